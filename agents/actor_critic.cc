@@ -32,11 +32,11 @@ class ActorCritic final : public Learner {
  public:
   explicit ActorCritic(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Wants wants() const override { return config_.replay.wants(); }
+  Requirements requirements() const override { return config_.replay.requirements(); }
 
   Returns judge(const Experience& e) override {
-    const Drawn drawn = draw_replayed(e, config_.replay);
-    Returns out = bootstrapped(drawn, values(e.follower, e, following(drawn)), e.rollout.size());
+    const ReplayBatch drawn = sample_replay(e, config_.replay);
+    Returns out = n_step_targets(drawn, values(e.target_network, e, bootstrap_samples(drawn)), e.rollout.size());
     const std::vector<float> now = values(e.network, e, drawn.sample);
     for (size_t k = 0; k < drawn.sample.size(); ++k) {
       const auto i = static_cast<size_t>(drawn.sample[k]);
@@ -47,16 +47,16 @@ class ActorCritic final : public Learner {
 
   Loss loss(Network& network, const Minibatch& batch) const override {
     const auto [logits, value] = network.judge(batch.seen, Heads::kBoth);
-    const auto [log_prob, entropy] = choose(logits, batch.action, batch.seen.offset);
+    const auto [log_prob, entropy] = action_stats(logits, batch.action, batch.seen.offset);
     const auto weight =
         config_.most_weight > 0
-            ? (log_prob.detach() - batch.acted_log_prob).exp().clamp_max(config_.most_weight)
+            ? (log_prob.detach() - batch.behaviour_log_prob).exp().clamp_max(config_.most_weight)
             : torch::ones_like(log_prob);
     const auto policy = -weight * batch.advantage * log_prob;  // (B)
     const auto off = 0.5 * (value - batch.target).pow(2);      // (B)
     Loss out;
     out.each = policy - config_.entropy * entropy + config_.value_weight * off;
-    out.figures = {{"policy_loss", policy.detach()},
+    out.metrics = {{"policy_loss", policy.detach()},
                    {"entropy", entropy.detach()},
                    {"value_loss", off.detach()},
                    {"weight", weight}};
@@ -67,8 +67,8 @@ class ActorCritic final : public Learner {
   static std::vector<float> values(Network& network, const Experience& e,
                                    const std::vector<int64_t>& samples) {
     std::vector<float> out;
-    for (const Judgement& one :
-         judge_samples(network, e.rollout, samples, Heads::kValue, e.threads)) {
+    for (const BatchOutput& one :
+         forward_samples(network, e.rollout, samples, Heads::kValue, e.threads)) {
       const auto v = one.judged.value.contiguous();
       out.insert(out.end(), v.data_ptr<float>(), v.data_ptr<float>() + v.numel());
     }

@@ -23,9 +23,9 @@ class Agent {
   };
 
   virtual ~Agent() = default;
-  virtual std::unique_ptr<Worlds> worlds(std::vector<Course> courses,
-                                         const WorldsOptions& options) const = 0;
-  virtual Checkpoint checkpoint(const Trained& trained) const = 0;
+  virtual std::unique_ptr<VectorEnv> worlds(std::vector<EnvSpec> env_specs,
+                                         const VectorEnvOptions& options) const = 0;
+  virtual Checkpoint checkpoint(const TrainingResult& trained) const = 0;
   // The expert: training starts from its decisions, and validation compares with it.
   virtual std::unique_ptr<Policy> heuristic() const = 0;
   virtual std::string heuristic_name() const = 0;  // for messages: "las", "srsf-history"

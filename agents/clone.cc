@@ -23,7 +23,7 @@ class Clone final : public Learner {
  public:
   explicit Clone(const Settings& settings) : config_(parse<CloneConfig>(settings)) {}
 
-  Wants wants() const override { return {.teacher_acts = true}; }
+  Requirements requirements() const override { return {.expert_acts = true}; }
 
   Returns judge(const Experience& e) override {
     return {std::vector<float>(static_cast<size_t>(e.rollout.size())), {}};
@@ -31,13 +31,13 @@ class Clone final : public Learner {
 
   Loss loss(Network& network, const Minibatch& batch) const override {
     const auto logits = network.logits(batch.seen);                                     // (R + B)
-    const auto [log_prob, entropy] = choose(logits, batch.teacher, batch.seen.offset);  // (B)
+    const auto [log_prob, entropy] = action_stats(logits, batch.expert_action, batch.seen.offset);  // (B)
     const auto nothing = batch.seen.offset.diff();                                      // (B)
-    const auto teacher = torch::minimum(batch.teacher, nothing);                        // (B)
-    const auto agrees = likeliest(logits, batch.seen.offset).eq(teacher);               // (B)
+    const auto expert_action = torch::minimum(batch.expert_action, nothing);                        // (B)
+    const auto agrees = argmax_action(logits, batch.seen.offset).eq(expert_action);               // (B)
     return {.each = -log_prob - config_.entropy * entropy,
             .kl = {},
-            .figures = {{"clone_loss", -log_prob.detach()},
+            .metrics = {{"clone_loss", -log_prob.detach()},
                         {"entropy", entropy.detach()},
                         {"clone_agreement", agrees.to(torch::kFloat32)}}};
   }

@@ -13,14 +13,14 @@ struct CollectorConfig {
   uint64_t seed = 1;
   int group = 1;
   int first_world = 0, all_worlds = 1;  // over all ranks
-  bool may_be_interrupted = true;       // during a rollout; else the caller checks between updates
+  bool interruptible = true;       // during a rollout; else the caller checks between updates
 };
 
 class Collector {
  public:
   // Requires: worlds, network, learner, threads and profile outlive it.
-  Collector(Worlds& worlds, Network& network, const Learner& learner, const CollectorConfig& config,
-            ThreadPool& threads, Profile& profile);
+  Collector(VectorEnv& worlds, Network& network, const Learner& learner, const CollectorConfig& config,
+            ThreadPool& threads, StageTimer& profile);
 
   // Drops the samples which no replay buffer keeps. Call it before each update.
   void trim();
@@ -31,8 +31,8 @@ class Collector {
   void collect(int number, std::vector<GoldenState>* golden);
 
   // Discards the samples of the last collect(). The counts below refer to these samples.
-  void take_back() {
-    rollout_.cut(kept_);
+  void discard_last() {
+    rollout_.keep_first(kept_);
     mean_jcts_s_.clear();
   }
   int64_t collected() const { return rollout_.size() - kept_; }
@@ -42,30 +42,30 @@ class Collector {
   const Rollout& rollout() const { return rollout_; }
   std::vector<float> last_values();               // (N) values of the current observations
   std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
-  double agreed() const { return agreed_; }       // decisions equal to the expert's
+  double expert_matches() const { return expert_matches_; }       // decisions equal to the expert's
   std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }
 
  private:
-  struct Outlook;
-  Outlook judge(std::span<const int32_t> worlds);
-  bool teacher_decides(int world) const;
+  struct PolicyOutput;
+  PolicyOutput judge(std::span<const int32_t> worlds);
+  bool expert_decides(int world) const;
   void add_final_values(std::span<const int32_t> active);
   void record_golden(std::vector<GoldenState>& golden) const;
 
-  Worlds& worlds_;
+  VectorEnv& worlds_;
   Network& network_;
   const Learner& learner_;
-  Learner::Wants wants_;
+  Learner::Requirements requirements_;
   CollectorConfig config_;
   ThreadPool& threads_;
-  Profile& profile_;
+  StageTimer& stage_timer_;
   Rollout rollout_;
   int64_t kept_ = 0, kept_rows_ = 0;  // from earlier updates
   std::vector<double> mean_jcts_s_;
-  double agreed_ = 0;
+  double expert_matches_ = 0;
 };
 
 // Returns the network's logits for a state (A), masked where the action mask is 0.
-std::vector<float> logits_of(Network& network, const WorldsShape& shape, GoldenState& state);
+std::vector<float> logits_of(Network& network, const EnvShape& shape, GoldenState& state);
 
 }  // namespace yard

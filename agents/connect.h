@@ -9,10 +9,10 @@
 namespace yard {
 
 struct ConnectOptions {
-  std::chrono::milliseconds meet_within = std::chrono::minutes(5);
+  std::chrono::milliseconds rendezvous_timeout = std::chrono::minutes(5);
   // How long a rank may stay silent. A rank which exits or is killed is noticed at once; this limit
   // catches one which hangs or loses its network. Other ranks wait while rank 0 validates.
-  std::chrono::milliseconds answer_within = std::chrono::minutes(30);
+  std::chrono::milliseconds response_timeout = std::chrono::minutes(30);
 };
 
 // Throws RunError if the other ranks do not connect in time.

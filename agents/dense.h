@@ -11,7 +11,7 @@ inline torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguou
 
 // Requires: `t` is contiguous.
 template <class T = float>
-T* numbers(const torch::Tensor& t) {
+T* raw_data(const torch::Tensor& t) {
   YARD_CHECK(t.is_contiguous(), "numbers one after the other");
   return t.data_ptr<T>();
 }

@@ -8,8 +8,8 @@ namespace {
 
 // Rows per part of a minibatch. Larger parts waste memory and leave threads idle; with smaller ones
 // LibTorch's overhead per operation dominates.
-constexpr int64_t kRowsAtOnce = 12288;
-constexpr size_t kPiecesAtOnce = 64;
+constexpr int64_t kRowsPerPart = 12288;
+constexpr size_t kPartsAtOnce = 64;
 
 torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
   torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())});
@@ -28,20 +28,20 @@ torch::Tensor gather(const std::vector<int32_t>& values, std::span<const int64_t
 }  // namespace
 
 // Gradient and loss sums of part of a minibatch.
-struct Descent::Slope {
-  torch::Tensor numbers;  // (weights + 2 + figures): gradient, loss, KL, figures
-  std::vector<const char*> figures;
+struct MinibatchOptimizer::GradientSums {
+  torch::Tensor numbers;  // (weights + 2 + metrics): gradient, loss, KL, metrics
+  std::vector<const char*> metrics;
 };
 
 // Sums over the steps of an update and over all ranks.
-struct Descent::Sums {
+struct MinibatchOptimizer::Sums {
   double samples = 0, kl = 0, largest_norm = 0, last_kl = 0;
-  std::vector<std::pair<const char*, double>> figures;
-  std::string not_finite;
+  std::vector<std::pair<const char*, double>> metrics;
+  std::string non_finite;
 };
 
 // Adam's epsilon: Huang et al. 2022, detail 3.
-Descent::Descent(Network& network, const DescentConfig& config, ThreadPool& threads,
+MinibatchOptimizer::MinibatchOptimizer(Network& network, const OptimizerConfig& config, ThreadPool& threads,
                  Communicator& ranks)
     : network_(network),
       config_(config),
@@ -53,14 +53,14 @@ Descent::Descent(Network& network, const DescentConfig& config, ThreadPool& thre
 }
 
 // `moment`: count, sum and sum of squares of the advantages in the whole minibatch.
-Minibatch Descent::minibatch(const Rollout& rollout, const Returns& returns,
+Minibatch MinibatchOptimizer::minibatch(const Rollout& rollout, const Returns& returns,
                              std::span<const int64_t> index, const double* moment) const {
   Minibatch batch;
   batch.seen = rollout.batch(index);
   batch.action = gather(rollout.action, index);
-  batch.teacher = gather(rollout.teacher, index);
+  batch.expert_action = gather(rollout.expert_action, index);
   batch.old_log_prob = gather(rollout.log_prob, index);
-  batch.acted_log_prob = gather(rollout.acted_log_prob, index);
+  batch.behaviour_log_prob = gather(rollout.behaviour_log_prob, index);
   // Detail 7: normalised per minibatch.
   const double mean = moment[1] / moment[0];
   const double variance = moment[2] / moment[0] - mean * mean;
@@ -71,13 +71,13 @@ Minibatch Descent::minibatch(const Rollout& rollout, const Returns& returns,
 }
 
 // Computes the gradient of the sum of the losses divided by `count`.
-Descent::Slope Descent::slope(const Learner& learner, const Minibatch& batch, double count) const {
+MinibatchOptimizer::GradientSums MinibatchOptimizer::compute_gradient(const Learner& learner, const Minibatch& batch, double count) const {
   const Loss loss = learner.loss(network_, batch);
   const auto sum = loss.each.sum();
   const auto gradient =
       torch::autograd::grad({sum / count}, parameters_, {}, /*retain_graph=*/false,
                             /*create_graph=*/false, /*allow_unused=*/true);
-  Slope out;
+  GradientSums out;
   std::vector<torch::Tensor> all;
   // Parameters without a gradient get zeros, so that all ranks sum vectors of one length.
   for (size_t i = 0; i < gradient.size(); ++i) {
@@ -86,8 +86,8 @@ Descent::Slope Descent::slope(const Learner& learner, const Minibatch& batch, do
   }
   all.push_back(sum.detach().view({1}));
   all.push_back(loss.kl.defined() ? loss.kl.sum().view({1}) : torch::zeros({1}));
-  for (const auto& [name, each] : loss.figures) {
-    out.figures.push_back(name);
+  for (const auto& [name, each] : loss.metrics) {
+    out.metrics.push_back(name);
     all.push_back(each.sum().view({1}));
   }
   out.numbers = torch::cat(all);
@@ -96,29 +96,29 @@ Descent::Slope Descent::slope(const Learner& learner, const Minibatch& batch, do
 
 // Makes one gradient step on the mean loss over a minibatch of all ranks; `index` is this rank's
 // share. Returns false, without a step, if a value is not finite.
-bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns& returns,
+bool MinibatchOptimizer::step(const Learner& learner, const Rollout& rollout, const Returns& returns,
                    std::span<const int64_t> index, const double* moment, Sums& sums) {
   const double count = moment[0];
   // Losses are sums over samples. Parts are added in order, whichever thread computed them.
-  const std::vector<Part> parts = parts_of(rollout.rows_of(index), kRowsAtOnce);
+  const std::vector<Part> parts = parts_of(rollout.rows_of(index), kRowsPerPart);
   torch::Tensor flat;
   std::vector<const char*> names;
   // Limits the parts in memory: enough to keep the threads busy, whatever the minibatch size.
-  for (size_t first = 0; first < parts.size(); first += kPiecesAtOnce) {
-    std::vector<Slope> slopes(std::min(kPiecesAtOnce, parts.size() - first));
-    threads_.each(static_cast<int>(slopes.size()), [&](int piece) {
+  for (size_t first = 0; first < parts.size(); first += kPartsAtOnce) {
+    std::vector<GradientSums> gradient_sums(std::min(kPartsAtOnce, parts.size() - first));
+    threads_.each(static_cast<int>(gradient_sums.size()), [&](int piece) {
       const auto i = static_cast<size_t>(piece);
       const Part& part = parts[first + i];
-      slopes[i] =
-          slope(learner, minibatch(rollout, returns, index.subspan(part.from, part.count), moment),
+      gradient_sums[i] =
+          compute_gradient(learner, minibatch(rollout, returns, index.subspan(part.from, part.count), moment),
                 count);
     });
-    for (Slope& one : slopes) {
+    for (GradientSums& one : gradient_sums) {
       if (flat.defined()) {
         flat.add_(one.numbers);
       } else {
         flat = one.numbers;
-        names = std::move(one.figures);
+        names = std::move(one.metrics);
       }
     }
   }
@@ -132,7 +132,7 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
       {"the loss", tail[0]}, {"approx_kl", tail[1]}, {"the gradient's norm", norm}};
   for (const auto& [name, value] : must_be_finite) {
     if (std::isfinite(value)) continue;
-    sums.not_finite = name;
+    sums.non_finite = name;
     return false;
   }
   // Detail 11: clipping by the global norm of all gradients.
@@ -148,16 +148,16 @@ bool Descent::step(const Learner& learner, const Rollout& rollout, const Returns
   sums.samples += count;
   sums.kl += tail[1];
   sums.largest_norm = std::max(sums.largest_norm, norm);
-  sums.figures.resize(names.size());
+  sums.metrics.resize(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    sums.figures[i].first = names[i];
-    sums.figures[i].second += tail[2 + i];
+    sums.metrics[i].first = names[i];
+    sums.metrics[i].second += tail[2 + i];
   }
   return true;
 }
 
 // Count, sum and sum of squares of the advantages in each part of `order`, over all ranks.
-std::vector<double> Descent::advantage_moments(const Returns& returns,
+std::vector<double> MinibatchOptimizer::advantage_moments(const Returns& returns,
                                                const std::vector<int64_t>& order,
                                                int64_t parts) const {
   std::vector<double> out(static_cast<size_t>(3 * parts), 0.0);
@@ -175,7 +175,7 @@ std::vector<double> Descent::advantage_moments(const Returns& returns,
   return out;
 }
 
-UpdateStats Descent::update(const Learner& learner, const Rollout& rollout, const Returns& returns,
+UpdateStats MinibatchOptimizer::update(const Learner& learner, const Rollout& rollout, const Returns& returns,
                             std::vector<int64_t> order, double progress, Rng rng) {
   for (auto& group : adam_.param_groups()) {  // detail 4: linear annealing
     static_cast<torch::optim::AdamOptions&>(group.options()).lr(config_.lr * (1 - progress));
@@ -195,12 +195,12 @@ UpdateStats Descent::update(const Learner& learner, const Rollout& rollout, cons
       const int64_t from = size * k / parts, to = size * (k + 1) / parts;
       const std::span<const int64_t> index(order.data() + from, static_cast<size_t>(to - from));
       if (!step(learner, rollout, returns, index, moments.data() + 3 * k, sums)) {
-        return {.figures = {}, .not_finite = sums.not_finite};
+        return {.metrics = {}, .non_finite = sums.non_finite};
       }
     }
   }
   UpdateStats out;
-  for (const auto& [name, sum] : sums.figures) out.figures.emplace_back(name, sum / sums.samples);
+  for (const auto& [name, sum] : sums.metrics) out.metrics.emplace_back(name, sum / sums.samples);
   out.approx_kl = sums.kl / sums.samples;
   out.grad_norm = sums.largest_norm;
   return out;

@@ -11,16 +11,16 @@
 namespace yard {
 
 struct UpdateStats {
-  std::vector<std::pair<std::string, double>> figures;  // means over the update
+  std::vector<std::pair<std::string, double>> metrics;  // means over the update
   double approx_kl = 0;
   double grad_norm = 0;    // largest of all steps, before clipping
-  std::string not_finite;  // a non-finite value, which ended the update
+  std::string non_finite;  // a non-finite value, which ended the update
 };
 
-class Descent {
+class MinibatchOptimizer {
  public:
   // Requires: the network, the threads and the ranks outlive it.
-  Descent(Network& network, const DescentConfig& config, ThreadPool& threads, Communicator& ranks);
+  MinibatchOptimizer(Network& network, const OptimizerConfig& config, ThreadPool& threads, Communicator& ranks);
 
   // Learns from the samples `order` of a rollout. The learning rate is multiplied by 1 -
   // `progress`, which is in [0, 1]. `rng` shuffles.
@@ -33,15 +33,15 @@ class Descent {
   struct Sums;
   Minibatch minibatch(const Rollout& rollout, const Returns& returns,
                       std::span<const int64_t> index, const double* moment) const;
-  struct Slope;
-  Slope slope(const Learner& learner, const Minibatch& batch, double count) const;
+  struct GradientSums;
+  GradientSums compute_gradient(const Learner& learner, const Minibatch& batch, double count) const;
   bool step(const Learner& learner, const Rollout& rollout, const Returns& returns,
             std::span<const int64_t> index, const double* moment, Sums& sums);
   std::vector<double> advantage_moments(const Returns& returns, const std::vector<int64_t>& order,
                                         int64_t parts) const;
 
   Network& network_;
-  DescentConfig config_;
+  OptimizerConfig config_;
   ThreadPool& threads_;
   Communicator& ranks_;
   torch::optim::Adam adam_;

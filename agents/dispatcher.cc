@@ -59,8 +59,8 @@ struct Config {
 
   DispatchConfig task() const {
     DispatchConfig task;
-    for (size_t i = 0; i < std::size(kPlacementNames); ++i) {
-      if (placement == kPlacementNames[i]) task.placement = static_cast<Placement>(i);
+    for (size_t i = 0; i < std::size(kPlacementRuleNames); ++i) {
+      if (placement == kPlacementRuleNames[i]) task.placement = static_cast<PlacementRule>(i);
     }
     if (index == kDispatchIndexNames[1]) task.index = DispatchIndex::kAttained;
     task.limit_1_gpu_s = static_cast<float>(limit_1_gpu_s);
@@ -87,12 +87,12 @@ class DispatcherAgent final : public Agent {
  public:
   explicit DispatcherAgent(const Settings& settings) : task_(parse<Config>(settings).task()) {}
 
-  std::unique_ptr<Worlds> worlds(std::vector<Course> courses,
-                                 const WorldsOptions& options) const override {
-    return std::make_unique<TaskWorlds<Dispatch>>(std::move(courses), options, task_);
+  std::unique_ptr<VectorEnv> worlds(std::vector<EnvSpec> env_specs,
+                                 const VectorEnvOptions& options) const override {
+    return std::make_unique<TaskVectorEnv<Dispatch>>(std::move(env_specs), options, task_);
   }
 
-  Checkpoint checkpoint(const Trained& trained) const override {
+  Checkpoint checkpoint(const TrainingResult& trained) const override {
     Checkpoint c;
     c.agent = "dispatcher";
     c.network = trained.network;
@@ -106,7 +106,7 @@ class DispatcherAgent final : public Agent {
 
   std::unique_ptr<Policy> heuristic() const override {
     Settings settings;
-    settings.set("placement", kPlacementNames[static_cast<size_t>(task_.placement)], "training");
+    settings.set("placement", kPlacementRuleNames[static_cast<size_t>(task_.placement)], "training");
     return PolicyRegistry::make(heuristic_name(), settings);
   }
   std::string heuristic_name() const override { return "srsf-history"; }

@@ -6,7 +6,7 @@
 
 namespace yard {
 
-std::string Divergence::look(const TrainConfig& config, double approx_kl, const double* explained) {
+std::string DivergenceMonitor::reason_to_stop(const TrainConfig& config, double approx_kl, const double* explained) {
   const auto in_a_row = [](bool beyond, int& count) {
     count = beyond ? count + 1 : 0;
     return count >= kUpdates;

@@ -9,16 +9,16 @@
 
 namespace yard {
 
-struct Divergence {
+struct DivergenceMonitor {
   // A single update may exceed a limit, as the first ones with a critic always do.
   static constexpr int kUpdates = 3;
 
   int kl = 0, explained_variance = 0;  // consecutive updates beyond the limit
 
   // Returns why training should stop, or an empty string. `explained` is null without a critic.
-  std::string look(const TrainConfig& config, double approx_kl, const double* explained);
+  std::string reason_to_stop(const TrainConfig& config, double approx_kl, const double* explained);
 
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(Divergence, kl, explained_variance)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(DivergenceMonitor, kl, explained_variance)
 };
 
 }  // namespace yard

@@ -37,34 +37,34 @@ class Dqn final : public Learner {
  public:
   explicit Dqn(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Wants wants() const override { return config_.replay.wants(); }
+  Requirements requirements() const override { return config_.replay.requirements(); }
 
   Returns judge(const Experience& e) override {
     ++updates_;
-    const Drawn drawn = draw_replayed(e, config_.replay);
-    const std::vector<int64_t> then = following(drawn);
+    const ReplayBatch drawn = sample_replay(e, config_.replay);
+    const std::vector<int64_t> then = bootstrap_samples(drawn);
     std::vector<float> values;
-    const auto chosen = judge_samples(e.network, e.rollout, then, Heads::kPolicy, e.threads);
-    const auto worth = judge_samples(e.follower, e.rollout, then, Heads::kBoth, e.threads);
+    const auto chosen = forward_samples(e.network, e.rollout, then, Heads::kPolicy, e.threads);
+    const auto worth = forward_samples(e.target_network, e.rollout, then, Heads::kBoth, e.threads);
     for (size_t i = 0; i < worth.size(); ++i) {
       const torch::NoGradGuard no_grad;
       const torch::Tensor& offset = worth[i].seen.offset;
-      const auto action = likeliest(chosen[i].judged.logits, offset);
+      const auto action = argmax_action(chosen[i].judged.logits, offset);
       const auto q =
-          (worth[i].judged.value + lead(worth[i].judged.logits, action, offset)).contiguous();
+          (worth[i].judged.value + logit_gap(worth[i].judged.logits, action, offset)).contiguous();
       values.insert(values.end(), q.data_ptr<float>(), q.data_ptr<float>() + q.numel());
     }
-    return bootstrapped(drawn, values, e.rollout.size());
+    return n_step_targets(drawn, values, e.rollout.size());
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
     const auto [logits, value] = network.judge(batch.seen, Heads::kBoth);
-    const auto q = value + lead(logits, batch.action, batch.seen.offset);  // (B)
+    const auto q = value + logit_gap(logits, batch.action, batch.seen.offset);  // (B)
     Loss out;
     out.each = torch::nn::functional::huber_loss(
         q, batch.target,
         torch::nn::functional::HuberLossFuncOptions().reduction(torch::kNone).delta(config_.huber));
-    out.figures = {{"q_loss", out.each.detach()},
+    out.metrics = {{"q_loss", out.each.detach()},
                    {"q", q.detach()},
                    {"epsilon", torch::full_like(batch.target, epsilon())}};
     return out;
@@ -76,7 +76,7 @@ class Dqn final : public Learner {
   }
 
  protected:
-  int32_t pick(const Alternatives& o, Rng& rng) const override {
+  int32_t pick(const ActionDistribution& o, Rng& rng) const override {
     const bool explores = rng.uniform() < epsilon();
     std::vector<int32_t> legal;
     for (int32_t choice = 0; choice <= o.rows(); ++choice) {

@@ -10,29 +10,29 @@ namespace {
 
 struct Config {
   int hidden = 128;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMostHidden}, "hidden units a layer"); }
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units a layer"); }
 };
 
 class FlatNet final : public Network {
  public:
   explicit FlatNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Judged judge(const RaggedBatch& batch, Heads heads) override {
+  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override {
     const auto x = trunk_->forward(
         window_->forward(standard_jobs(batch), standard_cluster(batch), batch.offset));  // (B, H)
-    Judged out;
+    NetworkOutput out;
     if (heads != Heads::kValue) {
-      out.logits = batch.prior + at_choices(scores_->forward(x), batch.offset);  // (R + B)
+      out.logits = batch.prior + gather_choices(scores_->forward(x), batch.offset);  // (R + B)
     }
     if (heads != Heads::kPolicy) out.value = value_->forward(x).squeeze(-1);  // (B)
     return out;
   }
 
  protected:
-  void make_layers(const WorldsShape& shape) override {
+  void make_layers(const EnvShape& shape) override {
     const int64_t h = config_.hidden;
     window_ = register_module("window", std::make_shared<WindowNet>(shape, h));
-    trunk_ = register_module("trunk", cut_layers({h, h}));
+    trunk_ = register_module("trunk", make_mlp({h, h}));
     // Zero: the untrained policy equals the prior.
     scores_ = register_module("scores", orthogonal_linear(h, shape.actions(), 0.0, true));
     value_ = register_module("value", orthogonal_linear(h, 1, 1.0, true));

@@ -22,7 +22,7 @@ constexpr int64_t kBlockSamples = 128;
 template <class Does>
 void for_blocks(const torch::Tensor& rows, const torch::Tensor& offset, const Does& does) {
   const int64_t f = rows.size(1), samples = offset.numel() - 1;
-  const int64_t* first = numbers<int64_t>(offset);
+  const int64_t* first = raw_data<int64_t>(offset);
   const auto count = [first](int64_t b) { return first[b + 1] - first[b]; };
   std::vector<int64_t> order(static_cast<size_t>(samples));
   std::iota(order.begin(), order.end(), 0);
@@ -36,14 +36,14 @@ void for_blocks(const torch::Tensor& rows, const torch::Tensor& offset, const Do
     x.assign(block.size() * static_cast<size_t>(width), 0);
     float* to = x.data();
     for (const int64_t b : block) {
-      std::copy_n(numbers(rows) + first[b] * f, count(b) * f, to);
+      std::copy_n(raw_data(rows) + first[b] * f, count(b) * f, to);
       to += width;
     }
     does(block, Matrix{x.data(), static_cast<int64_t>(block.size()), width});
   }
 }
 
-struct AtPlaces : torch::autograd::Function<AtPlaces> {
+struct WindowedLinear : torch::autograd::Function<WindowedLinear> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& rows,
                                const torch::Tensor& weight, const torch::Tensor& offset) {
     YARD_CHECK(!rows.requires_grad(), "rows that are given");
@@ -53,10 +53,10 @@ struct AtPlaces : torch::autograd::Function<AtPlaces> {
     std::vector<float> sums(static_cast<size_t>(kBlockSamples * h));
     for_blocks(in, offset, [&](std::span<const int64_t> samples, const Matrix& x) {
       YARD_CHECK(x.columns <= w.size(0), "rows that have a place");
-      multiply(x, {numbers(w), x.columns, h}, sums.data());
+      multiply(x, {raw_data(w), x.columns, h}, sums.data());
       const float* from = sums.data();
       for (const int64_t b : samples) {
-        std::copy_n(from, h, numbers(out) + b * h);
+        std::copy_n(from, h, raw_data(out) + b * h);
         from += h;
       }
     });
@@ -72,8 +72,8 @@ struct AtPlaces : torch::autograd::Function<AtPlaces> {
     std::vector<float> lines(static_cast<size_t>(kBlockSamples * h));
     for_blocks(rows, offset, [&](std::span<const int64_t> samples, const Matrix& x) {
       float* to = lines.data();
-      for (const int64_t b : samples) to = std::copy_n(numbers(grad) + b * h, h, to);
-      multiply(x.transpose(), {lines.data(), x.rows, h}, numbers(of_weight), Into::kSum);
+      for (const int64_t b : samples) to = std::copy_n(raw_data(grad) + b * h, h, to);
+      multiply(x.transpose(), {lines.data(), x.rows, h}, raw_data(of_weight), WriteMode::kAccumulate);
     });
     return {{}, of_weight, {}};
   }
@@ -81,16 +81,16 @@ struct AtPlaces : torch::autograd::Function<AtPlaces> {
 
 }  // namespace
 
-torch::Tensor at_places(const torch::Tensor& rows, const torch::Tensor& weight,
+torch::Tensor windowed_linear(const torch::Tensor& rows, const torch::Tensor& weight,
                         const torch::Tensor& offset) {
-  return AtPlaces::apply(rows, weight, offset);
+  return WindowedLinear::apply(rows, weight, offset);
 }
 
-torch::Tensor at_choices(const torch::Tensor& scores, const torch::Tensor& offset) {
+torch::Tensor gather_choices(const torch::Tensor& scores, const torch::Tensor& offset) {
   const int64_t samples = offset.numel() - 1, width = scores.size(1);
-  const int64_t* first = numbers<int64_t>(offset);
+  const int64_t* first = raw_data<int64_t>(offset);
   const auto place = torch::empty({first[samples] + samples}, torch::kInt64);
-  int64_t* to = numbers<int64_t>(place);
+  int64_t* to = raw_data<int64_t>(place);
   for (int64_t b = 0; b < samples; ++b) {
     const int64_t count = first[b + 1] - first[b];
     YARD_CHECK(count < width, "rows that have a place");

@@ -19,10 +19,10 @@ namespace {
 // Returns the address of this host on the route to `host`, at which the other ranks reach it. A
 // connected datagram socket has this address; nothing is sent.
 std::string address_towards(const std::string& host, int port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo exploration_mask{};
+  exploration_mask.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
-  const int failed = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  const int failed = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &exploration_mask, &found);
   if (failed != 0) throw InputError("MASTER_ADDR", "a host that can be found", host);
   std::string out;
   for (const addrinfo* at = found; at != nullptr && out.empty(); at = at->ai_next) {
@@ -52,7 +52,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const Rank& rank, std::chrono::millis
   }
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(rank.port);
-  options.isServer = rank.rank == 0 && !rank.store_runs;
+  options.isServer = rank.rank == 0 && !rank.store_exists;
   options.waitWorkers = false;
   options.timeout = wait;
   return c10::make_intrusive<c10d::TCPStore>(rank.host, options);
@@ -62,11 +62,11 @@ class Gloo final : public Communicator {
  public:
   Gloo(const Rank& rank, const ConnectOptions& options) : rank_(rank) {
     attempt("is waited for in vain", [&] {
-      store_ = open_store(rank, options.meet_within);
+      store_ = open_store(rank, options.rendezvous_timeout);
       // Gloo has a single timeout. To wait for missing ranks with another one, ask the store first.
       if (store_->add("here", 1) == rank.size) store_->set("all", std::vector<uint8_t>{1});
-      store_->wait({"all"}, options.meet_within);
-      auto gloo = c10d::ProcessGroupGloo::Options::create(options.answer_within);
+      store_->wait({"all"}, options.rendezvous_timeout);
+      auto gloo = c10d::ProcessGroupGloo::Options::create(options.response_timeout);
       const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
       gloo->devices.push_back(
           interface != nullptr

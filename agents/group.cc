@@ -12,7 +12,7 @@ class Group final : public Learner {
  public:
   explicit Group(const Settings& settings) : config_(parse<SurrogateConfig>(settings)) {}
 
-  Wants wants() const override { return {.groups = true, .explore = config_.explore.explore}; }
+  Requirements requirements() const override { return {.groups = true, .explore = config_.explore.explore}; }
 
   Returns judge(const Experience& e) override {
     return group_advantages(e.rollout, e.worlds, e.group, e.horizon_s, e.reward_scale);

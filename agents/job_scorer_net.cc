@@ -13,17 +13,17 @@ namespace {
 
 struct Config {
   int hidden = 32;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMostHidden}, "hidden units a layer"); }
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units a layer"); }
 };
 
 class JobScorerNet final : public Network {
  public:
   explicit JobScorerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Judged judge(const RaggedBatch& batch, Heads heads) override;
+  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override;
 
  protected:
-  void make_layers(const WorldsShape& shape) override;
+  void make_layers(const EnvShape& shape) override;
   NamedTensors policy() const override;
 
  private:
@@ -38,7 +38,7 @@ class JobScorerNet final : public Network {
   torch::nn::Linear v3_{nullptr};
 };
 
-void JobScorerNet::make_layers(const WorldsShape& shape) {
+void JobScorerNet::make_layers(const EnvShape& shape) {
   const int64_t h = config_.hidden, f = shape.row_features, c = shape.cluster_features;
   const double relu = std::sqrt(2.0);
   const auto layer = [this](const char* name, int64_t in, int64_t out, double gain, bool bias) {
@@ -59,10 +59,10 @@ void JobScorerNet::make_layers(const WorldsShape& shape) {
   v3_ = layer("v3", h, 1, 1.0, true);
 }
 
-Judged JobScorerNet::judge(const RaggedBatch& batch, Heads heads) {
+NetworkOutput JobScorerNet::judge(const RaggedBatch& batch, Heads heads) {
   const auto x = standard_jobs(batch);     // (R, F)
   const auto c = standard_cluster(batch);  // (B, C)
-  Judged out;
+  NetworkOutput out;
   if (heads != Heads::kValue) out.logits = logits_of(batch, x, c);
   if (heads != Heads::kPolicy) out.value = value_of(batch, x, c);
   return out;
@@ -72,16 +72,16 @@ torch::Tensor JobScorerNet::logits_of(const RaggedBatch& batch, const torch::Ten
                                       const torch::Tensor& c) {
   const auto rows = score_rows(x, w1_job_, w1_cluster_->forward(c), w2_, w3_, batch.offset);
   const auto pool = rows.sum / batch.count;                                      // (B, H)
-  const auto nothing = w5_->forward(cut_lines(pool, w4_pool_, c, w4_cluster_));  // (B, 1)
-  return choice_logits(batch.prior, rows.score, nothing, batch.offset);          // (R + B)
+  const auto nothing = w5_->forward(relu_linear(pool, w4_pool_, c, w4_cluster_));  // (B, 1)
+  return action_logits(batch.prior, rows.score, nothing, batch.offset);          // (R + B)
 }
 
 torch::Tensor JobScorerNet::value_of(const RaggedBatch& batch, const torch::Tensor& x,
                                      const torch::Tensor& c) {
   // A sum, since the future cost grows with the number of jobs.
   const auto sum =
-      sum_rows(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
-  return v3_->forward(cut_lines(sum, v2_pool_, c, v2_cluster_)).squeeze(-1);
+      segment_sum(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
+  return v3_->forward(relu_linear(sum, v2_pool_, c, v2_cluster_)).squeeze(-1);
 }
 
 // A layer with one output is a vector in the checkpoint; flatten() is a view of its weight.

@@ -11,15 +11,15 @@ class KernelNet final : public Network {
  public:
   explicit KernelNet(const Settings& settings) { parse<NoConfig>(settings); }
 
-  Judged judge(const RaggedBatch& batch, Heads heads) override {
+  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override {
     const auto x = standard_jobs(batch);     // (R, F)
     const auto c = standard_cluster(batch);  // (B, C)
-    Judged out;
+    NetworkOutput out;
     if (heads != Heads::kValue) {
       const auto both = torch::cat({x, c.repeat_interleave(batch.offset.diff(), 0)}, 1);
       const auto score = score_->forward(kernel_->forward(both)).squeeze(-1);  // (R)
       out.logits =
-          choice_logits(batch.prior, score, nothing_->forward(c), batch.offset);  // (R + B)
+          action_logits(batch.prior, score, nothing_->forward(c), batch.offset);  // (R + B)
     }
     if (heads != Heads::kPolicy) {
       const auto all = window_->forward(x, c, batch.offset);
@@ -29,14 +29,14 @@ class KernelNet final : public Network {
   }
 
  protected:
-  void make_layers(const WorldsShape& shape) override {
+  void make_layers(const EnvShape& shape) override {
     const int64_t c = shape.cluster_features;
-    kernel_ = register_module("kernel", cut_layers({shape.row_features + c, 32, 16, 8}));
+    kernel_ = register_module("kernel", make_mlp({shape.row_features + c, 32, 16, 8}));
     // Zero: the untrained policy equals the prior.
     score_ = register_module("score", orthogonal_linear(8, 1, 0.0, true));
     nothing_ = register_module("nothing", orthogonal_linear(c, 1, 0.0, true));
     window_ = register_module("window", std::make_shared<WindowNet>(shape, 64));
-    critic_ = register_module("critic", cut_layers({64, 32, 8}));
+    critic_ = register_module("critic", make_mlp({64, 32, 8}));
     value_ = register_module("value", orthogonal_linear(8, 1, 1.0, true));
   }
 

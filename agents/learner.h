@@ -25,17 +25,17 @@ struct Experience {
   int worlds, group;
   double horizon_s, reward_scale;
   Communicator& ranks;
-  Network &network, &follower;  // current weights; their moving average (target network)
+  Network &network, &target_network;  // current weights; their moving average (target network)
   ThreadPool& threads;
   Rng rng;
 };
 
 // The actions of one environment at one decision: R rows, then the no-op.
-struct Alternatives {
+struct ActionDistribution {
   std::span<const float> log_prob;  // (R + 1) under the policy: rows, then the no-op
   const uint8_t* mask;              // by action
   int32_t nothing;                  // index of the no-op
-  const uint8_t* hints = nullptr;   // exploration mask by action; null: not requested
+  const uint8_t* exploration_mask = nullptr;   // exploration mask by action; null: not requested
 
   int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
   int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
@@ -45,7 +45,7 @@ struct Alternatives {
 };
 
 // A sampled action and its log-probability.
-struct Acted {
+struct SampledAction {
   int32_t action;
   float log_prob;
 };
@@ -65,17 +65,17 @@ struct Minibatch {
   RaggedBatch seen;
   torch::Tensor action;          // (B) int64
   torch::Tensor old_log_prob;    // (B)  of the policy at collection
-  torch::Tensor acted_log_prob;  // (B)  of the behaviour policy mu, which may explore
+  torch::Tensor behaviour_log_prob;  // (B)  of the behaviour policy mu, which may explore
   torch::Tensor advantage;       // (B)  normalised over the minibatch of all ranks
   torch::Tensor target;          // (B)  for the critic; undefined without one
-  torch::Tensor teacher;         // (B) int64  the expert's action
+  torch::Tensor expert_action;         // (B) int64  the expert's action
 };
 
 struct Loss {
   torch::Tensor each;  // (B) its mean is minimised
   // (B) divergence from the policy at collection; undefined: it never stops an update early.
   torch::Tensor kl;
-  std::vector<std::pair<const char*, torch::Tensor>> figures;  // (B) each; logged as means
+  std::vector<std::pair<const char*, torch::Tensor>> metrics;  // (B) each; logged as means
 };
 
 class Learner {
@@ -85,24 +85,24 @@ class Learner {
     std::string about, source;
     std::vector<Field> (*settings)();
   };
-  struct Wants {
+  struct Requirements {
     int steps = 0;              // decisions per environment between updates; 0: whole episodes
     bool critic = false;        // value estimates of the observations
     bool groups = false;        // neighbouring environments replay the same jobs
-    bool teacher_acts = false;  // the expert decides, in all environments
-    bool teacher_leads =
+    bool expert_acts = false;  // the expert decides, in all environments
+    bool expert_leads =
         false;           // expert decides in the first environment of each group; not learned from
     int replay = 0;      // samples kept for later updates
     double explore = 0;  // share of decisions drawn from the exploration mask
   };
 
   virtual ~Learner() = default;
-  virtual Wants wants() const = 0;
+  virtual Requirements requirements() const = 0;
   // Samples a legal action. If the exploration mask has no legal action, returns that of pick().
-  // Otherwise one of these is drawn uniformly with probability e = wants().explore, else pick() is
+  // Otherwise one of these is drawn uniformly with probability e = requirements().explore, else pick() is
   // used. If pick() samples from pi, the log-probability returned is log mu(a):
   //   mu = (1 - e) pi + e h,   h = 1 / (actions in the exploration mask) for those, else 0
-  Acted act(const Alternatives& options, Rng& rng) const;
+  SampledAction act(const ActionDistribution& options, Rng& rng) const;
   virtual Returns judge(const Experience& experience) = 0;
   virtual Loss loss(Network& network, const Minibatch& batch) const = 0;
 
@@ -112,7 +112,7 @@ class Learner {
 
  protected:
   // Returns a legal action. The default samples from the policy.
-  virtual int32_t pick(const Alternatives& options, Rng& rng) const;
+  virtual int32_t pick(const ActionDistribution& options, Rng& rng) const;
 };
 
 using LearnerRegistry = Registry<Learner>;

@@ -8,13 +8,13 @@
 
 namespace yard {
 
-struct Listed {
+struct RegisteredInfo {
   std::string name, about, source;
   std::vector<Field> settings;
 };
 
-std::vector<Listed> listed_learners();
-std::vector<Listed> listed_networks();
+std::vector<RegisteredInfo> registered_learners();
+std::vector<RegisteredInfo> registered_networks();
 
 // Throws InputError if the learner or the network is unknown, refuses its settings, or does not fit
 // the rest of `config` on `ranks` ranks.

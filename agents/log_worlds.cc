@@ -11,32 +11,32 @@ namespace yard {
 namespace {
 
 // Dims: N environments, I steps, E episodes in one pass over the log.
-class LogWorlds final : public Worlds {
+class LogVectorEnv final : public VectorEnv {
  public:
-  LogWorlds(const RecordedChoices& choices, const WorldsOptions& options)
+  LogVectorEnv(const RecordedChoices& choices, const VectorEnvOptions& options)
       : choices_(choices),
         options_(options),
         offset_(choices.offsets()),
         length_(std::min<int64_t>(options.episode_jobs, choices.size())),
         worlds_(static_cast<size_t>(options.worlds)) {
     YARD_CHECK(choices.size() > 0, "steps to show");
-    const WorldsShape& s = choices.shape;
+    const EnvShape& s = choices.shape;
     const size_t n = worlds_.size();
     jobs_.resize(n * static_cast<size_t>(s.rows) * static_cast<size_t>(s.row_features));
     cluster_.resize(n * static_cast<size_t>(s.cluster_features));
     mask_.resize(n * static_cast<size_t>(s.actions()));
     prior_.resize(mask_.size());
-    for (auto* column : {&rows_, &suggested_}) column->resize(n);
+    for (auto* column : {&rows_, &expert_action_}) column->resize(n);
     for (auto* column : {&reward_, &dt_s_}) column->resize(n);
     ending_.resize(n);
   }
 
-  WorldsShape shape() const override { return choices_.shape; }
+  EnvShape shape() const override { return choices_.shape; }
   int count() const override { return static_cast<int>(worlds_.size()); }
 
   // No episode is truncated. Final observations are never read, so the current ones stand in.
-  WorldsSight sight() const override {
-    return {jobs_,   cluster_, mask_,   prior_, rows_,    suggested_,
+  Observations observations() const override {
+    return {jobs_,   cluster_, mask_,   prior_, rows_,    expert_action_,
             reward_, dt_s_,    ending_, jobs_,  cluster_, rows_};
   }
 
@@ -52,21 +52,21 @@ class LogWorlds final : public Worlds {
     for (size_t n = 0; n < worlds_.size(); ++n) {
       World& w = worlds_[n];
       ending_[n] = Ending::kNone;
-      if (w.waits != 0) continue;
+      if (w.is_done != 0) continue;
       if (++w.done < length_) {
         show(n);
         continue;
       }
       ending_[n] = Ending::kTerminated;
       if (options_.wait_at_end) {
-        w.waits = 1;
+        w.is_done = 1;
       } else {
         begin(n, w.episode + 1);
       }
     }
   }
 
-  bool waits(int world) const override { return worlds_[static_cast<size_t>(world)].waits != 0; }
+  bool is_done(int world) const override { return worlds_[static_cast<size_t>(world)].is_done != 0; }
 
   double elapsed_s(int world) const override {
     const auto n = static_cast<size_t>(world);
@@ -100,7 +100,7 @@ class LogWorlds final : public Worlds {
     std::vector<World> worlds(worlds_.size());
     std::memcpy(worlds.data(), saved.data() + sizeof steps, bytes);
     for (const World& w : worlds) {
-      if (w.episode >= 0 && w.done >= 0 && w.done <= length_ && (w.waits == 0 || w.waits == 1)) {
+      if (w.episode >= 0 && w.done >= 0 && w.done <= length_ && (w.is_done == 0 || w.is_done == 1)) {
         continue;
       }
       throw InputError("saved worlds", "steps within episodes", "others");
@@ -113,7 +113,7 @@ class LogWorlds final : public Worlds {
   struct World {
     int64_t episode = 0;  // its number, from 0
     int64_t done = 0;     // steps of it
-    int64_t waits = 0;    // 1: for begin_episodes()
+    int64_t is_done = 0;    // 1: for begin_episodes()
   };
 
   // The first step of the environment's episode. If the steps make no whole number of episodes, the
@@ -137,7 +137,7 @@ class LogWorlds final : public Worlds {
   }
 
   void show(size_t n) {
-    const WorldsShape& s = choices_.shape;
+    const EnvShape& s = choices_.shape;
     const auto actions = static_cast<size_t>(s.actions());
     const int64_t i = at(n);
     Observation out{};
@@ -147,26 +147,26 @@ class LogWorlds final : public Worlds {
     out.prior = prior_.data() + n * actions;
     choices_.show(i, offset_[static_cast<size_t>(i)], out);
     rows_[n] = out.rows;
-    suggested_[n] = out.suggested;
+    expert_action_[n] = out.expert_action;
   }
 
   const RecordedChoices& choices_;
-  WorldsOptions options_;
+  VectorEnvOptions options_;
   std::vector<int64_t> offset_;  // (I + 1)
   int64_t length_;               // of an episode, in steps
   std::vector<World> worlds_;    // (N)
   std::vector<float> jobs_, cluster_, prior_;
   std::vector<uint8_t> mask_;
-  std::vector<int32_t> rows_, suggested_;
+  std::vector<int32_t> rows_, expert_action_;
   std::vector<float> reward_, dt_s_;
   std::vector<Ending> ending_;
 };
 
 }  // namespace
 
-std::unique_ptr<Worlds> make_log_worlds(const RecordedChoices& choices,
-                                        const WorldsOptions& options) {
-  return std::make_unique<LogWorlds>(choices, options);
+std::unique_ptr<VectorEnv> make_log_env(const RecordedChoices& choices,
+                                        const VectorEnvOptions& options) {
+  return std::make_unique<LogVectorEnv>(choices, options);
 }
 
 }  // namespace yard

@@ -12,7 +12,7 @@ namespace yard {
 // An episode has options.episode_jobs consecutive steps. The environments take successive episodes;
 // each further pass over the log starts at another random offset.
 // Requires: `choices` outlives the worlds and has a step; one rank.
-std::unique_ptr<Worlds> make_log_worlds(const RecordedChoices& choices,
-                                        const WorldsOptions& options);
+std::unique_ptr<VectorEnv> make_log_env(const RecordedChoices& choices,
+                                        const VectorEnvOptions& options);
 
 }  // namespace yard

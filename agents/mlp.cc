@@ -6,7 +6,7 @@
 
 namespace yard {
 
-torch::nn::Sequential cut_layers(const std::vector<int64_t>& widths) {
+torch::nn::Sequential make_mlp(const std::vector<int64_t>& widths) {
   torch::nn::Sequential out;
   for (size_t i = 0; i + 1 < widths.size(); ++i) {
     out->push_back(orthogonal_linear(widths[i], widths[i + 1], std::sqrt(2.0), true));
@@ -31,7 +31,7 @@ NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& l
   return out;
 }
 
-WindowNet::WindowNet(const WorldsShape& shape, int64_t hidden) {
+WindowNet::WindowNet(const EnvShape& shape, int64_t hidden) {
   rows_ = register_parameter("rows", torch::empty({shape.rows * shape.row_features, hidden}));
   cluster_ = register_module(
       "cluster", orthogonal_linear(shape.cluster_features, hidden, std::sqrt(2.0), true));
@@ -41,7 +41,7 @@ WindowNet::WindowNet(const WorldsShape& shape, int64_t hidden) {
 
 torch::Tensor WindowNet::forward(const torch::Tensor& rows, const torch::Tensor& cluster,
                                  const torch::Tensor& offset) {
-  return torch::relu(at_places(rows, rows_, offset) + cluster_->forward(cluster));
+  return torch::relu(windowed_linear(rows, rows_, offset) + cluster_->forward(cluster));
 }
 
 NamedTensors WindowNet::tensors(const std::string& name) const {

@@ -9,7 +9,7 @@
 namespace yard {
 
 // Linear layers of these widths, each followed by a ReLU: x_{i+1} = relu(W_i x_i + b_i).
-torch::nn::Sequential cut_layers(const std::vector<int64_t>& widths);
+torch::nn::Sequential make_mlp(const std::vector<int64_t>& widths);
 
 // Tensors of `layers`, then of `last`, named as Mlp in policies/learned/layers.h names them.
 NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
@@ -18,7 +18,7 @@ NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& l
 // First layer over a window (flat_rows.h): x = relu(sum_r W_r row_r + U cluster + b).
 class WindowNet : public torch::nn::Module {
  public:
-  WindowNet(const WorldsShape& shape, int64_t hidden);
+  WindowNet(const EnvShape& shape, int64_t hidden);
 
   // From standardised rows (R, F) and cluster features (B, C): (B, H).
   torch::Tensor forward(const torch::Tensor& rows, const torch::Tensor& cluster,

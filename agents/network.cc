@@ -27,7 +27,7 @@ Tensor to_tensor(const torch::Tensor& t) {
 
 }  // namespace
 
-void Network::build(const WorldsShape& shape) {
+void Network::build(const EnvShape& shape) {
   YARD_CHECK(!job_mean_.defined(), "a network is built once");
   job_mean_ = register_buffer("job_mean", torch::zeros({shape.row_features}));
   job_scale_ = register_buffer("job_scale", torch::ones({shape.row_features}));
@@ -44,7 +44,7 @@ torch::Tensor Network::standard_cluster(const RaggedBatch& batch) const {
   return standard(batch.cluster, cluster_mean_, cluster_scale_);
 }
 
-NamedTensors Network::all_of_policy() const {
+NamedTensors Network::policy_and_normaliser() const {
   NamedTensors out = {{"job_mean", job_mean_},
                       {"job_scale", job_scale_},
                       {"cluster_mean", cluster_mean_},
@@ -55,13 +55,13 @@ NamedTensors Network::all_of_policy() const {
 
 Tensors Network::export_policy() const {
   Tensors out;
-  for (const auto& [name, tensor] : all_of_policy()) out[name] = to_tensor(tensor);
+  for (const auto& [name, tensor] : policy_and_normaliser()) out[name] = to_tensor(tensor);
   return out;
 }
 
 void Network::import_policy(const Tensors& tensors, const std::string& where) {
   torch::NoGradGuard no_grad;
-  const NamedTensors own = all_of_policy();
+  const NamedTensors own = policy_and_normaliser();
   for (const auto& [name, to] : own) {
     const auto from = tensors.find(name);
     const std::string expected =
@@ -106,7 +106,7 @@ torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool b
 }
 
 std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
-                                      const WorldsShape& shape, uint64_t seed) {
+                                      const EnvShape& shape, uint64_t seed) {
   torch::manual_seed(seed);
   auto network = NetworkRegistry::make(name, settings);
   network->build(shape);

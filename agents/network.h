@@ -26,7 +26,7 @@ struct RaggedBatch {
 };
 
 // Network outputs for B decisions. Heads which were not requested are undefined.
-struct Judged {
+struct NetworkOutput {
   torch::Tensor logits;  // (R + B) prior + scores
   torch::Tensor value;   // (B)
 };
@@ -43,9 +43,9 @@ class Network : public torch::nn::Module {
   };
 
   // Creates the layers. Call it once, before any other function.
-  void build(const WorldsShape& shape);
+  void build(const EnvShape& shape);
 
-  virtual Judged judge(const RaggedBatch& batch, Heads heads) = 0;
+  virtual NetworkOutput judge(const RaggedBatch& batch, Heads heads) = 0;
   torch::Tensor logits(const RaggedBatch& batch) { return judge(batch, Heads::kPolicy).logits; }
   torch::Tensor value(const RaggedBatch& batch) { return judge(batch, Heads::kValue).value; }
 
@@ -58,7 +58,7 @@ class Network : public torch::nn::Module {
   void fit_normaliser(const RaggedBatch& batch, Communicator& ranks);
 
  protected:
-  virtual void make_layers(const WorldsShape& shape) = 0;
+  virtual void make_layers(const EnvShape& shape) = 0;
   // The policy's tensors by name, without the normaliser's. They are exported and imported.
   virtual NamedTensors policy() const = 0;
 
@@ -66,7 +66,7 @@ class Network : public torch::nn::Module {
   torch::Tensor standard_cluster(const RaggedBatch& batch) const;  // (B, C)
 
  private:
-  NamedTensors all_of_policy() const;
+  NamedTensors policy_and_normaliser() const;
 
   torch::Tensor job_mean_, job_scale_, cluster_mean_, cluster_scale_;  // buffers
 };
@@ -79,6 +79,6 @@ torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool b
 
 // Returns the network `name`, built, with weights drawn from `seed`.
 std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
-                                      const WorldsShape& shape, uint64_t seed);
+                                      const EnvShape& shape, uint64_t seed);
 
 }  // namespace yard

@@ -54,12 +54,12 @@ with open(folder + "/answer.safetensors", "wb") as file:
 print(onnxruntime.__version__)
 )";
 
-struct Ended {
+struct ExitResult {
   int code = 0;
   std::string last_line;
 };
 
-Ended run_shell(const std::string& command) {
+ExitResult run_shell(const std::string& command) {
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw RunError("cannot run: " + command);
   std::string printed;
@@ -88,7 +88,7 @@ OnnxDifference onnx_difference(const Checkpoint& checkpoint) {
   write_file_atomic(folder.path() / "golden.safetensors", to_safetensors(checkpoint.golden));
   write_file_atomic(folder.path() / "run.py", kScript);
   const std::string at = folder.path().string();
-  const Ended ended = run_shell(fmt::format("'{}' '{}/run.py' '{}'", python(), at, at));
+  const ExitResult ended = run_shell(fmt::format("'{}' '{}/run.py' '{}'", python(), at, at));
   const bool no_python = ended.code == 126 || ended.code == 127;  // exit codes of the shell
   if (no_python || ended.code == kNoRuntime) {
     return {{}, python() + " (YARD_ONNX_PYTHON): " + ended.last_line};

@@ -38,12 +38,12 @@ class PilotAgent final : public Agent {
  public:
   explicit PilotAgent(const Settings& settings) : task_(task_of(parse<Config>(settings))) {}
 
-  std::unique_ptr<Worlds> worlds(std::vector<Course> courses,
-                                 const WorldsOptions& options) const override {
-    return std::make_unique<TaskWorlds<JointTask>>(std::move(courses), options, task_.joint());
+  std::unique_ptr<VectorEnv> worlds(std::vector<EnvSpec> env_specs,
+                                 const VectorEnvOptions& options) const override {
+    return std::make_unique<TaskVectorEnv<JointTask>>(std::move(env_specs), options, task_.joint());
   }
 
-  Checkpoint checkpoint(const Trained& trained) const override {
+  Checkpoint checkpoint(const TrainingResult& trained) const override {
     Checkpoint c;
     c.agent = "pilot";
     c.network = trained.network;

@@ -37,21 +37,21 @@ class Ppo final : public Learner {
  public:
   explicit Ppo(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  Wants wants() const override {
+  Requirements requirements() const override {
     const bool relative = config_.relative_reward;
     return {.steps = relative ? 0 : config_.steps,
             .critic = true,
             .groups = relative,
-            .teacher_leads = relative,
+            .expert_leads = relative,
             .explore = config_.surrogate.explore.explore};
   }
 
   Returns judge(const Experience& e) override {
-    if (config_.relative_reward) make_relative(e.rollout, e.worlds, e.group);
+    if (config_.relative_reward) subtract_expert_rewards(e.rollout, e.worlds, e.group);
     if (!config_.average_reward) {
       return time_aware_gae(e.rollout, e.last_value, e.horizon_s, config_.lambda, e.reward_scale);
     }
-    follow_rate(e);
+    update_mean_reward(e);
     return average_reward_gae(e.rollout, e.last_value, rate_, config_.lambda, e.reward_scale);
   }
 
@@ -60,7 +60,7 @@ class Ppo final : public Learner {
     Loss out = surrogate_loss(logits, batch, config_.surrogate);
     const auto value = 0.5 * (seen_value - batch.target).pow(2);  // (B)
     out.each = out.each + config_.value_weight * value;
-    out.figures.emplace_back("value_loss", value.detach());
+    out.metrics.emplace_back("value_loss", value.detach());
     return out;
   }
 
@@ -75,7 +75,7 @@ class Ppo final : public Learner {
 
  private:
   // rate <- rate + step (mean reward per second of this rollout - rate)
-  void follow_rate(const Experience& e) {
+  void update_mean_reward(const Experience& e) {
     double sums[2] = {0, 0};  // reward, seconds
     for (const float r : e.rollout.reward) sums[0] += e.reward_scale * r;
     for (const float dt : e.rollout.dt_s) sums[1] += dt;

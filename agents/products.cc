@@ -14,15 +14,15 @@ namespace {
 
 torch::Tensor tensor_of(const Matrix& m) {
   const auto all = torch::from_blob(const_cast<float*>(m.at), {m.rows, m.columns});
-  return m.turned ? all.t() : all;
+  return m.transposed ? all.t() : all;
 }
 
 }  // namespace
 
-void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, Into into) {
+void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, WriteMode into) {
   const auto left = tensor_of(a), right = tensor_of(b);
   auto out = torch::from_blob(c, {left.size(0), right.size(1)});
-  if (into == Into::kSum) {
+  if (into == WriteMode::kAccumulate) {
     out.addmm_(left, right);
   } else {
     torch::mm_out(out, left, right);
@@ -31,15 +31,15 @@ void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, Into into)
 
 #if defined(YARD_ONEDNN)
 
-void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
-  const auto order = [](const Matrix& m) { return m.turned ? 'T' : 'N'; };
-  const int64_t m = a.turned ? a.columns : a.rows, k = a.turned ? a.rows : a.columns;
-  const int64_t n = b.turned ? b.rows : b.columns;
+void multiply(const Matrix& a, const Matrix& b, float* c, WriteMode into) {
+  const auto order = [](const Matrix& m) { return m.transposed ? 'T' : 'N'; };
+  const int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns;
+  const int64_t n = b.transposed ? b.rows : b.columns;
   if (m == 0 || n == 0 || k == 0) {  // it refuses empty matrices
-    if (into == Into::kEmpty) std::fill_n(c, m * n, 0.0F);
+    if (into == WriteMode::kOverwrite) std::fill_n(c, m * n, 0.0F);
     return;
   }
-  const float keep = into == Into::kSum ? 1 : 0;
+  const float keep = into == WriteMode::kAccumulate ? 1 : 0;
   const dnnl_status_t done =
       dnnl_sgemm(order(a), order(b), m, n, k, 1, a.at, a.columns, b.at, b.columns, keep, c, n);
   YARD_CHECK(done == dnnl_success, "a product that oneDNN knows");
@@ -47,7 +47,7 @@ void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
 
 #else
 
-void multiply(const Matrix& a, const Matrix& b, float* c, Into into) {
+void multiply(const Matrix& a, const Matrix& b, float* c, WriteMode into) {
   multiply_by_libtorch(a, b, c, into);
 }
 

@@ -9,17 +9,17 @@ namespace yard {
 struct Matrix {
   const float* at;
   int64_t rows, columns;
-  bool turned = false;  // use its transpose
+  bool transposed = false;  // use its transpose
 
-  Matrix transpose() const { return {at, rows, columns, !turned}; }
+  Matrix transpose() const { return {at, rows, columns, !transposed}; }
 };
 
-enum class Into { kEmpty, kSum };
+enum class WriteMode { kOverwrite, kAccumulate };
 
 // c = a b (m, n), or c += a b. Requires: a is (m, k) and b is (k, n).
-void multiply(const Matrix& a, const Matrix& b, float* c, Into into = Into::kEmpty);
+void multiply(const Matrix& a, const Matrix& b, float* c, WriteMode into = WriteMode::kOverwrite);
 
 // The fallback of multiply() without oneDNN.
-void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, Into into);
+void multiply_by_libtorch(const Matrix& a, const Matrix& b, float* c, WriteMode into);
 
 }  // namespace yard

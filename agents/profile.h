@@ -1,6 +1,6 @@
 // Measures how training time divides into stages. Only one thread may enter stages, one at a time.
 // Time outside all stages counts as "other".
-//   const auto timed = profile.enter(Profile::Stage::kUpdate);
+//   const auto timed = profile.enter(StageTimer::Stage::kUpdate);
 #pragma once
 
 #include <array>
@@ -11,23 +11,23 @@
 
 namespace yard {
 
-class Profile {
+class StageTimer {
  public:
   enum class Stage { kEnvironment, kInference, kAdvantages, kUpdate, kValidation, kSaving };
   using Clock = std::chrono::steady_clock;
 
-  class Timed {
+  class ScopedTimer {
    public:
-    explicit Timed(double& seconds) : seconds_(seconds) {}
-    ~Timed() { seconds_ += std::chrono::duration<double>(Clock::now() - from_).count(); }
-    Timed(const Timed&) = delete;
+    explicit ScopedTimer(double& seconds) : seconds_(seconds) {}
+    ~ScopedTimer() { seconds_ += std::chrono::duration<double>(Clock::now() - from_).count(); }
+    ScopedTimer(const ScopedTimer&) = delete;
 
    private:
     double& seconds_;
     Clock::time_point from_ = Clock::now();
   };
 
-  Timed enter(Stage stage) { return Timed(seconds_[static_cast<size_t>(stage)]); }
+  ScopedTimer enter(Stage stage) { return ScopedTimer(seconds_[static_cast<size_t>(stage)]); }
 
   // Returns the seconds of each stage since construction, in order, then of "other".
   std::vector<std::pair<std::string, double>> seconds() const {

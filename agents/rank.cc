@@ -56,7 +56,7 @@ std::string first_slurm_host(const std::string& list) {
   return list.substr(0, bracket) + list.substr(bracket + 1, end - bracket - 1);
 }
 
-Rank rank_of_environment(const std::function<const char*(const char*)>& get) {
+Rank rank_from_environment(const std::function<const char*(const char*)>& get) {
   const Environment e(get);
   Rank out;
   if (e.has("YARD_RANK_FILE")) {
@@ -66,7 +66,7 @@ Rank rank_of_environment(const std::function<const char*(const char*)>& get) {
   }
   if (e.has("RANK") || e.has("WORLD_SIZE")) {
     out = e.numbers("RANK", "WORLD_SIZE");
-    out.store_runs =
+    out.store_exists =
         e.has("TORCHELASTIC_USE_AGENT_STORE") && e.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
     if (out.size > 1) out.host = e.text("MASTER_ADDR");
     out.port = kPort;

@@ -5,7 +5,7 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 12'288;  // per part
+constexpr int64_t kRowsPerPart = 12'288;  // per part
 
 }  // namespace
 
@@ -18,62 +18,62 @@ void ReplayConfig::fields(FieldList& f) {
   explore.fields(f);
 }
 
-Learner::Wants ReplayConfig::wants() const {
+Learner::Requirements ReplayConfig::requirements() const {
   return {.steps = steps, .critic = true, .replay = replay, .explore = explore.explore};
 }
 
-Drawn draw_replayed(const Experience& e, const ReplayConfig& config) {
+ReplayBatch sample_replay(const Experience& e, const ReplayConfig& config) {
   const Rollout& r = e.rollout;
-  const auto chains = r.chains(e.worlds);
+  const auto trajectories = r.trajectories(e.worlds);
   // The next sample of the same environment, -1: none.
   std::vector<int64_t> next(static_cast<size_t>(r.size()), -1), known;
-  const auto leads_somewhere = [&](size_t i) {
+  const auto has_successor = [&](size_t i) {
     return r.ending[i] == Ending::kTerminated || (r.ending[i] == Ending::kNone && next[i] >= 0);
   };
-  for (const auto& chain : chains) {
-    for (size_t k = 0; k < chain.size(); ++k) {
-      const auto i = static_cast<size_t>(chain[k]);
-      if (k + 1 < chain.size()) next[i] = chain[k + 1];
-      if (leads_somewhere(i)) known.push_back(chain[k]);
+  for (const auto& trajectory : trajectories) {
+    for (size_t k = 0; k < trajectory.size(); ++k) {
+      const auto i = static_cast<size_t>(trajectory[k]);
+      if (k + 1 < trajectory.size()) next[i] = trajectory[k + 1];
+      if (has_successor(i)) known.push_back(trajectory[k]);
     }
   }
-  Drawn out;
+  ReplayBatch out;
   if (known.empty()) return out;
   Rng rng = e.rng;
   for (int k = 0; k < config.drawn; ++k) {
     const int64_t sample = known[rng.below(static_cast<uint32_t>(known.size()))];
-    Ahead ahead{.discount = 1};
+    NStepReturn n_step_return{.discount = 1};
     int passed = 0;
     for (int64_t at = sample;; at = next[static_cast<size_t>(at)]) {
       const auto i = static_cast<size_t>(at);
-      const double faded = ahead.discount * std::exp(-static_cast<double>(r.dt_s[i]) / e.horizon_s);
-      if (!leads_somewhere(i)) {
-        ahead.next = at;
+      const double next_discount = n_step_return.discount * std::exp(-static_cast<double>(r.dt_s[i]) / e.horizon_s);
+      if (!has_successor(i)) {
+        n_step_return.next = at;
         break;
       }
-      ahead.reward += ahead.discount * e.reward_scale * r.reward[i];
-      ahead.discount = faded;
+      n_step_return.reward += n_step_return.discount * e.reward_scale * r.reward[i];
+      n_step_return.discount = next_discount;
       if (r.ending[i] == Ending::kTerminated) {
-        ahead.discount = 0;
+        n_step_return.discount = 0;
         break;
       }
       passed += r.dt_s[i] > 0;
       if (passed == config.n_step) {
-        ahead.next = next[i];
+        n_step_return.next = next[i];
         break;
       }
     }
     out.sample.push_back(sample);
-    out.ahead.push_back(ahead);
+    out.n_step_return.push_back(n_step_return);
   }
   return out;
 }
 
-std::vector<Judgement> judge_samples(Network& network, const Rollout& rollout,
+std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollout,
                                      const std::vector<int64_t>& samples, Heads heads,
                                      ThreadPool& threads) {
-  const std::vector<Part> parts = parts_of(rollout.rows_of(samples), kRowsAtOnce);
-  std::vector<Judgement> out(parts.size());
+  const std::vector<Part> parts = parts_of(rollout.rows_of(samples), kRowsPerPart);
+  std::vector<BatchOutput> out(parts.size());
   threads.each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
@@ -83,25 +83,25 @@ std::vector<Judgement> judge_samples(Network& network, const Rollout& rollout,
   return out;
 }
 
-std::vector<int64_t> following(const Drawn& drawn) {
+std::vector<int64_t> bootstrap_samples(const ReplayBatch& drawn) {
   std::vector<int64_t> out;
-  for (const Ahead& ahead : drawn.ahead) {
-    if (ahead.next >= 0) out.push_back(ahead.next);
+  for (const NStepReturn& n_step_return : drawn.n_step_return) {
+    if (n_step_return.next >= 0) out.push_back(n_step_return.next);
   }
   return out;
 }
 
-Returns bootstrapped(const Drawn& drawn, const std::vector<float>& values, int64_t samples) {
+Returns n_step_targets(const ReplayBatch& drawn, const std::vector<float>& values, int64_t samples) {
   Returns out;
   out.advantage.resize(static_cast<size_t>(samples));
   out.target.resize(static_cast<size_t>(samples));
   out.drawn = drawn.sample;
   size_t k = 0;
   for (size_t i = 0; i < drawn.sample.size(); ++i) {
-    const Ahead& ahead = drawn.ahead[i];
-    const double then = ahead.next >= 0 ? values[k++] : 0;
+    const NStepReturn& n_step_return = drawn.n_step_return[i];
+    const double then = n_step_return.next >= 0 ? values[k++] : 0;
     out.target[static_cast<size_t>(drawn.sample[i])] =
-        static_cast<float>(ahead.reward + ahead.discount * then);
+        static_cast<float>(n_step_return.reward + n_step_return.discount * then);
   }
   return out;
 }

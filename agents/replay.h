@@ -17,40 +17,40 @@ struct ReplayConfig {
   ExploreConfig explore;
 
   void fields(FieldList& f);
-  Learner::Wants wants() const;
+  Learner::Requirements requirements() const;
 };
 
 // The n-step return of a decision: discounted rewards over the next `n_step` decisions which let
 // time pass, and the sample to bootstrap from.
-struct Ahead {
+struct NStepReturn {
   double reward = 0;
   double discount = 0;  // factor of the bootstrap value; 0: the episode terminated
   int64_t next = -1;    // sample to bootstrap from; -1: none
 };
 
-struct Drawn {
+struct ReplayBatch {
   std::vector<int64_t> sample;
-  std::vector<Ahead> ahead;  // n-step return of each sample
+  std::vector<NStepReturn> n_step_return;  // n-step return of each sample
 };
 
 // Draws with replacement from all samples with a known successor. Excludes the newest sample of
 // each environment and the last of a truncated episode. Returns which reach one bootstrap from its
 // value. Discounts as in time_aware_gae().
-Drawn draw_replayed(const Experience& experience, const ReplayConfig& config);
+ReplayBatch sample_replay(const Experience& experience, const ReplayConfig& config);
 
 // Network outputs for samples: the `heads` of each, computed in parts on the threads.
-struct Judgement {
+struct BatchOutput {
   RaggedBatch seen;
-  Judged judged;
+  NetworkOutput judged;
 };
-std::vector<Judgement> judge_samples(Network& network, const Rollout& rollout,
+std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollout,
                                      const std::vector<int64_t>& samples, Heads heads,
                                      ThreadPool& threads);
 
 // Returns the bootstrap samples of all draws, in order. A sample appears once per draw.
-std::vector<int64_t> following(const Drawn& drawn);
+std::vector<int64_t> bootstrap_samples(const ReplayBatch& drawn);
 
-// Returns targets R + discount V(next) of the draws; `values` are those of following().
-Returns bootstrapped(const Drawn& drawn, const std::vector<float>& values, int64_t samples);
+// Returns targets R + discount V(next) of the draws; `values` are those of bootstrap_samples().
+Returns n_step_targets(const ReplayBatch& drawn, const std::vector<float>& values, int64_t samples);
 
 }  // namespace yard

@@ -1,7 +1,7 @@
-// Meta-learning: finds weights from which a few updates on one course give a good policy for it.
+// Meta-learning: finds weights from which a few updates on one env_spec give a good policy for it.
 // First-order MAML in the form of Reptile (Finn, Abbeel and Levine, "Model-agnostic meta-learning
 // for fast adaptation of deep networks", 2017; Nichol, Achiam and Schulman, "On first-order
-// meta-learning algorithms", 2018). A task is one course. Each task starts from the weights w with
+// meta-learning algorithms", 2018). A task is one env_spec. Each task starts from the weights w with
 // a fresh optimiser and learner, runs K updates and yields w_K. The outer step is
 //   w <- w + e (w_K - w),   e falling linearly over the tasks
 // Not RL^2 (Duan et al., 2016), whose policy adapts through a recurrent memory: the policies served
@@ -20,14 +20,14 @@ namespace yard {
 class Reptile {
  public:
   // Requires: config.meta_updates > 0; `weights` is a network of the trained kind.
-  Reptile(const TrainConfig& config, std::unique_ptr<Network> weights, int courses);
+  Reptile(const TrainConfig& config, std::unique_ptr<Network> weights, int env_specs);
 
-  // Returns the course of the task which contains update `update`. Tasks visit all courses in
-  // random order before any course repeats.
-  int course(int update) const;
+  // Returns the env_spec of the task which contains update `update`. Tasks visit all env_specs in
+  // random order before any env_spec repeats.
+  int env_spec(int update) const;
 
   // Takes the outer step towards `learned`, the result of the task which ended with `update`.
-  void draw_along(const Network& learned, int update);
+  void outer_step(const Network& learned, int update);
 
   Network& weights() const { return *weights_; }
 
@@ -36,7 +36,7 @@ class Reptile {
 
   TrainConfig config_;
   std::unique_ptr<Network> weights_;
-  int courses_;
+  int env_specs_;
 };
 
 // Copies weights and normaliser. Requires: both networks are of one kind.

@@ -16,20 +16,20 @@ template <class StepOf>
 Returns gae(const Rollout& r, std::span<const float> last_value, double lambda, StepOf&& step_of) {
   const auto size = static_cast<size_t>(r.size());
   Returns out{std::vector<float>(size), std::vector<float>(size)};
-  const auto chains = r.chains(static_cast<int>(last_value.size()));
-  for (size_t n = 0; n < chains.size(); ++n) {
+  const auto trajectories = r.trajectories(static_cast<int>(last_value.size()));
+  for (size_t n = 0; n < trajectories.size(); ++n) {
     double next_value = last_value[n];
     double next_advantage = 0;
-    for (auto it = chains[n].rbegin(); it != chains[n].rend(); ++it) {
+    for (auto it = trajectories[n].rbegin(); it != trajectories[n].rend(); ++it) {
       const auto i = static_cast<size_t>(*it);
       if (r.ending[i] != Ending::kNone) {
         next_value = r.ending[i] == Ending::kTruncated ? r.final_value[i] : 0;
         next_advantage = 0;
       }
       const Step step = step_of(i);
-      const double fade = r.dt_s[i] > 0 ? lambda : 1;
+      const double decay = r.dt_s[i] > 0 ? lambda : 1;
       const double delta = step.reward + step.discount * next_value - r.value[i];
-      next_advantage = delta + step.discount * fade * next_advantage;
+      next_advantage = delta + step.discount * decay * next_advantage;
       next_value = r.value[i];
       out.advantage[i] = static_cast<float>(next_advantage);
       out.target[i] = static_cast<float>(next_advantage + r.value[i]);
@@ -59,14 +59,14 @@ namespace {
 // The return of one environment's episode from any moment on.
 class ReturnCurve {
  public:
-  ReturnCurve(const Rollout& r, const std::vector<int64_t>& chain, double horizon_s, double scale)
+  ReturnCurve(const Rollout& r, const std::vector<int64_t>& trajectory, double horizon_s, double scale)
       : horizon_s_(horizon_s) {
-    const size_t n = chain.size();
+    const size_t n = trajectory.size();
     at_s_.resize(n + 1);
     reward_.resize(n);
     to_go_.assign(n + 1, 0);
     for (size_t k = n; k-- > 0;) {
-      const auto i = static_cast<size_t>(chain[k]);
+      const auto i = static_cast<size_t>(trajectory[k]);
       at_s_[k] = r.at_s[i];
       if (k + 1 == n) at_s_[n] = r.at_s[i] + r.dt_s[i];
       reward_[k] = scale * r.reward[i];
@@ -98,17 +98,17 @@ class ReturnCurve {
 
 Returns group_advantages(const Rollout& r, int worlds, int group, double horizon_s,
                          double reward_scale) {
-  const auto chains = r.chains(worlds);
+  const auto trajectories = r.trajectories(worlds);
   std::vector<ReturnCurve> curves;
-  for (const auto& chain : chains) curves.emplace_back(r, chain, horizon_s, reward_scale);
+  for (const auto& trajectory : trajectories) curves.emplace_back(r, trajectory, horizon_s, reward_scale);
   Returns out{std::vector<float>(static_cast<size_t>(r.size())), {}};
   for (int n = 0; n < worlds; ++n) {
     const int first = n / group * group;
-    const auto& chain = chains[static_cast<size_t>(n)];
+    const auto& trajectory = trajectories[static_cast<size_t>(n)];
     // What follows a truncation is unknown, so no environment of the group is compared beyond it.
     double cut_s = std::numeric_limits<double>::infinity();
     for (int m = first; m < first + group; ++m) {
-      const auto& other = chains[static_cast<size_t>(m)];
+      const auto& other = trajectories[static_cast<size_t>(m)];
       if (other.empty() || r.ending[static_cast<size_t>(other.back())] != Ending::kTruncated)
         continue;
       cut_s = std::min(cut_s, curves[static_cast<size_t>(m)].end_s());
@@ -117,8 +117,8 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
       if (std::isinf(cut_s)) return to_go;
       return to_go - std::exp((from_s - cut_s) / horizon_s) * curve.from_time(cut_s);
     };
-    for (size_t k = 0; k < chain.size(); ++k) {
-      const auto i = static_cast<size_t>(chain[k]);
+    for (size_t k = 0; k < trajectory.size(); ++k) {
+      const auto i = static_cast<size_t>(trajectory[k]);
       const double at_s = r.at_s[i];
       if (at_s >= cut_s) continue;
       double others = 0;
@@ -136,15 +136,15 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
 namespace {
 
 // The cumulative reward of one environment's episode up to any moment.
-class PaidCurve {
+class CumulativeReward {
  public:
-  PaidCurve(const Rollout& r, const std::vector<int64_t>& chain) : at_s_{0}, paid_{0} {
-    for (const int64_t sample : chain) {
+  CumulativeReward(const Rollout& r, const std::vector<int64_t>& trajectory) : at_s_{0}, paid_{0} {
+    for (const int64_t sample : trajectory) {
       const auto i = static_cast<size_t>(sample);
       at_s_.push_back(r.at_s[i] + r.dt_s[i]);
       paid_.push_back(paid_.back() + r.reward[i]);
     }
-    if (!chain.empty()) at_s_[0] = r.at_s[static_cast<size_t>(chain[0])];
+    if (!trajectory.empty()) at_s_[0] = r.at_s[static_cast<size_t>(trajectory[0])];
   }
 
   double total() const { return paid_.back(); }
@@ -164,16 +164,16 @@ class PaidCurve {
 
 }  // namespace
 
-void make_relative(Rollout& r, int worlds, int group) {
-  const auto chains = r.chains(worlds);
+void subtract_expert_rewards(Rollout& r, int worlds, int group) {
+  const auto trajectories = r.trajectories(worlds);
   std::vector<float> relative = r.reward;
   for (int n = 0; n < worlds; ++n) {
-    const PaidCurve heuristic(r, chains[static_cast<size_t>(n / group * group)]);
-    const auto& chain = chains[static_cast<size_t>(n)];
+    const CumulativeReward heuristic(r, trajectories[static_cast<size_t>(n / group * group)]);
+    const auto& trajectory = trajectories[static_cast<size_t>(n)];
     double so_far = 0;
-    for (size_t k = 0; k < chain.size(); ++k) {
-      const auto i = static_cast<size_t>(chain[k]);
-      const bool last = k + 1 == chain.size();
+    for (size_t k = 0; k < trajectory.size(); ++k) {
+      const auto i = static_cast<size_t>(trajectory[k]);
+      const bool last = k + 1 == trajectory.size();
       const double paid = last ? heuristic.total() : heuristic.until(r.at_s[i] + r.dt_s[i]);
       relative[i] = static_cast<float>(r.reward[i] - (paid - so_far));
       so_far = paid;

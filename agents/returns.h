@@ -48,6 +48,6 @@ Returns group_advantages(const Rollout& rollout, int worlds, int group, double h
 //   sum_i r_i = G - G_expert
 // (SchedInspector's reward, the improvement over a base scheduler, Zhang et al., HPDC 2022, here as
 // it accrues). Requires: whole episodes, one per environment.
-void make_relative(Rollout& rollout, int worlds, int group);
+void subtract_expert_rewards(Rollout& rollout, int worlds, int group);
 
 }  // namespace yard

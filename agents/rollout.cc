@@ -12,7 +12,7 @@ namespace {
 // Fills a batch, one sample at a time.
 class Packer {
  public:
-  Packer(const WorldsShape& shape, int64_t samples, int64_t rows) : shape_(shape) {
+  Packer(const EnvShape& shape, int64_t samples, int64_t rows) : shape_(shape) {
     batch_.jobs = torch::empty({rows, shape.row_features});
     batch_.offset = torch::zeros({samples + 1}, torch::kInt64);
     batch_.count = torch::empty({samples, 1});
@@ -37,7 +37,7 @@ class Packer {
   RaggedBatch take() { return std::move(batch_); }
 
  private:
-  WorldsShape shape_;
+  EnvShape shape_;
   RaggedBatch batch_;
   int64_t row_ = 0, sample_ = 0;
 };
@@ -47,8 +47,8 @@ class Packer {
 // Columns with one value per sample. `jobs_`, `cluster_` and `prior_` are handled separately.
 template <class Self, class Does>
 void Rollout::columns(Self& self, const Does& does) {
-  does(self.world), does(self.at_s), does(self.teacher), does(self.action), does(self.log_prob);
-  does(self.acted_log_prob), does(self.value), does(self.reward), does(self.dt_s),
+  does(self.world), does(self.at_s), does(self.expert_action), does(self.action), does(self.log_prob);
+  does(self.behaviour_log_prob), does(self.value), does(self.reward), does(self.dt_s),
       does(self.ending), does(self.final_value);
   does(self.offset_), does(self.rows_);
 }
@@ -66,7 +66,7 @@ void Rollout::keep_last(int64_t samples) {
   for (int64_t& offset : offset_) offset -= first;
 }
 
-void Rollout::cut(int64_t samples) {
+void Rollout::keep_first(int64_t samples) {
   if (samples >= size()) return;
   const int64_t end = offset_[static_cast<size_t>(samples)];
   jobs_.resize(static_cast<size_t>(end * shape_.row_features));
@@ -109,13 +109,13 @@ void Rollout::restore(std::string_view saved, const std::string& where) {
   };
   columns(read, take);
   take(read.jobs_), take(read.cluster_), take(read.prior_);
-  if (!whole || !saved.empty() || !read.is_sound()) {
+  if (!whole || !saved.empty() || !read.is_valid()) {
     throw InputError(where, "samples of what the agent sees now", "others, or damaged ones");
   }
   *this = std::move(read);
 }
 
-bool Rollout::is_sound() const {
+bool Rollout::is_valid() const {
   const auto samples = static_cast<size_t>(size());
   bool sound = true;
   columns(*this, [&](const auto& column) {
@@ -133,21 +133,21 @@ bool Rollout::is_sound() const {
          prior_.size() == all + samples;
 }
 
-void Rollout::add_observations(const Worlds& from, std::span<const int32_t> worlds) {
-  const WorldsSight sight = from.sight();
+void Rollout::add_observations(const VectorEnv& from, std::span<const int32_t> worlds) {
+  const Observations observations = from.observations();
   const int64_t f = shape_.row_features, c = shape_.cluster_features, a = shape_.actions();
   for (const int32_t n : worlds) {
-    const int32_t rows = sight.rows[static_cast<size_t>(n)];
+    const int32_t rows = observations.rows[static_cast<size_t>(n)];
     world.push_back(n);
     at_s.push_back(from.elapsed_s(n));
-    teacher.push_back(sight.suggested[static_cast<size_t>(n)]);
+    expert_action.push_back(observations.expert_action[static_cast<size_t>(n)]);
     offset_.push_back(static_cast<int64_t>(jobs_.size()) / f);
     rows_.push_back(rows);
-    const float* jobs = sight.jobs.data() + n * shape_.rows * f;
+    const float* jobs = observations.jobs.data() + n * shape_.rows * f;
     jobs_.insert(jobs_.end(), jobs, jobs + rows * f);
-    const float* cluster = sight.cluster.data() + n * c;
+    const float* cluster = observations.cluster.data() + n * c;
     cluster_.insert(cluster_.end(), cluster, cluster + c);
-    const float* prior = sight.prior.data() + n * a;
+    const float* prior = observations.prior.data() + n * a;
     prior_.insert(prior_.end(), prior, prior + rows);
     prior_.push_back(prior[a - 1]);
   }
@@ -173,7 +173,7 @@ std::vector<int32_t> Rollout::rows_of(std::span<const int64_t> index) const {
   return out;
 }
 
-std::vector<std::vector<int64_t>> Rollout::chains(int worlds) const {
+std::vector<std::vector<int64_t>> Rollout::trajectories(int worlds) const {
   std::vector<std::vector<int64_t>> out(static_cast<size_t>(worlds));
   for (size_t i = 0; i < world.size(); ++i) {
     out[static_cast<size_t>(world[i])].push_back(static_cast<int64_t>(i));
@@ -196,32 +196,32 @@ std::vector<Part> parts_of(std::span<const int32_t> rows, int64_t most) {
   return out;
 }
 
-RaggedBatch present_batch(const Worlds& from, std::span<const int32_t> worlds) {
-  const WorldsSight sight = from.sight();
-  const WorldsShape s = from.shape();
+RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds) {
+  const Observations observations = from.observations();
+  const EnvShape s = from.shape();
   int64_t total = 0;
-  for (const int32_t n : worlds) total += sight.rows[static_cast<size_t>(n)];
+  for (const int32_t n : worlds) total += observations.rows[static_cast<size_t>(n)];
   Packer packer(s, static_cast<int64_t>(worlds.size()), total);
   for (const int64_t n : worlds) {
-    const float* prior = sight.prior.data() + n * s.actions();
-    packer.add(sight.jobs.data() + n * s.rows * s.row_features, sight.rows[static_cast<size_t>(n)],
-               sight.cluster.data() + n * s.cluster_features, prior, prior[s.actions() - 1]);
+    const float* prior = observations.prior.data() + n * s.actions();
+    packer.add(observations.jobs.data() + n * s.rows * s.row_features, observations.rows[static_cast<size_t>(n)],
+               observations.cluster.data() + n * s.cluster_features, prior, prior[s.actions() - 1]);
   }
   return packer.take();
 }
 
 // The critic does not read the prior, so the current one takes its place.
-RaggedBatch final_batch(const Worlds& from) {
-  const WorldsSight sight = from.sight();
-  const WorldsShape s = from.shape();
+RaggedBatch final_batch(const VectorEnv& from) {
+  const Observations observations = from.observations();
+  const EnvShape s = from.shape();
   int64_t total = 0;
-  for (const int32_t rows : sight.final_rows) total += rows;
+  for (const int32_t rows : observations.final_rows) total += rows;
   Packer packer(s, from.count(), total);
   for (int64_t n = 0; n < from.count(); ++n) {
-    const float* prior = sight.prior.data() + n * s.actions();
-    packer.add(sight.final_jobs.data() + n * s.rows * s.row_features,
-               sight.final_rows[static_cast<size_t>(n)],
-               sight.final_cluster.data() + n * s.cluster_features, prior, 0);
+    const float* prior = observations.prior.data() + n * s.actions();
+    packer.add(observations.final_jobs.data() + n * s.rows * s.row_features,
+               observations.final_rows[static_cast<size_t>(n)],
+               observations.final_cluster.data() + n * s.cluster_features, prior, 0);
   }
   return packer.take();
 }

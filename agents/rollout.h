@@ -14,22 +14,22 @@ namespace yard {
 
 class Rollout {
  public:
-  explicit Rollout(const WorldsShape& shape) : shape_(shape) {}
+  explicit Rollout(const EnvShape& shape) : shape_(shape) {}
 
   // Keep only the last or the first `samples` samples.
   void keep_last(int64_t samples);
-  void cut(int64_t samples);
+  void keep_first(int64_t samples);
 
   // Appends the current observations of `worlds`.
-  void add_observations(const Worlds& from, std::span<const int32_t> worlds);
+  void add_observations(const VectorEnv& from, std::span<const int32_t> worlds);
 
   std::vector<int32_t> world;    // (I) filled by add_observations(), as the next two
   std::vector<double> at_s;      // (I) seconds since the episode began
-  std::vector<int32_t> teacher;  // (I) the expert's action
+  std::vector<int32_t> expert_action;  // (I) the expert's action
   // Filled by the caller: the action and its outcome.
   std::vector<int32_t> action;        // (I)
   std::vector<float> log_prob;        // (I)  log pi(a) of the policy
-  std::vector<float> acted_log_prob;  // (I)  log mu(a) of the behaviour policy, which may explore
+  std::vector<float> behaviour_log_prob;  // (I)  log mu(a) of the behaviour policy, which may explore
   std::vector<float> value;           // (I)  empty without a critic
   std::vector<float> reward;          // (I)  usually minus job-seconds
   std::vector<float> dt_s;            // (I)
@@ -50,16 +50,16 @@ class Rollout {
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
 
   // Returns the samples of each environment, in order.
-  std::vector<std::vector<int64_t>> chains(int worlds) const;
+  std::vector<std::vector<int64_t>> trajectories(int worlds) const;
 
  private:
-  bool is_sound() const;
+  bool is_valid() const;
 
   // Applies `does` to each column with one number per sample.
   template <class Self, class Does>
   static void columns(Self& self, const Does& does);
 
-  WorldsShape shape_;
+  EnvShape shape_;
   std::vector<float> jobs_;      // (R, F)
   std::vector<int64_t> offset_;  // (I) first row of a sample
   std::vector<int32_t> rows_;    // (I)
@@ -68,8 +68,8 @@ class Rollout {
 };
 
 // Return the current observations of `worlds`, or the final ones of all, as one batch.
-RaggedBatch present_batch(const Worlds& from, std::span<const int32_t> worlds);
-RaggedBatch final_batch(const Worlds& from);
+RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds);
+RaggedBatch final_batch(const VectorEnv& from);
 
 // Splits samples, with `rows` rows each (I), into parts of similar size which can run in parallel.
 // A part has about `most` rows. The number of parts is 1 or even, whatever the number of threads,

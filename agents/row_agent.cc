@@ -16,13 +16,13 @@ class RowAgent final : public Agent {
   RowAgent(const std::string& name, const Settings& settings)
       : name_(name), task_(RowTasks::make(name, settings)) {}
 
-  std::unique_ptr<Worlds> worlds(std::vector<Course> courses,
-                                 const WorldsOptions& options) const override {
-    return std::make_unique<TaskWorlds<RowPlay>>(std::move(courses), options,
-                                                 RowPlay::Config{task_});
+  std::unique_ptr<VectorEnv> worlds(std::vector<EnvSpec> env_specs,
+                                 const VectorEnvOptions& options) const override {
+    return std::make_unique<TaskVectorEnv<RowTaskAdapter>>(std::move(env_specs), options,
+                                                 RowTaskAdapter::Config{task_});
   }
 
-  Checkpoint checkpoint(const Trained& trained) const override {
+  Checkpoint checkpoint(const TrainingResult& trained) const override {
     Checkpoint c;
     c.agent = name_;
     c.network = trained.network;

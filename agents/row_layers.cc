@@ -16,7 +16,7 @@ using torch::autograd::variable_list;
 constexpr int64_t kBlockRows = 1024;
 
 float* at(const torch::Tensor& t, int64_t row = 0) {
-  return numbers(t) + (t.dim() > 1 ? row * t.size(1) : row);
+  return raw_data(t) + (t.dim() > 1 ? row * t.size(1) : row);
 }
 
 Matrix matrix(const torch::Tensor& t) { return {at(t), t.size(0), t.size(1)}; }
@@ -26,14 +26,14 @@ struct Block {
   const int64_t* offset;
   int64_t sample, samples, row, rows;
 
-  RowsOf of(int64_t width) const { return {offset, samples, width}; }
+  RowSegments of(int64_t width) const { return {offset, samples, width}; }
   Matrix part(const torch::Tensor& t) const { return {at(t, row), rows, t.size(1)}; }
   Matrix all(const torch::Tensor& scratch) const { return {at(scratch), rows, scratch.size(1)}; }
 };
 
 template <class Does>
 void for_blocks(const torch::Tensor& offset, const Does& does) {
-  const int64_t* first = numbers<int64_t>(offset);
+  const int64_t* first = raw_data<int64_t>(offset);
   const int64_t samples = offset.numel() - 1;
   for (int64_t b = 0, e = 0; b < samples; b = e) {
     do {
@@ -62,9 +62,9 @@ struct ScoreRows : torch::autograd::Function<ScoreRows> {
     const auto score = torch::empty({rows}), sum = torch::zeros({lines.size(0), last});
     for_blocks(offset, [&](const Block& block) {
       multiply(block.part(in), matrix(w1).transpose(), at(h, block.row));
-      add_and_cut(block.of(wide), at(b1), at(lines, block.sample), at(h, block.row));
+      bias_relu_(block.of(wide), at(b1), at(lines, block.sample), at(h, block.row));
       multiply(block.part(h), matrix(w2).transpose(), at(g, block.row));
-      cut_and_score(block.of(last), at(b2), at(w3), *at(b3), at(g, block.row), at(score, block.row),
+      relu_score(block.of(last), at(b2), at(w3), *at(b3), at(g, block.row), at(score, block.row),
                     at(sum, block.sample));
     });
     context->save_for_backward({in, h, g, w2, w3, offset});
@@ -83,19 +83,19 @@ struct ScoreRows : torch::autograd::Function<ScoreRows> {
                d_c = torch::zeros({offset.numel() - 1, wide});
     const auto d_g = scratch_of(offset, last), d_h = scratch_of(offset, wide);
     for_blocks(offset, [&](const Block& block) {
-      score_gradient(block.of(last), at(g, block.row), at(w3), at(of_score, block.row),
+      relu_score_backward(block.of(last), at(g, block.row), at(w3), at(of_score, block.row),
                      at(of_sum, block.sample), at(d_g), at(d_w3), at(d_b2));
-      multiply(block.all(d_g).transpose(), block.part(h), at(d_w2), Into::kSum);
+      multiply(block.all(d_g).transpose(), block.part(h), at(d_w2), WriteMode::kAccumulate);
       multiply(block.all(d_g), matrix(w2), at(d_h));
-      cut_gradient(block.of(wide), at(h, block.row), at(d_h), at(d_c, block.sample));
-      multiply(block.part(x).transpose(), block.all(d_h), at(d_w1), Into::kSum);
+      relu_backward(block.of(wide), at(h, block.row), at(d_h), at(d_c, block.sample));
+      multiply(block.part(x).transpose(), block.all(d_h), at(d_w1), WriteMode::kAccumulate);
     });
     return {{}, d_w1.t(), d_c.sum(0), d_c, d_w2, d_b2, d_w3, of_score.sum().view({1}), {}};
   }
 };
 
 // The backward pass recomputes the rows, which is cheaper than keeping them.
-struct SumRows : torch::autograd::Function<SumRows> {
+struct SegmentSum : torch::autograd::Function<SegmentSum> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& w, const torch::Tensor& b,
                                const torch::Tensor& c, const torch::Tensor& offset) {
@@ -103,7 +103,7 @@ struct SumRows : torch::autograd::Function<SumRows> {
     const auto sum = torch::zeros_like(lines), rows = scratch_of(offset, w.size(0));
     for_blocks(offset, [&](const Block& block) {
       multiply(block.part(in), matrix(w).transpose(), at(rows));
-      cut_and_sum(block.of(w.size(0)), at(b), at(lines, block.sample), at(rows),
+      relu_segment_sum(block.of(w.size(0)), at(b), at(lines, block.sample), at(rows),
                   at(sum, block.sample));
     });
     context->save_for_backward({in, w, b, lines, offset});
@@ -119,22 +119,22 @@ struct SumRows : torch::autograd::Function<SumRows> {
       multiply(block.part(x), matrix(w).transpose(), at(rows));
       sum_gradient(block.of(w.size(0)), at(b), at(lines, block.sample), at(of_sum, block.sample),
                    at(rows), at(d_c, block.sample));
-      multiply(block.part(x).transpose(), block.all(rows), at(d_w), Into::kSum);
+      multiply(block.part(x).transpose(), block.all(rows), at(d_w), WriteMode::kAccumulate);
     });
     return {{}, d_w.t(), d_c.sum(0), d_c, {}};
   }
 };
 
-struct CutLines : torch::autograd::Function<CutLines> {
+struct ReluLinear : torch::autograd::Function<ReluLinear> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& w, const torch::Tensor& b,
                                const torch::Tensor& c, const torch::Tensor& u) {
     const auto in = dense(x), given = dense(c);
     const auto out = torch::empty({in.size(0), w.size(0)}), no_line = torch::zeros_like(b);
     multiply(matrix(in), matrix(w).transpose(), at(out));
-    multiply(matrix(given), matrix(u).transpose(), at(out), Into::kSum);
+    multiply(matrix(given), matrix(u).transpose(), at(out), WriteMode::kAccumulate);
     const int64_t all[] = {0, in.size(0)};
-    add_and_cut({all, 1, w.size(0)}, at(b), at(no_line), at(out));
+    bias_relu_({all, 1, w.size(0)}, at(b), at(no_line), at(out));
     context->save_for_backward({in, w, given, out});
     return out;
   }
@@ -146,7 +146,7 @@ struct CutLines : torch::autograd::Function<CutLines> {
     const auto d_x = torch::empty_like(x), d_w = torch::empty_like(w),
                d_u = torch::empty({c.size(1), w.size(0)});
     const int64_t all[] = {0, x.size(0)};
-    cut_gradient({all, 1, w.size(0)}, at(out), at(d), at(d_b));
+    relu_backward({all, 1, w.size(0)}, at(out), at(d), at(d_b));
     multiply(matrix(d), matrix(w), at(d_x));
     multiply(matrix(d).transpose(), matrix(x), at(d_w));
     multiply(matrix(c).transpose(), matrix(d), at(d_u));
@@ -164,14 +164,14 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
   return {out[0], out[1]};
 }
 
-torch::Tensor sum_rows(const torch::Tensor& x, const torch::nn::Linear& layer,
+torch::Tensor segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
                        const torch::Tensor& context, const torch::Tensor& offset) {
-  return SumRows::apply(x, layer->weight, layer->bias, context, offset);
+  return SegmentSum::apply(x, layer->weight, layer->bias, context, offset);
 }
 
-torch::Tensor cut_lines(const torch::Tensor& x, const torch::nn::Linear& layer,
+torch::Tensor relu_linear(const torch::Tensor& x, const torch::nn::Linear& layer,
                         const torch::Tensor& c, const torch::nn::Linear& given) {
-  return CutLines::apply(x, layer->weight, layer->bias, c, given->weight);
+  return ReluLinear::apply(x, layer->weight, layer->bias, c, given->weight);
 }
 
 }  // namespace yard

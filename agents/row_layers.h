@@ -1,6 +1,6 @@
 // Fused layers over the rows of all samples: each is a product and one pass over memory. LibTorch's
 // separate operations, with a pass each, take as long as the products. Parameters, `context` and
-// inputs computed by layers have gradients; rows (x of score_rows and sum_rows) have none.
+// inputs computed by layers have gradients; rows (x of score_rows and segment_sum) have none.
 // Dims: B samples, R rows, F features per row, H, G hidden units; offset (B + 1) int64: sample b
 // has rows [offset[b], offset[b + 1]).
 #pragma once
@@ -22,12 +22,12 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
                      const torch::nn::Linear& last, const torch::Tensor& offset);
 
 // Sums relu(x W' + b + context) over the rows of each sample (B, H).
-torch::Tensor sum_rows(const torch::Tensor& x, const torch::nn::Linear& layer,
+torch::Tensor segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
                        const torch::Tensor& context, const torch::Tensor& offset);
 
 // A ReLU layer with two inputs, one row per sample:
 //   relu(x W' + b + c U')  (B, G);  x (B, H), c (B, C) without gradients
-torch::Tensor cut_lines(const torch::Tensor& x, const torch::nn::Linear& layer,
+torch::Tensor relu_linear(const torch::Tensor& x, const torch::nn::Linear& layer,
                         const torch::Tensor& c, const torch::nn::Linear& given);
 
 }  // namespace yard

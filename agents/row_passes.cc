@@ -30,7 +30,7 @@ YARD_WIDE void standardise(int64_t count, int64_t width, const float* __restrict
   }
 }
 
-YARD_WIDE void add_and_cut(const RowsOf& of, const float* bias, const float* lines,
+YARD_WIDE void bias_relu_(const RowSegments& of, const float* bias, const float* lines,
                            float* __restrict rows) {
   const int64_t width = of.width;
   std::vector<float> both;
@@ -44,7 +44,7 @@ YARD_WIDE void add_and_cut(const RowsOf& of, const float* bias, const float* lin
   }
 }
 
-YARD_WIDE void cut_and_score(const RowsOf& of, const float* __restrict bias,
+YARD_WIDE void relu_score(const RowSegments& of, const float* __restrict bias,
                              const float* __restrict weight, float shift, float* __restrict rows,
                              float* __restrict score, float* __restrict sum) {
   // As many partial sums as the widest vector has lanes: all versions add in the same order.
@@ -70,7 +70,7 @@ YARD_WIDE void cut_and_score(const RowsOf& of, const float* __restrict bias,
   }
 }
 
-YARD_WIDE void score_gradient(const RowsOf& of, const float* __restrict rows,
+YARD_WIDE void relu_score_backward(const RowSegments& of, const float* __restrict rows,
                               const float* __restrict weight, const float* __restrict of_score,
                               const float* __restrict sum_gradient, float* __restrict gradient,
                               float* __restrict weight_gradient, float* __restrict bias_gradient) {
@@ -94,7 +94,7 @@ YARD_WIDE void score_gradient(const RowsOf& of, const float* __restrict rows,
   }
 }
 
-YARD_WIDE void cut_gradient(const RowsOf& of, const float* __restrict rows,
+YARD_WIDE void relu_backward(const RowSegments& of, const float* __restrict rows,
                             float* __restrict gradient, float* __restrict lines_gradient) {
   const int64_t width = of.width;
   for (int64_t b = 0; b < of.samples; ++b, lines_gradient += width) {
@@ -110,7 +110,7 @@ YARD_WIDE void cut_gradient(const RowsOf& of, const float* __restrict rows,
   }
 }
 
-YARD_WIDE void cut_and_sum(const RowsOf& of, const float* bias, const float* lines,
+YARD_WIDE void relu_segment_sum(const RowSegments& of, const float* bias, const float* lines,
                            const float* __restrict rows, float* __restrict sum) {
   const int64_t width = of.width;
   std::vector<float> both;
@@ -124,7 +124,7 @@ YARD_WIDE void cut_and_sum(const RowsOf& of, const float* bias, const float* lin
   }
 }
 
-YARD_WIDE void sum_gradient(const RowsOf& of, const float* bias, const float* lines,
+YARD_WIDE void sum_gradient(const RowSegments& of, const float* bias, const float* lines,
                             const float* __restrict sum_gradient, float* __restrict rows,
                             float* __restrict lines_gradient) {
   const int64_t width = of.width;

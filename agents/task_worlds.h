@@ -1,4 +1,4 @@
-// Adapts the batch environment of a task (env/batch/batch_env.h) to Worlds, for training.
+// Adapts the batch environment of a task (env/batch/batch_env.h) to VectorEnv, for training.
 #pragma once
 
 #include "agents/worlds.h"
@@ -6,29 +6,29 @@
 namespace yard {
 
 template <Task T>
-class TaskWorlds final : public Worlds {
+class TaskVectorEnv final : public VectorEnv {
  public:
   // Requires: as BasicBatchEnv.
-  TaskWorlds(std::vector<Course> courses, const WorldsOptions& options,
+  TaskVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
              const typename T::Config& task)
-      : shape_(shape_of<T>(task)), env_(std::move(courses), config(options, task)) {}
+      : shape_(shape_of<T>(task)), env_(std::move(env_specs), config(options, task)) {}
 
-  WorldsShape shape() const override { return shape_; }
+  EnvShape shape() const override { return shape_; }
   int count() const override { return env_.worlds(); }
-  WorldsSight sight() const override {
+  Observations observations() const override {
     return {env_.jobs(),          env_.cluster(),    env_.mask(), env_.prior(),  env_.rows(),
-            env_.suggested(),     env_.reward(),     env_.dt_s(), env_.ending(), env_.final_jobs(),
-            env_.final_cluster(), env_.final_rows(), env_.hints()};
+            env_.expert_action(),     env_.reward(),     env_.dt_s(), env_.ending(), env_.final_jobs(),
+            env_.final_cluster(), env_.final_rows(), env_.exploration_mask()};
   }
   void reset() override { env_.reset(); }
   void step(std::span<const int32_t> actions) override { env_.step(actions); }
   void begin_episodes() override { env_.begin_episodes(); }
-  bool waits(int world) const override { return env_.waits(world); }
+  bool is_done(int world) const override { return env_.is_done(world); }
   double elapsed_s(int world) const override { return env_.elapsed_s(world); }
-  int courses() const override { return env_.courses(); }
-  void play_only(int course) override {
-    std::vector<double> weights(static_cast<size_t>(courses()));
-    weights[static_cast<size_t>(course)] = 1;
+  int env_specs() const override { return env_.env_specs(); }
+  void select_env_spec(int env_spec) override {
+    std::vector<double> weights(static_cast<size_t>(env_specs()));
+    weights[static_cast<size_t>(env_spec)] = 1;
     env_.set_weights(weights);
   }
 
@@ -47,7 +47,7 @@ class TaskWorlds final : public Worlds {
   }
 
  private:
-  static BasicBatchConfig<T> config(const WorldsOptions& o, const typename T::Config& task) {
+  static BasicBatchConfig<T> config(const VectorEnvOptions& o, const typename T::Config& task) {
     BasicBatchConfig<T> out;
     out.worlds = o.worlds;
     out.first_world = o.first_world;
@@ -56,13 +56,13 @@ class TaskWorlds final : public Worlds {
     out.episode_jobs = o.episode_jobs;
     out.max_decisions = o.max_decisions;
     out.wait_at_end = o.wait_at_end;
-    out.hints = o.hints;
+    out.exploration_mask = o.exploration_mask;
     out.seed = o.seed;
     out.task = task;
     return out;
   }
 
-  WorldsShape shape_;
+  EnvShape shape_;
   BasicBatchEnv<T> env_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace yard {
 
-void DescentConfig::fields(FieldList& f) {
+void OptimizerConfig::fields(FieldList& f) {
   f("lr", lr, 0.0, 1.0, "Adam step size at the start; falls linearly to 0");
   f("epochs", epochs, 1, 100, "passes over an update's samples");
   f("minibatch", minibatch, 1, 1'000'000, "samples a gradient step, of all ranks together");
@@ -37,7 +37,7 @@ void TrainConfig::fields(FieldList& f) {
   f("horizon_s", horizon_s, 1.0, 1e12, "seconds after which a reward counts 1/e");
   f("reward_scale", reward_scale, 0.0, 1e12,
     "rewards are multiplied by it; 0: by 1 / (their mean a second x horizon_s)");
-  descent.fields(f);
+  optimizer_config.fields(f);
   f("average", average, 0.0, 0.9999,
     "what is kept is an average of weights with this decay an update");
   f("meta_updates", meta_updates, 0, 1'000'000,

@@ -5,7 +5,7 @@
 
 namespace yard {
 
-struct DescentConfig {
+struct OptimizerConfig {
   double lr = 3e-3;
   int epochs = 2;
   int minibatch = 1024;
@@ -35,7 +35,7 @@ struct TrainConfig {
   // Rewards.
   double horizon_s = 8'000;
   double reward_scale = 0;
-  DescentConfig descent;
+  OptimizerConfig optimizer_config;
   double average = 0.9;
   // Meta-learning (reptile.h).
   int meta_updates = 0;

@@ -10,7 +10,7 @@
 
 namespace yard {
 
-struct Trained {
+struct TrainingResult {
   std::string network;
   Tensors weights;
   std::vector<GoldenState> golden;  // with this network's logits

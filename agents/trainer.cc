@@ -26,22 +26,22 @@ struct Counters {
   double reward_scale = 1;
   double best_score = 1e300, latest_score = 0;
   int since_best = 0;  // validations
-  Divergence divergence;
+  DivergenceMonitor divergence;
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(Counters, update, samples, episodes, reward_scale, best_score,
                                  latest_score, since_best, divergence)
 };
 
-WorldsOptions worlds_options(const TrainConfig& c, const Learner::Wants& wants,
+VectorEnvOptions worlds_options(const TrainConfig& c, const Learner::Requirements& requirements,
                              const Communicator& ranks) {
-  WorldsOptions o;
+  VectorEnvOptions o;
   o.worlds = c.worlds / ranks.size();
   o.first_world = o.worlds * ranks.rank();
   o.threads = c.threads;
-  o.group = wants.groups ? c.group : 1;
+  o.group = requirements.groups ? c.group : 1;
   o.episode_jobs = c.episode_jobs;
   o.max_decisions = c.max_decisions;
-  o.wait_at_end = wants.steps == 0;
-  o.hints = wants.explore > 0;
+  o.wait_at_end = requirements.steps == 0;
+  o.exploration_mask = requirements.explore > 0;
   o.seed = c.seed;
   return o;
 }
@@ -53,7 +53,7 @@ void use_one_thread() { torch::set_num_threads(1); }
 
 const TrainConfig& checked(const TrainConfig& config, const Learner& learner,
                            const Communicator& ranks) {
-  config.check(ranks.size(), learner.wants().groups);
+  config.check(ranks.size(), learner.requirements().groups);
   return config;
 }
 
@@ -62,28 +62,28 @@ const TrainConfig& checked(const TrainConfig& config, const Learner& learner,
 class Trainer::Impl {
  public:
   Impl(const TrainConfig& config, const Settings& learner, const Settings& network,
-       const MakeWorlds& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance)
+       const MakeVectorEnv& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance)
       : learner_(LearnerRegistry::make(config.learner, learner)),
         config_(checked(config, *learner_, ranks)),
         ranks_(ranks),
-        worlds_(make_worlds(worlds_options(config, learner_->wants(), ranks))),
+        worlds_(make_worlds(worlds_options(config, learner_->requirements(), ranks))),
         network_(make_network(config.network, network, worlds_->shape(), config.seed)),
         mean_network_(make_network(config.network, network, worlds_->shape(), config.seed)),
         threads_(config.threads, use_one_thread),
-        descent_(*network_, config.descent, threads_, ranks),
+        minibatch_optimizer_(*network_, config.optimizer_config, threads_, ranks),
         collector_(*worlds_, *network_, *learner_,
                    {.seed = config.seed,
                     .group = config.group,
                     .first_world = config.worlds / ranks.size() * ranks.rank(),
                     .all_worlds = config.worlds,
-                    .may_be_interrupted = ranks.size() == 1},
-                   threads_, profile_),
+                    .interruptible = ranks.size() == 1},
+                   threads_, stage_timer_),
         provenance_(std::move(provenance)),
-        new_learner_(learner_->save()) {
+        initial_learner_state_(learner_->save()) {
     use_one_thread();
     if (config.meta_updates > 0) {
       meta_.emplace(config, make_network(config.network, network, worlds_->shape(), config.seed),
-                    worlds_->courses());
+                    worlds_->env_specs());
     }
     worlds_->reset();
   }
@@ -93,20 +93,20 @@ class Trainer::Impl {
     mean_network_->import_policy(weights, where);
   }
 
-  void run(const TrainEvents& events, int until) {
-    if (config_.updates == 0) whole_or_not([&] { judge_untrained(events); });
+  void run(const TrainCallbacks& events, int until) {
+    if (config_.updates == 0) run_or_roll_back([&] { validate_untrained(events); });
     while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
       collector_.trim();
-      if (begins_task()) collector_.rollout().cut(0);
-      whole_or_not([&] { make_update(events); });
+      if (at_task_start()) collector_.rollout().keep_first(0);
+      run_or_roll_back([&] { make_update(events); });
     }
     // Stopped at `until`, between two validations.
     if (!done() && !judged() && events.save) events.save();
   }
 
   void save(const std::filesystem::path& folder) const {
-    StateFiles files = own_state();
+    StateFiles files = rank_state();
     // Replays are saved between updates only, so no interrupted update leaves anything in them.
     if (replays()) files[replay_file(ranks_.rank())] = collector_.rollout().save();
     const auto gather = [&](const auto& name) {
@@ -128,7 +128,7 @@ class Trainer::Impl {
       if (kept == files.end()) throw InputError(folder.string(), "a file " + name, "none");
       collector_.rollout().restore(kept->second, (folder / name).string());
     }
-    take_state(files, folder);
+    load_state(files, folder);
   }
 
   int update() const { return counters_.update; }
@@ -140,9 +140,9 @@ class Trainer::Impl {
            (config_.patience > 0 && counters_.since_best >= config_.patience);
   }
 
-  Trained trained() const {
+  TrainingResult trained() const {
     Network& kept = meta_ ? meta_->weights() : *mean_network_;
-    Trained out{config_.network, kept.export_policy(), golden_, provenance_, core_s_};
+    TrainingResult out{config_.network, kept.export_policy(), golden_, provenance_, core_s_};
     for (GoldenState& g : out.golden) g.logits = logits_of(kept, worlds_->shape(), g);
     out.provenance["updates"] = counters_.update;
     out.provenance["samples"] = counters_.samples;
@@ -150,22 +150,22 @@ class Trainer::Impl {
     return out;
   }
 
-  std::vector<std::pair<std::string, double>> profile() const { return profile_.seconds(); }
+  std::vector<std::pair<std::string, double>> profile() const { return stage_timer_.seconds(); }
 
  private:
   static constexpr const char* kCostFile = "cost.json";
   static std::string worlds_file(int rank) { return "worlds-" + std::to_string(rank) + ".bin"; }
   static std::string replay_file(int rank) { return "replay-" + std::to_string(rank) + ".bin"; }
-  bool replays() const { return learner_->wants().replay > 0; }
+  bool replays() const { return learner_->requirements().replay > 0; }
 
   // All state of this rank, with its own environments, but without the replay buffer.
-  StateFiles own_state() const {
+  StateFiles rank_state() const {
     StateFiles files;
     files[worlds_file(ranks_.rank())] = worlds_->save();
     files["network.pt"] = to_archive(*network_);
     files["mean_network.pt"] = to_archive(*mean_network_);
     if (meta_) files["meta_network.pt"] = to_archive(meta_->weights());
-    files["adam.pt"] = to_archive(descent_.optimizer());
+    files["adam.pt"] = to_archive(minibatch_optimizer_.optimizer());
     if (!golden_.empty()) files["golden.safetensors"] = pack_states(golden_);
     const nlohmann::json json = {{"learner", config_.learner},
                                  {"network", config_.network},
@@ -181,7 +181,7 @@ class Trainer::Impl {
   }
 
   // Throws InputError naming files in `folder`.
-  void take_state(const StateFiles& files, const std::filesystem::path& folder) {
+  void load_state(const StateFiles& files, const std::filesystem::path& folder) {
     const auto where = [&](const char* name) { return (folder / name).string(); };
     const auto file = [&](const std::string& name) -> const std::string& {
       const auto it = files.find(name);
@@ -204,7 +204,7 @@ class Trainer::Impl {
       if (meta_) {
         from_archive(file("meta_network.pt"), meta_->weights(), where("meta_network.pt"));
       }
-      from_archive(file("adam.pt"), descent_.optimizer(), where("adam.pt"));
+      from_archive(file("adam.pt"), minibatch_optimizer_.optimizer(), where("adam.pt"));
       restore_worlds(file(worlds_file(ranks_.rank())), where("worlds-*.bin"));
       golden_.clear();
       if (files.contains("golden.safetensors")) {
@@ -234,13 +234,13 @@ class Trainer::Impl {
 
   // Undoes an interrupted update, so that a resumed training repeats it as a whole.
   template <class Does>
-  void whole_or_not(const Does& does) {
-    const StateFiles before = own_state();
+  void run_or_roll_back(const Does& does) {
+    const StateFiles before = rank_state();
     try {
       does();
     } catch (const Interrupted&) {
-      collector_.take_back();
-      take_state(before, "the state before the update");
+      collector_.discard_last();
+      load_state(before, "the state before the update");
       throw;
     }
   }
@@ -250,32 +250,32 @@ class Trainer::Impl {
     return counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
   }
 
-  void make_update(const TrainEvents& events) {
-    const auto begin = Profile::Clock::now();
-    if (counters_.update == 0) judge_untrained(events);
-    if (counters_.update > 0 && begins_task()) begin_task();
+  void make_update(const TrainCallbacks& events) {
+    const auto begin = StageTimer::Clock::now();
+    if (counters_.update == 0) validate_untrained(events);
+    if (counters_.update > 0 && at_task_start()) begin_task();
     if (counters_.update > 0) collector_.collect(counters_.update, nullptr);
     const UpdateStats stats = learn();
     average_weights();
     ++counters_.update;
     TrainStats report = report_of(stats);
-    if (begins_task()) end_task();
+    if (at_task_start()) end_task();
     report.samples_per_s = static_cast<double>(update_samples_) /
-                           std::chrono::duration<double>(Profile::Clock::now() - begin).count();
-    const bool judges = judged();
-    if (judges) report.validation = judge(events);
+                           std::chrono::duration<double>(StageTimer::Clock::now() - begin).count();
+    const bool validates = judged();
+    if (validates) report.validation = judge(events);
     count_core_s();
     if (events.on_update && ranks_.rank() == 0) events.on_update(report);
-    if (judges && events.save) {
-      const auto timed = profile_.enter(Profile::Stage::kSaving);
+    if (validates && events.save) {
+      const auto timed = stage_timer_.enter(StageTimer::Stage::kSaving);
       events.save();
     }
   }
 
   // Collects the first samples and validates the untrained network, without learning.
-  void judge_untrained(const TrainEvents& events) {
+  void validate_untrained(const TrainCallbacks& events) {
     begin_training();
-    if (begins_task()) begin_task();
+    if (at_task_start()) begin_task();
     collector_.collect(0, &golden_);
     TrainStats report;
     report.validation = untrained_score_ = judge(events);
@@ -289,24 +289,24 @@ class Trainer::Impl {
   double progress(int update) const {
     return static_cast<double>(update_of_task(update)) / task_updates();
   }
-  bool begins_task() const { return meta_ && update_of_task(counters_.update) == 0; }
+  bool at_task_start() const { return meta_ && update_of_task(counters_.update) == 0; }
 
   void begin_task() {
-    worlds_->play_only(meta_->course(counters_.update));
+    worlds_->select_env_spec(meta_->env_spec(counters_.update));
     if (counters_.update == 0) {
       copy_network(*network_, meta_->weights());
       worlds_->reset();
-    } else if (learner_->wants().steps > 0) {
+    } else if (learner_->requirements().steps > 0) {
       worlds_->begin_episodes();
     }
   }
 
   void end_task() {
-    meta_->draw_along(*mean_network_, counters_.update - 1);
+    meta_->outer_step(*mean_network_, counters_.update - 1);
     copy_network(meta_->weights(), *network_);
     copy_network(meta_->weights(), *mean_network_);
-    descent_.optimizer().state().clear();
-    learner_->restore(new_learner_);
+    minibatch_optimizer_.optimizer().state().clear();
+    learner_->restore(initial_learner_state_);
   }
 
   // Adds the CPU time which all ranks used since the last call.
@@ -353,39 +353,39 @@ class Trainer::Impl {
       network_->fit_normaliser(seen, ranks_);
       mean_network_->fit_normaliser(seen, ranks_);
     }
-    collector_.take_back();
+    collector_.discard_last();
     worlds_->reset();
   }
 
   UpdateStats learn() {
     // Replayed samples were valued by earlier networks; learners with replay compute values anew.
     const bool replayed = replays();  // the same on all ranks, whatever each drew
-    const bool judges = learner_->wants().critic && !replayed;
+    const bool validates = learner_->requirements().critic && !replayed;
     Rollout& rollout = collector_.rollout();
     std::vector<int64_t> samples = collector_.samples_to_learn();
     const Rng rng =
         Rng{config_.seed}.split(kShuffleStream).split(static_cast<uint64_t>(counters_.update));
     Returns returns;
     {
-      const auto timed = profile_.enter(Profile::Stage::kAdvantages);
+      const auto timed = stage_timer_.enter(StageTimer::Stage::kAdvantages);
       std::vector<float> last;
-      if (judges) last = collector_.last_values();
+      if (validates) last = collector_.last_values();
       returns = learner_->judge({rollout, last, worlds_->count(), config_.group, config_.horizon_s,
                                  counters_.reward_scale, ranks_, *network_, *mean_network_,
                                  threads_, rng.split(kReplayStream)});
     }
     if (replayed) samples = std::move(returns.drawn);
-    const auto timed = profile_.enter(Profile::Stage::kUpdate);
+    const auto timed = stage_timer_.enter(StageTimer::Stage::kUpdate);
     UpdateStats stats =
-        descent_.update(*learner_, rollout, returns, samples, progress(counters_.update), rng);
+        minibatch_optimizer_.update(*learner_, rollout, returns, samples, progress(counters_.update), rng);
     double explained = 0;
-    if (judges) {
+    if (validates) {
       explained = explained_variance(rollout.value, returns.target, samples, ranks_);
-      stats.figures.emplace_back("explained_variance", explained);
+      stats.metrics.emplace_back("explained_variance", explained);
     }
-    std::string why = stats.not_finite.empty() ? "" : stats.not_finite + " is not finite";
+    std::string why = stats.non_finite.empty() ? "" : stats.non_finite + " is not finite";
     if (why.empty())
-      why = counters_.divergence.look(config_, stats.approx_kl, judges ? &explained : nullptr);
+      why = counters_.divergence.reason_to_stop(config_, stats.approx_kl, validates ? &explained : nullptr);
     if (!why.empty()) {
       throw RunError("update " + std::to_string(counters_.update + 1) + ": " + why +
                      "; lower lr, and go on from the last state or begin anew");
@@ -405,7 +405,7 @@ class Trainer::Impl {
 
   TrainStats report_of(const UpdateStats& stats) {
     const std::vector<double> jcts = collector_.take_mean_jcts_s();
-    double sums[5] = {static_cast<double>(collector_.collected()), collector_.agreed(), 0,
+    double sums[5] = {static_cast<double>(collector_.collected()), collector_.expert_matches(), 0,
                       static_cast<double>(jcts.size()),
                       static_cast<double>(collector_.collected_rows())};
     for (const double s : jcts) sums[2] += s;
@@ -420,24 +420,24 @@ class Trainer::Impl {
     out.agreement = sums[1] / sums[0];
     out.rows = sums[4] / sums[0];
     out.mean_jct_s = sums[3] > 0 ? sums[2] / sums[3] : 0;
-    out.lr = config_.descent.lr * (1 - progress(counters_.update - 1));
-    out.figures = stats.figures;
-    out.figures.emplace_back("approx_kl", stats.approx_kl);
-    out.figures.emplace_back("grad_norm", stats.grad_norm);
+    out.lr = config_.optimizer_config.lr * (1 - progress(counters_.update - 1));
+    out.metrics = stats.metrics;
+    out.metrics.emplace_back("approx_kl", stats.approx_kl);
+    out.metrics.emplace_back("grad_norm", stats.grad_norm);
     return out;
   }
 
-  double judge(const TrainEvents& events) {
+  double judge(const TrainCallbacks& events) {
     if (!events.validate && ranks_.size() == 1) return 0;
     double score[2] = {0, 0};  // score; whether it was interrupted, which stops the other ranks too
     if (ranks_.rank() == 0 && events.validate) {
-      const Trained now = trained();
+      const TrainingResult now = trained();
       try {
         {
-          const auto timed = profile_.enter(Profile::Stage::kValidation);
+          const auto timed = stage_timer_.enter(StageTimer::Stage::kValidation);
           score[0] = events.validate(now, counters_.update);
         }
-        const auto timed = profile_.enter(Profile::Stage::kSaving);
+        const auto timed = stage_timer_.enter(StageTimer::Stage::kSaving);
         if (events.validated)
           events.validated(now, counters_.update, score[0], score[0] < counters_.best_score);
       } catch (const Interrupted&) {
@@ -458,14 +458,14 @@ class Trainer::Impl {
   std::unique_ptr<Learner> learner_;
   TrainConfig config_;
   Communicator& ranks_;
-  std::unique_ptr<Worlds> worlds_;
+  std::unique_ptr<VectorEnv> worlds_;
   std::unique_ptr<Network> network_, mean_network_;
   ThreadPool threads_;
-  mutable Descent descent_;  // LibTorch's optimisers cannot be saved as const
-  Profile profile_;
+  mutable MinibatchOptimizer minibatch_optimizer_;  // LibTorch's optimisers cannot be saved as const
+  StageTimer stage_timer_;
   Collector collector_;
   nlohmann::ordered_json provenance_;
-  std::string new_learner_;      // its state before any learning
+  std::string initial_learner_state_;      // its state before any learning
   std::optional<Reptile> meta_;  // none: a training of one task
   std::vector<GoldenState> golden_;
   Counters counters_;
@@ -476,7 +476,7 @@ class Trainer::Impl {
 };
 
 Trainer::Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,
-                 const MakeWorlds& make_worlds, Communicator& ranks,
+                 const MakeVectorEnv& make_worlds, Communicator& ranks,
                  nlohmann::ordered_json provenance)
     : impl_(std::make_unique<Impl>(config, learner, network, make_worlds, ranks,
                                    std::move(provenance))) {}
@@ -484,14 +484,14 @@ Trainer::~Trainer() = default;
 void Trainer::start_from(const Tensors& weights, const std::string& where) {
   impl_->start_from(weights, where);
 }
-void Trainer::run(const TrainEvents& events, int until) { impl_->run(events, until); }
+void Trainer::run(const TrainCallbacks& events, int until) { impl_->run(events, until); }
 void Trainer::save(const std::filesystem::path& folder) const { impl_->save(folder); }
 void Trainer::restore(const std::filesystem::path& folder) { impl_->restore(folder); }
 int Trainer::update() const { return impl_->update(); }
 double Trainer::latest_score() const { return impl_->latest_score(); }
 double Trainer::untrained_score() const { return impl_->untrained_score(); }
 bool Trainer::done() const { return impl_->done(); }
-Trained Trainer::trained() const { return impl_->trained(); }
+TrainingResult Trainer::trained() const { return impl_->trained(); }
 std::vector<std::pair<std::string, double>> Trainer::profile() const { return impl_->profile(); }
 
 }  // namespace yard

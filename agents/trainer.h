@@ -29,29 +29,29 @@ struct TrainStats {
   double lr = 0;
   double validation = 0;  // score of this update; 0: not validated
   // The learner's own, approx_kl, grad_norm and, with a critic, explained_variance.
-  std::vector<std::pair<std::string, double>> figures;
+  std::vector<std::pair<std::string, double>> metrics;
 };
 
 // All but `save` are called on rank 0 only.
-struct TrainEvents {
+struct TrainCallbacks {
   std::function<void(const TrainStats&)> on_update;
   // Returns the score of a policy; lower is better. Called for the untrained network, as update 0,
   // and every `validate_every` updates.
-  std::function<double(const Trained&, int update)> validate;
+  std::function<double(const TrainingResult&, int update)> validate;
   // Called after a validation. `best`: better than all before, including the untrained network.
-  std::function<void(const Trained&, int update, double score, bool best)> validated;
+  std::function<void(const TrainingResult&, int update, double score, bool best)> validated;
   // Called on every rank after the above: the moment to save.
   std::function<void()> save;
 };
 
 class Trainer {
  public:
-  using MakeWorlds = std::function<std::unique_ptr<Worlds>(const WorldsOptions&)>;
+  using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
 
   // `learner` and `network` are the settings of those which `config` names. Throws InputError if
   // they conflict. Requires: `ranks` and the data behind the environments outlive the trainer.
   Trainer(const TrainConfig& config, const Settings& learner, const Settings& network,
-          const MakeWorlds& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance);
+          const MakeVectorEnv& make_worlds, Communicator& ranks, nlohmann::ordered_json provenance);
   ~Trainer();
 
   // Starts from the policy weights and the normaliser of a checkpoint; the critic is fresh. Throws
@@ -63,7 +63,7 @@ class Trainer {
   // network before the first update. Throws RunError, naming the update and the cause, if a value
   // is not finite or training diverges. Throws Interrupted; the unfinished update is then repeated
   // on resumption.
-  void run(const TrainEvents& events, int until = INT32_MAX);
+  void run(const TrainCallbacks& events, int until = INT32_MAX);
 
   // Save and restore all state which run() needs to continue exactly, in one folder that is
   // replaced atomically. Rank 0 writes and reads; every rank must call.
@@ -74,7 +74,7 @@ class Trainer {
   double latest_score() const;     // of the last validation, 0 before the first
   double untrained_score() const;  // of update 0; 0: not validated
   bool done() const;               // all updates are made, or patience has run out
-  Trained trained() const;
+  TrainingResult trained() const;
   // Seconds by stage since construction, see profile.h.
   std::vector<std::pair<std::string, double>> profile() const;
 

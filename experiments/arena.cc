@@ -72,15 +72,15 @@ CellFacts facts_of(const Scenario& scenario, const RunOptions& how) {
   return facts;
 }
 
-Json json_of(const Score& score) {
+Json json_of(const PolicyScore& score) {
   return {{"policy", score.name},
           {"information", level_name(score.level)},
           {"mean_jct_s", score.mean_jct_s},
           {"p99_jct_s", score.p99_jct_s},
           {"max_wait_s", score.max_wait_s},
           {"preemptions", score.preemptions},
-          {"moves", number(score.moves)},
-          {"soon_again", number(score.soon_again)},
+          {"moves", number(score.migrations)},
+          {"soon_again", number(score.rapid_repreemptions)},
           {"ended_early", score.ended_early},
           {"class_jct_s", score.class_jct_s},
           {"unfinished", score.unfinished},
@@ -89,8 +89,8 @@ Json json_of(const Score& score) {
           {"block_jct_s", score.block_jct_s}};
 }
 
-Score read_score(const Json& json) {
-  Score score;
+PolicyScore read_score(const Json& json) {
+  PolicyScore score;
   score.level = parse_level(json.at("information").get<std::string>());
   json.at("mean_jct_s").get_to(score.mean_jct_s);
   json.at("p99_jct_s").get_to(score.p99_jct_s);
@@ -99,8 +99,8 @@ Score read_score(const Json& json) {
   // Stored scores of earlier formats lack these fields.
   score.decisions = json.value("decisions", 0.0);
   score.core_s = json.value("core_s", 0.0);
-  score.moves = number(json.value("moves", Json()));
-  score.soon_again = number(json.value("soon_again", Json()));
+  score.migrations = number(json.value("moves", Json()));
+  score.rapid_repreemptions = number(json.value("soon_again", Json()));
   score.ended_early = json.value("ended_early", 0.0);
   json.at("class_jct_s").get_to(score.class_jct_s);
   json.at("unfinished").get_to(score.unfinished);
@@ -110,7 +110,7 @@ Score read_score(const Json& json) {
 
 }  // namespace
 
-const Source& Sources::of(const ScenarioOptions& options) {
+const Source& SourceCache::of(const ScenarioOptions& options) {
   const std::string generated =
       is_synthetic(options.trace)
           ? synthetic_sha256(options.trace, {.seed = options.seed,
@@ -129,65 +129,65 @@ const Source& Sources::of(const ScenarioOptions& options) {
   return by_files_.emplace(key, load_source(options)).first->second;
 }
 
-std::vector<std::string> Sources::hashes() const {
+std::vector<std::string> SourceCache::hashes() const {
   std::vector<std::string> out;
   for (const auto& [files, source] : by_files_) out.push_back(source.trace.sha256);
   return out;
 }
 
-Arena::Arena(CellSpec cell, const RunOptions& how, const ResultFolder& results, Sources& sources)
+CellRunner::CellRunner(CellSpec cell, const RunOptions& how, const ResultFolder& results, SourceCache& sources)
     : cell_(std::move(cell)), results_(&results), sources_(&sources) {
-  const Json inputs = results.keeps() ? yard::inputs_of(cell_) : Json();
+  const Json inputs = results.enabled() ? yard::inputs_of(cell_) : Json();
   const auto known = results.find(cell_.name, "cell", inputs, read_facts);
   if (known && *known) {
     facts_ = **known;
     return;
   }
   facts_ = facts_of(scenario_of(cell_, sources.of(cell_.scenario)), how);
-  if (results.keeps()) {  // name only: results do not depend on trace folders
+  if (results.enabled()) {  // name only: results do not depend on trace folders
     facts_.trace = std::filesystem::path(facts_.trace).filename().string();
   }
   results.keep(cell_.name, "cell", inputs, json_of(facts_));
 }
 
-Json Arena::inputs_of(const Entrant& entrant) const {
+Json CellRunner::inputs_of(const PolicySpec& policy_spec) const {
   return {{"cell", yard::inputs_of(cell_)},
-          {"policy", Json::parse(entrant.inputs.at(cell_.stops()))}};
+          {"policy", Json::parse(policy_spec.inputs.at(cell_.stops()))}};
 }
 
-std::optional<Score> Arena::known(const Entrant& entrant) const {
-  if (!results_->keeps()) return std::nullopt;
-  auto score = results_->find(cell_.name, entrant.name, inputs_of(entrant), read_score);
+std::optional<PolicyScore> CellRunner::known(const PolicySpec& policy_spec) const {
+  if (!results_->enabled()) return std::nullopt;
+  auto score = results_->find(cell_.name, policy_spec.name, inputs_of(policy_spec), read_score);
   if (score) {
-    score->name = entrant.name;
-    score->speeds = entrant.options.speeds;
+    score->name = policy_spec.name;
+    score->speeds = policy_spec.options.speeds;
   }
   return score;
 }
 
-std::vector<Score> Arena::scores(const std::vector<const Entrant*>& entrants,
-                                 const WhenPlayed& when_played) {
-  std::vector<Score> out(entrants.size());
+std::vector<PolicyScore> CellRunner::scores(const std::vector<const PolicySpec*>& policy_specs,
+                                 const OnReplayed& on_replayed) {
+  std::vector<PolicyScore> out(policy_specs.size());
   std::vector<size_t> missing;
-  std::vector<const Entrant*> playing;
-  for (size_t i = 0; i < entrants.size(); ++i) {
-    if (const auto score = known(*entrants[i])) {
+  std::vector<const PolicySpec*> to_run;
+  for (size_t i = 0; i < policy_specs.size(); ++i) {
+    if (const auto score = known(*policy_specs[i])) {
       out[i] = *score;
       continue;
     }
     missing.push_back(i);
-    playing.push_back(entrants[i]);
+    to_run.push_back(policy_specs[i]);
   }
   if (missing.empty()) return out;
   std::optional<Calibration> found;
   if (cell_.scenario.congestion) found = Calibration{facts_.factor, facts_.congestion};
   const Scenario scenario = scenario_of(cell_, sources_->of(cell_.scenario), found);
-  const auto keep = [&](size_t who, const Score& score) {
-    if (!results_->keeps()) return;
-    results_->keep(cell_.name, playing[who]->name, inputs_of(*playing[who]), json_of(score));
+  const auto keep = [&](size_t p, const PolicyScore& score) {
+    if (!results_->enabled()) return;
+    results_->keep(cell_.name, to_run[p]->name, inputs_of(*to_run[p]), json_of(score));
   };
-  const std::vector<Score> fresh = play(scenario, replicas_of(scenario, cell_.replicas, cell_.seed),
-                                        playing, cell_.most_blocks, keep, when_played);
+  const std::vector<PolicyScore> fresh = score_policies(scenario, replicas_of(scenario, cell_.replicas, cell_.seed),
+                                        to_run, cell_.max_blocks, keep, on_replayed);
   for (size_t k = 0; k < missing.size(); ++k) out[missing[k]] = fresh[k];
   return out;
 }

@@ -32,7 +32,7 @@ struct CellFacts {
 };
 
 // Loads each trace once for all cells of a command.
-class Sources {
+class SourceCache {
  public:
   const Source& of(const ScenarioOptions& options);
   std::vector<std::string> hashes() const;  // sha256 of each loaded trace
@@ -42,27 +42,27 @@ class Sources {
   std::map<std::array<std::string, 6>, Source> by_files_;
 };
 
-class Arena {
+class CellRunner {
  public:
   // Requires: `results` and `sources` outlive this object.
-  Arena(CellSpec cell, const RunOptions& how, const ResultFolder& results, Sources& sources);
+  CellRunner(CellSpec cell, const RunOptions& how, const ResultFolder& results, SourceCache& sources);
 
   const CellSpec& cell() const { return cell_; }
   const CellFacts& facts() const { return facts_; }
 
-  bool knows(const Entrant& entrant) const { return known(entrant).has_value(); }
+  bool has_score(const PolicySpec& policy_spec) const { return known(policy_spec).has_value(); }
 
   // Returns one score per policy. Stores each in the results folder as soon as it is there.
-  std::vector<Score> scores(const std::vector<const Entrant*>& entrants,
-                            const WhenPlayed& when_played);
+  std::vector<PolicyScore> scores(const std::vector<const PolicySpec*>& policy_specs,
+                            const OnReplayed& on_replayed);
 
  private:
-  ResultFolder::Json inputs_of(const Entrant& entrant) const;
-  std::optional<Score> known(const Entrant& entrant) const;
+  ResultFolder::Json inputs_of(const PolicySpec& policy_spec) const;
+  std::optional<PolicyScore> known(const PolicySpec& policy_spec) const;
 
   CellSpec cell_;
   const ResultFolder* results_;
-  Sources* sources_;
+  SourceCache* sources_;
   CellFacts facts_;
 };
 

@@ -21,14 +21,14 @@ struct TinyJob {
   int run = 1;
 };
 
-inline constexpr size_t kMostTinyJobs = 4;
+inline constexpr size_t kMaxTinyJobs = 4;
 
 // GPUs are counted, not placed. The result is exact on one node and a lower bound on several.
 class BestSchedule {
  public:
-  // Requires: at most kMostTinyJobs jobs; each fits `gpus`; all can end within 100 steps.
+  // Requires: at most kMaxTinyJobs jobs; each fits `gpus`; all can end within 100 steps.
   BestSchedule(std::vector<TinyJob> jobs, int32_t gpus) : jobs_(std::move(jobs)), gpus_(gpus) {
-    YARD_CHECK(jobs_.size() <= kMostTinyJobs, "more jobs than can be tried");
+    YARD_CHECK(jobs_.size() <= kMaxTinyJobs, "more jobs than can be tried");
   }
 
   // Returns the minimum total JCT, in steps.
@@ -41,7 +41,7 @@ class BestSchedule {
  private:
   struct State {
     int8_t at;
-    std::array<int8_t, kMostTinyJobs> left;
+    std::array<int8_t, kMaxTinyJobs> left;
     auto operator<=>(const State&) const = default;  // NOLINT(modernize-use-nullptr): its own zero
   };
 
@@ -49,7 +49,7 @@ class BestSchedule {
   int from(const State& state) {
     bool done = true;
     int present = 0;
-    for (size_t j = 0; j < kMostTinyJobs && j < jobs_.size(); ++j) {
+    for (size_t j = 0; j < kMaxTinyJobs && j < jobs_.size(); ++j) {
       done = done && state.left[j] == 0;
       present += jobs_[j].submit <= state.at && state.left[j] > 0;
     }
@@ -62,7 +62,7 @@ class BestSchedule {
       ++next.at;
       int used = 0;
       bool possible = true;
-      for (size_t j = 0; j < kMostTinyJobs && j < jobs_.size(); ++j) {
+      for (size_t j = 0; j < kMaxTinyJobs && j < jobs_.size(); ++j) {
         if ((runs >> j & 1) == 0) continue;
         possible = possible && jobs_[j].submit <= state.at && state.left[j] > 0;
         used += jobs_[j].gpus;
@@ -81,11 +81,11 @@ class BestSchedule {
 };
 
 // Draws 1 to 4 jobs of 1 to 6 steps, submitted 0 to 3 steps apart, or at once if `together`.
-inline std::vector<TinyJob> tiny_jobs(Rng rng, uint32_t most_gpus, bool together) {
-  std::vector<TinyJob> jobs(1 + rng.below(kMostTinyJobs));
+inline std::vector<TinyJob> tiny_jobs(Rng rng, uint32_t max_gpus, bool together) {
+  std::vector<TinyJob> jobs(1 + rng.below(kMaxTinyJobs));
   int at = 0;
   for (TinyJob& job : jobs) {
-    const auto gpus = static_cast<int32_t>(1 + rng.below(most_gpus));
+    const auto gpus = static_cast<int32_t>(1 + rng.below(max_gpus));
     job = {at, gpus, static_cast<int>(1 + rng.below(6))};
     if (!together) at += static_cast<int>(rng.below(4));
   }

@@ -12,7 +12,7 @@ namespace {
 
 // Returns the cluster's GPU types on which the job may run.
 std::vector<int32_t> types_of(const Scenario& scenario, int32_t j) {
-  const Fixed& f = scenario.fixed;
+  const SimModel& f = scenario.fixed;
   const int32_t shape = f.jobs.shape == nullptr ? kNone : f.jobs.shape[j];
   const uint64_t allowed = shape == kNone ? ~uint64_t{0} : f.jobs.shapes.types[shape];
   std::set<int32_t> out;
@@ -44,9 +44,9 @@ std::vector<std::pair<Tier, int32_t>> spans(const SpecColumns& spec, int32_t gpu
   return out;
 }
 
-class Tables {
+class SpeedDependence {
  public:
-  explicit Tables(const Scenario& scenario) : scenario_(scenario), f_(scenario.fixed) {
+  explicit SpeedDependence(const Scenario& scenario) : scenario_(scenario), f_(scenario.fixed) {
     const SpecColumns& spec = f_.spec;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       limited_ = limited_ || spec.node_up_bytes[m] > 0;
@@ -99,7 +99,7 @@ class Tables {
   }
 
   const Scenario& scenario_;
-  const Fixed& f_;
+  const SimModel& f_;
   bool limited_ = false;  // whether an uplink has a capacity
   std::map<std::tuple<int32_t, int32_t, std::vector<int32_t>>, std::string> known_;
 };
@@ -114,8 +114,8 @@ bool asks_for_cpus(const ShapeColumns& shapes) {
 }  // namespace
 
 std::string why_no_bound(const Scenario& scenario, const std::string& rules) {
-  if (!PacingRegistry::info(rules).policies.empty()) return "";
-  const Fixed& f = scenario.fixed;
+  if (!RuleSetRegistry::info(rules).policies.empty()) return "";
+  const SimModel& f = scenario.fixed;
   if (std::ranges::any_of(scenario.trace.jobs, is_elastic)) {
     return "elastic jobs, whose speed depends on how many GPUs they get";
   }
@@ -132,8 +132,8 @@ std::string why_no_bound(const Scenario& scenario, const std::string& rules) {
   if (modelled && (f.spec.neighbour_weight > 0 || f.spec.shared_exchange)) {
     return "jobs that slow down others on their node";
   }
-  if (anybody_chooses(f)) return "jobs whose all-reduce and priority on links a policy chooses";
-  Tables tables(scenario);
+  if (has_exchange_choice(f)) return "jobs whose all-reduce and priority on links a policy chooses";
+  SpeedDependence tables(scenario);
   for (int32_t j = 0; j < scenario.workload.size(); ++j) {
     std::string why = tables.why(j);
     if (!why.empty()) return why;

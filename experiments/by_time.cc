@@ -10,8 +10,8 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMostBlocks = 24, kFewestBlocks = 6, kJobsABlock = 10;
-constexpr double kAlike = 0.2;  // lag-1 correlation above which neighbours are merged
+constexpr size_t kMaxBlocks = 24, kMinBlocks = 6, kJobsPerBlock = 10;
+constexpr double kMaxCorrelation = 0.2;  // lag-1 correlation above which neighbours are merged
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -39,7 +39,7 @@ MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double o
   out.mean = mean_of(of_job);
   out.jobs = static_cast<int64_t>(jobs);
   out.draw_sd = sd_of(log_mean);
-  const size_t blocks = std::min(kMostBlocks, jobs / kJobsABlock);
+  const size_t blocks = std::min(kMaxBlocks, jobs / kJobsPerBlock);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   out.interval = {kNone, kNone};
   if (blocks < 2) return out;
@@ -48,14 +48,14 @@ MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double o
     sum[j * blocks / jobs] += of_job[j];
     count[j * blocks / jobs] += 1;
   }
-  const auto alike = [&] {
+  const auto correlated = [&] {
     std::vector<double> means;
     for (size_t b = 0; b < sum.size(); ++b) means.push_back(sum[b] / count[b]);
-    return lag1_correlation(means) > kAlike;
+    return lag1_correlation(means) > kMaxCorrelation;
   };
-  while (sum.size() >= 2 * kFewestBlocks && alike()) {
-    sum = halved(sum);
-    count = halved(count);
+  while (sum.size() >= 2 * kMinBlocks && correlated()) {
+    sum = merge_pairs(sum);
+    count = merge_pairs(count);
   }
   out.blocks = static_cast<int>(sum.size());
   const Statistic statistic = [&](const Picks& picks) {

@@ -14,25 +14,25 @@ namespace yard {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kJudgedJobs = 500;
-constexpr int kJudgedBlocks = 6;
-constexpr int64_t kEnoughOfAClass = 50;
+constexpr int64_t kMinJobs = 500;
+constexpr int kMinBlocks = 6;
+constexpr int64_t kMinClassJobs = 50;
 
-Versus compare(const std::vector<Score>& ours, const Score& theirs) {
+RatioEstimate compare(const std::vector<PolicyScore>& ours, const PolicyScore& theirs) {
   BlockSums sums;
-  for (const Score& score : ours) sums.ours.push_back(score.block_jct_s);
+  for (const PolicyScore& score : ours) sums.ours.push_back(score.block_jct_s);
   sums.theirs = theirs.block_jct_s;
-  const BlockSums together = merged(std::move(sums));
+  const BlockSums together = merge_correlated(std::move(sums));
   return {together.ratio(), ratio_interval(together), together.blocks()};
 }
 
 // A policy which leaves jobs unfinished ranks last.
-double rank(const Score& score) {
+double rank(const PolicyScore& score) {
   return score.unfinished > 0 ? std::numeric_limits<double>::infinity() : score.mean_jct_s;
 }
 
 template <class Of, class Rank>
-size_t least(const std::vector<Of>& all, const Rank& rank_of) {
+size_t argmin(const std::vector<Of>& all, const Rank& rank_of) {
   const auto less = [&](const Of& a, const Of& b) { return rank_of(a) < rank_of(b); };
   return static_cast<size_t>(std::min_element(all.begin(), all.end(), less) - all.begin());
 }
@@ -43,30 +43,30 @@ double share(double part, double whole) { return whole > 0 ? part / whole : kNan
 
 int64_t CellResult::unfinished() const {
   int64_t sum = 0;
-  for (const Score& score : candidates) sum += score.unfinished;
+  for (const PolicyScore& score : candidates) sum += score.unfinished;
   return sum;
 }
 
-double CellResult::mean(double Score::*figure) const {
+double CellResult::mean(double PolicyScore::*figure) const {
   double sum = 0;
-  for (const Score& score : candidates) sum += score.*figure;
+  for (const PolicyScore& score : candidates) sum += score.*figure;
   return sum / static_cast<double>(candidates.size());
 }
 
-double CellResult::over_yardstick(double Score::*figure) const {
-  return share(mean(figure), yardstick_score().*figure);
+double CellResult::ratio_to_baseline(double PolicyScore::*figure) const {
+  return share(mean(figure), baseline_score().*figure);
 }
 
 double CellResult::decisions_per_s() const {
-  return share(mean(&Score::decisions), mean(&Score::core_s));
+  return share(mean(&PolicyScore::decisions), mean(&PolicyScore::core_s));
 }
 
 double CellResult::ratio_hindsight() const {
-  return rivals[best_hindsight].candidate_over_it.ratio;
+  return rivals[best_hindsight].candidate_ratio.ratio;
 }
 
 double CellResult::headroom() const {
-  return oracle ? 1 - bounds[*oracle].mean_jct_s / yardstick_score().mean_jct_s : kNan;
+  return oracle ? 1 - bounds[*oracle].mean_jct_s / baseline_score().mean_jct_s : kNan;
 }
 
 double CellResult::headroom_hindsight() const {
@@ -74,13 +74,13 @@ double CellResult::headroom_hindsight() const {
   return 1 - bounds[*oracle].mean_jct_s / rivals[best_hindsight].score.mean_jct_s;
 }
 
-double CellResult::captured() const {
-  return headroom() >= kNextToNothing ? std::log(versus.ratio) / std::log(1 - headroom()) : kNan;
+double CellResult::oracle_gap_closed() const {
+  return headroom() >= kMinHeadroomForGap ? std::log(vs_baseline.ratio) / std::log(1 - headroom()) : kNan;
 }
 
 std::optional<int> CellResult::largest_class() const {
   for (int c = kSizeClasses - 1; c >= 0; --c) {
-    if (facts.class_jobs[static_cast<size_t>(c)] >= kEnoughOfAClass) return c;
+    if (facts.class_jobs[static_cast<size_t>(c)] >= kMinClassJobs) return c;
   }
   return std::nullopt;
 }
@@ -90,19 +90,19 @@ double CellResult::largest_class_jct_ratio() const {
   if (!largest) return kNan;
   const auto c = static_cast<size_t>(*largest);
   double sum = 0;
-  for (const Score& score : candidates) sum += score.class_jct_s[c];
-  return share(sum / seeds(), yardstick_score().class_jct_s[c]);
+  for (const PolicyScore& score : candidates) sum += score.class_jct_s[c];
+  return share(sum / seeds(), baseline_score().class_jct_s[c]);
 }
 
-std::vector<std::string> CellResult::grown() const {
+std::vector<std::string> CellResult::regressions() const {
   std::vector<std::string> out;
   const auto add = [&](const std::string& what, double ratio, double from, double to) {
-    if (!grows(from, to)) return;
+    if (!is_regression(from, to)) return;
     out.push_back(what + (std::isfinite(ratio) ? fmt::format(" x {:.2f}", ratio)
                                                : fmt::format(" {:.0f} s in place of 0", to)));
   };
-  add("longest wait", over_yardstick(&Score::max_wait_s), yardstick_score().max_wait_s,
-      mean(&Score::max_wait_s));
+  add("longest wait", ratio_to_baseline(&PolicyScore::max_wait_s), baseline_score().max_wait_s,
+      mean(&PolicyScore::max_wait_s));
   const double of_class = largest_class_jct_ratio();
   if (const auto largest = largest_class(); largest && std::isfinite(of_class)) {
     add(std::string("JCT of the jobs of ") + size_class_name(*largest) + " GPUs", of_class, 1.0,
@@ -111,25 +111,25 @@ std::vector<std::string> CellResult::grown() const {
   return out;
 }
 
-void settle(CellResult& cell) {
+void complete(CellResult& cell) {
   YARD_CHECK(!cell.candidates.empty() && !cell.rivals.empty(), "nobody to compare");
-  const auto hindsight = [](const Rival& rival) { return rank(rival.score); };
-  cell.best_hindsight = least(cell.rivals, hindsight);
-  cell.yardstick = cell.best_hindsight;
+  const auto hindsight = [](const ComparedPolicy& rival) { return rank(rival.score); };
+  cell.best_hindsight = argmin(cell.rivals, hindsight);
+  cell.baseline = cell.best_hindsight;
   if (cell.validated) {
-    cell.yardstick = least(cell.rivals, [](const Rival& rival) { return rival.validation_jct_s; });
+    cell.baseline = argmin(cell.rivals, [](const ComparedPolicy& rival) { return rival.validation_jct_s; });
   }
-  if (!cell.bounds.empty() && cell.facts.no_bound.empty()) cell.oracle = least(cell.bounds, rank);
+  if (!cell.bounds.empty() && cell.facts.no_bound.empty()) cell.oracle = argmin(cell.bounds, rank);
   for (auto* all : {&cell.rivals, &cell.others}) {
-    for (Rival& rival : *all) {
-      rival.candidate_over_it = compare(cell.candidates, rival.score);
-      rival.judged = cell.facts.jobs >= kJudgedJobs &&
-                     rival.candidate_over_it.blocks >= kJudgedBlocks &&
+    for (ComparedPolicy& rival : *all) {
+      rival.candidate_ratio = compare(cell.candidates, rival.score);
+      rival.conclusive = cell.facts.jobs >= kMinJobs &&
+                     rival.candidate_ratio.blocks >= kMinBlocks &&
                      cell.unfinished() + rival.score.unfinished == 0;
     }
   }
-  cell.versus = cell.rivals[cell.yardstick].candidate_over_it;
-  cell.judged = cell.rivals[cell.yardstick].judged;
+  cell.vs_baseline = cell.rivals[cell.baseline].candidate_ratio;
+  cell.conclusive = cell.rivals[cell.baseline].conclusive;
 }
 
 }  // namespace yard

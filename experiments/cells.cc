@@ -20,18 +20,18 @@
 namespace yard {
 namespace {
 
-constexpr double kMostCostScale = 1000;
-constexpr int kMostReplicas = 1000, kMostBlocks = 1000, kMostGenerated = 10'000'000;
+constexpr double kMaxCostScale = 1000;
+constexpr int kMaxReplicas = 1000, kMaxBlocks = 1000, kMaxGenerated = 10'000'000;
 
 // Defaults, which the file sets for its groups and a group for its cells.
-struct Standing {
+struct CellDefaults {
   std::vector<double> congestions = {1};
   double cost_scale = 1;
   int replicas = 4, blocks = 24;
   int64_t seed = 1;
 };
 
-const std::vector<std::string> kStandingKeys = {"congestions", "cost_scale", "replicas", "blocks",
+const std::vector<std::string> kDefaultKeys = {"congestions", "cost_scale", "replicas", "blocks",
                                                 "seed"};
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
@@ -52,32 +52,32 @@ std::vector<std::string> texts(const YamlMap& map, const std::string& key) {
   return out;
 }
 
-Standing read_standing(const YamlMap& map, Standing standing) {
+CellDefaults read_defaults(const YamlMap& map, CellDefaults defaults) {
   if (map.has("congestions")) {
-    standing.congestions.clear();
+    defaults.congestions.clear();
     for (const std::string& text : texts(map, "congestions")) {
       const auto value = parse_double(text);
-      if (!value || !(*value >= 0) || *value > kMostCongestion) {
-        map.fail("congestions", "numbers from 0, as arrivals are, to " + shortest(kMostCongestion),
+      if (!value || !(*value >= 0) || *value > kMaxCongestion) {
+        map.fail("congestions", "numbers from 0, as arrivals are, to " + shortest(kMaxCongestion),
                  "'" + text + "'");
       }
-      standing.congestions.push_back(*value);
+      defaults.congestions.push_back(*value);
     }
-    if (standing.congestions.empty()) map.fail("congestions", "at least one", "none");
+    if (defaults.congestions.empty()) map.fail("congestions", "at least one", "none");
   }
-  standing.cost_scale = map.number("cost_scale", standing.cost_scale, 0, kMostCostScale);
-  standing.replicas =
-      static_cast<int>(map.integer("replicas", standing.replicas, 1, kMostReplicas));
-  standing.blocks = static_cast<int>(map.integer("blocks", standing.blocks, 1, kMostBlocks));
-  standing.seed = map.integer("seed", standing.seed, 0, INT64_MAX);
-  return standing;
+  defaults.cost_scale = map.number("cost_scale", defaults.cost_scale, 0, kMaxCostScale);
+  defaults.replicas =
+      static_cast<int>(map.integer("replicas", defaults.replicas, 1, kMaxReplicas));
+  defaults.blocks = static_cast<int>(map.integer("blocks", defaults.blocks, 1, kMaxBlocks));
+  defaults.seed = map.integer("seed", defaults.seed, 0, INT64_MAX);
+  return defaults;
 }
 
 Variation read_variation(const YamlMap& map) {
   Variation out;
   if (map.has("allows")) out.allows = parse_allows(texts(map, "allows"), map.where("allows"));
-  out.cluster = map.number("cluster_scale", 1, 1 / kMostScale, kMostScale);
-  out.load = map.number("load_scale", 1, 1 / kMostScale, kMostScale);
+  out.cluster = map.number("cluster_scale", 1, 1 / kMaxScale, kMaxScale);
+  out.load = map.number("load_scale", 1, 1 / kMaxScale, kMaxScale);
   return out;
 }
 
@@ -101,8 +101,8 @@ class Reader {
     out.sha256 = sha256_hex(text);
     const YAML::Node document = parse_yaml_document(text, file_.path());
     const YamlMap root(file_, document, "a file of cells",
-                       std::vector<std::string>{"against", "traces", "groups"} + kStandingKeys);
-    standing_ = read_standing(root, {});
+                       std::vector<std::string>{"against", "traces", "groups"} + kDefaultKeys);
+    defaults_ = read_defaults(root, {});
     for (const std::string& name : texts(root, "against")) out.against.push_back(policy(name));
     for (const char* key : {"traces", "groups"}) {
       if (!root.has(key)) root.fail(key, std::string(key) + " by name", "none");
@@ -111,7 +111,7 @@ class Reader {
     const YamlMap groups(file_, root["groups"], "groups");
     for (const std::string& name : traces.keys()) add_trace(traces, name);
     for (const std::string& name : groups.keys()) add_group(groups, name, out.cells);
-    for (const std::string& name : groups.keys()) choose(groups, name, out.cells);
+    for (const std::string& name : groups.keys()) set_validation_cells(groups, name, out.cells);
     return out;
   }
 
@@ -178,7 +178,7 @@ class Reader {
     }
     ScenarioOptions& s = cell.scenario;
     s.trace = "synthetic:" + map.text("synthetic");
-    s.generate_jobs = static_cast<int>(map.integer("jobs", 0, 0, kMostGenerated));
+    s.generate_jobs = static_cast<int>(map.integer("jobs", 0, 0, kMaxGenerated));
     s.seed = static_cast<uint64_t>(map.integer("seed", 1, 0, INT64_MAX));
     if (map.has("settings")) {
       const YamlMap settings(file_, map["settings"], "settings");
@@ -195,33 +195,33 @@ class Reader {
     const YamlMap map(file_, groups[name], "a group",
                       std::vector<std::string>{"traces", "from", "to", "warmup", "choose_on",
                                                "allows", "cluster_scale", "load_scale"} +
-                          kStandingKeys);
+                          kDefaultKeys);
     const Variation variation = read_variation(map);
-    const Standing standing = read_standing(map, standing_);
+    const CellDefaults defaults = read_defaults(map, defaults_);
     const std::vector<std::string> members = texts(map, "traces");
     if (members.empty()) map.fail("traces", "the group's traces as a list", "none");
     for (const std::string& trace : members) {
       const auto known = std::ranges::find(traces_, trace, [](const auto& t) { return t.first; });
       if (known == traces_.end()) map.fail("traces", "names out of traces", "'" + trace + "'");
-      for (const double congestion : standing.congestions) {
+      for (const double congestion : defaults.congestions) {
         CellSpec cell = known->second;
         cell.name = name + "/" + trace + "/x" + shortest(congestion);
         if (congestion > 0) cell.scenario.congestion = congestion;
-        cell.scenario.cost_scale = standing.cost_scale;
+        cell.scenario.cost_scale = defaults.cost_scale;
         cell.scenario.variation = variation;
         cell.scenario.window.from = map.text("from", "");
         cell.scenario.window.to = map.text("to", "");
         cell.scenario.window.warmup = map.text("warmup", "");
-        cell.replicas = standing.replicas;
-        cell.seed = static_cast<uint64_t>(standing.seed);
-        cell.most_blocks = standing.blocks;
+        cell.replicas = defaults.replicas;
+        cell.seed = static_cast<uint64_t>(defaults.seed);
+        cell.max_blocks = defaults.blocks;
         out.push_back(std::move(cell));
       }
     }
   }
 
   // The baseline is chosen on the same trace if that group has it, otherwise on all of its traces.
-  void choose(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& cells) {
+  void set_validation_cells(const YamlMap& groups, const std::string& name, std::vector<CellSpec>& cells) {
     const YamlMap map(file_, groups[name], "a group");
     if (!map.has("choose_on")) return;
     const std::string on = map.text("choose_on");
@@ -242,7 +242,7 @@ class Reader {
   }
 
   YamlFile file_;
-  Standing standing_;
+  CellDefaults defaults_;
   std::vector<std::pair<std::string, CellSpec>> traces_;
 };
 
@@ -254,7 +254,7 @@ std::string cluster_sha256(const std::string& cluster) {
 }
 
 // Returns the names after the longest valid prefix of `name` (GROUP/TRACE/xCONGESTION).
-std::vector<std::string> nearest(const CellFile& file, const std::string& name) {
+std::vector<std::string> matching_names(const CellFile& file, const std::string& name) {
   std::string right;  // "", "GROUP/" or "GROUP/TRACE/"
   std::set<std::string> next;
   for (;;) {
@@ -291,13 +291,13 @@ std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::
   }
   for (const std::string& name : only) {
     if (used.contains(name)) continue;
-    throw InputError("--only", "of " + file.path + " one of " + join(nearest(file, name)),
+    throw InputError("--only", "of " + file.path + " one of " + join(matching_names(file, name)),
                      "'" + name + "'");
   }
   return out;
 }
 
-std::vector<CellSpec> choosing_cells(const CellFile& file, const std::vector<CellSpec>& cells) {
+std::vector<CellSpec> validation_cells(const CellFile& file, const std::vector<CellSpec>& cells) {
   std::set<std::string> names;
   for (const CellSpec& cell : cells) names.insert(cell.chosen_on.begin(), cell.chosen_on.end());
   std::vector<CellSpec> out;
@@ -332,7 +332,7 @@ nlohmann::ordered_json inputs_of(const CellSpec& cell) {
       {"from", s.window.from},       {"to", s.window.to},
       {"warmup", s.window.warmup},   {"congestion", s.congestion.value_or(0)},
       {"cost_scale", s.cost_scale},  {"replicas", cell.replicas},
-      {"seed", cell.seed},           {"blocks", cell.most_blocks}};
+      {"seed", cell.seed},           {"blocks", cell.max_blocks}};
   if (!s.profiles.empty()) out["profiles_sha256"] = cell.profiles_sha256;
   if (!s.models.entries().empty()) out["draw_models"] = true;
   if (!s.demands.entries().empty()) out["draw_demands"] = true;
@@ -352,9 +352,9 @@ Scenario scenario_of(const CellSpec& cell, const Source& source,
   const ScenarioOptions& s = cell.scenario;
   try {
     return make_scenario(source, s.window, s.congestion, s.cost_scale, known);
-  } catch (const NotSoCrowded& error) {
+  } catch (const CongestionUnreachable& error) {
     if (cell.sha256.empty()) throw;
-    throw NotSoCrowded("cell " + cell.name + ": " + error.what());
+    throw CongestionUnreachable("cell " + cell.name + ": " + error.what());
   } catch (const InputError& error) {
     if (cell.sha256.empty()) throw;
     throw InputError("cell " + cell.name + ": " + error.what());  // one cell of many

@@ -21,7 +21,7 @@ struct CellSpec {
   std::string profiles_sha256;  // of the profiles, one per file, joined by commas
   int replicas = 4;
   uint64_t seed = 1;  // of the replicas
-  int most_blocks = 24;
+  int max_blocks = 24;
   // Cells whose geometric mean JCT chooses the baseline. Empty: it is chosen here, in hindsight.
   std::vector<std::string> chosen_on;
 
@@ -42,7 +42,7 @@ CellFile read_cells(const std::string& path);
 std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::string>& only);
 
 // Returns the cells of the file on which the baselines of `cells` are chosen.
-std::vector<CellSpec> choosing_cells(const CellFile& file, const std::vector<CellSpec>& cells);
+std::vector<CellSpec> validation_cells(const CellFile& file, const std::vector<CellSpec>& cells);
 
 // Throws InputError if a trace or profile is missing or its sha256 differs from the file's.
 void check_traces(const std::vector<CellSpec>& cells);

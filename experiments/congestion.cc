@@ -12,13 +12,13 @@ namespace yard {
 namespace {
 
 constexpr double kTolerance = 0.005;  // stop the search within this error
-constexpr double kNear = 0.05;        // largest accepted error
-constexpr double kMostStretch = 1e6;  // of arrival distances; the least is its inverse
-constexpr int kMostHalvings = 40;
-constexpr int kMostAround = 50;
-constexpr double kAround = 0.004;
+constexpr double kAcceptedError = 0.05;        // largest accepted error
+constexpr double kMaxStretch = 1e6;  // of arrival distances; the least is its inverse
+constexpr int kMaxHalvings = 40;
+constexpr int kMaxNearbySteps = 50;
+constexpr double kNearbyStep = 0.004;
 
-double off(double congestion, double target) { return std::abs(congestion / target - 1); }
+double relative_error(double congestion, double target) { return std::abs(congestion / target - 1); }
 
 }  // namespace
 
@@ -35,12 +35,12 @@ Calibration calibrate(const Source& source, const Window& window, double cost_sc
     Window moved = window;
     scale_arrivals(scaled, moved, factor);
     Scenario scenario(std::move(scaled), moved, source.cluster, cost_scale, source.speeds);
-    scenario.befall(source.faults);
+    scenario.inject_faults(source.faults);
     return Calibration{factor, congestion_of(scenario)};
   };
   Calibration best = measure(1);
   const auto better = [&](const Calibration& found) {
-    if (off(found.congestion, target) < off(best.congestion, target)) best = found;
+    if (relative_error(found.congestion, target) < relative_error(best.congestion, target)) best = found;
   };
   // Waits grow as arrivals move together: find two factors with the target between them.
   const double step = best.congestion < target ? 0.5 : 2;
@@ -48,25 +48,25 @@ Calibration calibrate(const Source& source, const Window& window, double cost_sc
   for (;;) {
     inside = outside;
     outside *= step;
-    if (outside > kMostStretch || outside < 1 / kMostStretch) break;
+    if (outside > kMaxStretch || outside < 1 / kMaxStretch) break;
     const Calibration found = measure(outside);
     better(found);
     if ((found.congestion < target) != (step < 1)) break;
   }
   double low = std::min(inside, outside), high = std::max(inside, outside);
-  for (int i = 0; i < kMostHalvings && off(best.congestion, target) > kTolerance; ++i) {
+  for (int i = 0; i < kMaxHalvings && relative_error(best.congestion, target) > kTolerance; ++i) {
     const Calibration found = measure(std::sqrt(low * high));
     better(found);
     (found.congestion < target ? high : low) = found.factor;
   }
   // If congestion jumps over the target, a factor nearby may still meet it.
   const double jump = best.factor;
-  for (int i = 1; i <= kMostAround && off(best.congestion, target) > kNear; ++i) {
-    better(measure(jump * (1 + kAround * i)));
-    better(measure(jump * (1 - kAround * i)));
+  for (int i = 1; i <= kMaxNearbySteps && relative_error(best.congestion, target) > kAcceptedError; ++i) {
+    better(measure(jump * (1 + kNearbyStep * i)));
+    better(measure(jump * (1 - kNearbyStep * i)));
   }
-  if (off(best.congestion, target) > kNear) {
-    throw NotSoCrowded("--congestion",
+  if (relative_error(best.congestion, target) > kAcceptedError) {
+    throw CongestionUnreachable("--congestion",
                        "one that these jobs reach on this cluster (nearest: " +
                            shortest(std::round(best.congestion * 100) / 100) + ")",
                        shortest(target));

@@ -9,12 +9,12 @@
 namespace yard {
 
 // Thrown if no factor comes near the target. Even jobs that all arrive at once may fit.
-class NotSoCrowded : public InputError {
+class CongestionUnreachable : public InputError {
  public:
   using InputError::InputError;
 };
 
-constexpr double kMostCongestion = 1000;  // largest target
+constexpr double kMaxCongestion = 1000;  // largest target
 
 // Returns the congestion of the scored jobs at their present arrival times, with the scenario's
 // speeds and faults.
@@ -22,7 +22,7 @@ double congestion_of(const Scenario& scenario);
 
 // Finds the factor of scale_arrivals() that gives `target`, to within 0.5 %. Congestion jumps
 // between neighbouring factors, so up to 5 % is accepted. Requires: target > 0, the window is
-// selected in source.trace. Throws NotSoCrowded.
+// selected in source.trace. Throws CongestionUnreachable.
 Calibration calibrate(const Source& source, const Window& window, double cost_scale, double target);
 
 }  // namespace yard

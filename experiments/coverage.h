@@ -13,15 +13,15 @@
 namespace yard {
 
 constexpr std::array<double, 3> kNominal = {0.5, 0.8, 0.9};
-constexpr double kToldToS = 60;
+constexpr double kResolutionS = 60;
 
 struct CoverageGroup {
-  int64_t asked = 0;
+  int64_t predictions = 0;
   std::array<double, 3> within{};  // covered predictions, by nominal level
   // Median of |log2(predicted median / truth)|. Times below a second count as one second.
   double median_error_log2 = 0;
 
-  double share(size_t level) const { return within[level] / static_cast<double>(asked); }
+  double share(size_t level) const { return within[level] / static_cast<double>(predictions); }
 };
 
 struct Coverage {
@@ -30,7 +30,7 @@ struct Coverage {
 
 // Samples the scored jobs every `every_s` seconds of simulated time. Throws as run_prepared() does.
 // Requires: a policy under the rules `default`, not a rule set's own scheduler.
-Coverage coverage(const Scenario& scenario, Contestant contestant, const RunOptions& options,
+Coverage coverage(const Scenario& scenario, PreparedPolicy prepared, const RunOptions& options,
                   double every_s);
 
 }  // namespace yard

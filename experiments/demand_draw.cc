@@ -11,7 +11,7 @@ namespace yard {
 namespace {
 
 constexpr double kUsPerHour = 3600e6;
-constexpr double kOff = 0.25;  // sd of the log error of users' expectations
+constexpr double kEstimateSd = 0.25;  // sd of the log error of users' expectations
 
 double uniform(Rng& rng, double from, double to) { return from + (to - from) * rng.uniform(); }
 
@@ -44,7 +44,7 @@ void draw_demands(Trace& trace, const Rng& rng) {
     Job& job = trace.jobs[j];
     if (job.gpus < 1 || !job.groups.empty()) continue;
     Rng lot = rng.split(j);
-    const double expected_us = static_cast<double>(job.run_us) * std::exp(kOff * lot.normal());
+    const double expected_us = static_cast<double>(job.run_us) * std::exp(kEstimateSd * lot.normal());
     const double within_us = std::max(1.1 * expected_us, uniform(lot, 0.5, 24) * kUsPerHour);
     job.dues = {{static_cast<int64_t>(within_us), 1}};
     job.priority = 1 + lot.below(10);

@@ -32,7 +32,7 @@ const char* phase_name(Phase phase) {
 
 class Dumper {
  public:
-  Dumper(const Scenario& scenario, const Fixed& fixed, const ClusterState& s, Placement placement,
+  Dumper(const Scenario& scenario, const SimModel& fixed, const SimState& s, PlacementRule placement,
          int64_t at_us)
       : scenario_(scenario), f_(fixed), s_(s), why_(fixed, placement), at_us_(at_us) {}
 
@@ -47,7 +47,7 @@ class Dumper {
             {"blocked", h.blocked},
             {"holding", h.held},
             {"arrived", h.arrived - h.first_job},
-            {"submitted_unseen", unseen()},
+            {"submitted_unseen", unadmitted()},
             {"finished", h.finished},
             {"nodes", nodes()},
             {"jobs", jobs()}};
@@ -62,10 +62,10 @@ class Dumper {
   }
 
   // Submitted jobs which the rule set has not admitted yet: some admit at rounds or whole seconds.
-  Json unseen() const {
+  Json unadmitted() const {
     Json out = Json::array();
     for (int32_t j = s_.head->arrived; j < s_.head->end_job; ++j) {
-      if (scenario_.played().jobs[static_cast<size_t>(j)].submit_us > at_us_) break;
+      if (scenario_.simulated().jobs[static_cast<size_t>(j)].submit_us > at_us_) break;
       out.push_back(scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(j))].id);
     }
     return out;
@@ -134,7 +134,7 @@ class Dumper {
 
   Json places(int32_t slot) const {
     Json out = Json::array();
-    const auto& groups = scenario_.played().jobs[static_cast<size_t>(s_.job[slot])].groups;
+    const auto& groups = scenario_.simulated().jobs[static_cast<size_t>(s_.job[slot])].groups;
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
       Json one = {{"node", node_name(s_.part_node[p])}, {"gpus", Json::array()}};
       for (uint64_t rest = s_.part_mask[p]; rest != 0; rest &= rest - 1) {
@@ -184,36 +184,36 @@ class Dumper {
   }
 
   const Scenario& scenario_;
-  const Fixed& f_;
-  const ClusterState& s_;
+  const SimModel& f_;
+  const SimState& s_;
   WhyWaiting why_;
   int64_t at_us_;
 };
 
 }  // namespace
 
-nlohmann::ordered_json dump_state(const Scenario& scenario, const Fixed& fixed,
-                                  const ClusterState& state, Placement placement, int64_t at_us) {
+nlohmann::ordered_json dump_state(const Scenario& scenario, const SimModel& fixed,
+                                  const SimState& state, PlacementRule placement, int64_t at_us) {
   return Dumper(scenario, fixed, state, placement, at_us).dump();
 }
 
-void Moments::begin() {
-  look_.assign(at_us_.size(), kNone);
-  looks_ = again_ = 0;
+void DumpTimes::begin() {
+  last_decision_.assign(at_us_.size(), kNone);
+  decisions_ = second_decisions_ = 0;
 }
 
-void Moments::note(const ClusterState& state) {
+void DumpTimes::note(const SimState& state) {
   const int64_t now_us = state.head->now_us;
   first_us_ = std::min(first_us_, now_us);
   for (size_t i = 0; i < at_us_.size(); ++i) {
-    if (now_us <= at_us_[i]) look_[i] = looks_;
+    if (now_us <= at_us_[i]) last_decision_[i] = decisions_;
   }
-  ++looks_;
+  ++decisions_;
 }
 
-void Moments::end(int64_t end_us) { end_us_ = std::max(end_us_, end_us); }
+void DumpTimes::end(int64_t end_us) { end_us_ = std::max(end_us_, end_us); }
 
-void Moments::check(const char* option) const {
+void DumpTimes::check(const char* option) const {
   for (const int64_t at_us : at_us_) {
     if (at_us >= first_us_ && at_us <= end_us_) continue;
     throw InputError(option,
@@ -223,13 +223,13 @@ void Moments::check(const char* option) const {
   }
 }
 
-void Moments::dump(const Scenario& scenario, const Fixed& fixed, const ClusterState& state,
-                   Placement placement, nlohmann::ordered_json& out) {
+void DumpTimes::dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
+                   PlacementRule placement, nlohmann::ordered_json& out) {
   for (size_t i = 0; i < at_us_.size(); ++i) {
-    if (look_[i] != again_) continue;
+    if (last_decision_[i] != second_decisions_) continue;
     out.push_back(dump_state(scenario, fixed, state, placement, at_us_[i]));
   }
-  ++again_;
+  ++second_decisions_;
 }
 
 }  // namespace yard

@@ -2,7 +2,7 @@
 // changes only at events, and the last event before a moment is recognised only after the next. So
 // a first replay counts the events, and an identical second one dumps the state at the right ones.
 //
-//   Moments moments({3600 * kSecond});
+//   DumpTimes moments({3600 * kSecond});
 //   ... first replay, each decision:  moments.note(state) ...
 //   ... second replay, each decision: moments.dump(scenario, fixed, state, placement, out) ...
 #pragma once
@@ -17,32 +17,32 @@
 namespace yard {
 
 // Returns the state at `at_us`. Requires: no event between state.head->now_us and `at_us`.
-nlohmann::ordered_json dump_state(const Scenario& scenario, const Fixed& fixed,
-                                  const ClusterState& state, Placement placement, int64_t at_us);
+nlohmann::ordered_json dump_state(const Scenario& scenario, const SimModel& fixed,
+                                  const SimState& state, PlacementRule placement, int64_t at_us);
 
-class Moments {
+class DumpTimes {
  public:
   // Requires: increasing times.
-  explicit Moments(std::vector<int64_t> at_us) : at_us_(std::move(at_us)) {}
+  explicit DumpTimes(std::vector<int64_t> at_us) : at_us_(std::move(at_us)) {}
 
   // Clears the counts, for another policy.
   void begin();
   // Call on every decision of the first replay.
-  void note(const ClusterState& state);
+  void note(const SimState& state);
   // Ends the first replay. Later moments show the final state, in which all jobs have ended.
   void end(int64_t end_us);
   // Throws InputError, naming `option`, for a moment outside the replays so far.
   void check(const char* option) const;
 
   // Call on every decision of the second replay. Appends to `out` after the last before a moment.
-  void dump(const Scenario& scenario, const Fixed& fixed, const ClusterState& state,
-            Placement placement, nlohmann::ordered_json& out);
+  void dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
+            PlacementRule placement, nlohmann::ordered_json& out);
 
  private:
   std::vector<int64_t> at_us_;
-  std::vector<int64_t> look_;               // (moments)  last decision at or before each
+  std::vector<int64_t> last_decision_;               // (moments)  last decision at or before each
   int64_t first_us_ = kNever, end_us_ = 0;  // over all replays: first decision, last end
-  int64_t looks_ = 0, again_ = 0;
+  int64_t decisions_ = 0, second_decisions_ = 0;
 };
 
 }  // namespace yard

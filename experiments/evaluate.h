@@ -15,15 +15,15 @@
 namespace yard {
 
 // One agent from several training seeds, or one policy.
-struct Challenger {
+struct CandidateSpec {
   std::string name;
   std::vector<std::string> policies;
 };
 
 struct EvaluateOptions {
   std::vector<CellSpec> cells;
-  std::vector<CellSpec> choosing;  // cells named by chosen_on
-  std::vector<Challenger> candidates;
+  std::vector<CellSpec> validation;  // cells named by chosen_on
+  std::vector<CandidateSpec> candidates;
   std::vector<std::string> against;  // empty: servable heuristics with no more information
   std::function<RunOptions(const std::string& policy)> run_of;
   std::function<void(const std::string& line)> progress;  // may be empty
@@ -33,9 +33,9 @@ struct EvaluateOptions {
 
 struct Evaluation {
   std::vector<CellResult> cells;          // by cell, then candidate
-  std::vector<std::string> limits_notes;  // consequences if no job has a limit
+  std::vector<std::string> missing_limits_notes;  // consequences if no job has a limit
   // Skipped cells, whose target congestion cannot be reached, each with the reason.
-  std::vector<std::pair<std::string, std::string>> left_out;
+  std::vector<std::pair<std::string, std::string>> skipped;
 };
 
 // Throws InputError, Interrupted.

@@ -63,10 +63,10 @@ Load load_of(const std::vector<Job>& jobs, double from_s, double to_s) {
 
 // Squared correlation between log run times and their prediction, the mean over earlier jobs of the
 // same owner or batch.
-class Foretold {
+class SquaredCorrelation {
  public:
-  void add(double told, double came) {
-    n_ += 1, x_ += told, y_ += came, xx_ += told * told, yy_ += came * came, xy_ += told * came;
+  void add(double predicted, double actual) {
+    n_ += 1, x_ += predicted, y_ += actual, xx_ += predicted * predicted, yy_ += actual * actual, xy_ += predicted * actual;
   }
   double share() const {
     if (n_ < 20) return kNan;
@@ -79,7 +79,7 @@ class Foretold {
   double n_ = 0, x_ = 0, y_ = 0, xx_ = 0, yy_ = 0, xy_ = 0;
 };
 
-void add_structure(const std::vector<Job>& jobs, const Batches& batches, Likeness& out) {
+void add_structure(const std::vector<Job>& jobs, const Batches& batches, WorkloadStatistics& out) {
   constexpr size_t kHistory = 32;
   constexpr double kSame = 0.02;
   SharedVariance siblings, owners;
@@ -98,7 +98,7 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Likenes
     }
   }
   for (const auto& group : of_owner) owners.add(group);
-  const bool owned = batches.kind != Owner::kNobody;
+  const bool owned = batches.kind != Owner::kNone;
   const double of_owners = owned ? std::min(owners.shared(), siblings.shared()) : 0;
   out.figures.emplace_back("sd of log run time", std::sqrt(variance(logs_of_all)));
   out.figures.emplace_back("  between owners", owned ? std::sqrt(of_owners) : kNan);
@@ -108,7 +108,7 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Likenes
   out.figures.emplace_back("siblings within 2 % of the one before",
                            pairs > 0 ? same / pairs : kNan);
 
-  Foretold by_owner, by_sibling;
+  SquaredCorrelation by_owner, by_sibling;
   std::vector<std::vector<double>> history(static_cast<size_t>(batches.owners));
   std::vector<size_t> at(batches.all.size());
   for (size_t j = 0; j < jobs.size(); ++j) {
@@ -119,7 +119,7 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Likenes
     if (owned && !past.empty()) by_owner.add(mean(past), log);
     if (at[b] > 0) {
       double sum = 0;
-      const size_t from = at[b] > LikeModel::kRecent ? at[b] - LikeModel::kRecent : 0;
+      const size_t from = at[b] > WorkloadModel::kRecent ? at[b] - WorkloadModel::kRecent : 0;
       for (size_t i = from; i < at[b]; ++i) {
         sum += log_run(jobs[static_cast<size_t>(batch.jobs[i])]);
       }
@@ -133,8 +133,8 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Likenes
   out.figures.emplace_back("R2 of log run time by the last 8 siblings", by_sibling.share());
 }
 
-void add_owners(const std::vector<Job>& jobs, const Batches& batches, Likeness& out) {
-  if (batches.kind == Owner::kNobody) return;
+void add_owners(const std::vector<Job>& jobs, const Batches& batches, WorkloadStatistics& out) {
+  if (batches.kind == Owner::kNone) return;
   std::vector<double> count(static_cast<size_t>(batches.owners));
   std::set<int32_t> by_half;
   for (size_t j = 0; j < jobs.size(); ++j) {
@@ -155,7 +155,7 @@ void add_owners(const std::vector<Job>& jobs, const Batches& batches, Likeness& 
   out.values["jobs per owner"] = std::move(count);
 }
 
-void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s, Likeness& out) {
+void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s, WorkloadStatistics& out) {
   const Load load = load_of(jobs, from_s, to_s);
   for (const size_t hours : {size_t{1}, size_t{6}, size_t{24}}) {
     out.figures.emplace_back("dispersion of arrivals in " + std::to_string(hours) + " h",
@@ -213,10 +213,10 @@ double total_variation(const std::map<int64_t, double>& a, const std::map<int64_
   return total;
 }
 
-Likeness likeness_of(const std::vector<Job>& jobs, double from_s, double to_s, double shift_s,
+WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from_s, double to_s, double shift_s,
                      const std::vector<SizeClass>& classes) {
   YARD_CHECK(!jobs.empty(), "a workload has jobs");
-  Likeness out;
+  WorkloadStatistics out;
   const Batches batches = find_batches(jobs);
   double gpu_s = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
@@ -264,35 +264,35 @@ Likeness likeness_of(const std::vector<Job>& jobs, double from_s, double to_s, d
   return out;
 }
 
-Fidelity compare(const Likeness& real, const std::vector<Likeness>& generated,
-                 const Likeness& first_part, const Likeness& second_part) {
+WorkloadSimilarity compare(const WorkloadStatistics& real, const std::vector<WorkloadStatistics>& generated,
+                 const WorkloadStatistics& first_part, const WorkloadStatistics& second_part) {
   YARD_CHECK(!generated.empty(), "something to compare with");
-  Fidelity out;
+  WorkloadSimilarity out;
   const auto n = static_cast<double>(generated.size());
   const auto add = [&](const char* kind, const auto& of, auto distance) {
     for (const auto& [name, values] : of(real)) {
-      const auto at = [&name = name, &of](const Likeness& one) {
+      const auto at = [&name = name, &of](const WorkloadStatistics& one) {
         const auto it = of(one).find(name);
         return it == of(one).end() ? std::decay_t<decltype(it->second)>() : it->second;
       };
-      Fidelity::Distance d{name, kind, 0, distance(at(first_part), at(second_part))};
-      for (const Likeness& one : generated) d.generated += distance(at(real), at(one)) / n;
+      WorkloadSimilarity::Distance d{name, kind, 0, distance(at(first_part), at(second_part))};
+      for (const WorkloadStatistics& one : generated) d.generated += distance(at(real), at(one)) / n;
       out.distances.push_back(d);
     }
   };
   add(
-      "KS", [](const Likeness& l) -> const auto& { return l.values; }, ks_distance);
+      "KS", [](const WorkloadStatistics& l) -> const auto& { return l.values; }, ks_distance);
   add(
-      "TV", [](const Likeness& l) -> const auto& { return l.counts; }, total_variation);
-  const auto figure = [](const Likeness& of, const std::string& name) {
+      "TV", [](const WorkloadStatistics& l) -> const auto& { return l.counts; }, total_variation);
+  const auto figure = [](const WorkloadStatistics& of, const std::string& name) {
     for (const auto& [known, value] : of.figures) {
       if (known == name) return value;
     }
     return kNan;
   };
   for (const auto& [name, value] : real.figures) {
-    Fidelity::Figure f{name, value, 0, figure(first_part, name), figure(second_part, name)};
-    for (const Likeness& one : generated) f.generated += figure(one, name) / n;
+    WorkloadSimilarity::Figure f{name, value, 0, figure(first_part, name), figure(second_part, name)};
+    for (const WorkloadStatistics& one : generated) f.generated += figure(one, name) / n;
     out.figures.push_back(f);
   }
   return out;

@@ -2,8 +2,8 @@
 // distributions and by figures of structure. The distance between two parts of the record serves as
 // the reference.
 //
-//   Likeness real = likeness_of(jobs, from_s, to_s, shift_s, classes);
-//   Fidelity f = compare(real, generated, first_part, second_part);
+//   WorkloadStatistics real = workload_statistics(jobs, from_s, to_s, shift_s, classes);
+//   WorkloadSimilarity f = compare(real, generated, first_part, second_part);
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ double ks_distance(std::vector<double> a, std::vector<double> b);
 double total_variation(const std::map<int64_t, double>& a, const std::map<int64_t, double>& b);
 
 // A workload as the quantities in which two workloads are compared.
-struct Likeness {
+struct WorkloadStatistics {
   std::map<std::string, std::vector<double>> values;        // compared by KS distance
   std::map<std::string, std::map<int64_t, double>> counts;  // by total variation
   std::vector<std::pair<std::string, double>> figures;      // side by side; NaN: unavailable
@@ -31,10 +31,10 @@ struct Likeness {
 
 // `classes`: size classes for the distributions of run times. `shift_s`: added to submission times
 // for the hour of the day. Requires: jobs by increasing submission, within [from_s, to_s).
-Likeness likeness_of(const std::vector<Job>& jobs, double from_s, double to_s, double shift_s,
+WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from_s, double to_s, double shift_s,
                      const std::vector<SizeClass>& classes);
 
-struct Fidelity {
+struct WorkloadSimilarity {
   struct Distance {
     std::string name;
     const char* kind;      // "KS" or "TV"
@@ -52,7 +52,7 @@ struct Fidelity {
 
 // The parts are the record's halves, or the fitted part and a later one. Requires: at least one
 // generated workload.
-Fidelity compare(const Likeness& real, const std::vector<Likeness>& generated,
-                 const Likeness& first_part, const Likeness& second_part);
+WorkloadSimilarity compare(const WorkloadStatistics& real, const std::vector<WorkloadStatistics>& generated,
+                 const WorkloadStatistics& first_part, const WorkloadStatistics& second_part);
 
 }  // namespace yard

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBins = TimeBins::kBins;
 // Prior hazard of all sizes, its prior strength, and the prior strength of all sizes for one.
-constexpr float kFirst = 0.075F, kFirstWorth = 3, kAllWorth = 10;
+constexpr float kRootHazard = 0.075F, kRootPriorStrength = 3, kAllPriorStrength = 10;
 
 void add(HazardRow& row, int64_t seen_us, bool ended) {
   const auto last = static_cast<size_t>(TimeBins::of_us(seen_us));
@@ -29,7 +29,7 @@ void add(HazardRow& row, int64_t seen_us, bool ended) {
 }  // namespace
 
 std::vector<double> fit_hazards(const Scenario& scenario) {
-  const std::vector<Job>& jobs = scenario.played().jobs;
+  const std::vector<Job>& jobs = scenario.simulated().jobs;
   std::vector<HazardRow> rows(1 + kJobSizes, HazardRow{});
   for (size_t j = 0; j < jobs.size(); ++j) {
     if (!scenario.workload.scored(static_cast<int32_t>(j))) continue;
@@ -41,8 +41,8 @@ std::vector<double> fit_hazards(const Scenario& scenario) {
   std::vector<double> hazards;
   for (size_t k = 1; k < rows.size(); ++k) {
     for (size_t b = 0; b < kBins; ++b) {
-      const float any = blended(rows[0].exposed[b], rows[0].ended[b], kFirstWorth, kFirst);
-      hazards.push_back(blended(rows[k].exposed[b], rows[k].ended[b], kAllWorth, any));
+      const float any = posterior_hazard(rows[0].exposed[b], rows[0].ended[b], kRootPriorStrength, kRootHazard);
+      hazards.push_back(posterior_hazard(rows[k].exposed[b], rows[k].ended[b], kAllPriorStrength, any));
     }
   }
   return hazards;

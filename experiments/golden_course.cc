@@ -5,20 +5,20 @@
 
 namespace yard {
 
-nlohmann::ordered_json play_golden_course(const Checkpoint& checkpoint) {
+nlohmann::ordered_json run_golden_workload(const Checkpoint& checkpoint) {
   ScenarioOptions options;
   options.trace = "synthetic:mixed";
   options.cluster = "mixed-9";
   options.generate_jobs = 256;
   options.window.from = "0";
-  Contestant plays;
-  plays.name = checkpoint.agent;
-  plays.policy = policy_of(checkpoint, "the checkpoint", {});
-  plays.level = plays.policy->level();
+  PreparedPolicy prepared;
+  prepared.name = checkpoint.agent;
+  prepared.policy = policy_of(checkpoint, "the checkpoint", {});
+  prepared.level = prepared.policy->level();
   int64_t decisions = 0;
   RunOptions how;
-  how.watch = [&](const Fixed&, const ClusterState&) { ++decisions; };
-  const Run run = run_prepared(load_scenario(options), plays, how);
+  how.watch = [&](const SimModel&, const SimState&) { ++decisions; };
+  const Run run = run_prepared(load_scenario(options), prepared, how);
   return {{"workload", options.trace},
           {"cluster", options.cluster},
           {"jobs", options.generate_jobs},

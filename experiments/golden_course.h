@@ -10,6 +10,6 @@ namespace yard {
 
 // Replays 256 jobs of `synthetic:mixed` on `mixed-9`. Returns decisions, preemptions and JCTs,
 // which are identical to the bit on any machine where all decisions are the same.
-nlohmann::ordered_json play_golden_course(const Checkpoint& checkpoint);
+nlohmann::ordered_json run_golden_workload(const Checkpoint& checkpoint);
 
 }  // namespace yard

@@ -12,7 +12,7 @@ namespace {
 // Changes of the number of GPUs held, by time.
 using Changes = std::map<int64_t, int64_t>;
 
-int64_t most_held(const Changes& changes) {
+int64_t max_held(const Changes& changes) {
   int64_t held = 0, most = 0;
   for (const auto& [at_us, gpus] : changes) {
     held += gpus;
@@ -43,15 +43,15 @@ void hold(Changes& changes, const Job& job, int64_t from_us, int64_t to_us) {
 
 }  // namespace
 
-int64_t most_gpus_held(const Trace& trace) {
+int64_t max_gpus_held(const Trace& trace) {
   Changes changes;
   each_held(trace, [&](const Job& job, int64_t from_us, int64_t to_us) {
     hold(changes, job, from_us, to_us);
   });
-  return most_held(changes);
+  return max_held(changes);
 }
 
-void need_gpus(const Trace& trace) {
+void require_gpus(const Trace& trace) {
   if (std::ranges::any_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) return;
   throw InputError(
       trace.source,
@@ -61,8 +61,8 @@ void need_gpus(const Trace& trace) {
       "no row that counts GPUs");
 }
 
-std::string least_cluster(const Trace& trace) {
-  need_gpus(trace);
+std::string smallest_cluster(const Trace& trace) {
+  require_gpus(trace);
   Changes of_all;
   std::map<std::string, Changes> of_type;
   int64_t node_gpus = 1;
@@ -71,7 +71,7 @@ std::string least_cluster(const Trace& trace) {
     if (!job.gpu_types.empty()) hold(of_type[job.gpu_types.front()], job, from_us, to_us);
     for (const RoleGroup& g : job.groups) node_gpus = std::max<int64_t>(node_gpus, g.task.gpus);
   });
-  const int64_t all = most_held(of_all);
+  const int64_t all = max_held(of_all);
   if (all == 0) {
     throw InputError(trace.source,
                      "jobs whose start is logged, and their end or run time, or --cluster", "none");
@@ -82,7 +82,7 @@ std::string least_cluster(const Trace& trace) {
   if (of_type.empty()) return part(all);
   std::map<std::string, int64_t> most;
   int64_t typed = 0;
-  for (const auto& [type, changes] : of_type) typed += most[type] = most_held(changes);
+  for (const auto& [type, changes] : of_type) typed += most[type] = max_held(changes);
   const auto usual = std::ranges::max_element(most, {}, [](const auto& one) { return one.second; });
   usual->second += std::max<int64_t>(0, all - typed);
   std::string text;

@@ -12,12 +12,12 @@ namespace yard {
 // the maximum number of GPUs held at once. The rest of the overall maximum goes to the largest
 // type. Nodes have the most GPUs which any task had on one node. Throws InputError if no job holds
 // a GPU, or none has a logged start with an end or run time.
-std::string least_cluster(const Trace& trace);
+std::string smallest_cluster(const Trace& trace);
 
 // Returns the maximum number of GPUs held at once according to the log; 0 without logged times.
-int64_t most_gpus_held(const Trace& trace);
+int64_t max_gpus_held(const Trace& trace);
 
 // Throws InputError, with what to do, if no job of the trace holds a GPU.
-void need_gpus(const Trace& trace);
+void require_gpus(const Trace& trace);
 
 }  // namespace yard

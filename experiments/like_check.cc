@@ -12,14 +12,14 @@
 namespace yard {
 namespace {
 
-struct Case {
+struct QueueCase {
   Trace trace;
   Window window;
 };
 
 // Returns all jobs which fit the cluster.
-Case case_of(std::vector<Job> jobs, int64_t from_us, int64_t to_us, const ClusterSpec& cluster) {
-  Case out;
+QueueCase case_of(std::vector<Job> jobs, int64_t from_us, int64_t to_us, const ClusterSpec& cluster) {
+  QueueCase out;
   out.trace.source = "part";
   out.trace.jobs = std::move(jobs);
   check_fits(out.trace, cluster, true);
@@ -27,23 +27,23 @@ Case case_of(std::vector<Job> jobs, int64_t from_us, int64_t to_us, const Cluste
   return out;
 }
 
-Case to_load(Case one, const ClusterSpec& cluster, double load) {
+QueueCase to_load(QueueCase one, const ClusterSpec& cluster, double load) {
   scale_arrivals(one.trace, one.window,
                  offered_load(one.trace, one.window, cluster.total_gpus()) / load);
   return one;
 }
 
-QueueFigures play(const Case& one, const ClusterSpec& cluster, const std::string& policy) {
+QueueFigures run_case(const QueueCase& one, const ClusterSpec& cluster, const std::string& policy) {
   throw_if_interrupted();
   const Scenario scenario(one.trace, one.window, cluster, 1);
   Occupancy seen(cluster.total_gpus());
   RunOptions options;
-  options.watch = [&](const Fixed&, const ClusterState& state) { seen.watch(state); };
+  options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
   const JctSummary all = run_policy(scenario, policy, options).summary.all;
   return {all.mean_wait_s, all.mean_jct_s, seen.figures(one.window.from_us, one.window.to_us)};
 }
 
-std::optional<QueueFigures> logged(const Case& one, const ClusterSpec& cluster) {
+std::optional<QueueFigures> logged(const QueueCase& one, const ClusterSpec& cluster) {
   const std::vector<Job>& jobs = one.trace.jobs;
   double wait_us = 0, jct_us = 0;
   for (const Job& job : jobs) {
@@ -63,7 +63,7 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
                         const ClusterSpec& cluster, double congestion,
                         const std::vector<std::string>& policies) {
   QueueCheck out;
-  Case real = case_of(part.jobs, part.from_us, part.to_us, cluster);
+  QueueCase real = case_of(part.jobs, part.from_us, part.to_us, cluster);
   const bool scaled = congestion > 0;
   if (scaled) {
     const Source source{
@@ -76,27 +76,27 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
     out.logged = logged(real, cluster);
   }
   out.load = offered_load(real.trace, real.window, cluster.total_gpus());
-  const auto to_its_load = [&](Case one) {
+  const auto at_checked_load = [&](QueueCase one) {
     return scaled ? to_load(std::move(one), cluster, out.load) : one;
   };
 
   const int64_t middle_us = part.from_us + (part.to_us - part.from_us) / 2;
   const auto half = std::ranges::partition_point(
       part.jobs, [&](const Job& job) { return job.submit_us < middle_us; });
-  const Case first =
-      to_its_load(case_of({part.jobs.begin(), half}, part.from_us, middle_us, cluster));
-  const Case second = to_its_load(case_of({half, part.jobs.end()}, middle_us, part.to_us, cluster));
-  std::vector<Case> like;
+  const QueueCase first =
+      at_checked_load(case_of({part.jobs.begin(), half}, part.from_us, middle_us, cluster));
+  const QueueCase second = at_checked_load(case_of({half, part.jobs.end()}, middle_us, part.to_us, cluster));
+  std::vector<QueueCase> generated_cases;
   for (const std::vector<Job>& jobs : generated) {
-    like.push_back(to_its_load(case_of(jobs, 0, part.to_us - part.from_us, cluster)));
+    generated_cases.push_back(at_checked_load(case_of(jobs, 0, part.to_us - part.from_us, cluster)));
   }
   for (const std::string& policy : policies) {
     QueueRow row{policy,
-                 play(real, cluster, policy),
-                 play(first, cluster, policy),
-                 play(second, cluster, policy),
+                 run_case(real, cluster, policy),
+                 run_case(first, cluster, policy),
+                 run_case(second, cluster, policy),
                  {}};
-    for (const Case& one : like) row.generated.push_back(play(one, cluster, policy));
+    for (const QueueCase& one : generated_cases) row.generated.push_back(run_case(one, cluster, policy));
     out.rows.push_back(std::move(row));
   }
   return out;

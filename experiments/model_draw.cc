@@ -11,16 +11,16 @@
 namespace yard {
 namespace {
 
-using Lot = std::pair<std::string, int32_t>;  // model, batch
+using ModelChoice = std::pair<std::string, int32_t>;  // model, batch
 
-struct Lots {
-  std::vector<Lot> of_one, of_several;  // by name: independent of the order of files
+struct ModelChoices {
+  std::vector<ModelChoice> of_one, of_several;  // by name: independent of the order of files
 
-  const std::vector<Lot>& of(int32_t gpus) const { return gpus > 1 ? of_several : of_one; }
+  const std::vector<ModelChoice>& of(int32_t gpus) const { return gpus > 1 ? of_several : of_one; }
 };
 
-Lots lots_in(const Profiles& profiles) {
-  std::set<Lot> one, several;
+ModelChoices choices_in(const Profiles& profiles) {
+  std::set<ModelChoice> one, several;
   for (const ModelProfile& profile : profiles.models) {
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0) continue;
@@ -34,7 +34,7 @@ Lots lots_in(const Profiles& profiles) {
 
 bool draws(const Job& job) { return job.gpus > 0 && (job.model.empty() || job.model_drawn); }
 
-void give(Job& job, const Lot& lot) {
+void set_model(Job& job, const ModelChoice& lot) {
   job.model = lot.first;
   job.batch_size = lot.second;
   job.model_drawn = true;
@@ -44,11 +44,11 @@ void give(Job& job, const Lot& lot) {
 }  // namespace
 
 void draw_models(Trace& trace, const Profiles& profiles, const Rng& rng) {
-  const Lots lots = lots_in(profiles);
+  const ModelChoices choices = choices_in(profiles);
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     Job& job = trace.jobs[j];
     if (!draws(job)) continue;
-    const std::vector<Lot>& from = lots.of(job.gpus);
+    const std::vector<ModelChoice>& from = choices.of(job.gpus);
     if (from.empty()) {
       throw InputError("models.draw",
                        std::string("--profiles with models measured on ") +
@@ -56,22 +56,22 @@ void draw_models(Trace& trace, const Profiles& profiles, const Rng& rng) {
                        "none");
     }
     Rng lot = rng.split(j);
-    give(job, from[lot.below(static_cast<uint32_t>(from.size()))]);
+    set_model(job, from[lot.below(static_cast<uint32_t>(from.size()))]);
   }
 }
 
-Trace all_draws(const Trace& trace, const Profiles& profiles) {
-  const Lots lots = lots_in(profiles);
+Trace all_model_jobs(const Trace& trace, const Profiles& profiles) {
+  const ModelChoices choices = choices_in(profiles);
   std::set<int32_t> sizes;
   for (const Job& job : trace.jobs) {
     if (draws(job)) sizes.insert(job.gpus);
   }
   Trace out;
   for (const int32_t gpus : sizes) {
-    for (const Lot& lot : lots.of(gpus)) {
+    for (const ModelChoice& lot : choices.of(gpus)) {
       Job job;
       job.gpus = gpus;
-      give(job, lot);
+      set_model(job, lot);
       out.jobs.push_back(job);
     }
   }

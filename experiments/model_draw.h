@@ -25,6 +25,6 @@ struct ModelDraw {
 void draw_models(Trace& trace, const Profiles& profiles, const Rng& rng);
 
 // Returns one job for each GPU count and each model which draw_models() may combine.
-Trace all_draws(const Trace& trace, const Profiles& profiles);
+Trace all_model_jobs(const Trace& trace, const Profiles& profiles);
 
 }  // namespace yard

@@ -20,7 +20,7 @@ void Occupancy::see(const Step& step) {
   steps_.push_back(step);
 }
 
-void Occupancy::watch(const ClusterState& state) {
+void Occupancy::watch(const SimState& state) {
   const Head& head = *state.head;
   see({head.now_us, int64_t{gpus_} - head.free_gpus, head.waiting});
 }

@@ -2,7 +2,7 @@
 // alike.
 //
 //   Occupancy seen(cluster.total_gpus());
-//   options.watch = [&](const Fixed&, const ClusterState& state) { seen.watch(state); };
+//   options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
 //   run_policy(scenario, "fifo", options);
 //   OccupancyFigures f = seen.figures(from_us, to_us);
 #pragma once
@@ -29,7 +29,7 @@ class Occupancy {
   explicit Occupancy(int32_t gpus) : gpus_(gpus) {}
 
   // Records the state after a decision (RunOptions::watch). Requires: time does not decrease.
-  void watch(const ClusterState& state);
+  void watch(const SimState& state);
 
   // Requires: from_us < to_us, and at least one recorded state.
   OccupancyFigures figures(int64_t from_us, int64_t to_us) const;

@@ -37,9 +37,9 @@ double search_core_s(std::filesystem::path file) {
 
 Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
   Settings rule = policy_file(file, "joint");
-  const YAML::Node told = YAML::LoadFile(file)["provenance"];  // readable: policy_file() succeeded
+  const YAML::Node file_provenance = YAML::LoadFile(file)["provenance"];  // readable: policy_file() succeeded
   nlohmann::ordered_json provenance =
-      told.IsDefined() && told.IsMap() ? json_of(told) : nlohmann::ordered_json::object();
+      file_provenance.IsDefined() && file_provenance.IsMap() ? json_of(file_provenance) : nlohmann::ordered_json::object();
   for (const Setting& s : set.entries()) {
     rule.set(s.key, s.value, s.origin);
     provenance["set"][s.key] = s.value;
@@ -49,7 +49,7 @@ Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
   Checkpoint out = rule_checkpoint(task);
   out.provenance = std::move(provenance);
   out.core_s = search_core_s(file);
-  out.provenance["golden_course"] = play_golden_course(out);
+  out.provenance["golden_course"] = run_golden_workload(out);
   return out;
 }
 

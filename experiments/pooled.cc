@@ -13,7 +13,7 @@ namespace yard {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int kFewDegrees = 5;  // too few for bootstrap samples to vary enough
+constexpr int kMinBootstrapDegrees = 5;  // too few for bootstrap samples to vary enough
 
 // Merges the blocks of each window's cells down to the fewest of any of them, and numbers windows
 // from 0.
@@ -26,16 +26,16 @@ void align(std::vector<PooledCell>& cells) {
   }
   for (PooledCell& cell : cells) {
     while (cell.sums.blocks() > blocks.at(cell.window)) {
-      if (!cell.bound.empty()) cell.bound = halved(cell.bound);
-      cell.sums = halved(cell.sums);
+      if (!cell.bound.empty()) cell.bound = merge_pairs(cell.bound);
+      cell.sums = merge_pairs(cell.sums);
     }
     cell.window = number.at(cell.window);
   }
 }
 
-class Pool {
+class CellPooling {
  public:
-  explicit Pool(const std::vector<PooledCell>& cells)
+  explicit CellPooling(const std::vector<PooledCell>& cells)
       : cells_(cells), seeds_(static_cast<int>(cells.front().sums.ours.size())) {
     sizes_ = {seeds_};
     for (const PooledCell& cell : cells) {
@@ -58,13 +58,13 @@ class Pool {
   Pooled pooled(const Rng& rng) const {
     Pooled out;
     out.ratio = ratio();
-    out.captured = captured(rng.split(0));
+    out.oracle_gap_closed = oracle_gap_closed(rng.split(0));
     const Rng iqm = rng.split(1), improvement = rng.split(2);
     // In logarithms, so that the interval stays positive.
     out.iqm =
-        exp_of(estimate([&](const Picks& picks) { return std::log(middle(ratios(picks))); }, &iqm));
+        exp_of(estimate([&](const Picks& picks) { return std::log(interquartile_mean(ratios(picks))); }, &iqm));
     out.improvement =
-        estimate([&](const Picks& picks) { return better(ratios(picks)); }, &improvement);
+        estimate([&](const Picks& picks) { return share_better(ratios(picks)); }, &improvement);
     Interval& share = out.improvement.interval;
     share = {std::max(share.lo, 0.0), std::min(share.hi, 1.0)};
     return out;
@@ -90,7 +90,7 @@ class Pool {
   }
 
   // Interquartile mean; values on its edge count in part.
-  static double middle(std::vector<double> values) {
+  static double interquartile_mean(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const auto n = static_cast<double>(values.size());
     double sum = 0;
@@ -102,14 +102,14 @@ class Pool {
     return sum / (0.5 * n);
   }
 
-  static double better(const std::vector<double>& ratios) {
+  static double share_better(const std::vector<double>& ratios) {
     double sum = 0;
     for (const double r : ratios) sum += r < 1 ? 1 : r == 1 ? 0.5 : 0;
     return sum / static_cast<double>(ratios.size());
   }
 
-  Estimate captured(const Rng& rng) const {
-    const auto to_win = [&](const Picks& picks) {
+  Estimate oracle_gap_closed(const Rng& rng) const {
+    const auto log_headroom = [&](const Picks& picks) {
       double sum = 0;
       for (const PooledCell& cell : cells_) {
         const std::vector<int>& blocks = picks[static_cast<size_t>(cell.window) + 1];
@@ -117,21 +117,21 @@ class Pool {
       }
       return sum;
     };
-    // The least log gain over all cells: kNextToNothing in each.
-    const double least = static_cast<double>(cells_.size()) * std::log1p(-kNextToNothing);
+    // The least log gain over all cells: kMinHeadroomForGap in each.
+    const double least = static_cast<double>(cells_.size()) * std::log1p(-kMinHeadroomForGap);
     const auto unbounded = [](const PooledCell& cell) { return cell.bound.empty(); };
-    if (std::any_of(cells_.begin(), cells_.end(), unbounded) || !(to_win(everything()) <= least)) {
+    if (std::any_of(cells_.begin(), cells_.end(), unbounded) || !(log_headroom(all_members()) <= least)) {
       return {kNan, {kNan, kNan}};
     }
     const auto share = [&](const Picks& picks) {
       double won = 0;
       for (const PooledCell& cell : cells_) won += std::log(ratio(cell, picks));
-      return won / to_win(picks);
+      return won / log_headroom(picks);
     };
     return estimate(share, &rng);
   }
 
-  Picks everything() const {
+  Picks all_members() const {
     Picks picks;
     for (const int size : sizes_) picks.push_back(all_of(size));
     return picks;
@@ -139,12 +139,12 @@ class Pool {
 
   // By BCa if `rng` is given and there are enough blocks; otherwise by the jackknife.
   Estimate estimate(const Statistic& statistic, const Rng* rng) const {
-    const double value = statistic(everything());
+    const double value = statistic(all_members());
     const auto fewest = std::min_element(sizes_.begin() + 1, sizes_.end());
     if (*fewest < 2) return {value, {kNan, kNan}};
     const int degrees =
         std::accumulate(sizes_.begin() + 1, sizes_.end(), 0) - static_cast<int>(sizes_.size() - 1);
-    if (rng == nullptr || degrees < kFewDegrees) {
+    if (rng == nullptr || degrees < kMinBootstrapDegrees) {
       return {value, jackknife_interval(sizes_, statistic, kConfidence)};
     }
     return {value, bca_interval(sizes_, statistic, widened(*fewest, degrees), *rng)};
@@ -168,13 +168,13 @@ class Pool {
 Pooled pool(std::vector<PooledCell> cells, const Rng& rng) {
   YARD_CHECK(!cells.empty(), "nothing to pool");
   align(cells);
-  return Pool(cells).pooled(rng);
+  return CellPooling(cells).pooled(rng);
 }
 
 Estimate pooled_ratio(std::vector<PooledCell> cells) {
   YARD_CHECK(!cells.empty(), "nothing to pool");
   align(cells);
-  return Pool(cells).ratio();
+  return CellPooling(cells).ratio();
 }
 
 }  // namespace yard

@@ -14,7 +14,7 @@
 namespace yard {
 
 // Least headroom (share of the baseline's mean JCT) for an oracle gap closed; below, it is noise.
-inline constexpr double kNextToNothing = 0.005;
+inline constexpr double kMinHeadroomForGap = 0.005;
 
 struct PooledCell {
   int window = 0;             // cells of a window have blocks of the same times
@@ -32,8 +32,8 @@ struct Estimate {
 struct Pooled {
   Estimate ratio;  // geometric mean of ours / theirs
   // Oracle gap closed: sum of ln(ours / theirs) over sum of ln(bound / theirs). NaN if a cell has
-  // no bound or the headroom is below kNextToNothing.
-  Estimate captured;
+  // no bound or the headroom is below kMinHeadroomForGap.
+  Estimate oracle_gap_closed;
   Estimate iqm;  // interquartile mean of ratios, by cell and seed
   // Share of (cell, seed) pairs with a ratio below 1; ties count half (Agarwal et al., "Deep RL at
   // the Edge of the Statistical Precipice", NeurIPS 2021).

@@ -13,7 +13,7 @@
 namespace yard {
 namespace {
 
-constexpr std::chrono::seconds kPause(5);
+constexpr std::chrono::seconds kMinInterval(5);
 
 std::string duration_text(double s) {
   if (s < 90) return std::to_string(std::llround(s)) + " s";
@@ -34,7 +34,7 @@ std::function<void(const std::string& line)> progress_log() {
   return [shared](const std::string& line) {
     const std::lock_guard lock(shared->mutex);
     const auto now = Clock::now();
-    if (now - shared->last < kPause) return;
+    if (now - shared->last < kMinInterval) return;
     shared->last = now;
     shared->log.info(line);
   };

@@ -15,9 +15,9 @@ namespace yard {
 namespace {
 
 // A policy at a lower level of information, such as an oracle with noisy run times.
-class Granted final : public Decider {
+class LevelLimitedDecider final : public Decider {
  public:
-  Granted(const Policy& policy, Level level) : decider_(policy), level_(level) {}
+  LevelLimitedDecider(const Policy& policy, Level level) : decider_(policy), level_(level) {}
   Level level() const override { return level_; }
   void decide(const View& view, Draft& draft) override { decider_.decide(view, draft); }
 
@@ -26,7 +26,7 @@ class Granted final : public Decider {
   Level level_;
 };
 
-Level granted(const std::string& policy, Level declared, Level least,
+Level granted_level(const std::string& policy, Level declared, Level least,
               const std::optional<Level>& most) {
   if (!most || declared <= *most) return declared;
   if (least <= *most) return *most;
@@ -91,17 +91,17 @@ NamedPolicy named_policy(const std::string& text) {
   return out;
 }
 
-Contestant prepare(const std::string& text, const RunOptions& options) {
+PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
   const auto [name, policy] = named_policy(text);
-  const Pacing::Info& rules = PacingRegistry::info(options.rules);
+  const RuleSet::Info& rules = RuleSetRegistry::info(options.rules);
   for (const std::string& key : rules.needs) {
-    if (options.pacing.find(key) != nullptr) continue;
+    if (options.rule_set.find(key) != nullptr) continue;
     throw InputError("rules '" + options.rules + "'", "--" + key + " FILE", "none");
   }
-  Contestant who;
-  who.name = name;
-  who.given = policy;
-  if (!rules.policies.empty() && options.speeds != SpeedLevel::kTold) {
+  PreparedPolicy prepared;
+  prepared.name = name;
+  prepared.policy_ref = policy;
+  if (!rules.policies.empty() && options.speeds != SpeedLevel::kExact) {
     throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
                      "rules 'default': published ones know no speeds of models",
                      "'" + options.rules + "'");
@@ -109,29 +109,29 @@ Contestant prepare(const std::string& text, const RunOptions& options) {
   if (rules.policies.empty()) {
     Settings settings = options.policy;
     OpenedPolicy opened = open_policy(policy, settings);
-    who.placement = choose_placement(policy, opened.info, options, settings);
+    prepared.placement = choose_placement(policy, opened.info, options, settings);
     if (!options.placement.empty()) opened = open_policy(policy, settings);
-    who.policy = std::move(opened.policy);
-    who.servable = opened.info.servable;
-    who.by_limits = opened.info.by_limits;
-    who.by_sizes = opened.info.by_sizes;
-    who.preempts =
+    prepared.policy = std::move(opened.policy);
+    prepared.servable = opened.info.servable;
+    prepared.uses_limits = opened.info.uses_limits;
+    prepared.resizes_jobs = opened.info.resizes_jobs;
+    prepared.preempts =
         opened.info.preemptive && setting_of(policy, opened.info, settings, "preempt") != "false";
-    who.order = setting_of(policy, opened.info, settings, "order");
-    who.digest = opened.digest;
-    who.core_s = opened.core_s;
-    who.untrained = opened.untrained;
-    who.level =
-        granted(policy, who.policy->level(), who.policy->least_level(), options.information);
-    return who;
+    prepared.order = setting_of(policy, opened.info, settings, "order");
+    prepared.digest = opened.digest;
+    prepared.core_s = opened.core_s;
+    prepared.untrained = opened.untrained;
+    prepared.level =
+        granted_level(policy, prepared.policy->level(), prepared.policy->min_level(), options.information);
+    return prepared;
   }
-  who.placement = check_play(options.rules, policy, options.placement);
+  prepared.placement = check_supported(options.rules, policy, options.placement);
   const bool oracle = std::count(rules.oracles.begin(), rules.oracles.end(), policy) > 0;
-  who.level = oracle ? Level::kOracle : Level::kBlind;
-  if (granted(policy, who.level, who.level, options.information) != who.level) {
+  prepared.level = oracle ? Level::kOracle : Level::kBlind;
+  if (granted_level(policy, prepared.level, prepared.level, options.information) != prepared.level) {
     throw InputError("--information noisy-oracle", "rules 'default'", "'" + options.rules + "'");
   }
-  return who;
+  return prepared;
 }
 
 namespace {
@@ -155,22 +155,22 @@ struct PlainScenario {
 
   Trace trace;
   Workload workload;
-  Fixed fixed;
+  SimModel fixed;
 };
 
 // Replays until faults are drawn for the whole replay, whose length is not known in advance.
 template <class Play>
-Outcome play_out(const Scenario& scenario, const std::string& policy, const Play& play,
+Outcome replay_with_faults(const Scenario& scenario, const std::string& policy, const Play& play,
                  std::vector<Fault>& longer) {
-  constexpr size_t kMost = 20'000'000;  // 800 MB
-  const int64_t first_us = scenario.played().jobs.front().submit_us;
+  constexpr size_t kMaxFaults = 20'000'000;  // 800 MB
+  const int64_t first_us = scenario.simulated().jobs.front().submit_us;
   int64_t span_us = scenario.drawn_until_us - first_us;
   for (;;) {
     Outcome outcome = play(false);
     if (outcome.end_us - first_us <= span_us) return outcome;
     span_us = std::max(2 * span_us, outcome.end_us - first_us);
     longer = scenario.faults_until(first_us + span_us);
-    if (longer.size() > kMost) {
+    if (longer.size() > kMaxFaults) {
       throw RunError(policy + ": jobs do not end for failures, " + std::to_string(longer.size()) +
                      " until " + format_seconds(first_us + span_us) +
                      " s; --set faults.until_h=N lets them cease");
@@ -180,19 +180,19 @@ Outcome play_out(const Scenario& scenario, const std::string& policy, const Play
 
 }  // namespace
 
-Run run_prepared(const Scenario& scenario, const Contestant& contestant,
+Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
                  const RunOptions& options) {
-  if (!contestant.policy && scenario.fixed.faults) {
+  if (!prepared.policy && scenario.fixed.faults) {
     throw InputError("--faults", "rules 'default'", "'" + options.rules + "'");
   }
-  if (!contestant.policy && scenario.speeds) {
+  if (!prepared.policy && scenario.speeds) {
     throw InputError("--profiles, or models of the cluster", "rules 'default'",
                      "'" + options.rules + "'");
   }
-  if (!contestant.policy && scenario.fixed.allows != Allows{}) {
+  if (!prepared.policy && scenario.fixed.allows != Allows{}) {
     throw InputError("--allow", "rules 'default'", "'" + options.rules + "'");
   }
-  if (!contestant.policy && scenario.apart) {
+  if (!prepared.policy && scenario.stage_jobs) {
     const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
     throw InputError("rules '" + options.rules + "'", "jobs of one stage",
                      "groups that come after each other in job '" + staged->id + "'");
@@ -200,40 +200,40 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   // Published simulators model a job as a number of GPUs and a run time.
   std::optional<PlainScenario> plain;
   const JobColumns& jobs = scenario.fixed.jobs;
-  const bool told_more =
+  const bool has_details =
       jobs.shapes.num_shapes > 0 || jobs.first_after != nullptr || jobs.model_row != nullptr;
-  if (!contestant.policy && told_more) plain.emplace(scenario);
-  const Fixed& fixed = plain ? plain->fixed : scenario.fixed;
+  if (!prepared.policy && has_details) plain.emplace(scenario);
+  const SimModel& fixed = plain ? plain->fixed : scenario.fixed;
   std::vector<Fault> longer;
-  const auto pacing = PacingRegistry::make(options.rules, options.pacing);
+  const auto rule_set = RuleSetRegistry::make(options.rules, options.rule_set);
   // Oracles are bounds: they also see the true speeds.
-  const SpeedLevel speeds = is_bound(contestant.level) ? SpeedLevel::kTold : options.speeds;
+  const SpeedLevel speeds = is_bound(prepared.level) ? SpeedLevel::kExact : options.speeds;
   const auto play = [&](bool watched) {
-    std::optional<Granted> decider;
-    if (contestant.policy) decider.emplace(*contestant.policy, contestant.level);
-    std::function<void(const ClusterState&)> watch;
-    if (watched) watch = [&](const ClusterState& state) { options.watch(fixed, state); };
-    return pacing->replay({.fixed = fixed,
+    std::optional<LevelLimitedDecider> decider;
+    if (prepared.policy) decider.emplace(*prepared.policy, prepared.level);
+    std::function<void(const SimState&)> watch;
+    if (watched) watch = [&](const SimState& state) { options.watch(fixed, state); };
+    return rule_set->replay({.fixed = fixed,
                            .workload = plain ? plain->workload : scenario.workload,
                            .first_job = 0,
                            .end_job = scenario.workload.size(),
-                           .policy = contestant.given,
-                           .placement = contestant.placement,
+                           .policy = prepared.policy_ref,
+                           .placement = prepared.placement,
                            .settings = options.policy,
                            .decider = decider ? &*decider : nullptr,
                            .oracle_noise = options.oracle_noise,
                            .speeds = speeds,
                            .seed = options.seed,
-                           .trace = &scenario.played(),
+                           .trace = &scenario.simulated(),
                            .cluster = &scenario.cluster,
                            .faults = longer.empty() ? nullptr : &longer,
                            .watch = watch});
   };
   Run run;
-  run.policy = contestant.name;
+  run.policy = prepared.name;
   run.rules = options.rules;
-  run.placement = contestant.placement;
-  run.level = contestant.level;
+  run.placement = prepared.placement;
+  run.level = prepared.level;
   run.speeds = speeds;
   const auto begin = std::chrono::steady_clock::now();
   const double worked_s = thread_cpu_s();
@@ -242,13 +242,13 @@ Run run_prepared(const Scenario& scenario, const Contestant& contestant,
   if (scenario.drawn_until_us == kNever) {
     outcome = play(watched);
   } else {
-    outcome = play_out(scenario, contestant.name, play, longer);
+    outcome = replay_with_faults(scenario, prepared.name, play, longer);
     if (watched) outcome = play(true);  // earlier calls may have ended too early
   }
-  run.outcome = scenario.of_jobs(std::move(outcome));
+  run.outcome = scenario.merge_stages(std::move(outcome));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.core_s = thread_cpu_s() - worked_s;
-  run.summary = summarise(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome);
+  run.summary = summarise(scenario.trace, scenario.fixed, scenario.isolated_us, run.outcome);
   return run;
 }
 
@@ -256,14 +256,14 @@ bool has_limits(const Trace& trace) {
   return std::ranges::any_of(trace.jobs, [](const Job& job) { return job.limit_us >= 0; });
 }
 
-std::vector<std::string> limits_notes(const std::vector<const Contestant*>& contestants) {
+std::vector<std::string> missing_limits_notes(const std::vector<const PreparedPolicy*>& prepared_policies) {
   std::vector<std::string> strict, estimating, others;
-  for (const Contestant* who : contestants) {
-    if (who->by_limits) {
-      const bool is_fifo = who->order == "arrival" && !who->preempts && !who->by_sizes;
-      (is_fifo ? strict : others).push_back(who->name);
-    } else if (who->level == Level::kEstimate) {
-      estimating.push_back(who->name);
+  for (const PreparedPolicy* prepared : prepared_policies) {
+    if (prepared->uses_limits) {
+      const bool is_fifo = prepared->order == "arrival" && !prepared->preempts && !prepared->resizes_jobs;
+      (is_fifo ? strict : others).push_back(prepared->name);
+    } else if (prepared->level == Level::kEstimate) {
+      estimating.push_back(prepared->name);
     }
   }
   std::vector<std::string> out;
@@ -279,8 +279,8 @@ std::vector<std::string> limits_notes(const std::vector<const Contestant*>& cont
   return out;
 }
 
-bool lacks_sizes(const Contestant& contestant, const Trace& trace) {
-  return contestant.by_sizes && std::ranges::none_of(trace.jobs, is_elastic);
+bool lacks_sizes(const PreparedPolicy& prepared, const Trace& trace) {
+  return prepared.resizes_jobs && std::ranges::none_of(trace.jobs, is_elastic);
 }
 
 Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options) {

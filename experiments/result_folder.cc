@@ -10,26 +10,26 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMostOfName = 60;
-constexpr size_t kOfHash = 12;
+constexpr size_t kMaxNameLength = 60;
+constexpr size_t kHashLength = 12;
 
 }  // namespace
 
 std::filesystem::path ResultFolder::file_of(const std::string& place, const std::string& name,
                                             const Json& inputs) const {
   // Names may contain slashes.
-  std::string readable = name.substr(name.size() - std::min(name.size(), kMostOfName));
+  std::string readable = name.substr(name.size() - std::min(name.size(), kMaxNameLength));
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_'; };
   std::replace_if(
       readable.begin(), readable.end(), [&](unsigned char c) { return !plain(c); }, '-');
-  const std::string hash = sha256_hex(inputs.dump()).substr(0, kOfHash);
+  const std::string hash = sha256_hex(inputs.dump()).substr(0, kHashLength);
   return folder_ / place / (readable + "-" + hash + ".json");
 }
 
 std::optional<ResultFolder::Json> ResultFolder::find(const std::string& place,
                                                      const std::string& name,
                                                      const Json& inputs) const {
-  if (!keeps()) return std::nullopt;
+  if (!enabled()) return std::nullopt;
   const std::filesystem::path path = file_of(place, name, inputs);
   if (!std::filesystem::exists(path)) return std::nullopt;
   const Json file = Json::parse(read_file(path), nullptr, false);
@@ -45,7 +45,7 @@ void ResultFolder::refuse(const std::filesystem::path& file) {
 
 void ResultFolder::keep(const std::string& place, const std::string& name, const Json& inputs,
                         const Json& result) const {
-  if (!keeps()) return;
+  if (!enabled()) return;
   const std::filesystem::path path = file_of(place, name, inputs);
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);

@@ -20,7 +20,7 @@ class ResultFolder {
   // An empty `folder` disables the cache: find() returns nothing, keep() does nothing.
   explicit ResultFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  bool keeps() const { return !folder_.empty(); }
+  bool enabled() const { return !folder_.empty(); }
 
   // `read` converts the JSON to a T. Throws InputError for a file which is not a stored result.
   template <class T>

@@ -64,14 +64,14 @@ Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& wind
   return replica;
 }
 
-Trace settled(Trace trace) {
-  settle_stages(trace);
+Trace with_settled_stages(Trace trace) {
+  resolve_stage_times(trace);
   return trace;
 }
 
-std::optional<Trace> taken_apart(const Trace& trace, std::vector<int32_t>& of) {
+std::optional<Trace> split_stages(const Trace& trace, std::vector<int32_t>& of) {
   if (!any_staged(trace)) return std::nullopt;
-  Stages stages = take_apart(trace.jobs);
+  Stages stages = split_stages(trace.jobs);
   of = std::move(stages.job_of);
   Trace out;
   out.source = trace.source;
@@ -110,14 +110,14 @@ Source load_source(const ScenarioOptions& options) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
     if (models.draw) {
       // The table must hold all models that replicas may draw before the first of them uses it.
-      source.speeds->classes(all_draws(source.trace, source.speeds->profiles()));
+      source.speeds->classes(all_model_jobs(source.trace, source.speeds->profiles()));
       draw_models(source.trace, source.speeds->profiles(), Rng(models.seed).split(kModelStream));
     }
     source.speeds->restrict_types(source.trace, source.cluster);
     fill_checkpoints(source.trace, source.speeds->profiles(),
                      parse<CheckpointModel>(options.checkpoints));
   }
-  settle_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
+  set_training_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
   check_fits(source.trace, source.cluster, options.skip_unusable);
   if (options.gpus_needed) check_gpus(source.trace, options.skip_unusable);
   if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
@@ -129,37 +129,37 @@ Source load_source(const ScenarioOptions& options) {
 
 Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_in, double scale,
                    std::shared_ptr<Speeds> measured)
-    : trace(settled(std::move(trace_in))),
+    : trace(with_settled_stages(std::move(trace_in))),
       window(window_in),
       cluster(std::move(cluster_in)),
       cost_scale(scale),
       load(offered_load(trace, window, cluster.total_gpus())),
       speeds(std::move(measured)),
-      apart(taken_apart(trace, apart_of)),
+      stage_jobs(split_stages(trace, job_of_stage)),
       spec(cluster),
-      workload(played(), cluster, speeds ? speeds->bars(played()) : PairBars{}),
+      workload(simulated(), cluster, speeds ? speeds->pair_conflicts(simulated()) : PairConflicts{}),
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
   fixed.rated = fixed.spec.overloads || speeds;
   if (speeds) {
-    workload.set_speed_classes(speeds->classes(played()));
+    workload.set_speed_classes(speeds->classes(simulated()));
     fixed.jobs = workload.jobs().columns();
     fixed.speed = speeds->columns();
   }
-  alone_us = of_jobs(run_alone(played(), fixed));
+  isolated_us = merge_stages(isolated_run_us(simulated(), fixed));
 }
 
-Outcome Scenario::of_jobs(Outcome outcome) const {
-  if (!apart) return outcome;
+Outcome Scenario::merge_stages(Outcome outcome) const {
+  if (!stage_jobs) return outcome;
   std::vector<JobOutcome> jobs(trace.jobs.size());
   std::vector<char> open(jobs.size(), 0);  // whether a stage has not ended
   for (size_t e = 0; e < outcome.jobs.size(); ++e) {
-    const auto j = static_cast<size_t>(apart_of[e]);
+    const auto j = static_cast<size_t>(job_of_stage[e]);
     const JobOutcome& stage = outcome.jobs[e];
     JobOutcome& job = jobs[j];
     job.preemptions += stage.preemptions;
     job.restarts += stage.restarts;
-    job.moves += stage.moves;
-    job.soon_again += stage.soon_again;
+    job.migrations += stage.migrations;
+    job.rapid_repreemptions += stage.rapid_repreemptions;
     job.ended_early = job.ended_early || stage.ended_early;
     job.undone_us += stage.undone_us;
     if (stage.start_us != kNone && (job.start_us == kNone || stage.start_us < job.start_us)) {
@@ -172,29 +172,29 @@ Outcome Scenario::of_jobs(Outcome outcome) const {
   return outcome;
 }
 
-std::vector<int64_t> Scenario::of_jobs(std::vector<int64_t> stage_us) const {
-  if (!apart) return stage_us;
+std::vector<int64_t> Scenario::merge_stages(std::vector<int64_t> stage_us) const {
+  if (!stage_jobs) return stage_us;
   std::vector<int64_t> out(trace.jobs.size(), 0);
   for (size_t e = 0; e < stage_us.size(); ++e) {
     int64_t begin_us = 0;  // stages come after those on which they depend
     for (int32_t i = fixed.jobs.first_after[e]; i < fixed.jobs.first_after[e + 1]; ++i) {
       const auto before = static_cast<size_t>(fixed.jobs.after_job[i]);
-      if (apart_of[before] == apart_of[e]) begin_us = std::max(begin_us, stage_us[before]);
+      if (job_of_stage[before] == job_of_stage[e]) begin_us = std::max(begin_us, stage_us[before]);
     }
     stage_us[e] += begin_us;
-    int64_t& job_us = out[static_cast<size_t>(apart_of[e])];
+    int64_t& job_us = out[static_cast<size_t>(job_of_stage[e])];
     job_us = std::max(job_us, stage_us[e]);
   }
   return out;
 }
 
-void Scenario::befall(const FaultPlan& plan) { befall(plan, Rng(plan.seed).split(kFaultStream)); }
+void Scenario::inject_faults(const FaultPlan& plan) { inject_faults(plan, Rng(plan.seed).split(kFaultStream)); }
 
-void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
+void Scenario::inject_faults(const FaultPlan& plan, const Rng& rng) {
   constexpr double kMonthS = 30 * 24 * 3600;
   faults = plan;
   fault_rng = rng;
-  const int64_t first_us = played().jobs.front().submit_us;
+  const int64_t first_us = simulated().jobs.front().submit_us;
   double span_s = 3600 * plan.model.until_h;
   if (span_s == 0) {
     // In most cases longer than the replay.
@@ -204,10 +204,10 @@ void Scenario::befall(const FaultPlan& plan, const Rng& rng) {
       gpu_s += run_s * fixed.jobs.gpus[j];
       longest_s = std::max(longest_s, run_s);
     }
-    span_s = 1e-6 * static_cast<double>(played().jobs.back().submit_us - first_us) + kMonthS +
+    span_s = 1e-6 * static_cast<double>(simulated().jobs.back().submit_us - first_us) + kMonthS +
              2 * (gpu_s / fixed.spec.total_gpus + longest_s);
   }
-  const int64_t until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kLongestS));
+  const int64_t until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kMaxTimeS));
   drawn_until_us = plan.model.any() && plan.model.until_h == 0 ? until_us : kNever;
   workload.set_faults(all_faults(until_us));
   fixed.faults = workload.has_faults() || plan.model.any();  // a later draw may add the first
@@ -217,7 +217,7 @@ std::vector<Fault> Scenario::all_faults(int64_t until_us) const {
   std::vector<Fault> all = faults.recorded;
   if (faults.model.any()) {
     const std::vector<Fault> drawn =
-        draw_faults(cluster, faults.model, played().jobs.front().submit_us, until_us, fault_rng);
+        draw_faults(cluster, faults.model, simulated().jobs.front().submit_us, until_us, fault_rng);
     all.insert(all.end(), drawn.begin(), drawn.end());
   }
   return all;
@@ -246,7 +246,7 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
   scenario.congestion = found.congestion;
   scenario.opens_test = opens_test;
   scenario.allow(source.variation.allows);
-  scenario.befall(source.faults);
+  scenario.inject_faults(source.faults);
   if (load != 1 && !known) scenario.congestion = congestion_of(scenario);
   return scenario;
 }
@@ -265,7 +265,7 @@ Scenario replica_of(const Scenario& scenario, const Rng& rng) {
     scenario.speeds->restrict_types(trace, scenario.cluster);
   }
   Scenario replica = with_arrivals(scenario, std::move(trace), window);
-  replica.befall(scenario.faults, rng.split(kFaultStream));
+  replica.inject_faults(scenario.faults, rng.split(kFaultStream));
   return replica;
 }
 
@@ -274,7 +274,7 @@ std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t 
   replicas.reserve(static_cast<size_t>(count));
   if (count == 1) {
     replicas.push_back(with_arrivals(scenario, scenario.trace, scenario.window));
-    replicas.back().befall(scenario.faults);
+    replicas.back().inject_faults(scenario.faults);
     return replicas;
   }
   const Rng rng = Rng(seed).split(kReplicaStream);

@@ -42,7 +42,7 @@ struct ScenarioOptions {
   std::string faults;        // file of recorded faults
   Settings fault_model;      // FaultModel: mean rates of drawn faults
   Settings checkpoints;      // CheckpointModel: save and restore cost by model size
-  Measurements measured;     // for run times missing in the trace
+  RunTimeFiles measured;     // for run times missing in the trace
   Settings models;           // settings of ModelDraw
   Settings demands;          // settings of DemandDraw
   Variation variation;       // of the cluster and the load
@@ -81,23 +81,23 @@ struct Scenario {
 
   // Sets the faults: the plan's recorded ones, and draws from its model between the first arrival
   // and `drawn_until_us`. Without `rng` the plan's own seed is used.
-  void befall(const FaultPlan& plan, const Rng& rng);
-  void befall(const FaultPlan& plan);
-  // Returns all faults, in_course(), with draws up to `until_us`. Extending the time does not
+  void inject_faults(const FaultPlan& plan, const Rng& rng);
+  void inject_faults(const FaultPlan& plan);
+  // Returns all faults, expand_faults(), with draws up to `until_us`. Extending the time does not
   // change the earlier draws.
   std::vector<Fault> faults_until(int64_t until_us) const {
-    return in_course(all_faults(until_us));
+    return expand_faults(all_faults(until_us));
   }
 
   // The jobs as the simulator sees them: jobs with several stages are split into one job per stage.
-  const Trace& played() const { return apart ? *apart : trace; }
-  // Returns the index in `trace` of the job to which played() job `j` belongs.
-  int32_t job_of(int32_t j) const { return apart ? apart_of[static_cast<size_t>(j)] : j; }
+  const Trace& simulated() const { return stage_jobs ? *stage_jobs : trace; }
+  // Returns the index in `trace` of the job to which simulated() job `j` belongs.
+  int32_t job_of(int32_t j) const { return stage_jobs ? job_of_stage[static_cast<size_t>(j)] : j; }
   // Merges the outcomes of stages into those of jobs. A job starts with its first stage and ends
   // with its last.
-  Outcome of_jobs(Outcome outcome) const;
+  Outcome merge_stages(Outcome outcome) const;
   // Merges run times of stages: each stage begins when the stages before it have ended.
-  std::vector<int64_t> of_jobs(std::vector<int64_t> stage_us) const;
+  std::vector<int64_t> merge_stages(std::vector<int64_t> stage_us) const;
 
   std::vector<Fault> all_faults(int64_t until_us) const;  // unsorted
 
@@ -110,12 +110,12 @@ struct Scenario {
   double load = 0;          // offered_load()
   bool opens_test = false;  // the window reaches into a recorded trace's last fifth
   std::shared_ptr<Speeds> speeds;
-  std::vector<int32_t> apart_of;  // (E)  index in `trace` of each job in `apart`
-  std::optional<Trace> apart;     // the jobs split into stages, if any has several
+  std::vector<int32_t> job_of_stage;  // (E)  index in `trace` of each job in `stage_jobs`
+  std::optional<Trace> stage_jobs;     // the jobs split into stages, if any has several
   SpecTable spec;
   Workload workload;
-  Fixed fixed;
-  std::vector<int64_t> alone_us;  // (N)  run_alone() of `trace`
+  SimModel fixed;
+  std::vector<int64_t> isolated_us;  // (N)  isolated_run_us() of `trace`
   FaultPlan faults;
   Rng fault_rng{0};
   // A replay that lasts longer needs further draws. kNever: no draws, or the plan limits their
@@ -131,7 +131,7 @@ struct Calibration {
 // Selects the window, scales arrivals to `congestion`, if given, and then to source.variation's
 // load. `known`: the scaling to use instead of calibrate(). The trace's next jobs follow the
 // window. If it ends before the last fifth of a recorded trace, the window's own jobs are repeated
-// instead, since that fifth is reserved for the final test. Throws NotSoCrowded, InputError.
+// instead, since that fifth is reserved for the final test. Throws CongestionUnreachable, InputError.
 Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
                        double cost_scale, const std::optional<Calibration>& known = {});
 

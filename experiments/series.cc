@@ -47,7 +47,7 @@ void Series::begin() {
   values_.clear();
 }
 
-void Series::count(const Fixed& fixed, const ClusterState& s, float* row) {
+void Series::count(const SimModel& fixed, const SimState& s, float* row) {
   const Head& head = *s.head;
   const Fragments& fragments = fragmentation_->of(s);
   std::fill(row, row + width(), 0.0F);
@@ -71,7 +71,7 @@ void Series::count(const Fixed& fixed, const ClusterState& s, float* row) {
   }
 }
 
-void Series::watch(const Fixed& fixed, const ClusterState& state) {
+void Series::watch(const SimModel& fixed, const SimState& state) {
   if (!fragmentation_) fragmentation_.emplace(fixed);
   if (at_us_.empty() || at_us_.back() != state.head->now_us) {
     at_us_.push_back(state.head->now_us);
@@ -106,11 +106,11 @@ std::vector<Json> Series::means(int64_t from_us, int64_t to_us, int slices) cons
 
 // Adds slices for a long tail: at least an eighth of kSlices fall into the scored window.
 int Series::slices_of(int64_t from_us, int64_t to_us) const {
-  constexpr int64_t kMostTimes = 20;
+  constexpr int64_t kMaxTimes = 20;
   const int64_t length_us = scenario_.window.to_us - scenario_.window.from_us;
   int64_t times = 1;
   if (length_us > 0)
-    times = std::clamp<int64_t>((to_us - from_us) / (4 * length_us), 1, kMostTimes);
+    times = std::clamp<int64_t>((to_us - from_us) / (4 * length_us), 1, kMaxTimes);
   return static_cast<int>(std::min<int64_t>(kSlices * times, to_us - from_us));
 }
 

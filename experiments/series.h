@@ -28,7 +28,7 @@ class Series {
   void begin();
 
   // Records the state after a decision: RunOptions::watch.
-  void watch(const Fixed& fixed, const ClusterState& state);
+  void watch(const SimModel& fixed, const SimState& state);
 
   // Completes the policy of `run`.
   void end(const Run& run);
@@ -42,7 +42,7 @@ class Series {
   // Columns of `values_`; two per tenant follow.
   enum Column { kHeld, kFree, kWaiting, kWaitingGpus, kRunning, kUnusable, kColumns };
   size_t width() const { return kColumns + 2 * tenants_.size(); }
-  void count(const Fixed& fixed, const ClusterState& state, float* row);
+  void count(const SimModel& fixed, const SimState& state, float* row);
   int slices_of(int64_t from_us, int64_t to_us) const;
   std::vector<nlohmann::ordered_json> means(int64_t from_us, int64_t to_us, int slices) const;
 

@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-int32_t most_gpus(const Trace& trace) {
+int32_t max_job_gpus(const Trace& trace) {
   int32_t most = 1;
   for (const Job& job : trace.jobs) {
     int32_t gpus = 0;
@@ -36,7 +36,7 @@ int32_t servers_of(const Job& job) {
 }
 
 // Returns the maximum number of parameter servers; 0 if that number is fixed.
-int32_t most_servers(const Job& job) {
+int32_t max_servers(const Job& job) {
   int32_t most = 0;
   bool elastic = false;
   for (const RoleGroup& g : job.groups) {
@@ -51,7 +51,7 @@ int32_t most_servers(const Job& job) {
 SpeedOptions options_for(const Trace& trace, const ClusterSpec& cluster) {
   SpeedOptions options;
   options.types = cluster.types;
-  options.max_gpus = most_gpus(trace);
+  options.max_gpus = max_job_gpus(trace);
   options.node_gpus = std::max(1, cluster.max_gpus_per_node());
   for (const Node& node : cluster.nodes) {
     options.island_gpus = std::max(options.island_gpus, node.island_gpus);
@@ -75,7 +75,7 @@ Speeds::Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& 
       load_profiles(std::string(trim(path)), profiles_);
     }
   }
-  add_told_models(cluster, most_gpus(trace), profiles_);
+  add_cluster_models(cluster, max_job_gpus(trace), profiles_);
   table_ = std::make_unique<SpeedTable>(profiles_, options_for(trace, cluster));
 }
 
@@ -88,19 +88,19 @@ std::vector<int32_t> Speeds::classes(const Trace& trace) {
     const int32_t servers = modelled ? servers_of(job) : 0;
     if (servers > 0) {
       job_class = table_->class_of_servers(job.model, job.batch_size, servers, job.gpus);
-      const int32_t most = most_servers(job);
-      if (job_class > 0 && most > 0) table_->vary_servers(job_class, most);
+      const int32_t most = max_servers(job);
+      if (job_class > 0 && most > 0) table_->allow_servers_up_to(job_class, most);
     }
     if (modelled && job_class == 0) {
       job_class = table_->class_of(job.model, job.batch_size, job.gpus, job.pattern);
     }
-    if (choose_exchange_ && job_class > 0) table_->choose_all_reduce(job_class);
+    if (choose_exchange_ && job_class > 0) table_->allow_all_reduce_choice(job_class);
     out.push_back(job_class);
   }
   return out;
 }
 
-PairBars Speeds::bars(const Trace& trace) {
+PairConflicts Speeds::pair_conflicts(const Trace& trace) {
   const std::vector<int32_t> of_job = classes(trace);
   const SpeedColumns c = table_->columns();
   const auto kind_of = [&](size_t j) { return c.class_kind[of_job[j]]; };
@@ -124,12 +124,12 @@ PairBars Speeds::bars(const Trace& trace) {
       }
     }
   }
-  PairBars out;
+  PairConflicts out;
   if (index.empty()) return out;
   out.num_kinds = static_cast<int32_t>(index.size());
-  if (out.num_kinds > PairBars::kMostKinds) {
+  if (out.num_kinds > PairConflicts::kMaxKinds) {
     throw InputError("--profiles",
-                     "at most " + std::to_string(PairBars::kMostKinds) +
+                     "at most " + std::to_string(PairConflicts::kMaxKinds) +
                          " kinds of jobs that some other may not share a GPU with",
                      std::to_string(out.num_kinds));
   }
@@ -137,12 +137,12 @@ PairBars Speeds::bars(const Trace& trace) {
     const auto known = index.find(kind_of(j));
     out.kind.push_back(known == index.end() ? kNone : known->second);
   }
-  out.barred.assign(static_cast<size_t>(c.num_types * out.num_kinds), 0);
+  out.conflicts.assign(static_cast<size_t>(c.num_types * out.num_kinds), 0);
   for (int32_t type = 0; type < c.num_types; ++type) {
     for (const auto& [one, bit] : index) {
       for (const auto& [other, other_bit] : index) {
         if (!apart(type, one, other)) continue;
-        out.barred[static_cast<size_t>(type * out.num_kinds + bit)] |= uint64_t{1} << other_bit;
+        out.conflicts[static_cast<size_t>(type * out.num_kinds + bit)] |= uint64_t{1} << other_bit;
       }
     }
   }

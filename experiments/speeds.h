@@ -26,8 +26,8 @@ class Speeds {
   SpeedColumns columns() { return table_->columns(); }
 
   // Returns the pairs of jobs with GPU shares that were measured not to fit on one GPU (rate 0).
-  // Throws InputError if more than PairBars::kMostKinds kinds of jobs are concerned.
-  PairBars bars(const Trace& trace);
+  // Throws InputError if more than PairConflicts::kMaxKinds kinds of jobs are concerned.
+  PairConflicts pair_conflicts(const Trace& trace);
 
   const Profiles& profiles() const { return profiles_; }
 

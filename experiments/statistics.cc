@@ -11,10 +11,10 @@
 namespace yard {
 namespace {
 
-constexpr double kMostCorrelation = 0.2;
+constexpr double kMaxCorrelation = 0.2;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-Picks everything(const std::vector<int>& sizes) {
+Picks all_members(const std::vector<int>& sizes) {
   Picks picks;
   for (const int size : sizes) picks.push_back(all_of(size));
   return picks;
@@ -24,7 +24,7 @@ Picks everything(const std::vector<int>& sizes) {
 std::vector<std::vector<double>> leave_one_out(const std::vector<int>& sizes,
                                                const Statistic& statistic) {
   std::vector<std::vector<double>> out(sizes.size());
-  Picks picks = everything(sizes);
+  Picks picks = all_members(sizes);
   for (size_t g = 0; g < sizes.size(); ++g) {
     if (sizes[g] < 2) continue;
     const std::vector<int> all = picks[g];
@@ -43,9 +43,9 @@ double mean(std::span<const double> values) {
 }
 
 // Efron's acceleration for several samples, from the skewness of the members' influence.
-double acceleration(const std::vector<std::vector<double>>& left_out) {
+double acceleration(const std::vector<std::vector<double>>& without_one) {
   double cubes = 0, squares = 0;
-  for (const std::vector<double>& values : left_out) {
+  for (const std::vector<double>& values : without_one) {
     if (values.empty()) continue;
     const auto n = static_cast<double>(values.size());
     const double centre = mean(values);
@@ -117,9 +117,9 @@ double student_quantile(double p, double degrees) {
 
 Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic, double level,
                       const Rng& rng, int draws) {
-  const double whole = statistic(everything(sizes));
+  const double whole = statistic(all_members(sizes));
   std::vector<double> drawn(static_cast<size_t>(draws));
-  Picks picks = everything(sizes);
+  Picks picks = all_members(sizes);
   for (int d = 0; d < draws; ++d) {
     for (size_t g = 0; g < sizes.size(); ++g) {
       if (sizes[g] < 2) continue;
@@ -148,7 +148,7 @@ Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic,
 
 Interval jackknife_interval(const std::vector<int>& sizes, const Statistic& statistic,
                             double level) {
-  double variance = 0, doubt = 0;
+  double variance = 0, degrees_divisor = 0;
   for (const std::vector<double>& values : leave_one_out(sizes, statistic)) {
     if (values.empty()) continue;
     const auto n = static_cast<double>(values.size());
@@ -157,11 +157,11 @@ Interval jackknife_interval(const std::vector<int>& sizes, const Statistic& stat
     for (const double value : values) squares += (value - centre) * (value - centre);
     const double of_group = (n - 1) / n * squares;
     variance += of_group;
-    doubt += of_group * of_group / (n - 1);
+    degrees_divisor += of_group * of_group / (n - 1);
   }
-  const double whole = statistic(everything(sizes));
+  const double whole = statistic(all_members(sizes));
   if (variance == 0) return {whole, whole};
-  const double degrees = variance * variance / doubt;
+  const double degrees = variance * variance / degrees_divisor;
   const double half = student_quantile((1 + level) / 2, degrees) * std::sqrt(variance);
   return {whole - half, whole + half};
 }
@@ -210,7 +210,7 @@ std::vector<double> BlockSums::log_ratios() const {
   return out;
 }
 
-std::vector<double> halved(const std::vector<double>& blocks) {
+std::vector<double> merge_pairs(const std::vector<double>& blocks) {
   const size_t pairs = blocks.size() / 2;
   if (pairs == 0) return blocks;
   std::vector<double> out(pairs, 0);
@@ -218,16 +218,16 @@ std::vector<double> halved(const std::vector<double>& blocks) {
   return out;
 }
 
-BlockSums halved(const BlockSums& sums) {
+BlockSums merge_pairs(const BlockSums& sums) {
   BlockSums out;
-  for (const std::vector<double>& seed : sums.ours) out.ours.push_back(halved(seed));
-  out.theirs = halved(sums.theirs);
+  for (const std::vector<double>& seed : sums.ours) out.ours.push_back(merge_pairs(seed));
+  out.theirs = merge_pairs(sums.theirs);
   return out;
 }
 
-BlockSums merged(BlockSums sums) {
-  while (sums.blocks() >= 4 && lag1_correlation(sums.log_ratios()) > kMostCorrelation) {
-    sums = halved(sums);
+BlockSums merge_correlated(BlockSums sums) {
+  while (sums.blocks() >= 4 && lag1_correlation(sums.log_ratios()) > kMaxCorrelation) {
+    sums = merge_pairs(sums);
   }
   return sums;
 }

@@ -54,15 +54,15 @@ struct BlockSums {
 };
 
 // Adds every second block to the one before it; an odd last block joins the last pair.
-std::vector<double> halved(const std::vector<double>& blocks);
-BlockSums halved(const BlockSums& sums);
+std::vector<double> merge_pairs(const std::vector<double>& blocks);
+BlockSums merge_pairs(const BlockSums& sums);
 
 double sum_at(const std::vector<double>& values, std::span<const int> picks);
 std::vector<int> all_of(int size);  // 0, 1, ... size - 1
 
 // Merges neighbouring pairs while the lag-1 correlation of log ratios exceeds 0.2 and at least 4
 // blocks are left.
-BlockSums merged(BlockSums sums);
+BlockSums merge_correlated(BlockSums sums);
 
 // Returns the 95 % interval of sums.ratio() over seeds and blocks; NaN for fewer than 2 blocks.
 Interval ratio_interval(const BlockSums& sums);

@@ -42,7 +42,7 @@ Spread spread(const Cells& cells, const std::function<double(const CellResult&)>
 }
 
 // Selects the rival of a cell.
-using RivalOf = std::function<const Rival&(const CellResult&)>;
+using RivalOf = std::function<const ComparedPolicy&(const CellResult&)>;
 
 // Cells with the same jobs at other congestions or costs are one window.
 std::vector<PooledCell> pooled_cells(const Cells& cells, const RivalOf& rival_of) {
@@ -50,14 +50,14 @@ std::vector<PooledCell> pooled_cells(const Cells& cells, const RivalOf& rival_of
   std::map<Key, int> windows;
   std::vector<PooledCell> out;
   for (const CellResult* cell : cells) {
-    const Rival& rival = rival_of(*cell);
+    const ComparedPolicy& rival = rival_of(*cell);
     const Key key{cell->facts.sha256,
                   cell->facts.from_s,
                   {cell->facts.jobs, static_cast<int64_t>(rival.score.block_jct_s.size())}};
     PooledCell one;
     one.window = windows.emplace(key, static_cast<int>(windows.size())).first->second;
-    one.blocks = rival.candidate_over_it.blocks;
-    for (const Score& score : cell->candidates) one.sums.ours.push_back(score.block_jct_s);
+    one.blocks = rival.candidate_ratio.blocks;
+    for (const PolicyScore& score : cell->candidates) one.sums.ours.push_back(score.block_jct_s);
     one.sums.theirs = rival.score.block_jct_s;
     if (cell->oracle) one.bound = cell->bounds[*cell->oracle].block_jct_s;
     out.push_back(std::move(one));
@@ -65,12 +65,12 @@ std::vector<PooledCell> pooled_cells(const Cells& cells, const RivalOf& rival_of
   return out;
 }
 
-Against against(const Cells& cells, const std::string& policy, const RivalOf& rival_of) {
+PolicyComparison against(const Cells& cells, const std::string& policy, const RivalOf& rival_of) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  Against out{policy, 0, {kNan, {kNan, kNan}}};
+  PolicyComparison out{policy, 0, {kNan, {kNan, kNan}}};
   bool finished = true;
   for (const CellResult* cell : cells) {
-    out.judged += rival_of(*cell).judged;
+    out.conclusive += rival_of(*cell).conclusive;
     finished = finished && cell->unfinished() + rival_of(*cell).score.unfinished == 0;
   }
   if (finished) out.ratio = pooled_ratio(pooled_cells(cells, rival_of));
@@ -78,11 +78,11 @@ Against against(const Cells& cells, const std::string& policy, const RivalOf& ri
 }
 
 // Rivals, then other candidates, which are the same in every cell.
-std::vector<Against> against_each(const Cells& cells) {
-  std::vector<Against> out;
+std::vector<PolicyComparison> compare_with_each(const Cells& cells) {
+  std::vector<PolicyComparison> out;
   for (const auto among : {&CellResult::rivals, &CellResult::others}) {
     for (size_t i = 0; i < (cells.front()->*among).size(); ++i) {
-      const RivalOf one = [&](const CellResult& cell) -> const Rival& { return (cell.*among)[i]; };
+      const RivalOf one = [&](const CellResult& cell) -> const ComparedPolicy& { return (cell.*among)[i]; };
       out.push_back(against(cells, one(*cells.front()).score.name, one));
     }
   }
@@ -97,34 +97,34 @@ SummaryRow row(const Cells& cells, const std::string& group, const std::string& 
   out.over = over;
   out.cells = static_cast<int>(cells.size());
   for (const CellResult* cell : cells) {
-    out.judged += cell->judged;
-    out.better += cell->versus.interval.hi < 1;
-    out.worse += cell->versus.interval.lo > 1;
+    out.conclusive += cell->conclusive;
+    out.better += cell->vs_baseline.interval.hi < 1;
+    out.worse += cell->vs_baseline.interval.lo > 1;
     out.finished = out.finished && cell->unfinished() == 0;
   }
-  const RivalOf yardstick = [](const CellResult& cell) -> const Rival& {
-    return cell.rivals[cell.yardstick];
+  const RivalOf baseline = [](const CellResult& cell) -> const ComparedPolicy& {
+    return cell.rivals[cell.baseline];
   };
-  const RivalOf best = [](const CellResult& cell) -> const Rival& {
+  const RivalOf best = [](const CellResult& cell) -> const ComparedPolicy& {
     return cell.rivals[cell.best_hindsight];
   };
-  out.pooled = pool(pooled_cells(cells, yardstick), Rng(seed).split(kIntervalStream));
+  out.pooled = pool(pooled_cells(cells, baseline), Rng(seed).split(kIntervalStream));
   out.hindsight = against(cells, "", best);
-  out.against = against_each(cells);
-  out.ratio = spread(cells, [](const CellResult& cell) { return cell.versus.ratio; });
-  const auto over_yardstick = [&](double Score::*figure) {
-    return spread(cells, [&](const CellResult& cell) { return cell.over_yardstick(figure); });
+  out.against = compare_with_each(cells);
+  out.ratio = spread(cells, [](const CellResult& cell) { return cell.vs_baseline.ratio; });
+  const auto ratio_to_baseline = [&](double PolicyScore::*figure) {
+    return spread(cells, [&](const CellResult& cell) { return cell.ratio_to_baseline(figure); });
   };
-  out.p99 = over_yardstick(&Score::p99_jct_s);
-  out.max_wait = over_yardstick(&Score::max_wait_s);
-  out.preemptions = over_yardstick(&Score::preemptions);
-  double s_a_decision = 0;
+  out.p99 = ratio_to_baseline(&PolicyScore::p99_jct_s);
+  out.max_wait = ratio_to_baseline(&PolicyScore::max_wait_s);
+  out.preemptions = ratio_to_baseline(&PolicyScore::preemptions);
+  double seconds_per_decision = 0;
   for (const CellResult* cell : cells) {
-    out.preemptions_per_job += cell->per_job(&Score::preemptions) / out.cells;
-    out.soon_again += cell->mean(&Score::soon_again);
-    s_a_decision += 1 / cell->decisions_per_s() / out.cells;
+    out.preemptions_per_job += cell->per_job(&PolicyScore::preemptions) / out.cells;
+    out.rapid_repreemptions += cell->mean(&PolicyScore::rapid_repreemptions);
+    seconds_per_decision += 1 / cell->decisions_per_s() / out.cells;
   }
-  out.decisions_per_s = 1 / s_a_decision;
+  out.decisions_per_s = 1 / seconds_per_decision;
   out.training_core_s = cells.front()->training_core_s;
   out.largest_class =
       spread(cells, [](const CellResult& cell) { return cell.largest_class_jct_ratio(); });
@@ -133,15 +133,15 @@ SummaryRow row(const Cells& cells, const std::string& group, const std::string& 
 
 void add_rows(const Cells& cells, const std::string& group, uint64_t seed,
               std::vector<SummaryRow>& out) {
-  const Cells judged = only(cells, [](const CellResult* cell) { return cell->judged; });
-  if (judged.empty()) {
+  const Cells conclusive = only(cells, [](const CellResult* cell) { return cell->conclusive; });
+  if (conclusive.empty()) {
     out.push_back(row(cells, group, "all cells", seed));
     return;
   }
-  out.push_back(row(judged, group, "judged cells", seed));
-  if (judged.size() < cells.size()) out.push_back(row(cells, group, "all cells", seed));
+  out.push_back(row(conclusive, group, "judged cells", seed));
+  if (conclusive.size() < cells.size()) out.push_back(row(cells, group, "all cells", seed));
   const Cells open = only(
-      judged, [](const CellResult* cell) { return cell->headroom_hindsight() >= kLeastHeadroom; });
+      conclusive, [](const CellResult* cell) { return cell->headroom_hindsight() >= kMinHeadroom; });
   if (open.empty()) return;
   out.push_back(row(open, group, "judged cells with a hindsight headroom of 3 %", seed));
 }

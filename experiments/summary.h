@@ -11,7 +11,7 @@
 namespace yard {
 
 // Least hindsight headroom of a cell with something to gain.
-inline constexpr double kLeastHeadroom = 0.03;
+inline constexpr double kMinHeadroom = 0.03;
 
 // Ratio to the baseline over cells; NaN if no cell has one.
 struct Spread {
@@ -20,9 +20,9 @@ struct Spread {
 };
 
 // The candidate against one compared policy, over cells. NaN if a job did not end.
-struct Against {
+struct PolicyComparison {
   std::string policy;
-  int judged = 0;  // conclusive cells
+  int conclusive = 0;  // conclusive cells
   Estimate ratio;
 };
 
@@ -30,13 +30,13 @@ struct SummaryRow {
   std::string policy;
   std::string group;  // "all", or the first part of the cell names
   std::string over;   // which cells of the group
-  int cells = 0, judged = 0;
+  int cells = 0, conclusive = 0;
   int better = 0, worse = 0;  // cells whose interval is below, above 1
   Pooled pooled;              // against the baseline
-  Against hindsight;          // best rival of each cell; no name
-  std::vector<Against> against;
+  PolicyComparison hindsight;          // best rival of each cell; no name
+  std::vector<PolicyComparison> against;
   double preemptions_per_job = 0;  // mean over cells
-  double soon_again = 0;           // sum over cells
+  double rapid_repreemptions = 0;           // sum over cells
   double training_core_s = 0;      // per seed, mean; 0: unknown
   double decisions_per_s = 0;      // harmonic mean over cells; NaN if a cell did not count
   Spread ratio, p99, largest_class, max_wait, preemptions;

@@ -11,13 +11,13 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMostNames = 5;
+constexpr size_t kMaxNames = 5;
 
 std::string shown(const std::set<std::string>& names) {
   std::vector<std::string> out;
   for (const std::string& name : names) {
-    if (out.size() == kMostNames) {
-      return join(out) + " and " + std::to_string(names.size() - kMostNames) + " more";
+    if (out.size() == kMaxNames) {
+      return join(out) + " and " + std::to_string(names.size() - kMaxNames) + " more";
     }
     out.push_back("'" + name + "'");
   }

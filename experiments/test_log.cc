@@ -13,13 +13,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Lines {
+struct LogLines {
   int64_t count = 0;   // about this trace
   bool known = false;  // whether this opening is among them
 };
 
-Lines read_lines(const std::filesystem::path& log, const Opening& opening) {
-  Lines lines;
+LogLines read_lines(const std::filesystem::path& log, const Opening& opening) {
+  LogLines lines;
   if (!std::filesystem::exists(log)) return lines;
   const std::string text = read_file(log);
   int line_number = 0;
@@ -57,7 +57,7 @@ std::filesystem::path find_test_log(const std::filesystem::path& cells) {
 int64_t log_opening(const std::filesystem::path& log, const Opening& opening) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  const Lines before = read_lines(log, opening);
+  const LogLines before = read_lines(log, opening);
   if (before.known) return before.count;
   Json entry = {{"unix_s", now.count()},
                 {"trace", std::filesystem::path(opening.trace).filename().string()},

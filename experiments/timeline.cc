@@ -39,8 +39,8 @@ void Timeline::event(const std::string& fields) {
 
 void Timeline::begin(const std::string& policy) {
   ++policy_;
-  stays_.clear();
-  holders_.clear();
+  phase_spans_.clear();
+  open_slots_.clear();
   std::fill(saves_.begin(), saves_.end(), Save{});
   lanes_.assign(node_of_.size(), 0);
   named_.assign(node_of_.size(), 0);
@@ -90,25 +90,25 @@ void Timeline::end_save(int32_t gpu, int64_t now_us) {
   save.job = kNone;
 }
 
-void Timeline::close(Stay& stay, const ClusterState* state, int64_t now_us) {
-  const char* what = stay.phase == Phase::kRunning ? "run" : "start";
-  for (const Hold& hold : stay.holds) {
+void Timeline::close(PhaseSpan& phase_span, const SimState* state, int64_t now_us) {
+  const char* what = phase_span.phase == Phase::kRunning ? "run" : "start";
+  for (const HeldLane& hold : phase_span.holds) {
     const auto gpu = static_cast<size_t>(hold.gpu);
-    slice(hold.gpu, hold.lane, stay.job, what, stay.since_us, now_us);
+    slice(hold.gpu, hold.lane, phase_span.job, what, phase_span.since_us, now_us);
     lanes_[gpu] &= ~(uint64_t{1} << hold.lane);
-    const bool saves = state != nullptr && stay.phase == Phase::kRunning && hold.lane == 0 &&
+    const bool saves = state != nullptr && phase_span.phase == Phase::kRunning && hold.lane == 0 &&
                        state->gpu_ready_us[gpu] > now_us;
-    if (saves) saves_[gpu] = {stay.job, now_us, state->gpu_ready_us[gpu]};
+    if (saves) saves_[gpu] = {phase_span.job, now_us, state->gpu_ready_us[gpu]};
   }
-  stay.job = kNone;
+  phase_span.job = kNone;
 }
 
-void Timeline::open(const Fixed& fixed, const ClusterState& s, int32_t slot) {
-  Stay& stay = stays_[static_cast<size_t>(slot)];
-  stay.job = s.job[slot];
-  stay.phase = s.phase[slot];
-  stay.since_us = s.head->now_us;
-  stay.holds.clear();
+void Timeline::open(const SimModel& fixed, const SimState& s, int32_t slot) {
+  PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
+  phase_span.job = s.job[slot];
+  phase_span.phase = s.phase[slot];
+  phase_span.since_us = s.head->now_us;
+  phase_span.holds.clear();
   for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
     const int32_t gpu0 = fixed.spec.node_gpu0[s.part_node[part]];
     for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1) {
@@ -117,51 +117,51 @@ void Timeline::open(const Fixed& fixed, const ClusterState& s, int32_t slot) {
       const int32_t lane = lanes == ~uint64_t{0} ? 63 : lowest_bit(~lanes);
       lanes |= uint64_t{1} << lane;
       if (lane == 0) end_save(gpu, s.head->now_us);
-      stay.holds.push_back({gpu, lane});
+      phase_span.holds.push_back({gpu, lane});
     }
   }
 }
 
 // Whether the job is still in the same phase on the same GPUs.
-bool Timeline::goes_on(const ClusterState& s, int32_t slot, const Stay& stay) const {
-  if (stay.job != s.job[slot] || stay.phase != s.phase[slot]) return false;
+bool Timeline::is_unchanged(const SimState& s, int32_t slot, const PhaseSpan& phase_span) const {
+  if (phase_span.job != s.job[slot] || phase_span.phase != s.phase[slot]) return false;
   size_t i = 0;
   for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
     const int32_t gpu0 = scenario_.fixed.spec.node_gpu0[s.part_node[part]];
     for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1, ++i) {
-      if (i == stay.holds.size() || stay.holds[i].gpu != gpu0 + lowest_bit(mask)) return false;
+      if (i == phase_span.holds.size() || phase_span.holds[i].gpu != gpu0 + lowest_bit(mask)) return false;
     }
   }
-  return i == stay.holds.size();
+  return i == phase_span.holds.size();
 }
 
-void Timeline::watch(const Fixed& fixed, const ClusterState& s) {
-  ++look_;
+void Timeline::watch(const SimModel& fixed, const SimState& s) {
+  ++step_;
   const int64_t now_us = s.head->now_us;
-  stays_.resize(static_cast<size_t>(s.head->high_water));
+  phase_spans_.resize(static_cast<size_t>(s.head->high_water));
   // Close all leaving slices before opening others: two jobs may have swapped GPUs.
-  std::vector<int32_t> coming;
+  std::vector<int32_t> opening;
   for (int32_t i = 0; i < s.head->held; ++i) {
     const int32_t slot = s.held_list[i];
-    Stay& stay = stays_[static_cast<size_t>(slot)];
-    if (stay.job != kNone && goes_on(s, slot, stay)) {
-      stay.seen = look_;
+    PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
+    if (phase_span.job != kNone && is_unchanged(s, slot, phase_span)) {
+      phase_span.seen = step_;
     } else {
-      coming.push_back(slot);
+      opening.push_back(slot);
     }
   }
-  for (const int32_t slot : holders_) {
-    Stay& stay = stays_[static_cast<size_t>(slot)];
-    if (stay.seen != look_) close(stay, &s, now_us);
+  for (const int32_t slot : open_slots_) {
+    PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
+    if (phase_span.seen != step_) close(phase_span, &s, now_us);
   }
-  std::erase_if(holders_,
-                [&](int32_t slot) { return stays_[static_cast<size_t>(slot)].job == kNone; });
-  std::sort(coming.begin(), coming.end(),
+  std::erase_if(open_slots_,
+                [&](int32_t slot) { return phase_spans_[static_cast<size_t>(slot)].job == kNone; });
+  std::sort(opening.begin(), opening.end(),
             [&](int32_t a, int32_t b) { return s.job[a] < s.job[b]; });
-  for (const int32_t slot : coming) {
+  for (const int32_t slot : opening) {
     open(fixed, s, slot);
-    stays_[static_cast<size_t>(slot)].seen = look_;
-    holders_.push_back(slot);
+    phase_spans_[static_cast<size_t>(slot)].seen = step_;
+    open_slots_.push_back(slot);
   }
   const auto count = [&](const char* what, int32_t value, int32_t& last) {
     if (value == last) return;
@@ -185,8 +185,8 @@ void Timeline::wait(const Wait& wait) {
 }
 
 void Timeline::end(int64_t now_us) {
-  for (const int32_t slot : holders_) close(stays_[static_cast<size_t>(slot)], nullptr, now_us);
-  holders_.clear();
+  for (const int32_t slot : open_slots_) close(phase_spans_[static_cast<size_t>(slot)], nullptr, now_us);
+  open_slots_.clear();
   for (size_t gpu = 0; gpu < saves_.size(); ++gpu) end_save(static_cast<int32_t>(gpu), now_us);
 }
 

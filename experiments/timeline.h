@@ -33,7 +33,7 @@ class Timeline {
   // Starts the lanes of the next policy.
   void begin(const std::string& policy);
   // Records the state after a decision: RunOptions::watch.
-  void watch(const Fixed& fixed, const ClusterState& state);
+  void watch(const SimModel& fixed, const SimState& state);
   // Adds a wait that has ended: the callback for Waits.
   void wait(const Wait& wait);
   // Closes all open slices.
@@ -44,16 +44,16 @@ class Timeline {
 
  private:
   // A GPU, or a share of one, which a job holds.
-  struct Hold {
+  struct HeldLane {
     int32_t gpu;
     int32_t lane;  // 0: the GPU's own; others: jobs sharing it
   };
-  struct Stay {  // one phase of a job on its GPUs
+  struct PhaseSpan {  // one phase of a job on its GPUs
     int32_t job = kNone;
     Phase phase = Phase::kFree;
     int64_t since_us = 0;
     int64_t seen = 0;
-    std::vector<Hold> holds;
+    std::vector<HeldLane> holds;
   };
   struct Save {  // continues on a GPU after its job has left
     int32_t job = kNone;
@@ -64,22 +64,22 @@ class Timeline {
   void slice(int32_t gpu, int32_t lane, int32_t job, const char* what, int64_t from_us,
              int64_t to_us);
   void name_lane(int32_t gpu, int32_t lane);
-  void open(const Fixed& fixed, const ClusterState& state, int32_t slot);
+  void open(const SimModel& fixed, const SimState& state, int32_t slot);
   // `state`: tells whether a leaving job still saves; null at the end.
-  void close(Stay& stay, const ClusterState* state, int64_t now_us);
+  void close(PhaseSpan& phase_span, const SimState* state, int64_t now_us);
   void end_save(int32_t gpu, int64_t now_us);
-  bool goes_on(const ClusterState& state, int32_t slot, const Stay& stay) const;
+  bool is_unchanged(const SimState& state, int32_t slot, const PhaseSpan& phase_span) const;
   int64_t queue_pid() const;
 
   const Scenario& scenario_;
   Sink sink_;
   std::vector<int32_t> node_of_;  // (G)
-  std::vector<Stay> stays_;       // by slot
-  std::vector<int32_t> holders_;  // slots that hold GPUs
+  std::vector<PhaseSpan> phase_spans_;       // by slot
+  std::vector<int32_t> open_slots_;  // slots that hold GPUs
   std::vector<Save> saves_;       // (G)
   std::vector<uint64_t> lanes_;   // (G)  bits of lanes in use
   std::vector<uint64_t> named_;   // (G)  bits of lanes with a name
-  int64_t look_ = 0;
+  int64_t step_ = 0;
   int64_t policy_ = -1;               // index of the current policy
   int32_t waiting_ = -1, free_ = -1;  // last written values
   bool any_ = false;                  // whether an event was written

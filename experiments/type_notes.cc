@@ -63,9 +63,9 @@ std::vector<std::string> type_notes(const Scenario& scenario) {
 }
 
 std::string speeds_note(const Scenario& scenario, SpeedLevel speeds) {
-  const Fixed& f = scenario.fixed;
+  const SimModel& f = scenario.fixed;
   const bool measured = f.speed.num_kinds > 0, said = f.jobs.model_speed != nullptr;
-  if (speeds == SpeedLevel::kTold || measured || said) return "";
+  if (speeds == SpeedLevel::kExact || measured || said) return "";
   return std::string("--speeds ") + speed_level_name(speeds) +
          " changes nothing: no job here has a model whose speeds are known (--profiles, or a "
          "cluster's YAML file, says them)";

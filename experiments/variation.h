@@ -18,7 +18,7 @@ struct Variation {
   friend bool operator==(const Variation&, const Variation&) = default;
 };
 
-constexpr double kMostScale = 1000;  // of clusters and loads; the least is its inverse
+constexpr double kMaxScale = 1000;  // of clusters and loads; the least is its inverse
 
 // Parses the allowed actions: `start`, `preempt`, `move`. Throws InputError, naming `where`, for
 // other words, without `start`, or for `move` without `preempt`.

@@ -20,7 +20,7 @@ std::string calendar_text(const Scenario& scenario, int64_t at_us) {
   return text;
 }
 
-std::string behind_text(const Scenario& scenario, const Behind& behind) {
+std::string behind_text(const Scenario& scenario, const Blockers& behind) {
   std::string text;
   for (const int32_t job : behind.jobs) {
     if (!text.empty()) text += ';';
@@ -47,38 +47,38 @@ std::string wait_row(const Scenario& scenario, const std::string& policy, const 
   return row + "\n";
 }
 
-Waits::Waits(const Scenario& scenario, Placement placement, std::function<void(const Wait&)> ended)
+Waits::Waits(const Scenario& scenario, PlacementRule placement, std::function<void(const Wait&)> ended)
     : scenario_(scenario),
       placement_(placement),
       ended_(std::move(ended)),
-      had_(scenario.trace.jobs.size(), 0) {}
+      seen_reasons_(scenario.trace.jobs.size(), 0) {}
 
-void Waits::close(Open& open, int64_t now_us) {
+void Waits::close(OpenWait& open, int64_t now_us) {
   const int32_t job = open.job;
   open.job = kNone;
   if (now_us == open.since_us) return;  // no time has passed
   add({job, open.since_us, now_us, open.reason, std::move(open.detail), std::move(open.behind)});
 }
 
-void Waits::note_starts(const ClusterState& s) {
-  std::vector<const Open*> started;
+void Waits::note_starts(const SimState& s) {
+  std::vector<const OpenWait*> started;
   for (const int32_t slot : waiting_) {
-    const Open& open = open_[static_cast<size_t>(slot)];
+    const OpenWait& open = open_[static_cast<size_t>(slot)];
     const bool runs = s.phase[slot] == Phase::kStarting || s.phase[slot] == Phase::kRunning;
     if (runs && s.job[slot] == open.job) started.push_back(&open);
   }
   if (started.empty()) return;
-  std::ranges::sort(started, {}, &Open::job);
+  std::ranges::sort(started, {}, &OpenWait::job);
   for (const int32_t slot : waiting_) {
-    Open& open = open_[static_cast<size_t>(slot)];
+    OpenWait& open = open_[static_cast<size_t>(slot)];
     if (open.reason != WaitReason::kOrder) continue;
     const bool starts = std::ranges::find(started, &open) != started.end();
-    for (const Open* other : started) {
+    for (const OpenWait* other : started) {
       // Of jobs that start together, one waits behind those which could not start before, or an
       // earlier one.
       if (other == &open) continue;
       if (starts && other->reason == WaitReason::kOrder && other->job > open.job) continue;
-      if (open.behind.jobs.size() < kMaxBehind) {
+      if (open.behind.jobs.size() < kMaxBlockers) {
         open.behind.jobs.push_back(other->job);
       } else {
         ++open.behind.more;
@@ -90,7 +90,7 @@ void Waits::note_starts(const ClusterState& s) {
 void Waits::add(const Wait& wait) {
   WaitTotal& total = totals_[static_cast<size_t>(wait.reason)];
   const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(wait.reason));
-  uint16_t& had = had_[static_cast<size_t>(scenario_.job_of(wait.job))];
+  uint16_t& had = seen_reasons_[static_cast<size_t>(scenario_.job_of(wait.job))];
   total.jobs += (had & bit) == 0;
   had |= bit;
   ++total.intervals;
@@ -98,19 +98,19 @@ void Waits::add(const Wait& wait) {
   if (ended_) ended_(wait);
 }
 
-void Waits::waited_unseen(int32_t job, int64_t to_us) {
-  const Job& what = scenario_.played().jobs[static_cast<size_t>(job)];
-  if (!what.scored || follows_own(what) || what.submit_us >= to_us) return;
+void Waits::add_unadmitted_wait(int32_t job, int64_t to_us) {
+  const Job& what = scenario_.simulated().jobs[static_cast<size_t>(job)];
+  if (!what.scored || follows_own_stage(what) || what.submit_us >= to_us) return;
   add({job, what.submit_us, to_us, WaitReason::kNextRound, ""});
 }
 
-void Waits::meet(const ClusterState& s, int32_t slot) {
-  if (!scenario_.played().jobs[static_cast<size_t>(s.job[slot])].scored) return;
+void Waits::note_waiting(const SimState& s, int32_t slot) {
+  if (!scenario_.simulated().jobs[static_cast<size_t>(s.job[slot])].scored) return;
   const auto at = static_cast<size_t>(slot);
   if (at >= open_.size()) open_.resize(static_cast<size_t>(s.head->high_water));
-  Open& open = open_[at];
+  OpenWait& open = open_[at];
   const WaitReason reason = why_->reason(s, slot);
-  open.seen = look_;
+  open.seen = step_;
   if (open.job == s.job[slot] && open.reason == reason) return;
   const bool listed = open.job != kNone;
   if (listed) close(open, s.head->now_us);
@@ -126,26 +126,26 @@ void Waits::meet(const ClusterState& s, int32_t slot) {
   if (!listed) waiting_.push_back(slot);
 }
 
-void Waits::watch(const Fixed& fixed, const ClusterState& s) {
+void Waits::watch(const SimModel& fixed, const SimState& s) {
   if (!why_) why_.emplace(fixed, placement_);
   if (ended_) note_starts(s);
-  why_->renew();
-  ++look_;
+  why_->invalidate();
+  ++step_;
   if (next_ == kNone) next_ = s.head->first_job;
   end_job_ = s.head->end_job;
-  for (; next_ < s.head->arrived; ++next_) waited_unseen(next_, s.head->now_us);
-  for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) meet(s, slot);
+  for (; next_ < s.head->arrived; ++next_) add_unadmitted_wait(next_, s.head->now_us);
+  for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) note_waiting(s, slot);
   for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) {
     // A stage after another of its own job does not wait: the job runs, or waits in that stage.
-    if (!follows_own(scenario_.played().jobs[static_cast<size_t>(s.job[slot])])) meet(s, slot);
+    if (!follows_own_stage(scenario_.simulated().jobs[static_cast<size_t>(s.job[slot])])) note_waiting(s, slot);
   }
   const int32_t stopping = s.head->live - s.head->blocked - s.head->waiting - s.head->held;
   for (int32_t slot = 0; stopping > 0 && slot < s.head->high_water; ++slot) {
-    if (s.phase[slot] == Phase::kStopping) meet(s, slot);
+    if (s.phase[slot] == Phase::kStopping) note_waiting(s, slot);
   }
   const auto gone = [&](int32_t slot) {
-    Open& open = open_[static_cast<size_t>(slot)];
-    if (open.seen == look_) return false;
+    OpenWait& open = open_[static_cast<size_t>(slot)];
+    if (open.seen == step_) return false;
     close(open, s.head->now_us);
     return true;
   };
@@ -155,7 +155,7 @@ void Waits::watch(const Fixed& fixed, const ClusterState& s) {
 void Waits::end(int64_t end_us) {
   for (const int32_t slot : waiting_) close(open_[static_cast<size_t>(slot)], end_us);
   waiting_.clear();
-  for (int32_t job = next_; job < end_job_; ++job) waited_unseen(job, end_us);
+  for (int32_t job = next_; job < end_job_; ++job) add_unadmitted_wait(job, end_us);
 }
 
 }  // namespace yard

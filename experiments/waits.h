@@ -2,7 +2,7 @@
 // with equal ones joined to intervals.
 //
 //   Waits waits(scenario, placement, [](const Wait& wait) { ... });  // as intervals end
-//   options.watch = [&](const Fixed& fixed, const ClusterState& s) { waits.watch(fixed, s); };
+//   options.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
 //   waits.end(run.outcome.end_us);
 #pragma once
 
@@ -19,13 +19,13 @@
 namespace yard {
 
 struct Wait {
-  int32_t job;  // as in Scenario::played(): a stage, if jobs have several
+  int32_t job;  // as in Scenario::simulated(): a stage, if jobs have several
   int64_t from_us, to_us;
   WaitReason reason;
   std::string detail = {};  // at the interval's start
   // At the interval's start, the jobs which hold what this one lacks. If it lacks nothing, the
   // waiting jobs which started before it.
-  Behind behind = {};
+  Blockers behind = {};
 };
 
 struct WaitTotal {
@@ -45,41 +45,41 @@ class Waits {
  public:
   // `ended`: called for each interval of a scored job; empty: only totals are kept. Requires: the
   // scenario outlives this object.
-  Waits(const Scenario& scenario, Placement placement, std::function<void(const Wait&)> ended);
+  Waits(const Scenario& scenario, PlacementRule placement, std::function<void(const Wait&)> ended);
 
   // Requires: the same `fixed` each time, alive until end().
-  void watch(const Fixed& fixed, const ClusterState& state);
+  void watch(const SimModel& fixed, const SimState& state);
   void end(int64_t end_us);
 
   // By reason, over scored jobs.
   const std::array<WaitTotal, kWaitReasons>& totals() const { return totals_; }
 
  private:
-  struct Open {
+  struct OpenWait {
     int32_t job = kNone;
     WaitReason reason = WaitReason::kOrder;
     int64_t since_us = 0;
     int64_t seen = 0;  // last watch() that found it waiting
     std::string detail;
-    Behind behind;
+    Blockers behind;
   };
-  void meet(const ClusterState& s, int32_t slot);
-  void close(Open& open, int64_t now_us);
+  void note_waiting(const SimState& s, int32_t slot);
+  void close(OpenWait& open, int64_t now_us);
   // Adds jobs that have just started to `behind` of those which wait for order.
-  void note_starts(const ClusterState& s);
+  void note_starts(const SimState& s);
   // Adds the wait of a job between its submission and its later (or missing) entry into the state.
-  void waited_unseen(int32_t job, int64_t to_us);
+  void add_unadmitted_wait(int32_t job, int64_t to_us);
   void add(const Wait& wait);
 
   const Scenario& scenario_;
-  Placement placement_;
+  PlacementRule placement_;
   std::function<void(const Wait&)> ended_;
   std::optional<WhyWaiting> why_;
-  std::vector<Open> open_;              // by slot
+  std::vector<OpenWait> open_;              // by slot
   std::vector<int32_t> waiting_;        // slots with an open interval
-  std::vector<uint16_t> had_;           // (N)  bits of reasons seen
+  std::vector<uint16_t> seen_reasons_;           // (N)  bits of reasons seen
   int32_t next_ = kNone, end_job_ = 0;  // the first job not arrived, one past the last
-  int64_t look_ = 0;
+  int64_t step_ = 0;
   std::array<WaitTotal, kWaitReasons> totals_{};
 };
 

@@ -13,8 +13,8 @@ namespace yard {
 class ExpectedTime {
  public:
   // Uses RollingEstimate::bytes() of memory. Requires: constructed at every decision.
-  ExpectedTime(const View& view, Carver& carver) : view_(view), estimate_(view, carver) {
-    estimate_.follow(view);
+  ExpectedTime(const View& view, BumpAllocator& bump) : view_(view), estimate_(view, bump) {
+    estimate_.on_events(view);
   }
 
   // Returns the expected run time in seconds; more than the job has run so far.

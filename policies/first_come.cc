@@ -11,11 +11,11 @@ void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& d
     queue.push_back(slot);
   }
   const TaskPlacer placer(view);
-  std::set<int32_t> hopeless;  // size classes without a placement
+  std::set<int32_t> unplaceable;  // size classes without a placement
   for (const int32_t slot : queue) {
-    if (hopeless.contains(view.size_class(slot))) continue;
+    if (unplaceable.contains(view.size_class(slot))) continue;
     const int32_t n = placer.place(slot, {}, score, draft.scratch());
-    if (n == 0 || !draft.start(slot, draft.scratch(), n)) hopeless.insert(view.size_class(slot));
+    if (n == 0 || !draft.start(slot, draft.scratch(), n)) unplaceable.insert(view.size_class(slot));
   }
 }
 

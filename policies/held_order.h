@@ -19,34 +19,34 @@ class HeldOrder {
  public:
   // `slots`: slots are in [0, slots).
   static size_t bytes(int32_t slots) {
-    return 2 * Carver::bytes<double>(slots) + 5 * Carver::bytes<int32_t>(slots) +
-           Carver::bytes<int32_t>(1);
+    return 2 * BumpAllocator::bytes<double>(slots) + 5 * BumpAllocator::bytes<int32_t>(slots) +
+           BumpAllocator::bytes<int32_t>(1);
   }
 
   // Requires: the same address at every decision, zeroed before the first.
-  HeldOrder(int32_t slots, Carver& carver)
-      : at_zero_(carver.allocate<double>(slots)),
-        slope_(carver.allocate<double>(slots)),
-        serial_(carver.allocate<int32_t>(slots)),
-        left_(carver.allocate<int32_t>(slots)),
-        right_(carver.allocate<int32_t>(slots)),
-        tree_(carver.allocate<int32_t>(slots)),
-        root_(carver.allocate<int32_t>(slots)),
-        num_trees_(carver.allocate<int32_t>(1)) {}
+  HeldOrder(int32_t slots, BumpAllocator& bump)
+      : at_zero_(bump.allocate<double>(slots)),
+        per_us_(bump.allocate<double>(slots)),
+        serial_(bump.allocate<int32_t>(slots)),
+        left_(bump.allocate<int32_t>(slots)),
+        right_(bump.allocate<int32_t>(slots)),
+        tree_(bump.allocate<int32_t>(slots)),
+        root_(bump.allocate<int32_t>(slots)),
+        num_trees_(bump.allocate<int32_t>(1)) {}
 
   // Inserts a job, or moves it if its line or serial changed.
-  void put(int32_t slot, const FallingLine& line, int32_t serial) {
+  void put(int32_t slot, const LinearDecrease& line, int32_t serial) {
     if (tree_[slot] != 0) {
-      if (slope_[tree_[slot] - 1] == line.per_us && at_zero_[slot] == line.at_zero &&
+      if (per_us_[tree_[slot] - 1] == line.per_us && at_zero_[slot] == line.at_zero &&
           serial_[slot] == serial) {
         return;
       }
       remove(slot);
     }
     int32_t t = 0;
-    while (t < *num_trees_ && slope_[t] != line.per_us) ++t;
+    while (t < *num_trees_ && per_us_[t] != line.per_us) ++t;
     if (t == *num_trees_) {
-      slope_[t] = line.per_us;
+      per_us_[t] = line.per_us;
       root_[t] = kNone;
       ++*num_trees_;
     }
@@ -71,7 +71,7 @@ class HeldOrder {
     // The last tree takes the index of the empty one.
     const int32_t last = --*num_trees_;
     if (t == last) return;
-    slope_[t] = slope_[last];
+    per_us_[t] = per_us_[last];
     root_[t] = root_[last];
     rename(root_[t], t + 1);
   }
@@ -79,7 +79,7 @@ class HeldOrder {
   bool has(int32_t slot) const { return tree_[slot] != 0; }
 
   // line() and key() require has(slot).
-  FallingLine line(int32_t slot) const { return {at_zero_[slot], slope_[tree_[slot] - 1]}; }
+  LinearDecrease line(int32_t slot) const { return {at_zero_[slot], per_us_[tree_[slot] - 1]}; }
   Key key(int32_t slot, int64_t now_us) const { return {line(slot).at(now_us), serial_[slot]}; }
 
   // Returns the last slot in order, or kNone if there is none.
@@ -100,46 +100,46 @@ class HeldOrder {
       heads_.resize(static_cast<size_t>(*order.num_trees_));
       for (int32_t t = 0; t < *order.num_trees_; ++t) {
         Head& head = heads_[static_cast<size_t>(t)];
-        head.slope = order.slope_[t];
+        head.per_us = order.per_us_[t];
         descend(head, order.root_[t]);
       }
       std::make_heap(heads_.begin(), heads_.end(), before);
     }
 
-    // Returns the next claim. Its slot is kNone after the first in order.
-    Claim next() {
+    // Returns the next job. Its slot is kNone after the first in order.
+    RankedJob next() {
       if (heads_.empty()) return {};
       Head& last = heads_.front();
-      const Claim taken = last.claim;
+      const RankedJob taken = last.job;
       last.path.pop_back();
       descend(last, order_.left_[taken.slot]);
       if (last.path.empty()) {
         std::pop_heap(heads_.begin(), heads_.end(), before);
         heads_.pop_back();
       } else if (heads_.size() > 1) {
-        sink();
+        sift_down();
       }
       return taken;
     }
 
    private:
     struct Head {
-      Claim claim;  // last of its tree that is not yet returned
-      double slope;
+      RankedJob job;  // last of its tree that is not yet returned
+      double per_us;
       std::vector<int32_t> path;  // slots whose left subtree is not yet visited
     };
-    static bool before(const Head& a, const Head& b) { return a.claim.key < b.claim.key; }
+    static bool before(const Head& a, const Head& b) { return a.job.key < b.job.key; }
 
     void descend(Head& head, int32_t from) const {
       for (int32_t i = from; i != kNone; i = order_.right_[i]) head.path.push_back(i);
       if (head.path.empty()) return;
       const int32_t slot = head.path.back();
-      const FallingLine line{order_.at_zero_[slot], head.slope};
-      head.claim = {{line.at(now_us_), order_.serial_[slot]}, slot};
+      const LinearDecrease line{order_.at_zero_[slot], head.per_us};
+      head.job = {{line.at(now_us_), order_.serial_[slot]}, slot};
     }
 
     // Restores the heap after the key of its front fell.
-    void sink() {
+    void sift_down() {
       for (size_t i = 0;;) {
         size_t child = 2 * i + 1;
         if (child >= heads_.size()) return;
@@ -215,7 +215,7 @@ class HeldOrder {
   }
 
   double* at_zero_;     // (S)
-  double* slope_;       // (S)  by tree
+  double* per_us_;       // (S)  by tree
   int32_t* serial_;     // (S)
   int32_t* left_;       // (S)
   int32_t* right_;      // (S)

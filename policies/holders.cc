@@ -5,23 +5,23 @@
 namespace yard {
 namespace {
 
-bool before(const Claim& a, const Claim& b) { return a.key < b.key; }
+bool before(const RankedJob& a, const RankedJob& b) { return a.key < b.key; }
 
 }  // namespace
 
-ListedHolders::ListedHolders(std::vector<Claim> claims) : claims_(std::move(claims)) {
-  std::make_heap(claims_.begin(), claims_.end(), before);
+ListedHolders::ListedHolders(std::vector<RankedJob> jobs) : jobs_(std::move(jobs)) {
+  std::make_heap(jobs_.begin(), jobs_.end(), before);
 }
 
-Claim ListedHolders::next() {
-  if (claims_.empty()) return {};
-  std::pop_heap(claims_.begin(), claims_.end(), before);
-  const Claim last = claims_.back();
-  claims_.pop_back();
+RankedJob ListedHolders::next() {
+  if (jobs_.empty()) return {};
+  std::pop_heap(jobs_.begin(), jobs_.end(), before);
+  const RankedJob last = jobs_.back();
+  jobs_.pop_back();
   return last;
 }
 
-Claim OrderedHolders::next() {
+RankedJob OrderedHolders::next() {
   if (!walk_) walk_.emplace(order_, now_us_);
   return walk_->next();
 }

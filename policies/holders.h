@@ -15,32 +15,32 @@ class Holders {
  public:
   virtual ~Holders() = default;
   // Returns the next holder. Its slot is kNone after the first in order.
-  virtual Claim next() = 0;
+  virtual RankedJob next() = 0;
 
   // Returns an index that finds victims faster than a walk, or null if there is none.
-  virtual RoomIndex* index() { return nullptr; }
+  virtual VictimIndex* index() { return nullptr; }
 };
 
 class ListedHolders final : public Holders {
  public:
-  explicit ListedHolders(std::vector<Claim> claims);
-  Claim next() override;
+  explicit ListedHolders(std::vector<RankedJob> jobs);
+  RankedJob next() override;
 
  private:
-  std::vector<Claim> claims_;  // a heap with the last in order on top
+  std::vector<RankedJob> jobs_;  // a heap with the last in order on top
 };
 
 class OrderedHolders final : public Holders {
  public:
   // Requires: both outlive this; `order` does not change before the last next().
-  OrderedHolders(const HeldOrder& order, RoomIndex& rooms, int64_t now_us)
-      : order_(order), rooms_(rooms), now_us_(now_us) {}
-  Claim next() override;
-  RoomIndex* index() override { return rooms_.serves() ? &rooms_ : nullptr; }
+  OrderedHolders(const HeldOrder& order, VictimIndex& victim_index, int64_t now_us)
+      : order_(order), victim_index_(victim_index), now_us_(now_us) {}
+  RankedJob next() override;
+  VictimIndex* index() override { return victim_index_.serves() ? &victim_index_ : nullptr; }
 
  private:
   const HeldOrder& order_;
-  RoomIndex& rooms_;
+  VictimIndex& victim_index_;
   int64_t now_us_;
   std::optional<HeldOrder::Walk> walk_;
 };

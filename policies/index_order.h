@@ -7,7 +7,7 @@
 //   static constexpr Level kLevel;     its level of information;
 //   Source(const Config&)
 //   size_t bytes(const View&) const    size of its memory;
-//   class Now                          one decision: Now(const Source&, const View&, Carver&)
+//   class Evaluator                          one decision: Evaluator(const Source&, const View&, BumpAllocator&)
 //                                      updates the source; seconds(slot) is a live job's index.
 #pragma once
 
@@ -53,13 +53,13 @@ class IndexPolicy final : public Policy {
   Level level() const override { return Source::kLevel; }
 
   size_t memory_bytes(const View& view) const override {
-    return source_.bytes(view) + Ranked::bytes(view);
+    return source_.bytes(view) + RankedQueue::bytes(view);
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    typename Source::Now now(source_, view, carver);
-    Ranked ranked(view, carver);
+    BumpAllocator bump(memory.data());
+    typename Source::Evaluator now(source_, view, bump);
+    RankedQueue ranked(view, bump);
     if (view.num_waiting() == 0) return;
     const auto waiting_key = [&](int32_t slot) { return key(view, slot, now.seconds(slot)); };
     rank_waiting(view, ranked, waiting_key);
@@ -67,7 +67,7 @@ class IndexPolicy final : public Policy {
       start_in_order(view, ranked, placement_, draft);
       return;
     }
-    std::vector<Claim> held;
+    std::vector<RankedJob> held;
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       if (!view.preemptible(slot)) continue;
@@ -92,7 +92,7 @@ class IndexPolicy final : public Policy {
 
   typename Source::Config config_;
   Source source_;
-  Placement placement_;
+  PlacementRule placement_;
 };
 
 }  // namespace yard

@@ -13,14 +13,14 @@ namespace yard {
 template <class Source, class Pick>
 void decide_jointly(const JointConfig& config, const Source& source, const View& view,
                     Memory& memory, Draft& draft, Pick&& pick) {
-  Carver carver(memory.data() + Joint::bytes(view));
-  typename Source::Now now(source, view, carver);
-  Joint::follow(view, memory.data());
+  BumpAllocator bump(memory.data() + Joint::bytes(view));
+  typename Source::Evaluator now(source, view, bump);
+  Joint::on_events(view, memory.data());
   if (view.num_waiting() == 0 && view.num_held() == 0) return;
   Joint joint(config, view, memory.data(), &draft);
-  joint.open([&](int32_t slot) { return now.seconds(slot); });
-  while (joint.next() != kNone) joint.take(pick(joint));
-  joint.close();
+  joint.begin_round([&](int32_t slot) { return now.seconds(slot); });
+  while (joint.next() != kNone) joint.apply(pick(joint));
+  joint.commit();
 }
 
 template <class Source>
@@ -37,7 +37,7 @@ class JointPolicy final : public Policy {
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     decide_jointly(config_, source_, view, memory, draft,
-                   [](const Joint& joint) { return joint.suggested(); });
+                   [](const Joint& joint) { return joint.expert_action(); });
   }
 
  private:

@@ -16,61 +16,61 @@
 namespace yard {
 
 struct PreemptionRule {
-  Placement placement = Placement::kFirstFit;
+  PlacementRule placement = PlacementRule::kFirstFit;
   // A holder's key counts as key / (1 + margin), so a waiting job must be better by the margin.
   double margin = 0;
-  // Lane of a job within its size's classes (Ranked), if the functions below make placements of
+  // Lane of a job within its size's classes (RankedQueue), if the functions below make placements of
   // equal jobs differ. Empty: 0.
   std::function<int32_t(int32_t slot)> lane_of = {};
   // The placement rule of a job. Empty: `placement`.
-  std::function<Placement(int32_t slot)> placement_of = {};
+  std::function<PlacementRule(int32_t slot)> placement_of = {};
   // Whether a waiting job may preempt a holder that comes after it in order. Empty: always.
-  std::function<bool(int32_t claimant, int32_t holder)> may_preempt = {};
+  std::function<bool(int32_t waiting, int32_t holder)> may_preempt = {};
 
-  Placement of(int32_t slot) const { return placement_of ? placement_of(slot) : placement; }
+  PlacementRule of(int32_t slot) const { return placement_of ? placement_of(slot) : placement; }
 };
 
-class RoomMaker {
+class PreemptionPlanner {
  public:
   // Requires: all arguments outlive this.
-  RoomMaker(const View& view, Holders& holders, const PreemptionRule& rule, Draft& draft)
+  PreemptionPlanner(const View& view, Holders& holders, const PreemptionRule& rule, Draft& draft)
       : view_(view), holders_(holders), rule_(rule), draft_(draft) {}
 
   // Returns whether any holder that may be preempted comes after this job.
-  bool somebody_after(const Claim& claim);
+  bool has_victim_after(const RankedJob& job);
 
   // Preempts the victims and starts the job. Returns false and changes nothing if there is no
   // placement even then. Requires: place() finds none.
-  bool start(const Claim& claim);
+  bool start(const RankedJob& job);
 
   // Victims of the last start().
-  const std::vector<Claim>& stopped() const { return stops_; }
+  const std::vector<RankedJob>& stopped() const { return victims_; }
 
  private:
-  const Claim* holder(size_t i);
-  template <class Does>
-  bool walk(const Claim& claim, Does does);
+  const RankedJob* holder(size_t i);
+  template <class Visitor>
+  bool visit(const RankedJob& job, Visitor visitor);
   bool same_tenant(int32_t a, int32_t b) const;
-  void list(const Claim& stop, const Claim& claim);
-  bool list_for_limit(const Claim& claim);
-  bool list_by_count(const Claim& claim);
-  bool list_by_trial(const Claim& claim);
+  void list(const RankedJob& stop, const RankedJob& job);
+  bool list_for_limit(const RankedJob& job);
+  bool list_by_count(const RankedJob& job);
+  bool list_by_trial(const RankedJob& job);
   bool fits_now(int32_t slot, const std::vector<int32_t>& nodes) const;
-  void stop_all();
+  void preempt_victims();
   void find_pieces(int32_t slot);
-  void spare_by_count(const Claim& claim);
-  void spare_by_trial(const Claim& claim);
-  bool limit_spares(const Claim& claim, int32_t slot);
+  void keep_by_count(const RankedJob& job);
+  void keep_by_trial(const RankedJob& job);
+  bool limit_holds_without(const RankedJob& job, int32_t slot);
 
   const View& view_;
   Holders& holders_;
   const PreemptionRule& rule_;
   Draft& draft_;
-  std::vector<Claim> walked_;  // holders visited so far, last in order first
-  std::vector<Claim> stops_;
-  int32_t above_ = 0;          // GPUs of the claim's tenant above its limit once stops_ have left
-  bool any_place_ = false;     // the claim accepts any GPUs, if there are enough
-  std::vector<Piece> pieces_;  // the claim's placement
+  std::vector<RankedJob> visited_;  // holders visited so far, last in order first
+  std::vector<RankedJob> victims_;
+  int32_t over_limit_ = 0;          // GPUs of the job's tenant above its limit once victims_ have left
+  bool any_gpus_ = false;     // the job accepts any GPUs, if there are enough
+  std::vector<Piece> pieces_;  // the job's placement
 };
 
 }  // namespace yard

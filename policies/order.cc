@@ -7,18 +7,18 @@
 
 namespace yard {
 
-Placement parse_placement(const std::string& name) {
+PlacementRule parse_placement(const std::string& name) {
   const auto names = placement_names();
   const auto it = std::find(names.begin(), names.end(), name);
   if (it == names.end()) throw InputError("placement", "one of: " + join(names), "'" + name + "'");
-  return static_cast<Placement>(it - names.begin());
+  return static_cast<PlacementRule>(it - names.begin());
 }
 
 std::vector<std::string> placement_names() {
-  return {std::begin(kPlacementNames), std::end(kPlacementNames)};
+  return {std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames)};
 }
 
-void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft& draft,
+void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placement, Draft& draft,
                     const ExchangeOf& exchange_of) {
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes without a placement
@@ -39,38 +39,38 @@ void start_in_order(const View& view, Ranked& ranked, Placement placement, Draft
   for (const int32_t k : hidden) ranked.show(k);
 }
 
-void run_by_keys(const View& view, Ranked& ranked, Holders& holders, const PreemptionRule& rule,
+void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders, const PreemptionRule& rule,
                  const std::function<Key(int32_t)>& stopped_key, Draft& draft) {
-  RoomMaker room(view, holders, rule, draft);
+  PreemptionPlanner planner(view, holders, rule, draft);
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes without a placement
   const auto show_all = [&] {
     for (const int32_t k : hidden) ranked.show(k);
     hidden.clear();
   };
-  const auto follow = [&](int32_t slot) {
-    if (holders.index() != nullptr) holders.index()->follow(slot);
+  const auto update = [&](int32_t slot) {
+    if (holders.index() != nullptr) holders.index()->update(slot);
   };
-  bool may_stop = true;  // whether any holder may come after a waiting job
+  bool can_preempt = true;  // whether any holder may come after a waiting job
   for (;;) {
-    const int32_t k = ranked.first_class(view, may_stop ? INT32_MAX : view.free_gpus());
+    const int32_t k = ranked.first_class(view, can_preempt ? INT32_MAX : view.free_gpus());
     if (k == kNone) break;
-    const Claim claim{ranked.key(ranked.top(k)), ranked.top(k)};
-    const int32_t n = place(view, rule.of(claim.slot), claim.slot, pieces);
+    const RankedJob job{ranked.key(ranked.top(k)), ranked.top(k)};
+    const int32_t n = place(view, rule.of(job.slot), job.slot, pieces);
     if (n > 0) {
-      draft.start(claim.slot, pieces, n);
-      follow(claim.slot);
+      draft.start(job.slot, pieces, n);
+      update(job.slot);
       ranked.pop(k);
       continue;
     }
-    const bool anyone = may_stop && room.somebody_after(claim);
-    may_stop = anyone || (may_stop && rule.may_preempt);  // later jobs may preempt others
-    if (anyone && room.start(claim)) {
-      for (const Claim& stop : room.stopped()) follow(stop.slot);
-      follow(claim.slot);
+    const bool has_victim = can_preempt && planner.has_victim_after(job);
+    can_preempt = has_victim || (can_preempt && rule.may_preempt);  // later jobs may preempt others
+    if (has_victim && planner.start(job)) {
+      for (const RankedJob& stop : planner.stopped()) update(stop.slot);
+      update(job.slot);
       ranked.pop(k);
       show_all();  // more may be free than the job took
-      for (const Claim& stop : room.stopped()) {
+      for (const RankedJob& stop : planner.stopped()) {
         // A job with nothing to save waits again at once, without a further event.
         if (view.phase(stop.slot) != Phase::kWaiting) continue;
         ranked.push(class_in(view, ranked, rule, stop.slot), stop.slot, stopped_key(stop.slot));

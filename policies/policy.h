@@ -30,8 +30,8 @@ class Policy {
     Level level = Level::kBlind;
     bool servable = true;  // false: needs information that no live cluster has
     bool preemptive = false;
-    bool by_limits = false;  // uses the limits that users set
-    bool by_sizes = false;   // chooses the sizes of elastic jobs
+    bool uses_limits = false;  // uses the limits that users set
+    bool resizes_jobs = false;   // chooses the sizes of elastic jobs
     // Settings and their defaults: `describe<Config>` of the policy's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
   };
@@ -42,7 +42,7 @@ class Policy {
   virtual Level level() const = 0;
 
   // The lowest level at which it works. View::level() returns the actual one.
-  virtual Level least_level() const { return level(); }
+  virtual Level min_level() const { return level(); }
 
   // The size of its memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }

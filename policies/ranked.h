@@ -22,33 +22,33 @@ struct Key {
 };
 
 // A job with its key.
-struct Claim {
+struct RankedJob {
   Key key;
   int32_t slot = kNone;
 };
 
-class Ranked {
+class RankedQueue {
  public:
   // `lanes`: number of classes per size, for policies where placements of equal jobs differ.
   static size_t bytes(const View& view, int32_t lanes = 1) {
     const int32_t slots = view.capacity(), classes = view.num_classes() * lanes;
-    return Carver::bytes<double>(slots) + 3 * Carver::bytes<int32_t>(slots) +
-           Carver::bytes<int32_t>(classes) + Carver::bytes<int32_t>(2 * leaves(classes)) +
-           Carver::bytes<int32_t>(1);
+    return BumpAllocator::bytes<double>(slots) + 3 * BumpAllocator::bytes<int32_t>(slots) +
+           BumpAllocator::bytes<int32_t>(classes) + BumpAllocator::bytes<int32_t>(2 * leaves(classes)) +
+           BumpAllocator::bytes<int32_t>(1);
   }
 
   // Requires: the same address at every decision, zeroed before the first.
-  Ranked(const View& view, Carver& carver, int32_t lanes = 1)
-      : value_(carver.allocate<double>(view.capacity())),
-        serial_(carver.allocate<int32_t>(view.capacity())),
-        child_(carver.allocate<int32_t>(view.capacity())),
-        sibling_(carver.allocate<int32_t>(view.capacity())),
-        root_(carver.allocate<int32_t>(view.num_classes() * lanes)),
-        winner_(carver.allocate<int32_t>(2 * leaves(view.num_classes() * lanes))),
+  RankedQueue(const View& view, BumpAllocator& bump, int32_t lanes = 1)
+      : value_(bump.allocate<double>(view.capacity())),
+        serial_(bump.allocate<int32_t>(view.capacity())),
+        child_(bump.allocate<int32_t>(view.capacity())),
+        sibling_(bump.allocate<int32_t>(view.capacity())),
+        root_(bump.allocate<int32_t>(view.num_classes() * lanes)),
+        winner_(bump.allocate<int32_t>(2 * leaves(view.num_classes() * lanes))),
         lanes_(lanes),
         num_classes_(view.num_classes() * lanes),
         leaves_(leaves(num_classes_)) {
-    int32_t* made = carver.allocate<int32_t>(1);
+    int32_t* made = bump.allocate<int32_t>(1);
     if (*made == 0) {
       *made = 1;
       clear();

@@ -11,14 +11,14 @@
 
 namespace yard {
 
-class RoomCount {
+class FreedGpus {
  public:
-  RoomCount(const View& view, Placement placement, int32_t gpus)
+  FreedGpus(const View& view, PlacementRule placement, int32_t gpus)
       : view_(view),
         gpus_(gpus),
-        least_share_(least_share(view.spec(), gpus)),
-        one_node_(placement == Placement::kConsolidate && gpus <= view.spec().max_node_gpus),
-        any_nodes_(placement != Placement::kConsolidate),
+        min_share_(min_share(view.spec(), gpus)),
+        one_node_(placement == PlacementRule::kConsolidate && gpus <= view.spec().max_node_gpus),
+        any_nodes_(placement != PlacementRule::kConsolidate),
         free_(view.free_gpus()) {
     if (any_nodes_) return;
     added_.resize(static_cast<size_t>(view.spec().num_nodes));
@@ -27,7 +27,7 @@ class RoomCount {
       found_ = Placer(view).first_at_least(gpus) != kNone;
       return;
     }
-    most_nodes_ = least_nodes(view.spec(), gpus);
+    max_nodes_ = min_nodes(view.spec(), gpus);
     const Placer placer(view);
     for (int32_t c = 0; c <= view.spec().max_node_gpus; ++c) {
       nodes_with_.push_back(placer.count_nodes(c));
@@ -42,8 +42,8 @@ class RoomCount {
   bool enough() {
     if (any_nodes_) return free_ >= gpus_;
     if (one_node_) return found_;
-    if (!look_) return false;
-    look_ = false;
+    if (!dirty_) return false;
+    dirty_ = false;
     int32_t nodes = 0, left = gpus_;
     for (int32_t c = view_.spec().max_node_gpus; c > 0 && left > 0; --c) {
       const int32_t full = (left + c - 1) / c, have = nodes_with_[static_cast<size_t>(c)];
@@ -51,14 +51,14 @@ class RoomCount {
       left -= take * c;
       nodes += take;
     }
-    return left <= 0 && nodes <= most_nodes_;
+    return left <= 0 && nodes <= max_nodes_;
   }
 
   // Returns the fewest GPUs that one node gives to a placement on the fewest possible nodes.
-  static int32_t least_share(const SpecColumns& spec, int32_t gpus) {
-    const int32_t most = spec.max_node_gpus;
-    if (int64_t{most} * spec.nodes_of_size[most] < gpus) return 1;
-    return (gpus - 1) % most + 1;
+  static int32_t min_share(const SpecColumns& spec, int32_t gpus) {
+    const int32_t max_gpus = spec.max_node_gpus;
+    if (int64_t{max_gpus} * spec.nodes_of_size[max_gpus] < gpus) return 1;
+    return (gpus - 1) % max_gpus + 1;
   }
 
   // Returns whether it holds GPUs on a node that can be part of the placement. Requires: enough().
@@ -66,7 +66,7 @@ class RoomCount {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p);
       const int32_t free = view_.node_free(node) + added_[static_cast<size_t>(node)];
-      if (free >= (one_node_ ? gpus_ : least_share_)) return true;
+      if (free >= (one_node_ ? gpus_ : min_share_)) return true;
     }
     return false;
   }
@@ -107,19 +107,19 @@ class RoomCount {
       } else {
         --nodes_with_[static_cast<size_t>(before)];
         ++nodes_with_[static_cast<size_t>(before + gpus)];
-        look_ = look_ || before + gpus >= least_share_;
+        dirty_ = dirty_ || before + gpus >= min_share_;
       }
     }
   }
 
   const View& view_;
   int32_t gpus_;
-  int32_t least_share_;
+  int32_t min_share_;
   bool one_node_, any_nodes_;
   bool found_ = false;  // some node has enough free GPUs, or had at some time
-  bool look_ = true;    // a node that matters changed since the last enough()
+  bool dirty_ = true;    // a node that matters changed since the last enough()
   int32_t free_;
-  int32_t most_nodes_ = 0;
+  int32_t max_nodes_ = 0;
   std::vector<int32_t> added_;       // (M)
   std::vector<int32_t> nodes_with_;  // number of nodes by free GPUs
 };

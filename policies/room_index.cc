@@ -12,52 +12,52 @@ constexpr Key kFree{std::numeric_limits<double>::max(), 0};  // no holder has to
 
 }  // namespace
 
-bool RoomIndex::serves(const View& view, Placement placement) {
+bool VictimIndex::serves(const View& view, PlacementRule placement) {
   const SpecColumns& spec = view.spec();
-  if (placement != Placement::kConsolidate || view.has_shares() || view.has_faults()) return false;
+  if (placement != PlacementRule::kConsolidate || view.has_shares() || view.has_faults()) return false;
   return spec.max_node_gpus * spec.nodes_of_size[spec.max_node_gpus] == spec.total_gpus;
 }
 
 // GPUs that one node may have to give: all of its own, or all of a job. Bit i: i + 1 GPUs.
-uint64_t RoomIndex::sizes_of(const View& view) {
-  const int32_t most = view.spec().max_node_gpus;
-  uint64_t sizes = uint64_t{1} << (most - 1);
+uint64_t VictimIndex::sizes_of(const View& view) {
+  const int32_t max_gpus = view.spec().max_node_gpus;
+  uint64_t sizes = uint64_t{1} << (max_gpus - 1);
   for (int32_t k = 0; k < view.num_classes(); ++k) {
     const int32_t gpus = view.class_gpus(k);
-    if (gpus > 0) sizes |= uint64_t{1} << (std::min(gpus, most) - 1);
+    if (gpus > 0) sizes |= uint64_t{1} << (std::min(gpus, max_gpus) - 1);
   }
   return sizes;
 }
 
-size_t RoomIndex::bytes(const View& view, Placement placement) {
+size_t VictimIndex::bytes(const View& view, PlacementRule placement) {
   if (!serves(view, placement)) return 0;
   const int32_t nodes = view.spec().num_nodes;
   const auto sizes = static_cast<int32_t>(std::popcount(sizes_of(view)));
-  return Carver::bytes<uint64_t>(1) + static_cast<size_t>(sizes) * HeldOrder::bytes(nodes) +
-         Carver::bytes<uint8_t>(int64_t{sizes} * nodes) + Carver::bytes<int32_t>(view.capacity()) +
-         2 * Carver::bytes<int32_t>(view.total_gpus());
+  return BumpAllocator::bytes<uint64_t>(1) + static_cast<size_t>(sizes) * HeldOrder::bytes(nodes) +
+         BumpAllocator::bytes<uint8_t>(int64_t{sizes} * nodes) + BumpAllocator::bytes<int32_t>(view.capacity()) +
+         2 * BumpAllocator::bytes<int32_t>(view.total_gpus());
 }
 
-RoomIndex::RoomIndex(const View& view, Placement placement, const HeldOrder& held, Carver& carver)
+VictimIndex::VictimIndex(const View& view, PlacementRule placement, const HeldOrder& held, BumpAllocator& bump)
     : view_(view), held_(held), serves_(serves(view, placement)) {
   if (!serves_) return;
   const int32_t nodes = view.spec().num_nodes;
   // The sizes never change and there are many classes: they are computed once.
-  uint64_t* sizes = carver.allocate<uint64_t>(1);
+  uint64_t* sizes = bump.allocate<uint64_t>(1);
   const bool made = *sizes != 0;
   if (!made) *sizes = sizes_of(view);
   for (uint64_t rest = *sizes; rest != 0; rest &= rest - 1) {
     sizes_.push_back(1 + std::countr_zero(rest));
-    by_size_.emplace_back(nodes, carver);
+    by_size_.emplace_back(nodes, bump);
   }
-  bound_ = carver.allocate<uint8_t>(static_cast<int64_t>(sizes_.size()) * nodes);
-  first_ = carver.allocate<int32_t>(view.capacity());
-  next_ = carver.allocate<int32_t>(view.total_gpus());
-  owner_ = carver.allocate<int32_t>(view.total_gpus());
+  bound_ = bump.allocate<uint8_t>(static_cast<int64_t>(sizes_.size()) * nodes);
+  first_ = bump.allocate<int32_t>(view.capacity());
+  next_ = bump.allocate<int32_t>(view.total_gpus());
+  owner_ = bump.allocate<int32_t>(view.total_gpus());
   for (int32_t m = 0; !made && m < nodes; ++m) dirty_.push_back(m);
 }
 
-void RoomIndex::follow(int32_t slot) {
+void VictimIndex::update(int32_t slot) {
   if (!serves_) return;
   for (int32_t gpu = first_[slot]; gpu != 0; gpu = next_[gpu - 1]) {
     dirty_.push_back(node_of(gpu - 1));
@@ -75,21 +75,21 @@ void RoomIndex::follow(int32_t slot) {
   }
 }
 
-int32_t RoomIndex::node_of(int32_t gpu) const {
+int32_t VictimIndex::node_of(int32_t gpu) const {
   const int32_t* gpu0 = view_.spec().node_gpu0;
   return static_cast<int32_t>(std::upper_bound(gpu0, gpu0 + view_.spec().num_nodes, gpu) - gpu0) -
          1;
 }
 
-int64_t RoomIndex::row(size_t z) const { return static_cast<int64_t>(z) * view_.spec().num_nodes; }
+int64_t VictimIndex::row(size_t z) const { return static_cast<int64_t>(z) * view_.spec().num_nodes; }
 
-void RoomIndex::refresh() {
+void VictimIndex::refresh() {
   for (const int32_t node : dirty_) refresh(node);
   dirty_.clear();
 }
 
 // Lists the holders on a node that may be preempted.
-void RoomIndex::list_holders(int32_t node) {
+void VictimIndex::list_holders(int32_t node) {
   holders_.clear();
   const int32_t gpu0 = view_.spec().node_gpu0[node];
   uint64_t seen = 0;
@@ -108,7 +108,7 @@ void RoomIndex::list_holders(int32_t node) {
             [](const Holder& a, const Holder& b) { return b.key < a.key; });
 }
 
-void RoomIndex::refresh(int32_t node) {
+void VictimIndex::refresh(int32_t node) {
   list_holders(node);
   bool crossing = false;  // lines of different slopes cross in time
   for (const Holder& h : holders_) {
@@ -116,13 +116,13 @@ void RoomIndex::refresh(int32_t node) {
   }
   size_t h = 0;
   int32_t free = view_.node_free(node);
-  FallingLine line{kFree.value, 0};
+  LinearDecrease line{kFree.value, 0};
   int32_t serial = kFree.serial;
   for (size_t z = 0; z < sizes_.size(); ++z) {
     while (free < sizes_[z] && h < holders_.size()) {
       free += holders_[h].gpus;
       serial = holders_[h].key.serial;
-      line = crossing ? FallingLine{holders_[h].key.value, 0} : held_.line(holders_[h].slot);
+      line = crossing ? LinearDecrease{holders_[h].key.value, 0} : held_.line(holders_[h].slot);
       ++h;
     }
     if (free < sizes_[z]) {
@@ -136,7 +136,7 @@ void RoomIndex::refresh(int32_t node) {
 
 // Returns the key of the last holder that has to stop so that node `next` of a walk has room for
 // size `z`.
-Key RoomIndex::room_key(size_t z, const Claim& next) {
+Key VictimIndex::victim_key(size_t z, const RankedJob& next) {
   if (bound_[row(z) + next.slot] == 0) return next.key;
   list_holders(next.slot);
   Key key;
@@ -150,13 +150,13 @@ Key RoomIndex::room_key(size_t z, const Claim& next) {
 
 // Returns the key of the last holder that has to stop so that `count` nodes have room for size `z`,
 // or nothing if fewer ever have.
-std::optional<Key> RoomIndex::room_key(size_t z, size_t count) {
+std::optional<Key> VictimIndex::victim_key(size_t z, size_t count) {
   std::vector<Key> keys;  // of the first nodes to have room, up to `count`, descending
   HeldOrder::Walk walk(by_size_[z], view_.now_us());
-  for (Claim next = walk.next(); next.slot != kNone; next = walk.next()) {
+  for (RankedJob next = walk.next(); next.slot != kNone; next = walk.next()) {
     // Later nodes have no higher key than this one, even if it is only a bound.
     if (keys.size() == count && next.key < keys.back()) break;
-    const Key key = room_key(z, next);
+    const Key key = victim_key(z, next);
     const auto falling = [](const Key& a, const Key& b) { return b < a; };
     keys.insert(std::upper_bound(keys.begin(), keys.end(), key, falling), key);
     if (keys.size() > count) keys.pop_back();
@@ -166,37 +166,37 @@ std::optional<Key> RoomIndex::room_key(size_t z, size_t count) {
 }
 
 // Lists holders from the last to `from`, on nodes where stopping them makes room for size `z`.
-void RoomIndex::list_stops(size_t z, const Key& from, std::vector<Claim>& stops) {
+void VictimIndex::list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims) {
   HeldOrder::Walk walk(by_size_[z], view_.now_us());
-  for (Claim next = walk.next(); next.slot != kNone && !(next.key < from); next = walk.next()) {
-    if (room_key(z, next) < from) continue;
+  for (RankedJob next = walk.next(); next.slot != kNone && !(next.key < from); next = walk.next()) {
+    if (victim_key(z, next) < from) continue;
     list_holders(next.slot);
     for (const Holder& h : holders_) {
       if (h.key < from) break;
-      const auto same = [&](const Claim& stop) { return stop.slot == h.slot; };
-      if (std::none_of(stops.begin(), stops.end(), same)) stops.push_back({h.key, h.slot});
+      const auto same = [&](const RankedJob& stop) { return stop.slot == h.slot; };
+      if (std::none_of(victims.begin(), victims.end(), same)) victims.push_back({h.key, h.slot});
     }
   }
 }
 
-bool RoomIndex::answers(int32_t gpus) const {
-  const int32_t most = view_.spec().max_node_gpus;
-  return gpus <= most || gpus % most == 0;
+bool VictimIndex::supports(int32_t gpus) const {
+  const int32_t max_gpus = view_.spec().max_node_gpus;
+  return gpus <= max_gpus || gpus % max_gpus == 0;
 }
 
-bool RoomIndex::stops_for(const Claim& claim, int32_t gpus, double margin,
-                          std::vector<Claim>& stops) {
+bool VictimIndex::find_victims(const RankedJob& job, int32_t gpus, double margin,
+                          std::vector<RankedJob>& victims) {
   refresh();
-  const int32_t most = view_.spec().max_node_gpus;
-  const int32_t of_a_node = std::min(gpus, most);
+  const int32_t max_gpus = view_.spec().max_node_gpus;
+  const int32_t of_a_node = std::min(gpus, max_gpus);
   const auto z =
       static_cast<size_t>(std::find(sizes_.begin(), sizes_.end(), of_a_node) - sizes_.begin());
-  const std::optional<Key> from = room_key(z, static_cast<size_t>(gpus / of_a_node));
+  const std::optional<Key> from = victim_key(z, static_cast<size_t>(gpus / of_a_node));
   if (!from) return false;
   Key last = *from;
   last.value /= 1 + margin;
-  if (!(claim.key < last)) return false;
-  list_stops(z, *from, stops);
+  if (!(job.key < last)) return false;
+  list_victims(z, *from, victims);
   return true;
 }
 

@@ -15,34 +15,34 @@
 
 namespace yard {
 
-class RoomIndex {
+class VictimIndex {
  public:
   // Returns whether the index works for these jobs: placement `consolidate`, no shared GPUs, no
   // faults, nodes of one size. If not, it uses no memory and nothing else may be called.
-  static bool serves(const View& view, Placement placement);
-  static size_t bytes(const View& view, Placement placement);
+  static bool serves(const View& view, PlacementRule placement);
+  static size_t bytes(const View& view, PlacementRule placement);
 
   // Requires: the same address at every decision, zeroed before the first; `view` and `held`
   // outlive this.
-  RoomIndex(const View& view, Placement placement, const HeldOrder& held, Carver& carver);
+  VictimIndex(const View& view, PlacementRule placement, const HeldOrder& held, BumpAllocator& bump);
 
   bool serves() const { return serves_; }
 
   // Marks the nodes of a job that changed, started or stopped; call it after the change. `held` may
   // lack jobs that a draft started, since they cannot be preempted yet.
-  void follow(int32_t slot);
+  void update(int32_t slot);
 
   // Recomputes the marked nodes. Must be called before a decision ends.
   void refresh();
 
   // Returns whether it handles jobs of `gpus` GPUs: at most one node, or several whole nodes.
   // (Parts of several nodes add up in too many ways.)
-  bool answers(int32_t gpus) const;
+  bool supports(int32_t gpus) const;
 
-  // Lists the victims that make room for a job of `gpus` GPUs: holders after `claim`, stopped last
+  // Lists the victims that make room for a job of `gpus` GPUs: holders after `job`, stopped last
   // first, on nodes that can be part of its placement. Returns false if there is no placement even
-  // then. `margin`: see PreemptionRule. Requires: answers(gpus); no placement without stops.
-  bool stops_for(const Claim& claim, int32_t gpus, double margin, std::vector<Claim>& stops);
+  // then. `margin`: see PreemptionRule. Requires: supports(gpus); no placement without victims.
+  bool find_victims(const RankedJob& job, int32_t gpus, double margin, std::vector<RankedJob>& victims);
 
  private:
   static uint64_t sizes_of(const View& view);
@@ -50,9 +50,9 @@ class RoomIndex {
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;
   int64_t row(size_t z) const;
-  Key room_key(size_t z, const Claim& next);
-  std::optional<Key> room_key(size_t z, size_t count);
-  void list_stops(size_t z, const Key& from, std::vector<Claim>& stops);
+  Key victim_key(size_t z, const RankedJob& next);
+  std::optional<Key> victim_key(size_t z, size_t count);
+  void list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims);
 
   const View& view_;
   const HeldOrder& held_;

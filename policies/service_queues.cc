@@ -50,29 +50,29 @@ double ServiceHistory::gittins(double a_gpu_s, double d_gpu_s) const {
 
 size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
   const int32_t slots = view.capacity();
-  size_t sum = 3 * Carver::bytes<int32_t>(slots) + Carver::bytes<double>(slots) +
-               Carver::bytes<Counts>(1) + HeldOrder::bytes(slots);
-  if (rule.promote_knob > 0) sum += HeldOrder::bytes(slots) + 3 * Carver::bytes<int64_t>(slots);
+  size_t sum = 3 * BumpAllocator::bytes<int32_t>(slots) + BumpAllocator::bytes<double>(slots) +
+               BumpAllocator::bytes<Counts>(1) + HeldOrder::bytes(slots);
+  if (rule.promote_knob > 0) sum += HeldOrder::bytes(slots) + 3 * BumpAllocator::bytes<int64_t>(slots);
   if (rule.gittins) sum += ServiceHistory::bytes();
   return sum;
 }
 
-ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, Carver& carver)
+ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, BumpAllocator& bump)
     : view_(view),
       rule_(rule),
-      state_(carver.allocate<int32_t>(view.capacity())),
-      queue_(carver.allocate<int32_t>(view.capacity())),
-      rank_(carver.allocate<int32_t>(view.capacity())),
-      gpu_s_(carver.allocate<double>(view.capacity())),
-      counts_(carver.allocate<Counts>(1)),
-      sinking_(view.capacity(), carver) {
+      state_(bump.allocate<int32_t>(view.capacity())),
+      queue_(bump.allocate<int32_t>(view.capacity())),
+      rank_(bump.allocate<int32_t>(view.capacity())),
+      gpu_s_(bump.allocate<double>(view.capacity())),
+      counts_(bump.allocate<Counts>(1)),
+      demotions_(view.capacity(), bump) {
   if (rule.promote_knob > 0) {
-    promoting_.emplace(view.capacity(), carver);
-    base_us_ = carver.allocate<int64_t>(view.capacity());
-    waited_us_ = carver.allocate<int64_t>(view.capacity());
-    wait_from_us_ = carver.allocate<int64_t>(view.capacity());
+    promotions_.emplace(view.capacity(), bump);
+    base_us_ = bump.allocate<int64_t>(view.capacity());
+    waited_us_ = bump.allocate<int64_t>(view.capacity());
+    wait_from_us_ = bump.allocate<int64_t>(view.capacity());
   }
-  if (rule.gittins) history_.emplace(carver);
+  if (rule.gittins) history_.emplace(bump);
 }
 
 double ServiceQueues::weight(int32_t slot) const {
@@ -95,7 +95,7 @@ int32_t ServiceQueues::queue_of(int32_t slot, int64_t discount_us) const {
 }
 
 // Returns when a holder reaches the limit of its queue. Requires: one of the first two queues.
-int64_t ServiceQueues::sinks_us(int32_t slot) const {
+int64_t ServiceQueues::demotion_us(int32_t slot) const {
   const int64_t discount = discount_us(slot);
   const double limit_us = rule_.limits_us[static_cast<size_t>(queue_[slot])] / weight(slot);
   auto left_us = static_cast<int64_t>(std::ceil(limit_us)) + discount - served_us(slot);
@@ -122,19 +122,19 @@ double ServiceQueues::index(int32_t slot) const {
   return 0.5 / (1 + 1e6 * history_->gittins(gpu_s_[slot], quantum_s));
 }
 
-void ServiceQueues::watch_sinking(int32_t slot) {
-  sinking_.remove(slot);
+void ServiceQueues::schedule_demotion(int32_t slot) {
+  demotions_.remove(slot);
   if (!view_.holds(slot) || queue_[slot] == 2) return;
   // Of holders that change queue at one time, the first submitted is handled first.
-  sinking_.put(slot, {-static_cast<double>(sinks_us(slot)), 0}, -view_.serial(slot));
+  demotions_.put(slot, {-static_cast<double>(demotion_us(slot)), 0}, -view_.serial(slot));
 }
 
-void ServiceQueues::forget(int32_t slot) {
+void ServiceQueues::drop(int32_t slot) {
   if (history_) history_->add(static_cast<double>(view_.attained_us(slot)) * 1e-6 * weight(slot));
-  sinking_.remove(slot);
+  demotions_.remove(slot);
   state_[slot] = kUnknown;
-  if (!promoting_) return;
-  promoting_->remove(slot);
+  if (!promotions_) return;
+  promotions_->remove(slot);
   base_us_[slot] = waited_us_[slot] = wait_from_us_[slot] = 0;
 }
 
@@ -147,9 +147,9 @@ void ServiceQueues::enter_at_end(std::vector<int32_t>& slots) {
 
 // Makes the job hold GPUs, after those of its queue that already do.
 void ServiceQueues::run(int32_t slot) {
-  if (state_[slot] == kWaits && promoting_) {
+  if (state_[slot] == kWaits && promotions_) {
     if (served_us(slot) > 0) waited_us_[slot] += view_.now_us() - wait_from_us_[slot];
-    promoting_->remove(slot);
+    promotions_->remove(slot);
   }
   state_[slot] = kHolds;
   rank_[slot] = kFirstRunning + ++counts_->running;
@@ -159,12 +159,12 @@ void ServiceQueues::start(int32_t slot) {
   const int32_t queue = queue_of(slot, discount_us(slot));
   if (state_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
   run(slot);
-  watch_sinking(slot);
+  schedule_demotion(slot);
 }
 
 // Puts preempted jobs at the front of their queue in the order in which they ran there. A job with
 // the service of a lower queue goes to the end of that one.
-void ServiceQueues::wait_in_front(std::vector<int32_t>& slots) {
+void ServiceQueues::requeue_front(std::vector<int32_t>& slots) {
   std::sort(slots.begin(), slots.end(), [&](int32_t a, int32_t b) { return key(b) < key(a); });
   for (const int32_t slot : slots) {
     const int32_t queue = queue_of(slot, 0);
@@ -174,32 +174,32 @@ void ServiceQueues::wait_in_front(std::vector<int32_t>& slots) {
       rank_[slot] = --counts_->front;
     }
     set_queue(slot, queue);
-    wait_from_now(slot);
+    start_waiting(slot);
   }
 }
 
-void ServiceQueues::wait_from_now(int32_t slot) {
+void ServiceQueues::start_waiting(int32_t slot) {
   state_[slot] = kWaits;
-  sinking_.remove(slot);
-  if (!promoting_) return;
+  demotions_.remove(slot);
+  if (!promotions_) return;
   wait_from_us_[slot] = view_.now_us();
-  promoting_->remove(slot);
+  promotions_->remove(slot);
   if (queue_[slot] == 0) return;
   const double may_wait_us = rule_.promote_knob * static_cast<double>(served_us(slot));
   const double more_us = std::max(may_wait_us - static_cast<double>(waited_us_[slot]), 0.0);
   const double at_us = std::ceil(static_cast<double>(view_.now_us()) + more_us);
-  if (at_us < 4e18) promoting_->put(slot, {-at_us, 0}, -view_.serial(slot));
+  if (at_us < 4e18) promotions_->put(slot, {-at_us, 0}, -view_.serial(slot));
 }
 
 // Moves holders that passed a limit. Those that passed it earlier, while no job waited, go behind
 // the running jobs of the next queue. Those that pass it at this moment go to its end.
-void ServiceQueues::sink_until_now(std::vector<int32_t>& entering) {
+void ServiceQueues::demote_due(std::vector<int32_t>& entering) {
   const auto now = -static_cast<double>(view_.now_us());
-  for (int32_t slot = sinking_.last(0); slot != kNone; slot = sinking_.last(0)) {
-    const double at = sinking_.key(slot, 0).value;
+  for (int32_t slot = demotions_.last(0); slot != kNone; slot = demotions_.last(0)) {
+    const double at = demotions_.key(slot, 0).value;
     if (at < now) return;
     if (!view_.holds(slot)) {  // its node failed
-      sinking_.remove(slot);
+      demotions_.remove(slot);
       continue;
     }
     const int32_t queue = queue_of(slot, discount_us(slot));
@@ -210,19 +210,19 @@ void ServiceQueues::sink_until_now(std::vector<int32_t>& entering) {
         run(slot);
       } else {
         entering.push_back(slot);
-        joined_.push_back(slot);
+        just_demoted_.push_back(slot);
       }
     }
-    watch_sinking(slot);
+    schedule_demotion(slot);
   }
 }
 
 bool ServiceQueues::promote(std::vector<int32_t>& entering) {
   bool any = false;
   const auto now = -static_cast<double>(view_.now_us());
-  for (int32_t slot = promoting_->last(0); slot != kNone; slot = promoting_->last(0)) {
-    if (promoting_->key(slot, 0).value < now) break;
-    promoting_->remove(slot);
+  for (int32_t slot = promotions_->last(0); slot != kNone; slot = promotions_->last(0)) {
+    if (promotions_->key(slot, 0).value < now) break;
+    promotions_->remove(slot);
     base_us_[slot] = view_.attained_us(slot);
     waited_us_[slot] = 0;
     set_queue(slot, 0);
@@ -235,10 +235,10 @@ bool ServiceQueues::promote(std::vector<int32_t>& entering) {
 void ServiceQueues::rebuild() {
   struct Entry {
     int64_t at_us;
-    bool sank;
+    bool demoted;
     int32_t serial, slot;
     bool operator<(const Entry& o) const {
-      return std::tie(at_us, sank, serial) < std::tie(o.at_us, o.sank, o.serial);
+      return std::tie(at_us, demoted, serial) < std::tie(o.at_us, o.demoted, o.serial);
     }
   };
   std::vector<Entry> holders, in_front, at_end;
@@ -257,15 +257,15 @@ void ServiceQueues::rebuild() {
       const bool restored = view_.started(slot) > 1;
       const int64_t at_us =
           view_.until_us(slot) - (restored ? view_.costs().restore(view_.gpus(slot)) : 0);
-      int64_t sank_us = -1;
-      if (queue > 0) sank_us = view_.now_us() - over_us(slot, queue, discount);
+      int64_t demoted_us = -1;
+      if (queue > 0) demoted_us = view_.now_us() - over_us(slot, queue, discount);
       set_queue(slot, queue);
-      holders.push_back({std::max(at_us, sank_us), sank_us > at_us, serial, slot});
+      holders.push_back({std::max(at_us, demoted_us), demoted_us > at_us, serial, slot});
     } else if (view_.phase(slot) == Phase::kWaiting || view_.phase(slot) == Phase::kStopping) {
       const int32_t queue = queue_of(slot, 0);
-      const bool sank = queue > 0 && over_us(slot, queue, 0) <= 0;
+      const bool demoted = queue > 0 && over_us(slot, queue, 0) <= 0;
       set_queue(slot, queue);
-      if (view_.started(slot) > 0 && !sank) {
+      if (view_.started(slot) > 0 && !demoted) {
         in_front.push_back({view_.since_us(slot), false, -serial, slot});
       } else {
         at_end.push_back({view_.since_us(slot), false, serial, slot});
@@ -279,22 +279,22 @@ void ServiceQueues::rebuild() {
   for (const Entry& entry : in_front) rank_[entry.slot] = --counts_->front;
   for (const Entry& entry : at_end) rank_[entry.slot] = ++counts_->tail;
   for (const auto* entries : {&in_front, &at_end}) {
-    for (const Entry& entry : *entries) wait_from_now(entry.slot);
+    for (const Entry& entry : *entries) start_waiting(entry.slot);
   }
 }
 
 bool ServiceQueues::begin() {
   moved_.clear();
-  joined_.clear();
+  just_demoted_.clear();
   stopped_.clear();
   std::vector<int32_t> entering, failed, begun, promoted;
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
     const int32_t slot = view_.changed(i);
     if (view_.finished(slot)) {
-      forget(slot);
+      drop(slot);
     } else if (view_.holds(slot)) {
       if (state_[slot] != kHolds) begun.push_back(slot);  // from a snapshot
-      if (state_[slot] == kHolds) watch_sinking(slot);
+      if (state_[slot] == kHolds) schedule_demotion(slot);
     } else if (view_.phase(slot) == Phase::kWaiting) {
       if (state_[slot] == kHolds) failed.push_back(slot);  // its node failed
       if (state_[slot] == kUnknown) entering.push_back(slot);
@@ -303,15 +303,15 @@ bool ServiceQueues::begin() {
   const bool refitted = history_ && history_->refit();
   for (const int32_t slot : entering) {
     set_queue(slot, queue_of(slot, 0));
-    wait_from_now(slot);
+    start_waiting(slot);
   }
   std::sort(begun.begin(), begun.end(),
             [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
   for (const int32_t slot : begun) start(slot);
-  wait_in_front(failed);
-  sink_until_now(entering);
+  requeue_front(failed);
+  demote_due(entering);
   enter_at_end(entering);
-  const bool any_promoted = promoting_ && promote(promoted);
+  const bool any_promoted = promotions_ && promote(promoted);
   enter_at_end(promoted);  // after jobs that arrived at this moment
   for (int32_t i = 0; history_ && i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
@@ -329,23 +329,23 @@ Key ServiceQueues::stopped_key(int32_t slot) {
   return key;
 }
 
-bool ServiceQueues::settle(const Plan& plan) {
+bool ServiceQueues::on_plan(const Plan& plan) {
   moved_.clear();
-  std::vector<int32_t> begun = joined_, stopped;
+  std::vector<int32_t> begun = just_demoted_, stopped;
   for (const Edit& edit : plan.edits) {
     const int32_t slot = edit.job.slot;
     if (edit.verb == Verb::kEnd) continue;
     if (edit.verb == Verb::kPreempt) {
       if (!view_.holds(slot)) stopped.push_back(slot);
-    } else if (std::find(joined_.begin(), joined_.end(), slot) == joined_.end()) {
+    } else if (std::find(just_demoted_.begin(), just_demoted_.end(), slot) == just_demoted_.end()) {
       begun.push_back(slot);
     }
   }
   std::erase_if(begun, [&](int32_t slot) { return !view_.holds(slot); });
   const auto first = [&](int32_t a, int32_t b) { return key(a) < key(b); };
   std::sort(begun.begin(), begun.end(), first);
-  wait_in_front(stopped);
-  const bool as_given = std::all_of(stopped_.begin(), stopped_.end(), [&](const Claim& given) {
+  requeue_front(stopped);
+  const bool as_given = std::all_of(stopped_.begin(), stopped_.end(), [&](const RankedJob& given) {
     const Key now = key(given.slot);
     return view_.holds(given.slot) || (!(now < given.key) && !(given.key < now));
   });
@@ -355,14 +355,14 @@ bool ServiceQueues::settle(const Plan& plan) {
 }
 
 int64_t ServiceQueues::next_us() const {
-  const int32_t sinks = sinking_.last(0);
+  const int32_t demoted = demotions_.last(0);
   const int64_t next =
-      sinks == kNone ? kNever : static_cast<int64_t>(-sinking_.key(sinks, 0).value);
-  if (!promoting_) return next;
+      demoted == kNone ? kNever : static_cast<int64_t>(-demotions_.key(demoted, 0).value);
+  if (!promotions_) return next;
   // A job that is already due, since it waited long enough before it last ran, is promoted with the
   // next event, as in the original.
-  HeldOrder::Walk walk(*promoting_, 0);
-  for (Claim due = walk.next(); due.slot != kNone; due = walk.next()) {
+  HeldOrder::Walk walk(*promotions_, 0);
+  for (RankedJob due = walk.next(); due.slot != kNone; due = walk.next()) {
     const auto at_us = static_cast<int64_t>(-due.key.value);
     if (at_us > view_.now_us()) return std::min(next, at_us);
   }

@@ -22,15 +22,15 @@ namespace yard {
 class ServiceHistory {
  public:
   static size_t bytes() {
-    return 2 * Carver::bytes<double>(kBins) + Carver::bytes<Sum>(kBins + 1) +
-           Carver::bytes<Counts>(1);
+    return 2 * BumpAllocator::bytes<double>(kBins) + BumpAllocator::bytes<Sum>(kBins + 1) +
+           BumpAllocator::bytes<Counts>(1);
   }
   // Requires: the same address at every decision, zeroed before the first.
-  explicit ServiceHistory(Carver& carver)
-      : jobs_(carver.allocate<double>(kBins)),
-        gpu_s_(carver.allocate<double>(kBins)),
-        sums_(carver.allocate<Sum>(kBins + 1)),
-        counts_(carver.allocate<Counts>(1)) {}
+  explicit ServiceHistory(BumpAllocator& bump)
+      : jobs_(bump.allocate<double>(kBins)),
+        gpu_s_(bump.allocate<double>(kBins)),
+        sums_(bump.allocate<Sum>(kBins + 1)),
+        counts_(bump.allocate<Counts>(1)) {}
 
   void add(double gpu_s);
   // Refits the index if the number of finished jobs grew by an eighth since the last fit. Returns
@@ -73,7 +73,7 @@ class ServiceQueues {
   static size_t bytes(const View& view, const ServiceQueueRule& rule);
 
   // Requires: the same address at every decision, zeroed at first; `view` and `rule` outlive this.
-  ServiceQueues(const View& view, const ServiceQueueRule& rule, Carver& carver);
+  ServiceQueues(const View& view, const ServiceQueueRule& rule, BumpAllocator& bump);
 
   // Fills zeroed columns from a snapshot, in which every job counts as changed. Running jobs are in
   // the order in which they started or last changed queue. Preempted jobs wait in front, the last
@@ -97,7 +97,7 @@ class ServiceQueues {
   // Processes a decision: its starts run, its preemptions get a position among the waiting jobs.
   // moved() lists the holders whose position changed. Returns whether a job that waits again at
   // once has another key than stopped_key() returned.
-  bool settle(const Plan& plan);
+  bool on_plan(const Plan& plan);
 
   // Returns when the next holder changes queue or the next waiting job is promoted, or kNever.
   int64_t next_us() const;
@@ -117,18 +117,18 @@ class ServiceQueues {
   int64_t discount_us(int32_t slot) const;
   int64_t served_us(int32_t slot) const;  // attained since its last promotion
   int32_t queue_of(int32_t slot, int64_t discount_us) const;
-  int64_t sinks_us(int32_t slot) const;
+  int64_t demotion_us(int32_t slot) const;
   void set_queue(int32_t slot, int32_t queue);
   void set_service(int32_t slot);
   double index(int32_t slot) const;  // 0 to 0.5, lower for a higher Gittins index; 0 without one
-  void watch_sinking(int32_t slot);
-  void forget(int32_t slot);
+  void schedule_demotion(int32_t slot);
+  void drop(int32_t slot);
   void enter_at_end(std::vector<int32_t>& slots);
   void run(int32_t slot);
   void start(int32_t slot);
-  void wait_in_front(std::vector<int32_t>& slots);
-  void wait_from_now(int32_t slot);
-  void sink_until_now(std::vector<int32_t>& entering);
+  void requeue_front(std::vector<int32_t>& slots);
+  void start_waiting(int32_t slot);
+  void demote_due(std::vector<int32_t>& entering);
   bool promote(std::vector<int32_t>& entering);
 
   const View& view_;
@@ -138,15 +138,15 @@ class ServiceQueues {
   int32_t* rank_;      // (S)
   double* gpu_s_;      // (S)  service from which the index follows; for holders at this decision
   Counts* counts_;     // (1)
-  HeldOrder sinking_;  // holders; the next to change queue is last in order
-  std::optional<HeldOrder> promoting_;     // waiting jobs likewise; none without promotion
+  HeldOrder demotions_;  // holders; the next to change queue is last in order
+  std::optional<HeldOrder> promotions_;     // waiting jobs likewise; none without promotion
   std::optional<ServiceHistory> history_;  // none without an index
   int64_t* base_us_ = nullptr;             // (S)  attained at its last promotion
   int64_t* waited_us_ = nullptr;           // (S)  wait since then, having run, up to wait_from_us_
   int64_t* wait_from_us_ = nullptr;        // (S)
   std::vector<int32_t> moved_;
-  std::vector<int32_t> joined_;  // holders that change queue at this moment
-  std::vector<Claim> stopped_;   // what stopped_key() returned
+  std::vector<int32_t> just_demoted_;  // holders that change queue at this moment
+  std::vector<RankedJob> stopped_;   // what stopped_key() returned
 };
 
 }  // namespace yard

@@ -9,7 +9,7 @@
 
 namespace yard {
 
-struct ShortestLeftConfig {
+struct ShortestRemainingConfig {
   std::string placement = "first-fit";
   double margin = 0;
   double cost_weight = 0;
@@ -21,33 +21,33 @@ struct ShortestLeftConfig {
   }
 };
 
-template <class Left, bool kByService>
-class ShortestLeft : public Policy {
+template <class RemainingTime, bool kByService>
+class ShortestRemaining : public Policy {
  public:
-  explicit ShortestLeft(const Settings& settings) {
-    const auto config = parse<ShortestLeftConfig>(settings);
+  explicit ShortestRemaining(const Settings& settings) {
+    const auto config = parse<ShortestRemainingConfig>(settings);
     rule_ = {parse_placement(config.placement), config.margin};
     cost_weight_ = config.cost_weight;
   }
 
-  Level level() const override { return Left::kLevel; }
+  Level level() const override { return RemainingTime::kLevel; }
 
   size_t memory_bytes(const View& view) const override { return ordered_bytes(view, rule_); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    const auto left_less = [&](int32_t slot, double less_us) {
-      FallingLine time = Left::line(view, slot);
+    const auto remaining_less = [&](int32_t slot, double less_us) {
+      LinearDecrease time = RemainingTime::line(view, slot);
       time.at_zero -= less_us;
       if (!kByService) return time;
       const double gpus = view.weight_gpus(slot);
-      return FallingLine{time.at_zero * gpus, time.per_us * gpus};
+      return LinearDecrease{time.at_zero * gpus, time.per_us * gpus};
     };
     decide_in_order(
         view, memory.data(), rule_,
-        [&](int32_t slot) { return left_less(slot, 0).at(view.now_us()); },
+        [&](int32_t slot) { return remaining_less(slot, 0).at(view.now_us()); },
         [&](int32_t slot) {
           const auto cost_us = static_cast<double>(preemption_cost_us(view, slot));
-          return left_less(slot, cost_weight_ * cost_us);
+          return remaining_less(slot, cost_weight_ * cost_us);
         },
         draft);
   }

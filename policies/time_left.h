@@ -8,15 +8,15 @@
 
 namespace yard {
 
-struct TrueLeft {
+struct TrueRemaining {
   static constexpr Level kLevel = Level::kOracle;
-  static FallingLine line(const View& view, int32_t slot) { return view.left_line(slot); }
+  static LinearDecrease line(const View& view, int32_t slot) { return view.left_line(slot); }
 };
 
-struct LimitLeft {
+struct LimitRemaining {
   static constexpr Level kLevel = Level::kEstimate;
   // Negative once the limit is passed.
-  static FallingLine line(const View& view, int32_t slot) {
+  static LinearDecrease line(const View& view, int32_t slot) {
     constexpr double kNoLimit = 1e18;  // after all jobs with a limit
     const int64_t limit_us = view.limit_us(slot);
     if (limit_us == kNone) return {kNoLimit, 0};

@@ -9,7 +9,7 @@ Alarm::~Alarm() {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
-  news_.notify_one();
+  changed_.notify_one();
   thread_.join();
 }
 
@@ -20,7 +20,7 @@ void Alarm::at(Clock::time_point when, std::function<void()> call) {
     const auto entry = calls_.emplace(when, std::move(call));
     first = entry == calls_.begin();
   }
-  if (first) news_.notify_one();
+  if (first) changed_.notify_one();
 }
 
 void Alarm::run() {
@@ -28,12 +28,12 @@ void Alarm::run() {
   for (;;) {
     if (calls_.empty()) {
       if (ending_) return;
-      news_.wait(lock);
+      changed_.wait(lock);
       continue;
     }
     const Clock::time_point when = calls_.begin()->first;
     if (!ending_ && Clock::now() < when) {
-      news_.wait_until(lock, when);
+      changed_.wait_until(lock, when);
       continue;
     }
     const auto call = std::move(calls_.begin()->second);

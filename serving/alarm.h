@@ -25,7 +25,7 @@ class Alarm {
   void run();
 
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable changed_;
   std::multimap<Clock::time_point, std::function<void()>> calls_;
   bool ending_ = false;
   std::thread thread_;

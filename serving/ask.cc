@@ -12,33 +12,33 @@ namespace {
 
 void write_memory(const Memory& memory, pb::Account& out) {
   out.set_memory_bytes(memory.bytes());
-  if (memory.bytes() > kMostMemoryKept) return;
+  if (memory.bytes() > kMaxTracedMemory) return;
   const std::byte* begin = memory.data();
   const std::byte* end = begin + memory.bytes();
   const bool zero = std::all_of(begin, end, [](std::byte b) { return b == std::byte{0}; });
   if (!zero) out.set_memory(memory.data(), memory.bytes());
 }
 
-void write_choices(const Choices& choices, const Snapshot& snapshot, const ClusterState& state,
+void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const SimState& state,
                    pb::Account& out) {
   out.set_probability(choices.probability());
-  if (choices.draw_key) out.set_draw_key(*choices.draw_key);
-  for (const Choice& choice : choices.steps) {
+  if (choices.sample_key) out.set_draw_key(*choices.sample_key);
+  for (const DecisionStep& choice : choices.steps) {
     pb::Step& step = *out.add_steps();
     step.set_chosen(static_cast<uint32_t>(choice.chosen));
     step.set_probability(choice.probability);
-    for (const Offer& offer : choice.offers) {
+    for (const ScoredOption& offer : choice.options) {
       pb::Option& option = *step.add_options();
       option.set_logit(offer.logit);
       if (offer.slot == kNone) continue;
-      const int32_t told = snapshot.told_as(state, offer.slot);
-      option.set_job(static_cast<uint32_t>(told));
-      option.set_verb(snapshot.waits(told) ? pb::START : pb::PREEMPT);
+      const int32_t entry = snapshot.request_index(state, offer.slot);
+      option.set_job(static_cast<uint32_t>(entry));
+      option.set_verb(snapshot.waits(entry) ? pb::START : pb::PREEMPT);
     }
   }
 }
 
-void decide(const Policy& policy, const Snapshot& snapshot, Accounts accounts, Answer& answer) {
+void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, PolicyResult& answer) {
   answer.account.set_probability(1);
   if (!snapshot.may_start_anything()) return;
   LiveState live = snapshot.state();
@@ -47,12 +47,12 @@ void decide(const Policy& policy, const Snapshot& snapshot, Accounts accounts, A
   memory.reset(policy.memory_bytes(view));
   policy.rebuild(view, memory);
   Draft draft(live.fixed(), live.state());
-  if (accounts == Accounts::kKept) write_memory(memory, answer.account);
-  const auto* telling = dynamic_cast<const TellingPolicy*>(&policy);
-  if (accounts == Accounts::kKept && telling != nullptr) {
-    Choices choices;
-    telling->decide_and_tell(view, memory, draft, choices);
-    write_choices(choices, snapshot, live.state(), answer.account);
+  if (tracing == Tracing::kOn) write_memory(memory, answer.account);
+  const auto* traced = dynamic_cast<const TracedPolicy*>(&policy);
+  if (tracing == Tracing::kOn && traced != nullptr) {
+    DecisionTrace choices;
+    traced->decide_traced(view, memory, draft, choices);
+    write_trace(choices, snapshot, live.state(), answer.account);
   } else {
     policy.decide(view, memory, draft);
   }
@@ -61,13 +61,13 @@ void decide(const Policy& policy, const Snapshot& snapshot, Accounts accounts, A
 
 }  // namespace
 
-Answer ask(const Policy& policy, const Snapshot& snapshot, const pb::DecideRequest& request,
-           Accounts accounts) {
+PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot, const pb::DecideRequest& request,
+           Tracing tracing) {
   const auto begin = std::chrono::steady_clock::now();
-  Answer answer;
+  PolicyResult answer;
   try {
-    decide(policy, snapshot, accounts, answer);
-    answer.detail = why_refused(request, answer.response);
+    decide(policy, snapshot, tracing, answer);
+    answer.detail = why_illegal(request, answer.response);
     if (!answer.detail.empty()) answer.reason = pb::INVALID_ACTION;
   } catch (const NonFinite& error) {
     answer.reason = pb::NON_FINITE;
@@ -80,7 +80,7 @@ Answer ask(const Policy& policy, const Snapshot& snapshot, const pb::DecideReque
     answer.detail = "it threw something that is no exception";
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  answer.took_ms = took.count();
+  answer.elapsed_ms = took.count();
   return answer;
 }
 

@@ -11,22 +11,22 @@
 
 namespace yard {
 
-struct Answer {
+struct PolicyResult {
   pb::Reason reason = pb::NONE;  // NONE: the actions in `response` are legal
   std::string detail;
   pb::DecideResponse response;  // actions and wake_after_s only
-  pb::Account account;          // filled for Accounts::kKept
-  double took_ms = 0;
+  pb::Account account;          // filled for Tracing::kOn
+  double elapsed_ms = 0;
 };
 
-enum class Accounts { kNone, kKept };
+enum class Tracing { kNone, kOn };
 
 // Policy memory above this is left out of an account: it can be rebuilt from the snapshot.
-inline constexpr size_t kMostMemoryKept = size_t{64} << 10;
+inline constexpr size_t kMaxTracedMemory = size_t{64} << 10;
 
 // Never throws: every failure of the policy becomes a reason. Takes as long as the policy does.
 // Requires: `request` is the snapshot's.
-Answer ask(const Policy& policy, const Snapshot& snapshot, const pb::DecideRequest& request,
-           Accounts accounts = Accounts::kNone);
+PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot, const pb::DecideRequest& request,
+           Tracing tracing = Tracing::kNone);
 
 }  // namespace yard

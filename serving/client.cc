@@ -16,7 +16,7 @@ namespace yard {
 namespace {
 
 // Counts the calls to which gRPC's threads still hold references.
-class UnderWay {
+class PendingCalls {
  public:
   void enter() {
     const std::lock_guard lock(mutex_);
@@ -39,23 +39,23 @@ class UnderWay {
 
 // A call in progress. gRPC's thread may finish it after decide() has stopped waiting.
 struct Pending {
-  explicit Pending(std::shared_ptr<UnderWay> calls) : under_way(std::move(calls)) {
-    under_way.calls->enter();
+  explicit Pending(std::shared_ptr<PendingCalls> calls) : pending(std::move(calls)) {
+    pending.calls->enter();
   }
 
   // Destroyed last, after the context has released the channel.
   struct Leaves {
-    explicit Leaves(std::shared_ptr<UnderWay> all) : calls(std::move(all)) {}
+    explicit Leaves(std::shared_ptr<PendingCalls> all) : calls(std::move(all)) {}
     ~Leaves() { calls->leave(); }
-    const std::shared_ptr<UnderWay> calls;
-  } under_way;
+    const std::shared_ptr<PendingCalls> calls;
+  } pending;
 
   grpc::ClientContext context;
   pb::DecideRequest request;
   pb::DecideResponse response;
 
   std::mutex mutex;
-  std::condition_variable news;
+  std::condition_variable changed;
   bool over = false;
   grpc::Status status;
 };
@@ -76,7 +76,7 @@ struct Client::Impl {
         grpc::CreateCustomChannel(given.server, grpc::InsecureChannelCredentials(), arguments));
   }
 
-  pb::DecideResponse answer_ourselves(const pb::DecideRequest& request, Answer&& own,
+  pb::DecideResponse answer_ourselves(const pb::DecideRequest& request, PolicyResult&& own,
                                       pb::Reason reason, const std::string& detail) const {
     pb::DecideResponse out = std::move(own.response);
     out.set_request_id(request.request_id());
@@ -92,14 +92,14 @@ struct Client::Impl {
       out.clear_decided_by();
       out.set_detail(detail + "; the heuristic failed: " + own.detail);
     }
-    out.mutable_timings()->set_heuristic_ms(own.took_ms);
+    out.mutable_timings()->set_heuristic_ms(own.elapsed_ms);
     return out;
   }
 
   const ClientOptions options;
   const std::unique_ptr<const Policy> fallback;
   std::unique_ptr<pb::PolicyService::Stub> stub;
-  const std::shared_ptr<UnderWay> calls = std::make_shared<UnderWay>();
+  const std::shared_ptr<PendingCalls> calls = std::make_shared<PendingCalls>();
 };
 
 Client::Client(const ClientOptions& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -124,12 +124,12 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
                                  const std::lock_guard lock(call->mutex);
                                  call->status = status;
                                  call->over = true;
-                                 call->news.notify_one();
+                                 call->changed.notify_one();
                                });
-  Answer own = ask(*impl_->fallback, snapshot, request);
+  PolicyResult own = run_policy(*impl_->fallback, snapshot, request);
 
   std::unique_lock lock(call->mutex);
-  if (!call->news.wait_until(lock, until, [&] { return call->over; })) {
+  if (!call->changed.wait_until(lock, until, [&] { return call->over; })) {
     lock.unlock();
     call->context.TryCancel();
     return impl_->answer_ourselves(request, std::move(own), pb::DEADLINE,
@@ -137,7 +137,7 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
   }
   switch (call->status.error_code()) {
     case grpc::StatusCode::OK: {
-      const std::string refused = why_refused(request, call->response);
+      const std::string refused = why_illegal(request, call->response);
       if (refused.empty()) return std::move(call->response);
       return impl_->answer_ourselves(request, std::move(own), pb::INVALID_ACTION,
                                      "the server's answer: " + refused);

@@ -20,7 +20,7 @@ namespace yard {
 namespace {
 
 // A disk which hangs must not keep a server from exiting.
-constexpr std::chrono::seconds kLastWrites{5};
+constexpr std::chrono::seconds kShutdownTimeout{5};
 
 double unix_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -45,14 +45,14 @@ std::string head_frame(const std::string& run) {
 }
 
 LogFiles::Bounds bounds_of(const DecisionLogOptions& options) {
-  if (options.file_mib < 1 || options.most_mib < 2 * options.file_mib) {
+  if (options.file_mib < 1 || options.max_mib < 2 * options.file_mib) {
     throw InputError("decision log",
                      "room for at least two files of 1 MiB or more, so that old records go file by "
                      "file",
-                     std::to_string(options.most_mib) + " MiB for files of " +
+                     std::to_string(options.max_mib) + " MiB for files of " +
                          std::to_string(options.file_mib) + " MiB");
   }
-  return {static_cast<uint64_t>(options.most_mib) << 20, static_cast<uint64_t>(options.file_mib)
+  return {static_cast<uint64_t>(options.max_mib) << 20, static_cast<uint64_t>(options.file_mib)
                                                              << 20};
 }
 
@@ -80,7 +80,7 @@ struct DecisionLog::Shared {
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
-      news.wait(lock, [this] { return ending || !waiting.empty(); });
+      changed.wait(lock, [this] { return ending || !waiting.empty(); });
       if (waiting.empty()) break;
       Entry entry = std::move(waiting.front());
       waiting.pop_front();
@@ -98,7 +98,7 @@ struct DecisionLog::Shared {
   }
 
   void write(Entry&& entry) {
-    const auto became = outcomes.look(entry.request, entry.response);
+    const auto outcomes_now = outcomes.update(entry.request, entry.response);
     pb::LogRecord record;
     pb::LoggedDecision& decision = *record.mutable_decision();
     decision.set_number(entry.number);
@@ -107,7 +107,7 @@ struct DecisionLog::Shared {
     *decision.mutable_response() = std::move(entry.response);
     *decision.mutable_account() = std::move(entry.account);
     append(record);
-    for (const pb::LoggedOutcome& outcome : became) {
+    for (const pb::LoggedOutcome& outcome : outcomes_now) {
       *record.mutable_outcome() = outcome;
       append(record);
     }
@@ -133,11 +133,11 @@ struct DecisionLog::Shared {
   Outcomes outcomes;                // used by the writing thread only
 
   std::mutex mutex;
-  std::condition_variable news;      // an entry waits, or the log ends
+  std::condition_variable changed;      // an entry waits, or the log ends
   std::condition_variable progress;  // an entry was written, or the thread ended
   std::deque<Entry> waiting;
   size_t waiting_bytes = 0;  // including the entry being written
-  uint64_t told = 0;         // decisions passed to add(), including dropped ones
+  uint64_t offered = 0;         // decisions passed to add(), including dropped ones
   uint64_t taken = 0;        // of these, not dropped
   uint64_t done = 0;         // of those, written
   bool ending = false;
@@ -153,8 +153,8 @@ DecisionLog::DecisionLog(const DecisionLogOptions& options)
 DecisionLog::~DecisionLog() {
   std::unique_lock lock(shared_->mutex);
   shared_->ending = true;
-  shared_->news.notify_all();
-  shared_->progress.wait_for(lock, kLastWrites, [this] { return shared_->ended; });
+  shared_->changed.notify_all();
+  shared_->progress.wait_for(lock, kShutdownTimeout, [this] { return shared_->ended; });
 }
 
 void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
@@ -162,16 +162,16 @@ void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
   const size_t bytes = request->ByteSizeLong() + account.memory().size();
   Shared& s = *shared_;
   const std::lock_guard lock(s.mutex);
-  const uint64_t number = ++s.told;
-  if (s.waiting.size() >= s.options.most_waiting ||
-      s.waiting_bytes + bytes > s.options.most_waiting_bytes) {
+  const uint64_t number = ++s.offered;
+  if (s.waiting.size() >= s.options.max_waiting ||
+      s.waiting_bytes + bytes > s.options.max_waiting_bytes) {
     ++s.counts.late;
     return;
   }
   ++s.taken;
   s.waiting_bytes += bytes;
   s.waiting.push_back({number, unix_s(), bytes, std::move(request), response, std::move(account)});
-  s.news.notify_one();
+  s.changed.notify_one();
 }
 
 bool DecisionLog::flush(std::chrono::seconds most) {

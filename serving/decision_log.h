@@ -18,11 +18,11 @@ namespace yard {
 
 struct DecisionLogOptions {
   std::string folder;   // empty: no log
-  int most_mib = 1024;  // of all files together; the oldest are deleted first
+  int max_mib = 1024;  // of all files together; the oldest are deleted first
   int file_mib = 64;    // of one file
   // Limits of the queue to the writing thread.
-  size_t most_waiting = 1024;
-  size_t most_waiting_bytes = size_t{64} << 20;
+  size_t max_waiting = 1024;
+  size_t max_waiting_bytes = size_t{64} << 20;
 };
 
 class DecisionLog {

@@ -22,15 +22,15 @@ namespace yard {
 struct EngineOptions {
   std::string fallback = "las";
   int threads = 4;         // threads which run policies; each can hang
-  int most_waiting = 64;   // decisions queued for these threads
+  int max_waiting = 64;   // decisions queued for these threads
   double budget_ms = 50;   // if the request has none
-  int most_jobs = 50'000;  // larger snapshots go to the fallback at once
-  int most_gpus = 200'000;
-  Accounts accounts = Accounts::kNone;  // whether Told has them
+  int max_jobs = 50'000;  // larger snapshots go to the fallback at once
+  int max_gpus = 200'000;
+  Tracing tracing = Tracing::kNone;  // whether ServedDecision has them
 };
 
 // An answer about to be sent.
-struct Told {
+struct ServedDecision {
   const std::shared_ptr<const pb::DecideRequest>& request;
   const pb::DecideResponse& response;
   pb::Account& account;  // may be moved from
@@ -41,11 +41,11 @@ class Engine {
   using Clock = std::chrono::steady_clock;
   using Done = std::function<void(pb::DecideResponse&&)>;
 
-  using Seen = std::function<void(const Told&)>;
+  using OnServed = std::function<void(const ServedDecision&)>;
 
-  // `seen` is called with every answer before it is sent, from any thread. It must not block.
+  // `on_served` is called with every answer before it is sent, from any thread. It must not block.
   // Throws InputError if the fallback is unknown or not servable. Requires: `models` outlives this.
-  Engine(const EngineOptions& options, const ModelStore& models, Seen seen);
+  Engine(const EngineOptions& options, const ModelStore& models, OnServed on_served);
   ~Engine();  // answers all pending requests now
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -55,24 +55,24 @@ class Engine {
   // cluster.
   void decide(pb::DecideRequest request, Clock::time_point deadline, Done done);
 
-  int hanging() const { return workers_.hanging(); }
-  int under_way() const { return under_way_.load(); }
+  int stuck() const { return workers_.stuck(); }
+  int pending() const { return pending_.load(); }
 
  private:
   struct Call;
 
-  Clock::time_point time_of_answer(const Call& call, Clock::time_point deadline) const;
+  Clock::time_point answer_deadline(const Call& call, Clock::time_point deadline) const;
   std::string next_id();
 
   const EngineOptions options_;
   const ModelStore& models_;
-  const Seen seen_;
+  const OnServed on_served_;
   std::unique_ptr<const Policy> fallback_;
   const uint64_t first_id_;
   std::atomic<uint64_t> ids_ = 0;
-  std::atomic<int> under_way_ = 0;
+  std::atomic<int> pending_ = 0;
   Workers workers_;
-  Alarm alarm_;  // destroyed first: gives hanging work up, so that the workers can end
+  Alarm alarm_;  // destroyed first: gives stuck work up, so that the workers can end
 };
 
 }  // namespace yard

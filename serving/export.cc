@@ -12,8 +12,8 @@ double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 class Exporter {
  public:
-  Exporter(const ClusterSpec& spec, const std::vector<Job>& jobs, const Fixed& fixed,
-           const ClusterState& state)
+  Exporter(const ClusterSpec& spec, const std::vector<Job>& jobs, const SimModel& fixed,
+           const SimState& state)
       : spec_(spec),
         jobs_(jobs),
         s_(state),
@@ -36,13 +36,13 @@ class Exporter {
     for (const int32_t slot : slots) write_job(slot);
     for (const Finished& one : finished) {
       const Job& job = jobs_[static_cast<size_t>(one.job)];
-      pb::FinishedJob& told = *out_.add_finished();
-      told.set_user(job.user);
-      told.set_name(job.name);
-      told.set_gpus(static_cast<uint32_t>(job.gpus));
-      told.set_submit_s(seconds(job.submit_us));
-      told.set_run_s(seconds(one.run_us));
-      told.set_end_s(seconds(one.end_us));
+      pb::FinishedJob& entry = *out_.add_finished();
+      entry.set_user(job.user);
+      entry.set_name(job.name);
+      entry.set_gpus(static_cast<uint32_t>(job.gpus));
+      entry.set_submit_s(seconds(job.submit_us));
+      entry.set_run_s(seconds(one.run_us));
+      entry.set_end_s(seconds(one.end_us));
     }
     return std::move(out_);
   }
@@ -50,58 +50,58 @@ class Exporter {
  private:
   void write_cluster() {
     for (const GpuType& type : spec_.types) {
-      pb::GpuType& told = *out_.add_gpu_types();
-      told.set_name(type.name);
-      told.set_speed(type.speed);
+      pb::GpuType& entry = *out_.add_gpu_types();
+      entry.set_name(type.name);
+      entry.set_speed(type.speed);
     }
     for (size_t m = 0; m < spec_.nodes.size(); ++m) {
       const Node& node = spec_.nodes[m];
-      pb::Node& told = *out_.add_nodes();
-      told.set_name(node.name);
-      told.set_gpus(static_cast<uint32_t>(node.gpus));
-      told.set_gpu_type(spec_.types[static_cast<size_t>(node.type)].name);
+      pb::Node& entry = *out_.add_nodes();
+      entry.set_name(node.name);
+      entry.set_gpus(static_cast<uint32_t>(node.gpus));
+      entry.set_gpu_type(spec_.types[static_cast<size_t>(node.type)].name);
       for (int32_t g = 0; g < node.gpus; ++g) {
         const int64_t until_us = s_.gpu_ready_us[view_.spec().node_gpu0[m] + g];
         if (until_us <= view_.now_us()) continue;
-        pb::Vacating& vacating = *told.add_vacating();
+        pb::Vacating& vacating = *entry.add_vacating();
         vacating.set_gpu(static_cast<uint32_t>(g));
         vacating.set_until_s(seconds(until_us));
       }
     }
     const Costs& costs = view_.costs();
-    pb::Costs& told = *out_.mutable_costs();
-    told.set_save_s(seconds(costs.save_us));
-    told.set_restore_s(seconds(costs.restore_us));
-    told.set_restore_large_s(seconds(costs.restore_large_us));
-    told.set_small_gpus(static_cast<uint32_t>(costs.small_gpus));
+    pb::Costs& entry = *out_.mutable_costs();
+    entry.set_save_s(seconds(costs.save_us));
+    entry.set_restore_s(seconds(costs.restore_us));
+    entry.set_restore_large_s(seconds(costs.restore_large_us));
+    entry.set_small_gpus(static_cast<uint32_t>(costs.small_gpus));
   }
 
   void write_job(int32_t slot) {
     const Job& job = jobs_[static_cast<size_t>(view_.serial(slot))];
-    pb::Job& told = *out_.add_jobs();
-    told.set_id(job.id);
-    told.set_gpus(static_cast<uint32_t>(job.gpus));
-    told.set_submit_s(seconds(job.submit_us));
-    told.set_user(job.user);
-    told.set_name(job.name);
-    if (job.limit_us > 0) told.set_limit_s(seconds(job.limit_us));
-    told.set_attained_s(seconds(view_.attained_us(slot)));
-    told.set_pinned(!view_.preemptible(slot));
-    told.set_preemptions(static_cast<uint32_t>(view_.preempted(slot)));
-    told.set_starts(static_cast<uint32_t>(view_.started(slot)));
-    told.set_since_s(seconds(view_.since_us(slot)));
-    told.set_queue_rank(queue_rank_[static_cast<size_t>(slot)]);
+    pb::Job& entry = *out_.add_jobs();
+    entry.set_id(job.id);
+    entry.set_gpus(static_cast<uint32_t>(job.gpus));
+    entry.set_submit_s(seconds(job.submit_us));
+    entry.set_user(job.user);
+    entry.set_name(job.name);
+    if (job.limit_us > 0) entry.set_limit_s(seconds(job.limit_us));
+    entry.set_attained_s(seconds(view_.attained_us(slot)));
+    entry.set_pinned(!view_.preemptible(slot));
+    entry.set_preemptions(static_cast<uint32_t>(view_.preempted(slot)));
+    entry.set_starts(static_cast<uint32_t>(view_.started(slot)));
+    entry.set_since_s(seconds(view_.since_us(slot)));
+    entry.set_queue_rank(queue_rank_[static_cast<size_t>(slot)]);
     const Phase phase = view_.phase(slot);
-    told.set_state(phase == Phase::kWaiting    ? pb::WAITING
+    entry.set_state(phase == Phase::kWaiting    ? pb::WAITING
                    : phase == Phase::kStarting ? pb::STARTING
                    : phase == Phase::kRunning  ? pb::RUNNING
                                                : pb::STOPPING);
     if (phase == Phase::kStarting || phase == Phase::kStopping) {
-      told.set_until_s(seconds(view_.until_us(slot)));
-      if (s_.saved_us[slot] > view_.now_us()) told.set_saved_s(seconds(s_.saved_us[slot]));
+      entry.set_until_s(seconds(view_.until_us(slot)));
+      if (s_.saved_us[slot] > view_.now_us()) entry.set_saved_s(seconds(s_.saved_us[slot]));
     }
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      pb::Piece& piece = *told.add_placement();
+      pb::Piece& piece = *entry.add_placement();
       piece.set_node(spec_.nodes[static_cast<size_t>(view_.part_node(p))].name);
       piece.set_gpus(static_cast<uint32_t>(count_bits(view_.part_mask(p))));
       for (uint64_t rest = view_.part_mask(p); rest != 0; rest &= rest - 1) {
@@ -112,7 +112,7 @@ class Exporter {
 
   const ClusterSpec& spec_;
   const std::vector<Job>& jobs_;
-  const ClusterState& s_;
+  const SimState& s_;
   const View view_;
   std::vector<int64_t> queue_rank_;
   pb::DecideRequest out_;
@@ -121,7 +121,7 @@ class Exporter {
 }  // namespace
 
 pb::DecideRequest to_request(const ClusterSpec& spec, const std::vector<Job>& jobs,
-                             const Fixed& fixed, const ClusterState& state,
+                             const SimModel& fixed, const SimState& state,
                              std::span<const Finished> finished) {
   return Exporter(spec, jobs, fixed, state).write(finished);
 }

@@ -20,7 +20,7 @@ struct Finished {
 // Requires: `jobs` are those of the state's job table; `finished` is in the order in which policies
 // saw the jobs end.
 pb::DecideRequest to_request(const ClusterSpec& spec, const std::vector<Job>& jobs,
-                             const Fixed& fixed, const ClusterState& state,
+                             const SimModel& fixed, const SimState& state,
                              std::span<const Finished> finished);
 
 }  // namespace yard

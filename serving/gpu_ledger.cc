@@ -11,7 +11,7 @@
 namespace yard {
 
 int64_t read_seconds(const std::string& where, const char* what, double seconds) {
-  if (!(seconds >= 0 && seconds <= kMostSeconds)) {
+  if (!(seconds >= 0 && seconds <= kMaxSeconds)) {
     const std::string got = std::isnan(seconds) ? "NaN" : shortest(seconds);
     throw InputError(where, std::string(what) + " from 0 to 1e10 seconds", got);
   }
@@ -19,43 +19,43 @@ int64_t read_seconds(const std::string& where, const char* what, double seconds)
 }
 
 GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us) {
-  if (request.nodes_size() < 1 || request.nodes_size() > kMostNodes) {
-    throw InputError("nodes", "1 to " + std::to_string(kMostNodes) + " of them",
+  if (request.nodes_size() < 1 || request.nodes_size() > kMaxNodes) {
+    throw InputError("nodes", "1 to " + std::to_string(kMaxNodes) + " of them",
                      std::to_string(request.nodes_size()));
   }
   nodes_.reserve(static_cast<size_t>(request.nodes_size()));
   for (int i = 0; i < request.nodes_size(); ++i) {
-    const pb::Node& told = request.nodes(i);
-    const std::string where = "nodes[" + std::to_string(i) + "] '" + told.name() + "'";
-    if (told.name().empty()) throw InputError(where, "a name", "none");
-    if (!by_name_.try_emplace(told.name(), i).second) {
+    const pb::Node& entry = request.nodes(i);
+    const std::string where = "nodes[" + std::to_string(i) + "] '" + entry.name() + "'";
+    if (entry.name().empty()) throw InputError(where, "a name", "none");
+    if (!by_name_.try_emplace(entry.name(), i).second) {
       throw InputError(where, "every name once", "it again");
     }
-    read_node(where, told, now_us);
+    read_node(where, entry, now_us);
   }
 }
 
-void GpuLedger::read_node(const std::string& where, const pb::Node& told, int64_t now_us) {
-  if (told.gpus() < 1 || told.gpus() > kMaxNodeGpus) {
-    throw InputError(where, "1 to 64 GPUs", std::to_string(told.gpus()));
+void GpuLedger::read_node(const std::string& where, const pb::Node& entry, int64_t now_us) {
+  if (entry.gpus() < 1 || entry.gpus() > kMaxNodeGpus) {
+    throw InputError(where, "1 to 64 GPUs", std::to_string(entry.gpus()));
   }
   const auto check = [&](uint32_t gpu) {
-    if (gpu < told.gpus()) return;
-    throw InputError(where, "GPUs 0 to " + std::to_string(told.gpus() - 1), std::to_string(gpu));
+    if (gpu < entry.gpus()) return;
+    throw InputError(where, "GPUs 0 to " + std::to_string(entry.gpus() - 1), std::to_string(gpu));
   };
   Node& node = nodes_.emplace_back();
-  node.all = low_mask(static_cast<int32_t>(told.gpus()));
+  node.all = low_mask(static_cast<int32_t>(entry.gpus()));
   node.until_us.fill(now_us);
-  for (const uint32_t gpu : told.down()) {
+  for (const uint32_t gpu : entry.down()) {
     check(gpu);
     node.down |= uint64_t{1} << gpu;
   }
-  for (const pb::Vacating& vacating : told.vacating()) {
+  for (const pb::Vacating& vacating : entry.vacating()) {
     check(vacating.gpu());
     int64_t& until_us = node.until_us[vacating.gpu()];
     until_us = std::max(until_us, read_seconds(where, "vacating.until_s", vacating.until_s()));
   }
-  installed_ += static_cast<int32_t>(told.gpus());
+  installed_ += static_cast<int32_t>(entry.gpus());
 }
 
 int32_t GpuLedger::find(const std::string& where, const pb::Piece& piece) const {
@@ -159,7 +159,7 @@ bool GpuLedger::touches_down(const std::vector<LivePart>& parts) const {
   return false;
 }
 
-uint64_t GpuLedger::packed(int32_t node, uint64_t mask) const {
+uint64_t GpuLedger::compacted(int32_t node, uint64_t mask) const {
   uint64_t out = 0;
   const uint64_t all = usable(node);
   for (uint64_t rest = mask & all; rest != 0; rest &= rest - 1) {

@@ -33,7 +33,7 @@ class GpuLedger {
     return nodes_[node].all & ~(nodes_[node].down & ~held(node));
   }
   // The same GPUs, renumbered without gaps.
-  uint64_t packed(int32_t node, uint64_t mask) const;
+  uint64_t compacted(int32_t node, uint64_t mask) const;
   // When each GPU, by its own number, is free of stopping jobs; now or earlier: free already.
   const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {
     return nodes_[node].until_us;
@@ -46,7 +46,7 @@ class GpuLedger {
   };
 
   uint64_t held(int32_t node) const { return nodes_[node].starting | nodes_[node].running; }
-  void read_node(const std::string& where, const pb::Node& told, int64_t now_us);
+  void read_node(const std::string& where, const pb::Node& entry, int64_t now_us);
   int32_t find(const std::string& where, const pb::Piece& piece) const;
   uint64_t named_gpus(const std::string& where, const pb::Piece& piece, int32_t node) const;
 
@@ -55,7 +55,7 @@ class GpuLedger {
   int32_t installed_ = 0;
 };
 
-// Returns microseconds. Throws InputError unless 0 <= seconds <= kMostSeconds.
+// Returns microseconds. Throws InputError unless 0 <= seconds <= kMaxSeconds.
 int64_t read_seconds(const std::string& where, const char* what, double seconds);
 
 }  // namespace yard

@@ -8,7 +8,7 @@
 namespace yard {
 namespace {
 
-struct NodeRoom {
+struct NodeCapacity {
   int64_t free = 0;
   std::unordered_set<uint32_t> down;
 };
@@ -17,7 +17,7 @@ class Guard {
  public:
   explicit Guard(const pb::DecideRequest& request) : request_(request) {
     for (const pb::Node& node : request.nodes()) {
-      NodeRoom& room = rooms_[node.name()];
+      NodeCapacity& room = capacity_[node.name()];
       room.down.insert(node.down().begin(), node.down().end());
       room.free = static_cast<int64_t>(node.gpus()) - static_cast<int64_t>(room.down.size());
     }
@@ -37,7 +37,7 @@ class Guard {
         return pb::Verb_Name(action.verb()) + " of job '" + action.job() + "': " + why;
       }
     }
-    for (const auto& [name, room] : rooms_) {
+    for (const auto& [name, room] : capacity_) {
       if (room.free < 0) {
         return "node '" + std::string(name) + "' would lack " + std::to_string(-room.free) +
                " GPUs";
@@ -54,7 +54,7 @@ class Guard {
   // Returns a job's GPUs to its nodes (+1) or takes them (-1). GPUs which are down never count.
   void add(const pb::Job& job, int sign) {
     for (const pb::Piece& piece : job.placement()) {
-      NodeRoom& room = rooms_[piece.node()];
+      NodeCapacity& room = capacity_[piece.node()];
       int64_t gpus = piece.gpus();
       for (const uint32_t gpu : piece.gpu_ids()) gpus -= room.down.contains(gpu);
       room.free += sign * gpus;
@@ -99,8 +99,8 @@ class Guard {
     std::unordered_set<std::string_view> nodes;
     uint64_t sum = 0;
     for (const pb::Piece& piece : action.pieces()) {
-      const auto room = rooms_.find(piece.node());
-      if (room == rooms_.end()) return "no node '" + piece.node() + "'";
+      const auto room = capacity_.find(piece.node());
+      if (room == capacity_.end()) return "no node '" + piece.node() + "'";
       if (!nodes.insert(piece.node()).second) return "node '" + piece.node() + "' twice";
       if (piece.gpus() == 0) return "a piece without GPUs";
       room->second.free -= piece.gpus();
@@ -113,14 +113,14 @@ class Guard {
   }
 
   const pb::DecideRequest& request_;
-  std::unordered_map<std::string_view, NodeRoom> rooms_;
+  std::unordered_map<std::string_view, NodeCapacity> capacity_;
   std::unordered_map<std::string_view, const pb::Job*> jobs_;
   std::unordered_set<std::string_view> preempted_, started_;
 };
 
 }  // namespace
 
-std::string why_refused(const pb::DecideRequest& request, const pb::DecideResponse& response) {
+std::string why_illegal(const pb::DecideRequest& request, const pb::DecideResponse& response) {
   return Guard(request).check(response);
 }
 

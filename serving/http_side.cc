@@ -19,7 +19,7 @@ std::string version_json() {
 }
 
 // Without SO_REUSEPORT, so that two servers cannot share a port unnoticed.
-void own_port(socket_t socket) {
+void forbid_port_sharing(socket_t socket) {
   const int yes = 1;
   setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 }
@@ -37,18 +37,18 @@ HostPort parse_address(const std::string& option, const std::string& text) {
   return {text.substr(0, colon), static_cast<int>(*port)};
 }
 
-struct HttpSide::Impl {
+struct HttpServer::Impl {
   httplib::Server server;
   std::string address;
   std::thread thread;
 };
 
-HttpSide::HttpSide(const std::string& address, size_t most_bytes, const HttpAnswers& answers)
+HttpServer::HttpServer(const std::string& address, size_t max_bytes, const HttpHandlers& answers)
     : impl_(std::make_unique<Impl>()) {
   HostPort at = parse_address("--http", address);
   httplib::Server& server = impl_->server;
-  server.set_socket_options(own_port);
-  server.set_payload_max_length(most_bytes);
+  server.set_socket_options(forbid_port_sharing);
+  server.set_payload_max_length(max_bytes);
   server.set_keep_alive_timeout(1);
   server.new_task_queue = [] { return new httplib::ThreadPool(4); };
   constexpr const char* kText = "text/plain; charset=utf-8";
@@ -68,7 +68,7 @@ HttpSide::HttpSide(const std::string& address, size_t most_bytes, const HttpAnsw
     out.set_content(answers.metrics(), "text/plain; version=0.0.4; charset=utf-8");
   });
   server.Post("/v1/decide", [=](const httplib::Request& in, httplib::Response& out) {
-    const HttpAnswers::Decided decided = answers.decide(in.body);
+    const HttpHandlers::Decided decided = answers.decide(in.body);
     out.status = decided.status;
     out.set_content(decided.body, kJson);
   });
@@ -85,11 +85,11 @@ HttpSide::HttpSide(const std::string& address, size_t most_bytes, const HttpAnsw
   while (!server.is_running()) std::this_thread::yield();
 }
 
-HttpSide::~HttpSide() {
+HttpServer::~HttpServer() {
   impl_->server.stop();
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-const std::string& HttpSide::address() const { return impl_->address; }
+const std::string& HttpServer::address() const { return impl_->address; }
 
 }  // namespace yard

@@ -10,7 +10,7 @@
 namespace yard {
 
 // Handlers of the endpoints. Each may be called from several threads at once.
-struct HttpAnswers {
+struct HttpHandlers {
   struct Decided {
     int status = 200;
     std::string body;  // JSON
@@ -20,11 +20,11 @@ struct HttpAnswers {
   std::function<Decided(const std::string& body)> decide;
 };
 
-class HttpSide {
+class HttpServer {
  public:
   // Throws InputError if the address cannot be listened on. Serves until destroyed.
-  HttpSide(const std::string& address, size_t most_bytes, const HttpAnswers& answers);
-  ~HttpSide();
+  HttpServer(const std::string& address, size_t max_bytes, const HttpHandlers& answers);
+  ~HttpServer();
 
   const std::string& address() const;  // with the actual port in place of 0
 

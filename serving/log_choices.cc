@@ -15,9 +15,9 @@ namespace yard {
 namespace {
 
 // Replays one recorded decision in the task.
-class Follower {
+class DecisionReplayer {
  public:
-  Follower(const DispatchConfig& task, const Snapshot& snapshot, const pb::LoggedDecision& decision)
+  DecisionReplayer(const DispatchConfig& task, const Snapshot& snapshot, const pb::LoggedDecision& decision)
       : task_(task),
         snapshot_(snapshot),
         live_(snapshot.state()),
@@ -28,13 +28,13 @@ class Follower {
     for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
       const Phase phase = view_.phase(slot);
       if (phase == Phase::kFree || phase == Phase::kDone) continue;
-      const int32_t told = snapshot.told_as(live_.state(), slot);
+      const int32_t told = snapshot.request_index(live_.state(), slot);
       slot_of[request.jobs(told).id()] = slot;
     }
     for (const pb::Action& action : decision.response().actions()) {
       const auto it = slot_of.find(action.job());
-      const Wanted wanted{it == slot_of.end() ? kNone : it->second, &action};
-      (action.verb() == pb::START ? starts_ : stops_).push_back(wanted);
+      const RecordedAction recorded{it == slot_of.end() ? kNone : it->second, &action};
+      (action.verb() == pb::START ? starts_ : stops_).push_back(recorded);
     }
     out_.jobs = jobs_.data();
     out_.cluster = cluster_.data();
@@ -45,10 +45,10 @@ class Follower {
 
   // Calls step(observation, action) at each step. Returns whether there was a step.
   template <class Step>
-  bool follow(LogChoices& counts, Step&& step) {
+  bool replay(LogTrainingData& counts, Step&& step) {
     Memory memory;
     memory.reset(Dispatch::memory_bytes(view_));  // as in the server: all input is in the snapshot
-    if (!Dispatch::take_in(view_, task_, memory.data())) return false;
+    if (!Dispatch::on_events(view_, task_, memory.data())) return false;
     for (bool any = false;; any = true) {
       Dispatch::observe(view_, task_, memory.data(), out_);
       if (out_.choices == 0) return any;
@@ -71,7 +71,7 @@ class Follower {
 
   size_t left() const { return starts_.size() + stops_.size(); }
 
-  // Queries about recorded actions which are left after follow().
+  // Queries about recorded actions which are left after replay().
   bool shown(bool of_starts, size_t i) const {
     return row_of((of_starts ? starts_ : stops_)[i].slot) != kNone;
   }
@@ -79,7 +79,7 @@ class Follower {
   size_t stops_left() const { return stops_.size(); }
 
  private:
-  struct Wanted {
+  struct RecordedAction {
     int32_t slot;  // kNone: no such job
     const pb::Action* action;
   };
@@ -91,15 +91,15 @@ class Follower {
   }
 
   // Returns the row if the job may start or stop now, else kNone.
-  int32_t legal_row(const Wanted& wanted) const {
-    const int32_t row = row_of(wanted.slot);
+  int32_t legal_row(const RecordedAction& recorded) const {
+    const int32_t row = row_of(recorded.slot);
     if (row == kNone || out_.mask[static_cast<size_t>(row)] == 0) return kNone;
-    const bool waits = view_.phase(wanted.slot) == Phase::kWaiting;
-    return waits == (wanted.action->verb() == pb::START) ? row : kNone;
+    const bool waits = view_.phase(recorded.slot) == Phase::kWaiting;
+    return waits == (recorded.action->verb() == pb::START) ? row : kNone;
   }
 
   // Applies the next possible recorded action. Returns its row, or kNone if none is possible.
-  int32_t next_row(LogChoices& counts) {
+  int32_t next_row(LogTrainingData& counts) {
     if (!starts_.empty() && legal_row(starts_.front()) != kNone) {
       // In its recorded placement, which a job still to be stopped may occupy.
       if (const int32_t row = start(0, false, counts); row != kNone) return row;
@@ -120,29 +120,29 @@ class Follower {
   }
 
   // Starts in the recorded placement or, if `anywhere`, in the task's. Returns kNone on failure.
-  int32_t start(size_t i, bool anywhere, LogChoices& counts) {
-    const Wanted wanted = starts_[i];
-    const int32_t row = legal_row(wanted);
+  int32_t start(size_t i, bool anywhere, LogTrainingData& counts) {
+    const RecordedAction recorded = starts_[i];
+    const int32_t row = legal_row(recorded);
     Piece* own = draft_.scratch();
-    const int32_t n = place(view_, task_.placement, wanted.slot, own);
+    const int32_t n = place(view_, task_.placement, recorded.slot, own);
     const std::vector<Piece> ours(own, own + n);
-    const std::vector<Piece> told = snapshot_.pieces(*wanted.action);
+    const std::vector<Piece> told = snapshot_.pieces(*recorded.action);
     const std::vector<Piece>& there = anywhere ? ours : told;
     const bool same = std::ranges::equal(ours, told, [](const Piece& a, const Piece& b) {
       return a.node == b.node && a.gpus == b.gpus;
     });
     if (there.empty() ||
-        !draft_.start(wanted.slot, there.data(), static_cast<int32_t>(there.size()))) {
+        !draft_.start(recorded.slot, there.data(), static_cast<int32_t>(there.size()))) {
       return kNone;
     }
-    counts.elsewhere += !same;
+    counts.other_placement += !same;
     take(starts_, i, counts);
     return row;
   }
 
-  static void take(std::vector<Wanted>& from, size_t i, LogChoices& counts) {
+  static void take(std::vector<RecordedAction>& from, size_t i, LogTrainingData& counts) {
     from.erase(from.begin() + static_cast<int64_t>(i));
-    ++counts.followed;
+    ++counts.reproduced;
   }
 
   const DispatchConfig& task_;
@@ -150,7 +150,7 @@ class Follower {
   LiveState live_;
   const View view_;
   Draft draft_;
-  std::vector<Wanted> starts_, stops_;
+  std::vector<RecordedAction> starts_, stops_;
   std::array<float, size_t{Dispatch::kJobs} * Dispatch::kJobFeatures> jobs_;
   std::array<float, Dispatch::kClusterFeatures> cluster_;
   std::array<float, Dispatch::kActions> prior_;
@@ -161,8 +161,8 @@ class Follower {
 
 }  // namespace
 
-LogChoices choices_of(LogReader& log, const DispatchConfig& task) {
-  LogChoices out;
+LogTrainingData training_data_of(LogReader& log, const DispatchConfig& task) {
+  LogTrainingData out;
   RecordedChoices& steps = out.steps;
   steps.shape = kDispatchShape;
   double first_s = 0;
@@ -172,7 +172,7 @@ LogChoices choices_of(LogReader& log, const DispatchConfig& task) {
     const pb::LoggedDecision& decision = record.decision();
     if (out.decisions++ == 0) first_s = decision.request().time_s();
     if (decision.response().source() != pb::POLICY) {
-      ++out.passed;
+      ++out.skipped;
       continue;
     }
     ++number;
@@ -189,21 +189,21 @@ LogChoices choices_of(LogReader& log, const DispatchConfig& task) {
         ++out.idle;
         continue;
       }
-      Follower follower(task, snapshot, decision);
+      DecisionReplayer replayer(task, snapshot, decision);
       const uint64_t forced = out.forced;
-      const bool any = follower.follow(out, [&](const Observation& seen, int32_t action) {
+      const bool any = replayer.replay(out, [&](const Observation& seen, int32_t action) {
         steps.add(seen);
-        out.suggested += action == seen.suggested;
+        out.expert_action += action == seen.expert_action;
         steps.action.push_back(action == Dispatch::kNothing ? seen.rows : action);
         steps.decision.push_back(number);
         steps.time_s.push_back(time_s);
         steps.probability.push_back(static_cast<float>(decision.account().probability()));
       });
-      out.idle += !any && follower.left() == 0 && out.forced == forced;
+      out.idle += !any && replayer.left() == 0 && out.forced == forced;
       for (const bool of_starts : {true, false}) {
-        const size_t left = of_starts ? follower.starts_left() : follower.stops_left();
+        const size_t left = of_starts ? replayer.starts_left() : replayer.stops_left();
         for (size_t i = 0; i < left; ++i) {
-          ++(follower.shown(of_starts, i) ? out.not_legal : out.not_shown);
+          ++(replayer.shown(of_starts, i) ? out.not_legal : out.not_shown);
           miss();
         }
       }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "decisions-";
 constexpr std::string_view kSuffix = ".tfrecord";
 // Each restart of a server begins a file, however little it writes.
-constexpr size_t kMostFiles = 4096;
+constexpr size_t kMaxFiles = 4096;
 constexpr uint64_t kHeadRoom = 1024;  // a head is smaller
 // Files hold names of users and jobs, so only owner and group may read them.
 constexpr mode_t kMode = 0640;
@@ -89,8 +89,8 @@ void LogFiles::close() {
 }
 
 int LogFiles::append(std::string_view frame) {
-  if (frame.size() + kHeadRoom > bounds_.most_file_bytes) return EMSGSIZE;
-  if (fd_ >= 0 && files_.back().bytes + frame.size() > bounds_.most_file_bytes) close();
+  if (frame.size() + kHeadRoom > bounds_.max_file_bytes) return EMSGSIZE;
+  if (fd_ >= 0 && files_.back().bytes + frame.size() > bounds_.max_file_bytes) close();
   if (fd_ < 0) {
     if (const int error = open_next()) return error;
   }
@@ -119,7 +119,7 @@ int LogFiles::open_next() {
 }
 
 int LogFiles::make_room(uint64_t bytes) {
-  while (files_.size() > 1 && (bytes_ + bytes > bounds_.most_bytes || files_.size() > kMostFiles)) {
+  while (files_.size() > 1 && (bytes_ + bytes > bounds_.max_bytes || files_.size() > kMaxFiles)) {
     if (::unlink(files_.front().path.c_str()) != 0 && errno != ENOENT) return errno;
     bytes_ -= files_.front().bytes;
     files_.pop_front();

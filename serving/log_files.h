@@ -1,7 +1,7 @@
 // The files of a decision log, oldest first: DIR/decisions-00000001.tfrecord and so on. A folder
 // has one writing process and any number of readers.
 //
-//   LogFiles files("log", {.most_bytes = 1 << 30, .most_file_bytes = 1 << 26}, head);
+//   LogFiles files("log", {.max_bytes = 1 << 30, .max_file_bytes = 1 << 26}, head);
 //   if (const int error = files.append(tfrecord(bytes))) ... strerror(error) ...
 #pragma once
 
@@ -28,8 +28,8 @@ std::vector<LogFile> log_files(const std::filesystem::path& folder);
 class LogFiles {
  public:
   struct Bounds {
-    uint64_t most_bytes = 0;       // of all files together
-    uint64_t most_file_bytes = 0;  // of one
+    uint64_t max_bytes = 0;       // of all files together
+    uint64_t max_file_bytes = 0;  // of one
   };
 
   // Creates the folder if needed. `head` returns the first frame of each file. Throws InputError if

@@ -17,7 +17,7 @@
 namespace yard {
 namespace {
 
-constexpr size_t kFewest = 5;  // jobs which a layer needs to be drawn from
+constexpr size_t kMinSamples = 5;  // jobs which a layer needs to be drawn from
 
 int64_t to_us(double s) { return std::llround(s * 1e6); }
 
@@ -48,7 +48,7 @@ class Speeds {
   std::unordered_map<std::string_view, double> of_node_;
 };
 
-struct Seen {
+struct JobRecord {
   LogJob job;
   double submit_s = 0, attained_s = 0;
   double work_s = 0;  // of attained_s
@@ -94,7 +94,7 @@ class Fitter {
   void take(const pb::LoggedOutcome& outcome) {
     const auto it = index_.find({outcome.job().id(), outcome.job().submit_s()});
     if (it == index_.end()) return;
-    Seen& seen = seen_[it->second];
+    JobRecord& seen = seen_[it->second];
     seen.told = true;
     seen.finished = outcome.end() == pb::LoggedOutcome::FINISHED;
     seen.end_s = seen.finished ? outcome.end_s() : outcome.missed_s();
@@ -112,19 +112,19 @@ class Fitter {
     fit_.may_preempt = preempts_;
     fit_.cluster_yaml = cluster_text();
     double zero_s = first_s_;
-    for (const Seen& seen : seen_) zero_s = std::min(zero_s, seen.submit_s);
+    for (const JobRecord& seen : seen_) zero_s = std::min(zero_s, seen.submit_s);
     fit_.zero_s = zero_s;
     fit_.begin_s = first_s_ - zero_s;
     fit_.end_s = last_s_ - zero_s;
     std::stable_sort(seen_.begin(), seen_.end(),
-                     [](const Seen& a, const Seen& b) { return a.submit_s < b.submit_s; });
+                     [](const JobRecord& a, const JobRecord& b) { return a.submit_s < b.submit_s; });
     std::set<std::string> ids;
-    for (Seen& seen : seen_) {
+    for (JobRecord& seen : seen_) {
       LogJob& job = seen.job;
       while (!ids.insert(job.job.id).second) job.job.id += "'";  // an id which was reused
       job.job.submit_us = to_us(seen.submit_s - zero_s);
-      settle(seen);
-      const bool ran = job.most_work_us > 0 || job.end == LogEnd::kCensored;
+      set_end_and_work(seen);
+      const bool ran = job.max_work_us > 0 || job.end == LogEnd::kCensored;
       if (!ran) {
         ++fit_.never_ran;
         continue;
@@ -144,7 +144,7 @@ class Fitter {
   void take(const pb::Job& told, double now_s, const Speeds& speeds) {
     const auto [it, fresh] = index_.try_emplace({told.id(), told.submit_s()}, seen_.size());
     if (fresh) {
-      Seen& seen = seen_.emplace_back();
+      JobRecord& seen = seen_.emplace_back();
       Job& job = seen.job.job;
       job.id = told.id();
       job.user = told.user();
@@ -155,7 +155,7 @@ class Fitter {
       seen.submit_s = told.submit_s();
     }
     present_[told.id()] = it->second;
-    Seen& seen = seen_[it->second];
+    JobRecord& seen = seen_[it->second];
     seen.told = seen.finished = false;  // it was only absent for a while
     const bool holds = told.state() == pb::STARTING || told.state() == pb::RUNNING;
     if (fresh && holds) seen.speed = speeds.of(told.placement());
@@ -171,13 +171,13 @@ class Fitter {
     Job& job = seen_.back().job.job;
     const bool small = told.gpus() <= costs.small_gpus();
     const double restore_s = small ? costs.restore_s() : costs.restore_large_s();
-    const double usual_s = told.gpus() <= 8 ? 30 : 60;
+    const double default_s = told.gpus() <= 8 ? 30 : 60;
     if (costs.save_s() != 10) job.save_us = to_us(costs.save_s());
-    if (restore_s != usual_s) job.restore_us = to_us(restore_s);
+    if (restore_s != default_s) job.restore_us = to_us(restore_s);
   }
 
   // Determines how a job ended, and its work.
-  void settle(Seen& seen) const {
+  void set_end_and_work(JobRecord& seen) const {
     LogJob& job = seen.job;
     const auto work_us = [&](double run_s) {
       return to_us(seen.work_s + std::max(0.0, run_s - seen.attained_s) * seen.speed);
@@ -189,8 +189,8 @@ class Fitter {
       seen.end_s = seen.seen_s;  // its outcome was lost: it ended some time later
     }
     job.work_us = work_us(seen.run_s);
-    job.most_work_us = work_us(seen.most_run_s);
-    if (seen.finished) job.work_us = job.most_work_us = std::max<int64_t>(1, job.work_us);
+    job.max_work_us = work_us(seen.most_run_s);
+    if (seen.finished) job.work_us = job.max_work_us = std::max<int64_t>(1, job.work_us);
   }
 
   std::string cluster_text() const {
@@ -229,15 +229,15 @@ class Fitter {
   double first_s_ = 0, last_s_ = -1;
   pb::DecideRequest last_;  // the latest snapshot's cluster and costs
   bool preempts_ = false;
-  std::vector<Seen> seen_;
+  std::vector<JobRecord> seen_;
   std::map<std::pair<std::string, double>, size_t> index_;  // id and submission
   std::unordered_map<std::string, size_t> present_;         // latest job with an id
 };
 
 // Work of finished jobs, by user and size.
-class Donors {
+class FinishedWork {
  public:
-  explicit Donors(const std::vector<LogJob>& jobs) {
+  explicit FinishedWork(const std::vector<LogJob>& jobs) {
     for (const LogJob& one : jobs) {
       if (one.end != LogEnd::kFinished) continue;
       all_.push_back(one.work_us);
@@ -257,11 +257,11 @@ class Donors {
       return std::span<const int64_t>(work).subspan(static_cast<size_t>(from - work.begin()));
     };
     const auto user = of_user_.find({job.job.user, job.job.gpus});
-    if (user != of_user_.end() && longer(user->second).size() >= kFewest) {
+    if (user != of_user_.end() && longer(user->second).size() >= kMinSamples) {
       return longer(user->second);
     }
     const auto size = of_size_.find(job.job.gpus);
-    if (size != of_size_.end() && longer(size->second).size() >= kFewest) {
+    if (size != of_size_.end() && longer(size->second).size() >= kMinSamples) {
       return longer(size->second);
     }
     return longer(all_);
@@ -290,7 +290,7 @@ LogFit fit_log(LogReader& log) {
 }
 
 Trace LogFit::trace(uint64_t seed, int draw) const {
-  const Donors donors(jobs);
+  const FinishedWork donors(jobs);
   const Rng lots = Rng(seed).split(static_cast<uint64_t>(draw));
   Trace out;
   for (size_t j = 0; j < jobs.size(); ++j) {
@@ -299,7 +299,7 @@ Trace LogFit::trace(uint64_t seed, int draw) const {
     int64_t work_us = from.work_us;
     if (from.end == LogEnd::kGone) {
       work_us += static_cast<int64_t>(rng.uniform() *
-                                      static_cast<double>(from.most_work_us - from.work_us));
+                                      static_cast<double>(from.max_work_us - from.work_us));
     } else if (from.end == LogEnd::kCensored) {
       const std::span<const int64_t> longer = donors.longer_than(from);
       work_us = longer.empty() ? 2 * from.work_us
@@ -311,8 +311,8 @@ Trace LogFit::trace(uint64_t seed, int draw) const {
   return out;
 }
 
-uint64_t LogFit::longest() const {
-  const Donors donors(jobs);
+uint64_t LogFit::extrapolated() const {
+  const FinishedWork donors(jobs);
   return static_cast<uint64_t>(std::ranges::count_if(jobs, [&](const LogJob& job) {
     return job.end == LogEnd::kCensored && donors.longer_than(job).empty();
   }));

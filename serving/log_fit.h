@@ -3,7 +3,7 @@
 //
 //   LogReader log("log");
 //   const LogFit fit = fit_log(log);
-//   to_own_csv(fit.trace(seed, 0)), fit.cluster_yaml
+//   to_native_csv(fit.trace(seed, 0)), fit.cluster_yaml
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct LogJob {
   Job job;  // without run_us; times since zero_s; logged_end_us if it ended
   LogEnd end = LogEnd::kCensored;
   int64_t work_us = 0;       // finished: all; else a lower bound
-  int64_t most_work_us = 0;  // gone: upper bound, running until missed; else work_us
+  int64_t max_work_us = 0;  // gone: upper bound, running until missed; else work_us
 };
 
 struct LogFit {
@@ -47,7 +47,7 @@ struct LogFit {
   Trace trace(uint64_t seed, int draw) const;
 
   // Number of censored jobs whose work trace() doubles, since no job in the log ran longer.
-  uint64_t longest() const;
+  uint64_t extrapolated() const;
 };
 
 // Reads the log to its end. Throws InputError if it has no decision, or several clusters.

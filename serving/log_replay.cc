@@ -31,11 +31,11 @@ LogReplay replay(LogReader& log, const Policy& policy, Decisions which) {
     const pb::DecideRequest& request = record.decision().request();
     const pb::DecideResponse& then = record.decision().response();
     if (which == Decisions::kOfPolicy && then.source() != pb::POLICY) {
-      ++out.passed;
+      ++out.skipped;
       continue;
     }
-    ++out.asked;
-    const Answer now = ask(policy, Snapshot(request), request);
+    ++out.replayed;
+    const PolicyResult now = run_policy(policy, Snapshot(request), request);
     const bool same = now.reason == pb::NONE &&
                       std::ranges::equal(now.response.actions(), then.actions(), same_action);
     const bool acted = then.actions_size() > 0;

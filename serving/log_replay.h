@@ -10,13 +10,13 @@
 namespace yard {
 
 struct LogReplay {
-  uint64_t asked = 0;
+  uint64_t replayed = 0;
   uint64_t same = 0;          // same actions and wake-up
   uint64_t same_actions = 0;  // same actions
   uint64_t acts = 0;          // recorded decisions with actions
   uint64_t same_acts = 0;     // of those, with the same actions
   uint64_t failed = 0;        // the policy failed to decide
-  uint64_t passed = 0;        // skipped: not recorded from the policy
+  uint64_t skipped = 0;        // skipped: not recorded from the policy
   std::string first;          // decision_id of the first with other actions
 };
 

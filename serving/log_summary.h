@@ -26,8 +26,8 @@ struct LogSummary {
   std::map<std::pair<std::string, std::string>, uint64_t> reasons;  // (source, reason) -> decisions
   std::map<std::string, uint64_t> deciders;
   uint64_t starts = 0, preemptions = 0;
-  uint64_t told = 0;   // decisions with recorded options
-  uint64_t drawn = 0;  // decisions sampled at random
+  uint64_t with_options = 0;   // decisions with recorded options
+  uint64_t sampled = 0;  // decisions sampled at random
   uint64_t jobs = 0;   // by id and submission
   uint64_t finished = 0, gone = 0;
   LogReader::Damage damage;

@@ -43,12 +43,12 @@ struct Metrics::Families {
                          .Help("Requests that described no possible cluster.")
                          .Register(registry)
                          .Add({});
-  Gauge& under_way = prometheus::BuildGauge()
+  Gauge& pending = prometheus::BuildGauge()
                          .Name("yardmaster_decisions_in_progress")
                          .Help("Requests that were not answered yet.")
                          .Register(registry)
                          .Add({});
-  Gauge& hanging = prometheus::BuildGauge()
+  Gauge& stuck = prometheus::BuildGauge()
                        .Name("yardmaster_hanging_policies")
                        .Help("Policies that go on deciding after their request was answered.")
                        .Register(registry)
@@ -117,8 +117,8 @@ void Metrics::refused_request() { families_->refused.Increment(); }
 std::string Metrics::text(const Gauges& now) {
   Families& f = *families_;
   const std::lock_guard lock(f.text_mutex);
-  f.under_way.Set(now.under_way);
-  f.hanging.Set(now.hanging);
+  f.pending.Set(now.pending);
+  f.stuck.Set(now.stuck);
   f.ready.Set(now.ready ? 1 : 0);
   const ModelStore::Current& current = now.models.current;
   if (!current.name.empty()) {

@@ -22,8 +22,8 @@ class Metrics {
   void refused_request();
 
   struct Gauges {
-    int under_way = 0;
-    int hanging = 0;
+    int pending = 0;
+    int stuck = 0;
     bool ready = false;
     ModelStore::Status models;
     std::optional<DecisionLog::Counts> log;  // absent without a log

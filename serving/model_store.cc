@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCheckpoint = "checkpoint:";
 // A folder may be replaced between reads of two files. After this pause all files are the new ones.
-constexpr std::chrono::milliseconds kReplacing{100};
+constexpr std::chrono::milliseconds kReplacePause{100};
 
 fs::path folder_of(const std::string& text) {
   if (!text.starts_with(kCheckpoint)) return {};
@@ -56,7 +56,7 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
     : text_(text), folder_(folder_of(text)), name_(name.empty() ? name_of(text, folder_) : name) {
   status_.current.name = name_;
   if (text_.empty()) {
-    take_out(pb::NO_MODEL, "the server was given none");
+    remove_from_service(pb::NO_MODEL, "the server was given none");
   } else if (folder_.empty()) {
     last_good_ = status_.current.model = std::make_shared<const Model>(open_servable(text_));
     status_.loads = 1;
@@ -86,31 +86,31 @@ ModelStore::Status ModelStore::status() const {
 
 void ModelStore::reload() {
   if (folder_.empty()) return;
-  const std::lock_guard looking(looking_);
-  seen_ = fingerprint();
-  look();
+  const std::lock_guard check_lock(check_mutex_);
+  seen_fingerprint_ = fingerprint();
+  check_files();
 }
 
 void ModelStore::reload_if_changed() {
   if (folder_.empty()) return;
-  const std::lock_guard looking(looking_);
+  const std::lock_guard check_lock(check_mutex_);
   const std::string now = fingerprint();
-  if (now == seen_) return;
-  seen_ = now;
-  look();
+  if (now == seen_fingerprint_) return;
+  seen_fingerprint_ = now;
+  check_files();
 }
 
 // Damaged files no longer match the tested model in memory, so it is taken out of service. An
 // intact newer version which fails leaves the served one in place.
-void ModelStore::look() {
+void ModelStore::check_files() {
   std::string damage = why_damaged(folder_);
   if (!damage.empty()) {
-    std::this_thread::sleep_for(kReplacing);
-    seen_ = fingerprint();
+    std::this_thread::sleep_for(kReplacePause);
+    seen_fingerprint_ = fingerprint();
     damage = why_damaged(folder_);
   }
   if (!damage.empty()) {
-    take_out(pb::MODEL_CORRUPT, damage);
+    remove_from_service(pb::MODEL_CORRUPT, damage);
     return;
   }
   try {
@@ -143,7 +143,7 @@ void ModelStore::look() {
   }
 }
 
-void ModelStore::take_out(pb::Reason reason, const std::string& detail) {
+void ModelStore::remove_from_service(pb::Reason reason, const std::string& detail) {
   const std::lock_guard lock(mutex_);
   status_.refusals += reason == pb::MODEL_CORRUPT;
   status_.current.model = nullptr;

@@ -61,8 +61,8 @@ class ModelStore {
   void reload_if_changed();
 
  private:
-  void look();
-  void take_out(pb::Reason reason, const std::string& detail);
+  void check_files();
+  void remove_from_service(pb::Reason reason, const std::string& detail);
   std::string fingerprint() const;
 
   const std::string text_;
@@ -73,8 +73,8 @@ class ModelStore {
   Status status_;
   std::shared_ptr<const Model> last_good_;
 
-  std::mutex looking_;  // serialises checks of the files
-  std::string seen_;    // the files' fingerprint at the last check
+  std::mutex check_mutex_;  // serialises checks of the files
+  std::string seen_fingerprint_;    // the files' fingerprint at the last check
 };
 
 }  // namespace yard

@@ -11,10 +11,10 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMostClusters = 64;  // beyond it, the least recently seen is dropped
+constexpr size_t kMaxClusters = 64;  // beyond it, the least recently seen is dropped
 
 // The largest reordering of answers. A clock further back was set back.
-constexpr double kOvertakenS = 60;
+constexpr double kMaxReorderS = 60;
 
 // Times have a resolution of microseconds.
 constexpr double kTick = 1e-6;
@@ -31,26 +31,26 @@ bool same_cluster(const pb::DecideRequest& a, const pb::DecideRequest& b) {
 }
 
 // Finished jobs may lack an id. They are then matched by the other fields both messages have.
-using Likeness = std::tuple<std::string_view, std::string_view, uint32_t, double>;
+using JobKey = std::tuple<std::string_view, std::string_view, uint32_t, double>;
 
 template <class AnyJob>
-Likeness likeness(const AnyJob& job) {
+JobKey job_key(const AnyJob& job) {
   return {job.user(), job.name(), job.gpus(), job.submit_s()};
 }
 
 // The finished jobs of a snapshot which ended after another snapshot. Each is returned once.
-class Ends {
+class FinishedJobs {
  public:
-  Ends(const pb::DecideRequest& request, double after_s) {
+  FinishedJobs(const pb::DecideRequest& request, double after_s) {
     for (const pb::FinishedJob& job : request.finished()) {
       if (job.end_s() < after_s) continue;
       if (job.id().empty()) {
-        nameless_[likeness(job)].push_back(&job);
+        by_key_[job_key(job)].push_back(&job);
       } else {
-        named_[job.id()] = &job;
+        by_id_[job.id()] = &job;
       }
     }
-    for (auto& [who, jobs] : nameless_) {
+    for (auto& [who, jobs] : by_key_) {
       std::ranges::sort(jobs, {}, [](const pb::FinishedJob* job) { return job->run_s(); });
     }
   }
@@ -58,9 +58,9 @@ class Ends {
   // Returns null if no finished job matches. Among equal matches, returns the longest: call it for
   // jobs in descending order of run time.
   const pb::FinishedJob* take(const pb::Job& job) {
-    if (const auto it = named_.find(job.id()); it != named_.end()) return it->second;
-    const auto it = nameless_.find(likeness(job));
-    if (it == nameless_.end() || it->second.empty()) return nullptr;
+    if (const auto it = by_id_.find(job.id()); it != by_id_.end()) return it->second;
+    const auto it = by_key_.find(job_key(job));
+    if (it == by_key_.end() || it->second.empty()) return nullptr;
     const pb::FinishedJob* longest = it->second.back();
     if (longest->run_s() < job.attained_s() - kTick) return nullptr;
     it->second.pop_back();
@@ -68,8 +68,8 @@ class Ends {
   }
 
  private:
-  std::unordered_map<std::string_view, const pb::FinishedJob*> named_;
-  std::map<Likeness, std::vector<const pb::FinishedJob*>> nameless_;
+  std::unordered_map<std::string_view, const pb::FinishedJob*> by_id_;
+  std::map<JobKey, std::vector<const pb::FinishedJob*>> by_key_;
 };
 
 pb::LoggedOutcome outcome_of(const pb::Job& job, const pb::DecideRequest& last,
@@ -101,17 +101,17 @@ Outcomes::Cluster& Outcomes::cluster_of(const pb::DecideRequest& request) {
     clusters_.splice(clusters_.begin(), clusters_, known);
   } else {
     clusters_.emplace_front();
-    if (clusters_.size() > kMostClusters) clusters_.pop_back();
+    if (clusters_.size() > kMaxClusters) clusters_.pop_back();
   }
   return clusters_.front();
 }
 
-std::vector<pb::LoggedOutcome> Outcomes::look(std::shared_ptr<const pb::DecideRequest> request,
+std::vector<pb::LoggedOutcome> Outcomes::update(std::shared_ptr<const pb::DecideRequest> request,
                                               const pb::DecideResponse& response) {
   Cluster& cluster = cluster_of(*request);
   std::vector<pb::LoggedOutcome> out;
   const double ahead_s = cluster.last == nullptr ? 0 : request->time_s() - cluster.last->time_s();
-  if (ahead_s >= 0 || ahead_s < -kOvertakenS) {
+  if (ahead_s >= 0 || ahead_s < -kMaxReorderS) {
     const auto last = std::exchange(cluster.last, std::move(request));
     if (last != nullptr && ahead_s >= 0) out = cluster.compare(*last);
   }
@@ -132,7 +132,7 @@ std::vector<pb::LoggedOutcome> Outcomes::Cluster::compare(const pb::DecideReques
     if (it == here.end() || it->second != job.submit_s()) missed.push_back(&job);
   }
   std::ranges::stable_sort(missed, std::greater<>(), &pb::Job::attained_s);
-  Ends ends(now, before.time_s());
+  FinishedJobs ends(now, before.time_s());
   std::vector<pb::LoggedOutcome> out;
   for (const pb::Job* job : missed) {
     out.push_back(outcome_of(*job, before, now, ends.take(*job)));

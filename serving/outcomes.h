@@ -19,7 +19,7 @@ class Outcomes {
   // Must be called with every answer, in order. Returns the outcomes of jobs which the cluster's
   // last snapshot had and this one lacks. Returns nothing if this snapshot is older. Starts over if
   // the clock was set back.
-  std::vector<pb::LoggedOutcome> look(std::shared_ptr<const pb::DecideRequest> request,
+  std::vector<pb::LoggedOutcome> update(std::shared_ptr<const pb::DecideRequest> request,
                                       const pb::DecideResponse& response);
 
  private:

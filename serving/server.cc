@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* kService = "yardmaster.v1.PolicyService";
 constexpr std::chrono::seconds kHttpDeadline{10};  // HTTP callers send none, and hold a thread
-constexpr std::chrono::seconds kWatch{1};          // between checks of the model's files
-constexpr std::chrono::seconds kLastCalls{5};      // for pending calls at the end
+constexpr std::chrono::seconds kReloadInterval{1};          // between checks of the model's files
+constexpr std::chrono::seconds kShutdownTimeout{5};      // for pending calls at the end
 
 struct Listening {
   std::unique_ptr<grpc::Server> server;
@@ -46,7 +46,7 @@ Listening listen(const std::string& option, const std::string& text, grpc::Servi
 
 EngineOptions engine_options(const ServerOptions& given) {
   EngineOptions out = given.engine;
-  out.accounts = given.log.folder.empty() ? Accounts::kNone : Accounts::kKept;
+  out.tracing = given.log.folder.empty() ? Tracing::kNone : Tracing::kOn;
   return out;
 }
 
@@ -57,7 +57,7 @@ struct Server::Impl {
       : options(given),
         models(given.policy, given.name),
         log(given.log.folder.empty() ? nullptr : std::make_unique<DecisionLog>(given.log)),
-        engine(engine_options(given), models, [this](const Told& told) { seen(told); }),
+        engine(engine_options(given), models, [this](const ServedDecision& served) { on_served(served); }),
         rpc(engine, [this] { metrics.refused_request(); }),
         admin_rpc({[this] { return status(); }, [this] { reload(); }}) {
     grpc::EnableDefaultHealthCheckService(true);
@@ -72,12 +72,12 @@ struct Server::Impl {
       admin = listen("--admin", options.admin, admin_rpc, options.max_message_mib);
     }
     if (!options.http.empty()) {
-      http = std::make_unique<HttpSide>(
+      http = std::make_unique<HttpServer>(
           options.http, static_cast<size_t>(options.max_message_mib) << 20,
-          HttpAnswers{[this] { return !draining.load(); }, [this] { return metrics_text(); },
+          HttpHandlers{[this] { return !draining.load(); }, [this] { return metrics_text(); },
                       [this](const std::string& body) { return decide(body); }});
     }
-    tell_health();
+    publish_health();
     watch = std::thread([this] { keep_watch(); });
   }
 
@@ -87,18 +87,18 @@ struct Server::Impl {
       const std::lock_guard lock(watch_mutex);
       watch_ending = true;
     }
-    watch_news.notify_one();
+    watch_changed.notify_one();
     watch.join();
   }
 
-  void seen(const Told& told) {
-    metrics.decided(told.response, models.name());
-    if (log != nullptr) log->add(told.request, told.response, std::move(told.account));
+  void on_served(const ServedDecision& served) {
+    metrics.decided(served.response, models.name());
+    if (log != nullptr) log->add(served.request, served.response, std::move(served.account));
   }
 
   void stop() {
     http.reset();
-    const auto until = std::chrono::system_clock::now() + kLastCalls;
+    const auto until = std::chrono::system_clock::now() + kShutdownTimeout;
     for (Listening* one : {&main, &admin}) {
       if (one->server == nullptr) continue;
       one->server->Shutdown(until);
@@ -108,18 +108,18 @@ struct Server::Impl {
 
   void drain() {
     draining = true;
-    tell_health();
+    publish_health();
     std::this_thread::sleep_for(std::chrono::duration<double>(options.grace_s));
     stop();
-    if (log != nullptr) log->flush(kLastCalls);
+    if (log != nullptr) log->flush(kShutdownTimeout);
   }
 
   void reload() {
     models.reload();
-    tell_health();
+    publish_health();
   }
 
-  void tell_health() {
+  void publish_health() {
     const bool up = !draining.load();
     grpc::HealthCheckServiceInterface& health = *main.server->GetHealthCheckService();
     health.SetServingStatus("", up);
@@ -131,9 +131,9 @@ struct Server::Impl {
 
   void keep_watch() {
     std::unique_lock lock(watch_mutex);
-    while (!watch_news.wait_for(lock, kWatch, [this] { return watch_ending; })) {
+    while (!watch_changed.wait_for(lock, kReloadInterval, [this] { return watch_ending; })) {
       models.reload_if_changed();
-      tell_health();
+      publish_health();
     }
   }
 
@@ -158,16 +158,16 @@ struct Server::Impl {
   }
 
   std::string metrics_text() {
-    return metrics.text({.under_way = engine.under_way(),
-                         .hanging = engine.hanging(),
+    return metrics.text({.pending = engine.pending(),
+                         .stuck = engine.stuck(),
                          .ready = !draining.load(),
                          .models = models.status(),
                          .log = log_counts()});
   }
 
-  HttpAnswers::Decided decide(const std::string& body) {
+  HttpHandlers::Decided decide(const std::string& body) {
     const auto error = [](int status, const char* what) {
-      return HttpAnswers::Decided{
+      return HttpHandlers::Decided{
           status, nlohmann::json{{"error", what}}.dump(-1, ' ', false,
                                                        nlohmann::json::error_handler_t::replace) +
                       "\n"};
@@ -194,10 +194,10 @@ struct Server::Impl {
   AdminRpc admin_rpc;
   std::atomic<bool> draining = false;
   Listening main, admin;
-  std::unique_ptr<HttpSide> http;
+  std::unique_ptr<HttpServer> http;
 
   std::mutex watch_mutex;
-  std::condition_variable watch_news;
+  std::condition_variable watch_changed;
   bool watch_ending = false;
   std::thread watch;
 };
@@ -212,6 +212,6 @@ ModelStore::Status Server::model() const { return impl_->models.status(); }
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }
 void Server::drain() { impl_->drain(); }
-bool Server::hangs() const { return impl_->engine.hanging() > 0; }
+bool Server::has_stuck_policy() const { return impl_->engine.stuck() > 0; }
 
 }  // namespace yard

@@ -41,7 +41,7 @@ class Server {
 
   void reload();       // checks the model's files now; changes are also noticed within a second
   void drain();        // not ready; grace period; finishes pending requests and closes the ports
-  bool hangs() const;  // some policy still runs although its request was answered
+  bool has_stuck_policy() const;  // some policy still runs although its request was answered
 
  private:
   struct Impl;

@@ -49,15 +49,15 @@ class SnapshotReader {
   struct Row {
     Job job;  // for the table
     LiveJob live;
-    int32_t told_as = kNone;
+    int32_t request_index = kNone;
     int64_t queue_rank = 0;
     int64_t end_us = 0;
   };
 
   void check_head() const {
     const auto check_count = [](const char* what, int count) {
-      if (count > kMostJobs) {
-        throw InputError(what, "at most " + std::to_string(kMostJobs), std::to_string(count));
+      if (count > kMaxJobs) {
+        throw InputError(what, "at most " + std::to_string(kMaxJobs), std::to_string(count));
       }
     };
     check_count("jobs", request_.jobs_size());
@@ -80,16 +80,16 @@ class SnapshotReader {
 
   void read_finished() {
     for (int i = 0; i < request_.finished_size(); ++i) {
-      const pb::FinishedJob& told = request_.finished(i);
+      const pb::FinishedJob& entry = request_.finished(i);
       const std::string where = "finished[" + std::to_string(i) + "]";
       Row row;
-      row.job.gpus = read_gpus(where, told.gpus());
-      row.job.submit_us = read_past(where, "submit_s", told.submit_s());
-      row.job.user = told.user();
-      row.end_us = read_past(where, "end_s", told.end_s());
+      row.job.gpus = read_gpus(where, entry.gpus());
+      row.job.submit_us = read_past(where, "submit_s", entry.submit_s());
+      row.job.user = entry.user();
+      row.end_us = read_past(where, "end_s", entry.end_s());
       row.live.phase = Phase::kDone;
       row.live.since_us = row.end_us;
-      row.live.attained_us = read_seconds(where, "run_s", told.run_s());
+      row.live.attained_us = read_seconds(where, "run_s", entry.run_s());
       row.live.started = 1;
       table_rows_.push_back(std::move(row));
     }
@@ -99,70 +99,70 @@ class SnapshotReader {
     std::unordered_set<std::string_view> ids;
     const int first = static_cast<int>(table_rows_.size());
     for (int i = 0; i < request_.jobs_size(); ++i) {
-      const pb::Job& told = request_.jobs(i);
+      const pb::Job& entry = request_.jobs(i);
       const std::string where = where_is(i);
-      if (told.id().empty()) throw InputError(where, "an id", "none");
-      if (!ids.insert(told.id()).second) throw InputError(where, "every id once", "it again");
+      if (entry.id().empty()) throw InputError(where, "an id", "none");
+      if (!ids.insert(entry.id()).second) throw InputError(where, "every id once", "it again");
       table_rows_.push_back(read_job(where, i));
     }
     // Claims which name their GPUs go first. Stopping jobs then get GPUs on which no job runs.
     for (const bool named : {true, false}) {
       for (int i = 0; i < request_.jobs_size(); ++i) {
-        const pb::Job& told = request_.jobs(i);
-        const bool holds = told.state() == pb::STARTING || told.state() == pb::RUNNING;
-        if (!holds || names_gpus(told) != named) continue;
+        const pb::Job& entry = request_.jobs(i);
+        const bool holds = entry.state() == pb::STARTING || entry.state() == pb::RUNNING;
+        if (!holds || names_gpus(entry) != named) continue;
         LiveJob& live = table_rows_[static_cast<size_t>(first + i)].live;
-        live.parts = gpus_.hold(where_is(i), told);
-        live.pinned = told.pinned() || !may_preempt() || gpus_.touches_down(live.parts);
+        live.parts = gpus_.hold(where_is(i), entry);
+        live.pinned = entry.pinned() || !may_preempt() || gpus_.touches_down(live.parts);
       }
     }
     for (const bool named : {true, false}) {
       for (int i = 0; i < request_.jobs_size(); ++i) {
-        const pb::Job& told = request_.jobs(i);
-        if (told.state() != pb::STOPPING || names_gpus(told) != named) continue;
-        gpus_.vacate(where_is(i), told, table_rows_[static_cast<size_t>(first + i)].live.until_us);
+        const pb::Job& entry = request_.jobs(i);
+        if (entry.state() != pb::STOPPING || names_gpus(entry) != named) continue;
+        gpus_.vacate(where_is(i), entry, table_rows_[static_cast<size_t>(first + i)].live.until_us);
       }
     }
   }
 
   Row read_job(const std::string& where, int i) const {
-    const pb::Job& told = request_.jobs(i);
+    const pb::Job& entry = request_.jobs(i);
     Row row;
-    row.told_as = i;
-    row.queue_rank = told.queue_rank();
-    row.job.gpus = read_gpus(where, told.gpus());
-    row.job.submit_us = read_past(where, "submit_s", told.submit_s());
-    row.job.user = told.user();
-    const int64_t limit_us = read_seconds(where, "limit_s", told.limit_s());
+    row.request_index = i;
+    row.queue_rank = entry.queue_rank();
+    row.job.gpus = read_gpus(where, entry.gpus());
+    row.job.submit_us = read_past(where, "submit_s", entry.submit_s());
+    row.job.user = entry.user();
+    const int64_t limit_us = read_seconds(where, "limit_s", entry.limit_s());
     row.job.limit_us = limit_us > 0 ? limit_us : -1;
     LiveJob& live = row.live;
-    live.phase = read_phase(where, told.state());
-    live.attained_us = read_seconds(where, "attained_s", told.attained_s());
+    live.phase = read_phase(where, entry.state());
+    live.attained_us = read_seconds(where, "attained_s", entry.attained_s());
     if (live.attained_us > now_us_ - row.job.submit_us) {
       throw InputError(where, "attained_s within the time since submit_s",
-                       shortest(told.attained_s()));
+                       shortest(entry.attained_s()));
     }
     live.since_us = live.phase == Phase::kWaiting ? row.job.submit_us : now_us_;
-    if (told.has_since_s()) live.since_us = read_past(where, "since_s", told.since_s());
+    if (entry.has_since_s()) live.since_us = read_past(where, "since_s", entry.since_s());
     if (live.phase == Phase::kRunning && live.attained_us < now_us_ - live.since_us) {
       throw InputError(where, "attained_s to hold the time since since_s",
-                       shortest(told.attained_s()));
+                       shortest(entry.attained_s()));
     }
     const bool timed = live.phase == Phase::kStarting || live.phase == Phase::kStopping;
-    const int64_t until_us = read_seconds(where, "until_s", told.until_s());
-    const int64_t saved_us = read_seconds(where, "saved_s", told.saved_s());
+    const int64_t until_us = read_seconds(where, "until_s", entry.until_s());
+    const int64_t saved_us = read_seconds(where, "saved_s", entry.saved_s());
     live.until_us = timed ? std::max(until_us, now_us_) : live.since_us;
     live.saved_us = live.phase == Phase::kStopping ? live.until_us : saved_us;
-    if (told.preemptions() > kMostTimes || told.starts() > kMostTimes) {
+    if (entry.preemptions() > kMaxRestarts || entry.starts() > kMaxRestarts) {
       throw InputError(where, "at most a million starts and preemptions", "more");
     }
     const bool holds = live.phase == Phase::kStarting || live.phase == Phase::kRunning;
-    live.preempted = static_cast<int32_t>(told.preemptions());
-    live.started = static_cast<int32_t>(told.starts());
+    live.preempted = static_cast<int32_t>(entry.preemptions());
+    live.started = static_cast<int32_t>(entry.starts());
     if (live.started == 0) live.started = live.preempted + holds;
-    if (live.phase == Phase::kWaiting && told.placement_size() > 0) {
+    if (live.phase == Phase::kWaiting && entry.placement_size() > 0) {
       throw InputError(where, "no placement of a job that waits",
-                       "'" + told.placement(0).node() + "'");
+                       "'" + entry.placement(0).node() + "'");
     }
     return row;
   }
@@ -214,15 +214,15 @@ class SnapshotReader {
     ClusterSpec spec;
     std::unordered_map<std::string, int32_t> types;
     for (int i = 0; i < request_.gpu_types_size(); ++i) {
-      const pb::GpuType& told = request_.gpu_types(i);
-      const std::string where = "gpu_types[" + std::to_string(i) + "] '" + told.name() + "'";
-      if (!(told.speed() >= 1e-3 && told.speed() <= 1e3)) {
-        throw InputError(where, "a speed from 0.001 to 1000", shortest(told.speed()));
+      const pb::GpuType& entry = request_.gpu_types(i);
+      const std::string where = "gpu_types[" + std::to_string(i) + "] '" + entry.name() + "'";
+      if (!(entry.speed() >= 1e-3 && entry.speed() <= 1e3)) {
+        throw InputError(where, "a speed from 0.001 to 1000", shortest(entry.speed()));
       }
-      if (!types.try_emplace(told.name(), i).second) {
+      if (!types.try_emplace(entry.name(), i).second) {
         throw InputError(where, "every name once", "it again");
       }
-      spec.types.push_back({.name = told.name(), .speed = told.speed()});
+      spec.types.push_back({.name = entry.name(), .speed = entry.speed()});
     }
     spec_index.assign(static_cast<size_t>(gpus_.num_nodes()), kNone);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
@@ -242,11 +242,11 @@ class SnapshotReader {
   Costs read_costs() const {
     Costs costs;
     if (!request_.has_costs()) return costs;
-    const pb::Costs& told = request_.costs();
-    costs.save_us = read_seconds("costs", "save_s", told.save_s());
-    costs.restore_us = read_seconds("costs", "restore_s", told.restore_s());
-    costs.restore_large_us = read_seconds("costs", "restore_large_s", told.restore_large_s());
-    costs.small_gpus = static_cast<int32_t>(std::min<uint32_t>(told.small_gpus(), 1U << 30));
+    const pb::Costs& entry = request_.costs();
+    costs.save_us = read_seconds("costs", "save_s", entry.save_s());
+    costs.restore_us = read_seconds("costs", "restore_s", entry.restore_s());
+    costs.restore_large_us = read_seconds("costs", "restore_large_s", entry.restore_large_s());
+    costs.small_gpus = static_cast<int32_t>(std::min<uint32_t>(entry.small_gpus(), 1U << 30));
     return costs;
   }
 
@@ -259,7 +259,7 @@ class SnapshotReader {
       for (uint64_t rest = node == kNone ? 0 : gpus_.usable(i); rest != 0; rest &= rest - 1) {
         const int64_t until_us = gpus_.until_us(i)[static_cast<size_t>(lowest_bit(rest))];
         if (until_us <= now_us_) continue;
-        out_.vacating_.push_back({{node, gpus_.packed(i, rest & -rest)}, until_us});
+        out_.vacating_.push_back({{node, gpus_.compacted(i, rest & -rest)}, until_us});
       }
     }
     std::ranges::stable_sort(table_rows_, {}, [](const Row& row) { return row.job.submit_us; });
@@ -269,10 +269,10 @@ class SnapshotReader {
       Row& row = table_rows_[j];
       row.live.job = static_cast<int32_t>(j);
       for (LivePart& part : row.live.parts) {
-        part.mask = gpus_.packed(part.node, part.mask);
+        part.mask = gpus_.compacted(part.node, part.mask);
         part.node = spec_index[static_cast<size_t>(part.node)];
       }
-      out_.told_as_.push_back(row.told_as);
+      out_.request_index_.push_back(row.request_index);
       jobs.push_back(row.job);
     }
     out_.job_table_.emplace_back(jobs, spec);
@@ -288,7 +288,7 @@ class SnapshotReader {
     out_.fixed_ = {out_.spec_table_[0].columns(), out_.job_table_[0].columns(), read_costs()};
   }
 
-  static constexpr uint32_t kMostTimes = 1'000'000;
+  static constexpr uint32_t kMaxRestarts = 1'000'000;
 
   const pb::DecideRequest& request_;
   Snapshot& out_;
@@ -310,13 +310,13 @@ LiveState Snapshot::state() const {
   return live;
 }
 
-void Snapshot::write(const ClusterState& state, const Plan& plan,
+void Snapshot::write(const SimState& state, const Plan& plan,
                      pb::DecideResponse& response) const {
   for (const Edit& edit : plan.edits) {
     pb::Action& action = *response.add_actions();
     if (edit.job.slot >= 0 && edit.job.slot < state.head->high_water) {
-      const int32_t told = told_as(state, edit.job.slot);
-      if (told != kNone) action.set_job(request_.jobs(told).id());
+      const int32_t entry = request_index(state, edit.job.slot);
+      if (entry != kNone) action.set_job(request_.jobs(entry).id());
     }
     action.set_verb(verb_of(edit.verb));
     for (int32_t i = 0; i < edit.num_pieces; ++i) {
@@ -336,11 +336,11 @@ void Snapshot::write(const ClusterState& state, const Plan& plan,
 
 std::vector<Piece> Snapshot::pieces(const pb::Action& action) const {
   std::vector<Piece> out;
-  for (const pb::Piece& told : action.pieces()) {
-    const auto named = [&](int32_t n) { return request_.nodes(n).name() == told.node(); };
+  for (const pb::Piece& entry : action.pieces()) {
+    const auto named = [&](int32_t n) { return request_.nodes(n).name() == entry.node(); };
     const auto it = std::ranges::find_if(node_of_, named);
     if (it == node_of_.end()) return {};
-    out.push_back({static_cast<int32_t>(it - node_of_.begin()), static_cast<int32_t>(told.gpus())});
+    out.push_back({static_cast<int32_t>(it - node_of_.begin()), static_cast<int32_t>(entry.gpus())});
   }
   return out;
 }

@@ -19,9 +19,9 @@
 namespace yard {
 
 // Bounds on one request, so that a small message cannot exhaust the server's memory.
-inline constexpr int kMostNodes = 1 << 14;
-inline constexpr int kMostJobs = 1 << 18;  // and the same number of finished ones
-inline constexpr double kMostSeconds = 1e10;
+inline constexpr int kMaxNodes = 1 << 14;
+inline constexpr int kMaxJobs = 1 << 18;  // and the same number of finished ones
+inline constexpr double kMaxSeconds = 1e10;
 
 class Snapshot {
  public:
@@ -31,7 +31,7 @@ class Snapshot {
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  const Fixed& fixed() const { return fixed_; }
+  const SimModel& fixed() const { return fixed_; }
   int64_t now_us() const { return now_us_; }
   int32_t num_jobs() const { return static_cast<int32_t>(jobs_.size()); }
   bool may_start_anything() const { return fixed_.spec.total_gpus > 0; }
@@ -41,15 +41,15 @@ class Snapshot {
 
   // Index in the request's jobs of the job in a slot of a state made by state().
   // Requires: the slot holds a waiting, starting, running or stopping job.
-  int32_t told_as(const ClusterState& state, int32_t slot) const {
-    return told_as_[static_cast<size_t>(state.job[slot])];
+  int32_t request_index(const SimState& state, int32_t slot) const {
+    return request_index_[static_cast<size_t>(state.job[slot])];
   }
-  // Requires: `told` is an index in the request's jobs.
-  bool waits(int32_t told) const { return request_.jobs(told).state() == pb::WAITING; }
+  // Requires: `entry` is an index in the request's jobs.
+  bool waits(int32_t entry) const { return request_.jobs(entry).state() == pb::WAITING; }
 
   // Appends the plan to the response. Jobs and nodes in the plan which do not exist get no name.
   // Requires: `state` is made by state() and then changed by the plan only.
-  void write(const ClusterState& state, const Plan& plan, pb::DecideResponse& response) const;
+  void write(const SimState& state, const Plan& plan, pb::DecideResponse& response) const;
 
   // Returns the placement of an action; empty if it names a node which is unknown or down.
   std::vector<Piece> pieces(const pb::Action& action) const;
@@ -63,12 +63,12 @@ class Snapshot {
   const pb::DecideRequest& request_;
   int64_t now_us_ = 0;
   std::vector<int32_t> node_of_;  // index in the spec -> index in the request
-  std::vector<int32_t> told_as_;  // index in the job table -> in request.jobs(), kNone: finished
+  std::vector<int32_t> request_index_;  // index in the job table -> in request.jobs(), kNone: finished
   std::vector<LiveJob> jobs_;     // finished, held and stopping, then waiting in queue order
   std::vector<Vacating> vacating_;
   std::vector<SpecTable> spec_table_;  // one element, made once all is read
   std::vector<JobTable> job_table_;
-  Fixed fixed_;
+  SimModel fixed_;
 
   friend class SnapshotReader;
 };

@@ -84,7 +84,7 @@ std::string why_damaged(const std::filesystem::path& folder) {
 void warm_up(const Policy& policy, const std::filesystem::path& folder) {
   check_golden(folder);
   const pb::DecideRequest request = small_request();
-  const Answer answer = ask(policy, Snapshot(request), request);
+  const PolicyResult answer = run_policy(policy, Snapshot(request), request);
   if (answer.reason == pb::NONE) return;
   throw InputError(folder.string(), "a legal decision on a small cluster",
                    pb::Reason_Name(answer.reason) + ": " + answer.detail);

@@ -1,5 +1,5 @@
-// A thread pool for policies. A hanging policy blocks its thread, never the server: work is refused
-// if the queue is full or all threads hang, and the destructor does not wait for hanging work.
+// A thread pool for policies. A stuck policy blocks its thread, never the server: work is refused
+// if the queue is full or all threads hang, and the destructor does not wait for stuck work.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ class Workers {
   class Ticket {
    public:
     virtual ~Ticket() = default;
-    // Abandons the work: it counts as hanging until it ends. Work which has not begun is dropped.
-    virtual void give_up() = 0;
+    // Abandons the work: it counts as stuck until it ends. Work which has not begun is dropped.
+    virtual void abandon() = 0;
   };
 
-  Workers(int threads, int most_waiting);
+  Workers(int threads, int max_waiting);
   ~Workers();  // waits for work which was not abandoned
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -26,7 +26,7 @@ class Workers {
   // uses.
   std::shared_ptr<Ticket> submit(std::function<void()> work);
 
-  int hanging() const;
+  int stuck() const;
 
  private:
   struct Shared;

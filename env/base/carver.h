@@ -7,9 +7,9 @@
 namespace yard {
 
 // Returns columns one after the other; callers must take them in the same order every time.
-class Carver {
+class BumpAllocator {
  public:
-  explicit Carver(std::byte* at) : at_(at) {}
+  explicit BumpAllocator(std::byte* at) : at_(at) {}
 
   template <class T>
   T* allocate(int64_t length) {

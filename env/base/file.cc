@@ -59,7 +59,7 @@ std::string shown(const fs::path& path) {
   }
 }
 
-constexpr size_t kLargest = size_t{1} << 30;  // limit of read_file(), not of traces
+constexpr size_t kMaxBytes = size_t{1} << 30;  // limit of read_file(), not of traces
 constexpr char kReadable[] = "a readable file";
 constexpr char kWritable[] = "a place that can be written";
 
@@ -97,21 +97,21 @@ fs::path parent_of(const fs::path& path) {
 
 // Returns a hidden path next to `path`, unique in this process. `name`: name that messages show for
 // its content.
-fs::path beside(const fs::path& path, const std::string& name = "") {
+fs::path hidden_path(const fs::path& path, const std::string& name = "") {
   static std::atomic<uint64_t> count{0};
   const std::string number = std::to_string(::getpid()) + "-" + std::to_string(count++);
-  constexpr size_t kLongestName = 255;  // of Linux file systems
+  constexpr size_t kMaxNameLength = 255;  // of Linux file systems
   const std::string whole = kHidden + number + "-" + name + kTemporary;
-  if (name.empty() || whole.size() > kLongestName)
+  if (name.empty() || whole.size() > kMaxNameLength)
     return parent_of(path) / (kHidden + number + kTemporary);
   return parent_of(path) / whole;
 }
 
 // Calls make(path) with fresh names until one is not taken by the leftovers of a killed process.
 template <class Make>
-fs::path make_beside(const fs::path& path, const std::string& shown_as, Make make) {
+fs::path make_hidden(const fs::path& path, const std::string& shown_as, Make make) {
   for (;;) {
-    fs::path name = beside(path, shown_as);
+    fs::path name = hidden_path(path, shown_as);
     if (make(name)) return name;
     if (errno != EEXIST) fail(path, kWritable, errno);
   }
@@ -153,8 +153,8 @@ std::string read_file(const fs::path& path) {
     if (n < 0) fail(path, kReadable, errno);
     if (n == 0) break;
     length += static_cast<size_t>(n);
-    if (length > kLargest) {
-      throw InputError(path.string(), "at most " + std::to_string(kLargest >> 20) + " MiB", "more");
+    if (length > kMaxBytes) {
+      throw InputError(path.string(), "at most " + std::to_string(kMaxBytes >> 20) + " MiB", "more");
     }
     if (length == content.size()) content.resize(2 * length);
   }
@@ -175,7 +175,7 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
     throw InputError(target_.string(), "the name of a file to write",
                      fs::is_directory(there) ? "a folder" : "a device or pipe");
   }
-  temp_ = make_beside(target_, "", [&](const fs::path& name) {
+  temp_ = make_hidden(target_, "", [&](const fs::path& name) {
     fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     return fd_ >= 0;
   });
@@ -249,7 +249,7 @@ AtomicDirectory::AtomicDirectory(const fs::path& target)
   if (fs::exists(there) && !fs::is_directory(there)) {
     throw InputError(target.string(), "a folder or nothing", "a file");
   }
-  path_ = make_beside(target_, target_.filename().string(),
+  path_ = make_hidden(target_, target_.filename().string(),
                       [](const fs::path& name) { return ::mkdir(name.c_str(), 0777) == 0; });
 }
 
@@ -272,7 +272,7 @@ void AtomicDirectory::commit() {
     return;
   }
   if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) fail(target_, kWritable, errno);
-  const fs::path old = beside(target_);
+  const fs::path old = hidden_path(target_);
   const bool replaces = ::rename(target_.c_str(), old.c_str()) == 0;
   if (!replaces && errno != ENOENT) fail(target_, kWritable, errno);
   if (::rename(path_.c_str(), target_.c_str()) != 0) {

@@ -14,17 +14,17 @@ class LeastSquares {
   static constexpr size_t kTerms = kSize;
   using Terms = std::array<double, kTerms>;
 
-  // Sets initial weights, each counting for `worth` observations. Does nothing if already begun.
-  void begin(const Terms& start, double worth) {
+  // Sets initial weights, each counting for `prior_strength` observations. Does nothing if already begun.
+  void begin(const Terms& start, double prior_strength) {
     if (begun_) return;
     begun_ = true;
     weight_ = start;
-    for (size_t i = 0; i < kTerms; ++i) spread_[i][i] = 1 / worth;
+    for (size_t i = 0; i < kTerms; ++i) spread_[i][i] = 1 / prior_strength;
   }
 
-  double foretold(const Terms& x) const { return dot(weight_, x); }
+  double predict(const Terms& x) const { return dot(weight_, x); }
   // Returns the variance x' P x, which is large if few past observations resemble x.
-  double doubt(const Terms& x) const { return dot(times_spread(x), x); }
+  double variance(const Terms& x) const { return dot(times_spread(x), x); }
 
   void learn(const Terms& x, double y) {
     const Terms px = times_spread(x);

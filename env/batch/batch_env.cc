@@ -15,28 +15,28 @@ namespace {
 
 // Applies a task's actions to the simulator at once; they cannot be undone.
 struct RuleEditor {
-  const Fixed& fixed;
-  ClusterState& state;
+  const SimModel& fixed;
+  SimState& state;
   void start(int32_t slot, const Piece* pieces, int32_t n) {
     yard::start(fixed, state, slot, pieces, n);
   }
   void preempt(int32_t slot) { yard::preempt(fixed, state, slot); }
 };
 
-constexpr uint64_t kCourseStream = 0x636F75727365;
+constexpr uint64_t kEnvSpecStream = 0x636F75727365;
 constexpr int kIdleEpisodes = 1000;  // consecutive episodes without a decision
 
 }  // namespace
 
-// One world on one Course, with the task's memory.
+// One world on one EnvSpec, with the task's memory.
 template <Task T>
-struct BasicBatchEnv<T>::Stage {
-  Stage(const Course& course, const BasicBatchConfig<T>& config, HugePages& pages)
-      : world(course.fixed, config.episode_jobs, &pages),
+struct BasicBatchEnv<T>::EpisodeState {
+  EpisodeState(const EnvSpec& env_spec, const BasicBatchConfig<T>& config, HugePages& pages)
+      : world(env_spec.fixed, config.episode_jobs, &pages),
         view(world.fixed(), world.state(), level_of<T>(config.task)),
         memory((memory_bytes_of<T>(view, config.task) + 7) / 8, &pages),
-        scratch(static_cast<size_t>(course.fixed.spec.num_nodes) *
-                static_cast<size_t>(course.fixed.jobs.shapes.max_groups)),
+        scratch(static_cast<size_t>(env_spec.fixed.spec.num_nodes) *
+                static_cast<size_t>(env_spec.fixed.jobs.shapes.max_groups)),
         draft(world.fixed(), world.state()) {}
 
   std::byte* memory_bytes() { return reinterpret_cast<std::byte*>(memory.data()); }
@@ -47,49 +47,49 @@ struct BasicBatchEnv<T>::Stage {
   std::vector<Piece> scratch;
   // For drafting tasks: the draft of the current decision and its actions so far.
   Draft draft;
-  std::vector<int32_t> taken;
+  std::vector<int32_t> actions_taken;
 };
 
 template <Task T>
-struct BasicBatchEnv<T>::Player {
-  explicit Player(const Rng& stream) : rng(stream) {}
+struct BasicBatchEnv<T>::EnvInstance {
+  explicit EnvInstance(const Rng& stream) : rng(stream) {}
 
   Rng rng;                                     // stream of episodes of this world, or its group
-  std::vector<std::unique_ptr<Stage>> stages;  // by Course, created on first use
-  Stage* stage = nullptr;                      // that of the current episode
-  int32_t course = 0;
+  std::vector<std::unique_ptr<EpisodeState>> episode_states;  // by EnvSpec, created on first use
+  EpisodeState* episode_state = nullptr;                      // that of the current episode
+  int32_t env_spec = 0;
   int64_t episode = -1;
   int64_t decisions = 0;
-  Observation sight{};  // its slice of the tensors
+  Observation observation{};  // its slice of the tensors
   double jct_sum_s = 0;
   EpisodeResult result{};
   bool has_result = false;
-  bool waits = false;  // between episodes
+  bool is_done = false;  // between episodes
 };
 
 template <Task T>
-BasicBatchEnv<T>::BasicBatchEnv(const Fixed& fixed, const Workload& workload,
+BasicBatchEnv<T>::BasicBatchEnv(const SimModel& fixed, const Workload& workload,
                                 const BasicBatchConfig<T>& config)
-    : BasicBatchEnv(std::vector<Course>{{fixed, &workload, 1}}, config) {}
+    : BasicBatchEnv(std::vector<EnvSpec>{{fixed, &workload, 1}}, config) {}
 
 template <Task T>
-BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchConfig<T>& config)
-    : courses_(std::move(courses)),
+BasicBatchEnv<T>::BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatchConfig<T>& config)
+    : env_specs_(std::move(env_specs)),
       config_(config),
       shape_(shape_of<T>(config.task)),
       pages_(std::make_unique<HugePages>()),
       jobs_(pages_.get()),
       mask_(pages_.get()),
       pool_(std::make_unique<ThreadPool>(config.threads)) {
-  YARD_CHECK(!courses_.empty(), "a batch needs a course");
+  YARD_CHECK(!env_specs_.empty(), "a batch needs a course");
   YARD_CHECK(config.group > 0 && config.worlds % config.group == 0 &&
                  config.first_world % config.group == 0,
              "worlds come in whole groups");
-  for (const Course& course : courses_) {
-    YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= course.workload->size(),
+  for (const EnvSpec& env_spec : env_specs_) {
+    YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= env_spec.workload->size(),
                "an episode needs so many jobs");
   }
-  signature_ = signature_of(courses_, config_);
+  signature_ = signature_of(env_specs_, config_);
   const auto n = static_cast<size_t>(config.worlds);
   jobs_.resize(n * window());
   final_jobs_.resize(n * window());
@@ -97,43 +97,43 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<Course> courses, const BasicBatchCon
   final_cluster_.resize(n * shape_.cluster_features);
   mask_.resize(n * shape_.actions());
   if (config.prior) prior_.resize(n * shape_.actions());
-  if (config.hints) hints_.resize(n * shape_.actions());
+  if (config.exploration_mask) exploration_mask_.resize(n * shape_.actions());
   at_ = next_ = {jobs_.data(), cluster_.data(), mask_.data()};
   slots_.resize(n * shape_.rows);
-  for (auto* column : {&rows_, &suggested_, &final_rows_}) column->resize(n);
+  for (auto* column : {&rows_, &expert_action_, &final_rows_}) column->resize(n);
   reward_.resize(n);
   dt_s_.resize(n);
   ending_.resize(n);
   for (int w = 0; w < config.worlds; ++w) {
     const auto stream = static_cast<uint64_t>((config.first_world + w) / config.group);
-    players_.push_back(std::make_unique<Player>(Rng{config.seed}.split(stream)));
-    players_.back()->stages.resize(courses_.size());
-    players_.back()->sight = slice(w);
-    enter(*players_.back(), 0);
+    instances_.push_back(std::make_unique<EnvInstance>(Rng{config.seed}.split(stream)));
+    instances_.back()->episode_states.resize(env_specs_.size());
+    instances_.back()->observation = slice(w);
+    select_env_spec(*instances_.back(), 0);
   }
 }
 
 template <Task T>
-void BasicBatchEnv<T>::enter(Player& p, int32_t course) {
-  std::unique_ptr<Stage>& stage = p.stages[static_cast<size_t>(course)];
-  if (!stage) {
-    stage = std::make_unique<Stage>(courses_[static_cast<size_t>(course)], config_, *pages_);
+void BasicBatchEnv<T>::select_env_spec(EnvInstance& p, int32_t env_spec) {
+  std::unique_ptr<EpisodeState>& episode_state = p.episode_states[static_cast<size_t>(env_spec)];
+  if (!episode_state) {
+    episode_state = std::make_unique<EpisodeState>(env_specs_[static_cast<size_t>(env_spec)], config_, *pages_);
   }
-  p.stage = stage.get();
-  p.course = course;
+  p.episode_state = episode_state.get();
+  p.env_spec = env_spec;
 }
 
 template <Task T>
-int32_t BasicBatchEnv<T>::draw_course(const Rng& rng) const {
-  if (courses_.size() == 1) return 0;
+int32_t BasicBatchEnv<T>::draw_env_spec(const Rng& rng) const {
+  if (env_specs_.size() == 1) return 0;
   double sum = 0;
-  for (const Course& course : courses_) sum += course.weight;
-  double at = rng.split(kCourseStream).uniform() * sum;
+  for (const EnvSpec& env_spec : env_specs_) sum += env_spec.weight;
+  double at = rng.split(kEnvSpecStream).uniform() * sum;
   int32_t last = 0;
-  for (size_t c = 0; c < courses_.size(); ++c) {
-    if (courses_[c].weight <= 0) continue;
+  for (size_t c = 0; c < env_specs_.size(); ++c) {
+    if (env_specs_[c].weight <= 0) continue;
     last = static_cast<int32_t>(c);
-    at -= courses_[c].weight;
+    at -= env_specs_[c].weight;
     if (at < 0) break;
   }
   return last;
@@ -141,9 +141,9 @@ int32_t BasicBatchEnv<T>::draw_course(const Rng& rng) const {
 
 template <Task T>
 void BasicBatchEnv<T>::set_weights(std::span<const double> weights) {
-  YARD_CHECK(weights.size() == courses_.size(), "one weight a course");
+  YARD_CHECK(weights.size() == env_specs_.size(), "one weight a course");
   YARD_CHECK(*std::max_element(weights.begin(), weights.end()) > 0, "a course must be played");
-  for (size_t c = 0; c < courses_.size(); ++c) courses_[c].weight = weights[c];
+  for (size_t c = 0; c < env_specs_.size(); ++c) env_specs_[c].weight = weights[c];
 }
 
 template <Task T>
@@ -153,7 +153,7 @@ template <Task T>
 void BasicBatchEnv<T>::reset() {
   pool_->run(config_.worlds, [this](int from, int to) {
     for (int n = from; n < to; ++n) {
-      players_[static_cast<size_t>(n)]->episode = -1;
+      instances_[static_cast<size_t>(n)]->episode = -1;
       begin_episode(n);
     }
   });
@@ -169,34 +169,34 @@ void BasicBatchEnv<T>::begin_episodes() {
 }
 
 template <Task T>
-bool BasicBatchEnv<T>::waits(int world) const {
-  return players_[static_cast<size_t>(world)]->waits;
+bool BasicBatchEnv<T>::is_done(int world) const {
+  return instances_[static_cast<size_t>(world)]->is_done;
 }
 
 template <Task T>
 int32_t BasicBatchEnv<T>::num_waiting(int world) const {
-  return players_[static_cast<size_t>(world)]->stage->view.num_waiting();
+  return instances_[static_cast<size_t>(world)]->episode_state->view.num_waiting();
 }
 
 template <Task T>
 double BasicBatchEnv<T>::elapsed_s(int world) const {
-  const World& played = players_[static_cast<size_t>(world)]->stage->world;
+  const World& played = instances_[static_cast<size_t>(world)]->episode_state->world;
   const Head& h = *played.state().head;
   return 1e-6 * static_cast<double>(h.now_us - played.fixed().jobs.submit_us[h.first_job]);
 }
 
 // `filled`: number of rows there that may be non-zero.
 template <Task T>
-void BasicBatchEnv<T>::look_at(Observation& sight, int n, const Tensors& tensors,
+void BasicBatchEnv<T>::bind_observation(Observation& observation, int n, const Tensors& tensors,
                                int32_t filled) const {
-  sight.jobs = tensors.jobs + n * window();
-  sight.cluster = tensors.cluster + n * shape_.cluster_features;
-  sight.mask = tensors.mask + n * shape_.actions();
-  sight.filled = filled;
+  observation.jobs = tensors.jobs + n * window();
+  observation.cluster = tensors.cluster + n * shape_.cluster_features;
+  observation.mask = tensors.mask + n * shape_.actions();
+  observation.filled = filled;
 }
 
 template <Task T>
-void BasicBatchEnv<T>::aim(float* jobs, float* cluster, uint8_t* mask) {
+void BasicBatchEnv<T>::bind_buffers(float* jobs, float* cluster, uint8_t* mask) {
   next_ = {jobs, cluster, mask};
 }
 
@@ -213,29 +213,29 @@ void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
 // Draws a window of jobs and advances to its first decision.
 template <Task T>
 void BasicBatchEnv<T>::begin_episode(int n) {
-  Player& p = *players_[static_cast<size_t>(n)];
-  p.waits = false;
+  EnvInstance& p = *instances_[static_cast<size_t>(n)];
+  p.is_done = false;
   int idle = 0;
   for (bool asked = false; !asked; ++idle) {
     if (idle == kIdleEpisodes) {
       idle_.store(true, std::memory_order_relaxed);
-      p.waits = true;
+      p.is_done = true;
       return;
     }
     ++p.episode;
     Rng rng = p.rng.split(static_cast<uint64_t>(p.episode));
-    enter(p, draw_course(rng));
-    const Workload& workload = *courses_[static_cast<size_t>(p.course)].workload;
+    select_env_spec(p, draw_env_spec(rng));
+    const Workload& workload = *env_specs_[static_cast<size_t>(p.env_spec)].workload;
     const auto starts = static_cast<uint32_t>(workload.size() - config_.episode_jobs + 1);
     const auto first = static_cast<int32_t>(rng.below(starts));
-    p.stage->world.reset(first, first + config_.episode_jobs);
+    p.episode_state->world.reset(first, first + config_.episode_jobs);
     // A truncated episode leaves an unfinished decision.
-    p.stage->draft.reset();
-    p.stage->taken.clear();
-    std::fill(p.stage->memory.begin(), p.stage->memory.end(), 0);
+    p.episode_state->draft.reset();
+    p.episode_state->actions_taken.clear();
+    std::fill(p.episode_state->memory.begin(), p.episode_state->memory.end(), 0);
     p.decisions = 0;
     p.jct_sum_s = 0;
-    asked = go_on(n);  // skip episodes without a decision
+    asked = advance_to_choice(n);  // skip episodes without a decision
   }
 }
 
@@ -249,27 +249,27 @@ void BasicBatchEnv<T>::throw_if_idle() const {
 
 // Advances to the next decision with a choice. Returns false when the episode is over.
 template <Task T>
-bool BasicBatchEnv<T>::go_on(int n) {
-  Player& p = *players_[static_cast<size_t>(n)];
-  Stage& stage = *p.stage;
-  ClusterState& s = stage.world.state();
-  const Truth truth = courses_[static_cast<size_t>(p.course)].workload->truth();
+bool BasicBatchEnv<T>::advance_to_choice(int n) {
+  EnvInstance& p = *instances_[static_cast<size_t>(n)];
+  EpisodeState& episode_state = *p.episode_state;
+  SimState& s = episode_state.world.state();
+  const Truth truth = env_specs_[static_cast<size_t>(p.env_spec)].workload->truth();
   while (!all_done(s)) {
-    if constexpr (!DraftingTask<T>) s.head->timer_us = T::wake_us(stage.view, config_.task);
-    const bool moved = stage.world.advance(truth);
+    if constexpr (!DraftingTask<T>) s.head->timer_us = T::wake_us(episode_state.view, config_.task);
+    const bool moved = episode_state.world.advance(truth);
     YARD_CHECK(moved, "a world stands still");
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    const bool choice = T::take_in(stage.view, config_.task, stage.memory_bytes());
+    const bool choice = T::on_events(episode_state.view, config_.task, episode_state.memory_bytes());
     if constexpr (DraftingTask<T>) {
-      if (choice && asks_on(n)) return true;
+      if (choice && continue_decision(n)) return true;
     } else {
       if (!choice) continue;
       observe(n);
-      if (p.sight.choices > 0) return true;
+      if (p.observation.choices > 0) return true;
     }
   }
   return false;
@@ -277,31 +277,31 @@ bool BasicBatchEnv<T>::go_on(int n) {
 
 // Observes if the current decision needs another action, else closes it and returns false.
 template <Task T>
-bool BasicBatchEnv<T>::asks_on(int n) {
+bool BasicBatchEnv<T>::continue_decision(int n) {
   if constexpr (DraftingTask<T>) {
-    Stage& stage = *players_[static_cast<size_t>(n)]->stage;
-    if (T::asks(stage.view, config_.task, stage.memory_bytes())) {
+    EpisodeState& episode_state = *instances_[static_cast<size_t>(n)]->episode_state;
+    if (T::needs_action(episode_state.view, config_.task, episode_state.memory_bytes())) {
       observe(n);
       return true;
     }
-    T::close(stage.view, config_.task, stage.memory_bytes(), stage.draft);
-    const int64_t wake_us = stage.draft.plan().wake_us;
-    if (wake_us != kNever) stage.world.state().head->timer_us = wake_us;
-    stage.draft.reset();
-    stage.taken.clear();
+    T::commit(episode_state.view, config_.task, episode_state.memory_bytes(), episode_state.draft);
+    const int64_t wake_us = episode_state.draft.plan().wake_us;
+    if (wake_us != kNever) episode_state.world.state().head->timer_us = wake_us;
+    episode_state.draft.reset();
+    episode_state.actions_taken.clear();
   }
   return false;
 }
 
 // Rebuilds the current decision after its draft was undone.
 template <Task T>
-void BasicBatchEnv<T>::take_again(Stage& stage) const {
-  stage.draft.reset();
+void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
+  episode_state.draft.reset();
   if constexpr (DraftingTask<T>) {
-    if (stage.taken.empty()) return;
-    T::open(stage.view, config_.task, stage.memory_bytes());
-    for (const int32_t action : stage.taken) {
-      T::take(stage.view, config_.task, stage.memory_bytes(), action, stage.draft);
+    if (episode_state.actions_taken.empty()) return;
+    T::begin_round(episode_state.view, config_.task, episode_state.memory_bytes());
+    for (const int32_t action : episode_state.actions_taken) {
+      T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action, episode_state.draft);
     }
   }
 }
@@ -309,77 +309,77 @@ void BasicBatchEnv<T>::take_again(Stage& stage) const {
 template <Task T>
 Observation BasicBatchEnv<T>::slice(int n) {
   Observation out{};
-  look_at(out, n, at_, 0);  // initially zero
+  bind_observation(out, n, at_, 0);  // initially zero
   if (config_.prior) out.prior = prior_.data() + n * shape_.actions();
-  if (config_.hints) out.hints = hints_.data() + n * shape_.actions();
+  if (config_.exploration_mask) out.exploration_mask = exploration_mask_.data() + n * shape_.actions();
   out.slots = slots_.data() + n * shape_.rows;
   return out;
 }
 
 template <Task T>
 void BasicBatchEnv<T>::observe(int n) {
-  Player& p = *players_[static_cast<size_t>(n)];
-  if (config_.hints) std::fill_n(p.sight.hints, shape_.actions(), uint8_t{0});
-  T::observe(p.stage->view, config_.task, p.stage->memory_bytes(), p.sight);
-  rows_[static_cast<size_t>(n)] = p.sight.rows;
-  suggested_[static_cast<size_t>(n)] = p.sight.suggested;
+  EnvInstance& p = *instances_[static_cast<size_t>(n)];
+  if (config_.exploration_mask) std::fill_n(p.observation.exploration_mask, shape_.actions(), uint8_t{0});
+  T::observe(p.episode_state->view, config_.task, p.episode_state->memory_bytes(), p.observation);
+  rows_[static_cast<size_t>(n)] = p.observation.rows;
+  expert_action_[static_cast<size_t>(n)] = p.observation.expert_action;
 }
 
 template <Task T>
 void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   const auto i = static_cast<size_t>(n);
-  Player& p = *players_[i];
-  Stage& stage = *p.stage;
-  ClusterState& s = stage.world.state();
-  if (p.waits) {
+  EnvInstance& p = *instances_[i];
+  EpisodeState& episode_state = *p.episode_state;
+  SimState& s = episode_state.world.state();
+  if (p.is_done) {
     ending_[i] = Ending::kNone;
     reward_[i] = dt_s_[i] = 0;
     return;
   }
   const int64_t from_us = s.head->now_us;
-  const Earned before =
-      earned<T>(stage.view, config_.task, stage.memory_bytes(), s.head->job_time_us);
+  const CumulativeReward before =
+      cumulative_reward<T>(episode_state.view, config_.task, episode_state.memory_bytes(), s.head->job_time_us);
   ending_[i] = Ending::kNone;
   ++p.decisions;
-  bool goes_on = true;
-  YARD_CHECK(action >= 0 && action < shape_.actions() && p.sight.mask[action] != 0,
+  bool continues = true;
+  YARD_CHECK(action >= 0 && action < shape_.actions() && p.observation.mask[action] != 0,
              "illegal action");
-  if (next_ != at_) look_at(p.sight, n, next_, shape_.rows);
+  if (next_ != at_) bind_observation(p.observation, n, next_, shape_.rows);
   if constexpr (DraftingTask<T>) {
-    T::take(stage.view, config_.task, stage.memory_bytes(), action, stage.draft);
-    stage.taken.push_back(action);
-    if (!asks_on(n)) goes_on = go_on(n);
+    T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action, episode_state.draft);
+    episode_state.actions_taken.push_back(action);
+    if (!continue_decision(n)) continues = advance_to_choice(n);
   } else if (action != T::kNothing) {
-    const int32_t slot = p.sight.slots[action];
-    T::apply(stage.view, config_.task, stage.memory_bytes(), slot, stage.scratch.data(),
-             RuleEditor{stage.world.fixed(), s});
-    p.sight.choices = 0;
-    if (!T::idle(stage.view, config_.task)) observe(n);
-    if (p.sight.choices == 0) goes_on = go_on(n);
+    const int32_t slot = p.observation.slots[action];
+    T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), slot, episode_state.scratch.data(),
+             RuleEditor{episode_state.world.fixed(), s});
+    p.observation.choices = 0;
+    if (!T::idle(episode_state.view, config_.task)) observe(n);
+    if (p.observation.choices == 0) continues = advance_to_choice(n);
   } else {
-    goes_on = go_on(n);
+    continues = advance_to_choice(n);
   }
   reward_[i] = static_cast<float>(reward_of<T>(
-      before, earned<T>(stage.view, config_.task, stage.memory_bytes(), s.head->job_time_us)));
+      before, cumulative_reward<T>(episode_state.view, config_.task, episode_state.memory_bytes(), s.head->job_time_us)));
   dt_s_[i] = 1e-6F * static_cast<float>(s.head->now_us - from_us);
-  const bool cut = goes_on && config_.max_decisions > 0 && p.decisions >= config_.max_decisions;
-  if (goes_on && !cut) return;
-  ending_[i] = goes_on ? Ending::kTruncated : Ending::kTerminated;
+  const bool cut = continues && config_.max_decisions > 0 && p.decisions >= config_.max_decisions;
+  if (continues && !cut) return;
+  ending_[i] = continues ? Ending::kTruncated : Ending::kTerminated;
   if (cut) {
-    std::copy_n(p.sight.jobs, window(), final_jobs_.begin() + n * window());
-    std::copy_n(p.sight.cluster, shape_.cluster_features,
+    std::copy_n(p.observation.jobs, window(), final_jobs_.begin() + n * window());
+    std::copy_n(p.observation.cluster, shape_.cluster_features,
                 final_cluster_.begin() + n * shape_.cluster_features);
     final_rows_[i] = rows_[i];
   }
   p.result = {n,
               p.episode,
-              p.course,
+              p.env_spec,
               s.head->first_job,
               p.jct_sum_s / std::max<double>(1, s.head->finished),
               p.decisions};
   p.has_result = true;
   if (config_.wait_at_end) {
-    p.waits = true;
+    p.is_done = true;
   } else {
     begin_episode(n);
   }
@@ -388,7 +388,7 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
 template <Task T>
 std::vector<EpisodeResult> BasicBatchEnv<T>::take_results() {
   std::vector<EpisodeResult> out;
-  for (auto& p : players_) {
+  for (auto& p : instances_) {
     if (!p->has_result) continue;
     out.push_back(p->result);
     p->has_result = false;
@@ -403,19 +403,19 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
     const auto* at = static_cast<const std::byte*>(from);
     out.insert(out.end(), at, at + bytes);
   };
-  for (const Course& course : courses_) put(&course.weight, sizeof course.weight);
-  for (const auto& p : players_) {
-    Stage& stage = *p->stage;
-    const Saved saved{p->rng,       p->course, p->episode,
-                      p->decisions, p->waits,  static_cast<int64_t>(stage.taken.size()),
+  for (const EnvSpec& env_spec : env_specs_) put(&env_spec.weight, sizeof env_spec.weight);
+  for (const auto& p : instances_) {
+    EpisodeState& episode_state = *p->episode_state;
+    const Saved saved{p->rng,       p->env_spec, p->episode,
+                      p->decisions, p->is_done,  static_cast<int64_t>(episode_state.actions_taken.size()),
                       p->jct_sum_s};
     put(&saved, sizeof saved);
-    put(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
+    put(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
     // The draft is saved as its actions, from which restore() rebuilds it.
-    stage.draft.undo_to(0);
-    put(stage.world.block().data(), stage.world.block().size());
-    put(stage.taken.data(), stage.taken.size() * sizeof(int32_t));
-    take_again(stage);
+    episode_state.draft.undo_to(0);
+    put(episode_state.world.block().data(), episode_state.world.block().size());
+    put(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
+    replay_actions(episode_state);
   }
   const std::string hash = hash_of(signature_, std::span(out).subspan(kHashBytes));
   std::memcpy(out.data(), hash.data(), kHashBytes);
@@ -432,30 +432,30 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
                      std::to_string(saved.size()) + " bytes of another kind");
   }
   std::span<const std::byte> rest = saved.subspan(kHashBytes);
-  const auto take = [&](void* to, size_t n) {
+  const auto apply = [&](void* to, size_t n) {
     YARD_CHECK(n <= rest.size(), "saved worlds end early");
     if (n > 0) std::memcpy(to, rest.data(), n);  // empty: null
     rest = rest.subspan(n);
   };
-  for (Course& course : courses_) take(&course.weight, sizeof course.weight);
-  for (size_t n = 0; n < players_.size(); ++n) {
-    Player& p = *players_[n];
+  for (EnvSpec& env_spec : env_specs_) apply(&env_spec.weight, sizeof env_spec.weight);
+  for (size_t n = 0; n < instances_.size(); ++n) {
+    EnvInstance& p = *instances_[n];
     Saved s{Rng(0), 0, 0, 0, 0, 0, 0};
-    take(&s, sizeof s);
-    enter(p, static_cast<int32_t>(s.course));
+    apply(&s, sizeof s);
+    select_env_spec(p, static_cast<int32_t>(s.env_spec));
     p.rng = s.rng;
     p.episode = s.episode;
     p.decisions = s.decisions;
-    p.waits = s.waits != 0;
+    p.is_done = s.is_done != 0;
     p.jct_sum_s = s.jct_sum_s;
-    Stage& stage = *p.stage;
-    take(stage.memory.data(), stage.memory.size() * sizeof(uint64_t));
-    take(stage.world.block().data(), stage.world.block().size());
-    stage.taken.resize(static_cast<size_t>(s.taken));
-    take(stage.taken.data(), stage.taken.size() * sizeof(int32_t));
-    stage.world.plan_anew();
-    take_again(stage);
-    if (!DraftingTask<T> || !p.waits) observe(static_cast<int>(n));
+    EpisodeState& episode_state = *p.episode_state;
+    apply(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
+    apply(episode_state.world.block().data(), episode_state.world.block().size());
+    episode_state.actions_taken.resize(static_cast<size_t>(s.actions_taken));
+    apply(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
+    episode_state.world.rebuild_agenda();
+    replay_actions(episode_state);
+    if (!DraftingTask<T> || !p.is_done) observe(static_cast<int>(n));
   }
 }
 
@@ -463,26 +463,26 @@ template <Task T>
 void BasicBatchEnv<T>::fork(int from, int to) {
   YARD_CHECK(from != to && from >= 0 && to >= 0 && from < worlds() && to < worlds(),
              "two worlds of the batch");
-  Player& a = *players_[static_cast<size_t>(from)];
-  Player& b = *players_[static_cast<size_t>(to)];
-  enter(b, a.course);
+  EnvInstance& a = *instances_[static_cast<size_t>(from)];
+  EnvInstance& b = *instances_[static_cast<size_t>(to)];
+  select_env_spec(b, a.env_spec);
   b.rng = a.rng;
   b.episode = a.episode;
   b.decisions = a.decisions;
   b.jct_sum_s = a.jct_sum_s;
-  b.waits = a.waits;
-  a.stage->draft.undo_to(0);
-  b.stage->memory = a.stage->memory;
-  b.stage->world.copy_from(a.stage->world);
-  b.stage->taken = a.stage->taken;
-  take_again(*a.stage);
-  take_again(*b.stage);
-  if (!DraftingTask<T> || !b.waits) observe(to);
+  b.is_done = a.is_done;
+  a.episode_state->draft.undo_to(0);
+  b.episode_state->memory = a.episode_state->memory;
+  b.episode_state->world.copy_from(a.episode_state->world);
+  b.episode_state->actions_taken = a.episode_state->actions_taken;
+  replay_actions(*a.episode_state);
+  replay_actions(*b.episode_state);
+  if (!DraftingTask<T> || !b.is_done) observe(to);
 }
 
 template class BasicBatchEnv<Dispatch>;
 template class BasicBatchEnv<JointTask>;
 template class BasicBatchEnv<Select>;
-template class BasicBatchEnv<RowPlay>;
+template class BasicBatchEnv<RowTaskAdapter>;
 
 }  // namespace yard

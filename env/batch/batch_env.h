@@ -35,7 +35,7 @@ struct BasicBatchConfig {
   int episode_jobs = 256;
   int max_decisions = 0;     // an episode is truncated after this number; 0: never
   bool prior = true;         // false: prior() is not needed
-  bool hints = false;        // true: hints() is needed
+  bool exploration_mask = false;        // true: exploration_mask() is needed
   bool wait_at_end = false;  // a finished world pauses until begin_episodes()
   uint64_t seed = 1;
   typename T::Config task;
@@ -43,8 +43,8 @@ struct BasicBatchConfig {
 using BatchConfig = BasicBatchConfig<Dispatch>;
 
 // A cluster and the jobs that are played on it.
-struct Course {
-  Fixed fixed;  // its pointees and the workload must outlive the batch
+struct EnvSpec {
+  SimModel fixed;  // its pointees and the workload must outlive the batch
   const Workload* workload = nullptr;
   double weight = 1;  // relative frequency of its episodes
 };
@@ -55,7 +55,7 @@ enum class Ending : uint8_t { kNone, kTerminated, kTruncated };
 struct EpisodeResult {
   int world;
   int64_t number;  // of the world's episodes, from 0
-  int32_t course;
+  int32_t env_spec;
   int32_t first_job;
   double mean_jct_s;  // over the finished jobs
   int64_t decisions;
@@ -66,12 +66,12 @@ class BasicBatchEnv {
  public:
   // Episodes are windows of `workload`, on the cluster and with the costs of `fixed`; both must
   // outlive the batch. Requires: worlds % group == 0, 0 < episode_jobs <= jobs of the workload.
-  BasicBatchEnv(const Fixed& fixed, const Workload& workload, const BasicBatchConfig<T>& config);
-  // As above with several: each episode draws a Course by weight.
-  BasicBatchEnv(std::vector<Course> courses, const BasicBatchConfig<T>& config);
+  BasicBatchEnv(const SimModel& fixed, const Workload& workload, const BasicBatchConfig<T>& config);
+  // As above with several: each episode draws a EnvSpec by weight.
+  BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatchConfig<T>& config);
   ~BasicBatchEnv();
 
-  // Changes every Course::weight from the next episodes on, for a curriculum. Requires: a weight
+  // Changes every EnvSpec::weight from the next episodes on, for a curriculum. Requires: a weight
   // for each, at least one above 0.
   void set_weights(std::span<const double> weights);
 
@@ -84,7 +84,7 @@ class BasicBatchEnv {
 
   // Starts every world's next episode, and abandons episodes in progress.
   void begin_episodes();
-  bool waits(int world) const;
+  bool is_done(int world) const;
 
   int32_t num_waiting(int world) const;
 
@@ -98,16 +98,16 @@ class BasicBatchEnv {
   // Sets where the next observations are written, e.g. the next step of a rollout. The buffers have
   // the sizes of jobs(), cluster() and mask() and must outlive the batch. The current observation
   // stays in place until then.
-  void aim(float* jobs, float* cluster, uint8_t* mask);
+  void bind_buffers(float* jobs, float* cluster, uint8_t* mask);
 
   // Tensors of the current decision. Valid until the next step().
   std::span<const float> jobs() const { return {at_.jobs, jobs_.size()}; }           // (N, J, F)
   std::span<const float> cluster() const { return {at_.cluster, cluster_.size()}; }  // (N, C)
   std::span<const uint8_t> mask() const { return {at_.mask, mask_.size()}; }         // (N, J + 1)
   std::span<const float> prior() const { return prior_; }                            // (N, J + 1)
-  std::span<const uint8_t> hints() const { return hints_; }                          // (N, J + 1)
+  std::span<const uint8_t> exploration_mask() const { return exploration_mask_; }                          // (N, J + 1)
   std::span<const int32_t> rows() const { return rows_; }                            // (N)
-  std::span<const int32_t> suggested() const { return suggested_; }                  // (N)
+  std::span<const int32_t> expert_action() const { return expert_action_; }                  // (N)
 
   // Tensors of the last step.
   std::span<const float> reward() const { return reward_; }   // (N) by the task, e.g. minus job-s
@@ -122,9 +122,9 @@ class BasicBatchEnv {
   std::vector<EpisodeResult> take_results();
 
   int worlds() const { return config_.worlds; }
-  int courses() const { return static_cast<int>(courses_.size()); }
+  int env_specs() const { return static_cast<int>(env_specs_.size()); }
 
-  // Returns all that training needs to resume exactly: every world's state and the Course
+  // Returns all that training needs to resume exactly: every world's state and the EnvSpec
   // weights.
   std::vector<std::byte> save() const;
   // Throws InputError and changes nothing if `saved` is damaged or of other settings.
@@ -136,35 +136,35 @@ class BasicBatchEnv {
     uint8_t* mask;
     friend bool operator==(const Tensors&, const Tensors&) = default;
   };
-  struct Stage;
-  struct Player;
+  struct EpisodeState;
+  struct EnvInstance;
 
   void begin_episode(int n);
   void throw_if_idle() const;
   void step_world(int n, int32_t action);
-  bool go_on(int n);
-  bool asks_on(int n);
-  void take_again(Stage& stage) const;
+  bool advance_to_choice(int n);
+  bool continue_decision(int n);
+  void replay_actions(EpisodeState& episode_state) const;
   void observe(int n);
   Observation slice(int n);
-  void look_at(Observation& sight, int n, const Tensors& tensors, int32_t filled) const;
+  void bind_observation(Observation& observation, int n, const Tensors& tensors, int32_t filled) const;
   int64_t window() const { return int64_t{shape_.rows} * shape_.row_features; }
-  void enter(Player& player, int32_t course);
-  int32_t draw_course(const Rng& rng) const;
+  void select_env_spec(EnvInstance& instance, int32_t env_spec);
+  int32_t draw_env_spec(const Rng& rng) const;
 
-  std::vector<Course> courses_;
+  std::vector<EnvSpec> env_specs_;
   BasicBatchConfig<T> config_;
   TaskShape shape_;
-  std::string signature_;             // hash of every Course and the configuration
+  std::string signature_;             // hash of every EnvSpec and the configuration
   std::unique_ptr<HugePages> pages_;  // memory of all worlds
   std::pmr::vector<float> jobs_;
   std::pmr::vector<uint8_t> mask_;
   std::atomic<bool> idle_ = false;  // a world finds no decisions to make
-  std::vector<std::unique_ptr<Player>> players_;
+  std::vector<std::unique_ptr<EnvInstance>> instances_;
   std::unique_ptr<ThreadPool> pool_;
   std::vector<float> cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;
-  std::vector<uint8_t> hints_;
-  std::vector<int32_t> rows_, slots_, suggested_, final_rows_;
+  std::vector<uint8_t> exploration_mask_;
+  std::vector<int32_t> rows_, slots_, expert_action_, final_rows_;
   std::vector<Ending> ending_;
   Tensors at_{}, next_{};  // buffers of the current and the next observations
 };
@@ -172,6 +172,6 @@ class BasicBatchEnv {
 using BatchEnv = BasicBatchEnv<Dispatch>;
 using JointEnv = BasicBatchEnv<JointTask>;
 using SelectEnv = BasicBatchEnv<Select>;
-using RowEnv = BasicBatchEnv<RowPlay>;
+using RowEnv = BasicBatchEnv<RowTaskAdapter>;
 
 }  // namespace yard

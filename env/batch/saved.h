@@ -13,7 +13,7 @@ namespace yard {
 // State of a world that cannot be recomputed; the task's memory and the simulator's state follow.
 struct Saved {
   Rng rng;  // of the coming episodes; a fork has that of another world
-  int64_t course, episode, decisions, waits, taken;
+  int64_t env_spec, episode, decisions, is_done, actions_taken;
   double jct_sum_s;
 };
 
@@ -31,7 +31,7 @@ void append(std::string& to, const V* values, int32_t count) {
 
 // Hashes all settings on which saved worlds depend.
 template <Task T>
-std::string signature_of(const std::vector<Course>& courses, const BasicBatchConfig<T>& config) {
+std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatchConfig<T>& config) {
   std::string all;
   for (const int value :
        {config.worlds, config.first_world, config.group, config.episode_jobs, config.max_decisions,
@@ -41,20 +41,20 @@ std::string signature_of(const std::vector<Course>& courses, const BasicBatchCon
   }
   append(all, config.seed);
   if constexpr (requires { config.task.text(); }) all += config.task.text();
-  for (const Course& course : courses) {
-    const JobColumns& jobs = course.fixed.jobs;
-    const SpecColumns& spec = course.fixed.spec;
+  for (const EnvSpec& env_spec : env_specs) {
+    const JobColumns& jobs = env_spec.fixed.jobs;
+    const SpecColumns& spec = env_spec.fixed.spec;
     // Determines the sizes of a state and of the task's memory.
-    append(all, state_bytes(sizes_for(course.fixed, config.episode_jobs)));
-    append(all, course.fixed.allows.preempt);
-    append(all, course.fixed.allows.move);
-    append(all, course.fixed.costs.save_us);
-    append(all, course.fixed.costs.restore(1));
+    append(all, state_bytes(sizes_for(env_spec.fixed, config.episode_jobs)));
+    append(all, env_spec.fixed.allows.preempt);
+    append(all, env_spec.fixed.allows.move);
+    append(all, env_spec.fixed.costs.save_us);
+    append(all, env_spec.fixed.costs.restore(1));
     append(all, jobs.num_users);
     append(all, jobs.num_jobs);
     append(all, jobs.submit_us, jobs.num_jobs);
     append(all, jobs.gpus, jobs.num_jobs);
-    append(all, course.workload->truth().work_us, jobs.num_jobs);
+    append(all, env_spec.workload->truth().work_us, jobs.num_jobs);
     append(all, spec.node_gpus, spec.num_nodes);
     append(all, spec.node_speed, spec.num_nodes);
   }

@@ -41,7 +41,7 @@ const Registry<NodeList>::Add<OpenbNodes> kOpenb{
     "openb",
     {.help =
          "node lists of Alibaba's cluster-trace-gpu-v2023: sn, cpu_milli, memory_mib, gpu, model",
-     .tells = {"gpus", "type", "cpus", "mem_gib"}}};
+     .provided_keys = {"gpus", "type", "cpus", "mem_gib"}}};
 
 }  // namespace
 }  // namespace yard

@@ -63,7 +63,7 @@ const Registry<NodeList>::Add<PaiNodes> kPai{
     "pai",
     {.help = "machine list of Alibaba's cluster-trace-gpu-v2020, CSV or tar: machine, gpu_type, "
              "cap_cpu, cap_mem, cap_gpu",
-     .tells = {"gpus", "type", "cpus", "mem_gib"}}};
+     .provided_keys = {"gpus", "type", "cpus", "mem_gib"}}};
 
 }  // namespace
 }  // namespace yard

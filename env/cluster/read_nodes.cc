@@ -22,7 +22,7 @@ constexpr double kMaxGbps = 1e6, kMaxLatencyUs = 1e6;
 constexpr int64_t kMaxId = 1 << 20, kMaxNics = 64;
 
 using Keys = std::vector<std::string>;
-const Keys kStanding = {"zone", "spot", "cpu_overload"};
+const Keys kAvailability = {"zone", "spot", "cpu_overload"};
 const Keys kWires = {"island_gpus",     "island_gbps", "island_latency_us", "node_gbps",
                      "node_latency_us", "nics",        "nic_gbps"};
 const Keys kMachine = {"gpus", "type", "cpus", "mem_gib"};
@@ -41,15 +41,15 @@ bool contains(const Keys& keys, const std::string& key) {
 struct Group {
   std::unique_ptr<YamlMap> map;
   std::string format;  // of the list; "": none
-  Keys tells;          // fields that the list gives for every node
+  Keys provided_keys;          // fields that the list gives for every node
 
-  bool has(const char* key) const { return map->has(key) || contains(tells, key); }
-  bool numbers_racks() const { return map->has("nodes_per_rack") || contains(tells, "rack"); }
-  bool numbers_pods() const { return map->has("racks_per_pod") || contains(tells, "pod"); }
+  bool has(const char* key) const { return map->has(key) || contains(provided_keys, key); }
+  bool numbers_racks() const { return map->has("nodes_per_rack") || contains(provided_keys, "rack"); }
+  bool numbers_pods() const { return map->has("racks_per_pod") || contains(provided_keys, "pod"); }
 };
 
 // Overwrites the node's fields with those given in the map.
-void read_standing_and_wires(const YamlMap& map, Node& node) {
+void read_availability_and_wires(const YamlMap& map, Node& node) {
   node.zone = static_cast<int32_t>(map.integer("zone", node.zone, 0, kMaxId));
   node.spot = map.flag("spot", node.spot);
   node.cpu_overload = map.number("cpu_overload", node.cpu_overload, 1, kMaxOverload);
@@ -93,7 +93,7 @@ class NodesReader {
     for (const auto& item : list) {
       groups_.push_back({std::make_unique<YamlMap>(root_.file(), item, "a group of nodes",
                                                    Keys{"count", "name", "tenant"} + kMachine +
-                                                       kPlace + kStanding + kWires),
+                                                       kPlace + kAvailability + kWires),
                          "",
                          {}});
     }
@@ -113,16 +113,16 @@ class NodesReader {
     const auto names = Registry<NodeList>::names();
     if (!any.has("format")) any.fail("format", "format of the list of nodes", "none");
     const std::string format = names[static_cast<size_t>(any.choice("format", 0, names))];
-    const Keys& tells = Registry<NodeList>::info(format).tells;
+    const Keys& provided_keys = Registry<NodeList>::info(format).provided_keys;
     Keys keys = {"file", "format", "cpu_nodes", "tenant", "by_type"};
-    for (const std::string& key : kMachine + kPlace + kStanding + kWires) {
-      if (contains(tells, key)) continue;
-      if (key == "nodes_per_rack" && contains(tells, "rack")) continue;
-      if (key == "racks_per_pod" && contains(tells, "pod")) continue;
+    for (const std::string& key : kMachine + kPlace + kAvailability + kWires) {
+      if (contains(provided_keys, key)) continue;
+      if (key == "nodes_per_rack" && contains(provided_keys, "rack")) continue;
+      if (key == "racks_per_pod" && contains(provided_keys, "pod")) continue;
       keys.push_back(key);
     }
     groups_.push_back(
-        {std::make_unique<YamlMap>(root_.file(), node, "a list of nodes", keys), format, tells});
+        {std::make_unique<YamlMap>(root_.file(), node, "a list of nodes", keys), format, provided_keys});
   }
 
   // Either all groups number their racks or all name them; otherwise nodes would share rack 0 by
@@ -163,14 +163,14 @@ class NodesReader {
       if (it == spec_.tenants.end()) map.fail("tenant", "a name out of tenants", "'" + name + "'");
       node.tenant = static_cast<int32_t>(it - spec_.tenants.begin());
     }
-    const bool may_have_gpus = node.gpus > 0 || contains(group.tells, "gpus");
+    const bool may_have_gpus = node.gpus > 0 || contains(group.provided_keys, "gpus");
     if (map.has("type") && !may_have_gpus) {
       map.fail("type", "no type on nodes without GPUs", "'" + map.text("type") + "'");
     }
-    if (may_have_gpus && !contains(group.tells, "type")) {
+    if (may_have_gpus && !contains(group.provided_keys, "type")) {
       node.type = type_index(spec_, map.text("type", kDefaultType));
     }
-    read_standing_and_wires(map, node);
+    read_availability_and_wires(map, node);
     return node;
   }
 
@@ -179,11 +179,11 @@ class NodesReader {
     const YamlMap& map = *group.map;
     int64_t rack = map.integer("rack", 0, 0, kMaxId);
     int64_t pod = map.integer("pod", 0, 0, kMaxId);
-    if (contains(group.tells, "rack")) rack = next_rack_ + listed.rack;
+    if (contains(group.provided_keys, "rack")) rack = next_rack_ + listed.rack;
     if (map.has("nodes_per_rack")) {
       rack = next_rack_ + i / map.integer("nodes_per_rack", 1, 1, kMaxNodes);
     }
-    if (contains(group.tells, "pod")) pod = next_pod_ + listed.pod;
+    if (contains(group.provided_keys, "pod")) pod = next_pod_ + listed.pod;
     if (map.has("racks_per_pod")) {
       pod = next_pod_ + (rack - next_rack_) / map.integer("racks_per_pod", 1, 1, kMaxNodes);
     }
@@ -236,10 +236,10 @@ class NodesReader {
       }
       Node node = common;
       node.name = one.name;
-      if (contains(group.tells, "gpus")) node.gpus = one.gpus;
-      if (contains(group.tells, "type") && one.gpus > 0) node.type = type_index(spec_, one.type);
-      if (contains(group.tells, "cpus")) node.cpus = one.cpus;
-      if (contains(group.tells, "mem_gib")) node.mem_gib = one.mem_gib;
+      if (contains(group.provided_keys, "gpus")) node.gpus = one.gpus;
+      if (contains(group.provided_keys, "type") && one.gpus > 0) node.type = type_index(spec_, one.type);
+      if (contains(group.provided_keys, "cpus")) node.cpus = one.cpus;
+      if (contains(group.provided_keys, "mem_gib")) node.mem_gib = one.mem_gib;
       if (node.gpus == 0 && !keep_cpu_nodes) continue;
       if (spec_.nodes.size() == kMaxNodes) {
         throw InputError(path, "at most " + std::to_string(kMaxNodes) + " nodes in all", "more");
@@ -257,12 +257,12 @@ class NodesReader {
   // Overrides for nodes of a list, by GPU type.
   void read_by_type(const YamlMap& by_type, size_t first) {
     for (const std::string& name : by_type.keys()) {
-      const YamlMap map(by_type.file(), by_type[name], "nodes of a type", kStanding + kWires);
+      const YamlMap map(by_type.file(), by_type[name], "nodes of a type", kAvailability + kWires);
       int64_t found = 0;
       for (size_t m = first; m < spec_.nodes.size(); ++m) {
         Node& node = spec_.nodes[m];
         if (node.gpus == 0 || spec_.types[static_cast<size_t>(node.type)].name != name) continue;
-        read_standing_and_wires(map, node);
+        read_availability_and_wires(map, node);
         ++found;
       }
       if (found == 0) by_type.fail(name, "a type of the list", "'" + name + "'");

@@ -70,8 +70,8 @@ void read_models(const YamlMap& models, ClusterSpec& spec) {
                       {"spread", "gradient_mib", "step_ms", "suffers", "presses"});
     ModelTraits& model = spec.models[name];
     model.spread = map.number("spread", 1, kMinSpeed, 1);
-    model.suffers = map.number("suffers", 0, 0, kMaxNeighbours);
-    model.presses = map.number("presses", 0, 0, kMaxNeighbours);
+    model.sensitivity = map.number("suffers", 0, 0, kMaxNeighbours);
+    model.pressure = map.number("presses", 0, 0, kMaxNeighbours);
     if (!map.has("gradient_mib") && !map.has("step_ms")) continue;
     for (const char* key : {"gradient_mib", "step_ms"}) {
       if (!map.has(key)) map.fail(key, "gradient_mib and step_ms together", "one of them");

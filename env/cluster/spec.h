@@ -81,7 +81,7 @@ struct Tenant {
   int32_t priority = 0;    // higher goes first
   bool may_borrow = true;  // may hold more than its quota while others leave theirs idle
   bool may_lend = true;    // others may use its idle quota and nodes
-  Preempts may_preempt = Preempts::kNobody;
+  Preempts may_preempt = Preempts::kNoJobs;
 };
 
 // How jobs slow each other down without sharing a GPU. Formulas: docs/speed.md.
@@ -97,8 +97,8 @@ struct ModelTraits {
   // If these are given, the exchange over the cluster's links replaces `spread`:
   double gradient_mib = 0;  // gradients of one replica per exchange
   double step_ms = 0;       // an iteration of one GPU of speed 1
-  double suffers = 0;  // on a shared GPU it takes 1 + suffers x the other's presses times as long
-  double presses = 0;  // how strongly it slows the other job on its GPU down
+  double sensitivity = 0;  // on a shared GPU it takes 1 + sensitivity x the other's pressure times as long
+  double pressure = 0;  // how strongly it slows the other job on its GPU down
 };
 
 struct ClusterSpec {

@@ -12,28 +12,28 @@ using Row = std::array<double, kTiers>;
 
 constexpr size_t at(Tier tier) { return static_cast<size_t>(tier); }
 
-double first_said(double own, double otherwise) { return own > 0 ? own : otherwise; }
+double first_specified(double own, double otherwise) { return own > 0 ? own : otherwise; }
 
 // Returns the smaller of two figures, ignoring unspecified ones.
-double least_said(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
+double min_specified(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
 
 Row gbps_of(const ClusterSpec& spec, const Node& node) {
   const auto tier = [&](Tier t) { return spec.tiers[at(t)].bandwidth_gbps; };
   Row row{};
   row[at(Tier::kGpu)] = tier(Tier::kGpu);
-  row[at(Tier::kIsland)] = first_said(node.island_gbps, tier(Tier::kIsland));
-  row[at(Tier::kNode)] = first_said(node.node_gbps, tier(Tier::kNode));
-  row[at(Tier::kRack)] = first_said(node.nics * node.nic_gbps, tier(Tier::kRack));
-  row[at(Tier::kPod)] = least_said(row[at(Tier::kRack)], tier(Tier::kPod));
-  row[at(Tier::kCore)] = least_said(row[at(Tier::kPod)], tier(Tier::kCore));
+  row[at(Tier::kIsland)] = first_specified(node.island_gbps, tier(Tier::kIsland));
+  row[at(Tier::kNode)] = first_specified(node.node_gbps, tier(Tier::kNode));
+  row[at(Tier::kRack)] = first_specified(node.nics * node.nic_gbps, tier(Tier::kRack));
+  row[at(Tier::kPod)] = min_specified(row[at(Tier::kRack)], tier(Tier::kPod));
+  row[at(Tier::kCore)] = min_specified(row[at(Tier::kPod)], tier(Tier::kCore));
   return row;
 }
 
 Row latency_us_of(const ClusterSpec& spec, const Node& node) {
   Row row{};
   for (size_t t = 0; t < kTiers; ++t) row[t] = spec.tiers[t].latency_us;
-  row[at(Tier::kIsland)] = first_said(node.island_latency_us, row[at(Tier::kIsland)]);
-  row[at(Tier::kNode)] = first_said(node.node_latency_us, row[at(Tier::kNode)]);
+  row[at(Tier::kIsland)] = first_specified(node.island_latency_us, row[at(Tier::kIsland)]);
+  row[at(Tier::kNode)] = first_specified(node.node_latency_us, row[at(Tier::kNode)]);
   return row;
 }
 

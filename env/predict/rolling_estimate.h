@@ -19,17 +19,17 @@ class RollingEstimate {
   // `View`: env/sim/view.h.
   template <class View>
   static size_t bytes(const View& view) {
-    return Carver::bytes<Mean>(rows(view));
+    return BumpAllocator::bytes<Mean>(rows(view));
   }
 
   // Requires: the same address at every decision, zeroed before the first.
   template <class View>
-  RollingEstimate(const View& view, Carver& carver)
-      : means_(carver.allocate<Mean>(rows(view))), num_users_(view.num_users()) {}
+  RollingEstimate(const View& view, BumpAllocator& bump)
+      : means_(bump.allocate<Mean>(rows(view))), num_users_(view.num_users()) {}
 
   // Learns from the jobs that have ended since the last decision.
   template <class View>
-  void follow(const View& view) {
+  void on_events(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!view.finished(slot)) continue;

@@ -9,36 +9,36 @@
 namespace yard {
 
 struct Siblings {
-  static constexpr int32_t kMost = 128;
+  static constexpr int32_t kMaxSiblings = 128;
 
-  struct Begun {
+  struct Sibling {
     int64_t submit_us;
     int32_t gpus;
     int32_t slot;   // while the job is in the system, -1 afterwards
     int32_t bin;    // the bin it had reached, once it is over
     int32_t ended;  // 1: it ended in that bin, and not by its limit
   };
-  Begun begun[kMost];  // by rising submit_us
+  Sibling entries[kMaxSiblings];  // by rising submit_us
   int32_t count, unused;
 
   // Adds a job that starts. When full, drops the job that was submitted first.
   void enter(int64_t submit_us, int32_t gpus, int32_t slot) {
     int32_t at = count;
-    if (count == kMost) {
-      if (submit_us < begun[0].submit_us) return;
-      at = kMost - 1;
-      for (int32_t i = 0; i < at; ++i) begun[i] = begun[i + 1];
+    if (count == kMaxSiblings) {
+      if (submit_us < entries[0].submit_us) return;
+      at = kMaxSiblings - 1;
+      for (int32_t i = 0; i < at; ++i) entries[i] = entries[i + 1];
     } else {
       ++count;
     }
-    for (; at > 0 && begun[at - 1].submit_us > submit_us; --at) begun[at] = begun[at - 1];
-    begun[at] = {submit_us, gpus, slot, 0, 0};
+    for (; at > 0 && entries[at - 1].submit_us > submit_us; --at) entries[at] = entries[at - 1];
+    entries[at] = {submit_us, gpus, slot, 0, 0};
   }
 
   // Marks the job as over, since its slot will be reused.
   void end(int32_t slot, int32_t bin, bool ended) {
     for (int32_t i = 0; i < count; ++i) {
-      if (begun[i].slot == slot) begun[i].slot = -1, begun[i].bin = bin, begun[i].ended = ended;
+      if (entries[i].slot == slot) entries[i].slot = -1, entries[i].bin = bin, entries[i].ended = ended;
     }
   }
 
@@ -48,13 +48,13 @@ struct Siblings {
     int32_t low = 0;
     for (int32_t high = count; low < high;) {
       const int32_t middle = (low + high) / 2;
-      if (begun[middle].submit_us < submit_us - far_us) {
+      if (entries[middle].submit_us < submit_us - far_us) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    for (; low < count && begun[low].submit_us <= submit_us + far_us; ++low) does(begun[low]);
+    for (; low < count && entries[low].submit_us <= submit_us + far_us; ++low) does(entries[low]);
   }
 };
 

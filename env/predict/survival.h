@@ -4,7 +4,7 @@
 // Each layer is the prior of the next: all jobs; the job's size class; the latest of these; its
 // limit; its user and size; its name; its siblings. Siblings are jobs of the same user and size
 // submitted about the same time: their log run times correlate 0.8 to 0.96 within a minute in
-// recorded traces. Prior strengths are learned (worth.h). If the level of information shows a job's
+// recorded traces. Prior strengths are learned (prior_strength.h). If the level of information shows a job's
 // limit, the limit ends the job.
 // Dims: U users, A names, G size classes, B bins, L layers, E ages.
 #pragma once
@@ -27,54 +27,54 @@ class Survival {
   // `View`: env/sim/view.h.
   template <class View>
   static size_t bytes(const View& view) {
-    return Carver::bytes<HazardRow>(num_rows(view)) + Carver::bytes<Worth>(kLayers * kAges) +
-           Carver::bytes<float>(kJobSizes * TimeBins::kBins) +
-           2 * Carver::bytes<EndPlaces>(kJobSizes) +
-           Carver::bytes<Siblings>(kJobSizes + view.num_users()) + Passings::bytes(view) +
-           Carver::bytes<int32_t>(1);
+    return BumpAllocator::bytes<HazardRow>(num_rows(view)) + BumpAllocator::bytes<PriorStrength>(kLayers * kAges) +
+           BumpAllocator::bytes<float>(kJobSizes * TimeBins::kBins) +
+           2 * BumpAllocator::bytes<EndOffsets>(kJobSizes) +
+           BumpAllocator::bytes<Siblings>(kJobSizes + view.num_users()) + HazardEvents::bytes(view) +
+           BumpAllocator::bytes<int32_t>(1);
   }
 
   // Requires: the same address at every decision, zeroed before the first.
   template <class View>
-  Survival(const View& view, Carver& carver)
+  Survival(const View& view, BumpAllocator& bump)
       : num_users_(view.num_users()),
-        rows_(carver.allocate<HazardRow>(num_rows(view))),
-        worths_(carver.allocate<Worth>(kLayers * kAges)),
-        by_size_(carver.allocate<float>(kJobSizes * TimeBins::kBins)),
-        ended_in_(carver.allocate<EndPlaces>(kJobSizes)),
-        places_(carver.allocate<EndPlaces>(kJobSizes)),
-        siblings_(carver.allocate<Siblings>(kJobSizes + view.num_users())),
-        passings_(view, carver),
-        ready_(carver.allocate<int32_t>(1)) {}
+        rows_(bump.allocate<HazardRow>(num_rows(view))),
+        prior_strengths_(bump.allocate<PriorStrength>(kLayers * kAges)),
+        by_size_(bump.allocate<float>(kJobSizes * TimeBins::kBins)),
+        end_counts_(bump.allocate<EndOffsets>(kJobSizes)),
+        end_offsets_(bump.allocate<EndOffsets>(kJobSizes)),
+        siblings_(bump.allocate<Siblings>(kJobSizes + view.num_users())),
+        events_(view, bump),
+        ready_(bump.allocate<int32_t>(1)) {}
 
   // Learns from what happened since the last decision. Must be called at every decision.
   template <class View>
-  void follow(const View& view) {
+  void on_events(const View& view) {
     if (*ready_ == 0) {
-      for (int32_t i = 0; i < kLayers * kAges; ++i) worths_[i] = Worth();
+      for (int32_t i = 0; i < kLayers * kAges; ++i) prior_strengths_[i] = PriorStrength();
     }
-    passings_.look(view);
-    judge(view);
+    events_.scan(view);
+    update_prior_strengths(view);
     learn(view);
-    meet(view);
-    passings_.advance(view);
-    if (*ready_ == 0 || !passings_.passings().empty()) blend_sizes();
+    update_siblings(view);
+    events_.advance(view);
+    if (*ready_ == 0 || !events_.events().empty()) blend_sizes();
     *ready_ = 1;
   }
 
   // A job started, passed a bin or ended since the last decision. Predictions may have changed for
   // jobs of its user and size submitted about the same time.
-  struct News {
+  struct Change {
     int64_t submit_us;
     int32_t user, gpus;
   };
-  const std::vector<News>& news() const { return news_; }
+  const std::vector<Change>& changes() const { return changes_; }
 
   // Returns whether the event affects the siblings' layer of this job.
   template <class View>
-  static bool near(const View& view, int32_t slot, const News& news) {
-    const int64_t apart_us = view.submit_us(slot) - news.submit_us;
-    return news.user == view.user(slot) && news.gpus == view.gpus(slot) && apart_us <= kFarUs &&
+  static bool near(const View& view, int32_t slot, const Change& changes) {
+    const int64_t apart_us = view.submit_us(slot) - changes.submit_us;
+    return changes.user == view.user(slot) && changes.gpus == view.gpus(slot) && apart_us <= kFarUs &&
            -apart_us <= kFarUs;
   }
 
@@ -82,7 +82,7 @@ class Survival {
   // or passed.
   template <class View>
   static int64_t until_us(const View& view, int32_t slot) {
-    const int64_t limit_us = told_limit_us(view, slot);
+    const int64_t limit_us = visible_limit_us(view, slot);
     return limit_us > view.attained_us(slot) ? limit_us : kUnlimitedUs;
   }
 
@@ -94,8 +94,8 @@ class Survival {
 
   // Returns where within a bin jobs of its size class end.
   template <class View>
-  const EndPlaces& places(const View& view, int32_t slot) const {
-    return places_[job_size(view.gpus(slot))];
+  const EndOffsets& end_offsets(const View& view, int32_t slot) const {
+    return end_offsets_[job_size(view.gpus(slot))];
   }
 
   // Writes the job's hazards (B), ignoring its limit, from the bin that it has reached; earlier
@@ -148,7 +148,7 @@ class Survival {
     does(kSizes, row[size]);
     does(kRecent, row[kJobSizes + size]);
     row += 2 * kJobSizes;
-    if (const int64_t limit_us = told_limit_us(view, slot); limit_us > 0) {
+    if (const int64_t limit_us = visible_limit_us(view, slot); limit_us > 0) {
       does(kLimits, row[TimeBins::of_us(limit_us)]);
     }
     row += TimeBins::kBins;
@@ -169,10 +169,10 @@ class Survival {
   void for_siblings(const View& view, int32_t slot, const Does& does) const {
     const int64_t submit_us = view.submit_us(slot);
     const int32_t gpus = view.gpus(slot);
-    siblings(view, slot).near(submit_us, kFarUs, [&](const Siblings::Begun& other) {
+    siblings(view, slot).near(submit_us, kFarUs, [&](const Siblings::Sibling& other) {
       if (other.gpus != gpus || other.slot == slot) return;
       const float apart = static_cast<float>(submit_us - other.submit_us) * (1.0F / kApartUs);
-      does(1 / (1 + apart * apart), other.slot >= 0 ? passings_.bin(other.slot) : other.bin,
+      does(1 / (1 + apart * apart), other.slot >= 0 ? events_.bin(other.slot) : other.bin,
            other.ended != 0);
     });
   }
@@ -182,90 +182,90 @@ class Survival {
   void blend(Layer layer, const float* exposed, const float* ended, int32_t from,
              float* out) const {
     for (int32_t age = from / kAge; age < kAges; ++age) {
-      const float jobs = worths_[layer * kAges + age].jobs;
+      const float jobs = prior_strengths_[layer * kAges + age].jobs;
       for (int32_t b = age * kAge > from ? age * kAge : from; b < (age + 1) * kAge; ++b) {
-        out[b] = blended(exposed[b], ended[b], jobs, out[b]);
+        out[b] = posterior_hazard(exposed[b], ended[b], jobs, out[b]);
       }
     }
   }
 
-  float worth(Layer layer, int32_t b) const { return worths_[layer * kAges + b / kAge].jobs; }
+  float prior_strength(Layer layer, int32_t b) const { return prior_strengths_[layer * kAges + b / kAge].jobs; }
 
   // Updates the prior strengths: how well would each choice have predicted the events?
   template <class View>
-  void judge(const View& view) {
-    if (passings_.passings().empty()) return;
-    WorthNews news[kLayers * kAges];
-    for (const Passing& p : passings_.passings()) {
+  void update_prior_strengths(const View& view) {
+    if (events_.events().empty()) return;
+    PriorStrengthUpdate changes[kLayers * kAges];
+    for (const HazardEvent& p : events_.events()) {
       if (p.by_limit()) continue;
       float chance = kFirstChance;
-      const auto ask = [&](Layer layer, float exposed, float ended) {
-        news[layer * kAges + p.bin / kAge].add(exposed, ended, chance, p.ended);
-        chance = blended(exposed, ended, worth(layer, p.bin), chance);
+      const auto score_layer = [&](Layer layer, float exposed, float ended) {
+        changes[layer * kAges + p.bin / kAge].add(exposed, ended, chance, p.ended);
+        chance = posterior_hazard(exposed, ended, prior_strength(layer, p.bin), chance);
       };
       for_rows(view, p.slot, [&](Layer layer, const HazardRow& row) {
-        ask(layer, row.exposed[p.bin], row.ended[p.bin]);
+        score_layer(layer, row.exposed[p.bin], row.ended[p.bin]);
       });
       float exposed = 0, ended = 0;
       for_siblings(view, p.slot, [&](float weight, int32_t bin, bool ends) {
         if (bin > p.bin || (bin == p.bin && ends)) exposed += weight;
         if (bin == p.bin && ends) ended += weight;
       });
-      ask(kSiblings, exposed, ended);
+      score_layer(kSiblings, exposed, ended);
     }
-    for (int32_t i = 0; i < kLayers * kAges; ++i) news[i].learn(worths_[i]);
+    for (int32_t i = 0; i < kLayers * kAges; ++i) changes[i].learn(prior_strengths_[i]);
   }
 
   // Decays all affected rows before adding any event, so that the order of events does not matter.
   template <class View>
   void learn(const View& view) {
-    for (const Passing& p : passings_.passings()) {
-      for_rows(view, p.slot, [&](Layer layer, HazardRow& row) { row.fade(p.bin, kKeep[layer]); });
-      if (p.ended) ended_in_[job_size(view.gpus(p.slot))].fade(p.bin, kKeepPlaces);
+    for (const HazardEvent& p : events_.events()) {
+      for_rows(view, p.slot, [&](Layer layer, HazardRow& row) { row.decay(p.bin, kKeep[layer]); });
+      if (p.ended) end_counts_[job_size(view.gpus(p.slot))].decay(p.bin, kKeepPlaces);
     }
-    for (const Passing& p : passings_.passings()) {
+    for (const HazardEvent& p : events_.events()) {
       for_rows(view, p.slot, [&](Layer, HazardRow& row) {
         row.exposed[p.bin] += p.ended ? 1 : p.part;
         row.ended[p.bin] += p.ended ? 1 : 0;
       });
-      if (p.ended) ended_in_[job_size(view.gpus(p.slot))].add(p.bin, p.part);
+      if (p.ended) end_counts_[job_size(view.gpus(p.slot))].add(p.bin, p.part);
     }
   }
 
   // Records siblings that started and those that ended.
   template <class View>
-  void meet(const View& view) {
-    for (const Passings::Moved& m : passings_.moved()) {
-      Siblings& beside = siblings(view, m.slot);
-      if (m.begins) beside.enter(view.submit_us(m.slot), view.gpus(m.slot), m.slot);
-      if (view.finished(m.slot)) beside.end(m.slot, m.bins, m.ended);
-      news_.push_back({view.submit_us(m.slot), view.user(m.slot), view.gpus(m.slot)});
+  void update_siblings(const View& view) {
+    for (const HazardEvents::JobProgress& m : events_.progress()) {
+      Siblings& sibling_jobs = siblings(view, m.slot);
+      if (m.begins) sibling_jobs.enter(view.submit_us(m.slot), view.gpus(m.slot), m.slot);
+      if (view.finished(m.slot)) sibling_jobs.end(m.slot, m.bins, m.ended);
+      changes_.push_back({view.submit_us(m.slot), view.user(m.slot), view.gpus(m.slot)});
     }
   }
 
   void blend_sizes() {
     for (int32_t b = 0; b < TimeBins::kBins; ++b) {
       const float any =
-          blended(rows_[0].exposed[b], rows_[0].ended[b], worth(kAll, b), kFirstChance);
+          posterior_hazard(rows_[0].exposed[b], rows_[0].ended[b], prior_strength(kAll, b), kFirstChance);
       for (int32_t k = 0; k < kJobSizes; ++k) {
         const HazardRow& row = rows_[1 + k];
         by_size_[k * TimeBins::kBins + b] =
-            blended(row.exposed[b], row.ended[b], worth(kSizes, b), any);
-        places_[k].blend(ended_in_[k], b, kEven);
+            posterior_hazard(row.exposed[b], row.ended[b], prior_strength(kSizes, b), any);
+        end_offsets_[k].blend(end_counts_[k], b, kEven);
       }
     }
   }
 
   int32_t num_users_;
   HazardRow* rows_;      // (1 + 2 G + B + 4 U + A)  all, sizes, recent, limits, user sizes, names
-  Worth* worths_;        // (L, E)
+  PriorStrength* prior_strengths_;        // (L, E)
   float* by_size_;       // (G, B)  hazards by size class
-  EndPlaces* ended_in_;  // (G)     numbers of ends by cell
-  EndPlaces* places_;    // (G)     shares computed from these
+  EndOffsets* end_counts_;  // (G)     numbers of ends by cell
+  EndOffsets* end_offsets_;    // (G)     shares computed from these
   Siblings* siblings_;   // (G + U) by user, or by size class where the trace has no users
-  Passings passings_;
+  HazardEvents events_;
   int32_t* ready_;          // (1)
-  std::vector<News> news_;  // of this decision
+  std::vector<Change> changes_;  // of this decision
 };
 
 }  // namespace yard

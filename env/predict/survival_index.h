@@ -2,7 +2,7 @@
 // the Gittins index and the mean time left.
 // Where jobs may not be preempted it is the mean alone: the Gittins index assumes that jobs which
 // prove long are stopped. On one machine, shortest expected time first is optimal (Rothkopf 1966).
-// `kMost`: level of information. `Base`: settings to extend. `SeenView`: wraps a view for times.
+// `kMaxLevel`: level of information. `Base`: settings to extend. `SeenView`: wraps a view for times.
 #pragma once
 
 #include "env/base/log2.h"
@@ -11,7 +11,7 @@
 
 namespace yard {
 
-template <auto kMost, class Base, class SeenView>
+template <auto kMaxLevel, class Base, class SeenView>
 struct SurvivalIndex {
   struct Config : Base {
     double gittins = 0.85, blind = 0, blind_s = 3600;
@@ -30,7 +30,7 @@ struct SurvivalIndex {
         "times as fast with half an hour; 0: worked out anew at every decision");
     }
   };
-  static constexpr auto kLevel = kMost;
+  static constexpr auto kLevel = kMaxLevel;
 
   explicit SurvivalIndex(const Config& c)
       : preempt(c.preempt),
@@ -40,66 +40,66 @@ struct SurvivalIndex {
         keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
   template <class View>
   static size_t bytes(const View& view) {
-    return Survival::bytes(view) + Carver::bytes<Known>(view.capacity());
+    return Survival::bytes(view) + BumpAllocator::bytes<CachedValue>(view.capacity());
   }
 
-  struct Known {
+  struct CachedValue {
     int64_t at_us, attained_us;
     double seconds;  // 0: unknown
   };
-  static constexpr int64_t kMoved = 14;  // recompute if attained time grew by more than 1/kMoved
-  static constexpr int32_t kNobody = -1;
+  static constexpr int64_t kStaleDivisor = 14;  // recompute if attained time grew by more than 1/kStaleDivisor
+  static constexpr int32_t kNoSlot = -1;
 
-  class Now {
+  class Evaluator {
    public:
     // Updates the predictor with what has happened since the last decision.
     template <class View>
-    Now(const SurvivalIndex& source, const View& view, Carver& carver)
-        : Now(kAgain, source, view, carver) {
-      survival_.follow(view_);
+    Evaluator(const SurvivalIndex& source, const View& view, BumpAllocator& bump)
+        : Evaluator(kAttach, source, view, bump) {
+      survival_.on_events(view_);
       if (source.keep_us == 0) return;
-      for (int32_t i = 0; i < view.num_changed(); ++i) known_[view.changed(i)] = {};
-      for (int32_t i = 0; i < view.num_held(); ++i) forget_if_news(view.held(i));
-      for (int32_t slot = view.queue_head(); slot != kNobody; slot = view.queue_next(slot)) {
-        forget_if_news(slot);
+      for (int32_t i = 0; i < view.num_changed(); ++i) cache_[view.changed(i)] = {};
+      for (int32_t i = 0; i < view.num_held(); ++i) forget_if_changed(view.held(i));
+      for (int32_t slot = view.queue_head(); slot != kNoSlot; slot = view.queue_next(slot)) {
+        forget_if_changed(slot);
       }
     }
 
     // Attaches to a decision for which the predictor is already updated.
-    struct Again {};
-    static constexpr Again kAgain{};
+    struct Attach {};
+    static constexpr Attach kAttach{};
     template <class View>
-    Now(Again, const SurvivalIndex& source, const View& view, Carver& carver)
+    Evaluator(Attach, const SurvivalIndex& source, const View& view, BumpAllocator& bump)
         : source_(source),
           view_(view),
-          survival_(view_, carver),
-          known_(carver.allocate<Known>(view.capacity())) {}
+          survival_(view_, bump),
+          cache_(bump.allocate<CachedValue>(view.capacity())) {}
 
     double seconds(int32_t slot) {
-      if (source_.keep_us == 0) return work_out(slot);
-      Known& known = known_[slot];
-      if (stale(slot, known)) known = {view_.now_us(), view_.attained_us(slot), work_out(slot)};
-      return known.seconds;
+      if (source_.keep_us == 0) return compute(slot);
+      CachedValue& cached = cache_[slot];
+      if (stale(slot, cached)) cached = {view_.now_us(), view_.attained_us(slot), compute(slot)};
+      return cached.seconds;
     }
 
    private:
-    void forget_if_news(int32_t slot) {
-      for (const Survival::News& news : survival_.news()) {
-        if (Survival::near(view_, slot, news)) known_[slot] = {};
+    void forget_if_changed(int32_t slot) {
+      for (const Survival::Change& changes : survival_.changes()) {
+        if (Survival::near(view_, slot, changes)) cache_[slot] = {};
       }
     }
 
-    bool stale(int32_t slot, const Known& known) const {
-      return known.seconds == 0 || view_.now_us() - known.at_us > source_.keep_us ||
-             (view_.attained_us(slot) - known.attained_us) * kMoved > known.attained_us;
+    bool stale(int32_t slot, const CachedValue& cached) const {
+      return cached.seconds == 0 || view_.now_us() - cached.at_us > source_.keep_us ||
+             (view_.attained_us(slot) - cached.attained_us) * kStaleDivisor > cached.attained_us;
     }
 
-    double work_out(int32_t slot) const {
+    double compute(int32_t slot) const {
       float hazards[TimeBins::kBins] = {};
       survival_.hazards(view_, slot, hazards);
-      const Outlook ahead =
-          look_ahead(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
-                     hazards, survival_.places(view_, slot));
+      const RemainingTime ahead =
+          predict_remaining(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
+                     hazards, survival_.end_offsets(view_, slot));
       const double gittins = source_.preempt && view_.may_preempt() ? source_.gittins : 0;
       const double log2_s =
           (1 - gittins) * log2_coarse(ahead.mean_s) + gittins * log2_coarse(ahead.gittins_s);
@@ -111,7 +111,7 @@ struct SurvivalIndex {
     const SurvivalIndex& source_;
     SeenView view_;
     Survival survival_;
-    Known* known_;  // (S)
+    CachedValue* cache_;  // (S)
   };
 
   bool preempt;

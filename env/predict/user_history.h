@@ -19,7 +19,7 @@ YARD_HD inline float log2_seconds(int64_t us) {
 
 // Statistics of one user; row 0 is for all users.
 struct UserRecord {
-  float jobs;       // finished so far, at most kMostJobs
+  float jobs;       // finished so far, at most kMaxJobs
   float mean_log2;  // mean of their run times
   // The batch of the user's job that finished last. A batch is jobs submitted within minutes of
   // each other; in ITP's logs their log run times correlate 0.8.
@@ -32,7 +32,7 @@ struct UserRecord {
   int64_t alive_sum_log2;  // in units of 2^-12
   int64_t alive_submit_us;
   // The decision to which the fields above belong, and the user's median then, without siblings.
-  int32_t asked_at;
+  int32_t prepared_at;
   float median_log2;
   float unknown;  // weight of all users' jobs in the median, 0 to 1
 };
@@ -40,7 +40,7 @@ struct UserRecord {
 // View of a policy's memory, which must be zeroed at first.
 class UserHistory {
  public:
-  static constexpr int32_t kNobody = -1;  // the trace gives no user
+  static constexpr int32_t kNoUser = -1;  // the trace gives no user
 
   YARD_HD static size_t bytes(int32_t num_users) {
     return (static_cast<size_t>(num_users) + 2) * sizeof(UserRecord) / 8 * 8 + 8;
@@ -57,7 +57,7 @@ class UserHistory {
 
   // Learns from every job that finished since the last decision. `View`: env/sim/view.h.
   template <class View>
-  YARD_HD void take_in_changed(const View& view) {
+  YARD_HD void learn_finished(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!view.finished(slot)) continue;
@@ -70,7 +70,7 @@ class UserHistory {
     UserRecord& all = records_[0];
     add(all, log2_run);
     all.median_log2 = (all.jobs * all.mean_log2 + 4 * kPrior) / (all.jobs + 4);
-    if (user == kNobody) return;
+    if (user == kNoUser) return;
     UserRecord& own = records_[user + 1];
     add(own, log2_run);
     if (!in_batch(own, submit_us)) own.batch_jobs = own.batch_mean_log2 = 0;
@@ -79,35 +79,35 @@ class UserHistory {
     own.batch_submit_us = submit_us;
   }
 
-  // The rest is recomputed at every decision, for the users of the relevant jobs: first ask() for
-  // each of them, then take_in_alive(), then expect().
+  // The rest is recomputed at every decision, for the users of the relevant jobs: first prepare() for
+  // each of them, then add_unfinished(), then predict().
 
   // `point`: a non-zero number that no earlier decision had. `shrink`: number of jobs that the
   // prior from all users counts for.
-  YARD_HD void ask(int32_t user, int32_t point, float shrink) {
+  YARD_HD void prepare(int32_t user, int32_t point, float shrink) {
     UserRecord& own = records_[user + 1];  // row 0 serves jobs without a user, which have no
                                            // siblings
-    asked_ |= uint64_t{1} << (user & 63);
-    own.asked_at = point;
+    prepared_ |= uint64_t{1} << (user & 63);
+    own.prepared_at = point;
     own.alive_weight = 0;
     own.alive_sum_log2 = 0;
     own.alive_submit_us = INT64_MIN;
-    own.unknown = user == kNobody ? 1 : shrink / (own.jobs + shrink);
+    own.unknown = user == kNoUser ? 1 : shrink / (own.jobs + shrink);
     own.median_log2 = log2_median(user, shrink);
   }
 
   // Adds the unfinished jobs that have run, as censored observations: each counts as its expected
   // total run time, weighted by the probability that it would have finished by now (0 for a job
   // that has barely run).
-  // `ran` calls its argument with the slot of every job that has run; jobs of users without ask()
+  // `ran` calls its argument with the slot of every job that has run; jobs of users without prepare()
   // are skipped. `scratch`: room for that number of slots. `View`: env/sim/view.h.
   template <class View, class Ran>
-  YARD_HD void take_in_alive(const View& view, const ResidualLife& life, int32_t point,
+  YARD_HD void add_unfinished(const View& view, const ResidualLife& life, int32_t point,
                              int32_t* scratch, const Ran& ran) {
     int32_t n = 0;
     ran([&](int32_t slot) {
       scratch[n] = slot;
-      n += static_cast<int32_t>(asked_ >> (view.user(slot) & 63) & 1);
+      n += static_cast<int32_t>(prepared_ >> (view.user(slot) & 63) & 1);
     });
     int32_t m = 0;
     for (int32_t i = 0; i < n; ++i) {
@@ -115,7 +115,7 @@ class UserHistory {
       const int32_t user = view.user(slot);
       UserRecord& own = records_[user + 1];
       const bool matters =
-          (own.asked_at == point) & (user != kNobody) & (view.attained_us(slot) > 0);
+          (own.prepared_at == point) & (user != kNoUser) & (view.attained_us(slot) > 0);
       const int64_t submit_us = view.submit_us(slot);
       scratch[m] = slot;
       m += matters;
@@ -125,7 +125,7 @@ class UserHistory {
     for (int32_t i = 0; i < m; ++i) {
       const int32_t slot = scratch[i];
       UserRecord& own = records_[view.user(slot) + 1];
-      if (own.alive_submit_us - view.submit_us(slot) >= int64_t{kTogetherUs}) {
+      if (own.alive_submit_us - view.submit_us(slot) >= int64_t{kBatchGapUs}) {
         continue;  // an older batch
       }
       const float attained = log2_seconds(view.attained_us(slot));
@@ -137,7 +137,7 @@ class UserHistory {
     }
   }
 
-  struct Expectation {
+  struct Prediction {
     float log2_median;    // seconds
     float siblings;       // number of observations
     float batch_unknown;  // weight of the user's other jobs, 0 to 1
@@ -145,16 +145,16 @@ class UserHistory {
   };
 
   // Returns the prediction for a job submitted at `submit_us`, from its siblings, finished or not.
-  // The user's other jobs count for `sibling_prior` siblings. Requires: ask() for the user at this
+  // The user's other jobs count for `sibling_prior` siblings. Requires: prepare() for the user at this
   // decision.
-  YARD_HD Expectation expect(int32_t user, int64_t submit_us, float sibling_prior) const {
+  YARD_HD Prediction predict(int32_t user, int64_t submit_us, float sibling_prior) const {
     const UserRecord& own = records_[user + 1];
     // Products instead of branches: whether siblings count is unpredictable.
-    const float finished = own.batch_jobs * as_float(together(submit_us, own.batch_submit_us));
-    const float beside = as_float(together(submit_us, own.alive_submit_us));
+    const float finished = own.batch_jobs * as_float(same_batch(submit_us, own.batch_submit_us));
+    const float unfinished = as_float(same_batch(submit_us, own.alive_submit_us));
     const float sum =
-        finished * own.batch_mean_log2 + beside * static_cast<float>(own.alive_sum_log2) / kWhole;
-    const float weight = finished + beside * static_cast<float>(own.alive_weight) / kWhole;
+        finished * own.batch_mean_log2 + unfinished * static_cast<float>(own.alive_sum_log2) / kWhole;
+    const float weight = finished + unfinished * static_cast<float>(own.alive_weight) / kWhole;
     const float scale = 1 / (weight + sibling_prior);
     const float unknown = sibling_prior * scale;
     return {sum * scale + unknown * own.median_log2, weight, unknown, own.unknown};
@@ -162,16 +162,16 @@ class UserHistory {
 
   // Returns whether a job submitted at `submit_us` belongs to the record's batch.
   YARD_HD static bool in_batch(const UserRecord& own, int64_t submit_us) {
-    return own.batch_jobs > 0 && together(submit_us, own.batch_submit_us);
+    return own.batch_jobs > 0 && same_batch(submit_us, own.batch_submit_us);
   }
 
-  // Requires: not kNobody.
+  // Requires: not kNoUser.
   YARD_HD const UserRecord& record(int32_t user) const { return records_[user + 1]; }
 
   // Returns the median in log2 seconds of a job that has not run, without siblings.
   YARD_HD float log2_median(int32_t user, float shrink) const {
     const float prior = log2_prior();
-    if (user == kNobody) return prior;
+    if (user == kNoUser) return prior;
     const UserRecord& own = record(user);
     const float unknown = shrink / (own.jobs + shrink);
     return unknown * prior + (1 - unknown) * own.mean_log2;
@@ -181,28 +181,28 @@ class UserHistory {
   static constexpr float kWhole = 4096;
   static constexpr float kPrior = 11.8F;  // an hour, before anything has finished
   // A user's habits drift, so a record counts for at most this number of jobs.
-  static constexpr float kMostJobs = 32;
-  static constexpr uint64_t kTogetherUs = 600'000'000;  // siblings are submitted within ten minutes
+  static constexpr float kMaxJobs = 32;
+  static constexpr uint64_t kBatchGapUs = 600'000'000;  // siblings are submitted within ten minutes
 
   YARD_HD float log2_prior() const {
     return records_[0].jobs > 0 ? records_[0].median_log2 : kPrior;
   }
 
-  YARD_HD static bool together(int64_t a_us, int64_t b_us) {
+  YARD_HD static bool same_batch(int64_t a_us, int64_t b_us) {
     const uint64_t apart_us = static_cast<uint64_t>(a_us) - static_cast<uint64_t>(b_us);
-    return apart_us + (kTogetherUs - 1) < 2 * kTogetherUs - 1;  // wraps: -k < apart < k
+    return apart_us + (kBatchGapUs - 1) < 2 * kBatchGapUs - 1;  // wraps: -k < apart < k
   }
 
   YARD_HD static float as_float(bool b) { return static_cast<float>(static_cast<int>(b)); }
 
   YARD_HD static void add(UserRecord& r, float log2_run) {
-    r.jobs = r.jobs + 1 < kMostJobs ? r.jobs + 1 : kMostJobs;
+    r.jobs = r.jobs + 1 < kMaxJobs ? r.jobs + 1 : kMaxJobs;
     r.mean_log2 += (log2_run - r.mean_log2) / r.jobs;
   }
 
   UserRecord* records_;  // (1 + U)
   // Bit (user modulo 64) is 0: no such user was asked for, so the record need not be read.
-  uint64_t asked_ = 0;
+  uint64_t prepared_ = 0;
 };
 
 }  // namespace yard

@@ -9,19 +9,19 @@
 namespace yard {
 namespace {
 
-class AccaSim final : public Pacing {
+class AccaSim final : public RuleSet {
  public:
   explicit AccaSim(const Settings& settings) { parse<NoConfig>(settings); }
 
   Outcome replay(const Replay& replay) const override {
     parse<NoConfig>(replay.settings);
-    check_play("accasim", replay.policy, replay.placement);
-    Stage stage(replay, "accasim");
-    return replay_line(stage, {}, replay);
+    check_supported("accasim", replay.policy, replay.placement);
+    SlotSim stage(replay, "accasim");
+    return replay_fifo(stage, {}, replay);
   }
 };
 
-const PacingRegistry::Add<AccaSim> kAccaSim{
+const RuleSetRegistry::Add<AccaSim> kAccaSim{
     "accasim",
     {.about = "events in whole seconds over single-core nodes, no costs",
      .source = "AccaSim, Cluster Computing 2020",

@@ -12,12 +12,12 @@ namespace {
 constexpr double kRounding = 1e-9;
 
 // Returns the job's progress at its end: 0 at the curve's first value, 1 at `enough` or beyond.
-double way_behind(const Job& job, const JobOutcome& what) {
+double progress_at_end(const Job& job, const JobOutcome& what) {
   const double first = job.curve.front().value;
   if (first == job.enough) return 1;
   const double share = 1 - what.undone_us / static_cast<double>(job.run_us);
-  const double way = (value_at(job.curve, share) - first) / (job.enough - first);
-  return way > 1 - kRounding ? 1 : std::max(way, 0.0);
+  const double progress = (value_at(job.curve, share) - first) / (job.enough - first);
+  return progress > 1 - kRounding ? 1 : std::max(progress, 0.0);
 }
 
 }  // namespace
@@ -27,16 +27,16 @@ std::optional<AccuracySummary> accuracy_of(const Trace& trace, const Outcome& ou
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     const Job& job = trace.jobs[j];
     const JobOutcome& what = outcome.jobs[j];
-    const bool told = !job.curve.empty() && job.enough != Job::kNoTarget;
-    if (!job.scored || !told || what.end_us == kNone) continue;
-    const double way = way_behind(job, what);
+    const bool has_requirement = !job.curve.empty() && job.enough != Job::kNoTarget;
+    if (!job.scored || !has_requirement || what.end_us == kNone) continue;
+    const double progress = progress_at_end(job, what);
     ++out.jobs;
-    out.mean += way;
-    out.reached += way == 1;
+    out.mean += progress;
+    out.reached += progress == 1;
     const int64_t due_us = deadline_us(job);
     if (due_us == kNever) continue;
     ++out.due;
-    out.due_reached += way == 1 && what.end_us <= due_us;
+    out.due_reached += progress == 1 && what.end_us <= due_us;
   }
   if (out.jobs == 0) return std::nullopt;
   out.mean /= static_cast<double>(out.jobs);

@@ -20,7 +20,7 @@ struct AccuracySummary {
   double mean = 0;
 };
 
-// Returns the summary, or nothing where no job counts. Requires: settle_curves() was called.
+// Returns the summary, or nothing where no job counts. Requires: set_training_curves() was called.
 std::optional<AccuracySummary> accuracy_of(const Trace& trace, const Outcome& outcome);
 
 }  // namespace yard

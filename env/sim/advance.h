@@ -10,19 +10,19 @@ namespace yard {
 
 // Initialises an empty state which waits for the first of jobs [first, end). Requires: `s` has
 // state_bytes() bytes, and at least as many slots as jobs which can be live at once.
-YARD_HD inline void reset(const Fixed& f, ClusterState& s, const StateSizes& z, Agenda& agenda,
+YARD_HD inline void reset(const SimModel& f, SimState& s, const StateSizes& z, EventQueue& event_queue,
                           int32_t first, int32_t end) {
   make_empty(f, s, z, first < end ? f.jobs.submit_us[first] : 0);
   s.head->first_job = s.head->arrived = first;
   s.head->end_job = end;
-  agenda.clear(z.slots);
+  event_queue.clear(z.slots);
 }
 
 namespace detail {
 
 // Reschedules the next event of each dirty slot. start(), preempt() and changes of rate mark slots
 // dirty.
-YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& agenda) {
+YARD_HD inline void schedule_events(const Truth& truth, SimState& s, EventQueue& event_queue) {
   Head& h = *s.head;
   for (int32_t i = 0; i < h.num_dirty; ++i) {
     const int32_t slot = s.dirty[i];
@@ -34,36 +34,36 @@ YARD_HD inline void plan_events(const Truth& truth, ClusterState& s, Agenda& age
         auto whole = static_cast<int64_t>(wall);
         if (static_cast<double>(whole) < wall)
           ++whole;  // round up: a job never ends before its work is done
-        agenda.put(slot, s.job[slot], s.since_us[slot] + (whole > 0 ? whole : 0));
+        event_queue.put(slot, s.job[slot], s.since_us[slot] + (whole > 0 ? whole : 0));
         break;
       }
       case Phase::kStarting:
       case Phase::kStopping:
-        agenda.put(slot, s.job[slot], s.until_us[slot]);
+        event_queue.put(slot, s.job[slot], s.until_us[slot]);
         break;
       default:
-        agenda.remove(slot);
+        event_queue.remove(slot);
     }
   }
   h.num_dirty = 0;
 }
 
 // Marks a job as done and unblocks its dependents. Requires: the job holds no GPUs.
-YARD_HD inline void conclude(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void mark_done(const SimModel& f, SimState& s, int32_t slot) {
   s.phase[slot] = Phase::kDone;
   --s.head->live;
   ++s.head->finished;
   unblock(f, s, s.job[slot]);
 }
 
-YARD_HD inline void finish(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void finish(const SimModel& f, SimState& s, int32_t slot) {
   settle(f, s, slot);
   release(f, s, slot);
-  conclude(f, s, slot);
+  mark_done(f, s, slot);
 }
 
 // Ends the phase of one slot. Marks a job which begins to run as dirty, to schedule its end.
-YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
   switch (s.phase[slot]) {
     case Phase::kRunning:
       finish(f, s, slot);
@@ -76,7 +76,7 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
       break;
     default:  // kStopping: either ended by a policy, or saved and requeued
       if (s.ended[slot]) {
-        conclude(f, s, slot);
+        mark_done(f, s, slot);
         break;
       }
       s.phase[slot] = Phase::kWaiting;
@@ -89,7 +89,7 @@ YARD_HD inline void end_phase(const Fixed& f, ClusterState& s, int32_t slot) {
 // Returns the slot of the first job after `last`, in order of submission, which the fault hits;
 // kNone if none. A fault of a whole node hits every job with a part there, others only jobs on its
 // GPUs. The order of `held_list` depends on history, so it must not decide anything.
-YARD_HD inline int32_t holder_of(const Fixed& f, const ClusterState& s, const Fault& fault,
+YARD_HD inline int32_t next_affected_job(const SimModel& f, const SimState& s, const Fault& fault,
                                  int32_t last) {
   const bool whole = is_whole_node(f, fault.node, fault.mask);
   int32_t best = kNone;
@@ -104,14 +104,14 @@ YARD_HD inline int32_t holder_of(const Fixed& f, const ClusterState& s, const Fa
   return best;
 }
 
-YARD_HD inline void happen(const Fixed& f, ClusterState& s, const Fault& fault) {
+YARD_HD inline void apply_fault(const SimModel& f, SimState& s, const Fault& fault) {
   if (fault.kind == FaultKind::kRepair) {
     bring_up(f, s, fault.node, fault.mask);
     return;
   }
   take_down(f, s, fault.node, fault.mask, fault.until_us);
   if (fault.kind == FaultKind::kDrain) return;
-  for (int32_t slot = holder_of(f, s, fault, kNone); slot != kNone;) {
+  for (int32_t slot = next_affected_job(f, s, fault, kNone); slot != kNone;) {
     const int32_t job = s.job[slot];
     if (fault.kind == FaultKind::kFail) {
       fail(f, s, slot);
@@ -119,12 +119,12 @@ YARD_HD inline void happen(const Fixed& f, ClusterState& s, const Fault& fault) 
       preempt(f, s, slot);
       mark_changed(s, slot);
     }  // a job which cannot save in time runs until the GPUs are gone
-    slot = holder_of(f, s, fault, job);
+    slot = next_affected_job(f, s, fault, job);
   }
 }
 
 // Finds the first fault at or after the present time. Earlier faults are ignored.
-YARD_HD inline void find_faults(const Truth& truth, ClusterState& s) {
+YARD_HD inline void find_next_fault(const Truth& truth, SimState& s) {
   int32_t low = 0, high = truth.num_faults;
   while (low < high) {
     const int32_t mid = (low + high) / 2;
@@ -140,7 +140,7 @@ YARD_HD inline void find_faults(const Truth& truth, ClusterState& s) {
 }  // namespace detail
 
 // Clears the list of changed slots. Frees the slots of jobs which finished in the last step.
-YARD_HD inline void clear_changed(ClusterState& s) {
+YARD_HD inline void clear_changed(SimState& s) {
   Head& h = *s.head;
   for (int32_t i = 0; i < h.num_changed; ++i) {
     const int32_t slot = s.changed[i];
@@ -151,17 +151,17 @@ YARD_HD inline void clear_changed(ClusterState& s) {
 }
 
 // Returns the time of the next event; kNever if none will occur without a policy's action.
-YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, ClusterState& s,
-                                     Agenda& agenda) {
+YARD_HD inline int64_t next_event_us(const SimModel& f, const Truth& truth, SimState& s,
+                                     EventQueue& event_queue) {
   if (f.rated) refresh_rates(f, s);
-  detail::plan_events(truth, s, agenda);
-  int64_t at_us = agenda.next_us();
+  detail::schedule_events(truth, s, event_queue);
+  int64_t at_us = event_queue.next_us();
   if (s.head->arrived < s.head->end_job && f.jobs.submit_us[s.head->arrived] < at_us) {
     at_us = f.jobs.submit_us[s.head->arrived];
   }
   if (s.head->timer_us < at_us) at_us = s.head->timer_us;
   if (f.faults) {
-    if (s.head->next_fault == kNone) detail::find_faults(truth, s);
+    if (s.head->next_fault == kNone) detail::find_next_fault(truth, s);
     // Faults after the last job's end are ignored.
     const bool over = s.head->live == 0 && s.head->arrived == s.head->end_job;
     if (!over && s.head->next_fault < truth.num_faults &&
@@ -173,7 +173,7 @@ YARD_HD inline int64_t next_event_us(const Fixed& f, const Truth& truth, Cluster
 }
 
 // Moves the clock to `to_us` and updates the time integrals. Requires: no event before `to_us`.
-YARD_HD inline void pass_time(const Fixed& f, ClusterState& s, int64_t to_us) {
+YARD_HD inline void pass_time(const SimModel& f, SimState& s, int64_t to_us) {
   Head& h = *s.head;
   const WideUs dt_us = to_us - h.now_us;
   h.job_time_us += dt_us * h.live;
@@ -184,27 +184,27 @@ YARD_HD inline void pass_time(const Fixed& f, ClusterState& s, int64_t to_us) {
 
 // Moves the clock to the next event and applies all that is due then: ends of phases first (in
 // order of jobs), then faults, then arrivals. Returns false if no event is left; the clock stays.
-YARD_HD inline bool advance(const Fixed& f, const Truth& truth, ClusterState& s, Agenda& agenda) {
+YARD_HD inline bool advance(const SimModel& f, const Truth& truth, SimState& s, EventQueue& event_queue) {
   clear_changed(s);
-  const int64_t at_us = next_event_us(f, truth, s, agenda);
+  const int64_t at_us = next_event_us(f, truth, s, event_queue);
   if (at_us == kNever) return false;
   Head& h = *s.head;
   pass_time(f, s, at_us);
-  while (agenda.next_us() <= at_us) {
-    const int32_t slot = agenda.top();
-    agenda.remove(slot);
+  while (event_queue.next_us() <= at_us) {
+    const int32_t slot = event_queue.top();
+    event_queue.remove(slot);
     detail::end_phase(f, s, slot);
-    if (h.num_dirty > 0) detail::plan_events(truth, s, agenda);
+    if (h.num_dirty > 0) detail::schedule_events(truth, s, event_queue);
   }
   while (f.faults && h.next_fault < truth.num_faults && truth.faults[h.next_fault].at_us <= at_us) {
-    detail::happen(f, s, truth.faults[h.next_fault++]);
+    detail::apply_fault(f, s, truth.faults[h.next_fault++]);
   }
   while (h.arrived < h.end_job && f.jobs.submit_us[h.arrived] <= at_us) arrive(f, s, h.arrived++);
   if (h.timer_us <= at_us) h.timer_us = kNever;
   return true;
 }
 
-YARD_HD inline bool all_done(const ClusterState& s) {
+YARD_HD inline bool all_done(const SimState& s) {
   return s.head->arrived == s.head->end_job && s.head->live == 0;
 }
 

@@ -10,7 +10,7 @@
 
 namespace yard {
 
-struct Agenda {
+struct EventQueue {
   // Holds the time and the slot together, so that an entry's four children share a cache line.
   struct Entry {
     int64_t time_us;
@@ -34,8 +34,8 @@ struct Agenda {
   }
 
   // Returns an agenda stored in `block`. Requires: `block` has bytes(slots) bytes, aligned to 8.
-  YARD_HD static Agenda at(std::byte* block, int32_t slots) {
-    Agenda a;
+  YARD_HD static EventQueue at(std::byte* block, int32_t slots) {
+    EventQueue a;
     a.size = reinterpret_cast<int32_t*>(block);
     a.heap = reinterpret_cast<Entry*>(block + kHeap);
     a.pos = reinterpret_cast<int32_t*>(a.heap + slots);

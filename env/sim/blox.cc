@@ -38,16 +38,16 @@ struct Config {
   void fields(auto& f) { f("round_s", round_s, 1, 1'000'000'000, "length of a round"); }
 };
 
-class Blox final : public Pacing {
+class Blox final : public RuleSet {
  public:
   explicit Blox(const Settings& settings) : config_(parse<Config>(settings)) {}
 
   Outcome replay(const Replay& replay) const override {
     parse<NoConfig>(replay.settings);
-    check_play("blox", replay.policy, replay.placement);
-    Stage stage(replay, "blox");
+    check_supported("blox", replay.policy, replay.placement);
+    SlotSim stage(replay, "blox");
     const ExactPlacer placer(replay.fixed.spec.num_nodes);
-    return replay_line(stage, {.placer = &placer, .tick_s = config_.round_s, .least_ticks = 1},
+    return replay_fifo(stage, {.placer = &placer, .tick_s = config_.round_s, .min_ticks = 1},
                        replay);
   }
 
@@ -55,7 +55,7 @@ class Blox final : public Pacing {
   Config config_;
 };
 
-const PacingRegistry::Add<Blox> kBlox{
+const RuleSetRegistry::Add<Blox> kBlox{
     "blox",
     {.about = "rounds of 300 s, no costs",
      .source = "Blox, EuroSys 2024",

@@ -1,4 +1,4 @@
-// Placement algorithms as free functions, for policies and agents. Each writes the pieces of a
+// PlacementRule algorithms as free functions, for policies and agents. Each writes the pieces of a
 // placement and returns their number, or 0 if it finds none.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace yard {
 
-enum class Placement : uint8_t { kFirstFit, kBestFit, kConsolidate, kElastic };
-constexpr const char* kPlacementNames[] = {"first-fit", "best-fit", "consolidate", "elastic"};
+enum class PlacementRule : uint8_t { kFirstFit, kBestFit, kConsolidate, kElastic };
+constexpr const char* kPlacementRuleNames[] = {"first-fit", "best-fit", "consolidate", "elastic"};
 
 // Searches the free GPUs of a view. It exposes no other part of the state.
 class Placer {
@@ -26,19 +26,19 @@ class Placer {
   // the tightest node which holds all remaining tasks of the group, else the node which takes most
   // of them. Returns the number of pieces, or 0 if a task cannot be placed. Under `elastic` a group
   // may start with fewer tasks, down to its minimum.
-  YARD_HD int32_t shaped(int32_t slot, Placement placement, Piece* out) const {
+  YARD_HD int32_t shaped(int32_t slot, PlacementRule placement, Piece* out) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
-    const bool first_fit = placement == Placement::kFirstFit;
+    const bool first_fit = placement == PlacementRule::kFirstFit;
     const int32_t shape = s_.shape[slot];
     int32_t n = 0;
     for (int32_t g = 0; g < num_groups(h, shape); ++g) {
       const TaskNeed need = need_of(h, shape, g);
-      const int32_t begun = n;
+      const int32_t group_begin = n;
       for (int32_t left = tasks_of(h, shape, g); left > 0;) {
-        const Piece piece = next_piece(shape, g, need, left, first_fit, out, begun, n);
+        const Piece piece = next_piece(shape, g, need, left, first_fit, out, group_begin, n);
         if (piece.tasks == 0) {
           const int32_t placed = tasks_of(h, shape, g) - left;
-          if (placement != Placement::kElastic || !enough(h, shape, g, placed)) return 0;
+          if (placement != PlacementRule::kElastic || !enough(h, shape, g, placed)) return 0;
           break;
         }
         out[n++] = piece;
@@ -68,8 +68,8 @@ class Placer {
   }
 
   // Does what place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
-  YARD_HD int32_t on_type(int32_t gpus, Placement placement, Piece* out) const {
-    const bool first_fit = placement == Placement::kFirstFit;
+  YARD_HD int32_t on_type(int32_t gpus, PlacementRule placement, Piece* out) const {
+    const bool first_fit = placement == PlacementRule::kFirstFit;
     int32_t tightest = kNone, free = 0, most = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_) continue;
@@ -89,14 +89,14 @@ class Placer {
     for (int32_t c = first_fit ? 0 : most; gpus > 0 && c >= 0; --c) {
       for (int32_t m = 0; gpus > 0 && m < spec.num_nodes; ++m) {
         if (spec.node_type[m] != type_ || s_.free_count[m] == 0) continue;
-        if (!first_fit && (s_.free_count[m] != c || (c > gpus && holds_rest(gpus, c, out, n)))) {
+        if (!first_fit && (s_.free_count[m] != c || (c > gpus && has_tighter_node(gpus, c, out, n)))) {
           continue;
         }
         out[n] = {m, s_.free_count[m] < gpus ? s_.free_count[m] : gpus};
         gpus -= out[n++].gpus;
       }
     }
-    if (placement != Placement::kConsolidate) return n;
+    if (placement != PlacementRule::kConsolidate) return n;
     int32_t asked = 0;
     for (int32_t i = 0; i < n; ++i) asked += out[i].gpus;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
@@ -107,14 +107,14 @@ class Placer {
 
   // Returns whether on_type() finds a placement, without writing it. Requires: `type_` is not
   // kNone.
-  YARD_HD bool fits_type(int32_t gpus, Placement placement) const {
+  YARD_HD bool fits_type(int32_t gpus, PlacementRule placement) const {
     int32_t free = 0, size = 0, nodes = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_) continue;
       free += s_.free_count[m];
       if (spec.node_gpus[m] > size) size = spec.node_gpus[m];
     }
-    if (free < gpus || placement != Placement::kConsolidate) return free >= gpus;
+    if (free < gpus || placement != PlacementRule::kConsolidate) return free >= gpus;
     int32_t left = gpus;
     for (int32_t c = spec.max_node_gpus; left > 0 && c > 0; --c) {
       for (int32_t m = 0; left > 0 && m < spec.num_nodes; ++m) {
@@ -196,7 +196,7 @@ class Placer {
 
  private:
   // Returns whether a node outside out[0, n) has at least `gpus` and fewer than `than` free GPUs.
-  YARD_HD bool holds_rest(int32_t gpus, int32_t than, const Piece* out, int32_t n) const {
+  YARD_HD bool has_tighter_node(int32_t gpus, int32_t than, const Piece* out, int32_t n) const {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_ || s_.free_count[m] < gpus) continue;
       bool taken = false;
@@ -207,9 +207,9 @@ class Placer {
   }
 
   // Returns the next piece with up to `left` tasks of group `g`; no tasks if no node has room.
-  // out[0, begun) holds pieces of earlier groups, out[begun, n) those of this one on full nodes.
+  // out[0, group_begin) holds pieces of earlier groups, out[group_begin, n) those of this one on full nodes.
   YARD_HD Piece next_piece(int32_t shape, int32_t g, const TaskNeed& need, int32_t left,
-                           bool first_fit, const Piece* out, int32_t begun, int32_t n) const {
+                           bool first_fit, const Piece* out, int32_t group_begin, int32_t n) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     Piece best{kNone, 0, g, 0};
     int64_t best_slack = 0;
@@ -218,11 +218,11 @@ class Placer {
       if (type_ != kNone && spec.node_type[m] != type_) continue;
       if (need.gpu_milli > 0 && s_.free_count[m] == 0 && s_.shared_mask[m] == 0) continue;
       bool used = false;
-      for (int32_t i = begun; i < n; ++i) used = used || out[i].node == m;
+      for (int32_t i = group_begin; i < n; ++i) used = used || out[i].node == m;
       if (used) continue;
       NodeLedger ledger(fixed_, s_, m);
       if (!ledger.suits(fixed_, shape, need)) continue;
-      for (int32_t i = 0; i < begun; ++i) {
+      for (int32_t i = 0; i < group_begin; ++i) {
         if (out[i].node != m) continue;
         take_tasks(fixed_, s_, ledger, need_of(h, shape, out[i].group), out[i].tasks);
       }
@@ -231,7 +231,7 @@ class Placer {
       // The tightest node has the fewest whole GPUs left over, then the least of the shared ones.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
       for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
-        ledger.look(fixed_, s_, lowest_bit(rest));
+        ledger.load_rest(fixed_, s_, lowest_bit(rest));
         slack += ledger.milli[lowest_bit(rest)];
       }
       if (tasks > best.tasks || (tasks == best.tasks && slack < best_slack)) {
@@ -244,14 +244,14 @@ class Placer {
   }
 
   FreeMap map_;
-  const Fixed& fixed_;
-  const ClusterState& s_;
+  const SimModel& fixed_;
+  const SimState& s_;
   int32_t type_;
 };
 
 // Returns the fewest nodes which hold `gpus` in an empty cluster. Requires: the cluster has that
 // number of GPUs.
-YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
+YARD_HD inline int32_t min_nodes(const SpecColumns& spec, int32_t gpus) {
   int32_t n = 0;
   for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
     const int32_t full = (gpus + c - 1) / c;
@@ -268,7 +268,7 @@ YARD_HD inline int32_t least_nodes(const SpecColumns& spec, int32_t gpus) {
 //   best-fit     the tightest node that holds the job, else the fewest nodes; succeeds likewise
 //   consolidate  as best-fit, but fails rather than span more nodes than in an empty cluster
 //   elastic      as best-fit; a job with a range of tasks starts with fewer rather than wait
-YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t gpus, Piece* out) {
+YARD_HD inline int32_t place_gpus(const View& view, PlacementRule placement, int32_t gpus, Piece* out) {
   if (gpus > view.free_gpus()) return 0;
   for (int32_t t = 0; view.spec().one_type && t < view.spec().num_types; ++t) {
     const int32_t n = Placer(view, t).on_type(gpus, placement, out);
@@ -276,33 +276,33 @@ YARD_HD inline int32_t place_gpus(const View& view, Placement placement, int32_t
   }
   if (view.spec().one_type) return 0;
   const Placer placer(view);
-  if (placement == Placement::kFirstFit) {
+  if (placement == PlacementRule::kFirstFit) {
     const int32_t node = gpus <= placer.spec.max_node_gpus ? placer.first_at_least(gpus) : kNone;
     if (node == kNone) return placer.scatter(gpus, out);
     out[0] = {node, gpus};
     return 1;
   }
   const int32_t n = placer.fewest_nodes(gpus, out);
-  if (placement == Placement::kConsolidate && n > least_nodes(placer.spec, gpus)) return 0;
+  if (placement == PlacementRule::kConsolidate && n > min_nodes(placer.spec, gpus)) return 0;
   return n;
 }
 
 // Returns whether place_gpus() would find a placement, without writing it.
-YARD_HD inline bool can_place_gpus(const View& view, Placement placement, int32_t gpus) {
+YARD_HD inline bool can_place_gpus(const View& view, PlacementRule placement, int32_t gpus) {
   if (gpus > view.free_gpus()) return false;
   for (int32_t t = 0; view.spec().one_type && t < view.spec().num_types; ++t) {
     if (Placer(view, t).fits_type(gpus, placement)) return true;
   }
   if (view.spec().one_type) return false;
-  if (placement != Placement::kConsolidate) return true;
+  if (placement != PlacementRule::kConsolidate) return true;
   const Placer placer(view);
-  return placer.nodes_needed(gpus) <= least_nodes(placer.spec, gpus);
+  return placer.nodes_needed(gpus) <= min_nodes(placer.spec, gpus);
 }
 
 // Writes a placement of the job: by place_gpus() if it is plain, else of its tasks, where
 // `consolidate` equals best-fit, since a task never spans nodes. Requires: `out` has room for
 // spec().num_nodes pieces per role group.
-YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot, Piece* out) {
+YARD_HD inline int32_t place(const View& view, PlacementRule placement, int32_t slot, Piece* out) {
   if (!view.within_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
   if (!view.spec().one_type) return Placer(view).shaped(slot, placement, out);
@@ -314,7 +314,7 @@ YARD_HD inline int32_t place(const View& view, Placement placement, int32_t slot
 }
 
 // Returns whether place() would find a placement.
-YARD_HD inline bool can_place(const View& view, Placement placement, int32_t slot) {
+YARD_HD inline bool can_place(const View& view, PlacementRule placement, int32_t slot) {
   if (!view.within_limit(slot)) return false;
   if (!view.shaped(slot)) return can_place_gpus(view, placement, view.gpus(slot));
   Piece pieces[kMaxShapeTasks];

@@ -13,7 +13,7 @@ namespace yard {
 
 constexpr int64_t kNever = INT64_MAX;
 constexpr int32_t kNone = -1;
-constexpr double kCrawl = 1e-3;  // lower bound of a running job's throughput
+constexpr double kMinRate = 1e-3;  // lower bound of a running job's throughput
 constexpr int64_t kUnlimited = int64_t{1} << 40;
 constexpr int32_t kWholeGpu = 1000;  // thousandths
 constexpr int32_t kMaxShapeTasks = 1024;
@@ -65,7 +65,7 @@ struct ShapeColumns {
   int32_t max_groups = 1;       // largest number of groups in one shape
   int32_t max_loose_tasks = 0;  // most tasks of one shape without a whole GPU ("loose" tasks)
   // (N + 1)  total loose tasks of the n jobs with most of them; null if no job has any
-  const int64_t* most_loose = nullptr;
+  const int64_t* loose_task_sums = nullptr;
   const int32_t* first_group = nullptr;  // (H + 1)  index into the (R) columns
   const int32_t* tenant = nullptr;       // (H)  kNone: no tenant which owns nodes
   const uint64_t* types = nullptr;       // (H)  bit set of acceptable GPU types
@@ -80,7 +80,7 @@ struct ShapeColumns {
   // Kinds of jobs, where measurements exclude some pairs from sharing a GPU.
   int32_t num_kinds = 0;             // at most 64
   const int32_t* kind = nullptr;     // (H)  kNone: may share with any
-  const uint64_t* barred = nullptr;  // (types, num_kinds)  bit set of conflicting kinds
+  const uint64_t* conflicts = nullptr;  // (types, num_kinds)  bit set of conflicting kinds
 };
 
 // Learning curves: a job's training metric by work done. A `View` shows only the part reached.
@@ -122,7 +122,7 @@ struct JobColumns {
   const int32_t* user = nullptr;         // (N)  kNone: not in the trace
   const int64_t* submit_us = nullptr;    // (N)  non-decreasing
   const int64_t* limit_us = nullptr;     // (N)  limit set by the user; kNone: none
-  const int32_t* speed_class = nullptr;  // (N)  index into Fixed::speed
+  const int32_t* speed_class = nullptr;  // (N)  index into SimModel::speed
   int32_t num_parents = 0;               // jobs with dependents
   const int32_t* first_after = nullptr;  // (N + 1)  index into after_job; null: no dependencies
   const int32_t* after_job = nullptr;    // jobs which must end before the job may start
@@ -143,7 +143,7 @@ struct JobColumns {
   CurveColumns curves;
 };
 
-// Estimates which policies see in place of Fixed::speed and JobColumns::model_speed, unless their
+// Estimates which policies see in place of SimModel::speed and JobColumns::model_speed, unless their
 // SpeedLevel (pacing.h) lets them see these.
 struct SpeedEstimates {
   SpeedColumns table = {};
@@ -163,8 +163,8 @@ struct Costs {
   YARD_HD int64_t restore(int32_t gpus) const {
     return gpus <= small_gpus ? restore_us : restore_large_us;
   }
-  YARD_HD int64_t scaled(int64_t told_us) const {
-    return scale == 1 ? told_us : static_cast<int64_t>(static_cast<double>(told_us) * scale);
+  YARD_HD int64_t scaled(int64_t cost_us) const {
+    return scale == 1 ? cost_us : static_cast<int64_t>(static_cast<double>(cost_us) * scale);
   }
 };
 
@@ -178,7 +178,7 @@ struct Allows {
 };
 
 // All that a step reads, except truth and state.
-struct Fixed {
+struct SimModel {
   SpecColumns spec;
   JobColumns jobs;
   Costs costs;
@@ -196,12 +196,12 @@ struct Fixed {
 
   // Return the cost of stopping a job, and of resuming it. A migration or resizing costs both.
   YARD_HD int64_t save_us(int32_t job) const {
-    const bool told = jobs.save_us != nullptr && jobs.save_us[job] != kNone;
-    return told ? costs.scaled(jobs.save_us[job]) : costs.save_us;
+    const bool has_own_cost = jobs.save_us != nullptr && jobs.save_us[job] != kNone;
+    return has_own_cost ? costs.scaled(jobs.save_us[job]) : costs.save_us;
   }
   YARD_HD int64_t restore_us(int32_t job, int32_t gpus) const {
-    const bool told = jobs.restore_us != nullptr && jobs.restore_us[job] != kNone;
-    return told ? costs.scaled(jobs.restore_us[job]) : costs.restore(gpus);
+    const bool has_own_cost = jobs.restore_us != nullptr && jobs.restore_us[job] != kNone;
+    return has_own_cost ? costs.scaled(jobs.restore_us[job]) : costs.restore(gpus);
   }
 };
 

@@ -5,30 +5,30 @@
 namespace yard {
 namespace {
 
-constexpr double kLeastTime = 1.0 / 16;
+constexpr double kMinTime = 1.0 / 16;
 
 }  // namespace
 
-Company::Terms Company::start() {
+ColocationModel::Terms ColocationModel::start() {
   Terms out{};
-  out[kOne] = out[kCpus] = 1;
-  std::fill_n(out.begin() + kOwn, 2 * kTypes, 0.5);
+  out[kIntercept] = out[kCpus] = 1;
+  std::fill_n(out.begin() + kOwnType, 2 * kTypes, 0.5);
   return out;
 }
 
-Company::Company(const View& view, const Foretell& foretell, const Learned& learned)
-    : view_(view), foretell_(foretell), learned_(learned), placer_(view) {
+ColocationModel::ColocationModel(const View& view, const ThroughputModel& throughput_model, const Learned& learned)
+    : view_(view), throughput_model_(throughput_model), learned_(learned), placer_(view) {
   const SpecColumns& spec = view.spec();
   for (int32_t m = 0; m < spec.num_nodes; ++m) {
     const double used = 1 - placer_.room(m).cpus;
     const auto cores = static_cast<double>(spec.node_cores_milli[m]);
-    promised_.push_back(cores > 0 ? used * static_cast<double>(spec.node_cpu_milli[m]) / cores : 0);
+    allocated_cpus_.push_back(cores > 0 ? used * static_cast<double>(spec.node_cpu_milli[m]) / cores : 0);
   }
 }
 
-int Company::type(int32_t slot) const { return std::max(0, foretell_.model(slot)) % kTypes; }
+int ColocationModel::type(int32_t slot) const { return std::max(0, throughput_model_.model(slot)) % kTypes; }
 
-std::vector<Piece> Company::pieces_of(int32_t slot) const {
+std::vector<Piece> ColocationModel::pieces_of(int32_t slot) const {
   std::vector<Piece> out;
   for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
     out.push_back({view_.part_node(p), count_bits(view_.part_mask(p)),
@@ -38,20 +38,20 @@ std::vector<Piece> Company::pieces_of(int32_t slot) const {
   return out;
 }
 
-double Company::cpus_beyond(int32_t node, const Newcomer& newcomer) const {
+double ColocationModel::cpu_overcommit(int32_t node, const StartingJob& starting_job) const {
   const SpecColumns& spec = view_.spec();
-  double promised = promised_[static_cast<size_t>(node)];
-  for (const Piece& p : newcomer.pieces) {
+  double allocated = allocated_cpus_[static_cast<size_t>(node)];
+  for (const Piece& p : starting_job.pieces) {
     const auto cores = static_cast<double>(spec.node_cores_milli[node]);
-    if (p.node != node || !view_.shaped(newcomer.slot) || cores <= 0) continue;
-    promised +=
-        p.tasks * static_cast<double>(view_.task_need(newcomer.slot, p.group).cpu_milli) / cores;
+    if (p.node != node || !view_.shaped(starting_job.slot) || cores <= 0) continue;
+    allocated +=
+        p.tasks * static_cast<double>(view_.task_need(starting_job.slot, p.group).cpu_milli) / cores;
   }
-  return std::max(0.0, promised - 1);
+  return std::max(0.0, allocated - 1);
 }
 
-Company::Terms Company::terms(int32_t slot, std::span<const Piece> pieces,
-                              const Newcomer& newcomer) const {
+ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piece> pieces,
+                              const StartingJob& starting_job) const {
   const SpecColumns& spec = view_.spec();
   const int own = type(slot);
   const auto has_gpus = [&](int32_t node) {
@@ -61,12 +61,12 @@ Company::Terms Company::terms(int32_t slot, std::span<const Piece> pieces,
   Terms worst{}, out{};
   double most = 0, cpus = 0, load_there = 0;
   int32_t gpus = 0, nodes = 0;
-  bool apart = false;
+  bool split_roles = false;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const int32_t node = pieces[i].node;
-    cpus = std::max(cpus, cpus_beyond(node, newcomer));
+    cpus = std::max(cpus, cpu_overcommit(node, starting_job));
     if (pieces[i].gpus == 0) {
-      apart = apart || !has_gpus(node);
+      split_roles = split_roles || !has_gpus(node);
       continue;
     }
     gpus += pieces[i].gpus;
@@ -76,44 +76,44 @@ Company::Terms Company::terms(int32_t slot, std::span<const Piece> pieces,
     ++nodes;
     Terms here{};
     double load = 0;
-    const auto add = [&](int32_t other, int32_t its_gpus) {
-      const double share = static_cast<double>(its_gpus) / std::max(1, spec.node_gpus[node]);
-      here[static_cast<size_t>(kOthers + type(other))] += share;
+    const auto add = [&](int32_t other, int32_t other_gpus) {
+      const double share = static_cast<double>(other_gpus) / std::max(1, spec.node_gpus[node]);
+      here[static_cast<size_t>(kOtherTypes + type(other))] += share;
       load += share;
     };
-    for (const Tenancy& other : foretell_.on(node)) {
+    for (const NodeOccupant& other : throughput_model_.occupants(node)) {
       if (other.slot != slot) add(other.slot, other.gpus);
     }
-    for (const Piece& p : newcomer.pieces) {
-      if (newcomer.slot != slot && p.node == node && p.gpus > 0) add(newcomer.slot, p.gpus);
+    for (const Piece& p : starting_job.pieces) {
+      if (starting_job.slot != slot && p.node == node && p.gpus > 0) add(starting_job.slot, p.gpus);
     }
-    here[static_cast<size_t>(kOwn + own)] = load;
-    const double slower = learned_.time(here);
-    if (nodes > 1 && slower <= most) continue;
-    worst = here, most = slower, load_there = load;
+    here[static_cast<size_t>(kOwnType + own)] = load;
+    const double predicted_time = learned_.time(here);
+    if (nodes > 1 && predicted_time <= most) continue;
+    worst = here, most = predicted_time, load_there = load;
   }
   out = worst;
-  out[kOne] = 1;
+  out[kIntercept] = 1;
   const int32_t needed = (gpus + spec.max_node_gpus - 1) / std::max(1, spec.max_node_gpus);
   out[static_cast<size_t>(kSpread + own)] = nodes > needed ? 1 : 0;
-  out[kApart] = apart && gpus > 0 ? 1 : 0;
+  out[kSplitRoles] = split_roles && gpus > 0 ? 1 : 0;
   out[kCpus] = cpus;
-  out[kCpusBeside] = cpus * load_there;
+  out[kCpusTimesLoad] = cpus * load_there;
   return out;
 }
 
-double Company::time(const Terms& terms) const {
-  return std::max(learned_.time(terms), kLeastTime);
+double ColocationModel::time(const Terms& terms) const {
+  return std::max(learned_.time(terms), kMinTime);
 }
 
-double Company::time(int32_t slot, std::span<const Piece> pieces) const {
+double ColocationModel::time(int32_t slot, std::span<const Piece> pieces) const {
   return time(terms(slot, pieces, {slot, pieces}));
 }
 
-double Company::harm(int32_t slot, std::span<const Piece> pieces) const {
+double ColocationModel::interference_cost(int32_t slot, std::span<const Piece> pieces) const {
   std::vector<int32_t> others;
   for (const Piece& p : pieces) {
-    for (const Tenancy& other : foretell_.on(p.node)) {
+    for (const NodeOccupant& other : throughput_model_.occupants(p.node)) {
       if (other.slot != slot && std::ranges::count(others, other.slot) == 0) {
         others.push_back(other.slot);
       }
@@ -121,9 +121,9 @@ double Company::harm(int32_t slot, std::span<const Piece> pieces) const {
   }
   double lost = 0;
   for (const int32_t other : others) {
-    const std::vector<Piece> its = pieces_of(other);
-    const double before = time(terms(other, its, {})),
-                 after = time(terms(other, its, {slot, pieces}));
+    const std::vector<Piece> other_pieces = pieces_of(other);
+    const double before = time(terms(other, other_pieces, {})),
+                 after = time(terms(other, other_pieces, {slot, pieces}));
     lost += view_.gpus(other) * (1 - before / after);
   }
   return lost;

@@ -18,54 +18,54 @@
 
 namespace yard {
 
-class Company {
+class ColocationModel {
  public:
   static constexpr int kTypes = 8;
   enum Term {
-    kOne,
-    kOwn,
-    kOthers = kOwn + kTypes,
-    kSpread = kOthers + kTypes,
-    kApart = kSpread + kTypes,
+    kIntercept,
+    kOwnType,
+    kOtherTypes = kOwnType + kTypes,
+    kSpread = kOtherTypes + kTypes,
+    kSplitRoles = kSpread + kTypes,
     kCpus,
-    kCpusBeside,
+    kCpusTimesLoad,
     kTerms
   };
-  using Learned = Interference<LeastSquares<kTerms>>;
+  using Learned = InterferenceModel<LeastSquares<kTerms>>;
   using Terms = Learned::Terms;
 
   // Returns the initial weights: work takes twice as long if others hold a whole node's GPUs, and
   // if twice the node's CPUs are allocated.
   static Terms start();
 
-  // Requires: all three outlive this, and `foretell` is refreshed for the view.
-  Company(const View& view, const Foretell& foretell, const Learned& learned);
+  // Requires: all three outlive this, and `throughput_model` is refreshed for the view.
+  ColocationModel(const View& view, const ThroughputModel& throughput_model, const Learned& learned);
 
   // Returns the terms of a running job on its placement.
   Terms terms(int32_t slot) const { return terms(slot, pieces_of(slot), {}); }
   // Returns the predicted time per work of a waiting job if placed on `pieces`; at least 1 / 16.
   double time(int32_t slot, std::span<const Piece> pieces) const;
   // Returns the interference cost of placing the job on `pieces`, in GPUs.
-  double harm(int32_t slot, std::span<const Piece> pieces) const;
+  double interference_cost(int32_t slot, std::span<const Piece> pieces) const;
 
  private:
   // A job to be started; kNone: no job.
-  struct Newcomer {
+  struct StartingJob {
     int32_t slot = kNone;
     std::span<const Piece> pieces = {};
   };
 
-  Terms terms(int32_t slot, std::span<const Piece> pieces, const Newcomer& newcomer) const;
+  Terms terms(int32_t slot, std::span<const Piece> pieces, const StartingJob& starting_job) const;
   double time(const Terms& terms) const;
   std::vector<Piece> pieces_of(int32_t slot) const;
   int type(int32_t slot) const;
-  double cpus_beyond(int32_t node, const Newcomer& newcomer) const;
+  double cpu_overcommit(int32_t node, const StartingJob& starting_job) const;
 
   const View& view_;
-  const Foretell& foretell_;
+  const ThroughputModel& throughput_model_;
   const Learned& learned_;
   TaskPlacer placer_;
-  std::vector<double> promised_;  // (M)  allocated CPUs as a share of the node's
+  std::vector<double> allocated_cpus_;  // (M)  allocated CPUs as a share of the node's
 };
 
 }  // namespace yard

@@ -30,7 +30,7 @@ class Hash {
 
 bool is_live(Phase phase) { return phase != Phase::kFree && phase != Phase::kDone; }
 
-std::vector<int32_t> live_slots_by_job(const ClusterState& s) {
+std::vector<int32_t> live_slots_by_job(const SimState& s) {
   std::vector<int32_t> slots;
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (is_live(s.phase[slot])) slots.push_back(slot);
@@ -41,7 +41,7 @@ std::vector<int32_t> live_slots_by_job(const ClusterState& s) {
 
 }  // namespace
 
-uint64_t digest(const Fixed& fixed, const ClusterState& s) {
+uint64_t digest(const SimModel& fixed, const SimState& s) {
   const Head& h = *s.head;
   Hash hash;
   for (const int64_t word : {h.now_us, h.timer_us}) hash.add(word);
@@ -65,14 +65,14 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
     hash.add(s.attained_us[slot]);
     hash.add(s.done_us[slot]);
     if (s.first_part[slot] != kNone) hash.add(s.rate[slot]);
-    if (s.first_part[slot] != kNone && anybody_chooses(fixed)) {
+    if (s.first_part[slot] != kNone && has_exchange_choice(fixed)) {
       hash.add(static_cast<int32_t>(s.all_reduce[slot]));
       hash.add(int32_t{s.link_priority[slot]});
     }
     if (fixed.faults) {
       hash.add(s.failed[slot]);
       hash.add(s.kept_us[slot]);
-      hash.add(s.phase[slot] == Phase::kRunning ? s.stint_us[slot] : 0);
+      hash.add(s.phase[slot] == Phase::kRunning ? s.run_start_us[slot] : 0);
     }
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       hash.add(s.part_node[p]);
@@ -118,7 +118,7 @@ uint64_t digest(const Fixed& fixed, const ClusterState& s) {
 namespace {
 
 // Returns what is broken of free CPUs, memory, GPU shares and complete gangs, or "".
-std::string broken_share(const Fixed& fixed, const ClusterState& s) {
+std::string broken_share(const SimModel& fixed, const SimState& s) {
   const ShapeColumns& shapes = fixed.jobs.shapes;
   if (shapes.num_shapes == 0) return "";
   const auto nodes = static_cast<size_t>(fixed.spec.num_nodes);
@@ -168,9 +168,9 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
       }
       for (uint64_t rest = kinds[gpu]; rest != 0; rest &= rest - 1) {
         const int32_t kind = lowest_bit(rest);
-        const uint64_t barred = shapes.barred[fixed.spec.node_type[m] * shapes.num_kinds + kind] &
+        const uint64_t conflicts = shapes.conflicts[fixed.spec.node_type[m] * shapes.num_kinds + kind] &
                                 ~(uint64_t{1} << kind);
-        if ((kinds[gpu] & barred) != 0) return "jobs that do not fit on GPU " + std::to_string(gpu);
+        if ((kinds[gpu] & conflicts) != 0) return "jobs that do not fit on GPU " + std::to_string(gpu);
       }
     }
   }
@@ -178,7 +178,7 @@ std::string broken_share(const Fixed& fixed, const ClusterState& s) {
 }
 
 // Returns which link's load differs from what running jobs send, or "".
-std::string broken_link(const Fixed& fixed, const ClusterState& s) {
+std::string broken_link(const SimModel& fixed, const SimState& s) {
   const SpecColumns& spec = fixed.spec;
   const auto num = static_cast<size_t>(num_links(spec));
   std::vector<int64_t> load(num, 0), of_priority(num * kLinkPriorities, 0);
@@ -206,7 +206,7 @@ std::string broken_link(const Fixed& fixed, const ClusterState& s) {
   for (size_t i = 0; i < load.size(); ++i) {
     if (s.link_load[i] != load[i]) return "load of link " + std::to_string(i);
   }
-  for (size_t i = 0; anybody_chooses(fixed) && i < of_priority.size(); ++i) {
+  for (size_t i = 0; has_exchange_choice(fixed) && i < of_priority.size(); ++i) {
     if (s.priority_load[i] != of_priority[i]) return "load by priority " + std::to_string(i);
   }
   return "";
@@ -214,7 +214,7 @@ std::string broken_link(const Fixed& fixed, const ClusterState& s) {
 
 }  // namespace
 
-std::string broken_invariant(const Fixed& fixed, const ClusterState& s) {
+std::string broken_invariant(const SimModel& fixed, const SimState& s) {
   const Head& h = *s.head;
   if (std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
   if (fixed.rated) {

@@ -11,10 +11,10 @@
 namespace yard {
 
 // Returns a hash of the live jobs in the order of the job table, the queue and every GPU.
-uint64_t digest(const Fixed& fixed, const ClusterState& state);
+uint64_t digest(const SimModel& fixed, const SimState& state);
 
 // Returns a broken invariant of the state, or "": each GPU is free, down or owned once, lists and
 // counters agree, each job holds what it requested or nothing.
-std::string broken_invariant(const Fixed& fixed, const ClusterState& state);
+std::string broken_invariant(const SimModel& fixed, const SimState& state);
 
 }  // namespace yard

@@ -16,29 +16,29 @@ struct Exchange {
 };
 
 // Returns whether the scheduler may choose the exchange of any job of the world.
-YARD_HD inline bool anybody_chooses(const Fixed& f) { return f.speed.kind_by != nullptr; }
+YARD_HD inline bool has_exchange_choice(const SimModel& f) { return f.speed.kind_by != nullptr; }
 
 // Returns whether the scheduler may choose this job's exchange: an all-reduce of known size.
-YARD_HD inline bool may_choose(const Fixed& f, const ClusterState& s, int32_t slot) {
-  return anybody_chooses(f) && has_choice(f.speed, f.jobs.speed_class[s.job[slot]]);
+YARD_HD inline bool can_choose_exchange(const SimModel& f, const SimState& s, int32_t slot) {
+  return has_exchange_choice(f) && may_choose_all_reduce(f.speed, f.jobs.speed_class[s.job[slot]]);
 }
 
 // Returns whether the job may run with `e`. The default is always legal.
-YARD_HD inline bool legal_exchange(const Fixed& f, const ClusterState& s, int32_t slot,
+YARD_HD inline bool legal_exchange(const SimModel& f, const SimState& s, int32_t slot,
                                    const Exchange& e) {
   if (e.all_reduce == Pattern::kNone && e.priority == 0) return true;
-  return may_choose(f, s, slot) && e.all_reduce <= Pattern::kHierarchical &&
+  return can_choose_exchange(f, s, slot) && e.all_reduce <= Pattern::kHierarchical &&
          e.priority < kLinkPriorities;
 }
 
 // Returns the exchange of a job which holds GPUs; undefined for others.
-YARD_HD inline Exchange exchange_of(const Fixed& f, const ClusterState& s, int32_t slot) {
-  if (!anybody_chooses(f)) return {};
+YARD_HD inline Exchange exchange_of(const SimModel& f, const SimState& s, int32_t slot) {
+  if (!has_exchange_choice(f)) return {};
   return {s.all_reduce[slot], s.link_priority[slot]};
 }
 
-YARD_HD inline void set_exchange(const Fixed& f, ClusterState& s, int32_t slot, const Exchange& e) {
-  if (!anybody_chooses(f)) return;
+YARD_HD inline void set_exchange(const SimModel& f, SimState& s, int32_t slot, const Exchange& e) {
+  if (!has_exchange_choice(f)) return;
   s.all_reduce[slot] = e.all_reduce;
   s.link_priority[slot] = e.priority;
 }
@@ -51,18 +51,18 @@ YARD_HD inline int32_t num_links(const SpecColumns& spec) {
 // Returns the factor, at least 1, by which a link's load lengthens an exchange at that priority.
 // load(priority) returns the link's load at a priority in bytes/s.
 template <class Load>
-YARD_HD double crowding_among(int32_t priority, int64_t capacity_bytes_per_s, const Load& load) {
+YARD_HD double exchange_slowdown_at(int32_t priority, int64_t capacity_bytes_per_s, const Load& load) {
   int64_t higher = 0;
   for (int32_t p = priority + 1; p < kLinkPriorities; ++p) higher += load(p);
-  return crowding(load(priority), left_by_higher(higher, capacity_bytes_per_s));
+  return exchange_slowdown(load(priority), capacity_left(higher, capacity_bytes_per_s));
 }
 
-// Returns crowding_among() for a running job on a link, by the state's loads.
-YARD_HD inline double crowding_of(const Fixed& f, const ClusterState& s, int32_t slot, int32_t link,
+// Returns exchange_slowdown_at() for a running job on a link, by the state's loads.
+YARD_HD inline double exchange_slowdown_of(const SimModel& f, const SimState& s, int32_t slot, int32_t link,
                                   int64_t capacity_bytes_per_s) {
-  if (!anybody_chooses(f)) return crowding(s.link_load[link], capacity_bytes_per_s);
+  if (!has_exchange_choice(f)) return exchange_slowdown(s.link_load[link], capacity_bytes_per_s);
   const int32_t links = num_links(f.spec);
-  return crowding_among(s.link_priority[slot], capacity_bytes_per_s,
+  return exchange_slowdown_at(s.link_priority[slot], capacity_bytes_per_s,
                         [&](int32_t priority) { return s.priority_load[priority * links + link]; });
 }
 

@@ -15,8 +15,8 @@ std::vector<Piece> pieces_of(const View& view, int32_t slot) {
 
 }  // namespace
 
-ExchangeTerms::ExchangeTerms(const View& view, const Foretell& foretell)
-    : view_(view), foretell_(foretell), senders_(static_cast<size_t>(view.spec().num_nodes)) {
+ExchangeTerms::ExchangeTerms(const View& view, const ThroughputModel& throughput_model)
+    : view_(view), throughput_model_(throughput_model), senders_(static_cast<size_t>(view.spec().num_nodes)) {
   for (int32_t i = 0; i < view.num_held(); ++i) {
     const int32_t slot = view.held(i);
     if (view.shaped(slot) || view.first_part(slot) == kNone ||
@@ -25,33 +25,33 @@ ExchangeTerms::ExchangeTerms(const View& view, const Foretell& foretell)
     }
     const std::vector<Piece> pieces = pieces_of(view, slot);
     const Exchange exchange = view.exchange(slot);
-    const Undisturbed alone = foretell.alone_on(slot, pieces, exchange.all_reduce);
+    const IsolatedThroughput isolated = throughput_model.isolated_throughput(slot, pieces, exchange.all_reduce);
     for (const Piece& p : pieces) {
       senders_[static_cast<size_t>(p.node)].push_back(
-          {slot, alone.link_bytes_per_s, exchange.priority});
+          {slot, isolated.link_bytes_per_s, exchange.priority});
     }
   }
 }
 
-ExchangeTerms::Stand ExchangeTerms::stand(int32_t slot) const {
-  return stand(slot, pieces_of(view_, slot), view_.exchange(slot));
+ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot) const {
+  return variables(slot, pieces_of(view_, slot), view_.exchange(slot));
 }
 
-ExchangeTerms::Stand ExchangeTerms::stand(int32_t slot, std::span<const Piece> pieces,
+ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot, std::span<const Piece> pieces,
                                           const Exchange& exchange) const {
   const SpecColumns& spec = view_.spec();
-  Stand out;
-  out.alone = foretell_.alone_on(slot, pieces, exchange.all_reduce);
-  out.time = 1 / std::max(out.alone.speed, 1e-3);
+  LinkVariables out;
+  out.isolated = throughput_model_.isolated_throughput(slot, pieces, exchange.all_reduce);
+  out.time = 1 / std::max(out.isolated.speed, 1e-3);
   out.exchange = exchange;
   out.spread = pieces.size() > 1;
-  out.model = std::max(0, foretell_.model(slot)) % kModels;
+  out.model = std::max(0, throughput_model_.model(slot)) % kModels;
   for (const Piece& p : pieces) {
     int32_t others = 0;
-    for (const Tenancy& other : foretell_.on(p.node)) {
+    for (const NodeOccupant& other : throughput_model_.occupants(p.node)) {
       if (other.slot != slot) others += other.gpus;
     }
-    out.beside = std::max(out.beside, static_cast<double>(others) / spec.node_gpus[p.node]);
+    out.colocated_share = std::max(out.colocated_share, static_cast<double>(others) / spec.node_gpus[p.node]);
     const auto capacity = static_cast<double>(spec.node_up_bytes[p.node]);
     if (!out.spread || capacity <= 0) continue;
     std::array<double, kLinkPriorities> loads{};
@@ -60,22 +60,22 @@ ExchangeTerms::Stand ExchangeTerms::stand(int32_t slot, std::span<const Piece> p
       loads[static_cast<size_t>(sender.priority)] +=
           static_cast<double>(sender.bytes_per_s) / capacity;
     }
-    const double own = static_cast<double>(out.alone.link_bytes_per_s) / capacity;
+    const double own_load = static_cast<double>(out.isolated.link_bytes_per_s) / capacity;
     double higher = 0, all = 0;
     for (size_t priority = 0; priority < loads.size(); ++priority) {
       all += loads[priority];
       if (priority > exchange.priority) higher += loads[priority];
     }
-    const double left = std::max(1 - higher, 1.0 / kLeastLeft);
-    out.crowd = std::max(out.crowd, (own + loads[exchange.priority]) / left - 1);
+    const double left = std::max(1 - higher, 1.0 / kMinLeftDivisor);
+    out.excess_load = std::max(out.excess_load, (own_load + loads[exchange.priority]) / left - 1);
     out.link = std::max(out.link, all);
-    out.ahead = std::max(out.ahead, higher);
-    out.own = own;
+    out.higher_load = std::max(out.higher_load, higher);
+    out.own_load = own_load;
   }
   return out;
 }
 
-std::vector<int32_t> ExchangeTerms::on_links(int32_t slot, std::span<const Piece> pieces) const {
+std::vector<int32_t> ExchangeTerms::jobs_on_links(int32_t slot, std::span<const Piece> pieces) const {
   std::vector<int32_t> out;
   for (const Piece& p : pieces) {
     for (const Sender& sender : senders_[static_cast<size_t>(p.node)]) {
@@ -87,16 +87,16 @@ std::vector<int32_t> ExchangeTerms::on_links(int32_t slot, std::span<const Piece
   return out;
 }
 
-ExchangeTerms::Terms ExchangeTerms::terms(const Stand& s) {
+ExchangeTerms::Terms ExchangeTerms::terms(const LinkVariables& s) {
   constexpr double kMost = 8;  // cap on the variables of links
   Terms x{};
-  x[kAlone] = s.time;
-  x[kBeside] = s.time * s.beside;
-  x[static_cast<size_t>(kModel + s.model)] = s.time * s.beside;
+  x[kIsolated] = s.time;
+  x[kColocated] = s.time * s.colocated_share;
+  x[static_cast<size_t>(kModel + s.model)] = s.time * s.colocated_share;
   if (!s.spread) return x;
-  x[kCrowd] = s.time * s.alone.exchange_share * std::min(s.crowd, kMost);
-  x[kLink] = s.time * std::min(s.link, kMost);
-  x[kAhead] = s.time * std::min(s.ahead, kMost);
+  x[kExcessLoad] = s.time * s.isolated.exchange_share * std::min(s.excess_load, kMost);
+  x[kLinkLoad] = s.time * std::min(s.link, kMost);
+  x[kHigherLoad] = s.time * std::min(s.higher_load, kMost);
   x[kSpread] = s.time;
   x[kTree] = s.time * (s.exchange.all_reduce == Pattern::kTree);
   x[kTwoLevels] = s.time * (s.exchange.all_reduce == Pattern::kHierarchical);

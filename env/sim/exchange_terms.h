@@ -23,52 +23,52 @@ class ExchangeTerms {
  public:
   static constexpr int kModels = 4;
   enum Term {
-    kAlone,
-    kBeside,
+    kIsolated,
+    kColocated,
     kModel,
-    kCrowd = kModel + kModels,
-    kLink,
-    kAhead,
+    kExcessLoad = kModel + kModels,
+    kLinkLoad,
+    kHigherLoad,
     kSpread,
     kTree,
     kTwoLevels,
     kTerms
   };
-  using Learned = Interference<LeastSquares<kTerms>>;
+  using Learned = InterferenceModel<LeastSquares<kTerms>>;
   using Terms = Learned::Terms;
 
   // Returns the initial weights: half as fast if others hold a whole node's GPUs, and an exchange
   // slowed in proportion to its link's excess load.
   static Terms start() {
     Terms out{};
-    out[kAlone] = out[kBeside] = out[kCrowd] = 1;
+    out[kIsolated] = out[kColocated] = out[kExcessLoad] = 1;
     return out;
   }
 
   // The variables of a job on a placement.
-  struct Stand {
-    Undisturbed alone;
+  struct LinkVariables {
+    IsolatedThroughput isolated;
     double time = 1;    // t
-    double beside = 0;  // g
-    double crowd = 0;   // c
+    double colocated_share = 0;  // g
+    double excess_load = 0;   // c
     double link = 0;    // l
-    double ahead = 0;   // h
-    double own = 0;     // load of the job itself over capacity
+    double higher_load = 0;   // h
+    double own_load = 0;     // load of the job itself over capacity
     bool spread = false;
     Exchange exchange;
     int model = 0;
   };
 
-  // Requires: both outlive this, and `foretell` is refreshed for the view.
-  ExchangeTerms(const View& view, const Foretell& foretell);
+  // Requires: both outlive this, and `throughput_model` is refreshed for the view.
+  ExchangeTerms(const View& view, const ThroughputModel& throughput_model);
 
   // Return the variables of a running job on its placement, and of a waiting job on `pieces`.
-  Stand stand(int32_t slot) const;
-  Stand stand(int32_t slot, std::span<const Piece> pieces, const Exchange& exchange) const;
+  LinkVariables variables(int32_t slot) const;
+  LinkVariables variables(int32_t slot, std::span<const Piece> pieces, const Exchange& exchange) const;
   // Returns the other jobs which span several nodes and hold GPUs on any node of `pieces`.
-  std::vector<int32_t> on_links(int32_t slot, std::span<const Piece> pieces) const;
+  std::vector<int32_t> jobs_on_links(int32_t slot, std::span<const Piece> pieces) const;
 
-  static Terms terms(const Stand& stand);
+  static Terms terms(const LinkVariables& variables);
 
  private:
   struct Sender {
@@ -78,7 +78,7 @@ class ExchangeTerms {
   };
 
   const View& view_;
-  const Foretell& foretell_;
+  const ThroughputModel& throughput_model_;
   std::vector<std::vector<Sender>> senders_;  // (M)
 };
 

@@ -17,18 +17,18 @@ class InSystem {
  public:
   InSystem(const Trace& trace, const Outcome& outcome) : begin_us_(outcome.begin_us) {
     for (size_t j = 0; j < trace.jobs.size(); ++j) {
-      comes_.push_back(trace.jobs[j].submit_us);
-      if (outcome.jobs[j].end_us != kNone) leaves_.push_back(outcome.jobs[j].end_us);
+      arrivals_.push_back(trace.jobs[j].submit_us);
+      if (outcome.jobs[j].end_us != kNone) ends_.push_back(outcome.jobs[j].end_us);
     }
-    std::sort(comes_.begin(), comes_.end());
-    std::sort(leaves_.begin(), leaves_.end());
-    come_sum_s_ = sums(comes_);
-    leave_sum_s_ = sums(leaves_);
+    std::sort(arrivals_.begin(), arrivals_.end());
+    std::sort(ends_.begin(), ends_.end());
+    arrival_sum_s_ = sums(arrivals_);
+    end_sum_s_ = sums(ends_);
   }
 
   // Returns the integral from the beginning to `at_us`, in job-seconds.
   double until(int64_t at_us) const {
-    return passed(comes_, come_sum_s_, at_us) - passed(leaves_, leave_sum_s_, at_us);
+    return elapsed_since(arrivals_, arrival_sum_s_, at_us) - elapsed_since(ends_, end_sum_s_, at_us);
   }
 
  private:
@@ -41,7 +41,7 @@ class InSystem {
   }
 
   // Returns the sum of (at - t) over all times t up to `at`, in seconds.
-  double passed(const std::vector<int64_t>& times_us, const std::vector<double>& sum_s,
+  double elapsed_since(const std::vector<int64_t>& times_us, const std::vector<double>& sum_s,
                 int64_t at_us) const {
     const auto n = static_cast<size_t>(std::upper_bound(times_us.begin(), times_us.end(), at_us) -
                                        times_us.begin());
@@ -49,31 +49,31 @@ class InSystem {
   }
 
   int64_t begin_us_;
-  std::vector<int64_t> comes_, leaves_;           // sorted
-  std::vector<double> come_sum_s_, leave_sum_s_;  // prefix sums
+  std::vector<int64_t> arrivals_, ends_;           // sorted
+  std::vector<double> arrival_sum_s_, end_sum_s_;  // prefix sums
 };
 
 // GPU-seconds received by a user's or tenant's jobs, and requested while they were in the system.
 struct Service {
-  double got_gpu_s = 0, asked_gpu_s = 0;
+  double received_gpu_s = 0, requested_gpu_s = 0;
 };
 
 // Jain's index: J = (sum x)^2 / (n sum x^2), where x is received divided by requested GPU-seconds.
-std::optional<double> jain(const std::unordered_map<std::string, Service>& who) {
-  if (who.size() < 2) return std::nullopt;
+std::optional<double> jain(const std::unordered_map<std::string, Service>& services) {
+  if (services.size() < 2) return std::nullopt;
   double sum = 0, squares = 0;
-  for (const auto& [name, service] : who) {
-    const double x = service.asked_gpu_s > 0 ? service.got_gpu_s / service.asked_gpu_s : 1;
+  for (const auto& [name, service] : services) {
+    const double x = service.requested_gpu_s > 0 ? service.received_gpu_s / service.requested_gpu_s : 1;
     sum += x;
     squares += x * x;
   }
   if (squares == 0) return std::nullopt;
-  return sum * sum / (static_cast<double>(who.size()) * squares);
+  return sum * sum / (static_cast<double>(services.size()) * squares);
 }
 
 }  // namespace
 
-Fairness fairness_of(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+Fairness fairness_of(const Trace& trace, const SimModel& fixed, const std::vector<int64_t>& isolated_us,
                      const Outcome& outcome) {
   YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
   const InSystem in_system(trace, outcome);
@@ -86,13 +86,13 @@ Fairness fairness_of(const Trace& trace, const Fixed& fixed, const std::vector<i
     const int64_t end_us = outcome.jobs[j].end_us;
     if (!job.scored || end_us == kNone) continue;
     const double jct_s = static_cast<double>(end_us - job.submit_us) / 1e6;
-    const double run_s = static_cast<double>(alone_us[j]) / 1e6;
+    const double run_s = static_cast<double>(isolated_us[j]) / 1e6;
     const int32_t weight = std::max(job.gpus, 1);
     for (auto& [name, all] : {std::pair{&job.user, &users}, std::pair{&job.tenant, &tenants}}) {
       if (name->empty()) continue;
       Service& service = (*all)[*name];
-      service.got_gpu_s += weight * run_s;
-      service.asked_gpu_s += weight * jct_s;
+      service.received_gpu_s += weight * run_s;
+      service.requested_gpu_s += weight * jct_s;
     }
     if (jct_s <= 0 || run_s <= 0) continue;
     const double mean_jobs = (in_system.until(end_us) - in_system.until(job.submit_us)) / jct_s;

@@ -26,9 +26,9 @@ struct Fairness {
   std::optional<double> jain_tenants;
 };
 
-// Returns the fairness metrics of an outcome. Requires: `alone_us` (run_alone() of metrics.h) and
+// Returns the fairness metrics of an outcome. Requires: `isolated_us` (isolated_run_us() of metrics.h) and
 // `outcome` have one entry for each of trace.jobs, in its order.
-Fairness fairness_of(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+Fairness fairness_of(const Trace& trace, const SimModel& fixed, const std::vector<int64_t>& isolated_us,
                      const Outcome& outcome);
 
 }  // namespace yard

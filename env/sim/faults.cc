@@ -22,17 +22,17 @@ constexpr double kUsPerHour = 3.6e9;
 constexpr int64_t kLongestUs = 100'000'000'000'000'000;  // 1e11 s, the longest time in a trace
 constexpr std::array<std::string_view, 3> kKinds = {"fail", "reclaim", "drain"};  // as FaultKind
 
-// Calls does(at_us, until_us) for each outage of one component. Its outages do not overlap.
-template <class Does>
+// Calls callback(at_us, until_us) for each outage of one component. Its outages do not overlap.
+template <class Callback>
 void for_outages(Rng rng, double mtbf_h, double repair_h, int64_t from_us, int64_t to_us,
-                 Does does) {
+                 Callback callback) {
   if (mtbf_h <= 0) return;
   const auto draw_us = [&](double mean_h) {
     return 1 + std::llround(-std::log(1 - rng.uniform()) * mean_h * kUsPerHour);
   };
   for (int64_t at_us = from_us + draw_us(mtbf_h); at_us < to_us;) {
     const int64_t until_us = at_us + draw_us(repair_h);
-    does(at_us, until_us);
+    callback(at_us, until_us);
     at_us = until_us + draw_us(mtbf_h);
   }
 }
@@ -121,23 +121,23 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
                      "'" + std::string(line.substr(0, 120)) + "'");
   }
   std::unordered_map<std::string_view, int32_t> names;
-  std::set<std::string_view> twice;
+  std::set<std::string_view> ambiguous;
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
     const std::string& name = spec.nodes[m].name;
-    if (!names.emplace(name, static_cast<int32_t>(m)).second) twice.insert(name);
+    if (!names.emplace(name, static_cast<int32_t>(m)).second) ambiguous.insert(name);
   }
   std::vector<Fault> faults;
   while (lines.next(line)) {
     if (trim(line).empty()) continue;
     const std::vector<std::string_view> fields = split(line, ',');
-    const auto refuse = [&](int column, const std::string& expected, std::string_view got) {
+    const auto reject = [&](int column, const std::string& expected, std::string_view got) {
       throw InputError(path + ":" + std::to_string(lines.number()) + ":" + std::to_string(column),
                        expected, "'" + std::string(got) + "'");
     };
-    if (fields.size() != 5) refuse(1, "5 fields", line);
+    if (fields.size() != 5) reject(1, "5 fields", line);
     const std::optional<int64_t> at_us = parse_seconds_us(trim(fields[0]));
     if (!at_us || *at_us < 0 || *at_us > kLongestUs) {
-      refuse(1, "at_s from 0 to 1e11 s", fields[0]);
+      reject(1, "at_s from 0 to 1e11 s", fields[0]);
     }
     Fault fault;
     fault.at_us = *at_us;
@@ -145,23 +145,23 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
     if (!trim(fields[1]).empty()) {
       const std::optional<int64_t> until_us = parse_seconds_us(trim(fields[1]));
       if (!until_us || *until_us <= *at_us || *until_us > kLongestUs) {
-        refuse(2, "until_s after at_s, up to 1e11 s, or nothing", fields[1]);
+        reject(2, "until_s after at_s, up to 1e11 s, or nothing", fields[1]);
       }
       fault.until_us = *until_us;
     }
     const auto kind = std::find(kKinds.begin(), kKinds.end(), trim(fields[2]));
-    if (kind == kKinds.end()) refuse(3, "fail, reclaim or drain", fields[2]);
+    if (kind == kKinds.end()) reject(3, "fail, reclaim or drain", fields[2]);
     fault.kind = static_cast<FaultKind>(kind - kKinds.begin());
     const auto named = names.find(trim(fields[3]));
     const std::optional<int64_t> index = parse_int(trim(fields[3]));
-    if (twice.contains(trim(fields[3]))) {
-      refuse(4, "a name that one node has, or its index", fields[3]);
+    if (ambiguous.contains(trim(fields[3]))) {
+      reject(4, "a name that one node has, or its index", fields[3]);
     } else if (named != names.end()) {
       fault.node = named->second;
     } else if (index && *index >= 0 && *index < static_cast<int64_t>(spec.nodes.size())) {
       fault.node = static_cast<int32_t>(*index);
     } else {
-      refuse(4, "a node's name or index", fields[3]);
+      reject(4, "a node's name or index", fields[3]);
     }
     const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
     if (trim(fields[4]) == "all") {
@@ -170,7 +170,7 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
       for (const std::string_view part : split(trim(fields[4]), '+')) {
         const std::optional<int64_t> gpu = parse_int(part);
         if (!gpu || *gpu < 0 || *gpu >= gpus) {
-          refuse(5, "all, or GPUs of the node from 0 to " + std::to_string(gpus - 1), fields[4]);
+          reject(5, "all, or GPUs of the node from 0 to " + std::to_string(gpus - 1), fields[4]);
         }
         fault.mask |= uint64_t{1} << *gpu;
       }

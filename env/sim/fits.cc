@@ -21,15 +21,15 @@ namespace yard {
 namespace {
 
 // GPUs of a cluster which a job's tenant may use.
-struct Allowed {
+struct Allowance {
   int64_t gpus = 0;  // of its own nodes and of lent nodes
   int64_t limit = INT64_MAX;
 };
 
-Allowed allowed_to(const std::string& tenant, const ClusterSpec& spec) {
-  Allowed out;
+Allowance allowance_of(const std::string& tenant, const ClusterSpec& spec) {
+  Allowance out;
   for (const Node& node : spec.nodes) {
-    if (open_to(node, tenant, spec)) out.gpus += node.gpus;
+    if (may_use_node(node, tenant, spec)) out.gpus += node.gpus;
   }
   for (const Tenant& one : spec.tenants) {
     if (one.name != tenant) continue;
@@ -40,7 +40,7 @@ Allowed allowed_to(const std::string& tenant, const ClusterSpec& spec) {
 }
 
 // Returns what makes a request unusable, in itself or on this cluster; an empty reason if nothing.
-Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Allowed& allowed) {
+Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Allowance& allowance) {
   int64_t tasks = 0, cpu_milli = 0;
   for (const RoleGroup& g : job.groups) {
     tasks += g.count;
@@ -56,15 +56,15 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Al
             "at most " + std::to_string(total_gpus) + " GPUs, the whole cluster",
             std::to_string(job.gpus)};
   }
-  if (job.gpus > 0 && allowed.gpus == 0) {
+  if (job.gpus > 0 && allowance.gpus == 0) {
     std::vector<std::string> names;
     for (const Tenant& tenant : spec.tenants) names.push_back(tenant.name);
     return {"no node that its tenant may use",
             "a tenant with nodes, as no node is lent (" + join(names) + ")",
             job.tenant.empty() ? "none" : "'" + job.tenant + "'"};
   }
-  // placeless() checks jobs with a shape.
-  const int64_t most = std::min(allowed.gpus, allowed.limit);
+  // without_placement() checks jobs with a shape.
+  const int64_t most = std::min(allowance.gpus, allowance.limit);
   if (job.groups.empty() && job.gpus > most) {
     return {"more than its tenant may hold",
             "at most " + std::to_string(most) + " GPUs, what " +
@@ -72,11 +72,11 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus, const Al
                 " may hold",
             std::to_string(job.gpus)};
   }
-  return types_unfit(job, spec, type_bits(job, spec));
+  return unfit_types_reason(job, spec, type_bits(job, spec));
 }
 
 // Marks jobs which depend, directly or indirectly, on themselves or on a job outside the trace.
-std::vector<char> never_ready(const std::vector<Job>& jobs) {
+std::vector<char> never_startable(const std::vector<Job>& jobs) {
   std::vector<char> never(jobs.size(), 0);
   std::unordered_map<std::string_view, size_t> index;
   std::vector<std::vector<size_t>> next(jobs.size());
@@ -107,11 +107,11 @@ std::vector<char> never_ready(const std::vector<Job>& jobs) {
 }
 
 // Marks jobs which have no placement on the empty cluster.
-std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spec) {
+std::vector<char> without_placement(const std::vector<Job>& jobs, const ClusterSpec& spec) {
   if (jobs.empty()) return {};
   const SpecTable nodes(spec);
   const JobTable table(jobs, spec);
-  const Fixed fixed{nodes.columns(), table.columns(), {}};
+  const SimModel fixed{nodes.columns(), table.columns(), {}};
   std::vector<char> known(static_cast<size_t>(fixed.jobs.num_classes), 0), bad = known;  // (K)
   World world(fixed, 1);
   const std::vector<int64_t> no_work(jobs.size(), 0);
@@ -125,8 +125,8 @@ std::vector<char> placeless(const std::vector<Job>& jobs, const ClusterSpec& spe
     world.advance({no_work.data()});
     const View view(world.fixed(), world.state(), Level::kBlind);
     const int32_t slot = view.queue_head();
-    bad[k] = place(view, Placement::kBestFit, slot, pieces.data()) == 0 &&
-             place(view, Placement::kFirstFit, slot, pieces.data()) == 0;
+    bad[k] = place(view, PlacementRule::kBestFit, slot, pieces.data()) == 0 &&
+             place(view, PlacementRule::kFirstFit, slot, pieces.data()) == 0;
   }
   std::vector<char> out;
   for (size_t j = 0; j < jobs.size(); ++j) {
@@ -141,13 +141,13 @@ namespace {
 
 // Throws InputError if all jobs, run one after the other, could overflow the clock.
 void check_length(const Trace& trace) {
-  constexpr double kMostS = 4e12;
+  constexpr double kMaxS = 4e12;
   double sum_us = trace.jobs.empty() ? 0 : static_cast<double>(trace.jobs.back().submit_us);
   for (const Job& job : trace.jobs) sum_us += static_cast<double>(job.run_us);
-  if (sum_us <= 1e6 * kMostS) return;
+  if (sum_us <= 1e6 * kMaxS) return;
   throw InputError(
       trace.source,
-      "run times that add up, behind the last submission, to at most " + shortest(kMostS) + " s",
+      "run times that add up, behind the last submission, to at most " + shortest(kMaxS) + " s",
       shortest(1e-6 * sum_us));
 }
 
@@ -156,9 +156,9 @@ void check_length(const Trace& trace) {
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   check_length(trace);
   const int total_gpus = spec.total_gpus();
-  const std::vector<char> never = never_ready(trace.jobs);
+  const std::vector<char> never = never_startable(trace.jobs);
   // Jobs with stages are placed stage by stage.
-  const Stages stages = any_staged(trace) ? take_apart(trace.jobs) : Stages{};
+  const Stages stages = any_staged(trace) ? split_stages(trace.jobs) : Stages{};
   const std::vector<Job>& asked = stages.jobs.empty() ? trace.jobs : stages.jobs;
   const auto job_of = [&](size_t e) {
     return stages.jobs.empty() ? e : static_cast<size_t>(stages.job_of[e]);
@@ -171,11 +171,11 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   }
   std::vector<size_t> shaped;  // jobs of `requests`, which only a placement can check
   std::vector<Job> requests;
-  std::unordered_map<std::string_view, Allowed> tenants;
+  std::unordered_map<std::string_view, Allowance> tenants;
   for (size_t e = 0; e < asked.size(); ++e) {
     Unusable& what = why[job_of(e)];
     const auto [tenant, first] = tenants.try_emplace(asked[e].tenant);
-    if (first) tenant->second = allowed_to(asked[e].tenant, spec);
+    if (first) tenant->second = allowance_of(asked[e].tenant, spec);
     if (what.reason.empty()) what = unfit(asked[e], spec, total_gpus, tenant->second);
     // With tenants, plain jobs are bound by limits and exclusive nodes, too.
     const bool plain = asked[e].groups.empty() && asked[e].gpu_types.empty() &&
@@ -184,10 +184,10 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
     shaped.push_back(job_of(e));
     requests.push_back(asked[e]);
   }
-  const std::vector<char> bad = placeless(requests, spec);
+  const std::vector<char> bad = without_placement(requests, spec);
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;
-    why[shaped[i]] = why_no_place(requests[i], spec, type_bits(requests[i], spec));
+    why[shaped[i]] = no_placement_reason(requests[i], spec, type_bits(requests[i], spec));
   }
   const Job* const first = trace.jobs.data();
   const auto found = [&](const Job& job) -> std::optional<Unusable> {

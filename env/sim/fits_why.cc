@@ -113,13 +113,13 @@ Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& sp
 
 }  // namespace
 
-bool open_to(const Node& node, const std::string& tenant, const ClusterSpec& spec) {
+bool may_use_node(const Node& node, const std::string& tenant, const ClusterSpec& spec) {
   if (node.tenant < 0) return true;
   const Tenant& owner = spec.tenants[static_cast<size_t>(node.tenant)];
   return owner.may_lend || owner.name == tenant;
 }
 
-Unusable types_unfit(const Job& job, const ClusterSpec& spec, uint64_t types) {
+Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
   if (job.gpus == 0) return {};
   const std::string& tenant = job.tenant;
   std::vector<int64_t> of_type(spec.types.size(), 0);
@@ -128,7 +128,7 @@ Unusable types_unfit(const Job& job, const ClusterSpec& spec, uint64_t types) {
   for (const Node& node : spec.nodes) {
     if ((types >> node.type & 1) == 0) continue;
     any = any || node.gpus > 0;
-    if (!open_to(node, tenant, spec)) continue;
+    if (!may_use_node(node, tenant, spec)) continue;
     all += node.gpus;
     most = std::max(most, of_type[static_cast<size_t>(node.type)] += node.gpus);
   }
@@ -154,11 +154,11 @@ Unusable types_unfit(const Job& job, const ClusterSpec& spec, uint64_t types) {
   return {};
 }
 
-Unusable why_no_place(const Job& job, const ClusterSpec& spec, uint64_t types) {
+Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
   const std::string& tenant = job.tenant;
   std::vector<const Node*> on_gpus, all;
   for (const Node& node : spec.nodes) {
-    if (!open_to(node, tenant, spec)) continue;
+    if (!may_use_node(node, tenant, spec)) continue;
     all.push_back(&node);
     if (node.gpus > 0 && (types >> node.type & 1) != 0) on_gpus.push_back(&node);
   }

@@ -10,13 +10,13 @@
 namespace yard {
 
 // Returns whether jobs of that tenant may use the node.
-bool open_to(const Node& node, const std::string& tenant, const ClusterSpec& spec);
+bool may_use_node(const Node& node, const std::string& tenant, const ClusterSpec& spec);
 
 // Returns what is wrong with the GPU types of a request; an empty reason if nothing is.
 // `types`: bit set of the types which the job may run on.
-Unusable types_unfit(const Job& job, const ClusterSpec& spec, uint64_t types);
+Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
 
 // Returns why a job has no placement on the empty cluster. Requires: a placement failed.
-Unusable why_no_place(const Job& job, const ClusterSpec& spec, uint64_t types);
+Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types);
 
 }  // namespace yard

@@ -12,7 +12,7 @@ using Key = std::tuple<uint64_t, int32_t, int32_t, int32_t, int32_t, int64_t, in
 
 class Mix {
  public:
-  explicit Mix(const Fixed& fixed) : fixed_(fixed) {}
+  explicit Mix(const SimModel& fixed) : fixed_(fixed) {}
 
   void add(int32_t shape, const TaskNeed& need, int64_t count) {
     if (count == 0) return;
@@ -39,7 +39,7 @@ class Mix {
   }
 
  private:
-  const Fixed& fixed_;
+  const SimModel& fixed_;
   std::map<Key, TaskShare> tasks_;
   double total_ = 0;
 };
@@ -54,7 +54,7 @@ bool needs_gpu(const TaskNeed& need) { return need.gpus > 0 || need.gpu_milli > 
 
 }  // namespace
 
-std::vector<TaskShare> task_mix(const Fixed& fixed) {
+std::vector<TaskShare> task_mix(const SimModel& fixed) {
   Mix mix(fixed);
   const JobColumns& jobs = fixed.jobs;
   const int32_t node_gpus = fixed.spec.max_node_gpus;
@@ -73,7 +73,7 @@ std::vector<TaskShare> task_mix(const Fixed& fixed) {
   return mix.shares();
 }
 
-Fragmentation::Fragmentation(const Fixed& fixed)
+Fragmentation::Fragmentation(const SimModel& fixed)
     : fixed_(fixed), mix_(task_mix(fixed)), parts_(static_cast<size_t>(fixed.spec.num_nodes)) {
   const size_t nodes = parts_.size(), gpus = static_cast<size_t>(fixed.spec.total_gpus);
   free_mask_.resize(nodes);
@@ -89,7 +89,7 @@ Fragmentation::Fragmentation(const Fixed& fixed)
 }
 
 // Stores the node's resources. Returns whether they differ from those of the last call.
-bool Fragmentation::changed(const ClusterState& s, int32_t node) {
+bool Fragmentation::changed(const SimState& s, int32_t node) {
   bool any = fresh_;
   const auto note = [&any](auto& seen, auto now) {
     any = any || seen != now;
@@ -113,14 +113,14 @@ bool Fragmentation::changed(const ClusterState& s, int32_t node) {
   return any;
 }
 
-Fragmentation::NodePart Fragmentation::look(const ClusterState& s, int32_t node) const {
+Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t node) const {
   const NodeLedger now(fixed_, s, node);
   const int32_t gpu0 = fixed_.spec.node_gpu0[node];
   int64_t free_milli = int64_t{kWholeGpu} * count_bits(now.free);
   for (uint64_t rest = now.shared; rest != 0; rest &= rest - 1) {
     free_milli += s.share_milli[gpu0 + lowest_bit(rest)];
   }
-  NodePart part{.free = static_cast<double>(free_milli) / kWholeGpu, .stranded = free_milli > 0};
+  NodeFragments part{.free = static_cast<double>(free_milli) / kWholeGpu, .stranded = free_milli > 0};
   if (free_milli == 0) return part;
   for (const TaskShare& task : mix_) {
     const TaskNeed& need = task.need;
@@ -143,18 +143,18 @@ Fragmentation::NodePart Fragmentation::look(const ClusterState& s, int32_t node)
   return part;
 }
 
-const Fragments& Fragmentation::of(const ClusterState& s) {
+const Fragments& Fragmentation::of(const SimState& s) {
   bool any = false;
   for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
     if (!changed(s, m)) continue;
-    parts_[static_cast<size_t>(m)] = look(s, m);
+    parts_[static_cast<size_t>(m)] = compute(s, m);
     any = true;
   }
   fresh_ = false;
   if (!any) return last_;
   last_ = {};
   for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
-    const NodePart& part = parts_[static_cast<size_t>(m)];
+    const NodeFragments& part = parts_[static_cast<size_t>(m)];
     last_.free += part.free;
     last_.unusable += part.unusable;
     if (s.free_count[m] < fixed_.spec.node_gpus[m]) last_.partial += part.free;

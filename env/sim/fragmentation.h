@@ -28,27 +28,27 @@ struct TaskShare {
 };
 
 // Returns the distinct tasks of the workload.
-std::vector<TaskShare> task_mix(const Fixed& fixed);
+std::vector<TaskShare> task_mix(const SimModel& fixed);
 
 class Fragmentation {
  public:
   // Requires: `fixed` outlives this.
-  explicit Fragmentation(const Fixed& fixed);
+  explicit Fragmentation(const SimModel& fixed);
 
   // Returns the metrics of a state. Recomputes only nodes which changed since the last call.
-  const Fragments& of(const ClusterState& state);
+  const Fragments& of(const SimState& state);
 
  private:
-  struct NodePart {
+  struct NodeFragments {
     double free = 0, unusable = 0;  // [GPUs]
     bool stranded = false;
   };
-  bool changed(const ClusterState& s, int32_t node);
-  NodePart look(const ClusterState& s, int32_t node) const;
+  bool changed(const SimState& s, int32_t node);
+  NodeFragments compute(const SimState& s, int32_t node) const;
 
-  const Fixed& fixed_;
+  const SimModel& fixed_;
   std::vector<TaskShare> mix_;
-  std::vector<NodePart> parts_;  // (M)
+  std::vector<NodeFragments> parts_;  // (M)
   bool fresh_ = true;            // of() was not called yet
   // Values at the last call; the columns of GPUs only if GPUs can be shared.
   std::vector<uint64_t> free_mask_, shared_mask_;     // (M)

@@ -36,12 +36,12 @@ struct FreeMap {
   YARD_HD explicit FreeMap(const SpecColumns& spec)
       : words((spec.num_nodes + 63) / 64), summary_words((words + 63) / 64) {}
 
-  YARD_HD void set(ClusterState& s, int32_t count, int32_t node) const {
+  YARD_HD void set(SimState& s, int32_t count, int32_t node) const {
     s.free_bits[count * words + (node >> 6)] |= uint64_t{1} << (node & 63);
     s.free_summary[count * summary_words + (node >> 12)] |= uint64_t{1} << (node >> 6 & 63);
   }
 
-  YARD_HD void clear(ClusterState& s, int32_t count, int32_t node) const {
+  YARD_HD void clear(SimState& s, int32_t count, int32_t node) const {
     uint64_t& word = s.free_bits[count * words + (node >> 6)];
     word &= ~(uint64_t{1} << (node & 63));
     if (word == 0) {
@@ -50,7 +50,7 @@ struct FreeMap {
   }
 
   // Returns the lowest node with at least `count` and at most `most` free GPUs, or kNone.
-  YARD_HD int32_t first_of(const ClusterState& s, int32_t count, int32_t most) const {
+  YARD_HD int32_t first_of(const SimState& s, int32_t count, int32_t most) const {
     for (int32_t sw = 0; sw < summary_words; ++sw) {
       uint64_t summary = 0, bits = 0;
       for (int32_t c = count; c <= most; ++c) summary |= s.free_summary[c * summary_words + sw];
@@ -63,14 +63,14 @@ struct FreeMap {
   }
 
   // Returns the number of nodes with exactly `free` free GPUs.
-  YARD_HD int32_t count(const ClusterState& s, int32_t free) const {
+  YARD_HD int32_t count(const SimState& s, int32_t free) const {
     int32_t n = 0;
     for (int32_t w = 0; w < words; ++w) n += count_bits(s.free_bits[free * words + w]);
     return n;
   }
 
   // Returns the lowest node >= `from` with exactly `count` free GPUs, or kNone.
-  YARD_HD int32_t first(const ClusterState& s, int32_t count, int32_t from = 0) const {
+  YARD_HD int32_t first(const SimState& s, int32_t count, int32_t from = 0) const {
     const uint64_t* bits = s.free_bits + static_cast<int64_t>(count) * words;
     int32_t w = from / 64;
     if (w >= words) return kNone;

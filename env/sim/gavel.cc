@@ -29,7 +29,7 @@ namespace yard {
 namespace {
 
 constexpr double kUsPerS = 1e6;
-constexpr int32_t kMostFailures = 5;
+constexpr int32_t kMaxFailures = 5;
 constexpr const char* kUnnamedType = "gpu";  // in a cluster without names of types
 
 struct Config {
@@ -100,31 +100,31 @@ class Rounds {
  public:
   Rounds(const Replay& replay, const Config& config, const Throughputs& table)
       : config_(config),
-        stage_(replay, "gavel"),
+        sim_(replay, "gavel"),
         workers_(workers_of(*replay.cluster, table, config)),
         next_(replay.first_job),
         end_job_(replay.end_job),
         jobs_(static_cast<size_t>(replay.end_job)),
         fifo_(workers_.gpus, replay.fixed.jobs.gpus, replay.end_job, config.seed),
         time_s_(workers_.names.size(), 0) {
-    for (int32_t j = next_; j < end_job_; ++j) look_up(j, table);
+    for (int32_t j = next_; j < end_job_; ++j) load_throughputs(j, table);
   }
 
   Outcome run() {
-    while (!stage_.done()) {
+    while (!sim_.done()) {
       const bool idle = running_.empty() && next_ == end_job_;
       if (idle) last_allocation_s_ = 0;
-      turn_clock();
+      advance_clock();
       credit();
-      stage_.pass_to(to_us(now_s_));
-      take_in_arrived();
-      const bool often = now_s_ - last_allocation_s_ < static_cast<double>(config_.recompute_s);
-      if (news_ && (!often || last_allocation_s_ == 0)) allocate();
+      sim_.pass_to(to_us(now_s_));
+      add_arrivals();
+      const bool too_soon = now_s_ - last_allocation_s_ < static_cast<double>(config_.recompute_s);
+      if (allocation_stale_ && (!too_soon || last_allocation_s_ == 0)) allocate();
       begin_round();
-      stage_.end_event();
-      if (idle && running_.empty() && !stage_.done()) stage_.stuck();
+      sim_.end_event();
+      if (idle && running_.empty() && !sim_.done()) sim_.stuck();
     }
-    return stage_.take_outcome();
+    return sim_.take_outcome();
   }
 
  private:
@@ -132,39 +132,39 @@ class Rounds {
   static int64_t to_us(double s) { return std::llround(s * kUsPerS); }
   double half_round_s() const { return static_cast<double>(config_.round_s) / 2; }
 
-  void look_up(int32_t j, const Throughputs& table) {
-    const Job& said = stage_.job(j);
-    const auto kind = Throughputs::kind_of(said);
-    job(j).steps_left = static_cast<int64_t>(said.iterations);
-    if (said.iterations < 1 || said.iterations != std::floor(said.iterations)) {
-      throw InputError("job '" + said.id + "'", "a whole number of steps, as Gavel's traces have",
-                       shortest(said.iterations));
+  void load_throughputs(int32_t j, const Throughputs& table) {
+    const Job& trace_job = sim_.job(j);
+    const auto kind = Throughputs::kind_of(trace_job);
+    job(j).steps_left = static_cast<int64_t>(trace_job.iterations);
+    if (trace_job.iterations < 1 || trace_job.iterations != std::floor(trace_job.iterations)) {
+      throw InputError("job '" + trace_job.id + "'", "a whole number of steps, as Gavel's traces have",
+                       shortest(trace_job.iterations));
     }
     bool runs_somewhere = false;
     for (const std::string& type : workers_.names) {
       const auto steps_per_s = table.alone(type, kind);
       if (!steps_per_s) {
         throw InputError(table.path(),
-                         type + ": " + Throughputs::text_of(kind) + " of job '" + said.id + "'",
+                         type + ": " + Throughputs::text_of(kind) + " of job '" + trace_job.id + "'",
                          "none");
       }
       job(j).steps_per_s.push_back(*steps_per_s);
       runs_somewhere |= *steps_per_s > 0;
     }
     if (runs_somewhere) return;
-    throw InputError(table.path(), "a GPU type of the cluster on which job '" + said.id + "' runs",
+    throw InputError(table.path(), "a GPU type of the cluster on which job '" + trace_job.id + "' runs",
                      "0 steps/s for " + Throughputs::text_of(kind));
   }
 
   // Moves the clock to the end of the round's last job; if nothing ran, to the next arrival.
-  void turn_clock() {
+  void advance_clock() {
     double last_s = 0;
     for (const int32_t j : running_) last_s = std::max(last_s, job(j).finish_s);
     if (last_s > 0) {
       if (round_end_s_ >= 0) round_begin_s_ = round_end_s_;
       now_s_ = round_end_s_ = last_s;
     } else if (next_ < end_job_) {
-      now_s_ = static_cast<double>(stage_.submit_us(next_)) / kUsPerS;
+      now_s_ = static_cast<double>(sim_.submit_us(next_)) / kUsPerS;
     }
   }
 
@@ -177,9 +177,9 @@ class Rounds {
     for (const int32_t j : running_) {
       GavelJob& one = job(j);
       const double ran_s = one.finish_s - round_begin_s_;
-      if (one.round_steps < stage_.gpus(j) || ran_s <= 0) {
-        news_ = true;
-        one.left = ++one.failures == kMostFailures;
+      if (one.round_steps < sim_.gpus(j) || ran_s <= 0) {
+        allocation_stale_ = true;
+        one.left = ++one.failures == kMaxFailures;
       } else {
         one.failures = 0;
         one.steps_left -= one.round_steps;
@@ -191,25 +191,25 @@ class Rounds {
     }
     running_.clear();
     if (leaving_.empty()) return;
-    news_ = true;
+    allocation_stale_ = true;
     std::erase_if(active_, [&](int32_t j) { return job(j).left; });
     for (auto at = leaving_.rbegin(); at != leaving_.rend(); ++at) leave(*at);
   }
 
   void leave(int32_t j) {
     const int64_t end_us = to_us(job(j).finish_s);
-    stage_.pass_to(end_us);
-    job(j).steps_left > 0 ? stage_.drop(j) : stage_.finish(j, end_us);
+    sim_.pass_to(end_us);
+    job(j).steps_left > 0 ? sim_.drop(j) : sim_.finish(j, end_us);
     job(j).ran = false;
   }
 
-  void take_in_arrived() {
+  void add_arrivals() {
     for (; next_ < end_job_; ++next_) {
-      if (static_cast<double>(stage_.submit_us(next_)) / kUsPerS > now_s_) return;
-      stage_.arrive(next_);
+      if (static_cast<double>(sim_.submit_us(next_)) / kUsPerS > now_s_) return;
+      sim_.arrive(next_);
       active_.push_back(next_);
       job(next_).time_s = half_round_s();
-      news_ = true;
+      allocation_stale_ = true;
     }
   }
 
@@ -226,7 +226,7 @@ class Rounds {
     }
     last_allocation_s_ = now_s_;
     fifo_.allocate(active_);
-    news_ = false;
+    allocation_stale_ = false;
   }
 
   void begin_round() {
@@ -234,12 +234,12 @@ class Rounds {
     for (int32_t type = 0; type < types; ++type) choose(type);
     for (const int32_t j : active_) {
       GavelJob& one = job(j);
-      if (one.ran && !one.runs) stage_.preempt(j);
+      if (one.ran && !one.runs) sim_.preempt(j);
     }
     for (const int32_t j : running_) {
       GavelJob& one = job(j);
       const auto type = static_cast<size_t>(fifo_.type_of(j));
-      if (!one.ran) stage_.start_anywhere(j, workers_.is_of[type].data());
+      if (!one.ran) sim_.start_anywhere(j, workers_.is_of[type].data());
       const double steps_per_s = one.steps_per_s[type];
       const double whole = steps_per_s * static_cast<double>(config_.round_s);
       one.round_steps = std::min(static_cast<int64_t>(whole), one.steps_left);
@@ -269,15 +269,15 @@ class Rounds {
     });
     int32_t free = workers_.gpus[static_cast<size_t>(type)];
     for (const int32_t j : candidates_) {
-      if (stage_.gpus(j) > free) continue;
-      free -= stage_.gpus(j);
+      if (sim_.gpus(j) > free) continue;
+      free -= sim_.gpus(j);
       job(j).runs = true;
       running_.push_back(j);
     }
   }
 
   const Config& config_;
-  RuleStage stage_;
+  JobSim sim_;
   Workers workers_;
   int32_t next_, end_job_;        // jobs [next_, end_job_) have not arrived
   std::vector<GavelJob> jobs_;    // (N)
@@ -288,10 +288,10 @@ class Rounds {
   std::vector<double> time_s_;  // (T)  sum over all jobs since the last allocation
   double now_s_ = 0, last_allocation_s_ = 0;
   double round_begin_s_ = 0, round_end_s_ = -1;  // of the last round in which a job ran
-  bool news_ = true;  // a job arrived, left or failed since the last allocation
+  bool allocation_stale_ = true;  // a job arrived, left or failed since the last allocation
 };
 
-class Gavel final : public Pacing {
+class Gavel final : public RuleSet {
  public:
   explicit Gavel(const Settings& settings)
       : config_(parse<Config>(settings)), table_(Throughputs::load(config_.throughputs)) {}
@@ -306,7 +306,7 @@ class Gavel final : public Pacing {
   Throughputs table_;
 };
 
-const PacingRegistry::Add<Gavel> kGavel{
+const RuleSetRegistry::Add<Gavel> kGavel{
     "gavel",
     {.about = "Gavel's simulator: rounds of up to 360 s, measured throughputs by GPU type",
      .source = "Gavel, OSDI 2020",

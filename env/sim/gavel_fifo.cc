@@ -60,7 +60,7 @@ uint32_t PythonRandom::below(uint32_t n) {
   }
 }
 
-void GavelFifo::give(int32_t j, int32_t type) {
+void GavelFifo::assign(int32_t j, int32_t type) {
   type_[static_cast<size_t>(j)] = type;
   free_[static_cast<size_t>(type)] -= gpus_[j];
   allocated_.push_back(j);
@@ -79,29 +79,29 @@ void GavelFifo::allocate(const std::vector<int32_t>& active) {
     const int32_t type = type_of(j);
     still = std::lower_bound(still, active.end(), j);
     if (still != active.end() && *still == j) {
-      give(j, type);
+      assign(j, type);
     } else if (head < queue.size()) {
       const int32_t next = queue[head++];
-      if (gpus_[next] <= free_[static_cast<size_t>(type)]) give(next, type);
+      if (gpus_[next] <= free_[static_cast<size_t>(type)]) assign(next, type);
     }
   }
   std::vector<int32_t> open;  // types with free GPUs which are not closed
   for (size_t type = 0; type < workers_.size(); ++type) {
     if (free_[type] > 0) open.push_back(static_cast<int32_t>(type));
   }
-  std::vector<size_t> roomy;  // indices into `open` of types with room for the job
+  std::vector<size_t> with_room;  // indices into `open` of types with room for the job
   for (; head < queue.size() && !open.empty(); ++head) {
     const int32_t j = queue[head];
-    roomy.clear();
+    with_room.clear();
     for (size_t i = 0; i < open.size(); ++i) {
-      if (free_[static_cast<size_t>(open[i])] >= gpus_[j]) roomy.push_back(i);
+      if (free_[static_cast<size_t>(open[i])] >= gpus_[j]) with_room.push_back(i);
     }
-    if (roomy.empty()) break;
-    const size_t lot = roomy[random_.below(static_cast<uint32_t>(roomy.size()))];
+    if (with_room.empty()) break;
+    const size_t drawn = with_room[random_.below(static_cast<uint32_t>(with_room.size()))];
     const int32_t type = open.back();
-    give(j, type);
+    assign(j, type);
     if (free_[static_cast<size_t>(type)] == 0) {
-      open.erase(open.begin() + static_cast<std::ptrdiff_t>(lot));
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(drawn));
     }
   }
   std::sort(allocated_.begin(), allocated_.end());

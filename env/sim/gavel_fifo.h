@@ -44,7 +44,7 @@ class GavelFifo {
   int32_t type_of(int32_t j) const { return type_[static_cast<size_t>(j)]; }
 
  private:
-  void give(int32_t j, int32_t type);
+  void assign(int32_t j, int32_t type);
 
   std::vector<int32_t> workers_;
   const int32_t* gpus_;

@@ -12,13 +12,13 @@
 namespace yard {
 
 // Returns whether the job's demand fits within its tenant's limit.
-YARD_HD inline bool within_limit(const Fixed& f, const ClusterState& s, int32_t slot) {
+YARD_HD inline bool within_limit(const SimModel& f, const SimState& s, int32_t slot) {
   const int32_t t = s.tenant[slot];
   return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
 }
 
 // Sets the node's free GPUs and updates the index and counters.
-YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
+YARD_HD inline void set_free(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   const FreeMap map(f.spec);
   const int32_t before = s.free_count[node];
   const int32_t after = count_bits(mask);
@@ -31,7 +31,7 @@ YARD_HD inline void set_free(const Fixed& f, ClusterState& s, int32_t node, uint
 }
 
 // Makes released GPUs free, or idle if they are down.
-YARD_HD inline void give_back(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
+YARD_HD inline void give_back(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   if (f.faults) {
     const uint64_t down = mask & s.down_mask[node];
     s.idle_down_mask[node] |= down;
@@ -50,7 +50,7 @@ YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
 
 // Returns `count` GPUs out of a node's `mask`: those vacated soonest, the lowest among equals.
 // Requires: `mask` has at least `count` bits.
-YARD_HD inline uint64_t soonest_bits(const Fixed& f, const ClusterState& s, int32_t node,
+YARD_HD inline uint64_t soonest_bits(const SimModel& f, const SimState& s, int32_t node,
                                      uint64_t mask, int32_t count) {
   const int64_t now_us = s.head->now_us;
   if (s.head->ready_horizon_us <= now_us) return lowest_bits(mask, count);
@@ -72,7 +72,7 @@ YARD_HD inline uint64_t soonest_bits(const Fixed& f, const ClusterState& s, int3
 
 // Takes a part of a node: the GPUs `mask`, or a share of that GPU if the tasks need one, and the
 // tasks' CPUs and memory. Returns the part, chained before `next`. Requires: all of it is free.
-YARD_HD inline int32_t hold_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t node,
+YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, int32_t node,
                                  uint64_t mask, int32_t group, int32_t tasks, int32_t next) {
   if (s.shape[slot] == kNone) {
     set_free(f, s, node, s.free_mask[node] & ~mask);
@@ -96,7 +96,7 @@ YARD_HD inline int32_t hold_part(const Fixed& f, ClusterState& s, int32_t slot, 
 }
 
 // Returns the resources which hold_part() took. Does not free the part record.
-YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t part) {
+YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, int32_t part) {
   const int32_t node = s.part_node[part];
   const uint64_t mask = s.part_mask[part];
   if (s.shape[slot] == kNone) {
@@ -124,7 +124,7 @@ YARD_HD inline void return_part(const Fixed& f, ClusterState& s, int32_t slot, i
 // Returns when the requested resources are vacated: now if they fit next to the stopping jobs, else
 // when these have left. Resources which other starting jobs wait for count as taken. Requires: the
 // part is free and not held yet.
-YARD_HD inline int64_t room_ready_us(const Fixed& f, const ClusterState& s, int32_t slot,
+YARD_HD inline int64_t room_ready_us(const SimModel& f, const SimState& s, int32_t slot,
                                      int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
   int64_t ready_us = s.head->now_us;
   const auto wait_until = [&ready_us](int64_t at_us) {
@@ -138,8 +138,8 @@ YARD_HD inline int64_t room_ready_us(const Fixed& f, const ClusterState& s, int3
   };
   if (need.gpu_milli > 0) {
     const int32_t g = gpu0 + lowest_bit(mask);
-    const uint64_t barred = barred_beside(f, node, need.kind);
-    if ((barred != 0 && (s.leaving_kinds[g] & barred) != 0) ||
+    const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
+    if ((conflicts != 0 && (s.leaving_kinds[g] & conflicts) != 0) ||
         crowded(milli_on(f, node, need), s.share_milli[g], s.leaving_milli[g]) ||
         crowded(need.gpu_mem_mib, s.share_mem_mib[g], s.leaving_mem_mib[g])) {
       wait_until(s.gpu_ready_us[g]);
@@ -164,7 +164,7 @@ struct Leaving {
   uint64_t gpu_kinds;
 };
 
-YARD_HD inline Leaving leaving_from(const Fixed& f, const ClusterState& s, int32_t slot,
+YARD_HD inline Leaving leaving_from(const SimModel& f, const SimState& s, int32_t slot,
                                     int32_t part) {
   Leaving out = {};
   const int32_t node = s.part_node[part];
@@ -184,7 +184,7 @@ YARD_HD inline Leaving leaving_from(const Fixed& f, const ClusterState& s, int32
 
 // Sets the resources being vacated on the part's node and GPU. Whole GPUs of a running job are
 // vacated by no other job, so their ready time is cleared.
-YARD_HD inline void set_leaving(const Fixed& f, ClusterState& s, int32_t slot, int32_t part,
+YARD_HD inline void set_leaving(const SimModel& f, SimState& s, int32_t slot, int32_t part,
                                 const Leaving& leaving) {
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
   if (is_share(f, s, slot, part)) {
@@ -207,7 +207,7 @@ YARD_HD inline void set_leaving(const Fixed& f, ClusterState& s, int32_t slot, i
 // Records that a stopped job vacates the part at `ready_us`. A job which leaves at once still
 // counts where others are leaving: a start in the same plan then waits equally long, whether it is
 // drafted before or after this stop. Requires: the job holds the part.
-YARD_HD inline void vacate_part(const Fixed& f, ClusterState& s, int32_t slot, int32_t part,
+YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, int32_t part,
                                 int64_t ready_us) {
   const int64_t now_us = s.head->now_us;
   if (ready_us > s.head->ready_horizon_us) s.head->ready_horizon_us = ready_us;

@@ -13,12 +13,12 @@ namespace yard {
 // Returns the job's best-fit placement (choose.h); empty if it has none.
 std::vector<Piece> best_fit(const View& view, int32_t slot);
 // Returns the largest number of pieces of a placement.
-size_t pieces_of_a_place(const View& view);
+size_t max_pieces(const View& view);
 
-// Preempts jobs of `stops`, in their order, until best-fit finds a placement, and starts the job.
+// Preempts jobs of `victims`, in their order, until best-fit finds a placement, and starts the job.
 // Jobs without a part on the placement's nodes are not preempted. Returns false if preempting all
-// of `stops` does not make room; then the draft is unchanged.
-bool start_in_place_of(const View& view, int32_t slot, std::span<const int32_t> stops,
+// of `victims` does not make room; then the draft is unchanged.
+bool preempt_to_start(const View& view, int32_t slot, std::span<const int32_t> victims,
                        Draft& draft);
 
 }  // namespace yard

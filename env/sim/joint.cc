@@ -7,24 +7,24 @@
 
 namespace yard {
 Joint::Columns Joint::columns(const View& view, std::byte* memory) {
-  Carver carver(memory);
+  BumpAllocator bump(memory);
   const int32_t slots = view.capacity();
   Columns at{};
-  at.now = carver.allocate<Now>(1);
-  at.since_us = carver.allocate<int64_t>(slots);
-  at.standing = carver.allocate<Standing>(slots);
-  at.type_log2 = carver.allocate<double>(view.spec().num_types);
-  at.line = carver.allocate<Place>(slots);
+  at.now = bump.allocate<RoundState>(1);
+  at.since_us = bump.allocate<int64_t>(slots);
+  at.job_stats = bump.allocate<JobStats>(slots);
+  at.type_rate_log2 = bump.allocate<double>(view.spec().num_types);
+  at.line = bump.allocate<QueueEntry>(slots);
   return at;
 }
 
 size_t Joint::bytes(const View& view) {
   const int32_t slots = view.capacity();
-  return Carver::bytes<Now>(1) + Carver::bytes<int64_t>(slots) + Carver::bytes<Standing>(slots) +
-         Carver::bytes<double>(view.spec().num_types) + Carver::bytes<Place>(slots);
+  return BumpAllocator::bytes<RoundState>(1) + BumpAllocator::bytes<int64_t>(slots) + BumpAllocator::bytes<JobStats>(slots) +
+         BumpAllocator::bytes<double>(view.spec().num_types) + BumpAllocator::bytes<QueueEntry>(slots);
 }
 
-void Joint::follow(const View& view, std::byte* memory) {
+void Joint::on_events(const View& view, std::byte* memory) {
   const Columns at = columns(view, memory);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
@@ -36,117 +36,117 @@ Joint::Joint(const JointConfig& config, const View& view, std::byte* memory, Dra
     : config_(config),
       view_(view),
       at_(columns(view, memory)),
-      now_(*at_.now),
+      round_(*at_.now),
       draft_(draft),
-      foretell_(view),
-      generator_(view, foretell_,
-                 {[this](int32_t a, int32_t b) { return comes_after(a, b); },
+      throughput_model_(view),
+      option_lister_(view, throughput_model_,
+                 {[this](int32_t a, int32_t b) { return preemptible_for(a, b); },
                   [this](int32_t a, int32_t b) { return held_rank(a) > held_rank(b); },
-                  [this](int32_t a) { return settled(a); }}) {}
+                  [this](int32_t a) { return movable(a); }}) {}
 
-void Joint::open(const std::function<double(int32_t)>& seconds) {
-  now_ = {.queue = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus()),
-          .settles_us = kNever,
+void Joint::begin_round(const std::function<double(int32_t)>& seconds) {
+  round_ = {.queue = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus()),
+          .movable_at_us = kNever,
           .line = 0,
           .of = 0,
-          .asked = kNone,
+          .current_job = kNone,
           .running = false,
-          .holds_back = false,
+          .waits_for_better = false,
           .differs = false};
   std::vector<int32_t> live;
-  const auto know = [&](int32_t slot) {
-    const double best = std::max(foretell_.best(slot), kCrawl);
-    at_.standing[slot] = {best, std::max(seconds(slot), 1.0) / best, 0, 0, 0, false};
+  const auto add_job = [&](int32_t slot) {
+    const double best = std::max(throughput_model_.best_throughput(slot), kMinRate);
+    at_.job_stats[slot] = {best, std::max(seconds(slot), 1.0) / best, 0, 0, 0, false};
     live.push_back(slot);
   };
-  for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) know(s);
-  for (int32_t i = 0; i < view_.num_held(); ++i) know(view_.held(i));
-  compare(live);
+  for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) add_job(s);
+  for (int32_t i = 0; i < view_.num_held(); ++i) add_job(view_.held(i));
+  compute_job_stats(live);
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
-    Standing& of = at_.standing[slot];
+    JobStats& of = at_.job_stats[slot];
     of.held = true;
     const double margin = config_.margin_log2 + config_.margin_by_size * size(slot) +
-                          config_.margin_by_queue * now_.queue;
+                          config_.margin_by_queue * round_.queue;
     of.held_key = key(slot, of.left_s - config_.cost_weight * cost_s(slot)) - std::max(margin, 0.0);
   }
-  line_up_waiting();
+  queue_waiting();
 }
 
 // --- visiting order
 
-int32_t Joint::asked(const View& view, const std::byte* memory) {
-  return columns(view, const_cast<std::byte*>(memory)).now->asked;
+int32_t Joint::current_job(const View& view, const std::byte* memory) {
+  return columns(view, const_cast<std::byte*>(memory)).now->current_job;
 }
 
 int32_t Joint::next() {
   for (;;) {
-    now_.asked = kNone;
-    while (now_.line < now_.of) {
-      now_.asked = at_.line[now_.line++].slot;
-      look();
-      if (!choices_.empty()) return now_.asked;
+    round_.current_job = kNone;
+    while (round_.line < round_.of) {
+      round_.current_job = at_.line[round_.line++].slot;
+      list_options();
+      if (!options_.empty()) return round_.current_job;
     }
-    if (now_.running || !config_.move || !view_.may_move() || !now_.differs) {
-      now_.asked = kNone;
+    if (round_.running || !config_.move || !view_.may_move() || !round_.differs) {
+      round_.current_job = kNone;
       return kNone;
     }
-    line_up_running();
+    queue_running();
   }
 }
 
-void Joint::line_up_waiting() {
+void Joint::queue_waiting() {
   for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) {
     const auto [key, serial] = waiting_rank(s);
-    at_.line[now_.of++] = {key, serial, s};
+    at_.line[round_.of++] = {key, serial, s};
   }
-  std::sort(at_.line, at_.line + now_.of,
-            [](const Place& a, const Place& b) { return a.rank() < b.rank(); });
+  std::sort(at_.line, at_.line + round_.of,
+            [](const QueueEntry& a, const QueueEntry& b) { return a.rank() < b.rank(); });
 }
 
-void Joint::line_up_running() {
-  now_.running = true;
-  now_.line = now_.of = 0;
+void Joint::queue_running() {
+  round_.running = true;
+  round_.line = round_.of = 0;
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
     const bool runs = view_.phase(slot) == Phase::kRunning && view_.preemptible(slot);
-    if (standing(slot).held && runs) {
-      at_.line[now_.of++] = {standing(slot).held_key, view_.serial(slot), slot};
+    if (job_stats(slot).held && runs) {
+      at_.line[round_.of++] = {job_stats(slot).held_key, view_.serial(slot), slot};
     }
   }
-  std::sort(at_.line, at_.line + now_.of,
-            [](const Place& a, const Place& b) { return a.rank() < b.rank(); });
+  std::sort(at_.line, at_.line + round_.of,
+            [](const QueueEntry& a, const QueueEntry& b) { return a.rank() < b.rank(); });
 }
 
 // Queues jobs again that were preempted for the current job. They may find another placement in
 // this round; then they have moved.
-void Joint::stand_again(const std::vector<int32_t>& stopped) {
+void Joint::requeue_victims(const std::vector<int32_t>& stopped) {
   for (const int32_t slot : stopped) {
     const Rank rank = waiting_rank(slot);
-    Place* at = std::upper_bound(at_.line + now_.line, at_.line + now_.of, rank,
-                                 [](const Rank& r, const Place& p) { return r < p.rank(); });
-    std::move_backward(at, at_.line + now_.of, at_.line + now_.of + 1);
+    QueueEntry* at = std::upper_bound(at_.line + round_.line, at_.line + round_.of, rank,
+                                 [](const Rank& r, const QueueEntry& p) { return r < p.rank(); });
+    std::move_backward(at, at_.line + round_.of, at_.line + round_.of + 1);
     *at = {rank.first, rank.second, slot};
-    ++now_.of;
+    ++round_.of;
   }
 }
 
 double Joint::key(int32_t slot, double seconds) const {
   return log2_coarse(std::max(seconds, 1.0)) +
          config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot)) +
-         config_.order_by_gain * standing(slot).gain +
-         config_.order_by_size * size(slot) * now_.queue;
+         config_.order_by_gain * job_stats(slot).gain +
+         config_.order_by_size * size(slot) * round_.queue;
 }
 
 Joint::Rank Joint::waiting_rank(int32_t slot) const {
   const double waited_h = static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
   const double by_wait = config_.order_by_wait * log2_coarse(1 + waited_h);
-  return {key(slot, standing(slot).left_s) + by_wait, view_.serial(slot)};
+  return {key(slot, job_stats(slot).left_s) + by_wait, view_.serial(slot)};
 }
 
 // For preemption, the wait does not count: a victim would gain by its wait and preempt in turn.
 Joint::Rank Joint::stopping_rank(int32_t slot) const {
-  return {key(slot, standing(slot).left_s), view_.serial(slot)};
+  return {key(slot, job_stats(slot).left_s), view_.serial(slot)};
 }
 
 // Seconds of GPU work that a preemption costs the job, for its save and its restore.
@@ -156,120 +156,120 @@ double Joint::cost_s(int32_t slot) const {
 }
 
 // Whether a running job may be moved.
-bool Joint::settled(int32_t slot) const {
-  return view_.phase(slot) == Phase::kRunning && view_.preemptible(slot) && standing(slot).held &&
+bool Joint::movable(int32_t slot) const {
+  return view_.phase(slot) == Phase::kRunning && view_.preemptible(slot) && job_stats(slot).held &&
          static_cast<double>(view_.now_us() - at_.since_us[slot]) >= config_.settle_s * 1e6;
 }
 
-bool Joint::comes_after(int32_t a, int32_t b) const {
+bool Joint::preemptible_for(int32_t a, int32_t b) const {
   if (!view_.holds(a) || !view_.preemptible(a)) return false;
-  if (now_.running || b != now_.asked || !standing(a).held) return false;
-  return asked_rank_ < held_rank(a) && (view_.preempted(a) == 0 || settled(a));
+  if (round_.running || b != round_.current_job || !job_stats(a).held) return false;
+  return current_rank_ < held_rank(a) && (view_.preempted(a) == 0 || movable(a));
 }
 
 // --- jobs compared with each other
 
 double Joint::size(int32_t slot) const { return log2_coarse(view_.weight_gpus(slot)) / 3; }
 
-void Joint::compare(const std::vector<int32_t>& live) {
-  weigh_types(live);
+void Joint::compute_job_stats(const std::vector<int32_t>& live) {
+  compute_type_rates(live);
   double sum = 0, gains = 0;
   for (const int32_t slot : live) {
-    Standing& of = at_.standing[slot];
+    JobStats& of = at_.job_stats[slot];
     double mean = 0;
-    for (int32_t t = 0; t < foretell_.num_types(); ++t) {
-      mean += foretell_.together(slot, t) / foretell_.num_types();
+    for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
+      mean += throughput_model_.consolidated_throughput(slot, t) / throughput_model_.num_types();
     }
-    of.gain = log2_coarse(of.best / std::max(mean, kCrawl));
+    of.gain = log2_coarse(of.best / std::max(mean, kMinRate));
     of.length = log2_coarse(of.left_s);
     sum += of.length;
     gains += of.gain;
   }
   const auto n = static_cast<double>(std::max<size_t>(live.size(), 1));
   for (const int32_t slot : live) {
-    Standing& of = at_.standing[slot];
+    JobStats& of = at_.job_stats[slot];
     of.length = (of.length - sum / n) / 3;
     of.gain -= gains / n;
   }
 }
 
 // Mean rate on each type relative to the jobs' best, weighted by GPUs; as log2.
-void Joint::weigh_types(const std::vector<int32_t>& live) {
-  const int32_t types = foretell_.num_types();
-  std::fill_n(at_.type_log2, types, 0.0);
+void Joint::compute_type_rates(const std::vector<int32_t>& live) {
+  const int32_t types = throughput_model_.num_types();
+  std::fill_n(at_.type_rate_log2, types, 0.0);
   double all = 0;
   for (const int32_t slot : live) {
     const double weight = view_.weight_gpus(slot);
     all += weight;
     for (int32_t t = 0; t < types; ++t) {
-      at_.type_log2[t] +=
-          weight * std::max(foretell_.together(slot, t) / standing(slot).best, kCrawl);
+      at_.type_rate_log2[t] +=
+          weight * std::max(throughput_model_.consolidated_throughput(slot, t) / job_stats(slot).best, kMinRate);
     }
   }
-  now_.differs = foretell_.places_differ();
+  round_.differs = throughput_model_.depends_on_placement();
   for (int32_t t = 0; t < types; ++t) {
-    at_.type_log2[t] = all > 0 ? log2_coarse(at_.type_log2[t] / all) : 0;
-    now_.differs = now_.differs || at_.type_log2[t] != at_.type_log2[0];
+    at_.type_rate_log2[t] = all > 0 ? log2_coarse(at_.type_rate_log2[t] / all) : 0;
+    round_.differs = round_.differs || at_.type_rate_log2[t] != at_.type_rate_log2[0];
   }
 }
 
-// --- options and their worth
+// --- options and their score
 
-void Joint::look() {
-  const int32_t slot = now_.asked;
-  choices_.clear();
-  if (!now_.running) {
-    const bool alike = !foretell_.modelled(slot);
-    if (alike && hopeless_.contains(view_.size_class(slot))) return;
-    asked_rank_ = stopping_rank(slot);
-    choices_ = generator_.of(slot, {true, config_.preempt, config_.move});
-    if (alike && choices_.empty()) hopeless_.insert(view_.size_class(slot));
-    staying_ = least_worth(slot);
-    judge();
+void Joint::list_options() {
+  const int32_t slot = round_.current_job;
+  options_.clear();
+  if (!round_.running) {
+    const bool alike = !throughput_model_.modelled(slot);
+    if (alike && unplaceable_.contains(view_.size_class(slot))) return;
+    current_rank_ = stopping_rank(slot);
+    options_ = option_lister_.of(slot, {true, config_.preempt, config_.move});
+    if (alike && options_.empty()) unplaceable_.insert(view_.size_class(slot));
+    wait_score_ = min_score(slot);
+    score_options();
     return;
   }
   // Another job's move may have stopped it, or it may have nothing to gain.
   if (view_.phase(slot) != Phase::kRunning) return;
-  const double rate = std::max(foretell_.now(slot), kCrawl);
-  const int32_t type = foretell_.node_type(view_.part_node(view_.first_part(slot)));
-  staying_ = worth_of_place(slot, type, rate, 0) + config_.move_gain_log2;
-  if (ideal(slot) <= staying_) return;
-  if (!settled(slot)) {
+  const double rate = std::max(throughput_model_.current_throughput(slot), kMinRate);
+  const int32_t type = throughput_model_.node_type(view_.part_node(view_.first_part(slot)));
+  wait_score_ = placement_score(slot, type, rate, 0) + config_.move_gain_log2;
+  if (ideal(slot) <= wait_score_) return;
+  if (!movable(slot)) {
     const auto settle_us = static_cast<int64_t>(config_.settle_s * 1e6);
-    now_.settles_us = std::min(now_.settles_us, at_.since_us[slot] + settle_us);
+    round_.movable_at_us = std::min(round_.movable_at_us, at_.since_us[slot] + settle_us);
     return;
   }
-  const double left_s = standing(slot).left_s * standing(slot).best;
-  for (Option& option : generator_.of(slot, {false, false, false})) {
-    const double saves_s = left_s / rate - left_s / std::max(option.rate, kCrawl);
+  const double left_s = job_stats(slot).left_s * job_stats(slot).best;
+  for (Option& option : option_lister_.of(slot, {false, false, false})) {
+    const double saves_s = left_s / rate - left_s / std::max(option.rate, kMinRate);
     const bool pays = saves_s >= config_.move_cost * cost_s(slot);
-    if (pays && worth_of(slot, option) > staying_) choices_.push_back(std::move(option));
+    if (pays && option_score(slot, option) > wait_score_) options_.push_back(std::move(option));
   }
-  judge();
+  score_options();
 }
 
 bool Joint::may_stay() const {
-  if (now_.running) return true;
-  const bool typed = suggested_ == kStay || choices_[static_cast<size_t>(suggested_)].type != kNone;
+  if (round_.running) return true;
+  const bool typed = expert_action_ == kStay || options_[static_cast<size_t>(expert_action_)].type != kNone;
   return config_.hold && typed && view_.num_live() > view_.num_waiting() + view_.num_blocked();
 }
 
-// Computes the worth of all options and suggests one.
-void Joint::judge() {
-  worths_.clear();
-  suggested_ = kStay;
+// Computes the score of all options and suggests one.
+void Joint::score_options() {
+  scores_.clear();
+  expert_action_ = kStay;
   double most = 0;
-  for (const Option& option : choices_) {
-    worths_.push_back(worth_of(now_.asked, option));
-    if (suggested_ != kStay && worths_.back() <= most) continue;
-    suggested_ = static_cast<int32_t>(worths_.size()) - 1;
-    most = worths_.back();
+  for (const Option& option : options_) {
+    scores_.push_back(option_score(round_.current_job, option));
+    if (expert_action_ != kStay && scores_.back() <= most) continue;
+    expert_action_ = static_cast<int32_t>(scores_.size()) - 1;
+    most = scores_.back();
   }
-  if (suggested_ == kStay || now_.running || most >= staying_) return;
-  if (may_stay() && could_gain(choices_[static_cast<size_t>(suggested_)])) {
-    suggested_ = kStay;
+  if (expert_action_ == kStay || round_.running || most >= wait_score_) return;
+  if (may_stay() && could_gain(options_[static_cast<size_t>(expert_action_)])) {
+    expert_action_ = kStay;
   } else {
-    staying_ = most;
+    wait_score_ = most;
   }
 }
 
@@ -277,83 +277,83 @@ void Joint::judge() {
 // choose in an empty cluster has nothing to wait for.
 bool Joint::could_gain(const Option& o) const {
   constexpr double kAlike = 0.05;  // doublings
-  if (!o.stops.empty() || !o.moves.empty()) return true;
-  const double here = worth_of_place(now_.asked, o.type, o.rate, o.harm);
-  return here < ideal(now_.asked) - kAlike;
+  if (!o.victims.empty() || !o.moves.empty()) return true;
+  const double here = placement_score(round_.current_job, o.type, o.rate, o.interference_cost);
+  return here < ideal(round_.current_job) - kAlike;
 }
 
-double Joint::worth_of_place(int32_t slot, int32_t type, double rate, double harm) const {
-  double worth = -config_.harm * harm / view_.weight_gpus(slot);
-  if (!config_.choose_type) return worth;
-  const Standing& of = standing(slot);
+double Joint::placement_score(int32_t slot, int32_t type, double rate, double interference_cost) const {
+  double score = -config_.interference_cost * interference_cost / view_.weight_gpus(slot);
+  if (!config_.choose_type) return score;
+  const JobStats& of = job_stats(slot);
   const double speed = 1 + config_.rate_by_length * of.length + config_.rate_by_size * size(slot) +
-                       config_.rate_by_queue * now_.queue;
-  worth += speed * log2_coarse(std::max(rate, kCrawl) / of.best);
+                       config_.rate_by_queue * round_.queue;
+  score += speed * log2_coarse(std::max(rate, kMinRate) / of.best);
   const double price = config_.type_price + config_.price_by_length * of.length +
-                       config_.price_by_size * size(slot) + config_.price_by_queue * now_.queue;
-  if (type != kNone) worth -= price * type_log2(type);
-  return worth;
+                       config_.price_by_size * size(slot) + config_.price_by_queue * round_.queue;
+  if (type != kNone) score -= price * type_rate_log2(type);
+  return score;
 }
 
-double Joint::worth_of(int32_t slot, const Option& o) const {
+double Joint::option_score(int32_t slot, const Option& o) const {
   const double gpus = view_.weight_gpus(slot);
-  double worth = worth_of_place(slot, o.type, o.rate, o.harm);
-  worth -= config_.left_over * o.left_over / view_.spec().max_node_gpus;
-  if (o.way == Way::kStop) worth -= config_.stop * o.gpus_moved / gpus;
-  if (o.way == Way::kClear) worth -= config_.clear * o.gpus_moved / gpus;
-  if (o.way == Way::kSpread) worth -= config_.spread;
-  return worth;
+  double score = placement_score(slot, o.type, o.rate, o.interference_cost);
+  score -= config_.left_over * o.left_over / view_.spec().max_node_gpus;
+  if (o.kind == OptionKind::kPreempt) score -= config_.stop * o.gpus_moved / gpus;
+  if (o.kind == OptionKind::kMoveOthers) score -= config_.clear * o.gpus_moved / gpus;
+  if (o.kind == OptionKind::kSpread) score -= config_.spread;
+  return score;
 }
 
-// The worth of the placement that the job would choose in an empty cluster.
+// The score of the placement that the job would choose in an empty cluster.
 double Joint::ideal(int32_t slot) const {
   double most = -1e9;
-  for (int32_t t = 0; t < foretell_.num_types(); ++t) {
-    const double rate = foretell_.together(slot, t);
-    if (rate > 0) most = std::max(most, worth_of_place(slot, t, rate, 0));
+  for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
+    const double rate = throughput_model_.consolidated_throughput(slot, t);
+    if (rate > 0) most = std::max(most, placement_score(slot, t, rate, 0));
   }
   return most;
 }
 
-// The worth below which a waiting job keeps waiting.
-double Joint::least_worth(int32_t slot) const {
+// The score below which a waiting job keeps waiting.
+double Joint::min_score(int32_t slot) const {
   const double waited_s = static_cast<double>(view_.now_us() - view_.since_us(slot)) * 1e-6;
   return ideal(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
-         config_.hold_by_length * standing(slot).length + config_.hold_by_size * size(slot) +
-         config_.hold_by_queue * now_.queue;
+         config_.hold_by_length * job_stats(slot).length + config_.hold_by_size * size(slot) +
+         config_.hold_by_queue * round_.queue;
 }
 
 // --- applying options
 
-void Joint::take(int32_t pick) {
-  const int32_t slot = now_.asked;
-  while (pick != kStay && !carry_out(slot, choices_[static_cast<size_t>(pick)])) {
-    choices_.erase(choices_.begin() + pick);
-    judge();
-    pick = suggested_;
+void Joint::apply(int32_t pick) {
+  const int32_t slot = round_.current_job;
+  while (pick != kStay && !try_apply(slot, options_[static_cast<size_t>(pick)])) {
+    options_.erase(options_.begin() + pick);
+    score_options();
+    pick = expert_action_;
   }
-  if (now_.running) return;
+  if (round_.running) return;
   if (pick == kStay) {
-    now_.holds_back = now_.holds_back || !choices_.empty();
+    round_.waits_for_better = round_.waits_for_better || !options_.empty();
     return;
   }
-  const std::vector<int32_t>& stopped = choices_[static_cast<size_t>(pick)].stops;
+  const std::vector<int32_t>& stopped = options_[static_cast<size_t>(pick)].victims;
   if (stopped.empty()) return;
-  if (config_.move && view_.may_move()) stand_again(stopped);
-  hopeless_.clear();
+  if (config_.move && view_.may_move()) requeue_victims(stopped);
+  unplaceable_.clear();
 }
 
-bool Joint::carry_out(int32_t slot, const Option& option) {
+bool Joint::try_apply(int32_t slot, const Option& option) {
   const size_t mark = draft_->mark();
-  const bool done = try_out(slot, option);
+  const bool done = apply_edits(slot, option);
   if (!done) draft_->undo_to(mark);
-  foretell_.refresh();
+  throughput_model_.refresh();
   return done;
 }
 
-bool Joint::try_out(int32_t slot, const Option& o) {
-  if (now_.running && !draft_->preempt(slot)) return false;
-  for (const int32_t other : o.stops) {
+bool Joint::apply_edits(int32_t slot, const Option& o) {
+  if (round_.running && !draft_->preempt(slot)) return false;
+  for (const int32_t other : o.victims) {
     if (!draft_->preempt(other)) return false;
   }
   for (const Move& move : o.moves) {
@@ -373,15 +373,15 @@ bool Joint::start(int32_t slot, const std::vector<Piece>& pieces) {
   return draft_->start(slot, pieces.data(), static_cast<int32_t>(pieces.size()));
 }
 
-int64_t Joint::look_again_us() const {
-  const bool moves = view_.num_held() > 0 || now_.holds_back;
-  if (view_.num_waiting() == 0 || !moves) return now_.settles_us;
-  return std::min(view_.now_us() + static_cast<int64_t>(config_.timer_s * 1e6), now_.settles_us);
+int64_t Joint::next_wake_us() const {
+  const bool moves = view_.num_held() > 0 || round_.waits_for_better;
+  if (view_.num_waiting() == 0 || !moves) return round_.movable_at_us;
+  return std::min(view_.now_us() + static_cast<int64_t>(config_.timer_s * 1e6), round_.movable_at_us);
 }
 
-void Joint::close() {
+void Joint::commit() {
   draft_->put_stops_first();
-  if (look_again_us() != kNever) draft_->wake_at(look_again_us());
+  if (next_wake_us() != kNever) draft_->wake_at(next_wake_us());
 }
 
 }  // namespace yard

@@ -9,7 +9,7 @@ struct JointConfig {
   bool preempt = true, move = true, hold = true, choose_type = true;
   double gpu_exponent = 1, margin_log2 = 1, cost_weight = 1, timer_s = 300;
   double rate_floor = 0.5, patience_s = 7200;
-  double type_price = 0.3, harm = 1, left_over = 0.1, stop = 0.1, clear = 0.1, spread = 0;
+  double type_price = 0.3, interference_cost = 1, left_over = 0.1, stop = 0.1, clear = 0.1, spread = 0;
   double move_gain_log2 = 0.5, move_cost = 2, settle_s = 600;
   // Adjustments by a job's remaining time compared with others, by its size, and by queue length.
   double rate_by_length = 0, rate_by_size = 0, rate_by_queue = 0;
@@ -34,7 +34,7 @@ struct JointConfig {
     f("patience_s", patience_s, 1.0, 1e7, "after so long it is content with half of that");
     f("type_price", type_price, 0.0, 2.0,
       "how much a type costs by what it is to jobs on average; 1: all of it");
-    f("harm", harm, 0.0, 10.0, "of what those beside it lose, GPU for GPU");
+    f("harm", interference_cost, 0.0, 10.0, "of what those beside it lose, GPU for GPU");
     f("left_over", left_over, 0.0, 2.0, "of GPUs that stay free beside it, in parts of a node");
     f("stop", stop, 0.0, 5.0, "of GPUs of jobs that stop for it, over its own");
     f("clear", clear, 0.0, 5.0, "of GPUs of jobs that move for it, over its own");

@@ -6,37 +6,37 @@
 namespace yard {
 namespace {
 
-class Line {
+class FifoEngine {
  public:
-  Line(Stage& stage, const LineRules& rules, const Replay& replay)
-      : stage_(stage),
+  FifoEngine(SlotSim& stage, const FifoRules& rules, const Replay& replay)
+      : sim_(stage),
         s_(stage.state()),
         jobs_(replay.fixed.jobs),
         rules_(rules),
-        agenda_block_(Agenda::bytes(replay.end_job - replay.first_job)),
-        ends_(Agenda::at(agenda_block_.data(), replay.end_job - replay.first_job)) {
+        agenda_block_(EventQueue::bytes(replay.end_job - replay.first_job)),
+        ends_(EventQueue::at(agenda_block_.data(), replay.end_job - replay.first_job)) {
     ends_.clear(replay.end_job - replay.first_job);
   }
 
   void run() {
-    while (!stage_.done()) {
-      const int64_t now_s = std::min(ends_.next_us(), next_tick(stage_.arrival_s()));
-      if (now_s == kNever) stage_.stuck();
-      stage_.begin_event(now_s);
+    while (!sim_.done()) {
+      const int64_t now_s = std::min(ends_.next_us(), next_tick(sim_.arrival_s()));
+      if (now_s == kNever) sim_.stuck();
+      sim_.begin_event(now_s);
       while (ends_.next_us() == now_s) {
         const int32_t slot = ends_.top();
         ends_.remove(slot);
-        stage_.finish(slot);
+        sim_.finish(slot);
       }
-      while (stage_.arrival_s() <= now_s) arrive();
-      rules_.skips ? place_what_fits() : place_head();
-      stage_.end_event();
+      while (sim_.arrival_s() <= now_s) arrive();
+      rules_.skips ? start_what_fits() : start_head();
+      sim_.end_event();
     }
   }
 
  private:
   // Run time, then arrival; the slot is that of the entry.
-  using Shortest = Agenda::Entry;
+  using Shortest = EventQueue::Entry;
   struct Later {
     bool operator()(const Shortest& a, const Shortest& b) const { return b.before(a); }
   };
@@ -48,19 +48,19 @@ class Line {
   }
 
   void arrive() {
-    const int32_t slot = stage_.arrive();
-    if (rules_.shortest_first) sorted_.push({stage_.run_s(slot), s_.job[slot], slot});
+    const int32_t slot = sim_.arrive();
+    if (rules_.shortest_first) sorted_.push({sim_.run_s(slot), s_.job[slot], slot});
   }
 
   bool start(int32_t slot) {
-    if (!stage_.try_start(slot, rules_.placer)) return false;
-    const int64_t least_s = rules_.least_ticks * rules_.tick_s;
-    const int64_t run_s = std::max(least_s, next_tick(stage_.run_s(slot)));
-    ends_.put(slot, s_.job[slot], stage_.now_s() + run_s);
+    if (!sim_.try_start(slot, rules_.placer)) return false;
+    const int64_t min_s = rules_.min_ticks * rules_.tick_s;
+    const int64_t run_s = std::max(min_s, next_tick(sim_.run_s(slot)));
+    ends_.put(slot, s_.job[slot], sim_.now_s() + run_s);
     return true;
   }
 
-  void place_head() {
+  void start_head() {
     if (!rules_.shortest_first) {
       while (s_.head->queue_head != kNone && start(s_.head->queue_head)) {
       }
@@ -70,7 +70,7 @@ class Line {
   }
 
   // In order of arrival. While GPUs only get fewer, a class that found no place finds none.
-  void place_what_fits() {
+  void start_what_fits() {
     blocked_.assign(static_cast<size_t>(jobs_.num_classes), 0);
     while (s_.head->free_gpus > 0) {
       int32_t next = kNone;
@@ -85,21 +85,21 @@ class Line {
     }
   }
 
-  Stage& stage_;
-  const ClusterState& s_;
+  SlotSim& sim_;
+  const SimState& s_;
   const JobColumns& jobs_;
-  LineRules rules_;
+  FifoRules rules_;
   std::vector<char> blocked_;                                           // (K)
   std::priority_queue<Shortest, std::vector<Shortest>, Later> sorted_;  // of waiting jobs
   std::vector<std::byte> agenda_block_;
-  Agenda ends_;  // in seconds
+  EventQueue ends_;  // in seconds
 };
 
 }  // namespace
 
-Outcome replay_line(Stage& stage, const LineRules& rules, const Replay& replay) {
+Outcome replay_fifo(SlotSim& stage, const FifoRules& rules, const Replay& replay) {
   YARD_CHECK(!rules.skips || !rules.shortest_first, "a line that skips is not sorted");
-  Line(stage, rules, replay).run();
+  FifoEngine(stage, rules, replay).run();
   return stage.take_outcome();
 }
 

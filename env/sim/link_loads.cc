@@ -16,7 +16,7 @@ std::vector<int32_t> links_of(const SpecColumns& spec, std::span<const int32_t> 
   return out;
 }
 
-Sending sending_of(const Fixed& fixed, const ClusterState& s, int32_t slot) {
+LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& s, int32_t slot) {
   if (s.phase[slot] != Phase::kRunning || s.traffic[slot] == 0) return {};
   std::vector<int32_t> nodes;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -26,14 +26,14 @@ Sending sending_of(const Fixed& fixed, const ClusterState& s, int32_t slot) {
           links_of(fixed.spec, nodes, static_cast<Tier>(s.tier[slot]))};
 }
 
-LinkLoads::LinkLoads(const Fixed& fixed, const ClusterState& s)
+LinkLoads::LinkLoads(const SimModel& fixed, const SimState& s)
     : spec_(&fixed.spec),
       links_(num_links(fixed.spec)),
       loads_(s.priority_load, s.priority_load + kLinkPriorities * links_) {}
 
-void LinkLoads::add(const Sending& sending, int64_t sign) {
-  for (const int32_t link : sending.links) {
-    loads_[static_cast<size_t>(sending.priority * links_ + link)] += sign * sending.bytes_per_s;
+void LinkLoads::add(const LinkTraffic& link_traffic, int64_t sign) {
+  for (const int32_t link : link_traffic.links) {
+    loads_[static_cast<size_t>(link_traffic.priority * links_ + link)] += sign * link_traffic.bytes_per_s;
   }
 }
 
@@ -43,13 +43,13 @@ int64_t LinkLoads::capacity(int32_t link) const {
   return rack >= 0 ? spec_->rack_up_bytes[rack] : spec_->node_up_bytes[link];
 }
 
-double LinkLoads::crowding(const Sending& sending) const {
+double LinkLoads::exchange_slowdown(const LinkTraffic& link_traffic) const {
   double worst = 1;
-  for (const int32_t link : sending.links) {
+  for (const int32_t link : link_traffic.links) {
     const auto load = [&](int32_t priority) {
       return loads_[static_cast<size_t>(priority * links_ + link)];
     };
-    worst = std::max(worst, crowding_among(sending.priority, capacity(link), load));
+    worst = std::max(worst, exchange_slowdown_at(link_traffic.priority, capacity(link), load));
   }
   return worst;
 }

@@ -2,9 +2,9 @@
 // where the scheduler may choose how jobs exchange gradients.
 //
 //   LinkLoads loads(fixed, state);
-//   loads.add(sending_of(fixed, state, leaving), -1);
+//   loads.add(link_traffic_of(fixed, state, leaving), -1);
 //   loads.add(mine, 1);
-//   const double longer = loads.crowding(mine);
+//   const double longer = loads.exchange_slowdown(mine);
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace yard {
 
 // A job's traffic and the links that carry it.
-struct Sending {
+struct LinkTraffic {
   int64_t bytes_per_s = 0;
   int32_t priority = 0;
   std::vector<int32_t> links = {};  // without duplicates
@@ -26,16 +26,16 @@ struct Sending {
 std::vector<int32_t> links_of(const SpecColumns& spec, std::span<const int32_t> nodes, Tier tier);
 
 // The traffic of a job in this state; none if it does not run.
-Sending sending_of(const Fixed& fixed, const ClusterState& state, int32_t slot);
+LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& state, int32_t slot);
 
 class LinkLoads {
  public:
-  // Starts with the running jobs. Requires: anybody_chooses(fixed), and `fixed` outlives this.
-  LinkLoads(const Fixed& fixed, const ClusterState& state);
+  // Starts with the running jobs. Requires: has_exchange_choice(fixed), and `fixed` outlives this.
+  LinkLoads(const SimModel& fixed, const SimState& state);
 
-  void add(const Sending& sending, int64_t sign);
+  void add(const LinkTraffic& link_traffic, int64_t sign);
   // Returns the factor by which full links lengthen this exchange. Requires: it is among the loads.
-  double crowding(const Sending& sending) const;
+  double exchange_slowdown(const LinkTraffic& link_traffic) const;
 
  private:
   int64_t capacity(int32_t link) const;

@@ -76,33 +76,33 @@ class Consolidate final : public GangPlacer {
   int32_t num_nodes_;
 };
 
-class Lucid final : public Pacing {
+class Lucid final : public RuleSet {
  public:
   explicit Lucid(const Settings& settings) : config_(parse<LucidConfig>(settings)) {}
 
   Outcome replay(const Replay& replay) const override {
     parse<NoConfig>(replay.settings);
     std::unique_ptr<GangPlacer> placer;
-    if (check_play("lucid", replay.policy, replay.placement) == "consolidate") {
+    if (check_supported("lucid", replay.policy, replay.placement) == "consolidate") {
       placer = std::make_unique<Consolidate>(replay.fixed.spec);
     }
-    Stage stage(replay, "lucid", Stage::Submission::kCut);
+    SlotSim stage(replay, "lucid", SlotSim::Submission::kCut);
     if (replay.policy == "srtf") {
-      return replay_preemptive(stage, LucidOrder::kLeft, config_, placer.get());
+      return replay_preemptive(stage, LucidOrder::kRemaining, config_, placer.get());
     }
     if (replay.policy == "tiresias") {
       return replay_preemptive(stage, LucidOrder::kTwoLevels, config_, placer.get());
     }
-    const LineRules line = {
-        .placer = placer.get(), .shortest_first = replay.policy == "sjf", .least_ticks = 1};
-    return replay_line(stage, line, replay);
+    const FifoRules line = {
+        .placer = placer.get(), .shortest_first = replay.policy == "sjf", .min_ticks = 1};
+    return replay_fifo(stage, line, replay);
   }
 
  private:
   LucidConfig config_;
 };
 
-const PacingRegistry::Add<Lucid> kLucid{
+const RuleSetRegistry::Add<Lucid> kLucid{
     "lucid",
     {.about = "ticks of a second; a preempted job has 40 s more to do (60 s beyond 8 GPUs)",
      .source = "Lucid, ASPLOS 2023; Helios, SC 2021",

@@ -22,10 +22,10 @@ struct LucidConfig {
   }
 };
 
-enum class LucidOrder { kLeft, kTwoLevels };  // srtf, tiresias
+enum class LucidOrder { kRemaining, kTwoLevels };  // srtf, tiresias
 
 // `placer` null: free GPUs in node order. Throws RunError if jobs wait for ever.
-Outcome replay_preemptive(Stage& stage, LucidOrder order, const LucidConfig& config,
+Outcome replay_preemptive(SlotSim& stage, LucidOrder order, const LucidConfig& config,
                           const GangPlacer* placer);
 
 }  // namespace yard

@@ -29,26 +29,26 @@ constexpr int32_t kLargeGpus = 8;  // larger jobs cost more to preempt
 
 class Preemptive {
  public:
-  Preemptive(Stage& stage, LucidOrder order, const LucidConfig& config, const GangPlacer* placer,
+  Preemptive(SlotSim& stage, LucidOrder order, const LucidConfig& config, const GangPlacer* placer,
              int32_t total_gpus)
-      : stage_(stage),
+      : sim_(stage),
         s_(stage.state()),
-        by_left_(order == LucidOrder::kLeft),
+        by_remaining_(order == LucidOrder::kRemaining),
         config_(config),
         placer_(placer),
         total_gpus_(total_gpus) {}
 
   void run() {
-    while (!stage_.done()) {
-      now_s_ = std::min({end_s_, stage_.arrival_s(), round_s_});
-      if (now_s_ == kNever) stage_.stuck();
-      stage_.begin_event(now_s_);
-      go_on();
-      while (stage_.arrival_s() <= now_s_) add(stage_.arrive());
-      const bool decides = by_left_ || now_s_ % config_.round_s == 0;
+    while (!sim_.done()) {
+      now_s_ = std::min({end_s_, sim_.arrival_s(), round_s_});
+      if (now_s_ == kNever) sim_.stuck();
+      sim_.begin_event(now_s_);
+      advance_jobs();
+      while (sim_.arrival_s() <= now_s_) add(sim_.arrive());
+      const bool decides = by_remaining_ || now_s_ % config_.round_s == 0;
       if (decides) decide();
-      look_ahead(!decides);
-      stage_.end_event();
+      find_next_events(!decides);
+      sim_.end_event();
     }
   }
 
@@ -82,7 +82,7 @@ class Preemptive {
   };
 
   Key key_of(const Entry& entry) const {
-    if (by_left_) {
+    if (by_remaining_) {
       const int64_t left_s = entry.runs ? entry.end_s - 1 - now_s_ : entry.left_s;
       return {.left_s = left_s, .submit_s = 0, .level = 0, .list = entry.runs, .turn = entry.turn};
     }
@@ -95,10 +95,10 @@ class Preemptive {
   }
 
   // Step 1.
-  void go_on() {
+  void advance_jobs() {
     list_.update([&](Entry& entry) {
       if (entry.runs && entry.end_s == now_s_) {
-        stage_.finish(entry.slot);
+        sim_.finish(entry.slot);
         return false;
       }
       entry.key = key_of(entry);
@@ -108,8 +108,8 @@ class Preemptive {
 
   void add(int32_t slot) {
     Entry entry{.key = {},
-                .submit_s = s_.submit_us[slot] / Stage::kUsPerS,
-                .left_s = stage_.run_s(slot),
+                .submit_s = s_.submit_us[slot] / SlotSim::kUsPerS,
+                .left_s = sim_.run_s(slot),
                 .end_s = 0,
                 .since_s = 0,
                 .base_gpu_s = 0,
@@ -129,7 +129,7 @@ class Preemptive {
     };
     list_.give_out(total_gpus_, s_.head->held, gets, [&](Entry& entry) { preempt(entry); });
     for (Entry* entry : chosen_) {
-      if (!stage_.try_start(entry->slot, placer_)) continue;
+      if (!sim_.try_start(entry->slot, placer_)) continue;
       entry->end_s = now_s_ + entry->left_s + 1;
       entry->since_s = now_s_;
       entry->turn = ++turn_;
@@ -143,19 +143,19 @@ class Preemptive {
     entry.base_gpu_s = entry.service_gpu_s(now_s_);
     entry.turn = ++turn_;
     entry.runs = false;
-    stage_.preempt(entry.slot);
+    sim_.preempt(entry.slot);
   }
 
   // Finds the next ticks to play. `undecided`: the next round has to handle the present events.
-  void look_ahead(bool undecided) {
+  void find_next_events(bool undecided) {
     end_s_ = kNever;
     int64_t due_s = undecided ? now_s_ : kNever;
     for (const Entry& entry : list_) {
       if (!entry.runs) continue;
       end_s_ = std::min(end_s_, entry.end_s);
-      if (!by_left_) due_s = std::min(due_s, beyond_limit_s(entry));
+      if (!by_remaining_) due_s = std::min(due_s, beyond_limit_s(entry));
     }
-    if (by_left_) return;
+    if (by_remaining_) return;
     round_s_ = due_s == kNever ? kNever
                                : (due_s + config_.round_s - 1) / config_.round_s * config_.round_s;
   }
@@ -168,9 +168,9 @@ class Preemptive {
     return at_s > now_s_ ? at_s : kNever;
   }
 
-  Stage& stage_;
-  const ClusterState& s_;
-  const bool by_left_;
+  SlotSim& sim_;
+  const SimState& s_;
+  const bool by_remaining_;
   const LucidConfig config_;
   const GangPlacer* placer_;
   const int32_t total_gpus_;
@@ -184,7 +184,7 @@ class Preemptive {
 
 }  // namespace
 
-Outcome replay_preemptive(Stage& stage, LucidOrder order, const LucidConfig& config,
+Outcome replay_preemptive(SlotSim& stage, LucidOrder order, const LucidConfig& config,
                           const GangPlacer* placer) {
   Preemptive(stage, order, config, placer, stage.state().head->free_gpus).run();
   return stage.take_outcome();

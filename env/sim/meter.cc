@@ -13,28 +13,28 @@ constexpr double kSecondsPerHour = 3600;
 double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 // Whether the cluster has any GPU of the type.
-bool is_there(const TypeTime& time) { return time.busy_s + time.idle_s + time.down_s > 0; }
+bool exists(const TypeTime& time) { return time.busy_s + time.idle_s + time.down_s > 0; }
 
 }  // namespace
 
-std::optional<double> energy_kwh(const ClusterSpec& cluster, const Metered& used) {
+std::optional<double> energy_kwh(const ClusterSpec& cluster, const GpuUsage& used) {
   double joules = 0;
   for (size_t t = 0; t < cluster.types.size(); ++t) {
     const GpuType& type = cluster.types[t];
     const TypeTime& time = used.types[t];
-    if (!is_there(time)) continue;
+    if (!exists(time)) continue;
     if (type.busy_w <= 0) return std::nullopt;
     joules += type.busy_w * time.busy_s + type.idle_w * time.idle_s;
   }
   return joules / 1000 / kSecondsPerHour;
 }
 
-std::optional<Cost> cost_of(const ClusterSpec& cluster, const Metered& used) {
+std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used) {
   Cost cost;
   for (size_t t = 0; t < cluster.types.size(); ++t) {
     const double price_per_s = cluster.types[t].price_per_h / kSecondsPerHour;
     const TypeTime& time = used.types[t];
-    if (!is_there(time)) continue;
+    if (!exists(time)) continue;
     if (price_per_s <= 0) return std::nullopt;
     cost.held += price_per_s * time.busy_s;
     cost.all += price_per_s * (time.busy_s + time.idle_s + time.down_s);
@@ -66,11 +66,11 @@ void Meter::pass(int64_t to_us) {
   const double dt_s = seconds(to_us - at_us_);
   used_.span_s += dt_s;
   GpuTime& time = used_.time;
-  time.running += dt_s * now_.running;
-  time.starting += dt_s * now_.starting;
-  time.unshared += dt_s * now_.unshared;
-  time.down += dt_s * now_.down;
-  time.idle += dt_s * now_.idle;
+  time.running += dt_s * sample_.running;
+  time.starting += dt_s * sample_.starting;
+  time.unshared += dt_s * sample_.unshared;
+  time.down += dt_s * sample_.down;
+  time.idle += dt_s * sample_.idle;
   FragmentTime& fragments = used_.fragments;
   fragments.free += dt_s * fragments_.free;
   fragments.unusable += dt_s * fragments_.unusable;
@@ -98,7 +98,7 @@ void Meter::pass(int64_t to_us) {
   at_us_ = to_us;
 }
 
-void Meter::look_at_vacated(const Fixed& fixed, const ClusterState& s) {
+void Meter::scan_vacated(const SimModel& fixed, const SimState& s) {
   vacated_.clear();
   if (s.head->ready_horizon_us <= s.head->now_us) return;
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
@@ -111,8 +111,8 @@ void Meter::look_at_vacated(const Fixed& fixed, const ClusterState& s) {
   }
 }
 
-void Meter::look(const Fixed& fixed, const ClusterState& s) {
-  now_ = {};
+void Meter::scan(const SimModel& fixed, const SimState& s) {
+  sample_ = {};
   std::fill(tenant_gpus_now_.begin(), tenant_gpus_now_.end(), 0.0);
   for (int32_t i = 0; i < s.head->held; ++i) {
     const int32_t slot = s.held_list[i];
@@ -124,14 +124,14 @@ void Meter::look(const Fixed& fixed, const ClusterState& s) {
                    : int64_t{kWholeGpu} * count_bits(s.part_mask[p]);
     }
     const double gpus = static_cast<double>(milli) / kWholeGpu;
-    (s.phase[slot] == Phase::kRunning ? now_.running : now_.starting) += gpus;
+    (s.phase[slot] == Phase::kRunning ? sample_.running : sample_.starting) += gpus;
     const int32_t tenant = tenant_of_job_[static_cast<size_t>(s.job[slot])];
     if (tenant != kNone) tenant_gpus_now_[static_cast<size_t>(tenant)] += gpus;
   }
-  now_.idle = s.head->free_gpus;
-  now_.down = s.head->down_gpus;
+  sample_.idle = s.head->free_gpus;
+  sample_.down = s.head->down_gpus;
   const int32_t held = fixed.spec.total_gpus - s.head->free_gpus - s.head->down_gpus;
-  now_.unshared = held - now_.running - now_.starting;
+  sample_.unshared = held - sample_.running - sample_.starting;
   std::fill(types_now_.begin(), types_now_.end(), TypeTime{});
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
     TypeTime& type = types_now_[static_cast<size_t>(fixed.spec.node_type[m])];
@@ -140,22 +140,22 @@ void Meter::look(const Fixed& fixed, const ClusterState& s) {
     type.down_s += down;
     type.busy_s += fixed.spec.node_gpus[m] - s.free_count[m] - down;
   }
-  look_at_vacated(fixed, s);
+  scan_vacated(fixed, s);
   fragments_ = fragmentation_->of(s);
   used_.time.lost = seconds(s.head->lost_time_us);
 }
 
-void Meter::watch(const Fixed& fixed, const ClusterState& state) {
+void Meter::watch(const SimModel& fixed, const SimState& state) {
   if (fragmentation_) {
     pass(state.head->now_us);
   } else {
     fragmentation_.emplace(fixed);
     at_us_ = state.head->now_us;
   }
-  look(fixed, state);
+  scan(fixed, state);
 }
 
-std::optional<Metered> Meter::end(int64_t end_us) {
+std::optional<GpuUsage> Meter::end(int64_t end_us) {
   if (!fragmentation_) return std::nullopt;
   pass(end_us);
   return used_;

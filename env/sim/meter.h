@@ -2,8 +2,8 @@
 // every decision walks over nodes and jobs, so it is attached to Replay::watch on request only.
 //
 //   Meter meter(cluster, trace);
-//   replay.watch = [&](const ClusterState& s) { meter.watch(fixed, s); };
-//   const Metered used = meter.end(outcome.end_us);
+//   replay.watch = [&](const SimState& s) { meter.watch(fixed, s); };
+//   const GpuUsage used = meter.end(outcome.end_us);
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct TypeTime {
   double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: held or being vacated
 };
 
-struct Metered {
+struct GpuUsage {
   GpuTime time;
   FragmentTime fragments;
   std::vector<TypeTime> types;       // as in ClusterSpec::types
@@ -49,14 +49,14 @@ struct Metered {
 };
 
 // [kWh] of all GPUs that are not down. Empty if the spec lacks the power of a type in use.
-std::optional<double> energy_kwh(const ClusterSpec& cluster, const Metered& used);
+std::optional<double> energy_kwh(const ClusterSpec& cluster, const GpuUsage& used);
 
 // Cost of held GPUs and of all GPUs, in the spec's currency. Empty if the spec lacks a type's
 // price.
 struct Cost {
   double held = 0, all = 0;
 };
-std::optional<Cost> cost_of(const ClusterSpec& cluster, const Metered& used);
+std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used);
 
 class Meter {
  public:
@@ -64,14 +64,14 @@ class Meter {
   Meter(const ClusterSpec& cluster, const Trace& trace);
 
   // Samples a state. Requires: the same `fixed` each time, alive until end().
-  void watch(const Fixed& fixed, const ClusterState& state);
+  void watch(const SimModel& fixed, const SimState& state);
 
   // Returns the totals until the replay's end; empty if no state was sampled.
-  std::optional<Metered> end(int64_t end_us);
+  std::optional<GpuUsage> end(int64_t end_us);
 
  private:
   // [GPUs] at the last sample.
-  struct Now {
+  struct Sample {
     double running = 0, starting = 0, unshared = 0, down = 0, idle = 0;
   };
   struct Vacated {
@@ -80,15 +80,15 @@ class Meter {
     bool down;
   };
   void pass(int64_t to_us);
-  void look(const Fixed& fixed, const ClusterState& s);
-  void look_at_vacated(const Fixed& fixed, const ClusterState& s);
+  void scan(const SimModel& fixed, const SimState& s);
+  void scan_vacated(const SimModel& fixed, const SimState& s);
 
   const ClusterSpec& cluster_;
-  std::vector<int32_t> tenant_of_job_;  // (N)  index into Metered::tenants, kNone
+  std::vector<int32_t> tenant_of_job_;  // (N)  index into GpuUsage::tenants, kNone
   std::optional<Fragmentation> fragmentation_;
-  Metered used_;
+  GpuUsage used_;
   int64_t at_us_ = 0;
-  Now now_;
+  Sample sample_;
   Fragments fragments_;
   std::vector<TypeTime> types_now_;  // [GPUs]
   std::vector<Vacated> vacated_;     // GPUs without an owner, on which a preempted job still saves

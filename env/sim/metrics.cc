@@ -36,7 +36,7 @@ std::vector<TypeGpus> gpus_by_type(const SpecColumns& spec) {
 }
 
 // The speed of job `j` on GPUs of one type, on as few nodes as can hold it.
-double speed_on(const Fixed& fixed, int32_t j, int32_t type, const TypeGpus& of) {
+double speed_on(const SimModel& fixed, int32_t j, int32_t type, const TypeGpus& of) {
   const int32_t job_class = fixed.jobs.speed_class == nullptr ? 0 : fixed.jobs.speed_class[j];
   if (fixed.speed.num_classes == 0 || fixed.speed.class_kind[job_class] < 0) {
     return fixed.speed_on(j, of.node);
@@ -44,7 +44,7 @@ double speed_on(const Fixed& fixed, int32_t j, int32_t type, const TypeGpus& of)
   const int32_t gpus = std::min(fixed.jobs.gpus[j], fixed.speed.max_gpus);
   const int32_t nodes = (gpus + of.node_gpus - 1) / of.node_gpus;
   const Tier tier = nodes > 1 ? Tier::kRack : gpus > of.island_gpus ? Tier::kNode : Tier::kIsland;
-  return std::max(speed_of(fixed.speed, job_class, type, gpus, tier, nodes), kCrawl);
+  return std::max(speed_of(fixed.speed, job_class, type, gpus, tier, nodes), kMinRate);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ JctSummary JctGroup::summary() {
   return out;
 }
 
-std::vector<int64_t> run_alone(const Trace& trace, const Fixed& fixed) {
+std::vector<int64_t> isolated_run_us(const Trace& trace, const SimModel& fixed) {
   const std::vector<TypeGpus> types = gpus_by_type(fixed.spec);
   std::vector<std::pair<double, int64_t>> open;  // speed and GPUs of the types that a job runs on
   std::vector<int64_t> out;
@@ -108,7 +108,7 @@ namespace {
 std::optional<EarlySummary> early_of(const Trace& trace, const Outcome& outcome) {
   EarlySummary out;
   int64_t others = 0;
-  double jct_s = 0, others_jct_s = 0, asked_us = 0, undone_us = 0;
+  double jct_s = 0, others_jct_s = 0, requested_us = 0, undone_us = 0;
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     const Job& job = trace.jobs[j];
     const JobOutcome& what = outcome.jobs[j];
@@ -116,26 +116,26 @@ std::optional<EarlySummary> early_of(const Trace& trace, const Outcome& outcome)
     const double took_s = static_cast<double>(what.end_us - job.submit_us) / kUsPerS;
     ++(what.ended_early ? out.jobs : others);
     (what.ended_early ? jct_s : others_jct_s) += took_s;
-    asked_us += static_cast<double>(job.run_us) * job.gpus;
+    requested_us += static_cast<double>(job.run_us) * job.gpus;
     undone_us += what.undone_us * job.gpus;
   }
   if (out.jobs == 0) return std::nullopt;
   out.mean_jct_s = jct_s / static_cast<double>(out.jobs);
   if (others > 0) out.others_mean_jct_s = others_jct_s / static_cast<double>(others);
-  if (asked_us > 0) out.undone_share = undone_us / asked_us;
+  if (requested_us > 0) out.undone_share = undone_us / requested_us;
   return out;
 }
 
 }  // namespace
 
-int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t alone_us) {
-  return std::max<int64_t>(0, outcome.end_us - job.submit_us - alone_us);
+int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us) {
+  return std::max<int64_t>(0, outcome.end_us - job.submit_us - isolated_us);
 }
 
-Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+Summary summarise(const Trace& trace, const SimModel& fixed, const std::vector<int64_t>& isolated_us,
                   const Outcome& outcome) {
   YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
-  YARD_CHECK(alone_us.size() == trace.jobs.size(), "run times of another trace");
+  YARD_CHECK(isolated_us.size() == trace.jobs.size(), "run times of another trace");
   JctGroup all;
   std::map<int32_t, JctGroup> classes;  // by demand
   all.jct_us.reserve(trace.jobs.size());
@@ -151,20 +151,20 @@ Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int6
     ++group.jobs;
     out.preemptions += what.preemptions;
     out.restarts += what.restarts;
-    if (outcome.tells_edits) {
-      out.moves = out.moves.value_or(0) + what.moves;
-      out.soon_again = out.soon_again.value_or(0) + what.soon_again;
+    if (outcome.counts_edits) {
+      out.migrations = out.migrations.value_or(0) + what.migrations;
+      out.rapid_repreemptions = out.rapid_repreemptions.value_or(0) + what.rapid_repreemptions;
     }
     first_us = std::min(first_us, job.submit_us);
     if (what.end_us == kNone) continue;
     const int64_t jct_us = what.end_us - job.submit_us;
-    const int64_t run_us = alone_us[j];
+    const int64_t run_us = isolated_us[j];
     const int64_t wait = std::max<int64_t>(0, jct_us - run_us);
     all.add(jct_us, wait, run_us);
     group.add(jct_us, wait, run_us);
     last_us = std::max(last_us, what.end_us);
-    const auto least_us = static_cast<double>(std::max(run_us, kShortestRunUs));
-    sum_slowdown += std::max(1.0, static_cast<double>(jct_us) / least_us);
+    const auto min_us = static_cast<double>(std::max(run_us, kShortestRunUs));
+    sum_slowdown += std::max(1.0, static_cast<double>(jct_us) / min_us);
   }
   out.all = all.summary();
   if (out.all.finished > 0) {

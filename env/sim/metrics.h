@@ -60,7 +60,7 @@ struct Summary {
   int64_t preemptions = 0;  // of scored jobs
   int64_t restarts = 0;     // starts after a job's first
   // Kinds of preemptions; empty if the rules do not count them (see JobOutcome).
-  std::optional<int64_t> moves, soon_again;
+  std::optional<int64_t> migrations, rapid_repreemptions;
   std::optional<EarlySummary> early;  // if any job was ended early
   std::vector<ClassSummary> classes;  // by rising number of GPUs
 };
@@ -68,13 +68,13 @@ struct Summary {
 // (N) [us] Run time of each job alone and consolidated, on the fastest GPUs for it of which the
 // cluster has enough. A gang runs at the speed of its slowest member. Requires: `fixed.jobs`
 // describes trace.jobs in the same order, and each job fits into the cluster.
-std::vector<int64_t> run_alone(const Trace& trace, const Fixed& fixed);
+std::vector<int64_t> isolated_run_us(const Trace& trace, const SimModel& fixed);
 
 // JCT minus the run time alone, at least 0. Includes queueing, saving, restoring and slower GPUs.
-int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t alone_us);
+int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us);
 
-// Requires: `alone_us` and `outcome` describe trace.jobs in the same order.
-Summary summarise(const Trace& trace, const Fixed& fixed, const std::vector<int64_t>& alone_us,
+// Requires: `isolated_us` and `outcome` describe trace.jobs in the same order.
+Summary summarise(const Trace& trace, const SimModel& fixed, const std::vector<int64_t>& isolated_us,
                   const Outcome& outcome);
 
 }  // namespace yard

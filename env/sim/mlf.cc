@@ -144,12 +144,12 @@ MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& ru
     queue.push_back({mlf_priority(view, total_s, rule.weights, slot), view.serial(slot), slot});
   }
   std::ranges::sort(queue, {}, [](const Waiting& w) { return std::pair(-w.priority, w.serial); });
-  if (view.free_gpus() >= view.least_gpus_waited_for()) {
-    std::set<int32_t> hopeless;  // classes
+  if (view.free_gpus() >= view.min_gpus_waited_for()) {
+    std::set<int32_t> unplaceable;  // classes
     for (const Waiting& w : queue) {
-      if (hopeless.contains(view.size_class(w.slot))) continue;
+      if (unplaceable.contains(view.size_class(w.slot))) continue;
       if (!nearest_ideal_place(view, rule, w.slot).empty()) return {w.slot};
-      hopeless.insert(view.size_class(w.slot));
+      unplaceable.insert(view.size_class(w.slot));
     }
   }
   if (may_stop == 0) return {};
@@ -158,17 +158,17 @@ MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& ru
     MlfStep step{w.slot};
     int32_t gpus = view.free_gpus();
     for (const MlfHolder& h : holders) {
-      if (h.priority >= w.priority || std::ssize(step.stops) == may_stop) break;
-      step.stops.push_back(h.slot);
+      if (h.priority >= w.priority || std::ssize(step.victims) == may_stop) break;
+      step.victims.push_back(h.slot);
       gpus += view.gpus(h.slot);
     }
-    if (!step.stops.empty() && gpus >= view.gpus(w.slot)) return step;
+    if (!step.victims.empty() && gpus >= view.gpus(w.slot)) return step;
   }
   return {};
 }
 
 std::vector<Piece> nearest_ideal_place(const View& view, const MlfRule& rule, int32_t slot) {
-  std::vector<Piece> out(pieces_of_a_place(view));
+  std::vector<Piece> out(max_pieces(view));
   const TaskPlacer placer(view);
   out.resize(static_cast<size_t>(
       placer.place(slot, {}, nearest_ideal_server(view, placer, rule.overloaded), out.data())));

@@ -8,15 +8,15 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kLeastWorkUs = 600'000'000;
+constexpr int64_t kMinWorkUs = 600'000'000;
 
 double server_use(const View& view, const TaskPlacer& placer, int32_t node) {
   const SpecColumns& spec = view.spec();
   const TaskPlacer::Shares room = placer.room(node);
   double sum = 0;
   int32_t resources = 0;
-  const auto add = [&](bool told, double free) {
-    if (!told) return;
+  const auto add = [&](bool given, double free) {
+    if (!given) return;
     sum += (1 - free) * (1 - free);
     ++resources;
   };
@@ -33,11 +33,11 @@ bool any_may_end(const View& view) {
   return false;
 }
 
-bool about_as_good(const View& view, int32_t slot, double about) {
+bool near_its_limit(const View& view, int32_t slot, double near_limit) {
   const std::optional<double> limit = mlf_limit(view, slot);
   if (!limit) return false;
   const double first = view.measured_first(slot);
-  return (view.measured(slot) - first) / (*limit - first) >= about;
+  return (view.measured(slot) - first) / (*limit - first) >= near_limit;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ bool about_as_good(const View& view, int32_t slot, double about) {
 void add_load_fields(FieldList& f, MlfLoadRule& rule) {
   f("load_control", rule.on, "MLF-C: ends jobs early whose users let it");
   f("cluster_overloaded", rule.overloaded, 0.0, 1.0, "mean use of servers above which it is so");
-  f("about", rule.about, 0.0, 1.0, "share of the way to its limit that is all of it");
+  f("about", rule.near_limit, 0.0, 1.0, "share of the way to its limit that is all of it");
 }
 
 double mlf_utilisation(const View& view) {
@@ -62,7 +62,7 @@ bool mlf_overloaded(const View& view, const MlfLoadRule& rule) {
 
 std::optional<double> mlf_limit(const View& view, int32_t slot) {
   const int64_t half_us = view.worked_us(slot) / 2;
-  if (2 * half_us < kLeastWorkUs) return std::nullopt;
+  if (2 * half_us < kMinWorkUs) return std::nullopt;
   const double first = view.measured_first(slot), halfway = view.measured_after(slot, half_us);
   const double now = view.measured_after(slot, 2 * half_us);
   const double before = halfway - first, after = now - halfway;
@@ -72,7 +72,7 @@ std::optional<double> mlf_limit(const View& view, int32_t slot) {
   return (halfway * (first + now) - 2 * first * now) / (before - after);
 }
 
-bool mlf_content(const View& view, int32_t slot) {
+bool mlf_reached_enough(const View& view, int32_t slot) {
   const double first = view.measured_first(slot), enough = view.enough(slot);
   const double now = view.measured(slot);
   return first > enough ? now <= enough : now >= enough;
@@ -85,7 +85,7 @@ std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule) {
   for (int32_t i = 0; i < view.num_held(); ++i) {
     const int32_t slot = view.held(i);
     if (view.phase(slot) != Phase::kRunning || !view.may_end(slot)) continue;
-    if ((overloaded && mlf_content(view, slot)) || about_as_good(view, slot, rule.about)) {
+    if ((overloaded && mlf_reached_enough(view, slot)) || near_its_limit(view, slot, rule.near_limit)) {
       out.push_back(slot);
     }
   }

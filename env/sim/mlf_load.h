@@ -23,7 +23,7 @@ namespace yard {
 struct MlfLoadRule {
   bool on = false;
   double overloaded = 0.9;  // h_s
-  double about = 0.95;      // share of the way from the first measurement to the limit
+  double near_limit = 0.95;      // share of the way from the first measurement to the limit
 };
 
 // Adds the fields of the rule, for all configurations that contain it.
@@ -38,7 +38,7 @@ bool mlf_overloaded(const View& view, const MlfLoadRule& rule);
 std::optional<double> mlf_limit(const View& view, int32_t slot);
 
 // Whether the measure has reached `enough`, from above or below. Requires: may_end().
-bool mlf_content(const View& view, int32_t slot);
+bool mlf_reached_enough(const View& view, int32_t slot);
 
 // The jobs to end, in order of submission.
 std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule);

@@ -40,9 +40,9 @@ inline double mlf_learning(const MlfJob& job, double share) {
 
 // Eq. 4.
 inline double mlf_time(const MlfWeights& weights, const MlfJob& job) {
-  constexpr double kLeastH = 1.0 / 60;
-  double soon = weights.left / std::max(job.left_h, kLeastH);
-  if (job.to_deadline_h > 0) soon += weights.deadline / std::max(job.to_deadline_h, kLeastH);
+  constexpr double kMinH = 1.0 / 60;
+  double soon = weights.left / std::max(job.left_h, kMinH);
+  if (job.to_deadline_h > 0) soon += weights.deadline / std::max(job.to_deadline_h, kMinH);
   return soon * weights.unit_h + weights.waited * job.waited_h / weights.unit_h;
 }
 

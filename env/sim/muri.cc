@@ -30,7 +30,7 @@ namespace yard {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
-constexpr int64_t kUsPerS = Stage::kUsPerS;
+constexpr int64_t kUsPerS = SlotSim::kUsPerS;
 constexpr double kOneMoment = 1e-9;  // of the time itself
 
 bool one_moment(double a, double b) {
@@ -76,25 +76,25 @@ class Muri {
         total_gpus_(replay.fixed.spec.total_gpus),
         config_(config),
         by_gpus_(by_gpus),
-        stage_(replay, "muri") {}
+        sim_(replay, "muri") {}
 
   Outcome run() {
-    while (!stage_.done()) {
+    while (!sim_.done()) {
       const double arrival_s = next_arrival_s();
       const double now_s = std::min(end_s_, arrival_s);
-      if (now_s == kForever) stage_.stuck();
-      stage_.begin_event_us(std::llround(now_s * kUsPerS));
-      go_on(now_s);
+      if (now_s == kForever) sim_.stuck();
+      sim_.begin_event_us(std::llround(now_s * kUsPerS));
+      advance_jobs(now_s);
       last_s_ = now_s;
       if (now_s == arrival_s) {
-        while (stage_.arrival_us() != kNever && one_moment(next_arrival_s(), now_s)) {
-          add(stage_.arrive());
+        while (sim_.arrival_us() != kNever && one_moment(next_arrival_s(), now_s)) {
+          add(sim_.arrive());
         }
       }
       give_out();
-      stage_.end_event();
+      sim_.end_event();
     }
-    return stage_.take_outcome();
+    return sim_.take_outcome();
   }
 
  private:
@@ -115,7 +115,7 @@ class Muri {
   };
 
   double next_arrival_s() const {
-    const int64_t at_us = stage_.arrival_us();
+    const int64_t at_us = sim_.arrival_us();
     return at_us == kNever ? kForever : static_cast<double>(at_us) / kUsPerS;
   }
 
@@ -125,10 +125,10 @@ class Muri {
   }
 
   void add(int32_t slot) {
-    const Job& job = jobs_[static_cast<size_t>(stage_.state().job[slot])];
+    const Job& job = jobs_[static_cast<size_t>(sim_.state().job[slot])];
     const bool said = job.iterations > 0 && job.iteration_ms > 0;
     const double iterations =
-        said ? job.iterations : static_cast<double>(stage_.run_us(slot)) / kUsPerS;
+        said ? job.iterations : static_cast<double>(sim_.run_us(slot)) / kUsPerS;
     const double iteration_ms = said ? job.iteration_ms : 1000;
     Entry entry{.key = 0,
                 .left = iterations,
@@ -142,11 +142,11 @@ class Muri {
     list_.add(entry);
   }
 
-  void go_on(double now_s) {
+  void advance_jobs(double now_s) {
     list_.update([&](Entry& entry) {
       if (!entry.runs) return true;
       if (entry.ends && now_s == end_s_) {
-        stage_.finish(entry.slot);
+        sim_.finish(entry.slot);
         return false;
       }
       const double worked_s = std::max(now_s - last_s_ - entry.start_up_s, 0.0);
@@ -166,11 +166,11 @@ class Muri {
       entry.ends = false;
     };
     const auto loses = [&](Entry& entry) {
-      stage_.preempt(entry.slot);
+      sim_.preempt(entry.slot);
       entry.runs = false;
     };
-    list_.give_out(total_gpus_, stage_.state().head->held, gets, loses);
-    for (const int32_t slot : starts_) stage_.start_anywhere(slot);
+    list_.give_out(total_gpus_, sim_.state().head->held, gets, loses);
+    for (const int32_t slot : starts_) sim_.start_anywhere(slot);
     predict();
   }
 
@@ -203,7 +203,7 @@ class Muri {
   const int32_t total_gpus_;
   const Config config_;
   const bool by_gpus_;
-  Stage stage_;
+  SlotSim sim_;
   ServiceList<Entry> list_;
   double end_s_ = kForever;  // the next predicted end
   double last_s_ = 0;        // the last event
@@ -212,13 +212,13 @@ class Muri {
   std::vector<double> moments_;
 };
 
-class MuriRules final : public Pacing {
+class MuriRules final : public RuleSet {
  public:
   explicit MuriRules(const Settings& settings) : config_(parse<Config>(settings)) {}
 
   Outcome replay(const Replay& replay) const override {
     parse<NoConfig>(replay.settings);
-    check_play("muri", replay.policy, replay.placement);
+    check_supported("muri", replay.policy, replay.placement);
     YARD_CHECK(replay.trace != nullptr, "the muri rules go by models and iterations");
     return Muri(replay, config_, replay.policy == "shortest-gpu").run();
   }
@@ -227,7 +227,7 @@ class MuriRules final : public Pacing {
   Config config_;
 };
 
-const PacingRegistry::Add<MuriRules> kMuri{
+const RuleSetRegistry::Add<MuriRules> kMuri{
     "muri",
     {.about = "events in floating seconds; a running job loses its start-up time at every event",
      .source = "Muri, SIGCOMM 2022",

@@ -19,24 +19,24 @@ std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
     return std::move(options_);
   }
   bool held_by_one = false;
-  for (int32_t t = 0; t < foretell_.num_types(); ++t) {
-    if (foretell_.together(slot, t) <= 0) continue;
+  for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
+    if (throughput_model_.consolidated_throughput(slot, t) <= 0) continue;
     int32_t all = 0;
-    for (const int32_t m : foretell_.nodes_of(t)) {
+    for (const int32_t m : throughput_model_.nodes_of(t)) {
       all += view_.spec().node_gpus[m] - count_bits(view_.node_down(m));
     }
     if (all < gpus_) continue;
     held_by_one = true;
     const size_t before = options_.size();
-    add_together(t);
+    add_consolidated(t);
     if (limits.spread && gpus_ > 1 && options_.size() == before) {
       add_spread(t, false);
       add_spread(t, true);
     }
-    if (options_.size() != before && options_[before].way == Way::kTogether) continue;
-    if (limits.stop) add_stop(t);
-    if (limits.stop && limits.spread && gpus_ > 1) add_stop_anywhere(t);
-    if (limits.clear && view_.may_move()) add_clear(t);
+    if (options_.size() != before && options_[before].kind == OptionKind::kConsolidated) continue;
+    if (limits.stop) add_preempting(t);
+    if (limits.stop && limits.spread && gpus_ > 1) add_preempting_anywhere(t);
+    if (limits.clear && view_.may_move()) add_moving_others(t);
   }
   if (!held_by_one) add_anywhere();
   return std::move(options_);
@@ -46,50 +46,50 @@ void Options::add_anywhere() {
   Option option;
   std::vector<Piece> room(static_cast<size_t>(view_.spec().num_nodes) *
                           static_cast<size_t>(view_.max_groups()));
-  const int32_t n = place(view_, Placement::kBestFit, slot_, room.data());
+  const int32_t n = place(view_, PlacementRule::kBestFit, slot_, room.data());
   if (n == 0) return;
   option.pieces.assign(room.begin(), room.begin() + n);
-  option.rate = foretell_.best(slot_);
+  option.rate = throughput_model_.best_throughput(slot_);
   options_.push_back(std::move(option));
 }
 
 // Fills in what follows from the placement.
 void Options::finish(Option& option) {
-  std::vector<int32_t> leaving = option.stops;
+  std::vector<int32_t> leaving = option.victims;
   for (const Move& move : option.moves) leaving.push_back(move.slot);
-  option.rate = foretell_.there(slot_, option.pieces, leaving);
-  option.harm = foretell_.harm(slot_, option.pieces, leaving);
+  option.rate = throughput_model_.throughput(slot_, option.pieces, leaving);
+  option.interference_cost = throughput_model_.interference_cost(slot_, option.pieces, leaving);
   for (const int32_t slot : leaving) option.gpus_moved += view_.gpus(slot);
   for (const Piece& p : option.pieces) option.left_over += std::max(0, free_on(p.node) - p.gpus);
   if (!view_.shaped(slot_)) return;
   for (Piece& p : option.pieces) p.tasks = p.gpus;  // of one GPU each
 }
 
-void Options::add_together(int32_t type) {
+void Options::add_consolidated(int32_t type) {
   const int32_t node_gpus = view_.spec().max_node_gpus;
   if (gpus_ <= node_gpus) {
     std::map<int32_t, Option> best;  // by GPUs left over
-    for (const int32_t m : foretell_.nodes_of(type)) {
+    for (const int32_t m : throughput_model_.nodes_of(type)) {
       if (free_on(m) < gpus_) continue;
       Option option{.type = type, .pieces = {{m, gpus_}}};
       finish(option);
       const auto [it, fresh] = best.try_emplace(option.left_over, option);
-      const auto worth = [&](const Option& o) { return o.rate * (1 - o.harm / gpus_); };
-      if (!fresh && worth(option) > worth(it->second)) it->second = std::move(option);
+      const auto score = [&](const Option& o) { return o.rate * (1 - o.interference_cost / gpus_); };
+      if (!fresh && score(option) > score(it->second)) it->second = std::move(option);
     }
     for (auto& [left, option] : best) options_.push_back(std::move(option));
     return;
   }
   Option option{.type = type};
   int32_t left = gpus_, tightest = kNone;
-  for (const int32_t m : foretell_.nodes_of(type)) {
+  for (const int32_t m : throughput_model_.nodes_of(type)) {
     if (left >= node_gpus && free_on(m) == node_gpus) {
       option.pieces.push_back({m, node_gpus});
       left -= node_gpus;
     }
   }
   if (left >= node_gpus) return;
-  for (const int32_t m : foretell_.nodes_of(type)) {
+  for (const int32_t m : throughput_model_.nodes_of(type)) {
     const bool taken =
         std::ranges::any_of(option.pieces, [m](const Piece& p) { return p.node == m; });
     if (left == 0 || taken || free_on(m) < left) continue;
@@ -106,7 +106,7 @@ void Options::add_together(int32_t type) {
 void Options::add_spread(int32_t type, bool fullest_first) {
   std::vector<int32_t> nodes;
   int32_t free = 0;
-  for (const int32_t m : foretell_.nodes_of(type)) {
+  for (const int32_t m : throughput_model_.nodes_of(type)) {
     if (free_on(m) == 0) continue;
     nodes.push_back(m);
     free += free_on(m);
@@ -115,7 +115,7 @@ void Options::add_spread(int32_t type, bool fullest_first) {
   std::stable_sort(nodes.begin(), nodes.end(), [&](int32_t a, int32_t b) {
     return fullest_first ? free_on(a) < free_on(b) : free_on(a) > free_on(b);
   });
-  Option option{.way = Way::kSpread, .type = type};
+  Option option{.kind = OptionKind::kSpread, .type = type};
   int32_t left = gpus_;
   for (const int32_t m : nodes) {
     if (left == 0) break;
@@ -128,18 +128,18 @@ void Options::add_spread(int32_t type, bool fullest_first) {
   options_.push_back(std::move(option));
 }
 
-bool Options::stops_on(int32_t node, int32_t gpus, std::vector<int32_t>& stops) const {
-  std::vector<Tenancy> may;
+bool Options::victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const {
+  std::vector<NodeOccupant> may;
   int32_t there = free_on(node);
-  for (const Tenancy& one : foretell_.on(node)) {
-    if (one.slot != slot_ && plain(one.slot) && who_.comes_after(one.slot, slot_)) {
+  for (const NodeOccupant& one : throughput_model_.occupants(node)) {
+    if (one.slot != slot_ && plain(one.slot) && predicates_.preemptible_for(one.slot, slot_)) {
       may.push_back(one);
     }
   }
   std::sort(may.begin(), may.end(),
-            [&](const Tenancy& a, const Tenancy& b) { return who_.later(a.slot, b.slot); });
-  std::vector<Tenancy> taken;
-  for (const Tenancy& one : may) {
+            [&](const NodeOccupant& a, const NodeOccupant& b) { return predicates_.preempted_before(a.slot, b.slot); });
+  std::vector<NodeOccupant> taken;
+  for (const NodeOccupant& one : may) {
     if (there >= gpus) break;
     taken.push_back(one);
     there += one.gpus;
@@ -154,40 +154,40 @@ bool Options::stops_on(int32_t node, int32_t gpus, std::vector<int32_t>& stops) 
       ++i;
     }
   }
-  for (const Tenancy& one : taken) stops.push_back(one.slot);
+  for (const NodeOccupant& one : taken) victims.push_back(one.slot);
   return true;
 }
 
 // Takes nodes where the victim that is first in order comes as late as possible.
-void Options::add_stop(int32_t type) {
+void Options::add_preempting(int32_t type) {
   const int32_t node_gpus = view_.spec().max_node_gpus;
   struct Room {
     int32_t node;
-    std::vector<int32_t> stops;
+    std::vector<int32_t> victims;
   };
   // Whether one node's victims come after the other's in order; nodes without victims are best.
   const auto cheaper = [&](const Room& a, const Room& b) {
-    if (a.stops.empty() || b.stops.empty()) {
-      return a.stops.empty() != b.stops.empty() ? a.stops.empty()
+    if (a.victims.empty() || b.victims.empty()) {
+      return a.victims.empty() != b.victims.empty() ? a.victims.empty()
                                                 : free_on(a.node) < free_on(b.node);
     }
-    if (a.stops.back() == b.stops.back()) return a.stops.size() < b.stops.size();
-    return who_.later(a.stops.back(), b.stops.back());
+    if (a.victims.back() == b.victims.back()) return a.victims.size() < b.victims.size();
+    return predicates_.preempted_before(a.victims.back(), b.victims.back());
   };
   const auto rooms = [&](int32_t gpus, const std::vector<Piece>& but) {
     std::vector<Room> out;
-    for (const int32_t m : foretell_.nodes_of(type)) {
+    for (const int32_t m : throughput_model_.nodes_of(type)) {
       Room room{m, {}};
       const bool taken = std::ranges::any_of(but, [m](const Piece& p) { return p.node == m; });
-      if (!taken && stops_on(m, gpus, room.stops)) out.push_back(std::move(room));
+      if (!taken && victims_on(m, gpus, room.victims)) out.push_back(std::move(room));
     }
     return out;
   };
-  Option option{.way = Way::kStop, .type = type};
+  Option option{.kind = OptionKind::kPreempt, .type = type};
   const auto take = [&](const Room& room, int32_t gpus) {
     option.pieces.push_back({room.node, gpus});
-    for (const int32_t slot : room.stops) {
-      if (std::ranges::find(option.stops, slot) == option.stops.end()) option.stops.push_back(slot);
+    for (const int32_t slot : room.victims) {
+      if (std::ranges::find(option.victims, slot) == option.victims.end()) option.victims.push_back(slot);
     }
   };
   int32_t left = gpus_;
@@ -204,50 +204,50 @@ void Options::add_stop(int32_t type) {
     if (some.empty()) return;
     take(*std::min_element(some.begin(), some.end(), cheaper), left);
   }
-  if (option.stops.empty()) return;  // there was room without preemption
+  if (option.victims.empty()) return;  // there was room without preemption
   finish(option);
   options_.push_back(std::move(option));
 }
 
 // Preempts the last jobs in order, on any nodes of the type.
-void Options::add_stop_anywhere(int32_t type) {
+void Options::add_preempting_anywhere(int32_t type) {
   std::vector<int32_t> may;
   std::map<int32_t, int32_t> room;  // by node
   int32_t free = 0;
-  for (const int32_t m : foretell_.nodes_of(type)) {
+  for (const int32_t m : throughput_model_.nodes_of(type)) {
     if (free_on(m) > 0) room[m] = free_on(m);
     free += free_on(m);
-    for (const Tenancy& one : foretell_.on(m)) {
-      if (one.slot != slot_ && plain(one.slot) && who_.comes_after(one.slot, slot_)) {
+    for (const NodeOccupant& one : throughput_model_.occupants(m)) {
+      if (one.slot != slot_ && plain(one.slot) && predicates_.preemptible_for(one.slot, slot_)) {
         may.push_back(one.slot);
       }
     }
   }
-  std::sort(may.begin(), may.end(), [&](int32_t a, int32_t b) { return who_.later(a, b); });
+  std::sort(may.begin(), may.end(), [&](int32_t a, int32_t b) { return predicates_.preempted_before(a, b); });
   may.erase(std::unique(may.begin(), may.end()), may.end());
   const auto gives = [&](int32_t slot) {
     int32_t gpus = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      if (foretell_.node_type(view_.part_node(p)) == type) gpus += count_bits(view_.part_mask(p));
+      if (throughput_model_.node_type(view_.part_node(p)) == type) gpus += count_bits(view_.part_mask(p));
     }
     return gpus;
   };
-  Option option{.way = Way::kStop, .type = type};
+  Option option{.kind = OptionKind::kPreempt, .type = type};
   for (const int32_t slot : may) {
     if (free >= gpus_) break;
-    option.stops.push_back(slot);
+    option.victims.push_back(slot);
     free += gives(slot);
   }
-  if (free < gpus_ || option.stops.empty()) return;
-  std::erase_if(option.stops, [&](int32_t slot) {
+  if (free < gpus_ || option.victims.empty()) return;
+  std::erase_if(option.victims, [&](int32_t slot) {
     const bool spare = free - gives(slot) >= gpus_;
     if (spare) free -= gives(slot);
     return spare;
   });
-  for (const int32_t slot : option.stops) {
+  for (const int32_t slot : option.victims) {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p);
-      if (foretell_.node_type(node) == type) room[node] += count_bits(view_.part_mask(p));
+      if (throughput_model_.node_type(node) == type) room[node] += count_bits(view_.part_mask(p));
     }
   }
   std::vector<std::pair<int32_t, int32_t>> emptiest;  // minus GPUs, node
@@ -266,20 +266,20 @@ void Options::add_stop_anywhere(int32_t type) {
 // Moves small jobs that are on this node only to nodes of the type with room, the smallest first.
 // Returns whether that frees enough GPUs.
 bool Options::moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) const {
-  const int32_t type = foretell_.node_type(node);
-  std::vector<Tenancy> may;
+  const int32_t type = throughput_model_.node_type(node);
+  std::vector<NodeOccupant> may;
   int32_t there = free_on(node);
-  for (const Tenancy& one : foretell_.on(node)) {
+  for (const NodeOccupant& one : throughput_model_.occupants(node)) {
     const bool alone = one.gpus == view_.gpus(one.slot);
-    if (one.slot != slot_ && alone && plain(one.slot) && who_.movable(one.slot)) may.push_back(one);
+    if (one.slot != slot_ && alone && plain(one.slot) && predicates_.movable(one.slot)) may.push_back(one);
   }
   std::stable_sort(may.begin(), may.end(),
-                   [](const Tenancy& a, const Tenancy& b) { return a.gpus < b.gpus; });
+                   [](const NodeOccupant& a, const NodeOccupant& b) { return a.gpus < b.gpus; });
   std::vector<std::pair<int32_t, int32_t>> room;  // free GPUs of other nodes of the type, node
-  for (const int32_t m : foretell_.nodes_of(type)) {
+  for (const int32_t m : throughput_model_.nodes_of(type)) {
     if (m != node && free_on(m) > 0) room.emplace_back(free_on(m), m);
   }
-  for (const Tenancy& one : may) {
+  for (const NodeOccupant& one : may) {
     if (there >= gpus) break;
     auto tightest = room.end();
     for (auto it = room.begin(); it != room.end(); ++it) {
@@ -293,14 +293,14 @@ bool Options::moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) co
   return there >= gpus;
 }
 
-void Options::add_clear(int32_t type) {
+void Options::add_moving_others(int32_t type) {
   if (gpus_ > view_.spec().max_node_gpus || gpus_ < 2) return;
   int32_t free = 0;
-  for (const int32_t m : foretell_.nodes_of(type)) free += free_on(m);
+  for (const int32_t m : throughput_model_.nodes_of(type)) free += free_on(m);
   if (free < gpus_) return;
   Option best;
-  for (const int32_t m : foretell_.nodes_of(type)) {
-    Option option{.way = Way::kClear, .type = type, .pieces = {{m, gpus_}}};
+  for (const int32_t m : throughput_model_.nodes_of(type)) {
+    Option option{.kind = OptionKind::kMoveOthers, .type = type, .pieces = {{m, gpus_}}};
     if (view_.spec().node_gpus[m] < gpus_ || free_on(m) == 0) continue;
     if (!moves_off(m, gpus_, option.moves)) continue;
     finish(option);

@@ -19,8 +19,8 @@
 
 namespace yard {
 
-enum class Way : uint8_t { kTogether, kSpread, kStop, kClear };
-constexpr int kWays = 4;
+enum class OptionKind : uint8_t { kConsolidated, kSpread, kPreempt, kMoveOthers };
+constexpr int kOptionKinds = 4;
 
 struct Move {
   int32_t slot;
@@ -28,13 +28,13 @@ struct Move {
 };
 
 struct Option {
-  Way way = Way::kTogether;
+  OptionKind kind = OptionKind::kConsolidated;
   int32_t type = kNone;  // kNone: several
   std::vector<Piece> pieces = {};
-  std::vector<int32_t> stops = {};  // slots to preempt
+  std::vector<int32_t> victims = {};  // slots to preempt
   std::vector<Move> moves = {};
   double rate = 0;         // predicted
-  double harm = 0;         // interference cost: GPUs times the share of throughput that others lose
+  double interference_cost = 0;         // interference cost: GPUs times the share of throughput that others lose
   int32_t left_over = 0;   // free GPUs that remain on its nodes
   int32_t gpus_moved = 0;  // of the jobs that are preempted or moved
 };
@@ -47,39 +47,39 @@ struct OptionLimits {
 
 class Options {
  public:
-  // `comes_after(a, b)`: running job `a` may be preempted for `b`. `later(a, b)`: `a` is preempted
+  // `preemptible_for(a, b)`: running job `a` may be preempted for `b`. `preempted_before(a, b)`: `a` is preempted
   // before `b`. `movable(a)`: running job `a` may be moved.
-  struct Who {
-    std::function<bool(int32_t, int32_t)> comes_after;
-    std::function<bool(int32_t, int32_t)> later;
+  struct JobPredicates {
+    std::function<bool(int32_t, int32_t)> preemptible_for;
+    std::function<bool(int32_t, int32_t)> preempted_before;
     std::function<bool(int32_t)> movable;
   };
 
   // Requires: all outlive this.
-  Options(const View& view, const Foretell& foretell, Who who)
-      : view_(view), foretell_(foretell), who_(std::move(who)) {}
+  Options(const View& view, const ThroughputModel& throughput_model, JobPredicates predicates)
+      : view_(view), throughput_model_(throughput_model), predicates_(std::move(predicates)) {}
 
   // Returns the options, if any, of a waiting job or of a running job that could move.
   std::vector<Option> of(int32_t slot, const OptionLimits& limits);
 
  private:
   int32_t free_on(int32_t node) const { return view_.node_free(node); }
-  void add_together(int32_t type);
+  void add_consolidated(int32_t type);
   void add_spread(int32_t type, bool fullest_first);
-  void add_stop(int32_t type);
-  void add_stop_anywhere(int32_t type);
-  void add_clear(int32_t type);
+  void add_preempting(int32_t type);
+  void add_preempting_anywhere(int32_t type);
+  void add_moving_others(int32_t type);
   void add_anywhere();
   void finish(Option& option);
   bool plain(int32_t slot) const;
   // Lists the jobs to preempt so that the node has `gpus` free, the last in order first. Returns
   // false if that is impossible.
-  bool stops_on(int32_t node, int32_t gpus, std::vector<int32_t>& stops) const;
+  bool victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
   bool moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) const;
 
   const View& view_;
-  const Foretell& foretell_;
-  Who who_;
+  const ThroughputModel& throughput_model_;
+  JobPredicates predicates_;
   int32_t slot_ = kNone, gpus_ = 0;
   std::vector<Option> options_;  // found so far
 };

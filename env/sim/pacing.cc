@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-bool stands_for(std::string_view listed, const std::string& name) {
+bool matches(std::string_view listed, const std::string& name) {
   if (listed.ends_with("-N")) {
     listed.remove_suffix(1);
     return name.size() > listed.size() && name.starts_with(listed);
@@ -20,7 +20,7 @@ bool stands_for(std::string_view listed, const std::string& name) {
 void check(const std::string& what, const std::string& rules,
            const std::vector<std::string>& listed, const std::string& name) {
   const bool known = std::any_of(listed.begin(), listed.end(),
-                                 [&](const std::string& one) { return stands_for(one, name); });
+                                 [&](const std::string& one) { return matches(one, name); });
   if (known) return;
   throw InputError(what + " under rules '" + rules + "'",
                    listed.empty() ? "none" : "one of: " + join(listed), "'" + name + "'");
@@ -28,9 +28,9 @@ void check(const std::string& what, const std::string& rules,
 
 }  // namespace
 
-std::string check_play(const std::string& rules, const std::string& policy,
+std::string check_supported(const std::string& rules, const std::string& policy,
                        const std::string& placement) {
-  const Pacing::Info& info = PacingRegistry::info(rules);
+  const RuleSet::Info& info = RuleSetRegistry::info(rules);
   check("policy", rules, info.policies, policy);
   if (placement.empty()) return info.placements.empty() ? "" : info.placements.front();
   check("placement", rules, info.placements, placement);

@@ -15,17 +15,17 @@
 
 namespace yard {
 
-constexpr int64_t kSoonUs = 600'000'000;  // [us] limit of JobOutcome::soon_again
+constexpr int64_t kRapidRepreemptionUs = 600'000'000;  // [us] limit of JobOutcome::rapid_repreemptions
 
 struct JobOutcome {
   int64_t start_us = kNone;  // the first start
   int64_t end_us = kNone;
   int32_t preemptions = 0;
   int32_t restarts = 0;  // starts after the first
-  // Kinds of preemptions, if Outcome::tells_edits. moves: the same plan starts the job elsewhere;
-  // soon_again: less than kSoonUs after its previous preemption.
-  int32_t moves = 0;
-  int32_t soon_again = 0;
+  // Kinds of preemptions, if Outcome::counts_edits. migrations: the same plan starts the job elsewhere;
+  // rapid_repreemptions: less than kRapidRepreemptionUs after its previous preemption.
+  int32_t migrations = 0;
+  int32_t rapid_repreemptions = 0;
   // Whether the policy ended it early, and the work that was left then.
   bool ended_early = false;
   double undone_us = 0;
@@ -40,7 +40,7 @@ struct Outcome {
   WideUs lost_time_us = 0;   // GPU time of work that failures undid
   int64_t failures = 0;      // times that a failure stopped a job
   double moved_bytes = 0;    // between nodes
-  bool tells_edits = false;  // whether moves and soon_again were counted
+  bool counts_edits = false;  // whether migrations and rapid_repreemptions were counted
 
   // Copies the totals of the final state.
   void close(const Head& head) {
@@ -54,10 +54,10 @@ struct Outcome {
 
 // What policies see of job speeds: the tables; the tables with a log-normal error; or a prior,
 // corrected by the progress of running jobs.
-enum class SpeedLevel : uint8_t { kTold, kNoisy, kLearned };
+enum class SpeedLevel : uint8_t { kExact, kNoisy, kLearned };
 
 struct Replay {
-  const Fixed& fixed;
+  const SimModel& fixed;
   const Workload& workload;
   int32_t first_job = 0;
   int32_t end_job = 0;
@@ -66,16 +66,16 @@ struct Replay {
   Settings settings;
   Decider* decider = nullptr;  // the scheduler under `default`
   double oracle_noise = 0.25;  // standard deviation of the log error at Level::kNoisyOracle
-  SpeedLevel speeds = SpeedLevel::kTold;
+  SpeedLevel speeds = SpeedLevel::kExact;
   double speed_noise = 0.25;  // standard deviation of the log error at SpeedLevel::kNoisy
   uint64_t seed = 1;
   // All fields of the jobs, for rule sets that use more than GPUs and run times.
   const Trace* trace = nullptr;
   const ClusterSpec* cluster = nullptr;        // for rule sets that use the names of GPU types
-  const std::vector<Fault>* faults = nullptr;  // in_course(), in place of the workload's
+  const std::vector<Fault>* faults = nullptr;  // expand_faults(), in place of the workload's
   // Called after every decision, and when jobs end between decisions; for time series, timelines
   // and tests.
-  std::function<void(const ClusterState&)> watch;
+  std::function<void(const SimState&)> watch;
 
   Truth truth() const {
     Truth truth = workload.truth();
@@ -87,7 +87,7 @@ struct Replay {
   }
 };
 
-class Pacing {
+class RuleSet {
  public:
   static constexpr const char* kKind = "rule set";
   struct Info {
@@ -108,7 +108,7 @@ class Pacing {
     bool by_types = false;  // speeds differ by GPU type; else all GPUs are equal
   };
 
-  virtual ~Pacing() = default;
+  virtual ~RuleSet() = default;
 
   // Returns when all scored jobs are done, or all jobs if none is scored; unfinished jobs have no
   // end. Throws RunError if the scheduler leaves jobs waiting for ever, and InputError for a
@@ -116,12 +116,12 @@ class Pacing {
   virtual Outcome replay(const Replay& replay) const = 0;
 };
 
-using PacingRegistry = Registry<Pacing>;
+using RuleSetRegistry = Registry<RuleSet>;
 
 // For rule sets with their own schedulers. Returns the placement, by default the first listed.
 // Throws InputError unless `policy` and `placement` are listed. A listed name such as "dlas-gpu-N"
 // matches any N.
-std::string check_play(const std::string& rules, const std::string& policy,
+std::string check_supported(const std::string& rules, const std::string& policy,
                        const std::string& placement);
 
 }  // namespace yard

@@ -20,7 +20,7 @@ void Plan::clear() {
 
 namespace {
 
-bool live(const ClusterState& s, const JobRef& job) {
+bool live(const SimState& s, const JobRef& job) {
   return job.slot >= 0 && job.slot < s.head->high_water &&
          s.generation[job.slot] == job.generation && s.phase[job.slot] != Phase::kDone;
 }
@@ -36,7 +36,7 @@ std::string about(const Edit& edit) {
 namespace {
 
 // Returns why a job cannot be started on `pieces` in this state.
-std::string why_not_there(const Fixed& fixed, const ClusterState& s, int32_t slot,
+std::string why_not_startable(const SimModel& fixed, const SimState& s, int32_t slot,
                           std::span<const Piece> pieces) {
   std::set<std::pair<int32_t, int32_t>> named;
   int32_t sum = 0;
@@ -62,9 +62,9 @@ std::string why_not_there(const Fixed& fixed, const ClusterState& s, int32_t slo
 }  // namespace
 
 // Tries the plan on a copy.
-std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Plan& plan) {
+std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan& plan) {
   World world(fixed, state.head->slots);
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   copy_state(world.sizes(), state, s);
   std::unordered_set<int32_t> stopped, begun;
   for (const Edit& edit : plan.edits) {
@@ -104,14 +104,14 @@ std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Pla
     const std::span<const Piece> pieces(plan.pieces.data() + edit.first_piece,
                                         static_cast<size_t>(edit.num_pieces));
     if (!legal_start(fixed, s, slot, pieces.data(), edit.num_pieces)) {
-      return about(edit) + ": " + why_not_there(fixed, s, slot, pieces);
+      return about(edit) + ": " + why_not_startable(fixed, s, slot, pieces);
     }
     start(fixed, s, slot, pieces.data(), edit.num_pieces, edit.exchange);
   }
   return "";
 }
 
-void execute(const Fixed& fixed, ClusterState& s, const Plan& plan) {
+void execute(const SimModel& fixed, SimState& s, const Plan& plan) {
   for (const Edit& edit : plan.edits) {
     if (edit.verb == Verb::kPreempt) preempt(fixed, s, edit.job.slot);
     if (edit.verb == Verb::kEnd) end_early(fixed, s, edit.job.slot);
@@ -142,7 +142,7 @@ void Draft::wake_at(int64_t at_us) {
 }
 
 bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange) {
-  ClusterState& s = *state_;
+  SimState& s = *state_;
   if (!legal_start(*fixed_, s, slot, pieces, num_pieces, exchange)) return false;
   journal_.push_back({slot,
                       s.phase[slot],
@@ -162,7 +162,7 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const E
                       s.rate[slot],
                       fixed_->faults ? s.kept_us[slot] : 0,
                       s.head->moved_bytes,
-                      fixed_->faults ? s.stint_us[slot] : 0,
+                      fixed_->faults ? s.run_start_us[slot] : 0,
                       parts_.size(),
                       0,
                       plan_.pieces.size(),
@@ -179,7 +179,7 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const E
 // Writes what the job got to the plan, GPU by GPU, so that the plan has the same effect when it is
 // executed in two phases, whatever the order of the draft's edits.
 void Draft::record_pieces(int32_t slot) {
-  const ClusterState& s = *state_;
+  const SimState& s = *state_;
   const auto first = static_cast<std::ptrdiff_t>(plan_.pieces.size());
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     const bool share = is_share(*fixed_, s, slot, p);
@@ -192,18 +192,18 @@ void Draft::record_pieces(int32_t slot) {
 
 bool Draft::preempt(int32_t slot) {
   if (!legal_preempt(*fixed_, *state_, slot) || begun_[static_cast<size_t>(slot)]) return false;
-  take_off(Verb::kPreempt, slot);
+  stop_job(Verb::kPreempt, slot);
   return true;
 }
 
 bool Draft::end(int32_t slot) {
   if (!legal_end(*fixed_, *state_, slot) || begun_[static_cast<size_t>(slot)]) return false;
-  take_off(Verb::kEnd, slot);
+  stop_job(Verb::kEnd, slot);
   return true;
 }
 
-void Draft::take_off(Verb verb, int32_t slot) {
-  ClusterState& s = *state_;
+void Draft::stop_job(Verb verb, int32_t slot) {
+  SimState& s = *state_;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],
@@ -227,7 +227,7 @@ void Draft::take_off(Verb verb, int32_t slot) {
                       s.rate[slot],
                       fixed_->faults ? s.kept_us[slot] : 0,
                       s.head->moved_bytes,
-                      fixed_->faults ? s.stint_us[slot] : 0,
+                      fixed_->faults ? s.run_start_us[slot] : 0,
                       first,
                       parts_.size() - first,
                       plan_.pieces.size(),
@@ -247,7 +247,7 @@ void Draft::put_stops_first() {
   const std::vector<Piece> pieces = plan_.pieces;
   undo_to(0);
   for (const Edit& edit : edits) {
-    if (!starts(edit)) take_off(edit.verb, edit.job.slot);
+    if (!starts(edit)) stop_job(edit.verb, edit.job.slot);
   }
   for (const Edit& edit : edits) {
     if (!starts(edit)) continue;
@@ -266,9 +266,9 @@ void Draft::undo_to(size_t mark) {
     if (edit.verb == Verb::kStart) {
       undo_start(u);
     } else {
-      undo_take_off(edit.verb, u);
+      undo_stop(edit.verb, u);
     }
-    ClusterState& s = *state_;
+    SimState& s = *state_;
     s.phase[u.slot] = u.phase;
     s.queue_rank[u.slot] = u.queue_rank;
     *s.next_rank = u.next_rank;
@@ -282,7 +282,7 @@ void Draft::undo_to(size_t mark) {
     s.head->moved_bytes = u.moved_bytes;
     if (fixed_->faults) {
       s.kept_us[u.slot] = u.kept_us;
-      s.stint_us[u.slot] = u.stint_us;
+      s.run_start_us[u.slot] = u.run_start_us;
     }
     s.head->ready_horizon_us = u.ready_horizon_us;
     set_exchange(*fixed_, s, u.slot, u.exchange);
@@ -295,7 +295,7 @@ void Draft::undo_to(size_t mark) {
 // Links the job into the queue at its former position. Its slot still has its neighbours' links,
 // and edits are undone in reverse order, so that they are neighbours again.
 void Draft::undo_start(const Undo& u) {
-  ClusterState& s = *state_;
+  SimState& s = *state_;
   begun_[static_cast<size_t>(u.slot)] = 0;
   release(*fixed_, s, u.slot);
   --s.started[u.slot];
@@ -303,8 +303,8 @@ void Draft::undo_start(const Undo& u) {
   if (u.phase == Phase::kWaiting) queue_link(s, u.slot);
 }
 
-void Draft::undo_take_off(Verb verb, const Undo& u) {
-  ClusterState& s = *state_;
+void Draft::undo_stop(Verb verb, const Undo& u) {
+  SimState& s = *state_;
   if (s.phase[u.slot] == Phase::kWaiting) queue_remove(s, u.slot);
   s.phase[u.slot] = u.phase;
   int32_t chain = kNone;

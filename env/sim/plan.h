@@ -35,16 +35,16 @@ struct Plan {
 // Returns why the plan cannot be executed, or "" if it can. Every job must be live and in the right
 // phase, with one end or at most one preemption and one start. The final allocation must fit every
 // node.
-std::string why_illegal(const Fixed& fixed, const ClusterState& state, const Plan& plan);
+std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan& plan);
 
 // Executes a plan in two phases, first preemptions and ends, then starts, so that two jobs may swap
 // nodes. Requires: why_illegal() is "".
-void execute(const Fixed& fixed, ClusterState& state, const Plan& plan);
+void execute(const SimModel& fixed, SimState& state, const Plan& plan);
 
 class Draft {
  public:
   // Requires: both outlive the draft.
-  Draft(const Fixed& fixed, ClusterState& state)
+  Draft(const SimModel& fixed, SimState& state)
       : fixed_(&fixed), state_(&state), begun_(static_cast<size_t>(state.head->slots), 0) {}
 
   // Clears the draft for another decision and keeps its memory.
@@ -73,8 +73,8 @@ class Draft {
   struct Undo;
   void record_pieces(int32_t slot);
   void undo_start(const Undo& u);
-  void take_off(Verb verb, int32_t slot);
-  void undo_take_off(Verb verb, const Undo& u);
+  void stop_job(Verb verb, int32_t slot);
+  void undo_stop(Verb verb, const Undo& u);
 
   // What an edit overwrote.
   struct Undo {
@@ -85,7 +85,7 @@ class Draft {
     int64_t attained_us;
     int64_t ready_horizon_us;
     double done_us, rate, kept_us, moved_bytes;
-    int64_t stint_us;
+    int64_t run_start_us;
     size_t first_part, num_parts;  // into parts_: what a stopped job held
     size_t num_pieces;             // length of plan_.pieces before the edit
     Exchange exchange;
@@ -97,8 +97,8 @@ class Draft {
     Leaving leaving;  // before the edit
   };
 
-  const Fixed* fixed_;
-  ClusterState* state_;
+  const SimModel* fixed_;
+  SimState* state_;
   Plan plan_;
   std::vector<Undo> journal_;
   std::vector<HeldPart> parts_;

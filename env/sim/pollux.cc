@@ -37,64 +37,64 @@ struct Config {
 };
 
 struct PolluxJob {
-  const JobRates* rates = nullptr;
-  const JobRates::Goodput* goodput = nullptr;  // on its placement; null: not in the file
+  const JobGoodputs* rates = nullptr;
+  const JobGoodputs::Goodput* goodput = nullptr;  // on its placement; null: not in the file
   std::string placement;
   size_t epoch = 0;
   double progress = 0;
   int64_t rescale_s = 0;  // remaining
   int64_t executed_s = 0;
   int64_t completion_s = kNone;
-  bool sunk = false;
+  bool demoted = false;
   bool runs = false;
 };
 
 class Rounds {
  public:
-  Rounds(const Replay& replay, const Config& config, const Rates& rates)
+  Rounds(const Replay& replay, const Config& config, const GoodputTable& rates)
       : config_(config),
         rates_(rates),
         spec_(replay.fixed.spec),
-        stage_(replay, "pollux"),
-        s_(stage_.state()),
+        sim_(replay, "pollux"),
+        s_(sim_.state()),
         next_(replay.first_job),
         end_job_(replay.end_job),
         jobs_(static_cast<size_t>(replay.end_job)) {
     for (int32_t j = next_; j < end_job_; ++j) {
-      job(j).rates = rates.find(stage_.job(j).id);
+      job(j).rates = rates.find(sim_.job(j).id);
       if (job(j).rates != nullptr) continue;
-      throw InputError(rates.path(), "rates of job '" + stage_.job(j).id + "'", "none");
+      throw InputError(rates.path(), "rates of job '" + sim_.job(j).id + "'", "none");
     }
   }
 
   Outcome run() {
-    while (!stage_.done()) {
-      clock_s_ = live_.empty() ? round_that_sees(next_) : clock_s_ + config_.round_s;
-      bool news = false;
+    while (!sim_.done()) {
+      clock_s_ = live_.empty() ? first_round_of(next_) : clock_s_ + config_.round_s;
+      bool changed = false;
       for (const int32_t j : live_) {
         if (!job(j).runs) continue;
-        go_on(j);
-        news = news || job(j).completion_s != kNone;
+        advance_jobs(j);
+        changed = changed || job(j).completion_s != kNone;
       }
-      stage_.pass_to(clock_s_ * kUsPerS);
-      if (news) take_out_completed();
-      news = take_in_arrived() || news;
-      news = sink() || news;
+      sim_.pass_to(clock_s_ * kUsPerS);
+      if (changed) remove_completed();
+      changed = add_arrivals() || changed;
+      changed = demote() || changed;
       // If nothing changed, all jobs keep what they have.
-      if (news) allocate();
-      stage_.end_event();
-      if (running_ == 0 && !live_.empty() && next_ == end_job_) stage_.stuck();
+      if (changed) allocate();
+      sim_.end_event();
+      if (running_ == 0 && !live_.empty() && next_ == end_job_) sim_.stuck();
     }
-    return stage_.take_outcome();
+    return sim_.take_outcome();
   }
 
  private:
   PolluxJob& job(int32_t j) { return jobs_[static_cast<size_t>(j)]; }
 
   // Rounds end at multiples of their length; the first ends before any job is seen.
-  int64_t round_that_sees(int32_t j) const {
+  int64_t first_round_of(int32_t j) const {
     const int64_t round_us = config_.round_s * kUsPerS;
-    const int64_t rounds = (stage_.submit_us(j) + round_us - 1) / round_us;
+    const int64_t rounds = (sim_.submit_us(j) + round_us - 1) / round_us;
     return std::max<int64_t>(1, rounds) * config_.round_s;
   }
 
@@ -103,13 +103,13 @@ class Rounds {
     const double rate = one.goodput == nullptr ? 0 : (*one.goodput)[one.epoch];
     if (rate != 0) return rate;
     throw InputError(rates_.path(),
-                     "the goodput of job '" + stage_.job(j).id + "' on placement " + one.placement +
+                     "the goodput of job '" + sim_.job(j).id + "' on placement " + one.placement +
                          " in epoch " + std::to_string(one.epoch),
                      "none");
   }
 
   // Runs a job with GPUs through the round that ends at the clock.
-  void go_on(int32_t j) {
+  void advance_jobs(int32_t j) {
     PolluxJob& one = job(j);
     const int64_t rescale_s = std::min(one.rescale_s, config_.round_s);
     one.rescale_s -= rescale_s;
@@ -129,21 +129,21 @@ class Rounds {
     }
   }
 
-  void take_out_completed() {
+  void remove_completed() {
     const auto completed = [&](int32_t j) { return job(j).completion_s != kNone; };
     for (std::vector<int32_t>& queue : queues_) std::erase_if(queue, completed);
     std::erase_if(live_, [&](int32_t j) {
       if (!completed(j)) return false;
-      stage_.finish(j, job(j).completion_s * kUsPerS);
+      sim_.finish(j, job(j).completion_s * kUsPerS);
       --running_;
       return true;
     });
   }
 
-  bool take_in_arrived() {
+  bool add_arrivals() {
     const int32_t before = next_;
-    for (; next_ < end_job_ && stage_.submit_us(next_) <= clock_s_ * kUsPerS; ++next_) {
-      stage_.arrive(next_);
+    for (; next_ < end_job_ && sim_.submit_us(next_) <= clock_s_ * kUsPerS; ++next_) {
+      sim_.arrive(next_);
       queues_[0].push_back(next_);
       live_.push_back(next_);
     }
@@ -151,14 +151,14 @@ class Rounds {
   }
 
   // Adds the round to the service of running jobs. They are demoted in order of submission.
-  bool sink() {
+  bool demote() {
     bool any = false;
     for (const int32_t j : live_) {
       PolluxJob& one = job(j);
       if (!one.runs) continue;
       one.executed_s += config_.round_s;
-      if (one.sunk || one.executed_s * stage_.gpus(j) < config_.queue_gpu_s) continue;
-      one.sunk = any = true;
+      if (one.demoted || one.executed_s * sim_.gpus(j) < config_.queue_gpu_s) continue;
+      one.demoted = any = true;
       std::erase(queues_[0], j);
       queues_[1].push_back(j);
     }
@@ -171,10 +171,10 @@ class Rounds {
     for (const std::vector<int32_t>& queue : queues_) {
       for (const int32_t j : queue) {
         PolluxJob& one = job(j);
-        const bool fits = stage_.gpus(j) <= free;
-        if (fits) free -= stage_.gpus(j);
+        const bool fits = sim_.gpus(j) <= free;
+        if (fits) free -= sim_.gpus(j);
         if (fits && !one.runs) starts_.push_back(j);
-        if (!fits && one.runs) stage_.preempt(j);
+        if (!fits && one.runs) sim_.preempt(j);
         running_ += fits - one.runs;
         one.runs = fits;
       }
@@ -188,7 +188,7 @@ class Rounds {
     pieces_.clear();
     one.placement.clear();
     int32_t count = spec_.max_node_gpus, from = 0;
-    for (int32_t left = stage_.gpus(j); left > 0;) {
+    for (int32_t left = sim_.gpus(j); left > 0;) {
       const int32_t node = map.first(s_, count, from);
       from = node == kNone ? 0 : node + 1;
       if (node == kNone) {
@@ -200,17 +200,17 @@ class Rounds {
       if (!one.placement.empty()) one.placement += '+';
       one.placement += std::to_string(pieces_.back().gpus);
     }
-    stage_.start(j, pieces_.data(), static_cast<int32_t>(pieces_.size()));
+    sim_.start(j, pieces_.data(), static_cast<int32_t>(pieces_.size()));
     one.rescale_s = config_.rescale_s;
     const auto at = one.rates->placements.find(one.placement);
     one.goodput = at == one.rates->placements.end() ? nullptr : &at->second;
   }
 
   const Config& config_;
-  const Rates& rates_;
+  const GoodputTable& rates_;
   const SpecColumns& spec_;
-  RuleStage stage_;
-  const ClusterState& s_;
+  JobSim sim_;
+  const SimState& s_;
   int32_t next_, end_job_;       // jobs [next_, end_job_) are still to come
   std::vector<PolluxJob> jobs_;  // (N)
   std::vector<int32_t> live_;    // in order of submission
@@ -221,10 +221,10 @@ class Rounds {
   int32_t running_ = 0;
 };
 
-class Pollux final : public Pacing {
+class Pollux final : public RuleSet {
  public:
   explicit Pollux(const Settings& settings)
-      : config_(parse<Config>(settings)), rates_(Rates::load(config_.rates)) {}
+      : config_(parse<Config>(settings)), rates_(GoodputTable::load(config_.rates)) {}
 
   Outcome replay(const Replay& replay) const override {
     return Rounds(replay, config_, rates_).run();
@@ -232,10 +232,10 @@ class Pollux final : public Pacing {
 
  private:
   Config config_;
-  Rates rates_;
+  GoodputTable rates_;
 };
 
-const PacingRegistry::Add<Pollux> kPollux{
+const RuleSetRegistry::Add<Pollux> kPollux{
     "pollux",
     {.about = "the Tiresias policy of Pollux' simulator: rounds of 60 s, goodputs by placement",
      .source = "Pollux, OSDI 2021",

@@ -14,12 +14,12 @@ ProgressiveFilling::Tenant& ProgressiveFilling::tenant(int32_t t) {
   return it->second;
 }
 
-std::tuple<double, int32_t, int32_t> ProgressiveFilling::place_of(const User& user,
+std::tuple<double, int32_t, int32_t> ProgressiveFilling::order_key(const User& user,
                                                                   int32_t key) const {
   return {user.share(), view_.serial(user.queue.front()), key};
 }
 
-std::tuple<double, int32_t, int32_t> ProgressiveFilling::place_of(const Tenant& tenant,
+std::tuple<double, int32_t, int32_t> ProgressiveFilling::order_key(const Tenant& tenant,
                                                                   int32_t key) const {
   return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
 }
@@ -30,11 +30,11 @@ void ProgressiveFilling::change(int32_t slot, Change does) {
   const int32_t t = owning_tenant(view_, owners_, slot), u = owning_user(view_, owners_, slot);
   Tenant& tenant = this->tenant(t);
   User& user = tenant.users[u];
-  if (!tenant.order.empty()) order_.erase(place_of(tenant, t));
-  if (!user.queue.empty()) tenant.order.erase(place_of(user, u));
+  if (!tenant.order.empty()) order_.erase(order_key(tenant, t));
+  if (!user.queue.empty()) tenant.order.erase(order_key(user, u));
   does(tenant, user);
-  if (!user.queue.empty()) tenant.order.insert(place_of(user, u));
-  if (!tenant.order.empty()) order_.insert(place_of(tenant, t));
+  if (!user.queue.empty()) tenant.order.insert(order_key(user, u));
+  if (!tenant.order.empty()) order_.insert(order_key(tenant, t));
 }
 
 void ProgressiveFilling::count(int32_t slot, const TaskPlacer::Shares& shares) {

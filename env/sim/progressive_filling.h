@@ -46,8 +46,8 @@ class ProgressiveFilling {
   };
 
   Tenant& tenant(int32_t t);
-  std::tuple<double, int32_t, int32_t> place_of(const User& user, int32_t key) const;
-  std::tuple<double, int32_t, int32_t> place_of(const Tenant& tenant, int32_t key) const;
+  std::tuple<double, int32_t, int32_t> order_key(const User& user, int32_t key) const;
+  std::tuple<double, int32_t, int32_t> order_key(const Tenant& tenant, int32_t key) const;
   template <class Change>
   void change(int32_t slot, Change does);
 

@@ -5,7 +5,7 @@
 
 namespace yard {
 
-Fixed without_costs(Fixed fixed) {
+SimModel without_costs(SimModel fixed) {
   fixed.costs = {.save_us = 0, .restore_us = 0, .restore_large_us = 0, .scale = 0};
   return fixed;
 }
@@ -16,7 +16,7 @@ void check_published(const Replay& replay, const std::string& rules) {
     throw InputError("trace", "jobs with GPUs (the " + rules + " rules know no others)",
                      "none for job number " + std::to_string(j));
   }
-  if (PacingRegistry::info(rules).by_types) return;
+  if (RuleSetRegistry::info(rules).by_types) return;
   const SpecColumns& spec = replay.fixed.spec;
   for (int32_t m = 0; m < spec.num_nodes; ++m) {
     if (spec.node_speed[m] == 1) continue;
@@ -25,7 +25,7 @@ void check_published(const Replay& replay, const std::string& rules) {
   }
 }
 
-void leave_for_good(const Fixed& fixed, ClusterState& s, int32_t slot) {
+void remove_job(const SimModel& fixed, SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kWaiting) {
     queue_remove(s, slot);
     s.phase[slot] = Phase::kDone;

@@ -8,13 +8,13 @@
 
 namespace yard {
 
-Fixed without_costs(Fixed fixed);
+SimModel without_costs(SimModel fixed);
 
 // Throws InputError for what the rule set does not support: jobs without GPUs, which would divide
 // by zero or wait for ever, and, unless Info::by_types, GPUs with a speed other than 1.
 void check_published(const Replay& replay, const std::string& rules);
 
 // Removes a running or waiting job for good.
-void leave_for_good(const Fixed& fixed, ClusterState& state, int32_t slot);
+void remove_job(const SimModel& fixed, SimState& state, int32_t slot);
 
 }  // namespace yard

@@ -6,20 +6,20 @@
 
 namespace yard {
 
-YARD_HD inline void mark_dirty(ClusterState& s, int32_t slot) {
+YARD_HD inline void mark_dirty(SimState& s, int32_t slot) {
   if (s.is_dirty[slot]) return;
   s.is_dirty[slot] = 1;
   s.dirty[s.head->num_dirty++] = slot;
 }
 
-YARD_HD inline void mark_changed(ClusterState& s, int32_t slot) {
+YARD_HD inline void mark_changed(SimState& s, int32_t slot) {
   if (s.is_changed[slot]) return;
   s.is_changed[slot] = 1;
   s.changed[s.head->num_changed++] = slot;
 }
 
 // Links `slot` into both lists, between the neighbours in its prev and next columns.
-YARD_HD inline void queue_link(ClusterState& s, int32_t slot) {
+YARD_HD inline void queue_link(SimState& s, int32_t slot) {
   const int32_t k = s.size_class[slot];
   const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
   const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
@@ -33,7 +33,7 @@ YARD_HD inline void queue_link(ClusterState& s, int32_t slot) {
 }
 
 // Keeps the slot's own links, so that an undo in reverse order can link it again.
-YARD_HD inline void queue_remove(ClusterState& s, int32_t slot) {
+YARD_HD inline void queue_remove(SimState& s, int32_t slot) {
   const int32_t k = s.size_class[slot];
   const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
   const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
@@ -46,7 +46,7 @@ YARD_HD inline void queue_remove(ClusterState& s, int32_t slot) {
   s.head->waiting_gpus -= s.gpus[slot];
 }
 
-YARD_HD inline void queue_append(ClusterState& s, int32_t slot) {
+YARD_HD inline void queue_append(SimState& s, int32_t slot) {
   s.queue_prev[slot] = s.head->queue_tail;
   s.queue_next[slot] = kNone;
   s.class_prev[slot] = s.class_tail[s.size_class[slot]];
@@ -55,12 +55,12 @@ YARD_HD inline void queue_append(ClusterState& s, int32_t slot) {
   queue_link(s, slot);
 }
 
-YARD_HD inline void held_add(ClusterState& s, int32_t slot) {
+YARD_HD inline void held_add(SimState& s, int32_t slot) {
   s.held_pos[slot] = s.head->held;
   s.held_list[s.head->held++] = slot;
 }
 
-YARD_HD inline void held_remove(ClusterState& s, int32_t slot) {
+YARD_HD inline void held_remove(SimState& s, int32_t slot) {
   const int32_t hole = s.held_pos[slot];
   const int32_t last = s.held_list[--s.head->held];
   s.held_list[hole] = last;
@@ -68,7 +68,7 @@ YARD_HD inline void held_remove(ClusterState& s, int32_t slot) {
 }
 
 // Returns an unused slot. Requires: there is one.
-YARD_HD inline int32_t take_slot(const Fixed& f, ClusterState& s) {
+YARD_HD inline int32_t take_slot(const SimModel& f, SimState& s) {
   int32_t slot = s.head->free_slot;
   if (slot != kNone) {
     s.head->free_slot = s.queue_next[slot];
@@ -82,14 +82,14 @@ YARD_HD inline int32_t take_slot(const Fixed& f, ClusterState& s) {
   return slot;
 }
 
-YARD_HD inline void free_slot(ClusterState& s, int32_t slot) {
+YARD_HD inline void free_slot(SimState& s, int32_t slot) {
   ++s.generation[slot];
   s.phase[slot] = Phase::kFree;
   s.queue_next[slot] = s.head->free_slot;
   s.head->free_slot = slot;
 }
 
-YARD_HD inline int32_t take_part(ClusterState& s, int32_t node, uint64_t mask, int32_t next,
+YARD_HD inline int32_t take_part(SimState& s, int32_t node, uint64_t mask, int32_t next,
                                  int32_t group = 0, int32_t tasks = 0) {
   int32_t part = s.head->free_part;
   if (part != kNone) {
@@ -105,7 +105,7 @@ YARD_HD inline int32_t take_part(ClusterState& s, int32_t node, uint64_t mask, i
   return part;
 }
 
-YARD_HD inline void free_part(ClusterState& s, int32_t part) {
+YARD_HD inline void free_part(SimState& s, int32_t part) {
   s.part_next[part] = s.head->free_part;
   s.head->free_part = part;
 }

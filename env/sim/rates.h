@@ -1,7 +1,7 @@
 // The rate of a running job: what its GPUs give it alone, less the slowdown by its neighbours. A
 // start or an end marks jobs whose neighbours changed as stale; refresh_rates() updates them before
 // time passes, so that a job's end moves once. All of this rests on tables (speed/speed.h). It is
-// skipped if Fixed::rated is false: then a gang runs at the speed of its slowest GPU.
+// skipped if SimModel::rated is false: then a gang runs at the speed of its slowest GPU.
 #pragma once
 
 #include "env/sim/beside.h"
@@ -15,7 +15,7 @@
 namespace yard {
 
 // The placement of a job as far as its speed depends on it.
-struct Footing {
+struct Footprint {
   int32_t gpus = 0;  // each share counts as one
   int32_t nodes = 0;
   Tier tier = Tier::kIsland;
@@ -24,15 +24,15 @@ struct Footing {
 };
 
 // Whether an earlier part of the job has GPUs on the same node.
-YARD_HD inline bool on_node_before(const ClusterState& s, int32_t slot, int32_t part) {
+YARD_HD inline bool on_node_before(const SimState& s, int32_t slot, int32_t part) {
   for (int32_t p = s.first_part[slot]; p != part; p = s.part_next[p]) {
     if (s.part_node[p] == s.part_node[part] && s.part_mask[p] != 0) return true;
   }
   return false;
 }
 
-YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t slot) {
-  Footing at;
+YARD_HD inline Footprint footprint_of(const SimModel& f, const SimState& s, int32_t slot) {
+  Footprint at;
   at.by = exchange_of(f, s, slot).all_reduce;
   int32_t first_node = kNone;
   uint64_t mask = 0;
@@ -64,14 +64,14 @@ YARD_HD inline Footing footing_of(const Fixed& f, const ClusterState& s, int32_t
 
 // The isolated rate of the job on the slowest of the GPU types it holds, and that type, the lowest
 // among equals.
-struct AloneRate {
+struct IsolatedRate {
   double rate = 1;
   int32_t type = 0;
 };
 
-YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32_t slot,
-                                    const Footing& at) {
-  AloneRate out;
+YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState& s, int32_t slot,
+                                    const Footprint& at) {
+  IsolatedRate out;
   bool any = false;
   const int32_t job_class = f.jobs.speed_class == nullptr ? 0 : f.jobs.speed_class[s.job[slot]];
   const bool modelled = f.speed.num_classes > 0 && f.speed.class_kind[job_class] >= 0;
@@ -87,25 +87,25 @@ YARD_HD inline AloneRate rate_alone(const Fixed& f, const ClusterState& s, int32
     any = true;
   }
   // Without a model of its scaling, half the workers do half the work.
-  if (!modelled && s.shape[slot] != kNone) out.rate *= share_of_asked(f.jobs.shapes, s, slot);
+  if (!modelled && s.shape[slot] != kNone) out.rate *= share_of_request(f.jobs.shapes, s, slot);
   // No scheduler should place a job where its model does not fit. It runs slowly, so that it ends.
-  if (!(out.rate > kCrawl)) out.rate = kCrawl;
+  if (!(out.rate > kMinRate)) out.rate = kMinRate;
   return out;
 }
 
-YARD_HD inline void mark_stale(ClusterState& s, int32_t slot) {
+YARD_HD inline void mark_stale(SimState& s, int32_t slot) {
   if (s.is_stale[slot]) return;
   s.is_stale[slot] = 1;
   s.stale[s.head->num_stale++] = slot;
 }
 
 // Adds the job's traffic to the links that it spans, or removes it: `sign` 1 or -1.
-YARD_HD inline void load_links(const Fixed& f, ClusterState& s, int32_t slot, int64_t sign) {
+YARD_HD inline void load_links(const SimModel& f, SimState& s, int32_t slot, int64_t sign) {
   const int64_t bytes = sign * s.traffic[slot];
   const SpecColumns& spec = f.spec;
   const Tier tier = static_cast<Tier>(s.tier[slot]);
   int64_t* own =
-      anybody_chooses(f) ? s.priority_load + s.link_priority[slot] * num_links(spec) : nullptr;
+      has_exchange_choice(f) ? s.priority_load + s.link_priority[slot] * num_links(spec) : nullptr;
   const auto load = [&](int32_t link) {
     s.link_load[link] += bytes;
     if (own != nullptr) own[link] += bytes;
@@ -128,7 +128,7 @@ YARD_HD inline void load_links(const Fixed& f, ClusterState& s, int32_t slot, in
 }
 
 // Marks running jobs that share a link with `slot`, or a node in a way that affects their rate.
-YARD_HD inline void mark_neighbours(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void mark_neighbours(const SimModel& f, SimState& s, int32_t slot) {
   const bool sends = s.traffic[slot] > 0;
   const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads ||
                       f.spec.neighbour_weight > 0 || f.spec.shared_exchange;
@@ -151,11 +151,11 @@ YARD_HD inline void mark_neighbours(const Fixed& f, ClusterState& s, int32_t slo
 }
 
 // Requires: the job has its GPUs, and its phase has just become kRunning.
-YARD_HD inline void begin_run(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
-  const Footing at = footing_of(f, s, slot);
-  const AloneRate alone = rate_alone(f, s, slot, at);
-  s.alone_rate[slot] = alone.rate;
+  const Footprint at = footprint_of(f, s, slot);
+  const IsolatedRate alone = find_isolated_rate(f, s, slot, at);
+  s.isolated_rate[slot] = alone.rate;
   s.tier[slot] = static_cast<uint8_t>(at.tier);
   if (f.speed.num_classes > 0 && at.gpus <= f.speed.max_gpus) {
     s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.type,
@@ -168,7 +168,7 @@ YARD_HD inline void begin_run(const Fixed& f, ClusterState& s, int32_t slot) {
 }
 
 // Requires: the job ran and still has its GPUs.
-YARD_HD inline void end_run(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void end_run(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
   mark_neighbours(f, s, slot);
   if (s.traffic[slot] > 0) load_links(f, s, slot, -1);
@@ -176,7 +176,7 @@ YARD_HD inline void end_run(const Fixed& f, ClusterState& s, int32_t slot) {
 }
 
 // Returns how many parts of `other` share the GPU of this part of another job.
-YARD_HD inline int32_t meets(const ClusterState& s, int32_t other, int32_t part) {
+YARD_HD inline int32_t meets(const SimState& s, int32_t other, int32_t part) {
   int32_t n = 0;
   for (int32_t q = s.first_part[other]; q != kNone; q = s.part_next[q]) {
     n += s.part_node[q] == s.part_node[part] && (s.part_mask[q] & s.part_mask[part]) != 0;
@@ -186,7 +186,7 @@ YARD_HD inline int32_t meets(const ClusterState& s, int32_t other, int32_t part)
 
 // The factor by which other jobs on its GPU slow one part down. They are multiplied in order of
 // submission: the order of held_list depends on history, and a product of doubles on its order.
-YARD_HD inline double left_by_neighbours(const Fixed& f, const ClusterState& s, int32_t slot,
+YARD_HD inline double neighbour_factor(const SimModel& f, const SimState& s, int32_t slot,
                                          int32_t part) {
   double left = 1;
   for (int32_t last = kNone;;) {
@@ -207,15 +207,15 @@ YARD_HD inline double left_by_neighbours(const Fixed& f, const ClusterState& s, 
 }
 
 // The rate of a running job with its present neighbours.
-YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t slot) {
-  double rate = s.alone_rate[slot];
+YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32_t slot) {
+  double rate = s.isolated_rate[slot];
   if (s.traffic[slot] > 0) {
     const SpecColumns& spec = f.spec;
     const int32_t rack0 = spec.num_nodes, pod0 = rack0 + spec.num_racks;
     const Tier tier = static_cast<Tier>(s.tier[slot]);
     double worst = 1;
     const auto meet = [&](int32_t link, int64_t capacity) {
-      const double c = crowding_of(f, s, slot, link, capacity);
+      const double c = exchange_slowdown_of(f, s, slot, link, capacity);
       if (c > worst) worst = c;
     };
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -226,8 +226,8 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
       if (tier >= Tier::kCore) meet(pod0 + pod, spec.pod_up_bytes[pod]);
     }
     if (worst > 1) {
-      const Footing at = footing_of(f, s, slot);
-      const int32_t type = rate_alone(f, s, slot, at).type;
+      const Footprint at = footprint_of(f, s, slot);
+      const int32_t type = find_isolated_rate(f, s, slot, at).type;
       const double share = exchange_share(f.speed, f.jobs.speed_class[s.job[slot]], type, at.gpus,
                                           at.tier, at.nodes, at.servers, at.by);
       rate *= contention_factor(share, worst);
@@ -237,16 +237,16 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
     double least = 1;  // a gang runs at the pace of its most disturbed member
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if ((s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
-      const double left = left_by_neighbours(f, s, slot, p);
+      const double left = neighbour_factor(f, s, slot, p);
       if (left < least) least = left;
     }
     rate *= least;
   }
   if ((f.spec.neighbour_weight > 0 || f.spec.shared_exchange) && f.speed.num_classes > 0 &&
       f.speed.class_kind[f.jobs.speed_class[s.job[slot]]] >= 0) {
-    const Footing at = footing_of(f, s, slot);
+    const Footprint at = footprint_of(f, s, slot);
     if (at.gpus > 0 && at.gpus <= f.speed.max_gpus) {
-      rate *= left_beside(f, s, slot, rate_alone(f, s, slot, at).type, at.gpus);
+      rate *= colocation_factor(f, s, slot, find_isolated_rate(f, s, slot, at).type, at.gpus);
     }
   }
   if (f.spec.overloads && f.jobs.shapes.num_shapes > 0) {  // else no job asks for CPUs
@@ -259,7 +259,7 @@ YARD_HD inline double rate_among(const Fixed& f, const ClusterState& s, int32_t 
     }
     rate *= least;
   }
-  return rate > kCrawl ? rate : kCrawl;
+  return rate > kMinRate ? rate : kMinRate;
 }
 
 }  // namespace yard

@@ -7,7 +7,7 @@
 
 namespace yard {
 
-int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
+int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live) {
   Head& h = *s.head;
   YARD_CHECK(live.since_us <= h.now_us, "a phase that begins later than now");
   const int32_t slot = arrive(fixed, s, live.job);
@@ -55,7 +55,7 @@ int32_t restore_job(const Fixed& fixed, ClusterState& s, const LiveJob& live) {
   return slot;
 }
 
-void restore_vacating(const Fixed& fixed, ClusterState& s, const LivePart& part, int64_t until_us) {
+void restore_vacating(const SimModel& fixed, SimState& s, const LivePart& part, int64_t until_us) {
   for (uint64_t rest = part.mask; rest != 0; rest &= rest - 1) {
     int64_t& ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[part.node] + lowest_bit(rest)];
     ready_us = std::max(ready_us, until_us);
@@ -63,7 +63,7 @@ void restore_vacating(const Fixed& fixed, ClusterState& s, const LivePart& part,
   s.head->ready_horizon_us = std::max(s.head->ready_horizon_us, until_us);
 }
 
-LiveState::LiveState(const Fixed& fixed, int32_t slots, int64_t now_us) : fixed_(fixed) {
+LiveState::LiveState(const SimModel& fixed, int32_t slots, int64_t now_us) : fixed_(fixed) {
   const StateSizes sizes = sizes_for(fixed, slots);
   block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, state_bytes(sizes))));
   YARD_CHECK(block_ != nullptr, "no memory for a state");

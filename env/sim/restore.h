@@ -39,30 +39,30 @@ struct LiveJob {
 // the calls. A finished job can be read while the state exists, so that policies see its end.
 // Requires: a free slot; each job once; since_us <= now. If it holds GPUs: they are free, and as
 // many as it asks for. If it runs: attained_us is at least the time since since_us.
-int32_t restore_job(const Fixed& fixed, ClusterState& state, const LiveJob& job);
+int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job);
 
 // Marks GPUs, owned or not, as being vacated by a stopping job until then.
-void restore_vacating(const Fixed& fixed, ClusterState& state, const LivePart& part,
+void restore_vacating(const SimModel& fixed, SimState& state, const LivePart& part,
                       int64_t until_us);
 
 // Owns the memory of a reported state.
 class LiveState {
  public:
   // Requires: what `fixed` points to outlives this.
-  LiveState(const Fixed& fixed, int32_t slots, int64_t now_us);
+  LiveState(const SimModel& fixed, int32_t slots, int64_t now_us);
 
-  const Fixed& fixed() const { return fixed_; }
-  ClusterState& state() { return state_; }
-  const ClusterState& state() const { return state_; }
+  const SimModel& fixed() const { return fixed_; }
+  SimState& state() { return state_; }
+  const SimState& state() const { return state_; }
 
  private:
   struct Free {
     void operator()(std::byte* block) const { std::free(block); }
   };
 
-  Fixed fixed_;
+  SimModel fixed_;
   std::unique_ptr<std::byte, Free> block_;
-  ClusterState state_;
+  SimState state_;
 };
 
 }  // namespace yard

@@ -42,11 +42,11 @@ struct Member {
   int32_t gpus;
   int64_t submit_us;
   int64_t run_us;
-  int64_t told_us;  // requested time, else the run time in the log
+  int64_t requested_us;  // requested time, else the run time in the log
 };
 
 // The original reads a log's -1 as a requested time before it gives such jobs a run time.
-constexpr int64_t kUnknownToldUs = -1'000'000;
+constexpr int64_t kUnknownRequestUs = -1'000'000;
 
 std::vector<Member> members_of(const Replay& replay, int32_t most) {
   const Workload& workload = replay.workload;
@@ -60,10 +60,10 @@ std::vector<Member> members_of(const Replay& replay, int32_t most) {
     const Job& job = replay.trace->jobs[static_cast<size_t>(j)];
     const auto number = parse_int(job.id);
     numbered = numbered && number;
-    const int64_t told_us = jobs.limit_us[j] != kNone ? jobs.limit_us[j]
-                            : job.run_unknown         ? kUnknownToldUs
+    const int64_t requested_us = jobs.limit_us[j] != kNone ? jobs.limit_us[j]
+                            : job.run_unknown         ? kUnknownRequestUs
                                                       : run_us;
-    found.push_back({number.value_or(0), {j, jobs.gpus[j], jobs.submit_us[j], run_us, told_us}});
+    found.push_back({number.value_or(0), {j, jobs.gpus[j], jobs.submit_us[j], run_us, requested_us}});
   }
   // In the order of their numbers if all ids are numbers, else in that of the trace.
   const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
@@ -79,15 +79,15 @@ class Window {
   Window(const Replay& replay, const Config& config)
       : policy_(replay.policy),
         backfills_(config.backfill == 1),
-        stage_(replay, "rlscheduler"),
-        s_(stage_.state()),
+        sim_(replay, "rlscheduler"),
+        s_(sim_.state()),
         members_(members_of(replay, config.window)) {
     for (const Member& member : members_) arrivals_.push_back(member.j);
     std::sort(arrivals_.begin(), arrivals_.end());
   }
 
   Outcome run() {
-    if (!members_.empty()) take_in_next();
+    if (!members_.empty()) admit_next();
     while (!queue_.empty()) {
       sort_newcomers();
       const int32_t committed = std::get<2>(*queue_.begin());
@@ -100,7 +100,7 @@ class Window {
       while (queue_.empty() && next_ < members_.size()) step();
     }
     while (!running_.empty()) step();
-    return stage_.take_outcome();
+    return sim_.take_outcome();
   }
 
  private:
@@ -108,7 +108,7 @@ class Window {
   struct Running {
     int32_t place;
     int64_t end_us;
-    int64_t told_end_us;
+    int64_t requested_end_us;
   };
   // Keys end with the position: there are no ties.
   using Key = std::tuple<int64_t, int64_t, int32_t>;
@@ -116,7 +116,7 @@ class Window {
   // The data of a scan is contiguous: queues are long.
   struct Queued {
     ScanKey key;
-    int64_t told_us;
+    int64_t requested_us;
     int32_t gpus;
     bool operator<(const Queued& other) const { return key < other.key; }
   };
@@ -126,7 +126,7 @@ class Window {
   int64_t clock_us() const { return s_.head->now_us; }
 
   int64_t rank_of(int32_t place) const {
-    return policy_ == "sjf"        ? member(place).told_us
+    return policy_ == "sjf"        ? member(place).requested_us
            : policy_ == "smallest" ? member(place).gpus
                                    : 0;
   }
@@ -138,7 +138,7 @@ class Window {
   Queued queued(int32_t place) const {
     const Member& m = member(place);
     const bool newcomer = place >= first_newcomer_;
-    return {{m.submit_us, newcomer, newcomer ? 0 : rank_of(place), place}, m.told_us, m.gpus};
+    return {{m.submit_us, newcomer, newcomer ? 0 : rank_of(place), place}, m.requested_us, m.gpus};
   }
 
   void insert_to_scan(int32_t place) {
@@ -168,14 +168,14 @@ class Window {
   void pass_to(int64_t at_us) {
     for (; arrived_ < arrivals_.size(); ++arrived_) {
       const int32_t j = arrivals_[arrived_];
-      if (stage_.submit_us(j) > at_us) break;
-      stage_.pass_to(std::max(stage_.submit_us(j), clock_us()));
-      stage_.arrive(j);
+      if (sim_.submit_us(j) > at_us) break;
+      sim_.pass_to(std::max(sim_.submit_us(j), clock_us()));
+      sim_.arrive(j);
     }
-    stage_.pass_to(at_us);
+    sim_.pass_to(at_us);
   }
 
-  void take_in_next() {
+  void admit_next() {
     const auto place = static_cast<int32_t>(next_++);
     pass_to(std::max(clock_us(), member(place).submit_us));
     queue_.insert(key_of(place));
@@ -186,9 +186,9 @@ class Window {
     const Member& m = member(place);
     queue_.erase(key_of(place));
     erase_from_scan(place);
-    stage_.start_anywhere(m.j);
-    running_.push_back({place, clock_us() + m.run_us, clock_us() + m.told_us});
-    stage_.end_event();
+    sim_.start_anywhere(m.j);
+    running_.push_back({place, clock_us() + m.run_us, clock_us() + m.requested_us});
+    sim_.end_event();
   }
 
   // Running jobs keep the order of the last sort, which decides ties.
@@ -203,40 +203,40 @@ class Window {
     sort_by(&Running::end_us);
     const int64_t end_us = running_.empty() ? kNever : running_.front().end_us;
     if (next_ < members_.size() && members_[next_].submit_us <= end_us) {
-      take_in_next();
+      admit_next();
       return;
     }
-    if (running_.empty()) stage_.stuck();
+    if (running_.empty()) sim_.stuck();
     pass_to(end_us);
-    stage_.finish(member(running_.front().place).j, end_us);
+    sim_.finish(member(running_.front().place).j, end_us);
     running_.erase(running_.begin());
   }
 
   // When the committed job could start if all running jobs took their requested time.
   int64_t reserved(int32_t place) {
     if (fits(place)) return clock_us();
-    sort_by(&Running::told_end_us);
+    sort_by(&Running::requested_end_us);
     int32_t free = s_.head->free_gpus;
     for (const Running& one : running_) {
       free += member(one.place).gpus;
-      if (free >= member(place).gpus) return one.told_end_us;
+      if (free >= member(place).gpus) return one.requested_end_us;
     }
     return clock_us();
   }
 
   void backfill(int64_t reserved_us) {
-    const int64_t most_us = reserved_us - clock_us();
+    const int64_t max_us = reserved_us - clock_us();
     for (size_t i = 0; i < scan_.size() && s_.head->free_gpus > 0;) {
       const Queued& one = scan_[i];
-      const bool starts = one.told_us < most_us && one.gpus <= s_.head->free_gpus;
+      const bool starts = one.requested_us < max_us && one.gpus <= s_.head->free_gpus;
       starts ? start(std::get<3>(one.key)) : void(++i);  // after a start, the next job is at i
     }
   }
 
   const std::string& policy_;
   bool backfills_;
-  RuleStage stage_;
-  const ClusterState& s_;
+  JobSim sim_;
+  const SimState& s_;
   std::vector<Member> members_;
   size_t next_ = 0;                // members [next_, end) have not been seen
   std::vector<int32_t> arrivals_;  // jobs of the window by submission
@@ -247,7 +247,7 @@ class Window {
   std::vector<Running> running_;
 };
 
-class RlScheduler final : public Pacing {
+class RlScheduler final : public RuleSet {
  public:
   explicit RlScheduler(const Settings& settings) : config_(parse<Config>(settings)) {}
 
@@ -257,7 +257,7 @@ class RlScheduler final : public Pacing {
   Config config_;
 };
 
-const PacingRegistry::Add<RlScheduler> kRlScheduler{
+const RuleSetRegistry::Add<RlScheduler> kRlScheduler{
     "rlscheduler",
     {.about = "RLScheduler's simulator: jobs are seen lazily, one commitment at a time",
      .source = "RLScheduler, SC 2020",

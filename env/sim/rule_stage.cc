@@ -19,7 +19,7 @@ void check_known(const std::string& what, const std::string& rules,
 
 }  // namespace
 
-RuleStage::RuleStage(const Replay& replay, std::string rules)
+JobSim::JobSim(const Replay& replay, std::string rules)
     : replay_(replay),
       rules_(std::move(rules)),
       world_(without_costs(replay.fixed), replay.end_job - replay.first_job),
@@ -27,7 +27,7 @@ RuleStage::RuleStage(const Replay& replay, std::string rules)
       slot_(static_cast<size_t>(replay.workload.size()), kNone),
       pieces_(static_cast<size_t>(replay.fixed.spec.num_nodes)) {
   check_published(replay, rules_);
-  const Pacing::Info& info = PacingRegistry::info(rules_);
+  const RuleSet::Info& info = RuleSetRegistry::info(rules_);
   check_known("policy", rules_, info.policies, replay.policy);
   if (!replay.placement.empty()) {
     check_known("placement", rules_, info.placements, replay.placement);
@@ -42,18 +42,18 @@ RuleStage::RuleStage(const Replay& replay, std::string rules)
   if (all_count_) open_ = replay.end_job - replay.first_job;
 }
 
-void RuleStage::pass_to(int64_t at_us) {
+void JobSim::pass_to(int64_t at_us) {
   YARD_CHECK(at_us >= s_.head->now_us, "the clock falls");
   if (at_us > s_.head->now_us && s_.head->num_changed > 0) show();
   yard::pass_time(world_.fixed(), s_, at_us);
 }
 
-void RuleStage::end_event() {
+void JobSim::end_event() {
   ++out_.decisions;
   show();
 }
 
-void RuleStage::show() {
+void JobSim::show() {
   Head& h = *s_.head;
   // These rules keep their own agenda and need no dirty slots.
   for (int32_t i = 0; i < h.num_dirty; ++i) s_.is_dirty[s_.dirty[i]] = 0;
@@ -64,20 +64,20 @@ void RuleStage::show() {
   clear_changed(s_);
 }
 
-void RuleStage::arrive(int32_t j) {
+void JobSim::arrive(int32_t j) {
   if (s_.head->arrived == replay_.first_job) out_.begin_us = submit_us(j);
   slot_[static_cast<size_t>(j)] = yard::arrive(world_.fixed(), s_, j);
   ++s_.head->arrived;
 }
 
-void RuleStage::start(int32_t j, const Piece* pieces, int32_t num_pieces) {
+void JobSim::start(int32_t j, const Piece* pieces, int32_t num_pieces) {
   yard::start(world_.fixed(), s_, slot(j), pieces, num_pieces);
   JobOutcome& job = out_.jobs[static_cast<size_t>(j)];
   job.start_us = s_.first_start_us[slot(j)];
   job.restarts = s_.started[slot(j)] - 1;
 }
 
-void RuleStage::start_anywhere(int32_t j, const uint8_t* allowed) {
+void JobSim::start_anywhere(int32_t j, const uint8_t* allowed) {
   int32_t left = gpus(j), n = 0;
   for (int32_t m = 0; left > 0; ++m) {
     YARD_CHECK(m < replay_.fixed.spec.num_nodes, "too few free GPUs");
@@ -89,27 +89,27 @@ void RuleStage::start_anywhere(int32_t j, const uint8_t* allowed) {
   start(j, pieces_.data(), n);
 }
 
-void RuleStage::preempt(int32_t j) {
+void JobSim::preempt(int32_t j) {
   yard::preempt(world_.fixed(), s_, slot(j));
   out_.jobs[static_cast<size_t>(j)].preemptions = s_.preempted[slot(j)];
 }
 
-void RuleStage::finish(int32_t j, int64_t end_us) { leave(j, end_us); }
+void JobSim::finish(int32_t j, int64_t end_us) { leave(j, end_us); }
 
-void RuleStage::drop(int32_t j) { leave(j, kNone); }
+void JobSim::drop(int32_t j) { leave(j, kNone); }
 
-void RuleStage::leave(int32_t j, int64_t end_us) {
+void JobSim::leave(int32_t j, int64_t end_us) {
   out_.jobs[static_cast<size_t>(j)].end_us = end_us;
-  leave_for_good(world_.fixed(), s_, slot(j));
+  remove_job(world_.fixed(), s_, slot(j));
   open_ -= counts(j);
 }
 
-void RuleStage::stuck() const {
+void JobSim::stuck() const {
   throw RunError(rules_ + ": " + replay_.policy + " leaves " + std::to_string(s_.head->waiting) +
                  " jobs waiting with nothing running");
 }
 
-Outcome RuleStage::take_outcome() {
+Outcome JobSim::take_outcome() {
   out_.close(*s_.head);
   return std::move(out_);
 }

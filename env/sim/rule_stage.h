@@ -2,7 +2,7 @@
 // stop and end when the rules say so, at any microsecond. A job is named by its index in the
 // workload. The rules decide what happens and when; the stage does the bookkeeping.
 //
-//   RuleStage stage(replay, "gavel");
+//   JobSim stage(replay, "gavel");
 //   while (!stage.done()) {
 //     stage.pass_to(next_us);
 //     ...                 // arrive, start, preempt, finish
@@ -19,14 +19,14 @@
 
 namespace yard {
 
-class RuleStage {
+class JobSim {
  public:
   // Starts with no jobs and the clock at the first submission. Throws InputError for a policy or
   // placement that the registered `rules` do not list, for settings of the policy, and as
   // check_published() does.
-  RuleStage(const Replay& replay, std::string rules);
+  JobSim(const Replay& replay, std::string rules);
 
-  const ClusterState& state() const { return s_; }
+  const SimState& state() const { return s_; }
   int32_t gpus(int32_t j) const { return replay_.fixed.jobs.gpus[j]; }
   int64_t submit_us(int32_t j) const { return replay_.fixed.jobs.submit_us[j]; }
   const Job& job(int32_t j) const { return replay_.trace->jobs[static_cast<size_t>(j)]; }
@@ -64,7 +64,7 @@ class RuleStage {
   const Replay& replay_;
   std::string rules_;
   World world_;
-  ClusterState& s_;
+  SimState& s_;
   bool all_count_ = true;  // no job is scored
   int32_t open_ = 0;
   std::vector<int32_t> slot_;  // (N)

@@ -18,7 +18,7 @@ namespace yard {
 // --- starting and stopping --------------------------------------------------------------------
 
 // Whether all nodes that give GPUs are of one type.
-YARD_HD inline bool of_one_type(const Fixed& f, const Piece* pieces, int32_t num_pieces) {
+YARD_HD inline bool of_one_type(const SimModel& f, const Piece* pieces, int32_t num_pieces) {
   int32_t type = kNone;
   for (int32_t i = 0; i < num_pieces; ++i) {
     const Piece& p = pieces[i];
@@ -31,7 +31,7 @@ YARD_HD inline bool of_one_type(const Fixed& f, const Piece* pieces, int32_t num
 
 // Whether `slot` may start on `pieces` now with this exchange. What a stopping job still vacates
 // counts as free: the start waits for it.
-YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t slot,
+YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces,
                                 const Exchange& exchange = {}) {
   if (slot < 0 || slot >= s.head->high_water) return false;
@@ -59,14 +59,14 @@ YARD_HD inline bool legal_start(const Fixed& f, const ClusterState& s, int32_t s
   return sum == s.gpus[slot];
 }
 
-YARD_HD inline bool legal_preempt(const Fixed& f, const ClusterState& s, int32_t slot) {
+YARD_HD inline bool legal_preempt(const SimModel& f, const SimState& s, int32_t slot) {
   if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water || s.pinned[slot]) return false;
   return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
 }
 
 // Whether a policy may end it before its work is done: only if its user and the cluster allow it.
-YARD_HD inline bool legal_end(const Fixed& f, const ClusterState& s, int32_t slot) {
+YARD_HD inline bool legal_end(const SimModel& f, const SimState& s, int32_t slot) {
   if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water) return false;
   return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end(s.job[slot]);
@@ -74,7 +74,7 @@ YARD_HD inline bool legal_end(const Fixed& f, const ClusterState& s, int32_t slo
 
 // Starts a job. It runs at once, or once its resources are vacated and, if it was stopped before,
 // once it is restored. Requires: legal_start().
-YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const Piece* pieces,
+YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Piece* pieces,
                           int32_t num_pieces, const Exchange& exchange = {}) {
   Head& h = *s.head;
   set_exchange(f, s, slot, exchange);
@@ -119,13 +119,13 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
   s.first_part[slot] = chain;
   enter_kind(f, s, slot);
   if (speed == 0) speed = 1;  // CPUs alone
-  s.rate[slot] = f.rated ? rate_alone(f, s, slot, footing_of(f, s, slot)).rate
+  s.rate[slot] = f.rated ? find_isolated_rate(f, s, slot, footprint_of(f, s, slot)).rate
                  : plain ? speed
-                         : speed * share_of_asked(f.jobs.shapes, s, slot);
+                         : speed * share_of_request(f.jobs.shapes, s, slot);
   s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
   s.since_us[slot] = h.now_us;
   s.until_us[slot] = ready_us;
-  if (f.faults) s.stint_us[slot] = ready_us;
+  if (f.faults) s.run_start_us[slot] = ready_us;
   if (s.first_start_us[slot] == kNone) s.first_start_us[slot] = h.now_us;
   ++s.started[slot];
   ++h.starts;
@@ -140,7 +140,7 @@ YARD_HD inline void start(const Fixed& f, ClusterState& s, int32_t slot, const P
 }
 
 // Returns all that the job holds.
-YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     end_run(f, s, slot);
   } else if (f.rated) {
@@ -159,12 +159,12 @@ YARD_HD inline void release(const Fixed& f, ClusterState& s, int32_t slot) {
 }
 
 // Adds what a running job did since `since_us`.
-YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void settle(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   const int64_t ran_us = now_us - s.since_us[slot];
   if (f.faults) {  // checkpoints are at whole multiples of their interval since the run began
-    const int64_t whole = (now_us - s.stint_us[slot]) / f.costs.checkpoint_us;
-    const int64_t last_us = s.stint_us[slot] + whole * f.costs.checkpoint_us;
+    const int64_t whole = (now_us - s.run_start_us[slot]) / f.costs.checkpoint_us;
+    const int64_t last_us = s.run_start_us[slot] + whole * f.costs.checkpoint_us;
     if (whole > 0 && last_us > s.since_us[slot]) {
       s.kept_us[slot] =
           s.done_us[slot] + static_cast<double>(last_us - s.since_us[slot]) * s.rate[slot];
@@ -173,7 +173,7 @@ YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
   if (f.rated && s.traffic[slot] > 0) {
     s.head->moved_bytes += 1e-6 * static_cast<double>(ran_us) *
                            static_cast<double>(s.traffic[slot] * s.span_nodes[slot]) *
-                           (s.rate[slot] / s.alone_rate[slot]);
+                           (s.rate[slot] / s.isolated_rate[slot]);
   }
   s.attained_us[slot] += ran_us;
   s.done_us[slot] += static_cast<double>(ran_us) * s.rate[slot];
@@ -181,7 +181,7 @@ YARD_HD inline void settle(const Fixed& f, ClusterState& s, int32_t slot) {
 }
 
 // Requeues a job that has just lost its GPUs; it stops first while its save is not complete.
-YARD_HD inline void wait_again(ClusterState& s, int32_t slot) {
+YARD_HD inline void wait_again(SimState& s, int32_t slot) {
   s.since_us[slot] = s.head->now_us;
   s.until_us[slot] = s.saved_us[slot];
   if (s.saved_us[slot] > s.head->now_us) {
@@ -193,13 +193,13 @@ YARD_HD inline void wait_again(ClusterState& s, int32_t slot) {
 }
 
 // Updates the rates of jobs whose neighbours changed.
-YARD_HD inline void refresh_rates(const Fixed& f, ClusterState& s) {
+YARD_HD inline void refresh_rates(const SimModel& f, SimState& s) {
   Head& h = *s.head;
   for (int32_t i = 0; i < h.num_stale; ++i) {
     const int32_t slot = s.stale[i];
     s.is_stale[slot] = 0;
     if (s.phase[slot] != Phase::kRunning) continue;
-    const double rate = rate_among(f, s, slot);
+    const double rate = contended_rate(f, s, slot);
     if (rate == s.rate[slot]) continue;
     settle(f, s, slot);
     s.rate[slot] = rate;
@@ -212,7 +212,7 @@ YARD_HD inline void refresh_rates(const Fixed& f, ClusterState& s) {
 // Preempts a job. A running job keeps its GPUs busy while it saves. One that has not begun to run
 // has nothing to save and leaves its GPUs at once; it waits again, or stops until an earlier save
 // is complete. Requires: legal_preempt().
-YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   int64_t vacated_us = now_us;
   if (s.phase[slot] == Phase::kRunning) {
@@ -233,7 +233,7 @@ YARD_HD inline void preempt(const Fixed& f, ClusterState& s, int32_t slot) {
 // Ends a job early. It leaves its GPUs at once, as if its work were done, and saves nothing. The
 // next event, at the same moment, reports its end and unblocks jobs that depend on it. Requires:
 // legal_end().
-YARD_HD inline void end_early(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
   settle(f, s, slot);
   release(f, s, slot);
   s.ended[slot] = 1;
@@ -246,7 +246,7 @@ YARD_HD inline void end_early(const Fixed& f, ClusterState& s, int32_t slot) {
 
 // Makes the state of a cluster without jobs. Requires: state_bytes() bytes behind `s`, at least as
 // many slots as jobs that can be live at once.
-YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes& z,
+YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes& z,
                                int64_t now_us) {
   const FreeMap map(f.spec);
   Head& h = *s.head;
@@ -277,13 +277,13 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
   }
   for (int32_t g = 0; g < z.fault_gpus; ++g) s.down_until_us[g] = 0;
   for (int32_t w = 0; w < z.parent_words; ++w) s.ended_bits[w] = 0;
-  for (int32_t m = 0; m < z.measured_nodes; ++m) {
+  for (int32_t m = 0; m < z.resource_nodes; ++m) {
     s.free_cpu_milli[m] = f.spec.node_cpu_milli[m];
     s.free_mem_mib[m] = f.spec.node_mem_mib[m];
     s.node_ready_us[m] = s.leaving_cpu_milli[m] = s.leaving_ram_mib[m] = 0;
   }
   for (int32_t g = 0; g < z.shared_gpus; ++g) s.leaving_milli[g] = s.leaving_mem_mib[g] = 0;
-  for (int32_t g = 0; g < z.kinded_gpus; ++g) s.share_kinds[g] = s.leaving_kinds[g] = 0;
+  for (int32_t g = 0; g < z.conflict_gpus; ++g) s.share_kinds[g] = s.leaving_kinds[g] = 0;
   if (z.shared_gpus > 0) {
     for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
       s.shared_mask[m] = 0;
@@ -298,7 +298,7 @@ YARD_HD inline void make_empty(const Fixed& f, ClusterState& s, const StateSizes
 
 // Whether all jobs that `j` depends on have ended. Jobs that this world does not play count as
 // ended.
-YARD_HD inline bool is_ready(const Fixed& f, const ClusterState& s, int32_t j) {
+YARD_HD inline bool is_ready(const SimModel& f, const SimState& s, int32_t j) {
   const JobColumns& jobs = f.jobs;
   if (jobs.first_after == nullptr) return true;
   for (int32_t i = jobs.first_after[j]; i < jobs.first_after[j + 1]; ++i) {
@@ -310,7 +310,7 @@ YARD_HD inline bool is_ready(const Fixed& f, const ClusterState& s, int32_t j) {
 }
 
 // Puts job `j` of the table into the queue, or among the blocked. Returns its slot.
-YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
+YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
   const int32_t slot = take_slot(f, s);
   s.phase[slot] = Phase::kWaiting;
   s.job[slot] = j;
@@ -348,7 +348,7 @@ YARD_HD inline int32_t arrive(const Fixed& f, ClusterState& s, int32_t j) {
 }
 
 // Marks job `j` as ended. Jobs that depend on no other join the queue in order of submission.
-YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
+YARD_HD inline void unblock(const SimModel& f, SimState& s, int32_t j) {
   if (f.jobs.first_after == nullptr || f.jobs.parent[j] == kNone) return;
   Head& h = *s.head;
   const int32_t bit = f.jobs.parent[j];
@@ -374,7 +374,7 @@ YARD_HD inline void unblock(const Fixed& f, ClusterState& s, int32_t j) {
 // --- GPUs go down and come back ------------------------------------------------------------------
 
 // Whole GPUs that a job holds, without shares.
-YARD_HD inline int32_t held_gpus(const Fixed& f, const ClusterState& s, int32_t slot) {
+YARD_HD inline int32_t held_gpus(const SimModel& f, const SimState& s, int32_t slot) {
   int32_t gpus = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     if (!is_share(f, s, slot, p)) gpus += count_bits(s.part_mask[p]);
@@ -384,11 +384,11 @@ YARD_HD inline int32_t held_gpus(const Fixed& f, const ClusterState& s, int32_t 
 
 // Stops a job at once after a failure: work since its last checkpoint is lost, and it waits again.
 // Requires: it holds GPUs.
-YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
+YARD_HD inline void fail(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   if (s.phase[slot] == Phase::kRunning) {
     settle(f, s, slot);
-    const int64_t lost_us = (now_us - s.stint_us[slot]) % f.costs.checkpoint_us;
+    const int64_t lost_us = (now_us - s.run_start_us[slot]) % f.costs.checkpoint_us;
     s.head->lost_time_us += WideUs{lost_us} * held_gpus(f, s, slot);
     s.done_us[slot] = s.kept_us[slot];
   }
@@ -402,7 +402,7 @@ YARD_HD inline void fail(const Fixed& f, ClusterState& s, int32_t slot) {
 
 // Keeps these GPUs from being allocated before `until_us`; jobs that hold them keep them. All GPUs
 // of a node (none, if it has none) mean the node itself: then it takes no other task either.
-YARD_HD inline void take_down(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask,
+YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint64_t mask,
                               int64_t until_us) {
   if (is_whole_node(f, node, mask) && until_us > s.node_down_until_us[node]) {
     s.node_down_until_us[node] = until_us;
@@ -419,7 +419,7 @@ YARD_HD inline void take_down(const Fixed& f, ClusterState& s, int32_t node, uin
 }
 
 // Returns GPUs whose time is over. (A node's own time needs no end: it is compared with now.)
-YARD_HD inline void bring_up(const Fixed& f, ClusterState& s, int32_t node, uint64_t mask) {
+YARD_HD inline void bring_up(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
   for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
     const int32_t gpu = lowest_bit(rest);
     if (s.down_until_us[f.spec.node_gpu0[node] + gpu] > s.head->now_us)

@@ -40,12 +40,12 @@ YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t gr
 }
 
 // Thousandths of a GPU of that node that a share takes: all if its type cannot be shared.
-YARD_HD inline int32_t milli_on(const Fixed& f, int32_t node, const TaskNeed& need) {
+YARD_HD inline int32_t milli_on(const SimModel& f, int32_t node, const TaskNeed& need) {
   return f.spec.type_shares[f.spec.node_type[node]] != 0 ? need.gpu_milli : kWholeGpu;
 }
 
 // The part of its first group's tasks that a job got, of those it asked for.
-YARD_HD inline double share_of_asked(const ShapeColumns& h, const ClusterState& s, int32_t slot) {
+YARD_HD inline double share_of_request(const ShapeColumns& h, const SimState& s, int32_t slot) {
   const int32_t asked = tasks_of(h, s.shape[slot], 0);
   int32_t given = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -55,19 +55,19 @@ YARD_HD inline double share_of_asked(const ShapeColumns& h, const ClusterState& 
 }
 
 // Whether this part of a job is a share of one GPU.
-YARD_HD inline bool is_share(const Fixed& f, const ClusterState& s, int32_t slot, int32_t part) {
+YARD_HD inline bool is_share(const SimModel& f, const SimState& s, int32_t slot, int32_t part) {
   const int32_t shape = s.shape[slot];
   return shape != kNone && need_of(f.jobs.shapes, shape, s.part_group[part]).gpu_milli > 0;
 }
 
 // The kinds, as bits, which do not fit on one GPU of that node with this kind.
-YARD_HD inline uint64_t barred_beside(const Fixed& f, int32_t node, int32_t kind) {
+YARD_HD inline uint64_t conflicting_kinds(const SimModel& f, int32_t node, int32_t kind) {
   const ShapeColumns& h = f.jobs.shapes;
-  return kind == kNone ? 0 : h.barred[f.spec.node_type[node] * h.num_kinds + kind];
+  return kind == kNone ? 0 : h.conflicts[f.spec.node_type[node] * h.num_kinds + kind];
 }
 
 // Whether these are all GPUs of a node: then a fault of them is one of the node.
-YARD_HD inline bool is_whole_node(const Fixed& f, int32_t node, uint64_t mask) {
+YARD_HD inline bool is_whole_node(const SimModel& f, int32_t node, uint64_t mask) {
   return mask == low_mask(f.spec.node_gpus[node]);
 }
 
@@ -81,7 +81,7 @@ struct NodeLedger {
   int32_t mem_mib[kMaxNodeGpus];
   int64_t cpu_milli_left, mem_mib_left;
 
-  YARD_HD NodeLedger(const Fixed& f, const ClusterState& s, int32_t m)
+  YARD_HD NodeLedger(const SimModel& f, const SimState& s, int32_t m)
       : node(m),
         free(s.free_mask[m]),
         shared(f.jobs.shapes.max_loose_tasks > 0 ? s.shared_mask[m] : 0),
@@ -93,7 +93,7 @@ struct NodeLedger {
   }
 
   // Loads what is left of a shared GPU.
-  YARD_HD void look(const Fixed& f, const ClusterState& s, int32_t gpu) {
+  YARD_HD void load_rest(const SimModel& f, const SimState& s, int32_t gpu) {
     if (touched >> gpu & 1) return;
     touched |= uint64_t{1} << gpu;
     milli[gpu] = s.share_milli[f.spec.node_gpu0[node] + gpu];
@@ -102,13 +102,13 @@ struct NodeLedger {
 
   // Whether a job on a shared GPU conflicts with this kind. Tasks of the same job do not conflict:
   // measurements are of two jobs.
-  YARD_HD bool bars(const Fixed& f, const ClusterState& s, int32_t gpu, int32_t kind) const {
-    const uint64_t barred = barred_beside(f, node, kind);
-    return barred != 0 && (s.share_kinds[f.spec.node_gpu0[node] + gpu] & barred) != 0;
+  YARD_HD bool conflicts_with(const SimModel& f, const SimState& s, int32_t gpu, int32_t kind) const {
+    const uint64_t conflicts = conflicting_kinds(f, node, kind);
+    return conflicts != 0 && (s.share_kinds[f.spec.node_gpu0[node] + gpu] & conflicts) != 0;
   }
 
   // Whether the node is up, open to the job, and has GPUs on which the task can run.
-  YARD_HD bool suits(const Fixed& f, int32_t shape, const TaskNeed& need) const {
+  YARD_HD bool suits(const SimModel& f, int32_t shape, const TaskNeed& need) const {
     if (down) return false;
     const int32_t owner = f.spec.node_owner[node];
     if (owner != kNone && owner != f.jobs.shapes.tenant[shape]) return false;
@@ -122,16 +122,16 @@ struct NodeLedger {
   // `mask`: its GPU, the fullest shared one with room, the lowest among equals; if there is none, a
   // free one that `pick(free, 1)` chooses.
   template <class Pick>
-  YARD_HD bool take_share(const Fixed& f, const ClusterState& s, const TaskNeed& need, Pick pick,
+  YARD_HD bool take_share(const SimModel& f, const SimState& s, const TaskNeed& need, Pick pick,
                           uint64_t& mask) {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
     const int32_t wanted = milli_on(f, node, need);
     int32_t best = kNone;
     for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
       const int32_t gpu = lowest_bit(rest);
-      look(f, s, gpu);
+      load_rest(f, s, gpu);
       if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
-      if (bars(f, s, gpu, need.kind)) continue;
+      if (conflicts_with(f, s, gpu, need.kind)) continue;
       if (best == kNone || milli[gpu] < milli[best]) best = gpu;
     }
     if (best == kNone) {
@@ -163,7 +163,7 @@ struct PickLowest {
 };
 
 // Takes up to `most` tasks. Returns how many fitted.
-YARD_HD inline int32_t take_tasks(const Fixed& f, const ClusterState& s, NodeLedger& ledger,
+YARD_HD inline int32_t take_tasks(const SimModel& f, const SimState& s, NodeLedger& ledger,
                                   const TaskNeed& need, int32_t most) {
   // Tasks without a share are all alike: a division gives the number that fits.
   if (need.gpu_milli == 0) {
@@ -188,7 +188,7 @@ YARD_HD inline int32_t take_tasks(const Fixed& f, const ClusterState& s, NodeLed
 }
 
 // Takes a piece, with its own GPUs if it names them. Returns false if they are not there.
-YARD_HD inline bool take_piece(const Fixed& f, const ClusterState& s, NodeLedger& ledger,
+YARD_HD inline bool take_piece(const SimModel& f, const SimState& s, NodeLedger& ledger,
                                const TaskNeed& need, const Piece& p) {
   if (p.mask == 0) return take_tasks(f, s, ledger, need, p.tasks) == p.tasks;
   if (need.gpu_milli > 0) {
@@ -214,7 +214,7 @@ YARD_HD inline bool take_piece(const Fixed& f, const ClusterState& s, NodeLedger
 
 // Whether `pieces` fit a job of this shape now: enough tasks of every group, on nodes of the right
 // type. Only pieces that name their GPUs may name a node twice for one group.
-YARD_HD inline bool fits_shape(const Fixed& f, const ClusterState& s, int32_t shape,
+YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t shape,
                                const Piece* pieces, int32_t num_pieces) {
   const ShapeColumns& h = f.jobs.shapes;
   for (int32_t g = 0; g < num_groups(h, shape); ++g) {

@@ -55,7 +55,7 @@ Shares ClusterShares::of(const JobSize& size) const {
 
 Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
     : view_(view), slot_us_(slot_us), shares_(view) {
-  give_least(offers, trial);
+  give_minimum(offers, trial);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -67,7 +67,7 @@ bool Sizes::elastic(int32_t slot) const {
 }
 
 // until_us() of a running job is when its run began, whatever its rate has been since.
-bool Sizes::may_change(int32_t slot) const {
+bool Sizes::resizable(int32_t slot) const {
   return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < slot_began_us() &&
          view_.preemptible(slot) && elastic(slot);
 }
@@ -82,7 +82,7 @@ void Sizes::take(const Shares& more) { used_ = sum(used_, more); }
 JobSize Sizes::least(int32_t slot) const {
   JobSize out{slot, {}};
   for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
-    out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.asked_tasks(slot, g));
+    out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.requested_tasks(slot, g));
   }
   return out;
 }
@@ -96,7 +96,7 @@ JobSize Sizes::held(int32_t slot) const {
 }
 
 // Jobs that keep their size come first; then the others in order, with their minimum.
-void Sizes::give_least(const Offers& offers, Draft* trial) {
+void Sizes::give_minimum(const Offers& offers, Draft* trial) {
   struct Offer {
     double first;
     int32_t serial;
@@ -115,7 +115,7 @@ void Sizes::give_least(const Offers& offers, Draft* trial) {
   std::set<int32_t> running;
   for (int32_t i = 0; i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
-    if (may_change(slot)) {
+    if (resizable(slot)) {
       offer(slot);
       running.insert(slot);
       continue;
@@ -135,13 +135,13 @@ void Sizes::give_least(const Offers& offers, Draft* trial) {
   }
   for (Offer& o : all) {
     JobSize size = filling ? least(filling->next()) : std::move(o.least);
-    const Shares wants = shares_.of(size);
+    const Shares needed = shares_.of(size);
     offered_.push_back(size.slot);
-    if (!fits(wants)) continue;
+    if (!fits(needed)) continue;
     // A running job keeps what it has if it finds no other place.
     if (trial != nullptr && !start(size, *trial) && !running.contains(size.slot)) continue;
-    take(wants);
-    if (filling) filling->count(size.slot, wants);
+    take(needed);
+    if (filling) filling->count(size.slot, needed);
     open_.push_back(std::move(size));
   }
   if (trial != nullptr) trial->undo_to(before);
@@ -164,14 +164,14 @@ void Sizes::grow(Grant grant) {
   ++size.tasks[static_cast<size_t>(grant.group)];
 }
 
-Sizes::Grant Sizes::best(const Worth& worth) const {
+Sizes::Grant Sizes::best(const TaskGain& gain) const {
   Grant out;
   double most = 0;
   for (int32_t i = 0; i < static_cast<int32_t>(open_.size()); ++i) {
     const JobSize& size = open_[static_cast<size_t>(i)];
     for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
       if (!may_grow(i, std::span(&g, 1))) continue;
-      const double value = worth(size, g);
+      const double value = gain(size, g);
       if (value > most) out = {i, g}, most = value;
     }
   }
@@ -197,7 +197,7 @@ bool Sizes::start(const JobSize& size, Draft& draft) const {
   }
 }
 
-Sizes::Missed Sizes::carry_out(Draft& draft, Places places) {
+Sizes::Missed Sizes::apply(Draft& draft, Places places) {
   std::vector<JobSize> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
@@ -236,7 +236,7 @@ void Sizes::wake(Draft& draft) const {
 }
 
 // Jobs that stopped in this draft wait, too: they are among the offered.
-void Sizes::start_others(Draft& draft) const {
+void Sizes::start_inexpressible(Draft& draft) const {
   for (const int32_t slot : offered_) {
     if (!view_.holds(slot)) start(least(slot), draft);
   }
@@ -249,29 +249,29 @@ void Sizes::hand_out(const View& view, int64_t slot_us, const Offers& offers, co
   for (Draft* trial : {static_cast<Draft*>(nullptr), &draft}) {
     Sizes sizes(view, slot_us, offers, trial);
     grow(sizes);
-    const Missed missed = sizes.carry_out(draft, places);
+    const Missed missed = sizes.apply(draft, places);
     if (missed.jobs > 0 && trial == nullptr) {
       draft.undo_to(before);
       continue;
     }
-    if (missed.tasks > 0 || trial != nullptr) sizes.start_others(draft);
+    if (missed.tasks > 0 || trial != nullptr) sizes.start_inexpressible(draft);
     return;
   }
 }
 
-Sizes::Grow Sizes::by(const Worth& worth) {
-  return [worth](Sizes& sizes) {
-    for (Grant next = sizes.best(worth); next.index != kNone; next = sizes.best(worth)) {
+Sizes::Grow Sizes::by(const TaskGain& gain) {
+  return [gain](Sizes& sizes) {
+    for (Grant next = sizes.best(gain); next.index != kNone; next = sizes.best(gain)) {
       sizes.grow(next);
     }
   };
 }
 
-Sizes::Worth least_share(const View& view, const ClusterShares& shares) {
+Sizes::TaskGain least_share(const View& view, const ClusterShares& shares) {
   return [&view, &shares](const JobSize& size, int32_t group) {
     const auto behind = [&](int32_t g) {
       return static_cast<double>(size.tasks[static_cast<size_t>(g)]) /
-             view.asked_tasks(size.slot, g);
+             view.requested_tasks(size.slot, g);
     };
     for (int32_t g = 0; g < view.num_groups(size.slot); ++g) {
       const bool grows = size.tasks[static_cast<size_t>(g)] < view.max_tasks(size.slot, g);

@@ -41,7 +41,7 @@ class ClusterShares {
 class Sizes {
  public:
   // The gain of the job from one more task of the group; it is not handed out at 0 or less.
-  using Worth = std::function<double(const JobSize& now, int32_t group)>;
+  using TaskGain = std::function<double(const JobSize& now, int32_t group)>;
   // A task to hand out: the job's index in open(), and the group. {kNone, kNone}: none.
   struct Grant {
     int32_t index = kNone, group = kNone;
@@ -65,7 +65,7 @@ class Sizes {
   // Requires: may_grow().
   void grow(Grant grant);
   // The task with the highest gain.
-  Grant best(const Worth& worth) const;
+  Grant best(const TaskGain& gain) const;
   // What all jobs hold or are to hold, as shares of the cluster.
   const TaskPlacer::Shares& used() const { return used_; }
   const ClusterShares& shares() const { return shares_; }
@@ -79,30 +79,30 @@ class Sizes {
   };
 
   // Adds starts, and stops of the jobs that are resized, to the draft.
-  Missed carry_out(Draft& draft, Places places = Places::kAsOpen);
+  Missed apply(Draft& draft, Places places = Places::kAsOpen);
 
   // Grows sizes until no task gains.
   using Grow = std::function<void(Sizes&)>;
 
-  // All steps: sizes by shares, `grow`, carry_out(). If a job cannot be placed with its size, all
+  // All steps: sizes by shares, `grow`, apply(). If a job cannot be placed with its size, all
   // is repeated with only those jobs whose minimum can be placed. If jobs or tasks still leave GPUs
   // free, the first other jobs that fit start at their minimum, so that no GPU idles behind a job
   // that fits nowhere. Calls `grow` at most twice.
   static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
                        Draft& draft, Places places = Places::kAsOpen);
   // Grows by best().
-  static Grow by(const Worth& worth);
+  static Grow by(const TaskGain& gain);
 
  private:
   bool elastic(int32_t slot) const;
-  bool may_change(int32_t slot) const;
+  bool resizable(int32_t slot) const;
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
   void take(const TaskPlacer::Shares& more);
   // `trial`: jobs that find no place in it get nothing; it stays unchanged. Null: shares decide.
   Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
-  void give_least(const Offers& offers, Draft* trial);
-  void start_others(Draft& draft) const;
+  void give_minimum(const Offers& offers, Draft* trial);
+  void start_inexpressible(Draft& draft) const;
   void wake(Draft& draft) const;
   JobSize least(int32_t slot) const;
   JobSize held(int32_t slot) const;
@@ -119,6 +119,6 @@ class Sizes {
 // Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the job with the least
 // dominant share gains most, in the role group furthest behind its request. Requires: both outlive
 // it.
-Sizes::Worth least_share(const View& view, const ClusterShares& shares);
+Sizes::TaskGain least_share(const View& view, const ClusterShares& shares);
 
 }  // namespace yard

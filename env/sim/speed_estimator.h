@@ -32,17 +32,17 @@ SpeedLevel parse_speed_level(const std::string& name, const std::string& where);
 class SpeedEstimator {
  public:
   // `noise`: standard deviation of the log error. Requires: `fixed` outlives this.
-  SpeedEstimator(const Fixed& fixed, SpeedLevel level, double noise, uint64_t seed);
+  SpeedEstimator(const SimModel& fixed, SpeedLevel level, double noise, uint64_t seed);
   SpeedEstimator(const SpeedEstimator&) = delete;
 
-  // The estimates for views; null for kTold.
-  const SpeedEstimates* shown() const { return level_ == SpeedLevel::kTold ? nullptr : &shown_; }
+  // The estimates for views; null for kExact.
+  const SpeedEstimates* shown() const { return level_ == SpeedLevel::kExact ? nullptr : &shown_; }
 
   // Learns from the progress of running jobs since note(). Call it after every event, before the
   // scheduler. Without effect at other levels than kLearned, like note().
-  void observe(const ClusterState& state);
+  void observe(const SimState& state);
   // Records where jobs run. Call it after every decision.
-  void note(const ClusterState& state);
+  void note(const SimState& state);
 
  private:
   // Mean of observations.
@@ -60,7 +60,7 @@ class SpeedEstimator {
     double done_us = 0;
     int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind: kNone without tables
     Tier tier = Tier::kIsland;
-    double share_of_asked = 1;  // without tables: of its workers
+    double share_of_request = 1;  // without tables: of its workers
     // Kinds of the neighbours on the node where others hold most, each with its share of the node's
     // GPUs.
     std::vector<std::pair<int32_t, double>> neighbours;
@@ -69,13 +69,13 @@ class SpeedEstimator {
 
   void copy_tables();
   void add_noise(double noise, uint64_t seed);
-  void forget_tables();
+  void reset_to_prior();
   void find_bases();
   void find_references();
-  void find_holders(const ClusterState& state);
-  Run run_of(const ClusterState& state, int32_t slot) const;
-  int32_t slowest_type(const ClusterState& state, int32_t slot, const Run& at) const;
-  void find_neighbours(const ClusterState& state, int32_t slot, Run& out) const;
+  void find_holders(const SimState& state);
+  Run run_of(const SimState& state, int32_t slot) const;
+  int32_t slowest_type(const SimState& state, int32_t slot, const Run& at) const;
+  void find_neighbours(const SimState& state, int32_t slot, Run& out) const;
   void learn(const Run& run, double rate);
   void learn_pairs(const Run& run, double time);
   double efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
@@ -84,24 +84,24 @@ class SpeedEstimator {
   void fill_references();
 
   size_t cell(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
-    const auto row = (static_cast<size_t>(kind) * static_cast<size_t>(told_.num_types) +
+    const auto row = (static_cast<size_t>(kind) * static_cast<size_t>(exact_.num_types) +
                       static_cast<size_t>(type)) *
-                     static_cast<size_t>(told_.max_gpus + 1);
+                     static_cast<size_t>(exact_.max_gpus + 1);
     return (row + static_cast<size_t>(gpus)) * kSpans + static_cast<size_t>(span);
   }
   size_t of_type(int32_t kind, int32_t type) const {
-    return static_cast<size_t>(kind) * static_cast<size_t>(told_.num_types) +
+    return static_cast<size_t>(kind) * static_cast<size_t>(exact_.num_types) +
            static_cast<size_t>(type);
   }
   size_t pair(int32_t type, int32_t one, int32_t other) const {
-    const auto kinds = static_cast<size_t>(told_.num_kinds);
+    const auto kinds = static_cast<size_t>(exact_.num_kinds);
     return (static_cast<size_t>(type) * kinds + static_cast<size_t>(one)) * kinds +
            static_cast<size_t>(other);
   }
 
-  const Fixed& fixed_;
+  const SimModel& fixed_;
   const SpeedLevel level_;
-  const SpeedColumns told_;
+  const SpeedColumns exact_;
   SpeedEstimates shown_;
   std::vector<double> steps_, exchange_share_;        // (K, T, N, S)
   std::vector<double> pair_, reference_, gradients_;  // (T, K, K), (C), (K)

@@ -7,7 +7,7 @@
 #include "env/sim/published.h"
 
 namespace yard {
-Stage::Stage(const Replay& replay, std::string rules, Submission submission)
+SlotSim::SlotSim(const Replay& replay, std::string rules, Submission submission)
     : replay_(replay),
       rules_(std::move(rules)),
       submission_(submission),
@@ -22,10 +22,10 @@ Stage::Stage(const Replay& replay, std::string rules, Submission submission)
   out_.begin_us = s_.head->now_us;
   for (int32_t j = replay.first_job; j < replay.end_job; ++j) open_ += replay.workload.scored(j);
   if (open_ == 0) open_ = INT32_MAX;
-  look_ahead();
+  find_next_events();
 }
 
-void Stage::look_ahead() {
+void SlotSim::find_next_events() {
   const Head& h = *s_.head;
   if (h.arrived == h.end_job) {
     arrival_us_ = arrival_s_ = kNever;
@@ -36,24 +36,24 @@ void Stage::look_ahead() {
   arrival_s_ = (arrival_us_ + up_us) / kUsPerS;
 }
 
-int64_t Stage::run_us(int32_t slot) const {
+int64_t SlotSim::run_us(int32_t slot) const {
   const int64_t run_us = work_us_[s_.job[slot]];
   if (run_us >= 0) return run_us;
   throw InputError("trace", "run times (the " + rules_ + " rules know no profiles)",
                    "none for job number " + std::to_string(s_.job[slot]));
 }
 
-void Stage::begin_event(int64_t at_s) {
+void SlotSim::begin_event(int64_t at_s) {
   now_s_ = at_s;
   begin_event_us(at_s * kUsPerS);
 }
 
-void Stage::begin_event_us(int64_t at_us) {
+void SlotSim::begin_event_us(int64_t at_us) {
   clear_changed(s_);
   pass_time(world_.fixed(), s_, at_us);
 }
 
-void Stage::end_event() {
+void SlotSim::end_event() {
   Head& h = *s_.head;
   // These rules keep their own agenda and need no dirty slots.
   for (int32_t i = 0; i < h.num_dirty; ++i) s_.is_dirty[s_.dirty[i]] = 0;
@@ -63,17 +63,17 @@ void Stage::end_event() {
   throw_if_interrupted();
 }
 
-int32_t Stage::arrive() {
+int32_t SlotSim::arrive() {
   const int32_t slot = yard::arrive(world_.fixed(), s_, s_.head->arrived++);
-  look_ahead();
+  find_next_events();
   return slot;
 }
 
-void Stage::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
+void SlotSim::start(int32_t slot, const Piece* pieces, int32_t num_pieces) {
   yard::start(world_.fixed(), s_, slot, pieces, num_pieces);
 }
 
-void Stage::start_anywhere(int32_t slot) {
+void SlotSim::start_anywhere(int32_t slot) {
   int32_t left = s_.gpus[slot], n = 0;
   for (int32_t m = 0; left > 0; ++m) {
     const int32_t take = std::min(left, s_.free_count[m]);
@@ -84,7 +84,7 @@ void Stage::start_anywhere(int32_t slot) {
   start(slot, pieces_.data(), n);
 }
 
-bool Stage::try_start(int32_t slot, const GangPlacer* placer) {
+bool SlotSim::try_start(int32_t slot, const GangPlacer* placer) {
   if (s_.gpus[slot] > s_.head->free_gpus) return false;
   if (placer == nullptr) {
     start_anywhere(slot);
@@ -95,33 +95,33 @@ bool Stage::try_start(int32_t slot, const GangPlacer* placer) {
   return n > 0;
 }
 
-void Stage::preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }
+void SlotSim::preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }
 
-void Stage::finish(int32_t slot) {
+void SlotSim::finish(int32_t slot) {
   JobOutcome& job = out_.jobs[static_cast<size_t>(s_.job[slot])];
   job = {s_.first_start_us[slot], s_.head->now_us, s_.preempted[slot], s_.started[slot] - 1};
-  leave_for_good(world_.fixed(), s_, slot);
+  remove_job(world_.fixed(), s_, slot);
   open_ -= replay_.workload.scored(s_.job[slot]);
 }
 
-void Stage::leave(int32_t slot) {
+void SlotSim::leave(int32_t slot) {
   preempt(slot);
   --s_.preempted[slot];
   --s_.head->preemptions;
 }
 
-void Stage::settle_in(int32_t slot, const Piece* pieces, int32_t num_pieces) {
+void SlotSim::settle_in(int32_t slot, const Piece* pieces, int32_t num_pieces) {
   start(slot, pieces, num_pieces);
   --s_.started[slot];
   --s_.head->starts;
 }
 
-void Stage::stuck() const {
+void SlotSim::stuck() const {
   throw RunError(rules_ + ": " + replay_.policy + " leaves " + std::to_string(s_.head->waiting) +
                  " jobs waiting with nothing running");
 }
 
-Outcome Stage::take_outcome() {
+Outcome SlotSim::take_outcome() {
   out_.close(*s_.head);
   out_.decisions = out_.events;
   return std::move(out_);

@@ -11,7 +11,7 @@
 
 namespace yard {
 
-class Stage {
+class SlotSim {
  public:
   static constexpr int64_t kUsPerS = 1'000'000;
 
@@ -20,9 +20,9 @@ class Stage {
   enum class Submission { kRoundedUp, kCut };
 
   // Throws InputError as check_published() does.
-  Stage(const Replay& replay, std::string rules, Submission submission = Submission::kRoundedUp);
+  SlotSim(const Replay& replay, std::string rules, Submission submission = Submission::kRoundedUp);
 
-  const ClusterState& state() const { return s_; }
+  const SimState& state() const { return s_; }
   // Whether all scored jobs ended, or all jobs if none is scored.
   bool done() const { return open_ == 0 || all_done(s_); }
   int64_t now_s() const { return now_s_; }
@@ -61,13 +61,13 @@ class Stage {
   Outcome take_outcome();
 
  private:
-  void look_ahead();
+  void find_next_events();
 
   const Replay& replay_;
   std::string rules_;
   Submission submission_;
   World world_;
-  ClusterState& s_;
+  SimState& s_;
   const int64_t* work_us_;
   int64_t now_s_ = 0;
   int64_t arrival_us_ = kNever, arrival_s_ = kNever;

@@ -1,6 +1,6 @@
 // The present state of a cluster: live jobs and GPUs, in one flat block without pointers. All of it
-// can be observed on a live cluster; the truth is in `Truth`, coming events are in `Agenda`.
-// `ClusterState` points into a block; copying a state copies what is alive. Slots of finished jobs
+// can be observed on a live cluster; the truth is in `Truth`, coming events are in `EventQueue`.
+// `SimState` points into a block; copying a state copies what is alive. Slots of finished jobs
 // are reused and carry a generation.
 // Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
 #pragma once
@@ -76,7 +76,7 @@ struct Head {
 struct StateSizes {
   int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
   int32_t parts = 0;           // parts that can be held at once
-  int32_t measured_nodes = 0;  // nodes, if any job asks for CPUs or memory, else 0
+  int32_t resource_nodes = 0;  // nodes, if any job asks for CPUs or memory, else 0
   int32_t rated_slots = 0;     // slots and links, if rates depend on neighbours, else 0
   int32_t links = 0;           // uplinks of nodes, racks and pods
   int32_t choosing_slots = 0;  // slots and links, if the scheduler may choose all-reduces, else 0
@@ -87,7 +87,7 @@ struct StateSizes {
   int32_t fault_nodes = 0;
   int32_t fault_gpus = 0;
   int32_t shared_gpus = 0;  // GPUs, if any job asks for a share, else 0
-  int32_t kinded_gpus = 0;  // GPUs, if some kinds of jobs conflict, else 0
+  int32_t conflict_gpus = 0;  // GPUs, if some kinds of jobs conflict, else 0
   YARD_HD int32_t words() const { return (nodes + 63) / 64; }
   YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
 };
@@ -154,7 +154,7 @@ using SlotField = RecordField<SlotRecord, T>;
 template <class T>
 using PartField = RecordField<PartRecord, T>;
 
-struct ClusterState {
+struct SimState {
   Head* head = nullptr;
 
   // slots
@@ -168,9 +168,9 @@ struct ClusterState {
   SlotField<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
   int32_t* user = nullptr;        // (S)  kNone if the trace names no user
   int32_t* failed = nullptr;      // (S or 0)  times that a failure stopped it
-  int64_t* stint_us = nullptr;    // (S or 0)  when it last began to run
+  int64_t* run_start_us = nullptr;    // (S or 0)  when it last began to run
   double* kept_us = nullptr;      // (S or 0)  work that a failure would not undo
-  double* alone_rate = nullptr;   // (S or 0)  isolated rate
+  double* isolated_rate = nullptr;   // (S or 0)  isolated rate
   int64_t* traffic = nullptr;     // (S or 0)  bytes per second on each link, while it runs
   int32_t* span_nodes = nullptr;  // (S or 0)  nodes with its GPUs
   uint8_t* tier = nullptr;        // (S or 0)  Tier that its GPUs span
@@ -235,9 +235,9 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.slot_records, z.slots, Extent::kSlots);
   f(s.user, z.slots, Extent::kSlots);
   f(s.failed, z.fault_slots, Extent::kSlots);
-  f(s.stint_us, z.fault_slots, Extent::kSlots);
+  f(s.run_start_us, z.fault_slots, Extent::kSlots);
   f(s.kept_us, z.fault_slots, Extent::kSlots);
-  f(s.alone_rate, z.rated_slots, Extent::kSlots);
+  f(s.isolated_rate, z.rated_slots, Extent::kSlots);
   f(s.traffic, z.rated_slots, Extent::kSlots);
   f(s.span_nodes, z.rated_slots, Extent::kSlots);
   f(s.tier, z.rated_slots, Extent::kSlots);
@@ -266,24 +266,24 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   f(s.down_until_us, z.fault_gpus, Extent::kAll);
   f(s.node_down_until_us, z.fault_nodes, Extent::kAll);
   f(s.ended_bits, z.parent_words, Extent::kAll);
-  f(s.free_cpu_milli, z.measured_nodes, Extent::kAll);
-  f(s.free_mem_mib, z.measured_nodes, Extent::kAll);
+  f(s.free_cpu_milli, z.resource_nodes, Extent::kAll);
+  f(s.free_mem_mib, z.resource_nodes, Extent::kAll);
   f(s.shared_mask, z.shared_gpus > 0 ? z.nodes : 0, Extent::kAll);
   f(s.share_milli, z.shared_gpus, Extent::kAll);
   f(s.share_mem_mib, z.shared_gpus, Extent::kAll);
-  f(s.share_kinds, z.kinded_gpus, Extent::kAll);
+  f(s.share_kinds, z.conflict_gpus, Extent::kAll);
   f(s.leaving_milli, z.shared_gpus, Extent::kAll);
   f(s.leaving_mem_mib, z.shared_gpus, Extent::kAll);
-  f(s.leaving_kinds, z.kinded_gpus, Extent::kAll);
-  f(s.node_ready_us, z.measured_nodes, Extent::kAll);
-  f(s.leaving_cpu_milli, z.measured_nodes, Extent::kAll);
-  f(s.leaving_ram_mib, z.measured_nodes, Extent::kAll);
+  f(s.leaving_kinds, z.conflict_gpus, Extent::kAll);
+  f(s.node_ready_us, z.resource_nodes, Extent::kAll);
+  f(s.leaving_cpu_milli, z.resource_nodes, Extent::kAll);
+  f(s.leaving_ram_mib, z.resource_nodes, Extent::kAll);
 }
 
 constexpr size_t kColumnAlign = 64;
 
 YARD_HD inline size_t state_bytes(const StateSizes& z) {
-  ClusterState s;
+  SimState s;
   size_t at = 0;
   for_each_column(s, z, [&at](auto* column, int64_t length, Extent) {
     at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
@@ -293,7 +293,7 @@ YARD_HD inline size_t state_bytes(const StateSizes& z) {
 }
 
 // Points the fields at the records.
-YARD_HD inline void bind_fields(ClusterState& s) {
+YARD_HD inline void bind_fields(SimState& s) {
   SlotRecord* slots = s.slot_records;
   s.generation = {slots, &SlotRecord::generation};
   s.phase = {slots, &SlotRecord::phase};
@@ -331,8 +331,8 @@ YARD_HD inline void bind_fields(ClusterState& s) {
 }
 
 // Requires: `block` holds state_bytes(z) bytes, aligned to kColumnAlign.
-YARD_HD inline ClusterState state_at(std::byte* block, const StateSizes& z) {
-  ClusterState s;
+YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
+  SimState s;
   size_t at = 0;
   for_each_column(s, z, [&at, block](auto*& column, int64_t length, Extent) {
     at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
@@ -344,13 +344,13 @@ YARD_HD inline ClusterState state_at(std::byte* block, const StateSizes& z) {
 }
 
 // Copies what is alive. Requires: both blocks have sizes `z`.
-YARD_HD inline void copy_state(const StateSizes& z, const ClusterState& from, ClusterState& to) {
+YARD_HD inline void copy_state(const StateSizes& z, const SimState& from, SimState& to) {
   const int64_t slots = from.head->high_water;
   const int64_t parts = from.head->part_high_water;
   // Walks both column lists in step: `source` collects the addresses, then each column is copied.
   const void* source[128];
   int num = 0;
-  ClusterState src = from;
+  SimState src = from;
   for_each_column(src, z, [&](auto* column, int64_t, Extent) { source[num++] = column; });
   num = 0;
   for_each_column(to, z, [&](auto* column, int64_t length, Extent extent) {

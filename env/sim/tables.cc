@@ -125,14 +125,14 @@ int32_t tenant_index(const Job& job, const ClusterSpec& spec) {
 
 // Adds the job's shape if it is new. Returns its index, or kNone for a plain job.
 int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind) {
-  if (!owned_) tenant = kNone;
+  if (!has_reserved_nodes_) tenant = kNone;
   const uint64_t all =
       spec.types.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << spec.types.size()) - 1;
   // A job that names all types that there are has no restriction.
   const uint64_t types = type_bits(job, spec) & all;
   std::vector<RoleGroup> groups = job.groups;
   if (groups.empty()) {
-    if (types == all && !owned_) return kNone;
+    if (types == all && !has_reserved_nodes_) return kNone;
     RoleGroup one_by_one;  // split as the scheduler likes
     one_by_one.count = job.gpus;
     one_by_one.task.gpus = 1;
@@ -170,7 +170,7 @@ int32_t JobTable::shape_of(const Job& job, const ClusterSpec& spec, int32_t tena
 
 // Links jobs to those they depend on. Ids that are not among the jobs were cut off with a window
 // and count as ended.
-void JobTable::link_after(const std::vector<Job>& jobs) {
+void JobTable::link_dependencies(const std::vector<Job>& jobs) {
   const bool any =
       std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.after.empty(); });
   if (!any) return;
@@ -208,14 +208,14 @@ void JobTable::add_curves(const std::vector<Job>& jobs) {
 }
 
 // Columns with only default values stay empty.
-void JobTable::add_worth(const std::vector<Job>& jobs) {
+void JobTable::add_priorities(const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
     priority_.push_back(job.priority);
     weight_.push_back(job.weight);
     due_us_.push_back(job.dues.empty() ? kNone : job.submit_us + job.dues[0].within_us);
   }
-  const auto all = [](const auto& column, auto unsaid) {
-    return std::all_of(column.begin(), column.end(), [&](auto one) { return one == unsaid; });
+  const auto all = [](const auto& column, auto default_value) {
+    return std::all_of(column.begin(), column.end(), [&](auto one) { return one == default_value; });
   };
   if (all(priority_, int64_t{0})) priority_.clear();
   if (all(weight_, 1.0)) weight_.clear();
@@ -262,17 +262,17 @@ void JobTable::add_loose_tasks() {
   }
   std::sort(of_jobs.rbegin(), of_jobs.rend());
   if (of_jobs.empty() || of_jobs[0] == 0) return;
-  most_loose_.push_back(0);
-  for (const int64_t tasks : of_jobs) most_loose_.push_back(most_loose_.back() + tasks);
+  loose_task_sums_.push_back(0);
+  for (const int64_t tasks : of_jobs) loose_task_sums_.push_back(loose_task_sums_.back() + tasks);
 }
 
-JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBars bars)
-    : bars_(std::move(bars)) {
+JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts)
+    : conflicts_(std::move(conflicts)) {
   std::unordered_map<std::string, int32_t> users;
   std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs of the minimum, shape, tenant
-  bool shaped = false, costs_told = false;
+  bool shaped = false, costs_given = false;
   // If nodes are reserved for tenants, a job's tenant determines what it can use.
-  owned_ = std::any_of(spec.nodes.begin(), spec.nodes.end(), [&](const Node& n) {
+  has_reserved_nodes_ = std::any_of(spec.nodes.begin(), spec.nodes.end(), [&](const Node& n) {
     return n.tenant >= 0 && !spec.tenants[static_cast<size_t>(n.tenant)].may_lend;
   });
   for (const Job& job : jobs) {
@@ -281,12 +281,12 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBa
     limit_us_.push_back(job.limit_us < 0 ? kNone : job.limit_us);
     save_us_.push_back(job.save_us < 0 ? kNone : job.save_us);
     restore_us_.push_back(job.restore_us < 0 ? kNone : job.restore_us);
-    costs_told = costs_told || job.save_us >= 0 || job.restore_us >= 0;
+    costs_given = costs_given || job.save_us >= 0 || job.restore_us >= 0;
     const auto next = static_cast<int32_t>(users.size());
     user_.push_back(job.user.empty() ? kNone : users.try_emplace(job.user, next).first->second);
     const int32_t tenant = tenant_index(job, spec);
     tenant_.push_back(tenant);
-    const int32_t kind = bars_.num_kinds > 0 ? bars_.kind[gpus_.size() - 1] : kNone;
+    const int32_t kind = conflicts_.num_kinds > 0 ? conflicts_.kind[gpus_.size() - 1] : kNone;
     const int32_t shape = shape_of(job, spec, tenant, kind);
     shape_.push_back(shape);
     shaped = shaped || shape != kNone;
@@ -301,11 +301,11 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBa
     requests.push_back({whole, shape, tenant});
   }
   if (!shaped) shape_.clear();
-  if (!costs_told) save_us_.clear(), restore_us_.clear();
+  if (!costs_given) save_us_.clear(), restore_us_.clear();
   if (spec.tenants.empty()) tenant_.clear();
-  link_after(jobs);
+  link_dependencies(jobs);
   add_curves(jobs);
-  add_worth(jobs);
+  add_priorities(jobs);
   add_names(jobs);
   add_model_speeds(jobs, spec);
   add_loose_tasks();
@@ -350,16 +350,16 @@ JobColumns JobTable::columns() const {
       or_null(model_row_),
       model_speed_.data(),
       {static_cast<int32_t>(types_.size()), max_groups_,
-       most_loose_.empty() ? 0 : static_cast<int32_t>(std::min<int64_t>(most_loose_[1], INT32_MAX)),
-       or_null(most_loose_), first_group_.data(), shape_tenant_.data(), types_.data(),
+       loose_task_sums_.empty() ? 0 : static_cast<int32_t>(std::min<int64_t>(loose_task_sums_[1], INT32_MAX)),
+       or_null(loose_task_sums_), first_group_.data(), shape_tenant_.data(), types_.data(),
        tasks_.data(), min_tasks_.data(), max_tasks_.data(), task_gpus_.data(), task_milli_.data(),
-       task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data(), bars_.num_kinds,
-       shape_kind_.data(), bars_.barred.data()},
+       task_gpu_mem_mib_.data(), task_cpu_milli_.data(), task_mem_mib_.data(), conflicts_.num_kinds,
+       shape_kind_.data(), conflicts_.conflicts.data()},
       {first_point_.empty() ? nullptr : first_point_.data(), point_work_us_.data(),
        point_value_.data(), target_.data(), enough_.data()}};
 }
 
-StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
+StateSizes sizes_for(const SimModel& fixed, int32_t slots) {
   const ShapeColumns& shapes = fixed.jobs.shapes;
   const int32_t most = std::max(slots, 1);
   StateSizes z;
@@ -369,7 +369,7 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
   z.classes = fixed.jobs.num_classes;
   z.max_node_gpus = fixed.spec.max_node_gpus;
   const int64_t loose =
-      shapes.most_loose == nullptr ? 0 : shapes.most_loose[std::min(most, fixed.jobs.num_jobs)];
+      shapes.loose_task_sums == nullptr ? 0 : shapes.loose_task_sums[std::min(most, fixed.jobs.num_jobs)];
   if (loose > INT32_MAX - z.gpus) {
     throw InputError("jobs that are in the system at once",
                      "at most " + std::to_string(INT32_MAX - z.gpus) +
@@ -377,15 +377,15 @@ StateSizes sizes_for(const Fixed& fixed, int32_t slots) {
                      std::to_string(loose));
   }
   z.parts = z.gpus + static_cast<int32_t>(loose);
-  if (shapes.num_shapes > 0) z.measured_nodes = z.nodes;
+  if (shapes.num_shapes > 0) z.resource_nodes = z.nodes;
   if (shapes.max_loose_tasks > 0) z.shared_gpus = z.gpus;
-  if (shapes.num_kinds > 0 && z.shared_gpus > 0) z.kinded_gpus = z.gpus;
+  if (shapes.num_kinds > 0 && z.shared_gpus > 0) z.conflict_gpus = z.gpus;
   z.tenants = fixed.spec.num_tenants;
   z.parent_words = (fixed.jobs.num_parents + 63) / 64;
   if (fixed.rated) {
     z.rated_slots = z.slots;
     z.links = num_links(fixed.spec);
-    if (anybody_chooses(fixed)) {
+    if (has_exchange_choice(fixed)) {
       z.choosing_slots = z.slots;
       z.choosing_links = z.links;
     }

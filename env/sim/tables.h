@@ -34,10 +34,10 @@ class SpecTable {
 };
 
 // Which jobs were measured not to fit on one GPU.
-struct PairBars {
-  static constexpr int32_t kMostKinds = 64;
+struct PairConflicts {
+  static constexpr int32_t kMaxKinds = 64;
   std::vector<int32_t> kind;     // (N)  kNone: no conflicts
-  std::vector<uint64_t> barred;  // (types, num_kinds)  conflicting kinds, as bits
+  std::vector<uint64_t> conflicts;  // (types, num_kinds)  conflicting kinds, as bits
   int32_t num_kinds = 0;         // 0: all may share a GPU; then `kind` is empty
 };
 
@@ -45,18 +45,18 @@ class JobTable {
  public:
   // Requires: jobs by rising submit time (as in every Trace), each of which can run on an empty
   // cluster `spec` (check_fits()).
-  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairBars bars = {});
+  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {});
   JobColumns columns() const;
 
-  // (N) classes of Fixed::speed.
+  // (N) classes of SimModel::speed.
   void set_speed_classes(std::vector<int32_t> classes) { speed_class_ = std::move(classes); }
 
  private:
   int32_t shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind);
-  void link_after(const std::vector<Job>& jobs);
+  void link_dependencies(const std::vector<Job>& jobs);
   void add_curves(const std::vector<Job>& jobs);
   void add_names(const std::vector<Job>& jobs);
-  void add_worth(const std::vector<Job>& jobs);
+  void add_priorities(const std::vector<Job>& jobs);
   void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
   void add_loose_tasks();
 
@@ -74,7 +74,7 @@ class JobTable {
   std::map<std::vector<int64_t>, int32_t> shapes_;
   int32_t max_groups_ = 1;
   std::vector<int64_t> loose_tasks_;  // of each shape
-  std::vector<int64_t> most_loose_;
+  std::vector<int64_t> loose_task_sums_;
   std::vector<int64_t> priority_, due_us_;
   std::vector<double> weight_;
   int32_t num_types_ = 0;
@@ -82,9 +82,9 @@ class JobTable {
   std::vector<double> model_speed_;
   std::vector<int32_t> first_point_;
   std::vector<double> point_work_us_, point_value_, target_, enough_;
-  PairBars bars_;
+  PairConflicts conflicts_;
   std::vector<int32_t> shape_kind_;
-  bool owned_ = false;  // whether some node is for its tenant only
+  bool has_reserved_nodes_ = false;  // whether some node is for its tenant only
 };
 
 // The GPU types of `spec` on which the job runs, as bits.
@@ -92,6 +92,6 @@ uint64_t type_bits(const Job& job, const ClusterSpec& spec);
 
 // Sizes of a state for at most `slots` live jobs. Throws InputError if the number of parts exceeds
 // 32 bits.
-StateSizes sizes_for(const Fixed& fixed, int32_t slots);
+StateSizes sizes_for(const SimModel& fixed, int32_t slots);
 
 }  // namespace yard

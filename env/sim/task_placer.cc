@@ -9,12 +9,12 @@ namespace {
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // A resource that a node does not give counts as free.
-double told_share(int64_t part, int64_t whole) {
+double given_share(int64_t part, int64_t whole) {
   if (whole >= kUnlimited || part >= kUnlimited) return 1;
   return share(static_cast<double>(part), static_cast<double>(whole));
 }
 
-bool lies_on(const Piece* pieces, int32_t n, int32_t node) {
+bool has_piece_on(const Piece* pieces, int32_t n, int32_t node) {
   return std::any_of(pieces, pieces + n, [&](const Piece& p) { return p.node == node; });
 }
 
@@ -30,8 +30,8 @@ TaskPlacer::Shares TaskPlacer::left(const NodeLedger& ledger) const {
   const SpecColumns& spec = view_.spec();
   const int32_t m = ledger.node;
   return {share(count_bits(ledger.free), spec.node_gpus[m]),
-          told_share(ledger.cpu_milli_left, spec.node_cpu_milli[m]),
-          told_share(ledger.mem_mib_left, spec.node_mem_mib[m])};
+          given_share(ledger.cpu_milli_left, spec.node_cpu_milli[m]),
+          given_share(ledger.mem_mib_left, spec.node_mem_mib[m])};
 }
 
 bool TaskPlacer::takes(int32_t slot, std::span<const Piece> pieces, int32_t group,
@@ -60,7 +60,7 @@ TaskPlacer::Shares TaskPlacer::need(int32_t slot, int32_t group, int32_t node) c
   if (!view_.shaped(slot)) return {share(1, spec.node_gpus[node]), 0, 0};
   const TaskNeed need = view_.task_need(slot, group);
   const auto of = [](int64_t part, int64_t whole) {
-    return whole >= kUnlimited ? 0 : told_share(part, whole);
+    return whole >= kUnlimited ? 0 : given_share(part, whole);
   };
   return {share(need.gpus + need.gpu_milli / double{kWholeGpu}, spec.node_gpus[node]),
           of(need.cpu_milli, spec.node_cpu_milli[node]), of(need.mem_mib, spec.node_mem_mib[node])};
@@ -77,7 +77,7 @@ int32_t TaskPlacer::plain(int32_t slot, int32_t type, const Score& score_of, Pie
     bool whole = false;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       const int32_t free = view_.node_free(m);
-      if (free == 0 || (type != kNone && spec.node_type[m] != type) || lies_on(out, n, m)) continue;
+      if (free == 0 || (type != kNone && spec.node_type[m] != type) || has_piece_on(out, n, m)) continue;
       const Piece piece{m, std::min(free, left)};
       const bool all = n == 0 && piece.gpus == left;
       if (whole && !all) continue;
@@ -98,7 +98,7 @@ int32_t TaskPlacer::plain(int32_t slot, int32_t type, const Score& score_of, Pie
 int32_t TaskPlacer::shaped(int32_t slot, std::span<const int32_t> tasks, int32_t type,
                            const Score& score_of, Piece* out, Tally& tally) const {
   const SpecColumns& spec = view_.spec();
-  const Fixed& fixed = *view_.fixed_;
+  const SimModel& fixed = *view_.fixed_;
   const int32_t shape = view_.shape_of(slot);
   std::vector<NodeLedger> ledgers;
   for (int32_t m = 0; m < spec.num_nodes; ++m) ledgers.emplace_back(fixed, *view_.state_, m);
@@ -107,7 +107,7 @@ int32_t TaskPlacer::shaped(int32_t slot, std::span<const int32_t> tasks, int32_t
     const TaskNeed need = view_.task_need(slot, g);
     const int32_t begun = n;
     const int32_t wanted =
-        tasks.empty() ? view_.asked_tasks(slot, g) : tasks[static_cast<size_t>(g)];
+        tasks.empty() ? view_.requested_tasks(slot, g) : tasks[static_cast<size_t>(g)];
     for (int32_t t = 0; t < wanted; ++t) {
       int32_t best = kNone;
       double most = 0;
@@ -118,7 +118,7 @@ int32_t TaskPlacer::shaped(int32_t slot, std::span<const int32_t> tasks, int32_t
         if (!tried.suits(fixed, shape, need)) continue;
         if (take_tasks(fixed, *view_.state_, tried, need, 1) == 0) continue;
         const double score = score_of({m, left(ledgers[static_cast<size_t>(m)]),
-                                       this->need(slot, g, m), n > 0 && !lies_on(out, n, m)});
+                                       this->need(slot, g, m), n > 0 && !has_piece_on(out, n, m)});
         if (best != kNone && score <= most) continue;
         best = m, most = score;
       }

@@ -18,8 +18,8 @@ std::optional<int32_t> quota_of(const ClusterSpec& cluster, const std::string& n
 }  // namespace
 
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
-                                      const std::vector<int64_t>& alone_us, const Outcome& outcome,
-                                      const Metered* used) {
+                                      const std::vector<int64_t>& isolated_us, const Outcome& outcome,
+                                      const GpuUsage* used) {
   std::map<std::string, std::vector<size_t>> jobs_of;
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     const Job& job = trace.jobs[j];
@@ -37,8 +37,8 @@ std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& clu
       const Job& job = trace.jobs[j];
       ++group.jobs;
       if (outcome.jobs[j].end_us == kNone) continue;
-      waits_us.push_back(wait_us(job, outcome.jobs[j], alone_us[j]));
-      group.add(outcome.jobs[j].end_us - job.submit_us, waits_us.back(), alone_us[j]);
+      waits_us.push_back(wait_us(job, outcome.jobs[j], isolated_us[j]));
+      group.add(outcome.jobs[j].end_us - job.submit_us, waits_us.back(), isolated_us[j]);
     }
     one.all = group.summary();
     if (!waits_us.empty()) {

@@ -25,9 +25,9 @@ struct TenantSummary {
 };
 
 // By name; empty if the trace names no tenant. `used`: null if GPU time was not metered. Requires:
-// `alone_us` (run_alone()) and `outcome` describe trace.jobs in the same order.
+// `isolated_us` (isolated_run_us()) and `outcome` describe trace.jobs in the same order.
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
-                                      const std::vector<int64_t>& alone_us, const Outcome& outcome,
-                                      const Metered* used);
+                                      const std::vector<int64_t>& isolated_us, const Outcome& outcome,
+                                      const GpuUsage* used);
 
 }  // namespace yard

@@ -37,25 +37,25 @@ std::optional<double> parse_starvation(std::string_view text) {
   return value && *value > 0 && *value <= 1e9 ? value : std::nullopt;
 }
 
-class Tiresias final : public Pacing {
+class Tiresias final : public RuleSet {
  public:
   explicit Tiresias(const Settings& settings) { parse<NoConfig>(settings); }
 
   Outcome replay(const Replay& replay) const override {
     parse<NoConfig>(replay.settings);
     const std::string& policy = replay.policy;
-    const bool is_yarn = check_play("tiresias", policy, replay.placement) == "yarn";
-    Stage stage(replay, "tiresias");
+    const bool is_yarn = check_supported("tiresias", policy, replay.placement) == "yarn";
+    SlotSim stage(replay, "tiresias");
     if (policy.starts_with("dlas")) return replay_dlas(stage, dlas_mode(policy), replay.fixed);
     std::optional<YarnPlacer> yarn;
     if (is_yarn) yarn.emplace(replay.fixed.spec);
     const YarnPlacer* placer = yarn ? &*yarn : nullptr;
     if (policy == "fifo" || policy == "fjf") {
-      return replay_line(stage, {.placer = placer, .skips = policy == "fjf"}, replay);
+      return replay_fifo(stage, {.placer = placer, .skips = policy == "fjf"}, replay);
     }
     const SortedBy order = policy == "sjf"        ? SortedBy::kGpus
-                           : policy == "shortest" ? SortedBy::kLeft
-                                                  : SortedBy::kLeftGpus;
+                           : policy == "shortest" ? SortedBy::kRemaining
+                                                  : SortedBy::kRemainingGpus;
     return replay_sorted(stage, order, replay.fixed.spec, placer);
   }
 
@@ -70,7 +70,7 @@ class Tiresias final : public Pacing {
   }
 };
 
-const PacingRegistry::Add<Tiresias> kTiresias{
+const RuleSetRegistry::Add<Tiresias> kTiresias{
     "tiresias",
     {.about = "events in whole seconds, no costs, no slowdown",
      .source = "Tiresias, NSDI 2019",

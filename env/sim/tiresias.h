@@ -26,10 +26,10 @@ class YarnPlacer final : public GangPlacer {
   std::vector<std::vector<int32_t>> switches_;  // nodes by rack, racks by their first node
 };
 
-enum class SortedBy { kGpus, kLeft, kLeftGpus };
+enum class SortedBy { kGpus, kRemaining, kRemainingGpus };
 
 // `yarn` null: GPUs are counted, not placed.
-Outcome replay_sorted(Stage& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn);
 
 struct DlasMode {
@@ -37,6 +37,6 @@ struct DlasMode {
   double starvation = 0;  // a job that waited this many times its run is promoted; 0: never
 };
 
-Outcome replay_dlas(Stage& stage, const DlasMode& mode, const Fixed& fixed);
+Outcome replay_dlas(SlotSim& stage, const DlasMode& mode, const SimModel& fixed);
 
 }  // namespace yard

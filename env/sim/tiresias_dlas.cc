@@ -24,8 +24,8 @@ constexpr int64_t kLimits[kQueues - 1] = {3250, 7200};
 
 class Dlas {
  public:
-  Dlas(Stage& stage, const DlasMode& mode, const Fixed& fixed)
-      : stage_(stage),
+  Dlas(SlotSim& stage, const DlasMode& mode, const SimModel& fixed)
+      : sim_(stage),
         s_(stage.state()),
         mode_(mode),
         total_gpus_(fixed.spec.total_gpus),
@@ -35,26 +35,26 @@ class Dlas {
   }
 
   void run() {
-    while (!stage_.done()) {
-      const int64_t arrival_s = stage_.arrival_s();
-      if (arrival_s == kNever && end_s_ == kNever) stage_.stuck();
+    while (!sim_.done()) {
+      const int64_t arrival_s = sim_.arrival_s();
+      if (arrival_s == kNever && end_s_ == kNever) sim_.stuck();
       const bool jump = jump_s_ < std::min(arrival_s, end_s_);
       if (jump && arrival_s == end_s_) remember_ends();
       now_s_ = jump ? jump_s_ : std::min(arrival_s, end_s_);
-      stage_.begin_event(now_s_);
-      bool news = !jump;
+      sim_.begin_event(now_s_);
+      bool changed = !jump;
       if (!jump && end_s_ == now_s_) end_jobs();
       if (!jump && arrival_s == now_s_) {
         if (end_s_ != now_s_) end_remembered();
         remembered_.clear();
-        while (stage_.arrival_s() == now_s_) add(stage_.arrive());
+        while (sim_.arrival_s() == now_s_) add(sim_.arrive());
       }
-      if (sink_s_ <= now_s_) news = sink() || news;
-      if (mode_.starvation > 0) news = promote() || news;
+      if (demote_s_ <= now_s_) changed = demote() || changed;
+      if (mode_.starvation > 0) changed = promote() || changed;
       // If nothing changed, all jobs keep what they have: running jobs go before waiting ones.
-      if (news) allocate();
-      look_ahead();
-      stage_.end_event();
+      if (changed) allocate();
+      find_next_events();
+      sim_.end_event();
     }
   }
 
@@ -63,7 +63,7 @@ class Dlas {
   struct Running {
     int64_t end_s = 0;
     int64_t base_s = 0;  // now - base_s: attained since it was last in the top queue
-    int64_t sink_s = 0;  // when its service reaches its queue's limit
+    int64_t demote_s = 0;  // when its service reaches its queue's limit
     int32_t slot = kNone;
     int32_t gpus = 0;
   };
@@ -102,7 +102,7 @@ class Dlas {
     const auto at = static_cast<size_t>(slot);
     if (by_slot_.size() <= at) by_slot_.resize(at + 1);
     by_slot_[at] = {.attained_s = 0,
-                    .left_s = stage_.run_s(slot),
+                    .left_s = sim_.run_s(slot),
                     .waited_s = 0,
                     .wait_from_s = now_s_,
                     .promote_s = kNever,
@@ -112,7 +112,7 @@ class Dlas {
     queues_[0].joined.push_back(joining(slot, s_.gpus[slot]));
   }
 
-  int64_t sinks_at(const Running& r, int32_t queue) const {
+  int64_t demotion_time(const Running& r, int32_t queue) const {
     if (queue + 1 == kQueues) return kNever;
     const int64_t limit = kLimits[queue];
     return r.base_s + (mode_.gpu_time ? (limit + r.gpus - 1) / r.gpus : limit);
@@ -125,7 +125,7 @@ class Dlas {
       std::erase_if(q.running, [&](const Running& r) {
         if (r.end_s != now_s_) return false;
         q.running_gpus -= r.gpus;
-        stage_.finish(r.slot);
+        sim_.finish(r.slot);
         return true;
       });
     }
@@ -151,7 +151,7 @@ class Dlas {
         --q.waiting_by_class[static_cast<size_t>(job(slot).size_class)];
         std::erase_if(q.waiting, [slot](const Waiting& w) { return w.slot == slot; });
       }
-      stage_.finish(slot);
+      sim_.finish(slot);
     }
   }
 
@@ -163,16 +163,16 @@ class Dlas {
         [this](const Running& a, const Running& b) { return s_.job[a.slot] < s_.job[b.slot]; });
   }
 
-  bool sink() {
+  bool demote() {
     bool any = false;
     for (int32_t k = 0; k + 1 < kQueues; ++k) {
       Queue& q = queues_[static_cast<size_t>(k)];
       std::vector<Running>& below = queues_[static_cast<size_t>(k) + 1].joined;
       std::erase_if(q.running, [&](const Running& r) {
-        if (r.sink_s > now_s_) return false;
+        if (r.demote_s > now_s_) return false;
         q.running_gpus -= r.gpus;
         below.push_back(r);
-        below.back().sink_s = sinks_at(r, k + 1);
+        below.back().demote_s = demotion_time(r, k + 1);
         job(r.slot).queue = k + 1;
         return true;
       });
@@ -214,7 +214,7 @@ class Dlas {
       settle_joined(q);
       q.waiting.insert(q.waiting.begin(), stopped_.begin(), stopped_.end());
     }
-    for (const int32_t slot : starts_) stage_.start_anywhere(slot);
+    for (const int32_t slot : starts_) sim_.start_anywhere(slot);
   }
 
   void keep(Queue& q) {
@@ -237,7 +237,7 @@ class Dlas {
 
   void begin(Queue& q) {
     size_t n = 0, i = 0;
-    for (; i < q.waiting.size() && somebody_fits(q); ++i) {
+    for (; i < q.waiting.size() && any_fits(q); ++i) {
       const Waiting w = q.waiting[i];
       if (w.gpus > free_) {
         q.waiting[n++] = w;
@@ -268,7 +268,7 @@ class Dlas {
     q.joined.clear();
   }
 
-  bool somebody_fits(const Queue& q) const {
+  bool any_fits(const Queue& q) const {
     for (size_t k = 0; k < q.waiting_by_class.size() && jobs_.class_gpus[k] <= free_; ++k) {
       if (q.waiting_by_class[k] > 0) return true;
     }
@@ -284,7 +284,7 @@ class Dlas {
     if (j.attained_s > 0) j.waited_s += now_s_ - j.wait_from_s;
     j.runs = true;
     Running r{now_s_ + j.left_s, now_s_ - j.attained_s, 0, slot, gpus};
-    r.sink_s = sinks_at(r, j.queue);
+    r.demote_s = demotion_time(r, j.queue);
     q.running.push_back(r);
     q.running_gpus += gpus;
     free_ -= gpus;
@@ -298,22 +298,22 @@ class Dlas {
     j.wait_from_s = now_s_;
     j.runs = false;
     if (mode_.starvation > 0) {
-      const double most_s = static_cast<double>(j.attained_s) * mode_.starvation;
-      const auto more_s = static_cast<int64_t>(most_s - static_cast<double>(j.waited_s));
+      const double max_s = static_cast<double>(j.attained_s) * mode_.starvation;
+      const auto more_s = static_cast<int64_t>(max_s - static_cast<double>(j.waited_s));
       j.promote_s = now_s_ + std::max<int64_t>(more_s, 0);
     }
-    stage_.preempt(r.slot);
+    sim_.preempt(r.slot);
   }
 
   // --- next events
 
-  void look_ahead() {
-    end_s_ = jump_s_ = sink_s_ = kNever;
+  void find_next_events() {
+    end_s_ = jump_s_ = demote_s_ = kNever;
     for (size_t k = 0; k < kQueues; ++k) {
       for (const Running& r : queues_[k].running) {
         end_s_ = std::min(end_s_, r.end_s);
         if (k + 1 == kQueues) continue;
-        sink_s_ = std::min(sink_s_, r.sink_s);
+        demote_s_ = std::min(demote_s_, r.demote_s);
         jump_s_ = std::min(jump_s_, jumps_at(r, kLimits[k]));
       }
       if (mode_.starvation == 0) continue;
@@ -328,11 +328,11 @@ class Dlas {
     const int64_t left_s = limit - (now_s_ - r.base_s);
     const int64_t wait_s = mode_.gpu_time ? left_s / r.gpus : left_s;
     if (wait_s > 0) return now_s_ + wait_s;
-    return r.sink_s <= now_s_ ? now_s_ : kNever;
+    return r.demote_s <= now_s_ ? now_s_ : kNever;
   }
 
-  Stage& stage_;
-  const ClusterState& s_;
+  SlotSim& sim_;
+  const SimState& s_;
   const DlasMode mode_;
   const int32_t total_gpus_;
   const JobColumns& jobs_;
@@ -343,12 +343,12 @@ class Dlas {
   std::vector<Waiting> stopped_;
   int32_t free_ = 0;
   int64_t now_s_ = 0;
-  int64_t end_s_ = kNever, jump_s_ = kNever, sink_s_ = kNever;
+  int64_t end_s_ = kNever, jump_s_ = kNever, demote_s_ = kNever;
 };
 
 }  // namespace
 
-Outcome replay_dlas(Stage& stage, const DlasMode& mode, const Fixed& fixed) {
+Outcome replay_dlas(SlotSim& stage, const DlasMode& mode, const SimModel& fixed) {
   Dlas(stage, mode, fixed).run();
   return stage.take_outcome();
 }

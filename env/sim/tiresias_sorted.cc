@@ -12,19 +12,19 @@ namespace {
 
 class Sorted {
  public:
-  Sorted(Stage& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
-      : spec_(spec), stage_(stage), yarn_(yarn), order_(order) {}
+  Sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
+      : spec_(spec), sim_(stage), yarn_(yarn), order_(order) {}
 
   void run() {
-    while (!stage_.done()) {
-      const int64_t now_s = std::min(end_s_, stage_.arrival_s());
-      if (now_s == kNever) stage_.stuck();
-      const int64_t passed_s = list_.empty() ? 0 : now_s - stage_.now_s();
-      stage_.begin_event(now_s);
-      go_on(passed_s);
-      while (stage_.arrival_s() == now_s) add(stage_.arrive());
+    while (!sim_.done()) {
+      const int64_t now_s = std::min(end_s_, sim_.arrival_s());
+      if (now_s == kNever) sim_.stuck();
+      const int64_t passed_s = list_.empty() ? 0 : now_s - sim_.now_s();
+      sim_.begin_event(now_s);
+      advance_jobs(passed_s);
+      while (sim_.arrival_s() == now_s) add(sim_.arrive());
       yarn_ == nullptr ? count() : place_anew();
-      stage_.end_event();
+      sim_.end_event();
     }
   }
 
@@ -38,23 +38,23 @@ class Sorted {
   };
 
   int64_t key_of(int64_t left_s, int32_t gpus) const {
-    return order_ == SortedBy::kGpus ? gpus : order_ == SortedBy::kLeft ? left_s : left_s * gpus;
+    return order_ == SortedBy::kGpus ? gpus : order_ == SortedBy::kRemaining ? left_s : left_s * gpus;
   }
 
   // Time passes for running jobs.
-  void go_on(int64_t passed_s) {
+  void advance_jobs(int64_t passed_s) {
     list_.update([&](Entry& entry) {
       if (!entry.runs) return true;
       entry.left_s -= passed_s;
       entry.key = key_of(entry.left_s, entry.gpus);
-      if (entry.left_s == 0) stage_.finish(entry.slot);
+      if (entry.left_s == 0) sim_.finish(entry.slot);
       return entry.left_s > 0;
     });
   }
 
   void add(int32_t slot) {
-    const int64_t left_s = stage_.run_s(slot);
-    const int32_t gpus = stage_.state().gpus[slot];
+    const int64_t left_s = sim_.run_s(slot);
+    const int32_t gpus = sim_.state().gpus[slot];
     list_.add({key_of(left_s, gpus), left_s, slot, gpus, false});
   }
 
@@ -63,16 +63,16 @@ class Sorted {
     end_s_ = kNever;
     starts_.clear();
     const auto gets = [&](Entry& entry) {
-      end_s_ = std::min(end_s_, stage_.now_s() + entry.left_s);
+      end_s_ = std::min(end_s_, sim_.now_s() + entry.left_s);
       if (!entry.runs) starts_.push_back(entry.slot);
       entry.runs = true;
     };
     const auto loses = [&](Entry& entry) {
-      stage_.preempt(entry.slot);
+      sim_.preempt(entry.slot);
       entry.runs = false;
     };
-    list_.give_out(spec_.total_gpus, stage_.state().head->held, gets, loses);
-    for (const int32_t slot : starts_) stage_.start_anywhere(slot);
+    list_.give_out(spec_.total_gpus, sim_.state().head->held, gets, loses);
+    for (const int32_t slot : starts_) sim_.start_anywhere(slot);
   }
 
   // The same with yarn, which may move jobs: they get what it gives them in an empty cluster.
@@ -85,12 +85,12 @@ class Sorted {
     for (Entry& entry : list_) {
       const int32_t n = yarn_->place(free_.data(), entry.gpus, found_.data());
       if (n == 0) {
-        if (entry.runs) stage_.preempt(entry.slot);
+        if (entry.runs) sim_.preempt(entry.slot);
         entry.runs = false;
         continue;
       }
       for (int32_t i = 0; i < n; ++i) free_[static_cast<size_t>(found_[i].node)] -= found_[i].gpus;
-      end_s_ = std::min(end_s_, stage_.now_s() + entry.left_s);
+      end_s_ = std::min(end_s_, sim_.now_s() + entry.left_s);
       const auto slot = static_cast<size_t>(entry.slot);
       if (places_.size() <= slot) places_.resize(slot + 1);
       const bool same = std::equal(places_[slot].begin(), places_[slot].end(), found_.begin(),
@@ -104,13 +104,13 @@ class Sorted {
       return places_[static_cast<size_t>(slot)];
     };
     const auto num = [&](int32_t slot) { return static_cast<int32_t>(pieces(slot).size()); };
-    for (const int32_t slot : moves_) stage_.leave(slot);
-    for (const int32_t slot : moves_) stage_.settle_in(slot, pieces(slot).data(), num(slot));
-    for (const int32_t slot : starts_) stage_.start(slot, pieces(slot).data(), num(slot));
+    for (const int32_t slot : moves_) sim_.leave(slot);
+    for (const int32_t slot : moves_) sim_.settle_in(slot, pieces(slot).data(), num(slot));
+    for (const int32_t slot : starts_) sim_.start(slot, pieces(slot).data(), num(slot));
   }
 
   const SpecColumns& spec_;
-  Stage& stage_;
+  SlotSim& sim_;
   const YarnPlacer* yarn_;
   SortedBy order_;
   ServiceList<Entry> list_;
@@ -123,7 +123,7 @@ class Sorted {
 
 }  // namespace
 
-Outcome replay_sorted(Stage& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn) {
   Sorted(stage, order, spec, yarn).run();
   return stage.take_outcome();

@@ -18,7 +18,7 @@ struct Select;
 enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
 
 // A value that falls linearly with time.
-struct FallingLine {
+struct LinearDecrease {
   double at_zero = 0;  // at time 0
   double per_us = 0;   // loss per microsecond
   YARD_HD double at(int64_t at_us) const { return at_zero - per_us * static_cast<double>(at_us); }
@@ -26,13 +26,13 @@ struct FallingLine {
 
 class View {
  public:
-  // `told_work_us` (N): work by job, for the two oracle levels; null below them. `estimates`:
+  // `true_work_us` (N): work by job, for the two oracle levels; null below them. `estimates`:
   // replaces the tables of speeds; null if the view shows the tables themselves.
-  YARD_HD View(const Fixed& fixed, const ClusterState& state, Level level,
-               const int64_t* told_work_us = nullptr, const SpeedEstimates* estimates = nullptr)
+  YARD_HD View(const SimModel& fixed, const SimState& state, Level level,
+               const int64_t* true_work_us = nullptr, const SpeedEstimates* estimates = nullptr)
       : fixed_(&fixed),
         state_(&state),
-        told_work_us_(told_work_us),
+        true_work_us_(true_work_us),
         estimates_(estimates),
         level_(level) {}
 
@@ -66,7 +66,7 @@ class View {
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
   // With fewer free whole GPUs than this no waiting job can start. Requires: a job waits.
-  YARD_HD int32_t least_gpus_waited_for() const {
+  YARD_HD int32_t min_gpus_waited_for() const {
     int32_t k = 0;  // classes are ordered by their GPUs
     while (class_head(k) == kNone) ++k;
     return class_gpus(k);
@@ -130,7 +130,7 @@ class View {
     return h.min_tasks[h.first_group[shape_of(slot)] + group];
   }
   // The tasks of a group: how many it asks for, what each needs, and how many it holds.
-  YARD_HD int32_t asked_tasks(int32_t slot, int32_t group) const {
+  YARD_HD int32_t requested_tasks(int32_t slot, int32_t group) const {
     return tasks_of(fixed_->jobs.shapes, shape_of(slot), group);
   }
   YARD_HD TaskNeed task_need(int32_t slot, int32_t group) const {
@@ -234,7 +234,7 @@ class View {
 
   // Whether the job's all-reduce may be chosen as it starts; the choice, for a job that holds GPUs.
   YARD_HD bool may_choose_exchange(int32_t slot) const {
-    return may_choose(*fixed_, *state_, slot);
+    return can_choose_exchange(*fixed_, *state_, slot);
   }
   YARD_HD Exchange exchange(int32_t slot) const {
     return holds(slot) ? exchange_of(*fixed_, *state_, slot) : Exchange{};
@@ -280,10 +280,10 @@ class View {
 
   // Work left on the reference type, as a line over time. It holds until the job is among the
   // changed again, or the policy starts or stops it. Requires: level() is an oracle's.
-  YARD_HD FallingLine left_line(int32_t slot) const {
-    YARD_CHECK(told_work_us_ != nullptr, "left_line() needs an oracle level");
+  YARD_HD LinearDecrease left_line(int32_t slot) const {
+    YARD_CHECK(true_work_us_ != nullptr, "left_line() needs an oracle level");
     const double left =
-        static_cast<double>(told_work_us_[state_->job[slot]]) - state_->done_us[slot];
+        static_cast<double>(true_work_us_[state_->job[slot]]) - state_->done_us[slot];
     if (state_->phase[slot] != Phase::kRunning) return {left, 0};
     const double rate = state_->rate[slot];
     return {left + static_cast<double>(state_->since_us[slot]) * rate, rate};
@@ -291,13 +291,13 @@ class View {
   YARD_HD double left_us(int32_t slot) const { return left_line(slot).at(now_us()); }
 
  private:
-  friend class Foretell;
+  friend class ThroughputModel;
   friend class Placer;
   // Data about the whole workload, including jobs to come: only for classes that allocate memory
   // for it, or take shortcuts where it lacks something.
-  friend class Ranked;
-  friend class RoomIndex;
-  friend class RoomMaker;
+  friend class RankedQueue;
+  friend class VictimIndex;
+  friend class PreemptionPlanner;
   friend class RollingEstimate;
   friend class TaskPlacer;
   friend class Survival;
@@ -337,9 +337,9 @@ class View {
     return state_->done_us[slot] + ran_us * state_->rate[slot];
   }
 
-  const Fixed* fixed_;
-  const ClusterState* state_;
-  const int64_t* told_work_us_;
+  const SimModel* fixed_;
+  const SimState* state_;
+  const int64_t* true_work_us_;
   const SpeedEstimates* estimates_;
   Level level_;
 };

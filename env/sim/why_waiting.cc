@@ -12,15 +12,15 @@ std::string text(int64_t value) { return std::to_string(value); }
 
 }  // namespace
 
-Placement placement_of(const std::string& name) {
+PlacementRule placement_of(const std::string& name) {
   // Tiresias' yarn and Lucid's consolidate wait for few nodes, as ours does. Other placements of
   // published rule sets take GPUs anywhere.
-  if (name == "consolidate" || name == "yarn") return Placement::kConsolidate;
-  if (name == "elastic") return Placement::kElastic;
-  return name == "first-fit" ? Placement::kFirstFit : Placement::kBestFit;
+  if (name == "consolidate" || name == "yarn") return PlacementRule::kConsolidate;
+  if (name == "elastic") return PlacementRule::kElastic;
+  return name == "first-fit" ? PlacementRule::kFirstFit : PlacementRule::kBestFit;
 }
 
-WhyWaiting::WhyWaiting(const Fixed& fixed, Placement placement)
+WhyWaiting::WhyWaiting(const SimModel& fixed, PlacementRule placement)
     : fixed_(fixed),
       placement_(placement),
       seen_(static_cast<size_t>(fixed.jobs.num_classes), 0),
@@ -28,7 +28,7 @@ WhyWaiting::WhyWaiting(const Fixed& fixed, Placement placement)
       pieces_(static_cast<size_t>(fixed.spec.num_nodes) *
               static_cast<size_t>(fixed.jobs.shapes.max_groups)) {}
 
-WaitReason WhyWaiting::reason(const ClusterState& s, int32_t slot) {
+WaitReason WhyWaiting::reason(const SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kBlocked) return WaitReason::kDependencies;
   if (s.phase[slot] == Phase::kStopping) return WaitReason::kSaving;
   YARD_CHECK(s.phase[slot] == Phase::kWaiting, "a job that does not wait has no reason");
@@ -40,7 +40,7 @@ WaitReason WhyWaiting::reason(const ClusterState& s, int32_t slot) {
   return reason_[k];
 }
 
-WaitReason WhyWaiting::of_class(const ClusterState& s, int32_t slot) {
+WaitReason WhyWaiting::of_class(const SimState& s, int32_t slot) {
   const View view(fixed_, s, Level::kBlind);
   if (!view.within_limit(slot)) return WaitReason::kTenantLimit;
   if (place(view, placement_, slot, pieces_.data()) > 0) return WaitReason::kOrder;
@@ -52,7 +52,7 @@ WaitReason WhyWaiting::of_class(const ClusterState& s, int32_t slot) {
   return view.shaped(slot) ? of_shape(s, slot) : WaitReason::kFragmented;
 }
 
-int32_t WhyWaiting::open_gpus(const ClusterState& s, int32_t slot) const {
+int32_t WhyWaiting::open_gpus(const SimState& s, int32_t slot) const {
   int32_t gpus = 0;
   for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
     if (is_open(s, slot, m)) gpus += s.free_count[m];
@@ -60,7 +60,7 @@ int32_t WhyWaiting::open_gpus(const ClusterState& s, int32_t slot) const {
   return gpus;
 }
 
-bool WhyWaiting::is_open(const ClusterState& s, int32_t slot, int32_t node) const {
+bool WhyWaiting::is_open(const SimState& s, int32_t slot, int32_t node) const {
   const ShapeColumns& h = fixed_.jobs.shapes;
   const NodeLedger ledger(fixed_, s, node);
   for (int32_t g = 0; g < num_groups(h, s.shape[slot]); ++g) {
@@ -71,15 +71,15 @@ bool WhyWaiting::is_open(const ClusterState& s, int32_t slot, int32_t node) cons
   return false;
 }
 
-bool WhyWaiting::holds_on_open_node(const ClusterState& s, int32_t holder, int32_t slot) const {
+bool WhyWaiting::holds_on_open_node(const SimState& s, int32_t holder, int32_t slot) const {
   for (int32_t part = s.first_part[holder]; part != kNone; part = s.part_next[part]) {
     if (is_open(s, slot, s.part_node[part])) return true;
   }
   return false;
 }
 
-Behind WhyWaiting::behind(const ClusterState& s, int32_t slot, WaitReason reason) const {
-  Behind out;
+Blockers WhyWaiting::blockers(const SimState& s, int32_t slot, WaitReason reason) const {
+  Blockers out;
   if (reason == WaitReason::kOrder || reason == WaitReason::kNextRound ||
       reason == WaitReason::kSaving) {
     return out;
@@ -100,15 +100,15 @@ Behind WhyWaiting::behind(const ClusterState& s, int32_t slot, WaitReason reason
     });
     for (const int32_t holder : holders) out.jobs.push_back(s.job[holder]);
   }
-  if (out.jobs.size() > kMaxBehind) {
-    out.more = static_cast<int32_t>(out.jobs.size() - kMaxBehind);
-    out.jobs.resize(kMaxBehind);
+  if (out.jobs.size() > kMaxBlockers) {
+    out.more = static_cast<int32_t>(out.jobs.size() - kMaxBlockers);
+    out.jobs.resize(kMaxBlockers);
   }
   return out;
 }
 
 // Whether the tasks of each role group, taken separately, would fit without the marked needs.
-bool WhyWaiting::has_room(const ClusterState& s, int32_t slot, bool cpu, bool memory,
+bool WhyWaiting::has_room(const SimState& s, int32_t slot, bool cpu, bool memory,
                           bool gpu_memory) const {
   const ShapeColumns& h = fixed_.jobs.shapes;
   const int32_t shape = s.shape[slot];
@@ -129,7 +129,7 @@ bool WhyWaiting::has_room(const ClusterState& s, int32_t slot, bool cpu, bool me
   return true;
 }
 
-WaitReason WhyWaiting::of_shape(const ClusterState& s, int32_t slot) const {
+WaitReason WhyWaiting::of_shape(const SimState& s, int32_t slot) const {
   if (has_room(s, slot, false, false, false)) return WaitReason::kFragmented;  // not all together
   if (has_room(s, slot, true, false, false)) return WaitReason::kCpu;
   if (has_room(s, slot, false, true, false)) return WaitReason::kMemory;
@@ -142,7 +142,7 @@ WaitReason WhyWaiting::of_shape(const ClusterState& s, int32_t slot) const {
   return open == 0 ? WaitReason::kTooFewGpus : WaitReason::kFragmented;
 }
 
-std::vector<int32_t> WhyWaiting::before(const ClusterState& s, int32_t slot) const {
+std::vector<int32_t> WhyWaiting::before(const SimState& s, int32_t slot) const {
   std::vector<int32_t> out;
   const JobColumns& jobs = fixed_.jobs;
   const int32_t j = s.job[slot];
@@ -154,12 +154,12 @@ std::vector<int32_t> WhyWaiting::before(const ClusterState& s, int32_t slot) con
   return out;
 }
 
-int32_t WhyWaiting::first_before(const ClusterState& s, int32_t slot) const {
+int32_t WhyWaiting::first_before(const SimState& s, int32_t slot) const {
   const std::vector<int32_t> all = before(s, slot);
   return all.empty() ? s.job[slot] : all.front();
 }
 
-std::string WhyWaiting::figures(const ClusterState& s, int32_t slot, WaitReason reason) const {
+std::string WhyWaiting::figures(const SimState& s, int32_t slot, WaitReason reason) const {
   const std::string gpus = "wants " + text(s.gpus[slot]) + " GPUs; ";
   const std::string free = text(s.head->free_gpus) + " free";
   switch (reason) {

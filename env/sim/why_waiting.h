@@ -31,53 +31,53 @@ inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
 
 // The placement with this name in a run; an unknown name counts as best-fit, which is the least
 // restrictive.
-Placement placement_of(const std::string& name);
+PlacementRule placement_of(const std::string& name);
 
 // Jobs that another one waits for.
-struct Behind {
+struct Blockers {
   std::vector<int32_t> jobs;  // the first of them
   int32_t more = 0;           // the number of others
 };
-inline constexpr size_t kMaxBehind = 8;
+inline constexpr size_t kMaxBlockers = 8;
 
 class WhyWaiting {
  public:
   // Requires: `fixed` outlives this.
-  WhyWaiting(const Fixed& fixed, Placement placement);
+  WhyWaiting(const SimModel& fixed, PlacementRule placement);
 
   // Discards cached results. Call it whenever the state has changed.
-  void renew() { ++epoch_; }
+  void invalidate() { ++epoch_; }
 
   // Requires: the job in `slot` waits, is blocked, or stops.
-  WaitReason reason(const ClusterState& state, int32_t slot);
+  WaitReason reason(const SimState& state, int32_t slot);
 
   // The jobs that hold what it lacks, most GPUs first, or that it depends on. None if it lacks
   // nothing (kOrder, kNextRound): which jobs go first is seen when they start.
-  Behind behind(const ClusterState& state, int32_t slot, WaitReason reason) const;
+  Blockers blockers(const SimState& state, int32_t slot, WaitReason reason) const;
 
   // In figures: "wants 8 GPUs; 3 free". No commas. `name(j)`: the name of job `j`.
   template <class Name>
-  std::string detail(const ClusterState& state, int32_t slot, WaitReason reason,
+  std::string detail(const SimState& state, int32_t slot, WaitReason reason,
                      const Name& name) const {
     if (reason == WaitReason::kDependencies) return "after " + name(first_before(state, slot));
     return figures(state, slot, reason);
   }
 
  private:
-  WaitReason of_class(const ClusterState& s, int32_t slot);
-  WaitReason of_shape(const ClusterState& s, int32_t slot) const;
+  WaitReason of_class(const SimState& s, int32_t slot);
+  WaitReason of_shape(const SimState& s, int32_t slot) const;
   // Free whole GPUs on nodes that are open to the job.
-  int32_t open_gpus(const ClusterState& s, int32_t slot) const;
-  bool has_room(const ClusterState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
+  int32_t open_gpus(const SimState& s, int32_t slot) const;
+  bool has_room(const SimState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
   // Jobs that it depends on and that have not ended.
-  std::vector<int32_t> before(const ClusterState& s, int32_t slot) const;
-  int32_t first_before(const ClusterState& s, int32_t slot) const;
-  bool is_open(const ClusterState& s, int32_t slot, int32_t node) const;
-  bool holds_on_open_node(const ClusterState& s, int32_t holder, int32_t slot) const;
-  std::string figures(const ClusterState& s, int32_t slot, WaitReason reason) const;
+  std::vector<int32_t> before(const SimState& s, int32_t slot) const;
+  int32_t first_before(const SimState& s, int32_t slot) const;
+  bool is_open(const SimState& s, int32_t slot, int32_t node) const;
+  bool holds_on_open_node(const SimState& s, int32_t holder, int32_t slot) const;
+  std::string figures(const SimState& s, int32_t slot, WaitReason reason) const;
 
-  const Fixed& fixed_;
-  Placement placement_;
+  const SimModel& fixed_;
+  PlacementRule placement_;
   int64_t epoch_ = 1;
   // Jobs of one class have identical requests: a reason holds for the whole class.
   std::vector<int64_t> seen_;       // (K)  epoch

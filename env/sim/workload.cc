@@ -6,8 +6,8 @@
 
 namespace yard {
 
-Workload::Workload(const Trace& trace, const ClusterSpec& spec, PairBars bars)
-    : jobs_(trace.jobs, spec, std::move(bars)) {
+Workload::Workload(const Trace& trace, const ClusterSpec& spec, PairConflicts conflicts)
+    : jobs_(trace.jobs, spec, std::move(conflicts)) {
   work_us_.reserve(trace.jobs.size());
   scored_.reserve(trace.jobs.size());
   for (const Job& job : trace.jobs) {
@@ -16,7 +16,7 @@ Workload::Workload(const Trace& trace, const ClusterSpec& spec, PairBars bars)
   }
 }
 
-std::vector<Fault> in_course(std::vector<Fault> faults) {
+std::vector<Fault> expand_faults(std::vector<Fault> faults) {
   const size_t given = faults.size();
   for (size_t i = 0; i < given; ++i) {
     const Fault down = faults[i];

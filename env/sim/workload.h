@@ -14,11 +14,11 @@ namespace yard {
 
 // Turns faults in any order into those of a Truth: sorted by time, with repairs and ends of
 // reclaims added. Requires: no repairs among them, and each ends after it begins.
-std::vector<Fault> in_course(std::vector<Fault> faults);
+std::vector<Fault> expand_faults(std::vector<Fault> faults);
 
 class Workload {
  public:
-  Workload(const Trace& trace, const ClusterSpec& spec, PairBars bars = {});
+  Workload(const Trace& trace, const ClusterSpec& spec, PairConflicts conflicts = {});
 
   const JobTable& jobs() const { return jobs_; }
   Truth truth() const {
@@ -28,8 +28,8 @@ class Workload {
   void set_speed_classes(std::vector<int32_t> classes) {
     jobs_.set_speed_classes(std::move(classes));
   }
-  // Sets the coming faults, in any order. Worlds then need Fixed::faults.
-  void set_faults(std::vector<Fault> faults) { faults_ = in_course(std::move(faults)); }
+  // Sets the coming faults, in any order. Worlds then need SimModel::faults.
+  void set_faults(std::vector<Fault> faults) { faults_ = expand_faults(std::move(faults)); }
   bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
   // Whether job `j` counts. The others keep the cluster busy.

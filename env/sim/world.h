@@ -1,4 +1,4 @@
-// One world: a block with a state and its agenda.
+// One world: a block with a state and its event_queue.
 #pragma once
 
 #include <cstddef>
@@ -15,42 +15,42 @@ class World {
  public:
   // Requires: what `fixed` points to, and `memory`, outlive the world. At most `slots` jobs may be
   // live at once.
-  World(const Fixed& fixed, int32_t slots,
+  World(const SimModel& fixed, int32_t slots,
         std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   World(World&&) = default;  // no copies: state_ points into block_
 
   void reset(int32_t first_job, int32_t end_job);
 
-  // Copies another world's state; the next advance() rebuilds the agenda. Requires: the same sizes.
+  // Copies another world's state; the next advance() rebuilds the event_queue. Requires: the same sizes.
   void copy_from(const World& other);
 
-  const Fixed& fixed() const { return fixed_; }
+  const SimModel& fixed() const { return fixed_; }
   const StateSizes& sizes() const { return sizes_; }
-  ClusterState& state() { return state_; }
-  const ClusterState& state() const { return state_; }
-  Agenda& agenda() { return agenda_; }
+  SimState& state() { return state_; }
+  const SimState& state() const { return state_; }
+  EventQueue& event_queue() { return event_queue_; }
 
-  // The state's bytes, to save and restore a world in the same program; call plan_anew() after a
+  // The state's bytes, to save and restore a world in the same program; call rebuild_agenda() after a
   // restore.
   std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
   std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
 
-  // Lets the next advance() rebuild the agenda.
-  void plan_anew();
+  // Lets the next advance() rebuild the event_queue.
+  void rebuild_agenda();
 
-  bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, agenda_); }
+  bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, event_queue_); }
 
  private:
-  struct alignas(kColumnAlign) Line {
+  struct alignas(kColumnAlign) CacheLine {
     std::byte bytes[kColumnAlign];
   };
 
-  Fixed fixed_;
+  SimModel fixed_;
   StateSizes sizes_;
-  std::pmr::vector<Line> block_;  // the state, then the agenda
-  ClusterState state_;
-  Agenda agenda_;
+  std::pmr::vector<CacheLine> block_;  // the state, then the event_queue
+  SimState state_;
+  EventQueue event_queue_;
 };
 
 }  // namespace yard

@@ -23,7 +23,7 @@ struct Candidate {
   float log2_gpus;
   float log2_attained;  // seconds
   float log2_median;    // seconds of total run time
-  float siblings;       // UserHistory::Expectation
+  float siblings;       // UserHistory::Prediction
   float known;          // share of the user's own history in the prediction, 0 to 1
   int32_t width;        // index into RunTimes::life
 

@@ -33,12 +33,12 @@ constexpr const char* kDispatchIndexNames[] = {"remaining", "attained"};
 struct DispatchConfig {
   DispatchIndex index = DispatchIndex::kRemaining;
   float limit_1_gpu_s = 3250, limit_2_gpu_s = 7200;  // of kAttained
-  Placement placement = Placement::kFirstFit;
+  PlacementRule placement = PlacementRule::kFirstFit;
   bool preempt = true;
   float gpu_exponent = 1;
   float margin_log2 = 1;  // doublings by which a job must be better to preempt another
   float shrink = 1;
-  float sibling_prior = 0.5F;       // see UserHistory::expect
+  float sibling_prior = 0.5F;       // see UserHistory::predict
   int64_t quantum_us = 60'000'000;  // a job is not preempted before it has run this long
   int64_t tick_us = 300'000'000;    // while jobs wait, decide again after this time
   // Most rows of each kind to fill; fewer rows make a faster policy.
@@ -72,7 +72,7 @@ struct Dispatch {
     kLeft,       // log2 s of expected remaining time
     kSiblings,   // share of the prediction that comes from siblings, 0 to 1
     kKnown,      // share of it that comes from the user's own history, 0 to 1
-    kSuggested,  // 1: the index would pick this row
+    kExpertAction,  // 1: the index would pick this row
   };
   enum ClusterFeature {
     kFree,              // share of GPUs free
@@ -80,7 +80,7 @@ struct Dispatch {
     kHeld,              // log2 of 1 + jobs that hold GPUs
     kDemand,            // log2 of 1 + GPUs demanded by waiting jobs over all GPUs
     kPreempts,          // 1: jobs may be preempted
-    kNothingSuggested,  // 1: the index would do nothing more
+    kExpertDoesNothing,  // 1: the index would do nothing more
     kLive,              // jobs in the system, which the reward counts
     kStopping,          // log2 of 1 + jobs saving a checkpoint, which have no row
   };
@@ -92,9 +92,9 @@ struct Dispatch {
   // Must be called once in each decision, before observe(). Time and history do not change
   // within a decision, so every job's index is computed here. Returns whether there may be a
   // choice; if not, there is nothing to observe.
-  YARD_HD static bool take_in(const View& view, const DispatchConfig& config, std::byte* memory);
+  YARD_HD static bool on_events(const View& view, const DispatchConfig& config, std::byte* memory);
 
-  // Requires: take_in() was called at this decision and returned true.
+  // Requires: on_events() was called at this decision and returned true.
   YARD_HD static void observe(const View& view, const DispatchConfig& config, std::byte* memory,
                               Observation& out);
 
@@ -106,13 +106,13 @@ struct Dispatch {
   YARD_HD static bool idle(const View& view, const DispatchConfig& config) {
     if (view.num_waiting() == 0) return true;
     if (config.preempt && view.num_held() > 0) return false;
-    return view.least_gpus_waited_for() > view.free_gpus();
+    return view.min_gpus_waited_for() > view.free_gpus();
   }
 
   // Returns when to decide again if nothing happens before; kNever if only events matter.
   YARD_HD static int64_t wake_us(const View& view, const DispatchConfig& config) {
-    const bool nothing_under_way = view.num_waiting() + view.num_blocked() == view.num_live();
-    return view.num_waiting() > 0 && (config.preempt || nothing_under_way)
+    const bool none_runs = view.num_waiting() + view.num_blocked() == view.num_live();
+    return view.num_waiting() > 0 && (config.preempt || none_runs)
                ? view.now_us() + config.tick_us
                : kNever;
   }
@@ -148,7 +148,7 @@ YARD_HD inline void write_features(const View& view, const DispatchConfig& confi
   using D = Dispatch;
   constexpr float kTimeUnit = 1.0F / 8;
   const ResidualLife& life = config.run_times.life[c.width];
-  f[D::kHolds] = f[D::kSuggested] = 0;
+  f[D::kHolds] = f[D::kExpertAction] = 0;
   f[D::kGpus] = c.log2_gpus * 0.25F;
   f[D::kAge] = (log2_seconds(view.now_us() - c.submit_us) - 8) * kTimeUnit;
   f[D::kAttained] = (c.log2_attained - 8) * kTimeUnit;
@@ -215,7 +215,7 @@ YARD_HD inline void fill(const View& view, const DispatchConfig& config,
 // Gives out GPUs in order of the index. Returns the first winner that may start, else the worst
 // loser that may be preempted, else kNothing.
 YARD_HD inline int32_t suggest(const Window& w, float margin) {
-  const auto holder_first = [&](int32_t h, int32_t r) {
+  const auto holder_precedes = [&](int32_t h, int32_t r) {
     const float held = w.key(h, margin), waits = w.key(r, margin);
     return held < waits || (held == waits && w.rows[h]->serial() < w.rows[r]->serial());
   };
@@ -224,7 +224,7 @@ YARD_HD inline int32_t suggest(const Window& w, float margin) {
   bool winner_waits = false;
   for (int32_t h = w.num_held - 1, r = w.num_held; left > 0 && (h >= 0 || r < w.size);) {
     // Holders are sorted from the worst to the best.
-    if (h >= 0 && (r == w.size || holder_first(h, r))) {
+    if (h >= 0 && (r == w.size || holder_precedes(h, r))) {
       if (w.gpus[h] <= left) {
         left -= w.gpus[h];
       } else if (w.may[h]) {
@@ -259,7 +259,7 @@ YARD_HD inline void write_prior(const DispatchConfig& config, const Window& w,
   const float other = log2_coarse(config.prior_other);
   const float slope = config.prior_slope * kLog2E, gap = config.prior_gap * kLog2E;
   const float margin = config.margin_log2;
-  const int32_t pick = o.suggested;
+  const int32_t pick = o.expert_action;
   // For the rows [from, to) of a kind, in which lower sign * key is better.
   const auto share_out = [&](int32_t from, int32_t to, float sign) {
     if (from == to) return;
@@ -301,7 +301,7 @@ YARD_HD inline void write_cluster(const View& view, const DispatchConfig& config
   c[D::kDemand] =
       log2_coarse(1.0 + static_cast<double>(view.waiting_gpus()) / view.total_gpus()) * 0.25F;
   c[D::kPreempts] = config.preempt ? 1.0F : 0.0F;
-  c[D::kNothingSuggested] = pick == D::kNothing ? 1.0F : 0.0F;
+  c[D::kExpertDoesNothing] = pick == D::kNothing ? 1.0F : 0.0F;
   c[D::kLive] = static_cast<float>(view.num_live()) / 64;
   c[D::kStopping] = stopping == 0 ? 0.0F : log2_coarse(1.0 + stopping) * 0.5F;
 }
@@ -312,7 +312,7 @@ YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& conf
   switch (view.phase(slot)) {
     case Phase::kWaiting:
       if (view.shaped(slot)) return can_place(view, config.placement, slot);
-      return view.gpus(slot) <= view.free_gpus() && (config.placement != Placement::kConsolidate ||
+      return view.gpus(slot) <= view.free_gpus() && (config.placement != PlacementRule::kConsolidate ||
                                                      can_place(view, config.placement, slot));
     case Phase::kRunning:
       return config.preempt && view.preemptible(slot) && view.num_waiting() > 0 &&
@@ -323,16 +323,16 @@ YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& conf
   }
 }
 
-YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& config,
+YARD_HD inline bool Dispatch::on_events(const View& view, const DispatchConfig& config,
                                       std::byte* memory) {
   UserHistory history(memory);
-  history.take_in_changed(view);
+  history.learn_finished(view);
   if (idle(view, config)) return false;
   Candidates candidates(memory + UserHistory::bytes(view), view.capacity());
   bool some_ran = false;
   const int32_t point = candidates.begin_point();
   candidates.gather(view, config.preempt, [&](const Candidate& c) {
-    history.ask(c.user, point, config.shrink);
+    history.prepare(c.user, point, config.shrink);
     some_ran |= c.ran != 0;
   });
   const auto all_that_ran = [&](auto&& visit) {
@@ -342,10 +342,10 @@ YARD_HD inline bool Dispatch::take_in(const View& view, const DispatchConfig& co
       if (candidates[i].ran) visit(candidates[i].slot);
     }
   };
-  history.take_in_alive(view, config.run_times.life[0], point, candidates.scratch(), all_that_ran);
+  history.add_unfinished(view, config.run_times.life[0], point, candidates.scratch(), all_that_ran);
   candidates.rank([&](Candidate& c) {
     c.log2_attained = c.ran ? log2_seconds(view.attained_us(c.slot)) : 0;
-    const auto expected = history.expect(c.user, c.submit_us, config.sibling_prior);
+    const auto expected = history.predict(c.user, c.submit_us, config.sibling_prior);
     c.log2_median = expected.log2_median;
     c.siblings = expected.siblings;
     c.known = 1 - expected.user_unknown;
@@ -386,15 +386,15 @@ YARD_HD inline void Dispatch::observe(const View& view, const DispatchConfig& co
   }
   memcpy(out.mask, w.may, kJobs);
   // If only the policy keeps jobs waiting and none runs, one of those that fit must start.
-  const bool nobody_runs = view.num_live() == view.num_waiting();
-  out.mask[kNothing] = !(nobody_runs && w.legal > 0);
+  const bool all_wait = view.num_live() == view.num_waiting();
+  out.mask[kNothing] = !(all_wait && w.legal > 0);
   out.rows = w.size;
   out.choices = w.legal;
-  out.suggested = dispatch_detail::suggest(w, config.margin_log2);
-  if (out.suggested != kNothing) {
-    out.jobs[static_cast<int64_t>(out.suggested) * kJobFeatures + kSuggested] = 1;
+  out.expert_action = dispatch_detail::suggest(w, config.margin_log2);
+  if (out.expert_action != kNothing) {
+    out.jobs[static_cast<int64_t>(out.expert_action) * kJobFeatures + kExpertAction] = 1;
   }
-  dispatch_detail::write_cluster(view, config, out.suggested, out.cluster);
+  dispatch_detail::write_cluster(view, config, out.expert_action, out.cluster);
   if (out.prior != nullptr) dispatch_detail::write_prior(config, w, out);
 }
 

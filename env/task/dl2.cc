@@ -24,9 +24,9 @@ namespace yard {
 namespace {
 
 constexpr int kShown = 30;  // jobs
-enum Grows { kWorker, kServer, kPair, kWays };
+enum Growth { kWorker, kServer, kPair, kWays };
 constexpr int kRows = kShown * kWays;
-constexpr int32_t kMostGroups = 2;
+constexpr int32_t kMaxGroups = 2;
 constexpr int32_t kWorstRatio = 10;  // of workers to servers, or the reverse
 
 enum RowFeature {
@@ -93,11 +93,11 @@ class Dl2 final : public RowTask {
   }
   void open(const View& view, std::byte* memory) const override {
     std::fill_n(memory, memory_bytes(view), std::byte{0});
-    serve_others(view, memory);
+    serve_inexpressible(view, memory);
   }
 
-  bool asks(const View& view, std::byte* memory) const override {
-    if (enough(memory) != 0) return false;
+  bool needs_action(const View& view, std::byte* memory) const override {
+    if (round_done(memory) != 0) return false;
     const Sizes sizes = sizes_of(view, memory);
     for (int32_t i = 0; i < shown(sizes); ++i) {
       for (int way = 0; way < kWays; ++way) {
@@ -109,14 +109,14 @@ class Dl2 final : public RowTask {
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
     const Sizes sizes = sizes_of(view, memory);
-    const Foretell foretell(view);
+    const ThroughputModel throughput_model(view);
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.mask[kRows] = 1;
     o.choices = 0;
     for (int32_t i = 0; i < shown(sizes); ++i) {
       const JobSize& size = sizes.open()[static_cast<size_t>(i)];
       float* first = o.jobs + int64_t{i} * kWays * kRowFeatures;
-      write_job(view, foretell, sizes, size, first);
+      write_job(view, throughput_model, sizes, size, first);
       for (int way = 0; way < kWays; ++way) {
         const int32_t row = i * kWays + way;
         float* f = o.jobs + int64_t{row} * kRowFeatures;
@@ -124,11 +124,11 @@ class Dl2 final : public RowTask {
         for (int w = 0; w < kWays; ++w) f[kAddsWorker + w] = w == way;
         o.slots[row] = size.slot;
         o.mask[row] = may_grow(view, sizes, i, way);
-        if (way == mending_way(view, size)) hint(o, row);
+        if (way == correcting_growth(view, size)) mark_for_exploration(o, row);
         o.choices += o.mask[row];
       }
     }
-    o.suggested = suggested(view, sizes);
+    o.expert_action = expert_action(view, sizes);
     write_prior(o, config_.prior_gap);
     clear_rest(o, shown(sizes) * kWays);
     o.cluster[kGpusUsed] = static_cast<float>(sizes.used().gpus);
@@ -138,27 +138,27 @@ class Dl2 final : public RowTask {
     o.cluster[kLive] = log2_of(1.0 + view.num_live()) / 8;
   }
 
-  void take(const View& view, std::byte* memory, int32_t action, Draft&) const override {
+  void apply(const View& view, std::byte* memory, int32_t action, Draft&) const override {
     if (action == kRows) {
-      enough(memory) = 1;
+      round_done(memory) = 1;
     } else {
       const Sizes sizes = sizes_of(view, memory);
       const int32_t slot = sizes.open()[static_cast<size_t>(action / kWays)].slot;
       for (const int32_t g : groups(view, slot, action % kWays)) ++added(view, memory, slot)[g];
     }
-    serve_others(view, memory);
+    serve_inexpressible(view, memory);
   }
 
-  void close(const View& view, std::byte* memory, Draft& draft) const override {
-    sizes_of(view, memory).carry_out(draft);
+  void commit(const View& view, std::byte* memory, Draft& draft) const override {
+    sizes_of(view, memory).apply(draft);
   }
 
-  double earned(const View& view, const std::byte*, double) const override {
-    return jobs_trained(view);
+  double cumulative_reward(const View& view, const std::byte*, double) const override {
+    return training_progress(view);
   }
 
  private:
-  static int64_t& enough(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
+  static int64_t& round_done(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
   static int32_t* added(const View& view, std::byte* memory, int32_t slot) {
     return reinterpret_cast<int32_t*>(memory + sizeof(int64_t)) + int64_t{slot} * view.max_groups();
   }
@@ -176,28 +176,28 @@ class Dl2 final : public RowTask {
   }
 
   // Returns whether actions can express the job: it is shown and has only workers and servers.
-  static bool can_be_said(const View& view, const Sizes& sizes, const JobSize& size) {
+  static bool is_expressible(const View& view, const Sizes& sizes, const JobSize& size) {
     return &size < sizes.open().data() + shown(sizes) && view.shaped(size.slot) &&
-           view.num_groups(size.slot) <= kMostGroups;
+           view.num_groups(size.slot) <= kMaxGroups;
   }
 
   // Returns DRF's next grant: to any job if `said`, else to jobs that actions cannot express.
-  static Sizes::Grant fairest(const View& view, const Sizes& sizes, bool said) {
-    const Sizes::Worth share = least_share(view, sizes.shares());
+  static Sizes::Grant next_drf_grant(const View& view, const Sizes& sizes, bool said) {
+    const Sizes::TaskGain share = least_share(view, sizes.shares());
     return sizes.best([&](const JobSize& size, int32_t group) {
-      return said || !can_be_said(view, sizes, size) ? share(size, group) : 0.0;
+      return said || !is_expressible(view, sizes, size) ? share(size, group) : 0.0;
     });
   }
 
   // Serves jobs that actions cannot express, whenever DRF would serve them next. Once the slot is
   // closed, DRF grants the rest.
-  void serve_others(const View& view, std::byte* memory) const {
+  void serve_inexpressible(const View& view, std::byte* memory) const {
     Sizes sizes = sizes_of(view, memory);
     for (;;) {
-      const Sizes::Grant next = fairest(view, sizes, enough(memory) == 0);
+      const Sizes::Grant next = next_drf_grant(view, sizes, round_done(memory) == 0);
       if (next.index == kNone) return;
       const JobSize& size = sizes.open()[static_cast<size_t>(next.index)];
-      if (can_be_said(view, sizes, size)) return;
+      if (is_expressible(view, sizes, size)) return;
       ++added(view, memory, size.slot)[next.group];
       sizes.grow(next);
     }
@@ -210,7 +210,7 @@ class Dl2 final : public RowTask {
   // Workers hold GPUs, servers do not. A job with a single group has only workers.
   static std::vector<int32_t> groups(const View& view, int32_t slot, int way) {
     std::vector<int32_t> out;
-    if (!view.shaped(slot) || view.num_groups(slot) > kMostGroups) return out;
+    if (!view.shaped(slot) || view.num_groups(slot) > kMaxGroups) return out;
     for (int32_t g = 0; g < view.num_groups(slot); ++g) {
       const TaskNeed need = view.task_need(slot, g);
       const bool server = need.gpus == 0 && need.gpu_milli == 0;
@@ -234,7 +234,7 @@ class Dl2 final : public RowTask {
 
   // Returns the growth that corrects a job with workers but no server, servers but no worker, or
   // far too many of one for the other; kWays if it needs no correction.
-  static int mending_way(const View& view, const JobSize& size) {
+  static int correcting_growth(const View& view, const JobSize& size) {
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
     if (workers > kWorstRatio * servers) return kServer;
     if (servers > kWorstRatio * workers) return kWorker;
@@ -242,8 +242,8 @@ class Dl2 final : public RowTask {
   }
 
   // Returns the action for DRF's next grant.
-  static int32_t suggested(const View& view, const Sizes& sizes) {
-    const Sizes::Grant grant = fairest(view, sizes, true);
+  static int32_t expert_action(const View& view, const Sizes& sizes) {
+    const Sizes::Grant grant = next_drf_grant(view, sizes, true);
     if (grant.index == kNone) return kRows;
     const int32_t slot = sizes.open()[static_cast<size_t>(grant.index)].slot;
     for (const int way : {kWorker, kServer}) {
@@ -253,7 +253,7 @@ class Dl2 final : public RowTask {
     return kRows;
   }
 
-  void write_job(const View& view, const Foretell& foretell, const Sizes& sizes,
+  void write_job(const View& view, const ThroughputModel& throughput_model, const Sizes& sizes,
                  const JobSize& size, float* f) const {
     const int32_t slot = size.slot;
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
@@ -270,23 +270,23 @@ class Dl2 final : public RowTask {
     f[kBalance] =
         servers > 0 ? log2_of(static_cast<double>(std::max(workers, 1)) / servers) / 4 : 0;
     const std::array<std::pair<int32_t, int32_t>, 3> shapes = {{{4, 1}, {1, 4}, {4, 4}}};
-    const double one = speed(view, foretell, slot, 1, 1);
+    const double one = speed(view, throughput_model, slot, 1, 1);
     for (size_t k = 0; k < shapes.size() && one > 0; ++k) {
-      const double many = speed(view, foretell, slot, shapes[k].first, shapes[k].second);
+      const double many = speed(view, throughput_model, slot, shapes[k].first, shapes[k].second);
       f[kManyW + k] = log2_of(std::max(many / one, 1.0 / 16)) / 4;
     }
   }
 
   // Returns the measured speed of its model on the best type; 0 if not measured.
-  static double speed(const View& view, const Foretell& foretell, int32_t slot, int32_t workers,
+  static double speed(const View& view, const ThroughputModel& throughput_model, int32_t slot, int32_t workers,
                       int32_t servers) {
-    if (!view.shaped(slot) || !foretell.modelled(slot)) return 0;
+    if (!view.shaped(slot) || !throughput_model.modelled(slot)) return 0;
     std::vector<int32_t> tasks(static_cast<size_t>(view.num_groups(slot)), 0);
     for (const int32_t g : groups(view, slot, kWorker)) tasks[static_cast<size_t>(g)] = workers;
     for (const int32_t g : groups(view, slot, kServer)) tasks[static_cast<size_t>(g)] = servers;
     double best = 0;
-    for (int32_t t = 0; t < foretell.num_types(); ++t) {
-      best = std::max(best, foretell.sized(slot, t, tasks));
+    for (int32_t t = 0; t < throughput_model.num_types(); ++t) {
+      best = std::max(best, throughput_model.throughput_at_size(slot, t, tasks));
     }
     return best;
   }
@@ -302,7 +302,7 @@ const RowTasks::Add<Dl2> kDl2{
                  "measured speeds, and `group` its learner",
      .level = Level::kEstimate,
      .preemptive = true,
-     .by_sizes = true,
+     .resizes_jobs = true,
      .settings = describe<Config>}};
 
 }  // namespace

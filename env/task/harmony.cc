@@ -13,7 +13,7 @@
 // without task groups, are placed in order of arrival, on one node if possible, as under
 // least-loaded. At most four jobs and, per role, sixteen servers are shown, the emptiest and the
 // fullest (the factored head). One small network scores all rows. Speeds are predicted by a linear
-// model learned online in each episode (`model`, env/sim/company.h), instead of the paper's
+// model learned online in each episode (`model`, env/sim/colocation_model.h), instead of the paper's
 // pre-trained reward network.
 #include <algorithm>
 #include <optional>
@@ -29,7 +29,7 @@ namespace {
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
 constexpr double kTogether = 2;  // exceeds the largest free share, which is 1
-constexpr int kMostTasks = 64;   // per job; larger jobs are placed by load balancing
+constexpr int kMaxTasks = 64;   // per job; larger jobs are placed by load balancing
 
 enum RowFeature {
   kWorker,     // 1: the task holds GPUs
@@ -49,7 +49,7 @@ enum RowFeature {
   kOthers,  // jobs that hold GPUs there, in quarters
   kSpeed,   // log2 of the job's speed with its workers so far and this task, over that alone; 0
             // without workers
-  kHarm,    // interference cost in GPUs
+  kInterferenceCost,    // interference cost in GPUs
   kRowFeatures
 };
 enum ClusterFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kClusterFeatures };
@@ -69,17 +69,17 @@ struct Config {
 };
 
 // A possible action: place a task of the job's group on the node.
-struct Choice {
+struct ListedAction {
   int32_t slot, group, node;
 };
 
 // The job that is being placed, its placed tasks, and the possible actions.
-struct Begun {
+struct PartialPlacement {
   int32_t slot, count;
-  int16_t group[kMostTasks];
-  int32_t node[kMostTasks];
+  int16_t group[kMaxTasks];
+  int32_t node[kMaxTasks];
   int32_t choices;  // kNone: not computed yet
-  Choice choice[kRows];
+  ListedAction choice[kRows];
 };
 
 class Harmony final : public RowTask {
@@ -100,55 +100,55 @@ class Harmony final : public RowTask {
   Heuristic heuristic() const override { return {"least-loaded", {}}; }
 
   size_t memory_bytes(const View& view) const override {
-    return decision_bytes(view) + (learns() ? Company::Learned::bytes(view) : 0);
+    return decision_bytes(view) + (learns() ? ColocationModel::Learned::bytes(view) : 0);
   }
-  void follow(const View& view, std::byte* memory) const override {
+  void on_events(const View& view, std::byte* memory) const override {
     if (!learns()) return;
-    const Company::Learned learned = learned_by(view, memory);
-    learned.begin(Company::start());
-    learned.follow(view);
+    const ColocationModel::Learned learned = learned_by(view, memory);
+    learned.begin(ColocationModel::start());
+    learned.on_events(view);
   }
-  void open(const View& view, std::byte* memory) const override {
+  void begin_round(const View& view, std::byte* memory) const override {
     std::fill_n(memory, decision_bytes(view), std::byte{0});
-    begun(memory).slot = begun(memory).choices = kNone;
+    partial(memory).slot = partial(memory).choices = kNone;
   }
 
-  bool asks(const View& view, std::byte* memory) const override {
+  bool needs_action(const View& view, std::byte* memory) const override {
     return view.num_waiting() > 0 && !choices(view, memory).empty();
   }
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const std::span<const Choice> all = choices(view, memory);
-    const Foretell foretell(view);
-    std::optional<Company::Learned> learned;
-    std::optional<Company> company;
-    if (learns()) company.emplace(view, foretell, learned.emplace(learned_by(view, memory)));
-    const std::vector<Piece> pieces = pieces_of(view, begun(memory));
+    const std::span<const ListedAction> all = choices(view, memory);
+    const ThroughputModel throughput_model(view);
+    std::optional<ColocationModel::Learned> learned;
+    std::optional<ColocationModel> colocation_model;
+    if (learns()) colocation_model.emplace(view, throughput_model, learned.emplace(learned_by(view, memory)));
+    const std::vector<Piece> pieces = pieces_of(view, partial(memory));
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = static_cast<int32_t>(all.size());
-    o.suggested = suggested(view, all, pieces);
+    o.expert_action = expert_action(view, all, pieces);
     int32_t order = 0;
     for (size_t row = 0; row < all.size(); ++row) {
       if (row > 0 && all[row].slot != all[row - 1].slot) ++order;
       o.mask[row] = 1;
       o.slots[row] = all[row].slot;
       float* f = o.jobs + row * kRowFeatures;
-      write_choice(view, foretell, all[row], pieces, order, f);
+      write_choice(view, throughput_model, all[row], pieces, order, f);
       std::vector<Piece> with = pieces;
       add(view, all[row].slot, all[row].group, all[row].node, with);
-      if (company) write_learned(*company, all[row].slot, with, f);
-      if (config_.model == "measured") write_measured(foretell, all[row].slot, with, f);
+      if (colocation_model) write_learned(*colocation_model, all[row].slot, with, f);
+      if (config_.model == "measured") write_measured(throughput_model, all[row].slot, with, f);
     }
-    hint(o, o.suggested);
-    hint(o, packed(view, all, pieces));
+    mark_for_exploration(o, o.expert_action);
+    mark_for_exploration(o, pack_action(view, all, pieces));
     write_prior(o, config_.prior_gap);
     clear_rest(o, o.choices);
     write_cluster(view, !pieces.empty(), o.cluster);
   }
 
-  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
-    const Choice choice = choices(view, memory)[static_cast<size_t>(action)];
-    Begun& b = begun(memory);
+  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+    const ListedAction choice = choices(view, memory)[static_cast<size_t>(action)];
+    PartialPlacement& b = partial(memory);
     b.choices = kNone;
     b.slot = choice.slot;
     b.group[b.count] = static_cast<int16_t>(choice.group);
@@ -163,17 +163,17 @@ class Harmony final : public RowTask {
     b.count = 0;
   }
 
-  void close(const View& view, std::byte* memory, Draft& draft) const override {
-    start_others(view, draft);
+  void commit(const View& view, std::byte* memory, Draft& draft) const override {
+    start_inexpressible(view, draft);
     if (!learns()) return;
-    const Foretell foretell(view);
-    const Company::Learned learned = learned_by(view, memory);
-    const Company company(view, foretell, learned);
-    learned.look(view, [&](int32_t slot) { return company.terms(slot); });
+    const ThroughputModel throughput_model(view);
+    const ColocationModel::Learned learned = learned_by(view, memory);
+    const ColocationModel colocation_model(view, throughput_model, learned);
+    learned.scan(view, [&](int32_t slot) { return colocation_model.terms(slot); });
   }
 
-  double earned(const View& view, const std::byte*, double) const override {
-    return jobs_trained(view);
+  double cumulative_reward(const View& view, const std::byte*, double) const override {
+    return training_progress(view);
   }
 
  private:
@@ -182,31 +182,31 @@ class Harmony final : public RowTask {
   // Bytes that are cleared when a decision begins: the job being placed and, by slot, whether a job
   // was given up. The learned model is behind them.
   static size_t decision_bytes(const View& view) {
-    return Carver::bytes<Begun>(1) + Carver::bytes<uint8_t>(view.capacity());
+    return BumpAllocator::bytes<PartialPlacement>(1) + BumpAllocator::bytes<uint8_t>(view.capacity());
   }
-  static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
+  static PartialPlacement& partial(std::byte* memory) { return *reinterpret_cast<PartialPlacement*>(memory); }
   static uint8_t& given_up(std::byte* memory, int32_t slot) {
-    return reinterpret_cast<uint8_t*>(memory + Carver::bytes<Begun>(1))[slot];
+    return reinterpret_cast<uint8_t*>(memory + BumpAllocator::bytes<PartialPlacement>(1))[slot];
   }
-  static Company::Learned learned_by(const View& view, std::byte* memory) {
-    Carver carver(memory + decision_bytes(view));
-    return {view, carver};
+  static ColocationModel::Learned learned_by(const View& view, std::byte* memory) {
+    BumpAllocator bump(memory + decision_bytes(view));
+    return {view, bump};
   }
 
   // Starts jobs that the actions cannot express, so that they do not wait forever.
-  static void start_others(const View& view, Draft& draft) {
-    std::vector<int32_t> others, hopeless;  // slots, classes
+  static void start_inexpressible(const View& view, Draft& draft) {
+    std::vector<int32_t> others, unplaceable;  // slots, classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      if (!can_be_said(view, slot)) others.push_back(slot);
+      if (!is_expressible(view, slot)) others.push_back(slot);
     }
     for (const int32_t slot : others) {
-      if (std::ranges::count(hopeless, view.size_class(slot)) > 0) continue;
-      if (!start_balanced(view, slot, draft)) hopeless.push_back(view.size_class(slot));
+      if (std::ranges::count(unplaceable, view.size_class(slot)) > 0) continue;
+      if (!start_balanced(view, slot, draft)) unplaceable.push_back(view.size_class(slot));
     }
   }
 
-  static bool can_be_said(const View& view, int32_t slot) {
-    return num_tasks(view, slot) <= kMostTasks && groups(view, slot) <= kRoles;
+  static bool is_expressible(const View& view, int32_t slot) {
+    return num_tasks(view, slot) <= kMaxTasks && groups(view, slot) <= kRoles;
   }
 
   static bool start_balanced(const View& view, int32_t slot, Draft& draft) {
@@ -220,7 +220,7 @@ class Harmony final : public RowTask {
     return view.shaped(slot) ? view.num_groups(slot) : 1;
   }
   static int32_t asked(const View& view, int32_t slot, int32_t group) {
-    return view.shaped(slot) ? view.asked_tasks(slot, group) : view.gpus(slot);
+    return view.shaped(slot) ? view.requested_tasks(slot, group) : view.gpus(slot);
   }
   static int32_t num_tasks(const View& view, int32_t slot) {
     int32_t n = 0;
@@ -238,7 +238,7 @@ class Harmony final : public RowTask {
   }
 
   // Sorted by group, as a start requires.
-  static std::vector<Piece> pieces_of(const View& view, const Begun& b) {
+  static std::vector<Piece> pieces_of(const View& view, const PartialPlacement& b) {
     std::vector<Piece> out;
     for (int32_t k = 0; k < b.count; ++k) add(view, b.slot, b.group[k], b.node[k], out);
     std::ranges::stable_sort(out, {}, &Piece::group);
@@ -275,18 +275,18 @@ class Harmony final : public RowTask {
 
   // Returns whether all other tasks fit as well, each placed first-fit. If GPUs must be of one type
   // and the job has none yet, any type may serve.
-  static bool completes(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
+  static bool can_complete(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
     const SpecColumns& spec = view.spec();
-    if (!spec.one_type) return completes_from(view, slot, pieces, 0);
+    if (!spec.one_type) return can_complete_from(view, slot, pieces, 0);
     for (int32_t first = 0; first < spec.num_nodes; ++first) {
       const bool new_type = first == 0 || spec.node_type[first] != spec.node_type[first - 1];
-      if (new_type && completes_from(view, slot, pieces, first)) return true;
+      if (new_type && can_complete_from(view, slot, pieces, first)) return true;
     }
     return false;
   }
 
   // Tries the nodes from `first` on, then those before it.
-  static bool completes_from(const View& view, int32_t slot, std::vector<Piece> pieces,
+  static bool can_complete_from(const View& view, int32_t slot, std::vector<Piece> pieces,
                              int32_t first) {
     const int32_t nodes = view.spec().num_nodes;
     const std::vector<int32_t> left = tasks_left(view, slot, pieces);
@@ -304,20 +304,20 @@ class Harmony final : public RowTask {
   // Returns the job being placed; else the first jobs in the queue that fit, one per size class.
   // A plain job ends the list, because later jobs could fragment the space it needs.
   static std::vector<int32_t> candidates(const View& view, std::byte* memory) {
-    if (begun(memory).slot != kNone) return {begun(memory).slot};
+    if (partial(memory).slot != kNone) return {partial(memory).slot};
     std::vector<int32_t> out;
-    std::vector<int32_t> hopeless;  // classes
+    std::vector<int32_t> unplaceable;  // classes
     for (int32_t slot = view.queue_head(); slot != kNone && out.size() < kJobs;
          slot = view.queue_next(slot)) {
-      if (given_up(memory, slot) != 0 || !can_be_said(view, slot) || !view.within_limit(slot) ||
-          std::ranges::count(hopeless, view.size_class(slot)) > 0) {
+      if (given_up(memory, slot) != 0 || !is_expressible(view, slot) || !view.within_limit(slot) ||
+          std::ranges::count(unplaceable, view.size_class(slot)) > 0) {
         continue;
       }
-      if (completes(view, slot, {})) {
+      if (can_complete(view, slot, {})) {
         out.push_back(slot);
         if (!view.shaped(slot)) break;
       } else {
-        hopeless.push_back(view.size_class(slot));
+        unplaceable.push_back(view.size_class(slot));
       }
     }
     return out;
@@ -325,16 +325,16 @@ class Harmony final : public RowTask {
 
   // Score under load balancing: the most free share. A plain job prefers a node that it already
   // uses, then one that can hold all of it.
-  static double liked(const View& view, const Choice& c, std::span<const Piece> pieces) {
-    const double room = room_beside(view, c, pieces).least();
+  static double balance_score(const View& view, const ListedAction& c, std::span<const Piece> pieces) {
+    const double room = free_shares(view, c, pieces).least();
     if (view.shaped(c.slot)) return room;
-    const bool goes_on =
+    const bool continues =
         std::ranges::any_of(pieces, [&](const Piece& p) { return p.node == c.node; });
     const bool whole = pieces.empty() && view.node_free(c.node) >= view.gpus(c.slot);
-    return room + kTogether * goes_on + kTogether * whole;
+    return room + kTogether * continues + kTogether * whole;
   }
 
-  static TaskPlacer::Shares room_beside(const View& view, const Choice& c,
+  static TaskPlacer::Shares free_shares(const View& view, const ListedAction& c,
                                         std::span<const Piece> pieces) {
     const TaskPlacer placer(view);
     TaskPlacer::Shares room = placer.room(c.node);
@@ -348,10 +348,10 @@ class Harmony final : public RowTask {
   }
 
   // Cached until the next action.
-  static std::span<const Choice> choices(const View& view, std::byte* memory) {
-    Begun& b = begun(memory);
+  static std::span<const ListedAction> choices(const View& view, std::byte* memory) {
+    PartialPlacement& b = partial(memory);
     if (b.choices == kNone) {
-      const std::vector<Choice> found = find_choices(view, memory);
+      const std::vector<ListedAction> found = list_actions(view, memory);
       std::ranges::copy(found, b.choice);
       b.choices = static_cast<int32_t>(found.size());
     }
@@ -359,16 +359,16 @@ class Harmony final : public RowTask {
   }
 
   // Ordered by job, role and server.
-  static std::vector<Choice> find_choices(const View& view, std::byte* memory) {
-    std::vector<Choice> out;
+  static std::vector<ListedAction> list_actions(const View& view, std::byte* memory) {
+    std::vector<ListedAction> out;
     for (const int32_t slot : candidates(view, memory)) {
-      const bool goes_on = begun(memory).slot == slot;
+      const bool continues = partial(memory).slot == slot;
       const std::vector<Piece> pieces =
-          goes_on ? pieces_of(view, begun(memory)) : std::vector<Piece>();
+          continues ? pieces_of(view, partial(memory)) : std::vector<Piece>();
       const std::vector<int32_t> left = tasks_left(view, slot, pieces);
       for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
         if (left[static_cast<size_t>(g)] == 0) continue;
-        const std::vector<Choice> here = servers(view, slot, g, pieces);
+        const std::vector<ListedAction> here = servers(view, slot, g, pieces);
         out.insert(out.end(), here.begin(), here.end());
       }
     }
@@ -378,37 +378,37 @@ class Harmony final : public RowTask {
   // Returns the nodes that can hold the task such that the other tasks still fit; for a plain job
   // only nodes that can hold all of it, if any. If too many: the best and the worst by load
   // balancing.
-  static std::vector<Choice> servers(const View& view, int32_t slot, int32_t group,
+  static std::vector<ListedAction> servers(const View& view, int32_t slot, int32_t group,
                                      const std::vector<Piece>& pieces) {
-    std::vector<std::pair<double, Choice>> all;
+    std::vector<std::pair<double, ListedAction>> all;
     for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
-      const Choice c{slot, group, node};
-      if (takes(view, slot, pieces, group, node)) all.emplace_back(liked(view, c, pieces), c);
+      const ListedAction c{slot, group, node};
+      if (takes(view, slot, pieces, group, node)) all.emplace_back(balance_score(view, c, pieces), c);
     }
     std::ranges::stable_sort(all, std::greater(), [](const auto& one) { return one.first; });
     if (!view.shaped(slot) && !all.empty() && all.front().first >= kTogether) {
       std::erase_if(all, [](const auto& one) { return one.first < kTogether; });
     }
-    std::vector<Choice> out;
-    const auto completes_with = [&](const Choice& c) {
+    std::vector<ListedAction> out;
+    const auto can_complete_with = [&](const ListedAction& c) {
       std::vector<Piece> with = pieces;
       add(view, slot, group, c.node, with);
-      return completes(view, slot, with);
+      return can_complete(view, slot, with);
     };
     size_t from = 0, to = all.size();
     for (; from < to && out.size() < kServers / 2; ++from) {
-      if (completes_with(all[from].second)) out.push_back(all[from].second);
+      if (can_complete_with(all[from].second)) out.push_back(all[from].second);
     }
     for (; from < to && out.size() < kServers; --to) {
-      if (completes_with(all[to - 1].second)) out.push_back(all[to - 1].second);
+      if (can_complete_with(all[to - 1].second)) out.push_back(all[to - 1].second);
     }
-    std::ranges::sort(out, {}, &Choice::node);
+    std::ranges::sort(out, {}, &ListedAction::node);
     return out;
   }
 
   // Considers the next task of the first job. Returns the row of the server with the highest score.
   template <class Score>
-  static int32_t best_server(std::span<const Choice> all, const Score& score) {
+  static int32_t best_server(std::span<const ListedAction> all, const Score& score) {
     size_t best = 0;
     for (size_t row = 1; row < all.size(); ++row) {
       if (all[row].slot != all[0].slot || all[row].group != all[0].group) break;
@@ -418,19 +418,19 @@ class Harmony final : public RowTask {
   }
 
   // Load balancing. Below, bin packing: the least free share that suffices.
-  static int32_t suggested(const View& view, std::span<const Choice> all,
+  static int32_t expert_action(const View& view, std::span<const ListedAction> all,
                            std::span<const Piece> pieces) {
-    return best_server(all, [&](const Choice& c) { return liked(view, c, pieces); });
+    return best_server(all, [&](const ListedAction& c) { return balance_score(view, c, pieces); });
   }
-  static int32_t packed(const View& view, std::span<const Choice> all,
+  static int32_t pack_action(const View& view, std::span<const ListedAction> all,
                         std::span<const Piece> pieces) {
-    return best_server(all, [&](const Choice& c) { return -room_beside(view, c, pieces).least(); });
+    return best_server(all, [&](const ListedAction& c) { return -free_shares(view, c, pieces).least(); });
   }
 
-  void write_choice(const View& view, const Foretell& foretell, const Choice& c,
+  void write_choice(const View& view, const ThroughputModel& throughput_model, const ListedAction& c,
                     const std::vector<Piece>& pieces, int32_t order, float* f) const {
     const TaskPlacer placer(view);
-    const TaskPlacer::Shares room = room_beside(view, c, pieces);
+    const TaskPlacer::Shares room = free_shares(view, c, pieces);
     const TaskPlacer::Shares takes = placer.need(c.slot, c.group, c.node);
     const std::vector<int32_t> left = tasks_left(view, c.slot, pieces);
     int32_t without = 0, own = 0;
@@ -455,24 +455,24 @@ class Harmony final : public RowTask {
     f[kCpusTaken] = static_cast<float>(takes.cpus);
     f[kOwn] = static_cast<float>(own) / 8;
     f[kOwnAny] = own > 0;
-    f[kOthers] = static_cast<float>(std::min<size_t>(foretell.on(c.node).size(), 8)) / 4;
+    f[kOthers] = static_cast<float>(std::min<size_t>(throughput_model.occupants(c.node).size(), 8)) / 4;
   }
 
-  static void write_learned(const Company& company, int32_t slot, std::span<const Piece> with,
+  static void write_learned(const ColocationModel& colocation_model, int32_t slot, std::span<const Piece> with,
                             float* f) {
     const bool works = std::ranges::any_of(with, [](const Piece& p) { return p.gpus > 0; });
-    if (works) f[kSpeed] = -log2_of(std::clamp(company.time(slot, with), 1.0 / 16, 16.0));
-    f[kHarm] = static_cast<float>(std::clamp(company.harm(slot, with), -16.0, 16.0));
+    if (works) f[kSpeed] = -log2_of(std::clamp(colocation_model.time(slot, with), 1.0 / 16, 16.0));
+    f[kInterferenceCost] = static_cast<float>(std::clamp(colocation_model.interference_cost(slot, with), -16.0, 16.0));
   }
 
-  static void write_measured(const Foretell& foretell, int32_t slot, std::span<const Piece> with,
+  static void write_measured(const ThroughputModel& throughput_model, int32_t slot, std::span<const Piece> with,
                              float* f) {
-    const double best = foretell.best(slot), there = foretell.there(slot, with, {});
+    const double best = throughput_model.best_throughput(slot), there = throughput_model.throughput(slot, with, {});
     if (best > 0 && there > 0) f[kSpeed] = log2_of(std::clamp(there / best, 1.0 / 16, 16.0));
-    f[kHarm] = static_cast<float>(std::min(foretell.harm(slot, with, {}), 16.0));
+    f[kInterferenceCost] = static_cast<float>(std::min(throughput_model.interference_cost(slot, with, {}), 16.0));
   }
 
-  static void write_cluster(const View& view, bool begun, float* f) {
+  static void write_cluster(const View& view, bool partial, float* f) {
     const SpecColumns& spec = view.spec();
     const TaskPlacer placer(view);
     double cpus = 0;
@@ -481,7 +481,7 @@ class Harmony final : public RowTask {
     f[kCpus] = static_cast<float>(cpus / std::max(1, spec.num_nodes));
     f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
     f[kLive] = log2_of(1.0 + view.num_live()) / 8;
-    f[kBegun] = begun;
+    f[kBegun] = partial;
   }
 
   Config config_;

@@ -50,15 +50,15 @@ struct JointTask {
     kRate,       // log2 of its throughput over the job's best
     kSeconds,    // log2 s that the job would still run there
     kTypeLog2,   // what its type gives jobs on average, see joint.h
-    kHarm,       // interference cost per GPU of the job
+    kInterferenceCost,       // interference cost per GPU of the job
     kLeftOver,   // GPUs left free on its nodes, in nodes
     kSpread,     // 1: over more nodes than needed
-    kStop,       // 1: preempts other jobs
-    kClear,      // 1: moves other jobs
+    kPreempt,       // 1: preempts other jobs
+    kMoveOthers,      // 1: moves other jobs
     kGpusMoved,  // GPUs of jobs stopped or moved, per GPU of the job
-    kWorth,      // score under the rule, minus the best option's
-    kOverStay,   // score minus that of waiting or staying
-    kSuggested,  // 1: the rule would pick it
+    kScore,      // score under the rule, minus the best option's
+    kScoreOverWait,   // score minus that of waiting or staying
+    kExpertAction,  // 1: the rule would pick it
   };
   enum ClusterFeature {
     kLength,         // log8 of the job's seconds left over the mean
@@ -69,8 +69,8 @@ struct JointTask {
     kAttained,       // log2 s run so far
     kPreempted,      // log2 of 1 + its preemptions
     kRuns,           // 1: it runs and may move
-    kBestOverStay,   // score of its best option minus that of waiting or staying
-    kStaySuggested,  // 1: the rule would wait or stay
+    kBestScoreOverWait,   // score of its best option minus that of waiting or staying
+    kExpertStays,  // 1: the rule would wait or stay
     kQueue,          // GPUs waited for over all GPUs, at most 1
     kFree,           // share of GPUs free
     kWaiting,        // log2 of 1 + waiting jobs
@@ -86,16 +86,16 @@ struct JointTask {
   }
 
   // Processes events; call once in each decision, first. Returns whether there is a choice.
-  static bool take_in(const View& view, const Config& config, std::byte* memory);
-  // Opens the decision again as take_in() did, but processes no events.
-  static void open(const View& view, const Config& config, std::byte* memory);
-  static bool asks(const View& view, const Config& config, const std::byte* memory);
+  static bool on_events(const View& view, const Config& config, std::byte* memory);
+  // Opens the decision again as on_events() did, but processes no events.
+  static void begin_round(const View& view, const Config& config, std::byte* memory);
+  static bool needs_action(const View& view, const Config& config, const std::byte* memory);
   static void observe(const View& view, const Config& config, std::byte* memory, Observation& out);
 
   // Requires: a legal action of the last observe().
-  static void take(const View& view, const Config& config, std::byte* memory, int32_t action,
+  static void apply(const View& view, const Config& config, std::byte* memory, int32_t action,
                    Draft& draft);
-  static void close(const View& view, const Config& config, std::byte* memory, Draft& draft);
+  static void commit(const View& view, const Config& config, std::byte* memory, Draft& draft);
 
   // Returns the options shown as rows: their indices into joint.options(). If there are more
   // options than rows, which is rare, these are the ones with the highest scores.

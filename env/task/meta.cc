@@ -6,7 +6,7 @@
 // Only the paper's abstract is public: closed-loop meta-reinforcement-learning for the placement of
 // workers; exploration of combinatorial subspaces where a performance model may be inaccurate,
 // instead of random exploration; adaptation to a changed workload from few samples. The rest is
-// this project's reading: the placements shown (ring_places.h); a linear performance model learned
+// this project's reading: the placements shown (ring_placements.h); a linear performance model learned
 // online by recursive least squares (exchange_terms.h), whose variance x' P x is shown, and whose
 // maximum is marked for exploration; the second head (all-reduce algorithm and priority on a full
 // link), which the abstract lacks; the meta-training (agents/reptile.h).
@@ -23,8 +23,8 @@ namespace yard {
 namespace {
 
 constexpr int kJobs = 6;
-constexpr int kRows = kJobs * RingPlace::kRules;
-constexpr int kMostPieces = 32;  // of a job whose exchange is chosen
+constexpr int kRows = kJobs * RingPlacement::kRules;
+constexpr int kMaxPieces = 32;  // of a job whose exchange is chosen
 static_assert(kRows >= kAllReduces * kLinkPriorities);
 
 enum RowFeature {
@@ -41,7 +41,7 @@ enum RowFeature {
   kNodes,     // log2
   kBeyond,    // log2 of the nodes over the fewest possible
   kLeftOver,  // GPUs left free on them, in nodes
-  kBeside,    // share of the fullest of them that other jobs hold
+  kOccupied,    // share of the fullest of them that other jobs hold
   kSlowness,  // log2 of its time per work in isolation over the best
   kOwn,       // its traffic over the link's capacity
   kLink,      // other jobs' traffic on the busiest link over its capacity
@@ -52,8 +52,8 @@ enum RowFeature {
   kTree,
   kTwoLevels,  // 1: the all-reduce, if it is not the job's own
   kPriority,   // on links, over the highest
-  kForetold,   // log2 of its predicted time per work over the best
-  kDoubt,      // log2 of 1 + the variance of that prediction
+  kPredicted,   // log2 of its predicted time per work over the best
+  kVariance,      // log2 of 1 + the variance of that prediction
   kRowFeatures
 };
 enum ClusterFeature {
@@ -79,9 +79,9 @@ struct Config {
 };
 
 // Progress of the decision: a job whose placement is chosen, and whose exchange is chosen next.
-struct Begun {
+struct PartialPlacement {
   int32_t slot, count;
-  Piece piece[kMostPieces];
+  Piece piece[kMaxPieces];
 
   std::span<const Piece> pieces() const { return {piece, static_cast<size_t>(count)}; }
 };
@@ -110,56 +110,56 @@ class Meta final : public RowTask {
   }
 
   size_t memory_bytes(const View& view) const override {
-    return Carver::bytes<Begun>(1) + Learned::bytes(view);
+    return BumpAllocator::bytes<PartialPlacement>(1) + Learned::bytes(view);
   }
-  void follow(const View& view, std::byte* memory) const override {
+  void on_events(const View& view, std::byte* memory) const override {
     const Learned learned = this->learned(view, memory);
     learned.begin(ExchangeTerms::start());
-    learned.follow(view);
+    learned.on_events(view);
   }
-  void open(const View&, std::byte* memory) const override {
-    begun(memory) = {.slot = kNone, .count = 0, .piece = {}};
+  void begin_round(const View&, std::byte* memory) const override {
+    partial(memory) = {.slot = kNone, .count = 0, .piece = {}};
   }
 
-  bool asks(const View& view, std::byte* memory) const override {
-    const Begun& b = begun(memory);
+  bool needs_action(const View& view, std::byte* memory) const override {
+    const PartialPlacement& b = partial(memory);
     return b.slot != kNone || !shown(view, 1).empty();
   }
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const Foretell foretell(view);
-    const Sight sight{view, foretell, ExchangeTerms(view, foretell), learned(view, memory), o};
+    const ThroughputModel throughput_model(view);
+    const RowContext context{view, throughput_model, ExchangeTerms(view, throughput_model), learned(view, memory), o};
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
-    o.choices = o.suggested = 0;
-    const Begun& b = begun(memory);
+    o.choices = o.expert_action = 0;
+    const PartialPlacement& b = partial(memory);
     if (b.slot != kNone) {
-      ask_for_exchange(sight, b);
+      ask_for_exchange(context, b);
     } else {
-      ask_for_place(sight);
+      ask_for_place(context);
     }
     write_prior(o, config_.prior_gap);
     clear_rest(o, o.choices);
     write_cluster(view, o.cluster);
   }
 
-  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
-    Begun& b = begun(memory);
-    const Foretell foretell(view);
+  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+    PartialPlacement& b = partial(memory);
+    const ThroughputModel throughput_model(view);
     if (b.slot != kNone) {
-      const std::vector<Exchange> ways = ways_to_exchange(foretell, b.slot, b.pieces());
+      const std::vector<Exchange> ways = exchange_options(throughput_model, b.slot, b.pieces());
       start(view, b.slot, b.pieces(), ways[static_cast<size_t>(action)], draft);
       b.slot = kNone;
       return;
     }
     int32_t row = 0;
     for (const int32_t slot : shown(view, kJobs)) {
-      const std::vector<RingPlace> places = ring_places(view, foretell, slot);
-      const auto n = static_cast<int32_t>(places.size());
+      const std::vector<RingPlacement> placements = ring_placements(view, throughput_model, slot);
+      const auto n = static_cast<int32_t>(placements.size());
       if (action >= row + n) {
         row += n;
         continue;
       }
-      const std::vector<Piece>& pieces = places[static_cast<size_t>(action - row)].pieces;
+      const std::vector<Piece>& pieces = placements[static_cast<size_t>(action - row)].pieces;
       if (!is_asked(view, slot, pieces)) {
         start(view, slot, pieces, {}, draft);
         return;
@@ -171,40 +171,40 @@ class Meta final : public RowTask {
     }
   }
 
-  void close(const View& view, std::byte* memory, Draft&) const override {
-    const Foretell foretell(view);
-    const ExchangeTerms terms(view, foretell);
-    learned(view, memory).look(view, [&](int32_t slot) {
-      return view.shaped(slot) ? ExchangeTerms::Terms{} : ExchangeTerms::terms(terms.stand(slot));
+  void commit(const View& view, std::byte* memory, Draft&) const override {
+    const ThroughputModel throughput_model(view);
+    const ExchangeTerms terms(view, throughput_model);
+    learned(view, memory).scan(view, [&](int32_t slot) {
+      return view.shaped(slot) ? ExchangeTerms::Terms{} : ExchangeTerms::terms(terms.variables(slot));
     });
   }
 
  private:
   // What rows are computed from, and the observation to write.
-  struct Sight {
+  struct RowContext {
     const View& view;
-    const Foretell& foretell;
+    const ThroughputModel& throughput_model;
     ExchangeTerms terms;
     Learned learned;
     Observation& o;
   };
 
-  static Begun& begun(std::byte* memory) { return *reinterpret_cast<Begun*>(memory); }
+  static PartialPlacement& partial(std::byte* memory) { return *reinterpret_cast<PartialPlacement*>(memory); }
   Learned learned(const View& view, std::byte* memory) const {
-    Carver carver(memory + Carver::bytes<Begun>(1));
-    return Learned(view, carver);
+    BumpAllocator bump(memory + BumpAllocator::bytes<PartialPlacement>(1));
+    return Learned(view, bump);
   }
 
   bool is_asked(const View& view, int32_t slot, std::span<const Piece> pieces) const {
     return config_.second_head && view.gpus(slot) > 1 && view.may_choose_exchange(slot) &&
-           !view.shaped(slot) && pieces.size() <= kMostPieces;
+           !view.shaped(slot) && pieces.size() <= kMaxPieces;
   }
 
   // Starts the job as chosen. If the rules do not allow that, starts it best-fit.
   static void start(const View& view, int32_t slot, std::span<const Piece> pieces,
                     const Exchange& exchange, Draft& draft) {
     if (draft.start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange)) return;
-    const int32_t n = place(view, Placement::kBestFit, slot, draft.scratch());
+    const int32_t n = place(view, PlacementRule::kBestFit, slot, draft.scratch());
     draft.start(slot, draft.scratch(), n);
   }
 
@@ -218,13 +218,13 @@ class Meta final : public RowTask {
   static std::vector<int32_t> shown(const View& view, size_t most) {
     std::vector<Piece> room(static_cast<size_t>(view.spec().num_nodes) *
                             static_cast<size_t>(std::max(1, view.max_groups())));
-    std::vector<int32_t> out, fits, hopeless;  // slots, then classes
+    std::vector<int32_t> out, fits, unplaceable;  // slots, then classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       const int32_t size_class = view.size_class(slot);
-      if (std::ranges::count(hopeless, size_class) > 0) continue;
+      if (std::ranges::count(unplaceable, size_class) > 0) continue;
       if (std::ranges::count(fits, size_class) == 0) {
-        const bool has = place(view, Placement::kBestFit, slot, room.data()) > 0;
-        (has ? fits : hopeless).push_back(size_class);
+        const bool has = place(view, PlacementRule::kBestFit, slot, room.data()) > 0;
+        (has ? fits : unplaceable).push_back(size_class);
         if (!has) continue;
       }
       out.push_back(slot);
@@ -240,30 +240,30 @@ class Meta final : public RowTask {
     return out;
   }
 
-  void ask_for_place(const Sight& s) const {
-    int32_t doubtful = 0;
-    double most_doubt = -1;
+  void ask_for_place(const RowContext& s) const {
+    int32_t most_uncertain = 0;
+    double max_variance = -1;
     const std::vector<int32_t> jobs = shown(s.view, kJobs);
     for (const int32_t slot : jobs) {
-      for (const RingPlace& place : ring_places(s.view, s.foretell, slot)) {
+      for (const RingPlacement& place : ring_placements(s.view, s.throughput_model, slot)) {
         const int32_t row = s.o.choices;
-        float* f = write_row(s, slot, place.pieces, {}, most_doubt, doubtful);
+        float* f = write_row(s, slot, place.pieces, {}, max_variance, most_uncertain);
         f[kFirst] = slot == jobs[0];
-        for (int rule = 0; rule < RingPlace::kRules; ++rule) {
+        for (int rule = 0; rule < RingPlacement::kRules; ++rule) {
           f[kTight + rule] = place.rules >> rule & 1;
         }
         s.o.mask[row] = 1;
       }
     }
-    hint(s.o, doubtful);
+    mark_for_exploration(s.o, most_uncertain);
   }
 
-  void ask_for_exchange(const Sight& s, const Begun& b) const {
-    int32_t doubtful = 0;
-    double most_doubt = -1;
-    for (const Exchange& way : ways_to_exchange(s.foretell, b.slot, b.pieces())) {
+  void ask_for_exchange(const RowContext& s, const PartialPlacement& b) const {
+    int32_t most_uncertain = 0;
+    double max_variance = -1;
+    for (const Exchange& way : exchange_options(s.throughput_model, b.slot, b.pieces())) {
       const int32_t row = s.o.choices;
-      float* f = write_row(s, b.slot, b.pieces(), way, most_doubt, doubtful);
+      float* f = write_row(s, b.slot, b.pieces(), way, max_variance, most_uncertain);
       f[kExchanges] = 1;
       f[kRing] = way.all_reduce == Pattern::kRing;
       f[kTree] = way.all_reduce == Pattern::kTree;
@@ -271,12 +271,12 @@ class Meta final : public RowTask {
       f[kPriority] = static_cast<float>(way.priority) / (kLinkPriorities - 1);
       s.o.mask[row] = 1;
     }
-    hint(s.o, doubtful);
+    mark_for_exploration(s.o, most_uncertain);
   }
 
-  // Appends a row and returns it. Sets `doubtful` to the row with the highest variance so far.
-  float* write_row(const Sight& s, int32_t slot, std::span<const Piece> pieces,
-                   const Exchange& exchange, double& most_doubt, int32_t& doubtful) const {
+  // Appends a row and returns it. Sets `most_uncertain` to the row with the highest variance so far.
+  float* write_row(const RowContext& s, int32_t slot, std::span<const Piece> pieces,
+                   const Exchange& exchange, double& max_variance, int32_t& most_uncertain) const {
     const View& view = s.view;
     const SpecColumns& spec = view.spec();
     const int32_t row = s.o.choices++;
@@ -296,29 +296,29 @@ class Meta final : public RowTask {
     f[kBeyond] = nodes - log2_of(fewest);
     f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(spec.max_node_gpus);
     if (view.shaped(slot)) return f;
-    const ExchangeTerms::Stand stand = s.terms.stand(slot, pieces, exchange);
-    const double best = s.foretell.best(slot);
+    const ExchangeTerms::LinkVariables variables = s.terms.variables(slot, pieces, exchange);
+    const double best = s.throughput_model.best_throughput(slot);
     const auto over_best = [&](double time) {
       return best > 0 ? log2_of(std::clamp(time * best, 1.0 / 16, 16.0)) : 0.0F;
     };
-    f[kBeside] = static_cast<float>(stand.beside);
-    f[kSlowness] = over_best(stand.time);
-    f[kOwn] = static_cast<float>(std::min(stand.own, 4.0));
-    f[kLink] = static_cast<float>(std::min(stand.link, 4.0));
-    f[kCrowd] = static_cast<float>(std::min(stand.crowd, 4.0));
-    const std::vector<int32_t> others = s.terms.on_links(slot, pieces);
+    f[kOccupied] = static_cast<float>(variables.colocated_share);
+    f[kSlowness] = over_best(variables.time);
+    f[kOwn] = static_cast<float>(std::min(variables.own, 4.0));
+    f[kLink] = static_cast<float>(std::min(variables.link, 4.0));
+    f[kCrowd] = static_cast<float>(std::min(variables.excess_load, 4.0));
+    const std::vector<int32_t> others = s.terms.jobs_on_links(slot, pieces);
     if (pieces.size() > 1 && !others.empty()) {
       const auto longer = std::ranges::count_if(
           others, [&](int32_t other) { return seconds_left(view, other) > left_s; });
       f[kLonger] = static_cast<float>(longer) / static_cast<float>(others.size());
       f[kOthers] = log2_of(1.0 + static_cast<double>(others.size())) / 2;
     }
-    const ExchangeTerms::Terms terms = ExchangeTerms::terms(stand);
-    const double doubt = s.learned.doubt(terms);
-    if (doubt > most_doubt) most_doubt = doubt, doubtful = row;
+    const ExchangeTerms::Terms terms = ExchangeTerms::terms(variables);
+    const double variance = s.learned.variance(terms);
+    if (variance > max_variance) max_variance = variance, most_uncertain = row;
     if (!config_.model) return f;
-    f[kForetold] = over_best(std::max(s.learned.time(terms), 1e-3));
-    f[kDoubt] = log2_of(1 + std::min(doubt, 1e3)) / 4;
+    f[kPredicted] = over_best(std::max(s.learned.time(terms), 1e-3));
+    f[kVariance] = log2_of(1 + std::min(variance, 1e3)) / 4;
     return f;
   }
 

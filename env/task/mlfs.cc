@@ -28,10 +28,10 @@ namespace yard {
 namespace {
 
 constexpr int kShown = 12;  // waiting jobs
-enum Way : int32_t { kNearestIdeal, kFewestNodes, kForLowest, kForLongest, kWays };
+enum Way : int32_t { kNearestIdeal, kMinNodes, kPreemptLowestPriority, kPreemptLongest, kWays };
 constexpr int kRows = kShown * kWays;
-constexpr int64_t kSoonUs = 1'000'000;
-constexpr int kMostAlike = 2;  // shown jobs of one size class
+constexpr int64_t kRapidRepreemptionUs = 1'000'000;
+constexpr int kMaxSameClass = 2;  // shown jobs of one size class
 
 enum RowFeature {
   kSize,                    // log2 of its GPUs
@@ -48,10 +48,10 @@ enum RowFeature {
   kNodes,                   // log2 of its nodes; likewise
   kCrowding,                // share of cores in use on its fullest node, the job included
   kWay,                     // one-hot: the way, of kWays
-  kStopped = kWay + kWays,  // GPUs of the victims over its own
-  kStoppedLeft,             // log2 s predicted left of the victim that would end first
-  kStoppedPriority,         // log2 of its priority over the victims' highest
-  kStoppedRan,              // log2 s since the latest start of a victim
+  kVictimGpus = kWay + kWays,  // GPUs of the victims over its own
+  kVictimTimeLeft,             // log2 s predicted left of the victim that would end first
+  kVictimPriority,         // log2 of its priority over the victims' highest
+  kVictimRunTime,              // log2 s since the latest start of a victim
   kRowFeatures
 };
 enum ClusterFeature {
@@ -79,37 +79,37 @@ struct Config {
   }
 };
 
-struct Stopping {
+struct PreemptSetting {
   bool preempt = true;
   void fields(FieldList&) {}
 };
-using Lengths = SurvivalIndex<Level::kHistory, Stopping, WorkView>;
+using RemainingTimes = SurvivalIndex<Level::kHistory, PreemptSetting, WorkView>;
 
-Lengths::Config lengths_config() {
-  Lengths::Config out;
+RemainingTimes::Config remaining_times_config() {
+  RemainingTimes::Config out;
   out.keep_s = 600;
   return out;
 }
 
-struct Choice {
+struct ListedAction {
   int32_t slot, way;
 };
 
 // Memory of the agent; the predictors' memories are behind it.
-struct Kept {
-  double met, content, accuracy;  // jobs in time, with sufficient accuracy, sum of accuracies
+struct AgentState {
+  double met, satisfied, accuracy;  // jobs in time, with sufficient accuracy, sum of accuracies
   double due, measured;           // jobs with a deadline, with an accuracy
-  int32_t may_stop;               // jobs that MLF-H may still preempt in this decision
-  int32_t enough;                 // 1: the decision took "nothing more"
+  int32_t preemptions_left;               // jobs that MLF-H may still preempt in this decision
+  int32_t round_done;                 // 1: the decision took "nothing more"
   int32_t choices;                // kNone: not computed yet
-  int32_t suggested;
-  Choice choice[kRows];
+  int32_t expert_action;
+  ListedAction choice[kRows];
 };
 
 class Mlfs final : public RowTask {
  public:
   explicit Mlfs(const Settings& settings)
-      : config_(parse<Config>(settings)), lengths_(lengths_config()) {}
+      : config_(parse<Config>(settings)), remaining_times_(remaining_times_config()) {}
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
@@ -130,15 +130,15 @@ class Mlfs final : public RowTask {
   }
 
   size_t memory_bytes(const View& view) const override {
-    return Carver::bytes<Kept>(1) + Carver::bytes<uint8_t>(view.capacity()) +
-           RollingEstimate::bytes(view) + lengths_.bytes(view);
+    return BumpAllocator::bytes<AgentState>(1) + BumpAllocator::bytes<uint8_t>(view.capacity()) +
+           RollingEstimate::bytes(view) + remaining_times_.bytes(view);
   }
 
-  void follow(const View& view, std::byte* memory) const override {
+  void on_events(const View& view, std::byte* memory) const override {
     Memory m(view, memory);
-    m.estimate.follow(view);
-    Carver carver(m.lengths);
-    const Lengths::Now now(lengths_, view, carver);
+    m.estimate.on_events(view);
+    BumpAllocator bump(m.lengths);
+    const RemainingTimes::Evaluator now(remaining_times_, view, bump);
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!view.finished(slot)) continue;
@@ -148,96 +148,96 @@ class Mlfs final : public RowTask {
       ++m.kept.measured;
       const double accuracy = mlf_accuracy(view, slot);
       m.kept.accuracy += accuracy;
-      m.kept.content += accuracy >= 1;
+      m.kept.satisfied += accuracy >= 1;
     }
   }
 
-  void open(const View& view, std::byte* memory) const override {
+  void begin_round(const View& view, std::byte* memory) const override {
     Memory m(view, memory);
-    m.kept.enough = 0;
+    m.kept.round_done = 0;
     m.kept.choices = kNone;
-    m.kept.may_stop = mlf_may_stop(view, m.total_s, config_.mlf_h.rule);
+    m.kept.preemptions_left = mlf_may_stop(view, m.total_s, config_.mlf_h.rule);
     std::fill_n(m.given_up, view.capacity(), uint8_t{0});
   }
 
-  bool asks(const View& view, std::byte* memory) const override {
+  bool needs_action(const View& view, std::byte* memory) const override {
     Memory m(view, memory);
-    if (m.kept.enough != 0 || view.num_waiting() == 0) return false;
-    if (m.kept.choices == kNone) find_choices(view, m);
+    if (m.kept.round_done != 0 || view.num_waiting() == 0) return false;
+    if (m.kept.choices == kNone) list_actions(view, m);
     return m.kept.choices > 0;
   }
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
     Memory m(view, memory);
-    if (m.kept.choices == kNone) find_choices(view, m);
-    Lengths::Now now = look(view, m);
-    const Foretell foretell(view);
+    if (m.kept.choices == kNone) list_actions(view, m);
+    RemainingTimes::Evaluator now = attach(view, m);
+    const ThroughputModel throughput_model(view);
     const std::vector<Holder> holders = holders_of(view, m, now);
     const double highest = highest_priority(view, m);
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = m.kept.choices;
     for (int32_t row = 0; row < m.kept.choices; ++row) {
-      const Choice& c = m.kept.choice[row];
+      const ListedAction& c = m.kept.choice[row];
       float* f = o.jobs + int64_t{row} * kRowFeatures;
       describe_job(view, m, now, c, highest, f);
-      if (c.way < kForLowest) {
-        describe_place(view, foretell, c.slot, place_for(view, c), f);
+      if (c.way < kPreemptLowestPriority) {
+        describe_place(view, throughput_model, c.slot, place_for(view, c), f);
       } else {
-        describe_stops(view, m, c, stops_for(view, m, now, c, holders), f);
+        describe_victims(view, m, c, victims_for(view, m, now, c, holders), f);
       }
       o.mask[row] = 1;
       o.slots[row] = c.slot;
     }
     // If a job has room, one must start, as in MLF-H. If nothing runs, waiting is useless.
     o.mask[kRows] = !has_room(m.kept) && view.num_held() > 0;
-    o.suggested = m.kept.suggested;
-    if (o.suggested == kRows && o.mask[kRows] == 0) o.suggested = 0;
+    o.expert_action = m.kept.expert_action;
+    if (o.expert_action == kRows && o.mask[kRows] == 0) o.expert_action = 0;
     if (o.prior != nullptr) {
       write_prior(o, config_.prior_gap);
       for (int32_t row = 0; row < m.kept.choices; ++row) {
-        const bool stops = m.kept.choice[row].way >= kForLowest;
-        if (stops && row != o.suggested) o.prior[row] -= static_cast<float>(config_.stop_gap);
+        const bool stops = m.kept.choice[row].way >= kPreemptLowestPriority;
+        if (stops && row != o.expert_action) o.prior[row] -= static_cast<float>(config_.stop_gap);
       }
     }
     clear_rest(o, m.kept.choices);
     describe_cluster(view, m, o.cluster);
   }
 
-  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
     Memory m(view, memory);
-    if (m.kept.choices == kNone) find_choices(view, m);  // after a decision was undone
-    const int32_t suggested = m.kept.suggested;
+    if (m.kept.choices == kNone) list_actions(view, m);  // after a decision was undone
+    const int32_t expert_action = m.kept.expert_action;
     m.kept.choices = kNone;
     if (action == kRows) {
-      m.kept.enough = 1;
+      m.kept.round_done = 1;
       return;
     }
-    const Choice c = m.kept.choice[action];
+    const ListedAction c = m.kept.choice[action];
     const int32_t held = view.num_held();
-    bool begun;
-    if (c.way < kForLowest) {
+    bool started;
+    if (c.way < kPreemptLowestPriority) {
       const std::vector<Piece> there = place_for(view, c);
-      begun = draft.start(c.slot, there.data(), static_cast<int32_t>(there.size()));
+      started = draft.start(c.slot, there.data(), static_cast<int32_t>(there.size()));
     } else {
-      Lengths::Now now = look(view, m);
+      RemainingTimes::Evaluator now = attach(view, m);
       std::vector<int32_t> stops;
-      if (action == suggested) {  // MLF-H's own: lowest priority first, as many as it may
-        stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.may_stop, m.given_up).stops;
+      if (action == expert_action) {  // MLF-H's own: lowest priority first, as many as it may
+        stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up).stops;
       } else {
-        for (const Holder& h : stops_for(view, m, now, c, holders_of(view, m, now))) {
+        for (const Holder& h : victims_for(view, m, now, c, holders_of(view, m, now))) {
           stops.push_back(h.slot);
         }
       }
-      begun = start_in_place_of(view, c.slot, stops, draft);
+      started = preempt_to_start(view, c.slot, stops, draft);
     }
-    if (begun) {
-      m.kept.may_stop = std::max(0, m.kept.may_stop - (held + 1 - view.num_held()));
+    if (started) {
+      m.kept.preemptions_left = std::max(0, m.kept.preemptions_left - (held + 1 - view.num_held()));
     } else {
       m.given_up[c.slot] = 1;
     }
   }
 
-  void close(const View& view, std::byte*, Draft& draft) const override {
+  void commit(const View& view, std::byte*, Draft& draft) const override {
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
       draft.wake_at(view.now_us() + config_.mlf_h.rule.round_us());
@@ -246,39 +246,39 @@ class Mlfs final : public RowTask {
     const int32_t held = view.num_held();
     mlf_control_load(view, config_.mlf_h.load, config_.mlf_h.rule.round_us(), draft);
     // Decide again, so that waiting jobs can use what became free.
-    if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kSoonUs);
+    if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kRapidRepreemptionUs);
   }
 
   // Equation 7: the goals as sums, in their units.
-  double earned(const View& view, const std::byte* memory, double job_s) const override {
-    const Kept& kept = *reinterpret_cast<const Kept*>(memory);
-    return config_.goals.paid({job_s, kept.met, view.moved_bytes(), kept.content, kept.accuracy,
+  double cumulative_reward(const View& view, const std::byte* memory, double job_s) const override {
+    const AgentState& kept = *reinterpret_cast<const AgentState*>(memory);
+    return config_.goals.reward({job_s, kept.met, view.moved_bytes(), kept.satisfied, kept.accuracy,
                                kept.due, kept.measured});
   }
 
  private:
   // Layout of the memory.
   struct Memory {
-    Memory(const View& view, std::byte* at) : Memory(view, Carver(at)) {}
+    Memory(const View& view, std::byte* at) : Memory(view, BumpAllocator(at)) {}
     Memory(const Memory&) = delete;
-    Kept& kept;
+    AgentState& kept;
     uint8_t* given_up;  // (S) in this decision
     RollingEstimate estimate;
     RunEstimate total_s;
     std::byte* lengths;  // of the survival index
 
    private:
-    Memory(const View& view, Carver carver)
-        : kept(*carver.allocate<Kept>(1)),
-          given_up(carver.allocate<uint8_t>(view.capacity())),
-          estimate(view, carver),
+    Memory(const View& view, BumpAllocator bump)
+        : kept(*bump.allocate<AgentState>(1)),
+          given_up(bump.allocate<uint8_t>(view.capacity())),
+          estimate(view, bump),
           total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }),
-          lengths(carver.allocate<std::byte>(0)) {}
+          lengths(bump.allocate<std::byte>(0)) {}
   };
 
-  Lengths::Now look(const View& view, const Memory& m) const {
-    Carver carver(m.lengths);
-    return Lengths::Now(Lengths::Now::kAgain, lengths_, view, carver);
+  RemainingTimes::Evaluator attach(const View& view, const Memory& m) const {
+    BumpAllocator bump(m.lengths);
+    return RemainingTimes::Evaluator(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
   }
 
   struct Holder {
@@ -290,7 +290,7 @@ class Mlfs final : public RowTask {
     return mlf_priority(view, m.total_s, config_.mlf_h.rule.weights, slot);
   }
 
-  std::vector<Holder> holders_of(const View& view, const Memory& m, Lengths::Now& now) const {
+  std::vector<Holder> holders_of(const View& view, const Memory& m, RemainingTimes::Evaluator& now) const {
     std::vector<Holder> out;
     for (const auto& [slot, priority] : mlf_holders(view, m.total_s, config_.mlf_h.rule)) {
       out.push_back({slot, priority, now.seconds(slot)});
@@ -300,9 +300,9 @@ class Mlfs final : public RowTask {
 
   // Returns the first jobs that rank after the job in the way's order, until they release the
   // GPUs it needs. Returns none if they never do.
-  std::vector<Holder> stops_for(const View& view, const Memory& m, Lengths::Now& now,
-                                const Choice& c, std::vector<Holder> holders) const {
-    if (c.way == kForLongest) {
+  std::vector<Holder> victims_for(const View& view, const Memory& m, RemainingTimes::Evaluator& now,
+                                const ListedAction& c, std::vector<Holder> holders) const {
+    if (c.way == kPreemptLongest) {
       const double left_s = now.seconds(c.slot);
       std::erase_if(holders, [&](const Holder& h) { return h.left_s <= left_s; });
       std::ranges::stable_sort(holders, std::greater(), &Holder::left_s);
@@ -320,8 +320,8 @@ class Mlfs final : public RowTask {
     return holders;
   }
 
-  std::vector<Piece> place_for(const View& view, const Choice& c) const {
-    return c.way == kFewestNodes ? best_fit(view, c.slot)
+  std::vector<Piece> place_for(const View& view, const ListedAction& c) const {
+    return c.way == kMinNodes ? best_fit(view, c.slot)
                                  : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
   }
 
@@ -334,8 +334,8 @@ class Mlfs final : public RowTask {
   }
 
   // Returns `first` if given, then jobs with the highest priority for half of the places, then
-  // those with the shortest predicted time left. At most kMostAlike of each share a size class.
-  std::vector<int32_t> shown(const View& view, const Memory& m, Lengths::Now& now,
+  // those with the shortest predicted time left. At most kMaxSameClass of each share a size class.
+  std::vector<int32_t> shown(const View& view, const Memory& m, RemainingTimes::Evaluator& now,
                              int32_t first) const {
     struct Waiting {
       double priority, left_s;
@@ -354,7 +354,7 @@ class Mlfs final : public RowTask {
       for (const Waiting& w : all) {
         if (out.size() == most) return;
         const int32_t k = view.size_class(w.slot);
-        if (std::ranges::count(classes, k) >= kMostAlike) continue;
+        if (std::ranges::count(classes, k) >= kMaxSameClass) continue;
         classes.push_back(k);
         if (std::ranges::find(out, w.slot) == out.end()) out.push_back(w.slot);
       }
@@ -366,38 +366,38 @@ class Mlfs final : public RowTask {
     return out;
   }
 
-  static bool has_room(const Kept& kept) {
+  static bool has_room(const AgentState& kept) {
     return std::ranges::any_of(std::span(kept.choice, static_cast<size_t>(kept.choices)),
-                               [](const Choice& c) { return c.way < kForLowest; });
+                               [](const ListedAction& c) { return c.way < kPreemptLowestPriority; });
   }
 
-  void find_choices(const View& view, Memory& m) const {
-    Kept& kept = m.kept;
-    Lengths::Now now = look(view, m);
+  void list_actions(const View& view, Memory& m) const {
+    AgentState& kept = m.kept;
+    RemainingTimes::Evaluator now = attach(view, m);
     const std::vector<Holder> holders = holders_of(view, m, now);
-    const MlfStep step = mlf_step(view, m.total_s, config_.mlf_h.rule, kept.may_stop, m.given_up);
+    const MlfStep step = mlf_step(view, m.total_s, config_.mlf_h.rule, kept.preemptions_left, m.given_up);
     kept.choices = 0;
-    kept.suggested = kRows;
+    kept.expert_action = kRows;
     for (const int32_t slot : shown(view, m, now, step.slot)) {
       const auto add = [&](int32_t way) {
-        const bool suggested =
-            slot == step.slot && way == (step.stops.empty() ? kNearestIdeal : kForLowest);
-        if (suggested) kept.suggested = kept.choices;
+        const bool expert_action =
+            slot == step.slot && way == (step.stops.empty() ? kNearestIdeal : kPreemptLowestPriority);
+        if (expert_action) kept.expert_action = kept.choices;
         kept.choice[kept.choices++] = {slot, way};
       };
       const std::vector<Piece> ideal = nearest_ideal_place(view, config_.mlf_h.rule, slot);
       if (!ideal.empty()) {
         add(kNearestIdeal);
-        if (best_fit(view, slot) != ideal) add(kFewestNodes);
+        if (best_fit(view, slot) != ideal) add(kMinNodes);
         continue;
       }
-      for (const int32_t way : {kForLowest, kForLongest}) {
-        if (!stops_for(view, m, now, {slot, way}, holders).empty()) add(way);
+      for (const int32_t way : {kPreemptLowestPriority, kPreemptLongest}) {
+        if (!victims_for(view, m, now, {slot, way}, holders).empty()) add(way);
       }
     }
   }
 
-  void describe_job(const View& view, const Memory& m, Lengths::Now& now, const Choice& c,
+  void describe_job(const View& view, const Memory& m, RemainingTimes::Evaluator& now, const ListedAction& c,
                     double highest, float* f) const {
     const int32_t slot = c.slot;
     const double left_s = now.seconds(slot);
@@ -421,10 +421,10 @@ class Mlfs final : public RowTask {
     f[kWay + c.way] = 1;
   }
 
-  static void describe_place(const View& view, const Foretell& foretell, int32_t slot,
+  static void describe_place(const View& view, const ThroughputModel& throughput_model, int32_t slot,
                              const std::vector<Piece>& there, float* f) {
     const TaskPlacer placer(view);
-    const double best = foretell.best(slot), rate = foretell.there(slot, there, {});
+    const double best = throughput_model.best_throughput(slot), rate = throughput_model.throughput(slot, there, {});
     if (best > 0 && rate > 0) f[kRate] = log2_of(std::clamp(rate / best, 1.0 / 16, 16.0));
     std::vector<int32_t> nodes;
     double fullest = 0;
@@ -437,7 +437,7 @@ class Mlfs final : public RowTask {
     f[kCrowding] = static_cast<float>(fullest);
   }
 
-  void describe_stops(const View& view, const Memory& m, const Choice& c,
+  void describe_victims(const View& view, const Memory& m, const ListedAction& c,
                       const std::vector<Holder>& stops, float* f) const {
     int32_t gpus = view.free_gpus(), stopped = 0;
     double left_s = 1e9, priority = 0;
@@ -450,12 +450,12 @@ class Mlfs final : public RowTask {
       priority = std::max(priority, h.priority);
       began_us = std::max(began_us, view.until_us(h.slot));
     }
-    f[kStopped] = static_cast<float>(stopped) / static_cast<float>(view.weight_gpus(c.slot)) / 4;
+    f[kVictimGpus] = static_cast<float>(stopped) / static_cast<float>(view.weight_gpus(c.slot)) / 4;
     if (stopped == 0) return;  // GPUs suffice, but not where its tasks fit
-    f[kStoppedLeft] = log2_of_s(left_s);
-    f[kStoppedPriority] =
+    f[kVictimTimeLeft] = log2_of_s(left_s);
+    f[kVictimPriority] =
         log2_of(std::clamp(priority_of(view, m, c.slot) / priority, 1e-6, 1e6)) / 8;
-    f[kStoppedRan] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us));
+    f[kVictimRunTime] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us));
   }
 
   void describe_cluster(const View& view, const Memory& m, float* f) const {
@@ -474,11 +474,11 @@ class Mlfs final : public RowTask {
     f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
     f[kLive] = log2_of(1.0 + view.num_live()) / 8;
     f[kOverloaded] = static_cast<float>(overloaded);
-    f[kRound] = m.kept.may_stop > 0;
+    f[kRound] = m.kept.preemptions_left > 0;
   }
 
   Config config_;
-  Lengths lengths_;
+  RemainingTimes remaining_times_;
 };
 
 const RowTasks::Add<Mlfs> kMlfs{

@@ -15,14 +15,14 @@ struct MlfsSums {
   double job_s = 0;     // seconds of jobs in the system
   double met = 0;       // jobs that met their deadline
   double bytes = 0;     // moved between nodes
-  double content = 0;   // jobs which reached sufficient accuracy
+  double satisfied = 0;   // jobs which reached sufficient accuracy
   double accuracy = 0;  // of jobs that ended
   double due = 0;       // jobs that ended and had a deadline
   double measured = 0;  // jobs that ended and had an accuracy
 };
 
 struct MlfsGoals {
-  static constexpr double kLeastUnit = 1e-9;
+  static constexpr double kMinUnit = 1e-9;
 
   double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
   double accuracy_weight = 0.15;
@@ -35,24 +35,24 @@ struct MlfsGoals {
     f("bytes_weight", bytes_weight, 0.0, 1e3, "of 10^12 bytes between nodes");
     f("enough_weight", enough_weight, 0.0, 1e3, "of a job whose accuracy is enough");
     f("accuracy_weight", accuracy_weight, 0.0, 1e3, "of the accuracy of a job that ends");
-    f("jct_unit", jct_unit, kLeastUnit, 1e9, "hours of a job that jct_weight is paid for");
-    f("deadline_unit", deadline_unit, kLeastUnit, 1e9, "jobs in time, likewise");
-    f("bytes_unit", bytes_unit, kLeastUnit, 1e9, "10^12 bytes, likewise");
-    f("enough_unit", enough_unit, kLeastUnit, 1e9, "jobs whose accuracy is enough, likewise");
-    f("accuracy_unit", accuracy_unit, kLeastUnit, 1e9, "sum of accuracies, likewise");
+    f("jct_unit", jct_unit, kMinUnit, 1e9, "hours of a job that jct_weight is paid for");
+    f("deadline_unit", deadline_unit, kMinUnit, 1e9, "jobs in time, likewise");
+    f("bytes_unit", bytes_unit, kMinUnit, 1e9, "10^12 bytes, likewise");
+    f("enough_unit", enough_unit, kMinUnit, 1e9, "jobs whose accuracy is enough, likewise");
+    f("accuracy_unit", accuracy_unit, kMinUnit, 1e9, "sum of accuracies, likewise");
     f("pay_misses", pay_misses,
       "charge deadlines and accuracies that are missed, in place of paying those that are met");
   }
 
-  double paid(const MlfsSums& of) const {
+  double reward(const MlfsSums& of) const {
     if (pay_misses) {
       MlfsGoals met = *this;
       met.pay_misses = false;
-      return met.paid({of.job_s, of.met - of.due, of.bytes, of.content - of.measured,
+      return met.reward({of.job_s, of.met - of.due, of.bytes, of.satisfied - of.measured,
                        of.accuracy - of.measured});
     }
     return -jct_weight * of.job_s / 3600 / jct_unit + deadline_weight * of.met / deadline_unit -
-           bytes_weight * 1e-12 * of.bytes / bytes_unit + enough_weight * of.content / enough_unit +
+           bytes_weight * 1e-12 * of.bytes / bytes_unit + enough_weight * of.satisfied / enough_unit +
            accuracy_weight * of.accuracy / accuracy_unit;
   }
 };

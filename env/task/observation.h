@@ -25,10 +25,10 @@ struct Observation {
   int32_t rows;       // number of rows of `jobs` in use
   int32_t filled;     // rows of `jobs` from here on are zero already; J: unknown
   int32_t choices;    // number of rows that may be chosen; 0: nothing to choose
-  int32_t suggested;  // the action that the task's own heuristic would take
+  int32_t expert_action;  // the action that the task's own heuristic would take
   // (J + 1) exploration mask: zeros before observe(), which sets the actions to explore to 1. Null:
   // not needed.
-  uint8_t* hints = nullptr;
+  uint8_t* exploration_mask = nullptr;
 };
 
 }  // namespace yard

@@ -9,7 +9,7 @@ namespace yard {
 
 // Returns finished jobs plus, for each unfinished job (stopping ones included), the share of its
 // work done. A job's total work is its user's limit. Requires: level() >= kEstimate.
-inline double jobs_trained(const View& view) {
+inline double training_progress(const View& view) {
   double sum = view.num_finished();
   for (int32_t slot = 0; slot < view.high_water(); ++slot) {
     if (view.phase(slot) == Phase::kFree || view.finished(slot)) continue;

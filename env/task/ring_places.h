@@ -12,7 +12,7 @@
 
 namespace yard {
 
-struct RingPlace {
+struct RingPlacement {
   // Bit mask of the rules below that lead to this placement.
   enum Rule : uint8_t { kTight = 1, kEven = 2, kQuiet = 4, kClear = 8 };
   static constexpr int kRules = 4;
@@ -25,22 +25,22 @@ struct RingPlace {
 //   even    one GPU at a time on the node with the most left
 //   quiet   on equally few nodes, those with the fewest GPUs in use
 //   clear   on the nodes with the least traffic on their uplinks, taking all free GPUs there
-inline std::vector<RingPlace> ring_places(const View& view, const Foretell& foretell,
+inline std::vector<RingPlacement> ring_placements(const View& view, const ThroughputModel& throughput_model,
                                           int32_t slot) {
   const SpecColumns& spec = view.spec();
-  std::vector<RingPlace> out;
+  std::vector<RingPlacement> out;
   std::vector<Piece> tight(static_cast<size_t>(spec.num_nodes) *
                            static_cast<size_t>(std::max(1, view.max_groups())));
-  tight.resize(static_cast<size_t>(place(view, Placement::kBestFit, slot, tight.data())));
+  tight.resize(static_cast<size_t>(place(view, PlacementRule::kBestFit, slot, tight.data())));
   if (tight.empty()) return out;
-  out.push_back({RingPlace::kTight, tight});
+  out.push_back({RingPlacement::kTight, tight});
   if (view.shaped(slot)) return out;
-  const std::span<const int32_t> nodes = foretell.nodes_of(foretell.node_type(tight[0].node));
+  const std::span<const int32_t> nodes = throughput_model.nodes_of(throughput_model.node_type(tight[0].node));
   const int32_t gpus = view.gpus(slot);
-  const auto take_in_order = [&](RingPlace::Rule rule, const auto& key) {
+  const auto fill_in_order = [&](RingPlacement::Rule rule, const auto& key) {
     std::vector<int32_t> order(nodes.begin(), nodes.end());
     std::ranges::stable_sort(order, {}, key);
-    RingPlace found{rule, {}};
+    RingPlacement found{rule, {}};
     int32_t left = gpus;
     for (const int32_t node : order) {
       const int32_t n = std::min(left, view.node_free(node));
@@ -51,7 +51,7 @@ inline std::vector<RingPlace> ring_places(const View& view, const Foretell& fore
   };
   const auto used = [&](int32_t node) { return spec.node_gpus[node] - view.node_free(node); };
 
-  RingPlace even{RingPlace::kEven, {}};
+  RingPlacement even{RingPlacement::kEven, {}};
   std::vector<int32_t> got(static_cast<size_t>(spec.num_nodes), 0);
   int32_t placed = 0;
   for (; placed < gpus; ++placed) {
@@ -69,20 +69,20 @@ inline std::vector<RingPlace> ring_places(const View& view, const Foretell& fore
   }
   if (placed == gpus) out.push_back(std::move(even));
   // On a single node if one can hold the job, else on those that give most.
-  take_in_order(RingPlace::kQuiet, [&](int32_t node) {
+  fill_in_order(RingPlacement::kQuiet, [&](int32_t node) {
     const int32_t given = std::min(gpus, view.node_free(node));
     return std::pair(-given, used(node));
   });
-  take_in_order(RingPlace::kClear, [&](int32_t node) {
+  fill_in_order(RingPlacement::kClear, [&](int32_t node) {
     return std::pair(view.link_bytes_per_s(node), -int64_t{view.node_free(node)});
   });
 
   // Merges equal placements.
-  std::vector<RingPlace> distinct;
-  for (RingPlace& one : out) {
+  std::vector<RingPlacement> distinct;
+  for (RingPlacement& one : out) {
     std::ranges::sort(one.pieces, {}, &Piece::node);
     const auto same = std::ranges::find_if(
-        distinct, [&](const RingPlace& other) { return other.pieces == one.pieces; });
+        distinct, [&](const RingPlacement& other) { return other.pieces == one.pieces; });
     if (same == distinct.end()) {
       distinct.push_back(std::move(one));
     } else {
@@ -94,13 +94,13 @@ inline std::vector<RingPlace> ring_places(const View& view, const Foretell& fore
 
 // Returns the ways to exchange on `pieces`, the job's own at no priority first: the all-reduces
 // whose speeds differ there, each with every priority if the job spans links.
-inline std::vector<Exchange> ways_to_exchange(const Foretell& foretell, int32_t slot,
+inline std::vector<Exchange> exchange_options(const ThroughputModel& throughput_model, int32_t slot,
                                               std::span<const Piece> pieces) {
   std::vector<Pattern> patterns;
   std::vector<double> speeds;
   for (const Pattern by :
        {Pattern::kNone, Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
-    const double speed = foretell.alone_on(slot, pieces, by).speed;
+    const double speed = throughput_model.isolated_throughput(slot, pieces, by).speed;
     if (std::ranges::count(speeds, speed) > 0) continue;
     speeds.push_back(speed);
     patterns.push_back(by);

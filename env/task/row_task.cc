@@ -12,7 +12,7 @@ void RowTask::clear_rest(Observation& out, int32_t rows) const {
   out.rows = out.filled = rows;
 }
 
-std::string RowPlay::Config::text() const {
+std::string RowTaskAdapter::Config::text() const {
   std::string out = task->feature_schema() + "\n";
   for (const auto& [key, value] : task->settings()) out += key + "=" + value + "\n";
   return out;
@@ -21,7 +21,7 @@ std::string RowPlay::Config::text() const {
 void RowTask::write_prior(Observation& out, double gap) const {
   if (out.prior == nullptr) return;
   for (int32_t a = 0; a < shape().actions(); ++a) {
-    const float behind = a == out.suggested ? 0 : -static_cast<float>(gap);
+    const float behind = a == out.expert_action ? 0 : -static_cast<float>(gap);
     out.prior[a] = out.mask[a] == 0 ? kMaskedLogit : behind;
   }
 }

@@ -29,7 +29,7 @@ class RowTask {
     Level level = Level::kBlind;
     bool servable = true;  // false: needs data that no live cluster provides
     bool preemptive = false;
-    bool by_sizes = false;  // true: it decides the sizes of elastic jobs
+    bool resizes_jobs = false;  // true: it decides the sizes of elastic jobs
     std::vector<Field> (*settings)() = describe<NoConfig>;
   };
   // A policy of the registry with its settings.
@@ -53,22 +53,22 @@ class RowTask {
   // Bytes of memory kept between decisions, zeroed at first.
   virtual size_t memory_bytes(const View&) const { return 0; }
   // Processes what has changed. Called once in each decision, before all else.
-  virtual void follow(const View&, std::byte*) const {}
-  // Begins the decision. The memory is as follow(), or a later take() of this decision, left it;
+  virtual void on_events(const View&, std::byte*) const {}
+  // Begins the decision. The memory is as on_events(), or a later apply() of this decision, left it;
   // the draft is empty.
-  virtual void open(const View&, std::byte*) const {}
+  virtual void begin_round(const View&, std::byte*) const {}
   // Returns whether there is still something to choose, after the actions taken so far.
-  virtual bool asks(const View& view, std::byte* memory) const = 0;
-  // Requires: asks(). Rows from out.rows to out.filled must become zero: see clear_rest().
+  virtual bool needs_action(const View& view, std::byte* memory) const = 0;
+  // Requires: needs_action(). Rows from out.rows to out.filled must become zero: see clear_rest().
   virtual void observe(const View& view, std::byte* memory, Observation& out) const = 0;
   // Applies an action. Requires: it is legal in the last observe().
-  virtual void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const = 0;
+  virtual void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const = 0;
   // Ends the decision, e.g. sets a timer. Called even if there was nothing to choose.
-  virtual void close(const View&, std::byte*, Draft&) const {}
+  virtual void commit(const View&, std::byte*, Draft&) const {}
 
   // Returns the cumulative reward since the episode began; a step's reward is its growth. job_s:
   // jobs in the system, integrated over time [s]; the default is minus that.
-  virtual double earned(const View&, const std::byte* memory, double job_s) const {
+  virtual double cumulative_reward(const View&, const std::byte* memory, double job_s) const {
     static_cast<void>(memory);
     return -job_s;
   }
@@ -80,8 +80,8 @@ class RowTask {
   void write_prior(Observation& out, double gap) const;
 
   // Marks an action for exploration, whether legal or not.
-  static void hint(Observation& out, int32_t action) {
-    if (out.hints != nullptr) out.hints[action] = 1;
+  static void mark_for_exploration(Observation& out, int32_t action) {
+    if (out.exploration_mask != nullptr) out.exploration_mask[action] = 1;
   }
 
   // Logarithms as features. log2_of_s() maps seconds to about -1.5 to 1.
@@ -92,7 +92,7 @@ class RowTask {
 using RowTasks = Registry<RowTask>;
 
 // Adapts a RowTask to the concepts of env/task/task.h, for the batch environment.
-struct RowPlay {
+struct RowTaskAdapter {
   struct Config {
     std::shared_ptr<const RowTask> task;
     std::string text() const;
@@ -103,29 +103,29 @@ struct RowPlay {
   static size_t memory_bytes(const View& view, const Config& c) {
     return c.task->memory_bytes(view);
   }
-  static bool take_in(const View& view, const Config& c, std::byte* memory) {
-    c.task->follow(view, memory);
-    open(view, c, memory);
-    return true;  // close() sets the timer even if there is nothing to choose
+  static bool on_events(const View& view, const Config& c, std::byte* memory) {
+    c.task->on_events(view, memory);
+    begin_round(view, c, memory);
+    return true;  // commit() sets the timer even if there is nothing to choose
   }
-  static void open(const View& view, const Config& c, std::byte* memory) {
-    c.task->open(view, memory);
+  static void begin_round(const View& view, const Config& c, std::byte* memory) {
+    c.task->begin_round(view, memory);
   }
-  static bool asks(const View& view, const Config& c, std::byte* memory) {
-    return c.task->asks(view, memory);
+  static bool needs_action(const View& view, const Config& c, std::byte* memory) {
+    return c.task->needs_action(view, memory);
   }
   static void observe(const View& view, const Config& c, std::byte* memory, Observation& out) {
     c.task->observe(view, memory, out);
   }
-  static void take(const View& view, const Config& c, std::byte* memory, int32_t action,
+  static void apply(const View& view, const Config& c, std::byte* memory, int32_t action,
                    Draft& draft) {
-    c.task->take(view, memory, action, draft);
+    c.task->apply(view, memory, action, draft);
   }
-  static void close(const View& view, const Config& c, std::byte* memory, Draft& draft) {
-    c.task->close(view, memory, draft);
+  static void commit(const View& view, const Config& c, std::byte* memory, Draft& draft) {
+    c.task->commit(view, memory, draft);
   }
-  static double earned(const View& view, const Config& c, const std::byte* memory, double job_s) {
-    return c.task->earned(view, memory, job_s);
+  static double cumulative_reward(const View& view, const Config& c, const std::byte* memory, double job_s) {
+    return c.task->cumulative_reward(view, memory, job_s);
   }
 };
 

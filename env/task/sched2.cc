@@ -22,8 +22,8 @@ namespace {
 constexpr int kShown = 12;  // jobs
 // Degrees of locality, as placements: on as few nodes as can hold the job, or it waits; on as few
 // as have room at present; on the first GPUs that are free.
-constexpr std::array kDegrees = {Placement::kConsolidate, Placement::kBestFit,
-                                 Placement::kFirstFit};
+constexpr std::array kDegrees = {PlacementRule::kConsolidate, PlacementRule::kBestFit,
+                                 PlacementRule::kFirstFit};
 constexpr int kHolders = 12;  // jobs that may be preempted, in the rows after the waiting jobs
 constexpr int kRows = kShown * static_cast<int>(kDegrees.size()) + kHolders;
 
@@ -43,7 +43,7 @@ enum RowFeature {
   kHolds,  // 1: it runs, and the action preempts it
   kRowFeatures
 };
-// Followed by the share of nodes with at least a quarter, half, three quarters and all GPUs free.
+// TrackedJob by the share of nodes with at least a quarter, half, three quarters and all GPUs free.
 enum ClusterFeature {
   kFree,        // share of GPUs
   kLargest,     // most GPUs free on one node, in nodes
@@ -74,14 +74,14 @@ struct Config {
   }
 };
 
-struct Stopping {
+struct PreemptSetting {
   bool preempt = false;
   void fields(FieldList&) {}
 };
-using Lengths = SurvivalIndex<Level::kHistory, Stopping, WorkView>;
+using RemainingTimes = SurvivalIndex<Level::kHistory, PreemptSetting, WorkView>;
 
-Lengths::Config lengths_config(const Config& config) {
-  Lengths::Config out;
+RemainingTimes::Config remaining_times_config(const Config& config) {
+  RemainingTimes::Config out;
   out.preempt = config.preempt;
   return out;
 }
@@ -89,7 +89,7 @@ Lengths::Config lengths_config(const Config& config) {
 class Sched2 final : public RowTask {
  public:
   explicit Sched2(const Settings& settings)
-      : config_(parse<Config>(settings)), lengths_(lengths_config(config_)) {}
+      : config_(parse<Config>(settings)), remaining_times_(remaining_times_config(config_)) {}
 
   TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
   std::string feature_schema() const override {
@@ -108,21 +108,21 @@ class Sched2 final : public RowTask {
   }
 
   size_t memory_bytes(const View& view) const override {
-    return sizeof(int64_t) + lengths_.bytes(view);
+    return sizeof(int64_t) + remaining_times_.bytes(view);
   }
-  void follow(const View& view, std::byte* memory) const override {
-    Carver carver(memory + sizeof(int64_t));
-    const Lengths::Now now(lengths_, view, carver);
+  void on_events(const View& view, std::byte* memory) const override {
+    BumpAllocator bump(memory + sizeof(int64_t));
+    const RemainingTimes::Evaluator now(remaining_times_, view, bump);
   }
-  void open(const View&, std::byte* memory) const override { enough(memory) = 0; }
+  void begin_round(const View&, std::byte* memory) const override { round_done(memory) = 0; }
 
-  bool asks(const View& view, std::byte* memory) const override {
-    if (enough(memory) != 0 || view.num_waiting() == 0) return false;
-    Carver carver(memory + sizeof(int64_t));
-    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+  bool needs_action(const View& view, std::byte* memory) const override {
+    if (round_done(memory) != 0 || view.num_waiting() == 0) return false;
+    BumpAllocator bump(memory + sizeof(int64_t));
+    RemainingTimes::Evaluator now(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
     const std::vector<Candidate> waiting = shown(view, now);
     if (!holders(view, now, waiting).empty()) return true;
-    if (view.free_gpus() < view.least_gpus_waited_for()) return false;
+    if (view.free_gpus() < view.min_gpus_waited_for()) return false;
     std::vector<Piece> room = room_for(view);
     for (const auto& [seconds, rank, slot] : waiting) {
       for (size_t d = 0; d < kDegrees.size(); ++d) {
@@ -133,18 +133,18 @@ class Sched2 final : public RowTask {
   }
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const Foretell foretell(view);
-    Carver carver(memory + sizeof(int64_t));
-    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+    const ThroughputModel throughput_model(view);
+    BumpAllocator bump(memory + sizeof(int64_t));
+    RemainingTimes::Evaluator now(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
     const std::vector<Candidate> jobs = shown(view, now);
     std::vector<Piece> room = room_for(view);
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = 0;
-    o.suggested = kRows;
+    o.expert_action = kRows;
     int32_t first = kNone, local = 0;
     for (size_t j = 0; j < jobs.size(); ++j) {
       const int32_t slot = jobs[j].slot;
-      const float sensitivity = config_.locality ? sensitivity_of(view, foretell, slot) : 0;
+      const float sensitivity = config_.locality ? sensitivity_of(view, throughput_model, slot) : 0;
       local += sensitivity > kLocal;
       int32_t fewer = 0;  // nodes of the stricter degree
       for (size_t d = 0; d < kDegrees.size(); ++d) {
@@ -156,34 +156,34 @@ class Sched2 final : public RowTask {
         const int32_t n = place(view, kDegrees[d], slot, room.data());
         if (n == 0 || n == fewer) continue;  // a stricter degree gives the same
         const std::span<const Piece> there(room.data(), static_cast<size_t>(n));
-        describe_place(view, foretell, slot, there, f);
+        describe_place(view, throughput_model, slot, there, f);
         fewer = n;
         o.mask[row] = 1;
         ++o.choices;
         if (first == kNone) first = row;
         const bool strictest = d == 0 || !offered(0);
-        if (strictest && slot == view.queue_head()) o.suggested = row;
+        if (strictest && slot == view.queue_head()) o.expert_action = row;
       }
     }
     const std::vector<Candidate> held = holders(view, now, jobs);
     auto rows = static_cast<int32_t>(jobs.size() * kDegrees.size());
     for (const Candidate& holder : held) {
-      const float sensitivity = config_.locality ? sensitivity_of(view, foretell, holder.slot) : 0;
+      const float sensitivity = config_.locality ? sensitivity_of(view, throughput_model, holder.slot) : 0;
       float* f = describe_job(view, holder, sensitivity, rows, o);
       f[kHolds] = 1;
-      describe_place(view, foretell, holder.slot, pieces_of(view, holder.slot), f);
+      describe_place(view, throughput_model, holder.slot, pieces_of(view, holder.slot), f);
       o.mask[rows++] = 1;
       ++o.choices;
     }
     // If nothing runs, waiting for a placement is useless.
     o.mask[kRows] = view.num_held() > 0;
     // The heuristic never preempts. If it can start no job, it waits.
-    if (o.mask[o.suggested] == 0) o.suggested = first;
-    if (o.suggested == kNone) o.suggested = kRows;
+    if (o.mask[o.expert_action] == 0) o.expert_action = first;
+    if (o.expert_action == kNone) o.expert_action = kRows;
     if (o.prior != nullptr) {
       for (int32_t a = 0; a <= kRows; ++a) {
         const bool stops = a >= rows - static_cast<int32_t>(held.size()) && a < rows;
-        const double gap = (a == o.suggested ? 0 : config_.prior_gap) + stops * config_.stop_gap;
+        const double gap = (a == o.expert_action ? 0 : config_.prior_gap) + stops * config_.stop_gap;
         o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : -static_cast<float>(gap);
       }
     }
@@ -191,13 +191,13 @@ class Sched2 final : public RowTask {
     describe_cluster(view, static_cast<float>(local) / static_cast<float>(jobs.size()), o.cluster);
   }
 
-  void take(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
+  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
     if (action == kRows) {
-      enough(memory) = 1;
+      round_done(memory) = 1;
       return;
     }
-    Carver carver(memory + sizeof(int64_t));
-    Lengths::Now now(Lengths::Now::kAgain, lengths_, view, carver);
+    BumpAllocator bump(memory + sizeof(int64_t));
+    RemainingTimes::Evaluator now(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
     const std::vector<Candidate> waiting = shown(view, now);
     const size_t j = static_cast<size_t>(action) / kDegrees.size(),
                  d = static_cast<size_t>(action) % kDegrees.size();
@@ -215,7 +215,7 @@ class Sched2 final : public RowTask {
   static constexpr float kLocal = 0.152F;  // log2 of the speedup that undoes a loss of a tenth
 
   // 1: the decision took "nothing more".
-  static int64_t& enough(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
+  static int64_t& round_done(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
 
   static std::vector<Piece> room_for(const View& view) {
     return std::vector<Piece>(static_cast<size_t>(view.spec().num_nodes) *
@@ -223,7 +223,7 @@ class Sched2 final : public RowTask {
   }
 
   bool offered(size_t degree) const {
-    return config_.locality || kDegrees[degree] == Placement::kBestFit;
+    return config_.locality || kDegrees[degree] == PlacementRule::kBestFit;
   }
 
   struct Candidate {
@@ -233,7 +233,7 @@ class Sched2 final : public RowTask {
   };
 
   // Returns the head of the queue, then the jobs with the shortest predicted time left.
-  static std::vector<Candidate> shown(const View& view, Lengths::Now& now) {
+  static std::vector<Candidate> shown(const View& view, RemainingTimes::Evaluator& now) {
     std::vector<Candidate> all;
     const int32_t head = view.queue_head();
     for (int32_t slot = head; slot != kNone; slot = view.queue_next(slot)) {
@@ -246,7 +246,7 @@ class Sched2 final : public RowTask {
 
   // Returns the preemptible jobs with the longest predicted time left, provided that some shown job
   // would hold GPUs for less time.
-  std::vector<Candidate> holders(const View& view, Lengths::Now& now,
+  std::vector<Candidate> holders(const View& view, RemainingTimes::Evaluator& now,
                                  const std::vector<Candidate>& waiting) const {
     std::vector<Candidate> all;
     if (!config_.preempt || !view.may_preempt()) return all;
@@ -254,7 +254,7 @@ class Sched2 final : public RowTask {
     for (const Candidate& c : waiting) shortest = std::min(shortest, c.seconds);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
-      const int64_t runs_us = view.now_us() - began_us(view, slot);
+      const int64_t runs_us = view.now_us() - phase_start_us(view, slot);
       if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot) || runs_us <= 0 ||
           1e-6 * static_cast<double>(runs_us) < config_.quantum_s) {
         continue;
@@ -275,7 +275,7 @@ class Sched2 final : public RowTask {
   }
 
   // Start of waiting or running. While a job runs, since_us() changes with its rate.
-  static int64_t began_us(const View& view, int32_t slot) {
+  static int64_t phase_start_us(const View& view, int32_t slot) {
     return view.holds(slot) ? view.until_us(slot) : view.since_us(slot);
   }
 
@@ -295,18 +295,18 @@ class Sched2 final : public RowTask {
     o.slots[row] = job.slot;
     f[kSize] = log2_of(view.weight_gpus(job.slot)) / 4;
     f[kLength] = log2_of_s(job.seconds);
-    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us(view, job.slot)));
+    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - phase_start_us(view, job.slot)));
     f[kSensitivity] = sensitivity;
     return f;
   }
 
   // Spread over one node per GPU, or over all nodes if there are fewer; other jobs are ignored.
-  static float sensitivity_of(const View& view, const Foretell& foretell, int32_t slot) {
-    if (view.shaped(slot) || view.gpus(slot) < 2 || !foretell.places_differ()) return 0;
+  static float sensitivity_of(const View& view, const ThroughputModel& throughput_model, int32_t slot) {
+    if (view.shaped(slot) || view.gpus(slot) < 2 || !throughput_model.depends_on_placement()) return 0;
     double most = 0;
-    for (int32_t type = 0; type < foretell.num_types(); ++type) {
-      const double together = foretell.together(slot, type);
-      const std::span<const int32_t> nodes = foretell.nodes_of(type);
+    for (int32_t type = 0; type < throughput_model.num_types(); ++type) {
+      const double together = throughput_model.consolidated_throughput(slot, type);
+      const std::span<const int32_t> nodes = throughput_model.nodes_of(type);
       if (together <= 0 || nodes.size() < 2) continue;
       std::vector<Piece> apart;
       const auto over = std::min<int32_t>(view.gpus(slot), static_cast<int32_t>(nodes.size()));
@@ -314,13 +314,13 @@ class Sched2 final : public RowTask {
         apart.push_back(
             {nodes[static_cast<size_t>(i)], view.gpus(slot) / over + (i < view.gpus(slot) % over)});
       }
-      const double spread = foretell.there(slot, apart, {});
+      const double spread = throughput_model.throughput(slot, apart, {});
       if (spread > 0) most = std::max<double>(most, log2_coarse(together / spread));
     }
     return static_cast<float>(std::clamp(most, 0.0, 4.0));
   }
 
-  void describe_place(const View& view, const Foretell& foretell, int32_t slot,
+  void describe_place(const View& view, const ThroughputModel& throughput_model, int32_t slot,
                       std::span<const Piece> pieces, float* f) const {
     if (!config_.locality) return;  // its throughput there would reveal both
     const auto n = static_cast<int32_t>(pieces.size());
@@ -329,8 +329,8 @@ class Sched2 final : public RowTask {
       // A running job's GPUs are already excluded from the node's free GPUs.
       left_over += view.node_free(piece.node) - (view.holds(slot) ? 0 : piece.gpus);
     }
-    const double best = foretell.best(slot);
-    const double rate = foretell.there(slot, pieces, {});
+    const double best = throughput_model.best_throughput(slot);
+    const double rate = throughput_model.throughput(slot, pieces, {});
     f[kRate] = best > 0 ? log2_of(std::max(rate / best, 1.0 / 16)) : 0;
     const auto nodes = log2_of(n);
     const int32_t fewest =
@@ -370,7 +370,7 @@ class Sched2 final : public RowTask {
   }
 
   Config config_;
-  Lengths lengths_;
+  RemainingTimes remaining_times_;
 };
 
 const RowTasks::Add<Sched2> kSched2{

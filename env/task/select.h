@@ -21,7 +21,7 @@
 namespace yard {
 
 struct SelectConfig {
-  Placement placement = Placement::kFirstFit;
+  PlacementRule placement = PlacementRule::kFirstFit;
   int64_t tick_us = 300'000'000;  // decide again after this time if jobs wait and none runs
 };
 
@@ -61,7 +61,7 @@ struct Select {
 
   YARD_HD static size_t memory_bytes(const View&) { return sizeof(Window); }
 
-  YARD_HD static bool take_in(const View& view, const Config& config, std::byte* memory) {
+  YARD_HD static bool on_events(const View& view, const Config& config, std::byte* memory) {
     Window& w = *reinterpret_cast<Window*>(memory);
     if (w.begun == 0) {
       w.begun = 1;
@@ -72,7 +72,7 @@ struct Select {
     return !idle(view, config);
   }
 
-  // Requires: take_in() at this decision point.
+  // Requires: on_events() at this decision point.
   YARD_HD static void observe(const View& view, const Config& config, std::byte* memory,
                               Observation& out) {
     const Window& w = *reinterpret_cast<const Window*>(memory);
@@ -89,11 +89,11 @@ struct Select {
            sizeof(float) * static_cast<size_t>(kJobs - rows) * kJobFeatures);
     memcpy(out.slots, w.slots, sizeof(int32_t) * static_cast<size_t>(rows));
     out.rows = rows;
-    out.choices = look_for_places(view, config, w, out.mask);
+    out.choices = mark_placeable(view, config, w, out.mask);
     memset(out.mask + rows, 0, static_cast<size_t>(kJobs - rows));
     // If only the policy keeps jobs waiting, one of those that fit must start.
     out.mask[kNothing] = !(view.num_live() == view.num_waiting() && out.choices > 0);
-    out.suggested = first_set(out.mask);
+    out.expert_action = first_set(out.mask);
     out.cluster[kFree] = free;
     out.cluster[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
     out.cluster[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
@@ -107,12 +107,12 @@ struct Select {
   // Returns whether there is nothing to choose. May return false where only kNothing is legal.
   YARD_HD static bool idle(const View& view, const Config&) {
     if (view.num_waiting() == 0) return true;
-    return view.least_gpus_waited_for() > view.free_gpus();
+    return view.min_gpus_waited_for() > view.free_gpus();
   }
 
   YARD_HD static int64_t wake_us(const View& view, const Config& config) {
-    const bool nothing_under_way = view.num_waiting() + view.num_blocked() == view.num_live();
-    return view.num_waiting() > 0 && nothing_under_way ? view.now_us() + config.tick_us : kNever;
+    const bool none_runs = view.num_waiting() + view.num_blocked() == view.num_live();
+    return view.num_waiting() > 0 && none_runs ? view.now_us() + config.tick_us : kNever;
   }
 
   template <class Editor>
@@ -137,10 +137,10 @@ struct Select {
 
  private:
   // Writes which rows have a placement at present. Returns their number.
-  YARD_HD static int32_t look_for_places(const View& view, const Config& config, const Window& w,
+  YARD_HD static int32_t mark_placeable(const View& view, const Config& config, const Window& w,
                                          uint8_t* mask) {
     const int32_t rows = w.rows;
-    if (config.placement == Placement::kConsolidate || view.has_shapes()) {
+    if (config.placement == PlacementRule::kConsolidate || view.has_shapes()) {
       int32_t places = 0;
       for (int32_t r = 0; r < rows; ++r) {
         mask[r] = can_place(view, config.placement, w.slots[r]);

@@ -15,24 +15,24 @@ namespace yard {
 template <class T>
 concept Task = requires(const View& view, const typename T::Config& config, std::byte* memory,
                         Observation& out) {
-  { T::take_in(view, config, memory) } -> std::same_as<bool>;
+  { T::on_events(view, config, memory) } -> std::same_as<bool>;
   T::observe(view, config, memory, out);
 };
 
-// A task whose actions edit a draft: call open(), then take() with actions (doing nothing is
-// one of them) while asks() returns true, then close().
+// A task whose actions edit a draft: call begin_round(), then apply() with actions (doing nothing is
+// one of them) while needs_action() returns true, then commit().
 template <class T>
 concept DraftingTask = Task<T> && requires(const View& view, const typename T::Config& config,
                                            std::byte* memory, int32_t action, Draft& draft) {
-  // Opens the decision again as take_in() does, but processes no events.
-  T::open(view, config, memory);
-  { T::asks(view, config, memory) } -> std::same_as<bool>;
-  T::take(view, config, memory, action, draft);
-  T::close(view, config, memory, draft);
+  // Opens the decision again as on_events() does, but processes no events.
+  T::begin_round(view, config, memory);
+  { T::needs_action(view, config, memory) } -> std::same_as<bool>;
+  T::apply(view, config, memory, action, draft);
+  T::commit(view, config, memory, draft);
 };
 
 // Properties of a configured task. They are constants of most task types; a type that stands for
-// many agents (RowPlay) computes them from its configuration.
+// many agents (RowTaskAdapter) computes them from its configuration.
 template <Task T>
 TaskShape shape_of(const typename T::Config& config) {
   if constexpr (requires { T::shape(config); }) {
@@ -62,30 +62,30 @@ size_t memory_bytes_of(const View& view, const typename T::Config& config) {
 
 // Cumulative reward; a step's reward is its growth. job_us: jobs in the system, integrated over
 // time. The reward is minus that in seconds unless the task defines its own.
-struct Earned {
+struct CumulativeReward {
   int64_t job_us;
   double own = 0;
 };
 
 template <class T>
-concept EarningTask = Task<T> &&
+concept RewardingTask = Task<T> &&
     requires(const View& view, const typename T::Config& config, const std::byte* memory) {
-  { T::earned(view, config, memory, 1.0) } -> std::same_as<double>;
+  { T::cumulative_reward(view, config, memory, 1.0) } -> std::same_as<double>;
 };
 
 template <Task T>
-Earned earned(const View& view, const typename T::Config& config, const std::byte* memory,
+CumulativeReward cumulative_reward(const View& view, const typename T::Config& config, const std::byte* memory,
               int64_t job_us) {
-  if constexpr (EarningTask<T>) {
-    return {job_us, T::earned(view, config, memory, 1e-6 * static_cast<double>(job_us))};
+  if constexpr (RewardingTask<T>) {
+    return {job_us, T::cumulative_reward(view, config, memory, 1e-6 * static_cast<double>(job_us))};
   } else {
     return {job_us};
   }
 }
 
 template <Task T>
-double reward_of(const Earned& before, const Earned& after) {
-  if constexpr (EarningTask<T>) return after.own - before.own;
+double reward_of(const CumulativeReward& before, const CumulativeReward& after) {
+  if constexpr (RewardingTask<T>) return after.own - before.own;
   return -1e-6 * static_cast<double>(after.job_us - before.job_us);
 }
 

@@ -24,7 +24,7 @@ Owner owner_kind(const std::vector<Job>& jobs) {
       if (names.size() > 1) return kind;
     }
   }
-  return Owner::kNobody;
+  return Owner::kNone;
 }
 
 Batches find_batches(const std::vector<Job>& jobs) {
@@ -43,7 +43,7 @@ Batches find_batches(const std::vector<Job>& jobs) {
             .first->second;
     const auto [at, first] = latest.try_emplace({owner, job.gpus}, -1);
     const int32_t before = at->second;
-    if (first || job.submit_us - jobs[out.all[before].jobs.back()].submit_us >= kTogetherUs) {
+    if (first || job.submit_us - jobs[out.all[before].jobs.back()].submit_us >= kBatchGapUs) {
       at->second = static_cast<int32_t>(out.all.size());
       out.all.push_back({owner, job.gpus, before, {}});
     }

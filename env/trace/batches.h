@@ -10,12 +10,12 @@
 
 namespace yard {
 
-// Owners of jobs: users if the trace names several, else tenants. kNobody: neither, so that size
+// Owners of jobs: users if the trace names several, else tenants. kNone: neither, so that size
 // and time alone form batches.
-enum class Owner { kNobody, kTenant, kUser };
+enum class Owner { kNone, kTenant, kUser };
 
 Owner owner_kind(const std::vector<Job>& jobs);
-const std::string& owner_of(const Job& job, Owner kind);  // "" for kNobody
+const std::string& owner_of(const Job& job, Owner kind);  // "" for kNone
 
 struct Batches {
   struct Batch {
@@ -25,13 +25,13 @@ struct Batches {
     std::vector<int32_t> jobs;  // indices, by submission
   };
 
-  Owner kind = Owner::kNobody;
+  Owner kind = Owner::kNone;
   int32_t owners = 0;
   std::vector<Batch> all;  // by submission of the first job
   std::vector<int32_t> of_job;
 };
 
-constexpr int64_t kTogetherUs = 600'000'000;
+constexpr int64_t kBatchGapUs = 600'000'000;
 
 // Requires: jobs sorted by submission.
 Batches find_batches(const std::vector<Job>& jobs);

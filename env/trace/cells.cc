@@ -7,7 +7,7 @@
 
 namespace yard {
 
-Cells::Cells(Lines& lines) : lines_(&lines) {
+MeasurementTable::MeasurementTable(Lines& lines) : lines_(&lines) {
   if (!lines.next(row_)) return;
   for (const std::string_view field : split(row_, ',')) {
     const std::string_view name = trim(field);
@@ -19,7 +19,7 @@ Cells::Cells(Lines& lines) : lines_(&lines) {
   }
 }
 
-int Cells::column(std::string_view name) const {
+int MeasurementTable::column(std::string_view name) const {
   const auto it = std::find(columns_.begin(), columns_.end(), name);
   if (it == columns_.end()) {
     throw InputError(lines_->name() + ":1", "a column '" + std::string(name) + "'",
@@ -28,7 +28,7 @@ int Cells::column(std::string_view name) const {
   return static_cast<int>(it - columns_.begin());
 }
 
-bool Cells::next() {
+bool MeasurementTable::next() {
   while (lines_->next(row_)) {
     if (trim(row_).empty()) continue;
     fields_ = split(row_, ',');
@@ -42,7 +42,7 @@ bool Cells::next() {
   return false;
 }
 
-void Cells::refuse(int column, const std::string& expected) const {
+void MeasurementTable::refuse(int column, const std::string& expected) const {
   const std::string_view field = text(column);
   const auto offset = field.data() - row_.data() + 1;
   throw InputError(
@@ -50,34 +50,34 @@ void Cells::refuse(int column, const std::string& expected) const {
       expected, "'" + std::string(field) + "'");
 }
 
-double Cells::not_negative(int column) const {
+double MeasurementTable::not_negative(int column) const {
   const auto number = parse_double(text(column));
   const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || *number < 0 || *number > kMost || (*number > 0 && *number < kLeast)) {
-    refuse(column, name + ", 0 or a number from " + shortest(kLeast) + " to " + shortest(kMost));
+  if (!number || *number < 0 || *number > kMax || (*number > 0 && *number < kMin)) {
+    refuse(column, name + ", 0 or a number from " + shortest(kMin) + " to " + shortest(kMax));
   }
   return *number;
 }
 
-double Cells::positive(int column) const {
+double MeasurementTable::positive(int column) const {
   const auto number = parse_double(text(column));
   const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || *number < kLeast || *number > kMost) {
-    refuse(column, name + ", a number from " + shortest(kLeast) + " to " + shortest(kMost));
+  if (!number || *number < kMin || *number > kMax) {
+    refuse(column, name + ", a number from " + shortest(kMin) + " to " + shortest(kMax));
   }
   return *number;
 }
 
-int32_t Cells::count(int column) const {
+int32_t MeasurementTable::count(int column) const {
   const auto number = parse_number<int32_t>(text(column));
   const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || *number < 1 || *number > kMostGpus) {
-    refuse(column, name + ", a whole number from 1 to " + std::to_string(kMostGpus));
+  if (!number || *number < 1 || *number > kMaxGpus) {
+    refuse(column, name + ", a whole number from 1 to " + std::to_string(kMaxGpus));
   }
   return *number;
 }
 
-std::vector<int32_t> Cells::placement(int column) const {
+std::vector<int32_t> MeasurementTable::placement(int column) const {
   std::vector<int32_t> node_gpus;
   for (const char c : text(column)) {
     if (c < '1' || c > '9') refuse(column, "a placement, one digit above 0 for each node");

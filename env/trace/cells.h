@@ -1,9 +1,9 @@
 // A CSV table of measurements with named columns. Every number must be usable; otherwise the reader
 // throws InputError with file, line and column.
 //
-//   Cells cells(lines);
-//   const int step = cells.column("step_time");
-//   while (cells.next()) use(cells.positive(step));
+//   MeasurementTable table(lines);
+//   const int step = table.column("step_time");
+//   while (table.next()) use(table.positive(step));
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace yard {
 
-class Cells {
+class MeasurementTable {
  public:
   // Numbers outside this range are taken for typing errors, since results could overflow.
-  static constexpr double kLeast = 1e-18, kMost = 1e18;
-  static constexpr int32_t kMostGpus = 1 << 16;
+  static constexpr double kMin = 1e-18, kMax = 1e18;
+  static constexpr int32_t kMaxGpus = 1 << 16;
 
   // The first line names the columns, each once; else throws InputError. `lines` must outlive this.
-  explicit Cells(Lines& lines);
+  explicit MeasurementTable(Lines& lines);
 
   // Returns the index of a column. Throws InputError if there is no such column.
   int column(std::string_view name) const;
@@ -34,9 +34,9 @@ class Cells {
 
   // Values of the current row. Each throws InputError if the field holds none.
   std::string_view text(int column) const { return fields_[static_cast<size_t>(column)]; }
-  double positive(int column) const;                 // kLeast to kMost
-  double not_negative(int column) const;             // 0, or kLeast to kMost
-  int32_t count(int column) const;                   // 1 to kMostGpus
+  double positive(int column) const;                 // kMin to kMax
+  double not_negative(int column) const;             // 0, or kMin to kMax
+  int32_t count(int column) const;                   // 1 to kMaxGpus
   std::vector<int32_t> placement(int column) const;  // "1112": GPUs on each of four nodes
   [[noreturn]] void refuse(int column, const std::string& expected) const;
 

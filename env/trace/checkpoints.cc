@@ -22,10 +22,10 @@ Times times_of(const Profiles& profiles, const std::string& name, const Checkpoi
     const double storage_s = weights * model.state_per_weight / (model.storage_gib_per_s * kGib);
     out = {model.save_s + storage_s, model.start_s + storage_s};
   }
-  for (const MeasuredRestart& told : profiles.restarts) {
-    if (plain_model_name(told.model) != plain) continue;
-    if (told.save_s >= 0) out.save_s = told.save_s;
-    if (told.restore_s >= 0) out.restore_s = told.restore_s;
+  for (const MeasuredRestart& measured : profiles.restarts) {
+    if (plain_model_name(measured.model) != plain) continue;
+    if (measured.save_s >= 0) out.save_s = measured.save_s;
+    if (measured.restore_s >= 0) out.restore_s = measured.restore_s;
   }
   return out;
 }

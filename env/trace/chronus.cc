@@ -13,7 +13,7 @@ namespace yard {
 namespace {
 
 constexpr int64_t kUsPerMin = 60'000'000;
-constexpr int64_t kMostMinutes = 1'000'000'000;
+constexpr int64_t kMaxMinutes = 1'000'000'000;
 
 class ChronusReader final : public TraceReader {
  public:
@@ -60,17 +60,17 @@ class ChronusReader final : public TraceReader {
 
  private:
   static bool read_dues(Rows& rows, int times, int values, std::vector<Due>& dues) {
-    const std::string minutes = rows.trimmed(times), worth = rows.trimmed(values);
-    const auto when = split(minutes, '-'), what = split(worth, '-');
-    if (when.size() != what.size()) {
-      rows.unusable(values, "not one value for each time", std::to_string(when.size()) + " values",
-                    "'" + worth + "'");
+    const std::string minutes = rows.trimmed(times), value_list = rows.trimmed(values);
+    const auto deadline_minutes = split(minutes, '-'), deadline_values = split(value_list, '-');
+    if (deadline_minutes.size() != deadline_values.size()) {
+      rows.unusable(values, "not one value for each time", std::to_string(deadline_minutes.size()) + " values",
+                    "'" + value_list + "'");
       return false;
     }
-    for (size_t i = 0; i < when.size(); ++i) {
-      const auto minute = parse_int(when[i]);
-      const auto value = parse_double(what[i]);
-      const bool later = minute && *minute >= 0 && *minute <= kMostMinutes &&
+    for (size_t i = 0; i < deadline_minutes.size(); ++i) {
+      const auto minute = parse_int(deadline_minutes[i]);
+      const auto value = parse_double(deadline_values[i]);
+      const bool later = minute && *minute >= 0 && *minute <= kMaxMinutes &&
                          (i == 0 || *minute * kUsPerMin > dues.back().within_us);
       if (!later) {
         rows.unusable(times, "times that do not rise", "rising whole minutes joined by '-'",
@@ -79,7 +79,7 @@ class ChronusReader final : public TraceReader {
       }
       if (!value || (i > 0 && *value > dues.back().value)) {
         rows.unusable(values, "values that do not fall", "falling numbers joined by '-'",
-                      "'" + worth + "'");
+                      "'" + value_list + "'");
         return false;
       }
       dues.push_back({*minute * kUsPerMin, *value});

@@ -13,7 +13,7 @@ namespace {
 constexpr int kSteps = 64;
 
 // Returns how far one batch size is from another, as |log ratio|; 0 if `wanted` is unknown.
-double off(int32_t batch, int32_t wanted) {
+double batch_distance(int32_t batch, int32_t wanted) {
   return wanted < 1 ? 0 : std::abs(std::log(static_cast<double>(batch) / wanted));
 }
 
@@ -23,7 +23,7 @@ const MeasuredCurve* measured_curve(const Profiles& profiles, const Job& job) {
   for (const MeasuredCurve& curve : profiles.curves) {
     if (plain.empty() || plain_model_name(curve.model) != plain) continue;
     const bool nearer =
-        best == nullptr || off(curve.batch, job.batch_size) < off(best->batch, job.batch_size);
+        best == nullptr || batch_distance(curve.batch, job.batch_size) < batch_distance(best->batch, job.batch_size);
     if (nearer) best = &curve;
   }
   return best;
@@ -31,7 +31,7 @@ const MeasuredCurve* measured_curve(const Profiles& profiles, const Job& job) {
 
 }  // namespace
 
-std::vector<CurvePoint> tabulated(const LossForm& form) {
+std::vector<CurvePoint> tabulate_loss(const LossForm& form) {
   YARD_CHECK(form.b0 >= 0 && form.b1 > 0, "a loss that does not fall to where it ends");
   std::vector<CurvePoint> out;
   for (int i = 0; i <= kSteps; ++i) {
@@ -64,11 +64,11 @@ double share_until(const std::vector<CurvePoint>& curve, double target) {
   return 1;
 }
 
-void settle_curves(Trace& trace, const Profiles& profiles) {
+void set_training_curves(Trace& trace, const Profiles& profiles) {
   for (Job& job : trace.jobs) {
     if (!job.curve.empty()) continue;
     if (job.loss.b1 > 0) {
-      job.curve = tabulated(job.loss);
+      job.curve = tabulate_loss(job.loss);
     } else if (const MeasuredCurve* known = measured_curve(profiles, job); known != nullptr) {
       job.curve = known->points;
     }

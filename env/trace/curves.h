@@ -14,7 +14,7 @@ namespace yard {
 
 // Returns the form at 65 points. Linear interpolation between them is at most (b0 / 64)^2 / (4
 // b1^3) too high. Requires: b0 >= 0, b1 > 0.
-std::vector<CurvePoint> tabulated(const LossForm& form);
+std::vector<CurvePoint> tabulate_loss(const LossForm& form);
 
 // Returns the metric after a share of the work, 0 to 1. It is constant before the first point and
 // after the last. Requires: the curve has points.
@@ -27,6 +27,6 @@ double share_until(const std::vector<CurvePoint>& curve, double target);
 // Sets the curves of jobs: from the job's own form, else from measurements of its model with the
 // nearest batch size. The work of a job with a target is cut to what reaches the target, and its
 // curve is rescaled to that. A second call changes nothing.
-void settle_curves(Trace& trace, const Profiles& profiles);
+void set_training_curves(Trace& trace, const Profiles& profiles);
 
 }  // namespace yard

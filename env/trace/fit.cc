@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-constexpr size_t kLeastJobs = 50;
+constexpr size_t kMinJobs = 50;
 constexpr int64_t kDayS = 24 * 3600;
 constexpr int64_t kWeekS = 7 * kDayS;
 constexpr int64_t kMondayS = 3 * kDayS;  // 1970 began on a Thursday
@@ -33,8 +33,8 @@ void check_usable(const Trace& trace, const std::vector<Job>& jobs) {
     throw InputError(trace.source + ":" + std::to_string(it->line), "run times to fit",
                      "a job without one, '" + it->id + "'");
   }
-  if (jobs.size() >= kLeastJobs) return;
-  throw InputError(trace.source, "a part with at least " + std::to_string(kLeastJobs) + " jobs",
+  if (jobs.size() >= kMinJobs) return;
+  throw InputError(trace.source, "a part with at least " + std::to_string(kMinJobs) + " jobs",
                    std::to_string(jobs.size()));
 }
 
@@ -58,9 +58,9 @@ FitPart part_of(const Trace& trace, WindowOptions options) {
   return part;
 }
 
-LikeModel fit_like(const Trace& trace, const FitPart& part) {
+WorkloadModel fit_workload_model(const Trace& trace, const FitPart& part) {
   check_usable(trace, part.jobs);
-  LikeModel model;
+  WorkloadModel model;
   model.source = trace.source.starts_with("synthetic:")
                      ? trace.source
                      : std::filesystem::path(trace.source).filename().string();
@@ -88,7 +88,7 @@ LikeModel fit_like(const Trace& trace, const FitPart& part) {
   fit_levels(data, model);
   fit_runs(data, model);
   fit_extras(data, model);
-  return parse_like(to_text(model), "the fitted model");  // rounded as in a file
+  return parse_workload_model(to_text(model), "the fitted model");  // rounded as in a file
 }
 
 }  // namespace yard

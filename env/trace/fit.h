@@ -3,7 +3,7 @@
 // equations.
 //
 //   Trace trace = load_trace("cluster04.csv.gz", {});
-//   LikeModel model = fit_like(trace, part_of(trace, {.from = "0%", .to = "60%"}));
+//   WorkloadModel model = fit_workload_model(trace, part_of(trace, {.from = "0%", .to = "60%"}));
 #pragma once
 
 #include <string>
@@ -24,6 +24,6 @@ struct FitPart {
 FitPart part_of(const Trace& trace, WindowOptions window);
 
 // Throws InputError if the part has fewer than 50 jobs, or a job without a run time.
-LikeModel fit_like(const Trace& trace, const FitPart& part);
+WorkloadModel fit_workload_model(const Trace& trace, const FitPart& part);
 
 }  // namespace yard

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kHourS = 3600;
 constexpr size_t kDayHours = 24, kWeekDays = 7;
-constexpr double kLeastDaysForHours = 7, kLeastDaysForWeekdays = 28;
+constexpr double kMinDaysForHours = 7, kMinDaysForWeekdays = 28;
 
 // Numbers of batches by hour.
 struct Hours {
@@ -22,7 +22,7 @@ struct Hours {
   double rate = 0;              // batches per hour
 
   size_t of_week(size_t h) const {
-    constexpr auto kWeek = static_cast<int64_t>(LikeModel::kWeekHours);
+    constexpr auto kWeek = static_cast<int64_t>(WorkloadModel::kWeekHours);
     return static_cast<size_t>(((first + static_cast<int64_t>(h)) % kWeek + kWeek) % kWeek);
   }
 };
@@ -51,7 +51,7 @@ Hours count(const FitData& data) {
 
 // Returns relative rates with mean 1 from samples of each. Shrinks them towards 1 by the share of
 // their variance that the samples' own scatter explains (James and Stein).
-std::vector<double> drawn_to_flat(const std::vector<std::vector<double>>& samples) {
+std::vector<double> shrink_to_flat(const std::vector<std::vector<double>>& samples) {
   std::vector<double> rates(samples.size(), 1);
   std::vector<double> means;
   double scatter = 0;
@@ -76,7 +76,7 @@ std::vector<double> drawn_to_flat(const std::vector<std::vector<double>>& sample
 }
 
 // Samples are whole hours by hour of the day, and whole days by weekday.
-void fit_profile(const Hours& hours, double days, LikeModel& model) {
+void fit_profile(const Hours& hours, double days, WorkloadModel& model) {
   std::vector<std::vector<double>> by_hour(kDayHours), by_day(kWeekDays);
   double today = 0;
   size_t whole = 0;  // hours of today so far
@@ -89,13 +89,13 @@ void fit_profile(const Hours& hours, double days, LikeModel& model) {
     if (++whole == kDayHours) by_day[hours.of_week(h) / kDayHours].push_back(today);
   }
   std::vector<double> of_hour(kDayHours, 1), of_day(kWeekDays, 1);
-  if (days >= kLeastDaysForHours) of_hour = drawn_to_flat(by_hour), model.profile = "hours";
-  if (days >= kLeastDaysForWeekdays) {
-    of_day = drawn_to_flat(by_day);
+  if (days >= kMinDaysForHours) of_hour = shrink_to_flat(by_hour), model.profile = "hours";
+  if (days >= kMinDaysForWeekdays) {
+    of_day = shrink_to_flat(by_day);
     model.profile = "hours and weekdays";
   }
   model.week.clear();
-  for (size_t h = 0; h < LikeModel::kWeekHours; ++h) {
+  for (size_t h = 0; h < WorkloadModel::kWeekHours; ++h) {
     model.week.push_back(of_hour[h % kDayHours] * of_day[h / kDayHours]);
   }
   const double mean = std::accumulate(model.week.begin(), model.week.end(), 0.0) /
@@ -117,11 +117,11 @@ double log_covariance(const Hours& hours, const std::vector<double>& expected, s
 }
 
 // Fits variances of at least 0 to the covariances over lags: least squares by coordinate descent.
-void fit_swings(const Hours& hours, const LikeModel& profile, std::vector<Swing>& swings) {
+void fit_swings(const Hours& hours, const WorkloadModel& profile, std::vector<Swing>& swings) {
   constexpr std::array<double, 4> kSwingHours = {1, 6, 24, 120};
   constexpr std::array<size_t, 16> kLags = {0,  1,  2,  3,  4,  6,  8,   12,
                                             16, 24, 36, 48, 72, 96, 120, 168};
-  constexpr double kLeastSpans = 6;  // smallest number of lengths of a swing in the part
+  constexpr double kMinSpans = 6;  // smallest number of lengths of a swing in the part
   constexpr int kRounds = 500;
   std::vector<double> expected;
   for (size_t h = 0; h < hours.batches.size(); ++h) {
@@ -134,7 +134,7 @@ void fit_swings(const Hours& hours, const LikeModel& profile, std::vector<Swing>
     }
   }
   for (const double length : kSwingHours) {
-    if (kLeastSpans * length <= static_cast<double>(hours.batches.size())) {
+    if (kMinSpans * length <= static_cast<double>(hours.batches.size())) {
       swings.push_back({length, 0});
     }
   }
@@ -158,7 +158,7 @@ void fit_swings(const Hours& hours, const LikeModel& profile, std::vector<Swing>
 
 }  // namespace
 
-void fit_arrivals(const FitData& data, LikeModel& model) {
+void fit_arrivals(const FitData& data, WorkloadModel& model) {
   const Hours hours = count(data);
   fit_profile(hours, (data.to_s - data.from_s) / kHourS / kDayHours, model);
   fit_swings(hours, model, model.swings);

@@ -12,8 +12,8 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kLeastOccurrences = 5;  // rarer values could identify users
-constexpr size_t kMostUsual = 200;
+constexpr int64_t kMinOccurrences = 5;  // rarer values could identify users
+constexpr size_t kMaxUsual = 200;
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
@@ -25,10 +25,10 @@ std::vector<double> usual_limits(const std::vector<Job>& jobs) {
   }
   std::vector<std::pair<int64_t, int64_t>> common;
   for (const auto& [limit_us, n] : count) {
-    if (n >= kLeastOccurrences) common.emplace_back(n, limit_us);
+    if (n >= kMinOccurrences) common.emplace_back(n, limit_us);
   }
   std::ranges::sort(common, std::greater<>());
-  if (common.size() > kMostUsual) common.resize(kMostUsual);
+  if (common.size() > kMaxUsual) common.resize(kMaxUsual);
   std::vector<double> usual;
   for (const auto& [n, limit_us] : common) usual.push_back(seconds(limit_us));
   std::ranges::sort(usual);
@@ -37,22 +37,22 @@ std::vector<double> usual_limits(const std::vector<Job>& jobs) {
 
 // Fits the share of jobs that reach their limit, to within 1 %. Up to 5 % over counts too, since
 // schedulers may be slow to stop jobs.
-void fit_timeouts(const FitData& data, LikeModel& model) {
-  constexpr double kLeast = 0.99, kMost = 1.05;
-  std::array<double, LikeModel::kLengths> out{}, all{};
+void fit_timeouts(const FitData& data, WorkloadModel& model) {
+  constexpr double kMinUsed = 0.99, kMaxUsed = 1.05;
+  std::array<double, WorkloadModel::kLengths> out{}, all{};
   for (size_t j = 0; j < data.jobs.size(); ++j) {
     const Job& job = data.jobs[j];
     if (job.limit_us <= 0) continue;
     const double used = static_cast<double>(job.run_us) / static_cast<double>(job.limit_us);
     const size_t length = length_of(data.run_scores[j]);
     all[length] += 1;
-    out[length] += used >= kLeast && used <= kMost ? 1 : 0;
+    out[length] += used >= kMinUsed && used <= kMaxUsed ? 1 : 0;
   }
   for (size_t l = 0; l < all.size(); ++l) model.timeouts.push_back(share_of(out[l], all[l]));
 }
 
 // A batch's limit is that of its first job.
-void fit_limits(const FitData& data, LikeModel& model) {
+void fit_limits(const FitData& data, WorkloadModel& model) {
   const auto limited = [](const Job& job) { return job.limit_us >= 0; };
   const int64_t with = std::ranges::count_if(data.jobs, limited);
   if (2 * with < static_cast<int64_t>(data.jobs.size())) return;
@@ -85,7 +85,7 @@ void fit_limits(const FitData& data, LikeModel& model) {
     for (const int32_t j : batch.jobs) run += data.run_scores[static_cast<size_t>(j)];
     run /= static_cast<double>(batch.jobs.size());
     products += score * run, sum += score, run_sum += run, n += 1;
-    const Together& together = class_of(model, batch.gpus).together;
+    const RunTimeSimilarity& together = class_of(model, batch.gpus).together;
     common += std::sqrt(together.owner + together.batch);
     of_owner += share_of(together.owner, together.owner + together.batch);
   }
@@ -97,9 +97,9 @@ void fit_limits(const FitData& data, LikeModel& model) {
   model.limit_owner = share_of(owners.share() - of_run * of_owner / n, 1 - of_run);
 }
 
-void fit_statuses(const FitData& data, LikeModel& model) {
-  std::map<std::string, std::array<double, LikeModel::kLengths>> counts;
-  std::array<double, LikeModel::kLengths> all{};
+void fit_statuses(const FitData& data, WorkloadModel& model) {
+  std::map<std::string, std::array<double, WorkloadModel::kLengths>> counts;
+  std::array<double, WorkloadModel::kLengths> all{};
   for (size_t j = 0; j < data.jobs.size(); ++j) {
     if (data.jobs[j].status.empty()) continue;
     counts[data.jobs[j].status][length_of(data.run_scores[j])] += 1;
@@ -107,7 +107,7 @@ void fit_statuses(const FitData& data, LikeModel& model) {
   for (auto it = counts.begin(); it != counts.end();) {
     double sum = 0;
     for (const double n : it->second) sum += n;
-    it = sum < kLeastOccurrences ? counts.erase(it) : std::next(it);
+    it = sum < kMinOccurrences ? counts.erase(it) : std::next(it);
   }
   for (const auto& [status, by_length] : counts) {
     model.statuses.push_back(status);
@@ -142,7 +142,7 @@ Needs needs_of(const Job& job) {
 
 // A batch's kind is that of its first job. Kinds of fewer than five batches are dropped, unless
 // their size has no other.
-void fit_kinds(const FitData& data, LikeModel& model) {
+void fit_kinds(const FitData& data, WorkloadModel& model) {
   struct Count {
     int64_t batches = 0, measured = 0;
     double log_ms = 0;  // sum over measured batches
@@ -168,14 +168,14 @@ void fit_kinds(const FitData& data, LikeModel& model) {
     most = std::max(most, count.batches);
   }
   const auto kept = [&](const Needs& needs, const Count& count) {
-    return count.batches >= std::min(kLeastOccurrences, most_of_size[std::get<0>(needs)]);
+    return count.batches >= std::min(kMinOccurrences, most_of_size[std::get<0>(needs)]);
   };
   for (const auto& [needs, count] : counts) {
     if (kept(needs, count)) batches_of_size[std::get<0>(needs)] += count.batches;
   }
   for (const auto& [needs, count] : counts) {
     if (!kept(needs, count)) continue;
-    Kind kind;
+    JobKind kind;
     kind.gpus = count.job->gpus;
     kind.share =
         static_cast<double>(count.batches) / static_cast<double>(batches_of_size[kind.gpus]);
@@ -190,7 +190,7 @@ void fit_kinds(const FitData& data, LikeModel& model) {
   }
   std::map<Needs, int32_t> index;
   std::map<std::pair<int32_t, int32_t>, int32_t> streams;  // by owner and size
-  std::vector<HabitChoice> choices;
+  std::vector<OwnerChoice> choices;
   for (const Batches::Batch& batch : data.batches.all) {
     const Needs needs = needs_of(data.jobs[static_cast<size_t>(batch.jobs.front())]);
     const Count& count = counts.at(needs);
@@ -207,7 +207,7 @@ void fit_kinds(const FitData& data, LikeModel& model) {
 
 }  // namespace
 
-void fit_extras(const FitData& data, LikeModel& model) {
+void fit_extras(const FitData& data, WorkloadModel& model) {
   fit_limits(data, model);
   fit_statuses(data, model);
   fit_kinds(data, model);

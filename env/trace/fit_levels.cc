@@ -12,7 +12,7 @@ namespace yard {
 namespace {
 
 constexpr double kHourS = 3600, kDayS = 24 * kHourS;
-constexpr size_t kLeastDays = 14;
+constexpr size_t kMinDays = 14;
 
 struct Day {
   double expected = 0;                              // batches, by the profile of the week
@@ -21,7 +21,7 @@ struct Day {
 };
 
 // Returns the scores of the batches' numbers of jobs, by size class.
-std::vector<double> number_scores(const Batches& batches, const LikeModel& model) {
+std::vector<double> number_scores(const Batches& batches, const WorkloadModel& model) {
   std::map<const SizeClass*, std::vector<size_t>> by_class;
   for (size_t b = 0; b < batches.all.size(); ++b) {
     by_class[&class_of(model, batches.all[b].gpus)].push_back(b);
@@ -37,7 +37,7 @@ std::vector<double> number_scores(const Batches& batches, const LikeModel& model
 }
 
 // Returns the whole days of the part.
-std::vector<Day> days_of(const FitData& data, const LikeModel& model,
+std::vector<Day> days_of(const FitData& data, const WorkloadModel& model,
                          const std::vector<double>& scores) {
   std::vector<Day> days(static_cast<size_t>((data.to_s - data.from_s) / kDayS));
   double all = 0;
@@ -45,7 +45,7 @@ std::vector<Day> days_of(const FitData& data, const LikeModel& model,
     for (int h = 0; h < 24; ++h) {
       const auto at = static_cast<int64_t>(
           std::floor((data.from_s + kDayS * static_cast<double>(d) + kHourS * h) / kHourS));
-      constexpr auto kWeek = static_cast<int64_t>(LikeModel::kWeekHours);
+      constexpr auto kWeek = static_cast<int64_t>(WorkloadModel::kWeekHours);
       days[d].expected += model.week[static_cast<size_t>((at % kWeek + kWeek) % kWeek)];
     }
     all += days[d].expected;
@@ -61,7 +61,7 @@ std::vector<Day> days_of(const FitData& data, const LikeModel& model,
     days[d].sum += scores[b];
     days[d].squares += scores[b] * scores[b];
     // Without owners, each batch counts as one owner's.
-    const bool owned = data.batches.kind != Owner::kNobody;
+    const bool owned = data.batches.kind != Owner::kNone;
     auto& [number, sum] = days[d].of[owned ? batch.owner : static_cast<int32_t>(b)];
     number += 1;
     sum += scores[b];
@@ -81,7 +81,7 @@ class Moment {
   }
   double mean() const { return weights_ > 0 ? sum_ / weights_ : 0; }
   // Returns the mean, shrunk towards 0 (James and Stein).
-  double drawn() const {
+  double shrunk() const {
     if (weights_ <= 0 || sum_ == 0) return 0;
     const double m = mean();
     const double chance =
@@ -99,7 +99,7 @@ double spread(double u) { return 2 * (u - 1 + std::exp(-u)) / (u * u); }
 double next(double u) { return std::pow((1 - std::exp(-u)) / u, 2); }
 
 // Returns the u at which next / spread equals the ratio, which falls with u.
-double fading(double ratio) {
+double decay_for_ratio(double ratio) {
   double low = 0.1, high = 6;
   for (int i = 0; i < 50; ++i) {
     const double u = (low + high) / 2;
@@ -110,11 +110,11 @@ double fading(double ratio) {
 
 }  // namespace
 
-void fit_levels(const FitData& data, LikeModel& model) {
+void fit_levels(const FitData& data, WorkloadModel& model) {
   const std::vector<double> scores = number_scores(data.batches, model);
   const std::vector<Day> days = days_of(data, model, scores);
-  if (days.size() < kLeastDays) return;
-  const bool owned = data.batches.kind != Owner::kNobody;
+  if (days.size() < kMinDays) return;
+  const bool owned = data.batches.kind != Owner::kNone;
   Moment same, following, rate, others;
   for (size_t d = 0; d < days.size(); ++d) {
     const Day& day = days[d];
@@ -144,19 +144,19 @@ void fit_levels(const FitData& data, LikeModel& model) {
     }
     if (pairs > 0) following.add(std::sqrt(pairs), products / pairs);
   }
-  const double of_day = same.drawn();
+  const double of_day = same.shrunk();
   if (of_day <= 0) return;
-  const double u = fading(following.mean() / of_day);
+  const double u = decay_for_ratio(following.mean() / of_day);
   model.level_hours = 24 / u;
   model.batch_jobs_level =
       std::clamp(of_day / spread(u), 0.0, std::max(0.0, 0.95 - model.batch_jobs_owner));
   const double variance = std::log(std::max(1.0, others.mean()));
   double slow = 0;
   for (const Swing& swing : model.swings) {
-    slow += swing.hours >= LikeModel::kSlowHours ? swing.variance : 0;
+    slow += swing.hours >= WorkloadModel::kSlowHours ? swing.variance : 0;
   }
   if (slow <= 0 || variance <= 0 || model.batch_jobs_level <= 0) return;
-  const double with = rate.drawn() / (std::sqrt(variance) * std::exp(variance));
+  const double with = rate.shrunk() / (std::sqrt(variance) * std::exp(variance));
   model.level_with_rate = std::clamp(with / std::sqrt(model.batch_jobs_level), -1.0, 1.0);
 }
 

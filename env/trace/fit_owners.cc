@@ -13,7 +13,7 @@ namespace yard {
 namespace {
 
 // Maximises, over a grid, the likelihood of the order of known and new owners.
-void fit_newcomers(const std::vector<bool>& fresh, LikeModel& model) {
+void fit_newcomers(const std::vector<bool>& fresh, WorkloadModel& model) {
   double best = -INFINITY;
   for (double growth = 0; growth < 0.96; growth += 0.05) {
     for (double newcomers = 0.1; newcomers < 1e4; newcomers *= 1.25) {
@@ -32,7 +32,7 @@ void fit_newcomers(const std::vector<bool>& fresh, LikeModel& model) {
   }
 }
 
-constexpr size_t kMemories = LikeModel::kMemory.size();
+constexpr size_t kMemories = WorkloadModel::kMemory.size();
 using Shares = std::array<double, kMemories + 1>;  // the last: by activity
 
 // Returns, for each batch of a known owner, the likelihood of this owner under each memory alone,
@@ -59,7 +59,7 @@ std::vector<Shares> shares_by_memory(const Batches& batches) {
     const bool known = own.at >= 0;
     Shares share{};
     for (size_t m = 0; m < kMemories; ++m) {
-      const double length = LikeModel::kMemory[m];
+      const double length = WorkloadModel::kMemory[m];
       if (known) own.weight[m] *= std::exp(-(now - own.at) / length);
       all[m] *= std::exp(-1 / length);
       if (known) share[m] = own.weight[m] / all[m];
@@ -77,7 +77,7 @@ std::vector<Shares> shares_by_memory(const Batches& batches) {
   return out;
 }
 
-void fit_memory(const Batches& batches, LikeModel& model) {
+void fit_memory(const Batches& batches, WorkloadModel& model) {
   constexpr int kRounds = 100;
   const std::vector<Shares> known = shares_by_memory(batches);
   Shares weight;
@@ -109,18 +109,18 @@ double busiest_tenth(std::vector<double> batches) {
 }
 
 // Bisection, since the share rises with the deviation; each step averages a few samples.
-void fit_activity(const Batches& batches, LikeModel& model) {
+void fit_activity(const Batches& batches, WorkloadModel& model) {
   constexpr int kHalvings = 12, kSamples = 8;
-  constexpr double kMostSd = 4;
+  constexpr double kMaxSd = 4;
   std::vector<double> count(static_cast<size_t>(batches.owners));
   for (const Batches::Batch& batch : batches.all) count[static_cast<size_t>(batch.owner)] += 1;
   const double target = busiest_tenth(count);
-  double low = 0, high = kMostSd;
+  double low = 0, high = kMaxSd;
   for (int i = 0; i < kHalvings; ++i) {
     model.activity_sd = (low + high) / 2;
     double share = 0;
     for (uint64_t s = 0; s < kSamples; ++s) {
-      LikeOwners owners(model, Rng(s));
+      OwnerSampler owners(model, Rng(s));
       std::vector<double> drawn;
       for (size_t n = 0; n < batches.all.size(); ++n) {
         const auto owner = static_cast<size_t>(owners.next());
@@ -134,7 +134,7 @@ void fit_activity(const Batches& batches, LikeModel& model) {
 }
 
 // A user's home is the tenant under which most of the user's jobs were submitted.
-void fit_tenants(const FitData& data, LikeModel& model) {
+void fit_tenants(const FitData& data, WorkloadModel& model) {
   if (data.batches.kind != Owner::kUser) return;
   std::vector<std::map<std::string, int64_t>> of_owner(static_cast<size_t>(data.batches.owners));
   bool any = false;
@@ -158,8 +158,8 @@ void fit_tenants(const FitData& data, LikeModel& model) {
 
 }  // namespace
 
-void fit_owners(const FitData& data, LikeModel& model) {
-  if (data.batches.kind == Owner::kNobody) {
+void fit_owners(const FitData& data, WorkloadModel& model) {
+  if (data.batches.kind == Owner::kNone) {
     model.memory.assign(kMemories, 0);
     return;
   }

@@ -15,7 +15,7 @@
 namespace yard {
 namespace {
 
-constexpr size_t kDistances = LikeModel::kApart.size();
+constexpr size_t kDistances = WorkloadModel::kRepeatSd.size();
 
 double density(double x, double mean, double deviation) {
   const double z = (x - mean) / deviation;
@@ -25,9 +25,9 @@ double density(double x, double mean, double deviation) {
 double log_run(const Job& job) { return std::log1p(static_cast<double>(job.run_us) * 1e-6); }
 
 // How common run times near a job's are in its class, counting equal ones.
-class Commonness {
+class RunTimeDensity {
  public:
-  Commonness(const FitData& data, const LikeModel& model) : model_(model) {
+  RunTimeDensity(const FitData& data, const WorkloadModel& model) : model_(model) {
     for (const Job& job : data.jobs) logs_[&class_of(model, job.gpus)].push_back(log_run(job));
     for (auto& [of, logs] : logs_) std::ranges::sort(logs);
   }
@@ -42,21 +42,21 @@ class Commonness {
   }
 
  private:
-  const LikeModel& model_;
+  const WorkloadModel& model_;
   std::map<const SizeClass*, std::vector<double>> logs_;
 };
 
 // A job that may repeat others, with the likelihood of its run time in each case.
-struct Candidate {
+struct RepeatCandidate {
   std::array<double, kDistances> last, any;  // repeats the job before it, or any recent one
   double fresh;
 };
 
-// `like`: correlation of the scores of jobs that repeat nothing.
-Candidate candidate(const FitData& data, const Commonness& common, size_t job,
-                    std::span<const int32_t> before, double like) {
-  Candidate out{{}, {}, 0};
-  before = before.last(std::min<size_t>(before.size(), LikeModel::kRecent));
+// `score_correlation`: correlation of the scores of jobs that repeat nothing.
+RepeatCandidate repeat_candidate(const FitData& data, const RunTimeDensity& common, size_t job,
+                    std::span<const int32_t> before, double score_correlation) {
+  RepeatCandidate out{{}, {}, 0};
+  before = before.last(std::min<size_t>(before.size(), WorkloadModel::kRecent));
   const auto n = static_cast<double>(before.size());
   const double x = log_run(data.jobs[job]), z = data.run_scores[job];
   // Density of a score given another, over that of any score, times that of any run time.
@@ -64,10 +64,10 @@ Candidate candidate(const FitData& data, const Commonness& common, size_t job,
   for (const int32_t other : before) {
     const auto o = static_cast<size_t>(other);
     for (size_t k = 0; k < kDistances; ++k) {
-      out.last[k] = density(x, log_run(data.jobs[o]), LikeModel::kApart[k]);
+      out.last[k] = density(x, log_run(data.jobs[o]), WorkloadModel::kRepeatSd[k]);
       out.any[k] += out.last[k] / n;
     }
-    out.fresh += any * density(z, like * data.run_scores[o], std::sqrt(1 - like * like)) / n;
+    out.fresh += any * density(z, score_correlation * data.run_scores[o], std::sqrt(1 - score_correlation * score_correlation)) / n;
   }
   return out;
 }
@@ -78,7 +78,7 @@ struct Repeats {
   std::array<double, kDistances> apart{};
 };
 
-Repeats fit_repeats(const std::vector<Candidate>& candidates, const Repeats* prior) {
+Repeats fit_repeats(const std::vector<RepeatCandidate>& candidates, const Repeats* prior) {
   constexpr int kRounds = 50;
   constexpr double kPrior = 50;  // number of pseudo-candidates
   Repeats out;
@@ -93,7 +93,7 @@ Repeats fit_repeats(const std::vector<Candidate>& candidates, const Repeats* pri
       last = repeated * prior->last;
       for (size_t k = 0; k < kDistances; ++k) sums[k] = repeated * prior->apart[k];
     }
-    for (const Candidate& one : candidates) {
+    for (const RepeatCandidate& one : candidates) {
       std::array<double, kDistances> of_last{}, of_any{};
       double total = (1 - out.share) * one.fresh;
       for (size_t k = 0; k < kDistances; ++k) {
@@ -117,30 +117,30 @@ Repeats fit_repeats(const std::vector<Candidate>& candidates, const Repeats* pri
 }
 
 // Fits the shares that repeat, by class. Small classes shrink towards all classes together.
-void fit_all_repeats(const FitData& data, const Commonness& common, LikeModel& model) {
+void fit_all_repeats(const FitData& data, const RunTimeDensity& common, WorkloadModel& model) {
   const std::vector<Batches::Batch>& batches = data.batches.all;
-  std::vector<std::vector<Candidate>> siblings(model.classes.size()), firsts(siblings.size());
-  std::vector<Candidate> all_siblings, all_firsts;
+  std::vector<std::vector<RepeatCandidate>> siblings(model.classes.size()), firsts(siblings.size());
+  std::vector<RepeatCandidate> all_siblings, all_firsts;
   for (const Batches::Batch& batch : batches) {
     const std::span<const int32_t> jobs = batch.jobs;
     const SizeClass& of = class_of(model, batch.gpus);
     const auto c = static_cast<size_t>(&of - model.classes.data());
-    const double like = std::clamp(of.together.owner + of.together.batch, 0.0, 0.95);
+    const double score_correlation = std::clamp(of.together.owner + of.together.batch, 0.0, 0.95);
     if (batch.before >= 0) {
-      firsts[c].push_back(candidate(data, common, static_cast<size_t>(jobs[0]),
-                                    batches[static_cast<size_t>(batch.before)].jobs, like));
+      firsts[c].push_back(repeat_candidate(data, common, static_cast<size_t>(jobs[0]),
+                                    batches[static_cast<size_t>(batch.before)].jobs, score_correlation));
       all_firsts.push_back(firsts[c].back());
     }
     for (size_t i = 1; i < jobs.size(); ++i) {
       siblings[c].push_back(
-          candidate(data, common, static_cast<size_t>(jobs[i]), jobs.first(i), like));
+          repeat_candidate(data, common, static_cast<size_t>(jobs[i]), jobs.first(i), score_correlation));
       all_siblings.push_back(siblings[c].back());
     }
   }
   const Repeats of_siblings = fit_repeats(all_siblings, nullptr);
   const Repeats of_firsts = fit_repeats(all_firsts, nullptr);
   for (size_t c = 0; c < siblings.size(); ++c) {
-    Together& together = model.classes[c].together;
+    RunTimeSimilarity& together = model.classes[c].together;
     const Repeats repeats = fit_repeats(siblings[c], &of_siblings);
     together.repeat_sibling = all_siblings.empty() ? 0 : repeats.share;
     together.repeat_last = repeats.last;
@@ -157,14 +157,14 @@ struct Correlations {
 
 // Returns correlations by class. Small classes shrink towards all classes together.
 template <class Score>
-std::vector<Correlations> correlations(const LikeModel& model, const LikePlan& plan, Score score) {
+std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPlan& plan, Score score) {
   constexpr double kPrior = 50;  // jobs with a sibling
   const size_t classes = model.classes.size();
   std::vector<SharedVariance> siblings(classes + 1), owners(classes + 1), next(classes + 1);
   std::vector<double> means(plan.batches.size()), with_sibling(classes);
   std::vector<std::map<int32_t, std::vector<double>>> by_owner(classes + 1);
   for (size_t b = 0; b < plan.batches.size(); ++b) {
-    const LikeBatch& batch = plan.batches[b];
+    const PlannedBatch& batch = plan.batches[b];
     const auto c = static_cast<size_t>(&class_of(model, batch.gpus) - model.classes.data());
     std::vector<double> scores;
     for (int64_t j = batch.first; j < batch.end; ++j) scores.push_back(score(j));
@@ -194,10 +194,10 @@ std::vector<Correlations> correlations(const LikeModel& model, const LikePlan& p
 }
 
 // Returns the trace's own batches; `order` receives their jobs.
-LikePlan plan_of(const Batches& batches, std::vector<int32_t>& order) {
-  LikePlan plan{batches.owners, {}};
+BatchPlan plan_of(const Batches& batches, std::vector<int32_t>& order) {
+  BatchPlan plan{batches.owners, {}};
   for (const Batches::Batch& batch : batches.all) {
-    LikeBatch one;
+    PlannedBatch one;
     one.owner = batch.owner;
     one.gpus = batch.gpus;
     one.before = batch.before;
@@ -210,8 +210,8 @@ LikePlan plan_of(const Batches& batches, std::vector<int32_t>& order) {
 }
 
 // Adjusts the shares of owners and batches until the model's correlations equal the trace's.
-void match(const LikePlan& plan, const std::vector<Correlations>& wanted, bool owned,
-           LikeModel& model) {
+void match_correlations(const BatchPlan& plan, const std::vector<Correlations>& wanted, bool owned,
+           WorkloadModel& model) {
   constexpr int kRounds = 15;
   constexpr uint64_t kSamples = 4;
   constexpr double kStep = 0.7;
@@ -220,9 +220,9 @@ void match(const LikePlan& plan, const std::vector<Correlations>& wanted, bool o
     for (uint64_t s = 0; s < kSamples; ++s) {
       throw_if_interrupted();
       const Rng seed(s);
-      LikeRuns runs(model, plan, seed);
+      RunTimeSampler runs(model, plan, seed);
       for (size_t b = 0; b < plan.batches.size(); ++b) {
-        Rng rng = stream_of(seed, LikeStream::kJobs).split(b);
+        Rng rng = stream_of(seed, SampleStream::kJobs).split(b);
         runs.draw(b, rng);
       }
       const auto one = correlations(model, plan, [&](int64_t j) { return runs.score(j); });
@@ -233,7 +233,7 @@ void match(const LikePlan& plan, const std::vector<Correlations>& wanted, bool o
       }
     }
     for (size_t c = 0; c < got.size(); ++c) {
-      Together& t = model.classes[c].together;
+      RunTimeSimilarity& t = model.classes[c].together;
       double both = t.owner + t.batch + kStep * (wanted[c].sibling - got[c].sibling);
       both = std::clamp(both, 0.0, 0.98);
       const double owner = owned ? t.owner + kStep * (wanted[c].owner - got[c].owner) : 0;
@@ -247,20 +247,20 @@ void match(const LikePlan& plan, const std::vector<Correlations>& wanted, bool o
 
 }  // namespace
 
-void fit_runs(const FitData& data, LikeModel& model) {
-  const Commonness common(data, model);
+void fit_runs(const FitData& data, WorkloadModel& model) {
+  const RunTimeDensity common(data, model);
   std::vector<int32_t> order;
-  const LikePlan plan = plan_of(data.batches, order);
+  const BatchPlan plan = plan_of(data.batches, order);
   const auto wanted = correlations(model, plan, [&](int64_t j) {
     return data.run_scores[static_cast<size_t>(order[static_cast<size_t>(j)])];
   });
-  const bool owned = data.batches.kind != Owner::kNobody;
+  const bool owned = data.batches.kind != Owner::kNone;
   for (SizeClass& one : model.classes) one.together.batch = 0.5;
   constexpr int kRounds = 2;  // repetitions depend on how alike other jobs are
   for (int round = 0; round < kRounds; ++round) {
     throw_if_interrupted();
     fit_all_repeats(data, common, model);
-    match(plan, wanted, owned, model);
+    match_correlations(plan, wanted, owned, model);
   }
 }
 

@@ -9,13 +9,13 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kLeastJobs = 60;     // of a class, if there are that many
-constexpr int64_t kLeastBatches = 20;  // likewise
+constexpr int64_t kMinJobs = 60;     // of a class, if there are that many
+constexpr int64_t kMinBatches = 20;  // likewise
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 // Forms classes of sizes from the smallest on. What is left over joins the last class.
-void make_classes(const FitData& data, LikeModel& model) {
+void make_classes(const FitData& data, WorkloadModel& model) {
   struct Count {
     int64_t jobs = 0, batches = 0;
   };
@@ -31,7 +31,7 @@ void make_classes(const FitData& data, LikeModel& model) {
     model.sizes.push_back({gpus, share});
     open.jobs += count.jobs;
     open.batches += count.batches;
-    if (open.jobs < kLeastJobs || open.batches < kLeastBatches) continue;
+    if (open.jobs < kMinJobs || open.batches < kMinBatches) continue;
     model.classes.emplace_back().most_gpus = gpus;
     open = {};
   }
@@ -54,11 +54,11 @@ std::vector<double> scores_by_class(const std::vector<Values>& classes, size_t s
   return scores;
 }
 
-size_t class_index(const LikeModel& model, int32_t gpus) {
+size_t class_index(const WorkloadModel& model, int32_t gpus) {
   return static_cast<size_t>(&class_of(model, gpus) - model.classes.data());
 }
 
-void fit_run_quantiles(FitData& data, LikeModel& model) {
+void fit_run_quantiles(FitData& data, WorkloadModel& model) {
   std::vector<Values> run(model.classes.size());
   for (size_t j = 0; j < data.jobs.size(); ++j) {
     Values& of = run[class_index(model, data.jobs[j].gpus)];
@@ -72,7 +72,7 @@ void fit_run_quantiles(FitData& data, LikeModel& model) {
   data.run_scores = scores_by_class(run, data.jobs.size());
 }
 
-void fit_numbers(const FitData& data, LikeModel& model) {
+void fit_numbers(const FitData& data, WorkloadModel& model) {
   const std::vector<Batches::Batch>& batches = data.batches.all;
   std::vector<Values> numbers(model.classes.size());
   for (size_t b = 0; b < batches.size(); ++b) {
@@ -83,7 +83,7 @@ void fit_numbers(const FitData& data, LikeModel& model) {
   for (size_t c = 0; c < numbers.size(); ++c) {
     model.classes[c].batch_jobs = quantiles_of(numbers[c].values);
   }
-  if (data.batches.kind == Owner::kNobody) return;
+  if (data.batches.kind == Owner::kNone) return;
   const std::vector<double> scores = scores_by_class(numbers, batches.size());
   std::vector<std::vector<double>> by_owner(static_cast<size_t>(data.batches.owners));
   for (size_t b = 0; b < batches.size(); ++b) {
@@ -94,7 +94,7 @@ void fit_numbers(const FitData& data, LikeModel& model) {
   model.batch_jobs_owner = shared.share();
 }
 
-void fit_gaps(const FitData& data, LikeModel& model) {
+void fit_gaps(const FitData& data, WorkloadModel& model) {
   std::vector<double> gaps, numbers;  // for each gap, the number of jobs in its batch
   for (const Batches::Batch& batch : data.batches.all) {
     for (size_t i = 1; i < batch.jobs.size(); ++i) {
@@ -127,12 +127,12 @@ void fit_gaps(const FitData& data, LikeModel& model) {
 
 }  // namespace
 
-const SizeClass& class_of(const LikeModel& model, int32_t gpus) {
+const SizeClass& class_of(const WorkloadModel& model, int32_t gpus) {
   const auto it = std::ranges::lower_bound(model.classes, gpus, {}, &SizeClass::most_gpus);
   return it == model.classes.end() ? model.classes.back() : *it;
 }
 
-Habit fit_habit(std::span<const HabitChoice> choices) {
+Habit fit_habit(std::span<const OwnerChoice> choices) {
   constexpr int kRounds = 100;
   struct Likely {
     double last, own, any;
@@ -144,8 +144,8 @@ Habit fit_habit(std::span<const HabitChoice> choices) {
   };
   std::map<int32_t, Record> records;
   std::vector<Likely> likely;
-  for (const HabitChoice& choice : choices) {
-    Record& record = records[choice.who];
+  for (const OwnerChoice& choice : choices) {
+    Record& record = records[choice.owner];
     double& before = record.of[choice.what];
     if (record.count > 0) {
       likely.push_back(
@@ -172,12 +172,12 @@ Habit fit_habit(std::span<const HabitChoice> choices) {
   return habit;
 }
 
-void fit_sizes(FitData& data, LikeModel& model) {
+void fit_sizes(FitData& data, WorkloadModel& model) {
   make_classes(data, model);
   fit_run_quantiles(data, model);
   fit_numbers(data, model);
   fit_gaps(data, model);
-  std::vector<HabitChoice> choices;
+  std::vector<OwnerChoice> choices;
   for (const Batches::Batch& batch : data.batches.all) {
     const auto size = std::ranges::find(model.sizes, batch.gpus, &SizeShare::gpus);
     choices.push_back({batch.owner, batch.gpus, size->share});

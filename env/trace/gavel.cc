@@ -14,8 +14,8 @@ namespace yard {
 namespace gavel {
 namespace {
 
-constexpr double kMostSteps = 1e15;  // doubles hold all whole numbers up to here
-constexpr int64_t kLongestUs = kLongestS * 1'000'000;
+constexpr double kMaxSteps = 1e15;  // doubles hold all whole numbers up to here
+constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -28,7 +28,7 @@ bool read_number(Rows& rows, int field, const std::string& name, double& out) {
 
 bool read_steps(Rows& rows, int field, double& out) {
   if (!read_number(rows, field, "steps", out)) return false;
-  if (out >= 1 && out <= kMostSteps && out == static_cast<double>(static_cast<int64_t>(out))) {
+  if (out >= 1 && out <= kMaxSteps && out == static_cast<double>(static_cast<int64_t>(out))) {
     return true;
   }
   rows.unusable("steps is no whole number above 0", "a whole number of steps, at least 1",
@@ -64,7 +64,7 @@ bool read_slo(Rows& rows, int field) {
 }  // namespace
 
 Layout layout() {
-  return {.separator = '\t', .head = 0, .names = 0, .ragged = true, .columns = {"job_type"}};
+  return {.separator = '\t', .head = 0, .names = 0, .variable_fields = true, .columns = {"job_type"}};
 }
 
 bool fits(std::string_view line, const Fields& fields) {
@@ -77,7 +77,7 @@ bool fits(std::string_view line, const Fields& fields) {
 
 bool read_seconds(Rows& rows, int field, const std::string& name, int64_t& out_us) {
   const auto us = parse_seconds_us(trim(rows.field(field)));
-  if (us && *us >= 0 && *us <= kLongestUs) {
+  if (us && *us >= 0 && *us <= kMaxTimeUs) {
     out_us = *us;
     return true;
   }

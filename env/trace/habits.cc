@@ -72,34 +72,34 @@ class Week {
  public:
   explicit Week(const HabitsParams& p) {
     for (size_t h = 0; h < kHoursPerWeek; ++h) {
-      come_[h + 1] = come_[h] + p.hours[h % 24] * p.weekdays[h / 24];
+      cumulative_[h + 1] = cumulative_[h] + p.hours[h % 24] * p.weekdays[h / 24];
     }
   }
 
   // Returns the arrivals up to `t_s`, in units of the weights.
-  double come(double t_s) const {
+  double arrived(double t_s) const {
     const double hours = t_s / kHourS;
     const double weeks = std::floor(hours / kHoursPerWeek);
     const double into = hours - weeks * kHoursPerWeek;
     const size_t h = std::min(static_cast<size_t>(into), kHoursPerWeek - 1);
-    return weeks * come_.back() + come_[h] + (into - static_cast<double>(h)) * rate(h);
+    return weeks * cumulative_.back() + cumulative_[h] + (into - static_cast<double>(h)) * rate(h);
   }
 
-  // Returns the time by which `come` arrivals have happened.
-  double time_s(double come) const {
-    const double weeks = std::floor(come / come_.back());
-    const double left = come - weeks * come_.back();
+  // Returns the time by which `arrived` arrivals have happened.
+  double time_s(double arrived) const {
+    const double weeks = std::floor(arrived / cumulative_.back());
+    const double left = arrived - weeks * cumulative_.back();
     // The last hour with at most `left` arrivals before it; never an hour without arrivals.
-    const auto it = std::upper_bound(come_.begin(), come_.end() - 1, left);
-    const size_t h = static_cast<size_t>(it - come_.begin()) - 1;
-    const double into = rate(h) > 0 ? (left - come_[h]) / rate(h) : 0;
+    const auto it = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, left);
+    const size_t h = static_cast<size_t>(it - cumulative_.begin()) - 1;
+    const double into = rate(h) > 0 ? (left - cumulative_[h]) / rate(h) : 0;
     return (weeks * kHoursPerWeek + static_cast<double>(h) + into) * kHourS;
   }
 
  private:
-  double rate(size_t h) const { return come_[h + 1] - come_[h]; }
+  double rate(size_t h) const { return cumulative_[h + 1] - cumulative_[h]; }
 
-  std::array<double, kHoursPerWeek + 1> come_ = {};
+  std::array<double, kHoursPerWeek + 1> cumulative_ = {};
 };
 
 struct Batch {
@@ -186,8 +186,8 @@ std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptio
   double work_gpu_s = 0;
   for (size_t next = 0; next < jobs.size();) {
     Rng rng = seed.split(kBatchStream).split(batches.size());
-    const size_t who = pick(active, rng);
-    const User& user = users[who];
+    const size_t user_index = pick(active, rng);
+    const User& user = users[user_index];
     const bool own_size = rng.uniform() < p.own_size_share;
     const int32_t size = own_size ? user.size : kSizes[pick(sizes, rng)];
     const double log_batch = std::log(p.median_s) + user.log_offset + p.log_sd_batch * rng.normal();
@@ -204,7 +204,7 @@ std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptio
       const double run_s = std::round(std::clamp(drawn_s, p.shortest_s, p.longest_s));
       Job& job = jobs[next];
       job.gpus = size;
-      job.user = "user" + std::to_string(who + 1);
+      job.user = "user" + std::to_string(user_index + 1);
       job.run_us = static_cast<int64_t>(run_s) * 1'000'000;
       job.submit_us = static_cast<int64_t>(std::round(delay_s)) * 1'000'000;
       delay_s += p.sibling_gap_s * rng.exponential();
@@ -215,7 +215,7 @@ std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptio
   // Places batches, by hour and weekday, in the time in which the cluster offers work / load.
   const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
   const Week week(p);
-  const double all = week.come(span_s);
+  const double all = week.arrived(span_s);
   Rng starts = seed.split(kStartStream);
   for (const Batch& batch : batches) {
     const double start_s = week.time_s(starts.uniform() * all);

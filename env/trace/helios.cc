@@ -39,7 +39,7 @@ class JobTable : public TraceReader {
     const int gpus = rows.column("gpu_num"), state = rows.column("state");
     const Times times{rows.column("submit_time"), rows.column("start_time"),
                       rows.column("end_time"), rows.column("duration")};
-    rows.count_from_first();
+    rows.start_at_first_submission();
     bool used_zone = config_.zone == "UTC0";
     while (rows.next()) {
       Job job;
@@ -50,7 +50,7 @@ class JobTable : public TraceReader {
         continue;
       }
       if (!read_times(rows, times, job) || (job.gpus == 0 && !read_cpus(rows, job))) continue;
-      used_zone = used_zone || !names_offset(rows.field(times.submitted));
+      used_zone = used_zone || !has_utc_offset(rows.field(times.submitted));
       job.user = rows.trimmed(user);
       job.tenant = rows.trimmed(tenant);
       job.name = rows.trimmed(name);
@@ -90,10 +90,10 @@ class JobTable : public TraceReader {
   }
 
   static bool read_cpus(Rows& rows, Job& job) {
-    constexpr int64_t kMostCores = 1 << 20;
+    constexpr int64_t kMaxCores = 1 << 20;
     int64_t cores = 0, nodes = 0;
-    if (!rows.whole(rows.column("cpu_num"), cores, 1, kMostCores) ||
-        !rows.whole(rows.column("node_num"), nodes, 0, kMostCores)) {
+    if (!rows.whole(rows.column("cpu_num"), cores, 1, kMaxCores) ||
+        !rows.whole(rows.column("node_num"), nodes, 0, kMaxCores)) {
       return false;
     }
     nodes = std::clamp<int64_t>(nodes, 1, cores);

@@ -21,7 +21,7 @@ namespace yard {
 namespace {
 
 constexpr int32_t kLarge = 8;          // GPUs from which a job counts as large
-constexpr int32_t kMostJobs = 10'000;  // of one kind at one time
+constexpr int32_t kMaxJobs = 10'000;  // of one kind at one time
 
 struct Config {
   std::string tenant;
@@ -45,13 +45,13 @@ int32_t gpus_of(const std::vector<Job>& jobs) {
 
 // Takes `n` jobs out of `from` which hold `gpus` in total, or as close as swaps of single jobs get:
 // starts from the last ones. Requires: n <= from.size().
-std::vector<Job> take(std::vector<Job>& from, size_t n, int32_t gpus) {
-  constexpr size_t kMostSwapped = 16;  // jobs; the search would be too slow for more
+std::vector<Job> remove_jobs(std::vector<Job>& from, size_t n, int32_t gpus) {
+  constexpr size_t kMaxSwapped = 16;  // jobs; the search would be too slow for more
   std::vector<size_t> taken(n);
   for (size_t i = 0; i < n; ++i) taken[i] = from.size() - 1 - i;
   int32_t missing = gpus;
   for (const size_t t : taken) missing -= from[t].gpus;
-  for (size_t i = 0; i < n && n <= kMostSwapped && missing != 0; ++i) {
+  for (size_t i = 0; i < n && n <= kMaxSwapped && missing != 0; ++i) {
     size_t best = taken[i];
     for (size_t j = from.size(); j-- > 0;) {
       if (std::ranges::count(taken, j) > 0) continue;
@@ -71,15 +71,15 @@ std::vector<Job> take(std::vector<Job>& from, size_t n, int32_t gpus) {
 }
 
 // The jobs of one kind, reconstructed row by row.
-class Kind {
+class JobClass {
  public:
-  struct What {
+  struct ClassSpec {
     std::string prefix, tenant;  // of ids
-    int32_t least, most;         // GPUs of a job
+    int32_t min_gpus, max_gpus;         // GPUs of a job
   };
-  Kind(Rows& rows, What what) : rows_(rows), what_(std::move(what)) {}
+  JobClass(Rows& rows, ClassSpec spec) : rows_(rows), spec_(std::move(spec)) {}
 
-  void see(const Count& count, int64_t at_us) {
+  void update(const Count& count, int64_t at_us) {
     const int32_t running = static_cast<int32_t>(running_.size());
     const int32_t pending = static_cast<int32_t>(pending_.size());
     int32_t starts = std::max(0, count.running - running);
@@ -94,23 +94,23 @@ class Kind {
 
     // Waiting jobs start first. Arriving jobs start if no job is left waiting; otherwise they wait.
     const int32_t waited = std::min(starts, pending);
-    const int32_t at_once = starts - waited;
-    const int32_t waits = arrivals - at_once;
-    const int32_t left_gpus = gpus_of(pending_) - count.pending_gpus + waits * what_.least;
-    std::vector<Job> begun = take(pending_, static_cast<size_t>(waited), left_gpus);
+    const int32_t started_on_arrival = starts - waited;
+    const int32_t waits = arrivals - started_on_arrival;
+    const int32_t left_gpus = gpus_of(pending_) - count.pending_gpus + waits * spec_.min_gpus;
+    std::vector<Job> begun = remove_jobs(pending_, static_cast<size_t>(waited), left_gpus);
     arrive(pending_, waits, count.pending_gpus - gpus_of(pending_), at_us);
-    const int32_t begun_gpus = gpus_of(begun) + at_once * what_.least;
+    const int32_t begun_gpus = gpus_of(begun) + started_on_arrival * spec_.min_gpus;
     const auto ended = static_cast<size_t>(std::min(ends, running));
     const int32_t ended_gpus = gpus_of(running_) + begun_gpus - count.running_gpus;
-    for (Job& job : take(running_, ended, ended_gpus)) end(std::move(job), at_us, "");
+    for (Job& job : remove_jobs(running_, ended, ended_gpus)) end(std::move(job), at_us, "");
     std::ranges::move(begun, std::back_inserter(running_));
-    arrive(running_, at_once, count.running_gpus - gpus_of(running_), at_us);
+    arrive(running_, started_on_arrival, count.running_gpus - gpus_of(running_), at_us);
     for (Job& job : running_) {
       if (job.logged_start_us < 0) job.logged_start_us = at_us;
     }
     // More jobs ended than were running a minute ago: some of the arrivals ended too.
     const auto surplus = static_cast<size_t>(ends) - ended;
-    for (Job& job : take(running_, std::min(surplus, running_.size()), 0)) {
+    for (Job& job : remove_jobs(running_, std::min(surplus, running_.size()), 0)) {
       end(std::move(job), at_us, "");
     }
     if (!seen_) {
@@ -128,15 +128,15 @@ class Kind {
   void arrive(std::vector<Job>& where, int32_t n, int32_t gpus, int64_t at_us) {
     for (int32_t i = 0; i < n; ++i) {
       const int32_t unit =
-          gpus % what_.least == 0 ? what_.least : 1;  // large jobs mostly use whole nodes
+          gpus % spec_.min_gpus == 0 ? spec_.min_gpus : 1;  // large jobs mostly use whole nodes
       const int32_t units = gpus / unit;
       const int32_t share =
           unit * static_cast<int32_t>(std::lround(static_cast<double>(units) / (n - i)));
       Job job;
-      job.id = what_.prefix + std::to_string(++number_);
-      job.gpus = std::clamp(share, what_.least, what_.most);
+      job.id = spec_.prefix + std::to_string(++number_);
+      job.gpus = std::clamp(share, spec_.min_gpus, spec_.max_gpus);
       job.submit_us = at_us;
-      job.tenant = what_.tenant;
+      job.tenant = spec_.tenant;
       gpus -= job.gpus;
       where.push_back(std::move(job));
     }
@@ -150,7 +150,7 @@ class Kind {
   }
 
   Rows& rows_;
-  What what_;
+  ClassSpec spec_;
   std::vector<Job> running_, pending_;
   int32_t running_gpus_ = 0;  // a minute ago
   int64_t number_ = 0;
@@ -168,17 +168,17 @@ class HeliosLoadReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    constexpr int32_t kMostGpus = 1 << 20;
+    constexpr int32_t kMaxGpus = 1 << 20;
     const int time = rows.column("time");
-    std::array<Kind, 2> kinds = {Kind(rows, {"s", config_.tenant, 1, kLarge - 1}),
-                                 Kind(rows, {"l", config_.tenant, kLarge, kMostGpus})};
+    std::array<JobClass, 2> classes = {JobClass(rows, {"s", config_.tenant, 1, kLarge - 1}),
+                                 JobClass(rows, {"l", config_.tenant, kLarge, kMaxGpus})};
     std::array<std::array<int, 4>, 2> columns;
-    for (size_t k = 0; k < kinds.size(); ++k) {
+    for (size_t k = 0; k < classes.size(); ++k) {
       const std::string of = k == 0 ? "_less_8" : "_noless_8";
       columns[k] = {rows.column("running_job_num" + of), rows.column("pending_job_num" + of),
                     rows.column("running_gpu_num" + of), rows.column("pending_gpu_num" + of)};
     }
-    rows.count_from_first();
+    rows.start_at_first_submission();
     int64_t now_us = -1;
     while (rows.next()) {
       int64_t at_us = 0;
@@ -190,9 +190,9 @@ class HeliosLoadReader final : public TraceReader {
         continue;
       }
       now_us = at_us;
-      for (size_t k = 0; k < kinds.size(); ++k) kinds[k].see(counts[k], at_us);
+      for (size_t k = 0; k < classes.size(); ++k) classes[k].update(counts[k], at_us);
     }
-    for (Kind& kind : kinds) kind.finish(now_us);
+    for (JobClass& kind : classes) kind.finish(now_us);
   }
 
   std::string example() const override {
@@ -210,8 +210,8 @@ class HeliosLoadReader final : public TraceReader {
                           std::array<Count, 2>& out) {
     for (size_t k = 0; k < out.size(); ++k) {
       Count& one = out[k];
-      if (!rows.whole(columns[k][0], one.running, 0, kMostJobs) ||
-          !rows.whole(columns[k][1], one.pending, 0, kMostJobs) ||
+      if (!rows.whole(columns[k][0], one.running, 0, kMaxJobs) ||
+          !rows.whole(columns[k][1], one.pending, 0, kMaxJobs) ||
           !rows.gpus(columns[k][2], one.running_gpus, 0) ||
           !rows.gpus(columns[k][3], one.pending_gpus, 0)) {
         return false;

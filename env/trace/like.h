@@ -1,8 +1,8 @@
 // A statistical model of a recorded workload: parameters fitted to a part of a trace, which can be
 // written, read and edited, and the jobs generated from them. It holds no row of the trace.
 //
-//   LikeModel model = fit_like(trace, part_of(trace, {.to = "60%"}));  // env/trace/fit.h
-//   std::vector<Job> jobs = generate_like(model, {.seed = 7, .jobs = 4000});
+//   WorkloadModel model = fit_workload_model(trace, part_of(trace, {.to = "60%"}));  // env/trace/fit.h
+//   std::vector<Job> jobs = sample_workload(model, {.seed = 7, .jobs = 4000});
 //
 // docs/generator.md has the equations and how closely they reproduce real traces.
 #pragma once
@@ -29,14 +29,14 @@ struct Habit {
 };
 
 // What the run times of a size class have in common.
-struct Together {
+struct RunTimeSimilarity {
   // Shares of the variance of a job's normal score. The rest is the job's own.
   double owner = 0, batch = 0;
   double stay = 0;            // correlation of the batch part with that of the previous batch
   double repeat_sibling = 0;  // share of jobs that repeat a recent job of their batch
   double repeat_last = 0;     // share of these that repeat the latest one
   double repeat_batch = 0;    // share of batches whose first job repeats one of the previous batch
-  std::vector<double> apart;  // share of each of LikeModel::kApart among repetitions
+  std::vector<double> apart;  // share of each of WorkloadModel::kRepeatSd among repetitions
   template <class F>
   void fields(F& f) {
     f("owner", owner, 0.0, 1.0);
@@ -53,7 +53,7 @@ struct Together {
 struct SizeClass {
   int32_t most_gpus = 0;  // largest size; the smallest is one above the previous class's
   int64_t jobs = 0;       // number of jobs it was fitted to
-  Together together;
+  RunTimeSimilarity together;
   Quantiles run_s;       // over jobs
   Quantiles batch_jobs;  // over batches: number of jobs after the first
   Quantiles limit_s;     // over jobs with a limit; no knots: no job has one
@@ -91,7 +91,7 @@ struct Swing {
 };
 
 // What the jobs of a batch need besides GPUs, in combinations found in the trace.
-struct Kind {
+struct JobKind {
   int32_t gpus = 0;
   double share = 0;  // of the batches of this size
   std::string model;
@@ -111,14 +111,14 @@ struct Kind {
   }
 };
 
-struct LikeModel {
+struct WorkloadModel {
   static constexpr size_t kWeekHours = 168;
   // Mean distance, in batches, from which "a recent batch" is drawn.
   static constexpr std::array<double, 4> kMemory = {1, 6, 36, 216};
   static constexpr double kSlowHours = 24;  // from this length on, swings also move numbers of jobs
   static constexpr int kRecent = 8;         // siblings that a job may repeat
   // Standard deviations of the difference of a job and its repetition, in log(1 + seconds).
-  static constexpr std::array<double, 4> kApart = {0.002, 0.01, 0.05, 0.2};
+  static constexpr std::array<double, 4> kRepeatSd = {0.002, 0.01, 0.05, 0.2};
   static constexpr int kLengths = 10;  // classes of run time: tenths of the jobs
 
   // Source.
@@ -147,7 +147,7 @@ struct LikeModel {
   std::vector<SizeShare> sizes;
   Habit size_habit;
   std::vector<SizeClass> classes;  // by rising size
-  std::vector<Kind> kinds;         // empty: whole GPUs only
+  std::vector<JobKind> kinds;         // empty: whole GPUs only
   Habit kind_habit;
   // Shares of the variance of a batch's number of jobs: of its owner, and of a level which batches
   // of one time share. The correlation of the level over t hours is exp(-t / level_hours). A part
@@ -168,7 +168,7 @@ struct LikeModel {
   std::vector<double> status_shares;  // (kLengths, statuses)
 };
 
-struct LikeOptions {
+struct SampleOptions {
   uint64_t seed = 1;
   int64_t jobs = 0;      // 0: as in the fitted part, or as fit in `days`
   double days = 0;       // 0: as long as `jobs` take
@@ -178,12 +178,12 @@ struct LikeOptions {
 
 // Returns jobs sorted by submission. Equal models and options give equal jobs. Throws InputError if
 // options contradict each other or the model.
-std::vector<Job> generate_like(const LikeModel& model, const LikeOptions& options);
+std::vector<Job> sample_workload(const WorkloadModel& model, const SampleOptions& options);
 
 // Throws InputError, beginning with `where`, if parts of the model are inconsistent.
-void check_like(const LikeModel& model, const std::string& where);
+void check_workload_model(const WorkloadModel& model, const std::string& where);
 
 // Change it whenever the same model and seed generate other jobs.
-constexpr const char* kLikeRevision = "2";
+constexpr const char* kSamplerRevision = "2";
 
 }  // namespace yard

@@ -38,7 +38,7 @@ class Check {
   const std::string& where_;
 };
 
-void check_sizes(const LikeModel& m, const Check& check) {
+void check_sizes(const WorkloadModel& m, const Check& check) {
   std::vector<double> of_sizes;
   check.that(!m.classes.empty(), "at least one of 'classes'", "none");
   for (size_t c = 0; c < m.classes.size(); ++c) {
@@ -47,7 +47,7 @@ void check_sizes(const LikeModel& m, const Check& check) {
     check.that(c == 0 || m.classes[c - 1].most_gpus < one.most_gpus, what + "rising most_gpus",
                std::to_string(one.most_gpus));
     check.at_most_1(what + "owner and batch", one.together.owner + one.together.batch);
-    check.length(what + "apart", one.together.apart.size(), LikeModel::kApart.size());
+    check.length(what + "apart", one.together.apart.size(), WorkloadModel::kRepeatSd.size());
     check.shares(what + "apart", one.together.apart);
     check.rising(what + "run_s", one.run_s);
     check.rising(what + "batch_jobs", one.batch_jobs);
@@ -64,16 +64,16 @@ void check_sizes(const LikeModel& m, const Check& check) {
 
 }  // namespace
 
-void check_like(const LikeModel& m, const std::string& where) {
+void check_workload_model(const WorkloadModel& m, const std::string& where) {
   const Check check(where);
   check.that(m.owner == "user" || m.owner == "tenant" || m.owner == "nobody",
              "owner = user, tenant or nobody", "'" + m.owner + "'");
   check.that(m.to_s > m.from_s, "from_s below to_s", shortest(m.to_s));
-  check.length("week", m.week.size(), LikeModel::kWeekHours);
+  check.length("week", m.week.size(), WorkloadModel::kWeekHours);
   check.that(std::ranges::any_of(m.week, [](double w) { return w > 0; }),
              "an hour of the week with arrivals", "none");
   check.that(m.newcomers > 0, "newcomers above 0", shortest(m.newcomers));
-  check.length("memory", m.memory.size(), LikeModel::kMemory.size());
+  check.length("memory", m.memory.size(), WorkloadModel::kMemory.size());
   check.at_most_1("memory", std::accumulate(m.memory.begin(), m.memory.end(), 0.0));
   if (!m.tenants.empty()) check.shares("tenants", m.tenants);
   check_sizes(m, check);
@@ -82,8 +82,8 @@ void check_like(const LikeModel& m, const std::string& where) {
   check.at_most_1("jobs_owner and jobs_level", m.batch_jobs_owner + m.batch_jobs_level);
   check.rising("gap_s", m.gap_s);
   check.that(std::ranges::is_sorted(m.limits_s), "usual_s that rise", "others");
-  if (!m.timeouts.empty()) check.length("timeouts", m.timeouts.size(), LikeModel::kLengths);
-  check.length("statuses' shares", m.status_shares.size(), m.statuses.size() * LikeModel::kLengths);
+  if (!m.timeouts.empty()) check.length("timeouts", m.timeouts.size(), WorkloadModel::kLengths);
+  check.length("statuses' shares", m.status_shares.size(), m.statuses.size() * WorkloadModel::kLengths);
 }
 
 }  // namespace yard

@@ -43,7 +43,7 @@ void visit(T& value, F& f) {
 }
 
 template <class F>
-void visit(LikeModel& m, F& f) {
+void visit(WorkloadModel& m, F& f) {
   f.group("source", [&] {
     f("trace", m.source);
     f("format", m.format);
@@ -95,7 +95,7 @@ void visit(LikeModel& m, F& f) {
 }
 
 // Writes fields to JSON.
-class Out {
+class FieldWriter {
  public:
   Json json = Json::object();
 
@@ -129,7 +129,7 @@ class Out {
     if constexpr (std::is_arithmetic_v<T>) {
       return value;
     } else {
-      Out inner;
+      FieldWriter inner;
       visit(value, inner);
       return inner.json;
     }
@@ -157,9 +157,9 @@ std::string lines_of(const Json& json, int indent) {
 }
 
 // Reads fields from JSON, parsed as YAML, since yaml-cpp records the position of each value.
-class In {
+class FieldReader {
  public:
-  In(const YAML::Node& node, const std::string& name) : node_(node), name_(name) {
+  FieldReader(const YAML::Node& node, const std::string& name) : node_(node), name_(name) {
     expect_map(node_);
   }
 
@@ -249,7 +249,7 @@ class In {
   template <class T>
   requires std::is_class_v<T>
   void read(const YAML::Node& node, const std::string&, T& value) {
-    In inner(node, name_);
+    FieldReader inner(node, name_);
     visit(value, inner);
     inner.finish();
   }
@@ -261,17 +261,17 @@ class In {
 
 }  // namespace
 
-std::string to_text(const LikeModel& model) {
-  LikeModel copy = model;  // visit() takes non-const references
-  Out out;
+std::string to_text(const WorkloadModel& model) {
+  WorkloadModel copy = model;  // visit() takes non-const references
+  FieldWriter out;
   visit(copy, out);
   return lines_of(out.json, 0) + "\n";
 }
 
-LikeModel parse_like(const std::string& text, const std::string& name) {
-  LikeModel model;
+WorkloadModel parse_workload_model(const std::string& text, const std::string& name) {
+  WorkloadModel model;
   try {
-    In in(parse_yaml_document(text, name), name);
+    FieldReader in(parse_yaml_document(text, name), name);
     visit(model, in);
     in.finish();
   } catch (const YAML::Exception& e) {
@@ -279,7 +279,7 @@ LikeModel parse_like(const std::string& text, const std::string& name) {
         name + ":" + std::to_string(e.mark.line + 1) + ":" + std::to_string(e.mark.column + 1),
         "JSON or YAML", e.msg);
   }
-  check_like(model, name);
+  check_workload_model(model, name);
   return model;
 }
 

@@ -11,10 +11,10 @@
 namespace yard {
 namespace {
 
-int64_t us_of(double s) { return std::llround(std::min(s, kLongestLikeS) * 1e6); }
+int64_t us_of(double s) { return std::llround(std::min(s, kMaxSampledS) * 1e6); }
 
 // Returns the usual limit of at least `run_s` nearest to `s`; without one, whole minutes.
-double limit_of(const LikeModel& model, double s, double run_s) {
+double limit_of(const WorkloadModel& model, double s, double run_s) {
   const std::vector<double>& usual = model.limits_s;
   constexpr double kMinuteS = 60;
   const auto fits = std::ranges::lower_bound(usual, run_s);
@@ -34,13 +34,13 @@ double usual_near(const std::vector<double>& usual, double s) {
 
 class Extras {
  public:
-  Extras(const LikeModel& model, const Rng& seed) : model_(model), seed_(seed) {}
+  Extras(const WorkloadModel& model, const Rng& seed) : model_(model), seed_(seed) {}
 
   // Returns the limit that a batch asks for, before it is fitted to its jobs; -1: none.
-  double limit_s(const LikeBatch& batch, double common, Rng& rng) const {
+  double limit_s(const PlannedBatch& batch, double common, Rng& rng) const {
     const Quantiles& limit = class_of(model_, batch.gpus).limit_s;
     if (limit.knots.empty()) return -1;
-    const Together& together = class_of(model_, batch.gpus).together;
+    const RunTimeSimilarity& together = class_of(model_, batch.gpus).together;
     const double part = together.owner + together.batch;
     const double with = model_.limit_with_run;
     const double own = stream_of(seed_, batch.owner, OwnerStream::kLimit).normal();
@@ -50,12 +50,12 @@ class Extras {
                                  std::sqrt(1 - with * with) * rest));
   }
 
-  // Gives the job a limit. If the job reaches it, its run time becomes the limit. `luck` is 0 to 1
+  // Gives the job a limit. If the job reaches it, its run time becomes the limit. `timeout_draw` is 0 to 1
   // and common to a batch, since siblings time out together.
-  void give_limit(double limit_s, double score, double luck, Job& job) const {
+  void set_limit(double limit_s, double score, double timeout_draw, Job& job) const {
     const double run_s = static_cast<double>(job.run_us) * 1e-6;
     if (!model_.timeouts.empty() && !model_.limits_s.empty() &&
-        luck < model_.timeouts[length_of(score)]) {
+        timeout_draw < model_.timeouts[length_of(score)]) {
       job.limit_us = job.run_us = us_of(usual_near(model_.limits_s, run_s));
     } else {
       job.limit_us = us_of(limit_of(model_, limit_s, run_s));
@@ -83,9 +83,9 @@ class Extras {
     return "tenant" + std::to_string(k + 1);
   }
 
-  void give_kind(int32_t kind, Job& job) const {
+  void set_kind(int32_t kind, Job& job) const {
     if (kind < 0) return;
-    const Kind& needs = model_.kinds[static_cast<size_t>(kind)];
+    const JobKind& needs = model_.kinds[static_cast<size_t>(kind)];
     job.model = needs.model;
     job.batch_size = needs.batch_size;
     job.gpu_types = needs.gpu_types;
@@ -97,27 +97,27 @@ class Extras {
   }
 
  private:
-  const LikeModel& model_;
+  const WorkloadModel& model_;
   const Rng& seed_;
 };
 
 }  // namespace
 
 size_t length_of(double score) {
-  return static_cast<size_t>(normal_share(score) * LikeModel::kLengths);
+  return static_cast<size_t>(normal_share(score) * WorkloadModel::kLengths);
 }
 
-void fill_jobs(const LikeModel& model, const LikePlan& plan, const Rng& seed,
+void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,
                std::vector<Job>& jobs) {
-  LikeRuns run(model, plan, seed);
+  RunTimeSampler run(model, plan, seed);
   const Extras extras(model, seed);
   for (size_t b = 0; b < plan.batches.size(); ++b) {
     throw_if_interrupted();
-    const LikeBatch& batch = plan.batches[b];
-    Rng rng = stream_of(seed, LikeStream::kJobs).split(b);
+    const PlannedBatch& batch = plan.batches[b];
+    Rng rng = stream_of(seed, SampleStream::kJobs).split(b);
     const double common = run.draw(b, rng);
     const double limit_s = extras.limit_s(batch, common, rng);
-    const double luck = rng.uniform();
+    const double timeout_draw = rng.uniform();
     for (int64_t j = batch.first; j < batch.end; ++j) {
       Job& job = jobs[static_cast<size_t>(j)];
       job.run_us = us_of(run.seconds(j));
@@ -125,8 +125,8 @@ void fill_jobs(const LikeModel& model, const LikePlan& plan, const Rng& seed,
       if (model.owner == "user") job.user = "user" + std::to_string(batch.owner + 1);
       job.tenant = extras.tenant(batch.owner);
       if (!model.statuses.empty()) job.status = extras.status(run.score(j), rng);
-      if (limit_s >= 0) extras.give_limit(limit_s, run.score(j), luck, job);
-      extras.give_kind(batch.kind, job);
+      if (limit_s >= 0) extras.set_limit(limit_s, run.score(j), timeout_draw, job);
+      extras.set_kind(batch.kind, job);
     }
   }
 }

@@ -1,4 +1,4 @@
-// The steps of generate_like(), one per file. For these files only.
+// The steps of sample_workload(), one per file. For these files only.
 #pragma once
 
 #include <vector>
@@ -9,25 +9,25 @@
 namespace yard {
 
 // Keeps microseconds far from the end of int64.
-constexpr double kLongestLikeS = 1e9;
+constexpr double kMaxSampledS = 1e9;
 
 // Random streams of the seed.
-enum class LikeStream : uint64_t { kWho, kBatch, kOwner, kJobs, kStarts, kGaps, kSwings, kLevels };
+enum class SampleStream : uint64_t { kOwnerOrder, kBatch, kOwner, kJobs, kStarts, kGaps, kSwings, kLevels };
 
 // Random streams of an owner.
 enum class OwnerStream : uint64_t { kNumber, kRun, kLimit, kTenant, kActivity };
 
-inline Rng stream_of(const Rng& seed, LikeStream stream) {
+inline Rng stream_of(const Rng& seed, SampleStream stream) {
   return seed.split(static_cast<uint64_t>(stream));
 }
 
 inline Rng stream_of(const Rng& seed, int32_t owner, OwnerStream stream) {
-  return stream_of(seed, LikeStream::kOwner)
+  return stream_of(seed, SampleStream::kOwner)
       .split(static_cast<uint64_t>(owner))
       .split(static_cast<uint64_t>(stream));
 }
 
-struct LikeBatch {
+struct PlannedBatch {
   int32_t owner = 0;
   int32_t gpus = 0;
   int32_t before = -1;         // previous batch of this owner and size; -1: none
@@ -35,16 +35,16 @@ struct LikeBatch {
   int64_t first = 0, end = 0;  // range of jobs
 };
 
-struct LikePlan {
+struct BatchPlan {
   int32_t owners = 0;
-  std::vector<LikeBatch> batches;  // by start
+  std::vector<PlannedBatch> batches;  // by start
 };
 
 // Draws an index in proportion to weights.
-class Pick {
+class WeightedPick {
  public:
-  Pick() = default;
-  explicit Pick(const std::vector<double>& weights) {
+  WeightedPick() = default;
+  explicit WeightedPick(const std::vector<double>& weights) {
     for (const double weight : weights) add(weight);
   }
   void add(double weight) { sums_.push_back(weight + (sums_.empty() ? 0 : sums_.back())); }
@@ -56,25 +56,25 @@ class Pick {
 };
 
 // Draws the owners of successive batches, numbered from 0.
-class LikeOwners {
+class OwnerSampler {
  public:
-  LikeOwners(const LikeModel& model, const Rng& seed);
+  OwnerSampler(const WorkloadModel& model, const Rng& seed);
   int32_t next();
   int32_t number() const { return number_; }
 
  private:
-  const LikeModel& model_;
+  const WorkloadModel& model_;
   Rng seed_, rng_;
-  Pick memory_, active_;
+  WeightedPick memory_, active_;
   std::vector<int32_t> of_;  // by batch
   int32_t number_ = 0;
 };
 
 // Maps an even scale from 0 to 1, on which batches begin uniformly, to a time span with its swings.
 // Busy hours take a larger part of the scale.
-class LikeTimes {
+class ArrivalTimeMap {
  public:
-  LikeTimes(const LikeModel& model, double span_s, const Rng& seed);
+  ArrivalTimeMap(const WorkloadModel& model, double span_s, const Rng& seed);
   double span_s() const { return span_s_; }
   double time_s(double even) const;  // from 0 to the span
   double level(double even) const;   // of the numbers of jobs of batches that begin there
@@ -87,13 +87,13 @@ class LikeTimes {
 };
 
 // Draws batches with their owners, sizes and numbers of jobs until there are `jobs` jobs.
-LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus,
-                      const LikeTimes& times, const Rng& seed);
+BatchPlan plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
+                      const ArrivalTimeMap& times, const Rng& seed);
 
 // Draws the run times of a plan, batch by batch. Some jobs repeat an earlier one almost exactly.
-class LikeRuns {
+class RunTimeSampler {
  public:
-  LikeRuns(const LikeModel& model, const LikePlan& plan, const Rng& seed);
+  RunTimeSampler(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed);
 
   // Draws a batch. Returns the part that its jobs share: a normal score times the root of this
   // part's share of the variance. Requires: all earlier batches were drawn.
@@ -103,8 +103,8 @@ class LikeRuns {
   double score(int64_t job) const { return scores_[static_cast<size_t>(job)]; }
 
  private:
-  const LikeModel& model_;
-  const LikePlan& plan_;
+  const WorkloadModel& model_;
+  const BatchPlan& plan_;
   std::vector<double> owner_part_, batch_part_;
   std::vector<double> log_s_, scores_;  // by job
 };
@@ -113,11 +113,11 @@ class LikeRuns {
 size_t length_of(double score);
 
 // Fills everything except the jobs' submission times and ids.
-void fill_jobs(const LikeModel& model, const LikePlan& plan, const Rng& seed,
+void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,
                std::vector<Job>& jobs);
 
 // Fills submit_us. Batches begin within the span; a few jobs may come after it.
-void place_jobs(const LikeModel& model, const LikePlan& plan, const LikeTimes& times,
+void place_jobs(const WorkloadModel& model, const BatchPlan& plan, const ArrivalTimeMap& times,
                 const Rng& seed, std::vector<Job>& jobs);
 
 }  // namespace yard

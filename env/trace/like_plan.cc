@@ -20,8 +20,8 @@ class Chooser {
   explicit Chooser(const Habit& habit) : habit_(habit) {}
 
   template <class Any>
-  int32_t operator()(const std::pair<int32_t, int32_t>& who, Rng& rng, Any any) {
-    std::vector<int32_t>& before = before_[who];
+  int32_t operator()(const std::pair<int32_t, int32_t>& owner_and_size, Rng& rng, Any any) {
+    std::vector<int32_t>& before = before_[owner_and_size];
     const double drawn = rng.uniform();
     int32_t what = 0;
     if (!before.empty() && drawn < habit_.last) {
@@ -40,7 +40,7 @@ class Chooser {
   std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> before_;
 };
 
-std::vector<double> shares_of_sizes(const LikeModel& model, int32_t most_gpus) {
+std::vector<double> shares_of_sizes(const WorkloadModel& model, int32_t most_gpus) {
   std::vector<double> shares;
   for (const SizeShare& size : model.sizes) {
     shares.push_back(most_gpus > 0 && size.gpus > most_gpus ? 0 : size.share);
@@ -50,20 +50,20 @@ std::vector<double> shares_of_sizes(const LikeModel& model, int32_t most_gpus) {
 
 }  // namespace
 
-size_t Pick::operator()(Rng& rng) const {
+size_t WeightedPick::operator()(Rng& rng) const {
   const double drawn = rng.uniform() * sums_.back();
   const auto it = std::ranges::upper_bound(sums_, drawn);
   return std::min(static_cast<size_t>(it - sums_.begin()), sums_.size() - 1);
 }
 
-LikeOwners::LikeOwners(const LikeModel& model, const Rng& seed)
-    : model_(model), seed_(seed), rng_(stream_of(seed, LikeStream::kWho)), memory_(model.memory) {
+OwnerSampler::OwnerSampler(const WorkloadModel& model, const Rng& seed)
+    : model_(model), seed_(seed), rng_(stream_of(seed, SampleStream::kOwnerOrder)), memory_(model.memory) {
   double recent = 0;
   for (const double share : model.memory) recent += share;
   memory_.add(std::max(1e-9, 1 - recent));
 }
 
-int32_t LikeOwners::next() {
+int32_t OwnerSampler::next() {
   const auto n = static_cast<double>(of_.size());
   const double fresh = (model_.newcomers + model_.growth * number_) / (model_.newcomers + n);
   int32_t owner = 0;
@@ -71,9 +71,9 @@ int32_t LikeOwners::next() {
     owner = number_++;
     Rng own = stream_of(seed_, owner, OwnerStream::kActivity);
     active_.add(std::exp(model_.activity_sd * own.normal()));
-  } else if (const size_t memory = memory_(rng_); memory < LikeModel::kMemory.size()) {
+  } else if (const size_t memory = memory_(rng_); memory < WorkloadModel::kMemory.size()) {
     // A batch k batches ago has weight exp(-k / length), k = 1 to n.
-    const double length = LikeModel::kMemory[memory];
+    const double length = WorkloadModel::kMemory[memory];
     const double back = -length * std::log1p(rng_.uniform() * std::expm1(-n / length));
     owner = of_[of_.size() - 1 - std::min(static_cast<size_t>(back), of_.size() - 1)];
   } else {
@@ -86,16 +86,16 @@ int32_t LikeOwners::next() {
 namespace {
 
 // Draws a plan. `levels`: level of each batch's number of jobs; the last is used for the rest.
-LikePlan plan_with(const LikeModel& model, int64_t jobs, int32_t most_gpus,
+BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
                    const std::vector<double>& levels, const Rng& seed) {
-  const Pick sizes(shares_of_sizes(model, most_gpus));
+  const WeightedPick sizes(shares_of_sizes(model, most_gpus));
   if (!sizes.any()) {
     throw InputError("synthetic:like", "a size that fits " + std::to_string(most_gpus) + " GPUs",
                      "only larger ones");
   }
   struct Kinds {
     std::vector<int32_t> all;
-    Pick pick;
+    WeightedPick pick;
   };
   std::map<int32_t, Kinds> kinds;  // by size
   for (const SizeShare& size : model.sizes) {
@@ -106,17 +106,17 @@ LikePlan plan_with(const LikeModel& model, int64_t jobs, int32_t most_gpus,
       of.push_back(static_cast<int32_t>(k));
       shares.push_back(model.kinds[k].share);
     }
-    kinds.try_emplace(size.gpus, Kinds{std::move(of), Pick(shares)});
+    kinds.try_emplace(size.gpus, Kinds{std::move(of), WeightedPick(shares)});
   }
-  LikeOwners owners(model, seed);
+  OwnerSampler owners(model, seed);
   Chooser size_of(model.size_habit), kind_of(model.kind_habit);
   std::map<std::pair<int32_t, int32_t>, int32_t> latest;
-  LikePlan plan;
+  BatchPlan plan;
   for (int64_t next = 0; next < jobs;) {
     throw_if_interrupted();
     const size_t b = plan.batches.size();
-    Rng rng = stream_of(seed, LikeStream::kBatch).split(b);
-    LikeBatch batch;
+    Rng rng = stream_of(seed, SampleStream::kBatch).split(b);
+    PlannedBatch batch;
     batch.owner = owners.next();
     batch.gpus = size_of({batch.owner, 0}, rng, [&](Rng& r) { return model.sizes[sizes(r)].gpus; });
     const std::pair stream(batch.owner, batch.gpus);
@@ -144,7 +144,7 @@ LikePlan plan_with(const LikeModel& model, int64_t jobs, int32_t most_gpus,
 
 // Returns the levels at which `batches` batches begin, minus their mean. Busy times hold more
 // batches, and numbers of jobs must keep the fitted distribution.
-std::vector<double> levels_of(const LikeTimes& times, size_t batches) {
+std::vector<double> levels_of(const ArrivalTimeMap& times, size_t batches) {
   std::vector<double> levels;
   double mean = 0;
   for (size_t b = 0; b < batches; ++b) {
@@ -157,9 +157,9 @@ std::vector<double> levels_of(const LikeTimes& times, size_t batches) {
 
 }  // namespace
 
-LikePlan plan_batches(const LikeModel& model, int64_t jobs, int32_t most_gpus,
-                      const LikeTimes& times, const Rng& seed) {
-  LikePlan plan = plan_with(model, jobs, most_gpus, {0}, seed);
+BatchPlan plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
+                      const ArrivalTimeMap& times, const Rng& seed) {
+  BatchPlan plan = plan_with(model, jobs, most_gpus, {0}, seed);
   if (model.batch_jobs_level <= 0) return plan;
   // Starts of batches depend on their number, and that on the levels: so iterate.
   constexpr int kRounds = 2;

@@ -27,11 +27,11 @@ class Like final : public TraceGenerator {
       throw InputError("synthetic:like", "trace.model = a fitted model's file", "none");
     }
     text_ = read_file(config_.model);
-    model_ = parse_like(text_, config_.model);
+    model_ = parse_workload_model(text_, config_.model);
   }
 
   std::vector<Job> generate(const GenerateOptions& options) const override {
-    return generate_like(model_, {.seed = options.seed,
+    return sample_workload(model_, {.seed = options.seed,
                                   .jobs = options.jobs,
                                   .days = options.jobs > 0 ? 0 : config_.days,
                                   .load = config_.load,
@@ -40,7 +40,7 @@ class Like final : public TraceGenerator {
 
   // Hashes the model's text, not its path: a copy elsewhere makes the same trace.
   std::string parameters_hash() const override {
-    return sha256_hex(std::string("revision=") + kLikeRevision +
+    return sha256_hex(std::string("revision=") + kSamplerRevision +
                       "\ndays=" + shortest(config_.days) + "\nload=" + shortest(config_.load) +
                       "\nmodel=" + sha256_hex(text_) + "\n");
   }
@@ -48,7 +48,7 @@ class Like final : public TraceGenerator {
  private:
   Config config_;
   std::string text_;
-  LikeModel model_;
+  WorkloadModel model_;
 };
 
 const Registry<TraceGenerator>::Add<Like> kAdd{

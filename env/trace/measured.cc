@@ -15,7 +15,7 @@ namespace yard {
 namespace {
 
 constexpr const char* kReference = "v100";
-constexpr const char* kApart = "_unconsolidated";
+constexpr const char* kUnconsolidated = "_unconsolidated";
 
 bool lacks(const Job& job) { return job.run_us == Job::kFromProfile; }
 
@@ -24,7 +24,7 @@ double reference_throughput(const Throughputs& table, const Job& job) {
   if (table.has_type(kReference)) return table.alone(kReference, kind).value_or(0);
   double most = 0;
   for (const std::string& type : table.types()) {
-    if (!type.ends_with(kApart)) most = std::max(most, table.alone(type, kind).value_or(0));
+    if (!type.ends_with(kUnconsolidated)) most = std::max(most, table.alone(type, kind).value_or(0));
   }
   return most;
 }
@@ -33,9 +33,9 @@ double reference_throughput(const Throughputs& table, const Job& job) {
 // cannot.
 std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
   if (!(seconds >= 0 && std::isfinite(seconds))) return otherwise;
-  if (seconds > static_cast<double>(kLongestS)) {
+  if (seconds > static_cast<double>(kMaxTimeS)) {
     return Unusable{"run time too long",
-                    "a run time of at most " + std::to_string(kLongestS) + " s", shortest(seconds)};
+                    "a run time of at most " + std::to_string(kMaxTimeS) + " s", shortest(seconds)};
   }
   job.run_us = std::llround(seconds * 1e6);
   return std::nullopt;
@@ -54,12 +54,12 @@ void from_throughputs(Trace& trace, const std::string& file, bool skip_unusable)
 }
 
 void from_rates(Trace& trace, const std::string& file, bool skip_unusable) {
-  const Rates table = Rates::load(file);
+  const GoodputTable table = GoodputTable::load(file);
   const auto fill = [&](Job& job) -> std::optional<Unusable> {
     if (!lacks(job)) return std::nullopt;
-    const JobRates* rates = table.find(job.id);
+    const JobGoodputs* rates = table.find(job.id);
     return set_run_time(
-        job, rates == nullptr ? -1 : rates->seconds_alone(),
+        job, rates == nullptr ? -1 : rates->isolated_run_s(),
         {"no rates", "rates of every epoch in " + file, "too few for job '" + job.id + "'"});
   };
   check_usable(trace, fill, skip_unusable);
@@ -69,7 +69,7 @@ void from_rates(Trace& trace, const std::string& file, bool skip_unusable) {
 
 bool lacks_run_times(const Trace& trace) { return std::ranges::any_of(trace.jobs, lacks); }
 
-void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable) {
+void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable) {
   const auto first = std::ranges::find_if(trace.jobs, lacks);
   if (first == trace.jobs.end()) return;
   const bool steps = first->iterations > 0;

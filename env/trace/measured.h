@@ -10,7 +10,7 @@
 
 namespace yard {
 
-struct Measurements {
+struct RunTimeFiles {
   std::string throughputs;  // paths; empty: not given
   std::string rates;
 };
@@ -20,6 +20,6 @@ bool lacks_run_times(const Trace& trace);
 
 // Fills in missing run times. Throws InputError if no file was given for them, or about the first
 // job missing in the file. With `skip_unusable`, such jobs are left out instead.
-void fill_run_times(Trace& trace, const Measurements& files, bool skip_unusable);
+void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable);
 
 }  // namespace yard

@@ -108,9 +108,9 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
     for (const UserClass& c : kClasses) {
       whose.push_back(c.favourite_gpus == job.gpus ? p.favourite : 1);
     }
-    const size_t who = draw_by_weight(whose, rng);
-    const UserClass& user = kClasses[who];
-    job.user = "class" + std::to_string(who + 1);
+    const size_t class_index = draw_by_weight(whose, rng);
+    const UserClass& user = kClasses[class_index];
+    job.user = "class" + std::to_string(class_index + 1);
     job.model = rng.uniform() < p.first_model_share ? user.model : user.other_model;
     const double drawn_s = user.median_s * std::exp(user.log_sd * rng.normal());
     const double run_s = std::round(std::clamp(drawn_s, p.shortest_s, p.longest_s));

@@ -13,7 +13,7 @@ namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-constexpr int64_t kLongestUs = kLongestS * kUsPerS;
+constexpr int64_t kMaxTimeUs = kMaxTimeS * kUsPerS;
 constexpr std::string_view kDigits = "0123456789";
 
 // From here on, a number is not a distance from a trace's zero (31 years) but a date since 2001.
@@ -72,7 +72,7 @@ std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone) {
   return unix_s * kUsPerS + *fraction;
 }
 
-bool names_offset(std::string_view date) {
+bool has_utc_offset(std::string_view date) {
   constexpr size_t kDate = 10;
   date = trim(date);
   return date.size() > kDate && (date.ends_with('Z') || date.ends_with("UTC") ||
@@ -86,7 +86,7 @@ std::optional<int64_t> span_us(std::string_view text) {
   if (behind == text.npos || behind == 0) return std::nullopt;
   if (text[behind] == '-' || text[behind] == ' ') {
     const auto number = parse_int(text.substr(0, behind));
-    if (!number || *number > kLongestS / 86400) return std::nullopt;
+    if (!number || *number > kMaxTimeS / 86400) return std::nullopt;
     days = *number;
     text.remove_prefix(behind + 1);
     for (const std::string_view word : {"days", "day"}) {
@@ -105,30 +105,30 @@ std::optional<int64_t> span_us(std::string_view text) {
   const auto seconds = parse_int(parts[2].substr(0, 2));
   const auto fraction = fraction_us(parts[2].substr(2));
   if (!hours || !minutes || !fraction || *minutes > 59 || *seconds > 59 ||
-      *hours > kLongestS / 3600) {
+      *hours > kMaxTimeS / 3600) {
     return std::nullopt;
   }
   return (days * 86400 + *hours * 3600 + *minutes * 60 + *seconds) * kUsPerS + *fraction;
 }
 
-std::optional<int64_t> MomentReader::read(std::string_view text) {
+std::optional<int64_t> TimestampReader::read(std::string_view text) {
   text = trim(text);
   if (kind_ == Kind::kUnknown || kind_ == Kind::kDates) {
     const auto us = calendar_us(text, zone_);
     if (us) kind_ = Kind::kDates;
-    used_zone_ = used_zone_ || (us && !names_offset(text));
+    used_zone_ = used_zone_ || (us && !has_utc_offset(text));
     if (us || kind_ == Kind::kDates) return us;
   }
-  if (kind_ == Kind::kPlain) return std::nullopt;
+  if (kind_ == Kind::kTraceSeconds) return std::nullopt;
   const auto number = parse_double(text);
   if (!number) return std::nullopt;
   if (kind_ == Kind::kUnknown) {
-    kind_ = *number < kSecondsFrom         ? Kind::kPlain
+    kind_ = *number < kSecondsFrom         ? Kind::kTraceSeconds
             : *number < 1e2 * kSecondsFrom ? Kind::kSeconds
             : *number < 1e5 * kSecondsFrom ? Kind::kMillis
             : *number < 1e8 * kSecondsFrom ? Kind::kMicros
                                            : Kind::kNanos;
-    if (kind_ == Kind::kPlain) return std::nullopt;
+    if (kind_ == Kind::kTraceSeconds) return std::nullopt;
   }
   // Whole numbers are exact. For others, a double holds the microseconds that matter.
   const double per_unit_us = kind_ == Kind::kSeconds  ? 1e6
@@ -136,7 +136,7 @@ std::optional<int64_t> MomentReader::read(std::string_view text) {
                              : kind_ == Kind::kMicros ? 1
                                                       : 1e-3;
   const double rough_us = *number * per_unit_us;
-  if (rough_us < 0 || rough_us > static_cast<double>(kLongestUs)) return std::nullopt;
+  if (rough_us < 0 || rough_us > static_cast<double>(kMaxTimeUs)) return std::nullopt;
   if (const auto whole = parse_int(text)) {
     return kind_ == Kind::kNanos ? *whole / 1000 : *whole * static_cast<int64_t>(per_unit_us);
   }
@@ -144,7 +144,7 @@ std::optional<int64_t> MomentReader::read(std::string_view text) {
   return std::llround(rough_us);
 }
 
-std::string MomentReader::kind_text() const {
+std::string TimestampReader::kind_text() const {
   switch (kind_) {
     case Kind::kDates:
       return "dates";
@@ -161,16 +161,16 @@ std::string MomentReader::kind_text() const {
   }
 }
 
-void settle_moments(const MomentReader& moments, const std::string& zone, Rows& rows) {
-  const bool dates = moments.kind() == MomentReader::Kind::kDates;
-  if (zone != "UTC0" && !moments.used_zone() && moments.kind() != MomentReader::Kind::kUnknown) {
+void apply_timestamps(const TimestampReader& timestamps, const std::string& zone, Rows& rows) {
+  const bool dates = timestamps.kind() == TimestampReader::Kind::kDates;
+  if (zone != "UTC0" && !timestamps.used_zone() && timestamps.kind() != TimestampReader::Kind::kUnknown) {
     throw InputError("trace.zone", "a file with dates that name no zone of their own",
-                     dates ? "dates that all do" : "times in " + moments.kind_text());
+                     dates ? "dates that all do" : "times in " + timestamps.kind_text());
   }
-  if (!moments.calendar()) return;
-  rows.count_from_first();
+  if (!timestamps.calendar()) return;
+  rows.start_at_first_submission();
   if (dates) return;
-  rows.note_file("its times are taken for " + moments.kind_text() +
+  rows.note_file("its times are taken for " + timestamps.kind_text() +
                  "; the trace begins at its first submission");
 }
 

@@ -2,8 +2,8 @@
 // units since 1970; spans in hours and minutes.
 //
 //   calendar_us("2023-03-01 00:18:22.5+08:00", Zone());  // since 1970
-//   MomentReader moments{Zone()};
-//   std::optional<int64_t> us = moments.read("1709251200000");  // the file's first: milliseconds
+//   TimestampReader timestamps{Zone()};
+//   std::optional<int64_t> us = timestamps.read("1709251200000");  // the file's first: milliseconds
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ namespace yard {
 std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone);
 
 // Returns whether a date has its own offset from UTC, so that no zone applies.
-bool names_offset(std::string_view date);
+bool has_utc_offset(std::string_view date);
 
 // Parses "01:30:00", "2-01:30:00" or "2 days 01:30:00.5" to microseconds.
 std::optional<int64_t> span_us(std::string_view text);
 
 // Reads the times of one file, which are all of one kind. The first time decides which.
-class MomentReader {
+class TimestampReader {
  public:
   enum class Kind {
     kUnknown,  // none was read yet
-    kPlain,    // seconds from the trace's own zero
+    kTraceSeconds,    // seconds from the trace's own zero
     kDates,
     kSeconds,  // since 1970, as are the following
     kMillis,
@@ -38,10 +38,10 @@ class MomentReader {
     kNanos,
   };
 
-  explicit MomentReader(Zone zone) : zone_(std::move(zone)) {}
+  explicit TimestampReader(Zone zone) : zone_(std::move(zone)) {}
 
   // Declares that the file has its own zero: its numbers are seconds from there.
-  void set_plain() { kind_ = Kind::kPlain; }
+  void set_trace_seconds() { kind_ = Kind::kTraceSeconds; }
 
   // Returns microseconds since 1970. Returns nothing for seconds from the file's own zero, and for
   // text that is not a time of the file's kind.
@@ -49,7 +49,7 @@ class MomentReader {
 
   Kind kind() const { return kind_; }
   bool used_zone() const { return used_zone_; }  // some date had no offset of its own
-  bool calendar() const { return kind_ != Kind::kUnknown && kind_ != Kind::kPlain; }
+  bool calendar() const { return kind_ != Kind::kUnknown && kind_ != Kind::kTraceSeconds; }
   std::string kind_text() const;  // "milliseconds since 1970"
 
  private:
@@ -63,9 +63,9 @@ struct Trace;
 
 // Makes a trace of calendar times begin at its first job, and notes how numbers were interpreted.
 // Throws InputError about a zone which no date uses.
-void settle_moments(const MomentReader& moments, const std::string& zone, Rows& rows);
+void apply_timestamps(const TimestampReader& timestamps, const std::string& zone, Rows& rows);
 
-// Returns whether MomentReader would take submissions of a trace without a calendar for dates.
+// Returns whether TimestampReader would take submissions of a trace without a calendar for dates.
 bool looks_like_dates(const Trace& trace);
 
 }  // namespace yard

@@ -38,7 +38,7 @@ class MorphlingReader final : public TraceReader {
       int32_t num_cpus = 0;
       if (!rows.text(name, job.id) || !rows.seconds(submit, job.submit_us) ||
           !rows.seconds(duration, job.run_us) || !rows.text(model, job.model) ||
-          !rows.gpus(gpus, job.gpus) || !rows.whole(cpus, num_cpus, 0, kMostCpus) ||
+          !rows.gpus(gpus, job.gpus) || !rows.whole(cpus, num_cpus, 0, kMaxCpus) ||
           !rows.whole(steps, num_steps, 1) || !rows.whole(sla, job.priority, 0, 1)) {
         continue;
       }
@@ -65,7 +65,7 @@ class MorphlingReader final : public TraceReader {
   }
 
  private:
-  static constexpr int32_t kMostCpus = 1'000'000;
+  static constexpr int32_t kMaxCpus = 1'000'000;
 
   Config config_;
 };

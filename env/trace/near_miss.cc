@@ -18,46 +18,46 @@ namespace yard {
 namespace {
 
 // Files that are not text, by their first bytes, with a way to convert them to text.
-enum class How { kUnpack, kPandas, kOther };  // `by`: a command, the X of pandas.read_X, a sentence
+enum class Conversion { kUnpack, kPandas, kOther };  // `by`: a command, the X of pandas.read_X, a sentence
 struct Magic {
   std::string_view bytes;
   const char* is;
-  How how;
+  Conversion conversion;
   const char* by;
 
   std::string advice() const {
     const std::string name = by;
-    if (how == How::kUnpack) return "unpack it first: " + name + " FILE";
-    if (how == How::kOther) return name;
+    if (conversion == Conversion::kUnpack) return "unpack it first: " + name + " FILE";
+    if (conversion == Conversion::kOther) return name;
     return "write it as CSV first: python3 -c \"import pandas; pandas.read_" + name +
            "('FILE').to_csv('jobs.csv', index=False)\"";
   }
 };
 using namespace std::string_view_literals;
 constexpr Magic kMagic[] = {
-    {"\xFD\x37zXZ\0"sv, "a file packed with xz", How::kUnpack, "xz -dk"},
-    {"BZh"sv, "a file packed with bzip2", How::kUnpack, "bunzip2 -k"},
-    {"\x28\xB5\x2F\xFD"sv, "a file packed with zstd", How::kUnpack, "zstd -dk"},
-    {"\x04\x22\x4D\x18"sv, "a file packed with lz4", How::kUnpack, "lz4 -dk"},
-    {"\x1F\x8B"sv, "gzip data within gzip data", How::kOther, "unpack it once: gunzip -k FILE"},
-    {"\x1F\x9D"sv, "a file packed with compress", How::kUnpack, "uncompress -k"},
-    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", How::kUnpack, "7z x"},
-    {"Rar!"sv, "a RAR archive", How::kUnpack, "unrar x"},
-    {"PAR1"sv, "a Parquet file", How::kPandas, "parquet"},
-    {"ARROW1"sv, "a Feather or Arrow file", How::kPandas, "feather"},
-    {"ORC"sv, "an ORC file", How::kPandas, "orc"},
-    {"\x89HDF"sv, "an HDF5 file", How::kPandas, "hdf"},
-    {"SQLite format 3"sv, "an SQLite database", How::kOther,
+    {"\xFD\x37zXZ\0"sv, "a file packed with xz", Conversion::kUnpack, "xz -dk"},
+    {"BZh"sv, "a file packed with bzip2", Conversion::kUnpack, "bunzip2 -k"},
+    {"\x28\xB5\x2F\xFD"sv, "a file packed with zstd", Conversion::kUnpack, "zstd -dk"},
+    {"\x04\x22\x4D\x18"sv, "a file packed with lz4", Conversion::kUnpack, "lz4 -dk"},
+    {"\x1F\x8B"sv, "gzip data within gzip data", Conversion::kOther, "unpack it once: gunzip -k FILE"},
+    {"\x1F\x9D"sv, "a file packed with compress", Conversion::kUnpack, "uncompress -k"},
+    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", Conversion::kUnpack, "7z x"},
+    {"Rar!"sv, "a RAR archive", Conversion::kUnpack, "unrar x"},
+    {"PAR1"sv, "a Parquet file", Conversion::kPandas, "parquet"},
+    {"ARROW1"sv, "a Feather or Arrow file", Conversion::kPandas, "feather"},
+    {"ORC"sv, "an ORC file", Conversion::kPandas, "orc"},
+    {"\x89HDF"sv, "an HDF5 file", Conversion::kPandas, "hdf"},
+    {"SQLite format 3"sv, "an SQLite database", Conversion::kOther,
      "write the table as CSV first: sqlite3 -header -csv FILE 'select * from jobs' > jobs.csv"},
-    {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", How::kOther,
+    {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", Conversion::kOther,
      "save its sheet as CSV first"},
-    {"%PDF"sv, "a PDF", How::kOther, "take the table that it was made from"},
-    {"\x80\x04\x95"sv, "a Python pickle", How::kPandas, "pickle"},
-    {"\x80\x05\x95"sv, "a Python pickle", How::kPandas, "pickle"},
-    {"\x93NUMPY"sv, "a NumPy array", How::kOther,
+    {"%PDF"sv, "a PDF", Conversion::kOther, "take the table that it was made from"},
+    {"\x80\x04\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
+    {"\x80\x05\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
+    {"\x93NUMPY"sv, "a NumPy array", Conversion::kOther,
      "write it as CSV first, with a line of column names"},
     {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
-     How::kOther, "fetch the file: git lfs pull"},
+     Conversion::kOther, "fetch the file: git lfs pull"},
 };
 
 [[noreturn]] void refuse(const FileHead& head, const std::string& is, std::string advice) {
@@ -83,19 +83,19 @@ void refuse_bytes(const FileHead& head) {
   const std::string_view text = head.text;
   const bool marked = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
   size_t zeros = 0, odd = 0;
-  const size_t looked = std::min<size_t>(text.size(), 1000);
-  for (size_t i = 0; i < looked; ++i) {
+  const size_t checked = std::min<size_t>(text.size(), 1000);
+  for (size_t i = 0; i < checked; ++i) {
     if (text[i] != '\0') continue;
     ++zeros;
     odd += i % 2;
   }
-  if (marked || (zeros * 3 >= looked && looked > 3 && (odd == 0 || odd == zeros))) {
+  if (marked || (zeros * 3 >= checked && checked > 3 && (odd == 0 || odd == zeros))) {
     refuse(head, "a text in UTF-16",
            "write it in UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > jobs.csv");
   }
-  const auto control = std::ranges::count_if(text.substr(0, looked),
+  const auto control = std::ranges::count_if(text.substr(0, checked),
                                              [](char c) { return c > 0 && c < 9 && c != 7; });
-  if (zeros * 10 > looked || static_cast<size_t>(control) * 10 > looked) {
+  if (zeros * 10 > checked || static_cast<size_t>(control) * 10 > checked) {
     refuse(head, "a file of bytes, not of text", "a trace is CSV, JSON lines or another text");
   }
 }
@@ -248,7 +248,7 @@ void refuse_sacct(const FileHead& head) {
 
 }  // namespace
 
-void refuse_unreadable(const FileHead& head) {
+void reject_unreadable(const FileHead& head) {
   const std::string_view text = head.text;
   if (trim(text).empty()) {
     throw InputError(head.name, "a trace",
@@ -284,7 +284,7 @@ void refuse_unreadable(const FileHead& head) {
   }
 }
 
-void refuse_unknown(const FileHead& head) {
+void reject_unknown(const FileHead& head) {
   const std::string_view text = trim(head.text);
   if (text.starts_with('{') || text.starts_with('[')) refuse_json(head);
   refuse_late_names(head);
@@ -295,7 +295,7 @@ void refuse_unknown(const FileHead& head) {
   std::vector<std::string> columns(head.columns.begin(), head.columns.end());
   std::vector<std::string> missing;
   const auto means = [&](const char* name) {
-    return std::ranges::any_of(columns, [&](const auto& one) { return own_name(one) == name; });
+    return std::ranges::any_of(columns, [&](const auto& one) { return native_field_of(one) == name; });
   };
   int near = 0;  // number of the four that the table seems to have
   for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
@@ -312,7 +312,7 @@ void refuse_unknown(const FileHead& head) {
         got + (columns.size() < 2 ? "" : "; name ours with --columns job_id=COLUMN,..."));
   }
   std::vector<std::string> left = columns;  // columns without another meaning
-  std::erase_if(left, [](const std::string& one) { return !own_name(one).empty(); });
+  std::erase_if(left, [](const std::string& one) { return !native_field_of(one).empty(); });
   const bool run = std::ranges::count(missing, "run_s") > 0;
   throw InputError(head.name + ":1",
                    (missing.size() > 1 ? "columns " : "a column ") + join(missing) +

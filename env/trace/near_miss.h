@@ -8,9 +8,9 @@ namespace yard {
 
 // Throws InputError about a file that no reader can read, whatever its format: an archive, another
 // compression, a workbook, an HTML page, UTF-16, an empty file.
-void refuse_unreadable(const FileHead& head);
+void reject_unreadable(const FileHead& head);
 
 // Throws InputError about a text which no format recognises.
-[[noreturn]] void refuse_unknown(const FileHead& head);
+[[noreturn]] void reject_unknown(const FileHead& head);
 
 }  // namespace yard

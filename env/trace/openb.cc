@@ -94,7 +94,7 @@ class OpenbReader final : public TraceReader {
     RoleGroup group;
     int32_t milli = 0;
     if (!rows.whole(rows.column("cpu_milli"), group.task.cpu_milli) ||
-        !rows.whole(rows.column("memory_mib"), group.task.mem_mib, 0, kMostMib) ||
+        !rows.whole(rows.column("memory_mib"), group.task.mem_mib, 0, kMaxMib) ||
         !rows.whole(rows.column("gpu_milli"), milli, 0, 1000)) {
       return false;
     }
@@ -140,7 +140,7 @@ class OpenbReader final : public TraceReader {
     return true;
   }
 
-  static constexpr int64_t kMostMib = int64_t{1} << 40;
+  static constexpr int64_t kMaxMib = int64_t{1} << 40;
 
   Config config_;
 };

@@ -32,14 +32,14 @@ void append_cell(std::string_view cell, std::string& out) {
   out += '"';
 }
 
-bool is_moment(std::string_view name) {
+bool is_timestamp(std::string_view name) {
   return name == "submit_s" || name == "logged_start_s" || name == "logged_end_s";
 }
 
 // Writes each field as the text of a cell; empty if it has its default.
-class ToCells {
+class CellWriter {
  public:
-  explicit ToCells(const std::string& source) : source_(source) {}
+  explicit CellWriter(const std::string& source) : source_(source) {}
 
   void begin() { used_ = 0; }
 
@@ -92,10 +92,10 @@ class ToCells {
 };
 
 // Reads each field from its column. The first error makes the row unusable.
-class FromCells {
+class CellReader {
  public:
-  FromCells(Rows& rows, const std::vector<int>& columns, MomentReader& moments)
-      : rows_(rows), columns_(columns), moments_(moments) {}
+  CellReader(Rows& rows, const std::vector<int>& columns, TimestampReader& timestamps)
+      : rows_(rows), columns_(columns), timestamps_(timestamps) {}
 
   void text(const char* name, std::string& value) {
     const int column = next();
@@ -109,11 +109,11 @@ class FromCells {
     const int column = next();
     us = absent;
     if (!ok_ || (missing(column) && absent >= -1)) return;
-    settle_comma(column);
-    const bool moment = is_moment(name);
-    const bool clock = !moment && rows_.field(column).find(':') != std::string_view::npos;
-    if (moment && moments_.kind() != MomentReader::Kind::kPlain) {
-      ok_ = read_moment(column, us);
+    fix_decimal_comma(column);
+    const bool timestamp = is_timestamp(name);
+    const bool clock = !timestamp && rows_.field(column).find(':') != std::string_view::npos;
+    if (timestamp && timestamps_.kind() != TimestampReader::Kind::kTraceSeconds) {
+      ok_ = read_timestamp(column, us);
     } else if (const auto span = clock ? span_us(rows_.field(column)) : std::nullopt) {
       us = *span;
     } else {
@@ -125,7 +125,7 @@ class FromCells {
     const int column = next();
     const bool needed = std::string_view(name) == "gpus";
     if (!ok_ || (!needed && missing(column))) return;
-    settle_comma(column);
+    fix_decimal_comma(column);
     if (const auto real = parse_double(rows_.trimmed(column));
         needed && real && *real > 0 && *real != std::trunc(*real)) {
       return fail(column, {"", "gpus is not a whole number", kWholeGpus, got(column)});
@@ -135,7 +135,7 @@ class FromCells {
   void number(const char*, double& value, double least, double) {
     const int column = next();
     if (!ok_ || missing(column)) return;
-    settle_comma(column);
+    fix_decimal_comma(column);
     ok_ = rows_.number(column, value, least);
   }
   void flag(const char*, bool& value) {
@@ -159,8 +159,8 @@ class FromCells {
     const int column = next();
     if (!ok_ || (missing(column) && (column < 0 || !rows_.quoted(column)))) return;
     if (rows_.field(column).starts_with('[')) {
-      return json(column, [&](JsonTaker& taker, const Json& from) {
-        taker.texts(rows_.columns()[column], from, value);
+      return json(column, [&](JsonReader& json_reader, const Json& from) {
+        json_reader.texts(rows_.columns()[column], from, value);
       });
     }
     for (const std::string_view one : split(rows_.field(column), '|'))
@@ -174,32 +174,32 @@ class FromCells {
     for (const std::string_view one : split(rows_.field(column), '|')) {
       const size_t colon = std::min(one.find(':'), one.size());
       const auto within_us = parse_seconds_us(trim(one.substr(0, colon)));
-      const auto worth = colon == one.size() ? std::optional<double>(1)
+      const auto due_value = colon == one.size() ? std::optional<double>(1)
                                              : parse_double(trim(one.substr(colon + 1)));
-      if (!within_us || *within_us < 0 || *within_us > kLongestUs || !worth) {
+      if (!within_us || *within_us < 0 || *within_us > kMaxTimeUs || !due_value) {
         return fail(column, {"", "no deadlines", "SECONDS:VALUE|SECONDS:VALUE", got(column)});
       }
-      value.push_back({*within_us, *worth});
+      value.push_back({*within_us, *due_value});
     }
   }
   void groups(const char*, std::vector<RoleGroup>& value) {
     const int column = next();
     if (!ok_ || missing(column)) return;
-    json(column, [&](JsonTaker& taker, const Json& from) {
-      taker.groups(rows_.columns()[column], from, value);
+    json(column, [&](JsonReader& json_reader, const Json& from) {
+      json_reader.groups(rows_.columns()[column], from, value);
     });
   }
 
   bool ok() const { return ok_; }
 
  private:
-  static constexpr int64_t kLongestUs = kLongestS * 1'000'000;
+  static constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
 
   int next() { return columns_[used_++]; }
   bool missing(int column) const { return column < 0 || is_missing(rows_.field(column)); }
 
   // If semicolons separate fields, a comma is a decimal point: "600,5".
-  void settle_comma(int column) {
+  void fix_decimal_comma(int column) {
     const std::string_view cell = rows_.field(column);
     if (rows_.separator() != ';' || std::ranges::count(cell, ',') != 1) return;
     std::string point(cell);
@@ -208,21 +208,21 @@ class FromCells {
   }
 
   // Reads dates and times since 1970, if the file's submissions are of that kind.
-  bool read_moment(int column, int64_t& us) {
-    const auto since_1970 = moments_.read(rows_.field(column));
-    if (since_1970 && *since_1970 >= 0 && *since_1970 <= kLongestUs) {
+  bool read_timestamp(int column, int64_t& us) {
+    const auto since_1970 = timestamps_.read(rows_.field(column));
+    if (since_1970 && *since_1970 >= 0 && *since_1970 <= kMaxTimeUs) {
       us = *since_1970;
       return true;
     }
     const std::string& name = rows_.columns()[column];
-    if (moments_.kind() == MomentReader::Kind::kUnknown) {
+    if (timestamps_.kind() == TimestampReader::Kind::kUnknown) {
       rows_.unusable(column, name + " is no time",
                      name + " in seconds, or as a date like 2024-05-06 10:00:00", got(column));
       return false;
     }
-    if (!moments_.calendar()) return rows_.seconds(column, us);
+    if (!timestamps_.calendar()) return rows_.seconds(column, us);
     rows_.unusable(column, name + " is not of the kind of the rows before",
-                   name + " in " + moments_.kind_text() + ", as in the rows before", got(column));
+                   name + " in " + timestamps_.kind_text() + ", as in the rows before", got(column));
     return false;
   }
   std::string got(int column) const { return "'" + rows_.trimmed(column) + "'"; }
@@ -238,14 +238,14 @@ class FromCells {
     Flaw broken;
     const std::optional<Json> from = parse_json(rows_.field(column), broken);
     if (!from) return fail(column, broken);
-    JsonTaker taker;
-    take(taker, *from);
-    if (taker.flaw()) fail(column, *taker.flaw());
+    JsonReader json_reader;
+    take(json_reader, *from);
+    if (json_reader.flaw()) fail(column, *json_reader.flaw());
   }
 
   Rows& rows_;
   const std::vector<int>& columns_;
-  MomentReader& moments_;
+  TimestampReader& timestamps_;
   size_t used_ = 0;
   bool ok_ = true;
 };
@@ -257,14 +257,14 @@ struct Config {
   }
 };
 
-// Returns the column of each of own_names(), or -1: by exact name, else by meaning.
+// Returns the column of each of native_field_names(), or -1: by exact name, else by meaning.
 std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& names) {
   std::vector<int> columns;
   for (const std::string& name : names) columns.push_back(rows.optional_column(name));
   const auto count = static_cast<int>(rows.columns().size());
   for (int c = 0; c < count; ++c) {
     const std::string& said = rows.columns()[c];
-    const auto own = std::ranges::find(names, own_name(said));
+    const auto own = std::ranges::find(names, native_field_of(said));
     if (own == names.end() || *own == said) continue;
     int& at = columns[static_cast<size_t>(own - names.begin())];
     if (at < 0) {
@@ -277,15 +277,15 @@ std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& 
   return columns;
 }
 
-class OwnCsvReader final : public TraceReader {
+class NativeCsvReader final : public TraceReader {
  public:
-  explicit OwnCsvReader(const Settings& settings)
+  explicit NativeCsvReader(const Settings& settings)
       : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
 
   bool recognises(const FileHead& head) const override {
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(head.columns,
-                                 [&](std::string_view one) { return own_name(one) == name; });
+                                 [&](std::string_view one) { return native_field_of(one) == name; });
     };
     return has("job_id") && has("submit_s") && has("gpus") &&
            (has("run_s") || (has("logged_start_s") && has("logged_end_s")));
@@ -295,7 +295,7 @@ class OwnCsvReader final : public TraceReader {
 
   void read(Rows& rows) const override {
     check_renames(rows.renames());
-    const std::vector<std::string> names = own_names();
+    const std::vector<std::string> names = native_field_names();
     const std::vector<int> columns = find_columns(rows, names);
     const auto column_of = [&](const char* name) {
       return columns[static_cast<size_t>(std::ranges::find(names, name) - names.begin())];
@@ -303,28 +303,28 @@ class OwnCsvReader final : public TraceReader {
     const int start = column_of("logged_start_s"), end = column_of("logged_end_s");
     const bool derives = column_of("run_s") < 0 && start >= 0 && end >= 0;
     check_required(rows, names, columns, derives);
-    const int epoch = rows.optional_column(kOwnEpoch);
+    const int epoch = rows.optional_column(kEpochColumn);
     note_unused(rows, columns, epoch);
-    MomentReader moments(zone_);
-    if (epoch >= 0) moments.set_plain();
+    TimestampReader timestamps(zone_);
+    if (epoch >= 0) timestamps.set_trace_seconds();
     while (rows.next()) {
       Job job;
-      FromCells fields(rows, columns, moments);
-      visit_own_fields(job, fields);
+      CellReader fields(rows, columns, timestamps);
+      visit_native_fields(job, fields);
       if (!fields.ok() || (derives && !derive_run(rows, start, end, job))) continue;
-      if (const std::optional<Flaw> flaw = check_own(job)) {
+      if (const std::optional<Flaw> flaw = check_native_job(job)) {
         rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
         continue;
       }
       if (rows.said(epoch)) {
         int64_t epoch_s = 0;
-        if (!rows.whole(epoch, epoch_s, -kMostEpochS, kMostEpochS)) continue;
+        if (!rows.whole(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) continue;
         rows.set_epoch_unix_s(epoch_s);
       }
-      note_contradiction(rows, job);
+      note_run_time_mismatch(rows, job);
       rows.add(std::move(job));
     }
-    settle_moments(moments, config_.zone, rows);
+    apply_timestamps(timestamps, config_.zone, rows);
   }
 
   std::string example() const override {
@@ -337,7 +337,7 @@ class OwnCsvReader final : public TraceReader {
   static void check_required(const Rows& rows, const std::vector<std::string>& names,
                              const std::vector<int>& columns, bool derives) {
     std::vector<std::string> missing;
-    for (size_t i = 0; i < kOwnRequired; ++i) {
+    for (size_t i = 0; i < kNumRequiredFields; ++i) {
       if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
     }
     if (missing.empty()) return;
@@ -368,7 +368,7 @@ class OwnCsvReader final : public TraceReader {
       rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
       return false;
     }
-    settle_clocks(rows, job);
+    align_clocks(rows, job);
     if (!rows.in_order(start, end, job)) return false;
     job.run_us = job.logged_end_us - job.logged_start_us;
     return true;
@@ -378,21 +378,21 @@ class OwnCsvReader final : public TraceReader {
   Zone zone_;
 };
 
-const Registry<TraceReader>::Add<OwnCsvReader> kAdd{
+const Registry<TraceReader>::Add<NativeCsvReader> kAdd{
     "yardmaster",
     {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with its columns",
      .fields = describe<Config>}};
 
 }  // namespace
 
-std::string to_own_csv(const Trace& trace) {
-  const std::vector<std::string> names = own_names();
+std::string to_native_csv(const Trace& trace) {
+  const std::vector<std::string> names = native_field_names();
   std::vector<bool> needed(names.size(), false);
-  std::fill_n(needed.begin(), kOwnRequired, true);
-  ToCells fields(trace.source);
+  std::fill_n(needed.begin(), kNumRequiredFields, true);
+  CellWriter fields(trace.source);
   const auto visit = [&](const Job& job) {
     fields.begin();
-    visit_own_fields(job, fields);
+    visit_native_fields(job, fields);
   };
   for (const Job& job : trace.jobs) {
     visit(job);
@@ -407,7 +407,7 @@ std::string to_own_csv(const Trace& trace) {
   // Large seconds from an unknown zero would be read as dates: the empty column marks them as
   // seconds.
   const bool with_epoch = trace.epoch_unix_s || looks_like_dates(trace);
-  if (with_epoch) out += std::string(",") + kOwnEpoch;
+  if (with_epoch) out += std::string(",") + kEpochColumn;
   out += '\n';
   for (const Job& job : trace.jobs) {
     throw_if_interrupted();

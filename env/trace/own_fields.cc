@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-constexpr int32_t kMostGpus = 1 << 20;
+constexpr int32_t kMaxGpus = 1 << 20;
 
 constexpr std::array<const char*, 6> kPatterns = {
     "none", "ring", "tree", "hierarchical", "parameter-server", "pipeline"};
@@ -25,7 +25,7 @@ std::optional<Flaw> flaw(std::string place, std::string reason, std::string expe
 }
 
 // Returns whether groups wait for each other in a cycle, so that none could begin.
-bool circular(const std::vector<RoleGroup>& groups) {
+bool has_cycle(const std::vector<RoleGroup>& groups) {
   std::vector<bool> ended(groups.size(), false);
   for (size_t round = 0; round < groups.size(); ++round) {
     for (size_t g = 0; g < groups.size(); ++g) {
@@ -71,7 +71,7 @@ std::optional<Flaw> check_groups(const Job& job) {
     shares += group.task.gpu_milli > 0 ? group.count : 0;
   }
   if (job.groups.empty()) return std::nullopt;
-  if (circular(job.groups)) {
+  if (has_cycle(job.groups)) {
     return flaw("groups", "groups in a circle", "groups that end before others begin",
                 "groups that wait for each other");
   }
@@ -106,15 +106,15 @@ struct Names {
 
 }  // namespace
 
-std::vector<std::string> own_names() {
+std::vector<std::string> native_field_names() {
   Names names;
   const Job job;
-  visit_own_fields(job, names);
+  visit_native_fields(job, names);
   return names.out;
 }
 
-std::string own_name(std::string_view column) {
-  static const std::vector<std::string> kNames = own_names();
+std::string native_field_of(std::string_view column) {
+  static const std::vector<std::string> kNames = native_field_names();
   static const std::array<std::pair<const char*, const char*>, 6> kOthers = {
       {{"start", "logged_start_s"},
        {"start_s", "logged_start_s"},
@@ -144,13 +144,13 @@ std::string wrapping_key(std::string_view text) {
     text = trim(text.substr(expected == ':' ? end + 1 : 1));
     if (!text.starts_with(expected)) return "";
   }
-  return own_name(key).empty() ? std::string(key) : "";
+  return native_field_of(key).empty() ? std::string(key) : "";
 }
 
 void check_renames(const Renames& renames) {
   for (const auto& [name, column] : renames) {
-    if (name == kOwnEpoch || !own_name(name).empty()) continue;
-    std::vector<std::string> names = own_names();
+    if (name == kEpochColumn || !native_field_of(name).empty()) continue;
+    std::vector<std::string> names = native_field_names();
     throw InputError("--columns " + name + "=" + column,
                      "NAME=COLUMN, NAME one of: start_s, end_s, " + join(names),
                      "'" + name + "'" + did_you_mean(name, names));
@@ -160,16 +160,16 @@ void check_renames(const Renames& renames) {
 std::string unused_text(const char* what, const std::vector<std::string>& names) {
   std::string advice;
   for (const std::string& name : names) {
-    const auto meant = nearest_name(name, own_names());
+    const auto meant = nearest_name(name, native_field_names());
     if (!meant || !advice.empty()) continue;
     advice = " (did you mean " + *meant + "? --columns " + *meant + "=" + name + ")";
   }
   return std::string(what) + " that are not used: " + join(names) + advice;
 }
 
-std::optional<Flaw> check_own(const Job& job) {
-  if (job.gpus > kMostGpus) {
-    return flaw("gpus", "too many GPUs", "at most " + std::to_string(kMostGpus) + " GPUs",
+std::optional<Flaw> check_native_job(const Job& job) {
+  if (job.gpus > kMaxGpus) {
+    return flaw("gpus", "too many GPUs", "at most " + std::to_string(kMaxGpus) + " GPUs",
                 std::to_string(job.gpus));
   }
   if (auto found = check_groups(job)) return found;

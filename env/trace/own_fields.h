@@ -18,7 +18,7 @@ namespace yard {
 // "not given". `J` is Job or const Job. `line` is not a field: it depends on the file. Nor is
 // `scored`, which a window sets.
 template <class J, class F>
-void visit_own_fields(J& job, F& f) {
+void visit_native_fields(J& job, F& f) {
   constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
   constexpr int64_t kAnyWhole = std::numeric_limits<int64_t>::min();
   f.text("job_id", job.id);
@@ -55,17 +55,17 @@ void visit_own_fields(J& job, F& f) {
   f.text("status", job.status);
 }
 
-inline constexpr size_t kOwnRequired = 4;  // the first fields, which every file has
+inline constexpr size_t kNumRequiredFields = 4;  // the first fields, which every file has
 // An additional column, set in the first row only: the Unix time of the trace's zero.
-inline constexpr const char* kOwnEpoch = "epoch_unix_s";
-inline constexpr int64_t kMostEpochS = 100'000'000'000;
+inline constexpr const char* kEpochColumn = "epoch_unix_s";
+inline constexpr int64_t kMaxEpochS = 100'000'000'000;
 
 // Returns the names of all fields, in order.
-std::vector<std::string> own_names();
+std::vector<std::string> native_field_names();
 
 // Returns the field that a column or key means: its name in any case ("Submit_S", "limit s"), or a
 // name of start and end ("start_s", "end_time"). Empty if it means none.
-std::string own_name(std::string_view column);
+std::string native_field_of(std::string_view column);
 
 // Returns the key of one JSON object with all jobs: "jobs" of {"jobs":[{.... Empty for other JSON,
 // and for a job with a list of its own, such as groups.
@@ -89,7 +89,7 @@ struct Flaw {
 
 // Returns the first inconsistency in a job, if any: its GPUs and groups, the sizes of a group,
 // deadlines that do not rise.
-std::optional<Flaw> check_own(const Job& job);
+std::optional<Flaw> check_native_job(const Job& job);
 
 // Names such as "ring". parse_pattern() returns nothing for other text.
 const char* pattern_name(Pattern pattern);

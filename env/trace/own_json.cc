@@ -16,7 +16,7 @@ namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-constexpr double kMostGib = 1e6;  // of a GPU, as in a cluster's YAML
+constexpr double kMaxGib = 1e6;  // of a GPU, as in a cluster's YAML
 constexpr size_t kShown = 60;     // characters of a value in messages
 constexpr int kDepth = 8;         // nesting of values in messages
 
@@ -65,7 +65,7 @@ std::optional<Json> parse_json(std::string_view text, Flaw& flaw) {
   // The parser would silently take the last of two equal keys.
   std::vector<std::set<std::string>> open;
   std::string twice;
-  const auto look = [&](int, Json::parse_event_t event, Json& parsed) {
+  const auto on_event = [&](int, Json::parse_event_t event, Json& parsed) {
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key &&
@@ -75,7 +75,7 @@ std::optional<Json> parse_json(std::string_view text, Flaw& flaw) {
     return true;
   };
   try {
-    Json json = Json::parse(text, look);
+    Json json = Json::parse(text, on_event);
     if (twice.empty()) return json;
     flaw = {"", "a key twice", "each key once", "'" + twice + "' twice"};
   } catch (const Json::parse_error& error) {
@@ -95,14 +95,14 @@ std::string dump_json(const Json& json, const std::string& where) {
   }
 }
 
-void settle_clocks(Rows& rows, Job& job) {
+void align_clocks(Rows& rows, Job& job) {
   const int64_t early_us = job.submit_us - job.logged_start_us;
   if (job.logged_start_us < 0 || early_us <= 0 || early_us > 5 * kUsPerS) return;
   job.submit_us = job.logged_start_us;
   rows.notice("start up to 5 s before submission, as clocks differ: taken as the same moment");
 }
 
-void note_contradiction(Rows& rows, const Job& job) {
+void note_run_time_mismatch(Rows& rows, const Job& job) {
   if (job.logged_start_us < 0 || job.logged_end_us < 0 || job.run_us < 0) return;
   const int64_t over_us = job.run_us - (job.logged_end_us - job.logged_start_us);
   if (over_us > kUsPerS) {  // whole seconds may be off by one
@@ -120,23 +120,23 @@ Json seconds_json(int64_t us) {
   return format_seconds(us);
 }
 
-void JsonTaker::fail(std::string place, std::string reason, std::string expected, std::string got) {
+void JsonReader::fail(std::string place, std::string reason, std::string expected, std::string got) {
   if (!flaw_) {
     flaw_ = Flaw{std::move(place), std::move(reason), std::move(expected), std::move(got)};
   }
 }
 
-bool JsonTaker::array(const std::string& place, const Json& value) {
+bool JsonReader::array(const std::string& place, const Json& value) {
   if (!value.is_array() && !value.is_null()) fail(place, "no list", "a list", shown(value));
   return value.is_array() && !flaw_;
 }
 
-bool JsonTaker::object(const std::string& place, const Json& value) {
+bool JsonReader::object(const std::string& place, const Json& value) {
   if (!value.is_object()) fail(place, "no object", "an object", shown(value));
   return value.is_object() && !flaw_;
 }
 
-void JsonTaker::text(const std::string& place, const Json& value, std::string& out) {
+void JsonReader::text(const std::string& place, const Json& value, std::string& out) {
   if (value.is_null() || flaw_) return;
   if (value.is_number()) {
     const auto real = value.get<double>();
@@ -153,25 +153,25 @@ void JsonTaker::text(const std::string& place, const Json& value, std::string& o
   out = value.get_ref<const std::string&>();
 }
 
-void JsonTaker::seconds(const std::string& place, const Json& value, int64_t& out_us) {
+void JsonReader::seconds(const std::string& place, const Json& value, int64_t& out_us) {
   if (value.is_null() || flaw_) return;
   std::optional<int64_t> us;
   if (value.is_number_integer() || value.is_number_unsigned()) {
     const auto s = value.get<double>();  // rounded, for the range check
-    if (s >= 0 && s <= static_cast<double>(kLongestS)) us = value.get<int64_t>() * kUsPerS;
+    if (s >= 0 && s <= static_cast<double>(kMaxTimeS)) us = value.get<int64_t>() * kUsPerS;
   } else if (value.is_number()) {
     const auto s = value.get<double>();
-    if (s >= 0 && s <= static_cast<double>(kLongestS)) us = std::llround(s * 1e6);
+    if (s >= 0 && s <= static_cast<double>(kMaxTimeS)) us = std::llround(s * 1e6);
   } else if (value.is_string()) {
     us = parse_seconds_us(value.get_ref<const std::string&>());
   }
-  if (!us || *us < 0 || *us > kLongestS * kUsPerS) {
-    return fail(place, "no time", "0 to " + std::to_string(kLongestS) + " s", shown(value));
+  if (!us || *us < 0 || *us > kMaxTimeS * kUsPerS) {
+    return fail(place, "no time", "0 to " + std::to_string(kMaxTimeS) + " s", shown(value));
   }
   out_us = *us;
 }
 
-void JsonTaker::whole(const std::string& place, const Json& value, int64_t least, int64_t most,
+void JsonReader::whole(const std::string& place, const Json& value, int64_t least, int64_t most,
                       int64_t& out) {
   if (value.is_null() || flaw_) return;
   std::optional<int64_t> number;
@@ -194,13 +194,13 @@ void JsonTaker::whole(const std::string& place, const Json& value, int64_t least
   out = *number;
 }
 
-void JsonTaker::whole(const std::string& place, const Json& value, int32_t least, int32_t& out) {
+void JsonReader::whole(const std::string& place, const Json& value, int32_t least, int32_t& out) {
   int64_t wide = out;
   whole(place, value, least, std::numeric_limits<int32_t>::max(), wide);
   out = static_cast<int32_t>(wide);
 }
 
-void JsonTaker::number(const std::string& place, const Json& value, double least, double& out,
+void JsonReader::number(const std::string& place, const Json& value, double least, double& out,
                        double most) {
   if (value.is_null() || flaw_) return;
   const double real = value.is_number() ? value.get<double>() : std::nan("");
@@ -216,7 +216,7 @@ void JsonTaker::number(const std::string& place, const Json& value, double least
   out = real;
 }
 
-void JsonTaker::texts(const std::string& place, const Json& value, std::vector<std::string>& out) {
+void JsonReader::texts(const std::string& place, const Json& value, std::vector<std::string>& out) {
   if (!array(place, value)) return;
   for (size_t i = 0; i < value.size(); ++i) {
     std::string one;
@@ -226,7 +226,7 @@ void JsonTaker::texts(const std::string& place, const Json& value, std::vector<s
   }
 }
 
-void JsonTaker::dues(const std::string& place, const Json& value, std::vector<Due>& out) {
+void JsonReader::dues(const std::string& place, const Json& value, std::vector<Due>& out) {
   if (!array(place, value)) return;
   for (size_t i = 0; i < value.size(); ++i) {
     if (!object(at(place, i), value[i])) return;
@@ -246,7 +246,7 @@ void JsonTaker::dues(const std::string& place, const Json& value, std::vector<Du
   }
 }
 
-void JsonTaker::groups(const std::string& place, const Json& value, std::vector<RoleGroup>& out) {
+void JsonReader::groups(const std::string& place, const Json& value, std::vector<RoleGroup>& out) {
   if (!array(place, value)) return;
   for (size_t g = 0; g < value.size(); ++g) {
     if (!object(at(place, g), value[g])) return;
@@ -270,7 +270,7 @@ void JsonTaker::groups(const std::string& place, const Json& value, std::vector<
         if constexpr (std::is_same_v<Number, double>) {
           const bool memory = key == "gpu_mem_gib";
           this->number(where, said, 0, number,
-                       memory ? kMostGib : std::numeric_limits<double>::max());
+                       memory ? kMaxGib : std::numeric_limits<double>::max());
         } else if constexpr (std::is_same_v<Number, int64_t>) {
           whole(where, said, 0, std::numeric_limits<int64_t>::max(), number);
         } else {
@@ -302,8 +302,8 @@ Json groups_json(const std::vector<RoleGroup>& groups) {
   for (const RoleGroup& group : groups) {
     Json one = Json::object();
     one["role"] = group.role;
-    visit_group(group, [&](const char* name, const auto& number, auto unsaid) {
-      if (number != unsaid || std::string_view(name) == "count") one[name] = number;
+    visit_group(group, [&](const char* name, const auto& number, auto default_value) {
+      if (number != default_value || std::string_view(name) == "count") one[name] = number;
     });
     if (!group.after.empty()) one["after"] = group.after;
     if (group.run_us >= 0) one["run_s"] = seconds_json(group.run_us);

@@ -27,16 +27,16 @@ std::string shown(const Json& value);
 std::string shown(const nlohmann::json& value);
 
 // Moves a job's submission to its logged start if that is up to 5 s earlier.
-void settle_clocks(Rows& rows, Job& job);
+void align_clocks(Rows& rows, Job& job);
 
 // Adds a notice if a job's run time is not its logged end minus start. The run time counts.
-void note_contradiction(Rows& rows, const Job& job);
+void note_run_time_mismatch(Rows& rows, const Job& job);
 
 // Returns seconds as a number, or as exact text if a double cannot hold the microseconds.
 Json seconds_json(int64_t us);
 
 // Reads values from JSON. Keeps the first error; later calls do nothing.
-class JsonTaker {
+class JsonReader {
  public:
   // Each leaves `out` unchanged if `value` is null. text() accepts whole numbers: ids of jobs and
   // users are often numbers.

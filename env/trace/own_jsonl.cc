@@ -20,7 +20,7 @@ namespace yard {
 namespace {
 
 // Writes fields to an object: required ones always, others if they differ from their default.
-class ToJson {
+class FieldsToJson {
  public:
   void text(const char* name, const std::string& value) { put(name, value, !value.empty()); }
   void time(const char* name, int64_t us, int64_t absent) {
@@ -49,59 +49,59 @@ class ToJson {
  private:
   template <class T>
   void put(const char* name, const T& value, bool says) {
-    if (says || out.size() < kOwnRequired) out[name] = value;
+    if (says || out.size() < kNumRequiredFields) out[name] = value;
   }
 };
 
 // Reads fields from an object.
-class FromJson {
+class FieldsFromJson {
  public:
-  FromJson(const Json& from, MomentReader& moments) : from_(from), moments_(moments) {}
+  FieldsFromJson(const Json& from, TimestampReader& timestamps) : from_(from), timestamps_(timestamps) {}
 
-  void text(const char* name, std::string& value) { taker.text(key(name), said(name), value); }
+  void text(const char* name, std::string& value) { json_reader.text(key(name), said(name), value); }
   void time(const char* name, int64_t& us, int64_t absent) {
     us = absent;
     const Json& value = said(name);
-    if (!read_calendar(name, value, us)) taker.seconds(key(name), value, us);
-    if (us < -1) taker.fail(key(name), "no time", "a time", "nothing");
+    if (!read_calendar(name, value, us)) json_reader.seconds(key(name), value, us);
+    if (us < -1) json_reader.fail(key(name), "no time", "a time", "nothing");
   }
   void whole(const char* name, int32_t& value, int32_t least) {
     const Json& value_of = said(name);
     if (std::string_view(name) == "gpus" && value_of.is_number()) {
       const auto real = value_of.get<double>();
       if (real > 0 && real != std::trunc(real)) {
-        return taker.fail(key(name), "no such number", kWholeGpus, value_of.dump());
+        return json_reader.fail(key(name), "no such number", kWholeGpus, value_of.dump());
       }
     }
-    taker.whole(key(name), said(name), least, value);
+    json_reader.whole(key(name), said(name), least, value);
   }
   void whole(const char* name, int64_t& value, int64_t least) {
-    taker.whole(key(name), said(name), least, std::numeric_limits<int64_t>::max(), value);
+    json_reader.whole(key(name), said(name), least, std::numeric_limits<int64_t>::max(), value);
   }
   void number(const char* name, double& value, double least, double) {
-    taker.number(key(name), said(name), least, value);
+    json_reader.number(key(name), said(name), least, value);
   }
   void flag(const char* name, bool& value) {
     int64_t number = 0;
-    taker.whole(key(name), said(name), 0, 1, number);
+    json_reader.whole(key(name), said(name), 0, 1, number);
     value = number == 1;
   }
   void pattern(const char* name, Pattern& value) {
     std::string text = pattern_name(value);
-    taker.text(key(name), said(name), text);
+    json_reader.text(key(name), said(name), text);
     const auto pattern = parse_pattern(text);
     if (pattern) value = *pattern;
-    if (!pattern) taker.fail(key(name), "no such pattern", pattern_names(), "'" + text + "'");
+    if (!pattern) json_reader.fail(key(name), "no such pattern", pattern_names(), "'" + text + "'");
   }
   void texts(const char* name, std::vector<std::string>& value) {
-    taker.texts(key(name), said(name), value);
+    json_reader.texts(key(name), said(name), value);
   }
-  void dues(const char* name, std::vector<Due>& value) { taker.dues(key(name), said(name), value); }
+  void dues(const char* name, std::vector<Due>& value) { json_reader.dues(key(name), said(name), value); }
   void groups(const char* name, std::vector<RoleGroup>& value) {
-    taker.groups(key(name), said(name), value);
+    json_reader.groups(key(name), said(name), value);
   }
 
-  JsonTaker taker;
+  JsonReader json_reader;
 
  private:
   static std::string key(const char* name) { return std::string("key ") + name; }
@@ -118,21 +118,21 @@ class FromJson {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     std::optional<int64_t> found;
     if (name == "submit_s" || name == "logged_start_s" || name == "logged_end_s") {
-      found = moments_.read(text);
-      if (!found && moments_.calendar()) {
-        taker.fail(key(name.c_str()), "another kind of time",
-                   moments_.kind_text() + ", as in the rows before", "'" + text + "'");
+      found = timestamps_.read(text);
+      if (!found && timestamps_.calendar()) {
+        json_reader.fail(key(name.c_str()), "another kind of time",
+                   timestamps_.kind_text() + ", as in the rows before", "'" + text + "'");
       }
     } else if (text.find(':') != text.npos) {
       found = span_us(text);
     }
-    if (!found || *found < 0 || *found > kLongestS * 1'000'000) return false;
+    if (!found || *found < 0 || *found > kMaxTimeS * 1'000'000) return false;
     us = *found;
     return true;
   }
 
   const Json& from_;
-  MomentReader& moments_;
+  TimestampReader& timestamps_;
 };
 
 // Replaces NaN outside of texts by null: Python's json writes it, but it is not JSON.
@@ -153,21 +153,21 @@ std::string without_nan(std::string_view line) {
 
 // State of reading a file: the kind of its times, and its unused keys.
 struct Reading {
-  MomentReader moments;
+  TimestampReader timestamps;
   std::vector<std::string> unused;
 };
 
 // Renames keys to fields: by --columns, else by their meaning.
-Json with_own_keys(const Json& from, const Renames& renames, Reading& reading) {
+Json with_native_keys(const Json& from, const Renames& renames, Reading& reading) {
   Json out = Json::object();
   for (const auto& [key, value] : from.items()) {
     std::string name;
     for (const auto& [to, column] : renames) {
-      if (column == key) name = to == kOwnEpoch ? to : own_name(to);
+      if (column == key) name = to == kEpochColumn ? to : native_field_of(to);
     }
-    const auto taken = [&](const auto& one) { return own_name(one.first) == own_name(key); };
+    const auto taken = [&](const auto& one) { return native_field_of(one.first) == native_field_of(key); };
     const bool free = std::ranges::none_of(renames, taken);
-    if (name.empty() && free) name = key == kOwnEpoch ? key : own_name(key);
+    if (name.empty() && free) name = key == kEpochColumn ? key : native_field_of(key);
     if (!name.empty() && (!out.contains(name) || name == key)) {
       out[name] = value;
     } else if (std::ranges::count(reading.unused, key) == 0) {
@@ -177,28 +177,28 @@ Json with_own_keys(const Json& from, const Renames& renames, Reading& reading) {
   return out;
 }
 
-bool has_own_keys(const Json& from) {
+bool has_native_keys(const Json& from) {
   for (const auto& [key, value] : from.items()) {
-    if (key != kOwnEpoch && own_name(key) != key) return false;
+    if (key != kEpochColumn && native_field_of(key) != key) return false;
   }
   return true;
 }
 
-std::optional<Flaw> read_own(const Json& from, Job& job, std::optional<int64_t>& epoch_s,
+std::optional<Flaw> read_native(const Json& from, Job& job, std::optional<int64_t>& epoch_s,
                              Reading& reading) {
-  if (from.contains(kOwnEpoch)) reading.moments.set_plain();
-  FromJson fields(from, reading.moments);
-  visit_own_fields(job, fields);
-  if (job.id.empty()) fields.taker.fail("key job_id", "no id", "an id", "nothing");
-  if (!from.contains("gpus")) fields.taker.fail("key gpus", "no GPUs", "a number", "nothing");
-  if (from.contains(kOwnEpoch) && !from[kOwnEpoch].is_null()) {
+  if (from.contains(kEpochColumn)) reading.timestamps.set_trace_seconds();
+  FieldsFromJson fields(from, reading.timestamps);
+  visit_native_fields(job, fields);
+  if (job.id.empty()) fields.json_reader.fail("key job_id", "no id", "an id", "nothing");
+  if (!from.contains("gpus")) fields.json_reader.fail("key gpus", "no GPUs", "a number", "nothing");
+  if (from.contains(kEpochColumn) && !from[kEpochColumn].is_null()) {
     int64_t epoch = 0;
-    fields.taker.whole(std::string("key ") + kOwnEpoch, from[kOwnEpoch], -kMostEpochS, kMostEpochS,
+    fields.json_reader.whole(std::string("key ") + kEpochColumn, from[kEpochColumn], -kMaxEpochS, kMaxEpochS,
                        epoch);
     epoch_s = epoch;
   }
-  if (fields.taker.flaw()) return fields.taker.flaw();
-  std::optional<Flaw> flaw = check_own(job);
+  if (fields.json_reader.flaw()) return fields.json_reader.flaw();
+  std::optional<Flaw> flaw = check_native_job(job);
   if (flaw) flaw->place = "key " + flaw->place;
   return flaw;
 }
@@ -206,8 +206,8 @@ std::optional<Flaw> read_own(const Json& from, Job& job, std::optional<int64_t>&
 std::optional<Flaw> read_job(const Json& from, const Renames& renames, Job& job,
                              std::optional<int64_t>& epoch_s, Reading& reading) {
   if (!from.is_object()) return Flaw{"", "no object", "a JSON object", "another value"};
-  if (renames.empty() && has_own_keys(from)) return read_own(from, job, epoch_s, reading);
-  return read_own(with_own_keys(from, renames, reading), job, epoch_s, reading);
+  if (renames.empty() && has_native_keys(from)) return read_native(from, job, epoch_s, reading);
+  return read_native(with_native_keys(from, renames, reading), job, epoch_s, reading);
 }
 
 struct Config {
@@ -217,9 +217,9 @@ struct Config {
   }
 };
 
-class OwnJsonlReader final : public TraceReader {
+class NativeJsonlReader final : public TraceReader {
  public:
-  explicit OwnJsonlReader(const Settings& settings)
+  explicit NativeJsonlReader(const Settings& settings)
       : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
 
   bool recognises(const FileHead& head) const override {
@@ -237,7 +237,7 @@ class OwnJsonlReader final : public TraceReader {
 
   void read(Rows& rows) const override {
     check_renames(rows.renames());
-    Reading reading{MomentReader(zone_), {}};
+    Reading reading{TimestampReader(zone_), {}};
     while (rows.next()) {
       Flaw broken;
       std::optional<Json> from = parse_json(rows.line(), broken);
@@ -258,11 +258,11 @@ class OwnJsonlReader final : public TraceReader {
       }
       if (epoch_s) rows.set_epoch_unix_s(*epoch_s);
       if (!says_run(*from) && !derive_run(rows, job)) continue;
-      note_contradiction(rows, job);
+      note_run_time_mismatch(rows, job);
       rows.add(std::move(job));
     }
     if (!reading.unused.empty()) rows.note_file(unused_text("keys", reading.unused));
-    settle_moments(reading.moments, config_.zone, rows);
+    apply_timestamps(reading.timestamps, config_.zone, rows);
   }
 
   std::string example() const override {
@@ -276,7 +276,7 @@ class OwnJsonlReader final : public TraceReader {
   // Returns whether there is a run time, even if null; otherwise it follows from start and end.
   static bool says_run(const Json& from) {
     for (const auto& [key, value] : from.items()) {
-      if (own_name(key) == "run_s") return true;
+      if (native_field_of(key) == "run_s") return true;
     }
     return false;
   }
@@ -287,7 +287,7 @@ class OwnJsonlReader final : public TraceReader {
       rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
       return false;
     }
-    settle_clocks(rows, job);
+    align_clocks(rows, job);
     if (job.logged_start_us < job.submit_us || job.logged_end_us < job.logged_start_us) {
       rows.unusable("times out of order", "submission, start and end that follow each other",
                     "others");
@@ -301,33 +301,33 @@ class OwnJsonlReader final : public TraceReader {
   Zone zone_;
 };
 
-const Registry<TraceReader>::Add<OwnJsonlReader> kAdd{
+const Registry<TraceReader>::Add<NativeJsonlReader> kAdd{
     "yardmaster-jsonl",
     {.help = "Yardmaster's own JSONL, as `trace convert` writes it, or lines with its keys",
      .fields = describe<Config>}};
 
 }  // namespace
 
-std::string to_own_jsonl(const Trace& trace) {
+std::string to_native_jsonl(const Trace& trace) {
   std::string out;
   for (const Job& job : trace.jobs) {
     throw_if_interrupted();
-    ToJson fields;
-    visit_own_fields(job, fields);
-    if (out.empty() && trace.epoch_unix_s) fields.out[kOwnEpoch] = *trace.epoch_unix_s;
-    if (out.empty() && looks_like_dates(trace)) fields.out[kOwnEpoch] = nullptr;  // as in the CSV
+    FieldsToJson fields;
+    visit_native_fields(job, fields);
+    if (out.empty() && trace.epoch_unix_s) fields.out[kEpochColumn] = *trace.epoch_unix_s;
+    if (out.empty() && looks_like_dates(trace)) fields.out[kEpochColumn] = nullptr;  // as in the CSV
     out += dump_json(fields.out, trace.source + ": job " + job.id);
     out += '\n';
   }
   return out;
 }
 
-std::string to_own_text(const Trace& trace, const std::string& path) {
+std::string to_native_text(const Trace& trace, const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   if (!ending.empty() && ending != ".csv" && ending != ".jsonl") {
     throw InputError(path, "a name that ends in .csv or .jsonl", "'" + ending + "'");
   }
-  return ending == ".jsonl" ? to_own_jsonl(trace) : to_own_csv(trace);
+  return ending == ".jsonl" ? to_native_jsonl(trace) : to_native_csv(trace);
 }
 
 }  // namespace yard

@@ -132,11 +132,11 @@ class PaiTasksReader final : public TraceReader {
   using Submissions = std::unordered_map<std::string, Submission>;
 
   static bool read_group(Rows& rows, RoleGroup& group) {
-    constexpr int32_t kMostInstances = 1 << 20;
+    constexpr int32_t kMaxInstances = 1 << 20;
     group.role = rows.trimmed(kTask);
     if (group.role.empty()) group.role = "worker";
     if (!is_missing(rows.field(kInstances)) &&
-        !rows.whole(kInstances, group.count, 1, kMostInstances)) {
+        !rows.whole(kInstances, group.count, 1, kMaxInstances)) {
       return false;
     }
     double cpu = 0, mem = 0, gpu = 0;

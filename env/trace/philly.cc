@@ -25,7 +25,7 @@ class PhillyReader final : public TraceReader {
     const int duration = rows.column("duration");
     const int gpus = rows.column("num_gpus");
     const int cluster = rows.column("cluster");
-    rows.count_from_first();
+    rows.start_at_first_submission();
     while (rows.next()) {
       Job job;
       if (!rows.date(timestamp, zone_, job.submit_us) || !rows.seconds(duration, job.run_us) ||

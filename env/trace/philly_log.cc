@@ -46,14 +46,14 @@ class Objects {
         take(std::string_view(text_));
         text_.clear();
       }
-      if (text_.size() > kLongest) throw InputError("a job of at most 64 MiB, got a longer one");
+      if (text_.size() > kMaxObjectBytes) throw InputError("a job of at most 64 MiB, got a longer one");
     }
     if (depth_ > 0) text_ += '\n';
   }
   bool open() const { return depth_ > 0; }
 
  private:
-  static constexpr size_t kLongest = 1 << 26;
+  static constexpr size_t kMaxObjectBytes = 1 << 26;
   std::string text_;
   int depth_ = 0;
   bool quoted_ = false, escaped_ = false;
@@ -78,7 +78,7 @@ class PhillyLogReader final : public TraceReader {
   void read(Rows& rows) const override {
     Objects objects;
     int64_t broken = 0;
-    rows.count_from_first();
+    rows.start_at_first_submission();
     while (rows.next()) {
       bool began = objects.open();
       objects.add(rows.line(), [&](std::string_view text) {
@@ -201,8 +201,8 @@ class PhillyLogReader final : public TraceReader {
         const auto fields = split(line, ',');
         if (fields.size() >= 2) gpus += parse_int(trim(fields[1])).value_or(0);
       }
-      constexpr int64_t kMost = 1 << 20;
-      if (gpus > 0 && gpus <= kMost) rows.set_machine_gpus(static_cast<int32_t>(gpus));
+      constexpr int64_t kMaxGpus = 1 << 20;
+      if (gpus > 0 && gpus <= kMaxGpus) rows.set_machine_gpus(static_cast<int32_t>(gpus));
       return;
     }
   }

@@ -54,25 +54,25 @@ class ElasticFlow final : public ProfileReader {
     // The two types were measured with different jobs of the same names.
     ModelProfile& profile = out.profile("elasticflow-" + type, model, Scaling::kStrong);
     profile.gradient_bytes = gradient_bytes(model);
-    Cells cells(lines);
-    const int batch = cells.column("global_batch_size");
+    MeasurementTable table(lines);
+    const int batch = table.column("global_batch_size");
     std::vector<int32_t> gpus;
-    for (const std::string& name : cells.columns()) {
+    for (const std::string& name : table.columns()) {
       gpus.push_back(parse_number<int32_t>(name).value_or(0));
       if (name == "global_batch_size") continue;
-      if (gpus.back() < 1 || gpus.back() > Cells::kMostGpus) {
+      if (gpus.back() < 1 || gpus.back() > MeasurementTable::kMaxGpus) {
         throw InputError(lines.name() + ":1", "columns named by a number of GPUs",
                          "'" + name + "'");
       }
     }
-    while (cells.next()) {
+    while (table.next()) {
       for (int c = 0; c < static_cast<int>(gpus.size()); ++c) {
-        const std::string_view rate = cells.text(c);
+        const std::string_view rate = table.text(c);
         if (c == batch || rate == "0") continue;  // 0: not measured
         const bool fits = !rate.empty() && rate != "nan";
         const int32_t n = gpus[static_cast<size_t>(c)];
-        profile.runs.push_back({type, consolidated(n, node_gpus), cells.positive(batch) / n,
-                                fits ? 1 / cells.positive(c) : 0, -1});
+        profile.runs.push_back({type, consolidated(n, node_gpus), table.positive(batch) / n,
+                                fits ? 1 / table.positive(c) : 0, -1});
       }
     }
   }

@@ -18,7 +18,7 @@
 namespace yard {
 namespace {
 
-constexpr std::string_view kSpread = "_unconsolidated";
+constexpr std::string_view kUnconsolidated = "_unconsolidated";
 constexpr std::string_view kBatch = " (batch size ";
 
 struct JobType {
@@ -44,7 +44,7 @@ std::optional<JobType> job_type(std::string_view text) {
     type.batch = *batch;
     name = name.substr(0, batch_at);
   }
-  if (!gpus || *gpus < 1 || *gpus > Cells::kMostGpus) return std::nullopt;
+  if (!gpus || *gpus < 1 || *gpus > MeasurementTable::kMaxGpus) return std::nullopt;
   type.model = name;
   type.gpus = *gpus;
   return type;
@@ -81,10 +81,10 @@ class Handler {
 
   bool key(std::string& text) {
     if (depth_ == 1) {
-      spread_ = text.ends_with(kSpread);
-      gpu_type_ = lower_case(spread_ ? text.substr(0, text.size() - kSpread.size()) : text);
+      spread_ = text.ends_with(kUnconsolidated);
+      gpu_type_ = lower_case(spread_ ? text.substr(0, text.size() - kUnconsolidated.size()) : text);
     } else {
-      std::optional<JobType>& job = depth_ == 2 ? job_ : beside_;
+      std::optional<JobType>& job = depth_ == 2 ? job_ : partner_;
       job = job_type(text);
       if (!job && (depth_ == 2 || text != "null")) {
         fail("a job type like ('ResNet-50 (batch size 64)', 1)", text);
@@ -102,7 +102,7 @@ class Handler {
     return true;
   }
   bool start_array(size_t) {
-    if (in_array_ || depth_ != 3 || !beside_) fail("an object or a number", "[");
+    if (in_array_ || depth_ != 3 || !partner_) fail("an object or a number", "[");
     in_array_ = true;
     pair_.clear();
     return true;
@@ -114,9 +114,9 @@ class Handler {
     return true;
   }
   bool number(double value, const std::string& text) {
-    if (depth_ != 3 || in_array_ != beside_.has_value()) fail("an object or two rates", text);
-    if (value != 0 && (value < Cells::kLeast || value > Cells::kMost)) {
-      fail("a rate of 0, or from " + shortest(Cells::kLeast) + " to " + shortest(Cells::kMost),
+    if (depth_ != 3 || in_array_ != partner_.has_value()) fail("an object or two rates", text);
+    if (value != 0 && (value < MeasurementTable::kMin || value > MeasurementTable::kMax)) {
+      fail("a rate of 0, or from " + shortest(MeasurementTable::kMin) + " to " + shortest(MeasurementTable::kMax),
            text);
     }
     if (in_array_) {
@@ -177,11 +177,11 @@ class Handler {
     // Larger jobs were not measured in pairs: all those entries are 0.
     if (job_->gpus > 1 || spread_) return;
     pairs_.push_back({{gpu_type_, {job_->model, job_->batch}},
-                      {gpu_type_, {beside_->model, beside_->batch}},
+                      {gpu_type_, {partner_->model, partner_->batch}},
                       {source(),
                        gpu_type_,
                        {job_->model, job_->batch, pair_[0]},
-                       {beside_->model, beside_->batch, pair_[1]}}});
+                       {partner_->model, partner_->batch, pair_[1]}}});
   }
 
   [[noreturn]] void fail(const std::string& expected, const std::string& got) const {
@@ -200,7 +200,7 @@ class Handler {
   int depth_ = 0;
   bool in_array_ = false, spread_ = false;
   std::string gpu_type_;
-  std::optional<JobType> job_, beside_;
+  std::optional<JobType> job_, partner_;
   std::vector<double> pair_;
   std::map<Key, double> alone_;
   std::vector<Pair> pairs_;

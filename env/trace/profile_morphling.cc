@@ -46,14 +46,14 @@ class Morphling final : public ProfileReader {
 
   void read(Lines& lines, Profiles& out) const override {
     const std::string model = folder_name(lines.name());
-    Cells cells(lines);
-    const int plan = cells.column("exec_plan"), placement = cells.column("placement");
-    const int time = cells.column("iter_time");
-    while (cells.next()) {
+    MeasurementTable table(lines);
+    const int plan = table.column("exec_plan"), placement = table.column("placement");
+    const int time = table.column("iter_time");
+    while (table.next()) {
       // The batch size is unknown: one iteration of a job is one batch.
-      MeasuredRun run{"a800", cells.placement(placement), 0, cells.not_negative(time), -1};
+      MeasuredRun run{"a800", table.placement(placement), 0, table.not_negative(time), -1};
       run.local_batch = 1.0 / run.gpus();
-      const std::string name(cells.text(plan));
+      const std::string name(table.text(plan));
       const bool degrees = name.find_first_not_of("0123456789") == std::string::npos;
       for (const std::string& key : {model + "/" + (degrees ? "3d" : name), model}) {
         ModelProfile& profile = out.profile("morphling", key, Scaling::kStrong);

@@ -17,20 +17,20 @@ class Optimus final : public ProfileReader {
   }
 
   void read(Lines& lines, Profiles& out) const override {
-    Cells cells(lines);
-    const int model = cells.column("model"), type = cells.column("gpu_type");
-    const int mode = cells.column("mode"), batch = cells.column("batch");
-    const int servers = cells.column("servers"), workers = cells.column("workers");
-    const int steps = cells.column("steps_per_s");
-    while (cells.next()) {
-      const std::string_view how = cells.text(mode);
-      if (how != "sync" && how != "async") cells.refuse(mode, "sync or async");
-      if (cells.text(model).empty()) cells.refuse(model, "a model");
-      if (cells.text(type).empty()) cells.refuse(type, "a GPU type");
-      out.profile("optimus", std::string(cells.text(model)), Scaling::kStrong)
-          .server_runs.push_back({lower_case(cells.text(type)), how == "async",
-                                  cells.positive(batch), cells.count(servers), cells.count(workers),
-                                  cells.positive(steps)});
+    MeasurementTable table(lines);
+    const int model = table.column("model"), type = table.column("gpu_type");
+    const int mode = table.column("mode"), batch = table.column("batch");
+    const int servers = table.column("servers"), workers = table.column("workers");
+    const int steps = table.column("steps_per_s");
+    while (table.next()) {
+      const std::string_view how = table.text(mode);
+      if (how != "sync" && how != "async") table.refuse(mode, "sync or async");
+      if (table.text(model).empty()) table.refuse(model, "a model");
+      if (table.text(type).empty()) table.refuse(type, "a GPU type");
+      out.profile("optimus", std::string(table.text(model)), Scaling::kStrong)
+          .server_runs.push_back({lower_case(table.text(type)), how == "async",
+                                  table.positive(batch), table.count(servers), table.count(workers),
+                                  table.positive(steps)});
     }
   }
 

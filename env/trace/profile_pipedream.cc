@@ -28,7 +28,7 @@ class PipeDream final : public ProfileReader {
       const size_t found = line.rfind(kSize);
       const size_t at = found == std::string_view::npos ? 0 : found + kSize.size();
       const auto size = parse_double(trim(line.substr(at)));
-      if (at == 0 || !size || *size < 0 || *size > Cells::kMost) {
+      if (at == 0 || !size || *size < 0 || *size > MeasurementTable::kMax) {
         const std::string where = lines.name() + ":" + std::to_string(lines.number()) + ":";
         throw InputError(where + std::to_string(at + 1), "parameter_size=BYTES at its end",
                          "'" + std::string(line.substr(at)) + "'");

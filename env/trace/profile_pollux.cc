@@ -39,12 +39,12 @@ class PolluxPlacements final : public ProfileReader {
 
   void read(Lines& lines, Profiles& out) const override {
     ModelProfile& profile = profile_of(lines, out);
-    Cells cells(lines);
-    const int placement = cells.column("placement"), batch = cells.column("local_bsz");
-    const int step = cells.column("step_time"), sync = cells.column("sync_time");
-    while (cells.next()) {
-      profile.runs.push_back({"t4", cells.placement(placement), cells.positive(batch),
-                              cells.positive(step), cells.not_negative(sync)});
+    MeasurementTable table(lines);
+    const int placement = table.column("placement"), batch = table.column("local_bsz");
+    const int step = table.column("step_time"), sync = table.column("sync_time");
+    while (table.next()) {
+      profile.runs.push_back({"t4", table.placement(placement), table.positive(batch),
+                              table.positive(step), table.not_negative(sync)});
     }
   }
 
@@ -65,17 +65,17 @@ class PolluxScalability final : public ProfileReader {
 
   void read(Lines& lines, Profiles& out) const override {
     ModelProfile& profile = profile_of(lines, out);
-    Cells cells(lines);
-    const int nodes = cells.column("num_nodes"), gpus = cells.column("num_replicas");
-    const int batch = cells.column("local_bsz");
-    const int step = cells.column("step_time"), sync = cells.column("sync_time");
-    while (cells.next()) {
-      const int32_t n = cells.count(gpus), spread = cells.count(nodes);
-      if (spread > n) cells.refuse(nodes, "at most as many nodes as replicas");
+    MeasurementTable table(lines);
+    const int nodes = table.column("num_nodes"), gpus = table.column("num_replicas");
+    const int batch = table.column("local_bsz");
+    const int step = table.column("step_time"), sync = table.column("sync_time");
+    while (table.next()) {
+      const int32_t n = table.count(gpus), spread = table.count(nodes);
+      if (spread > n) table.refuse(nodes, "at most as many nodes as replicas");
       std::vector<int32_t> node_gpus(static_cast<size_t>(spread), n / spread);
       for (int32_t i = 0; i < n % spread; ++i) ++node_gpus[static_cast<size_t>(i)];
-      profile.runs.push_back({"t4", std::move(node_gpus), cells.positive(batch),
-                              cells.positive(step), cells.not_negative(sync)});
+      profile.runs.push_back({"t4", std::move(node_gpus), table.positive(batch),
+                              table.positive(step), table.not_negative(sync)});
     }
   }
 

@@ -18,19 +18,19 @@ class Restarts final : public ProfileReader {
   }
 
   void read(Lines& lines, Profiles& out) const override {
-    Cells cells(lines);
-    const int model = cells.column("model"), parameters = cells.column("parameters");
-    const int save = cells.column("save_s"), restore = cells.column("restore_s");
-    while (cells.next()) {
-      const std::string name(cells.text(model));
-      if (name.empty()) cells.refuse(model, "a model");
-      if (!cells.text(parameters).empty()) {
-        out.sizes.push_back({name, kBytesPerWeight * cells.positive(parameters)});
+    MeasurementTable table(lines);
+    const int model = table.column("model"), parameters = table.column("parameters");
+    const int save = table.column("save_s"), restore = table.column("restore_s");
+    while (table.next()) {
+      const std::string name(table.text(model));
+      if (name.empty()) table.refuse(model, "a model");
+      if (!table.text(parameters).empty()) {
+        out.sizes.push_back({name, kBytesPerWeight * table.positive(parameters)});
       }
-      const auto told = [&](int column) {
-        return cells.text(column).empty() ? -1 : cells.not_negative(column);
+      const auto seconds_or_unknown = [&](int column) {
+        return table.text(column).empty() ? -1 : table.not_negative(column);
       };
-      const MeasuredRestart times{name, told(save), told(restore)};
+      const MeasuredRestart times{name, seconds_or_unknown(save), seconds_or_unknown(restore)};
       if (times.save_s >= 0 || times.restore_s >= 0) out.restarts.push_back(times);
     }
   }

@@ -21,23 +21,23 @@ class PolluxValidation final : public ProfileReader {
   }
 
   void read(Lines& lines, Profiles& out) const override {
-    Cells cells(lines);
-    const int progress = cells.column("progress"), metric = cells.column("metric");
-    const int sqr = cells.column("grad_sqr"), var = cells.column("grad_var");
+    MeasurementTable table(lines);
+    const int progress = table.column("progress"), metric = table.column("metric");
+    const int sqr = table.column("grad_sqr"), var = table.column("grad_var");
     MeasuredCurve curve;
     curve.model = folder_name(lines.name());
     const std::string stem = file_stem(lines.name());
     const size_t batch_at = stem.starts_with(kName) ? kName.size() : 0;
     curve.batch = parse_number<int32_t>(std::string_view(stem).substr(batch_at)).value_or(0);
-    while (cells.next()) {
-      const double at = cells.positive(progress);
+    while (table.next()) {
+      const double at = table.positive(progress);
       if (!curve.points.empty() && at <= curve.points.back().share) {
-        cells.refuse(progress, "more progress than in the row before");
+        table.refuse(progress, "more progress than in the row before");
       }
       // A vanished gradient gives no noise scale.
-      const double square = cells.not_negative(sqr);
-      const double noise = square > 0 ? cells.not_negative(var) / square : 0;
-      curve.points.push_back({at, cells.not_negative(metric), noise});
+      const double square = table.not_negative(sqr);
+      const double noise = square > 0 ? table.not_negative(var) / square : 0;
+      curve.points.push_back({at, table.not_negative(metric), noise});
     }
     if (curve.points.empty()) return;
     const double whole = curve.points.back().share;

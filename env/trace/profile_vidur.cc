@@ -19,13 +19,13 @@ class Vidur final : public ProfileReader {
 
   void read(Lines& lines, Profiles& out) const override {
     const std::string nodes = folder_name(lines.name());
-    Cells cells(lines);
-    const int time = cells.column(kTime), bytes = cells.column("size");
-    const int gpus = cells.column("num_workers"), per_node = cells.column("devices_per_node");
-    while (cells.next()) {
-      const MeasuredAllReduce one{nodes, cells.count(gpus), cells.count(per_node),
-                                  cells.positive(bytes), cells.positive(time) / 1000};
-      if (one.gpus % one.gpus_per_node != 0) cells.refuse(per_node, "a part of num_workers");
+    MeasurementTable table(lines);
+    const int time = table.column(kTime), bytes = table.column("size");
+    const int gpus = table.column("num_workers"), per_node = table.column("devices_per_node");
+    while (table.next()) {
+      const MeasuredAllReduce one{nodes, table.count(gpus), table.count(per_node),
+                                  table.positive(bytes), table.positive(time) / 1000};
+      if (one.gpus % one.gpus_per_node != 0) table.refuse(per_node, "a part of num_workers");
       out.all_reduces.push_back(one);
     }
   }

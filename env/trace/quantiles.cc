@@ -8,12 +8,12 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMostKnots = 101;
-constexpr size_t kLeastValues = 10;  // between knots; the first and last average half of it
-constexpr size_t kLeastForTail = 60;
+constexpr size_t kMaxKnots = 101;
+constexpr size_t kMinValues = 10;  // between knots; the first and last average half of it
+constexpr size_t kMinForTail = 60;
 constexpr double kAboveShare = 0.02;  // of the values above the body, at least 20
-constexpr size_t kLeastTail = 20;
-constexpr double kMostPower = 1 / 1.1;  // largest scale of a power law with a mean
+constexpr size_t kMinTail = 20;
+constexpr double kMaxPower = 1 / 1.1;  // largest scale of a power law with a mean
 constexpr double kNearPower = -0.1;     // shapes from here to 0 count as a power law
 
 // Returns the mean of values[from, to). Each bound may be within a value.
@@ -40,7 +40,7 @@ void fit_tail(const std::vector<double>& logs, size_t from, double base, Quantil
   const double ratio = second > 0 ? first / second : 2;
   out.tail_shape = std::clamp(2 - ratio, -10.0, 0.0);
   out.tail_scale = std::min(first * (1 - out.tail_shape), 20.0);
-  if (out.tail_shape > kNearPower) out.tail_scale = std::min(out.tail_scale, kMostPower);
+  if (out.tail_shape > kNearPower) out.tail_scale = std::min(out.tail_scale, kMaxPower);
 }
 
 double between(double low, double high, double part) {
@@ -83,13 +83,13 @@ Quantiles quantiles_of(std::vector<double> values) {
   std::ranges::sort(values);
   const auto n = static_cast<double>(values.size());
   size_t above = 0;
-  if (values.size() >= kLeastForTail) {
-    above = std::max(kLeastTail, static_cast<size_t>(std::round(kAboveShare * n)));
+  if (values.size() >= kMinForTail) {
+    above = std::max(kMinTail, static_cast<size_t>(std::round(kAboveShare * n)));
   }
   const size_t body = values.size() - above;
   Quantiles out;
   out.body = static_cast<double>(body) / n;
-  const size_t steps = std::min(body / kLeastValues, kMostKnots - 1);
+  const size_t steps = std::min(body / kMinValues, kMaxKnots - 1);
   const double width = static_cast<double>(body) / std::max<double>(1, static_cast<double>(steps));
   for (size_t k = 0; k <= steps; ++k) {
     const double centre = static_cast<double>(k) * width;
@@ -100,7 +100,7 @@ Quantiles quantiles_of(std::vector<double> values) {
   if (above == 0) return out;
   double base = std::log1p(out.knots.back());
   double left = static_cast<double>(above);
-  for (; left >= 2 * kLeastTail; left /= 2) {
+  for (; left >= 2 * kMinTail; left /= 2) {
     const double centre = n - left / 2;
     base = std::max(base, mean_between(values, centre - left / 8, centre + left / 8));
     out.upper.push_back(std::expm1(base));

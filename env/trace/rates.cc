@@ -10,9 +10,9 @@
 namespace yard {
 namespace {
 
-constexpr int32_t kMostEpochs = 10'000;  // limits the memory that one row can claim
+constexpr int32_t kMaxEpochs = 10'000;  // limits the memory that one row can claim
 // Numbers outside are taken for typing errors; inside, an epoch's seconds fit a whole number.
-constexpr double kLeast = 1e-6, kMost = 1e12;
+constexpr double kMin = 1e-6, kMax = 1e12;
 
 enum Column { kJob, kPlacement, kEpoch, kGoodput, kNextProgress, kCompletionEpoch };
 const std::vector<std::string> kColumns = {"job",     "placement",     "epoch",
@@ -45,16 +45,16 @@ class Row {
   }
   int32_t count(Column column) const {
     const auto value = parse_number<int32_t>(text(column));
-    if (!value || *value < 0 || *value >= kMostEpochs) {
-      refuse(kColumns[column] + " as a whole number from 0 to " + std::to_string(kMostEpochs - 1),
+    if (!value || *value < 0 || *value >= kMaxEpochs) {
+      refuse(kColumns[column] + " as a whole number from 0 to " + std::to_string(kMaxEpochs - 1),
              in_quotes(text(column)));
     }
     return *value;
   }
   double positive(Column column) const {
     const auto value = parse_double(text(column));
-    if (!value || *value < kLeast || *value > kMost) {
-      refuse(kColumns[column] + " from " + shortest(kLeast) + " to " + shortest(kMost),
+    if (!value || *value < kMin || *value > kMax) {
+      refuse(kColumns[column] + " from " + shortest(kMin) + " to " + shortest(kMax),
              in_quotes(text(column)));
     }
     return *value;
@@ -69,7 +69,7 @@ class Row {
 };
 
 // Sets what all placements of a job share: the progress at which an epoch ends.
-void set_next_progress(const Row& row, JobRates& job) {
+void set_next_progress(const Row& row, JobGoodputs& job) {
   const auto num_epochs = static_cast<size_t>(row.count(kCompletionEpoch)) + 1;
   if (job.next_progress.empty()) job.next_progress.resize(num_epochs);
   if (job.num_epochs() != num_epochs) {
@@ -93,8 +93,8 @@ void set_next_progress(const Row& row, JobRates& job) {
 
 }  // namespace
 
-Rates Rates::load(const std::string& path) {
-  Rates rates;
+GoodputTable GoodputTable::load(const std::string& path) {
+  GoodputTable rates;
   rates.path_ = path;
   Lines lines = Lines::of_file(path);
   std::string_view text;
@@ -105,11 +105,11 @@ Rates Rates::load(const std::string& path) {
   while (lines.next(text)) {
     if (trim(text).empty()) continue;
     const Row row(lines, text);
-    JobRates& job = rates.jobs_[std::string(row.text(kJob))];
+    JobGoodputs& job = rates.jobs_[std::string(row.text(kJob))];
     set_next_progress(row, job);
     const std::string_view placement = row.text(kPlacement);
     if (pieces_of(placement).empty()) row.refuse("a placement like 4+2", in_quotes(placement));
-    JobRates::Goodput& goodput = job.placements[std::string(placement)];
+    JobGoodputs::Goodput& goodput = job.placements[std::string(placement)];
     goodput.resize(job.num_epochs());
     double& rate = goodput[static_cast<size_t>(row.count(kEpoch))];
     if (rate != 0) row.refuse("every job, placement and epoch once", "another row of the same");
@@ -119,26 +119,26 @@ Rates Rates::load(const std::string& path) {
   return rates;
 }
 
-const JobRates* Rates::find(std::string_view job_id) const {
+const JobGoodputs* GoodputTable::find(std::string_view job_id) const {
   auto at = jobs_.find(job_id);
   if (at == jobs_.end()) at = jobs_.find(job_id.substr(0, job_id.rfind('#')));
   return at == jobs_.end() ? nullptr : &at->second;
 }
 
-double JobRates::seconds_alone() const {
-  struct Candidate {
+double JobGoodputs::isolated_run_s() const {
+  struct PlacementGoodput {
     std::vector<int32_t> pieces;
     const Goodput* goodput;
   };
-  std::vector<Candidate> candidates;
+  std::vector<PlacementGoodput> candidates;
   for (const auto& [name, goodput] : placements) candidates.push_back({pieces_of(name), &goodput});
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+  std::sort(candidates.begin(), candidates.end(), [](const PlacementGoodput& a, const PlacementGoodput& b) {
     if (a.pieces.size() != b.pieces.size()) return a.pieces.size() < b.pieces.size();
     return a.pieces > b.pieces;
   });
   double seconds = 0, progress = 0;
   for (size_t epoch = 0; epoch < num_epochs(); ++epoch) {
-    const auto best = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& one) {
+    const auto best = std::find_if(candidates.begin(), candidates.end(), [&](const PlacementGoodput& one) {
       return (*one.goodput)[epoch] != 0;
     });
     if (best == candidates.end()) return -1;

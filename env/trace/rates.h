@@ -13,7 +13,7 @@
 namespace yard {
 
 // Values missing in the file are 0.
-struct JobRates {
+struct JobGoodputs {
   using Goodput = std::vector<double>;  // by epoch; progress per second
 
   std::vector<double> next_progress;  // at the end of each epoch; the last one ends the job
@@ -23,22 +23,22 @@ struct JobRates {
 
   // Returns the seconds that the job takes alone. Each epoch runs on the file's placement with the
   // fewest nodes, fullest first. Returns a negative number if an epoch has no placement.
-  double seconds_alone() const;
+  double isolated_run_s() const;
 };
 
-class Rates {
+class GoodputTable {
  public:
   // Loads a file. Throws InputError, for rows with file and line.
-  static Rates load(const std::string& path);
+  static GoodputTable load(const std::string& path);
 
   const std::string& path() const { return path_; }
   // Returns null if the file lacks the job. A job repeated by a window ("a#1") has the rates of its
   // original.
-  const JobRates* find(std::string_view job_id) const;
+  const JobGoodputs* find(std::string_view job_id) const;
 
  private:
   std::string path_;
-  std::map<std::string, JobRates, std::less<>> jobs_;
+  std::map<std::string, JobGoodputs, std::less<>> jobs_;
 };
 
 }  // namespace yard

@@ -38,7 +38,7 @@ std::string recognise(const FileHead& head, const Renames& renames) {
     throw InputError(head.name + ":1", "the columns of one format alone",
                      "those of " + join(fitting) + "; name one with --format");
   }
-  if (renames.empty()) refuse_unknown(head);
+  if (renames.empty()) reject_unknown(head);
   return own;
 }
 
@@ -106,7 +106,7 @@ void refuse_folder(const std::string& source) {
 
 Trace read_trace(Lines lines, const LoadOptions& options) {
   FileHead head = FileHead::of(lines.name(), lines.head());
-  refuse_unreadable(head);
+  reject_unreadable(head);
   Settings settings = options.settings;
   const Renames renames = take_renames(settings);
   std::vector<std::string> renamed;

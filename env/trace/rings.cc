@@ -22,11 +22,11 @@ constexpr std::array kModels = {"alexnet",     "bert",   "gpt2",   "inception", 
 constexpr std::array kOtherModels = {"detect", "graph", "segment", "vit"};
 
 constexpr std::array<int32_t, 6> kWorkers = {1, 2, 3, 4, 6, 8};
-constexpr std::array<double, 6> kOften = {15, 25, 10, 25, 10, 15};
+constexpr std::array<double, 6> kSizeWeights = {15, 25, 10, 25, 10, 15};
 
 // Standard deviations of the logarithms of a mix's weights.
 constexpr double kModelSd = 1, kSizeSd = 0.5;
-constexpr double kMostLonger = 2;
+constexpr double kMaxRunTimeFactor = 2;
 
 // Random streams of the seed. Mixes have their own stream, the same for every seed.
 enum Stream : uint64_t { kJobStream, kArrivalStream };
@@ -34,8 +34,8 @@ constexpr uint64_t kMixes = 0x72696E6773;
 
 struct Mix {
   std::array<double, kModels.size()> models;
-  std::array<double, kWorkers.size()> sizes = kOften;
-  double longer = 1;
+  std::array<double, kWorkers.size()> sizes = kSizeWeights;
+  double run_time_factor = 1;
 };
 
 Mix mix_of(const RingsParams& p) {
@@ -45,7 +45,7 @@ Mix mix_of(const RingsParams& p) {
     Rng rng = Rng(kMixes).split(static_cast<uint64_t>(p.mix));
     for (double& weight : out.models) weight *= std::exp(kModelSd * rng.normal());
     for (double& weight : out.sizes) weight *= std::exp(kSizeSd * rng.normal());
-    out.longer = std::pow(kMostLonger, 2 * rng.uniform() - 1);
+    out.run_time_factor = std::pow(kMaxRunTimeFactor, 2 * rng.uniform() - 1);
   }
   for (size_t i = 0; i < kWorkers.size(); ++i) {
     out.sizes[i] *= std::pow(kWorkers[i], p.larger);
@@ -98,7 +98,7 @@ std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions
     const size_t model = draw_by_weight(mix.models, rng);
     job.model = job.name = other ? kOtherModels[rng.below(kOtherModels.size())] : kModels[model];
     // The mean of a lognormal is exp(mu + sd^2 / 2).
-    const double mean_s = 60 * p.mean_min * mix.longer;
+    const double mean_s = 60 * p.mean_min * mix.run_time_factor;
     const double drawn_s = mean_s * std::exp(p.log_sd * rng.normal() - p.log_sd * p.log_sd / 2);
     const double run_s = std::round(std::clamp(drawn_s, 60.0, 20 * mean_s));
     job.run_us = static_cast<int64_t>(run_s) * 1'000'000;

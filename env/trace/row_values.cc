@@ -13,7 +13,7 @@ namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-constexpr int32_t kMostGpus = 1 << 20;
+constexpr int32_t kMaxGpus = 1 << 20;
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -45,7 +45,7 @@ void Rows::rewrite(int column, std::string text) {
 
 bool Rows::time(int column, int64_t& out_us, const Unit& unit) {
   const std::string_view said = fields_[column];
-  const int64_t most = kLongestS * kUsPerS / unit.us;
+  const int64_t most = kMaxTimeS * kUsPerS / unit.us;
   int64_t units = 0;
   const char* end = said.data() + said.size();
   const auto [stop, error] = std::from_chars(said.data(), end, units);
@@ -97,9 +97,9 @@ bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
   std::optional<int64_t> us = calendar_us(said, zone);
   if (!us && !said.empty() && said.find_first_not_of("0123456789") == said.npos) {
     const std::optional<int64_t> unix_s = parse_int(said);  // `date +%s`
-    if (unix_s && *unix_s <= kLongestS) us = *unix_s * kUsPerS;
+    if (unix_s && *unix_s <= kMaxTimeS) us = *unix_s * kUsPerS;
   }
-  if (us && *us >= 0 && *us <= kLongestS * kUsPerS) {
+  if (us && *us >= 0 && *us <= kMaxTimeS * kUsPerS) {
     out_us = *us;
     return true;
   }
@@ -158,12 +158,12 @@ bool Rows::gpus(int column, int32_t& out, int32_t least) {
              in_quotes(fields_[column]));
     return false;
   }
-  if (*number < least || *number > kMostGpus) {
+  if (*number < least || *number > kMaxGpus) {
     unusable(column,
-             *number > kMostGpus ? "too many GPUs"
+             *number > kMaxGpus ? "too many GPUs"
              : *number == 0      ? "no GPUs"
                                  : "number of GPUs is negative",
-             std::to_string(least) + " to " + std::to_string(kMostGpus) + " GPUs",
+             std::to_string(least) + " to " + std::to_string(kMaxGpus) + " GPUs",
              std::to_string(*number));
     return false;
   }

@@ -15,8 +15,8 @@ namespace yard {
 namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
-constexpr size_t kLongestRecord = 1 << 20;
-constexpr size_t kMostComments = 1000;  // that are kept
+constexpr size_t kMaxRecordBytes = 1 << 20;
+constexpr size_t kMaxComments = 1000;  // that are kept
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -70,7 +70,7 @@ Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
     }
     if (i != layout.names) continue;
     names_ = line;
-    on_line_ = static_cast<int32_t>(lines.number());
+    names_line_ = static_cast<int32_t>(lines.number());
     if (layout_.separator == ',') layout_.separator = separator_of(line);
     if (line.find('"') != line.npos) layout_.quotes = true;
     const auto names = column_names(line, layout_.separator);
@@ -91,7 +91,7 @@ int Rows::optional_column(std::string_view name) const {
 }
 
 std::string Rows::where_names() const {
-  return lines_->name() + ":" + std::to_string(std::max(on_line_, 1));
+  return lines_->name() + ":" + std::to_string(std::max(names_line_, 1));
 }
 
 int Rows::column(std::string_view name) const {
@@ -110,7 +110,7 @@ bool Rows::next_record() {
   record_ = row_;
   do {
     record_ += lines_->ending();
-    if (record_.size() > kLongestRecord || !lines_->next(row_)) {
+    if (record_.size() > kMaxRecordBytes || !lines_->next(row_)) {
       throw InputError(here(), "quotes that are closed within 1 MiB", "quotes that stay open");
     }
     record_ += row_;
@@ -137,14 +137,14 @@ bool Rows::next() {
     if (words.empty()) continue;
     if (layout_.comment != '\0') {
       if (words.front() == layout_.comment) {
-        if (!begun_ && comments_.size() < kMostComments) comments_.emplace_back(words);
+        if (!seen_row_ && comments_.size() < kMaxComments) comments_.emplace_back(words);
         continue;
       }
       row_ = row_.substr(0, row_.find(layout_.comment));
     }
-    begun_ = true;
+    seen_row_ = true;
     if (!names_.empty() && row_ == names_) {
-      notice(kNamesAgain);
+      notice(kRepeatedNames);
       continue;
     }
     if (!layout_.quotes || row_.find('"') == row_.npos) {
@@ -160,7 +160,7 @@ bool Rows::next() {
       *whole = {whole->data(), static_cast<size_t>(last.data() + last.size() - whole->data())};
       fields_.erase(whole + 1, whole + 1 + static_cast<ptrdiff_t>(surplus));
     }
-    if (layout_.ragged || fields_.size() == columns_.size()) return true;
+    if (layout_.variable_fields || fields_.size() == columns_.size()) return true;
     const std::string expected = std::to_string(columns_.size()) + " fields";
     const std::string got = std::to_string(fields_.size());
     if (fields_.size() < columns_.size()) {
@@ -214,7 +214,7 @@ void Rows::left_out(const std::string& reason, int32_t line) {
 void Rows::notice(const std::string& text) { count(notices_, text, here()); }
 
 void Rows::add(Job job) {
-  if (!fresh_id(job.id)) return;
+  if (!add_id(job.id)) return;
   if (job.line == 0) job.line = line_number();
   if (num_jobs_ % kChunk == 0) chunks_.emplace_back().reserve(kChunk);
   chunks_.back().push_back(std::move(job));
@@ -231,7 +231,7 @@ size_t Rows::slot_of(const std::string& id) {
   return slot;
 }
 
-bool Rows::fresh_id(const std::string& id) {
+bool Rows::add_id(const std::string& id) {
   if (2 * num_jobs_ >= seen_.size()) {
     const std::vector<Seen> before = std::exchange(seen_, std::vector<Seen>(2 * seen_.size()));
     for (const Seen& seen : before) {
@@ -288,7 +288,7 @@ void Rows::finish(bool skip_unusable, Trace& trace) {
   trace.notices = std::move(notices_);
   trace.epoch_unix_s = epoch_s_;
   trace.machine_gpus = machine_gpus_;
-  if (!from_first_) return;
+  if (!zero_at_first_) return;
   const int64_t first_us = trace.jobs.front().submit_us;
   const int64_t zero_us = first_us - first_us % kUsPerS;
   trace.epoch_unix_s = epoch_s_.value_or(0) + zero_us / kUsPerS;

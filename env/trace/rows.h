@@ -36,14 +36,14 @@ struct Layout {
   int32_t head = 1;     // lines before the rows
   int32_t names = 1;    // number of the line of column names, from 1; 0: use `columns`
   char comment = '\0';  // rows that begin with it are skipped
-  bool ragged = false;  // the number of fields may vary; see num_fields()
+  bool variable_fields = false;  // the number of fields may vary; see num_fields()
   std::vector<std::string> columns = {};
   bool quotes = false;  // RFC 4180, also with line breaks in fields; set if the names have quotes
   std::string free_text = {};  // column that takes surplus separators of a row
 };
 
 // Notice about a row that repeats the line of column names.
-inline constexpr const char* kNamesAgain =
+inline constexpr const char* kRepeatedNames =
     "the line of column names once more, as where files were put together: passed over";
 
 class Rows {
@@ -82,7 +82,7 @@ class Rows {
   bool whole_seconds(int column, int64_t& out_us);  // at least 0, fraction cut off
   bool milliseconds(int column, int64_t& out_us);
   bool minutes(int column, int64_t& out_us);
-  bool date(int column, const Zone& zone, int64_t& out_us);  // since 1970: call count_from_first()
+  bool date(int column, const Zone& zone, int64_t& out_us);  // since 1970: call start_at_first_submission()
   bool gpus(int column, int32_t& out, int32_t least = 1);
   bool whole(int column, int64_t& out, int64_t least = 0,
              int64_t most = std::numeric_limits<int64_t>::max());
@@ -118,7 +118,7 @@ class Rows {
   void notice(const std::string& text);
 
   // Sets the first line of the current row, for data that span several rows.
-  void begins_at(int32_t line) { first_line_ = line; }
+  void set_first_line(int32_t line) { first_line_ = line; }
 
   // Adds a notice about the whole file. Call it once for each text.
   void note_file(const std::string& text) { notices_.push_back({text, 0, lines_->name()}); }
@@ -134,7 +134,7 @@ class Rows {
   // Sets the size of the recorded cluster.
   void set_machine_gpus(int32_t gpus) { machine_gpus_ = gpus; }
   // Moves the trace's zero to its first submission, in whole seconds: for times since 1970.
-  void count_from_first() { from_first_ = true; }
+  void start_at_first_submission() { zero_at_first_ = true; }
 
   // Moves the jobs into `trace`, sorted stably by submission, with counts of rows left out. Throws
   // InputError about the first unusable row and their number, or if no job is left. With
@@ -151,7 +151,7 @@ class Rows {
   std::string name_of(int column) const;
   void left_out(const std::string& reason, int32_t line);
   size_t slot_of(const std::string& id);
-  bool fresh_id(const std::string& id);
+  bool add_id(const std::string& id);
   bool time(int column, int64_t& out_us, const Unit& unit);
   std::string here() const;
   void collect(std::vector<Job>& jobs);
@@ -165,7 +165,7 @@ class Rows {
   Renames renames_;
   std::vector<std::string> columns_;
   std::string names_;    // line of column names as in the file; empty: none
-  int32_t on_line_ = 0;  // its number
+  int32_t names_line_ = 0;  // its number
   int free_text_ = -1;
   std::string_view row_;
   int32_t first_line_ = 0;
@@ -185,7 +185,7 @@ class Rows {
   int32_t first_unusable_line_ = 0;
   std::optional<int64_t> epoch_s_;
   int32_t machine_gpus_ = 0;
-  bool from_first_ = false, begun_ = false;  // begun_: a row was seen
+  bool zero_at_first_ = false, seen_row_ = false;  // seen_row_: a row was seen
   std::vector<std::string> comments_;        // before the first row
 };
 

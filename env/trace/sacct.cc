@@ -17,7 +17,7 @@
 namespace yard {
 namespace {
 
-constexpr const char* kAsk =
+constexpr const char* kExampleCommand =
     "sacct --parsable2 --allusers --format=JobID,JobName,User,Account,Partition,Submit,Eligible,"
     "Start,End,Elapsed,Timelimit,State,NNodes,ReqTRES,AllocTRES";
 
@@ -42,7 +42,7 @@ class SacctReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    rows.count_from_first();
+    rows.start_at_first_submission();
     if (!rows.next()) return;
     std::optional<SacctHeader> header = read_sacct_header(rows.line());
     if (!header || !header->known) refuse(rows, header);
@@ -80,7 +80,7 @@ class SacctReader final : public TraceReader {
     const std::string got = "'" + first + (rows.line().size() > 80 ? "...'" : "'");
     const std::string second(rows.next() ? rows.line() : std::string_view());
     const auto fail = [&](const std::string& expected) {
-      throw InputError(rows.where_names(), expected + " (" + kAsk + ")", got);
+      throw InputError(rows.where_names(), expected + " (" + kExampleCommand + ")", got);
     };
     if (trim(first).starts_with('{')) {
       fail("fields with | between them; --format sacct-json reads what sacct --json prints");

@@ -91,7 +91,7 @@ const std::map<std::string_view, Shape> kColumns = {{"Account", Shape::kWord},
                                                     {"WCKey", Shape::kText},
                                                     {"WorkDir", Shape::kPath}};
 
-constexpr size_t kMostSpare = 256;  // limit of parts in excess of the columns
+constexpr size_t kMaxSpareParts = 256;  // limit of parts in excess of the columns
 
 bool only(std::string_view text, std::string_view others) {
   return std::ranges::all_of(text, [&](char c) {
@@ -108,7 +108,7 @@ bool is_command(std::string_view text) {
   return program == "sbatch" || program == "srun" || program == "salloc" || program == "scrontab";
 }
 
-bool is_said_missing(std::string_view text) {
+bool is_missing_word(std::string_view text) {
   return text == "Unknown" || text == "None" || text == "N/A" || text == "INVALID" ||
          text == "UNLIMITED" || text == "Partition_Limit";
 }
@@ -138,13 +138,13 @@ bool fits(Shape shape, std::string_view text) {
     case Shape::kId:
       return is_slurm_id(text);
     case Shape::kDate:
-      return is_said_missing(text) || (has_digit_first(text) && only(text, "-:.+ "));
+      return is_missing_word(text) || (has_digit_first(text) && only(text, "-:.+ "));
     case Shape::kTime:
-      return is_said_missing(text) || (has_digit_first(text) && only(text, "-:."));
+      return is_missing_word(text) || (has_digit_first(text) && only(text, "-:."));
     case Shape::kState:
       return !parse_slurm_state(text).empty();
     case Shape::kNumber:
-      return is_said_missing(text) || (has_digit_first(text) && only(text, ".:")) || text == "?";
+      return is_missing_word(text) || (has_digit_first(text) && only(text, ".:")) || text == "?";
     case Shape::kWord:
       return only(text, "_.-+@,$^:");
     case Shape::kNodes:
@@ -191,7 +191,7 @@ std::string_view joined(const std::vector<std::string_view>& parts, size_t first
 std::vector<Reading> sacct_readings(const std::vector<std::string>& columns,
                                     const std::vector<std::string_view>& parts, size_t most) {
   std::vector<Reading> readings;
-  if (parts.size() < columns.size() || parts.size() > columns.size() + kMostSpare) return readings;
+  if (parts.size() < columns.size() || parts.size() > columns.size() + kMaxSpareParts) return readings;
   const size_t spare = parts.size() - columns.size();
   // fitting[c][s]: whether the columns from c on can take all parts from c + s on.
   std::vector<std::vector<char>> fitting(columns.size() + 1, std::vector<char>(spare + 1, 0));

@@ -9,11 +9,11 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kMostDays = 1'000'000;
-constexpr int64_t kMost = int64_t{1} << 40;  // of any count
+constexpr int64_t kMaxDays = 1'000'000;
+constexpr int64_t kMaxCount = int64_t{1} << 40;  // of any count
 
 // Parses a whole number of at most `most`.
-std::optional<int64_t> count(std::string_view text, int64_t most = kMost) {
+std::optional<int64_t> count(std::string_view text, int64_t most = kMaxCount) {
   const std::optional<int64_t> number = parse_int(text);
   return number && *number >= 0 && *number <= most ? number : std::nullopt;
 }
@@ -31,7 +31,7 @@ std::optional<int64_t> parse_slurm_s(std::string_view text) {
   }
   const size_t dash = text.find('-');
   if (dash != text.npos) {
-    const std::optional<int64_t> days = count(text.substr(0, dash), kMostDays);
+    const std::optional<int64_t> days = count(text.substr(0, dash), kMaxDays);
     if (!days) return std::nullopt;
     total_s = *days * 86400;
     text.remove_prefix(dash + 1);
@@ -47,7 +47,7 @@ std::optional<int64_t> parse_slurm_s(std::string_view text) {
   }
   int64_t clock_s = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const std::optional<int64_t> part = count(parts[i], i == 0 ? kMostDays : 59);
+    const std::optional<int64_t> part = count(parts[i], i == 0 ? kMaxDays : 59);
     if (!part) return std::nullopt;
     clock_s = clock_s * 60 + *part;
   }
@@ -71,7 +71,7 @@ std::optional<int64_t> parse_slurm_mib(std::string_view text, int64_t nodes, int
   const std::optional<double> number = parse_double(text);
   if (!number || *number < 0 || times < 0) return std::nullopt;
   const double mib = std::ceil(*number * unit_mib * static_cast<double>(times));
-  if (mib > static_cast<double>(kMost)) return std::nullopt;
+  if (mib > static_cast<double>(kMaxCount)) return std::nullopt;
   return static_cast<int64_t>(mib);
 }
 

@@ -21,7 +21,7 @@ constexpr int64_t kDayUs = 1440 * kMinuteUs;
 bool is_open(std::string_view state) { return state == "REQUEUED" || state == "RESIZING"; }
 
 // Returns the longest time from a run's end in this state to the job's next submission; -1: none.
-int64_t patience_us(std::string_view state) {
+int64_t max_requeue_gap_us(std::string_view state) {
   if (is_open(state)) return 90 * kDayUs;  // it may be on hold
   if (state == "PREEMPTED" || state == "NODE_FAIL" || state == "BOOT_FAIL") return kDayUs;
   return state == "COMPLETED" || state.empty() ? -1 : 10 * kMinuteUs;
@@ -38,7 +38,7 @@ std::string join_names(const std::vector<std::string>& names) {
   return out;
 }
 
-int64_t held_us(const Job& job) { return job.gpus * (job.run_us / kUsPerS); }
+int64_t held_gpu_s(const Job& job) { return job.gpus * (job.run_us / kUsPerS); }
 
 }  // namespace
 
@@ -48,40 +48,40 @@ std::string SacctLog::full_id(uint32_t cluster, const std::string& id) const {
 
 void SacctLog::drop(Run& run, const char* reason) {
   run.dropped = true;
-  rows_.begins_at(run.job.line);
+  rows_.set_first_line(run.job.line);
   rows_.left_out(reason);
 }
 
-bool SacctLog::goes_on(const Run& before, const Run& run) const {
+bool SacctLog::is_continuation(const Run& before, const Run& run) const {
   const Job &first = before.job, &second = run.job;
   if (first.user != second.user) return false;
-  const int64_t patience = patience_us(before.state);
-  if (patience < 0) return false;
+  const int64_t max_gap_us = max_requeue_gap_us(before.state);
+  if (max_gap_us < 0) return false;
   if (first.logged_end_us < 0 || second.logged_start_us < 0) {
     return is_open(before.state) || run.submitted_us == before.submitted_us;
   }
   if (second.logged_start_us < first.logged_end_us) return false;
   return run.submitted_us == before.submitted_us ||
          (run.submitted_us > before.submitted_us &&
-          run.submitted_us <= first.logged_end_us + patience);
+          run.submitted_us <= first.logged_end_us + max_gap_us);
 }
 
 // Returns whether the row belongs to the same job, after the run.
-bool SacctLog::is_later(const Mark& mark, const Run& run) {
+bool SacctLog::is_later(const UnstartedRow& mark, const Run& run) {
   if (mark.user != run.job.user || mark.submitted_us < run.submitted_us) return false;
   const int64_t end_us = run.job.logged_end_us;
-  if (end_us < 0 || patience_us(run.state) < 0) return is_open(run.state);
-  if (mark.submitted_us > end_us + patience_us(run.state)) return false;
+  if (end_us < 0 || max_requeue_gap_us(run.state) < 0) return is_open(run.state);
+  if (mark.submitted_us > end_us + max_requeue_gap_us(run.state)) return false;
   return is_open(run.state) || mark.started_us >= end_us ||
          (mark.submitted_us > run.submitted_us && mark.submitted_us >= end_us - kMinuteUs);
 }
 
 // Joins the rows to one job, in place of the first. Returns nullptr if the job has not ended.
 SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
-                                    const std::vector<Mark*>& marks) {
+                                    const std::vector<UnstartedRow*>& unstarted) {
   Run& last = *chain.back();
   bool open = is_open(last.state);
-  for (Mark* mark : marks) {
+  for (UnstartedRow* mark : unstarted) {
     if (is_later(*mark, last)) {
       open = mark->reason != kNeverStarted;
       if (!open) last.job.status = "CANCELLED";  // while waiting to run again
@@ -97,18 +97,18 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
   while (first_part > 0 && chain[first_part - 1]->state == "RESIZING") --first_part;
   Job job = std::move(last.job);
   const int32_t line = job.line;
-  int64_t run_us = job.run_us, held = held_us(job);
+  int64_t run_us = job.run_us, run_gpu_s = held_gpu_s(job);
   for (size_t i = first_part; i + 1 < chain.size(); ++i) {
     run_us += chain[i]->job.run_us;
-    held += held_us(chain[i]->job);
+    run_gpu_s += held_gpu_s(chain[i]->job);
   }
   // Takes the size of the part which, over the whole run time, is closest to the GPU time used.
-  const auto off = [&](const Job& part) {
-    return std::llabs(part.gpus * (run_us / kUsPerS) - held);
+  const auto gpu_time_error = [&](const Job& part) {
+    return std::llabs(part.gpus * (run_us / kUsPerS) - run_gpu_s);
   };
   for (size_t i = first_part; i + 1 < chain.size(); ++i) {
     Job& part = chain[i]->job;
-    if (off(part) > off(job)) continue;
+    if (gpu_time_error(part) > gpu_time_error(job)) continue;
     job.gpus = part.gpus;
     job.groups = std::move(part.groups);
   }
@@ -131,7 +131,7 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
   return &kept;
 }
 
-void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks) {
+void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*>& unstarted) {
   const auto begin_us = [](const Run* run) {
     return run->job.logged_start_us >= 0 ? run->job.logged_start_us : run->submitted_us;
   };
@@ -148,7 +148,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks
       continue;
     }
     const auto before = std::ranges::find_if(
-        chains, [&](const std::vector<Run*>& chain) { return goes_on(*chain.back(), *run); });
+        chains, [&](const std::vector<Run*>& chain) { return is_continuation(*chain.back(), *run); });
     if (before != chains.end()) {
       before->push_back(run);
     } else {
@@ -157,7 +157,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks
   }
   std::vector<Run*> jobs;
   for (const std::vector<Run*>& chain : chains) {
-    Run* run = join_chain(chain, marks);
+    Run* run = join_chain(chain, unstarted);
     if (run == nullptr) continue;
     // One submission cannot be two jobs: Rows reports the duplicate number.
     const bool twice = std::ranges::any_of(jobs, [&](const Run* other) {
@@ -167,7 +167,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks
       const std::string mark = "#" + std::to_string(jobs.size() + 1);
       run->job.id += mark;
       if (!run->job.array.empty()) run->job.array += mark;
-      rows_.begins_at(run->job.line);
+      rows_.set_first_line(run->job.line);
       rows_.notice("the number of an earlier job, used again: the later job's id ends in " + mark);
     }
     jobs.push_back(run);
@@ -175,20 +175,20 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks
 }
 
 void SacctLog::check_settings() const {
-  const auto unanswered = [&](const char* key, const std::string& expected,
+  const auto unused_setting = [&](const char* key, const std::string& expected,
                               const std::string& got) {
     throw InputError(std::string("trace.") + key, expected, got);
   };
   const bool zone = is_given("zone") && config_.zone != SacctConfig().zone;
-  if (zone && !dates_seen_ && !(num_runs_ == 0 && marks_.empty())) {
-    unanswered("zone", "a log with dates, for trace.zone to name their clock",
+  if (zone && !dates_seen_ && !(num_runs_ == 0 && unstarted_.empty())) {
+    unused_setting("zone", "a log with dates, for trace.zone to name their clock",
                rows_.where_names() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {
-    unanswered("cluster", "one of: " + join_names(clusters_), "'" + config_.cluster + "'");
+    unused_setting("cluster", "one of: " + join_names(clusters_), "'" + config_.cluster + "'");
   }
   if (config_.shards_per_gpu > 0 && !shards_seen_ && num_runs_ > 0) {
-    unanswered("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without");
+    unused_setting("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without");
   }
 }
 
@@ -198,18 +198,18 @@ void SacctLog::join_all() {
   struct Entry {
     size_t hash;
     uint32_t index;
-    bool is_mark;
+    bool is_unstarted;
     auto operator<=>(const Entry&) const = default;
   };
   std::vector<Entry> entries;
-  entries.reserve(num_runs_ + marks_.size());
-  const auto enter = [&](const std::string& id, uint32_t cluster, size_t index, bool is_mark) {
+  entries.reserve(num_runs_ + unstarted_.size());
+  const auto enter = [&](const std::string& id, uint32_t cluster, size_t index, bool is_unstarted) {
     entries.push_back(
-        {std::hash<std::string>{}(id) + cluster, static_cast<uint32_t>(index), is_mark});
+        {std::hash<std::string>{}(id) + cluster, static_cast<uint32_t>(index), is_unstarted});
   };
   for (size_t i = 0; i < num_runs_; ++i) {
     Run& one = run(i);
-    if (one.from_real && whole_ids_.contains(one.job.id)) {
+    if (one.had_decimal_zero && whole_ids_.contains(one.job.id)) {
       drop(one, kStep);
     } else if (one.unallocated && allocations_seen_) {
       drop(one, kNeverStarted);
@@ -217,9 +217,9 @@ void SacctLog::join_all() {
       enter(one.job.id, one.cluster, i, false);
     }
   }
-  for (size_t i = 0; i < marks_.size(); ++i) {
-    Mark& mark = marks_[i];
-    const bool is_step = mark.from_real && whole_ids_.contains(mark.id);
+  for (size_t i = 0; i < unstarted_.size(); ++i) {
+    UnstartedRow& mark = unstarted_[i];
+    const bool is_step = mark.had_decimal_zero && whole_ids_.contains(mark.id);
     if (is_step) mark.reason = kStep;
     if (!is_step) enter(mark.id, mark.cluster, i, true);
   }
@@ -227,11 +227,11 @@ void SacctLog::join_all() {
   for (size_t first = 0, end = 0; first < entries.size(); first = end) {
     throw_if_interrupted();
     std::vector<Run*> runs;
-    std::vector<Mark*> marks;
+    std::vector<UnstartedRow*> unstarted;
     for (; end < entries.size() && entries[end].hash == entries[first].hash; ++end) {
       const Entry& entry = entries[end];
-      if (entry.is_mark) {
-        marks.push_back(&marks_[entry.index]);
+      if (entry.is_unstarted) {
+        unstarted.push_back(&unstarted_[entry.index]);
       } else {
         runs.push_back(&run(entry.index));
       }
@@ -243,8 +243,8 @@ void SacctLog::join_all() {
       for (Run* one : runs) {
         (one->job.id == id && one->cluster == cluster ? same : others).push_back(one);
       }
-      std::vector<Mark*> of_same;
-      for (Mark* mark : marks) {
+      std::vector<UnstartedRow*> of_same;
+      for (UnstartedRow* mark : unstarted) {
         if (mark->id == id && mark->cluster == cluster) of_same.push_back(mark);
       }
       const bool alone = same.size() == 1 && of_same.empty() && !is_open(same[0]->state);
@@ -257,8 +257,8 @@ void SacctLog::join_all() {
 void SacctLog::finish() {
   check_settings();
   join_all();
-  for (const Mark& mark : marks_) {
-    rows_.begins_at(mark.line);
+  for (const UnstartedRow& mark : unstarted_) {
+    rows_.set_first_line(mark.line);
     rows_.left_out(std::string(mark.reason));
   }
   const bool uncounted = !gpus_seen_ && config_.gpus_per_node == 0;
@@ -268,7 +268,7 @@ void SacctLog::finish() {
     Run& one = run(i);
     if (one.dropped) continue;
     Job& job = one.job;
-    rows_.begins_at(job.line);
+    rows_.set_first_line(job.line);
     job.id = full_id(one.cluster, job.id);
     if (!job.array.empty()) job.array = full_id(one.cluster, job.array);
     if (uncounted) rows_.notice(kNoGpus);

@@ -127,9 +127,9 @@ std::vector<std::string> row_of(const Json& job) {
 }
 
 // The characters of a file, one line at a time: a year's log does not fit in memory as one text.
-class Text {
+class CharSource {
  public:
-  explicit Text(Rows& rows) : rows_(rows) { next_line(); }
+  explicit CharSource(Rows& rows) : rows_(rows) { next_line(); }
 
   bool ended() const { return at_ == line_.size(); }
   char here() const { return line_[at_]; }
@@ -153,8 +153,8 @@ class Text {
   int32_t number_ = 1;
 };
 
-// An input iterator over a Text; the end if there is no Text.
-class Characters {
+// An input iterator over a CharSource; the end if there is no CharSource.
+class CharIterator {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -162,18 +162,18 @@ class Characters {
   using pointer = const char*;
   using reference = char;
 
-  explicit Characters(Text* text = nullptr) : text_(text) {}
+  explicit CharIterator(CharSource* text = nullptr) : text_(text) {}
   char operator*() const { return text_->here(); }
-  Characters& operator++() {
+  CharIterator& operator++() {
     text_->next();
     return *this;
   }
   void operator++(int) { ++*this; }
-  bool operator==(const Characters& other) const { return ended() == other.ended(); }
+  bool operator==(const CharIterator& other) const { return ended() == other.ended(); }
 
  private:
   bool ended() const { return text_ == nullptr || text_->ended(); }
-  Text* text_;
+  CharSource* text_;
 };
 
 class SacctJsonReader final : public TraceReader {
@@ -194,7 +194,7 @@ class SacctJsonReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    rows.count_from_first();
+    rows.start_at_first_submission();
     SacctLog log(config_, settings_, rows, kColumns);
     std::string list;                // key of the document that is being read
     int32_t jobs = 0, timeless = 0;  // timeless: number of the first job without times
@@ -205,7 +205,7 @@ class SacctJsonReader final : public TraceReader {
         return value != "steps";
       }
       if (event != Event::object_end || depth != 2 || list != "jobs") return true;
-      rows.begins_at(++jobs);
+      rows.set_first_line(++jobs);
       if (!at(value, "time").is_object()) {
         if (timeless == 0) timeless = jobs;
         return false;
@@ -215,9 +215,9 @@ class SacctJsonReader final : public TraceReader {
       log.take({row.begin(), row.end()});
       return false;  // frees its memory
     };
-    Text text(rows);
+    CharSource text(rows);
     try {
-      [[maybe_unused]] const Json rest = Json::parse(Characters(&text), Characters(), take);
+      [[maybe_unused]] const Json rest = Json::parse(CharIterator(&text), CharIterator(), take);
     } catch (const Json::parse_error& flaw) {
       if (text.ended()) {
         throw InputError(rows.source(), "JSON, as sacct --json prints it",

@@ -14,9 +14,9 @@
 namespace yard {
 namespace {
 
-constexpr size_t kMostLines = 256;  // of one row
-constexpr size_t kLongestRow = 1 << 20;
-constexpr size_t kMostReadings = 32;
+constexpr size_t kMaxLines = 256;  // of one row
+constexpr size_t kMaxRowBytes = 1 << 20;
+constexpr size_t kMaxReadings = 32;
 
 // With a delimiter that other formats use too, only these columns identify sacct's output.
 constexpr std::array<std::string_view, 13> kTypical = {
@@ -151,7 +151,7 @@ SacctLines::SacctLines(Rows& rows, SacctHeader header, const std::vector<std::st
 bool SacctLines::next_row() {
   while (rows_.next()) {
     if (rows_.line() != names_) return true;
-    rows_.notice(kNamesAgain);
+    rows_.notice(kRepeatedNames);
   }
   return false;
 }
@@ -232,7 +232,7 @@ bool SacctLines::next() {
       record_.assign(row());
     } else {
       next_line(line);
-      rows_.begins_at(line.number);
+      rows_.set_first_line(line.number);
       record_ = std::move(line.text);
     }
     if (split_csv(record_)) return true;
@@ -245,29 +245,29 @@ bool SacctLines::next() {
     size_t lines = 1;
     const bool plain = parts.size() == wanted;
     if (!plain) {
-      readings = sacct_readings(header_.columns, parts, kMostReadings);
+      readings = sacct_readings(header_.columns, parts, kMaxReadings);
       // A text with line breaks continues in the lines below, up to the beginning of another row.
-      for (; readings.empty() && lines < kMostLines && record_.size() < kLongestRow; ++lines) {
+      for (; readings.empty() && lines < kMaxLines && record_.size() < kMaxRowBytes; ++lines) {
         const Line* below = peek();
         if (below == nullptr || begins_row(below->text)) break;
         record_ += '\n' + below->text;
         ahead_.pop_front();
         parts = split_at(record_, header_.delimiter);
-        readings = sacct_readings(header_.columns, parts, kMostReadings);
+        readings = sacct_readings(header_.columns, parts, kMaxReadings);
       }
     }
     const size_t complete = record_.size();
-    for (; ends_in_text_ && (plain || !readings.empty()) && lines < kMostLines; ++lines) {
+    for (; ends_in_text_ && (plain || !readings.empty()) && lines < kMaxLines; ++lines) {
       const Line* below = peek();
       if (below == nullptr || begins_row(below->text)) break;
       if (split_at(below->text, header_.delimiter).size() >= wanted) break;  // a broken row
       record_ += '\n' + below->text;
       ahead_.pop_front();
     }
-    rows_.begins_at(line.number);  // peek() moved on
+    rows_.set_first_line(line.number);  // peek() moved on
     if (record_.size() != complete) {
       parts = split_at(record_, header_.delimiter);
-      readings = sacct_readings(header_.columns, parts, kMostReadings);
+      readings = sacct_readings(header_.columns, parts, kMaxReadings);
     } else if (plain) {
       fields_ = split_at(record_, header_.delimiter);
       return true;
@@ -281,7 +281,7 @@ bool SacctLines::next() {
       return true;
     };
     const bool clear =
-        !readings.empty() && readings.size() < kMostReadings &&
+        !readings.empty() && readings.size() < kMaxReadings &&
         std::ranges::all_of(readings, [&](const Reading& one) { return same(one, readings[0]); });
     if (!clear) {
       refuse(record_);

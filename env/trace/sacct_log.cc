@@ -14,7 +14,7 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kHourUs = 3600 * kUsPerS;
 constexpr int64_t kClocksApartUs = 5 * kUsPerS;  // of the servers that record Submit and Start
 
-constexpr const char* kPrintAgain =
+constexpr const char* kNeededColumns =
     " (sacct --parsable2 --format=JobID,JobName,User,Account,Partition,Submit,Eligible,Start,End,"
     "Elapsed,Timelimit,State,NNodes,ReqTRES,AllocTRES prints what is needed)";
 
@@ -115,7 +115,7 @@ bool SacctLog::is_given(const char* key) const { return std::ranges::count(given
 void SacctLog::check_columns() const {
   const std::string names = in_quotes(join(columns_, "|"));
   const auto need = [&](bool there, const std::string& what) {
-    if (!there) throw InputError(rows_.where_names(), what + kPrintAgain, names);
+    if (!there) throw InputError(rows_.where_names(), what + kNeededColumns, names);
   };
   need(at_.id >= 0, "a column JobID or JobIDRaw");
   need(at_.submit >= 0, "a column 'Submit'");
@@ -128,16 +128,16 @@ void SacctLog::check_columns() const {
     need(tres || ((at_.req_gres >= 0 || at_.alloc_gres >= 0) && at_.nodes >= 0),
          "a column ReqTRES or AllocTRES, or NNodes and --set trace.gpus_per_node=N");
   }
-  const auto answers = [&](const char* key, bool there, const std::string& column) {
+  const auto require_column = [&](const char* key, bool there, const std::string& column) {
     if (!is_given(key) || there) return;
     throw InputError(std::string("trace.") + key, "a log with the column " + column,
                      rows_.where_names() + " with " + names);
   };
-  answers("tenant", at_.tenant >= 0, config_.tenant);
-  answers("cluster", at_.cluster >= 0 || config_.cluster.empty(), "Cluster");
-  answers("arrival", at_.eligible >= 0 || config_.arrival == "Submit", "Eligible");
+  require_column("tenant", at_.tenant >= 0, config_.tenant);
+  require_column("cluster", at_.cluster >= 0 || config_.cluster.empty(), "Cluster");
+  require_column("arrival", at_.eligible >= 0 || config_.arrival == "Submit", "Eligible");
   const bool allocated = config_.gpus == "allocated";
-  answers("gpus", (allocated ? at_.alloc_tres : at_.req_tres) >= 0,
+  require_column("gpus", (allocated ? at_.alloc_tres : at_.req_tres) >= 0,
           allocated ? "AllocTRES" : "ReqTRES");
 }
 
@@ -164,7 +164,7 @@ void SacctLog::unusable(const SlurmFlaw& flaw) {
 }
 
 // Returns whether, by its row, the job ran for no time.
-bool SacctLog::nothing_ran() const {
+bool SacctLog::ran_no_time() const {
   const auto is_zero = [](std::string_view text) {
     return text.find_first_not_of("0:.-") == text.npos;
   };
@@ -174,7 +174,7 @@ bool SacctLog::nothing_ran() const {
 }
 
 // Returns why the row holds no run of a job; nullptr if it holds one.
-const char* SacctLog::why_not(std::string_view state, bool& unallocated) const {
+const char* SacctLog::reason_not_a_run(std::string_view state, bool& unallocated) const {
   if (is_one_of(state,
                 {"PENDING", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"})) {
     return kNotStarted;
@@ -183,20 +183,20 @@ const char* SacctLog::why_not(std::string_view state, bool& unallocated) const {
                         "STAGE_OUT", "STOPPED", "POWER_UP_NODE"})) {
     return kNotEnded;
   }
-  if (nothing_ran()) {
+  if (ran_no_time()) {
     // Cancelled while waiting: Start is Unknown, the time of the cancellation or a planned time.
     bool counted = false, given = false;
-    const auto look = [&](int column, std::string_view none) {
+    const auto check_allocation = [&](int column, std::string_view none) {
       counted |= column >= 0;
       given |= has(column) && field(column) != none;
     };
-    look(at_.alloc_tres, "");
-    look(at_.alloc_nodes, "0");
-    look(at_.alloc_cpus, "0");
-    look(at_.node_list, "None assigned");
+    check_allocation(at_.alloc_tres, "");
+    check_allocation(at_.alloc_nodes, "0");
+    check_allocation(at_.alloc_cpus, "0");
+    check_allocation(at_.node_list, "None assigned");
     unallocated = counted && !given;
-    const bool taken_back = is_one_of(state, {"CANCELLED", "DEADLINE", "REVOKED"});
-    if (taken_back && !given) return kNeverStarted;
+    const bool cancelled = is_one_of(state, {"CANCELLED", "DEADLINE", "REVOKED"});
+    if (cancelled && !given) return kNeverStarted;
     if (state.empty() && !has(at_.state) && unallocated) return kNeverStarted;
     unallocated &= state != "COMPLETED" && at_.alloc_tres >= 0;
   }
@@ -208,7 +208,7 @@ const char* SacctLog::why_not(std::string_view state, bool& unallocated) const {
   return nullptr;
 }
 
-bool SacctLog::read_moment(int column, Moment& out) {
+bool SacctLog::read_timestamp(int column, Timestamp& out) {
   const std::string_view said = field(column);
   std::optional<int64_t> unix_s, other_s;
   const std::optional<int64_t> wall_s = parse_date_s(said.ends_with('Z') ? "" : said);
@@ -223,7 +223,7 @@ bool SacctLog::read_moment(int column, Moment& out) {
   } else if (said.find_first_not_of("0123456789") == said.npos) {
     unix_s = parse_int(said);  // SLURM_TIME_FORMAT=%s
   }
-  if (!unix_s || *unix_s < 0 || *unix_s > kLongestS) return false;
+  if (!unix_s || *unix_s < 0 || *unix_s > kMaxTimeS) return false;
   out.us = out.other_us = *unix_s * kUsPerS;
   if (other_s && *other_s >= 0) out.other_us = *other_s * kUsPerS;
   return true;
@@ -266,19 +266,19 @@ bool SacctLog::read_tres(int column, Tres& out) {
 // with Elapsed and the order of events.
 bool SacctLog::read_times(Run& run) {
   Job& job = run.job;
-  Moment submit, eligible, start, end;
+  Timestamp submit, eligible, start, end;
   for (const auto& [column, moment] :
        {std::pair{at_.submit, &submit}, {at_.start, &start}, {at_.end, &end}}) {
-    if (column < 0 || read_moment(column, *moment)) continue;
+    if (column < 0 || read_timestamp(column, *moment)) continue;
     const std::string& name = columns_[static_cast<size_t>(column)];
     unusable(column, " is not a date", name + " as a date like 2021-03-04T12:30:15, from 1970 on");
     return false;
   }
-  if (config_.arrival == "Eligible" && has_time(at_.eligible)) read_moment(at_.eligible, eligible);
+  if (config_.arrival == "Eligible" && has_time(at_.eligible)) read_timestamp(at_.eligible, eligible);
   int64_t elapsed_us = -1, seconds = 0;
   if (has(at_.elapsed_raw)) {
     if (!read_number(at_.elapsed_raw, seconds)) return false;
-    elapsed_us = std::min(seconds, kLongestS) * kUsPerS;
+    elapsed_us = std::min(seconds, kMaxTimeS) * kUsPerS;
   } else if (at_.elapsed >= 0) {
     if (!read_duration(at_.elapsed, elapsed_us)) return false;
   } else if (at_.elapsed_raw >= 0) {
@@ -350,7 +350,7 @@ bool SacctLog::read_limit(Job& job) {
   if (at_.limit_raw < 0) return read_duration(column, job.limit_us);
   int64_t minutes = 0;
   if (!read_number(column, minutes)) return false;
-  job.limit_us = std::min(minutes, kLongestS / 60) * 60 * kUsPerS;
+  job.limit_us = std::min(minutes, kMaxTimeS / 60) * 60 * kUsPerS;
   return true;
 }
 
@@ -419,26 +419,26 @@ uint32_t SacctLog::cluster_of() {
   return static_cast<uint32_t>(index);
 }
 
-void SacctLog::mark(const std::string& id, const char* reason, bool from_real) {
-  Moment submit, start;
-  read_moment(at_.submit, submit);
-  if (has_time(at_.start)) read_moment(at_.start, start);
-  marks_.push_back({id, std::string(field(has(at_.user) ? at_.user : at_.uid)), cluster_of(),
-                    submit.us, start.us, reason, rows_.line_number(), from_real});
+void SacctLog::mark(const std::string& id, const char* reason, bool had_decimal_zero) {
+  Timestamp submit, start;
+  read_timestamp(at_.submit, submit);
+  if (has_time(at_.start)) read_timestamp(at_.start, start);
+  unstarted_.push_back({id, std::string(field(has(at_.user) ? at_.user : at_.uid)), cluster_of(),
+                    submit.us, start.us, reason, rows_.line_number(), had_decimal_zero});
   for (const int column : {at_.req_tres, at_.alloc_tres, at_.req_gres, at_.alloc_gres}) {
     gpus_seen_ |= field(column).find("gpu") != std::string_view::npos;
   }
 }
 
 // Cuts ".0" off whole numbers: pandas writes it in columns with missing values.
-void SacctLog::cut_reals() {
-  cut_ = *fields_;
-  fields_ = &cut_;
+void SacctLog::cut_decimal_zeros() {
+  table_row_ = *fields_;
+  fields_ = &table_row_;
   for (const int column :
        {at_.id, at_.submit, at_.eligible, at_.start, at_.end, at_.elapsed_raw, at_.limit_raw,
         at_.uid, at_.priority, at_.nodes, at_.cpus, at_.alloc_nodes, at_.alloc_cpus}) {
     if (column < 0) continue;
-    std::string_view& said = cut_[static_cast<size_t>(column)];
+    std::string_view& said = table_row_[static_cast<size_t>(column)];
     said = trim(said);
     const size_t point = said.find('.');
     if (point == said.npos || point == 0 || point + 1 == said.size()) continue;
@@ -450,7 +450,7 @@ void SacctLog::cut_reals() {
 void SacctLog::take(const std::vector<std::string_view>& fields) {
   fields_ = &fields;
   const std::string_view given_id = field(at_.id);
-  if (is_table_) cut_reals();
+  if (is_table_) cut_decimal_zeros();
   Run run;
   Job& job = run.job;
   job.id = field(at_.id);
@@ -458,10 +458,10 @@ void SacctLog::take(const std::vector<std::string_view>& fields) {
     rows_.unusable("JobID is empty", "a JobID", "nothing");
     return;
   }
-  run.from_real = job.id.size() < given_id.size();
+  run.had_decimal_zero = job.id.size() < given_id.size();
   const std::string number = job.id.substr(0, job.id.find('.'));
-  if (is_table_ && !run.from_real) whole_ids_.insert(number);
-  if (number.size() < job.id.size() || (run.from_real && whole_ids_.contains(number))) {
+  if (is_table_ && !run.had_decimal_zero) whole_ids_.insert(number);
+  if (number.size() < job.id.size() || (run.had_decimal_zero && whole_ids_.contains(number))) {
     rows_.left_out(kStep);
     return;
   }
@@ -471,8 +471,8 @@ void SacctLog::take(const std::vector<std::string_view>& fields) {
     return;
   }
   run.state = parse_slurm_state(field(at_.state));
-  if (const char* reason = why_not(run.state, run.unallocated)) {
-    mark(job.id, reason, run.from_real);
+  if (const char* reason = reason_not_a_run(run.state, run.unallocated)) {
+    mark(job.id, reason, run.had_decimal_zero);
     return;
   }
   if (!read_times(run) || !read_limit(job) || !read_request(job)) return;

@@ -59,7 +59,7 @@ class SacctLog {
         alloc_cpus, node_list, cluster, tenant;
   };
   // A time, with the other reading of an ambiguous clock time; -1: none.
-  struct Moment {
+  struct Timestamp {
     int64_t us = -1, other_us = -1;
   };
   // One run of a job, or the part of a run between two changes of its size.
@@ -70,19 +70,19 @@ class SacctLog {
     std::string_view state;
     bool unallocated = false;  // ran for 0 s with nothing allocated
     bool dropped = false;
-    bool from_real = false;  // its number is written "7.0"
+    bool had_decimal_zero = false;  // its number is written "7.0"
   };
   // A row of a job that does not run, or not to its end.
   static constexpr const char* kNotStarted = "has not started";
   static constexpr const char* kNotEnded = "has not ended";
   static constexpr const char* kNeverStarted = "never started";
-  struct Mark {
+  struct UnstartedRow {
     std::string id, user;
     uint32_t cluster;
     int64_t submitted_us, started_us;
     std::string_view reason;
     int32_t line;
-    bool from_real = false;
+    bool had_decimal_zero = false;
   };
   static constexpr const char* kStep = "step of a job";
 
@@ -96,24 +96,24 @@ class SacctLog {
   void unusable(int column, const std::string& reason, const std::string& expected);
   void unusable(const SlurmFlaw& flaw);
 
-  const char* why_not(std::string_view state, bool& unallocated) const;
-  bool nothing_ran() const;
+  const char* reason_not_a_run(std::string_view state, bool& unallocated) const;
+  bool ran_no_time() const;
   uint32_t cluster_of();
-  bool read_moment(int column, Moment& out);
+  bool read_timestamp(int column, Timestamp& out);
   bool read_duration(int column, int64_t& out_us);
   bool read_number(int column, int64_t& out);
   bool read_tres(int column, Tres& out);
   bool read_times(Run& run);
   bool read_limit(Job& job);
   bool read_request(Job& job);
-  void mark(const std::string& id, const char* reason, bool from_real);
-  void cut_reals();
+  void mark(const std::string& id, const char* reason, bool had_decimal_zero);
+  void cut_decimal_zeros();
 
   void join_all();
-  void join_rows(std::vector<Run*> runs, const std::vector<Mark*>& marks);
-  bool goes_on(const Run& before, const Run& run) const;
-  static bool is_later(const Mark& mark, const Run& run);
-  Run* join_chain(const std::vector<Run*>& chain, const std::vector<Mark*>& marks);
+  void join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*>& unstarted);
+  bool is_continuation(const Run& before, const Run& run) const;
+  static bool is_later(const UnstartedRow& mark, const Run& run);
+  Run* join_chain(const std::vector<Run*>& chain, const std::vector<UnstartedRow*>& unstarted);
   void drop(Run& run, const char* reason);
   std::string full_id(uint32_t cluster, const std::string& id) const;
 
@@ -130,10 +130,10 @@ class SacctLog {
   Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
   std::vector<Piece> runs_;
   size_t num_runs_ = 0;
-  std::vector<Mark> marks_;
+  std::vector<UnstartedRow> unstarted_;
   std::vector<std::string> clusters_;
   bool is_table_;
-  std::vector<std::string_view> cut_;          // fields of the current row of a table
+  std::vector<std::string_view> table_row_;          // fields of the current row of a table
   std::unordered_set<std::string> whole_ids_;  // in a table: numbers written as "7" or "7.batch"
   bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
 };

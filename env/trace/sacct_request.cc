@@ -6,7 +6,7 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kMostGpus = 1 << 20;
+constexpr int64_t kMaxGpus = 1 << 20;
 constexpr int64_t kMpsOfGpu = 100;
 
 std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
@@ -56,9 +56,9 @@ std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRe
   const auto pick = [](int64_t one, int64_t other) { return one >= 0 ? one : other; };
   const int64_t nodes = std::max<int64_t>(1, pick(pick(first.nodes, second.nodes), request.nodes));
   const SlurmFlaw too_many{"", "too many resources",
-                           "at most " + std::to_string(kMostGpus) + " GPUs, nodes and CPUs",
+                           "at most " + std::to_string(kMaxGpus) + " GPUs, nodes and CPUs",
                            "more"};
-  if (nodes > kMostGpus) return too_many;
+  if (nodes > kMaxGpus) return too_many;
   const int64_t cpus = pick(pick(first.cpus, second.cpus), request.cpus);
   int64_t mem_mib = pick(first.mem_mib, second.mem_mib);
   if (mem_mib < 0 && !request.mem.empty()) {
@@ -93,7 +93,7 @@ std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRe
     gpus = (each + parts.of_gpu - 1) / parts.of_gpu * nodes;
     if (each > 0 && each < parts.of_gpu) milli = std::max<int64_t>(1, 1000 * each / parts.of_gpu);
   }
-  if (gpus > kMostGpus || slices > kMostGpus || cpus > kMostGpus) return too_many;
+  if (gpus > kMaxGpus || slices > kMaxGpus || cpus > kMaxGpus) return too_many;
   job.gpus = static_cast<int32_t>(gpus);
   if (!request.asked.gpu_type.empty()) job.gpu_types = {request.asked.gpu_type};
   job.groups.clear();

@@ -22,12 +22,12 @@ constexpr std::array kModels = {"vision", "detect",    "language", "translate",
 // Random streams of the seed.
 enum Stream : uint64_t { kJobStream, kArrivalStream };
 
-RoleGroup group(const char* role, int count, int most, double cores, int gpus) {
+RoleGroup group(const char* role, int count, int max_tasks, double cores, int gpus) {
   RoleGroup out;
   out.role = role;
   out.count = count;
-  out.min_count = most > 0 ? 1 : 0;
-  out.max_count = most > 0 ? std::max(count, most) : 0;
+  out.min_count = max_tasks > 0 ? 1 : 0;
+  out.max_count = max_tasks > 0 ? std::max(count, max_tasks) : 0;
   out.task.gpus = gpus;
   out.task.cpu_milli = static_cast<int32_t>(std::lround(1000 * cores));
   return out;
@@ -80,8 +80,8 @@ std::vector<Job> generate_servers(const ServersParams& params, const GenerateOpt
     job.pattern = Pattern::kParameterServer;
     const int workers =
         p.drawn ? 1 + static_cast<int>(rng.below(static_cast<uint32_t>(p.workers))) : p.workers;
-    job.groups = {group("ps", p.drawn ? workers : p.servers, p.most, p.server_cores, 0),
-                  group("worker", workers, p.most, p.worker_cores, 1)};
+    job.groups = {group("ps", p.drawn ? workers : p.servers, p.max_tasks, p.server_cores, 0),
+                  group("worker", workers, p.max_tasks, p.worker_cores, 1)};
     job.gpus = workers;
     work_gpu_s += run_s * workers;
   }

@@ -27,7 +27,7 @@ std::vector<int32_t> sorted(std::vector<int32_t> values) {
   return values;
 }
 
-// Returns the stages, each after those it waits for. Requires: no cycle, as check_own() ensures.
+// Returns the stages, each after those it waits for. Requires: no cycle, as check_native_job() ensures.
 std::vector<Stage> stages_of(const Job& job) {
   std::vector<std::pair<std::vector<int32_t>, Stage>> open;  // by the groups they wait for
   for (size_t g = 0; g < job.groups.size(); ++g) {
@@ -83,7 +83,7 @@ bool is_staged(const Job& job) {
 
 bool any_staged(const Trace& trace) { return std::ranges::any_of(trace.jobs, is_staged); }
 
-void settle_stages(Trace& trace) {
+void resolve_stage_times(Trace& trace) {
   for (Job& job : trace.jobs) {
     if (!is_staged(job)) continue;
     const std::vector<Stage> stages = stages_of(job);
@@ -109,13 +109,13 @@ double gpu_time_us(const Job& job) {
   return sum;
 }
 
-bool follows_own(const Job& stage) {
+bool follows_own_stage(const Job& stage) {
   const size_t end = stage.id.find(kStageMark);
   return end != std::string::npos && !stage.after.empty() &&
          std::string_view(stage.after.front()).starts_with(stage.id.substr(0, end + 1));
 }
 
-Stages take_apart(const std::vector<Job>& jobs) {
+Stages split_stages(const std::vector<Job>& jobs) {
   Stages out;
   std::unordered_map<std::string_view, std::vector<std::string>> last_of;  // ids of last stages
   for (size_t j = 0; j < jobs.size(); ++j) {

@@ -19,9 +19,9 @@ bool any_staged(const Trace& trace);
 
 // Sets missing run times of groups in staged jobs to the job's. Sets the job's run time to that of
 // its longest chain of stages. A second call changes nothing.
-void settle_stages(Trace& trace);
+void resolve_stage_times(Trace& trace);
 
-// Returns the job's GPU time in GPU-microseconds. Requires: settle_stages() was called.
+// Returns the job's GPU time in GPU-microseconds. Requires: resolve_stage_times() was called.
 double gpu_time_us(const Job& job);
 
 struct Stages {
@@ -29,10 +29,10 @@ struct Stages {
   std::vector<int32_t> job_of;  // (E) index of the original job
 };
 
-// Splits staged jobs; others stay as they are. Requires: settle_stages() was called.
-Stages take_apart(const std::vector<Job>& jobs);
+// Splits staged jobs; others stay as they are. Requires: resolve_stage_times() was called.
+Stages split_stages(const std::vector<Job>& jobs);
 
-// Returns whether a job of take_apart() is a stage that comes after another of its own job.
-bool follows_own(const Job& stage);
+// Returns whether a job of split_stages() is a stage that comes after another of its own job.
+bool follows_own_stage(const Job& stage);
 
 }  // namespace yard

@@ -44,7 +44,7 @@ struct Config {
 
 constexpr char kComment = ';';
 constexpr std::string_view kBlanks = " \t\r";
-constexpr size_t kFewest = 15, kMost = 24;  // numbers in a row that looks like SWF's
+constexpr size_t kMinFields = 15, kMax = 24;  // numbers in a row that looks like SWF's
 
 // Index among the 18 numbers.
 enum Column {
@@ -77,7 +77,7 @@ bool is_row(std::string_view line) {
   size_t fields = 0;
   while (true) {
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-    if (line.empty()) return fields >= kFewest && fields <= kMost;
+    if (line.empty()) return fields >= kMinFields && fields <= kMax;
     const size_t end = std::min(line.find_first_of(kBlanks), line.size());
     if (!parse_double(line.substr(0, end))) return false;
     line.remove_prefix(end);
@@ -129,10 +129,10 @@ class SwfReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    std::set<std::string> gone;         // jobs that never ran: no job waits for their end
+    std::set<std::string> never_ran_ids;         // jobs that never ran: no job waits for their end
     std::map<std::string, Job> pieces;  // jobs joined from their parts
     int64_t thinking = 0;
-    bool answers = config_.processors == "larger";  // some row has the number asked for
+    bool setting_used = config_.processors == "larger";  // some row has the number asked for
     while (rows.next()) {
       Job job;
       const std::string status = known(rows.field(kStatus));
@@ -140,12 +140,12 @@ class SwfReader final : public TraceReader {
       if (job.id.empty() && !rows.text(kId, job.id)) continue;
       if (never_ran(rows, status)) {
         rows.left_out(status == "5" ? "cancelled before it ran" : "never started");
-        gone.insert(std::move(job.id));
+        never_ran_ids.insert(std::move(job.id));
         continue;
       }
       if (is_negative(rows.field(kRan))) {
         rows.left_out("ends before it starts: its run time is negative");
-        gone.insert(std::move(job.id));
+        never_ran_ids.insert(std::move(job.id));
         continue;
       }
       const bool part = status == "2" || status == "3" || status == "4";
@@ -155,13 +155,13 @@ class SwfReader final : public TraceReader {
         continue;
       }
       const Column counts = config_.processors == "requested" ? kProcessorsRequested : kProcessors;
-      answers = answers || !(is_unknown(rows.field(counts)) || is_zero(rows.field(counts)));
+      setting_used = setting_used || !(is_unknown(rows.field(counts)) || is_zero(rows.field(counts)));
       const std::string preceding = known(rows.field(kPreceding));
       if (config_.dependencies && preceding == job.id) {
         rows.unusable(kPreceding, "waits for itself", "the number of another job", preceding);
         continue;
       }
-      if (config_.dependencies && !preceding.empty() && !gone.contains(preceding)) {
+      if (config_.dependencies && !preceding.empty() && !never_ran_ids.contains(preceding)) {
         job.after = {preceding};
         const std::string think = known(rows.field(kThinkTime));
         thinking += !think.empty() && !is_zero(think);
@@ -181,13 +181,13 @@ class SwfReader final : public TraceReader {
     for (auto& [id, job] : pieces) {
       if (!rows.has(id)) rows.add(std::move(job));
     }
-    free_orphans(rows);
+    clear_missing_dependencies(rows);
     if (thinking > 0) {
       rows.note_file("think times of " + std::to_string(thinking) +
                      (thinking == 1 ? " job" : " jobs") +
                      " are not played: they may start when their preceding job has ended");
     }
-    if (!answers && rows.size() > 0) {
+    if (!setting_used && rows.size() > 0) {
       throw InputError("trace.processors", "a log that says how many were " + config_.processors,
                        "-1, not known, in every row of " + rows.source());
     }
@@ -230,7 +230,7 @@ class SwfReader final : public TraceReader {
   }
 
   // Jobs whose preceding job is not in the file arrive at their own submission.
-  void free_orphans(Rows& rows) const {
+  void clear_missing_dependencies(Rows& rows) const {
     int64_t count = 0;
     std::string first;
     for (size_t j = 0; j < rows.size(); ++j) {
@@ -273,9 +273,9 @@ class SwfReader final : public TraceReader {
 
   bool processors(Rows& rows, Job& job) const {
     int64_t had = 0, requested = 0;
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (!rows.whole(kProcessors, had, -1, kMost) ||
-        !rows.whole(kProcessorsRequested, requested, -1, kMost)) {
+    constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+    if (!rows.whole(kProcessors, had, -1, kMax) ||
+        !rows.whole(kProcessorsRequested, requested, -1, kMax)) {
       return false;
     }
     const bool by_had = config_.processors == "larger"      ? had >= requested

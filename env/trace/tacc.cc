@@ -48,7 +48,7 @@ class TaccReader final : public TraceReader {
     const int end = rows.column("End"), priority = rows.column("Priority");
     const int limit = rows.column("TimelimitR"), exit = rows.column("ExitCode");
     const int nodes = rows.column("NNodes");
-    rows.count_from_first();
+    rows.start_at_first_submission();
     while (rows.next()) {
       Job job;
       int32_t num_nodes = 0;
@@ -56,7 +56,7 @@ class TaccReader final : public TraceReader {
           !rows.date(start, zone_, job.logged_start_us) ||
           !rows.date(submit, zone_, job.submit_us) || !rows.date(end, zone_, job.logged_end_us) ||
           !rows.whole(priority, job.priority) || !rows.minutes(limit, job.limit_us) ||
-          !rows.whole(nodes, num_nodes, 1, kMostNodes) || !rows.in_order_or_left_out(job)) {
+          !rows.whole(nodes, num_nodes, 1, kMaxNodes) || !rows.in_order_or_left_out(job)) {
         continue;
       }
       job.run_us = job.logged_end_us - job.logged_start_us;
@@ -81,7 +81,7 @@ class TaccReader final : public TraceReader {
   }
 
  private:
-  static constexpr int32_t kMostNodes = 1024;
+  static constexpr int32_t kMaxNodes = 1024;
 
   Config config_;
   Zone zone_;

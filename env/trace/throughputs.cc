@@ -68,11 +68,11 @@ Throughputs Throughputs::load(const std::string& path) {
           entry.alone = steps_per_s(value, here);
           continue;
         }
-        const Kind beside = kind_at(other, place);
+        const Kind colocated = kind_at(other, place);
         if (!value.is_array() || value.size() != 2) {
           throw InputError(here, "two numbers", shown(value));
         }
-        entry.beside[beside] = {steps_per_s(value[0], here), steps_per_s(value[1], here)};
+        entry.colocated[colocated] = {steps_per_s(value[0], here), steps_per_s(value[1], here)};
       }
     }
   }
@@ -98,14 +98,14 @@ std::optional<double> Throughputs::alone(const std::string& type, const Kind& ki
   return entry == nullptr ? std::nullopt : entry->alone;
 }
 
-std::optional<std::pair<double, double>> Throughputs::together(const std::string& type,
+std::optional<std::pair<double, double>> Throughputs::colocated_throughputs(const std::string& type,
                                                                const Kind& kind,
                                                                const Kind& other) const {
   const Entry* entry = find(type, kind);
   if (entry == nullptr) return std::nullopt;
-  const auto beside = entry->beside.find(other);
-  if (beside == entry->beside.end()) return std::nullopt;
-  return beside->second;
+  const auto colocated = entry->colocated.find(other);
+  if (colocated == entry->colocated.end()) return std::nullopt;
+  return colocated->second;
 }
 
 }  // namespace yard

@@ -39,13 +39,13 @@ class Throughputs {
   // Returns nothing if the file has no value. A measured 0 means that it does not run there.
   std::optional<double> alone(const std::string& type, const Kind& kind) const;
   // Returns the throughputs of `kind` and of `other`. If one is 0, they cannot share GPUs.
-  std::optional<std::pair<double, double>> together(const std::string& type, const Kind& kind,
+  std::optional<std::pair<double, double>> colocated_throughputs(const std::string& type, const Kind& kind,
                                                     const Kind& other) const;
 
  private:
   struct Entry {
     std::optional<double> alone;
-    std::map<Kind, std::pair<double, double>> beside;
+    std::map<Kind, std::pair<double, double>> colocated;
   };
   const Entry* find(const std::string& type, const Kind& kind) const;
 

@@ -94,7 +94,7 @@ Range by_number(const Trace& trace, const WindowOptions& options, Window& window
 }
 
 // Returns "1200 s", with the date if the trace has a calendar.
-std::string moment_text(const Trace& trace, int64_t us) {
+std::string timestamp_text(const Trace& trace, int64_t us) {
   std::string out = format_seconds(us) + " s";
   if (!trace.epoch_unix_s) return out;
   const int64_t second = us / kUsPerS - (us % kUsPerS < 0);
@@ -107,8 +107,8 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
   window.to_us = options.to.empty() ? span.end_us : parse_time_us(trace, span, options.to, "--to");
   if (!options.from.empty() && !options.to.empty() && window.from_us > window.to_us) {
     throw InputError("--from, --to", "a start before the end",
-                     "the end is before the start: from " + moment_text(trace, window.from_us) +
-                         " to " + moment_text(trace, window.to_us));
+                     "the end is before the start: from " + timestamp_text(trace, window.from_us) +
+                         " to " + timestamp_text(trace, window.to_us));
   }
   const auto at = [&](int64_t us) {
     const auto before = [](const Job& job, int64_t t) { return job.submit_us < t; };
@@ -119,12 +119,12 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
   if (range.begin >= range.end) {
     throw InputError("--from, --to",
                      "a window with jobs, which are submitted from " +
-                         moment_text(trace, span.first_us) + " to " +
-                         moment_text(trace, span.end_us - 1),
-                     options.to.empty() ? "none from " + moment_text(trace, window.from_us) + " on"
-                     : options.from.empty() ? "none before " + moment_text(trace, window.to_us)
-                                            : "none from " + moment_text(trace, window.from_us) +
-                                                  " to " + moment_text(trace, window.to_us));
+                         timestamp_text(trace, span.first_us) + " to " +
+                         timestamp_text(trace, span.end_us - 1),
+                     options.to.empty() ? "none from " + timestamp_text(trace, window.from_us) + " on"
+                     : options.from.empty() ? "none before " + timestamp_text(trace, window.to_us)
+                                            : "none from " + timestamp_text(trace, window.from_us) +
+                                                  " to " + timestamp_text(trace, window.to_us));
   }
   return range;
 }

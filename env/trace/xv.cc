@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int kPublishedJobs = 480;  // the size with the most published cases
-constexpr int kMostJobs = 10'000'000;
+constexpr int kMaxJobs = 10'000'000;
 
 class Xv final : public TraceGenerator {
  public:
@@ -25,8 +25,8 @@ class Xv final : public TraceGenerator {
   // Seed and cluster do not change it: it is one sequence, cut at the number of jobs.
   std::vector<Job> generate(const GenerateOptions& options) const override {
     const int count = options.jobs == 0 ? kPublishedJobs : options.jobs;
-    if (count < 1 || count > kMostJobs) {
-      throw InputError("synthetic:xv", "1 to " + std::to_string(kMostJobs) + " jobs",
+    if (count < 1 || count > kMaxJobs) {
+      throw InputError("synthetic:xv", "1 to " + std::to_string(kMaxJobs) + " jobs",
                        std::to_string(count));
     }
     uint64_t x = 42;

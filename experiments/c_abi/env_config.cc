@@ -12,11 +12,11 @@
 namespace yard {
 namespace {
 
-// Returns the value for Course number `c`; a single value serves each.
-std::string of_course(const char* key, const std::string& values, size_t c, size_t courses) {
+// Returns the value for EnvSpec number `c`; a single value serves each.
+std::string value_for_env(const char* key, const std::string& values, size_t c, size_t env_specs) {
   const std::vector<std::string_view> each = split(values, ',');
-  if (each.size() != 1 && each.size() != courses) {
-    throw InputError(key, "one, or as many as courses, " + std::to_string(courses),
+  if (each.size() != 1 && each.size() != env_specs) {
+    throw InputError(key, "one, or as many as courses, " + std::to_string(env_specs),
                      std::to_string(each.size()));
   }
   return std::string(trim(each[each.size() == 1 ? 0 : c]));
@@ -25,8 +25,8 @@ std::string of_course(const char* key, const std::string& values, size_t c, size
 std::optional<double> congestion_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::optional<double> value = parse_number<double>(text);
-  if (!value || !(*value > 0 && *value <= kMostCongestion)) {
-    throw InputError("congestion", "more than 0, up to " + shortest(kMostCongestion),
+  if (!value || !(*value > 0 && *value <= kMaxCongestion)) {
+    throw InputError("congestion", "more than 0, up to " + shortest(kMaxCongestion),
                      "'" + text + "'");
   }
   return value;
@@ -53,7 +53,7 @@ void EnvConfig::fields(FieldList& f) {
   f("generate_jobs", generate_jobs, 0, 1 << 24, "of a generator; 0: its own number");
   f("preempt", preempt, "whether running jobs may be stopped; of dispatch");
   f("skip_unusable", skip_unusable, "leave out rows and jobs that cannot be used");
-  f("placement", placement, {std::begin(kPlacementNames), std::end(kPlacementNames)},
+  f("placement", placement, {std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames)},
     "where jobs go");
   f("cost_scale", cost_scale, 0, 1000, "times the default costs of preemption");
   f("seed", seed, 0, UINT64_MAX, "of generators, faults and episodes");
@@ -81,18 +81,18 @@ EnvSettings::EnvSettings(const Settings& settings) {
   }
 }
 
-std::vector<Scenario> load_courses(const EnvSettings& settings) {
+std::vector<Scenario> load_env_scenarios(const EnvSettings& settings) {
   const EnvConfig& c = settings.config;
-  size_t courses = 1;
+  size_t env_specs = 1;
   for (const std::string* values :
        {&c.trace, &c.cluster, &c.format, &c.from, &c.to, &c.congestion, &c.faults}) {
-    courses = std::max(courses, split(*values, ',').size());
+    env_specs = std::max(env_specs, split(*values, ',').size());
   }
   std::vector<Scenario> out;
-  out.reserve(courses);
-  for (size_t i = 0; i < courses; ++i) {
-    const auto at = [i, courses](const char* key, const std::string& values) {
-      return of_course(key, values, i, courses);
+  out.reserve(env_specs);
+  for (size_t i = 0; i < env_specs; ++i) {
+    const auto at = [i, env_specs](const char* key, const std::string& values) {
+      return value_for_env(key, values, i, env_specs);
     };
     ScenarioOptions options;
     options.trace = at("trace", c.trace);
@@ -131,8 +131,8 @@ BasicBatchConfig<T> batch_config(const EnvConfig& config) {
   out.seed = config.seed;
   if constexpr (requires { out.task.preempt; }) out.task.preempt = config.preempt;
   const auto* const at =
-      std::find(std::begin(kPlacementNames), std::end(kPlacementNames), config.placement);
-  out.task.placement = static_cast<Placement>(at - std::begin(kPlacementNames));
+      std::find(std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames), config.placement);
+  out.task.placement = static_cast<PlacementRule>(at - std::begin(kPlacementRuleNames));
   return out;
 }
 

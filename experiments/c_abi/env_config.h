@@ -42,7 +42,7 @@ struct EnvSettings {
 };
 
 // Returns one scenario per course. Throws InputError if an input is unreadable or inconsistent.
-std::vector<Scenario> load_courses(const EnvSettings& settings);
+std::vector<Scenario> load_env_scenarios(const EnvSettings& settings);
 
 template <Task T>
 BasicBatchConfig<T> batch_config(const EnvConfig& config);

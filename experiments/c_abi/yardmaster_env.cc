@@ -18,9 +18,9 @@ namespace {
 template <class T>
 std::unique_ptr<BasicBatchEnv<T>> make_batch(const std::vector<Scenario>& scenarios,
                                              const EnvConfig& config) {
-  std::vector<Course> courses;
-  for (const Scenario& s : scenarios) courses.push_back({s.fixed, &s.workload, 1});
-  return std::make_unique<BasicBatchEnv<T>>(courses, batch_config<T>(config));
+  std::vector<EnvSpec> env_specs;
+  for (const Scenario& s : scenarios) env_specs.push_back({s.fixed, &s.workload, 1});
+  return std::make_unique<BasicBatchEnv<T>>(env_specs, batch_config<T>(config));
 }
 
 Settings settings_of(const char* text) {
@@ -44,7 +44,7 @@ static_assert(sizeof(Ending) == 1);
 
 struct yardmaster_env {
   explicit yardmaster_env(const yard::EnvSettings& settings)
-      : scenarios(yard::load_courses(settings)) {
+      : scenarios(yard::load_env_scenarios(settings)) {
     if (settings.config.task == "select") {
       batch = yard::make_batch<yard::Select>(scenarios, settings.config);
     } else {
@@ -177,7 +177,7 @@ const uint8_t* yardmaster_env_mask(const yardmaster_env* env) {
   return env->with([](const auto& b) { return b.mask().data(); });
 }
 const int32_t* yardmaster_env_suggested(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return b.suggested().data(); });
+  return env->with([](const auto& b) { return b.expert_action().data(); });
 }
 const float* yardmaster_env_reward(const yardmaster_env* env) {
   return env->with([](const auto& b) { return b.reward().data(); });

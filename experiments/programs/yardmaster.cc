@@ -51,7 +51,7 @@ constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-std::filesystem::path folder_of_this_program() {
+std::filesystem::path program_folder() {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? std::filesystem::path(".") : self.parent_path();
@@ -62,7 +62,7 @@ void print_help(std::FILE* out) {
       "yardmaster trains schedulers for GPU clusters and puts them to work.\n\n"
       "usage: yardmaster COMMAND [ARGUMENT...]\n       yardmaster COMMAND --help\n\ncommands:\n",
       out);
-  const auto folder = folder_of_this_program();
+  const auto folder = program_folder();
   for (const Command& command : kCommands) {
     const bool built = std::filesystem::exists(folder / command.program);
     std::fprintf(out, "  %-10s %s%s\n", command.name.data(), command.help,
@@ -102,8 +102,8 @@ int run_version(int argc, char** argv) {
 
 // Replaces this process by the command's program, with argv as the user typed it. Returns an exit
 // code only if the program cannot be started.
-int become(const Command& command, char** argv) {
-  const std::string program = folder_of_this_program() / command.program;
+int run_program(const Command& command, char** argv) {
+  const std::string program = program_folder() / command.program;
   execv(program.c_str(), argv);
   std::fprintf(stderr, "yardmaster: %s: cannot start %s: %s\n", argv[1], program.c_str(),
                std::strerror(errno));
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
   }
   if (name == "version" || name == "--version") return run_version(argc, argv);
   for (const Command& command : kCommands) {
-    if (command.name == name) return become(command, argv);
+    if (command.name == name) return run_program(command, argv);
   }
   std::vector<std::string> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);

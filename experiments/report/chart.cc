@@ -20,13 +20,13 @@ bool usable(const Axis& axis, double value) {
 }
 
 // The unit of a time axis, in seconds, chosen by its largest value.
-struct Counted {
+struct TimeUnit {
   double unit;
   const char* name;
 };
 
-Counted counted_in(double most_s) {
-  for (const Counted& of : {Counted{86400, " d"}, {3600, " h"}, {60, " min"}}) {
+TimeUnit time_unit_for(double most_s) {
+  for (const TimeUnit& of : {TimeUnit{86400, " d"}, {3600, " h"}, {60, " min"}}) {
     if (most_s >= 2 * of.unit) return of;
   }
   return {1, " s"};
@@ -96,8 +96,8 @@ class Scale {
       }
       return out;
     }
-    Counted in{1, ""};
-    if (axis_.unit == Unit::kSeconds) in = counted_in(to_);
+    TimeUnit in{1, ""};
+    if (axis_.unit == Unit::kSeconds) in = time_unit_for(to_);
     const std::vector<double> ticks = linear_ticks(from_ / in.unit, to_ / in.unit, about);
     const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
     for (const double tick : ticks) out.push_back({tick * in.unit, text(tick, step) + in.name});
@@ -159,8 +159,8 @@ std::string grid(const Chart& chart, const Scale& x, const Scale& y) {
     out += fmt::format("<text x='{:.1f}' y='{}' text-anchor='{}'>{}</text>", last ? kWidth : at,
                        bottom + 16, last ? "end" : "middle", escape(text));
   }
-  if (chart.mark_y) {
-    const double at = at_y(y, *chart.mark_y);
+  if (chart.reference_y) {
+    const double at = at_y(y, *chart.reference_y);
     out += fmt::format("<line class='mark' x1='{}' y1='{:.1f}' x2='{}' y2='{:.1f}'/>", kLeft, at,
                        right, at);
   }
@@ -216,10 +216,10 @@ std::string render(const Chart& chart) {
     }
   }
   if (!std::isfinite(x_low)) return "";
-  if (chart.mark_y) {
+  if (chart.reference_y) {
     // Show at least 1 % around the mark, so that noise is not magnified.
-    y_low = std::min(y_low, *chart.mark_y * 0.99);
-    y_high = std::max(y_high, *chart.mark_y * 1.01);
+    y_low = std::min(y_low, *chart.reference_y * 0.99);
+    y_high = std::max(y_high, *chart.reference_y * 1.01);
   }
   widen(chart.y, y_low, y_high);
   const Scale x(chart.x, x_low, x_high), y(chart.y, y_low, y_high);

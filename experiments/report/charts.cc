@@ -12,10 +12,10 @@
 namespace yard::report {
 namespace {
 
-constexpr size_t kMostPoints = 240;  // per line; more would not be visible
+constexpr size_t kMaxPoints = 240;  // per line; more would not be visible
 
 // Reduces a line to at most `most` points: means over groups of neighbours.
-std::vector<Point> thinned(const std::vector<Point>& all, size_t most) {
+std::vector<Point> downsampled(const std::vector<Point>& all, size_t most) {
   std::vector<Point> out;
   const size_t group = std::max<size_t>(1, (all.size() + most - 1) / most);
   for (size_t at = 0; at < all.size(); at += group) {
@@ -39,30 +39,30 @@ Line metric_line(const RunRecord& run, size_t column) {
     const auto value = metrics.value(row, column);
     if (value) all.push_back({static_cast<double>(metrics.step(row)), *value});
   }
-  return {.name = run.name, .points = thinned(all, kMostPoints)};
+  return {.name = run.name, .points = downsampled(all, kMaxPoints)};
 }
 
 Chart metric_chart(const std::string& column) {
-  Chart chart{.title = in_words(column),
+  Chart chart{.title = key_title(column),
               .note = "Column " + column + ".",
               .x = {.label = "update"},
               .y = {.label = ""},
               .lines = {}};
   if (column.ends_with("_s") && !column.ends_with("per_s")) chart.y.unit = Unit::kSeconds;
   if (column.ends_with("/ratio")) {
-    chart.mark_y = 1;
+    chart.reference_y = 1;
     chart.note +=
         " Over the heuristic that validation compares with; below 1 is better. Update 0 is the "
         "untrained network, drawn in the same way.";
   }
   if (column.ends_with("/ratio_untrained")) {
-    chart.mark_y = 1;
+    chart.reference_y = 1;
     chart.note += " Over the untrained network, drawn in the same way; below 1 is better.";
   }
   return chart;
 }
 
-bool tells_how_good(const std::string& column) {
+bool is_score_metric(const std::string& column) {
   if (column.ends_with("_lo") || column.ends_with("_hi")) return false;  // ends of intervals
   return column.starts_with("validation/") || column.find("return") != column.npos ||
          column.find("jct") != column.npos;
@@ -100,11 +100,11 @@ std::string metric_charts(const Runs& runs, F wanted) {
   return out;
 }
 
-// The share of jobs which ended within a time, at about kMostPoints times with equal job counts.
-std::vector<Point> ended_within(const JobTimes& of) {
+// The share of jobs which ended within a time, at about kMaxPoints times with equal job counts.
+std::vector<Point> completion_curve(const JobTimes& of) {
   std::vector<Point> points;
   const size_t n = of.jct_s.size();
-  const size_t group = std::max<size_t>(1, n / kMostPoints);
+  const size_t group = std::max<size_t>(1, n / kMaxPoints);
   for (size_t i = 0; i < n; i += group) {
     const size_t at = i + group >= n ? n - 1 : i;
     points.push_back(
@@ -114,7 +114,7 @@ std::vector<Point> ended_within(const JobTimes& of) {
 }
 
 // The share of jobs which took longer than a time; the last percent with a point per job.
-std::vector<Point> took_longer(const JobTimes& of) {
+std::vector<Point> tail_curve(const JobTimes& of) {
   std::vector<Point> points;
   const size_t n = of.jct_s.size();
   for (size_t i = 0; i < n;) {
@@ -126,7 +126,7 @@ std::vector<Point> took_longer(const JobTimes& of) {
 }
 
 // A note for charts with more lines than colours; only the first kColours are shown.
-std::string too_many(size_t lines) {
+std::string truncation_note(size_t lines) {
   if (lines <= kColours) return "";
   return fmt::format("The first {} of {}; the tables have all.", kColours, lines);
 }
@@ -141,7 +141,7 @@ std::vector<T> trained_first(std::vector<T> items, F policy) {
 
 }  // namespace
 
-std::string Names::short_of(const std::string& policy) {
+std::string PolicyLabels::short_label(const std::string& policy) {
   if (policy.starts_with("untrained:")) return "untrained";
   const std::filesystem::path path =
       policy.substr(policy.starts_with("checkpoint:") ? policy.find(':') + 1 : 0);
@@ -151,37 +151,37 @@ std::string Names::short_of(const std::string& policy) {
   return policy.ends_with(".yaml") ? path.stem().string() : policy;
 }
 
-std::string Names::label(const RunRecord& run, const std::string& policy) {
+std::string PolicyLabels::label(const RunRecord& run, const std::string& policy) {
   const auto known = run.labels.find(policy);
   if (known != run.labels.end()) return known->second;
-  std::string name = short_of(policy);
+  std::string name = short_label(policy);
   if (!policy.starts_with("checkpoint:")) return name;
   return (run.agent().empty() ? "checkpoint" : run.agent()) + " (" + name + ")";
 }
 
-int Names::colour(const std::string& label) {
+int PolicyLabels::colour(const std::string& label) {
   return colours_.emplace(label, static_cast<int>(colours_.size()) % kColours).first->second;
 }
 
 std::string learning(const Runs& runs) {
-  const std::string charts = metric_charts(runs, tells_how_good);
+  const std::string charts = metric_charts(runs, is_score_metric);
   if (charts.empty()) return "";
   return "<section><h2>Learning curve</h2>\n<div class='charts'>" + charts + "</div></section>\n";
 }
 
 std::string all_metrics(const RunRecord& run) {
   const std::string charts =
-      metric_charts({&run}, [](const std::string& column) { return !tells_how_good(column); });
+      metric_charts({&run}, [](const std::string& column) { return !is_score_metric(column); });
   if (charts.empty()) return "";
   return "<details><summary>What training measured besides</summary>\n<div class='charts'>" +
          charts + "</div></details>\n";
 }
 
-std::string completion_times(const RunRecord& run, Names& names) {
+std::string completion_times(const RunRecord& run, PolicyLabels& names) {
   std::string out;
   for (const JobsFile& file : run.jobs) {
     Chart within{.title = "Job completion times",
-                 .note = too_many(file.policies.size()),
+                 .note = truncation_note(file.policies.size()),
                  .x = {.label = "job completion time", .unit = Unit::kSeconds, .log = true},
                  .y = {.label = "share of jobs that ended within",
                        .unit = Unit::kPercent,
@@ -193,11 +193,11 @@ std::string completion_times(const RunRecord& run, Names& names) {
     longer.y = {.label = "share of jobs that took longer", .unit = Unit::kPercent, .log = true};
     for (const JobTimes& of :
          trained_first(file.policies, [](const JobTimes& of) { return of.policy; })) {
-      const std::string label = Names::label(run, of.policy);
+      const std::string label = PolicyLabels::label(run, of.policy);
       const int colour = names.colour(label);
       const bool bound = run.bounds.contains(of.policy);
-      within.lines.push_back({label, ended_within(of), colour, bound});
-      longer.lines.push_back({label, took_longer(of), colour, bound});
+      within.lines.push_back({label, completion_curve(of), colour, bound});
+      longer.lines.push_back({label, tail_curve(of), colour, bound});
     }
     if (run.jobs.size() > 1) out += "<h3>" + escape(file.file) + "</h3>\n";
     out += "<div class='charts'>" + render(within) + render(longer) + "</div>\n";
@@ -229,25 +229,25 @@ std::pair<double, double> shown_time(const std::vector<Json>& all) {
 
 }  // namespace
 
-std::string over_time(const RunRecord& run, Names& names) {
+std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
   std::string out;
   for (const Document& document : run.series) {
     const std::vector<Json> all(document.json["series"].begin(), document.json["series"].end());
     if (all.empty()) continue;
     const auto [begin, end] = shown_time(all);
-    Chart held{
+    Chart utilisation_chart{
         .title = "Utilisation",
-        .note = too_many(all.size()),
+        .note = truncation_note(all.size()),
         .x = {.label = "time of the trace; shaded: scored jobs arrive", .unit = Unit::kSeconds},
         .y = {.label = "GPUs held", .unit = Unit::kPercent, .from = 0, .to = 1},
         .lines = {}};
-    Chart waiting = held;
-    waiting.title = "Queue";
-    waiting.y = {.label = "jobs waiting", .from = 0};
+    Chart queue_chart = utilisation_chart;
+    queue_chart.title = "Queue";
+    queue_chart.y = {.label = "jobs waiting", .from = 0};
     double last = end;
     for (const Json& one :
          trained_first(all, [](const Json& one) { return text(one, "policy"); })) {
-      const std::string label = Names::label(run, text(one, "policy"));
+      const std::string label = PolicyLabels::label(run, text(one, "policy"));
       const bool bound = run.bounds.contains(text(one, "policy"));
       Line line{.name = label, .points = {}, .colour = names.colour(label), .dashed = bound};
       Line queue = line;
@@ -259,23 +259,23 @@ std::string over_time(const RunRecord& run, Names& names) {
         line.points.push_back({t, one["held_gpus"][i].get<double>() / gpus});
         queue.points.push_back({t, one["waiting"][i].get<double>()});
       }
-      line.points = thinned(line.points, 48);  // many lines are close to each other
-      queue.points = thinned(queue.points, 120);
-      held.lines.push_back(line);
-      waiting.lines.push_back(queue);
+      line.points = downsampled(line.points, 48);  // many lines are close to each other
+      queue.points = downsampled(queue.points, 120);
+      utilisation_chart.lines.push_back(line);
+      queue_chart.lines.push_back(queue);
     }
     if (last > end) {
       const std::string cut = "The " + duration_text(last - end) + " after that are not drawn.";
-      for (Chart* chart : {&held, &waiting}) {
+      for (Chart* chart : {&utilisation_chart, &queue_chart}) {
         chart->note += (chart->note.empty() ? "" : " ") + cut;
       }
     }
     const auto from = number(all[0], "from_s"), to = number(all[0], "to_s");
     if (from && to && *to > begin && *from < end) {
-      held.band = waiting.band = {std::max(*from, begin), std::min(*to, end)};
+      utilisation_chart.band = queue_chart.band = {std::max(*from, begin), std::min(*to, end)};
     }
     if (run.series.size() > 1) out += "<h3>" + escape(document.file) + "</h3>\n";
-    out += "<div class='charts'>" + render(held) + render(waiting) + "</div>\n";
+    out += "<div class='charts'>" + render(utilisation_chart) + render(queue_chart) + "</div>\n";
   }
   return out.empty() ? "" : "<section><h2>Cluster over time</h2>\n" + out + "</section>\n";
 }

@@ -21,8 +21,8 @@ std::string percent(const Json& row, const char* key) {
   return value ? number_text(100 * *value, 1) + " %" : std::string(kAbsent);
 }
 
-// All intervals of a table share an axis from 1/reach to reach; values beyond it are clamped.
-double reach(const std::vector<const Json*>& rows) {
+// All intervals of a table share an axis from 1/axis_reach to axis_reach; values beyond it are clamped.
+double axis_reach(const std::vector<const Json*>& rows) {
   double most = std::log(1.1);
   for (const Json* row : rows) {
     for (const char* key : {"ratio", "candidate_ratio", "lo", "hi"}) {
@@ -34,13 +34,13 @@ double reach(const std::vector<const Json*>& rows) {
 }
 
 // Adds two cells: "0.962 [0.933, 0.991]" and its drawing.
-void add_ratio(std::vector<std::string>& cells, const Json& row, const char* key, double reach) {
+void add_ratio(std::vector<std::string>& cells, const Json& row, const char* key, double axis_reach) {
   const auto ratio = number(row, key), lo = number(row, "lo"), hi = number(row, "hi");
   std::string shown = number_text(ratio, 3);
   std::string drawn(kAbsent);
   if (ratio && lo && hi) {
     shown += " [" + number_text(lo, 3) + ", " + number_text(hi, 3) + "]";
-    if (*ratio > 0) drawn = render_interval(std::max(*lo, 1e-9), *ratio, *hi, 1 / reach, reach);
+    if (*ratio > 0) drawn = render_interval(std::max(*lo, 1e-9), *ratio, *hi, 1 / axis_reach, axis_reach);
   }
   cells.push_back(shown);
   cells.push_back(drawn);
@@ -50,13 +50,13 @@ std::string verdict(const Json& row) {
   const auto lo = number(row, "lo"), hi = number(row, "hi");
   if (number(row, "unfinished").value_or(0) > 0) return "failed: jobs did not finish";
   if (!lo || !hi) return "no interval";
-  const bool judged = row.value("judged", Json(false)) == Json(true);
+  const bool conclusive = row.value("judged", Json(false)) == Json(true);
   const std::string word = *hi < 1 ? "better" : *lo > 1 ? "worse" : "not told apart";
-  return judged ? word : word + ", not judged";
+  return conclusive ? word : word + ", not judged";
 }
 
 // The figures which grow by over 10 %, as listed by evaluate; empty if none does.
-std::string grown(const Json& row) {
+std::string regressions(const Json& row) {
   std::string out;
   if (!row.contains("grown") || !row["grown"].is_array()) return out;
   for (const Json& what : row["grown"]) {
@@ -65,8 +65,8 @@ std::string grown(const Json& row) {
   return out;
 }
 
-std::string verdict_and_grown(const Json& row) {
-  const std::string also = grown(row);
+std::string verdict_with_regressions(const Json& row) {
+  const std::string also = regressions(row);
   return verdict(row) +
          (also.empty()                           ? ""
           : number(row, "ratio").value_or(1) < 1 ? ", but "
@@ -74,9 +74,9 @@ std::string verdict_and_grown(const Json& row) {
          also;
 }
 
-std::string yardstick(const Json& row) {
+std::string baseline(const Json& row) {
   const std::string chosen = text(row, "yardstick_chosen");
-  return Names::short_of(text(row, "yardstick")) + (chosen.empty() ? "" : " (" + chosen + ")");
+  return PolicyLabels::short_label(text(row, "yardstick")) + (chosen.empty() ? "" : " (" + chosen + ")");
 }
 
 // The row of the best bound; null if there is none.
@@ -106,26 +106,26 @@ std::string cell_facts(const Json& row) {
                 {"openings of the test part", opened > 0 ? figure("test_openings", 0) : ""}});
 }
 
-double filled(const Json& row, const char* key, double otherwise) {
-  return number(row, key).value_or(otherwise);
+double number_or(const Json& row, const char* key, double fallback) {
+  return number(row, key).value_or(fallback);
 }
 
 // Adds the candidate's longest wait and preemptions, which some documents have only as ratios.
-Json with_own_figures(const Json& row) {
+Json with_candidate_figures(const Json& row) {
   Json out = row;
   const double none = std::numeric_limits<double>::quiet_NaN();
   double yardstick_wait_s = none;
   if (row.contains("policies") && row["policies"].is_array()) {
     for (const Json& rival : row["policies"]) {
       if (text(rival, "policy") == text(row, "yardstick")) {
-        yardstick_wait_s = filled(rival, "max_wait_s", none);
+        yardstick_wait_s = number_or(rival, "max_wait_s", none);
       }
     }
   }
   out["max_wait_s"] =
-      filled(row, "max_wait_s", filled(row, "max_wait_ratio", none) * yardstick_wait_s);
-  out["preemptions"] = filled(row, "preemptions",
-                              filled(row, "preemptions_per_job", none) * filled(row, "jobs", none));
+      number_or(row, "max_wait_s", number_or(row, "max_wait_ratio", none) * yardstick_wait_s);
+  out["preemptions"] = number_or(row, "preemptions",
+                              number_or(row, "preemptions_per_job", none) * number_or(row, "jobs", none));
   return out;
 }
 
@@ -140,9 +140,9 @@ std::string cell_table(const RunRecord& run, const Json& row) {
   const bool learned = row.contains("untrained") && row["untrained"].is_object();
   std::vector<const Json*> all = rivals;
   if (learned) all.push_back(&row["untrained"]);
-  const double wide = reach(all);
+  const double half_width = axis_reach(all);
   const auto add = [&](const Json& of, const std::string& role, const char* css_class) {
-    std::vector<std::string> cells = {escape(Names::label(run, text(of, "policy"))),
+    std::vector<std::string> cells = {escape(PolicyLabels::label(run, text(of, "policy"))),
                                       escape(information(of)),
                                       cell(of, "mean_jct_s", 0),
                                       cell(of, "p99_jct_s", 0),
@@ -150,14 +150,14 @@ std::string cell_table(const RunRecord& run, const Json& row) {
                                       cell(of, "preemptions", 0),
                                       cell(of, "unfinished", 0)};
     if (of.contains("candidate_ratio")) {
-      add_ratio(cells, of, "candidate_ratio", wide);
+      add_ratio(cells, of, "candidate_ratio", half_width);
     } else {
       cells.insert(cells.end(), {std::string(kAbsent), std::string(kAbsent)});
     }
     cells.push_back(role);
     table.row(cells, css_class);
   };
-  add(with_own_figures(row), "the candidate", "ours");
+  add(with_candidate_figures(row), "the candidate", "ours");
   if (learned) add(row["untrained"], "before its training, drawn in the same way", "");
   for (const Json* rival : rivals) {
     const std::string name = text(*rival, "policy");
@@ -173,20 +173,20 @@ std::string cell_table(const RunRecord& run, const Json& row) {
 }
 
 // Trace, cluster and cell of a row.
-std::string scene(const Json& row) {
+std::string scene_text(const Json& row) {
   const std::string cell = text(row, "cell");
   const bool more = !cell.empty() && cell != "as it is";
   return text(row, "trace") + " on " + text(row, "cluster") + (more ? ", " + cell : "");
 }
 
-struct Compared {
+struct ComparedRow {
   const RunRecord* run;
   const Document* document;
   const Json* row;
 };
 
-std::vector<Compared> all_compared(const Runs& runs) {
-  std::vector<Compared> out;
+std::vector<ComparedRow> comparison_rows(const Runs& runs) {
+  std::vector<ComparedRow> out;
   for (const RunRecord* run : runs) {
     for (const Document& document : run->comparisons) {
       for (const Json& row : document.json["cells"]) out.push_back({run, &document, &row});
@@ -196,16 +196,16 @@ std::vector<Compared> all_compared(const Runs& runs) {
 }
 
 // Labels of the candidates, with the file if several rows about one cell have the same label.
-std::vector<std::string> names_of(const std::vector<Compared>& all, bool several) {
+std::vector<std::string> candidate_names(const std::vector<ComparedRow>& all, bool several) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
-  for (const Compared& one : all) {
+  for (const ComparedRow& one : all) {
     names.push_back((several ? one.run->name + ": " : "") +
-                    Names::label(*one.run, text(*one.row, "policy")));
-    ++count[names.back() + "\n" + scene(*one.row)];
+                    PolicyLabels::label(*one.run, text(*one.row, "policy")));
+    ++count[names.back() + "\n" + scene_text(*one.row)];
   }
   for (size_t i = 0; i < all.size(); ++i) {
-    if (count[names[i] + "\n" + scene(*all[i].row)] > 1) {
+    if (count[names[i] + "\n" + scene_text(*all[i].row)] > 1) {
       names[i] += ", " + all[i].document->file;
     }
   }
@@ -215,9 +215,9 @@ std::vector<std::string> names_of(const std::vector<Compared>& all, bool several
 }  // namespace
 
 std::string headline_of_comparison(const Runs& runs) {
-  const std::vector<Compared> all = all_compared(runs);
+  const std::vector<ComparedRow> all = comparison_rows(runs);
   if (all.empty()) return "";
-  const std::vector<std::string> names = names_of(all, runs.size() > 1);
+  const std::vector<std::string> names = candidate_names(all, runs.size() > 1);
   if (all.size() == 1) {
     const Json& row = *all[0].row;
     const auto ratio = number(row, "ratio");
@@ -226,7 +226,7 @@ std::string headline_of_comparison(const Runs& runs) {
     const std::string interval =
         lo && hi ? ", 95 % interval " + number_text(lo, 3) + " to " + number_text(hi, 3) : "";
     return names[0] + " has " + number_text(ratio, 3) + " times the mean job completion time of " +
-           yardstick(row) + interval + ", on " + scene(row) + ": " + verdict_and_grown(row) + ".";
+           baseline(row) + interval + ", on " + scene_text(row) + ": " + verdict_with_regressions(row) + ".";
   }
   // By candidate, in file order.
   std::vector<std::string> order;
@@ -234,7 +234,7 @@ std::string headline_of_comparison(const Runs& runs) {
   std::map<std::string, std::pair<double, int>> logs;
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string name = (runs.size() > 1 ? all[i].run->name + ": " : "") +
-                             Names::label(*all[i].run, text(*all[i].row, "policy"));
+                             PolicyLabels::label(*all[i].run, text(*all[i].row, "policy"));
     if (std::ranges::find(order, name) == order.end()) order.push_back(name);
     ++verdicts[name][verdict(*all[i].row)];
     const auto ratio = number(*all[i].row, "ratio");
@@ -243,8 +243,8 @@ std::string headline_of_comparison(const Runs& runs) {
     ++logs[name].second;
   }
   std::string out;
-  constexpr size_t kMost = 4;  // candidates in the headline
-  for (size_t k = 0; k < std::min(order.size(), kMost); ++k) {
+  constexpr size_t kMaxCandidates = 4;  // candidates in the headline
+  for (size_t k = 0; k < std::min(order.size(), kMaxCandidates); ++k) {
     const auto [sum, ratios] = logs[order[k]];
     if (k > 0) out += " ";
     out += order[k];
@@ -259,19 +259,19 @@ std::string headline_of_comparison(const Runs& runs) {
     }
     out += ": " + found + ".";
   }
-  if (order.size() > kMost) {
-    out += " " + std::to_string(order.size() - kMost) + " more candidates are in the table.";
+  if (order.size() > kMaxCandidates) {
+    out += " " + std::to_string(order.size() - kMaxCandidates) + " more candidates are in the table.";
   }
   return out;
 }
 
 std::string comparison(const Runs& runs) {
-  const std::vector<Compared> all = all_compared(runs);
+  const std::vector<ComparedRow> all = comparison_rows(runs);
   if (all.empty()) return "";
   std::vector<const Json*> rows;
-  for (const Compared& one : all) rows.push_back(one.row);
-  const double wide = reach(rows);
-  const std::vector<std::string> names = names_of(all, runs.size() > 1);
+  for (const ComparedRow& one : all) rows.push_back(one.row);
+  const double half_width = axis_reach(rows);
+  const std::vector<std::string> names = candidate_names(all, runs.size() > 1);
   Table table({"<candidate",
                "ratio|mean JCT over the yardstick's, with its 95 % interval; below 1 is better", "",
                "verdict", "<where",
@@ -285,11 +285,11 @@ std::string comparison(const Runs& runs) {
   for (size_t i = 0; i < all.size(); ++i) {
     const Json& row = *all[i].row;
     std::vector<std::string> cells = {escape(names[i])};
-    add_ratio(cells, row, "ratio", wide);
-    cells.insert(cells.end(), {escape(verdict_and_grown(row)), escape(scene(row)),
-                               escape(yardstick(row)), cell(row, "mean_jct_s", 0)});
+    add_ratio(cells, row, "ratio", half_width);
+    cells.insert(cells.end(), {escape(verdict_with_regressions(row)), escape(scene_text(row)),
+                               escape(baseline(row)), cell(row, "mean_jct_s", 0)});
     table.row(cells);
-    more.row({escape(names[i]), escape(scene(row)), cell(row, "ratio_hindsight", 3),
+    more.row({escape(names[i]), escape(scene_text(row)), cell(row, "ratio_hindsight", 3),
               percent(row, "headroom"), cell(row, "captured", 3), cell(row, "p99_ratio", 3),
               cell(row, "largest_class_jct_ratio", 3), cell(row, "max_wait_ratio", 3),
               cell(row, "preemptions_ratio", 2), escape(information(row)),
@@ -306,7 +306,7 @@ std::string cells(const RunRecord& run) {
   for (const Document& document : run.comparisons) {
     for (const Json& row : document.json["cells"]) {
       out += "<h3>" +
-             escape(Names::label(run, text(row, "policy")) + ": " + scene(row) + ", " +
+             escape(PolicyLabels::label(run, text(row, "policy")) + ": " + scene_text(row) + ", " +
                     document.file) +
              "</h3>\n" + cell_facts(row) + cell_table(run, row);
     }

@@ -68,9 +68,9 @@ FeatureNames feature_names(const std::string& schema, int row_features, int clus
 }
 
 std::string decision_svg(const Decision& d, size_t most) {
-  std::vector<const Decision::Choice*> shown;
-  for (const Decision::Choice& c : d.choices) shown.push_back(&c);
-  std::ranges::stable_sort(shown, std::greater(), &Decision::Choice::probability);
+  std::vector<const Decision::ActionRow*> shown;
+  for (const Decision::ActionRow& c : d.legal_actions) shown.push_back(&c);
+  std::ranges::stable_sort(shown, std::greater(), &Decision::ActionRow::probability);
   shown.resize(std::min(most, shown.size()));
   const auto features = static_cast<int>(d.row_features.size());
   const int bars = kLeft + features * kCell + 10,
@@ -90,10 +90,10 @@ std::string decision_svg(const Decision& d, size_t most) {
     out += head(kLeft + f * kCell, kTop, d.row_features[static_cast<size_t>(f)]);
   }
   int y = kTop;
-  for (const Decision::Choice* c : shown) {
+  for (const Decision::ActionRow* c : shown) {
     out += fmt::format(R"(<text x="10" y="{}"{}>{}</text>)"
                        "\n",
-                       y + 15, c->suggested ? R"( font-weight="bold")" : "", escape(c->name));
+                       y + 15, c->is_expert_action ? R"( font-weight="bold")" : "", escape(c->name));
     for (size_t f = 0; f < c->features.size(); ++f) {
       out += cell(kLeft + static_cast<int>(f) * kCell, y, d.row_features[f], c->features[f]);
     }

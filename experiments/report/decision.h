@@ -10,13 +10,13 @@ namespace yard::report {
 struct Decision {
   std::string title;
   std::vector<std::string> row_features, cluster_features;  // names
-  struct Choice {
+  struct ActionRow {
     std::string name;             // "row 3", "nothing"
     std::vector<float> features;  // of a row; empty: the no-op
     double probability = 0;
-    bool suggested = false;  // the expert's action
+    bool is_expert_action = false;  // the expert's action
   };
-  std::vector<Choice> choices;  // legal actions
+  std::vector<ActionRow> legal_actions;  // legal actions
   std::vector<float> cluster;
 };
 

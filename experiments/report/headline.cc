@@ -48,7 +48,7 @@ std::string verdicts_of(const Json& document) {
 std::string headline_of_replays(const Runs& runs) {
   for (const RunRecord* run : runs) {
     for (const Document& document : run->replays) {
-      if (const std::string said = verdicts_of(document.json); !said.empty()) return said;
+      if (const std::string text_value = verdicts_of(document.json); !text_value.empty()) return text_value;
       std::vector<const Json*> rows;
       for (const Json& row : document.json["runs"]) {
         const bool whole = number(row, "unfinished").value_or(0) == 0;
@@ -56,7 +56,7 @@ std::string headline_of_replays(const Runs& runs) {
       }
       if (rows.empty()) continue;
       const auto jct = [](const Json* row) { return *number(*row, "mean_jct_s"); };
-      const auto name = [&](const Json* row) { return Names::label(*run, text(*row, "policy")); };
+      const auto name = [&](const Json* row) { return PolicyLabels::label(*run, text(*row, "policy")); };
       const auto [least, most] = std::ranges::minmax_element(rows, {}, jct);
       if (rows.size() > 1 && jct(*least) == jct(*most)) {
         return "All " + std::to_string(rows.size()) +
@@ -77,10 +77,10 @@ std::string headline_of_replays(const Runs& runs) {
       }
       out += ".";
       const auto waits = [](const Json* row) { return number(*row, "max_wait_s").value_or(0); };
-      const Json* patient = *std::ranges::min_element(rows, {}, waits);
-      if (waits(patient) < waits(*least)) {
+      const Json* least_wait = *std::ranges::min_element(rows, {}, waits);
+      if (waits(least_wait) < waits(*least)) {
         out += " Its longest wait is " + duration_text(waits(*least)) + ", where that of " +
-               name(patient) + " is " + duration_text(waits(patient)) + ".";
+               name(least_wait) + " is " + duration_text(waits(least_wait)) + ".";
       }
       return out;
     }

@@ -62,9 +62,9 @@ std::string number_text(std::optional<double> value, int decimals) {
   return grouped(fixed_text(*value, decimals));
 }
 
-std::string in_words(const std::string& key) {
+std::string key_title(const std::string& key) {
   struct Word {
-    const char *part, *said;
+    const char *part, *title;
   };
   constexpr Word kWords[] = {{"jct", "JCT"},
                              {"gpu", "GPU"},
@@ -77,7 +77,7 @@ std::string in_words(const std::string& key) {
   std::string out, part;
   const auto end_part = [&] {
     for (const Word& word : kWords) {
-      if (part == word.part) part = word.said;
+      if (part == word.part) part = word.title;
     }
     out += part;
     part.clear();

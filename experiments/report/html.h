@@ -19,7 +19,7 @@ inline constexpr std::string_view kAbsent = "–";
 std::string number_text(std::optional<double> value, int decimals);
 
 // A key as a title: "validation/mean_jct_s" becomes "Validation: mean JCT, s".
-std::string in_words(const std::string& key);
+std::string key_title(const std::string& key);
 
 // "12 s", "3.5 min", "2.1 h", "4 d", with about three significant digits.
 std::string duration_text(double seconds);

@@ -25,14 +25,14 @@ std::string title_of(const Runs& runs) {
 
 // The sections about one run.
 std::string own_sections(const RunRecord& run) {
-  Names names;
+  PolicyLabels names;
   for (const JobsFile& file : run.jobs) {  // the trained policy gets the first colour
     for (const JobTimes& of : file.policies) {
-      if (of.policy.starts_with("checkpoint:")) names.colour(Names::label(run, of.policy));
+      if (of.policy.starts_with("checkpoint:")) names.colour(PolicyLabels::label(run, of.policy));
     }
   }
   return cells(run) + replays(run) + details(run) + completion_times(run, names) +
-         over_time(run, names) + all_metrics(run) + settings(run);
+         cluster_over_time(run, names) + all_metrics(run) + settings(run);
 }
 
 // Results come first, provenance last.
@@ -42,7 +42,7 @@ std::string body(const Runs& runs) {
   if (runs.size() == 1) {
     return out + comparison(runs) + learning(runs) + own_sections(*runs[0]) + provenance(*runs[0]);
   }
-  out += comparison(runs) + learning(runs) + settings_apart(runs);
+  out += comparison(runs) + learning(runs) + settings_diff(runs);
   for (const RunRecord* run : runs) {
     out += "<article><h1>" + escape(run->name) + "</h1>\n" + own_sections(*run) + provenance(*run) +
            "</article>\n";

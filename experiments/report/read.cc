@@ -57,7 +57,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
     throw InputError(name + ":1", "the header of a file of jobs",
                      "'" + content.substr(0, std::min<size_t>(content.find('\n'), 80)) + "'");
   }
-  constexpr size_t kColumns = 11, kJct = 7, kLongestRecord = size_t{1} << 20;
+  constexpr size_t kColumns = 11, kJct = 7, kMaxRecordBytes = size_t{1} << 20;
   JobsFile out{path.filename().string(), {}};
   std::vector<std::string_view> lines = split(content, '\n');
   if (lines.back().empty()) lines.pop_back();
@@ -67,7 +67,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
     const std::string where = name + ":" + std::to_string(i + 1);
     record = lines[i];
     while (open_quotes(record, ',')) {  // an id may contain a newline
-      if (i + 1 == lines.size() || record.size() > kLongestRecord) {
+      if (i + 1 == lines.size() || record.size() > kMaxRecordBytes) {
         throw InputError(where, "quotes that are closed within 1 MiB", "quotes that stay open");
       }
       record += '\n';
@@ -117,12 +117,12 @@ std::string tail(const std::string& policy, size_t parts) {
   return out.string();
 }
 
-void note_policy(const Json& row, std::set<std::string>& names) {
+void collect_policies(const Json& row, std::set<std::string>& names) {
   const std::string name = text(row, "policy");
   if (!name.empty()) names.insert(name);
   for (const char* key : {"policies", "bounds", "others"}) {
     if (!row.contains(key) || !row[key].is_array()) continue;
-    for (const Json& other : row[key]) note_policy(other, names);
+    for (const Json& other : row[key]) collect_policies(other, names);
   }
 }
 
@@ -164,13 +164,13 @@ void add_jobs(const fs::path& path, const std::string& content, RunRecord& out) 
   out.jobs.push_back(read_jobs(path, content));
 }
 
-void settle(RunRecord& out) {
+void assign_labels(RunRecord& out) {
   std::set<std::string> names;
   for (const auto& [documents, key] :
        {std::pair(&out.comparisons, "cells"), std::pair(&out.replays, "runs"),
         std::pair(&out.series, "series")}) {
     for (const Document& document : *documents) {
-      for (const Json& row : document.json[key]) note_policy(row, names);
+      for (const Json& row : document.json[key]) collect_policies(row, names);
     }
   }
   for (const JobsFile& file : out.jobs) {
@@ -181,16 +181,16 @@ void settle(RunRecord& out) {
     if (!policy.starts_with("checkpoint:")) return file ? tail(policy, parts) : policy;
     return (out.agent().empty() ? "checkpoint" : out.agent()) + " (" + tail(policy, parts) + ")";
   };
-  constexpr size_t kMostParts = 32;  // path components; beyond that the full path is shown
+  constexpr size_t kMaxPathParts = 32;  // path components; beyond that the full path is shown
   for (const std::string& name : names) {
-    for (size_t parts = 1; parts <= kMostParts; ++parts) {
+    for (size_t parts = 1; parts <= kMaxPathParts; ++parts) {
       const std::string own = label(name, parts);
       const bool taken = std::ranges::any_of(names, [&](const std::string& other) {
         return other != name && label(other, parts) == own;
       });
       out.labels[name] = own;
       if (!taken) break;
-      if (parts == kMostParts) out.labels[name] = name;
+      if (parts == kMaxPathParts) out.labels[name] = name;
     }
   }
 }
@@ -219,7 +219,7 @@ RunRecord read_run(const fs::path& given) {
     out.config.emplace_back(setting.key, setting.value);
   if (fs::exists(path / "metrics.csv")) out.metrics.emplace(path / "metrics.csv");
   if (!fs::is_directory(path / "evaluations")) {
-    settle(out);
+    assign_labels(out);
     return out;
   }
   std::vector<fs::path> files;
@@ -228,7 +228,7 @@ RunRecord read_run(const fs::path& given) {
   }
   std::ranges::sort(files);
   for (const fs::path& file : files) read_evaluation(file, out);
-  settle(out);
+  assign_labels(out);
   return out;
 }
 
@@ -243,7 +243,7 @@ RunRecord read_files(const std::vector<fs::path>& paths) {
                        "another file");
     }
   }
-  settle(out);
+  assign_labels(out);
   return out;
 }
 

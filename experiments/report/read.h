@@ -47,7 +47,7 @@ struct RunRecord {
   std::vector<Document> comparisons, replays, series;
   std::vector<JobsFile> jobs;
   std::set<std::string> bounds;  // policies which see true or noisy run times in any document
-  std::map<std::string, std::string> labels;  // unique label of each policy; set by settle()
+  std::map<std::string, std::string> labels;  // unique label of each policy; set by assign_labels()
 
   std::string agent() const;
   bool is_run() const { return !run.empty(); }
@@ -75,6 +75,6 @@ std::vector<RunRecord> read_all(const std::vector<std::string>& paths);
 bool add_document(const std::filesystem::path& path, const Json& json, RunRecord& out);
 void add_jobs(const std::filesystem::path& path, const std::string& content, RunRecord& out);
 // Sets the labels of policies. Call it after everything is added.
-void settle(RunRecord& out);
+void assign_labels(RunRecord& out);
 
 }  // namespace yard::report

@@ -12,12 +12,12 @@ namespace yard::report {
 using Runs = std::vector<const RunRecord*>;
 
 // The labels of policies on a page, and the colour of each, which is the same on all charts.
-class Names {
+class PolicyLabels {
  public:
   // The run's agent for "checkpoint:some/folder/best", the file's stem for a tuned policy.
   static std::string label(const RunRecord& run, const std::string& policy);
   // A label without a run: the last part of a path.
-  static std::string short_of(const std::string& policy);
+  static std::string short_label(const std::string& policy);
 
   int colour(const std::string& label);
 
@@ -31,7 +31,7 @@ std::string headline_of_comparison(const Runs& runs);
 std::string headline_of_replays(const Runs& runs);
 
 std::string runs_table(const Runs& runs);      // a row per run
-std::string settings_apart(const Runs& runs);  // the settings in which runs differ
+std::string settings_diff(const Runs& runs);  // the settings in which runs differ
 std::string provenance(const RunRecord& run);
 std::string comparison(const Runs& runs);   // results of evaluate: a row per cell
 std::string cells(const RunRecord& run);    // each cell with all its policies
@@ -39,8 +39,8 @@ std::string replays(const RunRecord& run);  // results of simulate
 // More tables of simulate: size classes, waits by reason, fairness, tenants, GPU time.
 std::string details(const RunRecord& run);
 std::string learning(const Runs& runs);
-std::string completion_times(const RunRecord& run, Names& names);
-std::string over_time(const RunRecord& run, Names& names);
+std::string completion_times(const RunRecord& run, PolicyLabels& names);
+std::string cluster_over_time(const RunRecord& run, PolicyLabels& names);
 std::string all_metrics(const RunRecord& run);
 std::string settings(const RunRecord& run);
 

@@ -61,7 +61,7 @@ std::string replays(const RunRecord& run) {
     const auto add = [&](const Json& row) {
       const std::string policy = text(row, "policy");
       table.row(
-          {escape(Names::label(run, policy)), or_absent(text(row, "placement")),
+          {escape(PolicyLabels::label(run, policy)), or_absent(text(row, "placement")),
            or_absent(information(row)), cell(row, "jobs", 0), cell(row, "unfinished", 0),
            cell(row, "mean_jct_s", 0), cell(row, "p50_jct_s", 0), cell(row, "p99_jct_s", 0),
            cell(row, "mean_wait_s", 0), cell(row, "max_wait_s", 0), cell(row, "makespan_s", 0),
@@ -109,7 +109,7 @@ std::string details(const RunRecord& run) {
       std::vector<std::string> headings;
       for (const std::string& column : plain.columns) {
         const bool words = column == "policy" || column == "reason" || column == "tenant";
-        headings.push_back((words ? "<" : "") + in_words(column));
+        headings.push_back((words ? "<" : "") + key_title(column));
       }
       Table table(headings);
       const std::vector<int> decimals = decimals_of(plain);
@@ -117,8 +117,8 @@ std::string details(const RunRecord& run) {
         std::vector<std::string> cells;
         for (const Json& value : row) {
           if (value.is_string()) {
-            const std::string said = value.get<std::string>();
-            cells.push_back(escape(cells.empty() ? Names::label(run, said) : said));
+            const std::string text_value = value.get<std::string>();
+            cells.push_back(escape(cells.empty() ? PolicyLabels::label(run, text_value) : text_value));
           } else if (!value.is_number()) {
             cells.emplace_back(kAbsent);
           } else {
@@ -151,7 +151,7 @@ std::string runs_table(const Runs& runs) {
   return "<section><h2>Runs</h2>\n" + table.html() + "</section>\n";
 }
 
-std::string settings_apart(const Runs& runs) {
+std::string settings_diff(const Runs& runs) {
   std::vector<std::string> keys, headings = {"<setting"};
   for (const RunRecord* run : runs) {
     headings.push_back("<" + run->name);

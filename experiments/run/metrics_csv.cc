@@ -54,7 +54,7 @@ void MetricsCsv::rewrite() {
 void MetricsCsv::add(int64_t step, const std::vector<std::pair<std::string, double>>& values) {
   YARD_CHECK(rows_.empty() || step > rows_.back().step, "steps of metrics rise");
   Row row{step, std::vector<std::string>(columns_.size() - 1)};
-  bool grown = false;
+  bool added = false;
   for (const auto& [name, value] : values) {
     YARD_CHECK(!name.empty() && name != "step" && name.find_first_of(",\n\"") == name.npos,
                "a metric's name is a plain column name: '" + name + "'");
@@ -62,12 +62,12 @@ void MetricsCsv::add(int64_t step, const std::vector<std::pair<std::string, doub
     if (at == columns_.size()) {
       columns_.push_back(name);
       row.cells.emplace_back();
-      grown = true;
+      added = true;
     }
     row.cells[at - 1] = shortest(value);
   }
   rows_.push_back(std::move(row));
-  if (grown || !file_) return rewrite();  // an unopened file may end in a truncated row
+  if (added || !file_) return rewrite();  // an unopened file may end in a truncated row
   file_->write(line_of(rows_.back()));
 }
 

@@ -52,7 +52,7 @@ Json machine_json() {
 }
 
 // Leading folders are specific to a machine and are dropped.
-Json trace_json(const TraceSeen& trace) {
+Json trace_json(const TraceRecord& trace) {
   const bool generated = trace.source.starts_with("synthetic:");
   return {{"source", generated ? trace.source : fs::path(trace.source).filename().string()},
           {"sha256", trace.sha256},
@@ -61,7 +61,7 @@ Json trace_json(const TraceSeen& trace) {
 
 Json new_run_json(const RunInfo& info) {
   Json traces = Json::array();
-  for (const TraceSeen& trace : info.traces) traces.push_back(trace_json(trace));
+  for (const TraceRecord& trace : info.traces) traces.push_back(trace_json(trace));
   return {{"format", kFormat},
           {"command", info.command},
           {"agent", info.agent},
@@ -89,7 +89,7 @@ bool holds_anything(const fs::path& path) {
 [[noreturn]] void refuse(const fs::path& path) {
   std::string there = "something else that is there";
   if (fs::exists(path / "run.json")) {
-    there = fs::exists(RunFolder::state_of(path))
+    there = fs::exists(RunFolder::state_path(path))
                 ? "a run (--resume goes on with it)"
                 : "a run without a state to go on from (remove it, or name another folder)";
   }
@@ -118,7 +118,7 @@ struct RunFolder::Impl {
   AppendFile log;
   MetricsCsv metrics;
   std::optional<EventFile> events;
-  bool goes_on = false;
+  bool active = false;
 
   void save() const { write_json(path / "run.json", run); }
   EventFile& tensorboard() {
@@ -131,7 +131,7 @@ RunFolder::RunFolder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RunFolder::RunFolder(RunFolder&&) noexcept = default;
 
 RunFolder::~RunFolder() {
-  if (!impl_ || !impl_->goes_on || impl_->run["state"] != name_of(RunState::kRunning)) return;
+  if (!impl_ || !impl_->active || impl_->run["state"] != name_of(RunState::kRunning)) return;
   try {
     set_state(interrupted() ? RunState::kInterrupted : RunState::kFailed);
   } catch (const std::exception&) {  // the first failure is the one to report
@@ -140,7 +140,7 @@ RunFolder::~RunFolder() {
 
 void RunFolder::check_free(const fs::path& path) { checked(path); }
 
-fs::path RunFolder::state_of(const fs::path& path) {
+fs::path RunFolder::state_path(const fs::path& path) {
   return path / "checkpoints" / "training_state";
 }
 
@@ -164,7 +164,7 @@ RunFolder RunFolder::create(const fs::path& given, const Config& config, const R
     }
   }
   RunFolder run = open(path);
-  run.impl_->goes_on = true;
+  run.impl_->active = true;
   run.impl_->tensorboard();
   return run;
 }
@@ -186,7 +186,7 @@ RunFolder RunFolder::open(const fs::path& path) {
     for (const Json& trace : run.at("traces")) {
       info.traces.push_back({trace.at("source"), trace.at("sha256"), trace.at("used_as")});
     }
-    run.at("resumed").get_ref<const Json::array_t&>();  // go_on() appends to it
+    run.at("resumed").get_ref<const Json::array_t&>();  // continue_run() appends to it
   } catch (const Json::exception& error) {
     throw InputError(file.string(), "what a run writes into it", json_flaw(error));
   }
@@ -200,8 +200,8 @@ RunFolder RunFolder::open(const fs::path& path) {
                                   MetricsCsv(path / "metrics.csv"), std::nullopt}));
 }
 
-void RunFolder::go_on() {
-  impl_->goes_on = true;
+void RunFolder::continue_run() {
+  impl_->active = true;
   impl_->run["resumed"].push_back({{"at", utc_now()}, {"commit", commit()}});
   set_state(RunState::kRunning);
 }
@@ -223,13 +223,13 @@ void RunFolder::drop_metrics_after(int64_t step) {
   impl_->tensorboard().restart(step + 1);
 }
 
-void RunFolder::add_trace(const TraceSeen& trace) {
+void RunFolder::add_trace(const TraceRecord& trace) {
   impl_->info.traces.push_back(trace);
   impl_->run["traces"].push_back(trace_json(trace));
   impl_->save();
 }
 
-void RunFolder::change_config(const Config& config) {
+void RunFolder::update_config(const Config& config) {
   const Settings kept = Settings::from_yaml(config_file().string());
   std::map<std::string, std::string> before;
   for (const Setting& s : kept.entries()) before[s.key] = s.value;

@@ -19,7 +19,7 @@ namespace yard {
 enum class RunState { kRunning, kDone, kInterrupted, kFailed };
 std::string_view name_of(RunState state);  // "running", "done", "interrupted", "failed"
 
-struct TraceSeen {
+struct TraceRecord {
   std::string source;  // as the user named it, without leading folders
   std::string sha256;
   std::string used_as;  // "train", "validation", "test"
@@ -30,7 +30,7 @@ struct RunInfo {
   std::string command;
   std::string agent = {};  // empty: none
   uint64_t seed = 0;
-  std::vector<TraceSeen> traces = {};
+  std::vector<TraceRecord> traces = {};
 };
 
 // Only one process may write a folder. Throws RunError if writing fails.
@@ -43,19 +43,19 @@ class RunFolder {
   // begins.
   static void check_free(const std::filesystem::path& path);
   // Returns where a run keeps the state from which it can resume.
-  static std::filesystem::path state_of(const std::filesystem::path& path);
+  static std::filesystem::path state_path(const std::filesystem::path& path);
 
   // Creates the folder in state running. `config` holds every setting with its resolved value.
   // Throws InputError if the folder already holds a run or anything else.
   static RunFolder create(const std::filesystem::path& path, const Config& config,
                           const RunInfo& info);
 
-  // Locks an existing run against other processes. It is not modified until go_on(). Throws
+  // Locks an existing run against other processes. It is not modified until continue_run(). Throws
   // InputError if there is no run or another process writes it.
   static RunFolder open(const std::filesystem::path& path);
 
   // Sets the state to running again. Requires: this object comes from open().
-  void go_on();
+  void continue_run();
 
   RunFolder(RunFolder&&) noexcept;
   // If an exception leaves a run in progress: state interrupted after a signal, otherwise failed.
@@ -77,10 +77,10 @@ class RunFolder {
   // Removes the metrics after `step`, which a resumed run computes again.
   void drop_metrics_after(int64_t step);
 
-  void add_trace(const TraceSeen& trace);
+  void add_trace(const TraceRecord& trace);
 
   // Rewrites config.yaml if a setting has changed, and logs each change.
-  void change_config(const Config& config);
+  void update_config(const Config& config);
 
   // Sets the end time, except for state running.
   void set_state(RunState state);

@@ -15,7 +15,7 @@ namespace yard {
 namespace {
 
 constexpr double kFirstStep = 0.2;  // of the unit range
-constexpr double kAroundStart = 0.15;
+constexpr double kStartSpread = 0.15;
 constexpr double kTolerance = 1e-12;  // spread below which a generation counts as one point
 constexpr double kRefused = 1e300;    // finite, since pagmo sorts values
 constexpr uint64_t kStream = 0x636D6165;
@@ -29,20 +29,20 @@ double folded(double x) {
 // pagmo requests one value after another, which would leave all cores but one idle. The points of a
 // generation do not depend on their values. So the generation first runs on a copy which records
 // its points, they are evaluated in parallel, and it runs again with their values.
-struct Account {
+struct BatchEvaluator {
   const Objective& objective;
   int budget;
-  Found found;
+  Minimum found;
   bool rehearsal = false;
-  std::vector<Point> asked;    // recorded in the rehearsal
+  std::vector<Point> requested;    // recorded in the rehearsal
   std::vector<double> values;  // of these points
   size_t next = 0;
 
-  double answer(const Point& anywhere) {
+  double value_of(const Point& anywhere) {
     if (rehearsal) {
       Point point(anywhere.size());
       std::transform(anywhere.begin(), anywhere.end(), point.begin(), folded);
-      asked.push_back(std::move(point));
+      requested.push_back(std::move(point));
       return 0;
     }
     YARD_CHECK(next < values.size(), "a generation asked for more than its rehearsal");
@@ -51,10 +51,10 @@ struct Account {
 
   void evaluate() {
     // Points beyond the budget are refused.
-    const size_t within = std::min(asked.size(), static_cast<size_t>(budget - found.evaluated));
-    const std::vector<Point> points(asked.begin(),
-                                    asked.begin() + static_cast<std::ptrdiff_t>(within));
-    values.assign(asked.size(), kRefused);
+    const size_t within = std::min(requested.size(), static_cast<size_t>(budget - found.evaluated));
+    const std::vector<Point> points(requested.begin(),
+                                    requested.begin() + static_cast<std::ptrdiff_t>(within));
+    values.assign(requested.size(), kRefused);
     next = 0;
     if (points.empty()) return;
     const std::vector<double> known = objective(points);
@@ -70,9 +70,9 @@ struct Account {
 
 // The interface which pagmo requires.
 struct Problem {
-  Account* account = nullptr;
+  BatchEvaluator* evaluator = nullptr;
   size_t dims = 0;
-  pagmo::vector_double fitness(const pagmo::vector_double& x) const { return {account->answer(x)}; }
+  pagmo::vector_double fitness(const pagmo::vector_double& x) const { return {evaluator->value_of(x)}; }
   std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
     return {pagmo::vector_double(dims, 0.0), pagmo::vector_double(dims, 1.0)};
   }
@@ -80,18 +80,18 @@ struct Problem {
 
 }  // namespace
 
-Found minimise(const Point& start, const Objective& objective, int budget, uint64_t seed) {
+Minimum minimise(const Point& start, const Objective& objective, int budget, uint64_t seed) {
   YARD_CHECK(budget >= 1 && !start.empty(), "nothing to search");
-  Account account{objective, budget, {}, false, {}, {}, 0};
+  BatchEvaluator evaluator{objective, budget, {}, false, {}, {}, 0};
   Rng rng = Rng(seed).split(kStream);
   const auto dims = static_cast<double>(start.size());
   const int offspring = std::max(5, 4 + static_cast<int>(3 * std::log(dims)));  // Hansen's default
-  const auto play = [&](auto generation) {
-    account.asked.clear();
-    account.rehearsal = true;
+  const auto run_generation = [&](auto generation) {
+    evaluator.requested.clear();
+    evaluator.rehearsal = true;
     generation();
-    account.evaluate();
-    account.rehearsal = false;
+    evaluator.evaluate();
+    evaluator.rehearsal = false;
     generation();
   };
   std::vector<Point> first = {start};
@@ -99,28 +99,28 @@ Found minimise(const Point& start, const Objective& objective, int budget, uint6
     Point point(start.size());
     const bool anywhere = i % 2 == 1;
     for (size_t k = 0; k < point.size(); ++k) {
-      point[k] = anywhere ? rng.uniform() : start[k] + kAroundStart * rng.normal();
+      point[k] = anywhere ? rng.uniform() : start[k] + kStartSpread * rng.normal();
     }
     first.push_back(point);
   }
-  const pagmo::problem problem(Problem{&account, start.size()});
+  const pagmo::problem problem(Problem{&evaluator, start.size()});
   pagmo::population population(problem, 0, 0U);
-  play([&] {
+  run_generation([&] {
     population = pagmo::population(problem, 0, 0U);
     for (const Point& point : first) population.push_back(point);
   });
   pagmo::cmaes search(1, -1, -1, -1, -1, kFirstStep, kTolerance, kTolerance, true, false,
                       static_cast<unsigned>(rng.below(UINT32_MAX)));
-  for (int before = 0; before < account.found.evaluated && account.found.evaluated < budget;) {
-    before = account.found.evaluated;
+  for (int before = 0; before < evaluator.found.evaluated && evaluator.found.evaluated < budget;) {
+    before = evaluator.found.evaluated;
     const pagmo::population old = population;
     const pagmo::cmaes state = search;
-    play([&] {
+    run_generation([&] {
       search = state;
       population = search.evolve(old);
     });
   }
-  return account.found;
+  return evaluator.found;
 }
 
 }  // namespace yard

@@ -10,7 +10,7 @@ namespace yard {
 
 using Point = std::vector<double>;  // in the unit cube, one coordinate per number
 
-struct Found {
+struct Minimum {
   Point point;
   double value = 0;
   int evaluated = 0;
@@ -23,6 +23,6 @@ using Objective = std::function<std::vector<double>(const std::vector<Point>& po
 // cube; the search continues from the best. All points are within the cube. Evaluates `budget`
 // points, fewer only if the search has converged to a point. The same seed gives the same search.
 // Requires: budget >= 1.
-Found minimise(const Point& start, const Objective& objective, int budget, uint64_t seed);
+Minimum minimise(const Point& start, const Objective& objective, int budget, uint64_t seed);
 
 }  // namespace yard

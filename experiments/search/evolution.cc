@@ -22,8 +22,8 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kStream = 0x65766F6C7665;
 // An episode is aborted beyond these multiples of the start's jobs in the system and decisions. Its
-// score is then kGivenUp times the start's.
-constexpr double kMostJobTime = 3, kMostDecisions = 10, kGivenUp = 4;
+// score is then kAbortedScore times the start's.
+constexpr double kMaxJobTime = 3, kMaxDecisions = 10, kAbortedScore = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Utilities u_k: positive weights for the better half (Schaul et al., section 2.1).
@@ -78,9 +78,9 @@ void Snes::step(int candidates, uint64_t seed, const Score& f) {
 
 namespace {
 
-class Learner {
+class EvolutionSearch {
  public:
-  Learner(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
+  EvolutionSearch(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
           const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
           const Settings& start)
       : episodes_(episodes),
@@ -110,8 +110,8 @@ class Learner {
       }
     }
     prepare(policy, run_);
-    constexpr size_t kMostDropped = 16;
-    if (options.drop.size() > kMostDropped) {
+    constexpr size_t kMaxDropped = 16;
+    if (options.drop.size() > kMaxDropped) {
       throw InputError("what is dropped", "at most 16 settings",
                        std::to_string(options.drop.size()));
     }
@@ -130,8 +130,8 @@ class Learner {
     }
     if (state.snes.mu.empty()) {
       state.snes = {start_, std::vector<double>(start_.size(), options_.step), 0};
-      state.start = play(episodes_, all_of(episodes_), {start_}, nullptr).front();
-      state.start_on_validation = play(validation_, all_of(validation_), {start_}, nullptr).front();
+      state.start = run_episodes(episodes_, all_of(episodes_), {start_}, nullptr).front();
+      state.start_on_validation = run_episodes(validation_, all_of(validation_), {start_}, nullptr).front();
       state.best.settings = settings_of(start_);
       state.best.played = played_;
     }
@@ -198,7 +198,7 @@ class Learner {
   }
 
   // Returns the policy with these numbers; no policy if they are invalid together.
-  Contestant contestant(const std::vector<double>& point, uint32_t dropped, RunOptions& how) const {
+  PreparedPolicy policy_at(const std::vector<double>& point, uint32_t dropped, RunOptions& how) const {
     how = run_;
     for (const auto& [key, value] : settings_of(point)) how.policy.set(key, value, "evolution");
     for (size_t i = 0; i < options_.drop.size(); ++i) {
@@ -211,33 +211,33 @@ class Learner {
     }
   }
 
-  struct GivenUp {};
+  struct EpisodeAborted {};
 
   // Replays an episode. Aborts it if it costs many times what `start` did.
-  static EpisodeScore play_one(const Scenario& scenario, const Contestant& plays, RunOptions how,
+  static EpisodeScore run_episode(const Scenario& scenario, const PreparedPolicy& prepared, RunOptions how,
                                const EpisodeScore* start) {
     double job_time_s = 0, decisions = 0;
-    how.watch = [&](const Fixed&, const ClusterState& state) {
+    how.watch = [&](const SimModel&, const SimState& state) {
       job_time_s = 1e-6 * static_cast<double>(state.head->job_time_us);
       ++decisions;
       if (start == nullptr) return;
-      const bool endless = job_time_s > kMostJobTime * start->job_time_s ||
-                           decisions > kMostDecisions * start->decisions;
-      if (endless) throw GivenUp();
+      const bool endless = job_time_s > kMaxJobTime * start->job_time_s ||
+                           decisions > kMaxDecisions * start->decisions;
+      if (endless) throw EpisodeAborted();
     };
     try {
-      EpisodeScore out = score_of(run_prepared(scenario, plays, how).summary);
+      EpisodeScore out = score_of(run_prepared(scenario, prepared, how).summary);
       out.job_time_s = job_time_s, out.decisions = decisions;
       return out;
-    } catch (const GivenUp&) {
-      return {kGivenUp * start->mean_jct_s, kGivenUp * start->p99_jct_s,
-              kGivenUp * start->largest_jct_s};
+    } catch (const EpisodeAborted&) {
+      return {kAbortedScore * start->mean_jct_s, kAbortedScore * start->p99_jct_s,
+              kAbortedScore * start->largest_jct_s};
     }
   }
 
   // Returns scores (candidates, which); infinite if a job never ends. `start`: the start's scores
   // of all scenarios; null if unknown.
-  std::vector<std::vector<EpisodeScore>> play(const std::vector<Scenario>& scenarios,
+  std::vector<std::vector<EpisodeScore>> run_episodes(const std::vector<Scenario>& scenarios,
                                               const std::vector<int>& which,
                                               const std::vector<std::vector<double>>& points,
                                               const std::vector<EpisodeScore>* start) {
@@ -248,13 +248,13 @@ class Learner {
       const size_t k = static_cast<size_t>(i) / which.size();
       const size_t e = static_cast<size_t>(i) % which.size();
       RunOptions how;
-      const Contestant plays = contestant(points[k], dropped(scenarios, which[e]), how);
+      const PreparedPolicy prepared = policy_at(points[k], dropped(scenarios, which[e]), how);
       const Scenario& scenario = scenarios[static_cast<size_t>(which[e])];
       out[k][e] = {kInfinity, kInfinity, kInfinity};
-      if (plays.policy == nullptr) return;
+      if (prepared.policy == nullptr) return;
       const EpisodeScore* least =
           start == nullptr ? nullptr : &(*start)[static_cast<size_t>(which[e])];
-      out[k][e] = play_one(scenario, plays, how, least);
+      out[k][e] = run_episode(scenario, prepared, how, least);
     });
     played_ += static_cast<int64_t>(points.size() * which.size());
     return out;
@@ -302,7 +302,7 @@ class Learner {
     std::vector<const EpisodeScore*> of_start;
     for (const int e : which) of_start.push_back(&start[static_cast<size_t>(e)]);
     std::vector<double> out;
-    for (const std::vector<EpisodeScore>& of_point : play(episodes_, which, points, &start)) {
+    for (const std::vector<EpisodeScore>& of_point : run_episodes(episodes_, which, points, &start)) {
       out.push_back(log_ratio(of_point, of_start));
     }
     return out;
@@ -313,7 +313,7 @@ class Learner {
     const bool last = generation == options_.generations;
     if (generation % options_.validate_every != 0 && !last) return;
     const std::vector<EpisodeScore> now =
-        play(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation).front();
+        run_episodes(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation).front();
     std::vector<const EpisodeScore*> of_start;
     for (const EpisodeScore& score : state.start_on_validation) of_start.push_back(&score);
     const double ratio = std::exp(log_ratio(now, of_start));
@@ -395,7 +395,7 @@ Evolved evolve(const std::vector<Scenario>& episodes, const std::vector<Scenario
                const Settings& start, EvolutionState state,
                const std::function<void(const EvolutionState&)>& keep) {
   YARD_CHECK(!episodes.empty() && !validation.empty(), "nothing to learn from");
-  return Learner(episodes, validation, policy, run, options, start).learn(std::move(state), keep);
+  return EvolutionSearch(episodes, validation, policy, run, options, start).learn(std::move(state), keep);
 }
 
 }  // namespace yard

@@ -18,7 +18,7 @@ class Explainer {
  public:
   Explainer(const std::vector<TuneCell>& cells, const std::string& policy, const Settings& numbers,
             const ExplainOptions& options)
-      : cells_(cells), pool_(cells, ""), policy_(policy), options_(options) {
+      : cells_(cells), evaluator_(cells, ""), policy_(policy), options_(options) {
     for (const Field& field : PolicyRegistry::info(policy).fields()) {
       const Setting* given = numbers.find(field.key);
       if (given == nullptr || same(given->value, field.value)) continue;
@@ -31,9 +31,9 @@ class Explainer {
 
   Explained run(const std::string& whole) {
     prepare(whole, {});  // reports errors in it
-    defaults_ = pool_.play(policy_, {RunOptions()}).front();
+    defaults_ = evaluator_.evaluate(policy_, {RunOptions()}).front();
     Explained out;
-    out.whole = ratio(pool_.play(whole, {RunOptions()}).front());
+    out.whole = ratio(evaluator_.evaluate(whole, {RunOptions()}).front());
     if (!(out.whole < 1)) {
       throw InputError(whole, "a rule that gains over the defaults of '" + policy_ + "' here",
                        "mean JCT x " + shortest(std::round(out.whole * 1e4) / 1e4));
@@ -46,14 +46,14 @@ class Explainer {
       out.formula = with[static_cast<size_t>(best)];
       taken.push_back(left[static_cast<size_t>(best)]);
       left.erase(left.begin() + best);
-      taken.back().kept = share(out.formula, out.whole);
+      taken.back().gain_share = share(out.formula, out.whole);
       if (options_.progress) {
         options_.progress(std::to_string(taken.size()) + " of " + std::to_string(options_.terms) +
                           ": " + taken.back().name + ", kept " +
-                          shortest(std::round(taken.back().kept * 1e3) / 1e3));
+                          shortest(std::round(taken.back().gain_share * 1e3) / 1e3));
       }
     }
-    out.kept = share(out.formula, out.whole);
+    out.gain_share = share(out.formula, out.whole);
     out.terms = std::move(taken);
     leave_out(out.terms);
     return out;
@@ -93,7 +93,7 @@ class Explainer {
       candidates.push_back(with(both));
     }
     std::vector<double> out;
-    for (const Jcts& jct_s : pool_.play(policy_, candidates)) out.push_back(ratio(jct_s));
+    for (const Jcts& jct_s : evaluator_.evaluate(policy_, candidates)) out.push_back(ratio(jct_s));
     return out;
   }
 
@@ -101,7 +101,7 @@ class Explainer {
   std::vector<Term> screened() const {
     std::vector<RunOptions> candidates;
     for (size_t i = 0; i < terms_.size(); ++i) candidates.push_back(with(terms_, i));
-    const std::vector<Jcts> played = pool_.play(policy_, candidates);
+    const std::vector<Jcts> played = evaluator_.evaluate(policy_, candidates);
     std::vector<std::pair<double, size_t>> loss;
     for (size_t i = 0; i < terms_.size(); ++i) loss.emplace_back(-ratio(played[i]), i);
     std::sort(loss.begin(), loss.end());
@@ -152,7 +152,7 @@ class Explainer {
   }
 
   const std::vector<TuneCell>& cells_;
-  Pool pool_;
+  CandidateEvaluator evaluator_;
   std::string policy_;
   const ExplainOptions& options_;
   std::vector<Term> terms_;  // all settings that differ from their defaults

@@ -20,8 +20,8 @@ struct ExplainOptions {
 };
 
 struct Term {
-  std::string name, value, usual, about;  // usual: the default; about: help text
-  double kept = 0;  // share of the total log gain with the terms up to this one
+  std::string name, value, default_value, about;  // default_value: the default; about: help text
+  double gain_share = 0;  // share of the total log gain with the terms up to this one
   // Mean JCT of the selected terms without this one / with it, in all and by size class; 0 for a
   // class without jobs. Above 1: the term helps.
   double without = 1;
@@ -32,7 +32,7 @@ struct Explained {
   std::vector<Term> terms;
   double whole = 1;    // rule / defaults: mean JCT, geometric mean over cells
   double formula = 1;  // selected terms / defaults, likewise
-  double kept = 0;     // ln formula / ln whole
+  double gain_share = 0;     // ln formula / ln whole
 };
 
 // `whole`: a policy file or checkpoint with the settings `numbers` of `policy`. Throws InputError

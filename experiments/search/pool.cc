@@ -42,7 +42,7 @@ TuneCell::TuneCell(std::string name_in, Scenario scenario_in, int count, uint64_
       scenario(std::move(scenario_in)),
       replicas(replicas_of(scenario, count, seed)) {}
 
-Pool::Pool(const std::vector<TuneCell>& cells, const std::string& results)
+CandidateEvaluator::CandidateEvaluator(const std::vector<TuneCell>& cells, const std::string& results)
     : cells_(cells),
       results_(results),
       stops_(std::all_of(cells.begin(), cells.end(),
@@ -51,59 +51,59 @@ Pool::Pool(const std::vector<TuneCell>& cells, const std::string& results)
     for (size_t r = 0; r < cells[c].replicas.size(); ++r) replays_.push_back({c, r});
   }
   // Longest first, so that no core waits long for another at the end.
-  std::stable_sort(replays_.begin(), replays_.end(), [&](const Replay& a, const Replay& b) {
+  std::stable_sort(replays_.begin(), replays_.end(), [&](const ReplicaIndex& a, const ReplicaIndex& b) {
     return work(cells[a.cell].scenario) > work(cells[b.cell].scenario);
   });
 }
 
-Json Pool::inputs_of(const Entrant& entrant) const {
+Json CandidateEvaluator::inputs_of(const PolicySpec& policy_spec) const {
   Json cells = Json::array();
   for (const TuneCell& cell : cells_) cells.push_back({cell.hash, cell.replicas.size()});
-  return {{"cells", cells}, {"policy", Json::parse(entrant.inputs.at(stops_))}};
+  return {{"cells", cells}, {"policy", Json::parse(policy_spec.inputs.at(stops_))}};
 }
 
-std::vector<Jcts> Pool::play(const std::string& policy,
+std::vector<Jcts> CandidateEvaluator::evaluate(const std::string& policy,
                              const std::vector<RunOptions>& candidates) const {
   std::vector<Jcts> out(candidates.size());
-  std::vector<Entrant> playing;
-  std::vector<size_t> who;  // indices into candidates
+  std::vector<PolicySpec> to_run;
+  std::vector<size_t> indices;  // indices into candidates
   for (size_t i = 0; i < candidates.size(); ++i) {
     try {
-      Entrant entrant = enter(policy, candidates[i]);
-      if (results_.keeps()) {
-        entrant.inputs[stops_] = yard::inputs_of(entrant, stops_);
-        const Json inputs = inputs_of(entrant);
+      PolicySpec policy_spec = make_policy_spec(policy, candidates[i]);
+      if (results_.enabled()) {
+        policy_spec.inputs[stops_] = yard::inputs_of(policy_spec, stops_);
+        const Json inputs = inputs_of(policy_spec);
         if (const auto known = results_.find(kPlace, policy, inputs, jcts_of)) {
           out[i] = *known;
           continue;
         }
       }
-      playing.push_back(std::move(entrant));
-      who.push_back(i);
+      to_run.push_back(std::move(policy_spec));
+      indices.push_back(i);
     } catch (const InputError&) {
     }
   }
   // (candidates to replay, cells, replicas)
-  std::vector<std::vector<std::vector<double>>> jct_s(playing.size());
+  std::vector<std::vector<std::vector<double>>> jct_s(to_run.size());
   for (auto& of : jct_s) {
     for (const TuneCell& cell : cells_) of.emplace_back(cell.replicas.size());
   }
-  for_each_index(static_cast<int>(replays_.size() * playing.size()), [&](int i) {
+  for_each_index(static_cast<int>(replays_.size() * to_run.size()), [&](int i) {
     throw_if_interrupted();
-    const size_t p = static_cast<size_t>(i) % playing.size();
-    const Replay replay = replays_[static_cast<size_t>(i) / playing.size()];
+    const size_t p = static_cast<size_t>(i) % to_run.size();
+    const ReplicaIndex replay = replays_[static_cast<size_t>(i) / to_run.size()];
     const Scenario& scenario = cells_[replay.cell].replicas[replay.replica];
     const JctSummary all =
-        run_prepared(scenario, playing[p].contestant, playing[p].options).summary.all;
+        run_prepared(scenario, to_run[p].prepared, to_run[p].options).summary.all;
     jct_s[p][replay.cell][replay.replica] = all.finished < all.jobs ? kInfinity : all.mean_jct_s;
   });
-  for (size_t p = 0; p < playing.size(); ++p) {
-    Jcts& means = out[who[p]];
+  for (size_t p = 0; p < to_run.size(); ++p) {
+    Jcts& means = out[indices[p]];
     for (const std::vector<double>& of : jct_s[p]) {
       means.push_back(std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size()));
     }
-    if (results_.keeps()) {
-      results_.keep(kPlace, policy, inputs_of(playing[p]), json_of(means));
+    if (results_.enabled()) {
+      results_.keep(kPlace, policy, inputs_of(to_run[p]), json_of(means));
     }
   }
   return out;

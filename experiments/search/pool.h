@@ -26,26 +26,26 @@ struct TuneCell {
 // combination of values.
 using Jcts = std::vector<double>;
 
-class Pool {
+class CandidateEvaluator {
  public:
   // `results`: a folder of results to reuse and extend; may be empty. Requires: `cells` outlive
   // this object.
-  Pool(const std::vector<TuneCell>& cells, const std::string& results);
+  CandidateEvaluator(const std::vector<TuneCell>& cells, const std::string& results);
 
   // Returns the JCTs of `policy` under each of these options. Throws Interrupted.
-  std::vector<Jcts> play(const std::string& policy,
+  std::vector<Jcts> evaluate(const std::string& policy,
                          const std::vector<RunOptions>& candidates) const;
 
  private:
-  struct Replay {
+  struct ReplicaIndex {
     size_t cell, replica;
   };
-  ResultFolder::Json inputs_of(const Entrant& entrant) const;
+  ResultFolder::Json inputs_of(const PolicySpec& policy_spec) const;
 
   const std::vector<TuneCell>& cells_;
   ResultFolder results_;
   bool stops_;                   // whether all cells allow preemption
-  std::vector<Replay> replays_;  // of one candidate, longest first
+  std::vector<ReplicaIndex> replays_;  // of one candidate, longest first
 };
 
 }  // namespace yard

@@ -18,12 +18,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDecades = 100;    // from this ratio of its ends on, a range is logarithmic
-constexpr double kBelowEnd = 1e-3;  // where a logarithmic range from 0 begins, relative to its end
+constexpr double kLogBegin = 1e-3;  // where a logarithmic range from 0 begins, relative to its end
 bool by_logarithm(const Field& field) {
   return field.min > 0 ? field.max / field.min >= kDecades : field.min == 0 && field.max >= 10;
 }
 
-double log_begin(const Field& field) { return field.min > 0 ? field.min : field.max * kBelowEnd; }
+double log_begin(const Field& field) { return field.min > 0 ? field.min : field.max * kLogBegin; }
 
 double log_sum(const std::vector<double>& jct_s) {
   double sum = 0;
@@ -31,11 +31,11 @@ double log_sum(const std::vector<double>& jct_s) {
   return sum;
 }
 
-class Search {
+class TuneSearch {
  public:
-  Search(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
+  TuneSearch(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
          const TuneOptions& options)
-      : pool_(cells, options.results),
+      : evaluator_(cells, options.results),
         policy_(policy),
         run_(run),
         options_(options),
@@ -57,7 +57,7 @@ class Search {
       // The defaults keep their exact text, without the rounding of the unit range.
       const bool first = tuned_.evaluated == 0;
       if (first) how.front() = run_;
-      const std::vector<Jcts> jct_s = pool_.play(policy_, how);
+      const std::vector<Jcts> jct_s = evaluator_.evaluate(policy_, how);
       std::vector<double> values;
       for (size_t i = 0; i < points.size(); ++i) {
         ++tuned_.evaluated;
@@ -65,8 +65,8 @@ class Search {
         values.push_back(jct_s[i].empty() ? kInfinity : log_sum(jct_s[i]));
         if (first && i == 0) {
           tuned_.default_jct_s = tuned_.jct_s = jct_s[i];
-          least_ = values[i];
-        } else if (values[i] < least_) {
+          best_value_ = values[i];
+        } else if (values[i] < best_value_) {
           keep(points[i], jct_s[i], values[i]);
         }
       }
@@ -88,7 +88,7 @@ class Search {
   }
 
   void keep(const Point& point, const std::vector<double>& jct_s, double value) {
-    least_ = value;
+    best_value_ = value;
     tuned_.jct_s = jct_s;
     for (size_t k = 0; k < numbers_.size(); ++k) {
       tuned_.settings[k].second = value_text(numbers_[k], point[k]);
@@ -107,13 +107,13 @@ class Search {
                       shortest(std::round(ratio() * 1000) / 1000) + " of the defaults'");
   }
 
-  Pool pool_;
+  CandidateEvaluator evaluator_;
   std::string policy_;
   RunOptions run_;
   TuneOptions options_;
   std::vector<Field> numbers_;
   Tuned tuned_;
-  double least_ = kInfinity;
+  double best_value_ = kInfinity;
 };
 
 }  // namespace
@@ -163,7 +163,7 @@ double from_unit(const Field& field, double unit) {
 
 Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
            const TuneOptions& options) {
-  return Search(cells, policy, run, options).run();
+  return TuneSearch(cells, policy, run, options).run();
 }
 
 size_t best_of(const std::vector<Tuned>& tuned) {
@@ -189,7 +189,7 @@ std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
   entry("budget", std::to_string(options.budget));
   entry("refused", std::to_string(tuned.refused));
   entry("seed", std::to_string(options.seed));
-  if (tuned.speeds != SpeedLevel::kTold) entry("speeds", speed_level_name(tuned.speeds));
+  if (tuned.speeds != SpeedLevel::kExact) entry("speeds", speed_level_name(tuned.speeds));
   entry("ratio_to_defaults", shortest(tuned.ratio));
   out << YAML::Key << "cells" << YAML::Value << YAML::BeginMap;
   for (size_t c = 0; c < cells.size(); ++c) {

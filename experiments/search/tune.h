@@ -24,7 +24,7 @@ struct TuneOptions {
 struct Tuned {
   std::string policy;
   Level level = Level::kBlind;
-  SpeedLevel speeds = SpeedLevel::kTold;
+  SpeedLevel speeds = SpeedLevel::kExact;
   std::vector<std::pair<std::string, std::string>> settings;  // every tuned number
   Settings fixed;                                             // given settings, not tuned
   int evaluated = 0;                                          // candidates, refused ones included

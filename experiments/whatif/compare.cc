@@ -17,17 +17,17 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kUsPerS = 1e6;
-constexpr int64_t kMostBlocks = 24;
-constexpr double kMostCorrelation = 0.2;  // between neighbouring blocks
-constexpr int32_t kMostGpus[] = {0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+constexpr int64_t kMaxBlocks = 24;
+constexpr double kMaxCorrelation = 0.2;  // between neighbouring blocks
+constexpr int32_t kSizeLimits[] = {0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
 using Members = std::vector<size_t>;  // indices of jobs, ascending
 
 double seconds(double us) { return us / kUsPerS; }
 
-Figures figures_of(const std::vector<ComparedJob>& jobs, const Members& members,
+WaitFigures figures_of(const std::vector<ComparedJob>& jobs, const Members& members,
                    const std::function<const JobTimes&(const ComparedJob&)>& times_of) {
-  Figures out;
+  WaitFigures out;
   std::vector<int64_t> waits;
   double sum_wait_us = 0, sum_jct_us = 0;
   for (const size_t j : members) {
@@ -80,21 +80,21 @@ BlockSums waiting_blocks(const BlockSums& sums) {
 
 void estimate(const BlockSums& all, Change& change) {
   BlockSums sums = waiting_blocks(all);
-  while (sums.blocks() >= 4 && lag1_correlation(residuals(sums)) > kMostCorrelation) {
-    sums = halved(sums);
+  while (sums.blocks() >= 4 && lag1_correlation(residuals(sums)) > kMaxCorrelation) {
+    sums = merge_pairs(sums);
   }
   change.blocks = sums.blocks();
   change.interval = ratio_interval(sums);
   // An interval over more than two orders of magnitude is useless.
   constexpr double kWidest = 100;
-  change.conclusive = change.blocks >= kLeastBlocks && std::isfinite(change.interval.hi) &&
+  change.conclusive = change.blocks >= kMinBlocks && std::isfinite(change.interval.hi) &&
                       change.interval.hi <= kWidest * change.interval.lo;
 }
 
 Change change_of(const std::vector<ComparedJob>& jobs, const Members& members, size_t c) {
   Change out;
   const auto num_blocks_of_all =
-      static_cast<size_t>(num_blocks(static_cast<int64_t>(jobs.size()), kMostBlocks));
+      static_cast<size_t>(num_blocks(static_cast<int64_t>(jobs.size()), kMaxBlocks));
   BlockSums sums;
   sums.ours.assign(1, std::vector<double>(num_blocks_of_all));
   sums.theirs.resize(num_blocks_of_all);
@@ -124,8 +124,8 @@ Change change_of(const std::vector<ComparedJob>& jobs, const Members& members, s
   out.baseline_longest_s = seconds(static_cast<double>(baseline_longest_us));
   out.longest_s = seconds(static_cast<double>(longest_us));
   if (out.unfinished > 0 && c > 0) return out;
-  out.mean_grows = grows(baseline_us, ours_us);
-  out.longest_grows = grows(baseline_longest_us, longest_us);
+  out.mean_grows = is_regression(baseline_us, ours_us);
+  out.longest_grows = is_regression(baseline_longest_us, longest_us);
   if (baseline_us == 0) return out;
   out.ratio = static_cast<double>(ours_us) / static_cast<double>(baseline_us);
   estimate(sums, out);
@@ -162,19 +162,19 @@ class Comparer {
     for (size_t j = 0; j < jobs_.size(); ++j) sizes[jobs_[j].gpus].push_back(j);
     Table out;
     for (auto at = sizes.begin(); at != sizes.end();) {
-      const auto* most = std::ranges::lower_bound(kMostGpus, at->first);
+      const auto* most = std::ranges::lower_bound(kSizeLimits, at->first);
       const auto first = at;
       Members members;
-      for (; at != sizes.end() && (most == std::end(kMostGpus) || at->first <= *most); ++at) {
+      for (; at != sizes.end() && (most == std::end(kSizeLimits) || at->first <= *most); ++at) {
         members.insert(members.end(), at->second.begin(), at->second.end());
       }
       std::ranges::sort(members);
       const bool one_size = std::next(first) == at;
       out.rows.push_back(row(one_size ? std::to_string(first->first) : range_name(most), members));
       for (auto size = first; !one_size && size != at; ++size) {
-        if (static_cast<int64_t>(size->second.size()) < kLeastJobsOfAClass) continue;
+        if (static_cast<int64_t>(size->second.size()) < kMinJobsPerGroup) continue;
         out.rows.push_back(row(std::to_string(size->first), size->second));
-        out.rows.back().part = true;
+        out.rows.back().single_size = true;
       }
     }
     return out;
@@ -192,7 +192,7 @@ class Comparer {
 
  private:
   static std::string range_name(const int32_t* most) {
-    if (most == std::end(kMostGpus)) return "over " + std::to_string(*(most - 1));
+    if (most == std::end(kSizeLimits)) return "over " + std::to_string(*(most - 1));
     return std::to_string(*(most - 1) + 1) + "-" + std::to_string(*most);
   }
 

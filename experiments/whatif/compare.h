@@ -20,9 +20,9 @@
 namespace yard::whatif {
 
 // Smaller groups of jobs are shown, but verdicts do not name them.
-inline constexpr int64_t kLeastJobsOfAClass = 20;
+inline constexpr int64_t kMinJobsPerGroup = 20;
 // A ratio with fewer independent blocks of time is inconclusive.
-inline constexpr int kLeastBlocks = 6;
+inline constexpr int kMinBlocks = 6;
 
 // Times of one job under a policy or in the log. -1: it did not end, or the log has no times.
 struct JobTimes {
@@ -43,7 +43,7 @@ struct ComparedJob {
 struct Candidate {
   std::string name;
   Level level = Level::kBlind;
-  SpeedLevel speeds = SpeedLevel::kTold;
+  SpeedLevel speeds = SpeedLevel::kExact;
   bool knows_run_times = false;      // it cannot be deployed
   bool needs_checkpointing = false;  // it may preempt jobs
   int64_t preemptions = 0;
@@ -52,7 +52,7 @@ struct Candidate {
 };
 
 // Statistics of a group's ended jobs; 0 if none ended.
-struct Figures {
+struct WaitFigures {
   int64_t jobs = 0, unfinished = 0;
   double mean_wait_s = 0, p50_wait_s = 0, p90_wait_s = 0, p99_wait_s = 0, max_wait_s = 0;
   double mean_jct_s = 0;
@@ -83,14 +83,14 @@ struct Change {
 // A group of jobs.
 struct Row {
   std::string name;   // "17-32", a user, a partition; empty: not in the log
-  bool part = false;  // a single GPU count within the last size range before it
+  bool single_size = false;  // a single GPU count within the last size range before it
   int64_t jobs = 0;
-  Figures logged;
-  std::vector<Figures> by;      // (C)
+  WaitFigures logged;
+  std::vector<WaitFigures> by;      // (C)
   std::vector<Change> changes;  // (C); the first is the baseline against itself
 
   // Whether the row has enough jobs to be named in a verdict on candidate `c`.
-  bool counts(size_t c) const { return changes[c].jobs >= kLeastJobsOfAClass; }
+  bool large_enough(size_t c) const { return changes[c].jobs >= kMinJobsPerGroup; }
 };
 
 // `rows` is empty if no job has the attribute.

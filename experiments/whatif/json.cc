@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json figures_json(const Figures& f) {
+Json figures_json(const WaitFigures& f) {
   return {{"jobs", f.jobs},
           {"unfinished", f.unfinished},
           {"mean_wait_s", f.mean_wait_s},
@@ -35,7 +35,7 @@ Json change_json(const Change& change) {
 
 Json row_json(const Row& row, const std::vector<Candidate>& candidates, const char* key) {
   Json out = {{key, row.name}, {"jobs", row.jobs}, {"logged", figures_json(row.logged)}};
-  if (row.part) out["part_of_range"] = true;
+  if (row.single_size) out["part_of_range"] = true;
   out["policies"] = Json::array();
   for (size_t c = 0; c < candidates.size(); ++c) {
     Json one = {{"policy", candidates[c].name}};
@@ -61,9 +61,9 @@ Json names_json(const std::vector<const Row*>& rows) {
 }  // namespace
 
 void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts,
-              const std::vector<std::string>& lacks, Json& out) {
+              const std::vector<std::string>& limitations, Json& out) {
   const std::vector<Candidate>& candidates = comparison.candidates;
-  out["lacks"] = lacks;
+  out["lacks"] = limitations;
   out["no_bound"] = comparison.no_bound.empty() ? Json(nullptr) : Json(comparison.no_bound);
   out["logged"] = figures_json(comparison.all.logged);
   out["baseline"] = candidates[0].name;

@@ -9,8 +9,8 @@
 
 namespace yard::whatif {
 
-// Adds to `out`: baseline, logged, lacks, runs, verdicts, by_size, by_user, by_partition.
+// Adds to `out`: baseline, logged, limitations, runs, verdicts, by_size, by_user, by_partition.
 void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts,
-              const std::vector<std::string>& lacks, nlohmann::ordered_json& out);
+              const std::vector<std::string>& limitations, nlohmann::ordered_json& out);
 
 }  // namespace yard::whatif

@@ -47,26 +47,26 @@ constexpr const char* kGpusPerNode =
 
 }  // namespace
 
-std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
+std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& facts) {
   std::vector<std::string> out;
   const Counts of = count(trace);
   // Jobs are counted in the window, but rows in the whole file.
   const std::string in_window = of.windowed ? " in the window" : "";
   // Adds "no job names a user", "1 of 300 jobs names no user" or "12 of 300 jobs name no user".
-  const auto add = [&](int64_t lacking, const char* none, const char* one, const char* some,
-                       const std::string& so) {
-    if (lacking == 0) return;
-    out.push_back((lacking == of.jobs ? fmt::format("no job{} {}", in_window, none)
-                                      : fmt::format("{} of {} jobs{} {}", lacking, of.jobs,
-                                                    in_window, lacking == 1 ? one : some)) +
-                  so);
+  const auto add = [&](int64_t num_lacking, const char* none, const char* one, const char* some,
+                       const std::string& consequence) {
+    if (num_lacking == 0) return;
+    out.push_back((num_lacking == of.jobs ? fmt::format("no job{} {}", in_window, none)
+                                      : fmt::format("{} of {} jobs{} {}", num_lacking, of.jobs,
+                                                    in_window, num_lacking == 1 ? one : some)) +
+                  consequence);
   };
-  if (facts.cluster_guessed) {
+  if (facts.cluster_inferred) {
     out.push_back("the cluster is guessed: " + facts.cluster +
                   " is the least that can have run these jobs, and the real one may be larger; "
                   "--cluster says it");
   }
-  if (const int64_t most = most_gpus_held(trace);
+  if (const int64_t most = max_gpus_held(trace);
       facts.cluster_gpus > 0 && most > facts.cluster_gpus) {
     out.push_back(fmt::format(
         "jobs of the log held {} GPUs at once, and {} has {}: what is simulated waits longer than "
@@ -88,7 +88,7 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
       "name no partition or queue", of.no_partition == of.jobs ? ": no table by partition" : "");
   add(of.no_start, "says when it started", "does not say when it started",
       "do not say when they started", ": simulated, but not counted");
-  if (facts.by_submit) {
+  if (facts.ignores_eligible) {
     out.push_back(
         "trace.arrival=Submit: jobs arrive when they were submitted, so that time on hold or "
         "behind a dependency counts as waiting in the log, and the simulated job may start in it");
@@ -109,7 +109,7 @@ std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts) {
   return out;
 }
 
-bool names_eligible(const std::string& path, const std::string& format) {
+bool has_eligible_times(const std::string& path, const std::string& format) {
   if (format == "sacct") {
     Lines lines = Lines::of_file(path);
     std::string_view line;
@@ -132,7 +132,7 @@ bool names_eligible(const std::string& path, const std::string& format) {
   return found;
 }
 
-void need_times(const Trace& trace) {
+void require_logged_times(const Trace& trace) {
   const auto starts = [](const Job& job) { return job.scored && job.logged_start_us >= 0; };
   if (std::ranges::any_of(trace.jobs, starts)) return;
   throw InputError(trace.source,

@@ -9,23 +9,23 @@
 
 namespace yard::whatif {
 
-struct LogFacts {
-  bool cluster_guessed = false;
+struct LogInfo {
+  bool cluster_inferred = false;
   std::string cluster = {};             // as text
   int64_t cluster_gpus = 0;             // 0: not known
   bool has_eligible = false;            // eligible times are logged, so holds are not waits
-  bool by_submit = false;               // trace.arrival=Submit: eligible times are ignored
+  bool ignores_eligible = false;               // trace.arrival=Submit: eligible times are ignored
   std::vector<std::string> notes = {};  // about GPU types and policies without the data they use
 };
 
 // Returns sentences without full stops. Requires: some job is scored.
-std::vector<std::string> lacks_of(const Trace& trace, const LogFacts& facts);
+std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& facts);
 
 // Whether a log has the times at which jobs became eligible: a column of sacct, or "eligible" in
 // "time" of sacct's JSON. `format`: the log's reader; false for all formats but sacct's.
-bool names_eligible(const std::string& path, const std::string& format);
+bool has_eligible_times(const std::string& path, const std::string& format);
 
 // Throws InputError unless some scored job has a logged start.
-void need_times(const Trace& trace);
+void require_logged_times(const Trace& trace);
 
 }  // namespace yard::whatif

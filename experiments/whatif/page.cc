@@ -18,9 +18,9 @@ namespace {
 using report::escape;
 using report::number_text;
 
-constexpr size_t kRowsInSight = 12;  // users or partitions shown; more are folded
-constexpr size_t kMostRows = 1000;   // per table, so that browsers open the page quickly
-constexpr size_t kMostPoints = 200;  // per line
+constexpr size_t kVisibleRows = 12;  // users or partitions shown; more are folded
+constexpr size_t kMaxRows = 1000;   // per table, so that browsers open the page quickly
+constexpr size_t kMaxPoints = 200;  // per line
 
 // Additional styles, also for print, where nothing can scroll.
 constexpr const char* kMoreStyle = R"css(
@@ -46,7 +46,7 @@ td .interval { display: inline-block; vertical-align: middle; }
 )css";
 
 // A policy's short name: "best" for "checkpoint:some/folder/best".
-std::string short_name(const std::string& name) {
+std::string short_label(const std::string& name) {
   const bool checkpoint = name.starts_with("checkpoint:");
   if (!checkpoint && !name.ends_with(".yaml") && !name.ends_with(".yml")) return name;
   const std::filesystem::path path = checkpoint ? name.substr(name.find(':') + 1) : name;
@@ -62,7 +62,7 @@ std::string ratio_cell(const Row& row, size_t c) {
                     : change.mean_s > 0         ? "from nothing"
                                                 : std::string(report::kAbsent);
   if (!change.mean_grows) return out;
-  const bool few = !row.counts(c) && row.name != "all";
+  const bool few = !row.large_enough(c) && row.name != "all";
   return fmt::format("<span class='{}'>{} ▲</span>", few ? "longer few" : "longer", out);
 }
 
@@ -81,7 +81,7 @@ std::string longest_cell(const Row& row, size_t c) {
   return longer ? "<span class='longer'>" + text + " ▲</span>" : text;
 }
 
-std::vector<std::string> wait_cells(const Figures& f) {
+std::vector<std::string> wait_cells(const WaitFigures& f) {
   return {number_text(f.mean_wait_s, 0), number_text(f.p50_wait_s, 0), number_text(f.p90_wait_s, 0),
           number_text(f.p99_wait_s, 0)};
 }
@@ -90,7 +90,7 @@ class Page {
  public:
   Page(const Comparison& comparison, const std::vector<Verdict>& verdicts,
        const std::vector<ComparedJob>& jobs, const PageFacts& facts)
-      : all_(comparison), verdicts_(verdicts), jobs_(jobs), facts_(facts) {}
+      : comparison_(comparison), verdicts_(verdicts), jobs_(jobs), facts_(facts) {}
 
   std::string html() const {
     const std::string title = escape(headline());
@@ -101,30 +101,30 @@ class Page {
            "'unsafe-inline'\"/>\n<title>" +
            escape("What if: " + facts_.source) + "</title>\n<style>" + report::kStyle + kMoreStyle +
            "</style></head>\n<body>\n<header><h1>" + title + "</h1>\n" + intro() +
-           "</header>\n<main>\n" + verdict_list() + lacks() + overall() + distribution() +
-           by_size() + by_name(all_.by_partition, "By partition", "partition") +
-           by_name(all_.by_user, "By user", "user") + how_to_read() + provenance() +
+           "</header>\n<main>\n" + verdict_list() + limitations() + overall() + distribution() +
+           by_size() + by_name(comparison_.by_partition, "By partition", "partition") +
+           by_name(comparison_.by_user, "By user", "user") + how_to_read() + provenance() +
            "</main>\n</body></html>\n";
   }
 
  private:
   std::string headline() const {
-    const Verdict* first = leading(all_, verdicts_);
+    const Verdict* first = headline_verdict(comparison_, verdicts_);
     if (first == nullptr && !verdicts_.empty()) first = &verdicts_.front();
-    return first != nullptr ? first->headline : logged_text(all_);
+    return first != nullptr ? first->headline : fit_to_log_text(comparison_);
   }
 
   std::string intro() const {
     return fmt::format("<p>{} job{} of {} simulated on {}. {}</p>\n",
-                       number_text(static_cast<double>(all_.all.jobs), 0),
-                       all_.all.jobs == 1 ? "" : "s", escape(facts_.source), escape(facts_.cluster),
-                       escape(logged_text(all_)));
+                       number_text(static_cast<double>(comparison_.all.jobs), 0),
+                       comparison_.all.jobs == 1 ? "" : "s", escape(facts_.source), escape(facts_.cluster),
+                       escape(fit_to_log_text(comparison_)));
   }
 
   std::string verdict_list() const {
     if (verdicts_.empty()) return "";
     std::string out = "<section><h2>Verdict</h2>\n";
-    for (const Group& group : groups_of(all_)) {
+    for (const Group& group : groups_of(comparison_)) {
       std::string items;
       for (const size_t c : group.candidates) {
         if (c > 0) items += verdict_item(verdicts_[c - 1]);
@@ -138,19 +138,19 @@ class Page {
 
   static std::string verdict_item(const Verdict& verdict) {
     std::string out = "<li>" + escape(verdict.mean);
-    if (!verdict.losers.empty()) {
+    if (!verdict.longer_groups.empty()) {
       out += " Over 10 % longer on average:<ul>";
-      for (const std::string& loser : verdict.losers) out += "<li>" + escape(loser) + "</li>";
+      for (const std::string& longer_group : verdict.longer_groups) out += "<li>" + escape(longer_group) + "</li>";
       out += "</ul>";
     }
-    return out + " " + escape(verdict.rest) + "</li>\n";
+    return out + " " + escape(verdict.conditions_text) + "</li>\n";
   }
 
-  std::string lacks() const {
-    if (facts_.lacks.empty()) return "";
+  std::string limitations() const {
+    if (facts_.limitations.empty()) return "";
     std::string out =
         "<section><h2>What the log does not say, and how it was read</h2>\n<ul class='lacks'>";
-    for (const std::string& lack : facts_.lacks) out += "<li>" + escape(lack) + "</li>\n";
+    for (const std::string& lack : facts_.limitations) out += "<li>" + escape(lack) + "</li>\n";
     return out + "</ul></section>\n";
   }
 
@@ -158,20 +158,20 @@ class Page {
     report::Table table({"policy", "mean wait s", "median s", "p90 s", "p99 s", "longest s",
                          "times the first's mean wait", "95 % interval", "mean JCT s",
                          "utilisation", "preemptions"});
-    const Figures& logged = all_.all.logged;
+    const WaitFigures& logged = comparison_.all.logged;
     std::vector<std::string> cells = {"the log"};
     for (std::string& cell : wait_cells(logged)) cells.push_back(std::move(cell));
     const std::string none(report::kAbsent);
     cells.insert(cells.end(), {number_text(logged.max_wait_s, 0), none, none,
                                number_text(logged.mean_jct_s, 0), none, none});
     table.row(cells);
-    for (const Group& group : groups_of(all_)) {
+    for (const Group& group : groups_of(comparison_)) {
       if (!group.heading.empty()) table.heading(group.heading);
       for (const size_t c : group.candidates) {
-        const Candidate& policy = all_.candidates[c];
-        cells = policy_cells(all_.all, c);
+        const Candidate& policy = comparison_.candidates[c];
+        cells = policy_cells(comparison_.all, c);
         cells.insert(cells.end(),
-                     {number_text(all_.all.by[c].mean_jct_s, 0), number_text(policy.utilisation, 3),
+                     {number_text(comparison_.all.by[c].mean_jct_s, 0), number_text(policy.utilisation, 3),
                       number_text(static_cast<double>(policy.preemptions), 0)});
         table.row(cells, c == 0 ? "ours" : "");
       }
@@ -180,7 +180,7 @@ class Page {
   }
 
   std::vector<std::string> policy_cells(const Row& row, size_t c) const {
-    std::vector<std::string> cells = {escape(short_name(all_.candidates[c].name))};
+    std::vector<std::string> cells = {escape(short_label(comparison_.candidates[c].name))};
     for (std::string& cell : wait_cells(row.by[c])) cells.push_back(std::move(cell));
     cells.insert(cells.end(), {longest_cell(row, c), ratio_cell(row, c), interval_cell(row, c)});
     return cells;
@@ -189,12 +189,12 @@ class Page {
   std::string by_size() const {
     report::Table table({"policy", "mean wait s", "median s", "p90 s", "p99 s", "longest s",
                          "times the first's mean wait", "95 % interval"});
-    for (const Row& row : all_.by_size.rows) {
-      table.heading(fmt::format("{}{} GPU{}, {} job{}", row.part ? "of these exactly " : "",
+    for (const Row& row : comparison_.by_size.rows) {
+      table.heading(fmt::format("{}{} GPU{}, {} job{}", row.single_size ? "of these exactly " : "",
                                 row.name, row.name == "1" ? "" : "s",
                                 number_text(static_cast<double>(row.jobs), 0),
                                 row.jobs == 1 ? "" : "s"));
-      for (size_t c = 0; c < all_.candidates.size(); ++c) {
+      for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         table.row(policy_cells(row, c), c == 0 ? "ours" : "");
       }
     }
@@ -204,16 +204,16 @@ class Page {
   // A compact table, since there may be many names: a row per name, a column per policy.
   std::string by_name(const Table& of, const char* title, const char* what) const {
     if (of.rows.empty()) return "";
-    const size_t rows = std::min(of.rows.size(), kMostRows);
+    const size_t rows = std::min(of.rows.size(), kMaxRows);
     std::string out = fmt::format(
         "<section><h2>{}</h2>\n<p>Mean wait in seconds, and how many "
         "times that of the first policy; the longest wait of a job "
         "behind the slash. Most jobs first.</p>\n",
         title);
-    out += named_table(of, what, 0, std::min(rows, kRowsInSight));
-    if (rows > kRowsInSight) {
-      out += fmt::format("<details><summary>{} more</summary>\n", rows - kRowsInSight) +
-             named_table(of, what, kRowsInSight, rows) + "</details>\n";
+    out += named_table(of, what, 0, std::min(rows, kVisibleRows));
+    if (rows > kVisibleRows) {
+      out += fmt::format("<details><summary>{} more</summary>\n", rows - kVisibleRows) +
+             named_table(of, what, kVisibleRows, rows) + "</details>\n";
     }
     if (of.rows.size() > rows) out += "<p>The others are in the JSON document.</p>\n";
     return out + "</section>\n";
@@ -221,8 +221,8 @@ class Page {
 
   std::string named_table(const Table& of, const char* what, size_t from, size_t to) const {
     std::vector<std::string> headings = {what, "jobs"};
-    for (const Candidate& policy : all_.candidates) {
-      headings.push_back(short_name(policy.name));
+    for (const Candidate& policy : comparison_.candidates) {
+      headings.push_back(short_label(policy.name));
       std::ranges::replace(headings.back(), '|', ' ');
     }
     report::Table table(headings);
@@ -230,7 +230,7 @@ class Page {
       const Row& row = of.rows[r];
       std::vector<std::string> cells = {row.name.empty() ? "(none)" : escape(row.name),
                                         number_text(static_cast<double>(row.jobs), 0)};
-      for (size_t c = 0; c < all_.candidates.size(); ++c) {
+      for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         const Change& change = row.changes[c];
         std::string cell = number_text(row.by[c].mean_wait_s, 0);
         if (c > 0 && !change.same) {
@@ -264,10 +264,10 @@ class Page {
       within.lines.push_back({name, shares(waits, false), colour, dashed});
       longer.lines.push_back({name, shares(waits, true), colour, dashed});
     };
-    for (size_t c = 0; c < all_.candidates.size(); ++c) {
-      add(short_name(all_.candidates[c].name),
+    for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
+      add(short_label(comparison_.candidates[c].name),
           waits_of([c](const ComparedJob& job) { return job.by[c]; }),
-          all_.candidates[c].knows_run_times);
+          comparison_.candidates[c].knows_run_times);
     }
     add("the log", waits_of([](const ComparedJob& job) { return job.logged; }), true);
     const std::string charts = report::render(within) + report::render(longer);
@@ -293,7 +293,7 @@ class Page {
       const double up_to = static_cast<double>(i + 1) / static_cast<double>(n);
       out.push_back({sorted[i], tail ? 1 - up_to : up_to});
       if (i + 1 == n) break;
-      const size_t step = tail ? (n - i) / 60 : n / kMostPoints;
+      const size_t step = tail ? (n - i) / 60 : n / kMaxPoints;
       i = std::min(n - 1, i + std::max<size_t>(1, step));
     }
     return out;
@@ -302,8 +302,8 @@ class Page {
   static std::string how_to_read() {
     return "<section><h2>How to read this</h2>\n<p>" + escape(kHowToRead) +
            " ▲ marks what grows by over 10 %, pale where there are fewer than " +
-           std::to_string(kLeastJobsOfAClass) + " jobs. Inconclusive: fewer than " +
-           std::to_string(kLeastBlocks) + " independent blocks of time.</p></section>\n";
+           std::to_string(kMinJobsPerGroup) + " jobs. Inconclusive: fewer than " +
+           std::to_string(kMinBlocks) + " independent blocks of time.</p></section>\n";
   }
 
   std::string provenance() const {
@@ -314,7 +314,7 @@ class Page {
     return out + "</dl></section>\n";
   }
 
-  const Comparison& all_;
+  const Comparison& comparison_;
   const std::vector<Verdict>& verdicts_;
   const std::vector<ComparedJob>& jobs_;
   const PageFacts& facts_;

@@ -12,7 +12,7 @@ namespace yard::whatif {
 
 struct PageFacts {
   std::string source, cluster;
-  std::vector<std::string> lacks;
+  std::vector<std::string> limitations;
   std::vector<std::pair<std::string, std::string>> provenance;  // names and values
 };
 

@@ -13,7 +13,7 @@
 namespace yard::whatif {
 namespace {
 
-constexpr size_t kMostRows = 8;  // users or partitions
+constexpr size_t kMaxRows = 8;  // users or partitions
 constexpr size_t kLineLength = 110;
 
 // Wraps text at kLineLength. Lines after the first are indented by `indent` spaces.
@@ -56,7 +56,7 @@ std::string change_text(const Change& change) {
 
 class Printer {
  public:
-  explicit Printer(const Comparison& comparison) : all_(comparison) {
+  explicit Printer(const Comparison& comparison) : comparison_(comparison) {
     for (const Candidate& policy : comparison.candidates) {
       name_width_ = std::max(name_width_, policy.name.size());
     }
@@ -67,16 +67,16 @@ class Printer {
         "{:{}} {:>12} {:>10} {:>12} {:>12} {:>12} {:>14} {:>6} {:>8}  {:13} {:7}  {}\n", "",
         name_width_, "mean wait s", "median s", "p90 s", "p99 s", "longest s", "mean JCT s", "util",
         "preempt", "information", "speeds", "times the first's mean wait");
-    out += figures("logged", all_.all.logged) + fmt::format(" {:>6} {:>8}\n", "-", "-");
-    for (const Group& group : groups_of(all_)) {
+    out += figures("logged", comparison_.all.logged) + fmt::format(" {:>6} {:>8}\n", "-", "-");
+    for (const Group& group : groups_of(comparison_)) {
       if (!group.heading.empty()) out += group.heading + ":\n";
       for (const size_t c : group.candidates) {
-        const Candidate& policy = all_.candidates[c];
+        const Candidate& policy = comparison_.candidates[c];
         out +=
-            figures(policy.name, all_.all.by[c]) +
+            figures(policy.name, comparison_.all.by[c]) +
             fmt::format(" {:6.3f} {:8}  {:13} {:7}  {}{}\n", policy.utilisation, policy.preemptions,
                         level_name(policy.level), speed_level_name(policy.speeds),
-                        c == 0 ? "" : change_text(all_.all.changes[c]),
+                        c == 0 ? "" : change_text(comparison_.all.changes[c]),
                         policy.needs_checkpointing ? "  needs checkpointing" : "");
       }
     }
@@ -92,16 +92,16 @@ class Printer {
     for (size_t r = 0; r < std::min(most, of.rows.size()); ++r) {
       const Row& row = of.rows[r];
       const std::string name = row.name.empty() ? "(none)" : row.name;
-      out += fmt::format("{:{}} {:>7}\n", row.part ? "  of these " + name : name, name_width_ + 2,
+      out += fmt::format("{:{}} {:>7}\n", row.single_size ? "  of these " + name : name, name_width_ + 2,
                          row.jobs);
-      for (size_t c = 0; c < all_.candidates.size(); ++c) {
+      for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         const Change& change = row.changes[c];
-        const Figures& f = row.by[c];
+        const WaitFigures& f = row.by[c];
         out += fmt::format(
             "  {:{}} {:>7} {:>12.0f} {:>10.0f} {:>12.0f} {:>12.0f} {:>12.0f}  {}{}\n",
-            all_.candidates[c].name, name_width_, "", f.mean_wait_s, f.p50_wait_s, f.p90_wait_s,
+            comparison_.candidates[c].name, name_width_, "", f.mean_wait_s, f.p50_wait_s, f.p90_wait_s,
             f.p99_wait_s, f.max_wait_s, c == 0 ? "" : change_text(change),
-            c > 0 && change.mean_grows ? (row.counts(c) ? "  LONGER" : "  longer, few jobs") : "");
+            c > 0 && change.mean_grows ? (row.large_enough(c) ? "  LONGER" : "  longer, few jobs") : "");
       }
     }
     return out + more(of, most);
@@ -112,14 +112,14 @@ class Printer {
     if (of.rows.empty()) return "";
     const size_t width = std::max<size_t>(name_width_, 18);
     std::string out = fmt::format("\n{:{}} {:>7}", title, name_width_ + 2, "jobs");
-    for (const Candidate& policy : all_.candidates)
+    for (const Candidate& policy : comparison_.candidates)
       out += fmt::format("  {:>{}}", policy.name, width);
     out += "  mean wait s (times the first's)\n";
     for (size_t r = 0; r < std::min(most, of.rows.size()); ++r) {
       const Row& row = of.rows[r];
       out += fmt::format("{:{}} {:>7}", row.name.empty() ? "(none)" : row.name, name_width_ + 2,
                          row.jobs);
-      for (size_t c = 0; c < all_.candidates.size(); ++c) {
+      for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         const Change& change = row.changes[c];
         std::string cell = fmt::format("{:.0f}", row.by[c].mean_wait_s);
         if (c > 0) {
@@ -139,13 +139,13 @@ class Printer {
     return fmt::format("and {} more: --report and --json have them all\n", of.rows.size() - most);
   }
 
-  std::string figures(const std::string& name, const Figures& f) const {
+  std::string figures(const std::string& name, const WaitFigures& f) const {
     return fmt::format("{:{}} {:>12.0f} {:>10.0f} {:>12.0f} {:>12.0f} {:>12.0f} {:>14.0f}", name,
                        name_width_, f.mean_wait_s, f.p50_wait_s, f.p90_wait_s, f.p99_wait_s,
                        f.max_wait_s, f.mean_jct_s);
   }
 
-  const Comparison& all_;
+  const Comparison& comparison_;
   size_t name_width_ = 20;
 };
 
@@ -155,19 +155,19 @@ std::string text_of(const Comparison& comparison, const std::vector<Verdict>& ve
                     const Headings& headings) {
   std::string out = fmt::format("{}: {} with a logged start, on {}\n\n", headings.source,
                                 counted_text(comparison.all.jobs, "job"), headings.cluster);
-  if (!headings.lacks.empty()) {
+  if (!headings.limitations.empty()) {
     out += "What the log does not say, and how it was read:\n";
-    for (const std::string& lack : headings.lacks) out += wrapped("- " + lack, 2);
+    for (const std::string& lack : headings.limitations) out += wrapped("- " + lack, 2);
     out += "\n";
   }
   const Printer printer(comparison);
   out += printer.overall();
   if (comparison.candidates.size() > 1) {
     out += printer.table(comparison.by_size, "by GPUs of a job", comparison.by_size.rows.size());
-    out += printer.table(comparison.by_partition, "by partition", kMostRows);
-    out += printer.short_table(comparison.by_user, "by user, most jobs", kMostRows);
+    out += printer.table(comparison.by_partition, "by partition", kMaxRows);
+    out += printer.short_table(comparison.by_user, "by user, most jobs", kMaxRows);
   }
-  out += "\n" + wrapped(logged_text(comparison), 0);
+  out += "\n" + wrapped(fit_to_log_text(comparison), 0);
   for (const Verdict& verdict : verdicts) out += "\n" + wrapped(verdict.text(), 2);
   if (verdicts.empty()) {
     out += wrapped(

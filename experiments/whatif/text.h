@@ -11,7 +11,7 @@ namespace yard::whatif {
 
 struct Headings {
   std::string source, cluster;
-  std::vector<std::string> lacks;
+  std::vector<std::string> limitations;
 };
 
 std::string text_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,

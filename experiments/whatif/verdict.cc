@@ -28,7 +28,7 @@ std::string by_how_much(const Change& change) {
                      range_text(change.baseline_mean_s, change.mean_s), jobs_text(change.jobs));
 }
 
-std::string listed(const std::vector<std::string>& parts) {
+std::string joined(const std::vector<std::string>& parts) {
   std::string out;
   for (size_t i = 0; i < parts.size(); ++i) {
     out += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
@@ -37,76 +37,76 @@ std::string listed(const std::vector<std::string>& parts) {
 }
 
 // "0.59 times easy's (3,941 s to 2,342 s; 95 % interval 0.41 to 0.86)"
-std::string mean_text(const Change& of_all, const std::string& baseline) {
-  if (of_all.same) return "every job waits as long as under " + baseline;
+std::string mean_text(const Change& overall, const std::string& baseline) {
+  if (overall.same) return "every job waits as long as under " + baseline;
   std::string out = "mean wait ";
-  if (std::isfinite(of_all.ratio)) {
-    out += fmt::format("{} times that under {} ({}", ratio_text(of_all.ratio), baseline,
-                       range_text(of_all.baseline_mean_s, of_all.mean_s));
+  if (std::isfinite(overall.ratio)) {
+    out += fmt::format("{} times that under {} ({}", ratio_text(overall.ratio), baseline,
+                       range_text(overall.baseline_mean_s, overall.mean_s));
   } else {
-    out += fmt::format("{} where nothing waits under {} (", seconds_text(of_all.mean_s), baseline);
+    out += fmt::format("{} where nothing waits under {} (", seconds_text(overall.mean_s), baseline);
     return out + "no ratio)";
   }
-  if (!of_all.conclusive && of_all.blocks >= kLeastBlocks) {
+  if (!overall.conclusive && overall.blocks >= kMinBlocks) {
     return out + "; inconclusive: blocks of time differ too much)";
   }
-  if (!of_all.conclusive) {
+  if (!overall.conclusive) {
     return out + fmt::format("; inconclusive: {} independent block{} of time, {} are needed)",
-                             of_all.blocks, of_all.blocks == 1 ? "" : "s", kLeastBlocks);
+                             overall.blocks, overall.blocks == 1 ? "" : "s", kMinBlocks);
   }
-  out += "; 95 % interval " + interval_text(of_all.interval, " to ");
-  const bool open = of_all.interval.lo <= 1 && of_all.interval.hi >= 1;
+  out += "; 95 % interval " + interval_text(overall.interval, " to ");
+  const bool open = overall.interval.lo <= 1 && overall.interval.hi >= 1;
   return out + (open ? ", which leaves open whether it is shorter or longer)" : ")");
 }
 
 // The same for a headline: "mean wait 41 % shorter".
-std::string short_mean_text(const Change& of_all, const std::string& baseline) {
-  if (of_all.same || !std::isfinite(of_all.ratio)) return mean_text(of_all, baseline);
-  const double percent = 100 * std::abs(of_all.ratio - 1);
+std::string short_mean_text(const Change& overall, const std::string& baseline) {
+  if (overall.same || !std::isfinite(overall.ratio)) return mean_text(overall, baseline);
+  const double percent = 100 * std::abs(overall.ratio - 1);
   std::string out = "mean wait ";
-  if (of_all.ratio >= 2) {
-    out += ratio_text(of_all.ratio) + " times as long";
+  if (overall.ratio >= 2) {
+    out += ratio_text(overall.ratio) + " times as long";
   } else if (percent < 0.5) {
     out += "about as long";
   } else {
-    out += fmt::format("{:.0f} % {}", percent, of_all.ratio < 1 ? "shorter" : "longer");
+    out += fmt::format("{:.0f} % {}", percent, overall.ratio < 1 ? "shorter" : "longer");
   }
-  const bool open = of_all.interval.lo <= 1 && of_all.interval.hi >= 1;
-  return out + (of_all.conclusive && !open ? "" : " (inconclusive)");
+  const bool open = overall.interval.lo <= 1 && overall.interval.hi >= 1;
+  return out + (overall.conclusive && !open ? "" : " (inconclusive)");
 }
 
 // "14 of 157 users", "the only user".
-std::string part_of(int64_t count, size_t all, const char* one) {
+std::string count_of(int64_t count, size_t all, const char* one) {
   if (all == 1) return std::string("the only ") + one;
   return fmt::format("{} of {} {}s", count, all, one);
 }
 
 std::string name_of(const Row& row) { return row.name.empty() ? "without a name" : row.name; }
 
-class Speaker {
+class VerdictWriter {
  public:
-  Speaker(const Comparison& comparison, Verdict& verdict) : all_(comparison), verdict_(verdict) {}
+  VerdictWriter(const Comparison& comparison, Verdict& verdict) : comparison_(comparison), verdict_(verdict) {}
 
-  void speak() {
+  void write() {
     const Candidate& policy = candidate();
-    const Change& of_all = all_.all.changes[verdict_.candidate];
-    const std::string& baseline = all_.candidates[0].name;
+    const Change& overall = comparison_.all.changes[verdict_.candidate];
+    const std::string& baseline = comparison_.candidates[0].name;
     const std::string begin = policy.name + " instead of " + baseline + ": ";
     if (verdict_.unfinished > 0) {
       verdict_.headline = begin + "no verdict: " + jobs_text(verdict_.unfinished) + " did not end.";
       verdict_.mean = begin + "no verdict: " + jobs_text(verdict_.unfinished) +
                       " did not end, and how long they would have waited is not known.";
-      verdict_.rest = conditions();
+      verdict_.conditions_text = conditions();
       return;
     }
-    verdict_.headline = begin + short_mean_text(of_all, baseline) + headline_losses();
-    verdict_.mean = begin + mean_text(of_all, baseline) + ".";
-    if (!of_all.same) find_losers();
-    verdict_.rest = (of_all.same ? "" : longest_text()) + conditions();
+    verdict_.headline = begin + short_mean_text(overall, baseline) + headline_losses();
+    verdict_.mean = begin + mean_text(overall, baseline) + ".";
+    if (!overall.same) list_longer_groups();
+    verdict_.conditions_text = (overall.same ? "" : longest_text()) + conditions();
   }
 
  private:
-  const Candidate& candidate() const { return all_.candidates[verdict_.candidate]; }
+  const Candidate& candidate() const { return comparison_.candidates[verdict_.candidate]; }
   const Change& change(const Row& row) const { return row.changes[verdict_.candidate]; }
 
   bool is_named(const Row* row) const {
@@ -114,8 +114,8 @@ class Speaker {
   }
 
   std::string headline_losses() const {
-    if (!verdict_.loses()) {
-      if (all_.all.changes[verdict_.candidate].same) return ".";
+    if (!verdict_.has_losses()) {
+      if (comparison_.all.changes[verdict_.candidate].same) return ".";
       return ", and no " + classes_text() + " waits over 10 % longer" +
              (verdict_.small_classes > 0 ? " (" + small_text() + " would)." : ".");
     }
@@ -123,49 +123,49 @@ class Speaker {
     if (!verdict_.sizes.empty()) {
       std::vector<std::string> names;
       const Row* range = nullptr;  // the last size range
-      for (const Row& row : all_.by_size.rows) {
-        if (!row.part) range = &row;
+      for (const Row& row : comparison_.by_size.rows) {
+        if (!row.single_size) range = &row;
         if (!is_named(&row)) continue;
         // A single size is not named if its range is.
-        if (!row.part || !is_named(range)) names.push_back(row.name);
+        if (!row.single_size || !is_named(range)) names.push_back(row.name);
       }
-      parts.push_back("jobs of " + listed(names) + (names.back() == "1" ? " GPU" : " GPUs"));
+      parts.push_back("jobs of " + joined(names) + (names.back() == "1" ? " GPU" : " GPUs"));
     }
     if (verdict_.users > 0) {
-      parts.push_back(part_of(verdict_.users, all_.by_user.rows.size(), "user"));
+      parts.push_back(count_of(verdict_.users, comparison_.by_user.rows.size(), "user"));
     }
     if (!verdict_.partitions.empty()) {
       parts.push_back(
-          part_of(std::ssize(verdict_.partitions), all_.by_partition.rows.size(), "partition"));
+          count_of(std::ssize(verdict_.partitions), comparison_.by_partition.rows.size(), "partition"));
     }
     std::string out;
-    if (!parts.empty()) out = ", but " + listed(parts) + " would wait over 10 % longer";
+    if (!parts.empty()) out = ", but " + joined(parts) + " would wait over 10 % longer";
     if (verdict_.longest) {
-      const Change& of_all = all_.all.changes[verdict_.candidate];
+      const Change& overall = comparison_.all.changes[verdict_.candidate];
       out += parts.empty() ? ", but" : ", and";
       out += " the longest wait would grow from " +
-             range_text(of_all.baseline_longest_s, of_all.longest_s);
+             range_text(overall.baseline_longest_s, overall.longest_s);
     }
     return out + ".";
   }
 
-  void find_losers() {
+  void list_longer_groups() {
     for (const Row* row : verdict_.sizes) {
-      verdict_.losers.push_back(fmt::format("jobs of {}{} {} {}", row->part ? "exactly " : "",
+      verdict_.longer_groups.push_back(fmt::format("jobs of {}{} {} {}", row->single_size ? "exactly " : "",
                                             row->name, row->name == "1" ? "GPU" : "GPUs",
                                             by_how_much(change(*row))));
     }
     if (verdict_.users > 0) {
-      std::string text = part_of(verdict_.users, all_.by_user.rows.size(), "user");
+      std::string text = count_of(verdict_.users, comparison_.by_user.rows.size(), "user");
       if (verdict_.users == 1) {
         text += ": user ";
       } else {
         text +=
             fmt::format(", {} of them with at least {} jobs, most of all user ",
                         verdict_.large_users == 0 ? "none" : std::to_string(verdict_.large_users),
-                        kLeastJobsOfAClass);
+                        kMinJobsPerGroup);
       }
-      verdict_.losers.push_back(text + name_of(*verdict_.user) + " " +
+      verdict_.longer_groups.push_back(text + name_of(*verdict_.user) + " " +
                                 by_how_much(change(*verdict_.user)));
     }
     if (verdict_.partitions.empty()) return;
@@ -173,26 +173,26 @@ class Speaker {
     for (const Row* row : verdict_.partitions) {
       names.push_back(name_of(*row) + " " + by_how_much(change(*row)));
     }
-    verdict_.losers.push_back(
-        part_of(std::ssize(names), all_.by_partition.rows.size(), "partition") + ": " +
-        listed(names));
+    verdict_.longer_groups.push_back(
+        count_of(std::ssize(names), comparison_.by_partition.rows.size(), "partition") + ": " +
+        joined(names));
   }
 
   std::string longest_text() const {
-    const Change& of_all = all_.all.changes[verdict_.candidate];
-    if (!verdict_.loses()) {
-      return "No " + classes_text() + (all_.by_user.rows.empty() ? "" : ", and no user") +
+    const Change& overall = comparison_.all.changes[verdict_.candidate];
+    if (!verdict_.has_losses()) {
+      return "No " + classes_text() + (comparison_.by_user.rows.empty() ? "" : ", and no user") +
              " waits over 10 % longer, and the longest wait does not grow by more." +
              and_small_classes();
     }
     std::string out;
-    if (verdict_.losers.empty()) {
-      out = "On average no " + classes_text() + (all_.by_user.rows.empty() ? "" : " and no user") +
+    if (verdict_.longer_groups.empty()) {
+      out = "On average no " + classes_text() + (comparison_.by_user.rows.empty() ? "" : " and no user") +
             " waits over 10 % longer. ";
     }
     out += verdict_.longest ? "The longest wait grows from " : "The longest wait goes from ";
-    out += range_text(of_all.baseline_longest_s, of_all.longest_s);
-    const double ratio = of_all.longest_ratio();
+    out += range_text(overall.baseline_longest_s, overall.longest_s);
+    const double ratio = overall.longest_ratio();
     if (std::isfinite(ratio)) out += " (" + ratio_text(ratio) + " times)";
     return out + "." + and_small_classes();
   }
@@ -200,7 +200,7 @@ class Speaker {
   // Mentions partitions only if the log names them.
   std::string classes_text() const {
     return fmt::format("size class{} of at least {} jobs",
-                       all_.by_partition.rows.empty() ? "" : " or partition", kLeastJobsOfAClass);
+                       comparison_.by_partition.rows.empty() ? "" : " or partition", kMinJobsPerGroup);
   }
 
   std::string small_text() const {
@@ -211,19 +211,19 @@ class Speaker {
   std::string and_small_classes() const {
     if (verdict_.small_classes == 0) return "";
     return fmt::format(" Of the classes with fewer than {} jobs, {} would wait over 10 % longer.",
-                       kLeastJobsOfAClass, verdict_.small_classes);
+                       kMinJobsPerGroup, verdict_.small_classes);
   }
 
   std::string conditions() const {
     const Candidate& policy = candidate();
     std::string out;
-    if (const int64_t open = all_.all.by[0].unfinished; open > 0) {
+    if (const int64_t open = comparison_.all.by[0].unfinished; open > 0) {
       out += fmt::format(" {} did not end under {}: no ratio counts {}.", jobs_text(open),
-                         all_.candidates[0].name, open == 1 ? "it" : "them");
+                         comparison_.candidates[0].name, open == 1 ? "it" : "them");
     }
     if (policy.knows_run_times) {
       out += " It knows run times in advance, which no scheduler does: for comparison only.";
-      if (!all_.no_bound.empty()) out += " It bounds nothing here: " + all_.no_bound + ".";
+      if (!comparison_.no_bound.empty()) out += " It bounds nothing here: " + comparison_.no_bound + ".";
     }
     if (policy.needs_checkpointing) {
       out += " It needs checkpointing: ";
@@ -237,7 +237,7 @@ class Speaker {
     return out;
   }
 
-  const Comparison& all_;
+  const Comparison& comparison_;
   Verdict& verdict_;
 };
 
@@ -245,11 +245,11 @@ class Speaker {
 
 std::string Verdict::text() const {
   std::string out = mean;
-  for (size_t i = 0; i < losers.size(); ++i) {
-    out += (i == 0 ? " Over 10 % longer on average: " : "; ") + losers[i];
+  for (size_t i = 0; i < longer_groups.size(); ++i) {
+    out += (i == 0 ? " Over 10 % longer on average: " : "; ") + longer_groups[i];
   }
-  if (!losers.empty()) out += ".";
-  return out + (rest.empty() || rest.starts_with(' ') ? "" : " ") + rest;
+  if (!longer_groups.empty()) out += ".";
+  return out + (conditions_text.empty() || conditions_text.starts_with(' ') ? "" : " ") + conditions_text;
 }
 
 std::vector<Verdict> verdicts_of(const Comparison& comparison) {
@@ -257,18 +257,18 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
   for (size_t c = 1; c < comparison.candidates.size(); ++c) {
     Verdict verdict;
     verdict.candidate = c;
-    const auto loses = [&](const Row& row) { return row.changes[c].mean_grows; };
+    const auto has_losses = [&](const Row& row) { return row.changes[c].mean_grows; };
     for (const Row& row : comparison.by_size.rows) {
-      if (!loses(row)) continue;
-      if (row.counts(c)) {
+      if (!has_losses(row)) continue;
+      if (row.large_enough(c)) {
         verdict.sizes.push_back(&row);
-      } else if (!row.part) {
+      } else if (!row.single_size) {
         ++verdict.small_classes;
       }
     }
     for (const Row& row : comparison.by_partition.rows) {
-      if (!loses(row)) continue;
-      if (row.counts(c)) {
+      if (!has_losses(row)) continue;
+      if (row.large_enough(c)) {
         verdict.partitions.push_back(&row);
       } else {
         ++verdict.small_classes;
@@ -279,7 +279,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
       const Change& change = row.changes[c];
       if (!change.mean_grows) continue;
       ++verdict.users;
-      if (row.counts(c)) ++verdict.large_users;
+      if (row.large_enough(c)) ++verdict.large_users;
       const double more =
           (change.mean_s - change.baseline_mean_s) * static_cast<double>(change.jobs);
       if (verdict.user == nullptr || more > most) {
@@ -289,13 +289,13 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     }
     verdict.unfinished = comparison.all.changes[c].unfinished;
     verdict.longest = comparison.all.changes[c].longest_grows;
-    Speaker(comparison, verdict).speak();
+    VerdictWriter(comparison, verdict).write();
     out.push_back(std::move(verdict));
   }
   return out;
 }
 
-std::string logged_text(const Comparison& comparison) {
+std::string fit_to_log_text(const Comparison& comparison) {
   const double ratio = comparison.logged_ratio;  // NaN if nothing waited
   std::string out = comparison.candidates[0].name + " in place of the site's own scheduler: ";
   if (!std::isfinite(ratio)) {
@@ -318,7 +318,7 @@ std::string logged_text(const Comparison& comparison) {
   return out;
 }
 
-const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>& verdicts) {
+const Verdict* headline_verdict(const Comparison& comparison, const std::vector<Verdict>& verdicts) {
   const Verdict* out = nullptr;
   for (const Verdict& verdict : verdicts) {
     const Candidate& policy = comparison.candidates[verdict.candidate];
@@ -333,15 +333,15 @@ namespace {
 
 // The fewest decimals, up to seven, which keep a ratio on its side of 0, 1 and 1.1.
 int decimals_of(double ratio) {
-  constexpr int kMost = 7;
+  constexpr int kMaxDecimals = 7;
   if (ratio >= 100) return 0;
-  for (int decimals = ratio < 0.1 ? 3 : ratio < 10 ? 2 : 1; decimals < kMost; ++decimals) {
+  for (int decimals = ratio < 0.1 ? 3 : ratio < 10 ? 2 : 1; decimals < kMaxDecimals; ++decimals) {
     const double shown = std::stod(fmt::format("{:.{}f}", ratio, decimals));
     const bool sides_kept = (shown > 0) == (ratio > 0) && (shown > 1) == (ratio > 1) &&
                             (shown < 1) == (ratio < 1) && (shown > 1.1) == (ratio > 1.1);
     if (sides_kept) return decimals;
   }
-  return kMost;
+  return kMaxDecimals;
 }
 
 }  // namespace

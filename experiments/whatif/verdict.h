@@ -23,24 +23,24 @@ struct Verdict {
   // The parts of the verdict: the mean; the size classes, users and partitions which wait over 10 %
   // longer; the longest wait and what a site needs to run the candidate.
   std::string mean;
-  std::vector<std::string> losers;
-  std::string rest;
+  std::vector<std::string> longer_groups;
+  std::string conditions_text;
 
   std::string text() const;
 
-  bool loses() const { return !sizes.empty() || !partitions.empty() || users > 0 || longest; }
+  bool has_losses() const { return !sizes.empty() || !partitions.empty() || users > 0 || longest; }
 };
 
 // Returns a verdict for each candidate except the baseline. They point into `comparison`.
 std::vector<Verdict> verdicts_of(const Comparison& comparison);
 
 // How well the baseline reproduces the log: "fifo in place of ...: mean wait 0.40 times the ...".
-std::string logged_text(const Comparison& comparison);
+std::string fit_to_log_text(const Comparison& comparison);
 
 // The verdict for a page's headline: the candidate with the least mean wait which a site can run
 // without changes (no preemption, no knowledge of run times) and under which all jobs ended. Null
 // if there is none.
-const Verdict* leading(const Comparison& comparison, const std::vector<Verdict>& verdicts);
+const Verdict* headline_verdict(const Comparison& comparison, const std::vector<Verdict>& verdicts);
 
 // "0.59", "1.102": enough digits to keep a ratio on its side of 1 and 1.1; "n/a" if not finite.
 std::string ratio_text(double ratio);

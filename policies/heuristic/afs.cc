@@ -34,19 +34,19 @@ double work_left_s(const View& view, int32_t slot) {
 }
 
 // The values of one job in a comparison of two.
-struct Candidate {
+struct JobGain {
   double left_s = 0;      // work left
-  double speed = kCrawl;  // p
+  double speed = kMinRate;  // p
   double more = 0;        // p' with one task more in `group`
   int32_t group = kNone;  // role group whose growth raises the throughput most
   double time_s() const { return left_s / speed; }
 };
 
 // Returns whether the next task goes to `other` rather than to `leader`.
-bool goes_ahead(const Candidate& other, const Candidate& leader) {
+bool goes_ahead(const JobGain& other, const JobGain& leader) {
   const bool shorter = other.time_s() < leader.time_s();
-  const Candidate& a = shorter ? other : leader;
-  const Candidate& b = shorter ? leader : other;
+  const JobGain& a = shorter ? other : leader;
+  const JobGain& b = shorter ? leader : other;
   const bool to_b = (b.more - b.speed) / b.more > (a.more - a.speed) / a.speed;
   return to_b != shorter;
 }
@@ -59,13 +59,13 @@ class Afs final : public Policy {
   Level level() const override { return Level::kEstimate; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
-    const Foretell foretell(view);
+    const ThroughputModel throughput_model(view);
     const auto speed = [&](const JobSize& size) {
       double best = 0;
-      for (int32_t t = 0; t < foretell.num_types(); ++t) {
-        best = std::max(best, foretell.sized(size.slot, t, size.tasks));
+      for (int32_t t = 0; t < throughput_model.num_types(); ++t) {
+        best = std::max(best, throughput_model.throughput_at_size(size.slot, t, size.tasks));
       }
-      return std::max(best, kCrawl);
+      return std::max(best, kMinRate);
     };
     const auto shortest_first = [&](const JobSize& least) {
       return work_left_s(view, least.slot) / (view.shaped(least.slot) ? speed(least) : 1);
@@ -82,11 +82,11 @@ class Afs final : public Policy {
   static std::optional<Sizes::Grant> longest_gain(const View& view, const Sizes& sizes,
                                                   const Speed& speed) {
     std::optional<Sizes::Grant> out;
-    Candidate leader;
+    JobGain leader;
     for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
       const JobSize& size = sizes.open()[static_cast<size_t>(i)];
       if (size.tasks.empty()) continue;
-      Candidate own{work_left_s(view, size.slot), speed(size)};
+      JobGain own{work_left_s(view, size.slot), speed(size)};
       for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
         if (!sizes.may_grow(i, std::span(&g, 1))) continue;
         JobSize larger = size;
@@ -112,8 +112,8 @@ const PolicyRegistry::Add<Afs> kAfs{
                  "cost, where the paper's framework changes them at once",
      .level = Level::kEstimate,
      .preemptive = true,
-     .by_limits = true,
-     .by_sizes = true,
+     .uses_limits = true,
+     .resizes_jobs = true,
      .fields = describe<Config>}};
 
 }  // namespace

@@ -47,16 +47,16 @@ class BatchOrder final : public Policy {
       : placement_(parse_placement(parse<Config>(settings).placement)) {}
 
   Level level() const override { return Level::kEstimate; }
-  Level least_level() const override { return Level::kHistory; }
+  Level min_level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override {
-    return RollingEstimate::bytes(view) + Ranked::bytes(view);
+    return RollingEstimate::bytes(view) + RankedQueue::bytes(view);
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    const ExpectedTime expected(view, carver);
-    Ranked ranked(view, carver);
+    BumpAllocator bump(memory.data());
+    const ExpectedTime expected(view, bump);
+    RankedQueue ranked(view, bump);
     rank_waiting(view, ranked, [&](int32_t slot) {
       const double submit_s = static_cast<double>(view.submit_us(slot)) * 1e-6;
       const double now_s = static_cast<double>(view.now_us()) * 1e-6;
@@ -67,7 +67,7 @@ class BatchOrder final : public Policy {
   }
 
  private:
-  Placement placement_;
+  PlacementRule placement_;
 };
 
 const PolicyRegistry::Add<BatchOrder<saf>> kSaf{

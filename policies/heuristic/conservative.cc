@@ -50,7 +50,7 @@ class FreeGpus {
     return kNever;
   }
 
-  void take(int64_t from_us, int64_t to_us, int32_t gpus) {
+  void reserve(int64_t from_us, int64_t to_us, int32_t gpus) {
     const size_t first = step_at(from_us), last = step_at(to_us);
     for (size_t i = first; i < last; ++i) steps_[i].gpus -= gpus;
   }
@@ -83,13 +83,13 @@ class Conservative final : public Policy {
   }
 
   Level level() const override { return Level::kEstimate; }
-  Level least_level() const override { return Level::kHistory; }
+  Level min_level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    const ExpectedTime expected(view, carver);
+    BumpAllocator bump(memory.data());
+    const ExpectedTime expected(view, bump);
     if (view.num_waiting() == 0) return;
     const int64_t now_us = view.now_us();
     std::vector<std::pair<int64_t, int32_t>> ends;
@@ -112,13 +112,13 @@ class Conservative final : public Policy {
         if (n > 0) draft.start(slot, draft.scratch(), n);
       }
       // A job that finds no placement although enough GPUs are free keeps its reservation.
-      if (at_us != kNever) free.take(at_us, at_us + for_us, gpus);
+      if (at_us != kNever) free.reserve(at_us, at_us + for_us, gpus);
       slot = next;
     }
   }
 
  private:
-  Placement placement_ = Placement::kFirstFit;
+  PlacementRule placement_ = PlacementRule::kFirstFit;
   int64_t depth_ = 0;
 };
 

@@ -33,7 +33,7 @@ class Easy final : public Policy {
   }
 
   Level level() const override { return Level::kEstimate; }
-  Level least_level() const override { return Level::kBlind; }
+  Level min_level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();
@@ -91,7 +91,7 @@ class Easy final : public Policy {
     return {kNever, 0};
   }
 
-  Placement placement_ = Placement::kFirstFit;
+  PlacementRule placement_ = PlacementRule::kFirstFit;
   QueueOrder order_ = QueueOrder::kArrival;
 };
 
@@ -103,7 +103,7 @@ const PolicyRegistry::Add<Easy> kEasy{
      .fidelity = "exact; the reservation counts GPUs, not nodes; Slurm: nearest is sched/backfill "
                  "with SchedulerParameters=bf_job_part_count_reserve=1",
      .level = Level::kEstimate,
-     .by_limits = true,
+     .uses_limits = true,
      .fields = describe<Config>}};
 
 }  // namespace

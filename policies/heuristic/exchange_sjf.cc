@@ -34,33 +34,33 @@ class ExchangeSjf final : public Policy {
 
   Level level() const override { return Level::kEstimate; }
 
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    take_in_changed(view, ranked, [&](int32_t slot) { return left_us(view, slot); });
-    std::optional<Foretell> foretell;  // built for the first job that has a choice
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    push_waiting(view, ranked, [&](int32_t slot) { return left_us(view, slot); });
+    std::optional<ThroughputModel> throughput_model;  // built for the first job that has a choice
     const auto exchange_of = [&](int32_t slot, std::span<const Piece> pieces) -> Exchange {
       if (!view.may_choose_exchange(slot) || view.shaped(slot)) return {};
-      if (!foretell) foretell.emplace(view);
-      return choose(view, *foretell, slot, pieces);
+      if (!throughput_model) throughput_model.emplace(view);
+      return choose(view, *throughput_model, slot, pieces);
     };
     start_in_order(view, ranked, placement_, draft, exchange_of);
   }
 
  private:
   static double left_us(const View& view, int32_t slot) {
-    return LimitLeft::line(view, slot).at(view.now_us());
+    return LimitRemaining::line(view, slot).at(view.now_us());
   }
 
-  Exchange choose(const View& view, const Foretell& foretell, int32_t slot,
+  Exchange choose(const View& view, const ThroughputModel& throughput_model, int32_t slot,
                   std::span<const Piece> pieces) const {
     Exchange out;
     double best = 0;
     for (const Pattern by :
          {Pattern::kNone, Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
-      const double speed = foretell.alone_on(slot, pieces, by).speed;
+      const double speed = throughput_model.isolated_throughput(slot, pieces, by).speed;
       if (speed > best) best = speed, out.all_reduce = by;
     }
     if (pieces.size() < 2) return out;  // it uses no link
@@ -76,7 +76,7 @@ class ExchangeSjf final : public Policy {
   }
 
   Config config_;
-  Placement placement_;
+  PlacementRule placement_;
 };
 
 const PolicyRegistry::Add<ExchangeSjf> kExchangeSjf{
@@ -86,7 +86,7 @@ const PolicyRegistry::Add<ExchangeSjf> kExchangeSjf{
      .source = "our own, after shortest job first and the alpha-beta model of all-reduces",
      .fidelity = "our own",
      .level = Level::kEstimate,
-     .by_limits = true,
+     .uses_limits = true,
      .fields = describe<Config>}};
 
 }  // namespace

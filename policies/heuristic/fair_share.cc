@@ -50,12 +50,12 @@ class FairShare final : public Policy {
   }
 
   Level level() const override { return Level::kBlind; }
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view, lanes(view)); }
+  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view, lanes(view)); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;
-    Carver carver(memory.data());
-    Ranked ranked(view, carver, lanes(view));
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump, lanes(view));
     const std::vector<Entry> order = in_order(view);
     std::vector<uint8_t> guaranteed(static_cast<size_t>(view.capacity()), 0);
     for (const Entry& job : order) guaranteed[static_cast<size_t>(job.slot)] = job.borrows ? 0 : 1;
@@ -65,8 +65,8 @@ class FairShare final : public Policy {
         const int32_t t = view.tenant(slot) == kNone ? view.num_tenants() : view.tenant(slot);
         return 2 * t + guaranteed[static_cast<size_t>(slot)];
       };
-      rule.may_preempt = [&](int32_t claimant, int32_t holder) {
-        return may_preempt(view, claimant, holder, guaranteed);
+      rule.may_preempt = [&](int32_t waiting, int32_t holder) {
+        return may_preempt(view, waiting, holder, guaranteed);
       };
     }
     ranked.clear();
@@ -80,20 +80,20 @@ class FairShare final : public Policy {
       start_in_order(view, ranked, placement_, draft);
       return;
     }
-    std::vector<Claim> may_stop;
+    std::vector<RankedJob> preemptible_jobs;
     int64_t next_us = kNever;
     for (size_t i = 0; i < order.size(); ++i) {
       const int32_t slot = order[i].slot;
       if (!order[i].held || !view.preemptible(slot)) continue;
       // Counted from the start of running; later changes of its rate do not matter.
-      const int64_t let_be_us = view.until_us(slot) + hold_us();
-      if (let_be_us <= view.now_us()) {
-        may_stop.push_back({{static_cast<double>(i), view.serial(slot)}, slot});
+      const int64_t protected_until_us = view.until_us(slot) + hold_us();
+      if (protected_until_us <= view.now_us()) {
+        preemptible_jobs.push_back({{static_cast<double>(i), view.serial(slot)}, slot});
       } else {
-        next_us = std::min(next_us, let_be_us);
+        next_us = std::min(next_us, protected_until_us);
       }
     }
-    ListedHolders holders(std::move(may_stop));
+    ListedHolders holders(std::move(preemptible_jobs));
     const auto stopped_now = [](int32_t) { return kAfterAll; };  // preempts nothing in turn
     run_first_in_order(view, ranked, holders, rule, stopped_now, draft);
     if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);
@@ -173,17 +173,17 @@ class FairShare final : public Policy {
   }
 
   // Returns whether a waiting job may preempt a holder that comes after it.
-  static bool may_preempt(const View& view, int32_t claimant, int32_t holder,
+  static bool may_preempt(const View& view, int32_t waiting, int32_t holder,
                           const std::vector<uint8_t>& guaranteed) {
-    const int32_t mine = view.tenant(claimant), other = view.tenant(holder);
+    const int32_t mine = view.tenant(waiting), other = view.tenant(holder);
     if (mine == other) return true;
-    if (mine == kNone || guaranteed[static_cast<size_t>(claimant)] == 0) return false;
+    if (mine == kNone || guaranteed[static_cast<size_t>(waiting)] == 0) return false;
     switch (view.tenant_preempts(mine)) {
       case Preempts::kBorrowers:
         return guaranteed[static_cast<size_t>(holder)] == 0;
       case Preempts::kLower:
         return (other == kNone ? 0 : view.tenant_priority(other)) < view.tenant_priority(mine);
-      case Preempts::kAnyone:
+      case Preempts::kAnyJob:
         return true;
       default:
         return false;
@@ -191,7 +191,7 @@ class FairShare final : public Policy {
   }
 
   Config config_;
-  Placement placement_;
+  PlacementRule placement_;
   Owners owners_;
 };
 

@@ -29,7 +29,7 @@ class Fifo final : public Policy {
   }
 
  private:
-  Placement placement_;
+  PlacementRule placement_;
 };
 
 const PolicyRegistry::Add<Fifo> kFifo{"fifo",

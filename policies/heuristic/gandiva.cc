@@ -40,7 +40,7 @@ class Gandiva final : public Policy {
   }
 
   Level level() const override { return Level::kBlind; }
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;
@@ -48,7 +48,7 @@ class Gandiva final : public Policy {
     const auto least_us = static_cast<int64_t>(slice_per_cost_ * static_cast<double>(stop_us));
     const int64_t slice_us = std::max(slice_us_, least_us);
     const int64_t slice_began_us = view.now_us() / slice_us * slice_us;
-    std::vector<Claim> had_slice;  // the job that has run longest is last in order
+    std::vector<RankedJob> had_slice;  // the job that has run longest is last in order
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       const int64_t began_us = view.until_us(slot);  // of running: rates may have changed since
@@ -57,24 +57,24 @@ class Gandiva final : public Policy {
       had_slice.push_back(
           {{kAfterTheQueue + static_cast<double>(ran_us), view.serial(slot)}, slot});
     }
-    if (!had_slice.empty() || view.free_gpus() >= view.least_gpus_waited_for()) {
-      give_turns(view, memory, slice_began_us, std::move(had_slice), draft);
+    if (!had_slice.empty() || view.free_gpus() >= view.min_gpus_waited_for()) {
+      rotate(view, memory, slice_began_us, std::move(had_slice), draft);
     }
     if (view.num_waiting() > 0 && view.num_held() > 0) draft.wake_at(slice_began_us + slice_us);
   }
 
  private:
-  void give_turns(const View& view, Memory& memory, int64_t slice_began_us,
-                  std::vector<Claim> had_slice, Draft& draft) const {
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    const auto place_in_queue = [&](int32_t slot) {
-      const bool may_stop = view.since_us(slot) < slice_began_us;
-      return static_cast<double>(view.queue_rank(slot)) + (may_stop ? 0 : 2 * kAfterTheQueue);
+  void rotate(const View& view, Memory& memory, int64_t slice_began_us,
+                  std::vector<RankedJob> had_slice, Draft& draft) const {
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    const auto queue_position = [&](int32_t slot) {
+      const bool may_preempt = view.since_us(slot) < slice_began_us;
+      return static_cast<double>(view.queue_rank(slot)) + (may_preempt ? 0 : 2 * kAfterTheQueue);
     };
-    rank_waiting(view, ranked, place_in_queue);
+    rank_waiting(view, ranked, queue_position);
     ListedHolders holders(std::move(had_slice));
-    run_first_in_order(view, ranked, holders, rule_, place_in_queue, draft);
+    run_first_in_order(view, ranked, holders, rule_, queue_position, draft);
   }
 
   PreemptionRule rule_;

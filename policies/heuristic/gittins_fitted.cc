@@ -27,7 +27,7 @@ struct Fitted {
   using Config = FittedConfig;
   static constexpr Level kLevel = Level::kDistribution;
 
-  explicit Fitted(const Config& config) : hazards(kNumbers, 0.075F), places(EndPlaces::even()) {
+  explicit Fitted(const Config& config) : hazards(kNumbers, 0.075F), end_offsets(EndOffsets::even()) {
     if (config.hazards.empty()) return;
     if (config.hazards.size() != kNumbers) {
       throw InputError("gittins-fitted.hazards", std::to_string(kNumbers) + " numbers",
@@ -43,12 +43,12 @@ struct Fitted {
   }
   static size_t bytes(const View&) { return 0; }
 
-  struct Now {
-    Now(const Fitted& source, const View& view, Carver&) : source(source), view(view) {}
+  struct Evaluator {
+    Evaluator(const Fitted& source, const View& view, BumpAllocator&) : source(source), view(view) {}
     double seconds(int32_t slot) const {
       const float* of_size =
           source.hazards.data() + size_t{TimeBins::kBins} * job_size(view.gpus(slot));
-      return look_ahead(source.edges, view.attained_us(slot), kUnlimitedUs, of_size, source.places)
+      return predict_remaining(source.edges, view.attained_us(slot), kUnlimitedUs, of_size, source.end_offsets)
           .gittins_s;
     }
     const Fitted& source;
@@ -57,7 +57,7 @@ struct Fitted {
 
   BinEdges edges;
   std::vector<float> hazards;  // (size classes, bins)
-  EndPlaces places;
+  EndOffsets end_offsets;
 };
 
 const PolicyRegistry::Add<IndexPolicy<Fitted>> kFitted{

@@ -69,7 +69,7 @@ class Greedy final : public Policy {
     }
   }
 
-  Placement placement_ = Placement::kFirstFit;
+  PlacementRule placement_ = PlacementRule::kFirstFit;
   QueueOrder order_ = QueueOrder::kArrival;
 };
 

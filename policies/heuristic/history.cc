@@ -33,7 +33,7 @@ struct Predictor {
 class Expected {
  public:
   static size_t bytes(const View& view) {
-    return UserHistory::bytes(view) + Carver::bytes<int32_t>(1);
+    return UserHistory::bytes(view) + BumpAllocator::bytes<int32_t>(1);
   }
 
   // Requires: the same address at every decision, zeroed before the first.
@@ -41,7 +41,7 @@ class Expected {
       : view_(view), history_(memory), config_(config), life_(life) {
     int32_t& point = *reinterpret_cast<int32_t*>(memory + UserHistory::bytes(view));
     ++point;
-    history_.take_in_changed(view);
+    history_.learn_finished(view);
     if (view.num_waiting() == 0) return;  // no keys are needed
     const auto all = [&](auto&& visit) {
       for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
@@ -49,14 +49,14 @@ class Expected {
         visit(slot);
       }
     };
-    all([&](int32_t slot) { history_.ask(view.user(slot), point, shrink()); });
+    all([&](int32_t slot) { history_.prepare(view.user(slot), point, shrink()); });
     std::vector<int32_t> scratch(static_cast<size_t>(view.num_held() + view.num_waiting()));
-    history_.take_in_alive(view, life, point, scratch.data(), all);
+    history_.add_unfinished(view, life, point, scratch.data(), all);
   }
 
   // `less_s`: seconds subtracted from the expectation.
   double key(int32_t slot, double less_s = 0) const {
-    const auto expected = history_.expect(view_.user(slot), view_.submit_us(slot),
+    const auto expected = history_.predict(view_.user(slot), view_.submit_us(slot),
                                           static_cast<float>(config_.sibling_prior));
     double left = life_.log2_left(expected.log2_median, log2_seconds(view_.attained_us(slot)));
     if (less_s > 0) left = log2_coarse(std::max(exp2_coarse(left) - less_s, 1.0));
@@ -83,17 +83,17 @@ class History : public Policy {
   Level level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override {
-    return Expected::bytes(view) + Ranked::bytes(view);
+    return Expected::bytes(view) + RankedQueue::bytes(view);
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     const Expected expected(view, memory.data(), config_.predictor, life_);
     if (view.num_waiting() == 0) return;
-    Carver carver(memory.data() + Expected::bytes(view));
-    Ranked ranked(view, carver);
+    BumpAllocator bump(memory.data() + Expected::bytes(view));
+    RankedQueue ranked(view, bump);
     rank_waiting(view, ranked, [&](int32_t slot) { return expected.key(slot); });
     if constexpr (Config::kPreempts) {
-      std::vector<Claim> held;
+      std::vector<RankedJob> held;
       for (int32_t i = 0; i < view.num_held(); ++i) {
         const int32_t slot = view.held(i);
         if (!view.preemptible(slot)) continue;
@@ -113,7 +113,7 @@ class History : public Policy {
  private:
   Config config_;
   ResidualLife life_;
-  Placement placement_;
+  PlacementRule placement_;
 };
 
 struct SjfConfig {

@@ -8,25 +8,25 @@
 namespace yard {
 namespace {
 
-struct Truth {
+struct TrueTimeLeft {
   using Config = JointConfig;
   static constexpr Level kLevel = Level::kOracle;
-  explicit Truth(const Config&) {}
+  explicit TrueTimeLeft(const Config&) {}
   static size_t bytes(const View&) { return 0; }
-  struct Now {
-    Now(const Truth&, const View& view, Carver&) : view(view) {}
+  struct Evaluator {
+    Evaluator(const TrueTimeLeft&, const View& view, BumpAllocator&) : view(view) {}
     double seconds(int32_t slot) const { return view.left_us(slot) * 1e-6; }
     const View& view;
   };
 };
 
-struct Attained {
+struct AttainedTime {
   using Config = JointConfig;
   static constexpr Level kLevel = Level::kBlind;
-  explicit Attained(const Config&) {}
+  explicit AttainedTime(const Config&) {}
   static size_t bytes(const View&) { return 0; }
-  struct Now {
-    Now(const Attained&, const View& view, Carver&) : view(view) {}
+  struct Evaluator {
+    Evaluator(const AttainedTime&, const View& view, BumpAllocator&) : view(view) {}
     double seconds(int32_t slot) const {
       return static_cast<double>(view.attained_us(slot)) * 1e-6;
     }
@@ -45,7 +45,7 @@ const PolicyRegistry::Add<JointPolicy<Observed>> kJoint{
      .preemptive = true,
      .fields = describe<Observed::Config>}};
 
-const PolicyRegistry::Add<JointPolicy<Attained>> kJointLas{
+const PolicyRegistry::Add<JointPolicy<AttainedTime>> kJointLas{
     "joint-las",
     {.about = "the same in the order of attained service",
      .source = "our own",
@@ -54,7 +54,7 @@ const PolicyRegistry::Add<JointPolicy<Attained>> kJointLas{
      .preemptive = true,
      .fields = describe<JointConfig>}};
 
-const PolicyRegistry::Add<JointPolicy<Truth>> kJointOracle{
+const PolicyRegistry::Add<JointPolicy<TrueTimeLeft>> kJointOracle{
     "joint-oracle",
     {.about = "the same by true time left: a bound",
      .source = "our own",

@@ -3,7 +3,7 @@
 //   las               discretised 2D least attained service alone, as its simulator's `dlas-gpu`
 //   tiresias          with promotion and its placement rule
 //   tiresias-gittins  within a queue by the discretised 2D Gittins index first
-// Placement rule: a job that spreading slows down (the paper's measure is the skew of its model's
+// PlacementRule rule: a job that spreading slows down (the paper's measure is the skew of its model's
 // tensor sizes) waits for as few nodes as can hold it. Others take any GPUs.
 
 #include "env/sim/foretell.h"
@@ -48,8 +48,8 @@ enum class Variant { kLas, kTiresias, kGittins };
 template <Variant kVariant>
 class ByServiceQueues final : public Policy {
  public:
-  static constexpr bool kPlaces = kVariant != Variant::kLas;
-  using Config = std::conditional_t<kPlaces, TiresiasConfig, LasConfig>;
+  static constexpr bool kPlacementRule = kVariant != Variant::kLas;
+  using Config = std::conditional_t<kPlacementRule, TiresiasConfig, LasConfig>;
 
   explicit ByServiceQueues(const Settings& settings) {
     const auto config = parse<Config>(settings);
@@ -58,7 +58,7 @@ class ByServiceQueues final : public Policy {
                .gpu_exponent = config.gpu_exponent,
                .cost_weight = config.cost_weight,
                .gittins = kVariant == Variant::kGittins};
-    if constexpr (kPlaces) {
+    if constexpr (kPlacementRule) {
       queues_.promote_knob = config.promote_knob;
       spread_loss_ = config.spread_loss;
     }
@@ -78,38 +78,38 @@ class ByServiceQueues final : public Policy {
   Level level() const override { return kLevel; }
 
   size_t memory_bytes(const View& view) const override {
-    return Ranked::bytes(view, kLanes) + HeldOrder::bytes(view.capacity()) +
-           RoomIndex::bytes(view, indexed()) + ServiceQueues::bytes(view, queues_) +
-           (kPlaces ? Carver::bytes<uint8_t>(view.capacity()) : 0);
+    return RankedQueue::bytes(view, kLanes) + HeldOrder::bytes(view.capacity()) +
+           VictimIndex::bytes(view, indexed()) + ServiceQueues::bytes(view, queues_) +
+           (kPlacementRule ? BumpAllocator::bytes<uint8_t>(view.capacity()) : 0);
   }
 
   void rebuild(const View& view, Memory& memory) const override {
-    Carver carver(memory.data());
-    ServiceQueues(view, queues_, carver).rebuild();
+    BumpAllocator bump(memory.data());
+    ServiceQueues(view, queues_, bump).rebuild();
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    ServiceQueues queues(view, queues_, carver);
-    Ranked ranked(view, carver, kLanes);
-    HeldOrder held(view.capacity(), carver);
-    RoomIndex rooms(view, indexed(), held, carver);
+    BumpAllocator bump(memory.data());
+    ServiceQueues queues(view, queues_, bump);
+    RankedQueue ranked(view, bump, kLanes);
+    HeldOrder held(view.capacity(), bump);
+    VictimIndex victim_index(view, indexed(), held, bump);
     PreemptionRule rule{placement_};
-    if constexpr (kPlaces) {
-      uint8_t* spreads = carver.allocate<uint8_t>(view.capacity());
-      learn_places(view, spreads);
-      rule.lane_of = [spreads](int32_t slot) { return spreads[slot] == kMayNot ? 1 : 0; };
+    if constexpr (kPlacementRule) {
+      uint8_t* spreads = bump.allocate<uint8_t>(view.capacity());
+      classify_jobs(view, spreads);
+      rule.lane_of = [spreads](int32_t slot) { return spreads[slot] == kNo ? 1 : 0; };
       rule.placement_of = [spreads, this](int32_t slot) {
-        return spreads[slot] == kMayNot ? Placement::kConsolidate : placement_;
+        return spreads[slot] == kNo ? PlacementRule::kConsolidate : placement_;
       };
     }
-    const auto follow = [&](int32_t slot) {
+    const auto update = [&](int32_t slot) {
       held.remove(slot);
       if (view.holds(slot) && view.preemptible(slot)) {
         const Key key = queues.key(slot);
         held.put(slot, {key.value, 0}, key.serial);
       }
-      rooms.follow(slot);
+      victim_index.update(slot);
     };
     const auto rank = [&](int32_t slot) {
       ranked.push(class_in(view, ranked, rule, slot), slot, queues.key(slot));
@@ -124,54 +124,54 @@ class ByServiceQueues final : public Policy {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!all_moved && view.phase(slot) == Phase::kWaiting) rank(slot);
-      follow(slot);
+      update(slot);
     }
-    for (const int32_t slot : queues.moved()) follow(slot);
+    for (const int32_t slot : queues.moved()) update(slot);
     if (all_moved) rank_all();
-    OrderedHolders holders(held, rooms, view.now_us());
+    OrderedHolders holders(held, victim_index, view.now_us());
     run_by_keys(
         view, ranked, holders, rule, [&](int32_t slot) { return queues.stopped_key(slot); }, draft);
-    if (queues.settle(draft.plan())) rank_all();
-    for (const Edit& edit : draft.plan().edits) follow(edit.job.slot);
-    for (const int32_t slot : queues.moved()) follow(slot);
-    rooms.refresh();
+    if (queues.on_plan(draft.plan())) rank_all();
+    for (const Edit& edit : draft.plan().edits) update(edit.job.slot);
+    for (const int32_t slot : queues.moved()) update(slot);
+    victim_index.refresh();
     // No event occurs when a running job passes a limit, so a timer is set.
     const int64_t next_us = queues.next_us();
     if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);
   }
 
  private:
-  static constexpr int32_t kLanes = kPlaces ? 2 : 1;
+  static constexpr int32_t kLanes = kPlacementRule ? 2 : 1;
 
   // The index requires one placement rule for all jobs; first-fit turns it off.
-  Placement indexed() const { return kPlaces ? Placement::kFirstFit : placement_; }
+  PlacementRule indexed() const { return kPlacementRule ? PlacementRule::kFirstFit : placement_; }
 
   // Whether a job may be spread.
-  enum Spreads : uint8_t { kUnknown, kMay, kMayNot };
+  enum MaySpread : uint8_t { kUnknown, kYes, kNo };
 
   // Determines it for jobs that are not yet classified.
-  void learn_places(const View& view, uint8_t* spreads) const {
-    std::optional<Foretell> foretell;
+  void classify_jobs(const View& view, uint8_t* spreads) const {
+    std::optional<ThroughputModel> throughput_model;
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (view.finished(slot)) {
         spreads[slot] = kUnknown;
       } else if (spreads[slot] == kUnknown && (view.shaped(slot) || view.gpus(slot) < 2)) {
-        spreads[slot] = kMay;
+        spreads[slot] = kYes;
       } else if (spreads[slot] == kUnknown) {
-        if (!foretell) foretell.emplace(view);
-        spreads[slot] = spreading_slows(view, *foretell, slot) ? kMayNot : kMay;
+        if (!throughput_model) throughput_model.emplace(view);
+        spreads[slot] = spreading_slows(view, *throughput_model, slot) ? kNo : kYes;
       }
     }
   }
 
   // Compares the throughput on the fewest nodes of a type with that on twice as many.
-  bool spreading_slows(const View& view, const Foretell& foretell, int32_t slot) const {
+  bool spreading_slows(const View& view, const ThroughputModel& throughput_model, int32_t slot) const {
     const int32_t gpus = view.gpus(slot);
-    if (!foretell.places_differ() || !foretell.modelled(slot)) return false;
-    for (int32_t t = 0; t < foretell.num_types(); ++t) {
-      const auto nodes = foretell.nodes_of(t);
-      const double together = foretell.together(slot, t);
+    if (!throughput_model.depends_on_placement() || !throughput_model.modelled(slot)) return false;
+    for (int32_t t = 0; t < throughput_model.num_types(); ++t) {
+      const auto nodes = throughput_model.nodes_of(t);
+      const double together = throughput_model.consolidated_throughput(slot, t);
       if (nodes.empty() || together <= 0) continue;
       const int32_t most = view.spec().node_gpus[nodes.front()];
       const int32_t fewest = (gpus + most - 1) / most, spread = std::min(2 * fewest, gpus);
@@ -180,14 +180,14 @@ class ByServiceQueues final : public Policy {
       for (int32_t i = 0; i < spread; ++i) {
         pieces.push_back({nodes[static_cast<size_t>(i)], (gpus + i) / spread});
       }
-      if (foretell.alone_on(slot, pieces, Pattern::kNone).speed < (1 - spread_loss_) * together) {
+      if (throughput_model.isolated_throughput(slot, pieces, Pattern::kNone).speed < (1 - spread_loss_) * together) {
         return true;
       }
     }
     return false;
   }
 
-  Placement placement_;
+  PlacementRule placement_;
   ServiceQueueRule queues_;
   double spread_loss_ = 0;
 };

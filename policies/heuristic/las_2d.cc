@@ -7,13 +7,13 @@
 namespace yard {
 namespace {
 
-struct Attained {
+struct AttainedIndex {
   using Config = IndexConfig;
   static constexpr Level kLevel = Level::kBlind;
-  explicit Attained(const Config&) {}
+  explicit AttainedIndex(const Config&) {}
   static size_t bytes(const View&) { return 0; }
-  struct Now {
-    Now(const Attained&, const View& view, Carver&) : view(view) {}
+  struct Evaluator {
+    Evaluator(const AttainedIndex&, const View& view, BumpAllocator&) : view(view) {}
     double seconds(int32_t slot) const {
       return static_cast<double>(view.attained_us(slot)) * 1e-6;
     }
@@ -21,7 +21,7 @@ struct Attained {
   };
 };
 
-const PolicyRegistry::Add<IndexPolicy<Attained>> kLas2d{
+const PolicyRegistry::Add<IndexPolicy<AttainedIndex>> kLas2d{
     "2d-las",
     {.about = "least attained service (time x GPUs), without queues",
      .source = "Tiresias, NSDI 2019",

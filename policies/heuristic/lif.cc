@@ -14,7 +14,7 @@ template <bool kQuadratic>
 class Lif final : public Policy {
  public:
   using Model = NodeLoad<kQuadratic>;
-  using Learned = Interference<typename Model::Fit>;
+  using Learned = InterferenceModel<typename Model::Fit>;
 
   explicit Lif(const Settings& settings) { parse<NoConfig>(settings); }
 
@@ -23,16 +23,16 @@ class Lif final : public Policy {
   size_t memory_bytes(const View& view) const override { return Learned::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    const Learned learned(view, carver);
+    BumpAllocator bump(memory.data());
+    const Learned learned(view, bump);
     learned.begin(Model::kStart);
-    learned.follow(view);
+    learned.on_events(view);
     const auto least_slowed = [&](const TaskPlacer::Seat& at) {
       return -learned.time(Model::terms(1 - at.room.gpus, 1 - at.room.cpus, at.others));
     };
     start_first_come(view, least_slowed, draft);
     const TaskPlacer placer(view);
-    learned.look(view, [&](int32_t slot) { return Model::of(view, placer, slot); });
+    learned.scan(view, [&](int32_t slot) { return Model::of(view, placer, slot); });
   }
 };
 

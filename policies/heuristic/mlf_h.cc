@@ -27,16 +27,16 @@ class MlfH final : public Policy {
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    RollingEstimate estimate(view, carver);
-    estimate.follow(view);
+    BumpAllocator bump(memory.data());
+    RollingEstimate estimate(view, bump);
+    estimate.on_events(view);
     const RunEstimate total_s = [&](int32_t slot) { return estimate.total_s(view, slot); };
-    const int32_t may_stop = mlf_may_stop(view, total_s, config_.rule);
+    const int32_t max_preemptions = mlf_may_stop(view, total_s, config_.rule);
     if (config_.load.on) {
-      step_on(view, total_s, 0, draft);
+      run_steps(view, total_s, 0, draft);
       mlf_control_load(view, config_.load, config_.rule.round_us(), draft);
     }
-    step_on(view, total_s, may_stop, draft);
+    run_steps(view, total_s, max_preemptions, draft);
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
       draft.wake_at(view.now_us() + config_.rule.round_us());
@@ -44,22 +44,22 @@ class MlfH final : public Policy {
   }
 
  private:
-  void step_on(const View& view, const RunEstimate& total_s, int32_t may_stop, Draft& draft) const {
-    std::vector<uint8_t> given_up(static_cast<size_t>(view.capacity()), 0);
+  void run_steps(const View& view, const RunEstimate& total_s, int32_t max_preemptions, Draft& draft) const {
+    std::vector<uint8_t> unplaceable(static_cast<size_t>(view.capacity()), 0);
     for (;;) {
-      const MlfStep next = mlf_step(view, total_s, config_.rule, may_stop, given_up.data());
+      const MlfStep next = mlf_step(view, total_s, config_.rule, max_preemptions, unplaceable.data());
       if (next.slot == kNone) break;
       const int32_t held = view.num_held();
       if (carry_out(view, next, draft)) {
-        may_stop -= held + 1 - view.num_held();  // the started job holds GPUs, too
+        max_preemptions -= held + 1 - view.num_held();  // the started job holds GPUs, too
       } else {
-        given_up[static_cast<size_t>(next.slot)] = 1;
+        unplaceable[static_cast<size_t>(next.slot)] = 1;
       }
     }
   }
 
   bool carry_out(const View& view, const MlfStep& step, Draft& draft) const {
-    if (!step.stops.empty()) return start_in_place_of(view, step.slot, step.stops, draft);
+    if (!step.victims.empty()) return preempt_to_start(view, step.slot, step.victims, draft);
     const std::vector<Piece> there = nearest_ideal_place(view, config_.rule, step.slot);
     return draft.start(step.slot, there.data(), static_cast<int32_t>(there.size()));
   }

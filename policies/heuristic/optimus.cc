@@ -31,8 +31,8 @@ struct Config {
 // The expected work and throughput of a job at one decision.
 class Expectation {
  public:
-  Expectation(const View& view, const Foretell& foretell, int32_t slot)
-      : view_(view), foretell_(foretell), slot_(slot), left_s_(work_left_us() * 1e-6) {
+  Expectation(const View& view, const ThroughputModel& throughput_model, int32_t slot)
+      : view_(view), throughput_model_(throughput_model), slot_(slot), left_s_(work_left_us() * 1e-6) {
     std::vector<OptimusRun> samples;
     for (const std::vector<int32_t>& tasks : sampled_sizes()) {
       OptimusRun sample = count(tasks);
@@ -46,7 +46,7 @@ class Expectation {
     const OptimusRun size = count(tasks);
     const double speed =
         fit_ && size.workers > 0 ? fit_->steps_per_s(size.servers, size.workers) : 0;
-    return left_s_ / std::max(speed, kCrawl);
+    return left_s_ / std::max(speed, kMinRate);
   }
 
  private:
@@ -62,8 +62,8 @@ class Expectation {
   // Returns the throughput on the best of its GPU types.
   double speed(const std::vector<int32_t>& tasks) const {
     double best = 0;
-    for (int32_t t = 0; t < foretell_.num_types(); ++t) {
-      best = std::max(best, foretell_.sized(slot_, t, tasks));
+    for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
+      best = std::max(best, throughput_model_.throughput_at_size(slot_, t, tasks));
     }
     return best;
   }
@@ -123,7 +123,7 @@ class Expectation {
   }
 
   const View& view_;
-  const Foretell& foretell_;
+  const ThroughputModel& throughput_model_;
   int32_t slot_;
   double left_s_;
   std::optional<OptimusSync> fit_;
@@ -137,12 +137,12 @@ class Optimus final : public Policy {
   Level level() const override { return Level::kEstimate; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
-    const Foretell foretell(view);
+    const ThroughputModel throughput_model(view);
     const ClusterShares shares(view);
     std::map<int32_t, Expectation> expected;
     const auto gain = [&](const JobSize& size, int32_t group) {
       const Expectation& of =
-          expected.try_emplace(size.slot, view, foretell, size.slot).first->second;
+          expected.try_emplace(size.slot, view, throughput_model, size.slot).first->second;
       std::vector<int32_t> more = size.tasks;
       ++more[static_cast<size_t>(group)];
       const double share = ClusterShares::dominant(shares.of_task(size.slot, group));
@@ -165,8 +165,8 @@ const PolicyRegistry::Add<Optimus> kOptimus{
          "measured; tasks on few nodes, not evenly many on each",
      .level = Level::kEstimate,
      .preemptive = true,
-     .by_limits = true,
-     .by_sizes = true,
+     .uses_limits = true,
+     .resizes_jobs = true,
      .fields = describe<Config>}};
 
 }  // namespace

@@ -17,14 +17,14 @@ enum class Rule { kFifoSkew, kLasSkew, kShortestRate, kShortestMove };
 struct RuleConfig : JointConfig {
   explicit RuleConfig(Rule rule) {
     margin_log2 = 0.5;
-    type_price = 0, harm = 0, left_over = 0.1, stop = 0, clear = 0, spread = 0;
+    type_price = 0, interference_cost = 0, left_over = 0.1, stop = 0, clear = 0, spread = 0;
     move = false, preempt = rule != Rule::kFifoSkew;
     if (rule == Rule::kFifoSkew || rule == Rule::kLasSkew) {
       rate_floor = 0.75, patience_s = 3600;  // slow when spread: waits to be consolidated
       gpu_exponent = rule == Rule::kLasSkew ? 1 : 0;
     } else {
       rate_floor = 0.5, patience_s = 7200;
-      harm = 1;  // separates jobs that slow each other down
+      interference_cost = 1;  // separates jobs that slow each other down
     }
     if (rule == Rule::kShortestMove) move = true;
   }
@@ -40,11 +40,11 @@ struct ByRule {
   explicit ByRule(const Config&) {}
   static size_t bytes(const View& view) { return kByHistory ? RollingEstimate::bytes(view) : 0; }
 
-  struct Now {
-    Now(const ByRule&, const View& view, Carver& carver) : view(view) {
+  struct Evaluator {
+    Evaluator(const ByRule&, const View& view, BumpAllocator& bump) : view(view) {
       if (!kByHistory) return;
-      estimate.emplace(this->view, carver);
-      estimate->follow(this->view);
+      estimate.emplace(this->view, bump);
+      estimate->on_events(this->view);
     }
     double seconds(int32_t slot) const {
       const double attained_s = static_cast<double>(view.attained_us(slot)) * 1e-6;

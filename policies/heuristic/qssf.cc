@@ -34,9 +34,9 @@ class Qssf final : public Policy {
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    RollingEstimate estimate(view, carver);
-    estimate.follow(view);
+    BumpAllocator bump(memory.data());
+    RollingEstimate estimate(view, bump);
+    estimate.on_events(view);
     if (view.num_waiting() == 0) return;
     std::vector<std::tuple<double, int32_t, int32_t>> order;  // service, serial, slot
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
@@ -46,12 +46,12 @@ class Qssf final : public Policy {
     std::sort(order.begin(), order.end());
     const int32_t tenants = config_.per_tenant ? view.num_tenants() : 0;
     std::vector<uint8_t> held_up(static_cast<size_t>(tenants) + 1, 0);  // last: no tenant
-    std::vector<int32_t> no_place;                                      // size classes
+    std::vector<int32_t> unplaceable;                                      // size classes
     for (const auto& [service_s, serial, slot] : order) {
       const int32_t t = tenants == 0 || view.tenant(slot) == kNone ? tenants : view.tenant(slot);
       if (held_up[static_cast<size_t>(t)] != 0) continue;
       const int32_t k = view.size_class(slot);
-      const bool tried = std::find(no_place.begin(), no_place.end(), k) != no_place.end();
+      const bool tried = std::find(unplaceable.begin(), unplaceable.end(), k) != unplaceable.end();
       const int32_t n = tried ? 0 : place(view, placement_, slot, draft.scratch());
       if (n > 0) {
         draft.start(slot, draft.scratch(), n);
@@ -59,13 +59,13 @@ class Qssf final : public Policy {
       }
       if (config_.strict) held_up[static_cast<size_t>(t)] = 1;
       // A tenant at its limit does not block the class for other tenants.
-      if (!tried && view.within_limit(slot)) no_place.push_back(k);
+      if (!tried && view.within_limit(slot)) unplaceable.push_back(k);
     }
   }
 
  private:
   QssfConfig config_;
-  Placement placement_;
+  PlacementRule placement_;
 };
 
 const PolicyRegistry::Add<Qssf> kQssf{
@@ -90,9 +90,9 @@ struct ByEstimate {
   explicit ByEstimate(const Config&) {}
   static size_t bytes(const View& view) { return RollingEstimate::bytes(view); }
 
-  struct Now {
-    Now(const ByEstimate&, const View& view, Carver& carver) : view(view), estimate(view, carver) {
-      estimate.follow(view);
+  struct Evaluator {
+    Evaluator(const ByEstimate&, const View& view, BumpAllocator& bump) : view(view), estimate(view, bump) {
+      estimate.on_events(view);
     }
     double seconds(int32_t slot) const {
       return estimate.total_s(view, slot) - static_cast<double>(view.attained_us(slot)) * 1e-6;

@@ -27,19 +27,19 @@ class Random final : public Policy {
 
   Level level() const override { return Level::kBlind; }
 
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    take_in_changed(view, ranked, [&](int32_t slot) {
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    push_waiting(view, ranked, [&](int32_t slot) {
       return Rng(draw_).split(static_cast<uint64_t>(view.serial(slot))).uniform();
     });
     start_in_order(view, ranked, placement_, draft);
   }
 
  private:
-  Placement placement_ = Placement::kFirstFit;
+  PlacementRule placement_ = PlacementRule::kFirstFit;
   uint64_t draw_ = 1;
 };
 

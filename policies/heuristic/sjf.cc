@@ -13,29 +13,29 @@ struct Config {
   void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
 };
 
-template <class Left>
+template <class RemainingTime>
 class Sjf : public Policy {
  public:
   explicit Sjf(const Settings& settings)
       : placement_(parse_placement(parse<Config>(settings).placement)) {}
 
-  Level level() const override { return Left::kLevel; }
+  Level level() const override { return RemainingTime::kLevel; }
 
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    take_in_changed(view, ranked,
-                    [&](int32_t slot) { return Left::line(view, slot).at(view.now_us()); });
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    push_waiting(view, ranked,
+                    [&](int32_t slot) { return RemainingTime::line(view, slot).at(view.now_us()); });
     start_in_order(view, ranked, placement_, draft);
   }
 
  private:
-  Placement placement_;
+  PlacementRule placement_;
 };
 
-const PolicyRegistry::Add<Sjf<TrueLeft>> kSjf{"sjf",
+const PolicyRegistry::Add<Sjf<TrueRemaining>> kSjf{"sjf",
                                               {.about = "shortest job first by true run time",
                                                .source = "folklore",
                                                .fidelity = "exact",
@@ -43,7 +43,7 @@ const PolicyRegistry::Add<Sjf<TrueLeft>> kSjf{"sjf",
                                                .servable = false,
                                                .fields = describe<Config>}};
 
-const PolicyRegistry::Add<Sjf<LimitLeft>> kSjfEstimate{
+const PolicyRegistry::Add<Sjf<LimitRemaining>> kSjfEstimate{
     "sjf-estimate",
     {.about = "shortest job first by the users' limits",
      .source = "folklore",

@@ -6,7 +6,7 @@
 namespace yard {
 namespace {
 
-const PolicyRegistry::Add<ShortestLeft<TrueLeft, true>> kSrsf{
+const PolicyRegistry::Add<ShortestRemaining<TrueRemaining, true>> kSrsf{
     "srsf",
     {.about = "shortest remaining service first by true run time",
      .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
@@ -14,16 +14,16 @@ const PolicyRegistry::Add<ShortestLeft<TrueLeft, true>> kSrsf{
      .level = Level::kOracle,
      .servable = false,
      .preemptive = true,
-     .fields = describe<ShortestLeftConfig>}};
+     .fields = describe<ShortestRemainingConfig>}};
 
-const PolicyRegistry::Add<ShortestLeft<LimitLeft, true>> kSrsfEstimate{
+const PolicyRegistry::Add<ShortestRemaining<LimitRemaining, true>> kSrsfEstimate{
     "srsf-estimate",
     {.about = "shortest remaining service first by the users' limits",
      .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
      .fidelity = "exact but for gangs, see policies/order.h",
      .level = Level::kEstimate,
      .preemptive = true,
-     .fields = describe<ShortestLeftConfig>}};
+     .fields = describe<ShortestRemainingConfig>}};
 
 }  // namespace
 }  // namespace yard

@@ -6,7 +6,7 @@
 namespace yard {
 namespace {
 
-const PolicyRegistry::Add<ShortestLeft<TrueLeft, false>> kSrtf{
+const PolicyRegistry::Add<ShortestRemaining<TrueRemaining, false>> kSrtf{
     "srtf",
     {.about = "shortest remaining time first by true run time",
      .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
@@ -14,16 +14,16 @@ const PolicyRegistry::Add<ShortestLeft<TrueLeft, false>> kSrtf{
      .level = Level::kOracle,
      .servable = false,
      .preemptive = true,
-     .fields = describe<ShortestLeftConfig>}};
+     .fields = describe<ShortestRemainingConfig>}};
 
-const PolicyRegistry::Add<ShortestLeft<LimitLeft, false>> kSrtfEstimate{
+const PolicyRegistry::Add<ShortestRemaining<LimitRemaining, false>> kSrtfEstimate{
     "srtf-estimate",
     {.about = "shortest remaining time first by the users' limits",
      .source = "Schrage and Miller 1966",
      .fidelity = "exact but for gangs, see policies/order.h",
      .level = Level::kEstimate,
      .preemptive = true,
-     .fields = describe<ShortestLeftConfig>}};
+     .fields = describe<ShortestRemainingConfig>}};
 
 }  // namespace
 }  // namespace yard

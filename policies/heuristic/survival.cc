@@ -19,14 +19,14 @@ struct BySize {
   explicit BySize(const Config&) {}
   static size_t bytes(const View& view) { return Survival::bytes(view); }
 
-  struct Now {
-    Now(const BySize& source, const View& view, Carver& carver)
-        : source(source), view(view), survival(view, carver) {
-      survival.follow(view);
+  struct Evaluator {
+    Evaluator(const BySize& source, const View& view, BumpAllocator& bump)
+        : source(source), view(view), survival(view, bump) {
+      survival.on_events(view);
     }
     double seconds(int32_t slot) const {
-      return look_ahead(source.edges, view.attained_us(slot), kUnlimitedUs,
-                        survival.size_hazards(view, slot), survival.places(view, slot))
+      return predict_remaining(source.edges, view.attained_us(slot), kUnlimitedUs,
+                        survival.size_hazards(view, slot), survival.end_offsets(view, slot))
           .gittins_s;
     }
     const BySize& source;
@@ -42,8 +42,8 @@ struct Careful : IndexConfig {
   Careful() { margin_log2 = 2; }
 };
 
-template <Level kMost>
-using ByAll = SurvivalIndex<kMost, Careful, View>;
+template <Level kMaxLevel>
+using ByAll = SurvivalIndex<kMaxLevel, Careful, View>;
 
 const PolicyRegistry::Add<IndexPolicy<BySize>> kGittins{
     "gittins",
@@ -54,17 +54,17 @@ const PolicyRegistry::Add<IndexPolicy<BySize>> kGittins{
      .preemptive = true,
      .fields = describe<BySize::Config>}};
 
-template <Level kMost>
+template <Level kMaxLevel>
 struct AddSurvival {
   AddSurvival(const char* name, const char* about)
       : add{name,
             {.about = about,
              .source = "our own",
              .fidelity = "our own predictor",
-             .level = kMost,
+             .level = kMaxLevel,
              .preemptive = true,
-             .fields = describe<typename ByAll<kMost>::Config>}} {}
-  PolicyRegistry::Add<IndexPolicy<ByAll<kMost>>> add;
+             .fields = describe<typename ByAll<kMaxLevel>::Config>}} {}
+  PolicyRegistry::Add<IndexPolicy<ByAll<kMaxLevel>>> add;
 };
 
 const AddSurvival<Level::kHistory> kSurvival{

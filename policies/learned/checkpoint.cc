@@ -23,7 +23,7 @@ constexpr const char* kManifest = "manifest.json";
 constexpr const char* kCost = "cost.json";
 
 // Hashes what decides how the weights are used, as the manifest spells it.
-std::string use_hash(const Json& manifest) {
+std::string usage_hash(const Json& manifest) {
   std::string use;
   for (const char* key : {"agent", "network", "task", "feature_schema"})
     use += manifest.at(key).dump();
@@ -54,7 +54,7 @@ std::string digest_of(Json manifest) {
 }
 
 // Throws InputError if the folder has files other than a checkpoint's: these would be lost.
-void refuse_others(const fs::path& folder) {
+void refuse_other_files(const fs::path& folder) {
   if (!fs::is_directory(folder)) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
@@ -79,7 +79,7 @@ double cost_of(const fs::path& folder) {
 }  // namespace
 
 void check_checkpoint_place(const fs::path& folder) {
-  refuse_others(folder);
+  refuse_other_files(folder);
   const AtomicDirectory probe(folder);
 }
 
@@ -96,8 +96,8 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
                    {"scores", c.scores},
                    {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};
   if (!onnx.empty()) manifest["sha256"][kOnnx] = sha256_hex(onnx);
-  manifest["use_sha256"] = use_hash(manifest);
-  refuse_others(folder);
+  manifest["use_sha256"] = usage_hash(manifest);
+  refuse_other_files(folder);
   AtomicDirectory out(folder);
   write_file_atomic(out.path() / kModel, model);
   write_file_atomic(out.path() / kGolden, golden);
@@ -135,11 +135,11 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     c.core_s = cost_of(folder);
     const Json& hashes = manifest.at("sha256");
     const auto use = manifest.at("use_sha256").get<std::string>();
-    if (use != use_hash(manifest)) {
+    if (use != usage_hash(manifest)) {
       throw InputError(
           where,
           "agent, network, task and feature schema with the sha256 " + use + " that it names",
-          use_hash(manifest));
+          usage_hash(manifest));
     }
     manifest.at("agent").get_to(c.agent);
     const std::string schema = feature_schema_of(c.agent);

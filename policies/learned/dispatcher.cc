@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-class Dispatcher final : public TellingPolicy {
+class Dispatcher final : public TracedPolicy {
  public:
   Dispatcher(const Checkpoint& checkpoint, const std::string& where)
       : task_(dispatch_from(checkpoint.task)), net_(network_of(checkpoint, where)) {}
@@ -22,15 +22,15 @@ class Dispatcher final : public TellingPolicy {
     choose(view, memory, draft, nullptr);
   }
 
-  void decide_and_tell(const View& view, Memory& memory, Draft& draft,
-                       Choices& choices) const override {
+  void decide_traced(const View& view, Memory& memory, Draft& draft,
+                       DecisionTrace& choices) const override {
     choose(view, memory, draft, &choices);
   }
 
  private:
-  void choose(const View& view, Memory& memory, Draft& draft, Choices* choices) const {
+  void choose(const View& view, Memory& memory, Draft& draft, DecisionTrace* choices) const {
     draft.wake_at(Dispatch::wake_us(view, task_));
-    if (!Dispatch::take_in(view, task_, memory.data())) return;
+    if (!Dispatch::on_events(view, task_, memory.data())) return;
     std::array<float, Dispatch::kJobs * Dispatch::kJobFeatures> jobs;
     std::array<float, Dispatch::kClusterFeatures> cluster;
     std::array<float, Dispatch::kActions> prior, logits;
@@ -51,21 +51,21 @@ class Dispatcher final : public TellingPolicy {
         throw NonFinite();
       }
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-      if (choices != nullptr) choices->steps.push_back(told(o, logits, best));
+      if (choices != nullptr) choices->steps.push_back(traced_step(o, logits, best));
       if (best == Dispatch::kNothing) return;
       Dispatch::apply(view, task_, memory.data(), slots[static_cast<size_t>(best)], draft.scratch(),
                       draft);
     }
   }
 
-  static Choice told(const Observation& o, const std::array<float, Dispatch::kActions>& logits,
+  static DecisionStep traced_step(const Observation& o, const std::array<float, Dispatch::kActions>& logits,
                      int64_t best) {
-    Choice step;
+    DecisionStep step;
     for (int32_t action = 0; action < Dispatch::kActions; ++action) {
       const auto a = static_cast<size_t>(action);
       if (o.mask[a] == 0) continue;
-      if (action == best) step.chosen = static_cast<int32_t>(step.offers.size());
-      step.offers.push_back({action == Dispatch::kNothing ? kNone : o.slots[a], logits[a]});
+      if (action == best) step.chosen = static_cast<int32_t>(step.options.size());
+      step.options.push_back({action == Dispatch::kNothing ? kNone : o.slots[a], logits[a]});
     }
     return step;
   }
@@ -74,9 +74,9 @@ class Dispatcher final : public TellingPolicy {
   std::unique_ptr<NativeNetwork> net_;
 };
 
-class DispatcherAgent final : public LearnedAgent {
+class DispatcherLoader final : public LearnedAgent {
  public:
-  explicit DispatcherAgent(const Settings& settings) { parse<NoConfig>(settings); }
+  explicit DispatcherLoader(const Settings& settings) { parse<NoConfig>(settings); }
 
   TaskShape shape() const override { return kDispatchShape; }
 
@@ -102,13 +102,13 @@ class DispatcherAgent final : public LearnedAgent {
   }
 };
 
-const LearnedRegistry::Add<DispatcherAgent> kDispatcher{"dispatcher", {}};
+const LearnedRegistry::Add<DispatcherLoader> kDispatcher{"dispatcher", {}};
 
 }  // namespace
 
 nlohmann::ordered_json dispatch_json(const DispatchConfig& task) {
   nlohmann::ordered_json out = {{"name", "dispatch"},
-                                {"placement", kPlacementNames[static_cast<size_t>(task.placement)]},
+                                {"placement", kPlacementRuleNames[static_cast<size_t>(task.placement)]},
                                 {"preempt", task.preempt},
                                 {"gpu_exponent", task.gpu_exponent},
                                 {"margin_log2", task.margin_log2},
@@ -135,9 +135,9 @@ DispatchConfig dispatch_from(const nlohmann::ordered_json& json) {
   DispatchConfig task;
   const auto placement = json.at("placement").get<std::string>();
   bool known = false;
-  for (size_t i = 0; i < std::size(kPlacementNames); ++i) {
-    if (placement != kPlacementNames[i]) continue;
-    task.placement = static_cast<Placement>(i);
+  for (size_t i = 0; i < std::size(kPlacementRuleNames); ++i) {
+    if (placement != kPlacementRuleNames[i]) continue;
+    task.placement = static_cast<PlacementRule>(i);
     known = true;
   }
   if (!known) throw InputError("task.placement", "a placement rule", placement);

@@ -29,7 +29,7 @@ class Flat final : public NativeNetwork {
     write_logits(o, shape_, score, logits);
   }
 
-  std::optional<DrawnScores> draw(OnnxGraph& g, const OnnxGraph::Value& rows,
+  std::optional<OnnxScores> export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
                                   const OnnxGraph::Value& cluster) const override {
     // Fills the window with rows of zeros.
     const int64_t window = shape_.rows, f = shape_.row_features;
@@ -39,7 +39,7 @@ class Flat final : public NativeNetwork {
     const auto x = g.relu(
         g.add("Gemm", {g.reshape(filled, {1, window * f}), g.weight("window.rows"), context}));
     const auto all = g.reshape(g.mlp(x, "trunk", 2), {window + 1});
-    return DrawnScores{g.slice(all, g.integers({0}), g.count(rows)),
+    return OnnxScores{g.slice(all, g.integers({0}), g.count(rows)),
                        g.slice(all, g.integers({window}), g.integers({window + 1}))};
   }
 

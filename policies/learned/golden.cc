@@ -21,13 +21,13 @@ Observation GoldenState::observation() {
 }
 
 double GoldenState::difference(std::span<const float> other) const {
-  double most = 0;
+  double largest = 0;
   for (size_t a = 0; a < logits.size(); ++a) {
     if (mask[a] == 0) continue;
     if (!std::isfinite(other[a])) return std::numeric_limits<double>::infinity();
-    most = std::max<double>(most, std::abs(other[a] - logits[a]));
+    largest = std::max<double>(largest, std::abs(other[a] - logits[a]));
   }
-  return most;
+  return largest;
 }
 
 Tensors pack_golden(const std::vector<GoldenState>& states, const TaskShape& shape) {
@@ -73,15 +73,15 @@ std::vector<GoldenState> unpack_golden(const Tensors& tensors, const TaskShape& 
   std::vector<GoldenState> out(g);
   for (size_t i = 0; i < g; ++i) {
     GoldenState& s = out[i];
-    const auto rows_most = static_cast<size_t>(shape.rows);
+    const auto max_rows = static_cast<size_t>(shape.rows);
     const auto actions = static_cast<size_t>(shape.actions());
-    s.jobs = part("jobs", i, rows_most * static_cast<size_t>(shape.row_features));
+    s.jobs = part("jobs", i, max_rows * static_cast<size_t>(shape.row_features));
     s.cluster = part("cluster", i, static_cast<size_t>(shape.cluster_features));
     s.prior = part("prior", i, actions);
     s.logits = part("logits", i, actions);
     const auto mask = part("mask", i, actions);
     s.mask.assign(mask.begin(), mask.end());
-    s.slots.assign(rows_most, -1);
+    s.slots.assign(max_rows, -1);
     const float n = part("rows", i, 1)[0];
     if (!(n >= 0 && n <= static_cast<float>(shape.rows))) {
       throw InputError(where, "rows in [0, " + std::to_string(shape.rows) + "]", shortest(n));

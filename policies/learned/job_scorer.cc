@@ -70,7 +70,7 @@ void JobScorer::forward(const Observation& o, std::span<float> logits) const {
   write_logits(o, shape_, score, logits);
 }
 
-std::optional<DrawnScores> JobScorer::draw(OnnxGraph& g, const OnnxGraph::Value& rows,
+std::optional<OnnxScores> JobScorer::export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
                                            const OnnxGraph::Value& cluster) const {
   const auto context = g.linear(cluster, "w1_cluster", g.weight("b1"));
   auto h = g.relu(g.linear(rows, "w1_job", context));
@@ -78,9 +78,9 @@ std::optional<DrawnScores> JobScorer::draw(OnnxGraph& g, const OnnxGraph::Value&
   const auto score = g.add("Add", {g.add("MatMul", {h, g.weight("w3")}), g.weight("b3")});
   const auto rows_or_one = g.add("Max", {g.count(rows), g.integers({1})});  // no rows: mean 0
   const auto pool = g.add("Div", {g.add("ReduceSum", {h, g.integers({0})}), g.real(rows_or_one)});
-  const auto beside = g.linear(cluster, "w4_cluster", g.weight("b4"));
-  const auto n = g.relu(g.linear(pool, "w4_pool", beside));
-  return DrawnScores{score, g.add("Add", {g.add("MatMul", {n, g.weight("w5")}), g.weight("b5")})};
+  const auto noop_bias = g.linear(cluster, "w4_cluster", g.weight("b4"));
+  const auto n = g.relu(g.linear(pool, "w4_pool", noop_bias));
+  return OnnxScores{score, g.add("Add", {g.add("MatMul", {n, g.weight("w5")}), g.weight("b5")})};
 }
 
 }  // namespace yard

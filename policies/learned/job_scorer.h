@@ -19,7 +19,7 @@ class JobScorer final : public NativeNetwork {
 
   void forward(const Observation& observation, std::span<float> logits) const override;
   Settings settings() const override;
-  std::optional<DrawnScores> draw(OnnxGraph& graph, const OnnxGraph::Value& rows,
+  std::optional<OnnxScores> export_onnx(OnnxGraph& graph, const OnnxGraph::Value& rows,
                                   const OnnxGraph::Value& cluster) const override;
 
  private:

@@ -28,9 +28,9 @@ class Kernel final : public NativeNetwork {
     write_logits(o, shape_, score, logits);
   }
 
-  std::optional<DrawnScores> draw(OnnxGraph& g, const OnnxGraph::Value& rows,
+  std::optional<OnnxScores> export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
                                   const OnnxGraph::Value& cluster) const override {
-    return DrawnScores{g.mlp(g.beside_each(rows, cluster), "kernel", 4),
+    return OnnxScores{g.mlp(g.append_to_rows(rows, cluster), "kernel", 4),
                        g.mlp(cluster, "nothing", 1)};
   }
 

@@ -40,10 +40,10 @@ void check_tensors(const TrainedWeights& weights,
 
 int64_t length_of(const TrainedWeights& weights, const std::string& name) {
   const auto it = weights.tensors.find(name);
-  const std::string expected = "a vector " + name + " of 1 to " + std::to_string(kMostHidden);
+  const std::string expected = "a vector " + name + " of 1 to " + std::to_string(kMaxHidden);
   if (it == weights.tensors.end()) throw InputError(weights.where, expected, "none");
   const std::vector<int64_t>& shape = it->second.shape;
-  if (shape.size() != 1 || shape[0] < 1 || shape[0] > kMostHidden) {
+  if (shape.size() != 1 || shape[0] < 1 || shape[0] > kMaxHidden) {
     throw InputError(weights.where, expected, "shape " + shape_text(shape));
   }
   return shape[0];

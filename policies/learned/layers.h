@@ -20,7 +20,7 @@ void check_tensors(const TrainedWeights& weights,
                    const std::map<std::string, std::vector<int64_t>>& shapes);
 
 // Returns the length of a vector among the tensors. Throws InputError if it is missing, or longer
-// than kMostHidden.
+// than kMaxHidden.
 int64_t length_of(const TrainedWeights& weights, const std::string& name);
 
 // Returns the settings of a network whose only setting is `hidden`.

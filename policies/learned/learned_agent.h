@@ -62,11 +62,11 @@ class TaskReader {
   explicit TaskReader(const nlohmann::ordered_json& json) : json_(json) {}
 
   template <class T>
-  T number(const char* name, T least, T most) const {
+  T number(const char* name, T min_value, T max_value) const {
     const auto value = json_.at(name).get<T>();
-    if (value >= least && value <= most) return value;
+    if (value >= min_value && value <= max_value) return value;
     throw InputError(std::string("task.") + name,
-                     "in [" + shortest(least) + ", " + shortest(most) + "]", json_.at(name).dump());
+                     "in [" + shortest(min_value) + ", " + shortest(max_value) + "]", json_.at(name).dump());
   }
 
  private:

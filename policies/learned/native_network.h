@@ -16,7 +16,7 @@
 
 namespace yard {
 
-constexpr int64_t kMostHidden = 1024;   // largest number of units of a layer
+constexpr int64_t kMaxHidden = 1024;   // largest number of units of a layer
 constexpr float kLayerNormEps = 1e-5F;  // added to the variance
 
 // Arguments for the construction of a network; not kept afterwards.
@@ -27,7 +27,7 @@ struct TrainedWeights {
 };
 
 // Scores of the rows (R numbers) and of doing nothing (one), of any shape.
-struct DrawnScores {
+struct OnnxScores {
   OnnxGraph::Value rows, nothing;
 };
 
@@ -46,7 +46,7 @@ class NativeNetwork {
 
   // Draws the scores that forward() adds to the prior, as ONNX operators over standardised rows (R,
   // F) and cluster (1, C). Returns nothing by default: its checkpoints have no model.onnx.
-  virtual std::optional<DrawnScores> draw(OnnxGraph&, const OnnxGraph::Value& /*rows*/,
+  virtual std::optional<OnnxScores> export_onnx(OnnxGraph&, const OnnxGraph::Value& /*rows*/,
                                           const OnnxGraph::Value& /*cluster*/) const {
     return std::nullopt;
   }

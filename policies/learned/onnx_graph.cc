@@ -148,7 +148,7 @@ OnnxGraph::Value OnnxGraph::real(const Value& integers) {
   return add("Cast", {integers}, {{"to", kFloat}});
 }
 
-OnnxGraph::Value OnnxGraph::beside_each(const Value& rows, const Value& one) {
+OnnxGraph::Value OnnxGraph::append_to_rows(const Value& rows, const Value& one) {
   const Value shape = concat(count(rows), integers({1}), 0);
   return concat(rows, add("Expand", {one, shape}), 1);
 }

@@ -55,7 +55,7 @@ class OnnxGraph {
   Value count(const Value& x) { return add("Shape", {x}, {{"end", int64_t{1}}}); }
   Value real(const Value& integers);
   // Appends `one` (1, C) to each of `rows` (R, F): (R, F + C).
-  Value beside_each(const Value& rows, const Value& one);
+  Value append_to_rows(const Value& rows, const Value& one);
 
   // Returns the bytes of the file; equal graphs have equal bytes.
   std::string model(const std::string& name) const;

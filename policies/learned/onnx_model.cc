@@ -7,7 +7,7 @@ namespace yard {
 namespace {
 
 // Computes the same as Normaliser in layers.h.
-OnnxGraph::Value standard(OnnxGraph& graph, const OnnxGraph::Value& x, const std::string& name) {
+OnnxGraph::Value standardise(OnnxGraph& graph, const OnnxGraph::Value& x, const std::string& name) {
   const auto centred = graph.add("Sub", {x, graph.weight(name + "_mean")});
   return graph.add("Mul", {centred, graph.weight(name + "_scale")});
 }
@@ -23,8 +23,8 @@ std::string onnx_of(const Checkpoint& checkpoint) {
   const auto prior = graph.input("prior", {"R + 1"});
   const auto scores =
       network_of(checkpoint, "model.safetensors")
-          ->draw(graph, standard(graph, rows, "job"),
-                 graph.reshape(standard(graph, cluster, "cluster"), {1, shape.cluster_features}));
+          ->export_onnx(graph, standardise(graph, rows, "job"),
+                 graph.reshape(standardise(graph, cluster, "cluster"), {1, shape.cluster_features}));
   if (!scores) return "";
   const auto all =
       graph.concat(graph.reshape(scores->rows, {-1}), graph.reshape(scores->nothing, {-1}), 0);

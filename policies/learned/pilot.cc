@@ -11,10 +11,10 @@
 namespace yard {
 namespace {
 
-constexpr uint64_t kDraw = 0x70696C6F74;
+constexpr uint64_t kSampleSeed = 0x70696C6F74;
 
 // What a site allows. It can restrict a checkpoint's task, not extend it.
-struct Allowed {
+struct SitePermissions {
   bool preempt = true, move = true, hold = true, choose_type = true;
   void fields(FieldList& f) {
     f("preempt", preempt, "whether running jobs may be stopped for others");
@@ -24,7 +24,7 @@ struct Allowed {
   }
 };
 
-class Pilot final : public TellingPolicy {
+class Pilot final : public TracedPolicy {
  public:
   Pilot(const PilotTask& task, const Checkpoint& checkpoint, const std::string& where)
       : task_(task), joint_(task.joint()) {
@@ -39,21 +39,21 @@ class Pilot final : public TellingPolicy {
     choose(view, memory, draft, nullptr);
   }
 
-  void decide_and_tell(const View& view, Memory& memory, Draft& draft,
-                       Choices& choices) const override {
-    if (net_ && task_.temperature > 0) choices.draw_key = static_cast<uint64_t>(view.now_us());
+  void decide_traced(const View& view, Memory& memory, Draft& draft,
+                       DecisionTrace& choices) const override {
+    if (net_ && task_.temperature > 0) choices.sample_key = static_cast<uint64_t>(view.now_us());
     choose(view, memory, draft, &choices);
   }
 
  private:
-  void choose(const View& view, Memory& memory, Draft& draft, Choices* choices) const {
+  void choose(const View& view, Memory& memory, Draft& draft, DecisionTrace* choices) const {
     decide_jointly(joint_.joint, joint_.index, view, memory, draft, [&](const Joint& joint) {
-      return net_ ? pick(view, joint, choices) : joint.suggested();
+      return net_ ? pick(view, joint, choices) : joint.expert_action();
     });
   }
 
   // Returns the network's choice among the options of the current job.
-  int32_t pick(const View& view, const Joint& joint, Choices* choices) const {
+  int32_t pick(const View& view, const Joint& joint, DecisionTrace* choices) const {
     std::array<float, size_t{JointTask::kJobs} * JointTask::kJobFeatures> jobs;
     std::array<float, JointTask::kClusterFeatures> cluster;
     std::array<float, JointTask::kActions> prior, logits;
@@ -71,9 +71,9 @@ class Pilot final : public TellingPolicy {
     if (!std::ranges::all_of(logits, [](float v) { return std::isfinite(v); })) throw NonFinite();
     const int32_t action =
         task_.temperature > 0
-            ? draw(view, joint, logits)
+            ? sample(view, joint, logits)
             : static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin());
-    if (choices != nullptr) choices->steps.push_back(told(joint, logits, action));
+    if (choices != nullptr) choices->steps.push_back(traced_step(joint, logits, action));
     return action == JointTask::kNothing ? Joint::kStay : options[static_cast<size_t>(action)];
   }
 
@@ -81,26 +81,26 @@ class Pilot final : public TellingPolicy {
 
   // Returns the weights of the tempered distribution; adds their total to `sum`.
   Weights weights(const std::array<float, JointTask::kActions>& logits, double& sum) const {
-    const float most = *std::ranges::max_element(logits);
+    const float max_logit = *std::ranges::max_element(logits);
     Weights weight;
     for (size_t a = 0; a < logits.size(); ++a) {
       weight[a] = logits[a] <= kMaskedLogit / 2
                       ? 0
-                      : std::exp(static_cast<double>(logits[a] - most) / task_.temperature);
+                      : std::exp(static_cast<double>(logits[a] - max_logit) / task_.temperature);
       sum += weight[a];
     }
     return weight;
   }
 
   // Records the options of one job: their logits, not their placements.
-  Choice told(const Joint& joint, const std::array<float, JointTask::kActions>& logits,
+  DecisionStep traced_step(const Joint& joint, const std::array<float, JointTask::kActions>& logits,
               int32_t action) const {
-    Choice step;
+    DecisionStep step;
     for (int32_t a = 0; a < JointTask::kActions; ++a) {
       const float logit = logits[static_cast<size_t>(a)];
       if (logit <= kMaskedLogit / 2) continue;
-      if (a == action) step.chosen = static_cast<int32_t>(step.offers.size());
-      step.offers.push_back({a == JointTask::kNothing ? kNone : joint.asked(), logit});
+      if (a == action) step.chosen = static_cast<int32_t>(step.options.size());
+      step.options.push_back({a == JointTask::kNothing ? kNone : joint.current_job(), logit});
     }
     if (task_.temperature > 0) {
       double sum = 0;
@@ -111,15 +111,15 @@ class Pilot final : public TellingPolicy {
 
   // Samples from the tempered distribution. The key consists of the time, the job's submission and
   // the number of the question, so that the same request has the same answer.
-  int32_t draw(const View& view, const Joint& joint,
+  int32_t sample(const View& view, const Joint& joint,
                const std::array<float, JointTask::kActions>& logits) const {
     double sum = 0;
     const Weights weight = weights(logits, sum);
-    Rng rng = Rng(kDraw)
+    Rng rng = Rng(kSampleSeed)
                   .split(static_cast<uint64_t>(view.now_us()))
-                  .split(static_cast<uint64_t>(view.submit_us(joint.asked())))
-                  .split(static_cast<uint64_t>(joint.number_asked()))
-                  .split(static_cast<uint64_t>(joint.moves_asked()));
+                  .split(static_cast<uint64_t>(view.submit_us(joint.current_job())))
+                  .split(static_cast<uint64_t>(joint.visit_number()))
+                  .split(static_cast<uint64_t>(joint.visits_running()));
     double left = rng.uniform() * sum;
     int32_t last = JointTask::kNothing;
     for (size_t a = 0; a < weight.size(); ++a) {
@@ -136,9 +136,9 @@ class Pilot final : public TellingPolicy {
   std::unique_ptr<NativeNetwork> net_;  // null: the rule alone
 };
 
-class PilotAgent final : public LearnedAgent {
+class PilotLoader final : public LearnedAgent {
  public:
-  explicit PilotAgent(const Settings& settings) { parse<NoConfig>(settings); }
+  explicit PilotLoader(const Settings& settings) { parse<NoConfig>(settings); }
 
   TaskShape shape() const override { return JointTask::kShape; }
 
@@ -152,12 +152,12 @@ class PilotAgent final : public LearnedAgent {
 
   std::unique_ptr<Policy> policy(const Checkpoint& checkpoint, const std::string& where,
                                  const Settings& settings) const override {
-    const auto allowed = parse<Allowed>(settings);
+    const auto permissions = parse<SitePermissions>(settings);
     PilotTask task = pilot_from(checkpoint.task);
-    task.rule.preempt &= allowed.preempt;
-    task.rule.move &= allowed.move;
-    task.rule.hold &= allowed.hold;
-    task.rule.choose_type &= allowed.choose_type;
+    task.rule.preempt &= permissions.preempt;
+    task.rule.move &= permissions.move;
+    task.rule.hold &= permissions.hold;
+    task.rule.choose_type &= permissions.choose_type;
     return std::make_unique<Pilot>(task, checkpoint, where);
   }
 
@@ -168,11 +168,11 @@ class PilotAgent final : public LearnedAgent {
             .level = JointTask::kLevel,
             .servable = true,
             .preemptive = pilot_from(checkpoint.task).rule.preempt,
-            .fields = describe<Allowed>};
+            .fields = describe<SitePermissions>};
   }
 };
 
-const LearnedRegistry::Add<PilotAgent> kPilot{"pilot", {}};
+const LearnedRegistry::Add<PilotLoader> kPilot{"pilot", {}};
 
 }  // namespace
 

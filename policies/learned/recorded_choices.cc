@@ -8,7 +8,7 @@ namespace yard {
 namespace {
 
 // Floats represent all integers up to here exactly.
-constexpr int64_t kMostExact = int64_t{1} << 24;
+constexpr int64_t kMaxExactFloat = int64_t{1} << 24;
 
 template <class T>
 Tensor column(const std::vector<T>& values) {
@@ -34,13 +34,13 @@ class Unpacker {
     return it->second;
   }
 
-  std::vector<int32_t> whole(const char* name, int64_t length, int32_t most) const {
+  std::vector<int32_t> integers(const char* name, int64_t length, int32_t max_value) const {
     std::vector<int32_t> out;
     for (const float value : tensor(name, {length}).data) {
-      if (!(value >= 0 && value <= static_cast<float>(most)) ||
+      if (!(value >= 0 && value <= static_cast<float>(max_value)) ||
           value != static_cast<float>(static_cast<int32_t>(value))) {
         throw InputError(where_,
-                         std::string(name) + " of whole numbers up to " + std::to_string(most),
+                         std::string(name) + " of whole numbers up to " + std::to_string(max_value),
                          std::to_string(value));
       }
       out.push_back(static_cast<int32_t>(value));
@@ -99,7 +99,7 @@ RecordedChoices RecordedChoices::part(int64_t from, int64_t to) const {
   return out;
 }
 
-void RecordedChoices::show(int64_t i, int64_t offset, Observation& out) const {
+void RecordedChoices::write_observation(int64_t i, int64_t offset, Observation& out) const {
   const int32_t n = rows[static_cast<size_t>(i)];
   const float* job = jobs.data() + offset * shape.row_features;
   std::copy_n(job, int64_t{n} * shape.row_features, out.jobs);
@@ -119,7 +119,7 @@ void RecordedChoices::show(int64_t i, int64_t offset, Observation& out) const {
   put(shape.rows, logit[n]);
   out.rows = n;
   const int32_t chosen = action[static_cast<size_t>(i)];
-  out.suggested = chosen == n ? shape.rows : chosen;
+  out.expert_action = chosen == n ? shape.rows : chosen;
 }
 
 Tensors pack_choices(const RecordedChoices& c) {
@@ -143,16 +143,16 @@ RecordedChoices unpack_choices(const Tensors& tensors, const TaskShape& shape,
   const Unpacker from(tensors, where);
   RecordedChoices out;
   out.shape = shape;
-  out.rows = from.whole("rows", -1, shape.rows);
+  out.rows = from.integers("rows", -1, shape.rows);
   const int64_t steps = out.size(), rows = out.offsets().back();
   out.jobs = from.tensor("jobs", {rows, shape.row_features}).data;
   out.cluster = from.tensor("cluster", {steps, shape.cluster_features}).data;
   out.prior = from.tensor("prior", {rows + steps}).data;
-  out.action = from.whole("action", steps, shape.rows);
-  out.decision = from.whole("decision", steps, kMostExact);
+  out.action = from.integers("action", steps, shape.rows);
+  out.decision = from.integers("decision", steps, kMaxExactFloat);
   out.time_s = from.tensor("time_s", {steps}).data;
   out.probability = from.tensor("probability", {steps}).data;
-  out.missed_decision = from.whole("missed_decision", -1, kMostExact);
+  out.missed_decision = from.integers("missed_decision", -1, kMaxExactFloat);
   const auto missed = static_cast<int64_t>(out.missed_decision.size());
   out.missed_time_s = from.tensor("missed_time_s", {missed}).data;
   const std::vector<int64_t> offset = out.offsets();

@@ -42,7 +42,7 @@ struct RecordedChoices {
 
   // Writes step i to `out` as a task's observe() would. Rows that do not exist are left unchanged.
   // `offset`: offsets()[i]. Requires: `out` has room for all rows.
-  void show(int64_t i, int64_t offset, Observation& out) const;
+  void write_observation(int64_t i, int64_t offset, Observation& out) const;
 };
 
 Tensors pack_choices(const RecordedChoices& choices);

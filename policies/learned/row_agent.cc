@@ -9,7 +9,7 @@ namespace yard {
 namespace {
 
 // Applies the action with the best score, until the task needs no more.
-class RowPolicy final : public TellingPolicy {
+class RowPolicy final : public TracedPolicy {
  public:
   RowPolicy(std::unique_ptr<RowTask> task, const Checkpoint& checkpoint, const std::string& where)
       : task_(std::move(task)), net_(network_of(checkpoint, where)) {}
@@ -22,17 +22,17 @@ class RowPolicy final : public TellingPolicy {
     choose(view, memory, draft, nullptr);
   }
 
-  void decide_and_tell(const View& view, Memory& memory, Draft& draft,
-                       Choices& choices) const override {
+  void decide_traced(const View& view, Memory& memory, Draft& draft,
+                       DecisionTrace& choices) const override {
     choose(view, memory, draft, &choices);
   }
 
  private:
-  void choose(const View& view, Memory& memory, Draft& draft, Choices* choices) const {
+  void choose(const View& view, Memory& memory, Draft& draft, DecisionTrace* choices) const {
     std::byte* own = memory.data();
-    task_->follow(view, own);
-    task_->open(view, own);
-    if (task_->asks(view, own)) {
+    task_->on_events(view, own);
+    task_->begin_round(view, own);
+    if (task_->needs_action(view, own)) {
       const TaskShape shape = task_->shape();
       const auto rows = static_cast<size_t>(shape.rows),
                  actions = static_cast<size_t>(shape.actions());
@@ -54,20 +54,20 @@ class RowPolicy final : public TellingPolicy {
           throw NonFinite();
         }
         const auto best = static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin());
-        if (choices != nullptr) choices->steps.push_back(told(o, shape, logits, best));
-        task_->take(view, own, best, draft);
-      } while (task_->asks(view, own));
+        if (choices != nullptr) choices->steps.push_back(traced_step(o, shape, logits, best));
+        task_->apply(view, own, best, draft);
+      } while (task_->needs_action(view, own));
     }
-    task_->close(view, own, draft);
+    task_->commit(view, own, draft);
   }
 
-  static Choice told(const Observation& o, const TaskShape& shape, const std::vector<float>& logits,
+  static DecisionStep traced_step(const Observation& o, const TaskShape& shape, const std::vector<float>& logits,
                      int32_t best) {
-    Choice step;
+    DecisionStep step;
     for (int32_t a = 0; a < shape.actions(); ++a) {
       if (o.mask[a] == 0) continue;
-      if (a == best) step.chosen = static_cast<int32_t>(step.offers.size());
-      step.offers.push_back({a == shape.rows ? kNone : o.slots[a], logits[static_cast<size_t>(a)]});
+      if (a == best) step.chosen = static_cast<int32_t>(step.options.size());
+      step.options.push_back({a == shape.rows ? kNone : o.slots[a], logits[static_cast<size_t>(a)]});
     }
     return step;
   }
@@ -76,9 +76,9 @@ class RowPolicy final : public TellingPolicy {
   std::unique_ptr<NativeNetwork> net_;
 };
 
-class RowAgent final : public LearnedAgent {
+class RowAgentLoader final : public LearnedAgent {
  public:
-  explicit RowAgent(const std::string& name) : name_(name), task_(RowTasks::make(name, {})) {}
+  explicit RowAgentLoader(const std::string& name) : name_(name), task_(RowTasks::make(name, {})) {}
 
   TaskShape shape() const override { return task_->shape(); }
   std::string feature_schema() const override { return task_->feature_schema(); }
@@ -98,7 +98,7 @@ class RowAgent final : public LearnedAgent {
             .level = info.level,
             .servable = info.servable,
             .preemptive = info.preemptive,
-            .by_sizes = info.by_sizes};
+            .resizes_jobs = info.resizes_jobs};
   }
 
  private:
@@ -109,7 +109,7 @@ class RowAgent final : public LearnedAgent {
 }  // namespace
 
 std::unique_ptr<LearnedAgent> row_agent(const std::string& name) {
-  return std::make_unique<RowAgent>(name);
+  return std::make_unique<RowAgentLoader>(name);
 }
 
 nlohmann::ordered_json row_task_json(const std::string& name, const RowTask& task) {

@@ -20,7 +20,7 @@ void softmax(RowMatrix& m) {
   m = m.array().colwise() / m.rowwise().sum().array().eval();
 }
 
-RowMatrix normal(RowMatrix m) {
+RowMatrix layer_norm(RowMatrix m) {
   m.colwise() -= m.rowwise().mean().eval();
   const Vector variance = m.rowwise().squaredNorm() / static_cast<float>(m.cols());
   m.array().colwise() /= (variance.array() + kLayerNormEps).sqrt();
@@ -54,8 +54,8 @@ class SetTransformer final : public NativeNetwork {
       const RowMatrix e = embed_(x).cwiseMax(0.0F);
       RowMatrix share = scale * (e * query_.transpose()) * (e * key_.transpose()).transpose();
       softmax(share);
-      const RowMatrix u = normal(e + (share * e) * mix_.transpose());
-      const RowMatrix all = normal(u + widen_(u).cwiseMax(0.0F));
+      const RowMatrix u = layer_norm(e + (share * e) * mix_.transpose());
+      const RowMatrix all = layer_norm(u + widen_(u).cwiseMax(0.0F));
       score.head(o.rows) = score_(all);
       RowMatrix weight = scale * (all * seed_).transpose();
       softmax(weight);
@@ -65,24 +65,24 @@ class SetTransformer final : public NativeNetwork {
     write_logits(o, shape_, score, logits);
   }
 
-  std::optional<DrawnScores> draw(OnnxGraph& g, const OnnxGraph::Value& rows,
+  std::optional<OnnxScores> export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
                                   const OnnxGraph::Value& cluster) const override {
     const int64_t h = seed_.size();
     const float scale = 1 / std::sqrt(static_cast<float>(h));
     const auto ones = g.constant({{h}, std::vector<float>(static_cast<size_t>(h), 1.0F)});
-    const auto normal = [&](const OnnxGraph::Value& x) {
+    const auto layer_norm = [&](const OnnxGraph::Value& x) {
       return g.add("LayerNormalization", {x, ones}, {{"epsilon", kLayerNormEps}});
     };
-    const auto e = g.relu(g.mlp(g.beside_each(rows, cluster), "embed", 1));
-    const auto fits = g.add("Gemm", {g.linear(e, "query", ""), g.linear(e, "key", "")},
+    const auto e = g.relu(g.mlp(g.append_to_rows(rows, cluster), "embed", 1));
+    const auto attention_logits = g.add("Gemm", {g.linear(e, "query", ""), g.linear(e, "key", "")},
                             {{"alpha", scale}, {"transB", int64_t{1}}});
-    const auto seen = g.add("MatMul", {g.add("Softmax", {fits}), e});
-    const auto u = normal(g.add("Add", {e, g.linear(seen, "mix", "")}));
-    const auto all = normal(g.add("Add", {u, g.relu(g.mlp(u, "widen", 1))}));
-    const auto liked =
+    const auto attended = g.add("MatMul", {g.add("Softmax", {attention_logits}), e});
+    const auto u = layer_norm(g.add("Add", {e, g.linear(attended, "mix", "")}));
+    const auto all = layer_norm(g.add("Add", {u, g.relu(g.mlp(u, "widen", 1))}));
+    const auto pooling_logits =
         g.add("Mul", {g.add("MatMul", {all, g.weight("seed")}), g.constant({{}, {scale}})});
-    const auto pooled = g.add("MatMul", {g.add("Softmax", {liked}), all});
-    return DrawnScores{g.mlp(all, "score", 1),
+    const auto pooled = g.add("MatMul", {g.add("Softmax", {pooling_logits}), all});
+    return OnnxScores{g.mlp(all, "score", 1),
                        g.mlp(g.concat(g.reshape(pooled, {1, h}), cluster, 1), "nothing", 2)};
   }
 

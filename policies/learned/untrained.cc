@@ -23,7 +23,7 @@ class Untrained final : public NativeNetwork {
 };
 
 // Returns the rule with its default numbers. What the cluster allows is kept.
-nlohmann::ordered_json unsearched(const nlohmann::ordered_json& json) {
+nlohmann::ordered_json with_default_numbers(const nlohmann::ordered_json& json) {
   const PilotTask searched = pilot_from(json);
   PilotTask out;
   out.rule.preempt = searched.rule.preempt;
@@ -40,7 +40,7 @@ Checkpoint untrained_of(const Checkpoint& checkpoint) {
   out.agent = checkpoint.agent;
   const bool rule = checkpoint.network == "none";
   out.network = rule ? "none" : kUntrainedNetwork;
-  out.task = rule ? unsearched(checkpoint.task) : checkpoint.task;
+  out.task = rule ? with_default_numbers(checkpoint.task) : checkpoint.task;
   out.digest = sha256_hex("untrained " + out.agent + ' ' + out.network + ' ' + out.task.dump() +
                           ' ' + learned_agent(out.agent)->feature_schema());
   return out;

@@ -67,18 +67,18 @@ TEST_P(Choices, AreSampledAndDifferAsLibTorchSays) {
   const Case c(GetParam());
   const auto log_p = [&](int64_t b) { return torch::log_softmax(c.of(c.logits, b), 0); };
   expect_same(
-      c, [&] { return choose(c.logits, c.action, c.offset).log_prob; },
+      c, [&] { return action_stats(c.logits, c.action, c.offset).log_prob; },
       [&](int64_t b) {
         const auto all = log_p(b);
         return all[std::min(c.action[b].item<int64_t>(), all.numel() - 1)];
       });
   expect_same(
-      c, [&] { return choose(c.logits, c.action, c.offset).entropy; },
+      c, [&] { return action_stats(c.logits, c.action, c.offset).entropy; },
       [&](int64_t b) { return -(log_p(b).exp() * log_p(b)).sum(); });
   expect_same(
       c,
       [&] {
-        const Chosen both = choose(c.logits, c.action, c.offset);
+        const ActionStats both = action_stats(c.logits, c.action, c.offset);
         return both.log_prob - 0.3 * both.entropy;
       },
       [&](int64_t b) {
@@ -87,13 +87,13 @@ TEST_P(Choices, AreSampledAndDifferAsLibTorchSays) {
                0.3 * (all.exp() * all).sum();
       });
   expect_same(
-      c, [&] { return lead(c.logits, c.action, c.offset); },
+      c, [&] { return logit_gap(c.logits, c.action, c.offset); },
       [&](int64_t b) {
         const auto all = c.of(c.logits, b);
         return all[std::min(c.action[b].item<int64_t>(), all.numel() - 1)] - all.max();
       });
   expect_same(
-      c, [&] { return divergence(c.logits, c.prior, c.offset); },
+      c, [&] { return kl_divergence(c.logits, c.prior, c.offset); },
       [&](int64_t b) {
         return (log_p(b).exp() * (log_p(b) - torch::log_softmax(c.of(c.prior, b), 0))).sum();
       });
@@ -101,7 +101,7 @@ TEST_P(Choices, AreSampledAndDifferAsLibTorchSays) {
 
 TEST_P(Choices, HaveALikeliestAndAProbabilityEach) {
   const Case c(GetParam());
-  const auto best = likeliest(c.logits, c.offset), all = log_probs(c.logits, c.offset);
+  const auto best = argmax_action(c.logits, c.offset), all = log_probs(c.logits, c.offset);
   EXPECT_FALSE(all.requires_grad());
   for (int64_t b = 0; b < c.samples; ++b) {
     EXPECT_EQ(best[b].item<int64_t>(), c.of(c.logits, b).argmax().item<int64_t>());
@@ -111,12 +111,12 @@ TEST_P(Choices, HaveALikeliestAndAProbabilityEach) {
 
 INSTANTIATE_TEST_SUITE_P(Rows, Choices, ::testing::ValuesIn(kRows));
 
-TEST(ChoiceLogits, StandWhereTheirChoicesDo) {
+TEST(ActionLogits, StandWhereTheirChoicesDo) {
   const auto offset = torch::tensor({0, 2, 2, 5}, torch::kInt64);
   const auto prior = torch::arange(8, torch::kFloat32);
   const auto score = torch::tensor({10.F, 20.F, 30.F, 40.F, 50.F}).requires_grad_(true);
   const auto nothing = torch::tensor({{1.F}, {2.F}, {3.F}}).requires_grad_(true);
-  const auto logits = choice_logits(prior, score, nothing, offset);
+  const auto logits = action_logits(prior, score, nothing, offset);
   EXPECT_TRUE(
       torch::equal(logits, prior + torch::tensor({10.F, 20.F, 1.F, 2.F, 30.F, 40.F, 50.F, 3.F})));
   (logits * (torch::arange(8, torch::kFloat32) + 1)).sum().backward();

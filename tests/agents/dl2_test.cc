@@ -25,7 +25,7 @@ Scene servers_scene(int jobs) {
                no_costs());
 }
 
-std::unique_ptr<Worlds> worlds_of(const Scene& scene, int jobs) {
+std::unique_ptr<VectorEnv> worlds_of(const Scene& scene, int jobs) {
   return make_agent("dl2", {})->worlds(
       {{scene.fixed(), &scene.workload(), 1}},
       {.worlds = 1, .episode_jobs = jobs, .wait_at_end = true, .seed = 4});
@@ -33,13 +33,13 @@ std::unique_ptr<Worlds> worlds_of(const Scene& scene, int jobs) {
 
 // Plays what `choose` says to the end; returns what was paid.
 template <class Choose>
-double play(Worlds& worlds, const Choose& choose) {
+double play(VectorEnv& worlds, const Choose& choose) {
   worlds.reset();
   double paid = 0;
-  while (!worlds.waits(0)) {
-    worlds.step(std::vector<int32_t>{choose(worlds.sight())});
-    EXPECT_GE(worlds.sight().reward[0], -1e-6);
-    paid += worlds.sight().reward[0];
+  while (!worlds.is_done(0)) {
+    worlds.step(std::vector<int32_t>{choose(worlds.observations())});
+    EXPECT_GE(worlds.observations().reward[0], -1e-6);
+    paid += worlds.observations().reward[0];
   }
   return paid;
 }
@@ -48,9 +48,9 @@ double play(Worlds& worlds, const Choose& choose) {
 int expect_suggests_drf(const Scene& scene, int jobs) {
   const auto worlds = worlds_of(scene, jobs);
   int shown = 0;
-  play(*worlds, [&](const WorldsSight& sight) {
-    shown = std::max(shown, sight.rows[0] / kWays);
-    return sight.suggested[0];
+  play(*worlds, [&](const Observations& observations) {
+    shown = std::max(shown, observations.rows[0] / kWays);
+    return observations.expert_action[0];
   });
   const auto drf = make_policy("drf share=job");
   Player player(scene, *drf);
@@ -82,7 +82,7 @@ TEST(Dl2, IsPaidForProgressWhateverStops) {
   const Scene scene(load_cluster("servers-6"),
                     generate_servers(p, {.seed = 5, .cluster_gpus = 12}));
   const auto worlds = worlds_of(scene, 30);
-  const double paid = play(*worlds, [](const WorldsSight& sight) { return sight.suggested[0]; });
+  const double paid = play(*worlds, [](const Observations& observations) { return observations.expert_action[0]; });
   EXPECT_NEAR(paid, 30, 1e-4) << "rewards are floats";
 }
 
@@ -90,26 +90,26 @@ TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {
   const Scene scene = servers_scene(12);
   const auto worlds = worlds_of(scene, 12);
   for (const int nothing : {0, 1}) {
-    const double paid = play(*worlds, [nothing](const WorldsSight& sight) {
-      return nothing == 0 ? sight.suggested[0] : 30 * kWays;
+    const double paid = play(*worlds, [nothing](const Observations& observations) {
+      return nothing == 0 ? observations.expert_action[0] : 30 * kWays;
     });
     EXPECT_NEAR(paid, 12, 1e-4) << "rewards are floats";
     worlds->begin_episodes();
   }
 }
 
-// What it hints at once an only job has so many workers and servers more than one of each.
+// What it exploration_mask at once an only job has so many workers and servers more than one of each.
 std::vector<int32_t> hints_after(int workers, int servers) {
   const Scene scene = servers_scene(1);
   const auto worlds = make_agent("dl2", {})->worlds(
       {{scene.fixed(), &scene.workload(), 1}},
-      {.worlds = 1, .episode_jobs = 1, .wait_at_end = true, .hints = true, .seed = 4});
+      {.worlds = 1, .episode_jobs = 1, .wait_at_end = true, .exploration_mask = true, .seed = 4});
   worlds->reset();
   for (int k = 0; k < workers; ++k) worlds->step(std::vector<int32_t>{0});
   for (int k = 0; k < servers; ++k) worlds->step(std::vector<int32_t>{1});
   std::vector<int32_t> out;
-  for (size_t a = 0; a < worlds->sight().hints.size(); ++a) {
-    if (worlds->sight().hints[a] != 0) out.push_back(static_cast<int32_t>(a));
+  for (size_t a = 0; a < worlds->observations().exploration_mask.size(); ++a) {
+    if (worlds->observations().exploration_mask[a] != 0) out.push_back(static_cast<int32_t>(a));
   }
   return out;
 }
@@ -132,13 +132,13 @@ class Scripted final : public Policy {
   Level level() const override { return task_->level(); }
   void decide(const View& view, Memory&, Draft& draft) const override {
     std::vector<std::byte> memory(task_->memory_bytes(view));
-    task_->open(view, memory.data());
+    task_->begin_round(view, memory.data());
     for (const int32_t action : actions_) {
-      EXPECT_TRUE(task_->asks(view, memory.data()));
-      task_->take(view, memory.data(), action, draft);
+      EXPECT_TRUE(task_->needs_action(view, memory.data()));
+      task_->apply(view, memory.data(), action, draft);
     }
-    EXPECT_FALSE(task_->asks(view, memory.data()));
-    task_->close(view, memory.data(), draft);
+    EXPECT_FALSE(task_->needs_action(view, memory.data()));
+    task_->commit(view, memory.data(), draft);
   }
 
  private:

@@ -21,7 +21,7 @@ class NextJob final : public RowTask {
     return out;
   }
 
-  bool asks(const View& view, std::byte*) const override { return !shown(view).empty(); }
+  bool needs_action(const View& view, std::byte*) const override { return !shown(view).empty(); }
 
   void observe(const View& view, std::byte*, Observation& o) const override {
     const std::vector<int32_t> jobs = shown(view);
@@ -34,13 +34,13 @@ class NextJob final : public RowTask {
       o.mask[i] = 1;
     }
     o.choices = static_cast<int32_t>(jobs.size());
-    o.suggested = 0;
+    o.expert_action = 0;
     write_prior(o, 0);  // the network alone decides
     clear_rest(o, o.choices);
     o.cluster[0] = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
   }
 
-  void take(const View& view, std::byte*, int32_t action, Draft& draft) const override {
+  void apply(const View& view, std::byte*, int32_t action, Draft& draft) const override {
     const int32_t slot = shown(view)[static_cast<size_t>(action)];
     const std::vector<Piece> there = best_fit(view, slot);
     draft.start(slot, there.data(), static_cast<int32_t>(there.size()));

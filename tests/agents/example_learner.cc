@@ -11,7 +11,7 @@ class Reinforce final : public Learner {
  public:
   explicit Reinforce(const Settings& settings) { parse<NoConfig>(settings); }
 
-  Wants wants() const override { return {.groups = true}; }
+  Requirements requirements() const override { return {.groups = true}; }
 
   Returns judge(const Experience& e) override {
     return group_advantages(e.rollout, e.worlds, e.group, e.horizon_s, e.reward_scale);
@@ -19,8 +19,8 @@ class Reinforce final : public Learner {
 
   Loss loss(Network& network, const Minibatch& batch) const override {
     const auto logits = network.logits(batch.seen);
-    const auto log_prob = choose(logits, batch.action, batch.seen.offset).log_prob;
-    return {.each = -batch.advantage * log_prob, .kl = {}, .figures = {}};
+    const auto log_prob = action_stats(logits, batch.action, batch.seen.offset).log_prob;
+    return {.each = -batch.advantage * log_prob, .kl = {}, .metrics = {}};
   }
 };
 

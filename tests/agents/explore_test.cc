@@ -1,4 +1,4 @@
-// Exploring by hints: how often what is tried, what is noted of it, that learning is none the worse
+// Exploring by exploration_mask: how often what is tried, what is noted of it, that learning is none the worse
 // for a bad hint, and that a good one leads where the policy alone does not go.
 #include <gtest/gtest.h>
 
@@ -22,22 +22,22 @@ TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
   std::vector<float> log_pi;
   for (const double p : pi) log_pi.push_back(static_cast<float>(std::log(std::max(p, 1e-30))));
   const std::vector<uint8_t> mask = {1, 1, 1, 0, 0, 0, 0}, none(7, 0),
-                             beyond = {0, 0, 0, 1, 0, 0, 1}, hints = {0, 1, 1, 1, 0, 0, 1};
+                             beyond = {0, 0, 0, 1, 0, 0, 1}, exploration_mask = {0, 1, 1, 1, 0, 0, 1};
   struct Case {
-    const uint8_t* hints;
+    const uint8_t* exploration_mask;
     std::vector<double> mu;
   };
-  for (const Case& c : {Case{hints.data(), {0.7 * 0.6, 0.7 * 0.3 + 0.15, 0.7 * 0.1 + 0.15, 0, 0}},
+  for (const Case& c : {Case{exploration_mask.data(), {0.7 * 0.6, 0.7 * 0.3 + 0.15, 0.7 * 0.1 + 0.15, 0, 0}},
                         Case{none.data(), pi}, Case{beyond.data(), pi}, Case{nullptr, pi}}) {
-    const Alternatives options{log_pi, mask.data(), 6, c.hints};
+    const ActionDistribution options{log_pi, mask.data(), 6, c.exploration_mask};
     const auto learner = exploring("0.3");
     constexpr int kDraws = 100'000;
     std::vector<int> times(7, 0);
     for (uint64_t k = 0; k < kDraws; ++k) {
       Rng rng = Rng{5}.split(k);
-      const Acted acted = learner->act(options, rng);
-      ++times[static_cast<size_t>(acted.action)];
-      ASSERT_NEAR(acted.log_prob, std::log(c.mu[static_cast<size_t>(acted.action)]), 1e-6);
+      const SampledAction sampled = learner->act(options, rng);
+      ++times[static_cast<size_t>(sampled.action)];
+      ASSERT_NEAR(sampled.log_prob, std::log(c.mu[static_cast<size_t>(sampled.action)]), 1e-6);
     }
     for (size_t a = 0; a < 5; ++a) {
       const double p = c.mu[a];  // within five standard deviations
@@ -46,15 +46,15 @@ TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
   }
 }
 
-// Who does not explore draws as if there were no hints.
+// Who does not explore draws as if there were no exploration_mask.
 TEST(Explore, NoneChangesNothing) {
   const std::vector<float> log_pi = {std::log(0.5F), std::log(0.3F), std::log(0.2F)};
-  const std::vector<uint8_t> mask(3, 1), hints = {0, 0, 1};
+  const std::vector<uint8_t> mask(3, 1), exploration_mask = {0, 0, 1};
   const auto learner = exploring("0");
   for (uint64_t k = 0; k < 1000; ++k) {
     Rng a = Rng{5}.split(k), b = a;
-    const Acted with = learner->act({log_pi, mask.data(), 2, hints.data()}, a);
-    const Acted without = learner->act({log_pi, mask.data(), 2}, b);
+    const SampledAction with = learner->act({log_pi, mask.data(), 2, exploration_mask.data()}, a);
+    const SampledAction without = learner->act({log_pi, mask.data(), 2}, b);
     EXPECT_EQ(with.action, without.action);
     EXPECT_EQ(with.log_prob, without.log_prob);
     EXPECT_EQ(with.log_prob, log_pi[static_cast<size_t>(with.action)]);
@@ -64,7 +64,7 @@ TEST(Explore, NoneChangesNothing) {
 
 TEST(Explore, ExperienceHasBothProbabilities) {
   const Table bandit = {
-      .moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}, .prior = {2, 0, 0}, .hints = {1}};
+      .moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}, .prior = {2, 0, 0}, .exploration_mask = {1}};
   Lesson lesson(bandit, "ppo", {"steps=400", "explore=0.4"}, {.worlds = 50}, {}, 1);
   lesson.collector().collect(0, nullptr);
   const Rollout& r = lesson.collector().rollout();
@@ -74,14 +74,14 @@ TEST(Explore, ExperienceHasBothProbabilities) {
     const auto a = static_cast<size_t>(r.action[i]);
     tried += a == 1;
     EXPECT_NEAR(r.log_prob[i], std::log(pi[a]), 1e-5);
-    EXPECT_NEAR(r.acted_log_prob[i], std::log(0.6 * pi[a] + (a == 1 ? 0.4 : 0)), 1e-5);
+    EXPECT_NEAR(r.behaviour_log_prob[i], std::log(0.6 * pi[a] + (a == 1 ? 0.4 : 0)), 1e-5);
   }
   const double p = 0.6 * pi[1] + 0.4;  // within five standard deviations
   EXPECT_NEAR(tried / 20'000, p, 5 * std::sqrt(p * (1 - p) / 20'000));
 }
 
-DescentConfig steady() {
-  DescentConfig d;
+OptimizerConfig steady() {
+  OptimizerConfig d;
   d.lr = 0.02;
   d.epochs = 4;
   d.minibatch = 256;
@@ -107,7 +107,7 @@ class EveryExplorer : public ::testing::TestWithParam<const char*> {};
 // nor with 0.)
 TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
   for (const std::string learner : {"ppo", "group", "dqn"}) {
-    Table chain{.moves = {}, .prior = {0, -6}, .hints = {1}};
+    Table chain{.moves = {}, .prior = {0, -6}, .exploration_mask = {1}};
     for (int s = 0; s < 5; ++s) {
       chain.moves.push_back({{kEnd, -1, 10}, s < 4 ? Move{s + 1, -1, 10} : Move{kEnd, 19, 10}});
     }
@@ -126,7 +126,7 @@ TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
 
 // What is tried often because it is hinted at is not thought better for it.
 TEST_P(EveryExplorer, LearnsThatAHintIsBad) {
-  const Table bandit = {.moves = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}}, .hints = {2}};
+  const Table bandit = {.moves = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}}, .exploration_mask = {2}};
   Lesson lesson(bandit, GetParam(), settings_for(GetParam(), "0.5"), {.worlds = 64, .group = 8},
                 steady(), 1e9);
   lesson.learn(60);

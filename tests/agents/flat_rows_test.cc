@@ -30,7 +30,7 @@ TEST(FlatRows, AtTheirPlacesAreTheProductOfTheWholeWindow) {
     const auto rows = torch::randn({offsets.back(), 3});
     const auto weight = torch::randn({12 * 3, 5}, torch::requires_grad());
     const auto toward = torch::randn({samples, 5});
-    const auto sums = at_places(rows, weight, torch::tensor(offsets, torch::kInt64));
+    const auto sums = windowed_linear(rows, weight, torch::tensor(offsets, torch::kInt64));
     (sums * toward).sum().backward();
     const auto gradient = weight.grad().clone();
     weight.mutable_grad() = torch::Tensor();
@@ -44,7 +44,7 @@ TEST(FlatRows, AtTheirPlacesAreTheProductOfTheWholeWindow) {
 TEST(FlatRows, ChoicesAreTheRowsThatExistThenNothing) {
   const auto offset = torch::tensor(kOffsets, torch::kInt64);
   const auto scores = torch::randn({kSamples, kMostRows + 1}, torch::requires_grad());
-  const auto choices = at_choices(scores, offset);
+  const auto choices = gather_choices(scores, offset);
   const std::vector<std::pair<int64_t, int64_t>> places = {{0, 0}, {0, 1}, {0, 3}, {1, 3}, {2, 0},
                                                            {2, 1}, {2, 2}, {2, 3}, {3, 0}, {3, 3}};
   ASSERT_EQ(choices.numel(), static_cast<int64_t>(places.size()));

@@ -21,7 +21,7 @@ struct Sample {
 
 Rollout rollout_of(const std::vector<Sample>& samples) {
   const Scene scene("2x8", busy_jobs(20));
-  TaskWorlds<Dispatch> env({{scene.fixed(), &scene.workload(), 1}}, {.episode_jobs = 20}, {});
+  TaskVectorEnv<Dispatch> env({{scene.fixed(), &scene.workload(), 1}}, {.episode_jobs = 20}, {});
   env.reset();
   Rollout r(env.shape());
   const std::vector<int32_t> only = {0};
@@ -234,7 +234,7 @@ TEST(RelativeRewards, AreLessWhatTheHeuristicIsPaidMeanwhile) {
                           {1, 0, -7, 5},
                           {0, 10, -10, 10, Ending::kTerminated},
                           {1, 5, -12, 10, Ending::kTerminated}});
-  make_relative(r, 2, 2);
+  subtract_expert_rewards(r, 2, 2);
   EXPECT_EQ(r.reward[0], 0) << "against itself";
   EXPECT_EQ(r.reward[3], 0);
   EXPECT_EQ(r.reward[1], 0);
@@ -249,7 +249,7 @@ TEST(RelativeRewards, SumToTheDifferenceOfWholeEpisodes) {
   for (size_t i = 0; i < samples.size(); ++i) {
     before[static_cast<size_t>(r.world[i])] += r.reward[i];
   }
-  make_relative(r, 6, 3);
+  subtract_expert_rewards(r, 6, 3);
   for (size_t i = 0; i < samples.size(); ++i) {
     after[static_cast<size_t>(r.world[i])] += r.reward[i];
   }

@@ -43,9 +43,9 @@ class Placing final : public Policy {
         cluster(static_cast<size_t>(shape.cluster_features));
     std::vector<uint8_t> mask(static_cast<size_t>(shape.actions()));
     std::vector<int32_t> slots(static_cast<size_t>(shape.rows));
-    task_->open(view, memory.data());
+    task_->begin_round(view, memory.data());
     int32_t begun = kNone, left = 0;
-    while (task_->asks(view, memory.data())) {
+    while (task_->needs_action(view, memory.data())) {
       Observation o{};
       o.jobs = jobs.data();
       o.cluster = cluster.data();
@@ -62,7 +62,7 @@ class Placing final : public Policy {
       if (begun == kNone) left = view.num_tasks(slot);
       begun = slot;
       const int32_t held = view.num_held();
-      task_->take(view, memory.data(), action, draft);
+      task_->apply(view, memory.data(), action, draft);
       ++tasks_;
       if (--left == 0) {
         EXPECT_EQ(view.num_held(), held + 1);
@@ -72,13 +72,13 @@ class Placing final : public Policy {
       }
     }
     EXPECT_EQ(begun, kNone);
-    // Nobody waits who would fit.
+    // Nobody is_done who would fit.
     for (int32_t s = view.queue_head(); s != kNone; s = view.queue_next(s)) {
       std::vector<Piece> room(64);
       const auto any = [](const TaskPlacer::Seat&) { return 0.0; };
       EXPECT_EQ(TaskPlacer(view).place(s, {}, any, room.data()), 0);
     }
-    task_->close(view, memory.data(), draft);
+    task_->commit(view, memory.data(), draft);
   }
 
   int tasks() const { return tasks_; }
@@ -115,8 +115,8 @@ TEST(Harmony, SuggestsWhatLeastLoadedDoesWithPlainJobs) {
           ->worlds({{scene.fixed(), &scene.workload(), 1}},
                    {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
   worlds->reset();
-  while (!worlds->waits(0)) {
-    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
+  while (!worlds->is_done(0)) {
+    worlds->step(std::vector<int32_t>{worlds->observations().expert_action[0]});
   }
   const auto policy = make_policy("least-loaded");
   Player player(scene, *policy);
@@ -147,21 +147,21 @@ TEST(Harmony, NobodyWaitsForEver) {
   for (const bool random : {false, true}) {
     worlds->reset();
     Rng rng(7);
-    for (int step = 0; !worlds->waits(0); ++step) {
+    for (int step = 0; !worlds->is_done(0); ++step) {
       ASSERT_LT(step, 100'000);
-      const WorldsSight sight = worlds->sight();
-      const auto drawn = static_cast<int32_t>(rng.below(static_cast<uint32_t>(sight.rows[0])));
-      worlds->step(std::vector<int32_t>{random ? drawn : sight.suggested[0]});
+      const Observations observations = worlds->observations();
+      const auto drawn = static_cast<int32_t>(rng.below(static_cast<uint32_t>(observations.rows[0])));
+      worlds->step(std::vector<int32_t>{random ? drawn : observations.expert_action[0]});
     }
     EXPECT_EQ(worlds->take_mean_jcts_s().size(), 1u);
   }
 }
 
-// The actions that are hinted at in the present decision.
-std::vector<int32_t> hinted(const Worlds& worlds) {
+// The actions that are explorable at in the present decision.
+std::vector<int32_t> explorable(const VectorEnv& worlds) {
   std::vector<int32_t> out;
-  for (size_t a = 0; a < worlds.sight().hints.size(); ++a) {
-    if (worlds.sight().hints[a] != 0) out.push_back(static_cast<int32_t>(a));
+  for (size_t a = 0; a < worlds.observations().exploration_mask.size(); ++a) {
+    if (worlds.observations().exploration_mask[a] != 0) out.push_back(static_cast<int32_t>(a));
   }
   return out;
 }
@@ -181,25 +181,25 @@ TEST(Harmony, HintsAtPackingAndBalancing) {
   const auto worlds =
       make_agent("harmony", {})
           ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                   {.worlds = 1, .episode_jobs = 3, .wait_at_end = true, .hints = true, .seed = 4});
+                   {.worlds = 1, .episode_jobs = 3, .wait_at_end = true, .exploration_mask = true, .seed = 4});
   worlds->reset();
   using Rows = std::vector<int32_t>;
   const auto step = [&](int32_t action) { worlds->step(std::vector<int32_t>{action}); };
-  EXPECT_EQ(hinted(*worlds), (Rows{0}));  // all servers are empty
+  EXPECT_EQ(explorable(*worlds), (Rows{0}));  // all servers are empty
   step(0);
-  EXPECT_EQ(hinted(*worlds), (Rows{0, 1}));  // the other role, beside its first task or not
+  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));  // the other role, beside its first task or not
   step(0);
-  EXPECT_EQ(worlds->sight().rows[0], 12);
-  EXPECT_EQ(hinted(*worlds), (Rows{0, 1}));
+  EXPECT_EQ(worlds->observations().rows[0], 12);
+  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));
   step(1);
-  EXPECT_EQ(worlds->sight().rows[0], 6);
-  EXPECT_EQ(hinted(*worlds), (Rows{0, 2}));
+  EXPECT_EQ(worlds->observations().rows[0], 6);
+  EXPECT_EQ(explorable(*worlds), (Rows{0, 2}));
   step(0);
   // GPUs of the first server are all taken, its cores are not: a task without GPUs is packed there.
-  EXPECT_EQ(worlds->sight().rows[0], 11);
-  EXPECT_EQ(hinted(*worlds), (Rows{0, 2}));
+  EXPECT_EQ(worlds->observations().rows[0], 11);
+  EXPECT_EQ(explorable(*worlds), (Rows{0, 2}));
   step(5);
-  EXPECT_EQ(hinted(*worlds), (Rows{0, 1}));  // servers two to six
+  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));  // servers two to six
 }
 
 TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
@@ -210,9 +210,9 @@ TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
                    {.worlds = 1, .episode_jobs = 20, .wait_at_end = true, .seed = 4});
   worlds->reset();
   double paid = 0;
-  while (!worlds->waits(0)) {
-    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
-    paid += worlds->sight().reward[0];
+  while (!worlds->is_done(0)) {
+    worlds->step(std::vector<int32_t>{worlds->observations().expert_action[0]});
+    paid += worlds->observations().reward[0];
   }
   EXPECT_NEAR(paid, 20, 1e-4) << "rewards are floats";
 }

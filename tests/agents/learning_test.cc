@@ -1,5 +1,5 @@
 // Learners on problems whose answer is known: a bandit, a chain, two states for ever, and what a
-// teacher or a leash to it leaves.
+// expert_action or a leash to it leaves.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kEnd = Move::kEnd;
 
-DescentConfig steady() {
-  DescentConfig d;
+OptimizerConfig steady() {
+  OptimizerConfig d;
   d.lr = 0.02;
   d.epochs = 4;
   d.minibatch = 256;
@@ -115,9 +115,9 @@ INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner,
 // it is worth no less.
 TEST(Learning, WhatIsCutOffCountsByItsValue) {
   const Table loop = {.moves = {{{0, -1, 10}, {0, -1, 10}}}, .max_decisions = 3};
-  DescentConfig descent = steady();
-  descent.max_grad_norm = 10;
-  Lesson lesson(loop, "ppo", settings_for("ppo"), {.worlds = 64}, descent, 100);
+  OptimizerConfig optimizer_config = steady();
+  optimizer_config.max_grad_norm = 10;
+  Lesson lesson(loop, "ppo", settings_for("ppo"), {.worlds = 64}, optimizer_config, 100);
   lesson.learn(60);
   EXPECT_NEAR(lesson.value(0), -1 / (1 - std::exp(-0.1)), 0.2);
 }
@@ -144,7 +144,7 @@ TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
                 steady(), 1e9);
   lesson.learn(40);
   for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
-  // 14 for the whole chain, and the teacher's -1 saved.
+  // 14 for the whole chain, and the expert_action's -1 saved.
   EXPECT_NEAR(lesson.value(0), 15 + 1, 0.5);
   const auto learned = lesson.collector().samples_to_learn();
   for (const int64_t i : learned) {
@@ -153,15 +153,15 @@ TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
   EXPECT_LT(learned.size(), lesson.collector().rollout().world.size());
 }
 
-// A teacher that does one thing in 70 % and another in 30 % is learned as such: the likelihood has
+// A expert_action that does one thing in 70 % and another in 30 % is learned as such: the likelihood has
 // its maximum at the frequencies.
 TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
   Table table = {
       .moves = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}}, {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
-  table.teacher = [](int state, Rng& rng) { return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1; };
-  DescentConfig descent = steady();
-  descent.minibatch = 100'000;
-  Lesson lesson(table, "clone", {}, {.worlds = 2000}, descent, 1);
+  table.expert_action = [](int state, Rng& rng) { return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1; };
+  OptimizerConfig optimizer_config = steady();
+  optimizer_config.minibatch = 100'000;
+  Lesson lesson(table, "clone", {}, {.worlds = 2000}, optimizer_config, 1);
   lesson.learn(60);
   // Four standard errors of a frequency among 2,000, in the last updates of a falling step.
   EXPECT_NEAR(lesson.probabilities(0)[0], 0.7, 0.04);
@@ -172,18 +172,18 @@ TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
 // Also where it is never paid for what it does, as in all states of the chain but the last.
 TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
   Table table = chain();
-  table.teacher = [](int, Rng&) { return 1; };
+  table.expert_action = [](int, Rng&) { return 1; };
   Lesson lesson(table, "clone", {}, {.worlds = 128}, steady(), 100);
   lesson.learn(40);
   for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
 }
 
-// Where what the teacher does has probability p and each other action q, g = log(p / q):
+// Where what the expert_action does has probability p and each other action q, g = log(p / q):
 //   L = -log p - c H,   dL = 0:   c p g = 1
 TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
   const double c = 2;
   Table table = {.moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
-  table.teacher = [](int, Rng&) { return 2; };
+  table.expert_action = [](int, Rng&) { return 2; };
   Lesson lesson(table, "clone", {"entropy=2"}, {.worlds = 128}, steady(), 100);
   lesson.learn(60);
   const auto p = lesson.probabilities(0);
@@ -193,13 +193,13 @@ TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
 // With advantages normalised to standard deviation 1, the gain of arm 0 over arm 1 of a bandit that
 // pays 1 and 0 is 1 / sqrt(p (1 - p)), and p where gain and leash balance solves
 //   log(p / (1 - p)) = log(q / (1 - q)) + 1 / (b sqrt(p (1 - p))),
-// q the teacher's probability, b the weight of the divergence from it.
+// q the expert_action's probability, b the weight of the divergence from it.
 TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
   const double b = 3, teacher_logit = -2;
   const auto balance = [&](double p) {
     return std::log(p / (1 - p)) - teacher_logit - 1 / (b * std::sqrt(p * (1 - p)));
   };
-  double low = 0.12, high = 0.5;  // from the teacher's own probability up to the first balance
+  double low = 0.12, high = 0.5;  // from the expert_action's own probability up to the first balance
   ASSERT_LT(balance(low), 0);
   ASSERT_GT(balance(high), 0);
   for (int i = 0; i < 60; ++i) {
@@ -207,11 +207,11 @@ TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
     (balance(mid) < 0 ? low : high) = mid;
   }
   const Table bandit = {.moves = {{{kEnd, 1, 1}, {kEnd, 0, 1}}}, .prior = {teacher_logit, 0}};
-  DescentConfig descent = steady();
-  descent.minibatch = 100'000;
-  descent.epochs = 1;
+  OptimizerConfig optimizer_config = steady();
+  optimizer_config.minibatch = 100'000;
+  optimizer_config.epochs = 1;
   Lesson lesson(bandit, "group", {"entropy=0", "teacher_kl=3"}, {.worlds = 2000, .group = 50},
-                descent, 1e9);
+                optimizer_config, 1e9);
   EXPECT_NEAR(lesson.probabilities(0)[0], 1 / (1 + std::exp(2)), 1e-4);
   lesson.learn(100);
   EXPECT_NEAR(lesson.probabilities(0)[0], low, 0.02);  // draws of 2,000 a step

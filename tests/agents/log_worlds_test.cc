@@ -31,8 +31,8 @@ RecordedChoices steps_of(int n) {
   return out;
 }
 
-WorldsOptions options_of(int worlds, int length) {
-  WorldsOptions o;
+VectorEnvOptions options_of(int worlds, int length) {
+  VectorEnvOptions o;
   o.worlds = worlds;
   o.episode_jobs = length;
   o.wait_at_end = true;
@@ -40,29 +40,29 @@ WorldsOptions options_of(int worlds, int length) {
 }
 
 // The numbers of the steps that the worlds show until all wait.
-std::vector<int> played(Worlds& worlds) {
+std::vector<int> played(VectorEnv& worlds) {
   std::vector<int> out;
   const std::vector<int32_t> nothing(static_cast<size_t>(worlds.count()), 4);
   for (;;) {
     bool any = false;
     for (int n = 0; n < worlds.count(); ++n) {
-      if (worlds.waits(n)) continue;
+      if (worlds.is_done(n)) continue;
       any = true;
-      out.push_back(static_cast<int>(worlds.sight().cluster[static_cast<size_t>(n)]));
+      out.push_back(static_cast<int>(worlds.observations().cluster[static_cast<size_t>(n)]));
     }
     if (!any) return out;
     worlds.step(nothing);
   }
 }
 
-TEST(LogWorlds, ShowWhatWasSeenAndSuggestWhatWasDone) {
+TEST(LogVectorEnv, ShowWhatWasSeenAndSuggestWhatWasDone) {
   const RecordedChoices steps = steps_of(7);
-  const auto worlds = make_log_worlds(steps, options_of(1, 7));
+  const auto worlds = make_log_env(steps, options_of(1, 7));
   worlds->reset();
   const std::vector<int32_t> nothing = {4};
   for (int i = 0; i < 7; ++i, worlds->step(nothing)) {
-    ASSERT_FALSE(worlds->waits(0));
-    const WorldsSight seen = worlds->sight();
+    ASSERT_FALSE(worlds->is_done(0));
+    const Observations seen = worlds->observations();
     const auto rows = static_cast<size_t>(steps.rows[static_cast<size_t>(i)]);
     EXPECT_EQ(seen.rows[0], static_cast<int32_t>(rows));
     EXPECT_EQ(seen.jobs[2 * rows - 1],
@@ -71,16 +71,16 @@ TEST(LogWorlds, ShowWhatWasSeenAndSuggestWhatWasDone) {
     for (size_t a = 1; a < 5; ++a) EXPECT_EQ(seen.mask[a], a < rows || a == 4) << a;
     EXPECT_EQ(seen.prior[4], 0.5F);
     const int32_t done = steps.action[static_cast<size_t>(i)];
-    EXPECT_EQ(seen.suggested[0], done == steps.rows[static_cast<size_t>(i)] ? 4 : done);
+    EXPECT_EQ(seen.expert_action[0], done == steps.rows[static_cast<size_t>(i)] ? 4 : done);
     EXPECT_EQ(worlds->elapsed_s(0), 10 * i);
   }
-  EXPECT_TRUE(worlds->waits(0));
-  EXPECT_EQ(worlds->sight().ending[0], Ending::kTerminated);
+  EXPECT_TRUE(worlds->is_done(0));
+  EXPECT_EQ(worlds->observations().ending[0], Ending::kTerminated);
 }
 
-TEST(LogWorlds, OneWayThroughShowsEveryStep) {
+TEST(LogVectorEnv, OneWayThroughShowsEveryStep) {
   const RecordedChoices steps = steps_of(60);
-  const auto worlds = make_log_worlds(steps, options_of(3, 10));
+  const auto worlds = make_log_env(steps, options_of(3, 10));
   worlds->reset();
   std::map<int, int> shown;
   for (int episode = 0; episode < 2; ++episode) {
@@ -91,9 +91,9 @@ TEST(LogWorlds, OneWayThroughShowsEveryStep) {
   EXPECT_TRUE(std::ranges::all_of(shown, [](const auto& one) { return one.second == 1; }));
 }
 
-TEST(LogWorlds, ASavedWorldGoesOn) {
+TEST(LogVectorEnv, ASavedWorldGoesOn) {
   const RecordedChoices steps = steps_of(50);
-  const auto worlds = make_log_worlds(steps, options_of(2, 12));
+  const auto worlds = make_log_env(steps, options_of(2, 12));
   worlds->reset();
   for (int episode = 0; episode < 5; ++episode) {
     played(*worlds);
@@ -101,7 +101,7 @@ TEST(LogWorlds, ASavedWorldGoesOn) {
   }
   worlds->step(std::vector<int32_t>{4, 4});
   const std::string saved = worlds->save();
-  const auto again = make_log_worlds(steps, options_of(2, 12));
+  const auto again = make_log_env(steps, options_of(2, 12));
   again->restore(saved);
   EXPECT_EQ(again->save(), saved);
   EXPECT_EQ(played(*again), played(*worlds));
@@ -110,7 +110,7 @@ TEST(LogWorlds, ASavedWorldGoesOn) {
   EXPECT_EQ(played(*again), played(*worlds));
   EXPECT_THROW(again->restore(saved.substr(1)), InputError);
   const RecordedChoices others = steps_of(51);
-  EXPECT_THROW(make_log_worlds(others, options_of(2, 12))->restore(saved), InputError);
+  EXPECT_THROW(make_log_env(others, options_of(2, 12))->restore(saved), InputError);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace yard::testing {
 namespace {
 
 // By their places in a row, which the task's schema names.
-enum { kExchanges = 0, kNodes = 10, kTree = 21, kPriority = 23, kForetold = 24, kDoubt = 25 };
+enum { kExchanges = 0, kNodes = 10, kTree = 21, kPriority = 23, kPredicted = 24, kVariance = 25 };
 
 // Takes what is drawn by lot, and keeps what it was asked.
 class Drawing final : public Policy {
@@ -32,19 +32,19 @@ class Drawing final : public Policy {
     const TaskShape shape = task_->shape();
     std::vector<float> jobs(static_cast<size_t>(shape.rows * shape.row_features)),
         cluster(static_cast<size_t>(shape.cluster_features));
-    std::vector<uint8_t> mask(static_cast<size_t>(shape.actions())), hints(mask.size());
+    std::vector<uint8_t> mask(static_cast<size_t>(shape.actions())), exploration_mask(mask.size());
     std::vector<int32_t> slots(static_cast<size_t>(shape.rows));
-    task_->follow(view, memory.data());
-    task_->open(view, memory.data());
+    task_->on_events(view, memory.data());
+    task_->begin_round(view, memory.data());
     int32_t placed = kNone;
-    while (task_->asks(view, memory.data())) {
+    while (task_->needs_action(view, memory.data())) {
       Observation o{};
       o.jobs = jobs.data();
       o.cluster = cluster.data();
       o.mask = mask.data();
       o.slots = slots.data();
-      std::ranges::fill(hints, uint8_t{0});
-      o.hints = hints.data();
+      std::ranges::fill(exploration_mask, uint8_t{0});
+      o.exploration_mask = exploration_mask.data();
       o.filled = shape.rows;
       task_->observe(view, memory.data(), o);
       const auto row = [&](int32_t r) { return jobs.data() + r * shape.row_features; };
@@ -52,17 +52,17 @@ class Drawing final : public Policy {
       const auto action = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(o.choices)));
       const int32_t slot = slots[static_cast<size_t>(action)];
       EXPECT_EQ(mask.back(), 0) << "who fits starts";
-      EXPECT_EQ(std::ranges::count(hints, 1), 1) << "where the model is least sure";
-      const auto hinted = static_cast<int32_t>(std::ranges::max_element(hints) - hints.begin());
+      EXPECT_EQ(std::ranges::count(exploration_mask, 1), 1) << "where the model is least sure";
+      const auto explorable = static_cast<int32_t>(std::ranges::max_element(exploration_mask) - exploration_mask.begin());
       for (int32_t r = 0; r < o.choices; ++r) {
-        EXPECT_LE(row(r)[kDoubt], row(hinted)[kDoubt]);
-        told_ += row(r)[kForetold] != 0 || row(r)[kDoubt] != 0;
+        EXPECT_LE(row(r)[kVariance], row(explorable)[kVariance]);
+        told_ += row(r)[kPredicted] != 0 || row(r)[kVariance] != 0;
       }
       if (exchanges) {
         EXPECT_EQ(slot, placed) << "that was given a place just now";
         ++exchanges_;
       }
-      task_->take(view, memory.data(), action, draft);
+      task_->apply(view, memory.data(), action, draft);
       if (exchanges) {
         EXPECT_TRUE(view.holds(slot));
         EXPECT_EQ(view.exchange(slot).all_reduce == Pattern::kTree, row(action)[kTree] == 1);
@@ -72,7 +72,7 @@ class Drawing final : public Policy {
       }
       placed = view.holds(slot) ? kNone : slot;
     }
-    task_->close(view, memory.data(), draft);
+    task_->commit(view, memory.data(), draft);
   }
 
   int exchanges() const { return exchanges_; }

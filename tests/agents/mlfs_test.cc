@@ -14,7 +14,7 @@
 namespace yard::testing {
 namespace {
 
-// Of one world that does what is suggested, all it is paid.
+// Of one world that does what is expert_action, all it is paid.
 double paid(const Scene& scene, const std::vector<std::string>& settings) {
   const auto worlds =
       make_agent("mlfs", settings_of(settings))
@@ -22,9 +22,9 @@ double paid(const Scene& scene, const std::vector<std::string>& settings) {
                    {.worlds = 1, .episode_jobs = scene.size(), .wait_at_end = true, .seed = 4});
   worlds->reset();
   double sum = 0;
-  while (!worlds->waits(0)) {
-    worlds->step(std::vector<int32_t>{worlds->sight().suggested[0]});
-    sum += worlds->sight().reward[0];
+  while (!worlds->is_done(0)) {
+    worlds->step(std::vector<int32_t>{worlds->observations().expert_action[0]});
+    sum += worlds->observations().reward[0];
   }
   return sum;
 }
@@ -40,7 +40,7 @@ TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
   jobs[1].enough = 0.05;  // never: it comes 0.9 of the 0.95
   Trace trace;
   trace.jobs = jobs;
-  settle_curves(trace, {});
+  set_training_curves(trace, {});
   const Scene scene("1x1", trace.jobs, no_costs());
   const double all = -0.5 * 3 + 0.55 + 0.15 * 1 + 0.15 * (1 + 0.9 / 0.95);
   EXPECT_NEAR(paid(scene, {"stopped_share=0"}), all, 1e-3);
@@ -58,7 +58,7 @@ TEST(Mlfs, IsPaidEachGoalInItsUnit) {
   }
   Trace trace;
   trace.jobs = jobs;
-  settle_curves(trace, {});
+  set_training_curves(trace, {});
   const Scene scene("1x1", trace.jobs, no_costs());
   const std::string rule = "stopped_share=0";
   const double all = paid(scene, {rule});
@@ -83,20 +83,20 @@ TEST(Mlfs, ADecisionThatWasTakenBackIsMadeAgain) {
   const auto saved = make(), whole = make();
   saved->reset();
   whole->reset();
-  for (uint64_t step = 0; step < 400 && !whole->waits(0); ++step) {
+  for (uint64_t step = 0; step < 400 && !whole->is_done(0); ++step) {
     Rng rng = Rng{5}.split(step);
-    const auto mask = whole->sight().mask;
+    const auto mask = whole->observations().mask;
     std::vector<int32_t> legal;
     for (size_t a = 0; a < mask.size(); ++a) {
       if (mask[a] != 0) legal.push_back(static_cast<int32_t>(a));
     }
     const std::vector<int32_t> action = {legal[rng.below(static_cast<uint32_t>(legal.size()))]};
     saved->restore(saved->save());
-    ASSERT_TRUE(std::ranges::equal(saved->sight().jobs, whole->sight().jobs)) << step;
-    ASSERT_TRUE(std::ranges::equal(saved->sight().mask, whole->sight().mask)) << step;
+    ASSERT_TRUE(std::ranges::equal(saved->observations().jobs, whole->observations().jobs)) << step;
+    ASSERT_TRUE(std::ranges::equal(saved->observations().mask, whole->observations().mask)) << step;
     saved->step(action);
     whole->step(action);
-    ASSERT_EQ(saved->sight().reward[0], whole->sight().reward[0]) << step;
+    ASSERT_EQ(saved->observations().reward[0], whole->observations().reward[0]) << step;
   }
 }
 

@@ -191,7 +191,7 @@ TEST_P(Networks, MaskedActionsHaveNoProbabilityAndNoGradient) {
   batch.prior.requires_grad_(true);
   const auto logits = net->logits(batch);
   const auto nothing = torch::full({batch.offset.numel() - 1}, Dispatch::kNothing, torch::kInt64);
-  const Chosen chosen = choose(logits, nothing, batch.offset);
+  const ActionStats chosen = action_stats(logits, nothing, batch.offset);
   (chosen.entropy.mean() + chosen.log_prob.sum()).backward();
   const auto prob = log_probs(logits, batch.offset).exp();
   const auto grad = batch.prior.grad().contiguous();

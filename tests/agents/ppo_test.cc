@@ -20,12 +20,12 @@ std::unique_ptr<Network> bandit_net() {
   return make_network("job-scorer", settings, kDispatchShape, 3);
 }
 
-// One sight, two of its actions: each taken equally often, one worth more.
+// One observations, two of its actions: each taken equally often, one worth more.
 class Bandit : public ::testing::Test {
  protected:
   Bandit() {
     env_.reset();
-    const uint8_t* mask = env_.sight().mask.data();
+    const uint8_t* mask = env_.observations().mask.data();
     for (int32_t a = 0; a < Dispatch::kNothing && worse_ < 0; ++a) {
       if (mask[a] != 0) (better_ < 0 ? better_ : worse_) = a;
     }
@@ -37,7 +37,7 @@ class Bandit : public ::testing::Test {
       const int32_t action = i % 2 == 0 ? better_ : worse_;
       rollout_.action.push_back(action);
       rollout_.log_prob.push_back(std::log(now[static_cast<size_t>(action)]));
-      rollout_.acted_log_prob.push_back(rollout_.log_prob.back());
+      rollout_.behaviour_log_prob.push_back(rollout_.log_prob.back());
       returns_.advantage.push_back(i % 2 == 0 ? 1.0F : -1.0F);
     }
     config_.minibatch = 16;
@@ -46,15 +46,15 @@ class Bandit : public ::testing::Test {
 
   // One update by learner `name` on a network of its own.
   UpdateStats update(const char* name, double progress = 0) {
-    Descent descent(*net_, config_, threads_, *ranks_);
-    return descent.update(*LearnerRegistry::make(name, {}), rollout_, returns_, order_, progress,
+    MinibatchOptimizer minibatch_optimizer(*net_, config_, threads_, *ranks_);
+    return minibatch_optimizer.update(*LearnerRegistry::make(name, {}), rollout_, returns_, order_, progress,
                           Rng{1});
   }
 
   std::vector<float> probabilities() {
     torch::NoGradGuard no_grad;
     const auto p =
-        torch::softmax(net_->logits(present_batch(env_, std::vector<int32_t>{0})), 0).contiguous();
+        torch::softmax(net_->logits(current_batch(env_, std::vector<int32_t>{0})), 0).contiguous();
     std::vector<float> out(Dispatch::kActions);
     std::copy_n(p.data_ptr<float>(), p.numel() - 1, out.begin());
     out[Dispatch::kNothing] = p[p.numel() - 1].item<float>();
@@ -62,7 +62,7 @@ class Bandit : public ::testing::Test {
   }
 
   Scene scene_{"2x8", busy_jobs(60)};
-  TaskWorlds<Dispatch> env_{{{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, {}};
+  TaskVectorEnv<Dispatch> env_{{{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, {}};
   std::unique_ptr<Communicator> ranks_ = alone();
   ThreadPool threads_{1};
   std::unique_ptr<Network> net_ = bandit_net();
@@ -70,7 +70,7 @@ class Bandit : public ::testing::Test {
   Rollout rollout_{env_.shape()};
   std::vector<int64_t> order_;
   Returns returns_;
-  DescentConfig config_;
+  OptimizerConfig config_;
 };
 
 TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
@@ -78,14 +78,14 @@ TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
   config_.target_kl = 1e9;
   config_.epochs = 4;
   const UpdateStats stats = update("group");
-  EXPECT_EQ(stats.not_finite, "");
+  EXPECT_EQ(stats.non_finite, "");
   EXPECT_GT(stats.approx_kl, 0);
   EXPECT_GT(stats.grad_norm, 0);
   const std::vector<float> after = probabilities();
   const auto b = static_cast<size_t>(better_), w = static_cast<size_t>(worse_);
   EXPECT_GT(after[b] / after[w], 1.1F * before[b] / before[w]);
   for (size_t a = 0; a < Dispatch::kActions; ++a) {
-    if (env_.sight().mask[a] == 0) {
+    if (env_.observations().mask[a] == 0) {
       EXPECT_EQ(after[a], 0);
     }
   }
@@ -108,7 +108,7 @@ TEST_F(Bandit, TheCriticLearnsItsTarget) {
   config_.max_grad_norm = 1e9;
   update("ppo");
   torch::NoGradGuard no_grad;
-  const auto value = net_->value(present_batch(env_, std::vector<int32_t>{0}));
+  const auto value = net_->value(current_batch(env_, std::vector<int32_t>{0}));
   EXPECT_NEAR(value.item<float>(), -1.5, 0.1);
 }
 
@@ -116,7 +116,7 @@ TEST_F(Bandit, AnUpdateWithoutNumbersIsNotApplied) {
   const std::vector<float> before = probabilities();
   std::fill(returns_.advantage.begin(), returns_.advantage.end(),
             std::numeric_limits<float>::quiet_NaN());
-  EXPECT_EQ(update("group").not_finite, "the loss");
+  EXPECT_EQ(update("group").non_finite, "the loss");
   EXPECT_EQ(probabilities(), before);
 }
 
@@ -124,7 +124,7 @@ TEST_F(Bandit, AGradientWithoutANormIsNotApplied) {
   rollout_.value.assign(64, 0);
   returns_.target.assign(64, 1e19F);  // its square is a float, the gradient's is not
   const std::vector<float> before = probabilities();
-  EXPECT_NE(update("ppo").not_finite, "");
+  EXPECT_NE(update("ppo").non_finite, "");
   EXPECT_EQ(probabilities(), before);
 }
 

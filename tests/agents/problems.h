@@ -24,22 +24,22 @@ struct Move {
 // "nothing" is illegal.
 struct Table {
   std::vector<std::vector<Move>> moves;                   // [state][action]
-  std::function<int(int state, Rng&)> teacher = nullptr;  // suggests; nullptr: the first action
+  std::function<int(int state, Rng&)> expert_action = nullptr;  // suggests; nullptr: the first action
   std::vector<double> prior = {};                         // (actions) logits; empty: zeros
   int max_decisions = 0;                                  // an episode is cut off; 0: never
-  std::vector<int> hints = {};                            // actions, in every state
+  std::vector<int> exploration_mask = {};                            // actions, in every state
 };
 
-class TableWorlds final : public Worlds {
+class TableWorlds final : public VectorEnv {
  public:
-  TableWorlds(const Table& table, const WorldsOptions& options)
+  TableWorlds(const Table& table, const VectorEnvOptions& options)
       : TableWorlds(std::vector<Table>{table}, options) {}
-  // Several courses, of as many states and actions each.
-  TableWorlds(std::vector<Table> courses, const WorldsOptions& options)
-      : courses_(std::move(courses)),
+  // Several env_specs, of as many states and actions each.
+  TableWorlds(std::vector<Table> env_specs, const VectorEnvOptions& options)
+      : env_specs_(std::move(env_specs)),
         options_(options),
         worlds_(static_cast<size_t>(options.worlds)) {
-    const WorldsShape s = shape();
+    const EnvShape s = shape();
     const auto n = worlds_.size();
     jobs_.resize(n * static_cast<size_t>(s.rows * s.row_features));
     cluster_.resize(n * static_cast<size_t>(s.cluster_features));
@@ -47,31 +47,31 @@ class TableWorlds final : public Worlds {
     final_cluster_.resize(cluster_.size());
     mask_.resize(n * static_cast<size_t>(s.actions()));
     prior_.resize(mask_.size());
-    if (options.hints) hints_.resize(mask_.size());
+    if (options.exploration_mask) exploration_mask_.resize(mask_.size());
     rows_.assign(n, s.rows);
     for (auto* column : {&reward_, &dt_s_}) column->resize(n);
-    suggested_.resize(n);
+    expert_action_.resize(n);
     ending_.resize(n);
   }
 
-  WorldsShape shape() const override {
-    const auto states = static_cast<int32_t>(courses_[0].moves.size());
-    const auto actions = static_cast<int32_t>(courses_[0].moves[0].size());
+  EnvShape shape() const override {
+    const auto states = static_cast<int32_t>(env_specs_[0].moves.size());
+    const auto actions = static_cast<int32_t>(env_specs_[0].moves[0].size());
     return {actions, states * actions, states};
   }
   int count() const override { return options_.worlds; }
-  WorldsSight sight() const override {
-    return {jobs_, cluster_, mask_,       prior_,         rows_, suggested_, reward_,
-            dt_s_, ending_,  final_jobs_, final_cluster_, rows_, hints_};
+  Observations observations() const override {
+    return {jobs_, cluster_, mask_,       prior_,         rows_, expert_action_, reward_,
+            dt_s_, ending_,  final_jobs_, final_cluster_, rows_, exploration_mask_};
   }
 
   void reset() override { begin_episodes(); }
   void begin_episodes() override {
     for (size_t n = 0; n < worlds_.size(); ++n) begin(n);
   }
-  int courses() const override { return static_cast<int>(courses_.size()); }
-  void play_only(int course) override { only_ = course; }
-  bool waits(int world) const override { return worlds_[static_cast<size_t>(world)].waits != 0; }
+  int env_specs() const override { return static_cast<int>(env_specs_.size()); }
+  void select_env_spec(int env_spec) override { only_ = env_spec; }
+  bool is_done(int world) const override { return worlds_[static_cast<size_t>(world)].is_done != 0; }
   double elapsed_s(int world) const override {
     return worlds_[static_cast<size_t>(world)].elapsed_s;
   }
@@ -81,8 +81,8 @@ class TableWorlds final : public Worlds {
       World& w = worlds_[n];
       ending_[n] = Ending::kNone;
       reward_[n] = dt_s_[n] = 0;
-      if (w.waits != 0) continue;
-      const Table& table = courses_[static_cast<size_t>(w.course)];
+      if (w.is_done != 0) continue;
+      const Table& table = env_specs_[static_cast<size_t>(w.env_spec)];
       const Move& move = table.moves[static_cast<size_t>(w.state)][static_cast<size_t>(actions[n])];
       reward_[n] = static_cast<float>(move.reward);
       dt_s_[n] = static_cast<float>(move.dt_s);
@@ -91,13 +91,13 @@ class TableWorlds final : public Worlds {
       const bool ends = move.next == Move::kEnd;
       const bool cut = !ends && table.max_decisions > 0 && w.decisions >= table.max_decisions;
       if (!ends) w.state = move.next;
-      look(n);
+      reason_to_stop(n);
       if (cut) copy_final(n);
       if (!ends && !cut) continue;
       ending_[n] = cut ? Ending::kTruncated : Ending::kTerminated;
       jcts_.push_back(w.elapsed_s);
       if (options_.wait_at_end) {
-        w.waits = 1;
+        w.is_done = 1;
       } else {
         begin(n);
       }
@@ -114,31 +114,31 @@ class TableWorlds final : public Worlds {
   void restore(std::string_view saved) override {
     std::memcpy(&only_, saved.data(), sizeof only_);
     std::memcpy(worlds_.data(), saved.data() + sizeof only_, saved.size() - sizeof only_);
-    for (size_t n = 0; n < worlds_.size(); ++n) look(n);
+    for (size_t n = 0; n < worlds_.size(); ++n) reason_to_stop(n);
   }
 
  private:
   struct World {
-    int64_t state = 0, decisions = 0, waits = 0, asked = 0, course = 0;
+    int64_t state = 0, decisions = 0, is_done = 0, asked = 0, env_spec = 0;
     double elapsed_s = 0;
   };
 
   void begin(size_t n) {
     const int64_t asked = worlds_[n].asked;
     const auto lot =
-        lots(n).split(static_cast<uint64_t>(asked)).below(static_cast<uint32_t>(courses_.size()));
-    worlds_[n] = {.asked = asked, .course = only_ >= 0 ? only_ : lot};
-    look(n);
+        lots(n).split(static_cast<uint64_t>(asked)).below(static_cast<uint32_t>(env_specs_.size()));
+    worlds_[n] = {.asked = asked, .env_spec = only_ >= 0 ? only_ : lot};
+    reason_to_stop(n);
   }
 
   Rng lots(size_t n) const {
     return Rng{options_.seed}.split(static_cast<uint64_t>(options_.first_world) + n);
   }
 
-  void look(size_t n) {
+  void reason_to_stop(size_t n) {
     World& w = worlds_[n];
-    const Table& table = courses_[static_cast<size_t>(w.course)];
-    const WorldsShape s = shape();
+    const Table& table = env_specs_[static_cast<size_t>(w.env_spec)];
+    const EnvShape s = shape();
     const auto rows = static_cast<size_t>(s.rows), f = static_cast<size_t>(s.row_features),
                c = static_cast<size_t>(s.cluster_features), state = static_cast<size_t>(w.state);
     std::fill_n(jobs_.begin() + static_cast<int64_t>(n * rows * f), rows * f, 0.0F);
@@ -150,11 +150,11 @@ class TableWorlds final : public Worlds {
       const double logit = table.prior.empty() ? 0 : table.prior[std::min(a, rows - 1)];
       prior_[n * (rows + 1) + a] = a < rows ? static_cast<float>(logit) : -1e9F;
     }
-    for (const int a : table.hints) {
-      if (options_.hints) hints_[n * (rows + 1) + static_cast<size_t>(a)] = 1;
+    for (const int a : table.exploration_mask) {
+      if (options_.exploration_mask) exploration_mask_[n * (rows + 1) + static_cast<size_t>(a)] = 1;
     }
     Rng rng = lots(n).split(static_cast<uint64_t>(w.asked++));
-    suggested_[n] = table.teacher ? table.teacher(static_cast<int>(w.state), rng) : 0;
+    expert_action_[n] = table.expert_action ? table.expert_action(static_cast<int>(w.state), rng) : 0;
   }
 
   void copy_final(size_t n) {
@@ -162,18 +162,18 @@ class TableWorlds final : public Worlds {
       std::copy_n(from.begin() + static_cast<int64_t>(n * width), width,
                   to.begin() + static_cast<int64_t>(n * width));
     };
-    const WorldsShape s = shape();
+    const EnvShape s = shape();
     copy(jobs_, final_jobs_, static_cast<size_t>(s.rows * s.row_features));
     copy(cluster_, final_cluster_, static_cast<size_t>(s.cluster_features));
   }
 
-  std::vector<Table> courses_;
-  int64_t only_ = -1;  // the course; none: by lot
-  WorldsOptions options_;
+  std::vector<Table> env_specs_;
+  int64_t only_ = -1;  // the env_spec; none: by lot
+  VectorEnvOptions options_;
   std::vector<World> worlds_;
   std::vector<float> jobs_, cluster_, final_jobs_, final_cluster_, prior_, reward_, dt_s_;
-  std::vector<uint8_t> mask_, hints_;
-  std::vector<int32_t> rows_, suggested_;
+  std::vector<uint8_t> mask_, exploration_mask_;
+  std::vector<int32_t> rows_, expert_action_;
   std::vector<Ending> ending_;
   std::vector<double> jcts_;
 };
@@ -188,7 +188,7 @@ inline Settings settings_of(const std::vector<std::string>& assignments) {
 class Lesson {
  public:
   Lesson(const Table& table, const std::string& learner, const std::vector<std::string>& settings,
-         WorldsOptions options, const DescentConfig& descent, double horizon_s,
+         VectorEnvOptions options, const OptimizerConfig& optimizer_config, double horizon_s,
          const std::string& network = "job-scorer")
       : learner_(LearnerRegistry::make(learner, settings_of(settings))),
         options_(with_wants(options)),
@@ -199,7 +199,7 @@ class Lesson {
         follower_(make_network(network,
                                network == "kernel" ? Settings() : settings_of({"hidden=16"}),
                                worlds_.shape(), 3)),
-        descent_(*network_, descent, threads_, *ranks_),
+        minibatch_optimizer_(*network_, optimizer_config, threads_, *ranks_),
         collector_(worlds_, *network_, *learner_,
                    {.group = options_.group, .all_worlds = options_.worlds}, threads_, profile_),
         horizon_s_(horizon_s) {
@@ -211,16 +211,16 @@ class Lesson {
       collector_.trim();
       collector_.collect(update_, nullptr);
       std::vector<float> last;
-      if (learner_->wants().critic) last = collector_.last_values();
+      if (learner_->requirements().critic) last = collector_.last_values();
       const Rng rng = Rng{9}.split(static_cast<uint64_t>(update_));
       const Returns returns =
           learner_->judge({collector_.rollout(), last, options_.worlds, options_.group, horizon_s_,
                            1, *ranks_, *network_, *follower_, threads_, rng.split(0)});
       const UpdateStats stats =
-          descent_.update(*learner_, collector_.rollout(), returns,
+          minibatch_optimizer_.update(*learner_, collector_.rollout(), returns,
                           returns.drawn.empty() ? collector_.samples_to_learn() : returns.drawn,
                           static_cast<double>(u) / updates, rng);
-      YARD_CHECK(stats.not_finite.empty(), stats.not_finite);
+      YARD_CHECK(stats.non_finite.empty(), stats.non_finite);
       torch::NoGradGuard no_grad;
       auto mean = follower_->parameters();
       const auto now = network_->parameters();
@@ -251,14 +251,14 @@ class Lesson {
   Collector& collector() { return collector_; }
 
  private:
-  WorldsOptions with_wants(WorldsOptions options) const {
-    options.wait_at_end = learner_->wants().steps == 0;
-    options.hints = learner_->wants().explore > 0;
+  VectorEnvOptions with_wants(VectorEnvOptions options) const {
+    options.wait_at_end = learner_->requirements().steps == 0;
+    options.exploration_mask = learner_->requirements().explore > 0;
     return options;
   }
 
   RaggedBatch batch_of(int state) const {
-    const WorldsShape s = worlds_.shape();
+    const EnvShape s = worlds_.shape();
     RaggedBatch b;
     b.jobs = torch::zeros({s.rows, s.row_features});
     for (int64_t r = 0; r < s.rows; ++r) b.jobs[r][state * s.rows + r] = 1;
@@ -267,18 +267,18 @@ class Lesson {
     b.cluster = torch::zeros({1, s.cluster_features});
     b.cluster[0][state] = 1;
     b.prior =
-        torch::from_blob(const_cast<float*>(worlds_.sight().prior.data()), {s.actions()}).clone();
+        torch::from_blob(const_cast<float*>(worlds_.observations().prior.data()), {s.actions()}).clone();
     return b;
   }
 
   std::unique_ptr<Communicator> ranks_ = alone();
   std::unique_ptr<Learner> learner_;
-  WorldsOptions options_;
+  VectorEnvOptions options_;
   TableWorlds worlds_;
   std::unique_ptr<Network> network_, follower_;
   ThreadPool threads_{1};
-  Descent descent_;
-  Profile profile_;
+  MinibatchOptimizer minibatch_optimizer_;
+  StageTimer profile_;
   Collector collector_;
   double horizon_s_;
   int update_ = 0;

@@ -1,4 +1,4 @@
-// Products against loops, however their matrices are turned, of any size, also none.
+// Products against loops, however their matrices are transposed, of any size, also none.
 #include "agents/products.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::vector<float> drawn(int64_t count, uint64_t seed) {
 }
 
 float at(const Matrix& m, int64_t row, int64_t column) {
-  return m.turned ? m.at[column * m.columns + row] : m.at[row * m.columns + column];
+  return m.transposed ? m.at[column * m.columns + row] : m.at[row * m.columns + column];
 }
 
 struct Sizes {
@@ -33,13 +33,13 @@ TEST(Products, AreWhatLoopsMakeOfThem) {
       for (const bool turn_b : {false, true}) {
         const Matrix a = turn_a ? Matrix{left.data(), k, m, true} : Matrix{left.data(), m, k};
         const Matrix b = turn_b ? Matrix{right.data(), n, k, true} : Matrix{right.data(), k, n};
-        for (const Into into : {Into::kEmpty, Into::kSum}) {
+        for (const WriteMode into : {WriteMode::kOverwrite, WriteMode::kAccumulate}) {
           std::vector<float> fast = sum, torch = sum;
           multiply(a, b, fast.data(), into);
           multiply_by_libtorch(a, b, torch.data(), into);
           for (int64_t i = 0; i < m * n; ++i) {
             const auto place = static_cast<size_t>(i);
-            double slow = into == Into::kSum ? static_cast<double>(sum[place]) : 0;
+            double slow = into == WriteMode::kAccumulate ? static_cast<double>(sum[place]) : 0;
             for (int64_t j = 0; j < k; ++j) {
               slow += static_cast<double>(at(a, i / n, j)) * static_cast<double>(at(b, j, i % n));
             }

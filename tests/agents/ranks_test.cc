@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
 Rank rank_of(const Variables& variables) {
-  return rank_of_environment([&](const char* name) -> const char* {
+  return rank_from_environment([&](const char* name) -> const char* {
     const auto it = variables.find(name);
     return it == variables.end() ? nullptr : it->second.c_str();
   });
@@ -40,7 +40,7 @@ TEST(RankOfEnvironment, ReadsWhatLaunchersSet) {
   EXPECT_EQ(r.size, 8);
   EXPECT_EQ(r.host, "10.0.0.1");
   EXPECT_EQ(r.port, 1234);
-  EXPECT_TRUE(r.store_runs);
+  EXPECT_TRUE(r.store_exists);
 
   r = rank_of({{"SLURM_PROCID", "1"},
                {"SLURM_STEP_NUM_TASKS", "2"},
@@ -49,7 +49,7 @@ TEST(RankOfEnvironment, ReadsWhatLaunchersSet) {
   EXPECT_EQ(r.rank, 1);
   EXPECT_EQ(r.host, "gpu07");
   EXPECT_EQ(r.port, 29'500 + 456);
-  EXPECT_FALSE(r.store_runs);
+  EXPECT_FALSE(r.store_exists);
 
   r = rank_of({{"OMPI_COMM_WORLD_RANK", "1"},
                {"OMPI_COMM_WORLD_SIZE", "2"},
@@ -153,7 +153,7 @@ TEST(Gloo, OneThatNeverCameIsSaid) {
   Rank rank;
   rank.size = 2;
   rank.file = (scratch.path() / "ranks").string();
-  EXPECT_THROW(connect(rank, {.meet_within = std::chrono::milliseconds(300)}), RunError);
+  EXPECT_THROW(connect(rank, {.rendezvous_timeout = std::chrono::milliseconds(300)}), RunError);
 }
 
 // A state that is left by chance, so that every world goes its own way.
@@ -174,9 +174,9 @@ class Ranks : public ::testing::TestWithParam<const char*> {
     c.threads = 1;
     c.updates = 3;
     c.average = 0;
-    c.descent.lr = 0.02;
-    c.descent.minibatch = minibatch;
-    c.descent.target_kl = 1e9;
+    c.optimizer_config.lr = 0.02;
+    c.optimizer_config.minibatch = minibatch;
+    c.optimizer_config.target_kl = 1e9;
     return c;
   }
 
@@ -185,7 +185,7 @@ class Ranks : public ::testing::TestWithParam<const char*> {
     if (config.learner == "ppo") learner.set("steps", "6", "test");
     return std::make_unique<Trainer>(
         config, learner, settings_of({"hidden=8"}),
-        [](const WorldsOptions& options) {
+        [](const VectorEnvOptions& options) {
           return std::make_unique<TableWorlds>(winding(), options);
         },
         ranks, nlohmann::ordered_json());

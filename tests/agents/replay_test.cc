@@ -24,7 +24,7 @@ Rollout of_two_worlds(int each) {
     for (int n = 0; n < 2; ++n) {
       r.action.push_back(k % 2);
       r.log_prob.push_back(-0.5F);
-      r.acted_log_prob.push_back(-0.25F);
+      r.behaviour_log_prob.push_back(-0.25F);
       r.value.push_back(static_cast<float>(k));
       r.reward.push_back(static_cast<float>(100 * n + k));
       r.dt_s.push_back(k % 2 == 0 ? 0.0F : 2.0F + static_cast<float>(n));
@@ -66,7 +66,7 @@ TEST(Rollout, KeepsTheLastAndIsCutToTheFirst) {
     Rollout last = whole, first = whole;
     last.keep_last(n);
     expect_same(whole, std::max<int64_t>(0, 40 - n), 40, last);
-    first.cut(n);
+    first.keep_first(n);
     expect_same(whole, 0, std::min<int64_t>(n, 40), first);
   }
 }
@@ -96,8 +96,8 @@ TEST(Rollout, RefusesWhatItDidNotWrite) {
 }
 
 // The definition, one world after the other.
-Ahead by_hand(const Rollout& r, int world, int k, int each, int n_step, double horizon_s) {
-  Ahead out{.discount = 1};
+NStepReturn by_hand(const Rollout& r, int world, int k, int each, int n_step, double horizon_s) {
+  NStepReturn out{.discount = 1};
   for (int passed = 0; passed < n_step; ++k) {
     const auto i = static_cast<size_t>(2 * k + world);
     if (r.ending[i] == Ending::kTruncated) break;
@@ -124,18 +124,18 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
     ReplayConfig config;
     config.drawn = 2000;
     config.n_step = n_step;
-    const Drawn drawn = draw_replayed(
+    const ReplayBatch drawn = sample_replay(
         {rollout, {}, 2, 1, kHorizon_s, 0.5, *ranks, *network, *network, threads, Rng{5}}, config);
     ASSERT_EQ(drawn.sample.size(), 2000u);
     std::map<int64_t, int> times;
     std::vector<float> values;
-    for (const int64_t next : following(drawn)) values.push_back(static_cast<float>(next));
-    const Returns returns = bootstrapped(drawn, values, rollout.size());
+    for (const int64_t next : bootstrap_samples(drawn)) values.push_back(static_cast<float>(next));
+    const Returns returns = n_step_targets(drawn, values, rollout.size());
     for (size_t d = 0; d < drawn.sample.size(); ++d) {
       const int64_t sample = drawn.sample[d];
       ++times[sample];
-      const Ahead& got = drawn.ahead[d];
-      const Ahead expected = by_hand(rollout, static_cast<int>(sample % 2),
+      const NStepReturn& got = drawn.n_step_return[d];
+      const NStepReturn expected = by_hand(rollout, static_cast<int>(sample % 2),
                                      static_cast<int>(sample / 2), kEach, n_step, kHorizon_s);
       EXPECT_NEAR(got.reward, expected.reward, 1e-9 * std::abs(expected.reward));
       EXPECT_NEAR(got.discount, expected.discount, 1e-12);
@@ -144,7 +144,7 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
       EXPECT_NEAR(returns.target[static_cast<size_t>(sample)], got.reward + got.discount * then,
                   1e-3);
     }
-    // All but the newest of each world and the last of the episode that was cut off, about as
+    // All but the newest of each world and the last of the episode that was keep_first off, about as
     // often: 59 of them, 34 times each, within five standard deviations.
     EXPECT_EQ(times.size(), 59u);
     EXPECT_EQ(times.count(60) + times.count(61) + times.count(38), 0u);
@@ -158,7 +158,7 @@ TEST(Replay, DrawsNothingWhereNothingIsKnown) {
   const auto network = make_network("job-scorer", settings_of({"hidden=4"}), {2, 2, 1}, 1);
   ThreadPool threads{1};
   const Experience e{rollout, {}, 2, 1, 10, 1, *ranks, *network, *network, threads, Rng{5}};
-  EXPECT_TRUE(draw_replayed(e, {}).sample.empty());
+  EXPECT_TRUE(sample_replay(e, {}).sample.empty());
 }
 
 }  // namespace

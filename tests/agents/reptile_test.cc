@@ -40,9 +40,9 @@ TrainConfig few_shots(const std::string& learner) {
   c.validate_every = 4;
   c.average = 0.5;
   c.reward_scale = 1;
-  c.descent.lr = 0.02;
-  c.descent.minibatch = 64;
-  c.descent.target_kl = 0.2;
+  c.optimizer_config.lr = 0.02;
+  c.optimizer_config.minibatch = 64;
+  c.optimizer_config.target_kl = 0.2;
   return c;
 }
 
@@ -54,10 +54,10 @@ Settings settings_for(const std::string& learner) {
 
 class Training {
  public:
-  Training(const TrainConfig& config, std::vector<Table> courses)
+  Training(const TrainConfig& config, std::vector<Table> env_specs)
       : trainer_(config, settings_for(config.learner), settings_of({"hidden=8"}),
-                 [courses = std::move(courses)](const WorldsOptions& options) {
-                   return std::make_unique<TableWorlds>(courses, options);
+                 [env_specs = std::move(env_specs)](const VectorEnvOptions& options) {
+                   return std::make_unique<TableWorlds>(env_specs, options);
                  },
                  *ranks_, {}) {}
   Trainer* operator->() { return &trainer_; }
@@ -77,7 +77,7 @@ TEST_P(Reptiles, OneTaskDrawnAllTheWayIsATrainingLikeAnyOther) {
   config.meta_step = 1;
   Training meta(config, {bandit(3)});
   meta->run({});
-  const Trained a = plain->trained(), b = meta->trained();
+  const TrainingResult a = plain->trained(), b = meta->trained();
   for (const auto& [name, tensor] : a.weights) {
     EXPECT_EQ(b.weights.at(name).data, tensor.data) << name;
   }
@@ -90,13 +90,13 @@ TEST_P(Reptiles, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
   config.updates = 6;
   config.validate_every = 2;
   config.meta_updates = 2;
-  const std::vector<Table> courses = {bandit(2), bandit(7)};
+  const std::vector<Table> env_specs = {bandit(2), bandit(7)};
   const Scratch scratch;
-  Training whole(config, courses);
+  Training whole(config, env_specs);
   whole->run({});
   whole->save(scratch.path() / "whole");
   for (int until = 1; until < config.updates; ++until) {
-    Training first(config, courses), second(config, courses);
+    Training first(config, env_specs), second(config, env_specs);
     first->run({}, until);
     first->save(scratch.path() / "first");
     second->restore(scratch.path() / "first");
@@ -111,7 +111,7 @@ TEST_P(Reptiles, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
   }
   config.meta_updates = 3;
   config.validate_every = 3;
-  EXPECT_THROW(Training(config, courses)->restore(scratch.path() / "whole"), InputError);
+  EXPECT_THROW(Training(config, env_specs)->restore(scratch.path() / "whole"), InputError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Learners, Reptiles, ::testing::Values("group", "ppo", "dqn"),
@@ -125,8 +125,8 @@ TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
   for (int round = 0; round < 5; ++round) {
     std::vector<int> order;
     for (int task = 0; task < 7; ++task) {
-      order.push_back(reptile.course((round * 7 + task) * 3));
-      EXPECT_EQ(reptile.course((round * 7 + task) * 3 + 2), order.back()) << "of the same task";
+      order.push_back(reptile.env_spec((round * 7 + task) * 3));
+      EXPECT_EQ(reptile.env_spec((round * 7 + task) * 3 + 2), order.back()) << "of the same task";
     }
     orders.insert(order);
     std::ranges::sort(order);
@@ -136,7 +136,7 @@ TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
 }
 
 // What the policy of `weights` does where it matters.
-double chance_of(const Trained& trained, size_t arm) {
+double chance_of(const TrainingResult& trained, size_t arm) {
   const auto network = make_network(trained.network, settings_of({"hidden=8"}), {12, 24, 2}, 1);
   network->import_policy(trained.weights, "test");
   GoldenState g;
@@ -162,7 +162,7 @@ TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
   config.average = 0;
   Training meta(config, {bandit(8), bandit(9), bandit(10)});
   meta->run({});
-  const Trained start = meta->trained();
+  const TrainingResult start = meta->trained();
   EXPECT_LT(chance_of(start, 0), 0.05) << "never paid";
 
   config = few_shots("group");

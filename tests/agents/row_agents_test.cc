@@ -38,24 +38,24 @@ Scene busy_scene() {
   return Scene("4x8", jobs);
 }
 
-std::unique_ptr<Worlds> worlds_of(const std::string& agent, const Scene& scene, int max_decisions) {
+std::unique_ptr<VectorEnv> worlds_of(const std::string& agent, const Scene& scene, int max_decisions) {
   return make_agent(agent, {})->worlds({{scene.fixed(), &scene.workload(), 1}},
                                        {.worlds = kWorlds,
                                         .episode_jobs = 30,
                                         .max_decisions = max_decisions,
                                         .wait_at_end = max_decisions == 0,
-                                        .hints = true,
+                                        .exploration_mask = true,
                                         .seed = 4});
 }
 
 // Legal ones, drawn for every world by the number of the step.
-std::vector<int32_t> random_actions(const Worlds& worlds, uint64_t step) {
+std::vector<int32_t> random_actions(const VectorEnv& worlds, uint64_t step) {
   const int32_t actions = worlds.shape().actions();
   std::vector<int32_t> out(kWorlds, 0);
   for (int n = 0; n < kWorlds; ++n) {
-    if (worlds.waits(n)) continue;
+    if (worlds.is_done(n)) continue;
     Rng rng = Rng{8}.split(static_cast<uint64_t>(n)).split(step);
-    const uint8_t* mask = worlds.sight().mask.data() + n * actions;
+    const uint8_t* mask = worlds.observations().mask.data() + n * actions;
     int32_t& action = out[static_cast<size_t>(n)];
     do {
       action = static_cast<int32_t>(rng.below(static_cast<uint32_t>(actions)));
@@ -74,23 +74,23 @@ TEST_P(EveryRowAgent, ShowsWhatIsThereAndSuggestsWhatIsLegal) {
   worlds->reset();
   int asked = 0;
   for (uint64_t step = 0; step < 100'000; ++step) {
-    const WorldsSight sight = worlds->sight();
+    const Observations observations = worlds->observations();
     bool any = false;
     for (size_t n = 0; n < kWorlds; ++n) {
-      if (worlds->waits(static_cast<int>(n))) continue;
+      if (worlds->is_done(static_cast<int>(n))) continue;
       any = true;
       ++asked;
       const auto a = n * size_t(shape.actions());
-      ASSERT_EQ(sight.mask[a + size_t(sight.suggested[n])], 1);
-      const auto rows = size_t(sight.rows[n]);
-      for (size_t r = rows; r < size_t(shape.rows); ++r) ASSERT_EQ(sight.mask[a + r], 0);
+      ASSERT_EQ(observations.mask[a + size_t(observations.expert_action[n])], 1);
+      const auto rows = size_t(observations.rows[n]);
+      for (size_t r = rows; r < size_t(shape.rows); ++r) ASSERT_EQ(observations.mask[a + r], 0);
       for (size_t i = 0; i < window; ++i) {
-        const float f = sight.jobs[n * window + i];
+        const float f = observations.jobs[n * window + i];
         ASSERT_TRUE(std::abs(f) <= 64) << f;
         ASSERT_TRUE(f == 0 || i < rows * size_t(shape.row_features));
       }
       for (size_t action = 0; action < size_t(shape.actions()); ++action) {
-        ASSERT_EQ(sight.prior[a + action] <= kMaskedLogit / 2, sight.mask[a + action] == 0);
+        ASSERT_EQ(observations.prior[a + action] <= kMaskedLogit / 2, observations.mask[a + action] == 0);
       }
     }
     if (!any) break;
@@ -111,29 +111,29 @@ TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
     ASSERT_EQ(random_actions(*other, step), actions);
     worlds->step(actions);
     other->step(actions);
-    ASSERT_TRUE(std::ranges::equal(worlds->sight().jobs, other->sight().jobs)) << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->sight().cluster, other->sight().cluster)) << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->sight().reward, other->sight().reward)) << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->sight().hints, other->sight().hints)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().jobs, other->observations().jobs)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().cluster, other->observations().cluster)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().reward, other->observations().reward)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().exploration_mask, other->observations().exploration_mask)) << step;
   }
 }
 
 // All that is shown of one world.
-std::vector<float> shown(const Worlds& worlds, int world) {
-  const WorldsSight sight = worlds.sight();
+std::vector<float> shown(const VectorEnv& worlds, int world) {
+  const Observations observations = worlds.observations();
   const TaskShape shape = worlds.shape();
   const auto n = static_cast<size_t>(world);
-  std::vector<float> out = {static_cast<float>(worlds.elapsed_s(world)), sight.reward[n],
-                            static_cast<float>(sight.rows[n]),
-                            static_cast<float>(sight.suggested[n])};
+  std::vector<float> out = {static_cast<float>(worlds.elapsed_s(world)), observations.reward[n],
+                            static_cast<float>(observations.rows[n]),
+                            static_cast<float>(observations.expert_action[n])};
   const auto add = [&](const auto& all, int32_t width) {
     for (const auto x : all.subspan(n * size_t(width), size_t(width))) out.push_back(x);
   };
-  add(sight.jobs, shape.rows * shape.row_features);
-  add(sight.cluster, shape.cluster_features);
-  add(sight.prior, shape.actions());
-  add(sight.mask, shape.actions());
-  add(sight.hints, shape.actions());
+  add(observations.jobs, shape.rows * shape.row_features);
+  add(observations.cluster, shape.cluster_features);
+  add(observations.prior, shape.actions());
+  add(observations.mask, shape.actions());
+  add(observations.exploration_mask, shape.actions());
   return out;
 }
 
@@ -153,7 +153,7 @@ TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
                    {.worlds = kWorlds,
                     .episode_jobs = static_cast<int>(parted[0].now.world.jobs.size()),
                     .wait_at_end = true,
-                    .hints = true,
+                    .exploration_mask = true,
                     .seed = trial});
     };
     const auto a = worlds_of_scene(now), b = worlds_of_scene(then);
@@ -170,7 +170,7 @@ TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
         char& over = done[static_cast<size_t>(n)];
         if (over != 0) continue;
         const bool before = a->elapsed_s(n) <= until_s || b->elapsed_s(n) <= until_s;
-        const bool same = !a->waits(n) && !b->waits(n) && shown(*a, n) == shown(*b, n);
+        const bool same = !a->is_done(n) && !b->is_done(n) && shown(*a, n) == shown(*b, n);
         compared += before;
         over = !same;
         if (over == 0) continue;
@@ -203,9 +203,9 @@ Plan tiny(const std::string& agent) {
   c.updates = 12;
   c.average = 0;
   c.episode_jobs = 7;
-  c.descent.lr = 0.02;
-  c.descent.minibatch = 64;
-  c.descent.target_kl = 0.2;
+  c.optimizer_config.lr = 0.02;
+  c.optimizer_config.minibatch = 64;
+  c.optimizer_config.target_kl = 0.2;
   return plan;
 }
 
@@ -217,7 +217,7 @@ Checkpoint train(const Plan& plan, const Scene& scene, int stopped_after = 0) {
   loop.network = plan.network;
   const auto make = [&] {
     return Trainer(loop, settings_of(plan.learner), settings_of({"hidden=16"}),
-                   [&](const WorldsOptions& o) {
+                   [&](const VectorEnvOptions& o) {
                      return agent->worlds({{scene.fixed(), &scene.workload(), 1}}, o);
                    },
                    *ranks, {{"made_by", "test"}});
@@ -259,7 +259,7 @@ TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
   EXPECT_EQ(learned_agent(read.agent)->info(read).level, RowTasks::info(GetParam()).level);
 }
 
-// Whatever explores by what it hints at, and however many threads do, trainings stay exact.
+// Whatever explores by what it exploration_mask at, and however many threads do, trainings stay exact.
 TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
   const Scene scene = busy_scene();
   for (const char* learner : {"ppo", "actor-critic"}) {
@@ -280,7 +280,7 @@ TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
 void expect_begins_as_its_heuristic(Plan plan) {
   const Scene scene = busy_scene();
   plan.loop.updates = 1;
-  plan.loop.descent.lr = 0;
+  plan.loop.optimizer_config.lr = 0;
   const auto heuristic = make_agent(plan.agent, settings_of(plan.task))->heuristic();
   Player player(scene, *heuristic);
   player.play();
@@ -326,7 +326,7 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
                              {0, 8, 100}}),
                     no_costs());
   Plan still = tiny("next-job");
-  still.loop.descent.lr = 0;
+  still.loop.optimizer_config.lr = 0;
   still.loop.updates = 1;
   const Checkpoint trained = train(tiny("next-job"), scene);
   // 100, 200, 300, 400, 2400, 4400, 6400 s; the first job starts as the only one that is there.

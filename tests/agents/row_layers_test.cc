@@ -107,7 +107,7 @@ TEST(RowLayers, SumAsLibTorchDoes) {
       const auto x = torch::randn({samples.size(0), 9}).slice(1, 0, 6);  // not in one piece
       const auto to_sum = torch::randn({count, h});
       const Tensors learned = {net.first->weight, net.first->bias, net.context};
-      const auto fast = sum_rows(x, net.first, net.context, offset);
+      const auto fast = segment_sum(x, net.first, net.context, offset);
       const auto a = torch::relu(net.first->forward(x) + net.context.index_select(0, samples));
       const auto sum = summed(a, samples, count);
       expect_same({fast}, {sum});
@@ -127,7 +127,7 @@ TEST(RowLayers, CutLinesAsLibTorchDoes) {
       const auto c = torch::randn({samples, 12}).slice(1, 0, 6);  // not in one piece
       const auto to_out = torch::randn({samples, g});
       const Tensors learned = {x, layer->weight, layer->bias, given->weight};
-      const auto fast = cut_lines(x, layer, c, given);
+      const auto fast = relu_linear(x, layer, c, given);
       const auto slow = torch::relu(layer->forward(x) + given->forward(c));
       expect_same({fast}, {slow});
       expect_same(gradients((fast * to_out).sum(), learned),

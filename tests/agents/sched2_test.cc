@@ -36,16 +36,16 @@ Sights sights(const std::string& locality) {
     const TaskShape shape = worlds->shape();
     worlds->reset();
     Rng rng(seed);
-    while (!worlds->waits(0)) {
-      const WorldsSight sight = worlds->sight();
+    while (!worlds->is_done(0)) {
+      const Observations observations = worlds->observations();
       for (size_t c = 0; c < static_cast<size_t>(shape.cluster_features); ++c) {
-        if (sight.cluster[c] != 0) out.cluster.insert(c);
+        if (observations.cluster[c] != 0) out.cluster.insert(c);
       }
       float strict = 0;  // nodes of the same job's stricter degree
-      for (int32_t r = 0; r < sight.rows[0]; ++r) {
-        const float* f = sight.jobs.data() + r * shape.row_features;
+      for (int32_t r = 0; r < observations.rows[0]; ++r) {
+        const float* f = observations.jobs.data() + r * shape.row_features;
         if (r % 3 == 0) strict = 0;
-        if (sight.mask[static_cast<size_t>(r)] == 0) continue;
+        if (observations.mask[static_cast<size_t>(r)] == 0) continue;
         for (size_t k = 0; k < static_cast<size_t>(shape.row_features); ++k) {
           if (f[k] != 0) out.row.insert(k);
         }
@@ -55,7 +55,7 @@ Sights sights(const std::string& locality) {
       }
       std::vector<int32_t> legal;
       for (int32_t a = 0; a < shape.actions(); ++a) {
-        if (sight.mask[static_cast<size_t>(a)] != 0) legal.push_back(a);
+        if (observations.mask[static_cast<size_t>(a)] != 0) legal.push_back(a);
       }
       worlds->step(std::vector{legal[rng.below(static_cast<uint32_t>(legal.size()))]});
     }

@@ -44,9 +44,9 @@ Plan tiny(const std::string& learner) {
   c.group = 8;
   c.updates = 12;
   c.average = 0;
-  c.descent.lr = 0.02;
-  c.descent.minibatch = 64;
-  c.descent.target_kl = 0.2;
+  c.optimizer_config.lr = 0.02;
+  c.optimizer_config.minibatch = 64;
+  c.optimizer_config.target_kl = 0.2;
   if (learner == "ppo") plan.learner = {"steps=32"};
   if (learner == "dqn" || learner == "actor-critic") plan.learner = {"steps=32", "drawn=8192"};
   return plan;
@@ -57,7 +57,7 @@ class Training {
   Training(const Plan& plan, const Scene& scene)
       : agent_(plan.make_agent()),
         trainer_(plan.loop, settings_of(plan.learner), settings_of(plan.network),
-                 [&](const WorldsOptions& options) {
+                 [&](const VectorEnvOptions& options) {
                    return agent_->worlds({{scene.fixed(), &scene.workload(), 1}}, options);
                  },
                  *ranks_, {{"made_by", "test"}}) {}
@@ -120,7 +120,7 @@ TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
   const int64_t best_us = best_total_us(jobs);
 
   Plan still = plan;
-  still.loop.descent.lr = 0;
+  still.loop.optimizer_config.lr = 0;
   still.loop.updates = 1;
   EXPECT_GT(total_us(train(still, scene), scene), best_us * 3 / 2);
   EXPECT_EQ(total_us(train(plan, scene), scene), best_us);
@@ -142,13 +142,13 @@ TEST(Trainer, ThreadsChangeNoWeight) {
     plan.loop.worlds = 512;
     plan.loop.updates = 2;
     plan.loop.episode_jobs = 100;
-    plan.loop.descent.minibatch = 1'000'000;
+    plan.loop.optimizer_config.minibatch = 1'000'000;
     plan.loop.max_decisions = 40;
     const auto weights = [&](int threads) {
       plan.loop.threads = threads;
       Training training(plan, scene);
       double rows = 0;
-      TrainEvents events;
+      TrainCallbacks events;
       events.on_update = [&](const TrainStats& s) { rows = s.rows; };
       training->run(events);
       EXPECT_GT(rows * plan.loop.worlds, 3072) << "seen in one part";
@@ -167,7 +167,7 @@ TEST(Trainer, ThreadsChangeNoWeight) {
 // What episodes are paid is minus what their jobs waited and ran, whatever was done in them.
 TEST(Reward, SumsToMinusTheTotalCompletionTime) {
   const Scene scene("2x8", busy_jobs(60));
-  TaskWorlds<Dispatch> worlds({{scene.fixed(), &scene.workload(), 1}},
+  TaskVectorEnv<Dispatch> worlds({{scene.fixed(), &scene.workload(), 1}},
                               {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
                               {});
   worlds.reset();
@@ -176,17 +176,17 @@ TEST(Reward, SumsToMinusTheTotalCompletionTime) {
     std::vector<int32_t> actions(6, 0);
     bool any = false;
     for (int n = 0; n < 6; ++n) {
-      if (worlds.waits(n)) continue;
+      if (worlds.is_done(n)) continue;
       any = true;
       Rng rng = Rng{8}.split(static_cast<uint64_t>(n)).split(step);
-      const uint8_t* mask = worlds.sight().mask.data() + n * Dispatch::kActions;
+      const uint8_t* mask = worlds.observations().mask.data() + n * Dispatch::kActions;
       do {
         actions[static_cast<size_t>(n)] = static_cast<int32_t>(rng.below(Dispatch::kActions));
       } while (mask[actions[static_cast<size_t>(n)]] == 0);
     }
     if (!any) break;
     worlds.step(actions);
-    for (size_t n = 0; n < 6; ++n) paid[n] += worlds.sight().reward[n];
+    for (size_t n = 0; n < 6; ++n) paid[n] += worlds.observations().reward[n];
   }
   const std::vector<double> jcts_s = worlds.take_mean_jcts_s();
   ASSERT_EQ(jcts_s.size(), 6u);
@@ -235,11 +235,11 @@ TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
   Plan plan = this->plan();
   plan.loop.validate_every = 1;
   // Scores that rise, so that what depends on the best one is put to the test.
-  const auto validate = [](const Trained&, int update) { return 1 + 0.1 * (update % 3); };
+  const auto validate = [](const TrainingResult&, int update) { return 1 + 0.1 * (update % 3); };
   std::vector<std::string> files = {"network.pt", "mean_network.pt", "adam.pt",
                                     "golden.safetensors", "counters.json"};
   Training whole(plan, scene);
-  TrainEvents events;
+  TrainCallbacks events;
   events.validate = validate;
   events.save = [&] { whole->save(state("whole", whole->update())); };
   whole->run(events);
@@ -249,7 +249,7 @@ TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
     Training second(plan, scene);
     second->restore(state("whole", from));
     EXPECT_EQ(second->update(), from);
-    TrainEvents after;
+    TrainCallbacks after;
     after.validate = validate;
     after.save = [&] { second->save(state("second", second->update())); };
     second->run(after);
@@ -345,12 +345,12 @@ TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
   size_t asked = 0;
   std::vector<std::pair<int, bool>> validated;
   std::vector<double> reported;
-  TrainEvents events;
-  events.validate = [&](const Trained&, int update) {
+  TrainCallbacks events;
+  events.validate = [&](const TrainingResult&, int update) {
     EXPECT_EQ(update, 2 * static_cast<int>(asked));
     return scores[asked++];
   };
-  events.validated = [&](const Trained&, int update, double score, bool best) {
+  events.validated = [&](const TrainingResult&, int update, double score, bool best) {
     validated.emplace_back(update, best);
     EXPECT_EQ(score, scores[asked - 1]);
   };
@@ -371,8 +371,8 @@ TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
     plan.loop.updates = updates;
     Training training(plan, scene);
     std::vector<int> asked;
-    TrainEvents events;
-    events.validate = [&](const Trained& trained, int update) {
+    TrainCallbacks events;
+    events.validate = [&](const TrainingResult& trained, int update) {
       asked.push_back(update);
       if (update > 0) return 2.0;
       const Checkpoint first = plan.make_agent()->checkpoint(trained);
@@ -381,7 +381,7 @@ TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
       return 1.0;
     };
     bool best_is_untrained = false;
-    events.validated = [&](const Trained&, int update, double, bool best) {
+    events.validated = [&](const TrainingResult&, int update, double, bool best) {
       if (best) best_is_untrained = update == 0;
     };
     training->run(events);
@@ -399,9 +399,9 @@ TEST(Trainer, EndsWhenPatienceDoes) {
   plan.loop.validate_every = 1;
   plan.loop.patience = 3;
   Training training(plan, scene);
-  TrainEvents events;
+  TrainCallbacks events;
   // The best comes with update 2; 3, 4 and 5 are no better.
-  events.validate = [](const Trained&, int update) { return update == 2 ? 0.5 : 0.9; };
+  events.validate = [](const TrainingResult&, int update) { return update == 2 ? 0.5 : 0.9; };
   training->run(events);
   EXPECT_EQ(training->update(), 5);
   EXPECT_TRUE(training->done());
@@ -423,7 +423,7 @@ std::string failure_of(const Table& table, const TrainConfig& config) {
   const auto ranks = alone();
   Trainer trainer(
       config, settings_of({"steps=8"}), settings_of({"hidden=8"}),
-      [&](const WorldsOptions& options) { return std::make_unique<TableWorlds>(table, options); },
+      [&](const VectorEnvOptions& options) { return std::make_unique<TableWorlds>(table, options); },
       *ranks, {});
   try {
     trainer.run({});
@@ -439,7 +439,7 @@ TrainConfig on_a_table() {
   return config;
 }
 
-TEST(Divergence, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
+TEST(DivergenceMonitor, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
   const Table sane = {.moves = {{{Move::kEnd, -1, 1}, {Move::kEnd, 0, 1}}}};
   EXPECT_EQ(failure_of(sane, on_a_table()), "trained");
   for (const double bad :
@@ -450,7 +450,7 @@ TEST(Divergence, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
   }
 }
 
-TEST(Divergence, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
+TEST(DivergenceMonitor, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
   const Table table = {.moves = {{{Move::kEnd, -1, 1}, {Move::kEnd, 0, 1}}}};
   TrainConfig config = on_a_table();
   config.stop_explained_variance = 1;  // nothing explains everything

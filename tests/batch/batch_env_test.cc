@@ -115,7 +115,7 @@ TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
   const Scene others("2x8", busy_jobs(301));
   BatchEnv elsewhere(others.fixed(), others.workload(), small(3));
   EXPECT_THROW(elsewhere.restore(a.save()), InputError);
-  Fixed larger = scene.fixed();
+  SimModel larger = scene.fixed();
   larger.faults = true;  // the same jobs and nodes, and more to keep of each
   BatchEnv with_faults(larger, scene.workload(), small(3));
   EXPECT_THROW(with_faults.restore(a.save()), InputError);
@@ -140,17 +140,17 @@ TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {
 
 TEST(BatchEnv, CoursesArePlayedByWeight) {
   const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
-  const std::vector<Course> courses = {{one.fixed(), &one.workload(), 1},
+  const std::vector<EnvSpec> env_specs = {{one.fixed(), &one.workload(), 1},
                                        {other.fixed(), &other.workload(), 3}};
   BatchConfig config = small(8);
   config.threads = 2;
-  BatchEnv env(courses, config);
+  BatchEnv env(env_specs, config);
   const auto shares = [&](uint64_t from) {
     std::vector<int> played(2, 0);
     for (uint64_t t = from; t < from + 4000; ++t) {
       env.step(random_actions(env, t));
       for (const EpisodeResult& result : env.take_results()) {
-        ++played[static_cast<size_t>(result.course)];
+        ++played[static_cast<size_t>(result.env_spec)];
       }
     }
     return played;
@@ -166,9 +166,9 @@ TEST(BatchEnv, CoursesArePlayedByWeight) {
 
 TEST(BatchEnv, SavesWhicheverCourseIsPlayed) {
   const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
-  const std::vector<Course> courses = {{one.fixed(), &one.workload(), 1},
+  const std::vector<EnvSpec> env_specs = {{one.fixed(), &one.workload(), 1},
                                        {other.fixed(), &other.workload(), 1}};
-  BatchEnv a(courses, small(5)), b(courses, small(5));
+  BatchEnv a(env_specs, small(5)), b(env_specs, small(5));
   a.reset();
   a.set_weights(std::vector<double>{1, 7});
   for (uint64_t t = 0; t < 333; ++t) a.step(random_actions(a, t));
@@ -303,13 +303,13 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
   env.reset();
   const auto all_wait = [&] {
     int waiting = 0;
-    for (int n = 0; n < 4; ++n) waiting += env.waits(n);
+    for (int n = 0; n < 4; ++n) waiting += env.is_done(n);
     return waiting == 4;
   };
   bool some_waited_alone = false;
   for (uint64_t t = 0; t < 5000 && !all_wait(); ++t) {
     std::vector<bool> waited;
-    for (int n = 0; n < 4; ++n) waited.push_back(env.waits(n));
+    for (int n = 0; n < 4; ++n) waited.push_back(env.is_done(n));
     env.step(random_actions(env, t));
     for (int n = 0; n < 4; ++n) {
       const auto i = static_cast<size_t>(n);
@@ -324,7 +324,7 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
   EXPECT_TRUE(some_waited_alone);
   EXPECT_EQ(env.take_results().size(), 4u);
   env.begin_episodes();
-  for (int n = 0; n < 4; ++n) EXPECT_FALSE(env.waits(n));
+  for (int n = 0; n < 4; ++n) EXPECT_FALSE(env.is_done(n));
   EXPECT_EQ(seen(env, 0).rows, seen(env, 3).rows);
 }
 
@@ -366,7 +366,7 @@ TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
 }
 
 // A network that says nothing leaves the prior, whose best option is the index's pick: as a policy
-// under the default pacing it does what a world does whose actions are the suggested ones.
+// under the default pacing it does what a world does whose actions are the expert_action ones.
 TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
   for (const bool preempt : {false, true}) {
     const Scene scene("2x8", busy_jobs(120));
@@ -376,7 +376,7 @@ TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
     config.task.preempt = preempt;
     BatchEnv env(scene.fixed(), scene.workload(), config);
     env.reset();
-    while (!env.waits(0)) env.step(env.suggested());
+    while (!env.is_done(0)) env.step(env.expert_action());
     const auto results = env.take_results();
     ASSERT_EQ(results.size(), 1u);
 
@@ -407,7 +407,7 @@ TEST(BatchEnv, PlaysTheStagesOfJobs) {
     jobs[j].groups = {first, second};
     jobs[j].gpus *= 2;
   }
-  const Stages stages = take_apart(jobs);
+  const Stages stages = split_stages(jobs);
   ASSERT_EQ(stages.jobs.size(), 80u);
   const Scene scene("2x8", stages.jobs);
   BatchEnv env(scene.fixed(), scene.workload(), small(2));

@@ -47,13 +47,13 @@ class Watcher final : public Policy {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (memory_ != nullptr) *memory_ = &memory;
     draft.wake_at(Dispatch::wake_us(view, config_));
-    if (!Dispatch::take_in(view, config_, memory.data())) return;
+    if (!Dispatch::on_events(view, config_, memory.data())) return;
     for (;;) {
       const Sight sight(view, config_, memory.data());
       look_(view, sight);
-      if (sight.o.suggested == Dispatch::kNothing) return;
+      if (sight.o.expert_action == Dispatch::kNothing) return;
       Dispatch::apply(view, config_, memory.data(),
-                      sight.slots[static_cast<size_t>(sight.o.suggested)], draft.scratch(), draft);
+                      sight.slots[static_cast<size_t>(sight.o.expert_action)], draft.scratch(), draft);
     }
   }
 
@@ -77,19 +77,19 @@ TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
         sum += std::exp(static_cast<double>(sight.prior[i]));
       }
     }
-    // The kind that is suggested has weight 1, each of the other two at most prior_other.
+    // The kind that is expert_action has weight 1, each of the other two at most prior_other.
     EXPECT_GT(sum, 0.99);
     EXPECT_LT(sum, 1.05);
     const auto best = std::max_element(sight.prior.begin(), sight.prior.end());
-    EXPECT_EQ(best - sight.prior.begin(), sight.o.suggested);
+    EXPECT_EQ(best - sight.prior.begin(), sight.o.expert_action);
     EXPECT_EQ(std::count(sight.prior.begin(), sight.prior.end(), *best), 1);
-    const int32_t pick = sight.o.suggested;
+    const int32_t pick = sight.o.expert_action;
     ++sights;
     if (pick == Dispatch::kNothing) {
       ++nothing;
     } else {
       const float* row = sight.jobs.data() + pick * Dispatch::kJobFeatures;
-      EXPECT_EQ(row[Dispatch::kSuggested], 1);
+      EXPECT_EQ(row[Dispatch::kExpertAction], 1);
       ++(row[Dispatch::kHolds] > 0 ? stops : starts);
     }
   });
@@ -148,7 +148,7 @@ TEST(Dispatch, SlotsDoNotMatter) {
       for (int32_t r = 0; r < sight.o.rows; ++r) {
         const float* row = sight.jobs.data() + r * Dispatch::kJobFeatures;
         std::vector<float> f(row, row + Dispatch::kJobFeatures);
-        f[Dispatch::kSuggested] = 0;  // a tie between equals goes to the one that came first
+        f[Dispatch::kExpertAction] = 0;  // a tie between equals goes to the one that came first
         f.push_back(sight.mask[static_cast<size_t>(r)]);
         rows.push_back(f);
       }
@@ -219,7 +219,7 @@ struct Indexed {
 Indexed indexed(const View& view, const DispatchConfig& config, const UserHistory& history,
                 int32_t slot) {
   const float attained = log2_seconds(view.attained_us(slot));
-  const auto expected = history.expect(view.user(slot), view.submit_us(slot), config.sibling_prior);
+  const auto expected = history.predict(view.user(slot), view.submit_us(slot), config.sibling_prior);
   const int32_t width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
   const float rank = config.run_times.life[width].log2_rank(expected.log2_median, attained);
   return {rank + config.gpu_exponent * log2_coarse(view.gpus(slot)), view.serial(slot), slot};
@@ -267,7 +267,7 @@ TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
           const int32_t slot = held[r].slot;
           const float attained = log2_seconds(view.attained_us(slot));
           const auto expected =
-              history.expect(view.user(slot), view.submit_us(slot), config.sibling_prior);
+              history.predict(view.user(slot), view.submit_us(slot), config.sibling_prior);
           const auto& life =
               config.run_times
                   .life[config.run_times.width(expected.batch_unknown, expected.user_unknown)];

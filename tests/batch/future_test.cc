@@ -18,14 +18,14 @@ constexpr int kWorlds = 4;
 
 struct Parted {
   int64_t compared = 0;
-  int ahead = 0;   // worlds that saw something else before their course parted
+  int ahead = 0;   // worlds that saw something else before their env_spec parted
   int differ = 0;  // worlds that saw something else after it
 };
 
 // Plays both with the same random actions, each world until it has passed the moment, and is seen
 // to go another way.
 template <class T>
-Parted play(const std::vector<Course>& now, const std::vector<Course>& then, int64_t until_us,
+Parted play(const std::vector<EnvSpec>& now, const std::vector<EnvSpec>& then, int64_t until_us,
             const BasicBatchConfig<T>& config) {
   BasicBatchEnv<T> a(now, config), b(then, config);
   a.reset();
@@ -60,8 +60,8 @@ void expect_nothing_ahead(const std::function<void(typename T::Config&)>& set) {
     const std::vector<PartedCourse> pairs = parted_courses(Rng(61).split(trial), options, until_us);
     const ToldScene now_0(pairs[0].now), now_1(pairs[1].now);
     const ToldScene then_0(pairs[0].then), then_1(pairs[1].then);
-    const auto course = [](const ToldScene& scene) {
-      return Course{scene.scene().fixed(), &scene.scene().workload(), 1};
+    const auto env_spec = [](const ToldScene& scene) {
+      return EnvSpec{scene.scene().fixed(), &scene.scene().workload(), 1};
     };
     BasicBatchConfig<T> config;
     config.worlds = kWorlds;
@@ -69,7 +69,7 @@ void expect_nothing_ahead(const std::function<void(typename T::Config&)>& set) {
     config.seed = trial;
     set(config.task);
     const Parted parted =
-        play({course(now_0), course(now_1)}, {course(then_0), course(then_1)}, until_us, config);
+        play({env_spec(now_0), env_spec(now_1)}, {env_spec(then_0), env_spec(then_1)}, until_us, config);
     EXPECT_EQ(parted.ahead, 0) << "trial " << trial;
     all.compared += parted.compared;
     all.differ += parted.differ;

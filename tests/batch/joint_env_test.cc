@@ -21,7 +21,7 @@ ToldWorld rated_world(uint64_t trial) {
   return told;
 }
 
-Course course_of(const ToldScene& scene) {
+EnvSpec course_of(const ToldScene& scene) {
   return {scene.scene().fixed(), &scene.scene().workload(), 1};
 }
 
@@ -42,9 +42,9 @@ TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
     config.wait_at_end = true;
     JointEnv env({course_of(scene)}, config);
     env.reset();
-    for (; !env.waits(0); env.step(env.suggested())) {
+    for (; !env.is_done(0); env.step(env.expert_action())) {
       ++asked;
-      stayed += env.suggested()[0] == JointTask::kNothing;
+      stayed += env.expert_action()[0] == JointTask::kNothing;
     }
     const auto results = env.take_results();
     ASSERT_EQ(results.size(), 1u);
@@ -91,7 +91,7 @@ TEST(JointEnv, SavedWorldsOfAnotherRuleOrClusterAreRefused) {
   auto other = config;
   other.task.joint.type_price = 0.7;
   EXPECT_THROW(JointEnv({course_of(scene)}, other).restore(saved), InputError);
-  Course strict = course_of(scene);
+  EnvSpec strict = course_of(scene);
   strict.fixed.allows = {.preempt = false, .move = false};
   EXPECT_THROW(JointEnv({strict}, config).restore(saved), InputError);
 }
@@ -106,7 +106,7 @@ TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
     env.reset();
     double sum = 0;
     const double before = env.elapsed_s(0);  // what passed until then is in no reward
-    for (uint64_t t = 0; !env.waits(0); ++t) {
+    for (uint64_t t = 0; !env.is_done(0); ++t) {
       env.step(random_actions(env, t));
       sum += env.reward()[0];
     }
@@ -121,12 +121,12 @@ TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
 
 TEST(JointEnv, ADecisionInTheMakingIsSavedAndForked) {
   const ToldScene one(rated_world(1)), two(rated_world(2));
-  std::vector<Course> courses = {course_of(one), course_of(two)};
+  std::vector<EnvSpec> env_specs = {course_of(one), course_of(two)};
   auto config = config_of(one, 3);
   config.episode_jobs = std::min(one.scene().size(), two.scene().size());
   int64_t open = 0;
   for (uint64_t stop = 20; stop < 300; stop += 13) {
-    JointEnv a(courses, config), b(courses, config);
+    JointEnv a(env_specs, config), b(env_specs, config);
     a.reset();
     b.reset();
     for (uint64_t t = 0; t < stop; ++t) a.step(random_actions(a, t));
@@ -156,8 +156,8 @@ TEST(JointEnv, ThePriorsModeIsTheSuggestion) {
       const auto prior =
           env.prior().subspan(static_cast<size_t>(n) * JointTask::kActions, JointTask::kActions);
       const auto mode = std::max_element(prior.begin(), prior.end()) - prior.begin();
-      const int32_t suggested = env.suggested()[static_cast<size_t>(n)];
-      EXPECT_EQ(prior[static_cast<size_t>(suggested)], prior[static_cast<size_t>(mode)]);
+      const int32_t expert_action = env.expert_action()[static_cast<size_t>(n)];
+      EXPECT_EQ(prior[static_cast<size_t>(expert_action)], prior[static_cast<size_t>(mode)]);
     }
     env.step(random_actions(env, t));
   }

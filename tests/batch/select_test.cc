@@ -27,9 +27,9 @@ TEST(Select, ItsFirstChoiceIsGreedys) {
   const Scene scene("2x8", busy_jobs(400));
   SelectEnv env(scene.fixed(), scene.workload(), one_world(400));
   env.reset();
-  while (!env.waits(0)) {
+  while (!env.is_done(0)) {
     ASSERT_LT(env.rows()[0], Select::kJobs) << "a job outside the window might fit";
-    env.step(env.suggested());
+    env.step(env.expert_action());
   }
   const auto policy = PolicyRegistry::make("greedy", {});
   Player player(scene, *policy);
@@ -80,7 +80,7 @@ TEST(Select, TheWindowIsTheHeadOfTheQueue) {
   while (!all_done(world.state())) {
     ASSERT_TRUE(world.advance(scene.truth()));
     if (begin_us < 0) begin_us = view.now_us();
-    bool goes_on = Select::take_in(view, config, memory);
+    bool goes_on = Select::on_events(view, config, memory);
     while (goes_on) {
       Select::observe(view, config, memory, kept_sight.o);
       std::vector<uint64_t> fresh(kept.size());
@@ -88,7 +88,7 @@ TEST(Select, TheWindowIsTheHeadOfTheQueue) {
       auto* window = reinterpret_cast<Select::Window*>(anew);
       window->begun = 1;
       window->begin_us = begin_us;
-      Select::take_in(view, config, anew);
+      Select::on_events(view, config, anew);
       Select::observe(view, config, anew, new_sight.o);
       ASSERT_EQ(kept_sight.o.rows, new_sight.o.rows);
       ASSERT_EQ(kept_sight.o.rows, std::min(view.num_waiting(), Select::kJobs));
@@ -107,7 +107,7 @@ TEST(Select, TheWindowIsTheHeadOfTheQueue) {
       full |= view.num_waiting() > Select::kJobs;
       const auto a = static_cast<int32_t>(rng.below(Select::kJobs));
       if (kept_sight.o.choices == 0) break;
-      const int32_t pick = kept_sight.mask[a] ? a : kept_sight.o.suggested;
+      const int32_t pick = kept_sight.mask[a] ? a : kept_sight.o.expert_action;
       Select::apply(view, config, memory, kept_sight.slots[pick], scratch.data(), Editor{world});
       goes_on = !Select::idle(view, config);
     }
@@ -131,9 +131,9 @@ TEST(Select, ALearnersTensorsHoldWhatTheBatchsWould) {
   std::vector<float> jobs(kSteps * plain.jobs().size(), -1), cluster(kSteps * 5 * 4, -1);
   std::vector<uint8_t> mask(kSteps * plain.mask().size(), 7);
   for (int t = 0; t < 400; ++t) {
-    const std::vector<int32_t> actions(plain.suggested().begin(), plain.suggested().end());
+    const std::vector<int32_t> actions(plain.expert_action().begin(), plain.expert_action().end());
     const auto at = static_cast<size_t>(t % kSteps);
-    aimed.aim(jobs.data() + at * plain.jobs().size(), cluster.data() + at * 20,
+    aimed.bind_buffers(jobs.data() + at * plain.jobs().size(), cluster.data() + at * 20,
               mask.data() + at * plain.mask().size());
     plain.step(actions);
     aimed.step(actions);

@@ -14,10 +14,10 @@ namespace {
 
 // Starts what fits in order of submission and stops whoever ran longest, as a stand-in for a
 // policy.
-__device__ void decide(const Fixed& fixed, const View& view, ClusterState& s, Rng& rng,
+__device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng& rng,
                        Piece* pieces) {
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_head()) {
-    const auto placement = static_cast<Placement>(rng.below(3));
+    const auto placement = static_cast<PlacementRule>(rng.below(3));
     const int32_t n = place(view, placement, slot, pieces);
     Exchange exchange;
     if (view.may_choose_exchange(slot)) {
@@ -57,22 +57,22 @@ __device__ double read_all(const View& view) {
       sum += view.part_node(p) + count_bits(view.part_mask(p));
     }
   }
-  return sum + can_place(view, Placement::kConsolidate, 0);
+  return sum + can_place(view, PlacementRule::kConsolidate, 0);
 }
 
-__global__ void play(Fixed fixed, Truth truth, StateSizes sizes, std::byte* blocks, size_t stride,
+__global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* blocks, size_t stride,
                      Piece* scratch, double* out, int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
   std::byte* block = blocks + static_cast<size_t>(n) * 2 * stride;
-  ClusterState s = state_at(block, sizes);
-  ClusterState fork = state_at(block + stride, sizes);
-  Agenda agenda = Agenda::at(block + state_bytes(sizes), sizes.slots);
-  Agenda fork_agenda = Agenda::at(block + stride + state_bytes(sizes), sizes.slots);
-  reset(fixed, s, sizes, agenda, 0, fixed.jobs.num_jobs);
+  SimState s = state_at(block, sizes);
+  SimState fork = state_at(block + stride, sizes);
+  EventQueue event_queue = EventQueue::at(block + state_bytes(sizes), sizes.slots);
+  EventQueue fork_agenda = EventQueue::at(block + stride + state_bytes(sizes), sizes.slots);
+  reset(fixed, s, sizes, event_queue, 0, fixed.jobs.num_jobs);
   Rng rng = Rng(1).split(static_cast<uint64_t>(n));
   double sum = 0;
-  while (!all_done(s) && advance(fixed, truth, s, agenda)) {
+  while (!all_done(s) && advance(fixed, truth, s, event_queue)) {
     const View view(fixed, s, Level::kOracle, truth.work_us);
     sum += read_all(view);
     decide(fixed, view, s, rng, scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes);
@@ -82,71 +82,71 @@ __global__ void play(Fixed fixed, Truth truth, StateSizes sizes, std::byte* bloc
   out[n] = sum + static_cast<double>(next_event_us(fixed, truth, fork, fork_agenda));
 }
 
-// The task's side of a decision point, until nothing more is suggested.
-__global__ void observe(Fixed fixed, DispatchConfig config, StateSizes sizes, std::byte* blocks,
+// The task's side of a decision point, until nothing more is expert_action.
+__global__ void observe(SimModel fixed, DispatchConfig config, StateSizes sizes, std::byte* blocks,
                         size_t stride, std::byte* memories, size_t memory_bytes, Piece* scratch,
                         Observation* out, int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
-  ClusterState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
+  SimState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
   const View view(fixed, s, Level::kHistory);
   std::byte* memory = memories + static_cast<size_t>(n) * memory_bytes;
   if (Dispatch::memory_bytes(view) > memory_bytes) return;
-  if (!Dispatch::take_in(view, config, memory)) return;
+  if (!Dispatch::on_events(view, config, memory)) return;
   struct Editor {
-    const Fixed& fixed;
-    ClusterState& s;
+    const SimModel& fixed;
+    SimState& s;
     __device__ void start(int32_t slot, const Piece* pieces, int32_t num) {
       yard::start(fixed, s, slot, pieces, num);
     }
     __device__ void preempt(int32_t slot) { yard::preempt(fixed, s, slot); }
   };
   Piece* pieces = scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes;
-  for (Dispatch::observe(view, config, memory, out[n]); out[n].suggested != Dispatch::kNothing;
+  for (Dispatch::observe(view, config, memory, out[n]); out[n].expert_action != Dispatch::kNothing;
        Dispatch::observe(view, config, memory, out[n])) {
-    Dispatch::apply(view, config, memory, out[n].slots[out[n].suggested], pieces, Editor{fixed, s});
+    Dispatch::apply(view, config, memory, out[n].slots[out[n].expert_action], pieces, Editor{fixed, s});
   }
   s.head->timer_us = Dispatch::wake_us(view, config);
 }
 
 // The plainest task: what is seen, and the first legal choice carried out.
-__global__ void select(Fixed fixed, StateSizes sizes, std::byte* blocks, size_t stride,
+__global__ void select(SimModel fixed, StateSizes sizes, std::byte* blocks, size_t stride,
                        std::byte* memories, SelectConfig config, Piece* scratch, Observation* out,
                        int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
-  ClusterState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
+  SimState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
   const View view(fixed, s, Select::kLevel);
   std::byte* memory = memories + static_cast<size_t>(n) * sizeof(Select::Window);
-  if (!Select::take_in(view, config, memory)) return;
+  if (!Select::on_events(view, config, memory)) return;
   Select::observe(view, config, memory, out[n]);
-  if (out[n].suggested == Select::kNothing) return;
+  if (out[n].expert_action == Select::kNothing) return;
   struct Editor {
-    const Fixed& fixed;
-    ClusterState& s;
+    const SimModel& fixed;
+    SimState& s;
     __device__ void start(int32_t slot, const Piece* pieces, int32_t num) {
       yard::start(fixed, s, slot, pieces, num);
     }
   };
-  Select::apply(view, config, memory, out[n].slots[out[n].suggested],
+  Select::apply(view, config, memory, out[n].slots[out[n].expert_action],
                 scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes, Editor{fixed, s});
 }
 
 }  // namespace
 
-void launch(const Fixed& fixed, const Truth& truth, const StateSizes& sizes, std::byte* blocks,
+void launch(const SimModel& fixed, const Truth& truth, const StateSizes& sizes, std::byte* blocks,
             size_t stride, Piece* scratch, double* out, int32_t worlds) {
   play<<<(worlds + 127) / 128, 128>>>(fixed, truth, sizes, blocks, stride, scratch, out, worlds);
 }
 
-void launch(const Fixed& fixed, const DispatchConfig& config, const StateSizes& sizes,
+void launch(const SimModel& fixed, const DispatchConfig& config, const StateSizes& sizes,
             std::byte* blocks, size_t stride, std::byte* memories, size_t memory_bytes,
             Piece* scratch, Observation* out, int32_t worlds) {
   observe<<<(worlds + 127) / 128, 128>>>(fixed, config, sizes, blocks, stride, memories,
                                          memory_bytes, scratch, out, worlds);
 }
 
-void launch(const Fixed& fixed, const SelectConfig& config, const StateSizes& sizes,
+void launch(const SimModel& fixed, const SelectConfig& config, const StateSizes& sizes,
             std::byte* blocks, size_t stride, std::byte* memories, Piece* scratch, Observation* out,
             int32_t worlds) {
   select<<<(worlds + 127) / 128, 128>>>(fixed, sizes, blocks, stride, memories, config, scratch,

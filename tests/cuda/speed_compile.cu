@@ -11,11 +11,11 @@ __global__ void rates(SpeedColumns s, const int32_t* gpus, const int32_t* nodes,
   if (i >= jobs) return;
   const int32_t job_class = i % s.num_classes;
   const Tier tier = nodes[i] > 1 ? Tier::kRack : Tier::kNode;
-  const Pattern by = has_choice(s, job_class) ? Pattern::kTree : Pattern::kNone;
+  const Pattern by = may_choose_all_reduce(s, job_class) ? Pattern::kTree : Pattern::kNone;
   const int64_t load = link_bytes_per_s(s, job_class, 0, gpus[i], tier, nodes[i], 0, by);
   out[i] = speed_of(s, job_class, 0, gpus[i], tier, nodes[i]) * pair_rate(s, job_class, 0, 0) *
            contention_factor(exchange_share(s, job_class, 0, gpus[i], tier, nodes[i]),
-                             crowding(2 * load, left_by_higher(load / 2, load))) *
+                             exchange_slowdown(2 * load, capacity_left(load / 2, load))) *
            overload_factor(12, 8);
 }
 

@@ -76,7 +76,7 @@ TEST(AllReduces, WhoHasNoChoice) {
   cluster.models["untold"] = {.spread = 0.5};
   const auto chooses = [&](const std::vector<Job>& jobs) {
     const ChoosingScene rings(cluster, jobs);
-    return has_choice(rings.fixed().speed, rings.first_class());
+    return may_choose_all_reduce(rings.fixed().speed, rings.first_class());
   };
   EXPECT_TRUE(chooses(jobs_with("bert", 4)));
   EXPECT_TRUE(chooses(jobs_with("bert", 4, Pattern::kNone)));
@@ -100,7 +100,7 @@ TEST(AllReduces, AMeasuredModelGoesByTheRatio) {
                    {.types = cluster.types, .max_gpus = 4, .node_gpus = 4, .links = links});
   const int32_t job_class = table.class_of("net", 32, 4);
   const double before = speed_of(table.columns(), job_class, 0, 4, Tier::kRack, 4);
-  table.choose_all_reduce(job_class);
+  table.allow_all_reduce_choice(job_class);
   const SpeedColumns c = table.columns();
   const auto speed = [&](Pattern by) {
     return speed_of(c, job_class, 0, 4, Tier::kRack, 4, 0, by);

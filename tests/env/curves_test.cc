@@ -14,7 +14,7 @@ namespace {
 
 TEST(Curves, FollowOptimusForm) {
   const LossForm form{12, 0.5, 0.1};
-  const std::vector<CurvePoint> curve = tabulated(form);
+  const std::vector<CurvePoint> curve = tabulate_loss(form);
   EXPECT_DOUBLE_EQ(curve.front().value, 2.1);
   EXPECT_DOUBLE_EQ(curve.back().value, 1 / 12.5 + 0.1);
   EXPECT_DOUBLE_EQ(curve[16].value, 1 / 3.5 + 0.1) << "a quarter of the way";
@@ -49,22 +49,22 @@ Trace with_loss(double target) {
 
 TEST(Curves, AJobEndsAtItsTarget) {
   Trace trace = with_loss(0.4);  // 3 x + 1 = 2.5: x = 0.5, where a point lies
-  settle_curves(trace, {});
+  set_training_curves(trace, {});
   EXPECT_EQ(trace.jobs[0].run_us, 500 * kSecond);
   EXPECT_EQ(trace.jobs[1].run_us, 1000 * kSecond);
   EXPECT_TRUE(trace.jobs[1].curve.empty());
   const Trace before = trace;
-  settle_curves(trace, {});
+  set_training_curves(trace, {});
   EXPECT_EQ(trace.jobs[0].run_us, before.jobs[0].run_us);
   Trace never = with_loss(0.2);
-  settle_curves(never, {});
+  set_training_curves(never, {});
   EXPECT_EQ(never.jobs[0].run_us, 1000 * kSecond);
 }
 
 TEST(Curves, AViewShowsWhereTheTrainingStands) {
   Trace trace = with_loss(0.4);
   trace.jobs[1].submit_us = 250 * kSecond;
-  settle_curves(trace, {});
+  set_training_curves(trace, {});
   const Scene scene("1x2", trace.jobs, no_costs());
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
@@ -90,7 +90,7 @@ TEST(Curves, OfPolluxTrainings) {
   trace.jobs[0].batch_size = 128;
   trace.jobs[1].batch_size = 900;  // measured: 128, 256, 512, 1024, ...
   trace.jobs[1].target = 0.5838;   // after its second row, 782.78 of 39068.08
-  settle_curves(trace, profiles);
+  set_training_curves(trace, profiles);
   EXPECT_DOUBLE_EQ(trace.jobs[0].curve.front().value, 0.4455);
   EXPECT_DOUBLE_EQ(trace.jobs[0].curve.front().noise, 5.066593295150894 / 8.947307535897329);
   EXPECT_DOUBLE_EQ(trace.jobs[0].curve.back().share, 1);

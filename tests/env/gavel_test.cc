@@ -29,13 +29,13 @@ using ::testing::HasSubstr;
 
 Outcome replay(const Scene& scene, const std::string& throughputs,
                const reference::GavelSettings& rules = {},
-               std::function<void(const ClusterState&)> watch = nullptr) {
+               std::function<void(const SimState&)> watch = nullptr) {
   Settings settings;
   settings.set("throughputs", throughputs, "test");
   settings.set("round_s", std::to_string(rules.round_s), "test");
   settings.set("recompute_s", std::to_string(rules.recompute_s), "test");
   settings.set("seed", std::to_string(rules.seed), "test");
-  return PacingRegistry::make("gavel", settings)
+  return RuleSetRegistry::make("gavel", settings)
       ->replay({.fixed = scene.fixed(),
                 .workload = scene.workload(),
                 .first_job = 0,

@@ -29,7 +29,7 @@ std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
   return out;
 }
 
-const EndPlaces kEven = EndPlaces::even();
+const EndOffsets kEven = EndOffsets::even();
 
 TEST(TimeBins, FollowEachOtherByQuarterOctaves) {
   const BinEdges edges;
@@ -50,7 +50,7 @@ TEST(LookAhead, AMemorylessTimeStaysAsLong) {
   const double mean_s = 3000;
   const auto hazards = hazards_of(edges, [&](double t) { return std::exp(-t / mean_s); });
   for (const float attained_s : {0.0F, 10.0F, 900.0F, 5000.0F}) {
-    const Outlook ahead = look_ahead(edges, us(attained_s), kUnlimitedUs, hazards.data(), kEven);
+    const RemainingTime ahead = predict_remaining(edges, us(attained_s), kUnlimitedUs, hazards.data(), kEven);
     EXPECT_NEAR(ahead.mean_s, mean_s, 0.05 * mean_s) << attained_s;
     EXPECT_NEAR(ahead.gittins_s, mean_s, 0.05 * mean_s) << attained_s;
   }
@@ -62,7 +62,7 @@ TEST(LookAhead, AHeavyTailMakesTheYoungFirst) {
   const auto hazards = hazards_of(edges, [](double t) { return std::pow(1 + t / 100, -1.5); });
   double before = 0;
   for (const float attained_s : {0.0F, 100.0F, 1000.0F, 10000.0F}) {
-    const Outlook ahead = look_ahead(edges, us(attained_s), kUnlimitedUs, hazards.data(), kEven);
+    const RemainingTime ahead = predict_remaining(edges, us(attained_s), kUnlimitedUs, hazards.data(), kEven);
     EXPECT_NEAR(ahead.mean_s, (100 + attained_s) / 0.5, 0.12 * (100 + attained_s) / 0.5);
     // 1 / hazard rate, since that falls: the sooner an attempt is given up, the better.
     EXPECT_NEAR(ahead.gittins_s, (100 + attained_s) / 1.5, 0.25 * (100 + attained_s) / 1.5);
@@ -81,7 +81,7 @@ TEST(LookAhead, NeverLooksBackFromAnEdge) {
          at_us += apart_us) {
       std::vector<float> hazards(kBins, std::numeric_limits<float>::quiet_NaN());
       std::fill(hazards.begin() + TimeBins::of_us(at_us), hazards.end(), 0.5F);
-      const Outlook ahead = look_ahead(edges, at_us, kUnlimitedUs, hazards.data(), kEven);
+      const RemainingTime ahead = predict_remaining(edges, at_us, kUnlimitedUs, hazards.data(), kEven);
       EXPECT_TRUE(std::isfinite(ahead.mean_s)) << at_us;
       EXPECT_LT(ahead.gittins_s, 1e9F) << at_us;
     }
@@ -91,10 +91,10 @@ TEST(LookAhead, NeverLooksBackFromAnEdge) {
 TEST(LookAhead, WhoOutlivesAllBinsIsExpectedForLong) {
   const BinEdges edges;
   const std::vector<float> never(kBins, 0.0F);
-  const Outlook ahead = look_ahead(edges, 0, kUnlimitedUs, never.data(), kEven);
+  const RemainingTime ahead = predict_remaining(edges, 0, kUnlimitedUs, never.data(), kEven);
   EXPECT_GT(ahead.mean_s, edges.begin_s[kBins]);
   EXPECT_TRUE(std::isfinite(ahead.mean_s));
-  EXPECT_TRUE(std::isfinite(look_ahead(edges, us(1e9F), kUnlimitedUs, never.data(), kEven).mean_s));
+  EXPECT_TRUE(std::isfinite(predict_remaining(edges, us(1e9F), kUnlimitedUs, never.data(), kEven).mean_s));
 }
 
 TEST(LookAhead, ALimitEndsWhoStillRuns) {
@@ -105,7 +105,7 @@ TEST(LookAhead, ALimitEndsWhoStillRuns) {
   for (const float attained_s : {0.0F, 50.0F, 2000.0F}) {
     for (const float left_s : {100.0F, 2500.0F, 20000.0F}) {
       const int64_t until_us = us(attained_s + left_s);
-      const Outlook ahead = look_ahead(edges, us(attained_s), until_us, hazards.data(), kEven);
+      const RemainingTime ahead = predict_remaining(edges, us(attained_s), until_us, hazards.data(), kEven);
       const double ended = 1 - std::exp(-left_s / mean_s);
       EXPECT_NEAR(ahead.mean_s, mean_s * ended, 0.03 * mean_s * ended) << left_s;
       EXPECT_NEAR(ahead.ended, ended, 0.02) << left_s;
@@ -113,7 +113,7 @@ TEST(LookAhead, ALimitEndsWhoStillRuns) {
     }
   }
   const std::vector<float> never(kBins, 0.0F);
-  EXPECT_NEAR(look_ahead(edges, us(100), us(700), never.data(), kEven).gittins_s, 600, 1);
+  EXPECT_NEAR(predict_remaining(edges, us(100), us(700), never.data(), kEven).gittins_s, 600, 1);
 }
 
 TEST(LookAhead, KnowsWhereInABinJobsEnd) {
@@ -122,8 +122,8 @@ TEST(LookAhead, KnowsWhereInABinJobsEnd) {
   const int32_t bin = 40;
   std::vector<float> hazards(kBins, 0.0F);
   hazards[bin] = 1;
-  EndPlaces spike = kEven;
-  for (int32_t i = 0; i < EndPlaces::kCells; ++i) spike.share[bin][i] = i == 5 ? 1.0F : 0.0F;
+  EndOffsets spike = kEven;
+  for (int32_t i = 0; i < EndOffsets::kCells; ++i) spike.share[bin][i] = i == 5 ? 1.0F : 0.0F;
   const double begin_s = edges.begin_s[bin], whole_s = edges.begin_s[bin + 1] - begin_s;
   for (const double attained_s : {0.0, 0.5 * begin_s, begin_s + 0.3 * whole_s}) {
     const int64_t at_us = us(static_cast<float>(attained_s));
@@ -132,7 +132,7 @@ TEST(LookAhead, KnowsWhereInABinJobsEnd) {
                          begin_s + part * whole_s - attained_s);
     };
     EXPECT_NEAR(share(0.6), 0, 1e-3);
-    EXPECT_NEAR(share(5.5 / EndPlaces::kCells), 0.5, 0.01);
+    EXPECT_NEAR(share(5.5 / EndOffsets::kCells), 0.5, 0.01);
     EXPECT_NEAR(share(0.8), 1, 1e-3);
   }
 }

@@ -286,7 +286,7 @@ Seen see(const std::vector<Job>& jobs, size_t days) {
 struct Recovery {
   static constexpr uint64_t kSamples = 5;
   Known known;
-  LikeModel model;
+  WorkloadModel model;
   Seen trace;
   std::vector<Seen> samples;
 
@@ -295,10 +295,10 @@ struct Recovery {
     if (!named) {
       for (Job& job : made.jobs) job.user.clear();
     }
-    model = fit_like(made, part_of(made, {.to = "100%"}));
+    model = fit_workload_model(made, part_of(made, {.to = "100%"}));
     trace = see(made.jobs, known.days);
     for (uint64_t seed = 1; seed <= kSamples; ++seed) {
-      samples.push_back(see(generate_like(model, {.seed = seed}), known.days));
+      samples.push_back(see(sample_workload(model, {.seed = seed}), known.days));
     }
   }
 
@@ -428,11 +428,11 @@ TEST(LikeRecovery, JobsPerBatchGoWithTheDay) {
   const double with = r.generated([](const Seen& s) { return s.dispersion_day; });
   EXPECT_NEAR(with, r.trace.dispersion_day, 0.4 * r.trace.dispersion_day);
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.batch_jobs; }), r.trace.batch_jobs, 0.2);
-  LikeModel model = r.model;
+  WorkloadModel model = r.model;
   model.batch_jobs_level = 0;
   double without = 0;
   for (uint64_t seed = 1; seed <= Recovery::kSamples; ++seed) {
-    without += see(generate_like(model, {.seed = seed}), r.known.days).dispersion_day /
+    without += see(sample_workload(model, {.seed = seed}), r.known.days).dispersion_day /
                static_cast<double>(Recovery::kSamples);
   }
   EXPECT_GT(with, 1.5 * without);

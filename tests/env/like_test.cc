@@ -46,15 +46,15 @@ std::vector<double> sizes(const std::vector<Job>& jobs) {
   return out;
 }
 
-LikeModel fitted(const Trace& trace) { return fit_like(trace, part_of(trace, {.to = "60%"})); }
+WorkloadModel fitted(const Trace& trace) { return fit_workload_model(trace, part_of(trace, {.to = "60%"})); }
 
 TEST(Like, IsNearWhatItWasFittedTo) {
   const Trace trace = load_trace("synthetic:habits", {.seed = 3, .jobs = 4000});
   const FitPart part = part_of(trace, {.to = "60%"});
-  const LikeModel model = fit_like(trace, part);
+  const WorkloadModel model = fit_workload_model(trace, part);
   EXPECT_EQ(model.owner, "user");
   EXPECT_EQ(model.jobs, static_cast<int64_t>(part.jobs.size()));
-  const std::vector<Job> jobs = generate_like(model, {.seed = 9, .jobs = 6000});
+  const std::vector<Job> jobs = sample_workload(model, {.seed = 9, .jobs = 6000});
   ASSERT_EQ(jobs.size(), 6000u);
   EXPECT_LT(ks(run_times(jobs), run_times(part.jobs)), 0.1);
   EXPECT_LT(ks(sizes(jobs), sizes(part.jobs)), 0.1);
@@ -63,10 +63,10 @@ TEST(Like, IsNearWhatItWasFittedTo) {
 }
 
 TEST(Like, TheSameSeedTheSameJobs) {
-  const LikeModel model = fitted(load_trace("synthetic:habits", {.seed = 3, .jobs = 1000}));
+  const WorkloadModel model = fitted(load_trace("synthetic:habits", {.seed = 3, .jobs = 1000}));
   const auto submits = [&](uint64_t seed) {
     std::vector<int64_t> out;
-    for (const Job& job : generate_like(model, {.seed = seed, .jobs = 300})) {
+    for (const Job& job : sample_workload(model, {.seed = seed, .jobs = 300})) {
       out.push_back(job.submit_us);
     }
     return out;
@@ -76,9 +76,9 @@ TEST(Like, TheSameSeedTheSameJobs) {
 }
 
 TEST(Like, AModelSurvivesItsFile) {
-  const LikeModel model = fitted(load_trace("synthetic:habits", {.seed = 3, .jobs = 1000}));
+  const WorkloadModel model = fitted(load_trace("synthetic:habits", {.seed = 3, .jobs = 1000}));
   const std::string text = to_text(model);
-  EXPECT_EQ(to_text(parse_like(text, "m.json")), text);
+  EXPECT_EQ(to_text(parse_workload_model(text, "m.json")), text);
   // Cut short or bent it is a model or an error with a place, nothing else.
   int refused = 0;
   for (size_t cut = 1; cut < text.size(); cut += text.size() / 200 + 1) {
@@ -86,7 +86,7 @@ TEST(Like, AModelSurvivesItsFile) {
     bent[cut] = bent[cut] == '9' ? 'x' : '9';
     for (const std::string& broken : {text.substr(0, cut), bent}) {
       try {
-        parse_like(broken, "m.json");
+        parse_workload_model(broken, "m.json");
       } catch (const InputError& error) {
         EXPECT_THAT(error.what(), ::testing::StartsWith("m.json"));
         ++refused;
@@ -110,7 +110,7 @@ TEST(Like, AnItpClusterIsMetNearerThanItsHalvesMeetEachOther) {
   const Trace trace =
       load_trace(testing::traces_dir() / "microsoft-itp-2021/raw/cluster04.csv.gz", {});
   const FitPart part = part_of(trace, {.to = "60%"});
-  const std::vector<Job> jobs = generate_like(fit_like(trace, part), {.seed = 4});
+  const std::vector<Job> jobs = sample_workload(fit_workload_model(trace, part), {.seed = 4});
   const auto middle = part.jobs.begin() + static_cast<std::ptrdiff_t>(part.jobs.size() / 2);
   const double halves =
       ks(run_times({part.jobs.begin(), middle}), run_times({middle, part.jobs.end()}));

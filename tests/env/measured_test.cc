@@ -65,10 +65,10 @@ TEST(Throughputs, AreReadByTypeKindAndCompany) {
   EXPECT_EQ(table.alone("v100", {"LM (batch size 5)", 1}), std::nullopt);
   EXPECT_EQ(table.alone("p100", {"A3C", 1}), std::nullopt);
   EXPECT_EQ(table.alone("v100", {"Slow", 1}), 0) << "measured: it does not run";
-  const auto pair = table.together("v100", {"LM (batch size 5)", 2}, {"A3C", 2});
+  const auto pair = table.colocated_throughputs("v100", {"LM (batch size 5)", 2}, {"A3C", 2});
   ASSERT_TRUE(pair);
   EXPECT_EQ(*pair, std::make_pair(0.0, 3.0));
-  EXPECT_FALSE(table.together("v100", {"A3C", 2}, {"LM (batch size 5)", 2})) << "not in the file";
+  EXPECT_FALSE(table.colocated_throughputs("v100", {"A3C", 2}, {"LM (batch size 5)", 2})) << "not in the file";
 }
 
 TEST(Throughputs, AKindIsAModelABatchSizeAndGpus) {
@@ -161,31 +161,31 @@ TEST(Throughputs, RealFilesAreReadWhole) {
 const std::string kColumns = "job,placement,epoch,goodput,next_progress,completion_epoch\n";
 
 std::string error_in_rates(const std::string& rows) {
-  return error_of([&] { Rates::load(written("r.csv", kColumns + rows)); });
+  return error_of([&] { GoodputTable::load(written("r.csv", kColumns + rows)); });
 }
 
-TEST(Rates, AreReadByJobPlacementAndEpoch) {
-  const Rates rates = Rates::load(
+TEST(GoodputTable, AreReadByJobPlacementAndEpoch) {
+  const GoodputTable rates = GoodputTable::load(
       written("r.csv", kColumns + "a,4+2,1,2.5,30,1\na,4+2,0,0.5,10,1\na,6,1,4,30,1\n"));
   EXPECT_EQ(rates.find("b"), nullptr);
-  const JobRates* a = rates.find("a");
+  const JobGoodputs* a = rates.find("a");
   ASSERT_NE(a, nullptr);
   EXPECT_EQ(rates.find("a#2"), a);
   EXPECT_THAT(a->next_progress, ElementsAre(10, 30));
   EXPECT_THAT(a->placements.at("4+2"), ElementsAre(0.5, 2.5));
   EXPECT_THAT(a->placements.at("6"), ElementsAre(0, 4)) << "0: not in the file";
   // Epoch 0 is only known on two nodes; epoch 1 on one.
-  EXPECT_DOUBLE_EQ(a->seconds_alone(), 10 / 0.5 + 20 / 4.0);
+  EXPECT_DOUBLE_EQ(a->isolated_run_s(), 10 / 0.5 + 20 / 4.0);
 }
 
-TEST(Rates, AloneMeansFewNodesTheFullestFirst) {
-  const Rates rates = Rates::load(written(
+TEST(GoodputTable, AloneMeansFewNodesTheFullestFirst) {
+  const GoodputTable rates = GoodputTable::load(written(
       "r.csv", kColumns + "a,3+3,0,1,60,0\na,4+2,0,2,60,0\na,4+1+1,0,3,60,0\nb,2,1,1,60,1\n"));
-  EXPECT_DOUBLE_EQ(rates.find("a")->seconds_alone(), 30);
-  EXPECT_EQ(rates.find("b")->seconds_alone(), -1) << "an epoch is missing";
+  EXPECT_DOUBLE_EQ(rates.find("a")->isolated_run_s(), 30);
+  EXPECT_EQ(rates.find("b")->isolated_run_s(), -1) << "an epoch is missing";
 }
 
-TEST(Rates, BrokenRowsAreNamedWithTheLine) {
+TEST(GoodputTable, BrokenRowsAreNamedWithTheLine) {
   const std::string good = "a,4,0,1,10,1\n";
   struct Bad {
     const char* row;
@@ -207,7 +207,7 @@ TEST(Rates, BrokenRowsAreNamedWithTheLine) {
                 AllOf(HasSubstr("r.csv:3: expected "), HasSubstr(bad.said)));
   }
   EXPECT_THAT(error_in_rates(""), HasSubstr("a header without rows"));
-  EXPECT_THAT(error_of([] { Rates::load(written("r.csv", "job,placement\n")); }),
+  EXPECT_THAT(error_of([] { GoodputTable::load(written("r.csv", "job,placement\n")); }),
               HasSubstr("r.csv:1: expected the columns"));
 }
 

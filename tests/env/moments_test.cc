@@ -48,11 +48,11 @@ TEST(Moments, SpansOfHours) {
 }
 
 TEST(Moments, TheFirstNumberSaysWhatAllAre) {
-  using Kind = MomentReader::Kind;
+  using Kind = TimestampReader::Kind;
   const auto read = [](const char* text, Kind kind, int64_t us) {
-    MomentReader moments{Zone()};
-    EXPECT_EQ(moments.read(text), us) << text;
-    EXPECT_EQ(moments.kind(), kind) << text;
+    TimestampReader timestamps{Zone()};
+    EXPECT_EQ(timestamps.read(text), us) << text;
+    EXPECT_EQ(timestamps.kind(), kind) << text;
   };
   read("1714953600", Kind::kSeconds, kMay6 * kUs);
   read("1714953600.5", Kind::kSeconds, kMay6 * kUs + 500'000);
@@ -60,12 +60,12 @@ TEST(Moments, TheFirstNumberSaysWhatAllAre) {
   read("1714953600000007", Kind::kMicros, kMay6 * kUs + 7);
   read("1714953600000007000", Kind::kNanos, kMay6 * kUs + 7);
   read("1.7149536e9", Kind::kSeconds, kMay6 * kUs);
-  MomentReader plain{Zone()};
+  TimestampReader plain{Zone()};
   EXPECT_FALSE(plain.read("0").has_value());
-  EXPECT_EQ(plain.kind(), Kind::kPlain);
+  EXPECT_EQ(plain.kind(), Kind::kTraceSeconds);
   EXPECT_FALSE(plain.read("1714953600").has_value()) << "seconds from the zero, if many";
   EXPECT_FALSE(plain.calendar());
-  MomentReader dates{Zone()};
+  TimestampReader dates{Zone()};
   EXPECT_EQ(dates.read("2024-05-06"), kMay6 * kUs);
   EXPECT_FALSE(dates.read("17").has_value());
   EXPECT_FALSE(dates.read("1714953600").has_value());

@@ -23,11 +23,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Outcome replay(const Scene& scene, const std::string& rates, const std::string& round_s = "60",
-               std::function<void(const ClusterState&)> watch = nullptr) {
+               std::function<void(const SimState&)> watch = nullptr) {
   Settings settings;
   settings.set("rates", rates, "test");
   settings.set("round_s", round_s, "test");
-  return PacingRegistry::make("pollux", settings)
+  return RuleSetRegistry::make("pollux", settings)
       ->replay({.fixed = scene.fixed(),
                 .workload = scene.workload(),
                 .first_job = 0,

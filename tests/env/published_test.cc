@@ -20,13 +20,13 @@ using ::testing::HasSubstr;
 
 // Plays `jobs` under the first policy of the rules.
 Outcome play(const std::string& rules, const std::vector<Job>& jobs, const ClusterSpec& cluster,
-             std::function<void(const ClusterState&)> watch = nullptr) {
+             std::function<void(const SimState&)> watch = nullptr) {
   const Scene scene(cluster, jobs);
-  const Pacing::Info& info = PacingRegistry::info(rules);
+  const RuleSet::Info& info = RuleSetRegistry::info(rules);
   std::vector<Job> measured = jobs;
   std::erase_if(measured, [](const Job& job) { return job.gpus == 0; });
   const Settings settings = measurements_for(info.needs, measured, 8);
-  return PacingRegistry::make(rules, settings)
+  return RuleSetRegistry::make(rules, settings)
       ->replay({.fixed = scene.fixed(),
                 .workload = scene.workload(),
                 .first_job = 0,
@@ -51,9 +51,9 @@ std::string refusal(const std::string& rules, const std::vector<Job>& jobs,
 }
 
 std::vector<std::string> published() {
-  std::vector<std::string> names = PacingRegistry::names();
+  std::vector<std::string> names = RuleSetRegistry::names();
   std::erase_if(names,
-                [](const auto& name) { return PacingRegistry::info(name).policies.empty(); });
+                [](const auto& name) { return RuleSetRegistry::info(name).policies.empty(); });
   return names;
 }
 
@@ -71,7 +71,7 @@ TEST_P(Published, RefusesGpusOfUnlikeSpeedsUnlessItKnowsTypes) {
   ClusterSpec cluster = load_cluster("1x8:v100");
   cluster.types[0].speed = 0.5;
   const std::string said = refusal(GetParam(), with_work(jobs_of({{0, 1, 100}})), cluster);
-  if (PacingRegistry::info(GetParam()).by_types) {
+  if (RuleSetRegistry::info(GetParam()).by_types) {
     EXPECT_EQ(said, "");
   } else {
     EXPECT_THAT(said, HasSubstr("GPUs of speed 1"));
@@ -86,7 +86,7 @@ TEST_P(Published, ASignalIsSeenAtTheNextEvent) {
     int events = 0;
     try {
       play(GetParam(), with_work(jobs_of({{0, 1, 100}, {1000, 1, 100}})), load_cluster("1x8"),
-           [&](const ClusterState&) {
+           [&](const SimState&) {
              if (++events == 1) std::raise(SIGTERM);
            });
     } catch (const Interrupted&) {
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, Published, ::testing::ValuesIn(published())
 
 TEST(PublishedRules, OneOfThemKnowsTypes) {
   int by_types = 0;
-  for (const std::string& name : published()) by_types += PacingRegistry::info(name).by_types;
+  for (const std::string& name : published()) by_types += RuleSetRegistry::info(name).by_types;
   EXPECT_EQ(by_types, 1) << "gavel";
 }
 

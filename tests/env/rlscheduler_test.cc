@@ -22,11 +22,11 @@ struct Rules {
 };
 
 Outcome replay(const Scene& scene, const Rules& rules,
-               std::function<void(const ClusterState&)> watch = nullptr) {
+               std::function<void(const SimState&)> watch = nullptr) {
   Settings settings;
   settings.set("backfill", rules.backfill ? "1" : "0", "test");
   settings.set("window", std::to_string(rules.window), "test");
-  return PacingRegistry::make("rlscheduler", settings)
+  return RuleSetRegistry::make("rlscheduler", settings)
       ->replay({.fixed = scene.fixed(),
                 .workload = scene.workload(),
                 .first_job = 0,
@@ -100,10 +100,10 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
     std::vector<reference::RlJob> plain;
     for (const size_t j : order) {
       const Job& job = jobs[j];
-      const int64_t told_us = job.limit_us >= 0 ? job.limit_us
+      const int64_t requested_us = job.limit_us >= 0 ? job.limit_us
                               : job.run_unknown ? -kSecond
                                                 : job.run_us;
-      plain.push_back({job.submit_us / kSecond, job.run_us / kSecond, told_us / kSecond, job.gpus});
+      plain.push_back({job.submit_us / kSecond, job.run_us / kSecond, requested_us / kSecond, job.gpus});
     }
     for (const bool backfill : {false, true}) {
       SCOPED_TRACE(backfill);
@@ -121,7 +121,7 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
       }
       // The published score is the slowdown that every summary has.
       const Summary summary =
-          summarise(scene.trace(), scene.fixed(), run_alone(scene.trace(), scene.fixed()), fast);
+          summarise(scene.trace(), scene.fixed(), isolated_run_us(scene.trace(), scene.fixed()), fast);
       EXPECT_NEAR(summary.mean_slowdown, reference::rlscheduler_score(plain, start_s),
                   1e-12 * summary.mean_slowdown);  // sums of doubles in another order
       late_seen += summary.all.max_wait_s > 0;
@@ -190,7 +190,7 @@ TEST(RlScheduler, AJobLargerThanTheMachineIsNotWaitedFor) {
 TEST(RlScheduler, BackfillIsZeroOrOne) {
   Settings settings;
   settings.set("backfill", "2", "test");
-  EXPECT_THROW(PacingRegistry::make("rlscheduler", settings), InputError);
+  EXPECT_THROW(RuleSetRegistry::make("rlscheduler", settings), InputError);
 }
 
 }  // namespace

@@ -169,10 +169,10 @@ TEST(Optimus, TheFitIsTheBestWithoutNegativeCoefficients) {
 // --- contention ---------------------------------------------------------------------------------
 
 TEST(Contention, ByHand) {
-  EXPECT_EQ(crowding(50, 100), 1);
-  EXPECT_EQ(crowding(100, 100), 1);
-  EXPECT_EQ(crowding(300, 100), 3);
-  EXPECT_EQ(crowding(300, 0), 1) << "no limit is known";
+  EXPECT_EQ(exchange_slowdown(50, 100), 1);
+  EXPECT_EQ(exchange_slowdown(100, 100), 1);
+  EXPECT_EQ(exchange_slowdown(300, 100), 3);
+  EXPECT_EQ(exchange_slowdown(300, 0), 1) << "no limit is known";
   EXPECT_EQ(contention_factor(0.5, 1), 1);
   EXPECT_EQ(contention_factor(0.5, 3), 0.5);
   EXPECT_EQ(contention_factor(0, 100), 1) << "who exchanges nothing is not slowed";

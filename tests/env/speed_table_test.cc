@@ -412,7 +412,7 @@ TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
     EXPECT_NEAR(f.rate(c, kK80, w, Tier::kNode, 1), wanted / 4, 1e-4) << "by the types' speeds";
   }
   // Where servers are elastic, with as many as it has; the largest number stands for all beyond it.
-  f.table.vary_servers(c, 4);
+  f.table.allow_servers_up_to(c, 4);
   const auto with = [&](int32_t servers, int32_t workers) {
     return speed_of(f.table.columns(), c, kV100, workers, Tier::kNode, 1, servers);
   };

@@ -44,17 +44,17 @@ Trace diamond() {
 
 TEST(Stages, RunByTheirGroupsAndInTheirOrder) {
   Trace trace = diamond();
-  settle_stages(trace);
+  resolve_stage_times(trace);
   // 70 s of workers and servers, 100 s of the big one (10 s beside it), 30 s.
   EXPECT_EQ(trace.jobs[0].run_us, 200 * kS);
   EXPECT_EQ(trace.jobs[1].run_us, 5 * kS);
   const Trace before = trace;
-  settle_stages(trace);
+  resolve_stage_times(trace);
   EXPECT_EQ(trace.jobs[0].run_us, before.jobs[0].run_us);
   EXPECT_EQ(trace.jobs[0].groups, before.jobs[0].groups);
   EXPECT_DOUBLE_EQ(gpu_time_us(trace.jobs[0]), 1e6 * (70 * 3 + 100 * 8 + 10 * 4 + 30 * 1));
 
-  const Stages stages = take_apart(trace.jobs);
+  const Stages stages = split_stages(trace.jobs);
   ASSERT_EQ(stages.jobs.size(), 5u);
   EXPECT_THAT(stages.job_of, ElementsAre(0, 0, 0, 0, 1));
   const auto id = [&](size_t e) { return stages.jobs[e].id; };
@@ -76,7 +76,7 @@ TEST(Stages, JobsOfOneStageStayAsTheyAre) {
   Trace trace = diamond();
   for (RoleGroup& g : trace.jobs[0].groups) g.after.clear(), g.run_us = -1;
   EXPECT_FALSE(any_staged(trace));
-  const Stages stages = take_apart(trace.jobs);
+  const Stages stages = split_stages(trace.jobs);
   ASSERT_EQ(stages.jobs.size(), 2u);
   EXPECT_EQ(stages.jobs[0].groups, trace.jobs[0].groups);
   EXPECT_EQ(stages.jobs[0].id, "d");

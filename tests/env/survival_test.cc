@@ -62,7 +62,7 @@ struct Reference {
   std::array<std::array<std::array<double, 8>, 7>, kSiblings + 1> bits = {};  // lost
   int32_t decisions = 0;
 
-  void follow(const View& view) {
+  void on_events(const View& view) {
     const std::map<int32_t, Seen> before = jobs;
     std::vector<Came> now;
     for (int32_t i = 0; i < view.num_changed(); ++i) {
@@ -210,17 +210,17 @@ class Checking final : public Policy {
   Level level() const override { return Level::kEstimate; }
   size_t memory_bytes(const View& view) const override { return Survival::bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    Survival survival(view, carver);
-    survival.follow(view);
-    reference_.follow(view);
+    BumpAllocator bump(memory.data());
+    Survival survival(view, bump);
+    survival.on_events(view);
+    reference_.on_events(view);
     for (int32_t i = 0; i < view.num_held(); ++i) check(view, survival, view.held(i));
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       check(view, survival, slot);
     }
     while (view.num_waiting() > 0) {
       const int32_t head = view.queue_head();
-      const int32_t n = place(view, Placement::kFirstFit, head, draft.scratch());
+      const int32_t n = place(view, PlacementRule::kFirstFit, head, draft.scratch());
       if (n == 0 || !draft.start(head, draft.scratch(), n)) break;
     }
     if (view.num_held() > 0) draft.wake_at(view.now_us() + 200 * kSecond);
@@ -280,9 +280,9 @@ float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
   while (player.step()) {
     const View& view = player.view();
     if (memory.bytes() == 0) memory.reset(Survival::bytes(view));
-    Carver carver(memory.data());
-    Survival survival(view, carver);
-    survival.follow(view);
+    BumpAllocator bump(memory.data());
+    Survival survival(view, bump);
+    survival.on_events(view);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       if (view.serial(view.held(i)) != job) continue;
       float hazards[kBins] = {};
@@ -324,9 +324,9 @@ TEST(RollingEstimate, GoesByNameThenUserThenSize) {
   while (player.advance()) {
     const View& view = player.view();
     if (memory.bytes() == 0) memory.reset(RollingEstimate::bytes(view));
-    Carver carver(memory.data());
-    RollingEstimate estimate(view, carver);
-    estimate.follow(view);
+    BumpAllocator bump(memory.data());
+    RollingEstimate estimate(view, bump);
+    estimate.on_events(view);
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       total_s.emplace(view.serial(slot), estimate.total_s(view, slot));
     }

@@ -153,7 +153,7 @@ TEST(Tiresias, RandomJobsMeetTheStaleEnd) {
     const std::vector<Job> jobs = jobs_for(rng, {1, 4, 1}, true);
     const Scene scene("1x4", jobs);
     std::vector<int64_t> ran_us(jobs.size(), 0);
-    replay(scene, play("dlas-gpu", "count"), [&](const ClusterState& s) {
+    replay(scene, play("dlas-gpu", "count"), [&](const SimState& s) {
       for (int32_t i = 0; i < s.head->num_changed; ++i) {
         const int32_t slot = s.changed[i];
         if (s.phase[slot] == Phase::kDone) {

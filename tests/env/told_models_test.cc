@@ -24,9 +24,9 @@ ClusterSpec cluster() {
   Node node;
   node.gpus = 4;
   spec.nodes.assign(3, node);
-  spec.models["net"] = {.spread = 0.3, .suffers = 0.5, .presses = 2};
+  spec.models["net"] = {.spread = 0.3, .sensitivity = 0.5, .pressure = 2};
   spec.models["plain"] = {};
-  spec.models["other"] = {.spread = 1, .suffers = 1, .presses = 0.5};
+  spec.models["other"] = {.spread = 1, .sensitivity = 1, .pressure = 0.5};
   return spec;
 }
 
@@ -40,7 +40,7 @@ SpeedOptions options_for(const ClusterSpec& spec, int32_t max_gpus) {
 
 struct Fixture {
   explicit Fixture(int32_t max_gpus) {
-    add_told_models(spec, max_gpus, profiles);
+    add_cluster_models(spec, max_gpus, profiles);
     table.emplace(profiles, options_for(spec, max_gpus));
   }
   double speed(const char* model, int32_t type, int32_t gpus, int32_t nodes) {
@@ -91,7 +91,7 @@ TEST(ToldModels, MeasurementsComeBefore) {
   Profiles profiles;
   profiles.profile("file", "Net", Scaling::kWeak).runs = {{"v100", {1}, 1, 1, -1},
                                                           {"k80", {1}, 1, 2, -1}};
-  add_told_models(cluster(), 2, profiles);
+  add_cluster_models(cluster(), 2, profiles);
   SpeedTable table(profiles, options_for(cluster(), 2));
   const int32_t job_class = table.class_of("net", 0, 1);
   EXPECT_DOUBLE_EQ(speed_of(table.columns(), job_class, 1, 1, Tier::kNode, 1), 0.5);

@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kLongestUs = kLongestS * 1'000'000;
+constexpr int64_t kLongestUs = kMaxTimeS * 1'000'000;
 
 // Any bytes, or letters, quotes, separators and breaks of lines in UTF-8.
 std::string random_text(Rng& rng, bool utf8) {
@@ -175,8 +175,8 @@ TEST(OwnForms, RandomJobsComeBackExactly) {
     std::ranges::stable_sort(trace.jobs, {}, &Job::submit_us);
     std::vector<std::string> texts;
     try {
-      texts.push_back(to_own_csv(trace));
-      texts.push_back(to_own_jsonl(trace));
+      texts.push_back(to_native_csv(trace));
+      texts.push_back(to_native_jsonl(trace));
     } catch (const InputError&) {
       ASSERT_FALSE(utf8) << "JSON holds any UTF-8, and the CSV that but in lists";
     }
@@ -204,21 +204,21 @@ Trace jobs_of(const std::vector<std::string>& ids) {
 
 TEST(OwnForms, BytesThatAreNotUtf8GoIntoACsvAlone) {
   Trace trace = jobs_of({"\xff\xfe"});
-  EXPECT_EQ(parse_trace(to_own_csv(trace), "t", {}).jobs.at(0).id, "\xff\xfe");
-  EXPECT_THROW(to_own_jsonl(trace), InputError);
+  EXPECT_EQ(parse_trace(to_native_csv(trace), "t", {}).jobs.at(0).id, "\xff\xfe");
+  EXPECT_THROW(to_native_jsonl(trace), InputError);
 }
 
 TEST(OwnForms, TheCsvHasColumnsThatSomeJobNeeds) {
   Trace trace = jobs_of({"a", "b"});
-  EXPECT_EQ(to_own_csv(trace), "job_id,submit_s,run_s,gpus\na,0,0,1\nb,0,0,2\n");
+  EXPECT_EQ(to_native_csv(trace), "job_id,submit_s,run_s,gpus\na,0,0,1\nb,0,0,2\n");
   trace.jobs[1].dues = {{900'000'000, 1}, {1'800'000'000, 0.5}};
   trace.jobs[1].after = {"a"};
   trace.epoch_unix_s = 1614816000;
-  EXPECT_EQ(to_own_csv(trace),
+  EXPECT_EQ(to_native_csv(trace),
             "job_id,submit_s,run_s,gpus,dues,after,epoch_unix_s\n"
             "a,0,0,1,,,1614816000\n"
             "b,0,0,2,900:1|1800:0.5,a,\n");
-  EXPECT_EQ(to_own_jsonl(trace),
+  EXPECT_EQ(to_native_jsonl(trace),
             R"({"job_id":"a","submit_s":0,"run_s":0,"gpus":1,"epoch_unix_s":1614816000})"
             "\n"
             R"({"job_id":"b","submit_s":0,"run_s":0,"gpus":2,"dues":[{"within_s":900,"value":1.0},)"
@@ -243,20 +243,20 @@ TEST(OwnForms, ANameThatLooksLikeColumnsMakesNoOtherFormat) {
   Trace trace = jobs_of({"a"});
   trace.jobs[0].name = "x|JobID|,job_id,submit_s,run_s,gpus,name,time,application,num_replicas,";
   trace.jobs[0].name += "batch_size,num_gpu,submit_time,iterations,model_name";
-  const Trace again = parse_trace(to_own_jsonl(trace), "t", {});
+  const Trace again = parse_trace(to_native_jsonl(trace), "t", {});
   EXPECT_EQ(again.format, "yardmaster-jsonl");
   EXPECT_EQ(again.jobs[0].name, trace.jobs[0].name);
 }
 
 TEST(OwnForms, TheEndingOfAFileNamesTheForm) {
   const Trace trace = jobs_of({"a"});
-  EXPECT_EQ(to_own_text(trace, "a.jsonl"), to_own_jsonl(trace));
-  EXPECT_EQ(to_own_text(trace, "a.csv"), to_own_csv(trace));
-  EXPECT_EQ(to_own_text(trace, "a"), to_own_csv(trace));
-  EXPECT_THROW(to_own_text(trace, "a.json"), InputError);
-  EXPECT_THROW(to_own_text(trace, "a.csv.gz"), InputError);
-  EXPECT_THROW(to_own_text(trace, "a.parquet"), InputError);
-  EXPECT_EQ(to_own_text(trace, "some.folder/a"), to_own_csv(trace));
+  EXPECT_EQ(to_native_text(trace, "a.jsonl"), to_native_jsonl(trace));
+  EXPECT_EQ(to_native_text(trace, "a.csv"), to_native_csv(trace));
+  EXPECT_EQ(to_native_text(trace, "a"), to_native_csv(trace));
+  EXPECT_THROW(to_native_text(trace, "a.json"), InputError);
+  EXPECT_THROW(to_native_text(trace, "a.csv.gz"), InputError);
+  EXPECT_THROW(to_native_text(trace, "a.parquet"), InputError);
+  EXPECT_EQ(to_native_text(trace, "some.folder/a"), to_native_csv(trace));
 }
 
 TEST(OwnForms, QuotedFieldsMaySpanLines) {
@@ -362,7 +362,7 @@ TEST(OwnForms, ATextThatSaysNothingIsOneInQuotes) {
   Trace trace = jobs_of({"a", "NaN"});
   trace.jobs[0].user = "None";
   trace.jobs[1].after = {"null"};
-  const std::string text = to_own_csv(trace);
+  const std::string text = to_native_csv(trace);
   const Trace back = parse_trace(text, "t", {});
   EXPECT_EQ(back.jobs[0].user, "None");
   EXPECT_EQ(back.jobs[1].id, "NaN");
@@ -375,7 +375,7 @@ TEST(OwnForms, ATextThatSaysNothingIsOneInQuotes) {
 TEST(OwnForms, LargeTimesFromAnUnknownZeroComeBack) {
   Trace trace = jobs_of({"a"});
   trace.jobs[0].submit_us = 1'714'953'600'000'000;
-  for (const std::string& text : {to_own_csv(trace), to_own_jsonl(trace)}) {
+  for (const std::string& text : {to_native_csv(trace), to_native_jsonl(trace)}) {
     const Trace back = parse_trace(text, "t", {});
     EXPECT_EQ(back.jobs.at(0).submit_us, trace.jobs[0].submit_us);
     EXPECT_FALSE(back.epoch_unix_s.has_value());

@@ -168,7 +168,7 @@ TEST(Rows, TheZeroMayBeTheFirstSubmission) {
   const std::string text = "id,t\na,2021-03-04T00:00:10\nb,2021-03-04T00:00:05\n";
   Lines lines = Lines::of_text(text, "t");
   Rows rows(lines, {});
-  rows.count_from_first();
+  rows.start_at_first_submission();
   while (rows.next()) {
     Job job;
     job.id = rows.field(0);

@@ -56,13 +56,13 @@ TEST(EveryReader, ReadsUnderTheSettingsThatItDeclaresAndRefusesOthers) {
   for (const std::string& name : Registry<TraceReader>::names()) {
     SCOPED_TRACE(name);
     const std::string example = Registry<TraceReader>::make(name, {})->example();
-    const std::string plain = to_own_csv(parse_trace(example, "example", {}));
+    const std::string plain = to_native_csv(parse_trace(example, "example", {}));
     LoadOptions defaults{.format = name};
     for (const Field& field : Registry<TraceReader>::info(name).fields()) {
       EXPECT_FALSE(field.help.empty()) << field.key;
       defaults.settings.set(field.key, field.value, "test");
     }
-    EXPECT_EQ(to_own_csv(parse_trace(example, "example", defaults)), plain);
+    EXPECT_EQ(to_native_csv(parse_trace(example, "example", defaults)), plain);
     defaults.settings.set("nonesuch", "1", "test");
     EXPECT_THROW(parse_trace(example, "example", defaults), InputError);
   }

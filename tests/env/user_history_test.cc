@@ -147,18 +147,18 @@ class History : public ::testing::Test {
   static constexpr int64_t kSecond = 1'000'000, kFar = 100'000 * kSecond;
 
   void look(const Jobs& jobs) {
-    history_.take_in_changed(jobs);
+    history_.learn_finished(jobs);
     ++point_;
-    for (int32_t user = UserHistory::kNobody; user < 3; ++user) {
-      history_.ask(user, point_, kShrink);
+    for (int32_t user = UserHistory::kNoUser; user < 3; ++user) {
+      history_.prepare(user, point_, kShrink);
     }
     int32_t scratch[512];
-    history_.take_in_alive(jobs, life_, point_, scratch, [&](auto&& visit) {
+    history_.add_unfinished(jobs, life_, point_, scratch, [&](auto&& visit) {
       for (int32_t i = 0; i < jobs.num_held(); ++i) visit(jobs.held(i));
     });
   }
   float median(int32_t user, int64_t submit_us) {
-    return history_.expect(user, submit_us, kSiblings).log2_median;
+    return history_.predict(user, submit_us, kSiblings).log2_median;
   }
   void look() { look(Jobs{}); }
 
@@ -184,7 +184,7 @@ TEST_F(History, KeepsTheMeanOfWhatFinished) {
   const float all = history_.log2_median(2, kShrink);
   EXPECT_NEAR(all, (sum + 4 * 11.8) / 24, 1e-3);
   EXPECT_NEAR(history_.log2_median(1, kShrink), (sum + all) / 21, 1e-3);
-  EXPECT_EQ(history_.log2_median(UserHistory::kNobody, kShrink), all);
+  EXPECT_EQ(history_.log2_median(UserHistory::kNoUser, kShrink), all);
 }
 
 TEST_F(History, ForgetsSlowlyWhatWasLongAgo) {

@@ -129,7 +129,7 @@ TEST_F(Bound, OfNoneThereIsNoHeadroomAndTheFamilyDoesNotPlay) {
   EXPECT_FALSE(cell.oracle.has_value());
   EXPECT_TRUE(std::isnan(cell.headroom()));
   EXPECT_TRUE(std::isnan(cell.headroom_hindsight()));
-  EXPECT_TRUE(std::isnan(cell.captured()));
+  EXPECT_TRUE(std::isnan(cell.oracle_gap_closed()));
   ASSERT_EQ(cell.bounds.size(), 1u) << "the one that was named";
   EXPECT_EQ(cell.bounds[0].name, "srtf");
   EXPECT_GT(cell.bounds[0].mean_jct_s, 0);

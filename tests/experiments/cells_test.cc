@@ -86,7 +86,7 @@ groups:
   };
   EXPECT_THAT(chosen_on("late/a/x3"), ElementsAre("early/a/x3"));
   EXPECT_THAT(chosen_on("late/b/x1"), ElementsAre("early/a/x1"));
-  EXPECT_THAT(names(choosing_cells(file, select_cells(file, {"late/b/x1"}))),
+  EXPECT_THAT(names(validation_cells(file, select_cells(file, {"late/b/x1"}))),
               ElementsAre("early/a/x1"));
 }
 
@@ -219,7 +219,7 @@ TEST(Cells, TheHashIsOfWhatDecidesAScore) {
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.window.warmup = "5"; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.replicas = 2; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.seed = 2; }));
-  EXPECT_TRUE(changed([](CellSpec& c) { c.most_blocks = 12; }));
+  EXPECT_TRUE(changed([](CellSpec& c) { c.max_blocks = 12; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.skip_unusable = true; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.variation.allows.move = false; }));
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.variation.allows.preempt = false; }));
@@ -245,7 +245,7 @@ groups:
   const CellSpec &one = file.cells[0], &two = file.cells[2];
   EXPECT_NE(hash_of(one), hash_of(two));
   check_traces(file.cells);
-  Sources sources;
+  SourceCache sources;
   const Source& first = sources.of(one.scenario);
   EXPECT_EQ(&first, &sources.of(file.cells[1].scenario));
   EXPECT_NE(&first, &sources.of(two.scenario));
@@ -284,7 +284,7 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
   EXPECT_EQ(select_cells(file, {"unseen"}).size(), 9u);
   EXPECT_EQ(select_cells(file, {"mixed-train", "mixed-validate", "mixed-test"}).size(), 18u);
   check_traces(file.cells);
-  Sources sources;
+  SourceCache sources;
   std::set<std::string> looked_at;
   for (CellSpec cell : file.cells) {
     const WindowOptions& window = cell.scenario.window;

@@ -21,7 +21,7 @@ double valley(const Point& x, double at) {
 }
 
 // A function of one point, asked for all of a generation.
-Found minimise_each(const Point& start, const std::function<double(const Point&)>& of, int budget,
+Minimum minimise_each(const Point& start, const std::function<double(const Point&)>& of, int budget,
                     uint64_t seed) {
   const auto objective = [&](const std::vector<Point>& points) {
     std::vector<double> values;
@@ -49,7 +49,7 @@ TEST(CmaEs, AGenerationIsAskedForAtOnce) {
 TEST(CmaEs, FindsAPlantedMinimum) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const auto f = [](const Point& x) { return valley(x, 0.3); };
-    const Found found = minimise_each(Point(6, 0.9), f, 1200, seed);
+    const Minimum found = minimise_each(Point(6, 0.9), f, 1200, seed);
     EXPECT_LT(found.value, 1e-3) << seed;
     for (const double x : found.point) EXPECT_NEAR(x, 0.3, 0.03) << seed;
   }
@@ -71,7 +71,7 @@ TEST(CmaEs, FindsOneAtAFaceAndStaysInside) {
 TEST(CmaEs, SpendsTheBudgetAndNoMore) {
   for (const int budget : {1, 3, 10, 57}) {
     int calls = 0;
-    const Found found = minimise_each(
+    const Minimum found = minimise_each(
         Point(3, 0.5), [&](const Point& x) { return ++calls, valley(x, 0.2); }, budget, 1);
     EXPECT_EQ(calls, budget);
     EXPECT_EQ(found.evaluated, budget);
@@ -81,7 +81,7 @@ TEST(CmaEs, SpendsTheBudgetAndNoMore) {
 TEST(CmaEs, StartIsTheFirstAndTheLeastIsKept) {
   bool first = true;
   const Point start = {0.25, 0.75};
-  const Found found = minimise_each(
+  const Minimum found = minimise_each(
       start,
       [&](const Point& x) {
         EXPECT_TRUE(!first || x == start);
@@ -98,7 +98,7 @@ TEST(CmaEs, SameSeedSameSearchAndInfinityIsPassedOver) {
   const auto f = [](const Point& x) {
     return x[0] > 0.6 ? std::numeric_limits<double>::infinity() : valley(x, 0.5);
   };
-  const Found a = minimise_each(Point(3, 0.1), f, 200, 9),
+  const Minimum a = minimise_each(Point(3, 0.1), f, 200, 9),
               b = minimise_each(Point(3, 0.1), f, 200, 9);
   EXPECT_EQ(a.point, b.point);
   EXPECT_LT(a.value, 0.01);

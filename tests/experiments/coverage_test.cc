@@ -20,8 +20,8 @@ Scenario habits(double congestion) {
 TEST(Coverage, OfIntervalsIsWhatTheySay) {
   const Scenario scenario = habits(1);
   const Coverage found = coverage(scenario, prepare("gittins", {}), {}, 1800);
-  EXPECT_GT(found.all.asked, 5000);
-  EXPECT_EQ(found.all.asked, found.waiting.asked + found.begun.asked);
+  EXPECT_GT(found.all.predictions, 5000);
+  EXPECT_EQ(found.all.predictions, found.waiting.predictions + found.begun.predictions);
   for (size_t k = 0; k < kNominal.size(); ++k) {
     // Jobs are few and depend on each other, so that the shares themselves are not exact.
     EXPECT_NEAR(found.all.share(k), kNominal[k], 0.08) << kNominal[k];
@@ -33,7 +33,7 @@ TEST(Coverage, DoesNotHangOnHowOftenJobsAreLookedAt) {
   const Scenario scenario = habits(2);
   const Coverage often = coverage(scenario, prepare("las", {}), {}, 900);
   const Coverage seldom = coverage(scenario, prepare("las", {}), {}, 9000);
-  EXPECT_GT(often.all.asked, 3 * seldom.all.asked);
+  EXPECT_GT(often.all.predictions, 3 * seldom.all.predictions);
   EXPECT_NEAR(often.all.share(1), seldom.all.share(1), 0.1);
 }
 

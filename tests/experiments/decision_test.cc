@@ -28,7 +28,7 @@ TEST(DecisionSvg, ShowsTheLikeliestFirstAndEscapes) {
   d.title = "a < b";
   d.row_features = {"size"};
   d.cluster_features = {"free"};
-  d.choices = {
+  d.legal_actions = {
       {"row 1", {0.5F}, 0.2, true}, {"row 2", {-2}, 0.7, false}, {"nothing", {}, 0.1, false}};
   d.cluster = {1};
   const std::string svg = decision_svg(d, 2);

@@ -54,7 +54,7 @@ TEST(DemandDraw, StaysWithinItsBounds) {
     EXPECT_LE(within_h, std::max(24.0, 1.1 * run_h * std::exp(0.25 * 5)) + 1e-9);
     longer += within_h > 1.2 * run_h;
     shorter += within_h < run_h;  // users err both ways
-    const std::vector<CurvePoint> curve = tabulated(job.loss);
+    const std::vector<CurvePoint> curve = tabulate_loss(job.loss);
     EXPECT_NEAR(curve.front().value, 1, 1e-12);
     EXPECT_GT(job.loss.b2, 0.05 - 1e-12);
     EXPECT_LT(job.loss.b2, 0.3);

@@ -39,13 +39,13 @@ TEST(Evaluate, APolicyAgainstItselfIsOneWithoutDoubt) {
   const Evaluation result = evaluate(options_for("las", {"las"}));
   ASSERT_EQ(result.cells.size(), 1u);
   const CellResult& cell = result.cells[0];
-  EXPECT_DOUBLE_EQ(cell.versus.ratio, 1);
-  EXPECT_DOUBLE_EQ(cell.versus.interval.lo, 1);
-  EXPECT_DOUBLE_EQ(cell.versus.interval.hi, 1);
-  EXPECT_NEAR(cell.captured(), 0, 1e-12);
+  EXPECT_DOUBLE_EQ(cell.vs_baseline.ratio, 1);
+  EXPECT_DOUBLE_EQ(cell.vs_baseline.interval.lo, 1);
+  EXPECT_DOUBLE_EQ(cell.vs_baseline.interval.hi, 1);
+  EXPECT_NEAR(cell.oracle_gap_closed(), 0, 1e-12);
   EXPECT_EQ(cell.facts.jobs, 600);
   EXPECT_EQ(cell.unfinished(), 0);
-  EXPECT_TRUE(cell.judged);
+  EXPECT_TRUE(cell.conclusive);
   EXPECT_EQ(cell.test_openings, 0);
 }
 
@@ -53,15 +53,15 @@ TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
   const Evaluation result = evaluate(options_for("greedy", {"fifo", "2d-las"}));
   const CellResult& cell = result.cells[0];
   ASSERT_EQ(cell.rivals.size(), 2u);
-  EXPECT_EQ(cell.rivals[cell.yardstick].score.name, "2d-las");
-  for (const Rival& rival : cell.rivals) {
-    EXPECT_NEAR(rival.candidate_over_it.ratio,
-                cell.mean(&Score::mean_jct_s) / rival.score.mean_jct_s, 1e-9);
-    EXPECT_LE(rival.candidate_over_it.interval.lo, rival.candidate_over_it.ratio);
-    EXPECT_GE(rival.candidate_over_it.interval.hi, rival.candidate_over_it.ratio);
+  EXPECT_EQ(cell.rivals[cell.baseline].score.name, "2d-las");
+  for (const ComparedPolicy& rival : cell.rivals) {
+    EXPECT_NEAR(rival.candidate_ratio.ratio,
+                cell.mean(&PolicyScore::mean_jct_s) / rival.score.mean_jct_s, 1e-9);
+    EXPECT_LE(rival.candidate_ratio.interval.lo, rival.candidate_ratio.ratio);
+    EXPECT_GE(rival.candidate_ratio.interval.hi, rival.candidate_ratio.ratio);
   }
-  EXPECT_GT(cell.versus.ratio, 1);  // without preemption it loses, and the table says so
-  EXPECT_LT(cell.captured(), 0);
+  EXPECT_GT(cell.vs_baseline.ratio, 1);  // without preemption it loses, and the table says so
+  EXPECT_LT(cell.oracle_gap_closed(), 0);
 }
 
 TEST(Evaluate, TheOracleIsTheBestOfItsFamily) {
@@ -69,12 +69,12 @@ TEST(Evaluate, TheOracleIsTheBestOfItsFamily) {
   const CellResult& cell = result.cells[0];
   ASSERT_TRUE(cell.oracle.has_value());
   EXPECT_GE(cell.bounds.size(), 10u);
-  for (const Score& bound : cell.bounds) {
+  for (const PolicyScore& bound : cell.bounds) {
     EXPECT_TRUE(is_bound(bound.level)) << bound.name;
     EXPECT_GE(bound.mean_jct_s, cell.bounds[*cell.oracle].mean_jct_s);
   }
   EXPECT_GT(cell.headroom(), 0);
-  EXPECT_NEAR(cell.captured(), std::log(cell.versus.ratio) / std::log(1 - cell.headroom()), 1e-12);
+  EXPECT_NEAR(cell.oracle_gap_closed(), std::log(cell.vs_baseline.ratio) / std::log(1 - cell.headroom()), 1e-12);
 }
 
 TEST(Evaluate, OraclesAreNoCompetitors) {
@@ -86,7 +86,7 @@ TEST(Evaluate, OraclesAreNoCompetitors) {
 
 TEST(Evaluate, RivalsKnowNoMoreThanTheCandidate) {
   const Evaluation result = evaluate(options_for("las", {}));
-  for (const Rival& rival : result.cells[0].rivals) {
+  for (const ComparedPolicy& rival : result.cells[0].rivals) {
     EXPECT_LE(rival.score.level, Level::kBlind) << rival.score.name;
     EXPECT_NE(rival.score.name, "las");
   }
@@ -99,29 +99,29 @@ TEST(Evaluate, TheYardstickIsChosenOnValidation) {
   cell.scenario.window.from = "60%";
   cell.scenario.window.to = "80%";
   for (const char* part : {"20%", "40%"}) {
-    options.choosing.push_back(cell);
-    CellSpec& choosing = options.choosing.back();
-    choosing.name = std::string("validation from ") + part;
-    choosing.chosen_on.clear();
-    choosing.scenario.window.from = part;
-    choosing.scenario.window.to = "60%";
-    cell.chosen_on.push_back(choosing.name);
+    options.validation.push_back(cell);
+    CellSpec& validation = options.validation.back();
+    validation.name = std::string("validation from ") + part;
+    validation.chosen_on.clear();
+    validation.scenario.window.from = part;
+    validation.scenario.window.to = "60%";
+    cell.chosen_on.push_back(validation.name);
   }
   const Evaluation result = evaluate(options);
   const CellResult& found = result.cells[0];
   EXPECT_TRUE(found.validated);
   // The geometric mean of what both windows say by themselves.
   double product = 1;
-  for (const CellSpec& choosing : options.choosing) {
+  for (const CellSpec& validation : options.validation) {
     EvaluateOptions alone = options_for("fifo", {"las"});
-    alone.cells = {choosing};
+    alone.cells = {validation};
     product *= evaluate(alone).cells[0].rivals[0].score.mean_jct_s;
   }
   ASSERT_EQ(found.rivals[1].score.name, "las");
   EXPECT_NEAR(found.rivals[1].validation_jct_s, std::sqrt(product), 1e-6);
-  const double chosen = found.rivals[found.yardstick].validation_jct_s;
-  for (const Rival& rival : found.rivals) EXPECT_GE(rival.validation_jct_s, chosen);
-  EXPECT_FALSE(found.judged);  // some 120 jobs
+  const double chosen = found.rivals[found.baseline].validation_jct_s;
+  for (const ComparedPolicy& rival : found.rivals) EXPECT_GE(rival.validation_jct_s, chosen);
+  EXPECT_FALSE(found.conclusive);  // some 120 jobs
 }
 
 TEST(Evaluate, CandidatesAreComparedEachByItself) {
@@ -132,7 +132,7 @@ TEST(Evaluate, CandidatesAreComparedEachByItself) {
   for (const CellResult& cell : result.cells) {
     EvaluateOptions alone = options_for(cell.candidate_name, {});
     const CellResult own = evaluate(alone).cells[0];
-    EXPECT_EQ(cell.versus.ratio, own.versus.ratio) << cell.candidate_name;
+    EXPECT_EQ(cell.vs_baseline.ratio, own.vs_baseline.ratio) << cell.candidate_name;
     EXPECT_EQ(cell.rivals.size(), own.rivals.size()) << "who knows more is no rival";
   }
   EXPECT_LT(result.cells[0].rivals.size(), result.cells[1].rivals.size());
@@ -144,12 +144,12 @@ TEST(Evaluate, CandidatesOfACallAreComparedWithEachOther) {
   both.candidates.push_back({"srsf-history", {"srsf-history"}});
   const Evaluation result = evaluate(both);
   ASSERT_EQ(result.cells[0].others.size(), 1u);
-  const Rival& other = result.cells[0].others[0];
+  const ComparedPolicy& other = result.cells[0].others[0];
   EXPECT_EQ(other.score.name, "srsf-history");
   const CellResult named = evaluate(options_for("las", {"srsf-history"})).cells[0];
-  EXPECT_EQ(other.candidate_over_it.ratio, named.versus.ratio);
-  EXPECT_EQ(other.candidate_over_it.interval.lo, named.versus.interval.lo);
-  EXPECT_NEAR(other.candidate_over_it.ratio * result.cells[1].others[0].candidate_over_it.ratio, 1,
+  EXPECT_EQ(other.candidate_ratio.ratio, named.vs_baseline.ratio);
+  EXPECT_EQ(other.candidate_ratio.interval.lo, named.vs_baseline.interval.lo);
+  EXPECT_NEAR(other.candidate_ratio.ratio * result.cells[1].others[0].candidate_ratio.ratio, 1,
               1e-9);
   EXPECT_GT(result.cells[0].decisions_per_s(), 0);
 }
@@ -173,18 +173,18 @@ TEST(Evaluate, WhatLearnedIsComparedWithItsUntrainedSelf) {
   };
   const Evaluation result = evaluate(options);
   const CellResult& learned = result.cells[0];
-  ASSERT_NE(learned.untrained_self(), nullptr);
-  EXPECT_EQ(learned.untrained_self()->score.name, "untrained");
+  ASSERT_NE(learned.untrained_result(), nullptr);
+  EXPECT_EQ(learned.untrained_result()->score.name, "untrained");
   EXPECT_EQ(learned.rivals.size(), 1u) << "it is no rival, by which a yardstick may be chosen";
   EXPECT_EQ(played, 2) << "replicas of one: both seeds were the same before";
-  EXPECT_EQ(result.cells[1].untrained_self(), nullptr) << "a heuristic has none";
+  EXPECT_EQ(result.cells[1].untrained_result(), nullptr) << "a heuristic has none";
   // As if it had been named.
   const std::string self = "untrained:" + seeds[0].substr(std::string("checkpoint:").size());
   EvaluateOptions named = options_for("seeds", {self});
   named.candidates[0].policies = seeds;
-  const Versus expected = evaluate(named).cells[0].versus;
-  EXPECT_EQ(learned.untrained_self()->candidate_over_it.ratio, expected.ratio);
-  EXPECT_EQ(learned.untrained_self()->candidate_over_it.interval.hi, expected.interval.hi);
+  const RatioEstimate expected = evaluate(named).cells[0].vs_baseline;
+  EXPECT_EQ(learned.untrained_result()->candidate_ratio.ratio, expected.ratio);
+  EXPECT_EQ(learned.untrained_result()->candidate_ratio.interval.hi, expected.interval.hi);
 }
 
 TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
@@ -205,8 +205,8 @@ TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
   ASSERT_EQ(result.cells.size(), 3u);
   const CellResult alone = evaluate(as_one).cells[0];
   EXPECT_EQ(result.cells[2].candidates.size(), 2u);
-  EXPECT_EQ(result.cells[2].versus.ratio, alone.versus.ratio);
-  EXPECT_EQ(result.cells[2].versus.interval.lo, alone.versus.interval.lo);
+  EXPECT_EQ(result.cells[2].vs_baseline.ratio, alone.vs_baseline.ratio);
+  EXPECT_EQ(result.cells[2].vs_baseline.interval.lo, alone.vs_baseline.interval.lo);
   // Others are compared one by one, and so is nobody with seeds as one.
   EXPECT_EQ(result.cells[2].others.size(), 2u);
   EXPECT_EQ(result.cells[0].others.size(), 1u);
@@ -230,21 +230,21 @@ TEST(Evaluate, WhatGrowsIsNamed) {
   const auto result = [](double wait_s, double class_jct_s) {
     CellResult cell;
     cell.facts.class_jobs[4] = 60;
-    Score ours, theirs;
+    PolicyScore ours, theirs;
     theirs.max_wait_s = 1000;
     theirs.class_jct_s[4] = 500;
     ours.max_wait_s = wait_s;
     ours.class_jct_s[4] = class_jct_s;
     cell.candidates = {ours};
     cell.rivals.emplace_back().score = theirs;
-    cell.yardstick = 0;
+    cell.baseline = 0;
     return cell;
   };
-  EXPECT_THAT(result(1100, 500).grown(), ::testing::IsEmpty());
-  EXPECT_THAT(result(1520, 500).grown(), ::testing::ElementsAre("longest wait x 1.52"));
-  EXPECT_THAT(result(900, 600).grown(),
+  EXPECT_THAT(result(1100, 500).regressions(), ::testing::IsEmpty());
+  EXPECT_THAT(result(1520, 500).regressions(), ::testing::ElementsAre("longest wait x 1.52"));
+  EXPECT_THAT(result(900, 600).regressions(),
               ::testing::ElementsAre("JCT of the jobs of >16 GPUs x 1.20"));
-  EXPECT_THAT(result(2000, 600).grown(), ::testing::SizeIs(2));
+  EXPECT_THAT(result(2000, 600).regressions(), ::testing::SizeIs(2));
 }
 
 TEST(SizeClasses, AreThoseOfTheTables) {
@@ -269,7 +269,7 @@ TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
   const CellResult never_kept = evaluate(options).cells[0];
   options.results = folder;
   const CellResult first = evaluate(options).cells[0];
-  EXPECT_EQ(first.versus.ratio, never_kept.versus.ratio);
+  EXPECT_EQ(first.vs_baseline.ratio, never_kept.vs_baseline.ratio);
   const std::filesystem::path cell = folder / "group/trace/x1";
   std::filesystem::path of_las;
   for (const auto& file : std::filesystem::directory_iterator(cell)) {
@@ -306,12 +306,12 @@ TEST(Entrants, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
   const auto enter_as = [](const std::string& policy, const char* key, const char* value) {
     RunOptions how;
     how.policy.set(key, value, "test");
-    return enter(policy, how);
+    return make_policy_spec(policy, how);
   };
-  const Entrant stops = enter_as("2d-las", "preempt", "true");
-  const Entrant starts = enter_as("2d-las", "preempt", "false");
-  const auto of = [](const Entrant& entrant, bool may_stop) {
-    return nlohmann::json::parse(inputs_of(entrant, may_stop));
+  const PolicySpec stops = enter_as("2d-las", "preempt", "true");
+  const PolicySpec starts = enter_as("2d-las", "preempt", "false");
+  const auto of = [](const PolicySpec& policy_spec, bool may_stop) {
+    return nlohmann::json::parse(inputs_of(policy_spec, may_stop));
   };
   EXPECT_FALSE(of(stops, true).contains("start_only"));
   EXPECT_NE(of(stops, true)["fingerprint"], of(starts, true)["fingerprint"]);
@@ -339,35 +339,35 @@ TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
   EXPECT_EQ(groups.front(), "all");
   for (const char* group : {"all", "one", "two"}) EXPECT_THAT(groups, ::testing::Contains(group));
   double won = 0, to_win = 0;
-  int judged = 0;
+  int conclusive = 0;
   for (const CellResult& cell : result.cells) {
-    if (!cell.judged && rows[0].judged > 0) continue;
-    ++judged;
-    won += std::log(cell.versus.ratio);
+    if (!cell.conclusive && rows[0].conclusive > 0) continue;
+    ++conclusive;
+    won += std::log(cell.vs_baseline.ratio);
     to_win += std::log(1 - cell.headroom());
   }
-  ASSERT_EQ(rows[0].cells, judged);
-  EXPECT_NEAR(std::log(rows[0].pooled.ratio.value), won / judged, 1e-12);
-  EXPECT_NEAR(rows[0].pooled.captured.value, won / to_win, 1e-9);
-  EXPECT_LE(rows[0].pooled.captured.interval.lo, rows[0].pooled.captured.value);
-  EXPECT_GE(rows[0].pooled.captured.interval.hi, rows[0].pooled.captured.value);
+  ASSERT_EQ(rows[0].cells, conclusive);
+  EXPECT_NEAR(std::log(rows[0].pooled.ratio.value), won / conclusive, 1e-12);
+  EXPECT_NEAR(rows[0].pooled.oracle_gap_closed.value, won / to_win, 1e-9);
+  EXPECT_LE(rows[0].pooled.oracle_gap_closed.interval.lo, rows[0].pooled.oracle_gap_closed.value);
+  EXPECT_GE(rows[0].pooled.oracle_gap_closed.interval.hi, rows[0].pooled.oracle_gap_closed.value);
   EXPECT_EQ(rows[0].ratio.worst,
-            std::max(result.cells[0].versus.ratio, result.cells[1].versus.ratio));
+            std::max(result.cells[0].vs_baseline.ratio, result.cells[1].vs_baseline.ratio));
   // Over each of those that it was compared with.
   ASSERT_EQ(rows[0].against.size(), result.cells[0].rivals.size());
   for (size_t r = 0; r < rows[0].against.size(); ++r) {
-    const Against& over = rows[0].against[r];
+    const PolicyComparison& over = rows[0].against[r];
     EXPECT_EQ(over.policy, result.cells[0].rivals[r].score.name);
     double sum = 0;
     int judged_over = 0;
     for (const CellResult& cell : result.cells) {
-      if (!cell.judged && rows[0].judged > 0) continue;
-      const Rival& rival = cell.rivals[r];
-      sum += std::log(rival.candidate_over_it.ratio);
-      judged_over += rival.candidate_over_it.blocks >= 6 && cell.facts.jobs >= 500;
+      if (!cell.conclusive && rows[0].conclusive > 0) continue;
+      const ComparedPolicy& rival = cell.rivals[r];
+      sum += std::log(rival.candidate_ratio.ratio);
+      judged_over += rival.candidate_ratio.blocks >= 6 && cell.facts.jobs >= 500;
     }
-    EXPECT_EQ(over.judged, judged_over) << over.policy;
-    EXPECT_NEAR(std::log(over.ratio.value), sum / judged, 1e-12) << over.policy;
+    EXPECT_EQ(over.conclusive, judged_over) << over.policy;
+    EXPECT_NEAR(std::log(over.ratio.value), sum / conclusive, 1e-12) << over.policy;
     EXPECT_LT(over.ratio.interval.lo, over.ratio.value) << over.policy;
     EXPECT_GT(over.ratio.interval.hi, over.ratio.value) << over.policy;
   }
@@ -387,11 +387,11 @@ TEST(Summary, SaysWhatAllCellsComeToWhereSomeAreNotJudged) {
     return out;
   };
   using Over = std::vector<std::pair<std::string, int>>;
-  result.cells[0].judged = result.cells[1].judged = true;
+  result.cells[0].conclusive = result.cells[1].conclusive = true;
   EXPECT_EQ(over(), (Over{{"judged cells", 2}}));
-  result.cells[1].judged = false;
+  result.cells[1].conclusive = false;
   EXPECT_EQ(over(), (Over{{"judged cells", 1}, {"all cells", 2}}));
-  result.cells[0].judged = false;
+  result.cells[0].conclusive = false;
   EXPECT_EQ(over(), (Over{{"all cells", 2}}));
 }
 

@@ -39,13 +39,13 @@ struct Case {
     outcome.end_us = end_s * kS;
   }
 
-  std::vector<int64_t> alone() const { return run_alone(trace, fixed); }
+  std::vector<int64_t> alone() const { return isolated_run_us(trace, fixed); }
 
   Trace trace;
   ClusterSpec cluster;
   SpecTable spec;
   std::optional<Workload> workload;
-  Fixed fixed;
+  SimModel fixed;
   Outcome outcome;
 };
 
@@ -133,7 +133,7 @@ TEST(Tenants, ByHand) {
           {100, 300, 150, 400}, 400);
   it.cluster.tenants = {{.name = "x", .quota_gpus = 2}, {.name = "z", .quota_gpus = 1}};
   it.trace.jobs[2].dues = {{100 * kS, 1}};
-  Metered used;
+  GpuUsage used;
   used.tenants = {"x", "y"};
   used.tenant_gpu_s = {1800, 3600};
   used.span_s = 400;

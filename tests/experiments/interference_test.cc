@@ -1,5 +1,5 @@
 // How well what is learned of interference foretells the speeds of running jobs: the model that
-// knows who is beside whom (company.h), and the one that knows how full nodes are (node_load.h),
+// knows who is beside whom (colocation_model.h), and the one that knows how full nodes are (node_load.h),
 // both watching the same jobs from nothing on.
 #include <gtest/gtest.h>
 
@@ -30,10 +30,10 @@ class Watcher {
  public:
   using Terms = typename Fit::Terms;
 
-  // Returns by how much each job's rate since the last look() was other than was foretold then.
-  void follow(const View& view, const Terms& start, Error& error, Error* none = nullptr) {
+  // Returns by how much each job's rate since the last scan() was other than was foretold then.
+  void on_events(const View& view, const Terms& start, Error& error, Error* none = nullptr) {
     if (memory_.empty()) {
-      memory_.resize(Interference<Fit>::bytes(view));
+      memory_.resize(InterferenceModel<Fit>::bytes(view));
       before_.resize(static_cast<size_t>(view.capacity()));
     }
     learned(view).begin(start);
@@ -46,12 +46,12 @@ class Watcher {
       error.add(b.time, ran / worked, ran);
       if (none != nullptr) none->add(1, ran / worked, ran);
     }
-    learned(view).follow(view);
+    learned(view).on_events(view);
   }
 
   template <class TermsOf>
-  void look(const View& view, const TermsOf& terms_of) {
-    learned(view).look(view, terms_of);
+  void scan(const View& view, const TermsOf& terms_of) {
+    learned(view).scan(view, terms_of);
     for (Before& b : before_) b.runs = false;
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
@@ -62,9 +62,9 @@ class Watcher {
     }
   }
 
-  Interference<Fit> learned(const View& view) {
-    Carver carver(memory_.data());
-    return {view, carver};
+  InterferenceModel<Fit> learned(const View& view) {
+    BumpAllocator bump(memory_.data());
+    return {view, bump};
   }
 
  private:
@@ -80,7 +80,7 @@ class Watcher {
 
 // Of the jobs that finish between two numbers of finished ones.
 struct Errors {
-  Error company, load, none;  // none: of who foretells that nobody is slowed down
+  Error colocation_model, load, none;  // none: of who foretells that nobody is slowed down
 };
 
 std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
@@ -96,31 +96,31 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
   }
   const Scenario scenario = load_scenario(options);
   std::vector<Errors> out(bounds.size() - 1);
-  Watcher<LeastSquares<Company::kTerms>> company;
+  Watcher<LeastSquares<ColocationModel::kTerms>> colocation_model;
   Watcher<NodeLoad<false>::Fit> load;
   RunOptions run;
-  run.watch = [&](const Fixed& fixed, const ClusterState& state) {
+  run.watch = [&](const SimModel& fixed, const SimState& state) {
     const View view(fixed, state, Level::kBlind);
     Errors lost, *at = &lost;
     for (size_t k = 0; k < out.size(); ++k) {
       const bool within = view.num_finished() >= bounds[k] && view.num_finished() < bounds[k + 1];
       if (within) at = &out[k];
     }
-    company.follow(view, Company::start(), at->company, &at->none);
-    load.follow(view, NodeLoad<false>::kStart, at->load);
-    const Foretell foretell(view);
+    colocation_model.on_events(view, ColocationModel::start(), at->colocation_model, &at->none);
+    load.on_events(view, NodeLoad<false>::kStart, at->load);
+    const ThroughputModel throughput_model(view);
     const TaskPlacer placer(view);
-    const Company::Learned learned = company.learned(view);
-    const Company who(view, foretell, learned);
-    company.look(view, [&](int32_t slot) { return who.terms(slot); });
-    load.look(view, [&](int32_t slot) { return NodeLoad<false>::of(view, placer, slot); });
+    const ColocationModel::Learned learned = colocation_model.learned(view);
+    const ColocationModel who(view, throughput_model, learned);
+    colocation_model.scan(view, [&](int32_t slot) { return who.terms(slot); });
+    load.scan(view, [&](int32_t slot) { return NodeLoad<false>::of(view, placer, slot); });
   };
   run_policy(scenario, policy, run);
   return out;
 }
 
 // Figures in docs/agents.md: after so many jobs, of three seeds.
-TEST(Interference, WhoIsBesideWhomForetellsRates) {
+TEST(InterferenceModel, WhoIsBesideWhomForetellsRates) {
   const std::vector<int> bounds = {0, 25, 50, 100, 450, 550};
   for (const char* policy : {"least-loaded", "tetris"}) {
     for (const uint64_t seed : {1, 2, 3}) {
@@ -128,11 +128,11 @@ TEST(Interference, WhoIsBesideWhomForetellsRates) {
       for (size_t k = 0; k < errors.size(); ++k) {
         SCOPED_TRACE(::testing::Message()
                      << policy << ", seed " << seed << ", jobs " << bounds[k] << " to "
-                     << bounds[k + 1] << ": " << errors[k].company.mean() << ", of the load alone "
+                     << bounds[k + 1] << ": " << errors[k].colocation_model.mean() << ", of the load alone "
                      << errors[k].load.mean() << ", of none " << errors[k].none.mean());
-        EXPECT_LT(errors[k].company.mean(), k < 2 ? 0.1 : 0.05);
-        EXPECT_LT(errors[k].company.mean(), 0.6 * errors[k].load.mean());
-        EXPECT_LT(errors[k].company.mean(), 0.6 * errors[k].none.mean());
+        EXPECT_LT(errors[k].colocation_model.mean(), k < 2 ? 0.1 : 0.05);
+        EXPECT_LT(errors[k].colocation_model.mean(), 0.6 * errors[k].load.mean());
+        EXPECT_LT(errors[k].colocation_model.mean(), 0.6 * errors[k].none.mean());
       }
     }
   }

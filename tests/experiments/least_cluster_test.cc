@@ -27,7 +27,7 @@ std::string of(std::vector<Job> jobs) {
   Trace trace;
   trace.source = "log.txt";
   trace.jobs = std::move(jobs);
-  return least_cluster(trace);
+  return smallest_cluster(trace);
 }
 
 TEST(LeastCluster, IsTheMostThatWasHeldAtOnce) {

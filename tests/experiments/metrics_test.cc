@@ -36,7 +36,7 @@ struct Case {
   ClusterSpec cluster;
   SpecTable spec;
   std::optional<Workload> workload;
-  Fixed fixed;
+  SimModel fixed;
 };
 
 TEST(Metrics, OfFourJobsByHand) {
@@ -51,7 +51,7 @@ TEST(Metrics, OfFourJobsByHand) {
                   {200 * kS, 360 * kS, 2, 2},  // JCT 160, wait 60
                   {300 * kS, 304 * kS, 0, 0},  // JCT 4, wait 0
                   {kNone, kNone, 1, 0}};       // did not end
-  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
+  const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.jobs, 4);
   EXPECT_EQ(s.all.finished, 3);
   EXPECT_EQ(s.all.sum_jct_us, 184 * kS);
@@ -83,7 +83,7 @@ TEST(Metrics, SumsBeyondSixtyFourBits) {
   Outcome outcome;
   outcome.end_us = age_us + 10 * kS;
   for (int i = 0; i < 3; ++i) outcome.jobs.push_back({age_us, age_us + 10 * kS, 0, 0});
-  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
+  const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.sum_jct_us, WideUs{3} * (age_us + 10 * kS));
   EXPECT_DOUBLE_EQ(s.all.mean_jct_s, 4e12 + 10);
   EXPECT_DOUBLE_EQ(s.all.mean_wait_s, 4e12);
@@ -97,7 +97,7 @@ TEST(Metrics, NearestRankOfAHundred) {
     outcome.jobs.push_back({0, i * kS, 0, 0});
   }
   const Case it(jobs);
-  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
+  const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_DOUBLE_EQ(s.all.p50_jct_s, 50);
   EXPECT_DOUBLE_EQ(s.all.p95_jct_s, 95);
   EXPECT_DOUBLE_EQ(s.all.p99_jct_s, 99);
@@ -111,7 +111,7 @@ TEST(Metrics, RunAloneIsOnTheFastestGpusThatHoldTheGang) {
                            job("d", 0, 100, 1), job("e", 0, 100, 0)};
   jobs[3].gpu_types = {"slow"};
   const Case it(jobs, cluster);
-  EXPECT_EQ(run_alone(it.trace, it.fixed),
+  EXPECT_EQ(isolated_run_us(it.trace, it.fixed),
             (std::vector<int64_t>{50 * kS, 50 * kS,
                                   200 * kS,     // one member sits on a slow GPU
                                   200 * kS,     // it runs on no other type
@@ -126,14 +126,14 @@ TEST(Metrics, RunAloneKnowsWhatATypeIsWorthToAModel) {
   jobs[0].model = "bert";
   jobs[1].model = "lstm";
   const Case it(jobs, cluster);
-  EXPECT_EQ(run_alone(it.trace, it.fixed), (std::vector<int64_t>{25 * kS, 100 * kS, 50 * kS}));
+  EXPECT_EQ(isolated_run_us(it.trace, it.fixed), (std::vector<int64_t>{25 * kS, 100 * kS, 50 * kS}));
 }
 
 TEST(Metrics, NothingFinishedIsNoNumber) {
   const Case it({job("a", 0, 10, 1)});
   Outcome outcome;
   outcome.jobs = {{}};
-  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
+  const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.jobs, 1);
   EXPECT_EQ(s.all.finished, 0);
   EXPECT_EQ(s.all.sum_jct_us, 0);
@@ -145,12 +145,12 @@ TEST(Metrics, JobsEndedEarlyAreToldApart) {
                  job("warm", 0, 50, 1, false)});
   Outcome outcome;
   outcome.jobs = {{0, 60 * kS}, {0, 50 * kS}, {0, 70 * kS}, {}, {0, 10 * kS}};
-  EXPECT_FALSE(summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome).early);
+  EXPECT_FALSE(summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome).early);
   for (const size_t j : {0U, 4U}) {
     outcome.jobs[j].ended_early = true;
     outcome.jobs[j].undone_us = 40e6;
   }
-  const Summary s = summarise(it.trace, it.fixed, run_alone(it.trace, it.fixed), outcome);
+  const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.finished, 3);
   EXPECT_DOUBLE_EQ(s.all.mean_jct_s, 60);
   ASSERT_TRUE(s.early);

@@ -38,20 +38,20 @@ TEST(MixedWorld, PlaceAndPreemptionDecide) {
   EXPECT_LT(std::exp(log_bound), 0.9);
 }
 
-// Where moves help, a policy that makes them is held to what the cluster allows.
+// Where migrations help, a policy that makes them is held to what the cluster allows.
 TEST(MixedWorld, WhatTheClusterAllowsHolds) {
   ScenarioOptions options;
   options.trace = "synthetic:mixed";
   options.cluster = "mixed-9";
   const Summary all = run_policy(load_scenario(options), "joint", {}).summary;
-  EXPECT_GT(all.moves, 0);
-  EXPECT_GT(all.preemptions, all.moves);
+  EXPECT_GT(all.migrations, 0);
+  EXPECT_GT(all.preemptions, all.migrations);
   options.variation.allows = {.preempt = true, .move = false};
   const Scenario requeues = load_scenario(options);
   const Summary requeued = run_policy(requeues, "joint", {}).summary;
-  EXPECT_EQ(requeued.moves, 0);
+  EXPECT_EQ(requeued.migrations, 0);
   EXPECT_GT(requeued.preemptions, 0);
-  EXPECT_EQ(run_policy(replica_of(requeues, Rng(1)), "joint", {}).summary.moves, 0);
+  EXPECT_EQ(run_policy(replica_of(requeues, Rng(1)), "joint", {}).summary.migrations, 0);
   options.variation.allows = {.preempt = false, .move = false};
   const Summary started = run_policy(load_scenario(options), "joint", {}).summary;
   EXPECT_EQ(started.preemptions, 0);
@@ -80,7 +80,7 @@ TEST(MixedWorld, ElsewhereModelsMakeNoDifference) {
   const Scenario mixed = episode(1);
   ASSERT_NE(mixed.speeds, nullptr);
   for (size_t j = 0; j < mixed.trace.jobs.size(); ++j) {
-    ASSERT_EQ(mixed.alone_us[j], plain.alone_us[j]) << "a run time is that on the fastest type";
+    ASSERT_EQ(mixed.isolated_us[j], plain.isolated_us[j]) << "a run time is that on the fastest type";
   }
 }
 

@@ -45,7 +45,7 @@ TEST(Occupancy, OfAReplayAndOfALogAreTheSameWhereTheJobsRanTheSame) {
   const Scenario scenario(trace, {.to_us = kHourUs + 1, .scored = 2}, load_cluster("1x4"), 0);
   Occupancy seen(4);
   RunOptions options;
-  options.watch = [&](const Fixed&, const ClusterState& state) { seen.watch(state); };
+  options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
   run_policy(scenario, "fifo", options);
   check(seen.figures(0, 6 * kHourUs));
 }

@@ -23,9 +23,9 @@ PooledCell flat(int window, double ours, double theirs, double bound, size_t blo
 TEST(Pooled, CellsThatDoNotVaryHaveNoDoubt) {
   const PooledCell half = flat(0, 9, 10, 8.1);
   const Pooled pooled = pool({half, half}, Rng(1));
-  EXPECT_NEAR(pooled.captured.value, 0.5, 1e-12);
-  EXPECT_NEAR(pooled.captured.interval.lo, 0.5, 1e-12);
-  EXPECT_NEAR(pooled.captured.interval.hi, 0.5, 1e-12);
+  EXPECT_NEAR(pooled.oracle_gap_closed.value, 0.5, 1e-12);
+  EXPECT_NEAR(pooled.oracle_gap_closed.interval.lo, 0.5, 1e-12);
+  EXPECT_NEAR(pooled.oracle_gap_closed.interval.hi, 0.5, 1e-12);
   EXPECT_NEAR(pooled.ratio.value, 0.9, 1e-12);
   EXPECT_NEAR(pooled.ratio.interval.lo, 0.9, 1e-12);
   EXPECT_NEAR(pooled.iqm.value, 0.9, 1e-12);
@@ -35,21 +35,21 @@ TEST(Pooled, CellsThatDoNotVaryHaveNoDoubt) {
 TEST(Pooled, LossesCountAsWins) {
   // ln 0.9 is won and lost; to be won is 2 ln 0.81.
   const Pooled pooled = pool({flat(0, 9, 10, 8.1), flat(1, 10 / 0.9, 10, 8.1)}, Rng(1));
-  EXPECT_NEAR(pooled.captured.value, 0, 1e-12);
+  EXPECT_NEAR(pooled.oracle_gap_closed.value, 0, 1e-12);
   EXPECT_NEAR(pooled.ratio.value, 1, 1e-12);
   EXPECT_EQ(pooled.improvement.value, 0.5);
   EXPECT_EQ(pool({flat(0, 10, 10, 8)}, Rng(1)).improvement.value, 0.5) << "a tie counts half";
 }
 
 TEST(Pooled, NothingIsCapturedWhereNothingCanBeWonOrNobodyKnows) {
-  EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 11)}, Rng(1)).captured.value));
-  EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).captured.value));
+  EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 11)}, Rng(1)).oracle_gap_closed.value));
+  EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).oracle_gap_closed.value));
 }
 
 // A share of 0.4 % is noise over noise.
 TEST(Pooled, NothingIsCapturedOfNextToNothing) {
-  EXPECT_TRUE(std::isnan(pool({flat(0, 9.98, 10, 9.96)}, Rng(1)).captured.value));
-  EXPECT_NEAR(pool({flat(0, 9.97, 10, 9.94)}, Rng(1)).captured.value, 0.5, 0.01);
+  EXPECT_TRUE(std::isnan(pool({flat(0, 9.98, 10, 9.96)}, Rng(1)).oracle_gap_closed.value));
+  EXPECT_NEAR(pool({flat(0, 9.97, 10, 9.94)}, Rng(1)).oracle_gap_closed.value, 0.5, 0.01);
 }
 
 TEST(Pooled, TheInterquartileMeanLeavesOutTheEnds) {
@@ -112,7 +112,7 @@ TEST(Pooled, AWindowHasTheCoarsestBlocksOfItsCells) {
 // Among samples whose truth is known, about 95 % of the intervals hold it.
 TEST(Pooled, IntervalsCover) {
   constexpr int kSamples = 150, kBlocks = 12, kSeeds = 5;
-  int ratio = 0, captured = 0;
+  int ratio = 0, oracle_gap_closed = 0;
   for (int sample = 0; sample < kSamples; ++sample) {
     Rng rng = Rng(77).split(static_cast<uint64_t>(sample));
     std::vector<double> luck;  // of training seeds, in all cells
@@ -135,11 +135,11 @@ TEST(Pooled, IntervalsCover) {
     const Pooled pooled = pool(cells, Rng(5).split(static_cast<uint64_t>(sample)));
     const double truth = std::log(0.9) / std::log(0.8);
     ratio += pooled.ratio.interval.lo <= 0.9 && 0.9 <= pooled.ratio.interval.hi;
-    captured += pooled.captured.interval.lo <= truth && truth <= pooled.captured.interval.hi;
+    oracle_gap_closed += pooled.oracle_gap_closed.interval.lo <= truth && truth <= pooled.oracle_gap_closed.interval.hi;
   }
   // The standard error of the share is 1.8 %.
   EXPECT_GE(ratio, kSamples * 90 / 100);
-  EXPECT_GE(captured, kSamples * 88 / 100);
+  EXPECT_GE(oracle_gap_closed, kSamples * 88 / 100);
 }
 
 }  // namespace

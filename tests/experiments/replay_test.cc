@@ -174,7 +174,7 @@ TEST(Replay, ASignalIsSeenAtTheNextEvent) {
     install_interrupt_handler();
     int events = 0;
     RunOptions options;
-    options.watch = [&](const Fixed&, const ClusterState&) {
+    options.watch = [&](const SimModel&, const SimState&) {
       if (++events == 1) std::raise(SIGTERM);
     };
     try {

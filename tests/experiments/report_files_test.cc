@@ -232,9 +232,9 @@ TEST_F(ReportFiles, FiguresOfATableAreRoundedAlike) {
 }
 
 TEST(ReportWords, TitlesAreWords) {
-  EXPECT_EQ(report::in_words("validation/mean_jct_s"), "Validation: mean JCT, s");
-  EXPECT_EQ(report::in_words("train/entropy"), "Train: entropy");
-  EXPECT_EQ(report::in_words("p99_jct_s"), "99th percentile JCT, s");
+  EXPECT_EQ(report::key_title("validation/mean_jct_s"), "Validation: mean JCT, s");
+  EXPECT_EQ(report::key_title("train/entropy"), "Train: entropy");
+  EXPECT_EQ(report::key_title("p99_jct_s"), "99th percentile JCT, s");
 }
 
 }  // namespace

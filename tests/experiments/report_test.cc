@@ -134,7 +134,7 @@ class Report : public ::testing::Test {
     for (const char* policy : {"greedy", "srsf"}) {
       series.begin();
       RunOptions how;
-      how.watch = [&](const Fixed& fixed, const ClusterState& state) {
+      how.watch = [&](const SimModel& fixed, const SimState& state) {
         series.watch(fixed, state);
       };
       const yard::Run played = run_policy(scenario, policy, how);

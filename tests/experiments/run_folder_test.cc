@@ -109,7 +109,7 @@ TEST_F(RunFolderTest, RefusesToOverwrite) {
   { RunFolder::create(path_, {{"lr", "1"}}, info_).set_state(RunState::kDone); }
   const auto refused = [&] { RunFolder::create(path_, {{"lr", "2"}}, info_); };
   EXPECT_THAT(refusal(refused), HasSubstr("without a state to go on from (remove it"));
-  fs::create_directory(RunFolder::state_of(path_));
+  fs::create_directory(RunFolder::state_path(path_));
   EXPECT_THAT(refusal(refused),
               HasSubstr("expected a new or empty folder for a run, got a run (--resume"));
   EXPECT_EQ(refusal([&] { RunFolder::check_free(path_); }), refusal(refused));
@@ -150,7 +150,7 @@ TEST_F(RunFolderTest, OpenedItIsAsItWasUntilItGoesOn) {
     EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("no other process"));
   }
   EXPECT_EQ(read_file(path_ / "run.json"), before);
-  RunFolder::open(path_).go_on();
+  RunFolder::open(path_).continue_run();
   EXPECT_EQ(run_json()["state"], "failed") << "left without an end";
   EXPECT_EQ(run_json()["resumed"].size(), 1u);
 }
@@ -185,7 +185,7 @@ TEST_F(RunFolderTest, ResumedRunForgetsWhatCameAfterTheCheckpoint) {
   std::ofstream(path_ / "metrics.csv", std::ios::app) << "4,0.";
   {
     RunFolder run = RunFolder::open(path_);
-    run.go_on();
+    run.continue_run();
     EXPECT_EQ(run_json()["state"], "running");
     EXPECT_EQ(run.info().seed, 7u);
     EXPECT_EQ(run.info().traces.size(), 2u);

@@ -92,9 +92,9 @@ TEST(Scenario, RunTimesAloneGoByWhatTheJobMayUseAndWasMeasuredOn) {
   const auto run_us = [&](size_t j) { return source.trace.jobs[j].run_us; };
   const Scenario scenario(source.trace, {.to_us = 1000 * kS, .scored = 3}, source.cluster, 1,
                           source.speeds);
-  EXPECT_EQ(scenario.alone_us[0], run_us(0));
-  EXPECT_EQ(scenario.alone_us[1], 10 * run_us(1));
-  EXPECT_GT(scenario.alone_us[2], run_us(2)) << "one of each, at the pace of the slower";
+  EXPECT_EQ(scenario.isolated_us[0], run_us(0));
+  EXPECT_EQ(scenario.isolated_us[1], 10 * run_us(1));
+  EXPECT_GT(scenario.isolated_us[2], run_us(2)) << "one of each, at the pace of the slower";
   // The last waits for the K80 from 200 to 1200, the others for nobody.
   EXPECT_DOUBLE_EQ(run_policy(scenario, "fifo", {}).summary.all.mean_wait_s, 1000.0 / 3);
 }
@@ -204,10 +204,10 @@ TEST(Scenario, JobsThatDoNotFitTogetherAreKeptApart) {
   ClusterSpec cluster = load_cluster("1x1:v100");
   cluster.types[0].shares = Shares::kMilli;
   const auto speeds = std::make_shared<Speeds>(table, trace, cluster);
-  const PairBars bars = speeds->bars(trace);
-  EXPECT_EQ(bars.num_kinds, 2);
-  EXPECT_EQ(bars.kind, (std::vector<int32_t>{0, 1, 0, 1, kNone}));
-  EXPECT_EQ(bars.barred, (std::vector<uint64_t>{0b10, 0b01}));
+  const PairConflicts pair_conflicts = speeds->pair_conflicts(trace);
+  EXPECT_EQ(pair_conflicts.num_kinds, 2);
+  EXPECT_EQ(pair_conflicts.kind, (std::vector<int32_t>{0, 1, 0, 1, kNone}));
+  EXPECT_EQ(pair_conflicts.conflicts, (std::vector<uint64_t>{0b10, 0b01}));
   const Scenario scenario(trace, {0, 0, 1000 * kS, 5}, cluster, 1, speeds);
   const yard::Run run = run_policy(scenario, "greedy", {});
   EXPECT_EQ(run.outcome.jobs[2].start_us, 0) << "the other LM";

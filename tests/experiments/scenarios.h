@@ -19,7 +19,7 @@ inline Scenario scenario_of(const RandomWorld& world) {
   Scenario scenario = scenario_of(world.jobs, world.cluster);
   FaultPlan plan;
   plan.recorded = world.faults;
-  if (!world.faults.empty()) scenario.befall(plan, Rng(1));
+  if (!world.faults.empty()) scenario.inject_faults(plan, Rng(1));
   return scenario;
 }
 

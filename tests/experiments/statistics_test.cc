@@ -83,7 +83,7 @@ TEST(Statistics, LagOneCorrelation) {
 
 TEST(Statistics, HalvingAddsPairsAndKeepsTheRatio) {
   const BlockSums sums{{{1, 2, 3, 4, 5}, {3, 2, 1, 0, 1}}, {2, 2, 2, 2, 2}};
-  const BlockSums half = halved(sums);
+  const BlockSums half = merge_pairs(sums);
   EXPECT_EQ(half.ours, (std::vector<std::vector<double>>{{3, 12}, {5, 2}}));
   EXPECT_EQ(half.theirs, (std::vector<double>{4, 6}));
   EXPECT_DOUBLE_EQ(half.ratio(), sums.ratio());
@@ -97,14 +97,14 @@ TEST(Statistics, NeighboursThatTellTheSameStoryAreMerged) {
     runs.ours[0].push_back(b / 4 % 2 == 0 ? 2 : 0.5);
     runs.theirs.push_back(1);
   }
-  EXPECT_EQ(merged(runs).blocks(), 16);
+  EXPECT_EQ(merge_correlated(runs).blocks(), 16);
 
   BlockSums jumps{{{}}, {}};
   for (int b = 0; b < 32; ++b) {
     jumps.ours[0].push_back(b % 2 == 0 ? 2 : 0.5);
     jumps.theirs.push_back(1);
   }
-  EXPECT_EQ(merged(jumps).blocks(), 32);
+  EXPECT_EQ(merge_correlated(jumps).blocks(), 32);
 }
 
 TEST(Statistics, EqualSumsHaveRatioOneWithoutDoubt) {

@@ -33,10 +33,10 @@ Played played(const Scenario& scenario, const std::string& policy) {
   std::string text;
   Timeline timeline(scenario, [&](std::string_view piece) { text += piece; });
   timeline.begin(policy);
-  Waits waits(scenario, Placement::kBestFit, [&](const Wait& wait) { timeline.wait(wait); });
+  Waits waits(scenario, PlacementRule::kBestFit, [&](const Wait& wait) { timeline.wait(wait); });
   Meter meter(scenario.cluster, scenario.trace);
   RunOptions how;
-  how.watch = [&](const Fixed& fixed, const ClusterState& state) {
+  how.watch = [&](const SimModel& fixed, const SimState& state) {
     timeline.watch(fixed, state);
     waits.watch(fixed, state);
     meter.watch(fixed, state);
@@ -145,16 +145,16 @@ TEST(Timeline, ShowsWaitsWithTheirReasons) {
 
 // The states at these times.
 Json dumps(const Scenario& scenario, const std::string& policy, const std::vector<int64_t>& at_us) {
-  Moments moments(at_us);
+  DumpTimes moments(at_us);
   moments.begin();
   RunOptions how;
-  how.watch = [&](const Fixed&, const ClusterState& state) { moments.note(state); };
+  how.watch = [&](const SimModel&, const SimState& state) { moments.note(state); };
   const yard::Run run = run_policy(scenario, policy, how);
   moments.end(run.outcome.end_us);
   moments.check("--dump-at");
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  how.watch = [&](const Fixed& fixed, const ClusterState& state) {
-    moments.dump(scenario, fixed, state, Placement::kBestFit, out);
+  how.watch = [&](const SimModel& fixed, const SimState& state) {
+    moments.dump(scenario, fixed, state, PlacementRule::kBestFit, out);
   };
   run_policy(scenario, policy, how);
   return Json::parse(out.dump());

@@ -53,7 +53,7 @@ class Planted final : public Policy {
       const int64_t due_us = view.submit_us(slot) + delay_us_;
       if (due_us > view.now_us()) {
         wake_us = std::min(wake_us, due_us);
-      } else if (const int32_t n = place(view, Placement::kFirstFit, slot, draft.scratch());
+      } else if (const int32_t n = place(view, PlacementRule::kFirstFit, slot, draft.scratch());
                  n > 0) {
         draft.start(slot, draft.scratch(), n);
       }

@@ -15,11 +15,11 @@ namespace {
 
 // The reasons of all jobs that wait, after so many events, by id.
 std::map<std::string, std::string> reasons(const Scene& scene, const std::string& policy,
-                                           int events, Placement placement) {
+                                           int events, PlacementRule placement) {
   const auto scheduler = make_policy(policy);
   Player player(scene, *scheduler);
   for (int i = 0; i < events; ++i) player.step();
-  const ClusterState& s = player.state();
+  const SimState& s = player.state();
   WhyWaiting why(scene.fixed(), placement);
   std::map<std::string, std::string> out;
   const auto name = [&](int32_t j) { return scene.jobs()[static_cast<size_t>(j)].id; };
@@ -49,13 +49,13 @@ TEST(WhyWaiting, TooFewGpusAndOrder) {
   // a has 6 of 8; b wants 4; c would fit, but fifo starts nobody before b.
   const Scene scene("1x8", jobs_of({{0, 6, 100}, {1, 4, 100}, {2, 2, 100}}));
   EXPECT_EQ(
-      reasons(scene, "fifo", 3, Placement::kBestFit),
+      reasons(scene, "fifo", 3, PlacementRule::kBestFit),
       (Reasons{{"b", "too-few-gpus: wants 4 GPUs; 2 free"}, {"c", "order: wants 2 GPUs; 2 free"}}));
 }
 
 TEST(WhyWaiting, FragmentedUnderAPlacementThatConsolidates) {
   const Scene scene("2x4", jobs_of({{0, 3, 100}, {0, 3, 100}, {1, 2, 100}}));
-  EXPECT_EQ(reasons(scene, "fifo placement=consolidate", 2, Placement::kConsolidate),
+  EXPECT_EQ(reasons(scene, "fifo placement=consolidate", 2, PlacementRule::kConsolidate),
             (Reasons{{"c", "fragmented: wants 2 GPUs; 2 free; at most 1 on one node"}}));
 }
 
@@ -63,7 +63,7 @@ TEST(WhyWaiting, SavingAndDependencies) {
   std::vector<Job> jobs = jobs_of({{0, 4, 1000}, {10, 4, 5}, {11, 1, 5}});
   jobs[2].after = {"a", "b"};
   const Scene scene("1x4", jobs);
-  EXPECT_EQ(reasons(scene, "srtf", 3, Placement::kBestFit),
+  EXPECT_EQ(reasons(scene, "srtf", 3, PlacementRule::kBestFit),
             (Reasons{{"a", "saving: until 20 s"}, {"c", "dependencies: after a"}}));
 }
 
@@ -73,7 +73,7 @@ TEST(WhyWaiting, TenantLimit) {
   std::vector<Job> jobs = jobs_of({{0, 3, 100}, {1, 2, 100}});
   for (Job& job : jobs) job.tenant = "t";
   const Scene scene(cluster, jobs);
-  EXPECT_EQ(reasons(scene, "greedy", 2, Placement::kBestFit),
+  EXPECT_EQ(reasons(scene, "greedy", 2, PlacementRule::kBestFit),
             (Reasons{{"b", "tenant-limit: wants 2 GPUs; tenant holds 3 of at most 4"}}));
 }
 
@@ -84,7 +84,7 @@ TEST(WhyWaiting, GpusDown) {
                      .node = 1,
                      .kind = FaultKind::kDrain,
                      .mask = 15}});
-  EXPECT_EQ(reasons(scene, "fifo", 1, Placement::kBestFit),
+  EXPECT_EQ(reasons(scene, "fifo", 1, PlacementRule::kBestFit),
             (Reasons{{"a", "gpus-down: wants 8 GPUs; 4 free; 4 down"}}));
 }
 
@@ -116,7 +116,7 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
   jobs[0].gpu_types = jobs[4].gpu_types = jobs[5].gpu_types = {"v100"};
   jobs[1].gpu_types = {"k80"};
   const Scene scene(cluster, jobs);
-  EXPECT_EQ(reasons(scene, "greedy", 6, Placement::kBestFit),
+  EXPECT_EQ(reasons(scene, "greedy", 6, PlacementRule::kBestFit),
             (Reasons{{"c", "cpu: wants 1 GPUs; 1 free"},
                      {"d", "memory: wants 1 GPUs; 1 free"},
                      {"f", "gpu-type: wants 1 GPUs; 1 free; 0 of them on nodes open to it"}}));
@@ -129,10 +129,10 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
   std::vector<RoleGroup> shares = {group_of(2, 0, 600, 0, 0), group_of(1, 0, 300, 0, 0)};
   shares[0].task.gpu_mem_gib = 12;
   shares[1].task.gpu_mem_gib = 8;
-  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, Placement::kBestFit),
+  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, PlacementRule::kBestFit),
             (Reasons{{"b", "gpu-memory: wants 1 GPUs; 0 free"}}));
   shares[1].task = {.gpu_milli = 500};
-  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, Placement::kBestFit),
+  EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, PlacementRule::kBestFit),
             (Reasons{{"b", "too-few-gpus: wants 1 GPUs; 0 free"}}));
 }
 
@@ -143,9 +143,9 @@ TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
   RunOptions how;
   how.placement = "consolidate";
   std::string rows;
-  Waits waits(scenario, Placement::kConsolidate,
+  Waits waits(scenario, PlacementRule::kConsolidate,
               [&](const Wait& wait) { rows += wait_row(scenario, "fifo", wait); });
-  how.watch = [&](const Fixed& fixed, const ClusterState& s) { waits.watch(fixed, s); };
+  how.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
   const yard::Run run = run_policy(scenario, "fifo", how);
   waits.end(run.outcome.end_us);
   EXPECT_EQ(rows,
@@ -159,10 +159,10 @@ std::string rows_of(const std::vector<Job>& jobs, const std::string& cluster,
   Scenario scenario = scenario_of(jobs, load_cluster(cluster));
   scenario.trace.epoch_unix_s = 1'772'409'540;
   std::string rows;
-  Waits waits(scenario, Placement::kBestFit,
+  Waits waits(scenario, PlacementRule::kBestFit,
               [&](const Wait& wait) { rows += wait_row(scenario, policy, wait); });
   RunOptions how;
-  how.watch = [&](const Fixed& fixed, const ClusterState& s) { waits.watch(fixed, s); };
+  how.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
   const yard::Run run = run_policy(scenario, policy, how);
   waits.end(run.outcome.end_us);
   return rows;
@@ -202,7 +202,7 @@ TEST(Waits, CoverAllTheTimeThatJobsWait) {
                                                          until_us(made.jobs.size(), -1);
       int64_t last_us = -1;
       std::vector<int32_t> idle;
-      Waits waits(scenario, Placement::kBestFit, [&](const Wait& wait) {
+      Waits waits(scenario, PlacementRule::kBestFit, [&](const Wait& wait) {
         ASSERT_LT(wait.from_us, wait.to_us);
         const auto j = static_cast<size_t>(wait.job);
         ASSERT_LE(until_us[j], wait.from_us) << "one reason at a time";
@@ -211,7 +211,7 @@ TEST(Waits, CoverAllTheTimeThatJobsWait) {
         EXPECT_EQ(wait.detail.find(','), std::string::npos);
       });
       RunOptions how;
-      how.watch = [&](const Fixed& fixed, const ClusterState& s) {
+      how.watch = [&](const SimModel& fixed, const SimState& s) {
         waits.watch(fixed, s);
         for (const int32_t j : idle) idle_us[static_cast<size_t>(j)] += s.head->now_us - last_us;
         last_us = s.head->now_us;

@@ -31,7 +31,7 @@ Job logged_job() {
 }
 
 TEST(WhatifLacks, NothingWhereTheLogSaysAll) {
-  EXPECT_THAT(lacks_of(log_of({logged_job()}), {.has_eligible = true}), ElementsAre());
+  EXPECT_THAT(log_limitations(log_of({logged_job()}), {.has_eligible = true}), ElementsAre());
 }
 
 TEST(WhatifLacks, NamesWhatIsMissing) {
@@ -39,7 +39,7 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
   bare.logged_start_us = 0;
   Trace trace = log_of({bare, bare});
   trace.skipped = {{"never started", 17, "log.txt:4"}};
-  const auto lacks = lacks_of(trace, {.cluster_guessed = true,
+  const auto lacks = log_limitations(trace, {.cluster_inferred = true,
                                       .cluster = "4x8",
                                       .notes = {"easy goes by limits: fifo to the digit"}});
   EXPECT_THAT(lacks, ElementsAre(HasSubstr("the cluster is guessed: 4x8"),
@@ -51,13 +51,13 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
                                  "17 rows left out: never started, the first at log.txt:4"));
   Trace noted = log_of({logged_job()});
   noted.notices = {{"counted as nodes", 3, "log.txt:2"}};
-  EXPECT_THAT(lacks_of(noted, {.has_eligible = true, .by_submit = true}),
+  EXPECT_THAT(log_limitations(noted, {.has_eligible = true, .ignores_eligible = true}),
               ElementsAre(HasSubstr("trace.arrival=Submit"),
                           "counted as nodes (3 rows, the first at log.txt:2)"));
   Job unknown = logged_job();
   unknown.limit_us = -1;
   unknown.logged_start_us = -1;
-  EXPECT_THAT(lacks_of(log_of({logged_job(), unknown}), {.has_eligible = true}),
+  EXPECT_THAT(log_limitations(log_of({logged_job(), unknown}), {.has_eligible = true}),
               ElementsAre("1 of 2 jobs names no time limit",
                           "1 of 2 jobs does not say when it started: simulated, but not counted"));
 }
@@ -72,14 +72,14 @@ TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
     job.logged_start_us = starts_us[j];
     job.logged_end_us = j == 0 ? 100 : 200;
   }
-  EXPECT_THAT(lacks_of(trace, {.cluster = "1x6", .cluster_gpus = 6, .has_eligible = true}),
+  EXPECT_THAT(log_limitations(trace, {.cluster = "1x6", .cluster_gpus = 6, .has_eligible = true}),
               ElementsAre(HasSubstr("jobs of the log held 8 GPUs at once, and 1x6 has 6")));
-  EXPECT_THAT(lacks_of(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
+  EXPECT_THAT(log_limitations(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
               ElementsAre());
   // Between its first start and its last run a requeued job held nothing.
   trace.jobs[2].logged_start_us = 0;
   trace.jobs[2].run_us = 100;
-  EXPECT_THAT(lacks_of(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
+  EXPECT_THAT(log_limitations(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
               ElementsAre());
 }
 
@@ -92,7 +92,7 @@ TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
   Trace trace = log_of({before, logged_job(), nameless});
   trace.skipped = {{"never started", 17, "log.txt:4"}};
   trace.notices = {{"counted as nodes", 3, "log.txt:2"}};
-  EXPECT_THAT(lacks_of(trace, {.has_eligible = true}),
+  EXPECT_THAT(log_limitations(trace, {.has_eligible = true}),
               ElementsAre("1 of 2 jobs in the window names no user",
                           "17 rows of the whole file left out: never started, the first at "
                           "log.txt:4",
@@ -103,7 +103,7 @@ TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
 TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
   const auto names = [](const std::string& format, const std::string& text) {
     const testing::TempFile file("log", text);
-    return names_eligible(file.path(), format);
+    return has_eligible_times(file.path(), format);
   };
   const std::string rest = "|Start|End|Elapsed|State|ReqTRES|JobName\n";
   EXPECT_TRUE(names("sacct", "JobID|Submit|Eligible" + rest));
@@ -121,9 +121,9 @@ TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
 
 TEST(WhatifLacks, RefusesALogThatCannotBeCompared) {
   Job job = logged_job();
-  EXPECT_NO_THROW(need_times(log_of({job})));
+  EXPECT_NO_THROW(require_logged_times(log_of({job})));
   job.logged_start_us = -1;
-  EXPECT_THROW(need_times(log_of({job})), InputError);
+  EXPECT_THROW(require_logged_times(log_of({job})), InputError);
 }
 
 }  // namespace

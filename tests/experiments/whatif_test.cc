@@ -55,7 +55,7 @@ TEST(WhatifCompare, MakesClassesOfSizes) {
   std::vector<int64_t> counts;
   const Comparison comparison = of(jobs);
   for (const Row& row : comparison.by_size.rows) {
-    names.push_back((row.part ? "=" : "") + row.name);
+    names.push_back((row.single_size ? "=" : "") + row.name);
     counts.push_back(row.jobs);
   }
   EXPECT_THAT(names, ElementsAre("0", "1", "2-4", "5-8", "9-16", "17-32", "=24", "33", "2000"));
@@ -66,7 +66,7 @@ TEST(WhatifCompare, HasEveryFigure) {
   std::vector<ComparedJob> jobs;
   for (int i = 1; i <= 100; ++i) add(jobs, 1, 1, i * kS, 2 * i * kS);
   const Comparison comparison = of(jobs);
-  const Figures& f = comparison.all.by[1];
+  const WaitFigures& f = comparison.all.by[1];
   EXPECT_EQ(f.jobs, 100);
   EXPECT_DOUBLE_EQ(f.mean_wait_s, 101);
   EXPECT_EQ(f.p50_wait_s, 100);
@@ -173,9 +173,9 @@ TEST(WhatifVerdict, KeepsTheDigitsOfASmallRatioToTheLog) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 4 * kS, 4 * kS);
   for (ComparedJob& job : jobs) job.logged = waits(1000 * kS);
-  EXPECT_THAT(logged_text(of(jobs)), HasSubstr("mean wait 0.004 times the logged one. The log's"));
+  EXPECT_THAT(fit_to_log_text(of(jobs)), HasSubstr("mean wait 0.004 times the logged one. The log's"));
   for (ComparedJob& job : jobs) job.logged = waits(kS);
-  EXPECT_THAT(logged_text(of(jobs)),
+  EXPECT_THAT(fit_to_log_text(of(jobs)),
               HasSubstr("mean wait 4.00 times the logged one. The site had more room"));
 }
 
@@ -219,7 +219,7 @@ TEST(WhatifVerdict, SaysWhereNothingWaitedInTheLog) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 5 * kS, 5 * kS);
   for (ComparedJob& job : jobs) job.logged = waits(0);
-  const std::string said = logged_text(of(jobs));
+  const std::string said = fit_to_log_text(of(jobs));
   EXPECT_THAT(said, HasSubstr("no job waited in the log"));
   EXPECT_THAT(said, HasSubstr("the simulated mean wait is 5 s."));
 }
@@ -285,7 +285,7 @@ TEST(WhatifVerdict, IsNoneWhereJobsDidNotEnd) {
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
   EXPECT_EQ(verdicts[0].headline, "other instead of site: no verdict: 1 job did not end.");
   EXPECT_THAT(verdicts[0].text(), HasSubstr("no verdict: 1 job did not end"));
-  EXPECT_EQ(leading(comparison, verdicts), nullptr);
+  EXPECT_EQ(headline_verdict(comparison, verdicts), nullptr);
   EXPECT_THAT(text_of(comparison, verdicts, {"log.txt", "1x8", {}}),
               HasSubstr("n/a (1 did not end)"));
 }
@@ -345,7 +345,7 @@ TEST(WhatifGroups, APageBeginsWithWhatASiteCouldRunAsItIs) {
                                                {.name = "las", .needs_checkpointing = true},
                                                {.name = "srtf", .knows_run_times = true}});
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
-  EXPECT_EQ(leading(comparison, verdicts)->candidate, 1u);
+  EXPECT_EQ(headline_verdict(comparison, verdicts)->candidate, 1u);
   EXPECT_THAT(verdicts[1].text(), HasSubstr("needs checkpointing"));
   EXPECT_THAT(verdicts[2].text(), HasSubstr("for comparison only"));
 }

@@ -98,8 +98,8 @@ bool try_node_list(const std::string& cluster, std::string_view text) {
 }
 
 std::string cluster_of_list(const std::string& format) {
-  const auto& tells = Registry<NodeList>::info(format).tells;
-  const bool tells_gpus = std::ranges::find(tells, "gpus") != tells.end();
+  const auto& provided_keys = Registry<NodeList>::info(format).provided_keys;
+  const bool tells_gpus = std::ranges::find(provided_keys, "gpus") != provided_keys.end();
   return handed_in(format + ".yaml", "nodes_from: {file: nodes.csv, format: " + format +
                                          (tells_gpus ? "}\n" : ", gpus: 8, island_gpus: 4}\n"));
 }

@@ -23,10 +23,10 @@ bool try_settings(std::string_view text) {
 
 bool try_like(std::string_view text) {
   const auto model =
-      read_or_refused({"fuzz"}, [&] { return parse_like(std::string(text), "fuzz"); });
+      read_or_refused({"fuzz"}, [&] { return parse_workload_model(std::string(text), "fuzz"); });
   if (!model) return false;
   int64_t before_us = 0;
-  const auto jobs = read_or_refused({""}, [&] { return generate_like(*model, {.jobs = 20}); });
+  const auto jobs = read_or_refused({""}, [&] { return sample_workload(*model, {.jobs = 20}); });
   if (!jobs) return true;
   for (const Job& job : *jobs) {
     YARD_CHECK(job.submit_us >= before_us, "jobs out of order");
@@ -38,18 +38,18 @@ bool try_like(std::string_view text) {
 
 // Two sizes, two users' habits, no more than a model has to say.
 std::string small_model() {
-  LikeModel model;
+  WorkloadModel model;
   model.to_s = 864000;
   model.jobs = 100;
   model.owner = "user";
   model.mean_gpu_s = 5000;
-  model.week.assign(LikeModel::kWeekHours, 1);
-  model.memory.assign(LikeModel::kMemory.size(), 0.2);
+  model.week.assign(WorkloadModel::kWeekHours, 1);
+  model.memory.assign(WorkloadModel::kMemory.size(), 0.2);
   model.sizes = {{1, 0.75}, {4, 0.25}};
   SizeClass one;
   one.most_gpus = 4;
   one.jobs = 100;
-  one.together.apart.assign(LikeModel::kApart.size(), 0.25);
+  one.together.apart.assign(WorkloadModel::kApart.size(), 0.25);
   one.run_s.knots = {1, 5, 9};
   one.batch_jobs.knots = {0, 1};
   one.limit_s.knots = {8, 11};

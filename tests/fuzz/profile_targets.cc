@@ -123,7 +123,7 @@ bool try_throughputs(std::string_view text) {
   const Throughputs::Kind one{"LM (batch size 5)", 1}, other{"A3C", 1};
   for (const std::string& type : types) {
     YARD_CHECK(counts(table->alone(type, one).value_or(0)), "steps a second");
-    const auto both = table->together(type, one, other);
+    const auto both = table->colocated_throughputs(type, one, other);
     YARD_CHECK(!both || (counts(both->first) && counts(both->second)), "steps beside another");
   }
   return true;
@@ -131,13 +131,13 @@ bool try_throughputs(std::string_view text) {
 
 bool try_rates(std::string_view text) {
   const std::string path = handed_in("rates.csv", text);
-  const auto rates = read_or_refused({path}, [&] { return Rates::load(path); });
+  const auto rates = read_or_refused({path}, [&] { return GoodputTable::load(path); });
   if (!rates) return false;
   for (const std::string_view line : split(text, '\n')) {
-    const JobRates* job = rates->find(trim(split(line, ',').front()));
+    const JobGoodputs* job = rates->find(trim(split(line, ',').front()));
     if (job == nullptr) continue;
     YARD_CHECK(job->num_epochs() > 0 && !job->placements.empty(), "a job without rates");
-    YARD_CHECK(std::isfinite(job->seconds_alone()), "time alone");
+    YARD_CHECK(std::isfinite(job->isolated_run_s()), "time alone");
   }
   return true;
 }

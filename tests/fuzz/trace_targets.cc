@@ -29,7 +29,7 @@ void check_jobs(const Trace& trace) {
     YARD_CHECK(job.run_us >= Job::kFromProfile, "a negative run time");
     YARD_CHECK(job.limit_us >= -1, "a negative limit");
     YARD_CHECK(job.gpus >= 0, "a negative number of GPUs");
-    const std::optional<Flaw> flaw = check_own(job);
+    const std::optional<Flaw> flaw = check_native_job(job);
     YARD_CHECK(!flaw, flaw ? flaw->place + ": " + flaw->reason : "");
   }
   for (const Skipped& skipped : trace.skipped) {
@@ -42,14 +42,14 @@ void check_jobs(const Trace& trace) {
 void check_forms(const Trace& trace) {
   std::string csv, jsonl;
   try {
-    csv = to_own_csv(trace);
-    jsonl = to_own_jsonl(trace);
+    csv = to_native_csv(trace);
+    jsonl = to_native_jsonl(trace);
   } catch (const InputError&) {
     if (csv.empty()) return;  // texts that are not UTF-8
   }
-  YARD_CHECK(to_own_csv(parse_trace(csv, "csv", {})) == csv, "the CSV does not come back");
+  YARD_CHECK(to_native_csv(parse_trace(csv, "csv", {})) == csv, "the CSV does not come back");
   if (jsonl.empty()) return;
-  YARD_CHECK(to_own_csv(parse_trace(jsonl, "jsonl", {})) == csv, "the JSONL says something else");
+  YARD_CHECK(to_native_csv(parse_trace(jsonl, "jsonl", {})) == csv, "the JSONL says something else");
 }
 
 bool try_trace(const std::string& format, std::string_view text) {

@@ -107,7 +107,7 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
   EXPECT_EQ(c.agent, "dispatcher");
   EXPECT_EQ(c.network, "job-scorer");
   const DispatchConfig task = dispatch_from(c.task), saved = small_task();
-  EXPECT_EQ(task.placement, Placement::kBestFit);
+  EXPECT_EQ(task.placement, PlacementRule::kBestFit);
   EXPECT_EQ(task.gpu_exponent, 0.75F);
   EXPECT_EQ(task.held_rows, 17);
   EXPECT_EQ(std::memcmp(&task.run_times, &saved.run_times, sizeof(RunTimes)), 0);

@@ -64,22 +64,22 @@ struct ShiftRight {
 
 // `a + b` becomes `a + Operator<id, std::plus<>, std::minus<>>{} + b`: operands keep their extent
 // and types. In between stands a `Side`, which holds the first of them.
-template <int kId, class Was, class Now>
+template <int kId, class Was, class Evaluator>
 struct Operator {};
 
-template <int kId, class Was, class Now, class T>
+template <int kId, class Was, class Evaluator, class T>
 struct Side {
   const T& operand;
 };
 
 #define YARD_MUTATION_OPERATOR(op)                                          \
-  template <int kId, class Was, class Now, class A>                         \
-  Side<kId, Was, Now, A> operator op(const A& a, Operator<kId, Was, Now>) { \
+  template <int kId, class Was, class Evaluator, class A>                         \
+  Side<kId, Was, Evaluator, A> operator op(const A& a, Operator<kId, Was, Evaluator>) { \
     return {a};                                                             \
   }                                                                         \
-  template <int kId, class Was, class Now, class A, class B>                \
-  auto operator op(const Side<kId, Was, Now, A>& a, const B& b) {           \
-    return is(kId) ? Now{}(a.operand, b) : Was{}(a.operand, b);             \
+  template <int kId, class Was, class Evaluator, class A, class B>                \
+  auto operator op(const Side<kId, Was, Evaluator, A>& a, const B& b) {           \
+    return is(kId) ? Evaluator{}(a.operand, b) : Was{}(a.operand, b);             \
   }
 YARD_MUTATION_OPERATOR(<)
 YARD_MUTATION_OPERATOR(<=)
@@ -100,13 +100,13 @@ YARD_MUTATION_OPERATOR(>>)
 
 // Assignments bind from the right: `a += Operator{} += b`.
 #define YARD_MUTATION_ASSIGNMENT(op)                                         \
-  template <int kId, class Was, class Now, class B>                          \
-  Side<kId, Was, Now, B> operator op(Operator<kId, Was, Now>, const B& b) {  \
+  template <int kId, class Was, class Evaluator, class B>                          \
+  Side<kId, Was, Evaluator, B> operator op(Operator<kId, Was, Evaluator>, const B& b) {  \
     return {b};                                                              \
   }                                                                          \
-  template <int kId, class Was, class Now, class A, class B>                 \
-  A& operator op(A& a, const Side<kId, Was, Now, B>& b) {                    \
-    a = static_cast<A>(is(kId) ? Now{}(a, b.operand) : Was{}(a, b.operand)); \
+  template <int kId, class Was, class Evaluator, class A, class B>                 \
+  A& operator op(A& a, const Side<kId, Was, Evaluator, B>& b) {                    \
+    a = static_cast<A>(is(kId) ? Evaluator{}(a, b.operand) : Was{}(a, b.operand)); \
     return a;                                                                \
   }
 YARD_MUTATION_ASSIGNMENT(+=)

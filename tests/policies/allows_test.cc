@@ -97,9 +97,9 @@ TEST(AllowedStart, IndicesGoByTheMeanTimeLeft) {
 
 // Stops the job every so often and starts it again: elsewhere at once, or when it waits.
 struct Restless final : Decider {
-  Restless(int64_t every_us, bool moves) : every_us(every_us), moves(moves) {}
+  Restless(int64_t every_us, bool migrations) : every_us(every_us), migrations(migrations) {}
   int64_t every_us;
-  bool moves;
+  bool migrations;
   int stops = 0;
 
   Level level() const override { return Level::kBlind; }
@@ -112,17 +112,17 @@ struct Restless final : Decider {
       const bool due = view.now_us() - view.since_us(slot) >= every_us;
       if (view.phase(slot) == Phase::kRunning && due && draft.preempt(slot)) {
         ++stops;
-        if (moves) draft.start(slot, stops % 2 == 0 ? &first : &second, 1);
+        if (migrations) draft.start(slot, stops % 2 == 0 ? &first : &second, 1);
       }
     }
     draft.wake_at(view.now_us() + every_us);
   }
 };
 
-JobOutcome disturbed(int64_t every_us, bool moves) {
+JobOutcome disturbed(int64_t every_us, bool migrations) {
   const Scene scene("2x1", jobs_of({{0, 1, 10000}}));
-  Restless decider(every_us, moves);
-  const Outcome outcome = PacingRegistry::make("default", {})
+  Restless decider(every_us, migrations);
+  const Outcome outcome = RuleSetRegistry::make("default", {})
                               ->replay({.fixed = scene.fixed(),
                                         .workload = scene.workload(),
                                         .first_job = 0,
@@ -132,23 +132,23 @@ JobOutcome disturbed(int64_t every_us, bool moves) {
                                         .settings = {},
                                         .decider = &decider,
                                         .watch = {}});
-  EXPECT_TRUE(outcome.tells_edits);
+  EXPECT_TRUE(outcome.counts_edits);
   return outcome.jobs[0];
 }
 
 TEST(Disturbances, MovesAndThoseSoonAgainAreCounted) {
   const JobOutcome moved = disturbed(100 * kSecond, true);
   EXPECT_EQ(moved.preemptions, 3);
-  EXPECT_EQ(moved.moves, 3);
-  EXPECT_EQ(moved.soon_again, 2);  // all but the first
+  EXPECT_EQ(moved.migrations, 3);
+  EXPECT_EQ(moved.rapid_repreemptions, 2);  // all but the first
   const JobOutcome rare = disturbed(1000 * kSecond, true);
   EXPECT_EQ(rare.preemptions, 3);
-  EXPECT_EQ(rare.moves, 3);
-  EXPECT_EQ(rare.soon_again, 0);
+  EXPECT_EQ(rare.migrations, 3);
+  EXPECT_EQ(rare.rapid_repreemptions, 0);
   const JobOutcome requeued = disturbed(100 * kSecond, false);
   EXPECT_EQ(requeued.preemptions, 3);
-  EXPECT_EQ(requeued.moves, 0);
-  EXPECT_EQ(requeued.soon_again, 2);
+  EXPECT_EQ(requeued.migrations, 0);
+  EXPECT_EQ(requeued.rapid_repreemptions, 2);
 }
 
 }  // namespace

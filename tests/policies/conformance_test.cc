@@ -22,7 +22,7 @@ std::vector<std::string> every_policy() {
     const bool places = std::any_of(fields.begin(), fields.end(),
                                     [](const Field& f) { return f.key == "placement"; });
     if (!places) texts.push_back(name);
-    for (const char* placement : kPlacementNames) {
+    for (const char* placement : kPlacementRuleNames) {
       if (places) texts.push_back(name + " placement=" + placement);
     }
   }
@@ -133,7 +133,7 @@ TEST_P(EveryPolicy, LeavesPinnedJobsAloneAndStopsNobodyForNothing) {
   const Scene scene(kCluster, crowd(3), no_costs());
   Player player(scene, *policy_);
   while (player.advance()) {
-    ClusterState& state = player.world().state();
+    SimState& state = player.world().state();
     for (int32_t w = player.view().queue_head(); w != kNone; w = player.view().queue_next(w)) {
       state.pinned[w] = state.job[w] % 3 != 0;
     }
@@ -160,7 +160,7 @@ TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
   player.play();
   PolicyDecider decider(*policy_);
   StepChecker checker(scene.fixed());
-  const Outcome outcome = PacingRegistry::make("default", {})
+  const Outcome outcome = RuleSetRegistry::make("default", {})
                               ->replay({.fixed = scene.fixed(),
                                         .workload = scene.workload(),
                                         .first_job = 0,
@@ -220,7 +220,7 @@ TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
   int decisions = 0, events = 0, others = 0;
   while (player.advance()) {
     snapshot.copy_from(player.world());
-    ClusterState& s = snapshot.state();
+    SimState& s = snapshot.state();
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] != Phase::kFree) mark_changed(s, slot);
     }

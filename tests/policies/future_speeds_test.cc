@@ -40,7 +40,7 @@ class SpeedPlayer {
     return true;
   }
 
-  const ClusterState& state() { return world_.state(); }
+  const SimState& state() { return world_.state(); }
   const View& view() const { return view_; }
   const Plan& plan() const { return draft_.plan(); }
 
@@ -134,7 +134,7 @@ SpeedColumns leaked;
 std::vector<int32_t> leaked_classes;
 
 bool anybody_of_the_last_model_ran(SpeedPlayer& player, const std::vector<Job>& jobs) {
-  const ClusterState& s = player.state();
+  const SimState& s = player.state();
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     const bool holds = s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
     if (holds && jobs[static_cast<size_t>(s.job[slot])].model == "m2") return true;
@@ -174,22 +174,22 @@ INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles
 // The same measure finds what there is to find.
 TEST(SpeedTables, AreKnownAtTheLevelTold) {
   for (const char* name : {"joint", "srsf-rate"}) {
-    EXPECT_GT(times_the_tables_mattered(*make_policy(name), SpeedLevel::kTold), 0) << name;
+    EXPECT_GT(times_the_tables_mattered(*make_policy(name), SpeedLevel::kExact), 0) << name;
   }
 }
 
 // Starts first the jobs that are fast by the true tables.
 struct SpeedCheat final : Policy {
   Level level() const override { return Level::kBlind; }
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    take_in_changed(view, ranked, [&](int32_t slot) {
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    learn_finished(view, ranked, [&](int32_t slot) {
       const int32_t job_class = leaked_classes[static_cast<size_t>(view.serial(slot))];
       return -speed_of(leaked, job_class, leaked.num_types - 1, 1, Tier::kIsland, 1);
     });
-    start_in_order(view, ranked, Placement::kFirstFit, draft);
+    start_in_order(view, ranked, PlacementRule::kFirstFit, draft);
   }
 };
 

@@ -142,12 +142,12 @@ TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   const bool by_size = GetParam() == "gittins" ||
                        GetParam() == "tiresias-gittins";  // all that it takes from jobs that ran
   const bool by_users =
-      policy->least_level() == Level::kHistory || GetParam() == "survival-estimate";
+      policy->min_level() == Level::kHistory || GetParam() == "survival-estimate";
   const bool by_owner =
       GetParam() == "fair-share" ||
       GetParam() == "drf";  // it goes by the owner, but not by run times of the owner's jobs
   EXPECT_EQ(users > 0,
-            by_owner || (policy->least_level() >= Level::kHistory && by_users && !by_size));
+            by_owner || (policy->min_level() >= Level::kHistory && by_users && !by_size));
   EXPECT_EQ(limits > 0, level == Level::kEstimate);
 }
 
@@ -169,12 +169,12 @@ struct Cheat final : Policy {
   KeyOf key_of;
 
   Level level() const override { return Level::kBlind; }
-  size_t memory_bytes(const View& view) const override { return Ranked::bytes(view); }
+  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    take_in_changed(view, ranked, [&](int32_t slot) { return key_of(view, slot); });
-    start_in_order(view, ranked, Placement::kFirstFit, draft);
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    learn_finished(view, ranked, [&](int32_t slot) { return key_of(view, slot); });
+    start_in_order(view, ranked, PlacementRule::kFirstFit, draft);
   }
 };
 
@@ -282,15 +282,15 @@ template <class T>
 concept GivesTruth = requires(T t) {
   t.truth();
 }
-|| requires(T t) { t.told_work_us_; }
-|| requires(T t) { t.agenda(); }
-|| requires(T t) { t.agenda_; };
+|| requires(T t) { t.true_work_us_; }
+|| requires(T t) { t.event_queue(); }
+|| requires(T t) { t.event_queue_; };
 template <class T>
 concept GoesOnAlone = requires(T t, const Truth& truth) {
   t.advance(truth);
 }
-|| std::constructible_from<World, T> || std::convertible_to<T, ClusterState> ||
-    std::convertible_to<T, Fixed> || std::convertible_to<T, Truth>;
+|| std::constructible_from<World, T> || std::convertible_to<T, SimState> ||
+    std::convertible_to<T, SimModel> || std::convertible_to<T, Truth>;
 // The size classes and users of the whole workload are in the job table's columns.
 template <class T>
 concept TellsTheWorkload = requires(T t) {
@@ -318,7 +318,7 @@ static_assert(std::same_as<decltype(std::declval<const View&>().spec()), const S
 
 // The same questions find what there is to find, so they are the right ones.
 static_assert(GivesState<World&> && GivesJobs<World&> && GivesTruth<World&> && GoesOnAlone<World&>);
-static_assert(GivesJobs<Fixed&> && GivesTruth<Workload&> && GivesState<ClusterState&>);
+static_assert(GivesJobs<SimModel&> && GivesTruth<Workload&> && GivesState<SimState&>);
 
 }  // namespace
 }  // namespace yard::testing

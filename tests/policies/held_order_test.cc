@@ -18,12 +18,12 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
   constexpr int32_t kJobs = 48;
   Memory memory;
   memory.reset(HeldOrder::bytes(kJobs));
-  std::map<int32_t, std::pair<FallingLine, int32_t>> model;  // with the serial
+  std::map<int32_t, std::pair<LinearDecrease, int32_t>> model;  // with the serial
   Rng rng(5);
   for (int64_t now_us = 0; now_us < 20'000; ++now_us) {
     memory = Memory(memory);
-    Carver carver(memory.data());
-    HeldOrder order(kJobs, carver);
+    BumpAllocator bump(memory.data());
+    HeldOrder order(kJobs, bump);
     const auto slot = static_cast<int32_t>(rng.below(kJobs));
     if (rng.below(3) == 0) {
       order.remove(slot);
@@ -35,7 +35,7 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
       order.put(slot, {at_zero, slope}, serial);
       model[slot] = {{at_zero, slope}, serial};
     }
-    std::vector<Claim> sorted;
+    std::vector<RankedJob> sorted;
     for (const auto& [job, stands] : model) {
       const auto& [line, serial] = stands;
       ASSERT_TRUE(order.has(job));
@@ -44,10 +44,10 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
       ASSERT_EQ(order.key(job, now_us).serial, serial);
     }
     std::sort(sorted.begin(), sorted.end(),
-              [](const Claim& a, const Claim& b) { return b.key < a.key; });
+              [](const RankedJob& a, const RankedJob& b) { return b.key < a.key; });
     ASSERT_EQ(order.last(now_us), sorted.empty() ? kNone : sorted.front().slot);
     HeldOrder::Walk walk(order, now_us);
-    for (const Claim& claim : sorted) ASSERT_EQ(walk.next().slot, claim.slot) << now_us;
+    for (const RankedJob& claim : sorted) ASSERT_EQ(walk.next().slot, claim.slot) << now_us;
     ASSERT_EQ(walk.next().slot, kNone);
   }
 }
@@ -56,9 +56,9 @@ TEST(HeldOrder, TakesTheMemoryThatItAsksFor) {
   for (const int32_t slots : {1, 2, 7, 48}) {
     Memory memory;
     memory.reset(HeldOrder::bytes(slots));
-    Carver carver(memory.data());
-    const HeldOrder order(slots, carver);
-    EXPECT_EQ(carver.allocate<std::byte>(0), memory.data() + HeldOrder::bytes(slots)) << slots;
+    BumpAllocator bump(memory.data());
+    const HeldOrder order(slots, bump);
+    EXPECT_EQ(bump.allocate<std::byte>(0), memory.data() + HeldOrder::bytes(slots)) << slots;
   }
 }
 

@@ -63,7 +63,7 @@ class Metamorphic : public ::testing::TestWithParam<std::string> {
 // at, are in seconds.
 bool knows_what_a_second_is(const std::string& policy) {
   const std::vector<Field> fields = PolicyRegistry::info(policy).fields();
-  return make_policy(policy)->least_level() == Level::kHistory ||
+  return make_policy(policy)->min_level() == Level::kHistory ||
          std::any_of(fields.begin(), fields.end(),
                      [](const Field& f) { return f.key == "timer_s"; });
 }

@@ -102,7 +102,7 @@ TEST(MlfLoad, TheLimitByHand) {
   EXPECT_NEAR(*mlf_limit(view, 0), 3, 1e-9);
   EXPECT_FALSE(mlf_limit(view, 1)) << "it does not level off";
   EXPECT_FALSE(mlf_limit(view, 2)) << "it turns back";
-  EXPECT_FALSE(mlf_content(view, 1)) << "at 0.6";
+  EXPECT_FALSE(mlf_reached_enough(view, 1)) << "at 0.6";
 }
 
 TEST(MlfLoad, TheUseOfServersByHand) {

@@ -1,4 +1,4 @@
-// Equation 7 of MLFS in its units: what ships is paid as before there were any, and with measured
+// Equation 7 of MLFS in its units: what ships is reward as before there were any, and with measured
 // units a difference as large as that between rules weighs what the paper's weight says.
 #include "env/task/mlfs_goals.h"
 
@@ -10,7 +10,7 @@ namespace {
 TEST(MlfsGoals, WithoutUnitsAreTheSumsThemselves) {
   const MlfsGoals shipped;
   const MlfsSums sums{7200, 3, 2.5e12, 2, 1.75};
-  EXPECT_EQ(shipped.paid(sums),
+  EXPECT_EQ(shipped.reward(sums),
             -0.5 * 7200 / 3600 + 0.55 * 3 - 0.25 * 1e-12 * 2.5e12 + 0.15 * 2 + 0.15 * 1.75);
 }
 
@@ -18,21 +18,21 @@ TEST(MlfsGoals, InMeasuredUnitsWeighDifferencesOfOneSize) {
   MlfsGoals goals;
   goals.jct_unit = 3, goals.deadline_unit = 0.05, goals.bytes_unit = 1.2, goals.enough_unit = 0.08;
   goals.accuracy_unit = 0.001;
-  EXPECT_NEAR(goals.paid({.job_s = 3600 * 3}), -0.5, 1e-12);
-  EXPECT_NEAR(goals.paid({.met = 0.05}), 0.55, 1e-12);
-  EXPECT_NEAR(goals.paid({.bytes = 1.2e12}), -0.25, 1e-12);
-  EXPECT_NEAR(goals.paid({.content = 0.08}), 0.15, 1e-12);
-  EXPECT_NEAR(goals.paid({.accuracy = 0.001}), 0.15, 1e-12);
+  EXPECT_NEAR(goals.reward({.job_s = 3600 * 3}), -0.5, 1e-12);
+  EXPECT_NEAR(goals.reward({.met = 0.05}), 0.55, 1e-12);
+  EXPECT_NEAR(goals.reward({.bytes = 1.2e12}), -0.25, 1e-12);
+  EXPECT_NEAR(goals.reward({.satisfied = 0.08}), 0.15, 1e-12);
+  EXPECT_NEAR(goals.reward({.accuracy = 0.001}), 0.15, 1e-12);
 }
 
 TEST(MlfsGoals, AreTheSameDifferencesWhereMissesAreCharged) {
-  MlfsGoals paid;
-  paid.deadline_unit = 0.1;
-  MlfsGoals charged = paid;
+  MlfsGoals reward;
+  reward.deadline_unit = 0.1;
+  MlfsGoals charged = reward;
   charged.pay_misses = true;
   const MlfsSums one{3600, 3, 1e12, 2, 1.5, 4, 2}, other{7200, 1, 2e12, 1, 1.25, 4, 2};
-  EXPECT_NEAR(paid.paid(one) - paid.paid(other), charged.paid(one) - charged.paid(other), 1e-12);
-  EXPECT_EQ(charged.paid({0, 4, 0, 2, 2, 4, 2}), 0) << "nothing missed";
+  EXPECT_NEAR(reward.reward(one) - reward.reward(other), charged.reward(one) - charged.reward(other), 1e-12);
+  EXPECT_EQ(charged.reward({0, 4, 0, 2, 2, 4, 2}), 0) << "nothing missed";
 }
 
 // The configuration of mlfs-links has units that were measured: none is left at 1 for want of

@@ -112,7 +112,7 @@ TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
   }
   Trace trace;
   trace.jobs = jobs;
-  settle_curves(trace, {});
+  set_training_curves(trace, {});
   const Scene scene("1x6", trace.jobs, no_costs());
   const auto policy = make_policy("optimus timer_s=600");
   Player player(scene, *policy);

@@ -21,7 +21,7 @@ struct Play {
 };
 
 // The schedulers of a rule set's own, or ours.
-std::vector<Play> plays_of(const Pacing::Info& info) {
+std::vector<Play> plays_of(const RuleSet::Info& info) {
   std::vector<Play> plays;
   const auto policies = info.policies.empty() ? PolicyRegistry::names() : info.policies;
   const auto placements = info.placements.empty() ? std::vector<std::string>{""} : info.placements;
@@ -44,7 +44,7 @@ class EveryPacing : public ::testing::TestWithParam<std::string> {
     const int node_gpus = scene.cluster().max_gpus_per_node();
     const Settings files = measurements_for(info_.needs, scene.jobs(), node_gpus);
     StepChecker checker(scene.fixed());
-    const Outcome out = PacingRegistry::make(GetParam(), files)
+    const Outcome out = RuleSetRegistry::make(GetParam(), files)
                             ->replay({.fixed = scene.fixed(),
                                       .workload = scene.workload(),
                                       .first_job = 0,
@@ -60,14 +60,14 @@ class EveryPacing : public ::testing::TestWithParam<std::string> {
     return out;
   }
 
-  const Pacing::Info& info_ = PacingRegistry::info(GetParam());
+  const RuleSet::Info& info_ = RuleSetRegistry::info(GetParam());
 };
 
 TEST(Default, EndsWhereTimesAreExactNoLonger) {
   const Scene scene("1x1", jobs_of({{0, 1, 4e9}, {0, 1, 4e9}, {0, 1, 4e9}}));
   const auto policy = make_policy("fifo");
   PolicyDecider decider(*policy);
-  EXPECT_THROW(PacingRegistry::make("default", {})
+  EXPECT_THROW(RuleSetRegistry::make("default", {})
                    ->replay({.fixed = scene.fixed(),
                              .workload = scene.workload(),
                              .first_job = 0,
@@ -95,7 +95,7 @@ TEST_P(EveryPacing, ListsWhatCanBeSet) {
   Settings settings;
   settings.set("no_such_key", "1", "test");
   try {
-    PacingRegistry::make(GetParam(), settings);
+    RuleSetRegistry::make(GetParam(), settings);
     FAIL() << "an unknown key is taken";
   } catch (const InputError& error) {
     EXPECT_EQ(error.what(), "test: unknown key 'no_such_key', " + known);
@@ -165,7 +165,7 @@ TEST_P(EveryPacing, FinishesEveryJobAndRepeatsItself) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registered, EveryPacing, ::testing::ValuesIn(PacingRegistry::names()),
+INSTANTIATE_TEST_SUITE_P(Registered, EveryPacing, ::testing::ValuesIn(RuleSetRegistry::names()),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(
@@ -184,7 +184,7 @@ TEST(DefaultPacing, SaysWhoLeavesJobsWaitingForEver) {
   const Lazy lazy;
   PolicyDecider decider(lazy);
   try {
-    PacingRegistry::make("default", {})
+    RuleSetRegistry::make("default", {})
         ->replay({.fixed = scene.fixed(),
                   .workload = scene.workload(),
                   .first_job = 0,

@@ -23,7 +23,7 @@ Estimate measure(const std::string& cluster, const std::string& policy_text,
   const Scene scene(cluster, jobs, no_costs());
   const auto policy = make_policy(policy_text);
   PolicyDecider decider(*policy);
-  const Outcome outcome = PacingRegistry::make("default", {})
+  const Outcome outcome = RuleSetRegistry::make("default", {})
                               ->replay({.fixed = scene.fixed(),
                                         .workload = scene.workload(),
                                         .first_job = 0,

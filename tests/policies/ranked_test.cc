@@ -24,16 +24,16 @@ TEST_P(Ranking, DoesAsOrderedSetsDo) {
   World world(scene.fixed(), scene.size());
   const View view(scene.fixed(), world.state(), Level::kBlind);
   Memory memory;
-  memory.reset(Ranked::bytes(view));
+  memory.reset(RankedQueue::bytes(view));
   using Order = std::set<std::pair<double, int32_t>>;  // key, slot
   std::vector<Order> model(static_cast<size_t>(classes));
   std::vector<char> in(64, 0);
   Rng rng(11);
   for (int i = 0; i < 10000; ++i) {
     memory = Memory(memory);
-    Carver carver(memory.data());
-    Ranked ranked(view, carver);
-    ASSERT_EQ(carver.allocate<std::byte>(0), memory.data() + Ranked::bytes(view));
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    ASSERT_EQ(bump.allocate<std::byte>(0), memory.data() + RankedQueue::bytes(view));
     const auto slot = static_cast<int32_t>(rng.below(64));
     Order& order = model[static_cast<size_t>(slot % classes)];
     if (!in[static_cast<size_t>(slot)]) {
@@ -63,14 +63,14 @@ TEST_P(Ranking, DoesAsOrderedSetsDo) {
 
 INSTANTIATE_TEST_SUITE_P(Classes, Ranking, ::testing::Values(1, 2, 3, 4, 5, 8));
 
-TEST(Ranked, OfNoClassesHasNoFirst) {
+TEST(RankedQueue, OfNoClassesHasNoFirst) {
   const Scene scene("1x8", {});
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), Level::kBlind);
   Memory memory;
-  memory.reset(Ranked::bytes(view));
-  Carver carver(memory.data());
-  EXPECT_EQ(Ranked(view, carver).first_class(view, 8), kNone);
+  memory.reset(RankedQueue::bytes(view));
+  BumpAllocator bump(memory.data());
+  EXPECT_EQ(RankedQueue(view, bump).first_class(view, 8), kNone);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(Rates, WhoSharesALinkIsSlowedAndRecovers) {
   World world(scene.fixed(), 2);
   world.reset(0, 2);
   ASSERT_TRUE(world.advance(scene.truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const Piece spread[] = {{0, 1}, {1, 1}};
   start(scene.fixed(), s, 0, spread, 2);
   start(scene.fixed(), s, 1, spread, 2);
@@ -93,7 +93,7 @@ TEST(Rates, ADraftTakenBackLeavesNoTrace) {
   World world(scene.fixed(), 3);
   world.reset(0, 3);
   ASSERT_TRUE(world.advance(scene.truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const Piece first[] = {{0, 2}, {1, 2}}, second[] = {{2, 1}, {3, 1}};
   start(scene.fixed(), s, 0, first, 2);
   const std::vector<int64_t> load(s.link_load, s.link_load + 4);
@@ -138,12 +138,12 @@ TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
     job.groups = {group};
   }
   // Kinds 0 and 1 do not fit together; nobody has anything against job 3.
-  const PairBars bars{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
+  const PairConflicts bars{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
   const Scene scene(spec, jobs, no_costs(), bars);
   World world(scene.fixed(), 4);
   world.reset(0, 4);
   ASSERT_TRUE(world.advance(scene.truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const Piece first{0, 0, 0, 1, 0b01}, second{0, 0, 0, 1, 0b10}, any{0, 0, 0, 1, 0};
   const auto may = [&](int32_t slot, const Piece& piece) {
     return legal_start(scene.fixed(), s, slot, &piece, 1);

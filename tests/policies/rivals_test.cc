@@ -72,8 +72,8 @@ TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
     world.reset(0, 2);
     ASSERT_TRUE(world.advance(scene.scene().truth()));
     const View view(scene.fixed(), world.state(), Level::kEstimate);
-    const Foretell foretell(view);
-    const auto speed = [&](int j, int tasks) { return foretell.sized(j, 0, std::vector{tasks}); };
+    const ThroughputModel throughput_model(view);
+    const auto speed = [&](int j, int tasks) { return throughput_model.throughput_at_size(j, 0, std::vector{tasks}); };
     std::vector<int> sizes = {1, 1};
     bool sure = true;
     while (sizes[0] + sizes[1] < 8) {

@@ -10,10 +10,10 @@ namespace {
 
 int32_t least(const std::string& cluster, int32_t gpus) {
   const Scene scene(cluster, jobs_of({{0, 1, 1}}));
-  return RoomCount::least_share(scene.fixed().spec, gpus);
+  return FreedGpus::min_share(scene.fixed().spec, gpus);
 }
 
-TEST(RoomCount, OnFullNodesTheRestIsLeftForOne) {
+TEST(FreedGpus, OnFullNodesTheRestIsLeftForOne) {
   EXPECT_EQ(least("3x8", 9), 1);
   EXPECT_EQ(least("3x8", 12), 4);
   EXPECT_EQ(least("3x8", 16), 8);
@@ -22,7 +22,7 @@ TEST(RoomCount, OnFullNodesTheRestIsLeftForOne) {
   EXPECT_EQ(least("2x3", 4), 1);
 }
 
-TEST(RoomCount, WhereSmallerNodesHaveToHelpAnyShareMayBeOne) {
+TEST(FreedGpus, WhereSmallerNodesHaveToHelpAnyShareMayBeOne) {
   EXPECT_EQ(least("2x8+2x4", 16), 8);
   EXPECT_EQ(least("2x8+2x4", 17), 1);
   EXPECT_EQ(least("2x8+2x4", 20), 1);

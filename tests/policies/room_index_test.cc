@@ -37,16 +37,16 @@ class Rooms {
     world_.reset(0, scene_.size());
     EXPECT_TRUE(world_.advance(scene_.truth()));
     memory_.reset(HeldOrder::bytes(view_.capacity()) +
-                  RoomIndex::bytes(view_, Placement::kConsolidate));
+                  VictimIndex::bytes(view_, PlacementRule::kConsolidate));
   }
 
   // Jobs start and stop; in between and after it somebody asks.
   void decide() {
     memory_ = Memory(memory_);
-    Carver carver(memory_.data());
-    HeldOrder held(view_.capacity(), carver);
-    RoomIndex rooms(view_, Placement::kConsolidate, held, carver);
-    ASSERT_EQ(carver.allocate<std::byte>(0), memory_.data() + memory_.bytes());
+    BumpAllocator bump(memory_.data());
+    HeldOrder held(view_.capacity(), bump);
+    VictimIndex rooms(view_, PlacementRule::kConsolidate, held, bump);
+    ASSERT_EQ(bump.allocate<std::byte>(0), memory_.data() + memory_.bytes());
     world_.state().head->now_us += rng_.below(4);
     std::vector<int32_t> edited;
     for (uint32_t n = rng_.below(4); n > 0; --n) {
@@ -58,7 +58,7 @@ class Rooms {
         continue;
       }
       edited.push_back(slot);
-      rooms.follow(slot);
+      rooms.update(slot);
       ask(held, rooms);
     }
     for (const int32_t slot : edited) {
@@ -68,7 +68,7 @@ class Rooms {
       } else {
         held.remove(slot);
       }
-      rooms.follow(slot);
+      rooms.update(slot);
     }
     ask(held, rooms);
     rooms.refresh();
@@ -113,15 +113,15 @@ class Rooms {
     return true;
   }
 
-  Stops walk(const HeldOrder& held, const Claim& claim, int32_t gpus, double margin) const {
-    std::vector<Claim> holders;
+  Stops walk(const HeldOrder& held, const RankedJob& claim, int32_t gpus, double margin) const {
+    std::vector<RankedJob> holders;
     for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
       if (view_.holds(slot) && held.has(slot)) {
         holders.push_back({held.key(slot, view_.now_us()), slot});
       }
     }
     std::sort(holders.begin(), holders.end(),
-              [](const Claim& a, const Claim& b) { return b.key < a.key; });
+              [](const RankedJob& a, const RankedJob& b) { return b.key < a.key; });
     std::vector<int32_t> free;
     for (int32_t m = 0; m < nodes_; ++m) free.push_back(view_.node_free(m));
     const int32_t least = std::min(gpus, most_), nodes = gpus / least;
@@ -158,16 +158,16 @@ class Rooms {
     }
   }
 
-  void ask(const HeldOrder& held, RoomIndex& rooms) {
+  void ask(const HeldOrder& held, VictimIndex& rooms) {
     const int32_t slot = any_slot(), gpus = view_.gpus(slot);
-    if (view_.shaped(slot) || can_place_gpus(view_, Placement::kConsolidate, gpus)) return;
-    ASSERT_EQ(rooms.answers(gpus), gpus <= most_ || gpus % most_ == 0);
-    if (!rooms.answers(gpus)) return;
-    const Claim claim{{static_cast<double>(rng_.below(16)), view_.serial(slot)}, slot};
+    if (view_.shaped(slot) || can_place_gpus(view_, PlacementRule::kConsolidate, gpus)) return;
+    ASSERT_EQ(rooms.supports(gpus), gpus <= most_ || gpus % most_ == 0);
+    if (!rooms.supports(gpus)) return;
+    const RankedJob claim{{static_cast<double>(rng_.below(16)), view_.serial(slot)}, slot};
     const double margin = 0.5 * rng_.below(2);
-    std::vector<Claim> claims;
-    Stops stops{rooms.stops_for(claim, gpus, margin, claims)};
-    for (const Claim& stop : claims) {
+    std::vector<RankedJob> claims;
+    Stops stops{rooms.find_victims(claim, gpus, margin, claims)};
+    for (const RankedJob& stop : claims) {
       stops.slots.push_back(stop.slot);
       const Key key = held.key(stop.slot, view_.now_us());
       ASSERT_TRUE(!(stop.key < key) && !(key < stop.key));
@@ -185,7 +185,7 @@ class Rooms {
   Memory memory_;
 };
 
-TEST(RoomIndex, FindsWhatAPlainWalkFinds) {
+TEST(VictimIndex, FindsWhatAPlainWalkFinds) {
   int found = 0, refused = 0;
   for (uint64_t trial = 0; trial < 100; ++trial) {
     Rooms rooms(Rng(17).split(trial));
@@ -200,7 +200,7 @@ TEST(RoomIndex, FindsWhatAPlainWalkFinds) {
   EXPECT_GT(refused, 1000);
 }
 
-TEST(RoomIndex, CountsNodesThatNobodyEverHeld) {
+TEST(VictimIndex, CountsNodesThatNobodyEverHeld) {
   const Scene scene("2x2", jobs_of({{0, 2, 9}, {0, 4, 9}}), no_costs());
   World world(scene.fixed(), 2);
   world.reset(0, 2);
@@ -208,45 +208,45 @@ TEST(RoomIndex, CountsNodesThatNobodyEverHeld) {
   const View view(scene.fixed(), world.state(), Level::kBlind);
   for (const int32_t node : {0, 1}) {
     Memory memory;
-    memory.reset(HeldOrder::bytes(2) + RoomIndex::bytes(view, Placement::kConsolidate));
-    Carver carver(memory.data());
-    HeldOrder held(2, carver);
-    RoomIndex rooms(view, Placement::kConsolidate, held, carver);
+    memory.reset(HeldOrder::bytes(2) + VictimIndex::bytes(view, PlacementRule::kConsolidate));
+    BumpAllocator bump(memory.data());
+    HeldOrder held(2, bump);
+    VictimIndex rooms(view, PlacementRule::kConsolidate, held, bump);
     const Piece piece{node, 2};
     start(scene.fixed(), world.state(), 0, &piece, 1);
     held.put(0, {5, 0}, 0);
-    rooms.follow(0);
-    std::vector<Claim> stops;
-    EXPECT_TRUE(rooms.stops_for({{1, 1}, 1}, 4, 0, stops));
+    rooms.update(0);
+    std::vector<RankedJob> stops;
+    EXPECT_TRUE(rooms.find_victims({{1, 1}, 1}, 4, 0, stops));
     ASSERT_EQ(stops.size(), 1u);
     EXPECT_EQ(stops[0].slot, 0);
     preempt(scene.fixed(), world.state(), 0);
   }
 }
 
-TEST(RoomIndex, ServesEqualNodesThatDoNotFailAndWholeGpus) {
+TEST(VictimIndex, ServesEqualNodesThatDoNotFailAndWholeGpus) {
   std::vector<Job> jobs = jobs_of({{0, 1, 10}});
-  const auto serves = [&](const std::string& cluster, bool faults, Placement placement) {
+  const auto serves = [&](const std::string& cluster, bool faults, PlacementRule placement) {
     Scene scene(cluster, jobs);
     if (faults) scene.set_faults({});
     const World world(scene.fixed(), 1);
     const View view(scene.fixed(), world.state(), Level::kBlind);
     Memory memory;
-    memory.reset(HeldOrder::bytes(1) + RoomIndex::bytes(view, placement));
-    Carver carver(memory.data());
-    const HeldOrder held(1, carver);
-    RoomIndex rooms(view, placement, held, carver);
-    rooms.follow(0);
-    EXPECT_EQ(carver.allocate<std::byte>(0), memory.data() + memory.bytes());
-    EXPECT_EQ(RoomIndex::bytes(view, placement) > 0, rooms.serves());
+    memory.reset(HeldOrder::bytes(1) + VictimIndex::bytes(view, placement));
+    BumpAllocator bump(memory.data());
+    const HeldOrder held(1, bump);
+    VictimIndex rooms(view, placement, held, bump);
+    rooms.update(0);
+    EXPECT_EQ(bump.allocate<std::byte>(0), memory.data() + memory.bytes());
+    EXPECT_EQ(VictimIndex::bytes(view, placement) > 0, rooms.serves());
     return rooms.serves();
   };
-  EXPECT_TRUE(serves("3x4", false, Placement::kConsolidate));
-  EXPECT_FALSE(serves("3x4", true, Placement::kConsolidate));
-  EXPECT_FALSE(serves("3x4", false, Placement::kBestFit));
-  EXPECT_FALSE(serves("3x4+1x2", false, Placement::kConsolidate));
+  EXPECT_TRUE(serves("3x4", false, PlacementRule::kConsolidate));
+  EXPECT_FALSE(serves("3x4", true, PlacementRule::kConsolidate));
+  EXPECT_FALSE(serves("3x4", false, PlacementRule::kBestFit));
+  EXPECT_FALSE(serves("3x4+1x2", false, PlacementRule::kConsolidate));
   jobs[0].groups = {group_of(1, 0, 500, 0, 0)};
-  EXPECT_FALSE(serves("3x4", false, Placement::kConsolidate));
+  EXPECT_FALSE(serves("3x4", false, PlacementRule::kConsolidate));
 }
 
 }  // namespace

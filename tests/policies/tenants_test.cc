@@ -123,11 +123,11 @@ TEST(FairShare, PreemptsOnlyThoseItsTenantMayPreemptAndOnlyForItsQuota) {
     int32_t priority;
     int gets;
   };
-  for (const Case& c : std::vector<Case>{{Preempts::kNobody, 1, 0},
+  for (const Case& c : std::vector<Case>{{Preempts::kNoJobs, 1, 0},
                                          {Preempts::kBorrowers, 0, 2},
                                          {Preempts::kLower, 0, 0},
                                          {Preempts::kLower, 1, 2},
-                                         {Preempts::kAnyone, 0, 2}}) {
+                                         {Preempts::kAnyJob, 0, 2}}) {
     SCOPED_TRACE(std::string(kPreemptsNames[static_cast<size_t>(c.may)]) + " " +
                  std::to_string(c.priority));
     const Scene scene(

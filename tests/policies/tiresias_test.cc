@@ -100,8 +100,8 @@ INSTANTIATE_TEST_SUITE_P(All, TiresiasPunctual,
 TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
   Memory memory;
   memory.reset(ServiceHistory::bytes());
-  Carver carver(memory.data());
-  ServiceHistory history(carver);
+  BumpAllocator bump(memory.data());
+  ServiceHistory history(bump);
   EXPECT_FALSE(history.refit()) << "nothing has finished";
   EXPECT_EQ(history.gittins(0, 100), 0);
   for (const double gpu_s : {10.0, 40.0, 40.0, 1000.0}) history.add(gpu_s);
@@ -119,8 +119,8 @@ TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
 TEST(TiresiasPolicies, GittinsIndexStandsStillUntilAnEighthMoreHasFinished) {
   Memory memory;
   memory.reset(ServiceHistory::bytes());
-  Carver carver(memory.data());
-  ServiceHistory history(carver);
+  BumpAllocator bump(memory.data());
+  ServiceHistory history(bump);
   int fits = 0;
   for (int finished = 1; finished <= 30'000; ++finished) {
     const double before = history.gittins(0, 100);

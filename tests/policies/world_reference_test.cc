@@ -72,10 +72,10 @@ reference::SlowWorld slow(const RandomWorld& world) {
       {c.save_us, c.restore_us, c.restore_large_us, c.small_gpus, c.checkpoint_us, c.scale},
       {}};
   out.kinds.assign(world.bars.kind.begin(), world.bars.kind.end());
-  for (size_t i = 0; i < world.bars.barred.size(); ++i) {
+  for (size_t i = 0; i < world.bars.conflicts.size(); ++i) {
     for (int other = 0; other < world.bars.num_kinds; ++other) {
       const auto kinds = static_cast<size_t>(world.bars.num_kinds);
-      if ((world.bars.barred[i] >> other & 1) == 0) continue;
+      if ((world.bars.conflicts[i] >> other & 1) == 0) continue;
       out.bars.push_back({static_cast<int>(i / kinds), static_cast<int>(i % kinds), other});
     }
   }
@@ -96,7 +96,7 @@ WorldEnd play_fast(const RandomWorld& world, const std::string& policy,
   WorldEnd out;
   out.jobs.resize(world.jobs.size());
   StepChecker checker(scene.fixed());
-  const auto watch = [&](const ClusterState& s) {
+  const auto watch = [&](const SimState& s) {
     checker.look(s);
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] == Phase::kFree) continue;
@@ -113,7 +113,7 @@ WorldEnd play_fast(const RandomWorld& world, const std::string& policy,
     out.moved_bytes = h.moved_bytes;
   };
   try {
-    PacingRegistry::make("default", {})
+    RuleSetRegistry::make("default", {})
         ->replay({.fixed = scene.fixed(),
                   .workload = scene.workload(),
                   .first_job = 0,
@@ -193,7 +193,7 @@ TEST_P(WorldReference, TheSlowSimulatorAgrees) {
     options.rates = rng.below(4) != 0;
     options.tenants = rng.below(3) == 0;
     const RandomWorld world = random_world(Rng(seed), options);
-    const std::string placement = kPlacementNames[rng.below(4)];
+    const std::string placement = kPlacementRuleNames[rng.below(4)];
     const WorldEnd ours = play_fast(world, policy, placement);
     ASSERT_EQ(difference(ours, reference::play_world(slow(world), policy, placement)), "")
         << "seed " << seed << ": " << policy << " " << placement;
@@ -218,7 +218,7 @@ TEST_P(WorldReference, TheSlowSimulatorAgreesOnEqualNodes) {
                                  .faults = rng.below(4) == 0,
                                  .tenants = rng.below(3) == 0,
                                  .equal = true});
-    const std::string placement = kPlacementNames[rng.below(2) == 0 ? 2 : rng.below(3)];
+    const std::string placement = kPlacementRuleNames[rng.below(2) == 0 ? 2 : rng.below(3)];
     ASSERT_EQ(difference(play_fast(world, policy, placement),
                          reference::play_world(slow(world), policy, placement)),
               "")

@@ -30,7 +30,7 @@ TEST_P(EveryFeature, KeepsItsPromisesUnderEveryPolicy) {
     Player player(scene, *policy);
     while (player.step()) blocked = std::max(blocked, player.view().num_blocked());
     ASSERT_FALSE(player.failed()) << "seed " << seed;
-    const ClusterState& s = player.state();
+    const SimState& s = player.state();
     failures += s.head->failures;
     EXPECT_EQ(s.head->free_gpus + s.head->down_gpus, scene.fixed().spec.total_gpus);
     for (int32_t m = 0; m < scene.fixed().spec.num_nodes; ++m) {
@@ -63,7 +63,7 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
   ASSERT_TRUE(player.step());
-  const ClusterState& s = player.state();
+  const SimState& s = player.state();
   EXPECT_EQ(s.head->held, 4);
   EXPECT_EQ(s.share_milli[0], 0) << "600 + 400";
   EXPECT_EQ(s.share_milli[1], 0) << "500 + 500";
@@ -98,7 +98,7 @@ TEST(Shares, CanBePutOnANamedGpu) {
   World world(scene.fixed(), 2);
   world.reset(0, 2);
   ASSERT_TRUE(world.advance(scene.truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   Piece piece{0, 0, 0, 1, uint64_t{1} << 2};
   ASSERT_TRUE(legal_start(scene.fixed(), s, 0, &piece, 1));
   start(scene.fixed(), s, 0, &piece, 1);

@@ -39,10 +39,10 @@ int run(int, char**) {
     RunOptions how;
     how.rules = "tiresias";
     how.placement = placement;
-    const Contestant contestant = prepare(policy, how);
+    const PreparedPolicy prepared = prepare(policy, how);
     double engine = 1e300;
     for (int i = 0; i < 9; ++i) {
-      engine = std::min(engine, run_prepared(scenario, contestant, how).wall_s);
+      engine = std::min(engine, run_prepared(scenario, prepared, how).wall_s);
     }
     const double slow = slow_seconds(scenario, policy, placement);
     results.push_back({{"name", std::string("replay_xv1k_") + policy + "_" + placement},

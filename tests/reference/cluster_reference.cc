@@ -174,7 +174,7 @@ std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources&
   for (size_t g = 0; need.gpu_milli > 0 && g < left.gpus.size(); ++g) {
     const Left::Part& gpu = left.gpus[g];
     const bool room = gpu.milli >= need.gpu_milli && gpu.mem_mib >= mib(need.gpu_mem_gib);
-    if (gpu.milli == 1000 || gpu.down || !room || barred(left.type, gpu.kinds, kind)) continue;
+    if (gpu.milli == 1000 || gpu.down || !room || conflicts(left.type, gpu.kinds, kind)) continue;
     if (best < 0 || gpu.milli < left.gpus[static_cast<size_t>(best)].milli) {
       best = static_cast<int>(g);
     }
@@ -194,7 +194,7 @@ std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources&
 }
 
 // Is somebody of those there beside whom a job of this kind does not fit?
-bool Cluster::barred(int type, const std::vector<int>& there, int kind) const {
+bool Cluster::conflicts(int type, const std::vector<int>& there, int kind) const {
   return std::any_of(bars.begin(), bars.end(), [&](const Bar& bar) {
     return bar.type == type && ((bar.one == kind && has(there, bar.other)) ||
                                 (bar.other == kind && has(there, bar.one)));
@@ -352,7 +352,7 @@ int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus, const Re
     const Gpu& gpu = nodes[static_cast<size_t>(node)][static_cast<size_t>(g)];
     const Left::Part& part = left.gpus[static_cast<size_t>(g)];
     const bool full = crowded(gpu, part.milli, milli_of) ||
-                      crowded(gpu, part.mem_mib, gpu_mem_of) || barred(left.type, gpu.kinds, kind);
+                      crowded(gpu, part.mem_mib, gpu_mem_of) || conflicts(left.type, gpu.kinds, kind);
     if (need.gpus > 0 || full) free_us = std::max(free_us, gpu.vacated_us);
   }
   const Room& host = hosts[static_cast<size_t>(node)];

@@ -95,7 +95,7 @@ class Cluster {
   struct Left;  // what one node has left
 
   Left left_on(int node, int job = -1) const;  // as that job sees it
-  bool barred(int type, const std::vector<int>& there, int kind) const;
+  bool conflicts(int type, const std::vector<int>& there, int kind) const;
   int64_t really_free_us(int node, const std::vector<int>& gpus, const Resources& need,
                          int kind) const;
   bool suits(const Request& request, const Resources& need, int node) const;

@@ -223,12 +223,12 @@ class Simulation {
     }
     while (!queue.empty() && !types.empty()) {
       const int j = pop();
-      std::vector<int> roomy;
+      std::vector<int> with_room;
       for (size_t i = 0; i < types.size(); ++i) {
-        if (available[types[i]] >= job(j).gpus) roomy.push_back(static_cast<int>(i));
+        if (available[types[i]] >= job(j).gpus) with_room.push_back(static_cast<int>(i));
       }
-      if (roomy.empty()) break;
-      const int lot = roomy[random_.randrange(static_cast<uint32_t>(roomy.size()))];
+      if (with_room.empty()) break;
+      const int lot = with_room[random_.randrange(static_cast<uint32_t>(with_room.size()))];
       const std::string type = types.back();
       policy_[j] = type;
       available[type] -= job(j).gpus;

@@ -1,4 +1,4 @@
-// The slow world as its clock and its policies see it. `Now` is all that changes: keeping a copy
+// The slow world as its clock and its policies see it. `Evaluator` is all that changes: keeping a copy
 // and putting it back is how a policy takes back what it tried.
 #pragma once
 
@@ -43,8 +43,8 @@ struct Pace {
   double exchange_share = 0;
 };
 
-struct Now {
-  explicit Now(const ClusterSpec& spec) : cluster(spec) {}
+struct Evaluator {
+  explicit Evaluator(const ClusterSpec& spec) : cluster(spec) {}
 
   Cluster cluster;
   std::vector<LiveJob> jobs;
@@ -95,7 +95,7 @@ class Game {
   // --- speeds
   int kind_of(int j) const;
   Pace pace(int j) const;
-  double crowding(const Link& link);
+  double exchange_slowdown(const Link& link);
   double left_by_neighbours(int j);
   double left_by_overload(int j);
   double speed_among(int j);
@@ -122,7 +122,7 @@ class Game {
   void start_in_order();
   bool make_room(int j, const std::vector<int>& begun);
   void decide_anew();
-  void stops_first(const Now& before, const std::vector<int>& begun);
+  void stops_first(const Evaluator& before, const std::vector<int>& begun);
   void ask_for_timer();
 
   const SlowWorld& world_;
@@ -130,7 +130,7 @@ class Game {
   std::vector<Request> requests_;
   std::vector<Outage> outages_;  // in their order
   std::map<Link, int64_t> link_bytes_per_s_;
-  Now now_;
+  Evaluator now_;
   std::vector<int> stops_;              // of this decision, in their order
   std::vector<int> las_stops_, begun_;  // of the decision that was just made
   // Queues of las, lists from the front: the jobs that run, and those that wait or sank just now.

@@ -184,7 +184,7 @@ void Game::start_in_order() {
 // even so is passed over, and with it all that ask for the same; but whenever somebody was stopped,
 // more may be free than it took, and all are asked again.
 void Game::decide_anew() {
-  const Now before = now_;
+  const Evaluator before = now_;
   std::vector<int> begun, refused;
   for (bool again = true; again;) {
     again = false;
@@ -206,8 +206,8 @@ void Game::decide_anew() {
 
 // What was decided happens at once: whoever starts waits for all who leave its node, also for those
 // that were stopped for the sake of a later one.
-void Game::stops_first(const Now& before, const std::vector<int>& begun) {
-  const Now wish = now_;
+void Game::stops_first(const Evaluator& before, const std::vector<int>& begun) {
+  const Evaluator wish = now_;
   now_ = before;
   for (const int j : stops_) preempt(j);
   las_stops_ = stops_, begun_ = begun;
@@ -233,7 +233,7 @@ bool Game::make_room(int j, const std::vector<int>& begun) {
   for (size_t i = order.size(); i-- > 0 && order[i] != j;) {
     if (std::find(begun.begin(), begun.end(), order[i]) == begun.end()) later.push_back(order[i]);
   }
-  const Now before = now_;
+  const Evaluator before = now_;
   const auto stopped = [&](int k) { return at(k).is != before.jobs[static_cast<size_t>(k)].is; };
   const auto place_now = [&] { return now_.cluster.place(asks(j), placement_); };
   for (size_t i = 0; i < later.size() && !within_limit(j); ++i) {

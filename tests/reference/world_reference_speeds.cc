@@ -120,7 +120,7 @@ Pace Game::pace(int j) const {
 }
 
 // How many times too much is sent over the link.
-double Game::crowding(const Link& link) {
+double Game::exchange_slowdown(const Link& link) {
   int64_t load = 0;
   for (int j = 0; j < size(); ++j) {
     if (at(j).is != Is::kRunning) continue;
@@ -175,7 +175,7 @@ double Game::speed_among(int j) {
   double speed = mine.alone;
   double worst = 1;
   for (const auto& link : mine.links) {
-    if (mine.bytes_per_s > 0) worst = std::max(worst, crowding(link));
+    if (mine.bytes_per_s > 0) worst = std::max(worst, exchange_slowdown(link));
   }
   if (worst > 1) speed *= 1 / (1 + mine.exchange_share * (worst - 1));
   if (world_.speeds) speed *= left_by_neighbours(j);

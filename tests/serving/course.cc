@@ -34,7 +34,7 @@ int log_course(const std::filesystem::path& folder, const std::string& policy,
   std::vector<Finished> finished;
   int asked = 0;
   while (player.advance()) {
-    const ClusterState& s = player.state();
+    const SimState& s = player.state();
     if (1e-6 * static_cast<double>(s.head->now_us) > until_s) break;
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];

@@ -29,7 +29,7 @@ class Logs : public ::testing::Test {
   DecisionLogOptions small() const {
     DecisionLogOptions options;
     options.folder = folder();
-    options.most_mib = 2;
+    options.max_mib = 2;
     options.file_mib = 1;
     return options;
   }
@@ -121,14 +121,14 @@ TEST_F(Logs, WhatAnotherRunLeftCountsToo) {
 
 TEST_F(Logs, TooManyDecisionsAreDroppedAndCounted) {
   DecisionLogOptions options = small();
-  options.most_waiting = 0;
+  options.max_waiting = 0;
   DecisionLog log(options);
   fill(log, 100);
   EXPECT_EQ(log.counts().late, 100u);
   EXPECT_EQ(log.counts().decisions, 0u);
   options.folder += "-bytes";
-  options.most_waiting = 1000;
-  options.most_waiting_bytes = 10'000;
+  options.max_waiting = 1000;
+  options.max_waiting_bytes = 10'000;
   DecisionLog narrow(options);
   narrow.add(snapshot_at(1, 20'000), answer_of("large"), {});
   narrow.add(snapshot_at(2, 100), answer_of("small"), {});
@@ -155,9 +155,9 @@ TEST_F(Logs, ARecordLargerThanAFileIsLeftOut) {
 TEST_F(Logs, ManyThreadsAdd) {
   constexpr int kThreads = 8, kEach = 200;
   DecisionLogOptions options = small();
-  options.most_mib = 64;
+  options.max_mib = 64;
   options.file_mib = 1;
-  options.most_waiting = kThreads * kEach;
+  options.max_waiting = kThreads * kEach;
   {
     DecisionLog log(options);
     std::vector<std::thread> threads;
@@ -283,7 +283,7 @@ TEST_F(Logs, BadFoldersAndBoundsAreRefused) {
   expect_refused(options, "expected a folder that can be written");
   options = small();
   options.folder += "2";
-  options.most_mib = 1;
+  options.max_mib = 1;
   expect_refused(options, "room for at least two files");
 }
 

@@ -28,7 +28,7 @@ pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
 
 struct Rig {
   explicit Rig(const std::string& policy, EngineOptions options = {})
-      : models(policy, ""), engine(options, models, [this](const Told&) { ++seen; }) {}
+      : models(policy, ""), engine(options, models, [this](const ServedDecision&) { ++seen; }) {}
 
   ModelStore models;
   std::atomic<int> seen = 0;
@@ -56,7 +56,7 @@ TEST(Engine, ThePolicyAnswers) {
   EXPECT_EQ(answer.model(), "greedy");
   EXPECT_FALSE(answer.decision_id().empty());
   EXPECT_EQ(rig.seen, 1);
-  EXPECT_EQ(rig.engine.under_way(), 0);
+  EXPECT_EQ(rig.engine.pending(), 0);
 }
 
 TEST(Engine, NoModel) {
@@ -71,14 +71,14 @@ TEST(Engine, NoModel) {
 }
 
 TEST(Engine, FaultsOfThePolicy) {
-  Rig illegal("test-illegal"), throws("test-throws"), not_finite("test-not-finite");
+  Rig illegal("test-illegal"), throws("test-throws"), non_finite("test-not-finite");
   expect_heuristic(ask_engine(illegal.engine, full_cluster()), pb::INVALID_ACTION);
   expect_heuristic(ask_engine(throws.engine, full_cluster()), pb::POLICY_ERROR);
-  expect_heuristic(ask_engine(not_finite.engine, full_cluster()), pb::NON_FINITE);
+  expect_heuristic(ask_engine(non_finite.engine, full_cluster()), pb::NON_FINITE);
 }
 
 TEST(Engine, TooLarge) {
-  Rig rig("greedy", {.most_jobs = 1});
+  Rig rig("greedy", {.max_jobs = 1});
   expect_heuristic(ask_engine(rig.engine, full_cluster()), pb::TOO_LARGE);
 }
 
@@ -126,10 +126,10 @@ TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
     }
   }
   EXPECT_EQ(late, 2);
-  EXPECT_EQ(rig->engine.hanging(), 2);
+  EXPECT_EQ(rig->engine.stuck(), 2);
   // They come back, and so does the policy.
   release_hanging();
-  while (rig->engine.hanging() > 0) std::this_thread::yield();
+  while (rig->engine.stuck() > 0) std::this_thread::yield();
   EXPECT_EQ(ask_engine(rig->engine, full_cluster()).source(), pb::POLICY);
   hang_from_now_on();
   expect_heuristic(ask_engine(rig->engine, full_cluster()), pb::DEADLINE);
@@ -143,7 +143,7 @@ TEST(Engine, TheCallersDeadlineCountsToo) {
   pb::DecideRequest request = full_cluster();
   expect_heuristic(ask_engine(rig.engine, request, std::chrono::milliseconds(100)), pb::DEADLINE);
   release_hanging();
-  while (rig.engine.hanging() > 0) std::this_thread::yield();
+  while (rig.engine.stuck() > 0) std::this_thread::yield();
   hang_from_now_on();
   request.set_budget_ms(50);
   expect_heuristic(ask_engine(rig.engine, request), pb::DEADLINE);
@@ -151,7 +151,7 @@ TEST(Engine, TheCallersDeadlineCountsToo) {
 }
 
 TEST(Engine, ManyThreadsEachGetTheirOwnAnswer) {
-  Rig rig("las", {.most_waiting = 1000, .budget_ms = 60'000});
+  Rig rig("las", {.max_waiting = 1000, .budget_ms = 60'000});
   std::vector<std::thread> callers;
   for (int t = 0; t < 8; ++t) {
     callers.emplace_back([&rig, t] {
@@ -172,7 +172,7 @@ TEST(Engine, ManyThreadsEachGetTheirOwnAnswer) {
 TEST(Engine, RefusesWhatIsNoClusterAndWhatCannotServe) {
   Rig rig("las");
   EXPECT_THROW(ask_engine(rig.engine, pb::DecideRequest()), InputError);
-  EXPECT_EQ(rig.engine.under_way(), 0);
+  EXPECT_EQ(rig.engine.pending(), 0);
   EXPECT_THROW(Rig("srtf"), InputError);  // an oracle
   EXPECT_THROW(Rig("nobody"), InputError);
   EXPECT_THROW(Rig("las", {.fallback = "srtf"}), InputError);
@@ -305,7 +305,7 @@ TEST(Engine, NothingIsLostWhileModelsAreSwapped) {
   while (!ended) {
     const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
     EXPECT_EQ(answer.source(), pb::POLICY) << answer.detail();
-    EXPECT_EQ(why_refused(full_cluster(), answer), "");
+    EXPECT_EQ(why_illegal(full_cluster(), answer), "");
   }
   swapper.join();
   EXPECT_EQ(rig.models.status().loads, 11u);

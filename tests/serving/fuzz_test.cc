@@ -48,7 +48,7 @@ bool try_request(const pb::DecideRequest& request, const std::vector<const Polic
     const LiveState live = snapshot.state();
     EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "") << request.DebugString();
     for (const Policy* policy : policies) {
-      const Answer answer = ask(*policy, snapshot, request);
+      const PolicyResult answer = run_policy(*policy, snapshot, request);
       EXPECT_EQ(answer.reason, pb::NONE) << answer.detail << "\n" << request.DebugString();
     }
     return true;

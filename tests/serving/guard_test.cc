@@ -57,31 +57,31 @@ TEST(Guard, RefusesToEndAJob) {
     pb::DecideResponse response;
     snapshot.write(live.state(), plan, response);
     ASSERT_EQ(response.actions_size(), 1);
-    EXPECT_THAT(why_refused(request, response), ::testing::EndsWith(": no verb"));
+    EXPECT_THAT(why_illegal(request, response), ::testing::EndsWith(": no verb"));
   }
 }
 
 TEST(Guard, LetsPassWhatIsRight) {
   pb::DecideResponse nothing;
-  EXPECT_EQ(why_refused(busy(), nothing), "");
+  EXPECT_EQ(why_illegal(busy(), nothing), "");
   pb::DecideResponse fits;
   start(fits, "w1", {{"n1", 1}});
   fits.set_wake_after_s(0);
-  EXPECT_EQ(why_refused(busy(), fits), "");
+  EXPECT_EQ(why_illegal(busy(), fits), "");
   pb::DecideResponse stopping;
   start(stopping, "s", {{"n1", 1}});
-  EXPECT_EQ(why_refused(busy(), stopping), "");
+  EXPECT_EQ(why_illegal(busy(), stopping), "");
   // What leaves makes room for what comes, even where the start is named first.
   pb::DecideResponse swap;
   start(swap, "w2", {{"n0", 8}, {"n1", 4}});
   preempt(swap, "whole");
   preempt(swap, "half");
-  EXPECT_EQ(why_refused(busy(), swap), "");
+  EXPECT_EQ(why_illegal(busy(), swap), "");
   pb::DecideResponse move;
   preempt(move, "half");
   preempt(move, "whole");
   start(move, "half", {{"n0", 4}});
-  EXPECT_EQ(why_refused(busy(), move), "");
+  EXPECT_EQ(why_illegal(busy(), move), "");
 }
 
 TEST(Guard, RefusesWhatIsWrong) {
@@ -159,7 +159,7 @@ TEST(Guard, RefusesWhatIsWrong) {
   for (const Case& one : cases) {
     pb::DecideResponse response;
     one.make(response);
-    const std::string why = why_refused(busy(), response);
+    const std::string why = why_illegal(busy(), response);
     EXPECT_NE(why.find(one.why), std::string::npos) << "expected: " << one.why << ", got: " << why;
   }
 }
@@ -169,9 +169,9 @@ TEST(Guard, KeepsToTheVerbsAllowed) {
   request.add_allowed(pb::START);
   pb::DecideResponse response;
   preempt(response, "half");
-  EXPECT_NE(why_refused(request, response).find("not allowed"), std::string::npos);
+  EXPECT_NE(why_illegal(request, response).find("not allowed"), std::string::npos);
   request.add_allowed(pb::PREEMPT);
-  EXPECT_EQ(why_refused(request, response), "");
+  EXPECT_EQ(why_illegal(request, response), "");
 }
 
 TEST(Guard, CountsWhatIsDownAndHeldOnce) {
@@ -184,8 +184,8 @@ TEST(Guard, CountsWhatIsDownAndHeldOnce) {
   pb::DecideResponse six, seven;
   start(six, "six", {{"n0", 6}});
   start(seven, "seven", {{"n0", 7}});
-  EXPECT_EQ(why_refused(request, six), "");
-  EXPECT_NE(why_refused(request, seven), "");
+  EXPECT_EQ(why_illegal(request, six), "");
+  EXPECT_NE(why_illegal(request, seven), "");
 }
 
 }  // namespace

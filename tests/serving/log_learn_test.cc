@@ -43,14 +43,14 @@ class LogLearn : public ::testing::Test {
 TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
   const int asked = log_course(folder(), "srtf-history", kCluster, habit_jobs(kCluster, 120, 3));
   LogReader log(folder());
-  const LogChoices found = choices_of(log, open_task());
+  const LogTrainingData found = training_data_of(log, open_task());
   EXPECT_EQ(found.decisions, static_cast<uint64_t>(asked));
-  EXPECT_EQ(found.passed + found.impossible + found.not_shown + found.forced, 0u);
-  EXPECT_EQ(found.followed + found.not_legal, found.actions);
-  EXPECT_GT(static_cast<double>(found.followed), 0.9 * static_cast<double>(found.actions));
-  EXPECT_EQ(found.elsewhere, 0u) << "first-fit, as the task places";
+  EXPECT_EQ(found.skipped + found.impossible + found.not_shown + found.forced, 0u);
+  EXPECT_EQ(found.reproduced + found.not_legal, found.actions);
+  EXPECT_GT(static_cast<double>(found.reproduced), 0.9 * static_cast<double>(found.actions));
+  EXPECT_EQ(found.other_placement, 0u) << "first-fit, as the task places";
   const RecordedChoices& steps = found.steps;
-  EXPECT_EQ(static_cast<uint64_t>(steps.size()), found.followed + found.nothing);
+  EXPECT_EQ(static_cast<uint64_t>(steps.size()), found.reproduced + found.nothing);
   EXPECT_EQ(steps.missed_decision.size(), found.not_legal);
   EXPECT_TRUE(std::ranges::is_sorted(steps.decision));
   EXPECT_TRUE(std::ranges::all_of(steps.probability, [](float p) { return p == 1; }));
@@ -71,7 +71,7 @@ TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
 TEST_F(LogLearn, AFileHoldsTheStepsAsTheyWere) {
   log_course(folder(), "las", kCluster, habit_jobs(kCluster, 40, 4));
   LogReader log(folder());
-  const RecordedChoices steps = choices_of(log, open_task()).steps;
+  const RecordedChoices steps = training_data_of(log, open_task()).steps;
   const Tensors tensors = from_safetensors(to_safetensors(pack_choices(steps)), "file");
   const RecordedChoices again = unpack_choices(tensors, kDispatchShape, "file");
   EXPECT_EQ(pack_choices(again)["prior"].data, pack_choices(steps)["prior"].data);
@@ -108,7 +108,7 @@ TEST_F(LogLearn, AWholeLogGivesTheJobsBack) {
   EXPECT_EQ(fit.never_ran, 0u);
   EXPECT_EQ(fit.deciders.size(), 1u);
   EXPECT_TRUE(fit.may_preempt);
-  const Trace trace = parse_trace(to_own_csv(fit.trace(1, 0)), "jobs.csv", {});
+  const Trace trace = parse_trace(to_native_csv(fit.trace(1, 0)), "jobs.csv", {});
   std::map<std::string, const Job*> by_id;
   for (const Job& job : trace.jobs) by_id[job.id] = &job;
   int same = 0;

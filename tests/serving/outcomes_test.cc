@@ -37,24 +37,24 @@ void finish(pb::DecideRequest& request, const pb::Job& job, double run_s, double
   told.set_id(id);
 }
 
-std::vector<pb::LoggedOutcome> look(Outcomes& outcomes, const pb::DecideRequest& request,
+std::vector<pb::LoggedOutcome> update(Outcomes& outcomes, const pb::DecideRequest& request,
                                     const pb::DecideResponse& response = {}) {
-  return outcomes.look(std::make_shared<const pb::DecideRequest>(request), response);
+  return outcomes.update(std::make_shared<const pb::DecideRequest>(request), response);
 }
 
 TEST(Outcomes, NothingBecomesOfJobsThatAreStillThere) {
   Outcomes outcomes;
-  EXPECT_TRUE(look(outcomes, first_snapshot()).empty());
+  EXPECT_TRUE(update(outcomes, first_snapshot()).empty());
   pb::DecideRequest later = first_snapshot();
   later.set_time_s(10'060);
   add_waiting(later, "d", 1);
-  EXPECT_TRUE(look(outcomes, later).empty());
+  EXPECT_TRUE(update(outcomes, later).empty());
 }
 
 TEST(Outcomes, GoneJobsRanForAtLeastAndAtMost) {
   Outcomes outcomes;
-  look(outcomes, first_snapshot());
-  const auto became = look(outcomes, without(first_snapshot(), "a", 10'060));
+  update(outcomes, first_snapshot());
+  const auto became = update(outcomes, without(first_snapshot(), "a", 10'060));
   ASSERT_EQ(became.size(), 1u);
   EXPECT_EQ(became[0].end(), pb::LoggedOutcome::GONE);
   EXPECT_EQ(became[0].job().id(), "a");
@@ -64,19 +64,19 @@ TEST(Outcomes, GoneJobsRanForAtLeastAndAtMost) {
   EXPECT_EQ(became[0].missed_s(), 10'060);
   EXPECT_EQ(became[0].run_s(), 3600);
   EXPECT_EQ(became[0].most_run_s(), 3660);
-  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "told once";
+  EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "told once";
 }
 
 TEST(Outcomes, FinishedJobsAreKnownByIdOrByLikeness) {
   for (const std::string id : {"a", ""}) {
     Outcomes outcomes;
     const pb::DecideRequest first = first_snapshot();
-    look(outcomes, first);
+    update(outcomes, first);
     pb::DecideRequest later = without(first, "a", 10'060);
     finish(later, first.jobs(0), 100, 5'000);  // somebody alike, long ago
     finish(later, first.jobs(1), 3'650, 10'050, id.empty() ? "" : "b");
     finish(later, first.jobs(0), 3'640, 10'040, id);
-    const auto became = look(outcomes, later);
+    const auto became = update(outcomes, later);
     ASSERT_EQ(became.size(), 1u);
     EXPECT_EQ(became[0].end(), pb::LoggedOutcome::FINISHED);
     EXPECT_EQ(became[0].run_s(), 3'640);
@@ -93,11 +93,11 @@ TEST(Outcomes, JobsThatLookAlikeGetTheEndsThatTheyCanHaveHad) {
     first.mutable_jobs(i)->set_submit_s(1000);
   }
   first.mutable_jobs(0)->set_attained_s(50);
-  look(outcomes, first);
+  update(outcomes, first);
   pb::DecideRequest later = without(without(first, "a", 10'060), "b", 10'060);
   finish(later, first.jobs(0), 3'630, 10'030);
   finish(later, first.jobs(0), 90, 10'040);
-  const auto became = look(outcomes, later);
+  const auto became = update(outcomes, later);
   ASSERT_EQ(became.size(), 2u);
   EXPECT_EQ(became[0].job().id(), "b");
   EXPECT_EQ(became[0].run_s(), 3'630);
@@ -112,40 +112,40 @@ TEST(Outcomes, TheDecisionThatStartedAJobIsNamed) {
   pb::Action& action = *response.add_actions();
   action.set_verb(pb::START);
   action.set_job("c");
-  look(outcomes, first_snapshot(), response);
+  update(outcomes, first_snapshot(), response);
   response.Clear();
   response.set_decision_id("18");
   pb::DecideRequest later = first_snapshot();
   later.set_time_s(10'060);
-  look(outcomes, later, response);
-  const auto became = look(outcomes, without(later, "c", 10'120));
+  update(outcomes, later, response);
+  const auto became = update(outcomes, without(later, "c", 10'120));
   ASSERT_EQ(became.size(), 1u);
   EXPECT_EQ(became[0].started_by(), "17");
-  look(outcomes, first_snapshot());
+  update(outcomes, first_snapshot());
 }
 
 TEST(Outcomes, AnIdThatIsUsedAgainIsAnotherJob) {
   Outcomes outcomes;
-  look(outcomes, first_snapshot());
+  update(outcomes, first_snapshot());
   pb::DecideRequest later = without(first_snapshot(), "a", 10'060);
   add_waiting(later, "a", 2);
-  const auto became = look(outcomes, later);
+  const auto became = update(outcomes, later);
   ASSERT_EQ(became.size(), 1u);
   EXPECT_EQ(became[0].job().gpus(), 4u);
 }
 
 TEST(Outcomes, AnOlderSnapshotTellsNothing) {
   Outcomes outcomes;
-  look(outcomes, first_snapshot());
-  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 9'990)).empty());
-  EXPECT_EQ(look(outcomes, without(first_snapshot(), "b", 10'060)).size(), 1u);
+  update(outcomes, first_snapshot());
+  EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 9'990)).empty());
+  EXPECT_EQ(update(outcomes, without(first_snapshot(), "b", 10'060)).size(), 1u);
 }
 
 TEST(Outcomes, AClockThatWasPutBackBeginsAnew) {
   Outcomes outcomes;
-  look(outcomes, first_snapshot());
-  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 5'000)).empty());
-  const auto became = look(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
+  update(outcomes, first_snapshot());
+  EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 5'000)).empty());
+  const auto became = update(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
   ASSERT_EQ(became.size(), 1u);
   EXPECT_EQ(became[0].job().id(), "b");
   EXPECT_EQ(became[0].most_run_s(), 3'610);
@@ -153,19 +153,19 @@ TEST(Outcomes, AClockThatWasPutBackBeginsAnew) {
 
 TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
   Outcomes outcomes;
-  look(outcomes, first_snapshot());
+  update(outcomes, first_snapshot());
   pb::DecideRequest named = without(first_snapshot(), "a", 10'060);
   named.set_cluster("other");
-  EXPECT_TRUE(look(outcomes, named).empty());
+  EXPECT_TRUE(update(outcomes, named).empty());
   pb::DecideRequest elsewhere;
   elsewhere.set_time_s(10'060);
   elsewhere.add_nodes()->set_name("x");
-  EXPECT_TRUE(look(outcomes, elsewhere).empty());
+  EXPECT_TRUE(update(outcomes, elsewhere).empty());
   // Each goes on where it was; a node that was taken out makes no other cluster.
-  EXPECT_EQ(look(outcomes, without(named, "b", 10'120)).size(), 1u);
+  EXPECT_EQ(update(outcomes, without(named, "b", 10'120)).size(), 1u);
   pb::DecideRequest smaller = without(first_snapshot(), "a", 10'120);
   smaller.mutable_nodes()->DeleteSubrange(0, 1);
-  const auto became = look(outcomes, smaller);
+  const auto became = update(outcomes, smaller);
   ASSERT_EQ(became.size(), 1u);
   EXPECT_EQ(became[0].cluster(), "");
   EXPECT_EQ(became[0].seen_s(), 10'000);
@@ -173,13 +173,13 @@ TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
 
 TEST(Outcomes, NoMoreClustersAreRememberedThanThereCanBe) {
   Outcomes outcomes;
-  look(outcomes, first_snapshot());
+  update(outcomes, first_snapshot());
   for (int i = 0; i < 100; ++i) {
     pb::DecideRequest other = first_snapshot();
     other.set_cluster(std::to_string(i));
-    look(outcomes, other);
+    update(outcomes, other);
   }
-  EXPECT_TRUE(look(outcomes, without(first_snapshot(), "a", 10'060)).empty()) << "forgotten";
+  EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'060)).empty()) << "forgotten";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 std::mutex hang_mutex;
 std::condition_variable hang_news;
-bool hanging = true;
+bool stuck = true;
 
 class Fault : public Policy {
  public:
@@ -32,7 +32,7 @@ class Hangs final : public Fault {
   using Fault::Fault;
   void decide(const View&, Memory&, Draft&) const override {
     std::unique_lock lock(hang_mutex);
-    hang_news.wait(lock, [] { return !hanging; });
+    hang_news.wait(lock, [] { return !stuck; });
   }
 };
 
@@ -75,13 +75,13 @@ const PolicyRegistry::Add<Illegal> kIllegal{
 
 void hang_from_now_on() {
   const std::lock_guard lock(hang_mutex);
-  hanging = true;
+  stuck = true;
 }
 
 void release_hanging() {
   {
     const std::lock_guard lock(hang_mutex);
-    hanging = false;
+    stuck = false;
   }
   hang_news.notify_all();
 }

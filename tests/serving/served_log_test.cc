@@ -65,7 +65,7 @@ int play(const std::string& address, uint64_t seed) {
   std::vector<Finished> finished;
   int asked = 0;
   while (player.advance()) {
-    const ClusterState& s = player.state();
+    const SimState& s = player.state();
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;

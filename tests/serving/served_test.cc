@@ -41,7 +41,7 @@ void expect_same(const Policy& policy, const std::string& name, const std::strin
   Player player(scene, policy);
   std::vector<Finished> finished;
   while (player.advance()) {
-    const ClusterState& s = player.state();
+    const SimState& s = player.state();
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
@@ -51,7 +51,7 @@ void expect_same(const Policy& policy, const std::string& name, const std::strin
         to_request(spec, scene.jobs(), scene.fixed(), player.state(), finished);
     const bool comparable = !ranks_by_history || ranks_are_of_today(player.view(), finished);
     ASSERT_TRUE(player.decide()) << name;
-    const Answer answer = ask(policy, Snapshot(request), request);
+    const PolicyResult answer = run_policy(policy, Snapshot(request), request);
     ASSERT_EQ(answer.reason, pb::NONE) << name << ": " << answer.detail;
     if (!comparable) continue;
     const std::string answered = lines_of(answer.response);

@@ -138,10 +138,10 @@ TEST(Snapshot, RefusesWhatCannotBe) {
 }
 
 TEST(Snapshot, RefusesMoreThanItWillHold) {
-  pb::DecideRequest request = cluster_of(kMostNodes + 1);
+  pb::DecideRequest request = cluster_of(kMaxNodes + 1);
   EXPECT_NE(error_of(request).find("nodes: expected 1 to"), std::string::npos);
   request = cluster_of(1);
-  for (int i = 0; i <= kMostJobs; ++i) request.add_jobs();
+  for (int i = 0; i <= kMaxJobs; ++i) request.add_jobs();
   EXPECT_NE(error_of(request).find("jobs: expected at most"), std::string::npos);
 }
 
@@ -170,7 +170,7 @@ TEST(Snapshot, LeavesOutWhatIsDown) {
 TEST(Snapshot, PinsWhatMayNotBePreempted) {
   pb::DecideRequest request = full_cluster();
   const auto las = make_policy("las");
-  EXPECT_EQ(lines_of(ask(*las, Snapshot(request), request).response),
+  EXPECT_EQ(lines_of(run_policy(*las, Snapshot(request), request).response),
             "PREEMPT long\nSTART fresh n0x8\n");
   for (const bool pinned : {true, false}) {
     pb::DecideRequest stiff = full_cluster();
@@ -179,7 +179,7 @@ TEST(Snapshot, PinsWhatMayNotBePreempted) {
     } else {
       stiff.add_allowed(pb::START);
     }
-    const Answer answer = ask(*las, Snapshot(stiff), stiff);
+    const PolicyResult answer = run_policy(*las, Snapshot(stiff), stiff);
     EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
     EXPECT_EQ(answer.response.actions_size(), 0);
   }
@@ -212,7 +212,7 @@ TEST(Snapshot, AClusterThatIsDownDoesNothing) {
   for (uint32_t gpu = 0; gpu < 8; ++gpu) request.mutable_nodes(0)->add_down(gpu);
   add_waiting(request, "w", 8);
   for (const char* name : {"fifo", "greedy", "las"}) {
-    const Answer answer = ask(*make_policy(name), Snapshot(request), request);
+    const PolicyResult answer = run_policy(*make_policy(name), Snapshot(request), request);
     EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
     EXPECT_EQ(answer.response.actions_size(), 0);
   }
@@ -230,7 +230,7 @@ TEST(Snapshot, ExamplesDecideAsTheirTableSays) {
     const std::string file = "experiments/snapshots/" + name + ".json";
     const pb::DecideRequest request = parse_snapshot(read_file(file), file);
     for (const auto& [policy, lines] : by_policy) {
-      const Answer answer = ask(*make_policy(policy), Snapshot(request), request);
+      const PolicyResult answer = run_policy(*make_policy(policy), Snapshot(request), request);
       EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
       // A wake-up is to the microsecond after the moment itself.
       pb::DecideResponse response = answer.response;

@@ -54,7 +54,7 @@ inline GoldenState random_state(int32_t rows, Rng rng) {
 inline DispatchConfig small_task() {
   DispatchConfig task;
   task.gpu_exponent = 0.75F;
-  task.placement = Placement::kBestFit;
+  task.placement = PlacementRule::kBestFit;
   task.held_rows = 17;
   task.run_times = RunTimes(0.9F, 0.5F, 0.4F);
   return task;

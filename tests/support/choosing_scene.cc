@@ -18,7 +18,7 @@ ChoosingScene::ChoosingScene(const ClusterSpec& cluster, const std::vector<Job>&
     : scene_(cluster, jobs, no_costs()) {
   int32_t most = 1;
   for (const Job& job : jobs) most = std::max(most, job.gpus);
-  add_told_models(cluster, most, profiles_);
+  add_cluster_models(cluster, most, profiles_);
   SpeedOptions options;
   options.types = cluster.types;
   options.max_gpus = most;
@@ -28,7 +28,7 @@ ChoosingScene::ChoosingScene(const ClusterSpec& cluster, const std::vector<Job>&
   table_ = std::make_unique<SpeedTable>(profiles_, options);
   for (const Job& job : jobs) {
     classes_.push_back(table_->class_of(job.model, 0, job.gpus, job.pattern));
-    if (choose && classes_.back() > 0) table_->choose_all_reduce(classes_.back());
+    if (choose && classes_.back() > 0) table_->allow_all_reduce_choice(classes_.back());
   }
   scene_.set_speeds(table_->columns(), classes_);
 }
@@ -40,8 +40,8 @@ ClusterSpec two_racks() {
   tier(Tier::kRack) = {8, 100, 1};
   tier(Tier::kPod).oversubscription = 2;
   for (size_t m = 0; m < spec.nodes.size(); ++m) spec.nodes[m].rack = static_cast<int32_t>(m / 2);
-  spec.models["small"] = {.gradient_mib = 0.125, .step_ms = 1, .suffers = 0.5, .presses = 0.3};
-  spec.models["large"] = {.gradient_mib = 256, .step_ms = 200, .suffers = 0.2, .presses = 0.8};
+  spec.models["small"] = {.gradient_mib = 0.125, .step_ms = 1, .sensitivity = 0.5, .pressure = 0.3};
+  spec.models["large"] = {.gradient_mib = 256, .step_ms = 200, .sensitivity = 0.2, .pressure = 0.8};
   spec.choose_exchange = true;
   return spec;
 }

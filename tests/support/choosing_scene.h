@@ -25,7 +25,7 @@ class ChoosingScene {
   ChoosingScene(const ChoosingScene&) = delete;
 
   const Scene& scene() const { return scene_; }
-  const Fixed& fixed() const { return scene_.fixed(); }
+  const SimModel& fixed() const { return scene_.fixed(); }
   SpeedTable& table() { return *table_; }
   // Of the first job.
   int32_t first_class() const { return classes_.front(); }

@@ -212,7 +212,7 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
     }
   };
   while (player.advance() && player.view().now_us() <= until_us) {
-    const ClusterState& s = player.state();
+    const SimState& s = player.state();
     pass(s.head->now_us);
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] == Phase::kDone) settled.ended[static_cast<size_t>(s.job[slot])] = 1;
@@ -222,7 +222,7 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] != Phase::kRunning) continue;
       const double rate =
-          scene.fixed().rated ? std::max(s.rate[slot], s.alone_rate[slot]) : s.rate[slot];
+          scene.fixed().rated ? std::max(s.rate[slot], s.isolated_rate[slot]) : s.rate[slot];
       runs.push_back({static_cast<size_t>(s.job[slot]), s.done_us[slot], rate, s.since_us[slot]});
     }
   }
@@ -271,17 +271,17 @@ std::vector<PartedCourse> parted_courses(Rng rng, const FutureOptions& options, 
                                  told_world(rng.split(2), options)};
   const size_t size = std::min(told[0].world.jobs.size(), told[1].world.jobs.size());
   until_us = INT64_MAX;
-  for (ToldWorld& course : told) {
-    course.world.jobs.resize(size);
-    const int64_t first_us = course.world.jobs[0].submit_us;
-    for (Job& job : course.world.jobs) job.submit_us -= first_us;
-    until_us = std::min(until_us, course.world.jobs[size / 2].submit_us);
+  for (ToldWorld& env_spec : told) {
+    env_spec.world.jobs.resize(size);
+    const int64_t first_us = env_spec.world.jobs[0].submit_us;
+    for (Job& job : env_spec.world.jobs) job.submit_us -= first_us;
+    until_us = std::min(until_us, env_spec.world.jobs[size / 2].submit_us);
   }
   std::vector<PartedCourse> pairs;
-  for (ToldWorld& course : told) {
-    const Settled settled = settled_by_anybody(course.world.jobs, until_us, kFastest);
-    ToldWorld then = other_future(course, settled, until_us, rng.split(3), true);
-    pairs.push_back({std::move(course), std::move(then)});
+  for (ToldWorld& env_spec : told) {
+    const Settled settled = settled_by_anybody(env_spec.world.jobs, until_us, kFastest);
+    ToldWorld then = other_future(env_spec, settled, until_us, rng.split(3), true);
+    pairs.push_back({std::move(env_spec), std::move(then)});
   }
   return pairs;
 }

@@ -2,7 +2,7 @@
 // scene: alone on its GPUs, wherever they are, every job takes its run time.
 //
 //   std::vector<Job> jobs = with_work(jobs_of({{0, 4, 100}}));
-//   const Settings settings = measurements_for(PacingRegistry::info("gavel").needs, jobs, 8);
+//   const Settings settings = measurements_for(RuleSetRegistry::info("gavel").needs, jobs, 8);
 #pragma once
 
 #include <string>

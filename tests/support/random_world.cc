@@ -139,8 +139,8 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
 }
 
 // Three kinds of jobs, and on each type some pairs of them that do not fit on one GPU.
-PairBars random_bars(Rng rng, const RandomWorld& world) {
-  PairBars bars;
+PairConflicts random_bars(Rng rng, const RandomWorld& world) {
+  PairConflicts bars;
   if (rng.below(2) == 0) return bars;
   bars.num_kinds = 3;
   for (size_t j = 0; j < world.jobs.size(); ++j) {
@@ -155,7 +155,7 @@ PairBars random_bars(Rng rng, const RandomWorld& world) {
         row[other] |= uint64_t{1} << one;
       }
     }
-    bars.barred.insert(bars.barred.end(), row.begin(), row.end());
+    bars.conflicts.insert(bars.conflicts.end(), row.begin(), row.end());
   }
   return bars;
 }

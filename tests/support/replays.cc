@@ -10,8 +10,8 @@
 namespace yard::testing {
 
 Outcome replay(const Scene& scene, const Play& play,
-               std::function<void(const ClusterState&)> watch) {
-  return PacingRegistry::make(play.rules, play.settings)
+               std::function<void(const SimState&)> watch) {
+  return RuleSetRegistry::make(play.rules, play.settings)
       ->replay({.fixed = scene.fixed(),
                 .workload = scene.workload(),
                 .first_job = 0,
@@ -27,7 +27,7 @@ Outcome replay(const Scene& scene, const Play& play,
 Outcome replay_checked(const Scene& scene, const Play& play) {
   StepChecker checker(scene.fixed());
   Head last = {};
-  const Outcome out = replay(scene, play, [&](const ClusterState& s) {
+  const Outcome out = replay(scene, play, [&](const SimState& s) {
     checker.look(s);
     last = *s.head;
   });

@@ -17,7 +17,7 @@ struct Play {
 };
 
 Outcome replay(const Scene& scene, const Play& play,
-               std::function<void(const ClusterState&)> watch = nullptr);
+               std::function<void(const SimState&)> watch = nullptr);
 
 // The same, with every state held to what must always be true, and the outcome to the states.
 Outcome replay_checked(const Scene& scene, const Play& play);

@@ -70,7 +70,7 @@ Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Cos
     : Scene(load_cluster(cluster), jobs, costs) {}
 
 Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs,
-             const PairBars& bars)
+             const PairConflicts& bars)
     : trace_(trace_of(jobs)),
       cluster_(cluster),
       spec_(cluster_),
@@ -116,7 +116,7 @@ bool Player::broken(const std::string& what) {
 
 // What the step checker looks for; work never falls nor passes what the job holds.
 bool Player::holds() {
-  const ClusterState& s = world_.state();
+  const SimState& s = world_.state();
   checker_.look(s);
   if (!checker_.broken().empty()) return broken(checker_.broken());
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
@@ -146,7 +146,7 @@ bool Player::holds() {
 }
 
 bool Player::advance() {
-  ClusterState& s = world_.state();
+  SimState& s = world_.state();
   if (failed() || all_done(s)) return false;
   if (!world_.advance(scene_.truth())) return broken("jobs wait for ever");
   ++events_;
@@ -168,9 +168,9 @@ bool Player::decide() {
   draft_.reset();
   policy_.decide(view_, memory_, draft_);
   const Plan& plan = draft_.plan();
-  ClusterState& s = world_.state();
+  SimState& s = world_.state();
   if (plan.wake_us != kNever) s.head->timer_us = plan.wake_us;
-  const ClusterState& b = before_.state();
+  const SimState& b = before_.state();
   const std::string why = why_illegal(before_.fixed(), b, plan);
   if (!why.empty()) return broken("illegal plan: " + why);
   execute(before_.fixed(), before_.state(), plan);

@@ -58,7 +58,7 @@ class Scene {
  public:
   Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
   Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {},
-        const PairBars& bars = {});
+        const PairConflicts& bars = {});
   Scene(const Scene&) = delete;
 
   // Before any world looks at the scene.
@@ -67,7 +67,7 @@ class Scene {
   // The same; what `speeds` points to outlives the scene.
   void set_speeds(const SpeedColumns& speeds, const std::vector<int32_t>& classes);
 
-  const Fixed& fixed() const { return fixed_; }
+  const SimModel& fixed() const { return fixed_; }
   const Workload& workload() const { return workload_; }
   const Trace& trace() const { return trace_; }
   const ClusterSpec& cluster() const { return cluster_; }
@@ -80,7 +80,7 @@ class Scene {
   ClusterSpec cluster_;
   SpecTable spec_;
   Workload workload_;
-  Fixed fixed_;
+  SimModel fixed_;
 };
 
 // Plays a scene as the `default` pacing does. What breaks a promise is reported as a test failure
@@ -100,7 +100,7 @@ class Player {
   }
 
   World& world() { return world_; }
-  const ClusterState& state() const { return world_.state(); }
+  const SimState& state() const { return world_.state(); }
   const View& view() const { return view_; }
   const Plan& plan() const { return draft_.plan(); }  // the last decision
   Memory& memory() { return memory_; }

@@ -7,7 +7,7 @@
 
 namespace yard::testing {
 
-void StepChecker::look(const ClusterState& s) {
+void StepChecker::look(const SimState& s) {
   if (!broken_.empty()) return;
   broken_ = broken_invariant(fixed_, s);
   if (broken_.empty() && begun_) broken_ = fallen(s);
@@ -17,7 +17,7 @@ void StepChecker::look(const ClusterState& s) {
   last_ = *s.head;
 }
 
-std::string StepChecker::fallen(const ClusterState& s) {
+std::string StepChecker::fallen(const SimState& s) {
   const Head &a = last_, &b = *s.head;
   if (b.now_us < a.now_us) return "the clock fell";
   const bool counted = b.arrived >= a.arrived && b.finished >= a.finished &&
@@ -33,7 +33,7 @@ std::string StepChecker::fallen(const ClusterState& s) {
   return "";
 }
 
-std::vector<StepChecker::Stay> StepChecker::stays_of(const ClusterState& s, int32_t slot) const {
+std::vector<StepChecker::Stay> StepChecker::stays_of(const SimState& s, int32_t slot) const {
   std::vector<Stay> stays;
   int64_t from_us = s.head->now_us;
   if (s.phase[slot] == Phase::kStarting) {  // before it restores it waits for others to leave
@@ -55,7 +55,7 @@ std::vector<StepChecker::Stay> StepChecker::stays_of(const ClusterState& s, int3
   return stays;
 }
 
-std::string StepChecker::crowded(const ClusterState& s) {
+std::string StepChecker::crowded(const SimState& s) {
   const int64_t now_us = s.head->now_us;
   std::vector<Stay> stays;
   std::vector<int64_t> moments = {now_us};

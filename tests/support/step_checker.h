@@ -25,13 +25,13 @@ namespace yard::testing {
 class StepChecker {
  public:
   // What `fixed` points to outlives this.
-  explicit StepChecker(const Fixed& fixed) : fixed_(fixed) {}
+  explicit StepChecker(const SimModel& fixed) : fixed_(fixed) {}
 
   // Call after every step. What is found first stays in broken().
-  void look(const ClusterState& s);
+  void look(const SimState& s);
   const std::string& broken() const { return broken_; }
-  std::function<void(const ClusterState&)> watcher() {
-    return [this](const ClusterState& s) { look(s); };
+  std::function<void(const SimState&)> watcher() {
+    return [this](const SimState& s) { look(s); };
   }
 
  private:
@@ -49,12 +49,12 @@ class StepChecker {
     std::vector<Stay> stays;
   };
 
-  std::vector<Stay> stays_of(const ClusterState& s, int32_t slot) const;
-  std::string fallen(const ClusterState& s);
-  std::string crowded(const ClusterState& s);
+  std::vector<Stay> stays_of(const SimState& s, int32_t slot) const;
+  std::string fallen(const SimState& s);
+  std::string crowded(const SimState& s);
   std::string crowded_at(int64_t at_us, const std::vector<Stay>& stays) const;
 
-  Fixed fixed_;
+  SimModel fixed_;
   std::string broken_;
   bool begun_ = false;
   Head last_ = {};

@@ -6,7 +6,7 @@
 
 namespace yard::testing {
 
-void TimeBooks::look(const ClusterState& s) {
+void TimeBooks::look(const SimState& s) {
   if (now_us_ >= 0) pass(s.head->now_us);
   count(s);
   ended_.resize(static_cast<size_t>(fixed_.jobs.num_jobs));
@@ -31,7 +31,7 @@ void TimeBooks::pass(int64_t to_us) {
   }
 }
 
-void TimeBooks::count(const ClusterState& s) {
+void TimeBooks::count(const SimState& s) {
   now_us_ = s.head->now_us;
   held_ = {};
   left_at_us_.clear();

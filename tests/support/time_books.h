@@ -27,10 +27,10 @@ struct SpentMilliUs {
 class TimeBooks {
  public:
   // What `fixed` points to outlives this.
-  explicit TimeBooks(const Fixed& fixed) : fixed_(fixed) {}
+  explicit TimeBooks(const SimModel& fixed) : fixed_(fixed) {}
 
   // Call after every step.
-  void look(const ClusterState& s);
+  void look(const SimState& s);
 
   const SpentMilliUs& spent() const { return spent_; }
 
@@ -44,9 +44,9 @@ class TimeBooks {
 
  private:
   void pass(int64_t to_us);
-  void count(const ClusterState& s);
+  void count(const SimState& s);
 
-  Fixed fixed_;
+  SimModel fixed_;
   SpentMilliUs spent_;
   std::vector<Ended> ended_;  // (N)
   // as the last state left it

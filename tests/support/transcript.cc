@@ -7,11 +7,11 @@
 namespace yard::testing {
 namespace {
 
-std::string id_of(const Scene& scene, const ClusterState& s, int32_t slot) {
+std::string id_of(const Scene& scene, const SimState& s, int32_t slot) {
   return scene.jobs()[static_cast<size_t>(s.job[slot])].id;
 }
 
-const char* what_happened(const ClusterState& s, int32_t slot) {
+const char* what_happened(const SimState& s, int32_t slot) {
   switch (s.phase[slot]) {
     case Phase::kWaiting:
       return s.started[slot] == 0 ? "arrives" : "is saved";
@@ -24,7 +24,7 @@ const char* what_happened(const ClusterState& s, int32_t slot) {
   }
 }
 
-std::string news(const Scene& scene, const ClusterState& s) {
+std::string news(const Scene& scene, const SimState& s) {
   std::vector<std::string> words;
   for (int32_t i = 0; i < s.head->num_changed; ++i) {
     words.push_back(id_of(scene, s, s.changed[i]) + " " + what_happened(s, s.changed[i]));
@@ -32,7 +32,7 @@ std::string news(const Scene& scene, const ClusterState& s) {
   return words.empty() ? "timer" : join(words);
 }
 
-std::string decision(const Scene& scene, const ClusterState& s, const Plan& plan) {
+std::string decision(const Scene& scene, const SimState& s, const Plan& plan) {
   std::vector<std::string> words;
   for (const Edit& edit : plan.edits) {
     if (edit.verb == Verb::kPreempt) {

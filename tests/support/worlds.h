@@ -46,7 +46,7 @@ std::vector<int32_t> random_actions(const BasicBatchEnv<T>& env, uint64_t step) 
 struct Seen {
   std::vector<float> numbers;
   std::vector<uint8_t> mask;
-  int32_t rows, suggested;
+  int32_t rows, expert_action;
   Ending ending;
   friend bool operator==(const Seen&, const Seen&) = default;
 };
@@ -66,7 +66,7 @@ Seen seen(const BasicBatchEnv<T>& env, int world) {
   out.numbers.push_back(static_cast<float>(env.elapsed_s(world)));
   out.mask.assign(mask_of(env, world), mask_of(env, world) + T::kActions);
   out.rows = env.rows()[n];
-  out.suggested = env.suggested()[n];
+  out.expert_action = env.expert_action()[n];
   out.ending = env.ending()[n];
   return out;
 }

@@ -8,7 +8,7 @@ namespace yard {
 namespace {
 
 // Least squares for y = u a + v b with a, b >= 0; each equation is divided by its y.
-class TwoTerms {
+class LinkFit {
  public:
   void add(double u, double v, double y) {
     u /= y;
@@ -74,7 +74,7 @@ double exchange_s(Pattern pattern, int32_t nodes, int32_t node_gpus, double byte
 }
 
 Link fit_inside(std::span<const MeasuredAllReduce> measured) {
-  TwoTerms terms;
+  LinkFit terms;
   for (const MeasuredAllReduce& one : measured) {
     if (one.gpus != one.gpus_per_node) continue;
     terms.add(2.0 * (one.gpus - 1), ring_bytes_per_link(one.gpus, one.bytes), one.seconds);
@@ -83,7 +83,7 @@ Link fit_inside(std::span<const MeasuredAllReduce> measured) {
 }
 
 Link fit_across(std::span<const MeasuredAllReduce> measured, const Link& inside) {
-  TwoTerms terms;
+  LinkFit terms;
   for (const MeasuredAllReduce& one : measured) {
     const int32_t nodes = one.gpus / one.gpus_per_node;
     const double left_s = one.seconds - ring_all_reduce_s(one.gpus_per_node, one.bytes, inside);

@@ -84,7 +84,7 @@ double SpeedCurve::sync_s(int32_t gpus, int32_t spread) const {
     return inside_measured_ ? form_.sync_s(gpus, 1) : across_measured_ ? form_.sync_s(gpus, 2) : 0;
   }
   if (inside) return ring_all_reduce_s(gpus, gradient_bytes_, within);
-  const int32_t nodes = std::min(gpus, kFewestNodes[static_cast<size_t>(spread)]);
+  const int32_t nodes = std::min(gpus, kMinNodes[static_cast<size_t>(spread)]);
   return two_level_all_reduce_s(nodes, (gpus + nodes - 1) / nodes, gradient_bytes_, within, beyond);
 }
 
@@ -146,7 +146,7 @@ SpeedCurve::Anchors SpeedCurve::anchors(double batch, int32_t spread) const {
   return out;
 }
 
-std::vector<double> SpeedCurve::along(double batch, int32_t spread, const Anchors& anchors,
+std::vector<double> SpeedCurve::interpolate(double batch, int32_t spread, const Anchors& anchors,
                                       int32_t max_gpus) const {
   std::vector<double> out(static_cast<size_t>(max_gpus) + 1);
   double furthest = 0;  // largest progress to the next anchor so far
@@ -185,7 +185,7 @@ SpeedCurve::Rates SpeedCurve::steps_per_s(double batch, int32_t max_gpus) const 
     const auto spread = static_cast<int32_t>(i);
     known[i] = anchors(batch, spread);
     if (known[i].empty()) continue;
-    out[i] = along(batch, spread, known[i], max_gpus);
+    out[i] = interpolate(batch, spread, known[i], max_gpus);
     if (known[measured].empty()) measured = i;
   }
   // Derives unmeasured spreads by the form's ratio.

@@ -26,7 +26,7 @@ namespace yard {
 using TierLinks = std::array<Link, kTiers>;
 
 // The fewest nodes of each spread. Spread 0 is one node.
-constexpr std::array<int32_t, kSpreads> kFewestNodes = {1, 2, 3, 4, 5, 9};
+constexpr std::array<int32_t, kSpreads> kMinNodes = {1, 2, 3, 4, 5, 9};
 
 class SpeedCurve {
  public:
@@ -62,7 +62,7 @@ class SpeedCurve {
   double compute_s(double local_batch) const;
   Known known(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
   Anchors anchors(double batch, int32_t spread) const;
-  std::vector<double> along(double batch, int32_t spread, const Anchors& anchors,
+  std::vector<double> interpolate(double batch, int32_t spread, const Anchors& anchors,
                             int32_t max_gpus) const;
 
   bool weak_ = false;

@@ -15,7 +15,7 @@ namespace {
 constexpr int kParameters = 7;
 // Regularisation towards the start, a thousandth of one run's weight. It affects only parameters
 // which the runs leave open.
-constexpr double kPull = 0.001;
+constexpr double kRegularisation = 0.001;
 
 // Decodes six positive parameters from logarithms, and gamma (1 to 10) from a logistic curve.
 PolluxForm form_of(const Eigen::VectorXd& x) {
@@ -48,10 +48,10 @@ struct Residuals {
       const double compute_s = form.compute_s(run.local_batch);
       const double sync_s = form.sync_s(run.gpus(), run.nodes());
       out[i++] = std::log(form.combined_s(compute_s, sync_s) / run.iteration_s);
-      const double told_s = run.sync_s < 0 ? 0 : run.iteration_s - run.sync_s;
-      out[i++] = told_s > 0 ? std::log(compute_s / told_s) : 0;
+      const double measured_compute_s = run.sync_s < 0 ? 0 : run.iteration_s - run.sync_s;
+      out[i++] = measured_compute_s > 0 ? std::log(compute_s / measured_compute_s) : 0;
     }
-    for (int k = 0; k < kParameters; ++k) out[i++] = kPull * (x[k] - start[k]);
+    for (int k = 0; k < kParameters; ++k) out[i++] = kRegularisation * (x[k] - start[k]);
     return 0;
   }
 };
@@ -95,8 +95,8 @@ PolluxForm fit_pollux(std::span<const MeasuredRun> runs) {
   for (const double overlap : {-2.0, 0.0, 2.0}) {
     Eigen::VectorXd x = residuals.start;
     x[6] = overlap;
-    Eigen::NumericalDiff<Residuals> with_slopes(residuals);
-    Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> solver(with_slopes);
+    Eigen::NumericalDiff<Residuals> with_gradient(residuals);
+    Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> solver(with_gradient);
     solver.parameters.maxfev = 1000;
     solver.minimize(x);
     if (solver.fvec.allFinite() && solver.fnorm < best_norm) {

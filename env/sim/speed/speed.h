@@ -59,7 +59,7 @@ struct SpeedColumns {
 };
 
 // Returns whether the scheduler may choose the all-reduce of the class's jobs.
-YARD_HD inline bool has_choice(const SpeedColumns& s, int32_t job_class) {
+YARD_HD inline bool may_choose_all_reduce(const SpeedColumns& s, int32_t job_class) {
   return s.kind_by != nullptr && s.kind_by[job_class * kAllReduces] >= 0;
 }
 
@@ -67,7 +67,7 @@ YARD_HD inline bool has_choice(const SpeedColumns& s, int32_t job_class) {
 // `by` (kNone: the job's own; ignored for classes without the choice). -1: neutral.
 YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t servers,
                                Pattern by) {
-  if (has_choice(s, job_class)) {
+  if (may_choose_all_reduce(s, job_class)) {
     return s.kind_by[job_class * kAllReduces + static_cast<int32_t>(by)];
   }
   if (s.kind_with == nullptr || servers < 1) return s.class_kind[job_class];

@@ -23,10 +23,10 @@ bool has_batch(const ModelProfile& profile, double batch) {
 
 // Returns the batch size of a kind: the job's if it and the profile have one, else the median.
 double batch_for(const ModelProfile& profile, int32_t batch) {
-  const auto told = [&](const MeasuredRun& run) {
+  const auto has_batch_size = [&](const MeasuredRun& run) {
     return std::abs(profile.batch_of(run) - 1) > 1e-6;
   };
-  if (batch > 0 && std::any_of(profile.runs.begin(), profile.runs.end(), told)) return batch;
+  if (batch > 0 && std::any_of(profile.runs.begin(), profile.runs.end(), has_batch_size)) return batch;
   std::vector<double> batches;
   for (const MeasuredRun& run : profile.runs) batches.push_back(profile.batch_of(run));
   const auto middle = batches.begin() + static_cast<std::ptrdiff_t>(batches.size() / 2);
@@ -103,7 +103,7 @@ double SpeedTable::gradient_bytes(const ModelProfile& profile) const {
   return profile.gradient_bytes;
 }
 
-double SpeedTable::longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const {
+double SpeedTable::exchange_ratio(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const {
   const Tier measured = tier <= Tier::kNode ? Tier::kNode : Tier::kRack;
   const Link& from = options_.links[static_cast<size_t>(measured)];
   const Link& to = options_.links[static_cast<size_t>(tier)];
@@ -124,7 +124,7 @@ SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rat
   const int32_t spread = spread_of(nodes);
   const double measured = rates[static_cast<size_t>(spread)][static_cast<size_t>(gpus)];
   if (gpus < 2) return {measured, 0};
-  const double longer = longer_on(kind, tier, gpus, nodes);
+  const double longer = exchange_ratio(kind, tier, gpus, nodes);
   const auto form_s = [&](double times) {
     return curve.form_iteration_s(kind.batch, gpus, spread, times);
   };
@@ -143,7 +143,7 @@ void SpeedTable::add_rates(const Kind& kind) {
         const auto tier = static_cast<Tier>(t);
         const size_t first = tier <= Tier::kNode ? 0 : 1, end = first == 0 ? 1 : kSpreads;
         for (size_t spread = first; spread < end; ++spread) {
-          const Cell one = cell(*curve, rates, kind, tier, gpus, kFewestNodes[spread]);
+          const Cell one = cell(*curve, rates, kind, tier, gpus, kMinNodes[spread]);
           steps_per_s_.push_back(one.steps_per_s * factor);
           exchange_share_.push_back(one.share);
         }
@@ -217,7 +217,7 @@ double SpeedTable::reference_rate(const Kind& kind, const std::string& type, int
   const int32_t island = options_.island_gpus > 0 ? options_.island_gpus : options_.node_gpus;
   const int32_t nodes = (gpus + options_.node_gpus - 1) / options_.node_gpus;
   const Tier tier = nodes > 1 ? Tier::kRack : gpus > island ? Tier::kNode : Tier::kIsland;
-  const int32_t fewest = kFewestNodes[static_cast<size_t>(spread_of(nodes))];
+  const int32_t fewest = kMinNodes[static_cast<size_t>(spread_of(nodes))];
   return cell(curve, curve.steps_per_s(kind.batch, gpus), kind, tier, gpus, fewest).steps_per_s;
 }
 
@@ -236,13 +236,13 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   for (const std::string& type : measured_types(*profile, made.batch)) {
     const double rate = reference_rate(made, type, gpus);
     if (rate <= 0) continue;
-    it->second = enter_class(kind, rate);
+    it->second = add_class(kind, rate);
     break;
   }
   return it->second;
 }
 
-int32_t SpeedTable::enter_class(int32_t kind, double reference) {
+int32_t SpeedTable::add_class(int32_t kind, double reference) {
   class_kind_.push_back(kind);
   class_reference_.push_back(reference);
   return static_cast<int32_t>(class_kind_.size()) - 1;
@@ -263,11 +263,11 @@ int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, in
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, workers), 0);
   if (!fresh) return it->second;
   const ServerCurve curve(found->server_runs, server_reference(*found), wanted);
-  return it->second = enter_class(kind, curve.steps_per_s(servers, workers));
+  return it->second = add_class(kind, curve.steps_per_s(servers, workers));
 }
 
-void SpeedTable::vary_servers(int32_t job_class, int32_t most) {
-  int32_t& known = most_servers_[job_class];
+void SpeedTable::allow_servers_up_to(int32_t job_class, int32_t most) {
+  int32_t& known = max_servers_[job_class];
   known = std::max(known, most);
   const Kind kind = kinds_[static_cast<size_t>(class_kind_[static_cast<size_t>(job_class)])];
   YARD_CHECK(kind.servers > 0, "a class without servers");
@@ -279,25 +279,25 @@ void SpeedTable::vary_servers(int32_t job_class, int32_t most) {
 // Fills `kind_with_`. Beyond a class's own maximum it repeats the kind with most servers.
 void SpeedTable::fill_servers() {
   kind_with_.clear();
-  if (most_servers_.empty()) return;
+  if (max_servers_.empty()) return;
   int32_t most = 0;
-  for (const auto& [job_class, servers] : most_servers_) most = std::max(most, servers);
+  for (const auto& [job_class, servers] : max_servers_) most = std::max(most, servers);
   for (int32_t c = 0; c < static_cast<int32_t>(class_kind_.size()); ++c) {
-    const int32_t asked = class_kind_[static_cast<size_t>(c)];
-    const auto varies = most_servers_.find(c);
+    const int32_t requested = class_kind_[static_cast<size_t>(c)];
+    const auto allowed = max_servers_.find(c);
     for (int32_t n = 0; n <= most; ++n) {
-      if (varies == most_servers_.end() || n == 0) {
-        kind_with_.push_back(asked);
+      if (allowed == max_servers_.end() || n == 0) {
+        kind_with_.push_back(requested);
         continue;
       }
-      const Kind kind = kinds_[static_cast<size_t>(asked)];
+      const Kind kind = kinds_[static_cast<size_t>(requested)];
       kind_with_.push_back(kind_of(*kind.profile, kind.batch, kind.pattern,
-                                   std::min(n, varies->second), kind.measured));
+                                   std::min(n, allowed->second), kind.measured));
     }
   }
 }
 
-void SpeedTable::choose_all_reduce(int32_t job_class) {
+void SpeedTable::allow_all_reduce_choice(int32_t job_class) {
   const int32_t own = class_kind_[static_cast<size_t>(job_class)];
   if (own < 0 || all_reduces_.contains(job_class)) return;
   const Kind kind = kinds_[static_cast<size_t>(own)];

@@ -53,11 +53,11 @@ class SpeedTable {
                            int32_t workers);
 
   // Adds kinds with 1 to `most` servers for a class of class_of_servers().
-  void vary_servers(int32_t job_class, int32_t most);
+  void allow_servers_up_to(int32_t job_class, int32_t most);
 
   // Lets schedulers choose the all-reduce of the class's jobs. Does nothing if their exchange is
   // not an all-reduce, or if its size or the links are unknown.
-  void choose_all_reduce(int32_t job_class);
+  void allow_all_reduce_choice(int32_t job_class);
 
   // Returns the columns, which are valid until the next call of a function above.
   SpeedColumns columns();
@@ -84,14 +84,14 @@ class SpeedTable {
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
   // Returns the duration of the kind's exchange over `tier` divided by that of the measured one.
-  double longer_on(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const;
+  double exchange_ratio(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const;
   Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const Kind& kind, Tier tier,
             int32_t gpus, int32_t nodes) const;
   int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers,
                   Pattern measured);
   void add_rates(const Kind& kind);
   void add_server_rates(const Kind& kind);
-  int32_t enter_class(int32_t kind, double reference);
+  int32_t add_class(int32_t kind, double reference);
   std::string server_reference(const ModelProfile& profile) const;
   double reference_rate(const Kind& kind, const std::string& type, int32_t gpus);
   void fill_servers();
@@ -108,7 +108,7 @@ class SpeedTable {
       gradient_bytes_;
   std::vector<uint8_t> worker_steps_, server_exchange_, tree_exchange_;
   std::vector<int32_t> class_kind_;
-  std::map<int32_t, int32_t> most_servers_;                          // by class
+  std::map<int32_t, int32_t> max_servers_;                          // by class
   std::vector<int32_t> kind_with_;                                   // (C, max_servers + 1)
   std::map<int32_t, std::array<int32_t, kAllReduces>> all_reduces_;  // kinds by class
   std::vector<int32_t> kind_by_;                                     // (C, kAllReduces)

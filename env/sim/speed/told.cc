@@ -14,8 +14,8 @@ constexpr int32_t kBatch = 1;  // clusters' files have no batch sizes
 
 // Returns the number of nodes nearest to `needed` within the spread; 0 if they cannot hold the job.
 int32_t nodes_of(size_t spread, int32_t needed, int32_t gpus) {
-  const int32_t fewest = kFewestNodes[spread];
-  const int32_t most = spread + 1 < kSpreads ? kFewestNodes[spread + 1] - 1 : gpus;
+  const int32_t fewest = kMinNodes[spread];
+  const int32_t most = spread + 1 < kSpreads ? kMinNodes[spread + 1] - 1 : gpus;
   const int32_t nodes = std::clamp(needed, fewest, std::max(fewest, most));
   return nodes < needed || nodes > gpus ? 0 : nodes;
 }
@@ -28,7 +28,7 @@ std::vector<int32_t> evenly(int32_t gpus, int32_t nodes) {
 
 }  // namespace
 
-void add_told_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out) {
+void add_cluster_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out) {
   const int32_t node_gpus = std::max(1, cluster.max_gpus_per_node());
   for (const auto& [name, model] : cluster.models) {
     ModelProfile& profile = out.profile(kSource, name, Scaling::kWeak);
@@ -50,13 +50,13 @@ void add_told_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out
         }
       }
       for (const auto& [other_name, other] : cluster.models) {
-        const auto left = [](const ModelTraits& one, const ModelTraits& beside) {
-          return 1 / (1 + one.suffers * beside.presses);
+        const auto rate_left = [](const ModelTraits& one, const ModelTraits& neighbour) {
+          return 1 / (1 + one.sensitivity * neighbour.pressure);
         };
         out.pairs.push_back({kSource,
                              lower_case(type.name),
-                             {name, kBatch, left(model, other)},
-                             {other_name, kBatch, left(other, model)}});
+                             {name, kBatch, rate_left(model, other)},
+                             {other_name, kBatch, rate_left(other, model)}});
       }
     }
   }

@@ -16,7 +16,7 @@ double seconds(const std::function<void()>& work);
 double best_seconds(int runs, const std::function<void()>& work);
 
 // The folder of this executable, ending with a slash.
-std::string folder_of_this_program();
+std::string program_folder();
 
 // Runs a program of the same folder and adds its results. If it is not in this build, prints a note
 // and skips it. Throws RunError if it fails.

@@ -49,7 +49,7 @@ struct EnvCase {
   bool preempt, prior;
 };
 
-void play(Json& results, const EnvCase& c, double copy_gbps) {
+void run_case(Json& results, const EnvCase& c, double copy_gbps) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.cluster = "8x8";
@@ -132,7 +132,7 @@ void bench_dispatch(Json& results) {
                            EnvCase{"env_prior_load_0.8", 0.8, 256, false, true},
                            EnvCase{"env_preempt_prior_load_0.8", 0.8, 256, true, true},
                            EnvCase{"env_full_window", 10, 640, false, false}}) {
-    play(results, c, gbps);
+    run_case(results, c, gbps);
   }
 }
 

@@ -45,9 +45,9 @@ std::unique_ptr<Policy> pilot(bool with_network) {
   return policy_of(out, "bench");
 }
 
-struct Enough {};
+struct DoneMeasuring {};
 
-// Times decisions while about `waiting` jobs (10 %) wait. Throws Enough after kDecisions of them.
+// Times decisions while about `waiting` jobs (10 %) wait. Throws DoneMeasuring after kDecisions of them.
 class Timed final : public Decider {
  public:
   Timed(const Policy& policy, int waiting) : inner_(policy), waiting_(waiting) {}
@@ -58,7 +58,7 @@ class Timed final : public Decider {
         view.num_waiting() >= waiting_ * 9 / 10 && view.num_waiting() <= waiting_ * 11 / 10;
     const double s = seconds([&] { inner_.decide(view, draft); });
     if (counts) took_s.push_back(s);
-    if (took_s.size() >= kDecisions || view.num_waiting() > waiting_ * 2) throw Enough();
+    if (took_s.size() >= kDecisions || view.num_waiting() > waiting_ * 2) throw DoneMeasuring();
   }
 
   std::vector<double> took_s;
@@ -82,8 +82,8 @@ void add(Json& results, const char* name, const Scenario& scenario, bool with_ne
                 .decider = &decider,
                 .watch = {}};
   try {
-    PacingRegistry::make("default", {})->replay(replay);
-  } catch (const Enough&) {
+    RuleSetRegistry::make("default", {})->replay(replay);
+  } catch (const DoneMeasuring&) {
   }
   std::vector<double>& took = decider.took_s;
   YARD_CHECK(!took.empty(), "the queue never was as long as it is to be measured");

@@ -34,7 +34,7 @@ double best_seconds(int runs, const std::function<void()>& work) {
   return best;
 }
 
-std::string folder_of_this_program() {
+std::string program_folder() {
   std::array<char, 4096> path{};
   const ssize_t n = readlink("/proc/self/exe", path.data(), path.size() - 1);
   const std::string text(path.data(), n > 0 ? static_cast<size_t>(n) : 0);
@@ -42,7 +42,7 @@ std::string folder_of_this_program() {
 }
 
 void bench_child(Json& results, const std::string& program, const std::string& command) {
-  const std::string path = folder_of_this_program() + program;
+  const std::string path = program_folder() + program;
   if (access(path.c_str(), X_OK) != 0) {
     std::fprintf(stderr, "%s: not in this build, skipped\n", program.c_str());
     return;

@@ -41,10 +41,10 @@ double engine_seconds(const Scenario& scenario, const char* policy, const char* 
   RunOptions run;
   run.rules = "tiresias";
   run.placement = placement;
-  const Contestant contestant = prepare(policy, run);
+  const PreparedPolicy prepared = prepare(policy, run);
   double best = 1e300;
   for (int i = 0; i < runs; ++i) {
-    const Run done = run_prepared(scenario, contestant, run);
+    const Run done = run_prepared(scenario, prepared, run);
     best = std::min(best, done.wall_s);
     events = done.outcome.events;
   }
@@ -58,7 +58,7 @@ double process_seconds(const char* policy, const char* placement) {
       "'{}yardmaster-sim' simulate --trace synthetic:xv --generate-jobs 10000 "
       "--cluster 8x8 --rules tiresias --policy {} --placement {} --jobs-out {} "
       ">/dev/null",
-      folder_of_this_program(), policy, placement, out);
+      program_folder(), policy, placement, out);
   const double best = best_seconds(7, [&] {
     if (std::system(command.c_str()) != 0) throw RunError("cannot run: " + command);
   });

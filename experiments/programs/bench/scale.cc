@@ -31,13 +31,13 @@ struct Timed {
   double mean_waiting = 0;  // mean queue length in jobs, first to last submission
 };
 
-Timed play(const Scenario& scenario, const char* policy, int runs) {
+Timed run_case(const Scenario& scenario, const char* policy, int runs) {
   RunOptions run;
   run.policy.overlay("placement=consolidate", "bench");
-  const Contestant contestant = prepare(policy, run);
+  const PreparedPolicy prepared = prepare(policy, run);
   Timed out;
   for (int i = 0; i < runs; ++i) {
-    const Run done = run_prepared(scenario, contestant, run);
+    const Run done = run_prepared(scenario, prepared, run);
     out.wall_s = std::min(out.wall_s, done.wall_s);
     out.events = done.outcome.events;
     const double span_us = static_cast<double>(scenario.trace.jobs.back().submit_us -
@@ -80,7 +80,7 @@ void bench_scale(Json& results) {
   const Scenario scenario = site(100'000, 1'250);
   for (const char* policy : kPolicies) {
     add(results, fmt::format("scale_100k_jobs_10k_gpus_{}", policy), scenario,
-        play(scenario, policy, 3));
+        run_case(scenario, policy, 3));
   }
 }
 
@@ -88,7 +88,7 @@ void bench_million(Json& results) {
   const Scenario scenario = site(1'000'000, 12'500);
   for (const char* policy : kPolicies) {
     add(results, fmt::format("scale_1m_jobs_100k_gpus_{}", policy), scenario,
-        play(scenario, policy, 1));
+        run_case(scenario, policy, 1));
   }
 }
 
@@ -104,7 +104,7 @@ void bench_growth(Json& results) {
   for (const auto& [jobs, nodes] : sizes) {
     const Scenario scenario = site(jobs, nodes);
     for (const char* policy : kPolicies) {
-      const Timed t = play(scenario, policy, 1);
+      const Timed t = run_case(scenario, policy, 1);
       results.push_back(
           {{"name", fmt::format("growth_{}_jobs_{}_gpus_{}", jobs, 8 * nodes, policy)},
            {"value", 1e6 * t.wall_s / static_cast<double>(t.events)},

@@ -36,14 +36,14 @@ struct Tensors {
         cluster(static_cast<size_t>(steps) * kWorlds * Select::kClusterFeatures, &pages),
         mask(static_cast<size_t>(steps) * kWorlds * Select::kActions, &pages) {}
 
-  void aim(SelectEnv& env, int step) {
+  void bind_buffers(SelectEnv& env, int step) {
     const auto at = static_cast<size_t>(step % steps) * kWorlds;
-    env.aim(jobs.data() + at * kJobFloats, cluster.data() + at * Select::kClusterFeatures,
+    env.bind_buffers(jobs.data() + at * kJobFloats, cluster.data() + at * Select::kClusterFeatures,
             mask.data() + at * Select::kActions);
   }
 
   // Writes the same number of bytes to the same places.
-  void write_alone(int step) {
+  void write_bytes(int step) {
     const auto at = static_cast<size_t>(step % steps) * kWorlds;
     for (size_t n = at; n < at + kWorlds; ++n) {
       std::memset(jobs.data() + n * kJobFloats, step, kJobFloats * sizeof(float));
@@ -93,7 +93,7 @@ Speed measure(const Scenario& scenario, const Case& c, int threads, Tensors& ten
     double spent = 0;
     for (int i = 0; i < steps; ++i) {
       choose(env, rng, actions);
-      tensors.aim(env, step++);
+      tensors.bind_buffers(env, step++);
       spent += seconds([&] { env.step(actions); });
       for (int n = 0; n < kWorlds; ++n) {
         rows += env.rows()[static_cast<size_t>(n)];
@@ -127,7 +127,7 @@ Speed measure(const Scenario& scenario, const Case& c, int threads, Tensors& ten
 double writes_per_s(Tensors& tensors) {
   constexpr int kSteps = 1024;
   const double best = best_seconds(8, [&] {
-    for (int i = 0; i < kSteps; ++i) tensors.write_alone(i);
+    for (int i = 0; i < kSteps; ++i) tensors.write_bytes(i);
   });
   return 1.0 * kSteps * kWorlds / best;
 }
@@ -194,7 +194,7 @@ void bench_reset(Json& results, const Scenario& scenario) {
     choose(env, rng, actions);
     play += seconds([&] { env.step(actions); });
     all_wait = true;
-    for (int n = 0; n < kWorlds; ++n) all_wait = all_wait && env.waits(n);
+    for (int n = 0; n < kWorlds; ++n) all_wait = all_wait && env.is_done(n);
   }
   results.push_back({{"name", "select_reset"},
                      {"value", 1e6 * begin / kWorlds},

@@ -17,7 +17,7 @@
 namespace yard {
 namespace {
 
-std::string words(const pb::Action& action) {
+std::string action_text(const pb::Action& action) {
   std::string out = pb::Verb_Name(action.verb()) + " " + action.job();
   for (const pb::Piece& piece : action.pieces()) {
     out += fmt::format(" {}x{}", piece.node(), piece.gpus());
@@ -31,7 +31,7 @@ void print(const pb::DecideResponse& answer) {
   line += ", reason " + pb::Reason_Name(answer.reason());
   if (!answer.detail().empty()) line += ": " + answer.detail();
   std::puts(line.c_str());
-  for (const pb::Action& action : answer.actions()) std::puts(words(action).c_str());
+  for (const pb::Action& action : answer.actions()) std::puts(action_text(action).c_str());
   if (answer.actions().empty()) std::puts("no action");
   if (answer.has_wake_after_s())
     std::puts(fmt::format("ask again in {} s", answer.wake_after_s()).c_str());

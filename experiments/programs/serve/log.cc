@@ -52,8 +52,8 @@ Json to_json(const LogSummary& s) {
           {"decided_by", deciders},
           {"starts", s.starts},
           {"preemptions", s.preemptions},
-          {"with_options", s.told},
-          {"drawn", s.drawn},
+          {"with_options", s.with_options},
+          {"drawn", s.sampled},
           {"jobs", s.jobs},
           {"outcomes", {{"finished", s.finished}, {"gone", s.gone}}},
           {"damage", to_json(s.damage)}};
@@ -75,7 +75,7 @@ void print_text(const LogSummary& s) {
     fmt::print("  decided by {}: {}\n", name.empty() ? "nobody" : name, count);
   }
   fmt::print("{} starts, {} preemptions; options told with {} decisions, {} drawn\n", s.starts,
-             s.preemptions, s.told, s.drawn);
+             s.preemptions, s.with_options, s.sampled);
   fmt::print("{} jobs, of which {} finished and {} were gone\n", s.jobs, s.finished, s.gone);
   const LogReader::Damage& damage = s.damage;
   if (damage.cut_tails > 0) fmt::print("{} cut tails\n", damage.cut_tails);
@@ -116,22 +116,22 @@ int replay_log(const std::string& folder, const std::string& policy, bool all, b
   if (json) {
     const Json out = {{"policy", policy},
                       {"digest", model.digest},
-                      {"asked", r.asked},
+                      {"asked", r.replayed},
                       {"same", r.same},
                       {"same_actions", r.same_actions},
                       {"acts", r.acts},
                       {"same_acts", r.same_acts},
                       {"failed", r.failed},
-                      {"passed", r.passed},
+                      {"passed", r.skipped},
                       {"first_other", r.first},
                       {"damage", to_json(log.damage())}};
     std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   } else {
     fmt::print("of {} decisions {} are the same, {} in their actions; of {} with actions {}\n",
-               r.asked, r.same, r.same_actions, r.acts, r.same_acts);
+               r.replayed, r.same, r.same_actions, r.acts, r.same_acts);
     if (r.failed > 0) fmt::print("{} times it could not answer\n", r.failed);
-    if (r.passed > 0)
-      fmt::print("{} were not the served policy's (--all asks those, too)\n", r.passed);
+    if (r.skipped > 0)
+      fmt::print("{} were not the served policy's (--all asks those, too)\n", r.skipped);
     if (!r.first.empty()) fmt::print("the first with other actions is {}\n", r.first);
   }
   return 0;
@@ -144,39 +144,39 @@ int run_log(int argc, char** argv) {
   bool json = false, all = false;
   CLI::App app("look at the log of a server's decisions", "log");
   app.require_subcommand(1);
-  auto* describing = app.add_subcommand("describe", "says what a log holds");
-  auto* printing = app.add_subcommand("print", "writes its records as JSON, one a line");
-  auto* replaying =
+  auto* describe_command = app.add_subcommand("describe", "says what a log holds");
+  auto* print_command = app.add_subcommand("print", "writes its records as JSON, one a line");
+  auto* replay_command =
       app.add_subcommand("replay", "asks a policy again and counts the answers that are the same");
   ChoicesOptions choices;
-  auto* choosing = app.add_subcommand(
+  auto* choices_command = app.add_subcommand(
       "choices", "writes what was chosen, as an agent's task sees it, to learn from");
-  choosing->add_option("--agent", choices.agent, "dispatcher")->capture_default_str();
-  choosing->add_option("--task", choices.task, "the `task` of a checkpoint's manifest, as a file");
-  choosing->add_option("--out", choices.out, "the file, safetensors")->required();
+  choices_command->add_option("--agent", choices.agent, "dispatcher")->capture_default_str();
+  choices_command->add_option("--task", choices.task, "the `task` of a checkpoint's manifest, as a file");
+  choices_command->add_option("--out", choices.out, "the file, safetensors")->required();
   FitOptions fit;
-  auto* fitting = app.add_subcommand(
+  auto* fit_command = app.add_subcommand(
       "fit", "writes jobs.csv and cluster.yaml, a simulator fitted to it, and log.json");
-  fitting->add_option("--out", fit.out, "folder")->required();
-  fitting->add_option("--draws", fit.draws, "of run times that are not known: jobs-2.csv and on")
+  fit_command->add_option("--out", fit.out, "folder")->required();
+  fit_command->add_option("--draws", fit.draws, "of run times that are not known: jobs-2.csv and on")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  fitting->add_option("--seed", fit.seed, "of the draws")->capture_default_str();
-  for (CLI::App* command : {describing, printing, replaying, choosing, fitting}) {
+  fit_command->add_option("--seed", fit.seed, "of the draws")->capture_default_str();
+  for (CLI::App* command : {describe_command, print_command, replay_command, choices_command, fit_command}) {
     command->add_option("log", folder, "folder, or one of its files")->required();
-    if (command != printing) command->add_flag("--json", json, "one JSON document on stdout");
+    if (command != print_command) command->add_flag("--json", json, "one JSON document on stdout");
   }
-  auto* named = replaying->add_option("--policy", policy, "a name, or a tuned policy's file");
-  replaying->add_option("--checkpoint", checkpoint, "folder of a trained policy instead")
-      ->excludes(named);
-  replaying->add_flag("--all", all, "also where the heuristic answered then");
+  auto* policy_option = replay_command->add_option("--policy", policy, "a name, or a tuned policy's file");
+  replay_command->add_option("--checkpoint", checkpoint, "folder of a trained policy instead")
+      ->excludes(policy_option);
+  replay_command->add_flag("--all", all, "also where the heuristic answered then");
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (describing->parsed()) return describe(folder, json);
-  if (printing->parsed()) return print(folder);
+  if (describe_command->parsed()) return describe(folder, json);
+  if (print_command->parsed()) return print(folder);
   choices.log = fit.log = folder;
   choices.json = fit.json = json;
-  if (choosing->parsed()) return log_choices(choices);
-  if (fitting->parsed()) return log_fit(fit);
+  if (choices_command->parsed()) return log_choices(choices);
+  if (fit_command->parsed()) return log_fit(fit);
   if (policy.empty() && checkpoint.empty()) {
     throw InputError("log replay", "--policy or --checkpoint", "neither");
   }

@@ -44,7 +44,7 @@ DispatchConfig read_task(const std::string& path) {
   }
 }
 
-void tell_damage(const LogReader& log) {
+void print_damage(const LogReader& log) {
   const std::string& first = log.damage().first;
   if (!first.empty()) std::fprintf(stderr, "left out: %s\n", first.c_str());
 }
@@ -77,34 +77,34 @@ int log_choices(const ChoicesOptions& options) {
   }
   const DispatchConfig task = read_task(options.task);
   LogReader log(options.log);
-  const LogChoices found = choices_of(log, task);
+  const LogTrainingData found = training_data_of(log, task);
   if (found.decisions == 0 && !log.damage().first.empty()) throw InputError(log.damage().first);
   if (found.steps.size() == 0) {
     throw InputError(options.log, "decisions that the task of dispatcher can say",
                      fmt::format("none of {}", found.decisions));
   }
-  const Json told = {{"agent", options.agent},         {"task", dispatch_json(task)},
-                     {"decisions", found.decisions},   {"passed", found.passed},
+  const Json summary = {{"agent", options.agent},         {"task", dispatch_json(task)},
+                     {"decisions", found.decisions},   {"passed", found.skipped},
                      {"impossible", found.impossible}, {"idle", found.idle},
-                     {"steps", found.steps.size()},    {"suggested", found.suggested},
+                     {"steps", found.steps.size()},    {"suggested", found.expert_action},
                      {"nothing", found.nothing},       {"actions", found.actions},
-                     {"followed", found.followed},     {"elsewhere", found.elsewhere},
+                     {"followed", found.reproduced},     {"elsewhere", found.other_placement},
                      {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
                      {"forced", found.forced},         {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
-  tell_damage(log);
+  print_damage(log);
   if (options.json) {
-    std::puts(text_of(told).c_str());
+    std::puts(text_of(summary).c_str());
     return 0;
   }
   fmt::print(
       "{} decisions: {} of somebody else than the policy, {} that cannot be read, {} without "
       "a choice\n",
-      found.decisions, found.passed, found.impossible, found.idle);
+      found.decisions, found.skipped, found.impossible, found.idle);
   fmt::print(
       "{} steps, {} of them to do nothing more; of {} recorded actions {} are followed, {} "
       "of these to another place than the task's\n",
-      found.steps.size(), found.nothing, found.actions, found.followed, found.elsewhere);
+      found.steps.size(), found.nothing, found.actions, found.reproduced, found.other_placement);
   fmt::print(
       "the task cannot say: {} actions on jobs that it does not show, {} that it does not "
       "allow, {} times to do nothing{}{}\n",
@@ -121,11 +121,11 @@ int log_fit(const FitOptions& options) {
   }
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;
-  const Json told = {
+  const Json summary = {
       {"decisions", fit.decisions}, {"decided_by", deciders},     {"zero_s", fit.zero_s},
       {"begin_s", fit.begin_s},     {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
       {"finished", fit.finished},   {"gone", fit.gone},           {"censored", fit.censored},
-      {"by_nobody", fit.longest()}, {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
+      {"by_nobody", fit.extrapolated()}, {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
       {"draws", options.draws},     {"seed", options.seed},       {"observed", observed(fit)},
       {"sha256", sha256_of(log)}};
   const fs::path folder = options.out;
@@ -133,20 +133,20 @@ int log_fit(const FitOptions& options) {
   AtomicFiles files;
   for (int draw = 0; draw < options.draws; ++draw) {
     const std::string name = draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1);
-    files.add(folder / name, to_own_csv(fit.trace(options.seed, draw)));
+    files.add(folder / name, to_native_csv(fit.trace(options.seed, draw)));
   }
   files.add(folder / "cluster.yaml", fit.cluster_yaml);
-  files.add(folder / "log.json", text_of(told) + "\n");
+  files.add(folder / "log.json", text_of(summary) + "\n");
   files.commit();
-  tell_damage(log);
+  print_damage(log);
   if (options.json) {
-    std::puts(text_of(told).c_str());
+    std::puts(text_of(summary).c_str());
     return 0;
   }
   fmt::print(
       "{} jobs: {} finished, {} gone, {} still there at the end, {} of those run longer than "
       "any that ended; {} more left without having run\n",
-      fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.longest(), fit.never_ran);
+      fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.extrapolated(), fit.never_ran);
   return 0;
 }
 

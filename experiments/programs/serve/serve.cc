@@ -19,9 +19,9 @@
 namespace yard {
 namespace {
 
-volatile std::sig_atomic_t hung_up = 0;
+volatile std::sig_atomic_t reload_requested = 0;
 
-void note_hang_up(int) { hung_up = 1; }
+void request_reload(int) { reload_requested = 1; }
 
 std::string state_of(const ModelStore::Status& status) {
   const ModelStore::Current& now = status.current;
@@ -72,7 +72,7 @@ int run_serve(int argc, char** argv) {
       ->check(CLI::Range(0.1, 3.6e6));
   app.add_option("--threads", options.engine.threads, "on which policies decide")
       ->check(CLI::Range(1, 256));
-  app.add_option("--most-jobs", options.engine.most_jobs, "of a snapshot that the policy is shown")
+  app.add_option("--most-jobs", options.engine.max_jobs, "of a snapshot that the policy is shown")
       ->check(CLI::Range(1, 1 << 18));
   app.add_option("--max-message-mib", options.max_message_mib, "larger requests are refused")
       ->check(CLI::Range(1, 1024));
@@ -80,7 +80,7 @@ int run_serve(int argc, char** argv) {
       ->check(CLI::Range(0.0, 3600.0));
   auto* log = app.add_option("--decision-log", options.log.folder,
                              "folder for a log of all decisions, to learn from");
-  app.add_option("--decision-log-mib", options.log.most_mib,
+  app.add_option("--decision-log-mib", options.log.max_mib,
                  "that its files may hold together; the oldest go first")
       ->check(CLI::Range(2, 1 << 30))
       ->needs(log);
@@ -95,7 +95,7 @@ int run_serve(int argc, char** argv) {
   }
 
   spdlog::set_default_logger(spdlog::stderr_color_mt("serve"));
-  std::signal(SIGHUP, note_hang_up);
+  std::signal(SIGHUP, request_reload);
   std::signal(SIGXFSZ, SIG_IGN);  // a log at its size limit then fails with a write error
   Server server(options);
   print_addresses(server, options.engine.fallback, json);
@@ -111,7 +111,7 @@ int run_serve(int argc, char** argv) {
                  options.engine.fallback);
   }
   std::string trouble;
-  const auto tell_trouble = [&] {
+  const auto report_trouble = [&] {
     const auto written = server.log();
     if (!written || written->trouble == trouble) return;
     trouble = written->trouble;
@@ -120,8 +120,8 @@ int run_serve(int argc, char** argv) {
   };
   while (!interrupted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (hung_up) {
-      hung_up = 0;
+    if (reload_requested) {
+      reload_requested = 0;
       server.reload();
     }
     const ModelStore::Status now = server.model();
@@ -129,13 +129,13 @@ int run_serve(int argc, char** argv) {
       state = std::move(next);
       spdlog::warn("model '{}': {}", now.current.name, state);
     }
-    tell_trouble();
+    report_trouble();
   }
   spdlog::info("draining for {} s", options.grace_s);
   server.drain();
-  tell_trouble();
+  report_trouble();
   spdlog::info("done");
-  if (server.hangs()) {
+  if (server.has_stuck_policy()) {
     // A policy which still runs must not see destroyed statics.
     std::fflush(stdout);
     std::_Exit(0);

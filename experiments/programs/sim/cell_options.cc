@@ -16,7 +16,7 @@ void CellOptions::add_to(CLI::App& app) {
 }
 
 std::optional<CellFile> CellOptions::read(const CLI::App& app,
-                                          const std::vector<std::string>& others) const {
+                                          const std::vector<std::string>& also_excluded) const {
   if (file.empty()) {
     for (const char* needed : {"--trace", "--cluster"}) {
       if (app.count(needed) == 0) throw InputError(needed, "it, or --cells", "neither");
@@ -24,14 +24,14 @@ std::optional<CellFile> CellOptions::read(const CLI::App& app,
     if (!only.empty()) throw InputError("--only", "--cells with it", "none");
     return std::nullopt;
   }
-  std::vector<std::string> said = {
+  std::vector<std::string> excluded_options = {
       "--trace",       "--format",        "--cluster",      "--rates",
       "--throughputs", "--jobs-from",     "--jobs-count",   "--from",
       "--to",          "--warmup",        "--congestion",   "--cost-scale",
       "--allow",       "--cluster-scale", "--load-scale",   "--profiles",
       "--faults",      "--skip-unusable", "--generate-jobs"};
-  said.insert(said.end(), others.begin(), others.end());
-  for (const std::string& option : said) {
+  excluded_options.insert(excluded_options.end(), also_excluded.begin(), also_excluded.end());
+  for (const std::string& option : excluded_options) {
     if (app.count(option) == 0) continue;
     throw InputError(option, "no --cells with it: that file says where policies play", file);
   }
@@ -40,7 +40,7 @@ std::optional<CellFile> CellOptions::read(const CLI::App& app,
 
 std::vector<CellSpec> CellOptions::selected(const CellFile& cells) const {
   std::vector<CellSpec> out =
-      select_cells(cells, only.empty() ? std::vector<std::string>{} : list_of(only, "--only"));
+      select_cells(cells, only.empty() ? std::vector<std::string>{} : split_list(only, "--only"));
   check_traces(out);
   return out;
 }

@@ -17,10 +17,10 @@ struct CellOptions {
   // Requires: CommonOptions were added to `app`.
   void add_to(CLI::App& app);
 
-  // Returns the content of --cells, or nothing if it was not given. `others`: options which --cells
+  // Returns the content of --cells, or nothing if it was not given. `also_excluded`: options which --cells
   // excludes in addition to the workload options. Throws InputError if the workload is given twice
   // or not at all.
-  std::optional<CellFile> read(const CLI::App& app, const std::vector<std::string>& others) const;
+  std::optional<CellFile> read(const CLI::App& app, const std::vector<std::string>& also_excluded) const;
 
   // Returns the cells which --only selects. Throws InputError for unknown cells or missing traces.
   std::vector<CellSpec> selected(const CellFile& cells) const;

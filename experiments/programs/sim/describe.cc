@@ -58,9 +58,9 @@ size_t distinct(const std::vector<Job>& jobs, std::string Job::*field) {
   return seen.size();
 }
 
-// Deadlines of the jobs that have any; `over_run` is the last deadline divided by the run time.
+// Deadlines of the jobs that have any; `deadline_over_run` is the last deadline divided by the run time.
 Json deadlines_json(const std::vector<Job>& jobs) {
-  std::vector<double> over_run;
+  std::vector<double> deadline_over_run;
   int64_t with = 0, several = 0, shorter = 0;
   for (const Job& job : jobs) {
     if (job.dues.empty()) continue;
@@ -68,14 +68,14 @@ Json deadlines_json(const std::vector<Job>& jobs) {
     several += job.dues.size() > 1;
     if (job.run_us <= 0) continue;
     shorter += job.dues.back().within_us < job.run_us;
-    over_run.push_back(static_cast<double>(job.dues.back().within_us) /
+    deadline_over_run.push_back(static_cast<double>(job.dues.back().within_us) /
                        static_cast<double>(job.run_us));
   }
   if (with == 0) return nullptr;
   return {{"jobs", with},
           {"in_several_steps", several},
           {"shorter_than_run", shorter},
-          {"over_run", ratio_quantiles(std::move(over_run))}};
+          {"over_run", ratio_quantiles(std::move(deadline_over_run))}};
 }
 
 Json limits_json(const std::vector<Job>& jobs) {
@@ -197,7 +197,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
 
 namespace {
 
-std::string plain(const Json& value) {
+std::string value_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_null()) return "-";
   if (value.is_number_float()) {
@@ -208,7 +208,7 @@ std::string plain(const Json& value) {
   if (!value.is_object()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::vector<std::string> parts;
   for (const auto& [key, part] : value.items()) {
-    parts.push_back(key + (part.is_object() ? " (" + plain(part) + ")" : " " + plain(part)));
+    parts.push_back(key + (part.is_object() ? " (" + value_text(part) + ")" : " " + value_text(part)));
   }
   return join(parts);
 }
@@ -219,13 +219,13 @@ void print_description(const Json& description) {
   for (const auto& [key, value] : description.items()) {
     if (key == "skipped_by_reason") {
       for (const Json& what : value) {
-        std::printf("%-22s %s x %s, the first at %s\n", "", plain(what["count"]).c_str(),
-                    plain(what["reason"]).c_str(), plain(what["first"]).c_str());
+        std::printf("%-22s %s x %s, the first at %s\n", "", value_text(what["count"]).c_str(),
+                    value_text(what["reason"]).c_str(), value_text(what["first"]).c_str());
       }
     } else if (key == "notices") {
-      for (const Json& what : value) std::printf("%-22s %s\n", "note", plain(what).c_str());
+      for (const Json& what : value) std::printf("%-22s %s\n", "note", value_text(what).c_str());
     } else {
-      std::printf("%-22s %s\n", key.c_str(), plain(value).c_str());
+      std::printf("%-22s %s\n", key.c_str(), value_text(value).c_str());
     }
   }
 }

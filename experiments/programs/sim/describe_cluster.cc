@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A figure, or null if it is unknown (not above 0).
-Json said(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+Json or_null(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 // A sum over all GPUs of a cluster. It is known only if the figure is known for each GPU.
 struct Sum {
@@ -25,8 +25,8 @@ struct Sum {
     sum += gpus * each;
     known = known && each > 0;
   }
-  Json json() const { return known ? said(sum) : Json(nullptr); }
-  Json each(int32_t gpus) const { return known ? said(sum / gpus) : Json(nullptr); }
+  Json json() const { return known ? or_null(sum) : Json(nullptr); }
+  Json each(int32_t gpus) const { return known ? or_null(sum / gpus) : Json(nullptr); }
 };
 
 Json types_json(const ClusterSpec& spec) {
@@ -46,10 +46,10 @@ Json types_json(const ClusterSpec& spec) {
                    {"gpus", gpus},
                    {"speed", type.speed},
                    {"speed_of_model", speeds},
-                   {"mem_gib", said(type.mem_gib)},
-                   {"idle_w", said(type.idle_w)},
-                   {"busy_w", said(type.busy_w)},
-                   {"price_per_h", said(type.price_per_h)},
+                   {"mem_gib", or_null(type.mem_gib)},
+                   {"idle_w", or_null(type.idle_w)},
+                   {"busy_w", or_null(type.busy_w)},
+                   {"price_per_h", or_null(type.price_per_h)},
                    {"shares", kShareNames[static_cast<size_t>(type.shares)]},
                    {"source", type.source}});
   }
@@ -68,21 +68,21 @@ Json kinds_json(const ClusterSpec& spec, const TopologyColumns& t) {
                   node.cpu_overload, node.spot,
                   t.island_gpus[m],  node.nics,
                   t.kind[m]};
-    const auto [it, fresh] = index.try_emplace(key, out.size());
-    if (!fresh) {
+    const auto [it, inserted] = index.try_emplace(key, out.size());
+    if (!inserted) {
       Json& count = out[it->second]["nodes"];
       count = count.get<int64_t>() + 1;
       continue;
     }
     const auto gbps = [&](Tier tier) {
       const bool sends = node.gpus > 0 || tier >= Tier::kRack;
-      return sends ? said(gbps_at(t, static_cast<int32_t>(m), tier)) : Json(nullptr);
+      return sends ? or_null(gbps_at(t, static_cast<int32_t>(m), tier)) : Json(nullptr);
     };
     out.push_back({{"nodes", 1},
                    {"gpus", node.gpus},
                    {"type", nullptr},
-                   {"cpus", said(node.cpus)},
-                   {"mem_gib", said(node.mem_gib)},
+                   {"cpus", or_null(node.cpus)},
+                   {"mem_gib", or_null(node.mem_gib)},
                    {"cpu_overload", node.cpu_overload},
                    {"spot", node.spot},
                    {"islands", t.islands[m]},
@@ -98,7 +98,7 @@ Json kinds_json(const ClusterSpec& spec, const TopologyColumns& t) {
 
 // What a tier joins: the number of groups, the GPUs of the largest group, and its bisection
 // bandwidth: half of what all its members can send through the tier at once.
-struct Span {
+struct TierExtent {
   int64_t groups = 0, gpus = 0;
   double bisection_gbps = 0;
 
@@ -110,8 +110,8 @@ struct Span {
   }
 };
 
-Span span_of(const ClusterSpec& spec, const TopologyColumns& t, Tier tier) {
-  Span span;
+TierExtent extent_of(const ClusterSpec& spec, const TopologyColumns& t, Tier tier) {
+  TierExtent extent;
   const double over = t.oversubscription[static_cast<size_t>(tier)];
   std::vector<int64_t> rack_gpus(static_cast<size_t>(t.num_racks), 0);
   std::vector<int64_t> pod_gpus(static_cast<size_t>(t.num_pods), 0);
@@ -119,39 +119,39 @@ Span span_of(const ClusterSpec& spec, const TopologyColumns& t, Tier tier) {
   double core_gbps = 0;
   for (int32_t m = 0; m < t.num_nodes; ++m) {
     const int32_t gpus = spec.nodes[static_cast<size_t>(m)].gpus;
-    const double sent = gbps_at(t, m, tier) / over;
+    const double node_gbps = gbps_at(t, m, tier) / over;
     const auto rack = static_cast<size_t>(t.rack[m]);
     rack_gpus[rack] += gpus;
-    rack_gbps[rack] += sent;
+    rack_gbps[rack] += node_gbps;
     if (gpus == 0) continue;
     const int32_t island = std::min(t.island_gpus[m], gpus);
     if (tier == Tier::kGpu) {
-      for (int32_t g = 0; g < gpus; ++g) span.add(1, 0);
+      for (int32_t g = 0; g < gpus; ++g) extent.add(1, 0);
     } else if (tier == Tier::kIsland) {
-      for (int32_t i = 0; i < t.islands[m]; ++i) span.add(island, island * sent);
+      for (int32_t i = 0; i < t.islands[m]; ++i) extent.add(island, island * node_gbps);
     } else if (tier == Tier::kNode) {
-      span.add(gpus, gpus * sent);
+      extent.add(gpus, gpus * node_gbps);
     }
   }
   for (size_t r = 0; r < rack_gpus.size(); ++r) {
     const auto pod = static_cast<size_t>(t.rack_pod[r]);
     pod_gpus[pod] += rack_gpus[r];
     pod_gbps[pod] += t.rack_up_gbps[r];
-    if (tier == Tier::kRack) span.add(rack_gpus[r], rack_gbps[r]);
+    if (tier == Tier::kRack) extent.add(rack_gpus[r], rack_gbps[r]);
   }
   for (size_t p = 0; p < pod_gpus.size(); ++p) {
     core_gbps += t.pod_up_gbps[p];
-    if (tier == Tier::kPod) span.add(pod_gpus[p], pod_gbps[p]);
+    if (tier == Tier::kPod) extent.add(pod_gpus[p], pod_gbps[p]);
   }
-  if (tier == Tier::kCore) span.add(spec.total_gpus(), core_gbps);
-  return span;
+  if (tier == Tier::kCore) extent.add(spec.total_gpus(), core_gbps);
+  return extent;
 }
 
 Json tiers_json(const ClusterSpec& spec, const TopologyColumns& t) {
   Json out = Json::array();
   for (int32_t i = 0; i < kTiers; ++i) {
     const auto tier = static_cast<Tier>(i);
-    const Span span = span_of(spec, t, tier);
+    const TierExtent extent = extent_of(spec, t, tier);
     double least = 0, most = 0, latency_us = 0;
     for (int32_t m = 0; m < t.num_nodes; ++m) {
       if (spec.nodes[static_cast<size_t>(m)].gpus == 0) continue;
@@ -161,14 +161,14 @@ Json tiers_json(const ClusterSpec& spec, const TopologyColumns& t) {
       latency_us = std::max(latency_us, latency_us_at(t, m, tier));
     }
     out.push_back({{"name", kTierNames[i]},
-                   {"groups", span.groups},
-                   {"largest_gpus", span.gpus},
+                   {"groups", extent.groups},
+                   {"largest_gpus", extent.gpus},
                    {"sender", tier <= Tier::kNode ? "gpu" : "node"},
-                   {"least_gbps", said(least)},
-                   {"most_gbps", said(most)},
-                   {"latency_us", said(latency_us)},
+                   {"least_gbps", or_null(least)},
+                   {"most_gbps", or_null(most)},
+                   {"latency_us", or_null(latency_us)},
                    {"oversubscription", t.oversubscription[i]},
-                   {"bisection_gbps", said(span.bisection_gbps)}});
+                   {"bisection_gbps", or_null(extent.bisection_gbps)}});
   }
   return out;
 }
@@ -198,10 +198,10 @@ Json describe_cluster(const ClusterSpec& spec) {
   const Topology topology(spec);
   const TopologyColumns& t = topology.columns();
   Sum cpus, mem_gib, gpu_mem_gib, idle_w, busy_w, price;
-  int64_t without = 0, spot = 0;
+  int64_t nodes_without_gpus = 0, spot = 0;
   std::set<int32_t> zones;
   for (const Node& node : spec.nodes) {
-    without += node.gpus == 0;
+    nodes_without_gpus += node.gpus == 0;
     spot += node.spot;
     zones.insert(node.zone);
     if (node.gpus == 0) continue;
@@ -217,7 +217,7 @@ Json describe_cluster(const ClusterSpec& spec) {
   return {{"text", spec.text},
           {"about", spec.about},
           {"nodes", spec.nodes.size()},
-          {"nodes_without_gpus", without},
+          {"nodes_without_gpus", nodes_without_gpus},
           {"spot_nodes", spot},
           {"gpus", gpus},
           {"max_gpus_per_node", spec.max_gpus_per_node()},

@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostReplicas = 1000;
+constexpr int kMaxReplicas = 1000;
 
 struct Options : CommonOptions {
   CellOptions cells;
@@ -34,12 +34,12 @@ struct Options : CommonOptions {
 };
 
 // Adds a cell of --trace for each --congestion, and the validation cells which choose the baseline.
-void cells_of_trace(const Options& options, EvaluateOptions& how) {
+void cells_of_trace(const Options& options, EvaluateOptions& evaluate_options) {
   if (options.validate_from.empty() != options.validate_to.empty()) {
     throw InputError("--validate-from, --validate-to", "both or none", "one of them");
   }
-  if (options.replicas < 1 || options.replicas > kMostReplicas) {
-    throw InputError("--replicas", "1 to " + std::to_string(kMostReplicas),
+  if (options.replicas < 1 || options.replicas > kMaxReplicas) {
+    throw InputError("--replicas", "1 to " + std::to_string(kMaxReplicas),
                      std::to_string(options.replicas));
   }
   if (!options.out.empty()) throw InputError("--out", "--cells with it", "none");
@@ -54,31 +54,31 @@ void cells_of_trace(const Options& options, EvaluateOptions& how) {
     cell.replicas = options.replicas;
     cell.seed = options.scenario.seed;
     if (!options.validate_to.empty()) {
-      CellSpec choosing = cell;
-      choosing.name = "validation " + cell.name;
-      choosing.scenario.window.jobs_from.reset();
-      choosing.scenario.window.jobs_count.reset();
-      choosing.scenario.window.from = options.validate_from;
-      choosing.scenario.window.to = options.validate_to;
-      cell.chosen_on = {choosing.name};
-      how.choosing.push_back(choosing);
+      CellSpec validation = cell;
+      validation.name = "validation " + cell.name;
+      validation.scenario.window.jobs_from.reset();
+      validation.scenario.window.jobs_count.reset();
+      validation.scenario.window.from = options.validate_from;
+      validation.scenario.window.to = options.validate_to;
+      cell.chosen_on = {validation.name};
+      evaluate_options.validation.push_back(validation);
     }
-    how.cells.push_back(cell);
+    evaluate_options.cells.push_back(cell);
   }
 }
 
-Challenger seeds_of(const std::string& checkpoints) {
-  Challenger seeds;
+CandidateSpec read_seeds(const std::string& checkpoints) {
+  CandidateSpec seeds;
   std::map<std::string, std::string> seen;    // folder by manifest: a copy is not a different seed
   std::pair<std::string, std::string> first;  // folder and agent
   const auto [label, folders] = named_policy(checkpoints);
-  for (const std::string& folder : list_of(folders, "--checkpoint")) {
+  for (const std::string& folder : split_list(folders, "--checkpoint")) {
     const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
     const std::string what = std::filesystem::exists(manifest) ? read_file(manifest) : folder;
-    const auto [other, fresh] = seen.emplace(what, folder);
-    if (!fresh) {
+    const auto [previous, inserted] = seen.emplace(what, folder);
+    if (!inserted) {
       throw InputError("--checkpoint", "each seed once",
-                       "'" + other->second + "' and '" + folder + "', which are the same");
+                       "'" + previous->second + "' and '" + folder + "', which are the same");
     }
     // An unreadable checkpoint is reported where it is opened.
     if (std::filesystem::exists(manifest)) {
@@ -102,20 +102,20 @@ Challenger seeds_of(const std::string& checkpoints) {
   return seeds;
 }
 
-std::vector<Challenger> candidates_of(const Options& options) {
+std::vector<CandidateSpec> read_candidates(const Options& options) {
   if (options.checkpoints.empty() && options.candidate.empty()) {
     throw InputError("evaluate", "--checkpoint or --candidate", "neither");
   }
-  std::vector<Challenger> out;
+  std::vector<CandidateSpec> out;
   if (!options.candidate.empty()) {
-    for (const std::string& policy : policies_of(options.candidate, "--candidate")) {
+    for (const std::string& policy : split_policies(options.candidate, "--candidate")) {
       out.push_back({named_policy(policy).name, {policy}});
     }
   }
   if (options.checkpoints.empty()) return out;
-  const Challenger seeds = seeds_of(options.checkpoints);
-  for (const Challenger& other : out) {
-    if (other.name != seeds.name) continue;
+  const CandidateSpec seeds = read_seeds(options.checkpoints);
+  for (const CandidateSpec& previous : out) {
+    if (previous.name != seeds.name) continue;
     throw InputError("--candidate, --checkpoint", "each once", "'" + seeds.name + "' in both");
   }
   out.push_back(seeds);
@@ -123,11 +123,11 @@ std::vector<Challenger> candidates_of(const Options& options) {
 }
 
 // Prints the number of openings of each trace's test split, which is part of the result.
-void print_openings(const Evaluation& result) {
+void print_test_openings(const Evaluation& result) {
   for (size_t i = 0; i < result.cells.size(); ++i) {
     const CellResult& cell = result.cells[i];
-    const bool said = i > 0 && result.cells[i - 1].facts.sha256 == cell.facts.sha256;
-    if (cell.test_openings == 0 || said) continue;
+    const bool repeated = i > 0 && result.cells[i - 1].facts.sha256 == cell.facts.sha256;
+    if (cell.test_openings == 0 || repeated) continue;
     std::printf("the test split of %s was opened %lld time%s, this one included\n",
                 cell.facts.trace.c_str(), static_cast<long long>(cell.test_openings),
                 cell.test_openings == 1 ? "" : "s");
@@ -156,39 +156,39 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const auto file =
       options.cells.read(app, {"--validate-from", "--validate-to", "--replicas", "--seed"});
-  EvaluateOptions how;
-  how.candidates = candidates_of(options);
+  EvaluateOptions evaluate_options;
+  evaluate_options.candidates = read_candidates(options);
   if (!options.against.empty()) {
-    how.against = policies_of(options.against, "--against");
+    evaluate_options.against = split_policies(options.against, "--against");
   } else if (file) {
-    how.against = file->against;
+    evaluate_options.against = file->against;
   }
-  std::vector<std::string> named = how.against;
-  for (const Challenger& candidate : how.candidates) {
+  std::vector<std::string> named = evaluate_options.against;
+  for (const CandidateSpec& candidate : evaluate_options.candidates) {
     named.insert(named.end(), candidate.policies.begin(), candidate.policies.end());
   }
   std::sort(named.begin(), named.end());
   named.erase(std::unique(named.begin(), named.end()), named.end());
   options.finish(named);
-  if (!options.against.empty()) check_policies(how.against, options.run.rules, "--against");
-  for (const Challenger& candidate : how.candidates) {
+  if (!options.against.empty()) check_policies(evaluate_options.against, options.run.rules, "--against");
+  for (const CandidateSpec& candidate : evaluate_options.candidates) {
     check_policies(candidate.policies, options.run.rules, "--candidate");
   }
   if (file) {
-    how.cells = options.cells.selected(*file);
-    how.choosing = choosing_cells(*file, how.cells);
-    check_traces(how.choosing);
-    how.results = options.out;
-    how.test_log = find_test_log(file->path);
+    evaluate_options.cells = options.cells.selected(*file);
+    evaluate_options.validation = validation_cells(*file, evaluate_options.cells);
+    check_traces(evaluate_options.validation);
+    evaluate_options.results = options.out;
+    evaluate_options.test_log = find_test_log(file->path);
   } else {
-    cells_of_trace(options, how);
+    cells_of_trace(options, evaluate_options);
   }
   // Long traces take a while to read.
   if (file) std::fprintf(stderr, "reading the cells of %s\n", file->path.c_str());
-  how.run_of = [&](const std::string& policy) { return options.run_of(policy); };
-  how.progress = progress_log();
-  const Evaluation result = evaluate(how);
-  note_limits(result.limits_notes);
+  evaluate_options.run_of = [&](const std::string& policy) { return options.run_of(policy); };
+  evaluate_options.progress = progress_log();
+  const Evaluation result = evaluate(evaluate_options);
+  print_limit_notes(result.missing_limits_notes);
   std::vector<std::string> notes;  // without repetitions: several cells may use one trace
   for (const CellResult& cell : result.cells) {
     for (const std::string& note : cell.facts.notes) {
@@ -196,7 +196,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
     }
   }
   for (const std::string& note : notes) std::fprintf(stderr, "%s\n", note.c_str());
-  const std::vector<SummaryRow> summary = summarise(result.cells, how.cells.front().seed);
+  const std::vector<SummaryRow> summary = summarise(result.cells, evaluate_options.cells.front().seed);
   Json out;
   if (file) out["cells_file"] = {{"path", file->path}, {"sha256", file->sha256}};
   out["cells"] = Json::array();
@@ -204,11 +204,11 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   out["summary"] = Json::array();
   for (const SummaryRow& row : summary) out["summary"].push_back(summary_json(row));
   out["left_out"] = Json::array();
-  for (const auto& [cell, reason] : result.left_out) {
+  for (const auto& [cell, reason] : result.skipped) {
     out["left_out"].push_back({{"cell", cell}, {"reason", reason}});
   }
-  options.show(out, [&] {
-    for (const auto& [cell, reason] : result.left_out) {
+  options.print_result(out, [&] {
+    for (const auto& [cell, reason] : result.skipped) {
       std::printf("left out: %s (%s)\n", cell.c_str(), reason.c_str());
     }
     if (file) {
@@ -217,10 +217,10 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
       for (const CellResult& cell : result.cells) print_cell(cell);
     }
     if (result.cells.size() > 1) print_summary(summary);
-    print_openings(result);
+    print_test_openings(result);
   });
   AtomicFiles files;
-  options.keep(out, files);
+  options.save(out, files);
   return 0;
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 const char* verdict(const CellResult& cell) {
   if (cell.unfinished() > 0) return "FAILED: jobs did not finish";
-  if (!std::isfinite(cell.versus.ratio)) return "no ratio: all jobs of one of the two take no time";
-  const Interval& interval = cell.versus.interval;
+  if (!std::isfinite(cell.vs_baseline.ratio)) return "no ratio: all jobs of one of the two take no time";
+  const Interval& interval = cell.vs_baseline.interval;
   if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
   if (interval.hi < 1) return "better";
   if (interval.lo > 1) return "WORSE";
@@ -26,61 +26,61 @@ const char* verdict(const CellResult& cell) {
 }
 
 // Verdict on how much of a candidate's advantage comes from training.
-const char* learning_verdict(const CellResult& cell) {
-  const Rival& self = *cell.untrained_self();
-  const Interval& interval = self.candidate_over_it.interval;
-  if (cell.unfinished() + self.score.unfinished > 0) return "no verdict: jobs did not finish";
+const char* training_verdict(const CellResult& cell) {
+  const ComparedPolicy& untrained_rival = *cell.untrained_result();
+  const Interval& interval = untrained_rival.candidate_ratio.interval;
+  if (cell.unfinished() + untrained_rival.score.unfinished > 0) return "no verdict: jobs did not finish";
   if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
   if (interval.hi < 1) return "training made it better";
   if (interval.lo > 1) return "training made it WORSE";
   return "not told apart: its lead over others, if any, is that of its untrained self";
 }
 
-std::vector<std::string> score_cells(const char* mark, const Score& score) {
+std::vector<std::string> score_cells(const char* mark, const PolicyScore& score) {
   return {std::string(mark) + " " + score.name, level_name(score.level),
           speed_level_name(score.speeds),       number_text(score.mean_jct_s, 1),
           number_text(score.p99_jct_s, 1),      number_text(score.max_wait_s, 1),
           number_text(score.preemptions, 1),    std::to_string(score.unfinished)};
 }
 
-std::string ratio_text(const Versus& versus) {
-  if (!std::isfinite(versus.ratio)) return "no ratio";
-  return number_text(versus.ratio, 3) + " " + interval_text(versus.interval.lo, versus.interval.hi);
+std::string ratio_text(const RatioEstimate& vs_baseline) {
+  if (!std::isfinite(vs_baseline.ratio)) return "no ratio";
+  return number_text(vs_baseline.ratio, 3) + " " + interval_text(vs_baseline.interval.lo, vs_baseline.interval.hi);
 }
 
 // Figures which get worse are part of the verdict even if the mean improves.
-std::string and_grown(const CellResult& cell) {
-  const std::vector<std::string> grown = cell.grown();
-  if (cell.unfinished() > 0 || grown.empty()) return "";
-  return (cell.versus.ratio < 1 ? ", but " : "; also ") + join(grown);
+std::string regressions_suffix(const CellResult& cell) {
+  const std::vector<std::string> regressions = cell.regressions();
+  if (cell.unfinished() > 0 || regressions.empty()) return "";
+  return (cell.vs_baseline.ratio < 1 ? ", but " : "; also ") + join(regressions);
 }
 
-std::string found(const CellResult& cell) {
-  const bool has_ratio = std::isfinite(cell.versus.ratio);
-  return (has_ratio ? ratio_text(cell.versus) + ", " : "") + verdict(cell) + and_grown(cell);
+std::string result_text(const CellResult& cell) {
+  const bool has_ratio = std::isfinite(cell.vs_baseline.ratio);
+  return (has_ratio ? ratio_text(cell.vs_baseline) + ", " : "") + verdict(cell) + regressions_suffix(cell);
 }
 
 std::string mean_and_worst(const Spread& of) {
   return number_text(of.mean, 3) + " (" + number_text(of.worst, 3) + ")";
 }
 
-void print_players(const CellResult& cell) {
+void print_policies(const CellResult& cell) {
   TextTable table({"  policy", "information", "speeds", "mean JCT s", "p99 s", "max wait s",
                    "preempt", "unfinished", "candidate / it [95 %]"},
                   3);
-  for (const Score& score : cell.candidates) table.row(score_cells(">", score));
-  if (const Rival* self = cell.untrained_self()) {
-    std::vector<std::string> cells = score_cells("u", self->score);
-    cells.push_back(ratio_text(self->candidate_over_it));
+  for (const PolicyScore& score : cell.candidates) table.row(score_cells(">", score));
+  if (const ComparedPolicy* untrained_rival = cell.untrained_result()) {
+    std::vector<std::string> cells = score_cells("u", untrained_rival->score);
+    cells.push_back(ratio_text(untrained_rival->candidate_ratio));
     table.row(cells);
   }
   for (size_t i = 0; i < cell.rivals.size(); ++i) {
-    const Rival& rival = cell.rivals[i];
-    const char* mark = i == cell.yardstick        ? i == cell.best_hindsight ? "*+" : "*"
+    const ComparedPolicy& rival = cell.rivals[i];
+    const char* mark = i == cell.baseline        ? i == cell.best_hindsight ? "*+" : "*"
                        : i == cell.best_hindsight ? "+"
                                                   : " ";
     std::vector<std::string> cells = score_cells(mark, rival.score);
-    cells.push_back(ratio_text(rival.candidate_over_it));
+    cells.push_back(ratio_text(rival.candidate_ratio));
     table.row(cells);
   }
   if (cell.oracle) {
@@ -89,7 +89,7 @@ void print_players(const CellResult& cell) {
   }
   if (!cell.facts.no_bound.empty()) {
     table.line("no bound, for knowing run times bounds nothing here: " + cell.facts.no_bound);
-    for (const Score& score : cell.bounds) table.row(score_cells(" ", score));
+    for (const PolicyScore& score : cell.bounds) table.row(score_cells(" ", score));
   }
   std::fputs(table.text().c_str(), stdout);
 }
@@ -106,34 +106,34 @@ void print_cell(const CellResult& cell) {
               fmt::format("{:.4g}", cell.facts.factor).c_str(), load_text(cell.facts.load).c_str(),
               cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
   if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
-  print_players(cell);
+  print_policies(cell);
   std::printf("\n%s / %s (* yardstick, chosen %s): %s; %s (%d blocks)\n",
-              cell.candidate_name.c_str(), cell.yardstick_score().name.c_str(),
-              cell.validated ? "on validation" : "in hindsight", found(cell).c_str(),
-              cell.judged ? "judged" : "not judged", cell.versus.blocks);
-  if (const Rival* self = cell.untrained_self()) {
+              cell.candidate_name.c_str(), cell.baseline_score().name.c_str(),
+              cell.validated ? "on validation" : "in hindsight", result_text(cell).c_str(),
+              cell.conclusive ? "judged" : "not judged", cell.vs_baseline.blocks);
+  if (const ComparedPolicy* untrained_rival = cell.untrained_result()) {
     std::printf("to its untrained self (u), drawn in the same way: %s, %s\n",
-                ratio_text(self->candidate_over_it).c_str(), learning_verdict(cell));
+                ratio_text(untrained_rival->candidate_ratio).c_str(), training_verdict(cell));
   }
   std::printf("to the best in hindsight of %zu (+): %s; headroom %s (hindsight %s), captured %s\n",
               cell.rivals.size(), number_text(cell.ratio_hindsight(), 3).c_str(),
               percent_text(cell.headroom(), 1).c_str(),
               percent_text(cell.headroom_hindsight(), 1).c_str(),
-              number_text(cell.captured(), 2).c_str());
+              number_text(cell.oracle_gap_closed(), 2).c_str());
   std::string largest;
   if (const std::optional<int> of = cell.largest_class()) {
     largest = fmt::format("JCT of the jobs of {} GPUs x {}, ", size_class_name(*of),
                           number_text(cell.largest_class_jct_ratio(), 3));
   }
   std::printf("p99 x %s, %slongest wait x %s, preemptions x %s\n",
-              number_text(cell.over_yardstick(&Score::p99_jct_s), 3).c_str(), largest.c_str(),
-              number_text(cell.over_yardstick(&Score::max_wait_s), 3).c_str(),
-              number_text(cell.over_yardstick(&Score::preemptions), 3).c_str());
+              number_text(cell.ratio_to_baseline(&PolicyScore::p99_jct_s), 3).c_str(), largest.c_str(),
+              number_text(cell.ratio_to_baseline(&PolicyScore::max_wait_s), 3).c_str(),
+              number_text(cell.ratio_to_baseline(&PolicyScore::preemptions), 3).c_str());
   std::printf("%s preemptions a job, of them %s moves; %s within 10 minutes of another\n",
-              number_text(cell.per_job(&Score::preemptions), 2).c_str(),
-              number_text(cell.per_job(&Score::moves), 2).c_str(),
-              number_text(cell.mean(&Score::soon_again), 0).c_str());
-  if (const double early = cell.mean(&Score::ended_early); early > 0) {
+              number_text(cell.per_job(&PolicyScore::preemptions), 2).c_str(),
+              number_text(cell.per_job(&PolicyScore::migrations), 2).c_str(),
+              number_text(cell.mean(&PolicyScore::rapid_repreemptions), 0).c_str());
+  if (const double early = cell.mean(&PolicyScore::ended_early); early > 0) {
     std::printf("%.1f jobs were ended early: the ratio counts them with the others\n", early);
   }
 }
@@ -143,15 +143,15 @@ void print_cells(const std::vector<CellResult>& cells) {
                    "ratio [95 %]", "hinds.", "untr.", "headr.", "captured", "verdict"},
                   4);
   for (const CellResult& cell : cells) {
-    const Score& first = cell.candidates.front();
-    const Rival* self = cell.untrained_self();
-    table.row({cell.cell, cell.candidate_name, level_name(first.level),
-               speed_level_name(first.speeds), std::to_string(cell.facts.jobs),
-               load_text(cell.facts.load), cell.yardstick_score().name, ratio_text(cell.versus),
+    const PolicyScore& first_score = cell.candidates.front();
+    const ComparedPolicy* untrained_rival = cell.untrained_result();
+    table.row({cell.cell, cell.candidate_name, level_name(first_score.level),
+               speed_level_name(first_score.speeds), std::to_string(cell.facts.jobs),
+               load_text(cell.facts.load), cell.baseline_score().name, ratio_text(cell.vs_baseline),
                number_text(cell.ratio_hindsight(), 3),
-               self == nullptr ? "-" : number_text(self->candidate_over_it.ratio, 3),
-               percent_text(cell.headroom_hindsight(), 1), number_text(cell.captured(), 2),
-               verdict(cell) + std::string(cell.judged ? "" : " (not judged)") + and_grown(cell)});
+               untrained_rival == nullptr ? "-" : number_text(untrained_rival->candidate_ratio.ratio, 3),
+               percent_text(cell.headroom_hindsight(), 1), number_text(cell.oracle_gap_closed(), 2),
+               verdict(cell) + std::string(cell.conclusive ? "" : " (not judged)") + regressions_suffix(cell)});
   }
   std::fputs(table.text().c_str(), stdout);
   std::string last;  // print the reason once per cell
@@ -177,9 +177,9 @@ void print_summary(const std::vector<SummaryRow>& rows) {
     }
     line("ratio, geometric mean", row.pooled.ratio);
     line("ratio, interquartile mean", row.pooled.iqm);
-    line("captured", row.pooled.captured);
+    line("captured", row.pooled.oracle_gap_closed);
     line("probability of improvement", row.pooled.improvement);
-    for (const Against& one : row.against) {
+    for (const PolicyComparison& one : row.against) {
       if (one.policy == "untrained") line("ratio to its untrained self", one.ratio);
     }
     std::printf("  %d better, %d worse, the worst cell %s; to the best in hindsight %s\n",
@@ -190,7 +190,7 @@ void print_summary(const std::vector<SummaryRow>& rows) {
                 mean_and_worst(row.max_wait).c_str(), mean_and_worst(row.preemptions).c_str());
     std::printf("  %s preemptions a job, %s in all within 10 minutes of another of the job\n",
                 number_text(row.preemptions_per_job, 2).c_str(),
-                number_text(row.soon_again, 0).c_str());
+                number_text(row.rapid_repreemptions, 0).c_str());
     if (std::isfinite(row.decisions_per_s)) {
       std::printf("  %.0f decisions a second on one core", row.decisions_per_s);
       if (row.training_core_s > 0)

@@ -36,9 +36,9 @@ struct Options : CommonOptions {
   EvolutionOptions evolution;
 };
 
-void check_range(const char* option, int value, int least, int most) {
-  if (value >= least && value <= most) return;
-  throw InputError(option, std::to_string(least) + " to " + std::to_string(most),
+void check_range(const char* option, int value, int min_value, int limit) {
+  if (value >= min_value && value <= limit) return;
+  throw InputError(option, std::to_string(min_value) + " to " + std::to_string(limit),
                    std::to_string(value));
 }
 
@@ -50,19 +50,19 @@ void add_episodes(const CellSpec& cell, const Source& source, int count, const O
   const Window span = select_window(whole, window);
   int64_t first = 0;
   for (const Job& job : source.trace.jobs) first += job.submit_us < span.from_us;
-  const int64_t most = std::min<int64_t>(options.episode_jobs, span.scored);
+  const int64_t limit = std::min<int64_t>(options.episode_jobs, span.scored);
   for (int e = 0; e < count; ++e) {
     throw_if_interrupted();
-    WindowOptions one = window;
-    one.from.clear(), one.to.clear();
-    one.warmup = options.episode_warmup;
-    one.jobs_from = first + (count > 1 ? (span.scored - most) * e / (count - 1) : 0);
-    one.jobs_count = most;
+    WindowOptions window_options = window;
+    window_options.from.clear(), window_options.to.clear();
+    window_options.warmup = options.episode_warmup;
+    window_options.jobs_from = first + (count > 1 ? (span.scored - limit) * e / (count - 1) : 0);
+    window_options.jobs_count = limit;
     // Later jobs of the trace belong to other episodes: never play them here.
-    one.after = options.drain ? AfterWindow::kNothing : AfterWindow::kRepeat;
+    window_options.after = options.drain ? AfterWindow::kNothing : AfterWindow::kRepeat;
     try {
       const Scenario scenario =
-          make_scenario(source, one, cell.scenario.congestion, cell.scenario.cost_scale);
+          make_scenario(source, window_options, cell.scenario.congestion, cell.scenario.cost_scale);
       out.push_back(replica_of(scenario, rng.split(static_cast<uint64_t>(e))));
     } catch (const InputError&) {
       if (!cell.scenario.congestion) throw;  // else: congestion not reachable here, skip it
@@ -70,7 +70,7 @@ void add_episodes(const CellSpec& cell, const Source& source, int count, const O
   }
 }
 
-std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, Sources& sources, int count,
+std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCache& sources, int count,
                                   const Options& options) {
   std::vector<Scenario> out;
   const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
@@ -114,7 +114,7 @@ std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& 
 }
 
 // All options of the command except those which do not affect the search.
-std::string deciding_options(const CLI::App& app) {
+std::string options_affecting_results(const CLI::App& app) {
   constexpr std::array kOthers = {
       "generations=", "resume=", "out=", "json=", "json-out=", "checkpoint="};
   std::string out;
@@ -191,16 +191,16 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   }
   if (!options.checkpoint.empty()) check_checkpoint_place(options.checkpoint);
   if (!options.out.empty()) {
-    for (const std::filesystem::path& there :
+    for (const std::filesystem::path& output_path :
          {std::filesystem::path(options.out), search_state_path(options.out)}) {
-      if (options.resume || !std::filesystem::exists(there)) continue;
-      throw InputError(there.string(), "a new file, or --resume to go on with a search",
+      if (options.resume || !std::filesystem::exists(output_path)) continue;
+      throw InputError(output_path.string(), "a new file, or --resume to go on with a search",
                        "one that is there");
     }
     check_writable(options.out);
   }
-  if (!options.learn.empty()) options.evolution.learn = list_of(options.learn, "--learn");
-  if (!options.drop.empty()) options.evolution.drop = list_of(options.drop, "--drop");
+  if (!options.learn.empty()) options.evolution.learn = split_list(options.learn, "--learn");
+  if (!options.drop.empty()) options.evolution.drop = split_list(options.drop, "--drop");
   options.evolution.seed = options.scenario.seed;
   options.evolution.progress = progress_log();
   const RunOptions run = options.run_of(options.policy);
@@ -210,12 +210,12 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
 
   const std::optional<CellFile> file =
       options.cells.read(app, {"--validate-from", "--validate-to"});
-  std::vector<CellSpec> cells, later;
+  std::vector<CellSpec> cells, validation_cells;
   if (file) {
     if (options.validate_on.empty()) throw InputError("--validate-on", "cells", "none");
     cells = options.cells.selected(*file);
-    later = select_cells(*file, list_of(options.validate_on, "--validate-on"));
-    check_traces(later);
+    validation_cells = select_cells(*file, split_list(options.validate_on, "--validate-on"));
+    check_traces(validation_cells);
   } else {
     if (!options.validate_on.empty()) {
       throw InputError("--validate-on", "--cells, whose cells it names", "no --cells");
@@ -224,22 +224,22 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
       throw InputError("--validate-from", "a window of the trace", "none");
     }
     cells = cells_of_trace(options, options.scenario.window.from, options.scenario.window.to);
-    later = cells_of_trace(options, options.validate_from, options.validate_to);
+    validation_cells = cells_of_trace(options, options.validate_from, options.validate_to);
   }
-  Sources sources;
+  SourceCache sources;
   const std::vector<Scenario> episodes = episodes_of(cells, sources, options.episodes, options);
   const std::vector<Scenario> validation =
-      episodes_of(later, sources, options.validation_episodes, options);
+      episodes_of(validation_cells, sources, options.validation_episodes, options);
   EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
-                     later, options.episodes, options.episode_jobs, options.drop,
+                     validation_cells, options.episodes, options.episode_jobs, options.drop,
                      options.validation_episodes, options.episode_warmup, options.drain,
-                     deciding_options(app), sources.hashes()});
+                     options_affecting_results(app), sources.hashes()});
   Evolved evolved;
   try {
     evolved = evolve(episodes, validation, options.policy, run, options.evolution, start,
-                     options.resume ? files.earlier() : EvolutionState{},
+                     options.resume ? files.load_state() : EvolutionState{},
                      [&](const EvolutionState& state) {
-                       files.keep(state);
+                       files.save(state);
                        throw_if_interrupted();
                      });
   } catch (const Interrupted&) {
@@ -255,7 +255,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                     {"episodes", episodes.size()},
                     {"validation_episodes", validation.size()},
                     {"played", evolved.played}};
-  options.show(out, [&] {
+  options.print_result(out, [&] {
     std::printf("%s: validation x %s of the start's (generation %d, %lld episodes played)\n",
                 options.policy.c_str(), number_text(evolved.ratio, 4).c_str(), evolved.generation,
                 static_cast<long long>(evolved.played));
@@ -267,7 +267,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     save_checkpoint(pilot_checkpoint(options.out), options.checkpoint);
   }
   AtomicFiles document;  // the search has already written its own files
-  options.keep(out, document);
+  options.save(out, document);
   return 0;
 }
 

@@ -38,20 +38,20 @@ void write_cells(YAML::Emitter& out, const char* key, const std::vector<CellSpec
 }
 
 // Writes every setting of the search except its number of generations.
-void write_how(YAML::Emitter& out, const EvolveFiles::Search& search) {
+void write_search_options(YAML::Emitter& out, const EvolveFiles::Search& search) {
   entry(out, "learner", "SNES");
   entry(out, "episodes_a_cell", std::to_string(search.episodes));
   entry(out, "episode_jobs", std::to_string(search.episode_jobs));
   entry(out, "episode_warmup", search.warmup);
   entry(out, "after_an_episode", search.drain ? "nothing" : "its jobs again");
   entry(out, "validation_episodes_a_cell", std::to_string(search.validation_episodes));
-  entry(out, "candidates", std::to_string(search.how.candidates));
-  entry(out, "episodes_a_generation", std::to_string(search.how.episodes));
-  entry(out, "step", shortest(search.how.step));
+  entry(out, "candidates", std::to_string(search.evolution.candidates));
+  entry(out, "episodes_a_generation", std::to_string(search.evolution.episodes));
+  entry(out, "step", shortest(search.evolution.step));
   entry(out, "drop",
-        search.drop.empty() ? "none" : search.drop + " in " + shortest(search.how.drop_share));
-  entry(out, "tails", shortest(search.how.tails));
-  entry(out, "seed", std::to_string(search.how.seed));
+        search.drop.empty() ? "none" : search.drop + " in " + shortest(search.evolution.drop_share));
+  entry(out, "tails", shortest(search.evolution.tails));
+  entry(out, "seed", std::to_string(search.evolution.seed));
   write_cells(out, "cells", search.cells);
   write_cells(out, "validation", search.validation);
 }
@@ -63,8 +63,8 @@ std::string hash_of(const EvolveFiles::Search& search) {
   for (const Settings* settings : {&search.given, &search.start}) {
     for (const Setting& s : settings->entries()) entry(all, s.key, s.value);
   }
-  for (const std::string& name : search.how.learn) entry(all, "learn", name);
-  write_how(all, search);
+  for (const std::string& name : search.evolution.learn) entry(all, "learn", name);
+  write_search_options(all, search);
   entry(all, "options", search.options);
   for (const std::string& sha256 : search.traces) entry(all, "trace", sha256);
   all << YAML::EndMap;
@@ -73,33 +73,33 @@ std::string hash_of(const EvolveFiles::Search& search) {
 
 }  // namespace
 
-EvolveFiles::EvolveFiles(Search search) : search_(std::move(search)), inputs_(hash_of(search_)) {}
+EvolveFiles::EvolveFiles(Search search) : search_(std::move(search)), inputs_sha256_(hash_of(search_)) {}
 
 std::filesystem::path search_state_path(std::filesystem::path out) {
   return out.replace_extension(".search.json");
 }
 
-EvolutionState EvolveFiles::earlier() {
+EvolutionState EvolveFiles::load_state() {
   const std::string where = search_state_path(search_.out).string();
   const std::string text = read_file(where);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("inputs_sha256") || !json.contains("state")) {
     throw InputError(where, "the state of a search", "something else");
   }
-  if (json["inputs_sha256"] != inputs_) {
+  if (json["inputs_sha256"] != inputs_sha256_) {
     throw InputError(where, "a search with the same options, but for --generations", "another");
   }
-  earlier_core_s_ = json.value("core_s", -1.0);
+  previous_core_s_ = json.value("core_s", -1.0);
   return evolution_state(json["state"].dump(), where);
 }
 
-void EvolveFiles::keep(const EvolutionState& state) const {
+void EvolveFiles::save(const EvolutionState& state) const {
   if (search_.out.empty()) return;
   AtomicFiles files;
   files.add(search_.out, policy_yaml(state));
-  nlohmann::json json = {{"inputs_sha256", inputs_},
+  nlohmann::json json = {{"inputs_sha256", inputs_sha256_},
                          {"state", nlohmann::json::parse(to_json(state))}};
-  if (earlier_core_s_ >= 0) json["core_s"] = earlier_core_s_ + process_cpu_s();
+  if (previous_core_s_ >= 0) json["core_s"] = previous_core_s_ + process_cpu_s();
   files.add(search_state_path(search_.out), json.dump() + "\n");
   files.commit();
 }
@@ -121,7 +121,7 @@ std::string EvolveFiles::policy_yaml(const EvolutionState& state) const {
   entry(out, "generation_kept", std::to_string(state.best.generation));
   entry(out, "validation_ratio_to_start", shortest(state.best.ratio));
   entry(out, "played", std::to_string(state.best.played));
-  write_how(out, search_);
+  write_search_options(out, search_);
   out << YAML::EndMap << YAML::EndMap;
   return std::string(out.c_str()) + "\n";
 }

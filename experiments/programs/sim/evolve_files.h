@@ -19,7 +19,7 @@ class EvolveFiles {
   struct Search {
     std::filesystem::path out;  // empty: no files
     std::string policy;
-    EvolutionOptions how;
+    EvolutionOptions evolution;
     Settings given, start;
     std::vector<CellSpec> cells, validation;
     int episodes = 0, episode_jobs = 0;
@@ -34,18 +34,18 @@ class EvolveFiles {
   explicit EvolveFiles(Search search);
 
   // Reads the saved state. Throws InputError if there is none or it belongs to another search.
-  EvolutionState earlier();
+  EvolutionState load_state();
 
   // Writes policy and state, with the CPU seconds of this and previous processes. Does nothing if
   // `out` is empty. Throws RunError if writing fails.
-  void keep(const EvolutionState& state) const;
+  void save(const EvolutionState& state) const;
 
  private:
   std::string policy_yaml(const EvolutionState& state) const;
 
   Search search_;
-  std::string inputs_;         // hash of everything which affects the search
-  double earlier_core_s_ = 0;  // CPU seconds before a resume; below 0: unknown
+  std::string inputs_sha256_;         // hash of everything which affects the search
+  double previous_core_s_ = 0;  // CPU seconds before a resume; below 0: unknown
 };
 
 }  // namespace yard::sim

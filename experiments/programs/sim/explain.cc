@@ -30,7 +30,7 @@ struct Options : CommonOptions {
 };
 
 // The numeric settings of the rule in a checkpoint or policy file. Throws InputError.
-Settings numbers_in(const std::string& checkpoint) {
+Settings numeric_settings_of(const std::string& checkpoint) {
   if (checkpoint.ends_with(".yaml") || checkpoint.ends_with(".yml")) {
     return policy_file(checkpoint, "joint");
   }
@@ -55,7 +55,7 @@ std::string policy_yaml(const Options& options, const Explained& explained) {
   for (const Term& term : explained.terms) entry(term.name, term.value);
   out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   entry("explains", std::filesystem::path(options.checkpoint).filename().string());
-  entry("keeps_of_its_gain", shortest(std::round(explained.kept * 1e3) / 1e3));
+  entry("keeps_of_its_gain", shortest(std::round(explained.gain_share * 1e3) / 1e3));
   out << YAML::EndMap << YAML::EndMap;
   return std::string(out.c_str()) + "\n";
 }
@@ -70,16 +70,16 @@ Json json_of(const Explained& explained) {
     }
     terms.push_back({{"name", term.name},
                      {"value", term.value},
-                     {"default", term.usual},
+                     {"default", term.default_value},
                      {"about", term.about},
-                     {"kept", term.kept},
+                     {"kept", term.gain_share},
                      {"without", term.without},
                      {"without_by_class", classes}});
   }
   return {{"terms", terms},
           {"ratio_to_defaults", explained.whole},
           {"formula_ratio_to_defaults", explained.formula},
-          {"kept", explained.kept}};
+          {"kept", explained.gain_share}};
 }
 
 void print(const Explained& explained) {
@@ -89,7 +89,7 @@ void print(const Explained& explained) {
   std::printf(" GPUs\n");
   for (const Term& term : explained.terms) {
     std::printf("%-18s %10s %10s %6s %28s", term.name.c_str(), term.value.c_str(),
-                term.usual.c_str(), number_text(term.kept, 2).c_str(),
+                term.default_value.c_str(), number_text(term.gain_share, 2).c_str(),
                 number_text(term.without, 3).c_str());
     for (const double ratio : term.without_by_class) {
       if (ratio > 0) {
@@ -103,7 +103,7 @@ void print(const Explained& explained) {
   std::printf(
       "mean JCT over that of joint's defaults: %s whole, %s by these terms: %s of the gain\n",
       number_text(explained.whole, 3).c_str(), number_text(explained.formula, 3).c_str(),
-      percent_text(explained.kept, 0).c_str());
+      percent_text(explained.gain_share, 0).c_str());
 }
 
 int run_explain(CLI::App& app, int argc, char** argv) {
@@ -129,7 +129,7 @@ int run_explain(CLI::App& app, int argc, char** argv) {
     throw InputError("--replicas", "1 to 1000", std::to_string(*replicas));
   }
   options.explain.progress = progress_log();
-  const Settings numbers = numbers_in(options.checkpoint);
+  const Settings numbers = numeric_settings_of(options.checkpoint);
   const bool is_file =
       options.checkpoint.ends_with(".yaml") || options.checkpoint.ends_with(".yml");
   const std::vector<TuneCell> cells =
@@ -138,10 +138,10 @@ int run_explain(CLI::App& app, int argc, char** argv) {
       explain(cells, is_file ? options.checkpoint : "checkpoint:" + options.checkpoint, "joint",
               numbers, options.explain);
   const Json out = json_of(explained);
-  options.show(out, [&] { print(explained); });
+  options.print_result(out, [&] { print(explained); });
   AtomicFiles files;
   if (!options.out.empty()) files.add(options.out, policy_yaml(options, explained));
-  options.keep(out, files);
+  options.save(out, files);
   return 0;
 }
 

@@ -20,7 +20,7 @@ constexpr int kStepS = 3600;
 
 struct Instance {
   Scenario scenario;
-  double best_s;
+  double optimal_s;
 };
 
 struct Gap {
@@ -46,15 +46,15 @@ Instance make_instance(uint64_t seed, int number, int gpus) {
           static_cast<double>(BestSchedule(tiny, gpus).total()) * kStepS};
 }
 
-Gap gap_of(const Contestant& who, const RunOptions& how, const std::vector<Instance>& instances) {
-  constexpr double kSame = 1e-9;
+Gap gap_of(const PreparedPolicy& prepared, const RunOptions& how, const std::vector<Instance>& instances) {
+  constexpr double kTolerance = 1e-9;
   Gap gap;
   for (const Instance& one : instances) {
-    const JctSummary all = run_prepared(one.scenario, who, how).summary.all;
-    const double over = static_cast<double>(all.sum_jct_us) / 1e6 / one.best_s - 1;
-    gap.mean += over / static_cast<double>(instances.size());
-    gap.worst = std::max(gap.worst, over);
-    gap.optimal += over < kSame;
+    const JctSummary all = run_prepared(one.scenario, prepared, how).summary.all;
+    const double gap_share = static_cast<double>(all.sum_jct_us) / 1e6 / one.optimal_s - 1;
+    gap.mean += gap_share / static_cast<double>(instances.size());
+    gap.worst = std::max(gap.worst, gap_share);
+    gap.optimal += gap_share < kTolerance;
   }
   return gap;
 }
@@ -75,11 +75,11 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   }
   RunOptions how;
   how.seed = seed;
-  std::vector<Contestant> contestants;
-  const std::vector<std::string> names = policies_of(policies, "--policy");
+  std::vector<PreparedPolicy> prepared_policies;
+  const std::vector<std::string> names = split_policies(policies, "--policy");
   check_policies(names, how.rules, "--policy");
   for (const std::string& name : names) {
-    contestants.push_back(prepare(name, how));
+    prepared_policies.push_back(prepare(name, how));
   }
   std::vector<Instance> instances;
   for (int i = 0; i < count; ++i) instances.push_back(make_instance(seed, i, gpus));
@@ -88,14 +88,14 @@ int run_gap(CLI::App& app, int argc, char** argv) {
     std::printf("%d instances of up to 4 jobs on %d GPUs, nothing costs\n\n", count, gpus);
   }
   TextTable table({"policy", "information", "mean gap", "worst", "optimal"}, 2);
-  for (const Contestant& who : contestants) {
-    const Gap gap = gap_of(who, how, instances);
-    out["gaps"].push_back({{"policy", who.name},
-                           {"information", level_name(who.level)},
+  for (const PreparedPolicy& prepared : prepared_policies) {
+    const Gap gap = gap_of(prepared, how, instances);
+    out["gaps"].push_back({{"policy", prepared.name},
+                           {"information", level_name(prepared.level)},
                            {"mean", gap.mean},
                            {"worst", gap.worst},
                            {"optimal", gap.optimal}});
-    table.row({who.name, level_name(who.level), percent_text(gap.mean, 2),
+    table.row({prepared.name, level_name(prepared.level), percent_text(gap.mean, 2),
                percent_text(gap.worst, 2), std::to_string(gap.optimal)});
   }
   std::fputs(json ? (out.dump(2) + "\n").c_str() : table.text().c_str(), stdout);

@@ -39,8 +39,8 @@ Json list_policies() {
 
 Json list_rules() {
   Json out = Json::array();
-  for (const std::string& name : PacingRegistry::names()) {
-    const Pacing::Info& info = PacingRegistry::info(name);
+  for (const std::string& name : RuleSetRegistry::names()) {
+    const RuleSet::Info& info = RuleSetRegistry::info(name);
     out.push_back({{"name", name},
                    {"information", "-"},
                    {"source", info.source},
@@ -82,7 +82,7 @@ Json list_clusters() {
 }
 
 // Replaces this process by yardmaster-train, which has these registries. Throws RunError.
-[[noreturn]] void ask_trainer(char** argv) {
+[[noreturn]] void exec_trainer(char** argv) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string program = self.parent_path() / "yardmaster-train";
@@ -107,7 +107,7 @@ int run_list(CLI::App& app, int argc, char** argv) {
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (kind == "agents" || kind == "learners" || kind == "networks" || kind == "tasks") {
-    ask_trainer(argv);
+    exec_trainer(argv);
   }
   Json rows = kind == "policies"   ? list_policies()
               : kind == "rules"    ? list_rules()
@@ -122,9 +122,9 @@ int run_list(CLI::App& app, int argc, char** argv) {
     std::fputs(listing_text(kind, rows[0]).c_str(), stdout);
     return 0;
   }
-  const bool plain = kind == "traces" || kind == "clusters";  // these have no level or source
+  const bool has_no_level = kind == "traces" || kind == "clusters";  // these have no level or source
   std::vector<const char*> keys = {"name", "information", "source", "fidelity"};
-  if (plain) keys = {"name", "about"};
+  if (has_no_level) keys = {"name", "about"};
   TextTable table({keys.begin(), keys.end()}, keys.size());
   for (const Json& row : rows) {
     std::vector<std::string> cells;

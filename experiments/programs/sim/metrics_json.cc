@@ -156,27 +156,27 @@ Json waits_json(const Waits* waits) {
 }
 
 // Adds figures which need metering at every step; null without it.
-void add_metered(const Scenario& scenario, const Metered* used, Json& out) {
+void add_metered_figures(const Scenario& scenario, const GpuUsage* metered, Json& out) {
   for (const char* key :
        {"gpu_hours", "goodput", "overhead", "fragmentation", "energy_kwh", "cost"}) {
     out[key] = nullptr;
   }
-  if (used == nullptr) return;
-  const GpuTime& time = used->time;
+  if (metered == nullptr) return;
+  const GpuTime& time = metered->time;
   out["gpu_hours"] = gpu_hours_json(time);
   out["goodput"] = ratio(time.running - time.lost, time.total());
   out["overhead"] = ratio(time.starting + time.saving + time.lost, time.total());
-  out["fragmentation"] = fragmentation_json(used->fragments);
-  out["fragmentation"]["mean_free_gpus"] = ratio(used->fragments.free, used->span_s);
-  out["energy_kwh"] = or_null(energy_kwh(scenario.cluster, *used));
-  if (const auto cost = cost_of(scenario.cluster, *used)) {
+  out["fragmentation"] = fragmentation_json(metered->fragments);
+  out["fragmentation"]["mean_free_gpus"] = ratio(metered->fragments.free, metered->span_s);
+  out["energy_kwh"] = or_null(energy_kwh(scenario.cluster, *metered));
+  if (const auto cost = cost_of(scenario.cluster, *metered)) {
     out["cost"] = {{"held", cost->held}, {"all", cost->all}};
   }
 }
 
 }  // namespace
 
-Json run_json(const Scenario& scenario, const Run& run, const Metered* used, const Waits* waits) {
+Json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered, const Waits* waits) {
   const Summary& s = run.summary;
   Json out = {{"policy", run.policy},
               {"rules", run.rules},
@@ -190,8 +190,8 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
   out["makespan_s"] = s.makespan_s;
   out["utilisation"] = s.utilisation;
   out["preemptions"] = s.preemptions;
-  out["moves"] = or_null(s.moves);
-  out["soon_again"] = or_null(s.soon_again);
+  out["moves"] = or_null(s.migrations);
+  out["soon_again"] = or_null(s.rapid_repreemptions);
   out["restarts"] = s.restarts;
   add_early(s.early, s.all.finished, out);
   out["failures"] = run.outcome.failures;
@@ -202,12 +202,12 @@ Json run_json(const Scenario& scenario, const Run& run, const Metered* used, con
   out["decisions"] = run.outcome.decisions;
   out["wall_s"] = run.wall_s;
   out["fairness"] =
-      fairness_json(fairness_of(scenario.trace, scenario.fixed, scenario.alone_us, run.outcome));
+      fairness_json(fairness_of(scenario.trace, scenario.fixed, scenario.isolated_us, run.outcome));
   out["deadlines"] = deadlines_json(deadlines_of(scenario.trace, run.outcome));
   out["accuracy"] = accuracy_json(accuracy_of(scenario.trace, run.outcome));
-  add_metered(scenario, used, out);
+  add_metered_figures(scenario, metered, out);
   out["tenants"] = tenants_json(
-      tenants_of(scenario.trace, scenario.cluster, scenario.alone_us, run.outcome, used));
+      tenants_of(scenario.trace, scenario.cluster, scenario.isolated_us, run.outcome, metered));
   out["waits"] = waits_json(waits);
   out["classes"] = Json::array();
   for (const ClassSummary& of : s.classes) {
@@ -225,8 +225,8 @@ std::string value_text(const Json& value) {
 }
 
 // Prints one line per run: the values of `keys` in `of(run)`. Prints nothing if all are null.
-template <class Of>
-void print_lines(const Json& runs, const char* title, const std::vector<const char*>& keys, Of of) {
+template <class Select>
+void print_lines(const Json& runs, const char* title, const std::vector<const char*>& keys, Select of) {
   const bool any = std::any_of(runs.begin(), runs.end(), [&](const Json& run) {
     const Json part = of(run);
     return !part.is_null() && std::any_of(keys.begin(), keys.end(),
@@ -278,7 +278,7 @@ void print_waits(const Json& run) {
 
 }  // namespace
 
-void print_more(const Json& runs) {
+void print_all_metrics(const Json& runs) {
   const auto part = [](const char* key) { return [key](const Json& run) { return run[key]; }; };
   const auto whole = [](const Json& run) { return run; };
   const auto early = [](const Json& run) { return run["ended_early"] == 0 ? Json() : run; };

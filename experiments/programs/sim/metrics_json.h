@@ -11,11 +11,11 @@
 
 namespace yard::sim {
 
-// `used`, `waits`: null if the run was not metered.
-nlohmann::ordered_json run_json(const Scenario& scenario, const Run& run, const Metered* used,
+// `metered`, `waits`: null if the run was not metered.
+nlohmann::ordered_json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered,
                                 const Waits* waits);
 
 // Prints the additional tables. `runs`: from run_json(), with metering.
-void print_more(const nlohmann::ordered_json& runs);
+void print_all_metrics(const nlohmann::ordered_json& runs);
 
 }  // namespace yard::sim

@@ -19,19 +19,19 @@
 namespace yard::sim {
 namespace {
 
-constexpr double kMostCostScale = 1000;
+constexpr double kMaxCostScale = 1000;
 
 // Returns `key` without its prefix "owner.", or nothing if it has another prefix.
-std::string_view under(std::string_view key, std::string_view owner) {
+std::string_view strip_prefix(std::string_view key, std::string_view owner) {
   if (key.size() <= owner.size() + 1 || !key.starts_with(owner) || key[owner.size()] != '.') {
     return {};
   }
   return key.substr(owner.size() + 1);
 }
 
-void check(const char* option, double value, double most, bool zero) {
-  if (std::isfinite(value) && value <= most && (value > 0 || (zero && value == 0))) return;
-  throw InputError(option, std::string(zero ? "0 to " : "more than 0, up to ") + shortest(most),
+void check(const char* option, double value, double max_value, bool allow_zero) {
+  if (std::isfinite(value) && value <= max_value && (value > 0 || (allow_zero && value == 0))) return;
+  throw InputError(option, std::string(allow_zero ? "0 to " : "more than 0, up to ") + shortest(max_value),
                    shortest(value));
 }
 
@@ -49,7 +49,7 @@ std::string text_of(const nlohmann::ordered_json& document) {
 
 }  // namespace
 
-void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
+void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
   app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
   app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
   app.add_option("--columns", columns, kColumnsHelp)->default_str("");
@@ -83,7 +83,7 @@ void CommonOptions::add_to(CLI::App& app, bool many_congestions) {
       app.add_option("--congestion", congestions,
                      "scales arrivals until greedy's mean wait is this times the mean run time");
   congestion->default_str("");
-  if (many_congestions) {
+  if (congestion_list) {
     congestion->delimiter(',');
   } else {
     congestion->expected(1);
@@ -133,13 +133,13 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   if (!json_out.empty()) check_writable(json_out);
   set_trace_columns(columns, scenario.trace_settings);
   run.seed = scenario.seed;
-  check("--cost-scale", scenario.cost_scale, kMostCostScale, true);
+  check("--cost-scale", scenario.cost_scale, kMaxCostScale, true);
   Variation& variation = scenario.variation;
-  if (!allow.empty()) variation.allows = parse_allows(list_of(allow, "--allow"), "--allow");
-  check("--cluster-scale", variation.cluster, kMostScale, false);
-  check("--load-scale", variation.load, kMostScale, false);
+  if (!allow.empty()) variation.allows = parse_allows(split_list(allow, "--allow"), "--allow");
+  check("--cluster-scale", variation.cluster, kMaxScale, false);
+  check("--load-scale", variation.load, kMaxScale, false);
   for (const double congestion : congestions) {
-    check("--congestion", congestion, kMostCongestion, false);
+    check("--congestion", congestion, kMaxCongestion, false);
   }
   if (congestions.size() == 1) scenario.congestion = congestions.front();
   if (scenario.generate_jobs > 0 && !scenario.trace.starts_with("synthetic:")) {
@@ -155,17 +155,17 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     if (file->empty() || std::filesystem::exists(*file)) continue;
     throw InputError(option, "a file", "'" + *file + "'");
   }
-  require_name<PacingRegistry>("--rules", run.rules);
-  const Pacing::Info& rules = PacingRegistry::info(run.rules);
+  require_name<RuleSetRegistry>("--rules", run.rules);
+  const RuleSet::Info& rules = RuleSetRegistry::info(run.rules);
   scenario.gpus_needed = !rules.policies.empty();  // a published rule set
   // Measurement files supply run times which a trace lacks. Some rule sets read them too.
-  const std::vector<std::string>& needs = rules.needs;
-  const auto offer_file = [&](const char* key, const std::string& file) {
-    if (file.empty() || std::find(needs.begin(), needs.end(), key) == needs.end()) return;
-    run.pacing.set(key, file, std::string("--") + key);
+  const std::vector<std::string>& needed_files = rules.needed_files;
+  const auto assign_file = [&](const char* key, const std::string& file) {
+    if (file.empty() || std::find(needed_files.begin(), needed_files.end(), key) == needed_files.end()) return;
+    run.rule_set.set(key, file, std::string("--") + key);
   };
-  offer_file("rates", scenario.measured.rates);
-  offer_file("throughputs", scenario.measured.throughputs);
+  assign_file("rates", scenario.measured.rates);
+  assign_file("throughputs", scenario.measured.throughputs);
   for (const std::string& policy : policies)
     policy_settings_.emplace_back(named_policy(policy).name, Settings{});
   for (const std::string& assignment : set) {
@@ -174,22 +174,22 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     const Setting& given = one.entries().front();
     bool used = false;
     if (given.key.find('.') == std::string::npos) {
-      run.pacing.set(given.key, given.value, given.origin);
+      run.rule_set.set(given.key, given.value, given.origin);
       continue;
     }
-    const auto offer = [&](std::string_view owner, Settings& settings) {
-      const std::string_view key = under(given.key, owner);
+    const auto assign = [&](std::string_view owner, Settings& settings) {
+      const std::string_view key = strip_prefix(given.key, owner);
       if (key.empty()) return;
       settings.set(std::string(key), given.value, given.origin);
       used = true;
     };
-    offer("trace", scenario.trace_settings);
-    offer("rules", run.pacing);
-    offer("faults", scenario.fault_model);
-    offer("checkpoints", scenario.checkpoints);
-    offer("models", scenario.models);
-    offer("demands", scenario.demands);
-    for (auto& [policy, settings] : policy_settings_) offer(policy, settings);
+    assign("trace", scenario.trace_settings);
+    assign("rules", run.rule_set);
+    assign("faults", scenario.fault_model);
+    assign("checkpoints", scenario.checkpoints);
+    assign("models", scenario.models);
+    assign("demands", scenario.demands);
+    for (auto& [policy, settings] : policy_settings_) assign(policy, settings);
     if (used) continue;
     throw InputError(given.origin,
                      "P.key=value, P one of: " + join(policies) +
@@ -207,7 +207,7 @@ RunOptions CommonOptions::run_of(const std::string& policy) const {
   return options;
 }
 
-void CommonOptions::show(const nlohmann::ordered_json& document,
+void CommonOptions::print_result(const nlohmann::ordered_json& document,
                          const std::function<void()>& table) const {
   if (json) {
     std::fputs(text_of(document).c_str(), stdout);
@@ -217,12 +217,12 @@ void CommonOptions::show(const nlohmann::ordered_json& document,
   std::fflush(stdout);
 }
 
-void CommonOptions::keep(const nlohmann::ordered_json& document, AtomicFiles& files) const {
+void CommonOptions::save(const nlohmann::ordered_json& document, AtomicFiles& files) const {
   if (!json_out.empty()) files.add(json_out, text_of(document));
   files.commit();
 }
 
-std::vector<std::string> list_of(const std::string& text, const std::string& option) {
+std::vector<std::string> split_list(const std::string& text, const std::string& option) {
   std::vector<std::string> out;
   for (const std::string_view part : split(text, ',')) {
     const std::string name(trim(part));
@@ -235,8 +235,8 @@ std::vector<std::string> list_of(const std::string& text, const std::string& opt
   return out;
 }
 
-std::vector<std::string> policies_of(const std::string& text, const std::string& option) {
-  std::vector<std::string> out = list_of(text, option), names;
+std::vector<std::string> split_policies(const std::string& text, const std::string& option) {
+  std::vector<std::string> out = split_list(text, option), names;
   for (const std::string& policy : out) {
     const std::string name = named_policy(policy).name;
     if (std::find(names.begin(), names.end(), name) != names.end()) {
@@ -249,7 +249,7 @@ std::vector<std::string> policies_of(const std::string& text, const std::string&
 
 void check_policies(const std::vector<std::string>& policies, const std::string& rules,
                     const std::string& option) {
-  if (!PacingRegistry::info(rules).policies.empty()) return;
+  if (!RuleSetRegistry::info(rules).policies.empty()) return;
   for (const std::string& text : policies) {
     const std::string policy = named_policy(text).policy;
     const bool path = policy.find_first_of("/:") != policy.npos || is_tuned_file(policy) ||
@@ -311,11 +311,11 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
 
 std::string load_text(double load) { return std::isfinite(load) ? number_text(load, 3) : "n/a"; }
 
-void note_limits(const std::vector<std::string>& notes) {
+void print_limit_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
-void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants,
+void print_scenario_notes(const Scenario& scenario, const std::vector<PreparedPolicy>& prepared_policies,
                    SpeedLevel speeds) {
   for (const std::string& line : scenario_notes(scenario, speeds)) {
     std::fprintf(stderr, "%s\n", line.c_str());
@@ -326,14 +326,14 @@ void note_scenario(const Scenario& scenario, const std::vector<Contestant>& cont
                  load_text(scenario.load).c_str());
   }
   if (!has_limits(scenario.trace)) {
-    std::vector<const Contestant*> all;
-    for (const Contestant& who : contestants) all.push_back(&who);
-    note_limits(limits_notes(all));
+    std::vector<const PreparedPolicy*> all;
+    for (const PreparedPolicy& prepared : prepared_policies) all.push_back(&prepared);
+    print_limit_notes(missing_limits_notes(all));
   }
-  for (const Contestant& who : contestants) {
-    if (!lacks_sizes(who, scenario.trace)) continue;
+  for (const PreparedPolicy& prepared : prepared_policies) {
+    if (!lacks_sizes(prepared, scenario.trace)) continue;
     std::fprintf(stderr, "note: %s says how large elastic jobs are, and no job of this trace is\n",
-                 who.name.c_str());
+                 prepared.name.c_str());
   }
 }
 

@@ -18,12 +18,12 @@ struct CommonOptions {
   RunOptions run;
   std::string information, speeds, allow, columns;
   std::vector<std::string> set;
-  std::vector<double> congestions;  // several with many_congestions
+  std::vector<double> congestions;  // several with congestion_list
   bool json = false;
   std::string json_out;
 
-  // `many_congestions`: whether --congestion takes a list.
-  void add_to(CLI::App& app, bool many_congestions = false);
+  // `congestion_list`: whether --congestion takes a list.
+  void add_to(CLI::App& app, bool congestion_list = false);
 
   // Adds --speeds only, for commands with their own set of options.
   void add_speeds(CLI::App& app);
@@ -35,18 +35,18 @@ struct CommonOptions {
   // Returns the run options of a policy of finish(). `policy`: its name, or "NAME=POLICY".
   RunOptions run_of(const std::string& policy) const;
 
-  // Prints a result: `document` with --json, else `table`. Call it before keep(), so that the
+  // Prints a result: `document` with --json, else `table`. Call it before save(), so that the
   // result is printed even if a file cannot be written.
-  void show(const nlohmann::ordered_json& document, const std::function<void()>& table) const;
+  void print_result(const nlohmann::ordered_json& document, const std::function<void()>& table) const;
   // Commits `files`, and with --json-out the document. Throws RunError if writing fails.
-  void keep(const nlohmann::ordered_json& document, AtomicFiles& files) const;
+  void save(const nlohmann::ordered_json& document, AtomicFiles& files) const;
 
  private:
   std::vector<std::pair<std::string, Settings>> policy_settings_;
 };
 
-// Like list_of(), for policies: each may be "NAME=POLICY", and names must be unique.
-std::vector<std::string> policies_of(const std::string& text, const std::string& option);
+// Like split_list(), for policies: each may be "NAME=POLICY", and names must be unique.
+std::vector<std::string> split_policies(const std::string& text, const std::string& option);
 
 // Throws InputError, naming `option`, if a policy is neither registered nor a path. Checks nothing
 // for rule sets with their own policies, which check names themselves.
@@ -54,7 +54,7 @@ void check_policies(const std::vector<std::string>& policies, const std::string&
                     const std::string& option);
 
 // Splits "a,b". Throws InputError, naming `option`, if a part is empty or repeated.
-std::vector<std::string> list_of(const std::string& text, const std::string& option);
+std::vector<std::string> split_list(const std::string& text, const std::string& option);
 
 nlohmann::ordered_json cluster_json(const ClusterSpec& cluster);
 nlohmann::ordered_json trace_json(const Scenario& scenario);
@@ -65,12 +65,12 @@ nlohmann::ordered_json seconds_json(WideUs us);
 // "0.875"; "n/a" if all jobs arrive at the same time, when load is undefined.
 std::string load_text(double load);
 
-// Prints the result of limits_notes() on stderr.
-void note_limits(const std::vector<std::string>& notes);
+// Prints the result of missing_limits_notes() on stderr.
+void print_limit_notes(const std::vector<std::string>& notes);
 
 // Prints notes on stderr: skipped rows, how arrivals were scaled, and which policies use time
 // limits or elastic sizes that no job has.
-void note_scenario(const Scenario& scenario, const std::vector<Contestant>& contestants,
-                   SpeedLevel speeds = SpeedLevel::kTold);
+void print_scenario_notes(const Scenario& scenario, const std::vector<PreparedPolicy>& prepared_policies,
+                   SpeedLevel speeds = SpeedLevel::kExact);
 
 }  // namespace yard::sim

@@ -17,7 +17,7 @@
 namespace yard::sim {
 namespace {
 
-std::vector<GoldenState> states_of(const Checkpoint& checkpoint, const std::string& folder) {
+std::vector<GoldenState> read_golden_states(const Checkpoint& checkpoint, const std::string& folder) {
   if (checkpoint.network == "none") {
     throw InputError(folder, "a checkpoint with a network", "a rule, which explain tells of");
   }
@@ -28,7 +28,7 @@ std::vector<GoldenState> states_of(const Checkpoint& checkpoint, const std::stri
 }
 
 // Index of the state with the most legal actions, the first of equals.
-size_t telling(std::vector<GoldenState>& states) {
+size_t most_actions(std::vector<GoldenState>& states) {
   const auto legal = [](const GoldenState& g) { return std::ranges::count(g.mask, uint8_t{1}); };
   return static_cast<size_t>(std::ranges::max_element(states, {}, legal) - states.begin());
 }
@@ -51,48 +51,48 @@ report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
   const auto width = static_cast<size_t>(shape.row_features);
   // Without a unique maximum the prior suggests no action.
   const float highest = *std::ranges::max_element(g.prior);
-  const bool begins = std::ranges::count(g.prior, highest) == 1;
+  const bool has_suggestion = std::ranges::count(g.prior, highest) == 1;
   double sum = 0;
   for (size_t a = 0; a < logits.size(); ++a) {
     if (g.mask[a] == 0) continue;
-    report::Decision::Choice c;
+    report::Decision::ActionRow c;
     c.name = a + 1 == logits.size() ? "nothing" : "row " + std::to_string(a + 1);
-    c.suggested = begins && g.prior[a] == highest;
+    c.is_expert_action = has_suggestion && g.prior[a] == highest;
     c.probability = std::exp(static_cast<double>(logits[a] - most));
     sum += c.probability;
     if (a + 1 < logits.size()) {
       const auto from = g.jobs.begin() + static_cast<std::ptrdiff_t>(a * width);
       c.features.assign(from, from + static_cast<std::ptrdiff_t>(width));
     }
-    out.choices.push_back(std::move(c));
+    out.legal_actions.push_back(std::move(c));
   }
-  for (report::Decision::Choice& c : out.choices) c.probability /= sum;
+  for (report::Decision::ActionRow& c : out.legal_actions) c.probability /= sum;
   return out;
 }
 
 nlohmann::ordered_json json_of(const report::Decision& d) {
-  nlohmann::ordered_json choices = nlohmann::ordered_json::array();
-  for (const report::Decision::Choice& c : d.choices) {
+  nlohmann::ordered_json legal_actions = nlohmann::ordered_json::array();
+  for (const report::Decision::ActionRow& c : d.legal_actions) {
     nlohmann::ordered_json one = {
-        {"choice", c.name}, {"probability", c.probability}, {"suggested", c.suggested}};
+        {"choice", c.name}, {"probability", c.probability}, {"suggested", c.is_expert_action}};
     for (size_t f = 0; f < c.features.size(); ++f)
       one["features"][d.row_features[f]] = c.features[f];
-    choices.push_back(one);
+    legal_actions.push_back(one);
   }
   nlohmann::ordered_json cluster;
   for (size_t f = 0; f < d.cluster.size(); ++f) cluster[d.cluster_features[f]] = d.cluster[f];
-  return {{"decision", d.title}, {"choices", choices}, {"cluster", cluster}};
+  return {{"decision", d.title}, {"choices", legal_actions}, {"cluster", cluster}};
 }
 
 // Prints the `most` most probable actions, each with its non-zero features.
-void print_choices(const report::Decision& d, size_t most) {
-  auto choices = d.choices;
-  std::ranges::stable_sort(choices, std::greater(), &report::Decision::Choice::probability);
-  choices.resize(std::min(choices.size(), most));
-  for (const report::Decision::Choice& c : choices) {
+void print_actions(const report::Decision& d, size_t most) {
+  auto legal_actions = d.legal_actions;
+  std::ranges::stable_sort(legal_actions, std::greater(), &report::Decision::ActionRow::probability);
+  legal_actions.resize(std::min(legal_actions.size(), most));
+  for (const report::Decision::ActionRow& c : legal_actions) {
     const auto bar = static_cast<size_t>(std::lround(40 * c.probability));
     std::puts(fmt::format("{:<10}{:>6.1f} % {} {}", c.name, 100 * c.probability,
-                          std::string(bar, '#'), c.suggested ? "(it begins with it)" : "")
+                          std::string(bar, '#'), c.is_expert_action ? "(it begins with it)" : "")
                   .c_str());
     std::string features;
     for (size_t f = 0; f < c.features.size(); ++f) {
@@ -117,19 +117,19 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   app.add_flag("--json", json, "one JSON document on stdout");
   if (!parse_arguments(app, argc, argv)) return 0;
   const Checkpoint checkpoint = load_checkpoint(folder);
-  std::vector<GoldenState> states = states_of(checkpoint, folder);
+  std::vector<GoldenState> states = read_golden_states(checkpoint, folder);
   if (state > states.size()) {
     throw InputError("--state", "1 to " + std::to_string(states.size()), std::to_string(state));
   }
-  const size_t index = state > 0 ? state - 1 : telling(states);
+  const size_t index = state > 0 ? state - 1 : most_actions(states);
   report::Decision decision = decision_of(checkpoint, states[index]);
   decision.title = fmt::format("{}, recorded decision {}: {} choices", checkpoint.agent, index + 1,
-                               decision.choices.size());
+                               decision.legal_actions.size());
   if (json) {
     std::puts(json_of(decision).dump(2).c_str());
   } else {
     std::puts(decision.title.c_str());
-    print_choices(decision, static_cast<size_t>(most));
+    print_actions(decision, static_cast<size_t>(most));
   }
   if (!out.empty()) {
     decision.title += "; in bold what it begins with";

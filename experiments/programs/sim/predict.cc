@@ -15,22 +15,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json group_json(const char* name, const CoverageGroup& group) {
-  Json out = {{"jobs", name}, {"asked", group.asked}};
+  Json out = {{"jobs", name}, {"asked", group.predictions}};
   for (size_t k = 0; k < kNominal.size(); ++k) {
     out["within_" + shortest(100 * kNominal[k])] =
-        group.asked > 0 ? Json(group.share(k)) : Json(nullptr);
+        group.predictions > 0 ? Json(group.share(k)) : Json(nullptr);
   }
-  out["median_error_log2"] = group.asked > 0 ? Json(group.median_error_log2) : Json(nullptr);
+  out["median_error_log2"] = group.predictions > 0 ? Json(group.median_error_log2) : Json(nullptr);
   return out;
 }
 
 void print_group(const char* name, const CoverageGroup& group) {
-  if (group.asked == 0) return;
-  std::printf("%-10s %9lld %8.3f %8.3f %8.3f %14.2f\n", name, static_cast<long long>(group.asked),
+  if (group.predictions == 0) return;
+  std::printf("%-10s %9lld %8.3f %8.3f %8.3f %14.2f\n", name, static_cast<long long>(group.predictions),
               group.share(0), group.share(1), group.share(2), group.median_error_log2);
 }
 
-void write_fit(const CommonOptions& options, const std::string& fit) {
+void write_fitted_distribution(const CommonOptions& options, const std::string& fit) {
   if (!fit.ends_with(".yaml") && !fit.ends_with(".yml")) {
     throw InputError("--fit", "a name that ends in .yaml", "'" + fit + "'");
   }
@@ -49,11 +49,11 @@ void write_fit(const CommonOptions& options, const std::string& fit) {
 int run_predict(CLI::App& app, int argc, char** argv) {
   CommonOptions options;
   std::string policy = "gittins";
-  double every_s = 3600;
+  double interval_s = 3600;
   std::string fit;
   options.add_to(app);
   app.add_option("--policy", policy, "who schedules meanwhile");
-  app.add_option("--every", every_s, "simulated seconds between two looks at all jobs");
+  app.add_option("--every", interval_s, "simulated seconds between two looks at all jobs");
   app.add_option("--fit", fit,
                  "instead: writes run times of the scored jobs, by size, as a file of the policy "
                  "gittins-fitted");
@@ -61,26 +61,26 @@ int run_predict(CLI::App& app, int argc, char** argv) {
   options.finish({policy});
   check_policies({policy}, options.run.rules, "--policy");
   if (!fit.empty()) {
-    write_fit(options, fit);
+    write_fitted_distribution(options, fit);
     return 0;
   }
-  if (!(every_s >= 1 && every_s <= 1e9)) {
-    throw InputError("--every", "1 to 1e9 seconds", shortest(every_s));
+  if (!(interval_s >= 1 && interval_s <= 1e9)) {
+    throw InputError("--every", "1 to 1e9 seconds", shortest(interval_s));
   }
   const RunOptions how = options.run_of(policy);
   if (how.rules != "default") throw InputError("--rules", "'default'", "'" + how.rules + "'");
-  Contestant contestant = prepare(policy, how);
+  PreparedPolicy prepared = prepare(policy, how);
   const Scenario scenario = load_scenario(options.scenario);
-  note_scenario(scenario, {});
-  const Coverage found = coverage(scenario, std::move(contestant), how, every_s);
+  print_scenario_notes(scenario, {});
+  const Coverage found = coverage(scenario, std::move(prepared), how, interval_s);
   Json out = {{"coverage",
                {group_json("all", found.all), group_json("waiting", found.waiting),
                 group_json("begun", found.begun)}},
               {"policy", policy},
-              {"every_s", every_s},
+              {"every_s", interval_s},
               {"cluster", cluster_json(scenario.cluster)},
               {"trace", trace_json(scenario)}};
-  options.show(out, [&] {
+  options.print_result(out, [&] {
     std::printf("%-10s %9s %8s %8s %8s %14s\n", "jobs", "asked", "in 50 %", "in 80 %", "in 90 %",
                 "|error| log2");
     print_group("all", found.all);
@@ -88,7 +88,7 @@ int run_predict(CLI::App& app, int argc, char** argv) {
     print_group("begun", found.begun);
   });
   AtomicFiles files;
-  options.keep(out, files);
+  options.save(out, files);
   return 0;
 }
 

@@ -30,10 +30,10 @@ void RecordingOptions::check() const {
     throw InputError(no_file ? "--dump-at" : "--dump-out",
                      no_file ? "--dump-out FILE with it" : "--dump-at TIMES with it", "none");
   }
-  moments_us();
+  dump_times_us();
 }
 
-std::vector<int64_t> RecordingOptions::moments_us() const {
+std::vector<int64_t> RecordingOptions::dump_times_us() const {
   std::vector<int64_t> out;
   if (dump_at.empty()) return out;
   for (const std::string_view part : split(dump_at, ',')) {
@@ -50,7 +50,7 @@ std::vector<int64_t> RecordingOptions::moments_us() const {
 Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
     : options_(options),
       scenario_(scenario),
-      rows_(kJobsHeader),
+      job_rows_(kJobsHeader),
       wait_rows_(kWaitsHeader),
       series_(scenario) {
   if (!options.timeline.empty()) {
@@ -61,84 +61,84 @@ Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
     waits_file_ = &files_.add(options.waits_out);
     waits_file_->write(kWaitsHeader);
   }
-  if (!options.dump_out.empty()) moments_.emplace(options.moments_us());
+  if (!options.dump_out.empty()) moments_.emplace(options.dump_times_us());
 }
 
-Run Recording::play(const Contestant& contestant, RunOptions how) {
-  begin(contestant);
-  const bool looks = timeline_ || waits_ || meter_ || moments_ || options_.wants_series();
-  if (looks) {
-    how.watch = [this](const Fixed& fixed, const ClusterState& state) { watch(fixed, state); };
+Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) {
+  begin(prepared);
+  const bool observes_state = timeline_ || waits_ || meter_ || moments_ || options_.records_series();
+  if (observes_state) {
+    run_options.watch = [this](const SimModel& fixed, const SimState& state) { watch(fixed, state); };
   }
-  Run run = run_prepared(scenario_, contestant, how);
+  Run run = run_prepared(scenario_, prepared, run_options);
   end(run);
-  if (moments_) dump(contestant, how, run);
+  if (moments_) dump(prepared, run_options, run);
   return run;
 }
 
-void Recording::begin(const Contestant& contestant) {
-  shown_ = false;
+void Recording::begin(const PreparedPolicy& prepared) {
+  state_exposed_ = false;
   metered_.reset();
   series_.begin();
-  if (timeline_) timeline_->begin(contestant.name);
+  if (timeline_) timeline_->begin(prepared.name);
   if (options_.all_metrics()) meter_.emplace(scenario_.cluster, scenario_.played());
   if (moments_) moments_->begin();
-  if (!options_.wants_waits()) return;
+  if (!options_.records_waits()) return;
   std::function<void(const Wait&)> ended;
-  if (timeline_ || waits_file_ || options_.for_pictures) {
-    ended = [this, policy = contestant.name](const Wait& wait) {
+  if (timeline_ || waits_file_ || options_.for_report) {
+    ended = [this, policy = prepared.name](const Wait& wait) {
       if (timeline_) timeline_->wait(wait);
-      if (!waits_file_ && !options_.for_pictures) return;
+      if (!waits_file_ && !options_.for_report) return;
       const std::string row = wait_row(scenario_, policy, wait);
       if (waits_file_) waits_file_->write(row);
-      if (options_.for_pictures) wait_rows_ += row;
+      if (options_.for_report) wait_rows_ += row;
     };
   }
-  waits_.emplace(scenario_, placement_of(contestant.placement), std::move(ended));
+  waits_.emplace(scenario_, placement_of(prepared.placement), std::move(ended));
 }
 
-void Recording::watch(const Fixed& fixed, const ClusterState& state) {
-  shown_ = true;
-  if (options_.wants_series()) series_.watch(fixed, state);
+void Recording::watch(const SimModel& fixed, const SimState& state) {
+  state_exposed_ = true;
+  if (options_.records_series()) series_.watch(fixed, state);
   if (timeline_) timeline_->watch(fixed, state);
   if (waits_) waits_->watch(fixed, state);
   if (meter_) meter_->watch(fixed, state);
   if (moments_) moments_->note(state);
 }
 
-void Recording::need_state(const std::string& rules) const {
-  const std::pair<const char*, const std::string*> asked[] = {
+void Recording::require_no_state_outputs(const std::string& rules) const {
+  const std::pair<const char*, const std::string*> state_outputs[] = {
       {"--timeline", &options_.timeline},
       {"--series-out", &options_.series_out},
       {"--waits-out", &options_.waits_out},
       {"--dump-out", &options_.dump_out}};
-  for (const auto& [option, file] : asked) {
+  for (const auto& [option, file] : state_outputs) {
     if (!file->empty())
       throw InputError(option, "rules that place jobs on GPUs", "'" + rules + "'");
   }
 }
 
 void Recording::end(const Run& run) {
-  if (options_.wants_jobs()) append_jobs(scenario_, run, rows_);
-  if (!shown_) {
-    need_state(run.rules);
+  if (options_.records_jobs()) append_jobs(scenario_, run, job_rows_);
+  if (!state_exposed_) {
+    require_no_state_outputs(run.rules);
     waits_.reset();
     return;
   }
   const int64_t end_us = run.outcome.end_us;
-  if (options_.wants_series()) series_.end(run);
+  if (options_.records_series()) series_.end(run);
   if (waits_) waits_->end(end_us);
   if (timeline_) timeline_->end(end_us);
   if (meter_) metered_ = meter_->end(end_us);
   if (moments_) moments_->end(end_us);
 }
 
-void Recording::dump(const Contestant& contestant, RunOptions how, const Run& run) {
+void Recording::dump(const PreparedPolicy& prepared, RunOptions run_options, const Run& run) {
   nlohmann::ordered_json states = nlohmann::ordered_json::array();
-  how.watch = [&](const Fixed& fixed, const ClusterState& state) {
-    moments_->dump(scenario_, fixed, state, placement_of(contestant.placement), states);
+  run_options.watch = [&](const SimModel& fixed, const SimState& state) {
+    moments_->dump(scenario_, fixed, state, placement_of(prepared.placement), states);
   };
-  run_prepared(scenario_, contestant, how);
+  run_prepared(scenario_, prepared, run_options);
   dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});
 }
 
@@ -148,7 +148,7 @@ void Recording::check() const {
 
 AtomicFiles& Recording::finish() {
   using Handler = nlohmann::ordered_json::error_handler_t;
-  if (!options_.jobs_out.empty()) files_.add(options_.jobs_out, rows_);
+  if (!options_.jobs_out.empty()) files_.add(options_.jobs_out, job_rows_);
   if (!options_.series_out.empty()) {
     const bool csv = options_.series_out.ends_with(".csv");
     files_.add(options_.series_out,

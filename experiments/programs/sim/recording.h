@@ -22,17 +22,17 @@ struct RecordingOptions {
   std::string jobs_out, series_out, timeline, waits_out, dump_out;
   std::string dump_at;  // times in seconds, comma-separated
   std::string metrics = "basic";
-  bool for_pictures = false;  // record jobs, waits, series and all metrics for a report page
+  bool for_report = false;  // record jobs, waits, series and all metrics for a report page
 
   void add_to(CLI::App& app);
   // Throws InputError for contradicting options.
   void check() const;
-  bool all_metrics() const { return for_pictures || metrics == "all"; }
-  bool wants_waits() const { return all_metrics() || !waits_out.empty() || !timeline.empty(); }
-  bool wants_series() const { return for_pictures || !series_out.empty(); }
-  bool wants_jobs() const { return for_pictures || !jobs_out.empty(); }
+  bool all_metrics() const { return for_report || metrics == "all"; }
+  bool records_waits() const { return all_metrics() || !waits_out.empty() || !timeline.empty(); }
+  bool records_series() const { return for_report || !series_out.empty(); }
+  bool records_jobs() const { return for_report || !jobs_out.empty(); }
   // The times of --dump-at in ascending order. Throws InputError.
-  std::vector<int64_t> moments_us() const;
+  std::vector<int64_t> dump_times_us() const;
 };
 
 class Recording {
@@ -42,13 +42,13 @@ class Recording {
 
   // Runs a policy and records the outputs. Throws InputError if one needs a state which the rule
   // set does not expose.
-  Run play(const Contestant& contestant, RunOptions how);
+  Run simulate(const PreparedPolicy& prepared, RunOptions run_options);
   // Of the last run; null if not recorded.
-  const Metered* metered() const { return metered_ ? &*metered_ : nullptr; }
+  const GpuUsage* metered() const { return metered_ ? &*metered_ : nullptr; }
   const Waits* waits() const { return waits_ ? &*waits_ : nullptr; }
 
   // Of all runs so far; empty unless an output needs them.
-  const std::string& rows() const { return rows_; }
+  const std::string& rows() const { return job_rows_; }
   const std::string& wait_rows() const { return wait_rows_; }
   nlohmann::ordered_json series() const { return series_.json(); }
 
@@ -59,24 +59,24 @@ class Recording {
   AtomicFiles& finish();
 
  private:
-  void begin(const Contestant& contestant);
-  void watch(const Fixed& fixed, const ClusterState& state);
+  void begin(const PreparedPolicy& prepared);
+  void watch(const SimModel& fixed, const SimState& state);
   void end(const Run& run);
-  void dump(const Contestant& contestant, RunOptions how, const Run& run);
-  void need_state(const std::string& rules) const;
+  void dump(const PreparedPolicy& prepared, RunOptions run_options, const Run& run);
+  void require_no_state_outputs(const std::string& rules) const;
 
   const RecordingOptions& options_;
   const Scenario& scenario_;
-  bool shown_ = false;  // whether the current policy's run has exposed a state
-  std::string rows_, wait_rows_;
+  bool state_exposed_ = false;  // whether the current policy's run has exposed a state
+  std::string job_rows_, wait_rows_;
   Series series_;
   AtomicFiles files_;
   AtomicFile *timeline_file_ = nullptr, *waits_file_ = nullptr;  // owned by files_
   std::optional<Timeline> timeline_;
   std::optional<Waits> waits_;
   std::optional<Meter> meter_;
-  std::optional<Metered> metered_;
-  std::optional<Moments> moments_;
+  std::optional<GpuUsage> metered_;
+  std::optional<DumpTimes> moments_;
   nlohmann::ordered_json dumps_ = nlohmann::ordered_json::array();
 };
 

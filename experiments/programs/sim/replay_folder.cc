@@ -51,7 +51,7 @@ void ReplayFolder::begin(const CLI::App& app, const Scenario& scenario, uint64_t
 }
 
 void ReplayFolder::finish(const Json& document, const Recording& recording) {
-  if (!wanted()) return;
+  if (!enabled()) return;
   report::RunRecord record;
   record.name = fs::path(document["trace"]["source"].get<std::string>()).filename().string();
   AtomicFiles files;
@@ -75,7 +75,7 @@ void ReplayFolder::finish(const Json& document, const Recording& recording) {
     report::add_document(page_, document, record);
     report::add_document(page_, recording.series(), record);
     report::add_jobs(page_, recording.rows(), record);
-    report::settle(record);
+    report::assign_labels(record);
   }
   std::vector<report::RunRecord> records;
   records.push_back(std::move(record));

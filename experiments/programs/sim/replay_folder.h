@@ -23,7 +23,7 @@ class ReplayFolder {
   // written or `out` already exists.
   ReplayFolder(std::string out, std::string page);
 
-  bool wanted() const { return !out_.empty() || !page_.empty(); }
+  bool enabled() const { return !out_.empty() || !page_.empty(); }
 
   // Creates the folder; call it before the first run. `app`: the command, whose options become
   // config.yaml.

@@ -17,9 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add_rows(const std::vector<Run>& runs, bool knowing, TextTable& table) {
+void add_rows(const std::vector<Run>& runs, bool bounds, TextTable& table) {
   for (const Run& run : runs) {
-    if (is_bound(run.level) != knowing) continue;
+    if (is_bound(run.level) != bounds) continue;
     const JctSummary& all = run.summary.all;
     table.row({run.policy, run.placement.empty() ? "-" : run.placement, level_name(run.level),
                speed_level_name(run.speeds), std::to_string(all.finished),
@@ -77,20 +77,20 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   app.add_option("--out", out_folder, "a new folder for report.html and all figures as tables");
   app.add_option("--report", page, "the page alone");
   if (!parse_arguments(app, argc, argv)) return 0;
-  const std::vector<std::string> policies = policies_of(policy_list, "--policy");
+  const std::vector<std::string> policies = split_policies(policy_list, "--policy");
   options.finish(policies);
   check_policies(policies, options.run.rules, "--policy");
   recorded.check();
   ReplayFolder folder(out_folder, page);
-  recorded.for_pictures = folder.wanted();
+  recorded.for_report = folder.enabled();
 
   // Check all inputs before the first run.
-  std::vector<Contestant> contestants;
+  std::vector<PreparedPolicy> prepared_policies;
   for (const std::string& policy : policies) {
-    contestants.push_back(prepare(policy, options.run_of(policy)));
+    prepared_policies.push_back(prepare(policy, options.run_of(policy)));
   }
   const Scenario scenario = load_scenario(options.scenario);
-  note_scenario(scenario, contestants, options.run.speeds);
+  print_scenario_notes(scenario, prepared_policies, options.run.speeds);
 
   folder.begin(app, scenario, options.scenario.seed);
   std::vector<Run> runs;
@@ -98,8 +98,8 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   Json out;
   out["runs"] = Json::array();
   const bool wants_json = options.json || !options.json_out.empty() || recorded.all_metrics();
-  for (const Contestant& contestant : contestants) {
-    runs.push_back(recording.play(contestant, options.run_of(contestant.name)));
+  for (const PreparedPolicy& prepared : prepared_policies) {
+    runs.push_back(recording.simulate(prepared, options.run_of(prepared.name)));
     if (!wants_json) continue;
     out["runs"].push_back(run_json(scenario, runs.back(), recording.metered(), recording.waits()));
   }
@@ -109,12 +109,12 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   out["no_bound"] = no_bound.empty() ? Json(nullptr) : Json(no_bound);
   for (Json& run : out["runs"]) run["bound"] = run["bound"].get<bool>() && no_bound.empty();
   recording.check();
-  options.show(out, [&] {
+  options.print_result(out, [&] {
     print_table(scenario, runs, no_bound);
-    if (recorded.metrics == "all") print_more(out["runs"]);
+    if (recorded.metrics == "all") print_all_metrics(out["runs"]);
   });
   folder.finish(out, recording);
-  options.keep(out, recording.finish());
+  options.save(out, recording.finish());
   for (const std::string& file : {page, out_folder.empty() ? "" : out_folder + "/report.html"}) {
     if (!file.empty()) std::fprintf(stderr, "report: %s\n", file.c_str());
   }

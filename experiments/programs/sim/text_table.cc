@@ -59,14 +59,14 @@ std::string TextTable::text() const {
   }
   std::string out;
   for (const Line& line : lines_) {
-    std::string one = line.whole;
+    std::string line_text = line.whole;
     for (size_t c = 0; c < line.cells.size(); ++c) {
-      const std::string room(widths[c] - width_of(line.cells[c]), ' ');
-      if (c > 0) one += "  ";
-      one += c < left_ ? line.cells[c] + room : room + line.cells[c];
+      const std::string padding(widths[c] - width_of(line.cells[c]), ' ');
+      if (c > 0) line_text += "  ";
+      line_text += c < left_ ? line.cells[c] + padding : padding + line.cells[c];
     }
-    one.erase(one.find_last_not_of(' ') + 1);
-    out += one + "\n";
+    line_text.erase(line_text.find_last_not_of(' ') + 1);
+    out += line_text + "\n";
   }
   return out;
 }

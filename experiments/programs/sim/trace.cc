@@ -22,7 +22,7 @@ struct Options {
   std::string trace, format, columns, out;
   std::vector<std::string> set;
   LoadOptions load;
-  Measurements measured;
+  RunTimeFiles measured;
   bool json = false;
 };
 
@@ -51,12 +51,12 @@ int describe_trace(Options& options) {
 
 int write_trace(Options& options) {
   const Trace trace = load(options);
-  write_file_atomic(options.out, to_own_text(trace, options.out));
-  for (const Skipped& what : trace.skipped) {
-    std::fprintf(stderr, "%s\n", left_out_text(what).c_str());
+  write_file_atomic(options.out, to_native_text(trace, options.out));
+  for (const Skipped& entry : trace.skipped) {
+    std::fprintf(stderr, "%s\n", left_out_text(entry).c_str());
   }
-  for (const Skipped& what : trace.notices) {
-    std::fprintf(stderr, "note: %s\n", note_text(what).c_str());
+  for (const Skipped& entry : trace.notices) {
+    std::fprintf(stderr, "note: %s\n", note_text(entry).c_str());
   }
   std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
                options.out.c_str());
@@ -65,7 +65,7 @@ int write_trace(Options& options) {
 
 int run_trace(CLI::App& app, int argc, char** argv) {
   Options options;
-  GenerateOptionsOfCli generate_options;
+  TraceGenerateCommand generate_options;
   app.require_subcommand(1);
   auto* describe = app.add_subcommand("describe", "says what a workload holds");
   auto* convert = app.add_subcommand(

@@ -24,19 +24,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kCheckPolicies = {"fifo", "greedy", "srtf-history"};
-constexpr const char* kTrainingPart = "60%";
+constexpr const char* kTrainingShare = "60%";
 constexpr double kDayS = 24 * 3600;
 
-void refuse_unless(bool holds, const std::string& where, const std::string& expected,
+void require_input(bool holds, const std::string& where, const std::string& expected,
                    const std::string& got) {
   if (!holds) throw InputError(where, expected, got);
 }
 
-std::vector<Likeness> likenesses(const std::vector<std::vector<Job>>& samples, double span_s,
-                                 const LikeModel& model) {
-  std::vector<Likeness> out;
+std::vector<WorkloadStatistics> likenesses(const std::vector<std::vector<Job>>& samples, double span_s,
+                                 const WorkloadModel& model) {
+  std::vector<WorkloadStatistics> out;
   for (const std::vector<Job>& jobs : samples) {
-    out.push_back(likeness_of(jobs, 0, span_s, 0, model.classes));
+    out.push_back(workload_statistics(jobs, 0, span_s, 0, model.classes));
   }
   return out;
 }
@@ -44,25 +44,25 @@ std::vector<Likeness> likenesses(const std::vector<std::vector<Job>>& samples, d
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 // Compares samples with `later`, or with the fitted part if there is none. Throws InputError.
-Fidelity fidelity_of(const Trace& trace, const FitPart& fitted, const std::optional<FitPart>& later,
-                     const LikeModel& model, const std::vector<std::vector<Job>>& samples) {
+WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted, const std::optional<FitPart>& later,
+                     const WorkloadModel& model, const std::vector<std::vector<Job>>& samples) {
   constexpr int64_t kMondayS = 3 * 24 * 3600;  // 1970 began on a Thursday
   const double shift_s =
       trace.epoch_unix_s ? static_cast<double>(*trace.epoch_unix_s + kMondayS) : 0;
   const auto like = [&](const std::vector<Job>& jobs, double from_s, double to_s) {
-    return likeness_of(jobs, from_s, to_s, shift_s, model.classes);
+    return workload_statistics(jobs, from_s, to_s, shift_s, model.classes);
   };
   const FitPart& real = later ? *later : fitted;
   const double from_s = seconds(real.from_us), to_s = seconds(real.to_us);
-  const Likeness whole = like(real.jobs, from_s, to_s);
-  const std::vector<Likeness> generated = likenesses(samples, to_s - from_s, model);
+  const WorkloadStatistics whole = like(real.jobs, from_s, to_s);
+  const std::vector<WorkloadStatistics> generated = likenesses(samples, to_s - from_s, model);
   if (later) {
     return compare(whole, generated, like(fitted.jobs, model.from_s, model.to_s), whole);
   }
   const double middle_s = (from_s + to_s) / 2;
   const auto half = std::ranges::partition_point(
       real.jobs, [&](const Job& job) { return seconds(job.submit_us) < middle_s; });
-  refuse_unless(half != real.jobs.begin() && half != real.jobs.end(), trace.source,
+  require_input(half != real.jobs.begin() && half != real.jobs.end(), trace.source,
                 "jobs in both halves of the part", "none in one");
   return compare(whole, generated, like({real.jobs.begin(), half}, from_s, middle_s),
                  like({half, real.jobs.end()}, middle_s, to_s));
@@ -70,7 +70,7 @@ Fidelity fidelity_of(const Trace& trace, const FitPart& fitted, const std::optio
 
 Json number(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
 
-Json model_json(const LikeModel& model, const FitPart& part, const std::optional<FitPart>& later) {
+Json model_json(const WorkloadModel& model, const FitPart& part, const std::optional<FitPart>& later) {
   Json quantiles = Json::array();
   for (const SizeClass& one : model.classes) {
     quantiles.push_back({{"most_gpus", one.most_gpus},
@@ -93,15 +93,15 @@ Json model_json(const LikeModel& model, const FitPart& part, const std::optional
           {"classes", quantiles}};
 }
 
-Json fidelity_json(const Fidelity& fidelity, bool later) {
+Json fidelity_json(const WorkloadSimilarity& fidelity, bool later) {
   Json distances = Json::array(), figures = Json::array();
-  for (const Fidelity::Distance& d : fidelity.distances) {
+  for (const WorkloadSimilarity::Distance& d : fidelity.distances) {
     distances.push_back({{"name", d.name},
                          {"kind", d.kind},
                          {"generated", d.generated},
                          {later ? "fitted" : "halves", d.parts}});
   }
-  for (const Fidelity::Figure& f : fidelity.figures) {
+  for (const WorkloadSimilarity::Figure& f : fidelity.figures) {
     const std::string_view name = f.name;
     figures.push_back({{"name", trim(name)},
                        {"real", number(f.real)},
@@ -155,16 +155,16 @@ void print_model(const Json& model) {
               model["calendar"].get<bool>() ? "" : ", counted from the trace's zero");
 }
 
-void print_fidelity(const Fidelity& fidelity, bool later, int samples) {
+void print_fidelity(const WorkloadSimilarity& fidelity, bool later, int samples) {
   TextTable distances({"distance of", "", "generated", later ? "fitted" : "halves"}, 2);
-  for (const Fidelity::Distance& d : fidelity.distances) {
+  for (const WorkloadSimilarity::Distance& d : fidelity.distances) {
     distances.row({d.name, d.kind, number_text(d.generated, 3), number_text(d.parts, 3)});
   }
   std::vector<std::string> headings = {"", later ? "later" : "recorded", "generated",
                                        later ? "fitted" : "1st half"};
   if (!later) headings.emplace_back("2nd half");
   TextTable figures(headings);
-  for (const Fidelity::Figure& f : fidelity.figures) {
+  for (const WorkloadSimilarity::Figure& f : fidelity.figures) {
     std::vector<std::string> cells = {f.name, digits_text(f.real, 4), digits_text(f.generated, 4),
                                       digits_text(f.first_part, 4)};
     if (!later) cells.push_back(digits_text(f.second_part, 4));
@@ -237,7 +237,7 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
 
 }  // namespace
 
-void GenerateOptionsOfCli::add_to(CLI::App& command) {
+void TraceGenerateCommand::add_to(CLI::App& command) {
   command.add_option("generator", generator, "synthetic:NAME; or --like");
   command.add_option("--like", like, "a trace to be like: a file, or synthetic:NAME");
   command.add_option("--format", load.format, "of that trace; recognised where it is not named");
@@ -255,7 +255,7 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
       ->check(whole_number(1));
   command.add_option("--days", days, "how long instead, with --like");
   command.add_option(
-      "--load", offered,
+      "--load", target_load,
       "GPU time asked for over that of the cluster, with --like (default: as fitted)");
   command.add_option("--cluster", cluster, "that the load refers to and --check plays on");
   command.add_option("--cluster-gpus", load.cluster_gpus, "its GPUs, where that is all to be said");
@@ -276,35 +276,35 @@ void GenerateOptionsOfCli::add_to(CLI::App& command) {
 namespace {
 
 // Writes the generated jobs and commits `files` together with them.
-void write_jobs(Trace trace, const GenerateOptionsOfCli& options, AtomicFiles& files) {
+void write_jobs(Trace trace, const TraceGenerateCommand& options, AtomicFiles& files) {
   const ThinBy by = options.thin_by == "job" ? ThinBy::kJob : ThinBy::kBatch;
   yard::thin(trace.jobs, options.thin, by, Rng(options.load.seed));
   if (options.out.empty()) {
     files.commit();
     return;
   }
-  files.add(options.out, to_own_text(trace, options.out));
+  files.add(options.out, to_native_text(trace, options.out));
   files.commit();
   std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
                options.out.c_str());
 }
 
-void check_options(const GenerateOptionsOfCli& o) {
+void check_options(const TraceGenerateCommand& o) {
   const std::string where = "trace generate";
-  refuse_unless(o.generator.empty() != o.like.empty(), where, "synthetic:NAME or --like TRACE",
+  require_input(o.generator.empty() != o.like.empty(), where, "synthetic:NAME or --like TRACE",
                 o.like.empty() ? "neither" : "both");
-  refuse_unless(o.thin > 0 && o.thin <= 1, "--thin", "more than 0, up to 1", shortest(o.thin));
+  require_input(o.thin > 0 && o.thin <= 1, "--thin", "more than 0, up to 1", shortest(o.thin));
   if (o.like.empty()) {
-    refuse_unless(o.generator.starts_with("synthetic:"), where, "synthetic:NAME or --like TRACE",
+    require_input(o.generator.starts_with("synthetic:"), where, "synthetic:NAME or --like TRACE",
                   "'" + o.generator + "'");
-    refuse_unless(!o.out.empty(), where, "--out FILE", "none");
-    refuse_unless(o.days == 0 && o.offered == 0 && !o.check && o.model_out.empty() &&
+    require_input(!o.out.empty(), where, "--out FILE", "none");
+    require_input(o.days == 0 && o.target_load == 0 && !o.check && o.model_out.empty() &&
                       o.later.from.empty() && o.later.to.empty(),
                   where,
                   "--days, --load, --check, --against and --model-out with --like TRACE alone",
                   "'" + o.generator + "'");
-    const GenerateOptionsOfCli defaults;
-    refuse_unless(
+    const TraceGenerateCommand defaults;
+    require_input(
         !o.json && o.report_out.empty() && o.samples == defaults.samples &&
             o.congestion == defaults.congestion && o.part.from.empty() && o.part.to.empty() &&
             o.load.format.empty() && o.columns.empty() && !o.load.skip_unusable,
@@ -314,14 +314,14 @@ void check_options(const GenerateOptionsOfCli& o) {
         "'" + o.generator + "'");
     return;
   }
-  refuse_unless(!o.check || !o.cluster.empty(), "--check", "a --cluster to play on", "none");
-  refuse_unless(o.congestion >= 0 && o.congestion <= 1000, "--congestion", "0 to 1000",
+  require_input(!o.check || !o.cluster.empty(), "--check", "a --cluster to play on", "none");
+  require_input(o.congestion >= 0 && o.congestion <= 1000, "--congestion", "0 to 1000",
                 shortest(o.congestion));
 }
 
 }  // namespace
 
-int GenerateOptionsOfCli::run() {
+int TraceGenerateCommand::run() {
   check_options(*this);
   set_trace_keys(set, load.settings);
   set_trace_columns(columns, load.settings);
@@ -335,42 +335,42 @@ int GenerateOptionsOfCli::run() {
     write_jobs(load_trace(generator, load), *this, files);
     return 0;
   }
-  LoadOptions of_record = load;
-  of_record.jobs = 0;
-  of_record.cluster_gpus = 0;
-  const Trace trace = load_trace(like, of_record);
-  if (part.from.empty() && part.to.empty()) part.to = kTrainingPart;
+  LoadOptions record_options = load;
+  record_options.jobs = 0;
+  record_options.cluster_gpus = 0;
+  const Trace trace = load_trace(like, record_options);
+  if (part.from.empty() && part.to.empty()) part.to = kTrainingShare;
   const FitPart fitted = part_of(trace, part);
-  const LikeModel model = fit_like(trace, fitted);
-  std::optional<FitPart> against;
-  if (!later.from.empty() || !later.to.empty()) against = part_of(trace, later);
-  const LikeOptions how{.seed = load.seed,
+  const WorkloadModel model = fit_workload_model(trace, fitted);
+  std::optional<FitPart> comparison;
+  if (!later.from.empty() || !later.to.empty()) comparison = part_of(trace, later);
+  const SampleOptions like_options{.seed = load.seed,
                         .jobs = load.jobs,
                         .days = days,
-                        .load = offered,
+                        .load = target_load,
                         .cluster_gpus = load.cluster_gpus};
   Trace made;
   made.source = "synthetic:like";
-  made.jobs = generate_like(model, how);
+  made.jobs = sample_workload(model, like_options);
   AtomicFiles files;
   if (!model_out.empty()) files.add(model_out, to_text(model));
   write_jobs(std::move(made), *this, files);
 
-  const FitPart& real = against ? *against : fitted;
-  std::vector<std::vector<Job>> likes;
+  const FitPart& real = comparison ? *comparison : fitted;
+  std::vector<std::vector<Job>> sample_traces;
   for (int s = 0; s < samples; ++s) {
-    LikeOptions sample{.seed = load.seed + static_cast<uint64_t>(s)};
+    SampleOptions sample{.seed = load.seed + static_cast<uint64_t>(s)};
     // As many jobs as in the fitted part, or the later part's length at the fitted part's rate.
-    if (against) sample.days = seconds(against->to_us - against->from_us) / kDayS;
-    likes.push_back(generate_like(model, sample));
+    if (comparison) sample.days = seconds(comparison->to_us - comparison->from_us) / kDayS;
+    sample_traces.push_back(sample_workload(model, sample));
   }
-  const Fidelity fidelity = fidelity_of(trace, fitted, against, model, likes);
-  Json report = {{"model", model_json(model, fitted, against)},
-                 {"fidelity", fidelity_json(fidelity, against.has_value())}};
+  const WorkloadSimilarity fidelity = fidelity_of(trace, fitted, comparison, model, sample_traces);
+  Json report = {{"model", model_json(model, fitted, comparison)},
+                 {"fidelity", fidelity_json(fidelity, comparison.has_value())}};
   report["fidelity"]["samples"] = samples;
   std::optional<QueueCheck> queues;
   if (check) {
-    queues = check_queues(real, likes, *where, congestion, kCheckPolicies);
+    queues = check_queues(real, sample_traces, *where, congestion, kCheckPolicies);
     report["queues"] = check_json(*queues);
   }
   if (!report_out.empty()) write_file_atomic(report_out, report.dump(2) + "\n");
@@ -379,7 +379,7 @@ int GenerateOptionsOfCli::run() {
     return 0;
   }
   print_model(report["model"]);
-  print_fidelity(fidelity, against.has_value(), samples);
+  print_fidelity(fidelity, comparison.has_value(), samples);
   if (queues) print_check(*queues, cluster);
   return 0;
 }

@@ -12,14 +12,14 @@
 
 namespace yard::sim {
 
-struct GenerateOptionsOfCli {
+struct TraceGenerateCommand {
   std::string generator, like, cluster, out, model_out, report_out, thin_by = "batch";
   std::vector<std::string> set;
   std::string columns;
   LoadOptions load;  // of the generator or of the recorded trace
   WindowOptions part;
   WindowOptions later;  // part which the report compares with; unset: the fitted part
-  double days = 0, offered = 0, thin = 1, congestion = 1;
+  double days = 0, target_load = 0, thin = 1, congestion = 1;
   int samples = 5;
   bool check = false, json = false;
 

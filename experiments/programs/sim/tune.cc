@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMostBudget = 1'000'000;
+constexpr int kMaxBudget = 1'000'000;
 
 struct Options : CommonOptions {
   CellOptions cells;
@@ -36,7 +36,7 @@ void check_count(const char* option, int value, int most) {
 }
 
 // "tuned.yaml" becomes "tuned.las.yaml".
-std::string file_of(const std::string& out, const std::string& policy) {
+std::string policy_path(const std::string& out, const std::string& policy) {
   std::filesystem::path path(out);
   const std::string extension = path.extension().string();
   return path.replace_extension().string() + "." + policy + extension;
@@ -98,11 +98,11 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   if (!file && !options.tune.results.empty()) {
     throw InputError("--results", "--cells with it", "none");
   }
-  const std::vector<std::string> policies = list_of(options.policies, "--policy");
+  const std::vector<std::string> policies = split_list(options.policies, "--policy");
   options.finish(policies);
   check_policies(policies, options.run.rules, "--policy");
-  check_count("--budget", options.tune.budget, kMostBudget);
-  check_count("--replicas", options.replicas, kMostBudget);
+  check_count("--budget", options.tune.budget, kMaxBudget);
+  check_count("--replicas", options.replicas, kMaxBudget);
   const std::string extension = std::filesystem::path(options.out).extension().string();
   if (!options.out.empty() && extension != ".yaml" && extension != ".yml") {
     throw InputError("--out", "a name that ends in .yaml", "'" + options.out + "'");
@@ -111,16 +111,16 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   options.tune.seed = options.scenario.seed;
   options.tune.progress = progress_log();
   for (const std::string& policy : policies) PolicyRegistry::info(policy);
-  std::vector<Contestant> contestants;
+  std::vector<PreparedPolicy> prepared_policies;
   for (const std::string& policy : policies) {
-    contestants.push_back(prepare(policy, options.run_of(policy)));
+    prepared_policies.push_back(prepare(policy, options.run_of(policy)));
   }
 
   std::optional<int> replicas;
   if (app.count("--replicas") > 0) replicas = options.replicas;
   const std::vector<TuneCell> cells =
       tune_cells(options, options.cells, file, replicas, options.tune.progress);
-  for (const TuneCell& cell : cells) note_scenario(cell.scenario, contestants, options.run.speeds);
+  for (const TuneCell& cell : cells) print_scenario_notes(cell.scenario, prepared_policies, options.run.speeds);
   std::vector<Tuned> all;
   for (const std::string& policy : policies) {
     all.push_back(tune(cells, policy, options.run_of(policy), options.tune));
@@ -128,7 +128,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   const Tuned& best = all[best_of(all)];
   std::vector<std::string> paths(all.size());
   for (size_t i = 0; i < all.size() && !options.out.empty(); ++i) {
-    paths[i] = all.size() == 1 ? options.out : file_of(options.out, all[i].policy);
+    paths[i] = all.size() == 1 ? options.out : policy_path(options.out, all[i].policy);
   }
   Json out = {{"tuned", Json::array()}, {"best", best.policy}};
   for (size_t i = 0; i < all.size(); ++i) out["tuned"].push_back(tuned_json(all[i], paths[i]));
@@ -140,7 +140,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
     row.update(trace_json(cell.scenario));
     out["cells"].push_back(row);
   }
-  options.show(out, [&] {
+  options.print_result(out, [&] {
     for (const Tuned& tuned : all) print_tuned(tuned);
   });
   AtomicFiles files;
@@ -150,7 +150,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
     }
     if (all.size() > 1) files.add(options.out, tuned_yaml(best, cells, options.tune));
   }
-  options.keep(out, files);
+  options.save(out, files);
   return 0;
 }
 

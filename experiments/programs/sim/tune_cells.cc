@@ -30,7 +30,7 @@ std::vector<TuneCell> tune_cells(const CommonOptions& options, const CellOptions
                                  const std::function<void(const std::string&)>& progress) {
   if (!file) return cells_of_trace(options, replicas.value_or(kReplicas));
   std::vector<TuneCell> out;
-  Sources sources;
+  SourceCache sources;
   for (const CellSpec& spec : cells.selected(*file)) {
     progress("looking at " + spec.name);
     out.emplace_back(spec.name, scenario_of(spec, sources.of(spec.scenario)),

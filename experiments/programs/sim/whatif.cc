@@ -60,11 +60,11 @@ struct Options {
 };
 
 // Checks all policies before the first run. Throws InputError.
-std::vector<Contestant> contestants_of(Options& options) {
-  const std::vector<std::string> policies = policies_of(options.policies, "--policy");
+std::vector<PreparedPolicy> contestants_of(Options& options) {
+  const std::vector<std::string> policies = split_policies(options.policies, "--policy");
   options.common.finish(policies);
   check_policies(policies, options.common.run.rules, "--policy");
-  std::vector<Contestant> out;
+  std::vector<PreparedPolicy> out;
   for (const std::string& policy : policies) {
     out.push_back(prepare(policy, options.common.run_of(policy)));
   }
@@ -98,7 +98,7 @@ std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
       if (what.end_us == kNone) {
         one.by.emplace_back();
       } else {
-        one.by.push_back({wait_us(job, what, scenario.alone_us[j]), what.end_us - job.submit_us});
+        one.by.push_back({wait_us(job, what, scenario.isolated_us[j]), what.end_us - job.submit_us});
       }
     }
     out.push_back(std::move(one));
@@ -106,10 +106,10 @@ std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
   return out;
 }
 
-whatif::Candidate candidate_of(const Scenario& scenario, const Contestant& contestant,
+whatif::Candidate candidate_of(const Scenario& scenario, const PreparedPolicy& prepared,
                                const Run& run) {
   whatif::Candidate out;
-  out.name = contestant.name;
+  out.name = prepared.name;
   out.level = run.level;
   out.speeds = run.speeds;
   out.knows_run_times = is_bound(run.level);
@@ -117,45 +117,45 @@ whatif::Candidate candidate_of(const Scenario& scenario, const Contestant& conte
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     if (scenario.trace.jobs[j].scored && run.outcome.jobs[j].preemptions > 0) ++out.preempted_jobs;
   }
-  const bool may = contestant.preempts && scenario.fixed.allows.preempt;
-  out.needs_checkpointing = may || out.preemptions > 0;
+  const bool may_preempt = prepared.preempts && scenario.fixed.allows.preempt;
+  out.needs_checkpointing = may_preempt || out.preemptions > 0;
   out.utilisation = run.summary.utilisation;
   return out;
 }
 
 // Infers the cluster from the log if --cluster was not given. Returns whether it did.
-bool find_cluster(ScenarioOptions& scenario) {
+bool infer_cluster(ScenarioOptions& scenario) {
   if (!scenario.cluster.empty()) return false;
   const Trace log = load_trace(scenario.trace, {.format = scenario.format,
                                                 .skip_unusable = scenario.skip_unusable,
                                                 .settings = scenario.trace_settings});
-  whatif::need_times(log);
-  scenario.cluster = least_cluster(log);
+  whatif::require_logged_times(log);
+  scenario.cluster = smallest_cluster(log);
   return true;
 }
 
-std::vector<std::string> lacks_of(const ScenarioOptions& options, const Scenario& scenario,
-                                  const std::vector<Contestant>& contestants, bool guessed) {
-  whatif::LogFacts facts;
-  facts.cluster_guessed = guessed;
+std::vector<std::string> log_limitations(const ScenarioOptions& options, const Scenario& scenario,
+                                  const std::vector<PreparedPolicy>& prepared_policies, bool inferred) {
+  whatif::LogInfo facts;
+  facts.cluster_inferred = inferred;
   facts.cluster = scenario.cluster.text;
   facts.cluster_gpus = scenario.cluster.total_gpus();
-  facts.has_eligible = whatif::names_eligible(scenario.trace.source, scenario.trace.format);
+  facts.has_eligible = whatif::has_eligible_times(scenario.trace.source, scenario.trace.format);
   const Setting* arrival = options.trace_settings.find("arrival");
-  facts.by_submit = arrival != nullptr && arrival->value == "Submit";
+  facts.ignores_eligible = arrival != nullptr && arrival->value == "Submit";
   facts.notes = type_notes(scenario);
   if (!has_limits(scenario.trace)) {
-    std::vector<const Contestant*> all;
-    for (const Contestant& who : contestants) all.push_back(&who);
-    const std::vector<std::string> of_limits = limits_notes(all);
-    facts.notes.insert(facts.notes.end(), of_limits.begin(), of_limits.end());
+    std::vector<const PreparedPolicy*> all;
+    for (const PreparedPolicy& prepared : prepared_policies) all.push_back(&prepared);
+    const std::vector<std::string> limit_notes = missing_limits_notes(all);
+    facts.notes.insert(facts.notes.end(), limit_notes.begin(), limit_notes.end());
   }
-  for (const Contestant& who : contestants) {
-    if (!lacks_sizes(who, scenario.trace)) continue;
-    facts.notes.push_back(who.name +
+  for (const PreparedPolicy& prepared : prepared_policies) {
+    if (!lacks_sizes(prepared, scenario.trace)) continue;
+    facts.notes.push_back(prepared.name +
                           " says how large elastic jobs are, and no job here is elastic");
   }
-  return whatif::lacks_of(scenario.trace, facts);
+  return whatif::log_limitations(scenario.trace, facts);
 }
 
 std::vector<std::pair<std::string, std::string>> provenance_of(const Options& options,
@@ -185,53 +185,53 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   if (!options.report.empty()) report::check_page(options.report, "--report");
   if (!options.jobs_out.empty()) check_writable(options.jobs_out);
-  const std::vector<Contestant> contestants = contestants_of(options);
-  const bool guessed = find_cluster(options.common.scenario);
+  const std::vector<PreparedPolicy> prepared_policies = contestants_of(options);
+  const bool inferred = infer_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);
   const SpeedLevel speeds = options.common.run.speeds;
   if (options.common.json) {
-    note_scenario(scenario, {}, speeds);
+    print_scenario_notes(scenario, {}, speeds);
   } else if (const std::string note = speeds_note(scenario, speeds); !note.empty()) {
-    note_limits({note});  // the text itself lists all other notes
+    print_limit_notes({note});  // the text itself lists all other notes
   }
-  whatif::need_times(scenario.trace);
-  need_gpus(scenario.trace);
+  whatif::require_logged_times(scenario.trace);
+  require_gpus(scenario.trace);
 
   std::vector<Run> runs;
   std::vector<whatif::Candidate> candidates;
   std::string rows = kJobsHeader;
-  for (const Contestant& contestant : contestants) {
-    runs.push_back(run_prepared(scenario, contestant, options.common.run_of(contestant.name)));
-    candidates.push_back(candidate_of(scenario, contestant, runs.back()));
+  for (const PreparedPolicy& prepared : prepared_policies) {
+    runs.push_back(run_prepared(scenario, prepared, options.common.run_of(prepared.name)));
+    candidates.push_back(candidate_of(scenario, prepared, runs.back()));
     if (!options.jobs_out.empty()) append_jobs(scenario, runs.back(), rows);
   }
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
   whatif::Comparison comparison = whatif::compare(jobs, candidates);
   comparison.no_bound = why_no_bound(scenario, runs.front().rules);
   const std::vector<whatif::Verdict> verdicts = whatif::verdicts_of(comparison);
-  const std::vector<std::string> lacks =
-      lacks_of(options.common.scenario, scenario, contestants, guessed);
+  const std::vector<std::string> limitations =
+      log_limitations(options.common.scenario, scenario, prepared_policies, inferred);
   const std::string cluster =
-      scenario.cluster.text + (guessed ? " (inferred: the most that was held at once)" : "");
+      scenario.cluster.text + (inferred ? " (inferred: the most that was held at once)" : "");
 
   Json out = {{"trace", trace_json(scenario)},
               {"cluster", cluster_json(scenario.cluster)},
-              {"cluster_inferred", guessed}};
-  whatif::add_json(comparison, verdicts, lacks, out);
-  options.common.show(out, [&] {
+              {"cluster_inferred", inferred}};
+  whatif::add_json(comparison, verdicts, limitations, out);
+  options.common.print_result(out, [&] {
     const std::string text =
-        whatif::text_of(comparison, verdicts, {scenario.trace.source, cluster, lacks});
+        whatif::text_of(comparison, verdicts, {scenario.trace.source, cluster, limitations});
     std::fputs(text.c_str(), stdout);
     if (!options.report.empty()) std::printf("\n%s\n", options.report.c_str());
   });
   AtomicFiles files;
   if (!options.report.empty()) {
     files.add(options.report, whatif::page_of(comparison, verdicts, jobs,
-                                              {scenario.trace.source, cluster, lacks,
+                                              {scenario.trace.source, cluster, limitations,
                                                provenance_of(options, scenario)}));
   }
   if (!options.jobs_out.empty()) files.add(options.jobs_out, rows);
-  options.common.keep(out, files);
+  options.common.save(out, files);
   return 0;
 }
 

@@ -13,7 +13,7 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
   const std::vector<int64_t> offset = choices.offsets();
   const auto steps = static_cast<size_t>(choices.size());
   constexpr size_t kPiece = 512;
-  std::vector<uint8_t> agrees(steps), chooses(steps), acts(steps);
+  std::vector<uint8_t> agrees(steps), has_choice(steps), action_steps(steps);
   for_each_index(static_cast<int>((steps + kPiece - 1) / kPiece), [&](int piece) {
     const auto n = static_cast<size_t>(choices.shape.actions());
     GoldenState state;
@@ -29,28 +29,28 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
       choices.show(static_cast<int64_t>(i), offset[i], seen);
       net->forward(seen, logits);
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-      agrees[i] = best == seen.suggested;
-      chooses[i] = seen.choices + seen.mask[n - 1] > 1;
-      acts[i] = seen.suggested != choices.shape.rows;
+      agrees[i] = best == seen.expert_action;
+      has_choice[i] = seen.choices + seen.mask[n - 1] > 1;
+      action_steps[i] = seen.expert_action != choices.shape.rows;
     }
   });
   Agreement out;
-  std::map<int32_t, bool> whole;
+  std::map<int32_t, bool> reproduced;
   for (size_t i = 0; i < steps; ++i) {
-    bool& all = whole.try_emplace(choices.decision[i], true).first->second;
+    bool& all = reproduced.try_emplace(choices.decision[i], true).first->second;
     all = all && agrees[i] != 0;
-    if (chooses[i] == 0) continue;
+    if (has_choice[i] == 0) continue;
     ++out.steps;
     out.agreed += agrees[i];
-    out.acts += acts[i];
-    out.acts_agreed += acts[i] & agrees[i];
+    out.action_steps += action_steps[i];
+    out.action_steps_agreed += action_steps[i] & agrees[i];
   }
-  for (const int32_t number : choices.missed_decision) whole[number] = false;
-  out.missed = static_cast<int64_t>(choices.missed_decision.size());
-  for (const auto& [number, all] : whole) {
+  for (const int32_t number : choices.missed_decision) reproduced[number] = false;
+  out.unrepresentable = static_cast<int64_t>(choices.missed_decision.size());
+  for (const auto& [number, all] : reproduced) {
     ++out.decisions;
-    out.whole += all;
-    out.of_decision.emplace_back(number, all);
+    out.reproduced += all;
+    out.by_decision.emplace_back(number, all);
   }
   return out;
 }

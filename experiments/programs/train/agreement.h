@@ -13,14 +13,14 @@ namespace yard {
 
 struct Agreement {
   int64_t steps = 0, agreed = 0;      // steps with more than one legal action
-  int64_t acts = 0, acts_agreed = 0;  // those of them whose recorded action is not the no-op
-  int64_t decisions = 0, whole = 0;   // whole: all steps agree and no action was missed
-  int64_t missed = 0;                 // recorded actions which the task cannot represent
-  std::vector<std::pair<int32_t, bool>> of_decision;  // (decision, whole), by decision
+  int64_t action_steps = 0, action_steps_agreed = 0;  // those of them whose recorded action is not the no-op
+  int64_t decisions = 0, reproduced = 0;   // reproduced: all steps agree and no action was unrepresentable
+  int64_t unrepresentable = 0;                 // recorded actions which the task cannot represent
+  std::vector<std::pair<int32_t, bool>> by_decision;  // (decision, reproduced), by decision
 
-  // Share of all recorded actions which the network chooses; missed ones count as not chosen.
-  double recovered() const {
-    return static_cast<double>(agreed) / static_cast<double>(std::max<int64_t>(1, steps + missed));
+  // Share of all recorded actions which the network chooses; unrepresentable ones count as not chosen.
+  double agreement_share() const {
+    return static_cast<double>(agreed) / static_cast<double>(std::max<int64_t>(1, steps + unrepresentable));
   }
 };
 

@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 // with `h` hidden units and `rows` rows: one forward pass in the rollout, then a forward and a
 // backward pass per epoch. Input features need no gradient.
 
-double flop_of_job_scorer(const WorldsShape& shape, double rows, double h, int epochs) {
+double flop_of_job_scorer(const EnvShape& shape, double rows, double h, int epochs) {
   const double f = shape.row_features, c = shape.cluster_features;
   const double row_forward = 2 * f * h + 2 * h * h + 2 * h + 2 * f * h;  // last term: critic
   const double row_backward = 2 * f * h + 4 * h * h + 4 * h + 2 * f * h;
@@ -40,7 +40,7 @@ double flop_of_job_scorer(const WorldsShape& shape, double rows, double h, int e
 }
 
 // The same for the flat network. `rows`: rows which are multiplied, padding included.
-double flop_of_flat(const WorldsShape& shape, double rows, double h, int epochs) {
+double flop_of_flat(const EnvShape& shape, double rows, double h, int epochs) {
   const double in = rows * shape.row_features + shape.cluster_features;
   const double out = shape.actions() + 1;  // with the critic's value
   const double forward = 2 * (in * h + h * h + h * out);
@@ -55,32 +55,32 @@ struct Measured {
 };
 
 // Trains with this number of ranks, each a thread of this process. Returns the fastest update.
-Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingData& data,
+Measured train(const TrainingSetup& setup, const Agent& agent, const SimulatedData& data,
                int ranks) {
-  const WorldsShape shape = agent.worlds(data.courses(), {})->shape();
+  const EnvShape shape = agent.worlds(data.env_specs(), {})->shape();
   const double hidden = std::stod(setup.value("hidden"));
   Measured best;
-  const MeetingFolder meeting;
-  std::mutex making;
+  const RendezvousDir rendezvous;
+  std::mutex trainer_mutex;
   const auto train_as = [&](int r) {
     Rank rank;
     rank.rank = r;
     rank.size = ranks;
-    rank.file = meeting.file();
+    rank.file = rendezvous.file();
     const auto communicator = connect(rank);
     std::optional<Trainer> trainer;
     {
-      const std::lock_guard lock(making);  // LibTorch's seed is global
+      const std::lock_guard lock(trainer_mutex);  // LibTorch's seed is global
       trainer.emplace(
           setup.loop, setup.learner, setup.network,
-          [&](const WorldsOptions& options) { return agent.worlds(data.courses(), options); },
+          [&](const VectorEnvOptions& options) { return agent.worlds(data.env_specs(), options); },
           *communicator, Json());
     }
-    TrainEvents events;
+    TrainCallbacks events;
     if (r == 0) {
       events.on_update = [&](const TrainStats& s) {
         if (s.update == 1) return;  // this one fits the normaliser
-        const int epochs = setup.loop.descent.epochs;
+        const int epochs = setup.loop.optimizer_config.epochs;
         const bool flat = setup.loop.network == "flat";
         const double done =
             (flat ? flop_of_flat : flop_of_job_scorer)(shape, s.rows, hidden, epochs);
@@ -104,67 +104,67 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const TrainingDat
 }
 
 // How an update is parallelised: threads of one rank, or ranks with one thread each.
-struct Shared {
+struct Parallelism {
   int threads = 1, ranks = 1;
   int all() const { return threads * ranks; }
   std::string suffix() const { return all() == 1 ? "" : ranks == 1 ? "_2_threads" : "_2_ranks"; }
 };
 
 Json bench(const std::string& name, const std::vector<std::string>& assignments,
-           const Shared& shared = {}) {
-  const int ranks = shared.ranks;
+           const Parallelism& parallelism = {}) {
+  const int ranks = parallelism.ranks;
   Settings settings;
   for (const std::string& assignment :
        {std::string("trace_jobs=4000"), std::string("validate_windows=1"),
-        std::string("validate_every=1000"), "threads=" + std::to_string(shared.threads)}) {
+        std::string("validate_every=1000"), "threads=" + std::to_string(parallelism.threads)}) {
     settings.overlay(assignment, "bench");
   }
   for (const std::string& assignment : assignments) settings.overlay(assignment, "bench");
   const TrainingSetup setup = read_setup(settings, ranks);
   const auto agent = make_agent(setup.data.agent, setup.agent);
-  const TrainingData data(setup.data, setup.loop.episode_jobs, *agent->heuristic());
+  const SimulatedData data(setup.data, setup.loop.episode_jobs, *agent->heuristic());
   const Measured measured = train(setup, *agent, data, ranks);
-  const double sgemm = matrix_product_flop_per_s(shared.all());
+  const double sgemm_flop_per_s = matrix_product_flop_per_s(parallelism.all());
   const std::string threads =
-      shared.all() == 1 ? "one thread" : std::to_string(shared.all()) + " threads";
+      parallelism.all() == 1 ? "one thread" : std::to_string(parallelism.all()) + " threads";
   return {{"name", name},
           {"value", measured.samples_per_s},
           {"unit", "samples/s"},
           {"better", "higher"},
-          {"ratio", measured.flop * measured.samples_per_s / sgemm},
+          {"ratio", measured.flop * measured.samples_per_s / sgemm_flop_per_s},
           {"against", "sgemm, 1024 cubed, " + threads},
           {"detail",
            {{"learner", setup.loop.learner},
             {"network", setup.loop.network},
             {"worlds", setup.loop.worlds},
-            {"epochs", setup.loop.descent.epochs},
+            {"epochs", setup.loop.optimizer_config.epochs},
             {"hidden", setup.value("hidden")},
             {"rows_a_sample", measured.rows},
             {"flop_a_sample", measured.flop},
             {"flop_done_a_sample", measured.flop_done},
-            {"sgemm_flop_per_s", sgemm},
+            {"sgemm_flop_per_s", sgemm_flop_per_s},
             {"seconds", measured.seconds},
             {"ranks", ranks},
-            {"threads", shared.all()}}}};
+            {"threads", parallelism.all()}}}};
 }
 
 }  // namespace
 
 int run_bench_ppo(int, char**) {
   // Environments and minibatch grow with the number of threads.
-  const auto ppo = [](const std::string& network, const Shared& shared) {
+  const auto ppo = [](const std::string& network, const Parallelism& parallelism) {
     const std::string name = network == "flat" ? "ppo_flat_samples" : "ppo_samples";
-    return bench(name + shared.suffix(),
+    return bench(name + parallelism.suffix(),
                  {"learner=ppo", "network=" + network, "hidden=128", "epochs=4", "steps=64",
-                  "updates=10", "target_kl=1e9", "worlds=" + std::to_string(128 * shared.all()),
-                  "minibatch=" + std::to_string(2048 * shared.all())},
-                 shared);
+                  "updates=10", "target_kl=1e9", "worlds=" + std::to_string(128 * parallelism.all()),
+                  "minibatch=" + std::to_string(2048 * parallelism.all())},
+                 parallelism);
   };
   Json results = {bench("group_samples", {"learner=group", "updates=6"})};
-  for (const Shared& shared : {Shared{}, Shared{.threads = 2}, Shared{.ranks = 2}}) {
-    if (shared.all() > 1 && std::thread::hardware_concurrency() < 2) break;
-    results.push_back(ppo("job-scorer", shared));
-    results.push_back(ppo("flat", shared));
+  for (const Parallelism& parallelism : {Parallelism{}, Parallelism{.threads = 2}, Parallelism{.ranks = 2}}) {
+    if (parallelism.all() > 1 && std::thread::hardware_concurrency() < 2) break;
+    results.push_back(ppo("job-scorer", parallelism));
+    results.push_back(ppo("flat", parallelism));
   }
   std::puts(Json{{"results", results}}.dump(2).c_str());
   return 0;

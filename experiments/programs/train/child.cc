@@ -21,9 +21,9 @@ pid_t start_child(const std::vector<std::string>& arguments, const std::filesyst
   const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (out < 0) throw RunError(log.string() + ": " + std::strerror(errno));
   std::string name = "yardmaster-train";
-  std::vector<std::string> texts = arguments;
+  std::vector<std::string> argv_strings = arguments;
   std::vector<char*> argv = {name.data()};
-  for (std::string& text : texts) argv.push_back(text.data());
+  for (std::string& text : argv_strings) argv.push_back(text.data());
   argv.push_back(nullptr);
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -59,16 +59,16 @@ std::string drain(int fd) {
 
 }  // namespace
 
-std::string run_beside(const std::string& program, const std::vector<std::string>& arguments) {
+std::string run_sibling_program(const std::string& program, const std::vector<std::string>& arguments) {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program;
   if (!std::filesystem::exists(path)) {
     throw InputError(arguments.front(), "a build that has " + program, "one without");
   }
   std::string name = "yardmaster";
-  std::vector<std::string> texts = arguments;
+  std::vector<std::string> argv_strings = arguments;
   std::vector<char*> argv = {name.data()};
-  for (std::string& text : texts) argv.push_back(text.data());
+  for (std::string& text : argv_strings) argv.push_back(text.data());
   argv.push_back(nullptr);
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
@@ -88,9 +88,9 @@ std::string run_beside(const std::string& program, const std::vector<std::string
   close(out[1]);
   close(err[1]);
   if (pid < 0) throw RunError(std::string("cannot start a process: ") + std::strerror(failed));
-  std::string printed, said;
-  std::thread reader([&] { said = drain(err[0]); });
-  printed = drain(out[0]);
+  std::string output, errors;
+  std::thread reader([&] { errors = drain(err[0]); });
+  output = drain(out[0]);
   reader.join();
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -98,18 +98,18 @@ std::string run_beside(const std::string& program, const std::vector<std::string
   throw_if_interrupted();
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (code == 0) {
-    std::fputs(said.c_str(), stderr);  // notes, such as skipped records
-    return printed;
+    std::fputs(errors.c_str(), stderr);  // notes, such as skipped records
+    return output;
   }
   constexpr std::string_view kName = "yardmaster: ";  // the top-level handler prints it again
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (said.starts_with(kName)) said.erase(0, kName.size());
-  if (said.empty()) said = program + " ended with exit code " + std::to_string(code);
-  if (code == 2) throw InputError(said);
-  throw RunError(said);
+  while (!errors.empty() && errors.back() == '\n') errors.pop_back();
+  if (errors.starts_with(kName)) errors.erase(0, kName.size());
+  if (errors.empty()) errors = program + " ended with exit code " + std::to_string(code);
+  if (code == 2) throw InputError(errors);
+  throw RunError(errors);
 }
 
-Ended any_ended() {
+ExitedChild poll_exited_child() {
   int status = 0;
   const pid_t pid = waitpid(-1, &status, WNOHANG);
   if (pid <= 0) return {};

@@ -47,15 +47,15 @@ int exit_code(int status) {
 
 int launch_ranks(int n, char** argv) {
   constexpr auto kGrace = std::chrono::seconds(20);
-  const MeetingFolder meeting;
+  const RendezvousDir rendezvous;
   std::vector<pid_t> alive;
-  for (int rank = 0; rank < n; ++rank) alive.push_back(start(rank, n, meeting.file(), argv));
-  const auto tell_all = [&](int signal) {
+  for (int rank = 0; rank < n; ++rank) alive.push_back(start(rank, n, rendezvous.file(), argv));
+  const auto signal_all = [&](int signal) {
     for (const pid_t pid : alive) kill(pid, signal);
   };
   int code = 0;
-  bool told = false;
-  Clock::time_point give_up = Clock::time_point::max();
+  bool signalled = false;
+  Clock::time_point kill_at = Clock::time_point::max();
   while (!alive.empty()) {
     int status = 0;
     const pid_t pid = waitpid(-1, &status, WNOHANG);
@@ -63,7 +63,7 @@ int launch_ranks(int n, char** argv) {
       std::erase(alive, pid);
       if (status != 0 && code == 0) {
         code = exit_code(status);
-        give_up = Clock::now() + kGrace;
+        kill_at = Clock::now() + kGrace;
         if (WIFSIGNALED(status)) {
           std::fputs(
               fmt::format("yardmaster: a rank was killed by signal {}\n", WTERMSIG(status)).c_str(),
@@ -73,13 +73,13 @@ int launch_ranks(int n, char** argv) {
       }
       continue;
     }
-    if (interrupted() && !told) {
-      tell_all(SIGTERM);
-      told = true;
+    if (interrupted() && !signalled) {
+      signal_all(SIGTERM);
+      signalled = true;
     }
-    if (Clock::now() > give_up) {
-      tell_all(SIGKILL);
-      give_up = Clock::time_point::max();
+    if (Clock::now() > kill_at) {
+      signal_all(SIGKILL);
+      kill_at = Clock::time_point::max();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

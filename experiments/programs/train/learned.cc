@@ -18,7 +18,7 @@ std::string verdict(bool better, bool worse) {
 
 }  // namespace
 
-Gained gained_of(const std::vector<double>& trained, const std::vector<double>& untrained) {
+ShareGain share_gain(const std::vector<double>& trained, const std::vector<double>& untrained) {
   YARD_CHECK(!trained.empty() && trained.size() == untrained.size(), "the same parts");
   std::vector<double> difference;
   for (size_t w = 0; w < trained.size(); ++w) difference.push_back(trained[w] - untrained[w]);
@@ -33,27 +33,27 @@ Gained gained_of(const std::vector<double>& trained, const std::vector<double>& 
   return {mean({all_of(parts)}), jackknife_interval({parts}, mean, kConfidence)};
 }
 
-Learned learned_of(const std::vector<double>& trained, const std::vector<double>& untrained) {
-  const Gained of_log = gained_of(trained, untrained);
+TrainingGain training_gain(const std::vector<double>& trained, const std::vector<double>& untrained) {
+  const ShareGain of_log = share_gain(trained, untrained);
   return {std::exp(of_log.difference),
           {std::exp(of_log.interval.lo), std::exp(of_log.interval.hi)}};
 }
 
-std::string text_of(const Learned& learned) {
+std::string text_of(const TrainingGain& learned) {
   if (std::isnan(learned.interval.lo)) return fmt::format("{:.3f}", learned.ratio);
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", learned.ratio, learned.interval.lo,
                      learned.interval.hi);
 }
 
-std::string verdict_of(const Learned& learned) {
+std::string verdict_of(const TrainingGain& learned) {
   if (std::isnan(learned.interval.lo)) return "one window, which is too little for a verdict";
   const auto [lo, hi] = learned.interval;
   return verdict(hi<1, lo> 1);
 }
 
-std::string verdict_of(const Gained& gained) {
-  if (std::isnan(gained.interval.lo)) return "too few decisions for a verdict";
-  const auto [lo, hi] = gained.interval;
+std::string verdict_of(const ShareGain& gain) {
+  if (std::isnan(gain.interval.lo)) return "too few decisions for a verdict";
+  const auto [lo, hi] = gain.interval;
   return verdict(lo > 0, hi < 0);
 }
 

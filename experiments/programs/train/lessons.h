@@ -13,43 +13,43 @@
 
 namespace yard {
 
-class Lessons {
+class TrainingData {
  public:
-  virtual ~Lessons() = default;
+  virtual ~TrainingData() = default;
 
   // Makes training environments, which may point into this object.
-  virtual std::unique_ptr<Worlds> worlds(const Agent& agent,
-                                         const WorldsOptions& options) const = 0;
+  virtual std::unique_ptr<VectorEnv> worlds(const Agent& agent,
+                                         const VectorEnvOptions& options) const = 0;
 
-  struct Judgement {
+  struct ValidationResult {
     double score = 0;  // lower is better
     // By window: the logarithm of its ratio. The score is the exponential of their mean. Empty if
     // there are no windows.
     std::vector<double> log_ratios = {};
   };
-  virtual Judgement judge(const Checkpoint& checkpoint) const = 0;
+  virtual ValidationResult validate(const Checkpoint& checkpoint) const = 0;
 
-  // Like judge(), but each validation workload has its own checkpoint: `adapt` makes it from
+  // Like validate(), but each validation workload has its own checkpoint: `adapt` makes it from
   // environments which play other jobs of that workload.
-  using MakeWorlds = std::function<std::unique_ptr<Worlds>(const WorldsOptions&)>;
-  using Adapt = std::function<Checkpoint(const MakeWorlds& worlds)>;
-  virtual Judgement judge_adapted(const Agent&, const Adapt&) const {
+  using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
+  using Adapt = std::function<Checkpoint(const MakeVectorEnv& worlds)>;
+  virtual ValidationResult validate_adapted(const Agent&, const Adapt&) const {
     YARD_CHECK(false, "lessons without jobs to adapt to");
   }
 
-  // A score as reported: "ratio", with the value of judge(), or "agreement".
-  struct Told {
+  // A score as reported: "ratio", with the value of validate(), or "agreement".
+  struct ReportedScore {
     std::string name;
     double value;
   };
-  virtual Told told(double score) const { return {"ratio", score}; }
+  virtual ReportedScore reported(double score) const { return {"ratio", score}; }
 
   // Describes that value, as the end of a sentence: "mean JCT over that of las on 3 validation
   // windows". `heuristic`: the name of validation's reference policy.
-  virtual std::string measure(const std::string& heuristic) const = 0;
+  virtual std::string score_description(const std::string& heuristic) const = 0;
 
   // Describes the gain from training if judgements have no windows; else empty.
-  virtual std::string compared(const Checkpoint& /*best*/, const Checkpoint& /*untrained*/) const {
+  virtual std::string gain_description(const Checkpoint& /*best*/, const Checkpoint& /*untrained*/) const {
     return "";
   }
 

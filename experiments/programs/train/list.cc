@@ -32,9 +32,9 @@ Json agents() {
   return rows;
 }
 
-Json parts(const std::vector<Listed>& all) {
+Json parts(const std::vector<RegisteredInfo>& all) {
   Json rows = Json::array();
-  for (const Listed& one : all) {
+  for (const RegisteredInfo& one : all) {
     rows.push_back({{"name", one.name},
                     {"information", "-"},
                     {"source", one.source},
@@ -77,9 +77,9 @@ int run_list(int argc, char** argv) {
   if (kind == "agents") {
     rows = agents();
   } else if (kind == "learners") {
-    rows = parts(listed_learners());
+    rows = parts(registered_learners());
   } else if (kind == "networks") {
-    rows = parts(listed_networks());
+    rows = parts(registered_networks());
   } else if (kind == "tasks") {
     rows = tasks();
   } else {

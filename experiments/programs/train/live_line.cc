@@ -33,7 +33,7 @@ void LiveLine::show(const TrainStats& s, const std::string& validation) {
   shown_ = Clock::now();
   open_ = terminal && s.update != to_;
   double kl = 0;
-  for (const auto& [name, value] : s.figures) {
+  for (const auto& [name, value] : s.metrics) {
     if (name == "approx_kl") kl = value;
   }
   std::fputs(fmt::format("{}update {}/{}  {:.0f} samples/s  validation {}  agreement {:.3f}  "

@@ -27,7 +27,7 @@ Json read_json(const fs::path& path) {
 }
 
 // Path of the temporary folder: next to the run, hidden, with the process id in its name.
-fs::path beside(const fs::path& run) {
+fs::path temporary_path(const fs::path& run) {
   const fs::path whole = fs::absolute(run).lexically_normal();
   const fs::path name = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
   const fs::path parent =
@@ -39,19 +39,19 @@ fs::path beside(const fs::path& run) {
 
 LogFolder::LogFolder(const std::string& log, const fs::path& run, bool resumes, int draws,
                      const Json& task)
-    : kept_(run / "log") {
-  path_ = resumes ? kept_ : beside(run);
+    : run_path_(run / "log") {
+  path_ = resumes ? run_path_ : temporary_path(run);
   temporary_ = !resumes;
   if (!resumes || !fs::exists(path_ / "log.json")) {
     try {
-      run_beside("yardmaster-serve",
+      run_sibling_program("yardmaster-serve",
                  {"log", "fit", log, "--out", path_.string(), "--draws", std::to_string(draws)});
       if (!task.is_null()) {
         write_file_atomic(path_ / "task.json", task.dump(2) + "\n");
-        const std::string told = run_beside(
+        const std::string choices_summary = run_sibling_program(
             "yardmaster-serve", {"log", "choices", log, "--task", (path_ / "task.json").string(),
                                  "--out", choices().string(), "--json"});
-        write_file_atomic(path_ / "choices.json", told);
+        write_file_atomic(path_ / "choices.json", choices_summary);
       }
     } catch (...) {
       std::error_code ignored;
@@ -70,8 +70,8 @@ LogFolder::~LogFolder() {
 
 void LogFolder::keep() {
   if (!temporary_) return;
-  fs::rename(path_, kept_);
-  path_ = kept_;
+  fs::rename(path_, run_path_);
+  path_ = run_path_;
   temporary_ = false;
 }
 
@@ -79,22 +79,22 @@ fs::path LogFolder::jobs(int draw) const {
   return path_ / (draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1));
 }
 
-double suggested_share(const std::string& log, const Json& task) {
+double expert_share(const std::string& log, const Json& task) {
   std::string name = (fs::temp_directory_path() / "yardmaster-log-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw RunError(name + ": " + std::strerror(errno));
   const fs::path folder = name;
   std::error_code ignored;
   try {
     write_file_atomic(folder / "task.json", task.dump() + "\n");
-    const Json told = Json::parse(run_beside(
+    const Json choices_summary = Json::parse(run_sibling_program(
         "yardmaster-serve", {"log", "choices", log, "--task", (folder / "task.json").string(),
                              "--out", (folder / "choices.safetensors").string(), "--json"}));
     fs::remove_all(folder, ignored);
     double all = 0;
     for (const char* key : {"steps", "not_shown", "not_legal", "forced"}) {
-      all += told.at(key).get<double>();
+      all += choices_summary.at(key).get<double>();
     }
-    return told.at("suggested").get<double>() / all;
+    return choices_summary.at("suggested").get<double>() / all;
   } catch (...) {
     fs::remove_all(folder, ignored);
     throw;

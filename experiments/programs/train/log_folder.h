@@ -27,16 +27,16 @@ class LogFolder {
   std::filesystem::path jobs(int draw) const;
   std::filesystem::path cluster() const { return path_ / "cluster.yaml"; }
   const nlohmann::ordered_json& fit() const { return fit_; }       // log.json
-  const nlohmann::ordered_json& told() const { return choices_; }  // choices.json; null: none
+  const nlohmann::ordered_json& choices_summary() const { return choices_; }  // choices.json; null: none
 
  private:
-  std::filesystem::path path_, kept_;
+  std::filesystem::path path_, run_path_;
   bool temporary_ = false;
   nlohmann::ordered_json fit_, choices_;
 };
 
 // Returns the share of the log's recorded actions which the task's own index would choose. Throws
 // InputError if the log cannot be used, or RunError.
-double suggested_share(const std::string& log, const nlohmann::ordered_json& task);
+double expert_share(const std::string& log, const nlohmann::ordered_json& task);
 
 }  // namespace yard

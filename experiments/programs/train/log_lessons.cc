@@ -14,7 +14,7 @@
 
 namespace yard {
 
-LogLessons::LogLessons(const LogFolder& folder, double held_out) : folder_(folder) {
+LoggedData::LoggedData(const LogFolder& folder, double held_out) : folder_(folder) {
   const std::string path = folder.choices().string();
   const RecordedChoices all =
       unpack_choices(from_safetensors(read_file(path), path), kDispatchShape, path);
@@ -33,43 +33,43 @@ LogLessons::LogLessons(const LogFolder& folder, double held_out) : folder_(folde
   }
 }
 
-std::unique_ptr<Worlds> LogLessons::worlds(const Agent&, const WorldsOptions& options) const {
-  return make_log_worlds(learned_, options);
+std::unique_ptr<VectorEnv> LoggedData::worlds(const Agent&, const VectorEnvOptions& options) const {
+  return make_log_env(learned_, options);
 }
 
-std::string LogLessons::compared(const Checkpoint& best, const Checkpoint& untrained) const {
+std::string LoggedData::gain_description(const Checkpoint& best, const Checkpoint& untrained) const {
   const Agreement ours = agreement_of(best, held_out_), before = agreement_of(untrained, held_out_);
   // Neighbouring decisions are correlated, so the interval is over at most 20 blocks of at least 10
   // decisions. With fewer than 6 blocks there is no interval.
-  constexpr size_t kLeastBlocks = 6;
-  const size_t count = ours.of_decision.size();
+  constexpr size_t kMinBlocks = 6;
+  const size_t count = ours.by_decision.size();
   if (count == 0) return "";
   const size_t blocks = std::clamp<size_t>(count / 10, 1, 20);
   const auto shares = [&](const Agreement& of) {
     std::vector<double> out(blocks);
     for (size_t b = 0; b < blocks; ++b) {
       const size_t from = b * count / blocks, to = (b + 1) * count / blocks;
-      for (size_t i = from; i < to; ++i) out[b] += of.of_decision[i].second ? 1 : 0;
+      for (size_t i = from; i < to; ++i) out[b] += of.by_decision[i].second ? 1 : 0;
       out[b] /= static_cast<double>(to - from);
     }
     return out;
   };
-  Gained gained = gained_of(shares(ours), shares(before));
-  if (blocks < kLeastBlocks) gained.interval = {NAN, NAN};
+  ShareGain gain = share_gain(shares(ours), shares(before));
+  if (blocks < kMinBlocks) gain.interval = {NAN, NAN};
   std::string interval;
-  if (!std::isnan(gained.interval.lo)) {
-    interval = fmt::format(" [{:.3f}, {:.3f}] over {} blocks of time", gained.interval.lo,
-                           gained.interval.hi, blocks);
+  if (!std::isnan(gain.interval.lo)) {
+    interval = fmt::format(" [{:.3f}, {:.3f}] over {} blocks of time", gain.interval.lo,
+                           gain.interval.hi, blocks);
   }
   return fmt::format(
       "the best checkpoint decides {} of the log's {} held-out decisions as the log does, the "
       "untrained network {}: {:+.3f} of them{}, on the decisions that it was chosen by: {}",
-      ours.whole, ours.decisions, before.whole,
-      static_cast<double>(ours.whole - before.whole) / static_cast<double>(ours.decisions),
-      interval, verdict_of(gained));
+      ours.reproduced, ours.decisions, before.reproduced,
+      static_cast<double>(ours.reproduced - before.reproduced) / static_cast<double>(ours.decisions),
+      interval, verdict_of(gain));
 }
 
-nlohmann::ordered_json LogLessons::provenance() const {
+nlohmann::ordered_json LoggedData::provenance() const {
   return {{"log", name()},
           {"log_sha256", sha256()},
           {"decided_by", folder_.fit().at("decided_by")},
@@ -78,6 +78,6 @@ nlohmann::ordered_json LogLessons::provenance() const {
           {"steps_held_out", held_out_.size()}};
 }
 
-std::string LogLessons::name() const { return "decision log"; }
+std::string LoggedData::name() const { return "decision log"; }
 
 }  // namespace yard

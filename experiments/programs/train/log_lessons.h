@@ -8,23 +8,23 @@
 
 namespace yard {
 
-class LogLessons final : public Lessons {
+class LoggedData final : public TrainingData {
  public:
   // `held_out`: share of the log's time at its end, 0 to 1. Throws InputError if one of the parts
   // is empty or the file is damaged. Requires: `folder` has choices and outlives this object.
-  LogLessons(const LogFolder& folder, double held_out);
+  LoggedData(const LogFolder& folder, double held_out);
 
-  std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override;
+  std::unique_ptr<VectorEnv> worlds(const Agent& agent, const VectorEnvOptions& options) const override;
 
   // The score is the share of held-out recorded actions which the network does not choose.
-  Judgement judge(const Checkpoint& checkpoint) const override {
-    return {1 - agreement_of(checkpoint, held_out_).recovered()};
+  ValidationResult validate(const Checkpoint& checkpoint) const override {
+    return {1 - agreement_of(checkpoint, held_out_).agreement_share()};
   }
-  Told told(double score) const override { return {"agreement", 1 - score}; }
-  std::string measure(const std::string&) const override {
+  ReportedScore reported(double score) const override { return {"agreement", 1 - score}; }
+  std::string score_description(const std::string&) const override {
     return "share of what was chosen in the log's held-out part that it chooses, too";
   }
-  std::string compared(const Checkpoint& best, const Checkpoint& untrained) const override;
+  std::string gain_description(const Checkpoint& best, const Checkpoint& untrained) const override;
 
   nlohmann::ordered_json provenance() const override;
   std::string name() const override;

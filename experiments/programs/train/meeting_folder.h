@@ -11,20 +11,20 @@
 
 namespace yard {
 
-class MeetingFolder {
+class RendezvousDir {
  public:
   // Throws RunError.
-  MeetingFolder() {
+  RendezvousDir() {
     std::string name =
         (std::filesystem::temp_directory_path() / "yardmaster-ranks-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw RunError(name + ": " + std::strerror(errno));
     path_ = name;
   }
-  ~MeetingFolder() {
+  ~RendezvousDir() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  MeetingFolder(const MeetingFolder&) = delete;
+  RendezvousDir(const RendezvousDir&) = delete;
   std::string file() const { return path_ / "ranks"; }
 
  private:

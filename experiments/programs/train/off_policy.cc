@@ -22,13 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int kJobsABlock = 10;  // of importance sampling; small, since short blocks agree more
+constexpr int kJobsPerBlock = 10;  // of importance sampling; small, since short blocks agree more
 
 double seconds(int64_t us) { return 1e-6 * static_cast<double>(us); }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json told(const MeanByTime& mean) {
+Json mean_json(const MeanByTime& mean) {
   return {{"mean_jct_s", number(mean.mean)},
           {"interval", {number(mean.interval.lo), number(mean.interval.hi)}},
           {"jobs", mean.jobs},
@@ -37,7 +37,7 @@ Json told(const MeanByTime& mean) {
 }
 
 // The jobs of the log which count, by submission. They are the same in every draw.
-struct Counted {
+struct CountedJobs {
   std::vector<size_t> job;       // index in the draws' traces
   std::vector<double> submit_s;  // on the trace's clock
   std::vector<double> jct_s;     // in the log; NaN: not ended
@@ -51,9 +51,9 @@ struct Counted {
   }
 };
 
-class Fitted {
+class FittedSimulator {
  public:
-  Fitted(const LogFolder& log, const OffPolicyOptions& options) : log_(log) {
+  FittedSimulator(const LogFolder& log, const OffPolicyOptions& options) : log_(log) {
     for (int d = 0; d < options.draws; ++d) {
       ScenarioOptions o;
       o.trace = log.jobs(d).string();
@@ -75,10 +75,10 @@ class Fitted {
     }
   }
 
-  const Counted& counted() const { return counted_; }
+  const CountedJobs& counted() const { return counted_; }
 
   // Simulates a policy on every draw. Returns JCTs in seconds (draws, counted jobs).
-  std::vector<std::vector<double>> play(const std::string& policy) const {
+  std::vector<std::vector<double>> simulate(const std::string& policy) const {
     std::vector<std::vector<double>> out(draws_.size());
     for_each_index(static_cast<int>(draws_.size()), [&](int d) {
       const Scenario& world = draws_[static_cast<size_t>(d)];
@@ -103,7 +103,7 @@ class Fitted {
     if (PolicyRegistry::info(name).level > Level::kHistory) return std::nullopt;
     const std::vector<double> observed = counted_.ended(counted_.jct_s);
     if (observed.empty()) return std::nullopt;
-    std::vector<std::vector<double>> simulated = play(name);
+    std::vector<std::vector<double>> simulated = simulate(name);
     for (std::vector<double>& draw : simulated) draw = counted_.ended(draw);
     return std::log(mean_by_time(simulated).mean / mean_by_time({observed}).mean);
   }
@@ -111,7 +111,7 @@ class Fitted {
  private:
   const LogFolder& log_;
   std::vector<Scenario> draws_;
-  Counted counted_;
+  CountedJobs counted_;
 };
 
 // Weighted (self-normalised) importance sampling. The weight w_b of a block of jobs is the product
@@ -119,7 +119,7 @@ class Fitted {
 // that in the log. J_b is the block's mean JCT. Returns null with fewer than 2 blocks.
 //   V = sum_b w_b J_b / sum_b w_b        ESS = (sum_b w_b)^2 / sum_b w_b^2
 // (Precup, Sutton and Singh, "Eligibility traces for off-policy policy evaluation", 2000)
-Json weighted(const Counted& jobs, const Checkpoint& checkpoint, const RecordedChoices& choices,
+Json importance_sampling(const CountedJobs& jobs, const Checkpoint& checkpoint, const RecordedChoices& choices,
               double begin_s) {
   std::map<int32_t, double> at_s, probability;
   for (size_t i = 0; i < choices.action.size(); ++i) {
@@ -138,7 +138,7 @@ Json weighted(const Counted& jobs, const Checkpoint& checkpoint, const RecordedC
     jct_s.push_back(jobs.jct_s[i]);
     submit_s.push_back(since_s);
   }
-  const size_t blocks = jct_s.size() / kJobsABlock;
+  const size_t blocks = jct_s.size() / kJobsPerBlock;
   if (blocks < 2) return nullptr;
   std::vector<double> log_weight(blocks, 0), sum(blocks, 0), count(blocks, 0), begins(blocks);
   for (size_t i = jct_s.size(); i-- > 0;) {
@@ -147,12 +147,12 @@ Json weighted(const Counted& jobs, const Checkpoint& checkpoint, const RecordedC
     count[b] += 1;
     begins[b] = submit_s[i];
   }
-  for (const auto& [number, whole] : agreement.of_decision) {
+  for (const auto& [number, reproduced] : agreement.by_decision) {
     const double s = at_s[number];
     const auto after = std::upper_bound(begins.begin() + 1, begins.end(), s);
     const auto b = static_cast<size_t>(after - begins.begin() - 1);
     const auto p = probability.find(number);
-    log_weight[b] += whole && p != probability.end() ? -std::log(p->second) : -INFINITY;
+    log_weight[b] += reproduced && p != probability.end() ? -std::log(p->second) : -INFINITY;
   }
   const double highest = *std::ranges::max_element(log_weight);
   double weights = 0, squares = 0, value = 0;
@@ -168,27 +168,27 @@ Json weighted(const Counted& jobs, const Checkpoint& checkpoint, const RecordedC
           {"blocks", blocks}};
 }
 
-bool drew(const RecordedChoices& choices) {
+bool is_stochastic(const RecordedChoices& choices) {
   return std::ranges::any_of(choices.probability, [](float p) { return p < 1; });
 }
 
 Json agreement_json(const Agreement& a) {
-  return {{"recovered", a.recovered()},
+  return {{"recovered", a.agreement_share()},
           {"steps", a.steps},
           {"agreed", a.agreed},
-          {"acts", a.acts},
-          {"acts_agreed", a.acts_agreed},
+          {"acts", a.action_steps},
+          {"acts_agreed", a.action_steps_agreed},
           {"decisions", a.decisions},
-          {"whole", a.whole},
-          {"missed", a.missed}};
+          {"whole", a.reproduced},
+          {"missed", a.unrepresentable}};
 }
 
 }  // namespace
 
 Json off_policy(const fs::path& checkpoint, const LogFolder& log, const RecordedChoices* choices,
                 const OffPolicyOptions& options) {
-  const Fitted fitted(log, options);
-  const Counted& counted = fitted.counted();
+  const FittedSimulator fitted(log, options);
+  const CountedJobs& counted = fitted.counted();
   Json out = {{"log", nullptr}, {"value", nullptr}, {"of_ended", nullptr}, {"fit_error", nullptr}};
   const Json& fit = log.fit();
   out["jobs"] = {{"counted", counted.job.size()},
@@ -197,17 +197,17 @@ Json off_policy(const fs::path& checkpoint, const LogFolder& log, const Recorded
                  {"censored", fit.at("censored")}};
   if (counted.job.empty()) return out;
   const std::vector<double> observed = counted.ended(counted.jct_s);
-  if (!observed.empty()) out["log"] = told(mean_by_time({observed}));
+  if (!observed.empty()) out["log"] = mean_json(mean_by_time({observed}));
   const std::optional<double> error = fitted.fit_error();
   if (error) out["fit_error"] = *error;
-  std::vector<std::vector<double>> simulated = fitted.play("checkpoint:" + checkpoint.string());
-  out["value"] = told(mean_by_time(simulated, error.value_or(0)));
+  std::vector<std::vector<double>> simulated = fitted.simulate("checkpoint:" + checkpoint.string());
+  out["value"] = mean_json(mean_by_time(simulated, error.value_or(0)));
   for (std::vector<double>& draw : simulated) draw = counted.ended(draw);
-  if (!observed.empty()) out["of_ended"] = told(mean_by_time(simulated, error.value_or(0)));
+  if (!observed.empty()) out["of_ended"] = mean_json(mean_by_time(simulated, error.value_or(0)));
   if (choices == nullptr) return out;
   const Checkpoint read = load_checkpoint(checkpoint);
   out["agreement"] = agreement_json(agreement_of(read, *choices));
-  if (drew(*choices)) out["weighted"] = weighted(counted, read, *choices, fit.at("begin_s"));
+  if (is_stochastic(*choices)) out["weighted"] = importance_sampling(counted, read, *choices, fit.at("begin_s"));
   return out;
 }
 

@@ -14,10 +14,10 @@
 namespace yard {
 namespace {
 
-std::vector<Field> settings_of(const char* kind, const std::vector<Listed>& all,
+std::vector<Field> settings_of(const char* kind, const std::vector<RegisteredInfo>& all,
                                const std::string& name) {
   std::vector<std::string> names;
-  for (const Listed& one : all) {
+  for (const RegisteredInfo& one : all) {
     if (one.name == name) return one.settings;
     names.push_back(one.name);
   }
@@ -25,18 +25,18 @@ std::vector<Field> settings_of(const char* kind, const std::vector<Listed>& all,
 }
 
 // The fields which each part declares.
-struct Parts {
+struct DeclaredFields {
   std::vector<Field> data, loop, agent, learner, network;
 
-  explicit Parts(const Settings& settings)
+  explicit DeclaredFields(const Settings& settings)
       : data(describe<TrainingConfig>()), loop(describe<TrainConfig>()) {
     const auto named = [&](const std::vector<Field>& in, const char* key) {
       const Setting* given = settings.find(key);
       return given != nullptr ? given->value : std::ranges::find(in, key, &Field::key)->value;
     };
     agent = agent_info(named(data, "agent")).settings();
-    learner = settings_of("learner", listed_learners(), named(loop, "learner"));
-    network = settings_of("network", listed_networks(), named(loop, "network"));
+    learner = settings_of("learner", registered_learners(), named(loop, "learner"));
+    network = settings_of("network", registered_networks(), named(loop, "network"));
   }
 
   std::vector<Field> all() const {
@@ -53,7 +53,7 @@ struct Parts {
 };
 
 // Settings which each cell of a file has for itself.
-constexpr const char* kOfOneTrace[] = {"trace",   "format",     "cluster",    "from",
+constexpr const char* kSingleTraceKeys[] = {"trace",   "format",     "cluster",    "from",
                                        "to",      "congestion", "generator",  "trace_jobs",
                                        "columns", "trace_seed", "cost_scale", "skip_unusable",
                                        "profiles"};
@@ -80,19 +80,19 @@ constexpr std::pair<const char*, const char*> kIndices[] = {{"remaining", "1"},
                                                             {"attained", "0.5"}};
 
 // Sets the index order with the best agreement with the log's actions. Throws InputError.
-void choose_index(Settings& settings, const std::vector<Field>& agent, const std::string& log) {
+void choose_order(Settings& settings, const std::vector<Field>& agent, const std::string& log) {
   std::optional<Settings> best;
   std::string refused;
-  double most = -1;
+  double best_share = -1;
   for (const auto& [index, margin] : kIndices) {
     Settings trial = settings;
     trial.set("index", index, "--from-log");
     if (trial.find("margin_log2") == nullptr) trial.set("margin_log2", margin, "--from-log");
-    const auto task = make_agent("dispatcher", of(agent, trial))->checkpoint(Trained{}).task;
+    const auto task = make_agent("dispatcher", of(agent, trial))->checkpoint(TrainingResult{}).task;
     try {
-      const double share = suggested_share(log, task);
-      if (share <= most) continue;
-      most = share;
+      const double share = expert_share(log, task);
+      if (share <= best_share) continue;
+      best_share = share;
       best = std::move(trial);
     } catch (const InputError& error) {
       if (refused.empty()) refused = error.what();
@@ -104,7 +104,7 @@ void choose_index(Settings& settings, const std::vector<Field>& agent, const std
 
 }  // namespace
 
-void complete(Settings& settings) {
+void complete_settings(Settings& settings) {
   const auto unless_set = [&](const std::string& key, const std::string& value,
                               const std::string& origin) {
     if (settings.find(key) == nullptr) settings.set(key, value, origin);
@@ -117,7 +117,7 @@ void complete(Settings& settings) {
     const Checkpoint from = load_checkpoint(folder);
     unless_set("agent", from.agent, folder);
     unless_set("network", from.network, folder);
-    const Parts parts(settings);
+    const DeclaredFields parts(settings);
     const auto given = from.provenance.value("settings", nlohmann::ordered_json::object());
     for (const auto* part : {&parts.agent, &parts.network}) {
       for (const Field& field : *part) {
@@ -129,19 +129,19 @@ void complete(Settings& settings) {
   if (log.empty()) return;
   constexpr const char* kOrigin = "--from-log";
   unless_set("learner", "clone", kOrigin);
-  const Parts parts(settings);
+  const DeclaredFields parts(settings);
   if (settings.find("learner")->value != "clone" ||
       (settings.find("agent") != nullptr && settings.find("agent")->value != "dispatcher")) {
     return;
   }
   for (const auto& [key, value] : kCloneDefaults) unless_set(key, value, kOrigin);
-  if (settings.find("index") == nullptr) choose_index(settings, parts.agent, log);
+  if (settings.find("index") == nullptr) choose_order(settings, parts.agent, log);
 }
 
-std::vector<Field> describe_setup(const Settings& settings) { return Parts(settings).all(); }
+std::vector<Field> describe_setup(const Settings& settings) { return DeclaredFields(settings).all(); }
 
 TrainingSetup read_setup(const Settings& settings, int ranks) {
-  const Parts parts(settings);
+  const DeclaredFields parts(settings);
   const std::vector<Field> all = parts.all();
   for (const Setting& s : settings.entries()) {
     if (std::ranges::find(all, s.key, &Field::key) != all.end()) continue;
@@ -153,14 +153,14 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
                      join(keys));
   }
   if (const Setting* cells = settings.find("cells"); cells != nullptr && !cells->value.empty()) {
-    for (const char* key : kOfOneTrace) {
-      const Setting* beside = settings.find(key);
+    for (const char* key : kSingleTraceKeys) {
+      const Setting* conflicting = settings.find(key);
       // A run's config.yaml also has the defaults of settings which were not given.
       const auto field = std::ranges::find(parts.data, key, &Field::key);
-      if (beside == nullptr || beside->value == field->value) continue;
-      throw InputError(beside->origin,
+      if (conflicting == nullptr || conflicting->value == field->value) continue;
+      throw InputError(conflicting->origin,
                        "no " + std::string(key) + " beside cells, which have theirs",
-                       "'" + beside->value + "'");
+                       "'" + conflicting->value + "'");
     }
   }
   TrainingSetup out;

@@ -25,7 +25,7 @@ struct TrainingSetup {
 // Adds settings which follow from others and were not given. A training which starts from a
 // checkpoint takes its agent and network settings. One from a decision log clones it, with
 // features for all that the log's policy may have used. Throws InputError.
-void complete(Settings& settings);
+void complete_settings(Settings& settings);
 
 // Parses and checks. Throws InputError, also if `ranks` processes cannot share the environments.
 TrainingSetup read_setup(const Settings& settings, int ranks);

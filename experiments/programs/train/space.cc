@@ -9,7 +9,7 @@
 
 namespace yard {
 
-Space::Space(const Settings& settings, const std::string& prefix) {
+SearchSpace::SearchSpace(const Settings& settings, const std::string& prefix) {
   for (const Setting& s : settings.entries()) {
     if (!s.key.starts_with(prefix)) continue;
     const size_t dot = s.key.rfind('.');
@@ -52,7 +52,7 @@ Space::Space(const Settings& settings, const std::string& prefix) {
   if (dimensions_.empty()) throw InputError("space", "at least one setting to search", "none");
 }
 
-Settings Space::draw(Rng rng) const {
+Settings SearchSpace::draw(Rng rng) const {
   Settings out;
   for (const Dimension& d : dimensions_) {
     std::string value;

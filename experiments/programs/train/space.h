@@ -13,11 +13,11 @@
 
 namespace yard {
 
-class Space {
+class SearchSpace {
  public:
   // Reads the settings which begin with `prefix`. Throws InputError if there is none, a kind is
   // unknown or bounds are invalid.
-  Space(const Settings& settings, const std::string& prefix);
+  SearchSpace(const Settings& settings, const std::string& prefix);
 
   // Draws a value for each dimension; its origin is the dimension's line in the file.
   Settings draw(Rng rng) const;

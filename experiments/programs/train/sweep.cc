@@ -43,7 +43,7 @@ struct Trial {
   int number = 0;
   int updates = 0;       // made so far, by the metrics file
   double score = kNone;  // best validation up to the current rung; lower is better
-  TrialScore told = {};  // the same, with the untrained network's (update 0)
+  TrialScore best = {};  // the same, with the untrained network's (update 0)
   bool failed = false;
 };
 
@@ -56,16 +56,16 @@ class Sweep {
   // Runs the plan. Returns whether it is complete; false if time ran out. Throws Interrupted.
   bool run() {
     std::fputs((plan_.text() + "\n").c_str(), stderr);
-    std::vector<Trial*> in_play;
-    for (Trial& trial : trials_) in_play.push_back(&trial);
+    std::vector<Trial*> active;
+    for (Trial& trial : trials_) active.push_back(&trial);
     for (size_t r = 0; r < plan_.rungs.size(); ++r) {
       if (r > 0) {
-        std::stable_sort(in_play.begin(), in_play.end(),
+        std::stable_sort(active.begin(), active.end(),
                          [](const Trial* a, const Trial* b) { return a->score < b->score; });
-        in_play.resize(std::min(in_play.size(), static_cast<size_t>(plan_.sizes[r])));
-        std::erase_if(in_play, [](const Trial* t) { return t->failed; });
+        active.resize(std::min(active.size(), static_cast<size_t>(plan_.rung_trials[r])));
+        std::erase_if(active, [](const Trial* t) { return t->failed; });
       }
-      if (!play_rung(in_play, plan_.rungs[r])) return false;
+      if (!run_rung(active, plan_.rungs[r])) return false;
     }
     write_result(true);
     return true;
@@ -86,13 +86,13 @@ class Sweep {
         settings[s.key] = s.value;
       }
       out["trials"].push_back({{"trial", t->number},
-                               {"run", run_of(*t).filename().string()},
+                               {"run", run_folder_of(*t).filename().string()},
                                {"updates", t->updates},
                                {"score", known(t->score)},
-                               {"untrained_score", known(t->told.untrained)},
-                               {"ratio_untrained", known(t->told.learned.ratio)},
-                               {"ratio_untrained_lo", known(t->told.learned.interval.lo)},
-                               {"ratio_untrained_hi", known(t->told.learned.interval.hi)},
+                               {"untrained_score", known(t->best.untrained)},
+                               {"ratio_untrained", known(t->best.learned.ratio)},
+                               {"ratio_untrained_lo", known(t->best.learned.interval.lo)},
+                               {"ratio_untrained_hi", known(t->best.learned.interval.hi)},
                                {"failed", t->failed},
                                {"settings", settings}});
     }
@@ -107,7 +107,7 @@ class Sweep {
     for (const Trial* t : ranked()) {
       std::string line =
           fmt::format("{:>5} {:>8} {:>9} {:>9}", t->number, t->updates,
-                      t->failed ? "failed" : text_of(t->score), text_of(t->told.untrained));
+                      t->failed ? "failed" : text_of(t->score), text_of(t->best.untrained));
       for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
         line += "  " + s.key + "=" + s.value;
       }
@@ -125,12 +125,12 @@ class Sweep {
   SweepVerdict verdict() const {
     std::vector<TrialScore> scores;
     for (const Trial& t : trials_) {
-      if (!t.failed && std::isfinite(t.score)) scores.push_back(t.told);
+      if (!t.failed && std::isfinite(t.score)) scores.push_back(t.best);
     }
     return sweep_verdict(scores);
   }
 
-  fs::path run_of(const Trial& t) const {
+  fs::path run_folder_of(const Trial& t) const {
     return folder_ / "trials" / fmt::format("{:05}", t.number);
   }
 
@@ -146,11 +146,11 @@ class Sweep {
   }
 
   // Reads a trial's updates and its best score up to `rung` from its metrics file.
-  void look(Trial& t, int rung) const {
+  void read_progress(Trial& t, int rung) const {
     t.updates = 0;
     t.score = kNone;
-    t.told = {};
-    const fs::path file = run_of(t) / "metrics.csv";
+    t.best = {};
+    const fs::path file = run_folder_of(t) / "metrics.csv";
     if (!fs::exists(file)) return;
     const MetricsCsv metrics(file);
     const auto& columns = metrics.columns();
@@ -165,32 +165,32 @@ class Sweep {
       const auto score = value(row, "validation/ratio");
       if (!score) continue;
       if (t.updates == 0) {  // the untrained network does not count as the trial's score
-        t.told.untrained = *score;
+        t.best.untrained = *score;
         continue;
       }
       if (*score >= t.score) continue;
-      t.score = t.told.score = *score;
-      t.told.learned = {value(row, "validation/ratio_untrained").value_or(kNan),
+      t.score = t.best.score = *score;
+      t.best.learned = {value(row, "validation/ratio_untrained").value_or(kNan),
                         {value(row, "validation/ratio_untrained_lo").value_or(kNan),
                          value(row, "validation/ratio_untrained_hi").value_or(kNan)}};
     }
   }
 
   // Whether a trial needs no more updates for this rung: done, stopped by patience, or failed.
-  bool over(const Trial& t, int rung) const {
+  bool is_finished(const Trial& t, int rung) const {
     if (t.failed || t.updates >= rung) return true;
-    const fs::path file = run_of(t) / "run.json";
+    const fs::path file = run_folder_of(t) / "run.json";
     if (!fs::exists(file)) return false;
     const Json run = Json::parse(read_file(file), nullptr, false);
     return run.is_object() && run.value("state", "") == "done";
   }
 
   std::vector<std::string> command_of(const Trial& t, int rung) const {
-    const std::string run = run_of(t).string(), until = std::to_string(rung);
-    if (fs::exists(RunFolder::state_of(run_of(t)))) {
+    const std::string run = run_folder_of(t).string(), until = std::to_string(rung);
+    if (fs::exists(RunFolder::state_path(run_folder_of(t)))) {
       return {"train", "--resume", run, "--until", until};
     }
-    fs::remove_all(run_of(t));  // it has no saved state to resume from
+    fs::remove_all(run_folder_of(t));  // it has no saved state to resume from
     std::vector<std::string> out = {
         "train", (folder_ / "train.yaml").string(), "--out", run, "--until", until};
     for (const Setting& s : plan_.trials[static_cast<size_t>(t.number)].entries()) {
@@ -201,30 +201,30 @@ class Sweep {
   }
 
   // Runs the trials to the rung. Returns false if time ran out first. Throws Interrupted.
-  bool play_rung(const std::vector<Trial*>& in_play, int rung) {
+  bool run_rung(const std::vector<Trial*>& active, int rung) {
     std::map<pid_t, Trial*> running;
     size_t next = 0;
-    while (next < in_play.size() || !running.empty()) {
+    while (next < active.size() || !running.empty()) {
       if (interrupted()) stop(running);
-      if (const Ended ended = any_ended(); ended.pid != 0) {
-        Trial& t = *running.at(ended.pid);
-        running.erase(ended.pid);
-        finish(t, rung, ended.code);
+      if (const ExitedChild exited = poll_exited_child(); exited.pid != 0) {
+        Trial& t = *running.at(exited.pid);
+        running.erase(exited.pid);
+        finish(t, rung, exited.code);
         continue;
       }
-      const bool late = plan_.config.minutes > 0 && spent_s() > 60 * plan_.config.minutes;
-      if (late && running.empty() && next < in_play.size()) {
+      const bool out_of_time = plan_.config.minutes > 0 && elapsed_s() > 60 * plan_.config.minutes;
+      if (out_of_time && running.empty() && next < active.size()) {
         std::fputs("the time is used up; --resume goes on\n", stderr);
         write_result(false);
         return false;
       }
-      if (next < in_play.size() && !late &&
+      if (next < active.size() && !out_of_time &&
           static_cast<int>(running.size()) < plan_.config.parallel) {
-        Trial& t = *in_play[next++];
-        look(t, rung);
-        if (over(t, rung)) continue;
+        Trial& t = *active[next++];
+        read_progress(t, rung);
+        if (is_finished(t, rung)) continue;
         from_[t.number] = t.updates;
-        running[start_child(command_of(t, rung), run_of(t).string() + ".log")] = &t;
+        running[start_child(command_of(t, rung), run_folder_of(t).string() + ".log")] = &t;
         continue;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -233,23 +233,23 @@ class Sweep {
   }
 
   void finish(Trial& t, int rung, int code) {
-    look(t, rung);
+    read_progress(t, rung);
     t.failed = code != 0;
-    made_ += t.updates - from_[t.number];
+    updates_made_ += t.updates - from_[t.number];
     write_result(false);
-    const double per_update = made_ > 0 ? spent_s() / made_ : 0;
+    const double per_update = updates_made_ > 0 ? elapsed_s() / updates_made_ : 0;
     const double left_s = per_update * std::max(0, updates_left());
     std::fputs(fmt::format("trial {} {} update {}  score {}  ETA {}{}\n", t.number,
                            t.failed ? "failed after" : "at", t.updates, text_of(t.score),
                            clock_text(left_s),
-                           t.failed ? "  (" + run_of(t).string() + ".log says why)" : "")
+                           t.failed ? "  (" + run_folder_of(t).string() + ".log says why)" : "")
                    .c_str(),
                stderr);
-    if (plan_.config.minutes > 0 && !told_late_ && spent_s() + left_s > 60 * plan_.config.minutes) {
-      told_late_ = true;
+    if (plan_.config.minutes > 0 && !warned_late_ && elapsed_s() + left_s > 60 * plan_.config.minutes) {
+      warned_late_ = true;
       std::fputs(fmt::format("at this speed all trials take {}, more than the {} minutes given: "
                              "what is not done then --resume takes up\n",
-                             clock_text(spent_s() + left_s), plan_.config.minutes)
+                             clock_text(elapsed_s() + left_s), plan_.config.minutes)
                      .c_str(),
                  stderr);
     }
@@ -262,12 +262,12 @@ class Sweep {
     return plan_.updates() - done;
   }
 
-  double spent_s() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
   [[noreturn]] void stop(std::map<pid_t, Trial*>& running) {
     for (const auto& [pid, trial] : running) kill(pid, SIGTERM);
     while (!running.empty()) {
-      if (const Ended ended = any_ended(); ended.pid != 0) running.erase(ended.pid);
+      if (const ExitedChild exited = poll_exited_child(); exited.pid != 0) running.erase(exited.pid);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     write_result(false);
@@ -283,8 +283,8 @@ class Sweep {
   std::vector<Trial> trials_;
   Clock::time_point begin_ = Clock::now();
   std::map<int, int> from_;  // trial -> its updates when it was last started
-  int made_ = 0;             // updates since the start of this process
-  bool told_late_ = false;
+  int updates_made_ = 0;             // updates since the start of this process
+  bool warned_late_ = false;
 };
 
 // Creates the folder with copies of the plan's input files. Throws InputError if it is not empty.

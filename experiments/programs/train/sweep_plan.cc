@@ -32,22 +32,22 @@ void SweepConfig::fields(FieldList& f) {
 int SweepPlan::updates() const {
   int sum = 0;
   for (size_t r = 0; r < rungs.size(); ++r) {
-    sum += sizes[r] * (rungs[r] - (r == 0 ? 0 : rungs[r - 1]));
+    sum += rung_trials[r] * (rungs[r] - (r == 0 ? 0 : rungs[r - 1]));
   }
   return sum;
 }
 
 std::string SweepPlan::text() const {
   std::string out = fmt::format("{} trials, ", config.trials);
-  if (asked != rungs) {
+  if (unrounded_rungs != rungs) {
     std::vector<int> rounded;  // without the last, which is the whole training
-    std::copy_if(asked.begin(), asked.end() - 1, std::back_inserter(rounded),
+    std::copy_if(unrounded_rungs.begin(), unrounded_rungs.end() - 1, std::back_inserter(rounded),
                  [&](int rung) { return rung % validate_every != 0; });
     out += fmt::format("rungs of {} updates rounded up to multiples of validate_every={}: ",
                        fmt::join(rounded, ", "), validate_every);
   }
   return out + fmt::format("rungs of {} updates for {} trials: {} updates in all",
-                           fmt::join(rungs, ", "), fmt::join(sizes, ", "), updates());
+                           fmt::join(rungs, ", "), fmt::join(rung_trials, ", "), updates());
 }
 
 SweepPlan read_sweep(const Settings& settings) {
@@ -62,7 +62,7 @@ SweepPlan read_sweep(const Settings& settings) {
   for (const Setting& s : settings.entries()) {
     if (s.key.starts_with(kSet)) plan.base.set(s.key.substr(kSet.size()), s.value, s.origin);
   }
-  const Space space(settings, std::string(kSpace));
+  const SearchSpace space(settings, std::string(kSpace));
   int updates = 0;
   for (int trial = 0; trial < plan.config.trials; ++trial) {
     const Settings point = space.draw(Rng{plan.config.seed}.split(static_cast<uint64_t>(trial)));
@@ -82,16 +82,16 @@ SweepPlan read_sweep(const Settings& settings) {
   const double eta = plan.config.halving;
   const double least = plan.config.first_updates > 0 ? plan.config.first_updates
                                                      : std::max(1.0, updates / (eta * eta));
-  plan.rungs = plan.asked = {updates};
+  plan.rungs = plan.unrounded_rungs = {updates};
   const int every = plan.validate_every;
   for (double at = updates / eta; eta > 1 && at >= least; at /= eta) {
-    plan.asked.insert(plan.asked.begin(), static_cast<int>(std::ceil(at)));
+    plan.unrounded_rungs.insert(plan.unrounded_rungs.begin(), static_cast<int>(std::ceil(at)));
     const int rung = static_cast<int>(std::ceil(at / every)) * every;
     if (rung < plan.rungs.front()) plan.rungs.insert(plan.rungs.begin(), rung);
   }
   double size = plan.config.trials;
   for (size_t r = 0; r < plan.rungs.size(); ++r, size /= eta) {
-    plan.sizes.push_back(std::max(1, static_cast<int>(std::ceil(size - 1e-9))));
+    plan.rung_trials.push_back(std::max(1, static_cast<int>(std::ceil(size - 1e-9))));
   }
   return plan;
 }

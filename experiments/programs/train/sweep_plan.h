@@ -29,8 +29,8 @@ struct SweepPlan {
   Settings base;                 // of `train`, with the sweep's own for all trials
   std::vector<Settings> trials;  // additional settings of each trial
   std::vector<int> rungs;        // updates, ascending; the last is the whole training
-  std::vector<int> sizes;        // trials at each rung
-  std::vector<int> asked;        // all rungs, before rounding up to a validation
+  std::vector<int> rung_trials;        // trials at each rung
+  std::vector<int> unrounded_rungs;        // all rungs, before rounding up to a validation
   int validate_every = 1;        // updates
 
   int updates() const;  // sum over all trials and rungs

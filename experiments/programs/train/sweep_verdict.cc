@@ -8,23 +8,23 @@
 namespace yard {
 namespace {
 
-constexpr double kSame = 1e-9;  // smaller differences of scores count as equal
+constexpr double kTolerance = 1e-9;  // smaller differences of scores count as equal
 
 bool has_interval(const TrialScore& trial) { return std::isfinite(trial.learned.interval.hi); }
 
 // Whether the best trial's interval is below the other's; false if an interval is missing.
-bool apart(const TrialScore& best, const TrialScore& other) {
+bool differ_significantly(const TrialScore& best, const TrialScore& other) {
   if (!has_interval(best) || !has_interval(other)) return false;
   // Intervals are relative to each trial's untrained network: convert them to scores.
   return best.learned.interval.hi * best.untrained < other.learned.interval.lo * other.untrained;
 }
 
-std::string about_trials(const std::vector<TrialScore>& trials, const TrialScore& best,
+std::string trials_sentence(const std::vector<TrialScore>& trials, const TrialScore& best,
                          bool differ) {
   double worst = best.score;
   for (const TrialScore& trial : trials) worst = std::max(worst, trial.score);
   if (trials.size() == 1) return "There is one trial alone.";
-  if (worst - best.score <= kSame) {
+  if (worst - best.score <= kTolerance) {
     return fmt::format(
         "All {} trials have the same score, {:.4f}: nothing that was varied changes it.",
         trials.size(), best.score);
@@ -41,13 +41,13 @@ std::string about_trials(const std::vector<TrialScore>& trials, const TrialScore
       trials.size(), best.score, worst);
 }
 
-std::string about_learning(const TrialScore& best, bool learned) {
+std::string gain_sentence(const TrialScore& best, bool learned) {
   if (std::isnan(best.untrained)) return "";
   if (learned) {
     return fmt::format("The best trial is {} of its untrained network ({:.4f}).",
                        text_of(best.learned), best.untrained);
   }
-  if (!has_interval(best) && std::abs(best.score - best.untrained) > kSame) {
+  if (!has_interval(best) && std::abs(best.score - best.untrained) > kTolerance) {
     return fmt::format(
         "The best trial, {:.4f}, cannot be told apart from its untrained network, {:.4f}, by one "
         "window.",
@@ -70,10 +70,10 @@ SweepVerdict sweep_verdict(const std::vector<TrialScore>& trials) {
   }
   const TrialScore& best = *std::ranges::min_element(trials, {}, &TrialScore::score);
   out.differ =
-      std::ranges::any_of(trials, [&](const TrialScore& other) { return apart(best, other); });
+      std::ranges::any_of(trials, [&](const TrialScore& other) { return differ_significantly(best, other); });
   out.learned = has_interval(best) && best.learned.interval.hi < 1;
-  out.text = about_trials(trials, best, out.differ);
-  const std::string learning = about_learning(best, out.learned);
+  out.text = trials_sentence(trials, best, out.differ);
+  const std::string learning = gain_sentence(best, out.learned);
   if (!out.text.empty() && !learning.empty()) out.text += ' ';
   out.text += learning;
   return out;

@@ -15,7 +15,7 @@ struct TrialScore {
   double score = std::numeric_limits<double>::quiet_NaN();
   double untrained = std::numeric_limits<double>::quiet_NaN();  // of update 0; NaN: unknown
   // Ratio to the untrained network. NaN: ratio or interval unknown.
-  Learned learned = {
+  TrainingGain learned = {
       std::numeric_limits<double>::quiet_NaN(),
       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()}};
 };

@@ -39,7 +39,7 @@ Settings read_settings(const Arguments& args) {
   if (!args.columns.empty()) settings.set("columns", args.columns, "--columns");
   if (!args.session.resume.empty()) return settings;  // config.yaml has all settings
   if (!args.from_log.empty()) settings.set("from_log", args.from_log, "--from-log");
-  complete(settings);
+  complete_settings(settings);
   return settings;
 }
 
@@ -99,7 +99,7 @@ int run_train(int argc, char** argv) {
     const std::string name = std::filesystem::path(args.config).stem().string();
     session.out = "runs/" + (name.empty() ? "from-log" : name);
   }
-  const Rank rank = rank_of_environment([](const char* name) { return std::getenv(name); });
+  const Rank rank = rank_from_environment([](const char* name) { return std::getenv(name); });
   const bool launches = args.ranks > 1 && rank.file.empty();
   if (launches && rank.size > 1) {
     throw InputError("train", "--ranks, or ranks of torchrun, srun or mpirun", "both");

@@ -50,7 +50,7 @@ Trace scored_part(const Trace& trace) {
   return out;
 }
 
-Lessons::Judgement judgement_of(std::vector<double> log_ratios) {
+TrainingData::ValidationResult validation_result(std::vector<double> log_ratios) {
   double sum = 0;
   for (const double log_ratio : log_ratios) sum += log_ratio;
   const double score = std::exp(sum / static_cast<double>(log_ratios.size()));
@@ -58,13 +58,13 @@ Lessons::Judgement judgement_of(std::vector<double> log_ratios) {
 }
 
 // Provenance of a workload, sufficient to make the same jobs again.
-nlohmann::ordered_json told_of(const Scenario& ground) {
-  return {{"trace", std::filesystem::path(ground.trace.source).filename().string()},
-          {"trace_sha256", ground.trace.sha256},
-          {"gpus", ground.cluster.total_gpus()},
-          {"jobs", ground.workload.size()},
-          {"load", ground.load},
-          {"arrival_factor", ground.factor}};
+nlohmann::ordered_json provenance_of_scenario(const Scenario& scenario) {
+  return {{"trace", std::filesystem::path(scenario.trace.source).filename().string()},
+          {"trace_sha256", scenario.trace.sha256},
+          {"gpus", scenario.cluster.total_gpus()},
+          {"jobs", scenario.workload.size()},
+          {"load", scenario.load},
+          {"arrival_factor", scenario.factor}};
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ void TrainingConfig::fields(FieldList& f) {
     "of a log: how often the run times that it does not tell are drawn");
 }
 
-TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference)
+SimulatedData::SimulatedData(const TrainingConfig& config, int episode_jobs, const Policy& reference)
     : config_(config), speeds_(parse_speed_level(config.speeds, "speeds")) {
   if (config.cells.empty()) {
     read_trace();
@@ -113,10 +113,10 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const
     read_cells();
   }
   episode_jobs_ = episode_jobs;
-  for (const auto* grounds : {&grounds_, &to_adapt_to_}) {
-    for (const Ground& ground : *grounds) {
-      if (ground->workload.size() == 0) throw InputError("trace", "jobs to learn from", "none");
-      episode_jobs_ = std::min(episode_jobs_, ground->workload.size());
+  for (const auto* scenario_lists : {&training_scenarios_, &adaptation_scenarios_}) {
+    for (const ScenarioPtr& scenario : *scenario_lists) {
+      if (scenario->workload.size() == 0) throw InputError("trace", "jobs to learn from", "none");
+      episode_jobs_ = std::min(episode_jobs_, scenario->workload.size());
     }
   }
   if (episode_jobs_ < episode_jobs) {
@@ -124,8 +124,8 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const
                      " jobs that there are to learn from, not " + std::to_string(episode_jobs) +
                      " (episode_jobs)");
   }
-  for (size_t g = 0; g < held_out_.size(); ++g) {
-    const int32_t jobs = held_out_[g]->workload.size();
+  for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
+    const int32_t jobs = validation_scenarios_[g]->workload.size();
     const int32_t each = std::min(config.validate_jobs, jobs);
     if (each == 0)
       throw InputError("validate_share", "jobs to validate on",
@@ -141,7 +141,7 @@ TrainingData::TrainingData(const TrainingConfig& config, int episode_jobs, const
   }
 }
 
-TrainingData::Ground TrainingData::ground_of(Trace jobs, const Scenario& like) {
+SimulatedData::ScenarioPtr SimulatedData::scenario_of_jobs(Trace jobs, const Scenario& like) {
   auto out = std::make_unique<Scenario>(std::move(jobs), like.window, like.cluster, like.cost_scale,
                                         like.speeds);
   out->factor = like.factor;
@@ -149,17 +149,17 @@ TrainingData::Ground TrainingData::ground_of(Trace jobs, const Scenario& like) {
   return out;
 }
 
-void TrainingData::hold_out(Trace jobs, const Scenario& like) {
+void SimulatedData::hold_out(Trace jobs, const Scenario& like) {
   if (config_.adapt_updates > 0) {
     Trace first = jobs;
     first.jobs.resize(jobs.jobs.size() / 2);
     jobs.jobs.erase(jobs.jobs.begin(), jobs.jobs.begin() + static_cast<int64_t>(first.jobs.size()));
-    to_adapt_to_.push_back(ground_of(std::move(first), like));
+    adaptation_scenarios_.push_back(scenario_of_jobs(std::move(first), like));
   }
-  held_out_.push_back(ground_of(std::move(jobs), like));
+  validation_scenarios_.push_back(scenario_of_jobs(std::move(jobs), like));
 }
 
-void TrainingData::read_trace() {
+void SimulatedData::read_trace() {
   const Scenario whole = load_scenario(options_of(config_, config_.trace_seed, config_.trace_jobs));
   for (const Skipped& what : whole.trace.skipped) notes_.push_back(left_out_text(what));
   for (const Skipped& what : whole.trace.notices) notes_.push_back("note: " + note_text(what));
@@ -178,17 +178,17 @@ void TrainingData::read_trace() {
     part.jobs.resize(part.jobs.size() - held);
     hold_out(std::move(rest), whole);
   }
-  grounds_.push_back(ground_of(std::move(part), whole));
+  training_scenarios_.push_back(scenario_of_jobs(std::move(part), whole));
 }
 
 // Draws each training cell `draws` times with different seeds, and each validation cell once. Cells
 // whose target congestion cannot be reached are reported and skipped.
-void TrainingData::read_cells() {
+void SimulatedData::read_cells() {
   const CellFile file = yard::read_cells(config_.cells);
-  const Rng lots(config_.trace_seed);
+  const Rng rng(config_.trace_seed);
   const auto progress = progress_log();
   const auto add = [&](const char* setting, const std::vector<std::string>& names, int draws,
-                       const std::vector<Ground>& out, const auto& take) {
+                       const std::vector<ScenarioPtr>& out, const auto& add_scenario) {
     if (names.empty()) throw InputError(setting, "cells of " + config_.cells, "none");
     const std::vector<CellSpec> cells = select_cells(file, names);
     check_traces(cells);
@@ -205,33 +205,33 @@ void TrainingData::read_cells() {
             whole.emplace(scenario_of(cell, load_source(cell.scenario)));
           }
           const Scenario replica =
-              replica_of(*whole, lots.split(out.size()).split(static_cast<uint64_t>(d)));
-          take(scored_part(replica.trace), replica);
+              replica_of(*whole, rng.split(out.size()).split(static_cast<uint64_t>(d)));
+          add_scenario(scored_part(replica.trace), replica);
         }
-      } catch (const NotSoCrowded& error) {
-        left_out_.emplace_back(error.what());
+      } catch (const CongestionUnreachable& error) {
+        skipped_cells_.emplace_back(error.what());
       }
     }
-    if (out.empty()) throw InputError(left_out_.back());
+    if (out.empty()) throw InputError(skipped_cells_.back());
   };
-  add("only", config_.only, config_.draws, grounds_, [&](Trace jobs, const Scenario& like) {
-    grounds_.push_back(ground_of(std::move(jobs), like));
+  add("only", config_.only, config_.draws, training_scenarios_, [&](Trace jobs, const Scenario& like) {
+    training_scenarios_.push_back(scenario_of_jobs(std::move(jobs), like));
   });
-  add("validate_on", config_.validate_on, 1, held_out_,
+  add("validate_on", config_.validate_on, 1, validation_scenarios_,
       [&](Trace jobs, const Scenario& like) { hold_out(std::move(jobs), like); });
 }
 
-std::vector<Course> TrainingData::courses() const {
-  std::vector<Course> out;
-  for (const Ground& ground : grounds_) out.push_back({ground->fixed, &ground->workload, 1});
+std::vector<EnvSpec> SimulatedData::env_specs() const {
+  std::vector<EnvSpec> out;
+  for (const ScenarioPtr& scenario : training_scenarios_) out.push_back({scenario->fixed, &scenario->workload, 1});
   return out;
 }
 
-double TrainingData::mean_jct_s(const Policy& policy, const Window& window) const {
-  const Scenario& ground = *held_out_[window.ground];
+double SimulatedData::mean_jct_s(const Policy& policy, const Window& window) const {
+  const Scenario& scenario = *validation_scenarios_[window.scenario];
   PolicyDecider decider(policy);
-  Replay replay{.fixed = ground.fixed,
-                .workload = ground.workload,
+  Replay replay{.fixed = scenario.fixed,
+                .workload = scenario.workload,
                 .first_job = window.first,
                 .end_job = window.end,
                 .policy = "validation",
@@ -240,16 +240,16 @@ double TrainingData::mean_jct_s(const Policy& policy, const Window& window) cons
                 .decider = &decider,
                 .speeds = speeds_,
                 .watch = {}};
-  const Outcome out = PacingRegistry::make("default", {})->replay(replay);
+  const Outcome out = RuleSetRegistry::make("default", {})->replay(replay);
   double sum_s = 0;
   for (int32_t j = window.first; j < window.end; ++j) {
-    const int64_t submit_us = ground.fixed.jobs.submit_us[j];
+    const int64_t submit_us = scenario.fixed.jobs.submit_us[j];
     sum_s += 1e-6 * static_cast<double>(out.jobs[static_cast<size_t>(j)].end_us - submit_us);
   }
   return sum_s / (window.end - window.first);
 }
 
-std::vector<double> TrainingData::log_ratios(const Policy& policy,
+std::vector<double> SimulatedData::log_ratios(const Policy& policy,
                                              std::span<const Window> windows) const {
   std::vector<double> out(windows.size());
   for_each_index(static_cast<int>(windows.size()), [&](int w) {
@@ -259,60 +259,60 @@ std::vector<double> TrainingData::log_ratios(const Policy& policy,
   return out;
 }
 
-Lessons::Judgement TrainingData::judge_adapted(const Agent& agent, const Adapt& adapt) const {
+TrainingData::ValidationResult SimulatedData::validate_adapted(const Agent& agent, const Adapt& adapt_fn) const {
   const auto each = static_cast<size_t>(config_.validate_windows);
   std::vector<double> all;
-  for (size_t g = 0; g < held_out_.size(); ++g) {
-    const Scenario& jobs = *to_adapt_to_[g];
-    const Checkpoint adapted = adapt([&](const WorldsOptions& options) {
-      return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, within(options, episode_jobs_));
+  for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
+    const Scenario& jobs = *adaptation_scenarios_[g];
+    const Checkpoint adapted = adapt_fn([&](const VectorEnvOptions& options) {
+      return agent.worlds({{jobs.fixed, &jobs.workload, 1}}, limit_episode_jobs(options, episode_jobs_));
     });
     const auto own =
         log_ratios(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each));
     all.insert(all.end(), own.begin(), own.end());
   }
-  return judgement_of(std::move(all));
+  return validation_result(std::move(all));
 }
 
-Lessons::Judgement TrainingData::judge(const Checkpoint& checkpoint) const {
-  return judgement_of(log_ratios(*policy_of(checkpoint, "training"), windows_));
+TrainingData::ValidationResult SimulatedData::validate(const Checkpoint& checkpoint) const {
+  return validation_result(log_ratios(*policy_of(checkpoint, "training"), windows_));
 }
 
-std::string TrainingData::name() const {
+std::string SimulatedData::name() const {
   return std::filesystem::path(config_.cells.empty() ? config_.trace : config_.cells)
       .filename()
       .string();
 }
 
-std::string TrainingData::sha256() const {
-  if (grounds_.size() == 1) return grounds_.front()->trace.sha256;
+std::string SimulatedData::sha256() const {
+  if (training_scenarios_.size() == 1) return training_scenarios_.front()->trace.sha256;
   std::string all;
-  for (const Ground& ground : grounds_) all += ground->trace.sha256;
+  for (const ScenarioPtr& scenario : training_scenarios_) all += scenario->trace.sha256;
   return sha256_hex(all);
 }
 
-std::vector<std::string> TrainingData::notes() const {
+std::vector<std::string> SimulatedData::notes() const {
   std::vector<std::string> out = notes_;
-  for (const std::string& why : left_out_) out.push_back(why + ": left out");
+  for (const std::string& why : skipped_cells_) out.push_back(why + ": left out");
   return out;
 }
 
-nlohmann::ordered_json TrainingData::provenance() const {
+nlohmann::ordered_json SimulatedData::provenance() const {
   nlohmann::ordered_json out = provenance_of_jobs();
-  if (speeds_ != SpeedLevel::kTold) out["speeds"] = config_.speeds;
+  if (speeds_ != SpeedLevel::kExact) out["speeds"] = config_.speeds;
   return out;
 }
 
-nlohmann::ordered_json TrainingData::provenance_of_jobs() const {
+nlohmann::ordered_json SimulatedData::provenance_of_jobs() const {
   if (!config_.cells.empty()) {
     nlohmann::ordered_json out = {{"cells", config_.only},
                                   {"validate_on", config_.validate_on},
                                   {"grounds", nlohmann::ordered_json::array()}};
-    for (const Ground& ground : grounds_) out["grounds"].push_back(told_of(*ground));
-    for (const std::string& why : left_out_) out["left_out"].push_back(why);
+    for (const ScenarioPtr& scenario : training_scenarios_) out["grounds"].push_back(provenance_of_scenario(*scenario));
+    for (const std::string& why : skipped_cells_) out["left_out"].push_back(why);
     return out;
   }
-  nlohmann::ordered_json out = told_of(*grounds_.front());
+  nlohmann::ordered_json out = provenance_of_scenario(*training_scenarios_.front());
   out["cluster"] = config_.cluster;
   if (is_synthetic(config_.trace)) {
     Settings generator;

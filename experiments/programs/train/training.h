@@ -49,24 +49,24 @@ struct TrainingConfig {
 };
 
 // Jobs to train on and validation windows, without common jobs.
-class TrainingData final : public Lessons {
+class SimulatedData final : public TrainingData {
  public:
   // `reference`: the policy which validation compares with. If there are fewer jobs than
   // `episode_jobs`, episodes have all of them, and notes() mention it. Throws InputError.
-  TrainingData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
+  SimulatedData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
 
-  // The courses point into this object.
-  std::vector<Course> courses() const;
+  // The env_specs point into this object.
+  std::vector<EnvSpec> env_specs() const;
 
-  std::unique_ptr<Worlds> worlds(const Agent& agent, const WorldsOptions& options) const override {
-    return agent.worlds(courses(), within(options, episode_jobs_));
+  std::unique_ptr<VectorEnv> worlds(const Agent& agent, const VectorEnvOptions& options) const override {
+    return agent.worlds(env_specs(), limit_episode_jobs(options, episode_jobs_));
   }
 
   // Log ratios of mean JCT to the reference's by window; the score is the ratios' geometric mean.
-  Judgement judge(const Checkpoint& checkpoint) const override;
-  Judgement judge_adapted(const Agent& agent, const Adapt& adapt) const override;
+  ValidationResult validate(const Checkpoint& checkpoint) const override;
+  ValidationResult validate_adapted(const Agent& agent, const Adapt& adapt) const override;
 
-  std::string measure(const std::string& heuristic) const override {
+  std::string score_description(const std::string& heuristic) const override {
     const size_t windows = windows_.size();
     return "mean JCT over that of " + heuristic + " on " + std::to_string(windows) +
            " validation window" + (windows == 1 ? "" : "s");
@@ -79,30 +79,30 @@ class TrainingData final : public Lessons {
 
  private:
   // A workload on a cluster, all of whose jobs are scored.
-  using Ground = std::unique_ptr<Scenario>;
+  using ScenarioPtr = std::unique_ptr<Scenario>;
   struct Window {
-    size_t ground;  // index into held_out_
+    size_t scenario;  // index into validation_scenarios_
     int32_t first, end;
     double reference_s;
   };
-  static WorldsOptions within(WorldsOptions options, int most) {
-    options.episode_jobs = std::min(options.episode_jobs, most);
+  static VectorEnvOptions limit_episode_jobs(VectorEnvOptions options, int max_jobs) {
+    options.episode_jobs = std::min(options.episode_jobs, max_jobs);
     return options;
   }
   nlohmann::ordered_json provenance_of_jobs() const;
   void read_trace();
   void read_cells();
-  static Ground ground_of(Trace jobs, const Scenario& like);
+  static ScenarioPtr scenario_of_jobs(Trace jobs, const Scenario& like);
   void hold_out(Trace jobs, const Scenario& like);
   double mean_jct_s(const Policy& policy, const Window& window) const;
   std::vector<double> log_ratios(const Policy& policy, std::span<const Window> windows) const;
 
   TrainingConfig config_;
   SpeedLevel speeds_;
-  std::vector<Ground> grounds_, held_out_;
-  std::vector<Ground> to_adapt_to_;  // for each of held_out_, its earlier jobs; empty: unused
+  std::vector<ScenarioPtr> training_scenarios_, validation_scenarios_;
+  std::vector<ScenarioPtr> adaptation_scenarios_;  // for each of validation_scenarios_, its earlier jobs; empty: unused
   std::vector<Window> windows_;
-  std::vector<std::string> left_out_;  // cells, with the reason
+  std::vector<std::string> skipped_cells_;  // cells, with the reason
   std::vector<std::string> notes_;     // about traces and episodes
   int episode_jobs_ = 0;               // upper limit
 };

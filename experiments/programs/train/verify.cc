@@ -26,7 +26,7 @@ struct Difference {
   int64_t states = 0;
   // Golden states in which native inference chooses an action with a lower recorded logit than the
   // best. Ties within the tolerance, such as two empty nodes, do not count.
-  int64_t other_choice = 0;
+  int64_t mismatches = 0;
 };
 
 Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
@@ -37,10 +37,10 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
   for (GoldenState& g : unpack_golden(checkpoint.golden, shape, "golden.safetensors")) {
     net->forward(g.observation(), logits);
     out.native = std::max(out.native, g.difference(logits));
-    const auto taken = std::ranges::max_element(logits) - logits.begin();
-    const double behind =
-        *std::ranges::max_element(g.logits) - g.logits[static_cast<size_t>(taken)];
-    out.other_choice += !(behind <= tolerance);
+    const auto chosen = std::ranges::max_element(logits) - logits.begin();
+    const double logit_gap =
+        *std::ranges::max_element(g.logits) - g.logits[static_cast<size_t>(chosen)];
+    out.mismatches += !(logit_gap <= tolerance);
     ++out.states;
   }
   if (out.states == 0)
@@ -55,7 +55,7 @@ bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool j
   if (recorded == checkpoint.provenance.end()) {
     throw InputError(folder, "a rule's recorded course (provenance.golden_course)", "none");
   }
-  const nlohmann::ordered_json now = play_golden_course(checkpoint);
+  const nlohmann::ordered_json now = run_golden_workload(checkpoint);
   const bool ok = now == *recorded;
   if (json) {
     const nlohmann::ordered_json out = {{"checkpoint", folder},
@@ -98,7 +98,7 @@ int run_verify(int argc, char** argv) {
   const std::string not_checked = "not checked (" + onnx.about + ")";
   if (require_onnx && !onnx.most) throw RunError(folder + ": onnx: " + not_checked);
   const bool ok = d.native <= tolerance && torch <= tolerance &&
-                  onnx.most.value_or(0) <= tolerance && d.other_choice == 0;
+                  onnx.most.value_or(0) <= tolerance && d.mismatches == 0;
   if (json) {
     nlohmann::ordered_json out = {{"checkpoint", folder},
                                   {"digest", checkpoint.digest},
@@ -107,7 +107,7 @@ int run_verify(int argc, char** argv) {
                                   {"libtorch_max_difference", torch},
                                   {"onnx_max_difference", nullptr},
                                   {"onnx", onnx.most ? onnx.about : not_checked},
-                                  {"other_choices", d.other_choice},
+                                  {"other_choices", d.mismatches},
                                   {"tolerance", tolerance},
                                   {"ok", ok}};
     if (onnx.most) out["onnx_max_difference"] = *onnx.most;
@@ -117,7 +117,7 @@ int run_verify(int argc, char** argv) {
         onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
     std::puts(fmt::format("{} golden states, from the recorded logits: native {:.2e}, LibTorch "
                           "{:.2e}, {}; {} other choices: {}",
-                          d.states, d.native, torch, by_onnx, d.other_choice,
+                          d.states, d.native, torch, by_onnx, d.mismatches,
                           ok ? "ok" : "DIFFERENT")
                   .c_str());
   }

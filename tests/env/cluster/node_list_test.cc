@@ -42,7 +42,7 @@ TEST(EveryNodeList, ReadsItsOwnExample) {
   for (const std::string& name : Lists::names()) {
     SCOPED_TRACE(name);
     EXPECT_FALSE(Lists::info(name).help.empty());
-    EXPECT_FALSE(Lists::info(name).tells.empty());
+    EXPECT_FALSE(Lists::info(name).provided_keys.empty());
     const auto nodes = read(name, Lists::make(name, {})->example());
     ASSERT_GE(nodes.size(), 2u);
     for (const ListedNode& node : nodes) EXPECT_FALSE(node.name.empty());

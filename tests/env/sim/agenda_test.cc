@@ -14,39 +14,39 @@ namespace {
 
 struct Owned {
   explicit Owned(int32_t slots)
-      : words((Agenda::bytes(slots) + 7) / 8),
-        agenda(Agenda::at(reinterpret_cast<std::byte*>(words.data()), slots)) {
-    agenda.clear(slots);
+      : words((EventQueue::bytes(slots) + 7) / 8),
+        event_queue(EventQueue::at(reinterpret_cast<std::byte*>(words.data()), slots)) {
+    event_queue.clear(slots);
   }
   std::vector<uint64_t> words;
-  Agenda agenda;
+  EventQueue event_queue;
 };
 
-TEST(Agenda, IsEmptyAtFirst) {
+TEST(EventQueue, IsEmptyAtFirst) {
   Owned owned(3);
-  EXPECT_EQ(owned.agenda.next_us(), kNever);
-  owned.agenda.remove(1);  // nothing to remove
-  EXPECT_EQ(*owned.agenda.size, 0);
+  EXPECT_EQ(owned.event_queue.next_us(), kNever);
+  owned.event_queue.remove(1);  // nothing to remove
+  EXPECT_EQ(*owned.event_queue.size, 0);
 }
 
-TEST(Agenda, EqualTimesGoByJobWhateverTheSlots) {
+TEST(EventQueue, EqualTimesGoByJobWhateverTheSlots) {
   Owned owned(4);
-  owned.agenda.put(0, 30, 5);
-  owned.agenda.put(1, 10, 5);
-  owned.agenda.put(2, 20, 5);
+  owned.event_queue.put(0, 30, 5);
+  owned.event_queue.put(1, 10, 5);
+  owned.event_queue.put(2, 20, 5);
   std::vector<int32_t> jobs;
-  while (owned.agenda.next_us() != kNever) {
-    const int32_t slot = owned.agenda.top();
-    jobs.push_back(owned.agenda.heap[0].job);
-    owned.agenda.remove(slot);
+  while (owned.event_queue.next_us() != kNever) {
+    const int32_t slot = owned.event_queue.top();
+    jobs.push_back(owned.event_queue.heap[0].job);
+    owned.event_queue.remove(slot);
   }
   EXPECT_EQ(jobs, (std::vector<int32_t>{10, 20, 30}));
 }
 
-TEST(Agenda, DoesAsAnOrderedSetDoes) {
+TEST(EventQueue, DoesAsAnOrderedSetDoes) {
   for (const int32_t slots : {1, 2, 5, 6, 37, 300}) {
     Owned owned(slots);
-    Agenda& agenda = owned.agenda;
+    EventQueue& event_queue = owned.event_queue;
     std::set<std::tuple<int64_t, int32_t, int32_t>> model;  // time, job, slot
     std::vector<std::tuple<int64_t, int32_t, int32_t>> at(static_cast<size_t>(slots),
                                                           {kNever, 0, kNone});
@@ -59,19 +59,19 @@ TEST(Agenda, DoesAsAnOrderedSetDoes) {
         const int32_t job = 1000 - slot;
         mine = {static_cast<int64_t>(rng.below(50)), job, slot};
         model.insert(mine);
-        agenda.put(slot, job, std::get<0>(mine));
+        event_queue.put(slot, job, std::get<0>(mine));
       } else {
-        const int32_t gone = model.empty() || rng.below(2) == 0 ? slot : agenda.top();
+        const int32_t gone = model.empty() || rng.below(2) == 0 ? slot : event_queue.top();
         model.erase(at[static_cast<size_t>(gone)]);
         at[static_cast<size_t>(gone)] = {kNever, 0, kNone};
-        agenda.remove(gone);
+        event_queue.remove(gone);
       }
-      ASSERT_EQ(*agenda.size, static_cast<int32_t>(model.size()));
+      ASSERT_EQ(*event_queue.size, static_cast<int32_t>(model.size()));
       if (model.empty()) {
-        ASSERT_EQ(agenda.next_us(), kNever);
+        ASSERT_EQ(event_queue.next_us(), kNever);
       } else {
-        ASSERT_EQ(agenda.next_us(), std::get<0>(*model.begin()));
-        ASSERT_EQ(agenda.top(), std::get<2>(*model.begin()));
+        ASSERT_EQ(event_queue.next_us(), std::get<0>(*model.begin()));
+        ASSERT_EQ(event_queue.top(), std::get<2>(*model.begin()));
       }
     }
   }

@@ -14,8 +14,8 @@ TEST(Rules, WhatAClusterDoesNotAllowIsIllegal) {
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
   ASSERT_TRUE(player.advance());
-  ClusterState& s = player.world().state();
-  Fixed f = scene.fixed();
+  SimState& s = player.world().state();
+  SimModel f = scene.fixed();
   const Piece here{0, 4}, there{1, 4};
   start(f, s, 0, &here, 1);
   f.allows = {.preempt = false, .move = false};

@@ -21,13 +21,13 @@ int32_t fewest_by_sort(std::vector<int32_t> free, int32_t gpus) {
   return n;
 }
 
-class EveryPlacement : public ::testing::TestWithParam<Placement> {};
+class EveryPlacement : public ::testing::TestWithParam<PlacementRule> {};
 
 TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
-  const Placement placement = GetParam();
+  const PlacementRule placement = GetParam();
   const Scene scene("5x8+3x4+2x2", {});
   World world(scene.fixed(), 1);
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const SpecColumns& spec = scene.fixed().spec;
   const View view(scene.fixed(), s, Level::kBlind);
   const std::vector<int32_t> whole(spec.node_gpus, spec.node_gpus + spec.num_nodes);
@@ -51,7 +51,7 @@ TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
     }
     const int32_t fewest = fewest_by_sort(free, gpus);
     if (n == 0) {
-      ASSERT_EQ(placement, Placement::kConsolidate);
+      ASSERT_EQ(placement, PlacementRule::kConsolidate);
       ASSERT_GT(fewest, fewest_by_sort(whole, gpus)) << "an empty cluster would do no better";
       ++refused;
       continue;
@@ -66,10 +66,10 @@ TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
       given += piece.gpus;
     }
     ASSERT_EQ(given, gpus);
-    if (placement != Placement::kFirstFit) {
+    if (placement != PlacementRule::kFirstFit) {
       ASSERT_EQ(n, fewest);
     }
-    if (placement == Placement::kConsolidate) {
+    if (placement == PlacementRule::kConsolidate) {
       ASSERT_LE(n, fewest_by_sort(whole, gpus));
     }
     if (largest >= gpus) {
@@ -79,7 +79,7 @@ TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
         const int32_t f = free[static_cast<size_t>(m)];
         if (f < gpus) continue;
         if (want == kNone ||
-            (placement != Placement::kFirstFit && f < free[static_cast<size_t>(want)])) {
+            (placement != PlacementRule::kFirstFit && f < free[static_cast<size_t>(want)])) {
           want = m;
         }
       }
@@ -89,40 +89,40 @@ TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
     }
   }
   EXPECT_GT(spread, 100);
-  if (placement == Placement::kConsolidate) {
+  if (placement == PlacementRule::kConsolidate) {
     EXPECT_GT(refused, 100);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Placements, EveryPlacement,
-                         ::testing::Values(Placement::kFirstFit, Placement::kBestFit,
-                                           Placement::kConsolidate),
+                         ::testing::Values(PlacementRule::kFirstFit, PlacementRule::kBestFit,
+                                           PlacementRule::kConsolidate),
                          [](const auto& info) {
-                           std::string name = kPlacementNames[static_cast<size_t>(info.param)];
+                           std::string name = kPlacementRuleNames[static_cast<size_t>(info.param)];
                            name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
                            return name;
                          });
 
-TEST(Placement, TheLastPieceGoesWhereItFitsTightest) {
+TEST(PlacementRule, TheLastPieceGoesWhereItFitsTightest) {
   const Scene scene("3x8+1x4", {});
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), Level::kBlind);
   std::vector<Piece> pieces(4);
-  ASSERT_EQ(place_gpus(view, Placement::kBestFit, 11, pieces.data()), 2);
+  ASSERT_EQ(place_gpus(view, PlacementRule::kBestFit, 11, pieces.data()), 2);
   EXPECT_EQ(pieces[0], (Piece{0, 8}));
   EXPECT_EQ(pieces[1], (Piece{3, 3})) << "the node of 4, not another of 8";
 }
 
-TEST(Placement, ConsolidateWaitsForNoMoreThanAnEmptyClusterOffers) {
+TEST(PlacementRule, ConsolidateWaitsForNoMoreThanAnEmptyClusterOffers) {
   // One node of 8 and four of 4: 16 GPUs need three nodes at best.
   const Scene scene("1x8+4x4", {});
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), Level::kBlind);
   std::vector<Piece> pieces(5);
-  EXPECT_EQ(least_nodes(scene.fixed().spec, 16), 3);
-  EXPECT_EQ(least_nodes(scene.fixed().spec, 24), 5);
-  EXPECT_EQ(place_gpus(view, Placement::kConsolidate, 16, pieces.data()), 3);
-  EXPECT_EQ(place_gpus(view, Placement::kConsolidate, 24, pieces.data()), 5);
+  EXPECT_EQ(min_nodes(scene.fixed().spec, 16), 3);
+  EXPECT_EQ(min_nodes(scene.fixed().spec, 24), 5);
+  EXPECT_EQ(place_gpus(view, PlacementRule::kConsolidate, 16, pieces.data()), 3);
+  EXPECT_EQ(place_gpus(view, PlacementRule::kConsolidate, 24, pieces.data()), 5);
 }
 
 }  // namespace

@@ -12,34 +12,34 @@ TEST(LeastSquares, FindsTheWeightsThatObservationsCameFrom) {
   LeastSquares<4> fit{};
   fit.begin({1, 1, 0, 0}, 1);
   fit.begin({9, 9, 9, 9}, 1);  // has begun
-  EXPECT_EQ(fit.foretold({1, 0.5, 3, 4}), 1.5);
+  EXPECT_EQ(fit.predict({1, 0.5, 3, 4}), 1.5);
   Rng rng(3);
   for (int k = 0; k < 2000; ++k) {
     const double g = rng.uniform(), c = rng.uniform(), s = k % 2;
     fit.learn({1, g, c, s}, 1 + 0.4 * g + 0.2 * c + 0.1 * s + 0.05 * (rng.uniform() - 0.5));
   }
-  EXPECT_NEAR(fit.foretold({1, 1, 0, 0}), 1.4, 0.02);
-  EXPECT_NEAR(fit.foretold({1, 0, 1, 1}), 1.3, 0.02);
+  EXPECT_NEAR(fit.predict({1, 1, 0, 0}), 1.4, 0.02);
+  EXPECT_NEAR(fit.predict({1, 0, 1, 1}), 1.3, 0.02);
 }
 
-// What a company needs beside the view.
+// What a colocation_model needs beside the view.
 struct Watched {
   explicit Watched(const View& v)
-      : memory(Company::Learned::bytes(v)),
-        carver(memory.data()),
-        learned(v, carver),
-        foretell(v),
-        company(v, foretell, learned) {
-    learned.begin(Company::start());
+      : memory(ColocationModel::Learned::bytes(v)),
+        bump(memory.data()),
+        learned(v, bump),
+        throughput_model(v),
+        colocation_model(v, throughput_model, learned) {
+    learned.begin(ColocationModel::start());
   }
   std::vector<std::byte> memory;
-  Carver carver;
-  Company::Learned learned;
-  Foretell foretell;
-  Company company;
+  BumpAllocator bump;
+  ColocationModel::Learned learned;
+  ThroughputModel throughput_model;
+  ColocationModel colocation_model;
 };
 
-TEST(Company, CountsWhoIsBesideWhom) {
+TEST(ColocationModel, CountsWhoIsBesideWhom) {
   const Scene scene("2x4", jobs_of({{0, 2, 100}, {0, 1, 100}, {10, 2, 100}}), no_costs());
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);
@@ -49,23 +49,23 @@ TEST(Company, CountsWhoIsBesideWhom) {
   const Watched w(view);
   const int32_t two = view.held(0), one = view.held(1), third = view.queue_head();
   ASSERT_EQ(view.gpus(two), 2);
-  Company::Terms expected{};
-  expected[Company::kOne] = 1;
-  expected[Company::kOwn] = expected[Company::kOthers] = 0.25;
-  EXPECT_EQ(w.company.terms(two), expected);
-  expected[Company::kOwn] = expected[Company::kOthers] = 0.5;
-  EXPECT_EQ(w.company.terms(one), expected);
+  ColocationModel::Terms expected{};
+  expected[ColocationModel::kOne] = 1;
+  expected[ColocationModel::kOwnType] = expected[ColocationModel::kOtherTypes] = 0.25;
+  EXPECT_EQ(w.colocation_model.terms(two), expected);
+  expected[ColocationModel::kOwnType] = expected[ColocationModel::kOtherTypes] = 0.5;
+  EXPECT_EQ(w.colocation_model.terms(one), expected);
   // At first: twice as slow beside a full node.
   const Piece beside{0, 1}, alone{1, 2};
-  EXPECT_DOUBLE_EQ(w.company.time(third, std::span(&beside, 1)), 1.75);
-  EXPECT_DOUBLE_EQ(w.company.time(third, std::span(&alone, 1)), 1);
-  EXPECT_DOUBLE_EQ(w.company.harm(third, std::span(&alone, 1)), 0);
-  EXPECT_DOUBLE_EQ(w.company.harm(third, std::span(&beside, 1)),
+  EXPECT_DOUBLE_EQ(w.colocation_model.time(third, std::span(&beside, 1)), 1.75);
+  EXPECT_DOUBLE_EQ(w.colocation_model.time(third, std::span(&alone, 1)), 1);
+  EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(third, std::span(&alone, 1)), 0);
+  EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(third, std::span(&beside, 1)),
                    2 * (1 - 1.25 / 1.5) + 1 * (1 - 1.5 / 1.75));
 }
 
 // Servers of eight cores that promise twelve.
-TEST(Company, CountsPromisedCpusAndServersApart) {
+TEST(ColocationModel, CountsPromisedCpusAndServersApart) {
   Job job;
   job.gpus = 1;
   job.run_us = 100 * kSecond;
@@ -88,13 +88,13 @@ TEST(Company, CountsPromisedCpusAndServersApart) {
   const Watched w(view);
   const int32_t first = view.held(0), second = view.queue_head();
   const int32_t node = view.part_node(view.first_part(first));
-  Company::Terms expected{};
-  expected[Company::kOne] = 1;
-  EXPECT_EQ(w.company.terms(first), expected);
+  ColocationModel::Terms expected{};
+  expected[ColocationModel::kOne] = 1;
+  EXPECT_EQ(w.colocation_model.terms(first), expected);
   const Piece worker{node, 1, 0, 1};
   // Half the GPUs and twelve cores of eight are promised.
-  EXPECT_DOUBLE_EQ(w.company.time(second, std::span(&worker, 1)), 1 + 0.5 + 0.5);
-  EXPECT_DOUBLE_EQ(w.company.harm(second, std::span(&worker, 1)), 1 - 1 / 2.0);
+  EXPECT_DOUBLE_EQ(w.colocation_model.time(second, std::span(&worker, 1)), 1 + 0.5 + 0.5);
+  EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(second, std::span(&worker, 1)), 1 - 1 / 2.0);
 }
 
 }  // namespace

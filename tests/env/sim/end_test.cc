@@ -33,8 +33,8 @@ class Ends : public ::testing::Test {
     return out;
   }
 
-  ClusterState& state() { return player_.world().state(); }
-  const Fixed& fixed() const { return scene_.fixed(); }
+  SimState& state() { return player_.world().state(); }
+  const SimModel& fixed() const { return scene_.fixed(); }
   JobRef ref(int32_t slot) { return player_.view().ref(slot); }
   std::string why(std::vector<Edit> edits, std::vector<Piece> pieces = {}) {
     return why_illegal(fixed(), state(), {std::move(edits), std::move(pieces)});
@@ -64,7 +64,7 @@ TEST_F(Ends, OnlyWhoRunsAndWhoseUserLetsIt) {
             "preemption of slot 0: it does not run");
   EXPECT_EQ(why({{Verb::kEnd, ref(0)}, {Verb::kStart, ref(0), 0, 1}}, {{0, 2}}),
             "start of slot 0: it was ended");
-  Fixed strict = fixed();
+  SimModel strict = fixed();
   strict.allows = {.preempt = false, .move = false};
   EXPECT_FALSE(legal_end(strict, state(), 0));
   EXPECT_FALSE(View(strict, state(), Level::kBlind).may_end(0));
@@ -84,7 +84,7 @@ TEST_F(Ends, WithoutACurveNobodyMayEndIt) {
 }
 
 TEST_F(Ends, ItLeavesAtOnceAndIsDoneAtTheSameMoment) {
-  ClusterState& s = state();
+  SimState& s = state();
   ASSERT_EQ(s.head->now_us, 40 * kSecond);
   end_early(fixed(), s, 0);
   EXPECT_EQ(broken_invariant(fixed(), s), "");
@@ -116,7 +116,7 @@ TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
   Player player(scene, *policy_);
   ASSERT_TRUE(player.step());
   ASSERT_TRUE(player.advance());
-  ClusterState& s = player.world().state();
+  SimState& s = player.world().state();
   const uint64_t before = digest(scene.fixed(), s);
   World other(scene.fixed(), 2);
   other.copy_from(player.world());
@@ -157,7 +157,7 @@ TEST_F(Ends, ACopyKnowsOfIt) {
 }
 
 TEST_F(Ends, StopsGoFirst) {
-  ClusterState& s = state();
+  SimState& s = state();
   Draft draft(fixed(), s);
   ASSERT_TRUE(draft.preempt(1));
   const Piece two{0, 2}, all{0, 4};

@@ -25,13 +25,13 @@ class Watching final : public Policy {
   size_t memory_bytes(const View& view) const override { return Learned::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    Carver carver(memory.data());
-    const Learned learned(view, carver);
+    BumpAllocator bump(memory.data());
+    const Learned learned(view, bump);
     learned.begin(ExchangeTerms::start());
-    learned.follow(view);
+    learned.on_events(view);
     while (view.num_waiting() > 0) {
       const int32_t slot = view.queue_head();
-      const int32_t n = place(view, Placement::kFirstFit, slot, draft.scratch());
+      const int32_t n = place(view, PlacementRule::kFirstFit, slot, draft.scratch());
       if (n == 0) break;
       const auto serial = static_cast<uint32_t>(view.serial(slot));
       Exchange exchange{static_cast<Pattern>(serial % kAllReduces),
@@ -39,23 +39,23 @@ class Watching final : public Policy {
       if (!view.may_choose_exchange(slot)) exchange = {};
       ASSERT_TRUE(draft.start(slot, draft.scratch(), n, exchange));
     }
-    const Foretell foretell(view);
-    const ExchangeTerms terms(view, foretell);
+    const ThroughputModel throughput_model(view);
+    const ExchangeTerms terms(view, throughput_model);
     LeastSquares<ExchangeTerms::kTerms> untaught{};
     untaught.begin(ExchangeTerms::start(), 1);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       if (view.phase(slot) != Phase::kRunning) continue;
-      const auto x = ExchangeTerms::terms(terms.stand(slot));
+      const auto x = ExchangeTerms::terms(terms.variables(slot));
       const auto error = [&](double time) {
-        return std::abs(std::log(std::max(time, 0.1) * foretell.now(slot)));
+        return std::abs(std::log(std::max(time, 0.1) * throughput_model.current_throughput(slot)));
       };
       errors_.push_back(error(learned.time(x)));
-      untaught_.push_back(error(untaught.foretold(x)));
-      doubts_.push_back(learned.doubt(x));
+      untaught_.push_back(error(untaught.predict(x)));
+      doubts_.push_back(learned.variance(x));
       EXPECT_GE(doubts_.back(), 0);
     }
-    learned.look(view, [&](int32_t slot) { return ExchangeTerms::terms(terms.stand(slot)); });
+    learned.scan(view, [&](int32_t slot) { return ExchangeTerms::terms(terms.variables(slot)); });
   }
 
   static double mean(const std::vector<double>& of, size_t from, size_t to) {
@@ -95,19 +95,19 @@ TEST(ExchangeTerms, KnowWhoIsAheadOnALink) {
   Draft draft(scene.fixed(), world.state());
   const int32_t first = view.queue_head(), second = view.queue_next(first);
   ASSERT_TRUE(draft.start(first, apart.data(), 2, {Pattern::kRing, 2}));
-  const Foretell foretell(view);
-  const ExchangeTerms terms(view, foretell);
-  const auto behind = terms.stand(second, apart, {Pattern::kTree, 1});
+  const ThroughputModel throughput_model(view);
+  const ExchangeTerms terms(view, throughput_model);
+  const auto behind = terms.variables(second, apart, {Pattern::kTree, 1});
   EXPECT_TRUE(behind.spread);
-  EXPECT_EQ(behind.beside, 0.5);
-  EXPECT_GT(behind.ahead, 0);
-  EXPECT_EQ(behind.ahead, behind.link);
-  const auto before = terms.stand(second, apart, {Pattern::kTree, 3});
-  EXPECT_EQ(before.ahead, 0);
+  EXPECT_EQ(behind.colocated_share, 0.5);
+  EXPECT_GT(behind.higher_load, 0);
+  EXPECT_EQ(behind.higher_load, behind.link);
+  const auto before = terms.variables(second, apart, {Pattern::kTree, 3});
+  EXPECT_EQ(before.higher_load, 0);
   EXPECT_EQ(before.link, behind.link);
-  EXPECT_GE(behind.crowd, before.crowd);
-  EXPECT_EQ(terms.on_links(second, apart), std::vector{first});
-  EXPECT_EQ(terms.stand(first).link, 0) << "nobody else is there";
+  EXPECT_GE(behind.excess_load, before.excess_load);
+  EXPECT_EQ(terms.jobs_on_links(second, apart), std::vector{first});
+  EXPECT_EQ(terms.variables(first).link, 0) << "nobody else is there";
   const auto x = ExchangeTerms::terms(behind);
   EXPECT_EQ(x[ExchangeTerms::kTree], behind.time);
   EXPECT_EQ(x[ExchangeTerms::kTwoLevels], 0);

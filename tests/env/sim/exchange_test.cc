@@ -57,7 +57,7 @@ Rates with_priorities(const std::vector<uint8_t>& priorities, const std::vector<
   World world(scene.fixed(), static_cast<int32_t>(jobs.size()));
   world.reset(0, static_cast<int32_t>(jobs.size()));
   EXPECT_TRUE(world.advance(scene.scene().truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const Piece spread[] = {{0, 1}, {1, 1}};
   for (const int j : order) {
     start(scene.fixed(), s, j, spread, 2, {Pattern::kRing, priorities[static_cast<size_t>(j)]});
@@ -66,7 +66,7 @@ Rates with_priorities(const std::vector<uint8_t>& priorities, const std::vector<
   EXPECT_EQ(broken_invariant(scene.fixed(), s), "");
   Rates out;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    out.factor.push_back(s.rate[static_cast<int64_t>(j)] / s.alone_rate[static_cast<int64_t>(j)]);
+    out.factor.push_back(s.rate[static_cast<int64_t>(j)] / s.isolated_rate[static_cast<int64_t>(j)]);
   }
   return out;
 }
@@ -156,7 +156,7 @@ class AnyPlay {
     return {kChoices[rng_.below(4)], static_cast<uint8_t>(rng_.below(kLinkPriorities))};
   }
   // One GPU here, one there, as they come.
-  std::vector<Piece> any_place(const ClusterState& s, int32_t slot) {
+  std::vector<Piece> any_place(const SimState& s, int32_t slot) {
     std::vector<Piece> out;
     int32_t left = s.gpus[slot];
     const int32_t nodes = scene_.fixed().spec.num_nodes;
@@ -173,7 +173,7 @@ class AnyPlay {
     return out;
   }
   void edit(Draft& draft) {
-    ClusterState& s = world_.state();
+    SimState& s = world_.state();
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] == Phase::kRunning && rng_.below(8) == 0) draft.preempt(slot);
       if (s.phase[slot] != Phase::kWaiting) continue;
@@ -184,7 +184,7 @@ class AnyPlay {
   }
 
   World& world() { return world_; }
-  ClusterState& state() { return world_.state(); }
+  SimState& state() { return world_.state(); }
 
  private:
   const ChoosingScene& scene_;
@@ -196,11 +196,11 @@ TEST(Exchange, ADraftTakenBackLeavesNoTraceAndAPlanMeansTheSame) {
   int64_t edits = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {
     const ChoosingScene scene(two_racks(), rings(20, {1, 2, 3, 4}, Rng(31).split(trial)));
-    const Fixed& f = scene.fixed();
+    const SimModel& f = scene.fixed();
     AnyPlay play(scene, Rng(32).split(trial));
     World copy(f, scene.scene().size());
     while (play.advance()) {
-      ClusterState& s = play.state();
+      SimState& s = play.state();
       const uint64_t before = digest(f, s);
       const auto loads = [&] {
         return std::vector<int64_t>(s.priority_load,
@@ -251,11 +251,11 @@ struct Seen {
   int64_t rates = 0, crowded = 0, harms = 0;
 };
 
-void expect_foretold(const Fixed& f, const World& now, World& then, const Foretell& foretell,
+void expect_foretold(const SimModel& f, const World& now, World& then, const ThroughputModel& throughput_model,
                      int32_t slot, const std::vector<Piece>& pieces, const Exchange& exchange,
                      Seen& seen) {
   then.copy_from(now);
-  ClusterState& s = then.state();
+  SimState& s = then.state();
   std::vector<double> before(static_cast<size_t>(s.head->high_water), 0);
   for (int32_t i = 0; i < s.head->high_water; ++i) {
     if (s.phase[i] == Phase::kRunning) before[static_cast<size_t>(i)] = s.rate[i];
@@ -264,7 +264,7 @@ void expect_foretold(const Fixed& f, const World& now, World& then, const Forete
   ASSERT_TRUE(legal_start(f, s, slot, pieces.data(), n, exchange));
   start(f, s, slot, pieces.data(), n, exchange);
   refresh_rates(f, s);
-  const double told = foretell.there(slot, pieces, {}, exchange);
+  const double told = throughput_model.throughput(slot, pieces, {}, exchange);
   ASSERT_NEAR(s.rate[slot], told, 1e-9 * told)
       << "slot " << slot << ", pattern " << static_cast<int>(exchange.all_reduce) << ", priority "
       << int{exchange.priority};
@@ -277,10 +277,10 @@ void expect_foretold(const Fixed& f, const World& now, World& then, const Forete
   }
   // Of neighbours it is a sum, one by one, and of shared wires nothing: only links are exact.
   if (f.spec.neighbour_weight == 0 && !f.spec.shared_exchange) {
-    ASSERT_NEAR(foretell.harm(slot, pieces, {}, exchange), lost, 1e-9 * (1 + lost));
+    ASSERT_NEAR(throughput_model.interference_cost(slot, pieces, {}, exchange), lost, 1e-9 * (1 + lost));
   }
   ++seen.rates;
-  seen.crowded += s.rate[slot] < 0.999 * s.alone_rate[slot];
+  seen.crowded += s.rate[slot] < 0.999 * s.isolated_rate[slot];
   seen.harms += lost > 1e-3;
 }
 
@@ -291,26 +291,26 @@ TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
     if (trial % 3 == 1) cluster.slowdowns.neighbours = 0.5;
     if (trial % 4 == 1) cluster.slowdowns.shared_exchange = true;
     const ChoosingScene scene(cluster, rings(16, {1, 2, 2, 3}, Rng(41).split(trial)));
-    const Fixed& f = scene.fixed();
+    const SimModel& f = scene.fixed();
     AnyPlay play(scene, Rng(42).split(trial));
     World then(f, scene.scene().size());
     while (play.advance()) {
-      ClusterState& s = play.state();
+      SimState& s = play.state();
       const View view(f, s, Level::kBlind);
-      Foretell foretell(view);
+      ThroughputModel throughput_model(view);
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         const std::vector<Piece> pieces = play.any_place(s, slot);
         if (pieces.empty()) continue;
         for (const Pattern by : kChoices) {
           for (uint8_t priority = 0; priority < kLinkPriorities; ++priority) {
-            expect_foretold(f, play.world(), then, foretell, slot, pieces, {by, priority}, seen);
+            expect_foretold(f, play.world(), then, throughput_model, slot, pieces, {by, priority}, seen);
             if (HasFatalFailure()) return;
           }
         }
       }
       for (int32_t i = 0; i < view.num_held(); ++i) {
         const int32_t slot = view.held(i);
-        ASSERT_NEAR(foretell.now(slot), s.rate[slot], 1e-9) << "as it runs now";
+        ASSERT_NEAR(throughput_model.current_throughput(slot), s.rate[slot], 1e-9) << "as it runs now";
       }
       Draft draft(f, s);
       play.edit(draft);

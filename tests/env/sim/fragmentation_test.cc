@@ -18,7 +18,7 @@ TEST(Fragmentation, OfTwoNodesByHand) {
                     no_costs());
   World world(scene.fixed(), scene.size());
   world.reset(0, scene.size());
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   world.advance(scene.truth());
   Fragmentation fragmentation(scene.fixed());
   Fragments now = fragmentation.of(s);
@@ -55,7 +55,7 @@ TEST(Fragmentation, OfSharesAndCoresByHand) {
   const Scene scene(cluster, jobs, no_costs());
   World world(scene.fixed(), scene.size());
   world.reset(0, scene.size());
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   world.advance(scene.truth());
   Fragmentation fragmentation(scene.fixed());
   EXPECT_DOUBLE_EQ(fragmentation.of(s).unusable, 2 * 0.25);
@@ -80,7 +80,7 @@ TEST(Fragmentation, OfSharesAndCoresByHand) {
 }
 
 // The free thousandths of every GPU of a node.
-std::vector<int32_t> free_milli(const Fixed& f, const ClusterState& s, int32_t node) {
+std::vector<int32_t> free_milli(const SimModel& f, const SimState& s, int32_t node) {
   std::vector<int32_t> out;
   for (int32_t g = 0; g < f.spec.node_gpus[node]; ++g) {
     const bool down = f.faults && (s.down_mask[node] >> g & 1) != 0;
@@ -96,7 +96,7 @@ std::vector<int32_t> free_milli(const Fixed& f, const ClusterState& s, int32_t n
 }
 
 // What of a node is of no use to one task of a job, in thousandths of GPUs.
-int64_t no_use(const Fixed& f, const ClusterSpec& cluster, const ClusterState& s, int32_t node,
+int64_t no_use(const SimModel& f, const ClusterSpec& cluster, const SimState& s, int32_t node,
                const Job& job, const Resources& task) {
   const std::vector<int32_t> milli = free_milli(f, s, node);
   int64_t all = 0, too_small = 0;
@@ -136,12 +136,12 @@ TEST(Fragmentation, IsThatOfAnObviousRecomputation) {
     const RandomWorld made = random_world(Rng(seed));
     Scene scene(made.cluster, made.jobs, made.costs);
     if (!made.faults.empty()) scene.set_faults(made.faults);
-    const Fixed& f = scene.fixed();
+    const SimModel& f = scene.fixed();
     const auto policy = make_policy("greedy");
     Player player(scene, *policy);
     Fragmentation fragmentation(f);
     while (player.step()) {
-      const ClusterState& s = player.state();
+      const SimState& s = player.state();
       double free = 0, unusable = 0, partial = 0;
       int32_t largest = 0;
       for (int32_t m = 0; m < f.spec.num_nodes; ++m) {

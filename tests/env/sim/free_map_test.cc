@@ -9,7 +9,7 @@
 namespace yard::testing {
 namespace {
 
-int32_t first_by_walk(const Fixed& f, const ClusterState& s, int32_t count, int32_t from) {
+int32_t first_by_walk(const SimModel& f, const SimState& s, int32_t count, int32_t from) {
   for (int32_t m = from; m < f.spec.num_nodes; ++m) {
     if (s.free_count[m] == count) return m;
   }
@@ -23,7 +23,7 @@ TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
   const int nodes = GetParam();
   const Scene scene(std::to_string(nodes) + "x4", {});
   World world(scene.fixed(), 1);
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const FreeMap map(scene.fixed().spec);
   Rng rng = Rng(1).split(static_cast<uint64_t>(nodes));
   const auto any_node = [&] {

@@ -21,7 +21,7 @@ namespace {
 TEST(SoonestBits, AreThoseVacatedFirstAndTheLowestAmongEquals) {
   const Scene scene("1x2+1x8", {});
   World world(scene.fixed(), 1);
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   Rng rng(7);
   for (int round = 0; round < 5000; ++round) {
     s.head->now_us = rng.below(6);
@@ -59,7 +59,7 @@ struct Wish {
 class Vacating : public ::testing::Test {
  protected:
   // All are there at 0 s.
-  void make(const std::vector<Wish>& wishes, const PairBars& bars = {}) {
+  void make(const std::vector<Wish>& wishes, const PairConflicts& bars = {}) {
     ClusterSpec spec = load_cluster("1x2");
     spec.types[0].shares = Shares::kMilli;
     spec.types[0].mem_gib = 16;
@@ -80,8 +80,8 @@ class Vacating : public ::testing::Test {
     ASSERT_TRUE(world_->advance(scene_->truth()));
   }
 
-  ClusterState& s() { return world_->state(); }
-  const Fixed& fixed() const { return scene_->fixed(); }
+  SimState& s() { return world_->state(); }
+  const SimModel& fixed() const { return scene_->fixed(); }
 
   void start_on(int32_t slot, uint64_t gpu) {
     const Piece piece = piece_on(slot, gpu);

@@ -14,10 +14,10 @@ namespace {
 
 struct Damage {
   std::string name;
-  std::function<void(ClusterState&)> does;
+  std::function<void(SimState&)> does;
 };
 
-int32_t some_slot(const ClusterState& s, Phase phase) {
+int32_t some_slot(const SimState& s, Phase phase) {
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (s.phase[slot] == phase) return slot;
   }
@@ -45,39 +45,39 @@ INSTANTIATE_TEST_SUITE_P(
     Damage, Seen,
     ::testing::ValuesIn(std::vector<Damage>{
         {"AGpuHeldTwice",
-         [](ClusterState& s) {
+         [](SimState& s) {
            const int32_t a = s.first_part[s.held_list[0]], b = s.first_part[s.held_list[2]];
            s.part_node[a] = s.part_node[b];
            s.part_mask[a] |= s.part_mask[b];
          }},
-        {"AGpuLost", [](ClusterState& s) { s.part_mask[s.first_part[s.held_list[0]]] <<= 2; }},
+        {"AGpuLost", [](SimState& s) { s.part_mask[s.first_part[s.held_list[0]]] <<= 2; }},
         {"ATaskOfAPlainJob",
-         [](ClusterState& s) { s.part_tasks[s.first_part[s.held_list[0]]] = 1; }},
+         [](SimState& s) { s.part_tasks[s.first_part[s.held_list[0]]] = 1; }},
         {"AGroupOfAPlainJob",
-         [](ClusterState& s) { s.part_group[s.first_part[s.held_list[0]]] = 1; }},
-        {"AGpuTooFew", [](ClusterState& s) { ++s.gpus[s.held_list[0]]; }},
-        {"AFreeGpuTooMany", [](ClusterState& s) { s.free_mask[0] |= 1; }},
-        {"AFreeCount", [](ClusterState& s) { ++s.free_count[0]; }},
-        {"ASumOfFreeGpus", [](ClusterState& s) { --s.head->free_gpus; }},
-        {"ABitmap", [](ClusterState& s) { s.free_bits[s.free_count[0]] &= ~uint64_t{1}; }},
+         [](SimState& s) { s.part_group[s.first_part[s.held_list[0]]] = 1; }},
+        {"AGpuTooFew", [](SimState& s) { ++s.gpus[s.held_list[0]]; }},
+        {"AFreeGpuTooMany", [](SimState& s) { s.free_mask[0] |= 1; }},
+        {"AFreeCount", [](SimState& s) { ++s.free_count[0]; }},
+        {"ASumOfFreeGpus", [](SimState& s) { --s.head->free_gpus; }},
+        {"ABitmap", [](SimState& s) { s.free_bits[s.free_count[0]] &= ~uint64_t{1}; }},
         {"AQueueWithoutItsHead",
-         [](ClusterState& s) { s.head->queue_head = s.queue_next[s.head->queue_head]; }},
+         [](SimState& s) { s.head->queue_head = s.queue_next[s.head->queue_head]; }},
         {"AQueueWithALoop",
-         [](ClusterState& s) { s.queue_next[s.head->queue_tail] = s.head->queue_head; }},
-        {"AQueueOutOfOrder", [](ClusterState& s) { s.queue_rank[s.head->queue_head] = 1000; }},
+         [](SimState& s) { s.queue_next[s.head->queue_tail] = s.head->queue_head; }},
+        {"AQueueOutOfOrder", [](SimState& s) { s.queue_rank[s.head->queue_head] = 1000; }},
         {"AQueuedJobThatRuns",
-         [](ClusterState& s) { s.phase[s.head->queue_head] = Phase::kRunning; }},
-        {"AListOfHolders", [](ClusterState& s) { std::swap(s.held_list[0], s.held_list[1]); }},
-        {"ACountOfHolders", [](ClusterState& s) { --s.head->held; }},
-        {"ACountOfJobs", [](ClusterState& s) { ++s.head->live; }},
-        {"AJobForgotten", [](ClusterState& s) { ++s.head->arrived; }},
-        {"NegativeWork", [](ClusterState& s) { s.done_us[some_slot(s, Phase::kRunning)] = -1; }},
+         [](SimState& s) { s.phase[s.head->queue_head] = Phase::kRunning; }},
+        {"AListOfHolders", [](SimState& s) { std::swap(s.held_list[0], s.held_list[1]); }},
+        {"ACountOfHolders", [](SimState& s) { --s.head->held; }},
+        {"ACountOfJobs", [](SimState& s) { ++s.head->live; }},
+        {"AJobForgotten", [](SimState& s) { ++s.head->arrived; }},
+        {"NegativeWork", [](SimState& s) { s.done_us[some_slot(s, Phase::kRunning)] = -1; }},
         {"AClassListWithoutItsHead",
-         [](ClusterState& s) {
+         [](SimState& s) {
            const int32_t k = s.size_class[s.head->queue_head];
            s.class_head[k] = s.class_next[s.class_head[k]];
          }},
-        {"ACountOfAClass", [](ClusterState& s) { ++s.class_count[0]; }},
+        {"ACountOfAClass", [](SimState& s) { ++s.class_count[0]; }},
     }),
     [](const auto& info) { return info.param.name; });
 

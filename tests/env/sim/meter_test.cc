@@ -10,7 +10,7 @@ namespace yard::testing {
 namespace {
 
 // Plays to the end; returns what was metered.
-Metered metered(const Scene& scene, const std::string& policy) {
+GpuUsage metered(const Scene& scene, const std::string& policy) {
   const auto scheduler = make_policy(policy);
   Player player(scene, *scheduler);
   Meter meter(scene.cluster(), scene.trace());
@@ -30,7 +30,7 @@ TEST(Meter, CountsSavingAndRestoringByHand) {
   Costs costs;  // 10 s of saving, 30 s of restoring
   const Scene scene(cluster, jobs, costs);
   // srtf: b stops a at 100 s; a saves to 110, b runs to 160, a restores to 190 and ends at 1090.
-  const Metered used = metered(scene, "srtf");
+  const GpuUsage used = metered(scene, "srtf");
   EXPECT_DOUBLE_EQ(used.span_s, 1090);
   EXPECT_DOUBLE_EQ(used.time.running, 2 * (100 + 50 + 900));
   // While a saves, b holds its GPUs already and waits for them.
@@ -56,7 +56,7 @@ TEST(Meter, ReclaimedGpusAreDownOnceTheirJobHasSaved) {
                      .kind = FaultKind::kReclaim,
                      .mask = 3,
                      .notice_us = 10 * kSecond}});
-  const Metered used = metered(scene, "fifo");
+  const GpuUsage used = metered(scene, "fifo");
   EXPECT_DOUBLE_EQ(used.span_s, 140);
   EXPECT_DOUBLE_EQ(used.time.running, 2 * 100);
   EXPECT_DOUBLE_EQ(used.time.starting, 2 * 30);
@@ -72,9 +72,9 @@ struct Slow {
   double running = 0, starting = 0, down = 0, free = 0, unusable = 0, last_s = -1;
   double saving = 0, saving_down = 0;  // on GPUs that are free, or have been taken back
 
-  void watch(const Scene& scene, const ClusterState& s) {
+  void watch(const Scene& scene, const SimState& s) {
     pass(static_cast<double>(s.head->now_us) / 1e6);
-    const Fixed& f = scene.fixed();
+    const SimModel& f = scene.fixed();
     running_now = starting_now = down_now = free_now = 0;
     ready_s.clear();
     down_ready_s.clear();
@@ -140,7 +140,7 @@ TEST(Meter, AddsUpToAllTimeAndIsThatOfASlowIntegral) {
       ASSERT_FALSE(player.failed());
       const Head& head = *player.state().head;
       slow.pass(static_cast<double>(head.now_us) / 1e6);
-      const Metered used = *meter.end(head.now_us);
+      const GpuUsage used = *meter.end(head.now_us);
       const double all =
           static_cast<double>(head.now_us - begin_us) / 1e6 * scene.fixed().spec.total_gpus;
       const double near = 1e-9 * all;

@@ -17,12 +17,12 @@ namespace yard::testing {
 namespace {
 
 struct Seen {
-  int64_t ways[kWays] = {};
+  int64_t ways[kOptionKinds] = {};
   int64_t anywhere = 0, rates = 0, slowed = 0, harms = 0;
 };
 
 // Jobs of higher serial may be stopped for those of lower, and all may move.
-Options::Who by_serial(const View& view) {
+Options::JobPredicates by_serial(const View& view) {
   return {[&view](int32_t a, int32_t b) {
             return view.holds(a) && view.preemptible(a) && view.serial(a) > view.serial(b);
           },
@@ -40,7 +40,7 @@ void expect_sound(const View& view, int32_t slot, const Option& o, Seen& seen) {
     ++seen.anywhere;
     return;
   }
-  ++seen.ways[static_cast<int>(o.way)];
+  ++seen.ways[static_cast<int>(o.kind)];
   int32_t gpus = 0;
   std::set<int32_t> nodes;
   for (const Piece& p : o.pieces) {
@@ -49,25 +49,25 @@ void expect_sound(const View& view, int32_t slot, const Option& o, Seen& seen) {
     EXPECT_TRUE(nodes.insert(p.node).second);
   }
   EXPECT_EQ(gpus, view.gpus(slot));
-  EXPECT_EQ(o.stops.empty(), o.way != Way::kStop);
-  EXPECT_EQ(o.moves.empty(), o.way != Way::kClear);
+  EXPECT_EQ(o.victims.empty(), o.kind != OptionKind::kPreempt);
+  EXPECT_EQ(o.moves.empty(), o.kind != OptionKind::kMoveOthers);
   const auto on = static_cast<int32_t>(o.pieces.size());
-  if (o.way == Way::kTogether || o.way == Way::kClear) {
+  if (o.kind == OptionKind::kConsolidated || o.kind == OptionKind::kMoveOthers) {
     EXPECT_EQ(on, nodes_needed(spec, gpus));
   }
-  for (const int32_t other : o.stops) EXPECT_GT(view.serial(other), view.serial(slot));
+  for (const int32_t other : o.victims) EXPECT_GT(view.serial(other), view.serial(slot));
 }
 
 // Carries the option out on a copy of the world and lets everybody run.
-void expect_carried_out(const Fixed& fixed, const ClusterState& before, int32_t slot,
+void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t slot,
                         const Option& o, Seen& seen) {
   World world(fixed, before.head->slots);
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   copy_state(world.sizes(), before, s);
   Draft draft(fixed, s);
   const View view(fixed, s, Level::kBlind);
   std::vector<std::pair<int32_t, double>> beside;  // who goes on beside it, and how fast
-  for (const int32_t other : o.stops) ASSERT_TRUE(draft.preempt(other));
+  for (const int32_t other : o.victims) ASSERT_TRUE(draft.preempt(other));
   for (const Move& move : o.moves) ASSERT_TRUE(draft.preempt(move.slot));
   ASSERT_TRUE(draft.start(slot, o.pieces.data(), static_cast<int32_t>(o.pieces.size())));
   for (const Move& move : o.moves) {
@@ -84,10 +84,10 @@ void expect_carried_out(const Fixed& fixed, const ClusterState& before, int32_t 
   if (view.gpus(slot) > fixed.speed.max_gpus) return;  // beyond the tables
   // Which GPUs of a node it gets, in how many islands, is up to the rules.
   if (s.tier[slot] == static_cast<uint8_t>(Tier::kNode)) return;
-  EXPECT_NEAR(s.rate[slot], std::max(o.rate, kCrawl), 1e-7 * o.rate);
+  EXPECT_NEAR(s.rate[slot], std::max(o.rate, kMinRate), 1e-7 * o.rate);
   ++seen.rates;
-  seen.slowed += s.rate[slot] < s.alone_rate[slot];
-  seen.harms += o.harm > 0;
+  seen.slowed += s.rate[slot] < s.isolated_rate[slot];
+  seen.harms += o.interference_cost > 0;
 }
 
 TEST(Options, AreSoundCanBeCarriedOutAndRunAsForetold) {
@@ -101,13 +101,13 @@ TEST(Options, AreSoundCanBeCarriedOutAndRunAsForetold) {
     told.world.cluster.one_type = trial % 2 == 1;
     told.world.faults.clear();
     const ToldScene scene(told);
-    const Fixed& fixed = scene.scene().fixed();
+    const SimModel& fixed = scene.scene().fixed();
     Player player(scene.scene(), *policy);
     while (player.step()) {
-      const ClusterState& s = player.world().state();
+      const SimState& s = player.world().state();
       const View view(fixed, s, Level::kBlind);
-      const Foretell foretell(view);
-      Options options(view, foretell, by_serial(view));
+      const ThroughputModel throughput_model(view);
+      Options options(view, throughput_model, by_serial(view));
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         const std::vector<Option> all = options.of(slot, {});
         for (const Option& o : all) {
@@ -139,25 +139,25 @@ TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
   World world(scene.scene().fixed(), 2);
   world.reset(0, 2);
   world.advance(scene.scene().truth());
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const View view(scene.scene().fixed(), s, Level::kBlind);
   const int32_t first = view.queue_head(), second = view.queue_next(first);
   const Piece there{0, 2};
   start(scene.scene().fixed(), s, first, &there, 1);
   refresh_rates(scene.scene().fixed(), s);
   const double alone = s.rate[first];
-  const Foretell foretell(view);
-  Options options(view, foretell, by_serial(view));
+  const ThroughputModel throughput_model(view);
+  Options options(view, throughput_model, by_serial(view));
   const std::vector<Option> all = options.of(second, {});
   ASSERT_EQ(all.size(), 1);
   start(scene.scene().fixed(), s, second, &there, 1);
   refresh_rates(scene.scene().fixed(), s);
   EXPECT_LT(s.rate[first], alone);
-  EXPECT_NEAR(all[0].harm, 2 * (1 - s.rate[first] / alone), 1e-6);
+  EXPECT_NEAR(all[0].interference_cost, 2 * (1 - s.rate[first] / alone), 1e-6);
 }
 
 // What a job with parameter servers would run at is what it then runs at, wherever they lie.
-TEST(Foretell, OfParameterServersOnlyTheirNumberMatters) {
+TEST(ThroughputModel, OfParameterServersOnlyTheirNumberMatters) {
   ServersParams p;
   p.jobs = 8;
   p.most = 0;
@@ -177,7 +177,7 @@ TEST(Foretell, OfParameterServersOnlyTheirNumberMatters) {
     World world(scene.fixed(), 8);
     world.reset(0, 8);
     world.advance(scene.truth());
-    ClusterState& s = world.state();
+    SimState& s = world.state();
     const View view(scene.fixed(), s, Level::kEstimate);
     const int32_t slot = view.queue_head();
     std::vector<Piece> pieces = {{at[2], 0, 0, 1}, {at[0], 1, 1, 1}, {at[1], 1, 1, 1}};
@@ -185,11 +185,11 @@ TEST(Foretell, OfParameterServersOnlyTheirNumberMatters) {
       pieces.pop_back();
       pieces[1] = {at[0], 2, 1, 2};
     }
-    const Foretell foretell(view);
-    const double told = foretell.there(slot, pieces, {});
+    const ThroughputModel throughput_model(view);
+    const double told = throughput_model.throughput(slot, pieces, {});
     EXPECT_GT(told, 0);
-    EXPECT_LE(told, foretell.best(slot));
-    EXPECT_EQ(foretell.there(slot, std::span(pieces).first(1), {}), 0);
+    EXPECT_LE(told, throughput_model.best_throughput(slot));
+    EXPECT_EQ(throughput_model.throughput(slot, std::span(pieces).first(1), {}), 0);
     start(scene.fixed(), s, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
     refresh_rates(scene.fixed(), s);
     EXPECT_NEAR(s.rate[slot], told, 1e-9 * told);

@@ -27,11 +27,11 @@ class Placements : public ::testing::Test {
 
 TEST_F(Placements, AreWhatTheyAreDefinedAs) {
   const Scene scene("3x4+2x8+4x1+1x2", jobs_of({{0, 1, 10}}));
-  const Fixed& f = scene.fixed();
+  const SimModel& f = scene.fixed();
   World world(f, 1);
   world.reset(0, 1);
   ASSERT_TRUE(world.advance(scene.truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const View view(world.fixed(), s, Level::kBlind);
   Rng rng(5);
   std::vector<int32_t> sizes(f.spec.node_gpus, f.spec.node_gpus + f.spec.num_nodes);
@@ -48,19 +48,19 @@ TEST_F(Placements, AreWhatTheyAreDefinedAs) {
     s.gpus[0] = gpus;
     std::vector<Piece> pieces(static_cast<size_t>(f.spec.num_nodes));
     const int32_t least_now = fewest(free, gpus), least_ever = fewest(sizes, gpus);
-    for (const Placement how :
-         {Placement::kFirstFit, Placement::kBestFit, Placement::kConsolidate}) {
+    for (const PlacementRule how :
+         {PlacementRule::kFirstFit, PlacementRule::kBestFit, PlacementRule::kConsolidate}) {
       const int32_t n = place(view, how, 0, pieces.data());
       ASSERT_EQ(can_place(view, how, 0), n > 0);
       const bool enough = gpus <= view.free_gpus();
-      const bool waits = how == Placement::kConsolidate && least_now > least_ever;
+      const bool waits = how == PlacementRule::kConsolidate && least_now > least_ever;
       ASSERT_EQ(n > 0, enough && !waits) << gpus << " GPUs, round " << round;
       refused += enough && waits;
       if (n == 0) continue;
       ASSERT_TRUE(legal_start(f, s, 0, pieces.data(), n));
       spread += n > 1;
       const auto whole = [&](int32_t m) { return free[static_cast<size_t>(m)] >= gpus; };
-      if (how == Placement::kFirstFit) {
+      if (how == PlacementRule::kFirstFit) {
         int32_t first = 0;
         while (first < f.spec.num_nodes && !whole(first)) ++first;
         if (first < f.spec.num_nodes) {
@@ -97,8 +97,8 @@ TEST(CanPlace, CountsAnyNumberOfNodesOfOneType) {
   world.reset(0, 1);
   ASSERT_TRUE(world.advance(scene.truth()));
   const View view(scene.fixed(), world.state(), Level::kBlind);
-  EXPECT_TRUE(can_place(view, Placement::kConsolidate, 0));
-  EXPECT_TRUE(can_place(view, Placement::kFirstFit, 0));
+  EXPECT_TRUE(can_place(view, PlacementRule::kConsolidate, 0));
+  EXPECT_TRUE(can_place(view, PlacementRule::kFirstFit, 0));
 }
 
 TEST(CanPlace, SaysWhetherPlaceFindsOne) {
@@ -108,7 +108,7 @@ TEST(CanPlace, SaysWhetherPlaceFindsOne) {
     ToldWorld told = told_world(Rng(95).split(trial), {.tenants = trial % 2 == 0, .world = {}});
     told.world.cluster.one_type = trial % 4 == 1;
     const ToldScene scene(told);
-    const Fixed& f = scene.scene().fixed();
+    const SimModel& f = scene.scene().fixed();
     std::vector<Piece> pieces(
         static_cast<size_t>(f.spec.num_nodes * std::max(f.jobs.shapes.max_groups, 1)));
     Player player(scene.scene(), *policy);
@@ -116,7 +116,7 @@ TEST(CanPlace, SaysWhetherPlaceFindsOne) {
       const View& view = player.view();
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         for (int how = 0; how < 3; ++how) {
-          const auto placement = static_cast<Placement>(how);
+          const auto placement = static_cast<PlacementRule>(how);
           const int32_t n = place(view, placement, slot, pieces.data());
           ASSERT_EQ(can_place(view, placement, slot), n > 0);
           if (n > 0) {

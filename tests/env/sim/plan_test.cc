@@ -17,7 +17,7 @@ namespace {
 // Does whatever the rules allow, and counts it.
 class AtRandom {
  public:
-  AtRandom(const Fixed& fixed, Rng rng) : fixed_(fixed), rng_(rng) {}
+  AtRandom(const SimModel& fixed, Rng rng) : fixed_(fixed), rng_(rng) {}
 
   // Tries one edit; false where it was refused.
   bool edit(const View& view, Draft& draft, bool may_stop) {
@@ -26,14 +26,14 @@ class AtRandom {
     const Phase phase = view.phase(slot);
     if (phase != Phase::kWaiting && phase != Phase::kStopping) return false;
     Piece* pieces = draft.scratch();
-    const int32_t n = place(view, static_cast<Placement>(rng_.below(3)), slot, pieces);
+    const int32_t n = place(view, static_cast<PlacementRule>(rng_.below(3)), slot, pieces);
     return n > 0 && draft.start(slot, pieces, n);
   }
 
   uint32_t below(uint32_t bound) { return rng_.below(bound); }
 
  private:
-  const Fixed& fixed_;
+  const SimModel& fixed_;
   Rng rng_;
 };
 
@@ -73,7 +73,7 @@ struct Undecided final : Policy {
     for (int32_t slot = view.queue_head(); view.num_held() == 0 && slot != kNone;) {
       const int32_t next = view.queue_next(slot);
       Piece* pieces = draft.scratch();
-      const int32_t n = place(view, Placement::kFirstFit, slot, pieces);
+      const int32_t n = place(view, PlacementRule::kFirstFit, slot, pieces);
       if (n > 0) draft.start(slot, pieces, n);
       slot = next;
     }

@@ -13,7 +13,7 @@
 namespace yard::testing {
 namespace {
 
-std::vector<int32_t> queue_of(const ClusterState& s) {
+std::vector<int32_t> queue_of(const SimState& s) {
   std::vector<int32_t> slots;
   for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) {
     slots.push_back(slot);
@@ -21,7 +21,7 @@ std::vector<int32_t> queue_of(const ClusterState& s) {
   return slots;
 }
 
-std::vector<int32_t> class_of(const ClusterState& s, int32_t k) {
+std::vector<int32_t> class_of(const SimState& s, int32_t k) {
   std::vector<int32_t> slots;
   for (int32_t slot = s.class_head[k]; slot != kNone; slot = s.class_next[slot]) {
     slots.push_back(slot);
@@ -36,7 +36,7 @@ TEST(Queue, DoesAsPlainListsDo) {
   const Scene scene("4x4", jobs);
   World world(scene.fixed(), scene.size());
   world.reset(0, scene.size());
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   std::vector<int32_t> queue, out;
   for (int32_t j = 0; j < scene.size(); ++j) queue.push_back(arrive(scene.fixed(), s, j));
   Rng rng(4);
@@ -74,7 +74,7 @@ TEST(Queue, WhatIsTakenBackInReverseStandsWhereItStood) {
   const Scene scene("4x4", jobs_of(lines));
   World world(scene.fixed(), scene.size());
   world.reset(0, scene.size());
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   for (int32_t j = 0; j < scene.size(); ++j) arrive(scene.fixed(), s, j);
   const std::vector<int32_t> before = queue_of(s);
   Rng rng(5);

@@ -23,7 +23,7 @@ struct Place {
 
 class Book {
  public:
-  Book(const Fixed& f, const ClusterState& s) : f_(f), s_(s) {
+  Book(const SimModel& f, const SimState& s) : f_(f), s_(s) {
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] == Phase::kRunning) places_[slot] = place_of(slot);
     }
@@ -34,7 +34,7 @@ class Book {
 
   double rate(int32_t slot) const {
     const Place& place = places_.at(slot);
-    double rate = std::max(alone(slot, place).first, kCrawl);
+    double rate = std::max(alone(slot, place).first, kMinRate);
     if (const int64_t bytes = traffic(slot, place); bytes > 0) {
       double worst = 1;
       for (const auto& link : links_of(place)) {
@@ -49,7 +49,7 @@ class Book {
     rate *= beside_others(slot);
     rate *= on_full_servers(slot);
     rate *= beside_jobs_on_its_nodes(slot, place);
-    return std::max(rate, kCrawl);
+    return std::max(rate, kMinRate);
   }
 
   int64_t traffic(int32_t slot, const Place& place) const {
@@ -237,13 +237,13 @@ class Book {
     together.tier = needed > 1 ? Tier::kRack : one_island ? Tier::kIsland : Tier::kNode;
     together.gpus_on.clear();
     for (int32_t m = 0; m < needed; ++m) together.gpus_on[m] = 1;
-    const double u = std::max(alone(slot, place).first, kCrawl) /
+    const double u = std::max(alone(slot, place).first, kMinRate) /
                      f_.speed.steps_per_s[cell(slot, together, type)];
     return u >= 1 ? left : left * (1 / u) / (1 + (1 / u - 1) * most);
   }
 
-  const Fixed& f_;
-  const ClusterState& s_;
+  const SimModel& f_;
+  const SimState& s_;
   std::map<int32_t, Place> places_;  // of running jobs, by slot
   std::map<Link, int64_t> load_;
 };
@@ -252,7 +252,7 @@ struct Seen {
   int64_t rates = 0, crowded = 0, beside = 0, core = 0, islands = 0;
 };
 
-void expect_by_the_book(const Fixed& f, const ClusterState& s, Seen& seen) {
+void expect_by_the_book(const SimModel& f, const SimState& s, Seen& seen) {
   const Book book(f, s);
   for (const auto& [slot, place] : book.places()) {
     const double rate = book.rate(slot);
@@ -261,8 +261,8 @@ void expect_by_the_book(const Fixed& f, const ClusterState& s, Seen& seen) {
     ASSERT_NEAR(s.rate[slot], rate, near) << "slot " << slot << " at " << s.head->now_us;
     ASSERT_EQ(s.traffic[slot], book.traffic(slot, place));
     ++seen.rates;
-    seen.crowded += rate < s.alone_rate[slot] && s.traffic[slot] > 0;
-    seen.beside += rate < s.alone_rate[slot] && s.traffic[slot] == 0;
+    seen.crowded += rate < s.isolated_rate[slot] && s.traffic[slot] > 0;
+    seen.beside += rate < s.isolated_rate[slot] && s.traffic[slot] == 0;
     seen.core += place.tier == Tier::kCore;
     seen.islands += place.tier == Tier::kIsland && place.gpus > 1;
   }
@@ -275,7 +275,7 @@ void expect_by_the_book(const Fixed& f, const ClusterState& s, Seen& seen) {
 void play_by_the_book(const ToldScene& scene, const Policy& policy, Seen& seen) {
   Player player(scene.scene(), policy);
   while (player.step()) {
-    ClusterState& s = player.world().state();
+    SimState& s = player.world().state();
     refresh_rates(scene.scene().fixed(), s);
     expect_by_the_book(scene.scene().fixed(), s, seen);
     if (::testing::Test::HasFatalFailure()) return;
@@ -319,7 +319,7 @@ struct Stretch final : Policy {
     Piece* pieces = draft.scratch();
     for (int32_t slot = view.queue_head(); slot != kNone;) {
       const int32_t next = view.queue_next(slot);
-      if (const int32_t n = place(view, Placement::kFirstFit, slot, pieces); n > 0) {
+      if (const int32_t n = place(view, PlacementRule::kFirstFit, slot, pieces); n > 0) {
         Piece& first = pieces[0];
         const Piece asked = first;
         if (view.shaped(slot) && first.group == 0) {

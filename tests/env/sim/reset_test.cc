@@ -44,11 +44,11 @@ std::vector<uint64_t> play(const Scene& scene, World& world, int events) {
   std::vector<uint64_t> digests;
   std::vector<Piece> pieces(static_cast<size_t>(scene.fixed().spec.num_nodes));
   while (events-- > 0 && !all_done(world.state()) && world.advance(scene.truth())) {
-    ClusterState& s = world.state();
+    SimState& s = world.state();
     const View view(scene.fixed(), s, Level::kBlind);
     for (int32_t slot = s.head->queue_head; slot != kNone;) {
       const int32_t next = s.queue_next[slot];
-      const int32_t n = place(view, Placement::kFirstFit, slot, pieces.data());
+      const int32_t n = place(view, PlacementRule::kFirstFit, slot, pieces.data());
       if (n > 0) start(scene.fixed(), s, slot, pieces.data(), n);
       slot = next;
     }

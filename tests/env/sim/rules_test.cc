@@ -53,7 +53,7 @@ Script::Act both(Script::Act a, Script::Act b) {
 
 // A century of a large cluster, and more GPUs asked for than an int32 holds.
 TEST(Rules, SumsHoldWhatTracesMaySay) {
-  const Scene scene("4096x64", jobs_of({{0, 1 << 18, kLongestS}}), no_costs());
+  const Scene scene("4096x64", jobs_of({{0, 1 << 18, kMaxTimeS}}), no_costs());
   Script script;
   std::vector<Piece> all;
   for (int32_t m = 0; m < 4096; ++m) all.push_back({m, 64});
@@ -61,8 +61,8 @@ TEST(Rules, SumsHoldWhatTracesMaySay) {
   Player player(scene, script);
   player.play();
   const Head& h = *player.state().head;
-  EXPECT_EQ(h.now_us, kLongestS * kSecond);
-  EXPECT_TRUE(h.held_time_us == WideUs{1 << 18} * kLongestS * kSecond);
+  EXPECT_EQ(h.now_us, kMaxTimeS * kSecond);
+  EXPECT_TRUE(h.held_time_us == WideUs{1 << 18} * kMaxTimeS * kSecond);
 
   const Scene many("16384x64", jobs_of(std::vector<JobLine>(3000, {0, 1 << 20, 1})));
   World world(many.fixed(), many.size());
@@ -143,7 +143,7 @@ TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
   script.acts = {{0, start_on(0, {{0, 1}})}};
   Player player(scene, script);
   ASSERT_TRUE(player.advance());
-  ClusterState& s = player.world().state();
+  SimState& s = player.world().state();
   const Piece piece{0, 1};
   start(scene.fixed(), s, 0, &piece, 1);
   preempt(scene.fixed(), s, 0);
@@ -159,7 +159,7 @@ TEST(Rules, AMicrosecondOfWorkIsRestored) {
   Script script;
   Player player(scene, script);
   ASSERT_TRUE(player.advance());
-  ClusterState& s = player.world().state();
+  SimState& s = player.world().state();
   const Piece piece{0, 1};
   start(scene.fixed(), s, 0, &piece, 1);
   pass_time(scene.fixed(), s, 1);
@@ -200,8 +200,8 @@ TEST(Rules, WhatIsNotThereIsNotLegal) {
   for (std::byte& byte : player.world().block()) byte = static_cast<std::byte>(Phase::kWaiting);
   player.world().reset(0, 2);
   ASSERT_TRUE(player.advance());
-  ClusterState& s = player.world().state();
-  const Fixed& f = scene.fixed();
+  SimState& s = player.world().state();
+  const SimModel& f = scene.fixed();
   for (const int32_t node : {-1, 16, 17, 31, 1 << 20}) {
     const Piece one{node, 1}, four{node, 4};
     EXPECT_FALSE(legal_start(f, s, 0, &one, 1)) << "node " << node;
@@ -302,10 +302,10 @@ TEST(Rules, AGangMovesAtTheSpeedOfItsSlowestMember) {
   spec.types[1].speed = 0.5;
   const SpecTable table(spec);
   const Workload workload(trace, spec);
-  const Fixed fixed{table.columns(), workload.jobs().columns(), Costs{}};
+  const SimModel fixed{table.columns(), workload.jobs().columns(), Costs{}};
   World world(fixed, 3);
   world.reset(0, 3);
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   ASSERT_TRUE(world.advance(workload.truth()));
   const Piece fast{0, 2}, slow{1, 2};
   start(fixed, s, 0, &fast, 1);
@@ -358,7 +358,7 @@ TEST(Rules, AnEndNeverComesBeforeTheWorkIsDone) {
       trace.jobs[0].run_us = work_us;
       const SpecTable table(spec);
       const Workload workload(trace, spec);
-      const Fixed fixed{table.columns(), workload.jobs().columns(), Costs{}};
+      const SimModel fixed{table.columns(), workload.jobs().columns(), Costs{}};
       World world(fixed, 1);
       world.reset(0, 1);
       ASSERT_TRUE(world.advance(workload.truth()));
@@ -379,7 +379,7 @@ TEST(Rules, EndsComeBeforeArrivalsAndInTheOrderOfTheJobs) {
   Player player(scene, *fifo);
   ASSERT_TRUE(player.step());
   ASSERT_TRUE(player.advance());
-  const ClusterState& s = player.state();
+  const SimState& s = player.state();
   ASSERT_EQ(s.head->num_changed, 3);
   EXPECT_EQ(s.job[s.changed[0]], 0);
   EXPECT_EQ(s.job[s.changed[1]], 1);
@@ -423,7 +423,7 @@ TEST(Rules, WhatIsNotAllowedIsRefused) {
   Script script;
   Player player(scene, script);
   ASSERT_TRUE(player.advance());
-  ClusterState& s = player.world().state();
+  SimState& s = player.world().state();
   const auto may = [&](int32_t slot, std::vector<Piece> pieces) {
     return legal_start(scene.fixed(), s, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
   };
@@ -469,7 +469,7 @@ TEST(Rules, AJobWaitsFromTheEndOfItsSave) {
   World world(scene.fixed(), 1);
   world.reset(0, 1);
   ASSERT_TRUE(world.advance(scene.truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const Piece piece{0, 1};
   start(scene.fixed(), s, 0, &piece, 1);
   s.head->timer_us = 50 * kSecond;
@@ -486,7 +486,7 @@ TEST(Rules, APlanCannotNameAJobThatHasEnded) {
   World world(scene.fixed(), 2);
   world.reset(0, 2);
   ASSERT_TRUE(world.advance(scene.truth()));
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   const Piece piece{0, 1};
   start(scene.fixed(), s, 0, &piece, 1);
   ASSERT_TRUE(world.advance(scene.truth()));

@@ -27,8 +27,8 @@ class Told {
     for (size_t j = 0; j < jobs_.size(); ++j) bars_.kind.push_back(below(bars_.num_kinds + 1) - 1);
     const bool two = bars_.num_kinds == 2;
     for (size_t t = 0; t < cluster_.types.size(); ++t) {
-      bars_.barred.push_back(rng_.below(2) + (two ? 2 : 0));
-      if (two) bars_.barred.push_back(1);
+      bars_.conflicts.push_back(rng_.below(2) + (two ? 2 : 0));
+      if (two) bars_.conflicts.push_back(1);
     }
     if (rng_.below(4) == 0) bars_ = {};
   }
@@ -36,7 +36,7 @@ class Told {
   int32_t below(int32_t n) { return static_cast<int32_t>(rng_.below(static_cast<uint32_t>(n))); }
   const ClusterSpec& cluster() const { return cluster_; }
   const std::vector<Job>& jobs() const { return jobs_; }
-  const PairBars& bars() const { return bars_; }
+  const PairConflicts& bars() const { return bars_; }
 
  private:
   ClusterSpec make_cluster() {
@@ -83,7 +83,7 @@ class Told {
   Rng rng_;
   ClusterSpec cluster_;
   std::vector<Job> jobs_;
-  PairBars bars_;
+  PairConflicts bars_;
 };
 
 int64_t mib(double gib) { return std::llround(1024 * gib); }
@@ -91,7 +91,7 @@ int64_t mib(double gib) { return std::llround(1024 * gib); }
 // What one node has left.
 class SlowLedger {
  public:
-  SlowLedger(const Told& told, const ClusterState& s, int32_t node) : told_(told), node_(node) {
+  SlowLedger(const Told& told, const SimState& s, int32_t node) : told_(told), node_(node) {
     const Node& what = told.cluster().nodes[static_cast<size_t>(node)];
     type_ = static_cast<size_t>(what.type);
     cpu_ = std::llround(1000 * what.cpus);
@@ -111,7 +111,7 @@ class SlowLedger {
     }
   }
 
-  bool open_to(const Job& job, const Resources& need) const {
+  bool may_use_node(const Job& job, const Resources& need) const {
     const bool owned = told_.cluster().nodes[static_cast<size_t>(node_)].tenant >= 0;
     if (owned && job.tenant != "owner") return false;
     if (need.gpus == 0 && need.gpu_milli == 0) return true;
@@ -177,14 +177,14 @@ class SlowLedger {
     return need.gpu_milli > 0 && parts ? need.gpu_milli : 1000;
   }
 
-  bool barred(int32_t slot, const Gpu& gpu) const {
-    const PairBars& bars = told_.bars();
+  bool conflicts(int32_t slot, const Gpu& gpu) const {
+    const PairConflicts& bars = told_.bars();
     if (bars.num_kinds == 0) return false;
     const int32_t kind = bars.kind[static_cast<size_t>(slot)];
     return kind != kNone && std::any_of(gpu.beside.begin(), gpu.beside.end(), [&](int32_t other) {
              const int32_t there = bars.kind[static_cast<size_t>(other)];
              const size_t row = type_ * static_cast<size_t>(bars.num_kinds);
-             return there != kNone && (bars.barred[row + static_cast<size_t>(kind)] >> there & 1);
+             return there != kNone && (bars.conflicts[row + static_cast<size_t>(kind)] >> there & 1);
            });
   }
 
@@ -196,7 +196,7 @@ class SlowLedger {
       const Gpu& gpu = gpus_[static_cast<size_t>(g)];
       if (named != 0 && (named >> g & 1) == 0) continue;
       const bool fits = gpu.milli >= milli(need) && gpu.mem_mib >= mib(need.gpu_mem_gib);
-      if (!fits || barred(slot, gpu)) continue;
+      if (!fits || conflicts(slot, gpu)) continue;
       if (best < 0 || gpu.milli < gpus_[static_cast<size_t>(best)].milli) best = g;
     }
     return best < 0 ? 0 : uint64_t{1} << best;
@@ -210,7 +210,7 @@ class SlowLedger {
 };
 
 // The GPUs of each part, as the pieces name them; nothing where the job may not start so.
-std::optional<std::vector<uint64_t>> slow_start(const Told& told, const ClusterState& s,
+std::optional<std::vector<uint64_t>> slow_start(const Told& told, const SimState& s,
                                                 int32_t slot, const std::vector<Piece>& pieces) {
   const Job& job = told.jobs()[static_cast<size_t>(slot)];
   std::vector<int32_t> tasks(job.groups.size(), 0);
@@ -238,7 +238,7 @@ std::optional<std::vector<uint64_t>> slow_start(const Told& told, const ClusterS
     for (size_t i = 0; i < pieces.size(); ++i) {
       const Resources& need = job.groups[static_cast<size_t>(pieces[i].group)].task;
       if (pieces[i].node != node) continue;
-      if (!ledger.open_to(job, need)) return {};
+      if (!ledger.may_use_node(job, need)) return {};
       const auto taken = ledger.take(slot, need, pieces[i]);
       if (!taken) return {};
       masks[i] = *taken;
@@ -250,7 +250,7 @@ std::optional<std::vector<uint64_t>> slow_start(const Told& told, const ClusterS
   return out;
 }
 
-std::vector<Piece> random_pieces(Told& told, const ClusterState& s, int32_t slot) {
+std::vector<Piece> random_pieces(Told& told, const SimState& s, int32_t slot) {
   const Job& job = told.jobs()[static_cast<size_t>(slot)];
   std::vector<Piece> pieces;
   for (int32_t g = 0; g < static_cast<int32_t>(job.groups.size()); ++g) {
@@ -286,11 +286,11 @@ TEST(ShapesByDefinition, StartWhereASlowLedgerSays) {
   for (uint64_t trial = 0; trial < 80; ++trial) {
     Told told(Rng(61).split(trial));
     const Scene scene(told.cluster(), told.jobs(), no_costs(), told.bars());
-    const Fixed& f = scene.fixed();
+    const SimModel& f = scene.fixed();
     World world(f, scene.size());
     world.reset(0, scene.size());
     ASSERT_TRUE(world.advance(scene.truth()));
-    ClusterState& s = world.state();
+    SimState& s = world.state();
     for (int step = 0; step < 200; ++step) {
       const int32_t slot = told.below(scene.size());
       if (s.first_part[slot] != kNone) {

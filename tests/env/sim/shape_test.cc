@@ -40,7 +40,7 @@ class OneNode {
                 static_cast<int32_t>(pieces.size()));
   }
 
-  const ClusterState& state() const { return world_.state(); }
+  const SimState& state() const { return world_.state(); }
 
  private:
   static ClusterSpec cluster() {

@@ -64,7 +64,7 @@ double shown_speed(const SpeedEstimator& speeds, int32_t job_class, int32_t type
 }
 
 TEST(SpeedLevels, HaveNames) {
-  for (const SpeedLevel level : {SpeedLevel::kTold, SpeedLevel::kNoisy, SpeedLevel::kLearned}) {
+  for (const SpeedLevel level : {SpeedLevel::kExact, SpeedLevel::kNoisy, SpeedLevel::kLearned}) {
     EXPECT_EQ(parse_speed_level(speed_level_name(level), "--speeds"), level);
   }
   try {
@@ -79,7 +79,7 @@ TEST(ToldSpeeds, AreTheTablesThemselves) {
   const Tables tables;
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
-  EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedLevel::kTold, 0.25, 1).shown(), nullptr);
+  EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedLevel::kExact, 0.25, 1).shown(), nullptr);
 }
 
 TEST(NoisySpeeds, AreOffByAQuarterAndFollowFromTheSeed) {

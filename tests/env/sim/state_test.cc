@@ -82,13 +82,13 @@ TEST(Sizes, PartsThatCannotBeCountedAreRefused) {
   EXPECT_THROW(sizes_for(scene.fixed(), 2), InputError);
 }
 
-static_assert(std::is_trivially_copyable_v<ClusterState> && std::is_trivially_copyable_v<Head>);
+static_assert(std::is_trivially_copyable_v<SimState> && std::is_trivially_copyable_v<Head>);
 
 TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
   for (const StateSizes& z : {StateSizes{1, 1, 1, 1, 1}, StateSizes{37, 5, 33, 3, 8},
                               StateSizes{1000, 4097, 32776, 7, 64}}) {
     auto* base = reinterpret_cast<std::byte*>(kColumnAlign);  // an address to count from
-    ClusterState s = state_at(base, z);
+    SimState s = state_at(base, z);
     const std::byte* end = base;
     int columns = 0;
     for_each_column(s, z, [&](auto* column, int64_t length, Extent) {
@@ -103,7 +103,7 @@ TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
     EXPECT_LT(state_bytes(z), static_cast<size_t>(end - base) + kColumnAlign);
     // A column that the list forgets is a null pointer here, and garbage everywhere else.
     constexpr int kFields = 32;  // of the records
-    EXPECT_EQ(sizeof(ClusterState), static_cast<size_t>(columns + kFields) * sizeof(void*));
+    EXPECT_EQ(sizeof(SimState), static_cast<size_t>(columns + kFields) * sizeof(void*));
   }
 }
 
@@ -144,7 +144,7 @@ TEST(State, ACopyComesFromWhatIsAliveAlone) {
   std::vector<uint64_t> words(state_bytes(z) / 8 + 16, 0xABABABABABABABABu);
   auto* base =
       reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(words.data()) + 63) / 64 * 64);
-  ClusterState to = state_at(base, z);
+  SimState to = state_at(base, z);
   copy_state(z, player.state(), to);
   EXPECT_EQ(digest(scene.fixed(), to), digest(scene.fixed(), player.state()));
   EXPECT_EQ(broken_invariant(scene.fixed(), to), "");
@@ -161,7 +161,7 @@ TEST(Digest, IsOfTheStateAndNotOfItsHistory) {
   b.reset(0, 3);
   for (const int32_t j : {0, 1, 2}) arrive(scene.fixed(), a.state(), j);
   // Slots 0 and 1 were in use before and come back in the reverse order.
-  ClusterState& s = b.state();
+  SimState& s = b.state();
   for (int i = 0; i < 2; ++i) take_slot(scene.fixed(), s);
   for (const int32_t slot : {0, 1}) {
     s.phase[slot] = Phase::kDone;
@@ -193,7 +193,7 @@ TEST(Digest, SeesTheOrderOfTheQueue) {
   const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 100}}));
   World world(scene.fixed(), 2);
   world.reset(0, 2);
-  ClusterState& s = world.state();
+  SimState& s = world.state();
   for (const int32_t j : {0, 1}) arrive(scene.fixed(), s, j);
   const uint64_t before = digest(scene.fixed(), s);
   queue_remove(s, 0);

@@ -15,7 +15,7 @@ namespace {
 
 // All that is meant by a state beyond its digest, in words. Parts, free lists and the order of the
 // holders remember history and mean nothing.
-std::vector<int64_t> words_of(const Fixed& f, const ClusterState& s) {
+std::vector<int64_t> words_of(const SimModel& f, const SimState& s) {
   std::vector<int64_t> words;
   const auto add = [&](auto value) { words.push_back(static_cast<int64_t>(value)); };
   const auto add_bits = [&](double value) {
@@ -53,7 +53,7 @@ std::vector<int64_t> words_of(const Fixed& f, const ClusterState& s) {
       }
       add(s.queue_rank[slot]);
     }
-    if (f.faults) add(s.stint_us[slot]), add_bits(s.kept_us[slot]);
+    if (f.faults) add(s.run_start_us[slot]), add_bits(s.kept_us[slot]);
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       add(s.part_node[p]), add(s.part_mask[p]), add(s.part_group[p]), add(s.part_tasks[p]);
     }
@@ -70,11 +70,11 @@ TEST(Undo, LeavesEveryColumnAsItWas) {
                                                              .models = trial % 4 > 1,
                                                              .world = {}});
     const ToldScene scene(told);
-    const Fixed& f = scene.scene().fixed();
+    const SimModel& f = scene.scene().fixed();
     Player player(scene.scene(), *policy);
     Rng rng = Rng(92).split(trial);
     while (player.advance()) {
-      ClusterState& s = player.world().state();
+      SimState& s = player.world().state();
       if (f.rated) refresh_rates(f, s);
       const std::vector<int64_t> before = words_of(f, s);
       const uint64_t meant = digest(f, s);
@@ -91,7 +91,7 @@ TEST(Undo, LeavesEveryColumnAsItWas) {
           edits += stopped, stops += stopped;
         } else if (phase == Phase::kWaiting || phase == Phase::kStopping) {
           Piece* pieces = draft.scratch();
-          const int32_t n = place(view, static_cast<Placement>(rng.below(3)), slot, pieces);
+          const int32_t n = place(view, static_cast<PlacementRule>(rng.below(3)), slot, pieces);
           edits += n > 0 && draft.start(slot, pieces, n);
         }
       }
