@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "env/predict/rolling_estimate.h"
-#include "env/sim/view.h"
+#include "env/sim/view/view.h"
 
 namespace yard {
 

@@ -1,8 +1,8 @@
 // First-come-first-served scheduling for policies that only choose the node of each task.
 #pragma once
 
-#include "env/sim/plan.h"
-#include "env/sim/task_placer.h"
+#include "env/sim/placement/task_placer.h"
+#include "env/sim/view/plan.h"
 
 namespace yard {
 

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/sim/columns.h"
-#include "env/sim/view.h"
+#include "env/sim/state/columns.h"
+#include "env/sim/view/view.h"
 #include "policies/memory.h"
-#include "policies/ranked.h"
+#include "policies/ranked_queue.h"
 
 namespace yard {
 
@@ -215,7 +215,7 @@ class HeldOrder {
   }
 
   double* at_zero_;     // (S)
-  double* per_us_;       // (S)  by tree
+  double* per_us_;      // (S)  by tree
   int32_t* serial_;     // (S)
   int32_t* left_;       // (S)
   int32_t* right_;      // (S)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policies/held_order.h"
-#include "policies/room_index.h"
+#include "policies/victim_index.h"
 
 namespace yard {
 

@@ -7,7 +7,8 @@
 //   static constexpr Level kLevel;     its level of information;
 //   Source(const Config&)
 //   size_t bytes(const View&) const    size of its memory;
-//   class Evaluator                          one decision: Evaluator(const Source&, const View&, BumpAllocator&)
+//   class Evaluator                          one decision: Evaluator(const Source&, const View&,
+//   BumpAllocator&)
 //                                      updates the source; seconds(slot) is a live job's index.
 #pragma once
 
@@ -16,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/base/log2.h"
+#include "env/base/core/log2.h"
 #include "policies/order.h"
 #include "policies/policy.h"
 #include "policies/preemption_cost.h"

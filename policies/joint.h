@@ -1,9 +1,9 @@
 // Policies that choose order, GPU type, placement, preemptions and migrations together
-// (env/sim/joint.h). They go by the index of a source as in index_order.h.
+// (env/scheduling/joint.h). They go by the index of a source as in index_order.h.
 #pragma once
 
-#include "env/sim/joint.h"
-#include "env/sim/work_view.h"
+#include "env/scheduling/joint.h"
+#include "env/sim/view/work_view.h"
 #include "policies/policy.h"
 
 namespace yard {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "env/base/carver.h"
+#include "env/base/core/bump_allocator.h"
 
 namespace yard {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 
@@ -39,8 +39,9 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
   for (const int32_t k : hidden) ranked.show(k);
 }
 
-void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders, const PreemptionRule& rule,
-                 const std::function<Key(int32_t)>& stopped_key, Draft& draft) {
+void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders,
+                 const PreemptionRule& rule, const std::function<Key(int32_t)>& stopped_key,
+                 Draft& draft) {
   PreemptionPlanner planner(view, holders, rule, draft);
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes without a placement

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/choose.h"
-#include "env/sim/plan.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/view/plan.h"
 #include "policies/held_order.h"
 #include "policies/holders.h"
-#include "policies/make_room.h"
-#include "policies/ranked.h"
+#include "policies/preemption_planner.h"
+#include "policies/ranked_queue.h"
 
 namespace yard {
 
@@ -49,8 +49,9 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
 // after it (make_room.h). If preemption cannot make room, nothing is preempted. Later jobs may
 // still start, except those with an identical request. `stopped_key` returns the key of a victim
 // that waits again at once.
-void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders, const PreemptionRule& rule,
-                 const std::function<Key(int32_t)>& stopped_key, Draft& draft);
+void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders,
+                 const PreemptionRule& rule, const std::function<Key(int32_t)>& stopped_key,
+                 Draft& draft);
 
 // Returns the class of `ranked` in which a job waits.
 inline int32_t class_in(const View& view, const RankedQueue& ranked, const PreemptionRule& rule,

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "env/base/registry.h"
-#include "env/base/settings.h"
-#include "env/sim/decider.h"
-#include "env/sim/plan.h"
-#include "env/sim/view.h"
+#include "env/base/config/registry.h"
+#include "env/base/config/settings.h"
+#include "env/sim/view/decider.h"
+#include "env/sim/view/plan.h"
+#include "env/sim/view/view.h"
 #include "policies/memory.h"
 
 namespace yard {
@@ -30,8 +30,8 @@ class Policy {
     Level level = Level::kBlind;
     bool servable = true;  // false: needs information that no live cluster has
     bool preemptive = false;
-    bool uses_limits = false;  // uses the limits that users set
-    bool resizes_jobs = false;   // chooses the sizes of elastic jobs
+    bool uses_limits = false;   // uses the limits that users set
+    bool resizes_jobs = false;  // chooses the sizes of elastic jobs
     // Settings and their defaults: `describe<Config>` of the policy's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
   };

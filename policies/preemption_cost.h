@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "env/sim/view.h"
+#include "env/sim/view/view.h"
 
 namespace yard {
 

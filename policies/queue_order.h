@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/view.h"
+#include "env/sim/view/view.h"
 
 namespace yard {
 

@@ -52,7 +52,8 @@ size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
   const int32_t slots = view.capacity();
   size_t sum = 3 * BumpAllocator::bytes<int32_t>(slots) + BumpAllocator::bytes<double>(slots) +
                BumpAllocator::bytes<Counts>(1) + HeldOrder::bytes(slots);
-  if (rule.promote_knob > 0) sum += HeldOrder::bytes(slots) + 3 * BumpAllocator::bytes<int64_t>(slots);
+  if (rule.promote_knob > 0)
+    sum += HeldOrder::bytes(slots) + 3 * BumpAllocator::bytes<int64_t>(slots);
   if (rule.gittins) sum += ServiceHistory::bytes();
   return sum;
 }

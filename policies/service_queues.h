@@ -10,11 +10,11 @@
 #include <span>
 #include <vector>
 
-#include "env/sim/plan.h"
-#include "env/sim/view.h"
+#include "env/sim/view/plan.h"
+#include "env/sim/view/view.h"
 #include "policies/held_order.h"
 #include "policies/memory.h"
-#include "policies/ranked.h"
+#include "policies/ranked_queue.h"
 
 namespace yard {
 
@@ -133,20 +133,20 @@ class ServiceQueues {
 
   const View& view_;
   const ServiceQueueRule& rule_;
-  int32_t* state_;     // (S)
-  int32_t* queue_;     // (S)
-  int32_t* rank_;      // (S)
-  double* gpu_s_;      // (S)  service from which the index follows; for holders at this decision
-  Counts* counts_;     // (1)
+  int32_t* state_;       // (S)
+  int32_t* queue_;       // (S)
+  int32_t* rank_;        // (S)
+  double* gpu_s_;        // (S)  service from which the index follows; for holders at this decision
+  Counts* counts_;       // (1)
   HeldOrder demotions_;  // holders; the next to change queue is last in order
-  std::optional<HeldOrder> promotions_;     // waiting jobs likewise; none without promotion
+  std::optional<HeldOrder> promotions_;    // waiting jobs likewise; none without promotion
   std::optional<ServiceHistory> history_;  // none without an index
   int64_t* base_us_ = nullptr;             // (S)  attained at its last promotion
   int64_t* waited_us_ = nullptr;           // (S)  wait since then, having run, up to wait_from_us_
   int64_t* wait_from_us_ = nullptr;        // (S)
   std::vector<int32_t> moved_;
   std::vector<int32_t> just_demoted_;  // holders that change queue at this moment
-  std::vector<RankedJob> stopped_;   // what stopped_key() returned
+  std::vector<RankedJob> stopped_;     // what stopped_key() returned
 };
 
 }  // namespace yard

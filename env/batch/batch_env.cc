@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/huge_pages.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/os/huge_pages.h"
 #include "env/batch/pool.h"
 #include "env/batch/saved.h"
 
@@ -54,7 +54,7 @@ template <Task T>
 struct BasicBatchEnv<T>::EnvInstance {
   explicit EnvInstance(const Rng& stream) : rng(stream) {}
 
-  Rng rng;                                     // stream of episodes of this world, or its group
+  Rng rng;  // stream of episodes of this world, or its group
   std::vector<std::unique_ptr<EpisodeState>> episode_states;  // by EnvSpec, created on first use
   EpisodeState* episode_state = nullptr;                      // that of the current episode
   int32_t env_spec = 0;
@@ -117,7 +117,8 @@ template <Task T>
 void BasicBatchEnv<T>::select_env_spec(EnvInstance& p, int32_t env_spec) {
   std::unique_ptr<EpisodeState>& episode_state = p.episode_states[static_cast<size_t>(env_spec)];
   if (!episode_state) {
-    episode_state = std::make_unique<EpisodeState>(env_specs_[static_cast<size_t>(env_spec)], config_, *pages_);
+    episode_state =
+        std::make_unique<EpisodeState>(env_specs_[static_cast<size_t>(env_spec)], config_, *pages_);
   }
   p.episode_state = episode_state.get();
   p.env_spec = env_spec;
@@ -188,7 +189,7 @@ double BasicBatchEnv<T>::elapsed_s(int world) const {
 // `filled`: number of rows there that may be non-zero.
 template <Task T>
 void BasicBatchEnv<T>::bind_observation(Observation& observation, int n, const Tensors& tensors,
-                               int32_t filled) const {
+                                        int32_t filled) const {
   observation.jobs = tensors.jobs + n * window();
   observation.cluster = tensors.cluster + n * shape_.cluster_features;
   observation.mask = tensors.mask + n * shape_.actions();
@@ -263,7 +264,8 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    const bool choice = T::on_events(episode_state.view, config_.task, episode_state.memory_bytes());
+    const bool choice =
+        T::on_events(episode_state.view, config_.task, episode_state.memory_bytes());
     if constexpr (DraftingTask<T>) {
       if (choice && continue_decision(n)) return true;
     } else {
@@ -301,7 +303,8 @@ void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
     if (episode_state.actions_taken.empty()) return;
     T::begin_round(episode_state.view, config_.task, episode_state.memory_bytes());
     for (const int32_t action : episode_state.actions_taken) {
-      T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action, episode_state.draft);
+      T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action,
+               episode_state.draft);
     }
   }
 }
@@ -311,7 +314,8 @@ Observation BasicBatchEnv<T>::slice(int n) {
   Observation out{};
   bind_observation(out, n, at_, 0);  // initially zero
   if (config_.prior) out.prior = prior_.data() + n * shape_.actions();
-  if (config_.exploration_mask) out.exploration_mask = exploration_mask_.data() + n * shape_.actions();
+  if (config_.exploration_mask)
+    out.exploration_mask = exploration_mask_.data() + n * shape_.actions();
   out.slots = slots_.data() + n * shape_.rows;
   return out;
 }
@@ -319,7 +323,8 @@ Observation BasicBatchEnv<T>::slice(int n) {
 template <Task T>
 void BasicBatchEnv<T>::observe(int n) {
   EnvInstance& p = *instances_[static_cast<size_t>(n)];
-  if (config_.exploration_mask) std::fill_n(p.observation.exploration_mask, shape_.actions(), uint8_t{0});
+  if (config_.exploration_mask)
+    std::fill_n(p.observation.exploration_mask, shape_.actions(), uint8_t{0});
   T::observe(p.episode_state->view, config_.task, p.episode_state->memory_bytes(), p.observation);
   rows_[static_cast<size_t>(n)] = p.observation.rows;
   expert_action_[static_cast<size_t>(n)] = p.observation.expert_action;
@@ -337,8 +342,8 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
     return;
   }
   const int64_t from_us = s.head->now_us;
-  const CumulativeReward before =
-      cumulative_reward<T>(episode_state.view, config_.task, episode_state.memory_bytes(), s.head->job_time_us);
+  const CumulativeReward before = cumulative_reward<T>(
+      episode_state.view, config_.task, episode_state.memory_bytes(), s.head->job_time_us);
   ending_[i] = Ending::kNone;
   ++p.decisions;
   bool continues = true;
@@ -346,13 +351,14 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
              "illegal action");
   if (next_ != at_) bind_observation(p.observation, n, next_, shape_.rows);
   if constexpr (DraftingTask<T>) {
-    T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action, episode_state.draft);
+    T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action,
+             episode_state.draft);
     episode_state.actions_taken.push_back(action);
     if (!continue_decision(n)) continues = advance_to_choice(n);
   } else if (action != T::kNothing) {
     const int32_t slot = p.observation.slots[action];
-    T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), slot, episode_state.scratch.data(),
-             RuleEditor{episode_state.world.fixed(), s});
+    T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), slot,
+             episode_state.scratch.data(), RuleEditor{episode_state.world.fixed(), s});
     p.observation.choices = 0;
     if (!T::idle(episode_state.view, config_.task)) observe(n);
     if (p.observation.choices == 0) continues = advance_to_choice(n);
@@ -360,7 +366,8 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
     continues = advance_to_choice(n);
   }
   reward_[i] = static_cast<float>(reward_of<T>(
-      before, cumulative_reward<T>(episode_state.view, config_.task, episode_state.memory_bytes(), s.head->job_time_us)));
+      before, cumulative_reward<T>(episode_state.view, config_.task, episode_state.memory_bytes(),
+                                   s.head->job_time_us)));
   dt_s_[i] = 1e-6F * static_cast<float>(s.head->now_us - from_us);
   const bool cut = continues && config_.max_decisions > 0 && p.decisions >= config_.max_decisions;
   if (continues && !cut) return;
@@ -406,8 +413,9 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
   for (const EnvSpec& env_spec : env_specs_) put(&env_spec.weight, sizeof env_spec.weight);
   for (const auto& p : instances_) {
     EpisodeState& episode_state = *p->episode_state;
-    const Saved saved{p->rng,       p->env_spec, p->episode,
-                      p->decisions, p->is_done,  static_cast<int64_t>(episode_state.actions_taken.size()),
+    const Saved saved{p->rng,      p->env_spec,
+                      p->episode,  p->decisions,
+                      p->is_done,  static_cast<int64_t>(episode_state.actions_taken.size()),
                       p->jct_sum_s};
     put(&saved, sizeof saved);
     put(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/rng.h"
-#include "env/sim/world.h"
+#include "env/base/core/rng.h"
+#include "env/sim/rules/world.h"
 #include "env/task/dispatch.h"
 #include "env/task/joint_task.h"
 #include "env/task/row_task.h"
@@ -33,10 +33,10 @@ struct BasicBatchConfig {
   int threads = 1;
   int group = 1;  // number of consecutive worlds that play the same jobs
   int episode_jobs = 256;
-  int max_decisions = 0;     // an episode is truncated after this number; 0: never
-  bool prior = true;         // false: prior() is not needed
-  bool exploration_mask = false;        // true: exploration_mask() is needed
-  bool wait_at_end = false;  // a finished world pauses until begin_episodes()
+  int max_decisions = 0;          // an episode is truncated after this number; 0: never
+  bool prior = true;              // false: prior() is not needed
+  bool exploration_mask = false;  // true: exploration_mask() is needed
+  bool wait_at_end = false;       // a finished world pauses until begin_episodes()
   uint64_t seed = 1;
   typename T::Config task;
 };
@@ -105,9 +105,9 @@ class BasicBatchEnv {
   std::span<const float> cluster() const { return {at_.cluster, cluster_.size()}; }  // (N, C)
   std::span<const uint8_t> mask() const { return {at_.mask, mask_.size()}; }         // (N, J + 1)
   std::span<const float> prior() const { return prior_; }                            // (N, J + 1)
-  std::span<const uint8_t> exploration_mask() const { return exploration_mask_; }                          // (N, J + 1)
+  std::span<const uint8_t> exploration_mask() const { return exploration_mask_; }    // (N, J + 1)
   std::span<const int32_t> rows() const { return rows_; }                            // (N)
-  std::span<const int32_t> expert_action() const { return expert_action_; }                  // (N)
+  std::span<const int32_t> expert_action() const { return expert_action_; }          // (N)
 
   // Tensors of the last step.
   std::span<const float> reward() const { return reward_; }   // (N) by the task, e.g. minus job-s
@@ -147,7 +147,8 @@ class BasicBatchEnv {
   void replay_actions(EpisodeState& episode_state) const;
   void observe(int n);
   Observation slice(int n);
-  void bind_observation(Observation& observation, int n, const Tensors& tensors, int32_t filled) const;
+  void bind_observation(Observation& observation, int n, const Tensors& tensors,
+                        int32_t filled) const;
   int64_t window() const { return int64_t{shape_.rows} * shape_.row_features; }
   void select_env_spec(EnvInstance& instance, int32_t env_spec);
   int32_t draw_env_spec(const Rng& rng) const;

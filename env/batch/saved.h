@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "env/batch/batch_env.h"
 
 namespace yard {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 

@@ -23,7 +23,8 @@ class NodeList {
   static constexpr const char* kKind = "format of a node list";
   struct Info {
     std::string help;
-    std::vector<std::string> provided_keys;  // fields of ListedNode which the format fills, as YAML keys
+    std::vector<std::string>
+        provided_keys;  // fields of ListedNode which the format fills, as YAML keys
   };
 
   virtual ~NodeList() = default;

@@ -3,7 +3,7 @@
 // different PSWs, so a rack is identified by PSW and ASW.
 #include <map>
 
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
 #include "env/cluster/node_list.h"
 
 namespace yard {
@@ -41,7 +41,8 @@ class LingjunNodes final : public NodeList {
 
 const Registry<NodeList>::Add<LingjunNodes> kLingjun{
     "lingjun",
-    {.help = "topology of Alibaba's Lingjun dataset: ip, DSW, PSW, ASW", .provided_keys = {"rack", "pod"}}};
+    {.help = "topology of Alibaba's Lingjun dataset: ip, DSW, PSW, ASW",
+     .provided_keys = {"rack", "pod"}}};
 
 }  // namespace
 }  // namespace yard

@@ -1,6 +1,6 @@
 // openb_node_list_{gpu,all}_node.csv of Alibaba's cluster-trace-gpu-v2023 (FGD, ATC 2023): cores in
 // thousandths, memory in MiB, GPUs and their model (empty without GPUs).
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
 #include "env/cluster/node_list.h"
 #include "env/cluster/spec.h"
 

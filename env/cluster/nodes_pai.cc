@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "env/base/error.h"
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
 #include "env/cluster/node_list.h"
 #include "env/cluster/spec.h"
 

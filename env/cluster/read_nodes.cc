@@ -7,9 +7,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "env/cluster/node_list.h"
 #include "env/cluster/parse.h"
 #include "env/cluster/yaml.h"
@@ -41,10 +41,12 @@ bool contains(const Keys& keys, const std::string& key) {
 struct Group {
   std::unique_ptr<YamlMap> map;
   std::string format;  // of the list; "": none
-  Keys provided_keys;          // fields that the list gives for every node
+  Keys provided_keys;  // fields that the list gives for every node
 
   bool has(const char* key) const { return map->has(key) || contains(provided_keys, key); }
-  bool numbers_racks() const { return map->has("nodes_per_rack") || contains(provided_keys, "rack"); }
+  bool numbers_racks() const {
+    return map->has("nodes_per_rack") || contains(provided_keys, "rack");
+  }
   bool numbers_pods() const { return map->has("racks_per_pod") || contains(provided_keys, "pod"); }
 };
 
@@ -121,8 +123,8 @@ class NodesReader {
       if (key == "racks_per_pod" && contains(provided_keys, "pod")) continue;
       keys.push_back(key);
     }
-    groups_.push_back(
-        {std::make_unique<YamlMap>(root_.file(), node, "a list of nodes", keys), format, provided_keys});
+    groups_.push_back({std::make_unique<YamlMap>(root_.file(), node, "a list of nodes", keys),
+                       format, provided_keys});
   }
 
   // Either all groups number their racks or all name them; otherwise nodes would share rack 0 by
@@ -237,7 +239,8 @@ class NodesReader {
       Node node = common;
       node.name = one.name;
       if (contains(group.provided_keys, "gpus")) node.gpus = one.gpus;
-      if (contains(group.provided_keys, "type") && one.gpus > 0) node.type = type_index(spec_, one.type);
+      if (contains(group.provided_keys, "type") && one.gpus > 0)
+        node.type = type_index(spec_, one.type);
       if (contains(group.provided_keys, "cpus")) node.cpus = one.cpus;
       if (contains(group.provided_keys, "mem_gib")) node.mem_gib = one.mem_gib;
       if (node.gpus == 0 && !keep_cpu_nodes) continue;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "env/base/yaml_document.h"
+#include "env/base/config/yaml_document.h"
 #include "env/cluster/parse.h"
 #include "env/cluster/yaml.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "env/cluster/parse.h"
 
 namespace yard {

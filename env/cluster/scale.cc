@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 namespace {

@@ -2,8 +2,8 @@
 #include <optional>
 #include <string_view>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 #include "env/cluster/parse.h"
 
 namespace yard {

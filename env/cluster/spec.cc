@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "env/base/error.h"
-#include "env/base/nearest.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
 #include "env/cluster/parse.h"
 #include "env/cluster/ready.h"
 

@@ -97,7 +97,8 @@ struct ModelTraits {
   // If these are given, the exchange over the cluster's links replaces `spread`:
   double gradient_mib = 0;  // gradients of one replica per exchange
   double step_ms = 0;       // an iteration of one GPU of speed 1
-  double sensitivity = 0;  // on a shared GPU it takes 1 + sensitivity x the other's pressure times as long
+  double sensitivity =
+      0;  // on a shared GPU it takes 1 + sensitivity x the other's pressure times as long
   double pressure = 0;  // how strongly it slows the other job on its GPU down
 };
 

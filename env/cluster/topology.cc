@@ -15,7 +15,9 @@ constexpr size_t at(Tier tier) { return static_cast<size_t>(tier); }
 double first_specified(double own, double otherwise) { return own > 0 ? own : otherwise; }
 
 // Returns the smaller of two figures, ignoring unspecified ones.
-double min_specified(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
+double min_specified(double a, double b) {
+  return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b);
+}
 
 Row gbps_of(const ClusterSpec& spec, const Node& node) {
   const auto tier = [&](Tier t) { return spec.tiers[at(t)].bandwidth_gbps; };

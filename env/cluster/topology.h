@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 #include "env/cluster/spec.h"
 
 namespace yard {

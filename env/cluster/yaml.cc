@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "env/base/check.h"
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/check.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "env/base/check.h"
-#include "env/base/log2.h"
+#include "env/base/core/check.h"
+#include "env/base/core/log2.h"
 
 namespace yard {
 
@@ -103,8 +103,9 @@ struct RemainingTime {
 
 // Computes the expectations from `hazards` (B) by bin and the `end_offsets` of ends within bins.
 // The job ends at `until_us` if it is still running then. Requires: attained_us < until_us.
-YARD_HD inline RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us, int64_t until_us,
-                                  const float* hazards, const EndOffsets& end_offsets) {
+YARD_HD inline RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us,
+                                               int64_t until_us, const float* hazards,
+                                               const EndOffsets& end_offsets) {
   const float attained_s = static_cast<float>(attained_us) * 1e-6F;
   const float until_s = static_cast<float>(until_us) * 1e-6F;
   float alive = 1, spent_s = 0, rank_s = 3e38F;
@@ -142,10 +143,13 @@ YARD_HD inline RemainingTime predict_remaining(const BinEdges& edges, int64_t at
 
 // Returns the probability that the job ends within `left_s` seconds.
 YARD_HD inline float share_ended(const BinEdges& edges, int64_t attained_us, int64_t until_us,
-                                 const float* hazards, const EndOffsets& end_offsets, double left_s) {
+                                 const float* hazards, const EndOffsets& end_offsets,
+                                 double left_s) {
   const int64_t by_us = attained_us + static_cast<int64_t>(left_s * 1e6);
   if (by_us >= until_us) return 1;
-  return by_us > attained_us ? predict_remaining(edges, attained_us, by_us, hazards, end_offsets).ended : 0;
+  return by_us > attained_us
+             ? predict_remaining(edges, attained_us, by_us, hazards, end_offsets).ended
+             : 0;
 }
 
 }  // namespace yard

@@ -9,14 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "env/base/carver.h"
+#include "env/base/core/bump_allocator.h"
 #include "env/predict/job_size.h"
 
 namespace yard {
 
 class RollingEstimate {
  public:
-  // `View`: env/sim/view.h.
+  // `View`: env/sim/view/view.h.
   template <class View>
   static size_t bytes(const View& view) {
     return BumpAllocator::bytes<Mean>(rows(view));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 

@@ -38,7 +38,8 @@ struct Siblings {
   // Marks the job as over, since its slot will be reused.
   void end(int32_t slot, int32_t bin, bool ended) {
     for (int32_t i = 0; i < count; ++i) {
-      if (entries[i].slot == slot) entries[i].slot = -1, entries[i].bin = bin, entries[i].ended = ended;
+      if (entries[i].slot == slot)
+        entries[i].slot = -1, entries[i].bin = bin, entries[i].ended = ended;
     }
   }
 

@@ -4,34 +4,35 @@
 // Each layer is the prior of the next: all jobs; the job's size class; the latest of these; its
 // limit; its user and size; its name; its siblings. Siblings are jobs of the same user and size
 // submitted about the same time: their log run times correlate 0.8 to 0.96 within a minute in
-// recorded traces. Prior strengths are learned (prior_strength.h). If the level of information shows a job's
-// limit, the limit ends the job.
-// Dims: U users, A names, G size classes, B bins, L layers, E ages.
+// recorded traces. Prior strengths are learned (prior_strength.h). If the level of information
+// shows a job's limit, the limit ends the job. Dims: U users, A names, G size classes, B bins, L
+// layers, E ages.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "env/base/carver.h"
+#include "env/base/core/bump_allocator.h"
 #include "env/predict/hazard.h"
+#include "env/predict/hazard_events.h"
 #include "env/predict/job_size.h"
-#include "env/predict/passings.h"
+#include "env/predict/prior_strength.h"
 #include "env/predict/siblings.h"
-#include "env/predict/worth.h"
 
 namespace yard {
 
 class Survival {
  public:
-  // `View`: env/sim/view.h.
+  // `View`: env/sim/view/view.h.
   template <class View>
   static size_t bytes(const View& view) {
-    return BumpAllocator::bytes<HazardRow>(num_rows(view)) + BumpAllocator::bytes<PriorStrength>(kLayers * kAges) +
+    return BumpAllocator::bytes<HazardRow>(num_rows(view)) +
+           BumpAllocator::bytes<PriorStrength>(kLayers * kAges) +
            BumpAllocator::bytes<float>(kJobSizes * TimeBins::kBins) +
            2 * BumpAllocator::bytes<EndOffsets>(kJobSizes) +
-           BumpAllocator::bytes<Siblings>(kJobSizes + view.num_users()) + HazardEvents::bytes(view) +
-           BumpAllocator::bytes<int32_t>(1);
+           BumpAllocator::bytes<Siblings>(kJobSizes + view.num_users()) +
+           HazardEvents::bytes(view) + BumpAllocator::bytes<int32_t>(1);
   }
 
   // Requires: the same address at every decision, zeroed before the first.
@@ -74,8 +75,8 @@ class Survival {
   template <class View>
   static bool near(const View& view, int32_t slot, const Change& changes) {
     const int64_t apart_us = view.submit_us(slot) - changes.submit_us;
-    return changes.user == view.user(slot) && changes.gpus == view.gpus(slot) && apart_us <= kFarUs &&
-           -apart_us <= kFarUs;
+    return changes.user == view.user(slot) && changes.gpus == view.gpus(slot) &&
+           apart_us <= kFarUs && -apart_us <= kFarUs;
   }
 
   // Returns the attained time at which the job's limit ends it; kUnlimitedUs if it is hidden, unset
@@ -189,7 +190,9 @@ class Survival {
     }
   }
 
-  float prior_strength(Layer layer, int32_t b) const { return prior_strengths_[layer * kAges + b / kAge].jobs; }
+  float prior_strength(Layer layer, int32_t b) const {
+    return prior_strengths_[layer * kAges + b / kAge].jobs;
+  }
 
   // Updates the prior strengths: how well would each choice have predicted the events?
   template <class View>
@@ -245,8 +248,8 @@ class Survival {
 
   void blend_sizes() {
     for (int32_t b = 0; b < TimeBins::kBins; ++b) {
-      const float any =
-          posterior_hazard(rows_[0].exposed[b], rows_[0].ended[b], prior_strength(kAll, b), kFirstChance);
+      const float any = posterior_hazard(rows_[0].exposed[b], rows_[0].ended[b],
+                                         prior_strength(kAll, b), kFirstChance);
       for (int32_t k = 0; k < kJobSizes; ++k) {
         const HazardRow& row = rows_[1 + k];
         by_size_[k * TimeBins::kBins + b] =
@@ -257,14 +260,14 @@ class Survival {
   }
 
   int32_t num_users_;
-  HazardRow* rows_;      // (1 + 2 G + B + 4 U + A)  all, sizes, recent, limits, user sizes, names
-  PriorStrength* prior_strengths_;        // (L, E)
-  float* by_size_;       // (G, B)  hazards by size class
-  EndOffsets* end_counts_;  // (G)     numbers of ends by cell
-  EndOffsets* end_offsets_;    // (G)     shares computed from these
-  Siblings* siblings_;   // (G + U) by user, or by size class where the trace has no users
+  HazardRow* rows_;  // (1 + 2 G + B + 4 U + A)  all, sizes, recent, limits, user sizes, names
+  PriorStrength* prior_strengths_;  // (L, E)
+  float* by_size_;                  // (G, B)  hazards by size class
+  EndOffsets* end_counts_;          // (G)     numbers of ends by cell
+  EndOffsets* end_offsets_;         // (G)     shares computed from these
+  Siblings* siblings_;  // (G + U) by user, or by size class where the trace has no users
   HazardEvents events_;
-  int32_t* ready_;          // (1)
+  int32_t* ready_;               // (1)
   std::vector<Change> changes_;  // of this decision
 };
 

@@ -2,11 +2,12 @@
 // the Gittins index and the mean time left.
 // Where jobs may not be preempted it is the mean alone: the Gittins index assumes that jobs which
 // prove long are stopped. On one machine, shortest expected time first is optimal (Rothkopf 1966).
-// `kMaxLevel`: level of information. `Base`: settings to extend. `SeenView`: wraps a view for times.
+// `kMaxLevel`: level of information. `Base`: settings to extend. `SeenView`: wraps a view for
+// times.
 #pragma once
 
-#include "env/base/log2.h"
-#include "env/base/settings.h"
+#include "env/base/config/settings.h"
+#include "env/base/core/log2.h"
 #include "env/predict/survival.h"
 
 namespace yard {
@@ -47,7 +48,8 @@ struct SurvivalIndex {
     int64_t at_us, attained_us;
     double seconds;  // 0: unknown
   };
-  static constexpr int64_t kStaleDivisor = 14;  // recompute if attained time grew by more than 1/kStaleDivisor
+  static constexpr int64_t kStaleDivisor =
+      14;  // recompute if attained time grew by more than 1/kStaleDivisor
   static constexpr int32_t kNoSlot = -1;
 
   class Evaluator {
@@ -99,7 +101,7 @@ struct SurvivalIndex {
       survival_.hazards(view_, slot, hazards);
       const RemainingTime ahead =
           predict_remaining(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
-                     hazards, survival_.end_offsets(view_, slot));
+                            hazards, survival_.end_offsets(view_, slot));
       const double gittins = source_.preempt && view_.may_preempt() ? source_.gittins : 0;
       const double log2_s =
           (1 - gittins) * log2_coarse(ahead.mean_s) + gittins * log2_coarse(ahead.gittins_s);

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "env/base/check.h"
-#include "env/base/log2.h"
+#include "env/base/core/check.h"
+#include "env/base/core/log2.h"
 #include "env/predict/run_times.h"
 
 namespace yard {
@@ -46,7 +46,7 @@ class UserHistory {
     return (static_cast<size_t>(num_users) + 2) * sizeof(UserRecord) / 8 * 8 + 8;
   }
 
-  // `View`: env/sim/view.h.
+  // `View`: env/sim/view/view.h.
   template <class View>
   YARD_HD static size_t bytes(const View& view) {
     return bytes(view.num_users());
@@ -55,7 +55,7 @@ class UserHistory {
   YARD_HD explicit UserHistory(std::byte* memory)
       : records_(reinterpret_cast<UserRecord*>(memory)) {}
 
-  // Learns from every job that finished since the last decision. `View`: env/sim/view.h.
+  // Learns from every job that finished since the last decision. `View`: env/sim/view/view.h.
   template <class View>
   YARD_HD void learn_finished(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
@@ -79,8 +79,8 @@ class UserHistory {
     own.batch_submit_us = submit_us;
   }
 
-  // The rest is recomputed at every decision, for the users of the relevant jobs: first prepare() for
-  // each of them, then add_unfinished(), then predict().
+  // The rest is recomputed at every decision, for the users of the relevant jobs: first prepare()
+  // for each of them, then add_unfinished(), then predict().
 
   // `point`: a non-zero number that no earlier decision had. `shrink`: number of jobs that the
   // prior from all users counts for.
@@ -99,11 +99,11 @@ class UserHistory {
   // Adds the unfinished jobs that have run, as censored observations: each counts as its expected
   // total run time, weighted by the probability that it would have finished by now (0 for a job
   // that has barely run).
-  // `ran` calls its argument with the slot of every job that has run; jobs of users without prepare()
-  // are skipped. `scratch`: room for that number of slots. `View`: env/sim/view.h.
+  // `ran` calls its argument with the slot of every job that has run; jobs of users without
+  // prepare() are skipped. `scratch`: room for that number of slots. `View`: env/sim/view/view.h.
   template <class View, class Ran>
   YARD_HD void add_unfinished(const View& view, const ResidualLife& life, int32_t point,
-                             int32_t* scratch, const Ran& ran) {
+                              int32_t* scratch, const Ran& ran) {
     int32_t n = 0;
     ran([&](int32_t slot) {
       scratch[n] = slot;
@@ -145,15 +145,15 @@ class UserHistory {
   };
 
   // Returns the prediction for a job submitted at `submit_us`, from its siblings, finished or not.
-  // The user's other jobs count for `sibling_prior` siblings. Requires: prepare() for the user at this
-  // decision.
+  // The user's other jobs count for `sibling_prior` siblings. Requires: prepare() for the user at
+  // this decision.
   YARD_HD Prediction predict(int32_t user, int64_t submit_us, float sibling_prior) const {
     const UserRecord& own = records_[user + 1];
     // Products instead of branches: whether siblings count is unpredictable.
     const float finished = own.batch_jobs * as_float(same_batch(submit_us, own.batch_submit_us));
     const float unfinished = as_float(same_batch(submit_us, own.alive_submit_us));
-    const float sum =
-        finished * own.batch_mean_log2 + unfinished * static_cast<float>(own.alive_sum_log2) / kWhole;
+    const float sum = finished * own.batch_mean_log2 +
+                      unfinished * static_cast<float>(own.alive_sum_log2) / kWhole;
     const float weight = finished + unfinished * static_cast<float>(own.alive_weight) / kWhole;
     const float scale = 1 / (weight + sibling_prior);
     const float unknown = sibling_prior * scale;

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "env/base/log2.h"
-#include "env/sim/view.h"
+#include "env/base/core/log2.h"
+#include "env/sim/view/view.h"
 
 namespace yard {
 

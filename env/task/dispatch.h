@@ -18,8 +18,8 @@
 #include <cstring>
 
 #include "env/predict/user_history.h"
-#include "env/sim/choose.h"
-#include "env/sim/view.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/view/view.h"
 #include "env/task/candidates.h"
 #include "env/task/observation.h"
 
@@ -65,24 +65,24 @@ struct Dispatch {
   static constexpr float kMasked = kMaskedLogit;
 
   enum JobFeature {
-    kHolds,      // 1: holds GPUs, 0: waits
-    kGpus,       // log2
-    kAge,        // log2 s since submission
-    kAttained,   // log2 s run so far
-    kLeft,       // log2 s of expected remaining time
-    kSiblings,   // share of the prediction that comes from siblings, 0 to 1
-    kKnown,      // share of it that comes from the user's own history, 0 to 1
+    kHolds,         // 1: holds GPUs, 0: waits
+    kGpus,          // log2
+    kAge,           // log2 s since submission
+    kAttained,      // log2 s run so far
+    kLeft,          // log2 s of expected remaining time
+    kSiblings,      // share of the prediction that comes from siblings, 0 to 1
+    kKnown,         // share of it that comes from the user's own history, 0 to 1
     kExpertAction,  // 1: the index would pick this row
   };
   enum ClusterFeature {
-    kFree,              // share of GPUs free
-    kWaiting,           // log2 of 1 + jobs waiting
-    kHeld,              // log2 of 1 + jobs that hold GPUs
-    kDemand,            // log2 of 1 + GPUs demanded by waiting jobs over all GPUs
-    kPreempts,          // 1: jobs may be preempted
+    kFree,               // share of GPUs free
+    kWaiting,            // log2 of 1 + jobs waiting
+    kHeld,               // log2 of 1 + jobs that hold GPUs
+    kDemand,             // log2 of 1 + GPUs demanded by waiting jobs over all GPUs
+    kPreempts,           // 1: jobs may be preempted
     kExpertDoesNothing,  // 1: the index would do nothing more
-    kLive,              // jobs in the system, which the reward counts
-    kStopping,          // log2 of 1 + jobs saving a checkpoint, which have no row
+    kLive,               // jobs in the system, which the reward counts
+    kStopping,           // log2 of 1 + jobs saving a checkpoint, which have no row
   };
 
   YARD_HD static size_t memory_bytes(const View& view) {
@@ -112,9 +112,8 @@ struct Dispatch {
   // Returns when to decide again if nothing happens before; kNever if only events matter.
   YARD_HD static int64_t wake_us(const View& view, const DispatchConfig& config) {
     const bool none_runs = view.num_waiting() + view.num_blocked() == view.num_live();
-    return view.num_waiting() > 0 && (config.preempt || none_runs)
-               ? view.now_us() + config.tick_us
-               : kNever;
+    return view.num_waiting() > 0 && (config.preempt || none_runs) ? view.now_us() + config.tick_us
+                                                                   : kNever;
   }
 
   // Carries out an action through `editor`, which has start(slot, pieces, n) and preempt(slot).
@@ -312,8 +311,9 @@ YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& conf
   switch (view.phase(slot)) {
     case Phase::kWaiting:
       if (view.shaped(slot)) return can_place(view, config.placement, slot);
-      return view.gpus(slot) <= view.free_gpus() && (config.placement != PlacementRule::kConsolidate ||
-                                                     can_place(view, config.placement, slot));
+      return view.gpus(slot) <= view.free_gpus() &&
+             (config.placement != PlacementRule::kConsolidate ||
+              can_place(view, config.placement, slot));
     case Phase::kRunning:
       return config.preempt && view.preemptible(slot) && view.num_waiting() > 0 &&
              view.now_us() - view.since_us(slot) >= config.quantum_us &&
@@ -324,7 +324,7 @@ YARD_HD inline bool Dispatch::legal(const View& view, const DispatchConfig& conf
 }
 
 YARD_HD inline bool Dispatch::on_events(const View& view, const DispatchConfig& config,
-                                      std::byte* memory) {
+                                        std::byte* memory) {
   UserHistory history(memory);
   history.learn_finished(view);
   if (idle(view, config)) return false;

@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <array>
 
-#include "env/sim/foretell.h"
-#include "env/sim/sizes.h"
+#include "env/sim/placement/sizes.h"
+#include "env/sim/placement/throughput_model.h"
 #include "env/task/progress.h"
 #include "env/task/row_task.h"
 
@@ -278,8 +278,8 @@ class Dl2 final : public RowTask {
   }
 
   // Returns the measured speed of its model on the best type; 0 if not measured.
-  static double speed(const View& view, const ThroughputModel& throughput_model, int32_t slot, int32_t workers,
-                      int32_t servers) {
+  static double speed(const View& view, const ThroughputModel& throughput_model, int32_t slot,
+                      int32_t workers, int32_t servers) {
     if (!view.shaped(slot) || !throughput_model.modelled(slot)) return 0;
     std::vector<int32_t> tasks(static_cast<size_t>(view.num_groups(slot)), 0);
     for (const int32_t g : groups(view, slot, kWorker)) tasks[static_cast<size_t>(g)] = workers;

@@ -13,13 +13,13 @@
 // without task groups, are placed in order of arrival, on one node if possible, as under
 // least-loaded. At most four jobs and, per role, sixteen servers are shown, the emptiest and the
 // fullest (the factored head). One small network scores all rows. Speeds are predicted by a linear
-// model learned online in each episode (`model`, env/sim/colocation_model.h), instead of the paper's
-// pre-trained reward network.
+// model learned online in each episode (`model`, env/sim/colocation_model.h), instead of the
+// paper's pre-trained reward network.
 #include <algorithm>
 #include <optional>
 
-#include "env/sim/company.h"
-#include "env/sim/task_placer.h"
+#include "env/scheduling/colocation_model.h"
+#include "env/sim/placement/task_placer.h"
 #include "env/task/progress.h"
 #include "env/task/row_task.h"
 
@@ -29,7 +29,7 @@ namespace {
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
 constexpr double kTogether = 2;  // exceeds the largest free share, which is 1
-constexpr int kMaxTasks = 64;   // per job; larger jobs are placed by load balancing
+constexpr int kMaxTasks = 64;    // per job; larger jobs are placed by load balancing
 
 enum RowFeature {
   kWorker,     // 1: the task holds GPUs
@@ -49,7 +49,7 @@ enum RowFeature {
   kOthers,  // jobs that hold GPUs there, in quarters
   kSpeed,   // log2 of the job's speed with its workers so far and this task, over that alone; 0
             // without workers
-  kInterferenceCost,    // interference cost in GPUs
+  kInterferenceCost,  // interference cost in GPUs
   kRowFeatures
 };
 enum ClusterFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kClusterFeatures };
@@ -122,7 +122,8 @@ class Harmony final : public RowTask {
     const ThroughputModel throughput_model(view);
     std::optional<ColocationModel::Learned> learned;
     std::optional<ColocationModel> colocation_model;
-    if (learns()) colocation_model.emplace(view, throughput_model, learned.emplace(learned_by(view, memory)));
+    if (learns())
+      colocation_model.emplace(view, throughput_model, learned.emplace(learned_by(view, memory)));
     const std::vector<Piece> pieces = pieces_of(view, partial(memory));
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = static_cast<int32_t>(all.size());
@@ -182,9 +183,12 @@ class Harmony final : public RowTask {
   // Bytes that are cleared when a decision begins: the job being placed and, by slot, whether a job
   // was given up. The learned model is behind them.
   static size_t decision_bytes(const View& view) {
-    return BumpAllocator::bytes<PartialPlacement>(1) + BumpAllocator::bytes<uint8_t>(view.capacity());
+    return BumpAllocator::bytes<PartialPlacement>(1) +
+           BumpAllocator::bytes<uint8_t>(view.capacity());
   }
-  static PartialPlacement& partial(std::byte* memory) { return *reinterpret_cast<PartialPlacement*>(memory); }
+  static PartialPlacement& partial(std::byte* memory) {
+    return *reinterpret_cast<PartialPlacement*>(memory);
+  }
   static uint8_t& given_up(std::byte* memory, int32_t slot) {
     return reinterpret_cast<uint8_t*>(memory + BumpAllocator::bytes<PartialPlacement>(1))[slot];
   }
@@ -287,7 +291,7 @@ class Harmony final : public RowTask {
 
   // Tries the nodes from `first` on, then those before it.
   static bool can_complete_from(const View& view, int32_t slot, std::vector<Piece> pieces,
-                             int32_t first) {
+                                int32_t first) {
     const int32_t nodes = view.spec().num_nodes;
     const std::vector<int32_t> left = tasks_left(view, slot, pieces);
     for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
@@ -325,7 +329,8 @@ class Harmony final : public RowTask {
 
   // Score under load balancing: the most free share. A plain job prefers a node that it already
   // uses, then one that can hold all of it.
-  static double balance_score(const View& view, const ListedAction& c, std::span<const Piece> pieces) {
+  static double balance_score(const View& view, const ListedAction& c,
+                              std::span<const Piece> pieces) {
     const double room = free_shares(view, c, pieces).least();
     if (view.shaped(c.slot)) return room;
     const bool continues =
@@ -379,11 +384,12 @@ class Harmony final : public RowTask {
   // only nodes that can hold all of it, if any. If too many: the best and the worst by load
   // balancing.
   static std::vector<ListedAction> servers(const View& view, int32_t slot, int32_t group,
-                                     const std::vector<Piece>& pieces) {
+                                           const std::vector<Piece>& pieces) {
     std::vector<std::pair<double, ListedAction>> all;
     for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
       const ListedAction c{slot, group, node};
-      if (takes(view, slot, pieces, group, node)) all.emplace_back(balance_score(view, c, pieces), c);
+      if (takes(view, slot, pieces, group, node))
+        all.emplace_back(balance_score(view, c, pieces), c);
     }
     std::ranges::stable_sort(all, std::greater(), [](const auto& one) { return one.first; });
     if (!view.shaped(slot) && !all.empty() && all.front().first >= kTogether) {
@@ -419,16 +425,18 @@ class Harmony final : public RowTask {
 
   // Load balancing. Below, bin packing: the least free share that suffices.
   static int32_t expert_action(const View& view, std::span<const ListedAction> all,
-                           std::span<const Piece> pieces) {
+                               std::span<const Piece> pieces) {
     return best_server(all, [&](const ListedAction& c) { return balance_score(view, c, pieces); });
   }
   static int32_t pack_action(const View& view, std::span<const ListedAction> all,
-                        std::span<const Piece> pieces) {
-    return best_server(all, [&](const ListedAction& c) { return -free_shares(view, c, pieces).least(); });
+                             std::span<const Piece> pieces) {
+    return best_server(
+        all, [&](const ListedAction& c) { return -free_shares(view, c, pieces).least(); });
   }
 
-  void write_choice(const View& view, const ThroughputModel& throughput_model, const ListedAction& c,
-                    const std::vector<Piece>& pieces, int32_t order, float* f) const {
+  void write_choice(const View& view, const ThroughputModel& throughput_model,
+                    const ListedAction& c, const std::vector<Piece>& pieces, int32_t order,
+                    float* f) const {
     const TaskPlacer placer(view);
     const TaskPlacer::Shares room = free_shares(view, c, pieces);
     const TaskPlacer::Shares takes = placer.need(c.slot, c.group, c.node);
@@ -455,21 +463,25 @@ class Harmony final : public RowTask {
     f[kCpusTaken] = static_cast<float>(takes.cpus);
     f[kOwn] = static_cast<float>(own) / 8;
     f[kOwnAny] = own > 0;
-    f[kOthers] = static_cast<float>(std::min<size_t>(throughput_model.occupants(c.node).size(), 8)) / 4;
+    f[kOthers] =
+        static_cast<float>(std::min<size_t>(throughput_model.occupants(c.node).size(), 8)) / 4;
   }
 
-  static void write_learned(const ColocationModel& colocation_model, int32_t slot, std::span<const Piece> with,
-                            float* f) {
+  static void write_learned(const ColocationModel& colocation_model, int32_t slot,
+                            std::span<const Piece> with, float* f) {
     const bool works = std::ranges::any_of(with, [](const Piece& p) { return p.gpus > 0; });
     if (works) f[kSpeed] = -log2_of(std::clamp(colocation_model.time(slot, with), 1.0 / 16, 16.0));
-    f[kInterferenceCost] = static_cast<float>(std::clamp(colocation_model.interference_cost(slot, with), -16.0, 16.0));
+    f[kInterferenceCost] =
+        static_cast<float>(std::clamp(colocation_model.interference_cost(slot, with), -16.0, 16.0));
   }
 
-  static void write_measured(const ThroughputModel& throughput_model, int32_t slot, std::span<const Piece> with,
-                             float* f) {
-    const double best = throughput_model.best_throughput(slot), there = throughput_model.throughput(slot, with, {});
+  static void write_measured(const ThroughputModel& throughput_model, int32_t slot,
+                             std::span<const Piece> with, float* f) {
+    const double best = throughput_model.best_throughput(slot),
+                 there = throughput_model.throughput(slot, with, {});
     if (best > 0 && there > 0) f[kSpeed] = log2_of(std::clamp(there / best, 1.0 / 16, 16.0));
-    f[kInterferenceCost] = static_cast<float>(std::min(throughput_model.interference_cost(slot, with, {}), 16.0));
+    f[kInterferenceCost] =
+        static_cast<float>(std::min(throughput_model.interference_cost(slot, with, {}), 16.0));
   }
 
   static void write_cluster(const View& view, bool partial, float* f) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "env/base/check.h"
-#include "env/base/log2.h"
-#include "env/base/text.h"
+#include "env/base/core/check.h"
+#include "env/base/core/log2.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 namespace {
@@ -153,7 +153,7 @@ void JointTask::observe(const View& view, const Config& config, const Joint& joi
 }
 
 void JointTask::apply(const View& view, const Config& config, std::byte* memory, int32_t action,
-                     Draft& draft) {
+                      Draft& draft) {
   Joint joint(config.joint, view, memory, &draft);
   joint.list_options();
   int32_t pick = Joint::kStay;

@@ -6,17 +6,17 @@
 // Only the paper's abstract is public: closed-loop meta-reinforcement-learning for the placement of
 // workers; exploration of combinatorial subspaces where a performance model may be inaccurate,
 // instead of random exploration; adaptation to a changed workload from few samples. The rest is
-// this project's reading: the placements shown (ring_placements.h); a linear performance model learned
-// online by recursive least squares (exchange_terms.h), whose variance x' P x is shown, and whose
-// maximum is marked for exploration; the second head (all-reduce algorithm and priority on a full
-// link), which the abstract lacks; the meta-training (agents/reptile.h).
+// this project's reading: the placements shown (ring_placements.h); a linear performance model
+// learned online by recursive least squares (exchange_terms.h), whose variance x' P x is shown, and
+// whose maximum is marked for exploration; the second head (all-reduce algorithm and priority on a
+// full link), which the abstract lacks; the meta-training (agents/train/reptile.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
 
-#include "env/sim/exchange_terms.h"
-#include "env/task/ring_places.h"
+#include "env/scheduling/exchange_terms.h"
+#include "env/task/ring_placements.h"
 #include "env/task/row_task.h"
 
 namespace yard {
@@ -41,7 +41,7 @@ enum RowFeature {
   kNodes,     // log2
   kBeyond,    // log2 of the nodes over the fewest possible
   kLeftOver,  // GPUs left free on them, in nodes
-  kOccupied,    // share of the fullest of them that other jobs hold
+  kOccupied,  // share of the fullest of them that other jobs hold
   kSlowness,  // log2 of its time per work in isolation over the best
   kOwn,       // its traffic over the link's capacity
   kLink,      // other jobs' traffic on the busiest link over its capacity
@@ -52,8 +52,8 @@ enum RowFeature {
   kTree,
   kTwoLevels,  // 1: the all-reduce, if it is not the job's own
   kPriority,   // on links, over the highest
-  kPredicted,   // log2 of its predicted time per work over the best
-  kVariance,      // log2 of 1 + the variance of that prediction
+  kPredicted,  // log2 of its predicted time per work over the best
+  kVariance,   // log2 of 1 + the variance of that prediction
   kRowFeatures
 };
 enum ClusterFeature {
@@ -128,7 +128,8 @@ class Meta final : public RowTask {
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
     const ThroughputModel throughput_model(view);
-    const RowContext context{view, throughput_model, ExchangeTerms(view, throughput_model), learned(view, memory), o};
+    const RowContext context{view, throughput_model, ExchangeTerms(view, throughput_model),
+                             learned(view, memory), o};
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = o.expert_action = 0;
     const PartialPlacement& b = partial(memory);
@@ -175,7 +176,8 @@ class Meta final : public RowTask {
     const ThroughputModel throughput_model(view);
     const ExchangeTerms terms(view, throughput_model);
     learned(view, memory).scan(view, [&](int32_t slot) {
-      return view.shaped(slot) ? ExchangeTerms::Terms{} : ExchangeTerms::terms(terms.variables(slot));
+      return view.shaped(slot) ? ExchangeTerms::Terms{}
+                               : ExchangeTerms::terms(terms.variables(slot));
     });
   }
 
@@ -189,7 +191,9 @@ class Meta final : public RowTask {
     Observation& o;
   };
 
-  static PartialPlacement& partial(std::byte* memory) { return *reinterpret_cast<PartialPlacement*>(memory); }
+  static PartialPlacement& partial(std::byte* memory) {
+    return *reinterpret_cast<PartialPlacement*>(memory);
+  }
   Learned learned(const View& view, std::byte* memory) const {
     BumpAllocator bump(memory + BumpAllocator::bytes<PartialPlacement>(1));
     return Learned(view, bump);
@@ -274,7 +278,8 @@ class Meta final : public RowTask {
     mark_for_exploration(s.o, most_uncertain);
   }
 
-  // Appends a row and returns it. Sets `most_uncertain` to the row with the highest variance so far.
+  // Appends a row and returns it. Sets `most_uncertain` to the row with the highest variance so
+  // far.
   float* write_row(const RowContext& s, int32_t slot, std::span<const Piece> pieces,
                    const Exchange& exchange, double& max_variance, int32_t& most_uncertain) const {
     const View& view = s.view;

@@ -1,6 +1,6 @@
 // Agent `mlfs`, after MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning
 // clusters", CoNEXT 2020). MLF-RL decides which jobs start, on which servers, and which are
-// preempted for them; MLF-C (`load_control`) ends jobs early (env/sim/mlf_load.h).
+// preempted for them; MLF-C (`load_control`) ends jobs early (env/scheduling/mlf_load.h).
 //
 // From the paper: the reward (equation 7 with its weights), the kinds of features of tasks, jobs
 // and servers, a policy gradient that begins as MLF-H, and rounds of a minute (ten in what ships).
@@ -15,12 +15,12 @@
 
 #include "env/predict/rolling_estimate.h"
 #include "env/predict/survival_index.h"
-#include "env/sim/choose.h"
-#include "env/sim/foretell.h"
-#include "env/sim/in_place_of.h"
-#include "env/sim/mlf_config.h"
-#include "env/sim/task_placer.h"
-#include "env/sim/work_view.h"
+#include "env/scheduling/mlf_config.h"
+#include "env/scheduling/preempt_to_start.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/placement/task_placer.h"
+#include "env/sim/placement/throughput_model.h"
+#include "env/sim/view/work_view.h"
 #include "env/task/mlfs_goals.h"
 #include "env/task/row_task.h"
 
@@ -34,23 +34,23 @@ constexpr int64_t kRapidRepreemptionUs = 1'000'000;
 constexpr int kMaxSameClass = 2;  // shown jobs of one size class
 
 enum RowFeature {
-  kSize,                    // log2 of its GPUs
-  kParts,                   // number of its model's partitions, in quarters
-  kUrgency,                 // in tenths
-  kPriority,                // log2 of its MLF-H priority over the highest of waiting jobs
-  kLeft,                    // log2 s predicted left
-  kRan,                     // log2 s run so far
-  kWaited,                  // log2 s waited since submission
-  kSlack,                   // signed log2 min of time to its deadline minus time left
-  kDue,                     // 1: it has a deadline that is not past
-  kAccuracy,                // share of its sufficient accuracy reached; 0: not measured
-  kRate,                    // log2 of its throughput there over its best; 0 with preemption
-  kNodes,                   // log2 of its nodes; likewise
-  kCrowding,                // share of cores in use on its fullest node, the job included
-  kWay,                     // one-hot: the way, of kWays
+  kSize,                       // log2 of its GPUs
+  kParts,                      // number of its model's partitions, in quarters
+  kUrgency,                    // in tenths
+  kPriority,                   // log2 of its MLF-H priority over the highest of waiting jobs
+  kLeft,                       // log2 s predicted left
+  kRan,                        // log2 s run so far
+  kWaited,                     // log2 s waited since submission
+  kSlack,                      // signed log2 min of time to its deadline minus time left
+  kDue,                        // 1: it has a deadline that is not past
+  kAccuracy,                   // share of its sufficient accuracy reached; 0: not measured
+  kRate,                       // log2 of its throughput there over its best; 0 with preemption
+  kNodes,                      // log2 of its nodes; likewise
+  kCrowding,                   // share of cores in use on its fullest node, the job included
+  kWay,                        // one-hot: the way, of kWays
   kVictimGpus = kWay + kWays,  // GPUs of the victims over its own
   kVictimTimeLeft,             // log2 s predicted left of the victim that would end first
-  kVictimPriority,         // log2 of its priority over the victims' highest
+  kVictimPriority,             // log2 of its priority over the victims' highest
   kVictimRunTime,              // log2 s since the latest start of a victim
   kRowFeatures
 };
@@ -98,10 +98,10 @@ struct ListedAction {
 // Memory of the agent; the predictors' memories are behind it.
 struct AgentState {
   double met, satisfied, accuracy;  // jobs in time, with sufficient accuracy, sum of accuracies
-  double due, measured;           // jobs with a deadline, with an accuracy
-  int32_t preemptions_left;               // jobs that MLF-H may still preempt in this decision
-  int32_t round_done;                 // 1: the decision took "nothing more"
-  int32_t choices;                // kNone: not computed yet
+  double due, measured;             // jobs with a deadline, with an accuracy
+  int32_t preemptions_left;         // jobs that MLF-H may still preempt in this decision
+  int32_t round_done;               // 1: the decision took "nothing more"
+  int32_t choices;                  // kNone: not computed yet
   int32_t expert_action;
   ListedAction choice[kRows];
 };
@@ -222,7 +222,8 @@ class Mlfs final : public RowTask {
       RemainingTimes::Evaluator now = attach(view, m);
       std::vector<int32_t> stops;
       if (action == expert_action) {  // MLF-H's own: lowest priority first, as many as it may
-        stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up).stops;
+        stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up)
+                    .stops;
       } else {
         for (const Holder& h : victims_for(view, m, now, c, holders_of(view, m, now))) {
           stops.push_back(h.slot);
@@ -246,14 +247,15 @@ class Mlfs final : public RowTask {
     const int32_t held = view.num_held();
     mlf_control_load(view, config_.mlf_h.load, config_.mlf_h.rule.round_us(), draft);
     // Decide again, so that waiting jobs can use what became free.
-    if (view.num_held() < held && view.num_waiting() > 0) draft.wake_at(view.now_us() + kRapidRepreemptionUs);
+    if (view.num_held() < held && view.num_waiting() > 0)
+      draft.wake_at(view.now_us() + kRapidRepreemptionUs);
   }
 
   // Equation 7: the goals as sums, in their units.
   double cumulative_reward(const View& view, const std::byte* memory, double job_s) const override {
     const AgentState& kept = *reinterpret_cast<const AgentState*>(memory);
     return config_.goals.reward({job_s, kept.met, view.moved_bytes(), kept.satisfied, kept.accuracy,
-                               kept.due, kept.measured});
+                                 kept.due, kept.measured});
   }
 
  private:
@@ -278,7 +280,8 @@ class Mlfs final : public RowTask {
 
   RemainingTimes::Evaluator attach(const View& view, const Memory& m) const {
     BumpAllocator bump(m.lengths);
-    return RemainingTimes::Evaluator(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
+    return RemainingTimes::Evaluator(RemainingTimes::Evaluator::kAttach, remaining_times_, view,
+                                     bump);
   }
 
   struct Holder {
@@ -290,7 +293,8 @@ class Mlfs final : public RowTask {
     return mlf_priority(view, m.total_s, config_.mlf_h.rule.weights, slot);
   }
 
-  std::vector<Holder> holders_of(const View& view, const Memory& m, RemainingTimes::Evaluator& now) const {
+  std::vector<Holder> holders_of(const View& view, const Memory& m,
+                                 RemainingTimes::Evaluator& now) const {
     std::vector<Holder> out;
     for (const auto& [slot, priority] : mlf_holders(view, m.total_s, config_.mlf_h.rule)) {
       out.push_back({slot, priority, now.seconds(slot)});
@@ -301,7 +305,7 @@ class Mlfs final : public RowTask {
   // Returns the first jobs that rank after the job in the way's order, until they release the
   // GPUs it needs. Returns none if they never do.
   std::vector<Holder> victims_for(const View& view, const Memory& m, RemainingTimes::Evaluator& now,
-                                const ListedAction& c, std::vector<Holder> holders) const {
+                                  const ListedAction& c, std::vector<Holder> holders) const {
     if (c.way == kPreemptLongest) {
       const double left_s = now.seconds(c.slot);
       std::erase_if(holders, [&](const Holder& h) { return h.left_s <= left_s; });
@@ -322,7 +326,7 @@ class Mlfs final : public RowTask {
 
   std::vector<Piece> place_for(const View& view, const ListedAction& c) const {
     return c.way == kMinNodes ? best_fit(view, c.slot)
-                                 : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
+                              : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
   }
 
   double highest_priority(const View& view, const Memory& m) const {
@@ -367,21 +371,24 @@ class Mlfs final : public RowTask {
   }
 
   static bool has_room(const AgentState& kept) {
-    return std::ranges::any_of(std::span(kept.choice, static_cast<size_t>(kept.choices)),
-                               [](const ListedAction& c) { return c.way < kPreemptLowestPriority; });
+    return std::ranges::any_of(
+        std::span(kept.choice, static_cast<size_t>(kept.choices)),
+        [](const ListedAction& c) { return c.way < kPreemptLowestPriority; });
   }
 
   void list_actions(const View& view, Memory& m) const {
     AgentState& kept = m.kept;
     RemainingTimes::Evaluator now = attach(view, m);
     const std::vector<Holder> holders = holders_of(view, m, now);
-    const MlfStep step = mlf_step(view, m.total_s, config_.mlf_h.rule, kept.preemptions_left, m.given_up);
+    const MlfStep step =
+        mlf_step(view, m.total_s, config_.mlf_h.rule, kept.preemptions_left, m.given_up);
     kept.choices = 0;
     kept.expert_action = kRows;
     for (const int32_t slot : shown(view, m, now, step.slot)) {
       const auto add = [&](int32_t way) {
         const bool expert_action =
-            slot == step.slot && way == (step.stops.empty() ? kNearestIdeal : kPreemptLowestPriority);
+            slot == step.slot &&
+            way == (step.stops.empty() ? kNearestIdeal : kPreemptLowestPriority);
         if (expert_action) kept.expert_action = kept.choices;
         kept.choice[kept.choices++] = {slot, way};
       };
@@ -397,8 +404,8 @@ class Mlfs final : public RowTask {
     }
   }
 
-  void describe_job(const View& view, const Memory& m, RemainingTimes::Evaluator& now, const ListedAction& c,
-                    double highest, float* f) const {
+  void describe_job(const View& view, const Memory& m, RemainingTimes::Evaluator& now,
+                    const ListedAction& c, double highest, float* f) const {
     const int32_t slot = c.slot;
     const double left_s = now.seconds(slot);
     const double ran_s = 1e-6 * static_cast<double>(view.attained_us(slot));
@@ -421,10 +428,11 @@ class Mlfs final : public RowTask {
     f[kWay + c.way] = 1;
   }
 
-  static void describe_place(const View& view, const ThroughputModel& throughput_model, int32_t slot,
-                             const std::vector<Piece>& there, float* f) {
+  static void describe_place(const View& view, const ThroughputModel& throughput_model,
+                             int32_t slot, const std::vector<Piece>& there, float* f) {
     const TaskPlacer placer(view);
-    const double best = throughput_model.best_throughput(slot), rate = throughput_model.throughput(slot, there, {});
+    const double best = throughput_model.best_throughput(slot),
+                 rate = throughput_model.throughput(slot, there, {});
     if (best > 0 && rate > 0) f[kRate] = log2_of(std::clamp(rate / best, 1.0 / 16, 16.0));
     std::vector<int32_t> nodes;
     double fullest = 0;
@@ -438,7 +446,7 @@ class Mlfs final : public RowTask {
   }
 
   void describe_victims(const View& view, const Memory& m, const ListedAction& c,
-                      const std::vector<Holder>& stops, float* f) const {
+                        const std::vector<Holder>& stops, float* f) const {
     int32_t gpus = view.free_gpus(), stopped = 0;
     double left_s = 1e9, priority = 0;
     int64_t began_us = 0;

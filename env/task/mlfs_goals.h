@@ -6,19 +6,19 @@
 // reached. With `pay_misses` its misses are charged instead: the differences are the same.
 #pragma once
 
-#include "env/base/settings.h"
+#include "env/base/config/settings.h"
 
 namespace yard {
 
 // Sums since the episode began.
 struct MlfsSums {
-  double job_s = 0;     // seconds of jobs in the system
-  double met = 0;       // jobs that met their deadline
-  double bytes = 0;     // moved between nodes
-  double satisfied = 0;   // jobs which reached sufficient accuracy
-  double accuracy = 0;  // of jobs that ended
-  double due = 0;       // jobs that ended and had a deadline
-  double measured = 0;  // jobs that ended and had an accuracy
+  double job_s = 0;      // seconds of jobs in the system
+  double met = 0;        // jobs that met their deadline
+  double bytes = 0;      // moved between nodes
+  double satisfied = 0;  // jobs which reached sufficient accuracy
+  double accuracy = 0;   // of jobs that ended
+  double due = 0;        // jobs that ended and had a deadline
+  double measured = 0;   // jobs that ended and had an accuracy
 };
 
 struct MlfsGoals {
@@ -49,10 +49,11 @@ struct MlfsGoals {
       MlfsGoals met = *this;
       met.pay_misses = false;
       return met.reward({of.job_s, of.met - of.due, of.bytes, of.satisfied - of.measured,
-                       of.accuracy - of.measured});
+                         of.accuracy - of.measured});
     }
     return -jct_weight * of.job_s / 3600 / jct_unit + deadline_weight * of.met / deadline_unit -
-           bytes_weight * 1e-12 * of.bytes / bytes_unit + enough_weight * of.satisfied / enough_unit +
+           bytes_weight * 1e-12 * of.bytes / bytes_unit +
+           enough_weight * of.satisfied / enough_unit +
            accuracy_weight * of.accuracy / accuracy_unit;
   }
 };

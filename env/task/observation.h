@@ -17,14 +17,14 @@ constexpr float kMaskedLogit = -1e9F;  // of an illegal action
 
 // Written by a task's observe(). Each environment of a batch writes into a slice of shared tensors.
 struct Observation {
-  float* jobs;        // (J, F) row-major; rows from `rows` on are zero
-  float* cluster;     // (C)
-  uint8_t* mask;      // (J + 1)
-  float* prior;       // (J + 1) logits, very low where the mask is 0; null: not needed
-  int32_t* slots;     // (J) the slot of the job in each row
-  int32_t rows;       // number of rows of `jobs` in use
-  int32_t filled;     // rows of `jobs` from here on are zero already; J: unknown
-  int32_t choices;    // number of rows that may be chosen; 0: nothing to choose
+  float* jobs;            // (J, F) row-major; rows from `rows` on are zero
+  float* cluster;         // (C)
+  uint8_t* mask;          // (J + 1)
+  float* prior;           // (J + 1) logits, very low where the mask is 0; null: not needed
+  int32_t* slots;         // (J) the slot of the job in each row
+  int32_t rows;           // number of rows of `jobs` in use
+  int32_t filled;         // rows of `jobs` from here on are zero already; J: unknown
+  int32_t choices;        // number of rows that may be chosen; 0: nothing to choose
   int32_t expert_action;  // the action that the task's own heuristic would take
   // (J + 1) exploration mask: zeros before observe(), which sets the actions to explore to 1. Null:
   // not needed.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "env/sim/view.h"
+#include "env/sim/view/view.h"
 
 namespace yard {
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "env/base/log2.h"
-#include "env/base/registry.h"
-#include "env/sim/plan.h"
-#include "env/sim/view.h"
+#include "env/base/config/registry.h"
+#include "env/base/core/log2.h"
+#include "env/sim/view/plan.h"
+#include "env/sim/view/view.h"
 #include "env/task/observation.h"
 
 namespace yard {
@@ -54,8 +54,8 @@ class RowTask {
   virtual size_t memory_bytes(const View&) const { return 0; }
   // Processes what has changed. Called once in each decision, before all else.
   virtual void on_events(const View&, std::byte*) const {}
-  // Begins the decision. The memory is as on_events(), or a later apply() of this decision, left it;
-  // the draft is empty.
+  // Begins the decision. The memory is as on_events(), or a later apply() of this decision, left
+  // it; the draft is empty.
   virtual void begin_round(const View&, std::byte*) const {}
   // Returns whether there is still something to choose, after the actions taken so far.
   virtual bool needs_action(const View& view, std::byte* memory) const = 0;
@@ -118,13 +118,14 @@ struct RowTaskAdapter {
     c.task->observe(view, memory, out);
   }
   static void apply(const View& view, const Config& c, std::byte* memory, int32_t action,
-                   Draft& draft) {
+                    Draft& draft) {
     c.task->apply(view, memory, action, draft);
   }
   static void commit(const View& view, const Config& c, std::byte* memory, Draft& draft) {
     c.task->commit(view, memory, draft);
   }
-  static double cumulative_reward(const View& view, const Config& c, const std::byte* memory, double job_s) {
+  static double cumulative_reward(const View& view, const Config& c, const std::byte* memory,
+                                  double job_s) {
     return c.task->cumulative_reward(view, memory, job_s);
   }
 };

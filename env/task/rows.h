@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 

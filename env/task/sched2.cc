@@ -9,11 +9,11 @@
 #include <cmath>
 #include <tuple>
 
-#include "env/base/log2.h"
+#include "env/base/core/log2.h"
 #include "env/predict/survival_index.h"
-#include "env/sim/choose.h"
-#include "env/sim/foretell.h"
-#include "env/sim/work_view.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/placement/throughput_model.h"
+#include "env/sim/view/work_view.h"
 #include "env/task/row_task.h"
 
 namespace yard {
@@ -168,7 +168,8 @@ class Sched2 final : public RowTask {
     const std::vector<Candidate> held = holders(view, now, jobs);
     auto rows = static_cast<int32_t>(jobs.size() * kDegrees.size());
     for (const Candidate& holder : held) {
-      const float sensitivity = config_.locality ? sensitivity_of(view, throughput_model, holder.slot) : 0;
+      const float sensitivity =
+          config_.locality ? sensitivity_of(view, throughput_model, holder.slot) : 0;
       float* f = describe_job(view, holder, sensitivity, rows, o);
       f[kHolds] = 1;
       describe_place(view, throughput_model, holder.slot, pieces_of(view, holder.slot), f);
@@ -183,7 +184,8 @@ class Sched2 final : public RowTask {
     if (o.prior != nullptr) {
       for (int32_t a = 0; a <= kRows; ++a) {
         const bool stops = a >= rows - static_cast<int32_t>(held.size()) && a < rows;
-        const double gap = (a == o.expert_action ? 0 : config_.prior_gap) + stops * config_.stop_gap;
+        const double gap =
+            (a == o.expert_action ? 0 : config_.prior_gap) + stops * config_.stop_gap;
         o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : -static_cast<float>(gap);
       }
     }
@@ -295,14 +297,17 @@ class Sched2 final : public RowTask {
     o.slots[row] = job.slot;
     f[kSize] = log2_of(view.weight_gpus(job.slot)) / 4;
     f[kLength] = log2_of_s(job.seconds);
-    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - phase_start_us(view, job.slot)));
+    f[kWaited] =
+        log2_of_s(1e-6 * static_cast<double>(view.now_us() - phase_start_us(view, job.slot)));
     f[kSensitivity] = sensitivity;
     return f;
   }
 
   // Spread over one node per GPU, or over all nodes if there are fewer; other jobs are ignored.
-  static float sensitivity_of(const View& view, const ThroughputModel& throughput_model, int32_t slot) {
-    if (view.shaped(slot) || view.gpus(slot) < 2 || !throughput_model.depends_on_placement()) return 0;
+  static float sensitivity_of(const View& view, const ThroughputModel& throughput_model,
+                              int32_t slot) {
+    if (view.shaped(slot) || view.gpus(slot) < 2 || !throughput_model.depends_on_placement())
+      return 0;
     double most = 0;
     for (int32_t type = 0; type < throughput_model.num_types(); ++type) {
       const double together = throughput_model.consolidated_throughput(slot, type);

@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "env/base/log2.h"
-#include "env/sim/choose.h"
-#include "env/sim/view.h"
+#include "env/base/core/log2.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/view/view.h"
 #include "env/task/observation.h"
 #include "env/task/rows.h"
 
@@ -138,7 +138,7 @@ struct Select {
  private:
   // Writes which rows have a placement at present. Returns their number.
   YARD_HD static int32_t mark_placeable(const View& view, const Config& config, const Window& w,
-                                         uint8_t* mask) {
+                                        uint8_t* mask) {
     const int32_t rows = w.rows;
     if (config.placement == PlacementRule::kConsolidate || view.has_shapes()) {
       int32_t places = 0;

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "env/sim/plan.h"
-#include "env/sim/view.h"
+#include "env/sim/view/plan.h"
+#include "env/sim/view/view.h"
 #include "env/task/observation.h"
 
 namespace yard {
@@ -19,8 +19,8 @@ concept Task = requires(const View& view, const typename T::Config& config, std:
   T::observe(view, config, memory, out);
 };
 
-// A task whose actions edit a draft: call begin_round(), then apply() with actions (doing nothing is
-// one of them) while needs_action() returns true, then commit().
+// A task whose actions edit a draft: call begin_round(), then apply() with actions (doing nothing
+// is one of them) while needs_action() returns true, then commit().
 template <class T>
 concept DraftingTask = Task<T> && requires(const View& view, const typename T::Config& config,
                                            std::byte* memory, int32_t action, Draft& draft) {
@@ -74,8 +74,8 @@ concept RewardingTask = Task<T> &&
 };
 
 template <Task T>
-CumulativeReward cumulative_reward(const View& view, const typename T::Config& config, const std::byte* memory,
-              int64_t job_us) {
+CumulativeReward cumulative_reward(const View& view, const typename T::Config& config,
+                                   const std::byte* memory, int64_t job_us) {
   if constexpr (RewardingTask<T>) {
     return {job_us, T::cumulative_reward(view, config, memory, 1e-6 * static_cast<double>(job_us))};
   } else {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
-#include "env/sim/choose.h"
-#include "experiments/congestion.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "env/sim/placement/placement_rules.h"
+#include "experiments/replay/congestion.h"
 
 namespace yard {
 namespace {

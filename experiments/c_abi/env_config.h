@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "env/base/settings.h"
+#include "env/base/config/settings.h"
 #include "env/batch/batch_env.h"
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 
 namespace yard {
 

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 #include "experiments/c_abi/env_config.h"
 
 namespace yard {

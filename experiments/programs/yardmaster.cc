@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "env/base/nearest.h"
-#include "env/base/version.h"
+#include "env/base/core/version.h"
+#include "env/base/text/nearest_name.h"
 
 namespace {
 

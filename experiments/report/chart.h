@@ -37,7 +37,7 @@ struct Chart {
   std::string note = {};  // one sentence under the title
   Axis x, y;
   std::vector<Line> lines;
-  std::optional<double> reference_y = {};                   // a thin horizontal line
+  std::optional<double> reference_y = {};              // a thin horizontal line
   std::optional<std::pair<double, double>> band = {};  // shaded range of x
 };
 

@@ -6,8 +6,8 @@
 
 #include "experiments/report/chart.h"
 #include "experiments/report/html.h"
+#include "experiments/report/html_table.h"
 #include "experiments/report/sections.h"
-#include "experiments/report/table.h"
 
 namespace yard::report {
 namespace {
@@ -21,7 +21,8 @@ std::string percent(const Json& row, const char* key) {
   return value ? number_text(100 * *value, 1) + " %" : std::string(kAbsent);
 }
 
-// All intervals of a table share an axis from 1/axis_reach to axis_reach; values beyond it are clamped.
+// All intervals of a table share an axis from 1/axis_reach to axis_reach; values beyond it are
+// clamped.
 double axis_reach(const std::vector<const Json*>& rows) {
   double most = std::log(1.1);
   for (const Json* row : rows) {
@@ -34,13 +35,15 @@ double axis_reach(const std::vector<const Json*>& rows) {
 }
 
 // Adds two cells: "0.962 [0.933, 0.991]" and its drawing.
-void add_ratio(std::vector<std::string>& cells, const Json& row, const char* key, double axis_reach) {
+void add_ratio(std::vector<std::string>& cells, const Json& row, const char* key,
+               double axis_reach) {
   const auto ratio = number(row, key), lo = number(row, "lo"), hi = number(row, "hi");
   std::string shown = number_text(ratio, 3);
   std::string drawn(kAbsent);
   if (ratio && lo && hi) {
     shown += " [" + number_text(lo, 3) + ", " + number_text(hi, 3) + "]";
-    if (*ratio > 0) drawn = render_interval(std::max(*lo, 1e-9), *ratio, *hi, 1 / axis_reach, axis_reach);
+    if (*ratio > 0)
+      drawn = render_interval(std::max(*lo, 1e-9), *ratio, *hi, 1 / axis_reach, axis_reach);
   }
   cells.push_back(shown);
   cells.push_back(drawn);
@@ -76,7 +79,8 @@ std::string verdict_with_regressions(const Json& row) {
 
 std::string baseline(const Json& row) {
   const std::string chosen = text(row, "yardstick_chosen");
-  return PolicyLabels::short_label(text(row, "yardstick")) + (chosen.empty() ? "" : " (" + chosen + ")");
+  return PolicyLabels::short_label(text(row, "yardstick")) +
+         (chosen.empty() ? "" : " (" + chosen + ")");
 }
 
 // The row of the best bound; null if there is none.
@@ -124,8 +128,9 @@ Json with_candidate_figures(const Json& row) {
   }
   out["max_wait_s"] =
       number_or(row, "max_wait_s", number_or(row, "max_wait_ratio", none) * yardstick_wait_s);
-  out["preemptions"] = number_or(row, "preemptions",
-                              number_or(row, "preemptions_per_job", none) * number_or(row, "jobs", none));
+  out["preemptions"] =
+      number_or(row, "preemptions",
+                number_or(row, "preemptions_per_job", none) * number_or(row, "jobs", none));
   return out;
 }
 
@@ -226,7 +231,8 @@ std::string headline_of_comparison(const Runs& runs) {
     const std::string interval =
         lo && hi ? ", 95 % interval " + number_text(lo, 3) + " to " + number_text(hi, 3) : "";
     return names[0] + " has " + number_text(ratio, 3) + " times the mean job completion time of " +
-           baseline(row) + interval + ", on " + scene_text(row) + ": " + verdict_with_regressions(row) + ".";
+           baseline(row) + interval + ", on " + scene_text(row) + ": " +
+           verdict_with_regressions(row) + ".";
   }
   // By candidate, in file order.
   std::vector<std::string> order;
@@ -260,7 +266,8 @@ std::string headline_of_comparison(const Runs& runs) {
     out += ": " + found + ".";
   }
   if (order.size() > kMaxCandidates) {
-    out += " " + std::to_string(order.size() - kMaxCandidates) + " more candidates are in the table.";
+    out +=
+        " " + std::to_string(order.size() - kMaxCandidates) + " more candidates are in the table.";
   }
   return out;
 }

@@ -91,9 +91,10 @@ std::string decision_svg(const Decision& d, size_t most) {
   }
   int y = kTop;
   for (const Decision::ActionRow* c : shown) {
-    out += fmt::format(R"(<text x="10" y="{}"{}>{}</text>)"
-                       "\n",
-                       y + 15, c->is_expert_action ? R"( font-weight="bold")" : "", escape(c->name));
+    out +=
+        fmt::format(R"(<text x="10" y="{}"{}>{}</text>)"
+                    "\n",
+                    y + 15, c->is_expert_action ? R"( font-weight="bold")" : "", escape(c->name));
     for (size_t f = 0; f < c->features.size(); ++f) {
       out += cell(kLeft + static_cast<int>(f) * kCell, y, d.row_features[f], c->features[f]);
     }

@@ -48,7 +48,8 @@ std::string verdicts_of(const Json& document) {
 std::string headline_of_replays(const Runs& runs) {
   for (const RunRecord* run : runs) {
     for (const Document& document : run->replays) {
-      if (const std::string text_value = verdicts_of(document.json); !text_value.empty()) return text_value;
+      if (const std::string text_value = verdicts_of(document.json); !text_value.empty())
+        return text_value;
       std::vector<const Json*> rows;
       for (const Json& row : document.json["runs"]) {
         const bool whole = number(row, "unfinished").value_or(0) == 0;
@@ -56,7 +57,9 @@ std::string headline_of_replays(const Runs& runs) {
       }
       if (rows.empty()) continue;
       const auto jct = [](const Json* row) { return *number(*row, "mean_jct_s"); };
-      const auto name = [&](const Json* row) { return PolicyLabels::label(*run, text(*row, "policy")); };
+      const auto name = [&](const Json* row) {
+        return PolicyLabels::label(*run, text(*row, "policy"));
+      };
       const auto [least, most] = std::ranges::minmax_element(rows, {}, jct);
       if (rows.size() > 1 && jct(*least) == jct(*most)) {
         return "All " + std::to_string(rows.size()) +

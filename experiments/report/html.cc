@@ -6,8 +6,8 @@
 #include <cctype>
 #include <cmath>
 
-#include "env/base/text.h"
-#include "experiments/number_text.h"
+#include "env/base/text/text.h"
+#include "experiments/stats/number_text.h"
 
 namespace yard::report {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-#include "env/base/check.h"
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/version.h"
+#include "env/base/core/check.h"
+#include "env/base/core/error.h"
+#include "env/base/core/version.h"
+#include "env/base/files/file.h"
 #include "experiments/report/html.h"
 #include "experiments/report/sections.h"
 #include "experiments/report/style.h"

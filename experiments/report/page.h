@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/report/read.h"
+#include "experiments/report/run_record.h"
 
 namespace yard::report {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/base/csv.h"
+#include "env/base/text/csv.h"
 
 namespace yard::report {
 namespace {

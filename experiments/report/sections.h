@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/report/read.h"
+#include "experiments/report/run_record.h"
 
 namespace yard::report {
 
@@ -30,7 +30,7 @@ std::string headline(const Runs& runs);
 std::string headline_of_comparison(const Runs& runs);
 std::string headline_of_replays(const Runs& runs);
 
-std::string runs_table(const Runs& runs);      // a row per run
+std::string runs_table(const Runs& runs);     // a row per run
 std::string settings_diff(const Runs& runs);  // the settings in which runs differ
 std::string provenance(const RunRecord& run);
 std::string comparison(const Runs& runs);   // results of evaluate: a row per cell

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "experiments/report/html.h"
+#include "experiments/report/html_table.h"
 #include "experiments/report/plain_tables.h"
 #include "experiments/report/sections.h"
-#include "experiments/report/table.h"
 
 namespace yard::report {
 namespace {
@@ -118,7 +118,8 @@ std::string details(const RunRecord& run) {
         for (const Json& value : row) {
           if (value.is_string()) {
             const std::string text_value = value.get<std::string>();
-            cells.push_back(escape(cells.empty() ? PolicyLabels::label(run, text_value) : text_value));
+            cells.push_back(
+                escape(cells.empty() ? PolicyLabels::label(run, text_value) : text_value));
           } else if (!value.is_number()) {
             cells.emplace_back(kAbsent);
           } else {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 
 namespace yard {
 

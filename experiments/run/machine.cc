@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "env/base/text.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "env/base/check.h"
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
+#include "env/base/core/check.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 

@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "env/base/check.h"
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/interrupt.h"
-#include "env/base/json_flaw.h"
-#include "env/base/settings.h"
-#include "env/base/version.h"
+#include "env/base/config/settings.h"
+#include "env/base/core/check.h"
+#include "env/base/core/error.h"
+#include "env/base/core/version.h"
+#include "env/base/files/file.h"
+#include "env/base/os/interrupt.h"
+#include "env/base/text/json_flaw.h"
 #include "experiments/run/append_file.h"
 #include "experiments/run/machine.h"
 #include "experiments/run/metrics_csv.h"

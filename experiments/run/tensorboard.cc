@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "env/base/tfrecord.h"
+#include "env/base/files/tfrecord.h"
 
 namespace yard {
 namespace {

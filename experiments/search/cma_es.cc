@@ -8,8 +8,8 @@
 #include <pagmo/problem.hpp>
 #include <utility>
 
-#include "env/base/check.h"
-#include "env/base/rng.h"
+#include "env/base/core/check.h"
+#include "env/base/core/rng.h"
 
 namespace yard {
 namespace {
@@ -34,8 +34,8 @@ struct BatchEvaluator {
   int budget;
   Minimum found;
   bool rehearsal = false;
-  std::vector<Point> requested;    // recorded in the rehearsal
-  std::vector<double> values;  // of these points
+  std::vector<Point> requested;  // recorded in the rehearsal
+  std::vector<double> values;    // of these points
   size_t next = 0;
 
   double value_of(const Point& anywhere) {
@@ -72,7 +72,9 @@ struct BatchEvaluator {
 struct Problem {
   BatchEvaluator* evaluator = nullptr;
   size_t dims = 0;
-  pagmo::vector_double fitness(const pagmo::vector_double& x) const { return {evaluator->value_of(x)}; }
+  pagmo::vector_double fitness(const pagmo::vector_double& x) const {
+    return {evaluator->value_of(x)};
+  }
   std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
     return {pagmo::vector_double(dims, 0.0), pagmo::vector_double(dims, 1.0)};
   }

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "env/base/check.h"
-#include "env/base/error.h"
-#include "env/base/interrupt.h"
-#include "env/base/json_flaw.h"
-#include "env/base/rng.h"
-#include "env/base/text.h"
-#include "experiments/parallel.h"
+#include "env/base/core/check.h"
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
+#include "env/base/os/interrupt.h"
+#include "env/base/text/json_flaw.h"
+#include "env/base/text/text.h"
+#include "experiments/run/parallel.h"
 #include "experiments/search/tune.h"
 
 namespace yard {
@@ -81,8 +81,8 @@ namespace {
 class EvolutionSearch {
  public:
   EvolutionSearch(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
-          const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
-          const Settings& start)
+                  const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
+                  const Settings& start)
       : episodes_(episodes),
         validation_(validation),
         policy_(policy),
@@ -131,7 +131,8 @@ class EvolutionSearch {
     if (state.snes.mu.empty()) {
       state.snes = {start_, std::vector<double>(start_.size(), options_.step), 0};
       state.start = run_episodes(episodes_, all_of(episodes_), {start_}, nullptr).front();
-      state.start_on_validation = run_episodes(validation_, all_of(validation_), {start_}, nullptr).front();
+      state.start_on_validation =
+          run_episodes(validation_, all_of(validation_), {start_}, nullptr).front();
       state.best.settings = settings_of(start_);
       state.best.played = played_;
     }
@@ -198,7 +199,8 @@ class EvolutionSearch {
   }
 
   // Returns the policy with these numbers; no policy if they are invalid together.
-  PreparedPolicy policy_at(const std::vector<double>& point, uint32_t dropped, RunOptions& how) const {
+  PreparedPolicy policy_at(const std::vector<double>& point, uint32_t dropped,
+                           RunOptions& how) const {
     how = run_;
     for (const auto& [key, value] : settings_of(point)) how.policy.set(key, value, "evolution");
     for (size_t i = 0; i < options_.drop.size(); ++i) {
@@ -214,8 +216,8 @@ class EvolutionSearch {
   struct EpisodeAborted {};
 
   // Replays an episode. Aborts it if it costs many times what `start` did.
-  static EpisodeScore run_episode(const Scenario& scenario, const PreparedPolicy& prepared, RunOptions how,
-                               const EpisodeScore* start) {
+  static EpisodeScore run_episode(const Scenario& scenario, const PreparedPolicy& prepared,
+                                  RunOptions how, const EpisodeScore* start) {
     double job_time_s = 0, decisions = 0;
     how.watch = [&](const SimModel&, const SimState& state) {
       job_time_s = 1e-6 * static_cast<double>(state.head->job_time_us);
@@ -237,10 +239,9 @@ class EvolutionSearch {
 
   // Returns scores (candidates, which); infinite if a job never ends. `start`: the start's scores
   // of all scenarios; null if unknown.
-  std::vector<std::vector<EpisodeScore>> run_episodes(const std::vector<Scenario>& scenarios,
-                                              const std::vector<int>& which,
-                                              const std::vector<std::vector<double>>& points,
-                                              const std::vector<EpisodeScore>* start) {
+  std::vector<std::vector<EpisodeScore>> run_episodes(
+      const std::vector<Scenario>& scenarios, const std::vector<int>& which,
+      const std::vector<std::vector<double>>& points, const std::vector<EpisodeScore>* start) {
     std::vector<std::vector<EpisodeScore>> out(points.size(),
                                                std::vector<EpisodeScore>(which.size()));
     for_each_index(static_cast<int>(points.size() * which.size()), [&](int i) {
@@ -302,7 +303,8 @@ class EvolutionSearch {
     std::vector<const EpisodeScore*> of_start;
     for (const int e : which) of_start.push_back(&start[static_cast<size_t>(e)]);
     std::vector<double> out;
-    for (const std::vector<EpisodeScore>& of_point : run_episodes(episodes_, which, points, &start)) {
+    for (const std::vector<EpisodeScore>& of_point :
+         run_episodes(episodes_, which, points, &start)) {
       out.push_back(log_ratio(of_point, of_start));
     }
     return out;
@@ -313,7 +315,8 @@ class EvolutionSearch {
     const bool last = generation == options_.generations;
     if (generation % options_.validate_every != 0 && !last) return;
     const std::vector<EpisodeScore> now =
-        run_episodes(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation).front();
+        run_episodes(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation)
+            .front();
     std::vector<const EpisodeScore*> of_start;
     for (const EpisodeScore& score : state.start_on_validation) of_start.push_back(&score);
     const double ratio = std::exp(log_ratio(now, of_start));
@@ -395,7 +398,8 @@ Evolved evolve(const std::vector<Scenario>& episodes, const std::vector<Scenario
                const Settings& start, EvolutionState state,
                const std::function<void(const EvolutionState&)>& keep) {
   YARD_CHECK(!episodes.empty() && !validation.empty(), "nothing to learn from");
-  return EvolutionSearch(episodes, validation, policy, run, options, start).learn(std::move(state), keep);
+  return EvolutionSearch(episodes, validation, policy, run, options, start)
+      .learn(std::move(state), keep);
 }
 
 }  // namespace yard

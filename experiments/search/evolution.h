@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/replay.h"
-#include "experiments/scenario.h"
+#include "experiments/replay/replay.h"
+#include "experiments/scenario/scenario.h"
 
 namespace yard {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "env/base/error.h"
-#include "env/base/interrupt.h"
-#include "env/base/text.h"
-#include "experiments/parallel.h"
+#include "env/base/core/error.h"
+#include "env/base/os/interrupt.h"
+#include "env/base/text/text.h"
+#include "experiments/run/parallel.h"
 
 namespace yard {
 namespace {

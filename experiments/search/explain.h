@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/contest.h"
-#include "experiments/search/pool.h"
+#include "experiments/evaluate/score_policies.h"
+#include "experiments/search/candidate_evaluator.h"
 
 namespace yard {
 
@@ -30,9 +30,9 @@ struct Term {
 
 struct Explained {
   std::vector<Term> terms;
-  double whole = 1;    // rule / defaults: mean JCT, geometric mean over cells
-  double formula = 1;  // selected terms / defaults, likewise
-  double gain_share = 0;     // ln formula / ln whole
+  double whole = 1;       // rule / defaults: mean JCT, geometric mean over cells
+  double formula = 1;     // selected terms / defaults, likewise
+  double gain_share = 0;  // ln formula / ln whole
 };
 
 // `whole`: a policy file or checkpoint with the settings `numbers` of `policy`. Throws InputError

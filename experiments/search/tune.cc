@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
-#include "env/sim/speed_estimator.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "env/sim/rulesets/speed_estimator.h"
 #include "experiments/search/cma_es.h"
 
 namespace yard {
@@ -34,7 +34,7 @@ double log_sum(const std::vector<double>& jct_s) {
 class TuneSearch {
  public:
   TuneSearch(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
-         const TuneOptions& options)
+             const TuneOptions& options)
       : evaluator_(cells, options.results),
         policy_(policy),
         run_(run),

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/replay.h"
-#include "experiments/search/pool.h"
+#include "experiments/replay/replay.h"
+#include "experiments/search/candidate_evaluator.h"
 
 namespace yard {
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "env/base/check.h"
-#include "env/base/nearest_rank.h"
-#include "experiments/contest.h"
-#include "experiments/grows.h"
+#include "env/base/core/check.h"
+#include "env/base/core/nearest_rank.h"
+#include "experiments/evaluate/score_policies.h"
+#include "experiments/stats/regression.h"
 
 namespace yard::whatif {
 namespace {
@@ -26,7 +26,7 @@ using Members = std::vector<size_t>;  // indices of jobs, ascending
 double seconds(double us) { return us / kUsPerS; }
 
 WaitFigures figures_of(const std::vector<ComparedJob>& jobs, const Members& members,
-                   const std::function<const JobTimes&(const ComparedJob&)>& times_of) {
+                       const std::function<const JobTimes&(const ComparedJob&)>& times_of) {
   WaitFigures out;
   std::vector<int64_t> waits;
   double sum_wait_us = 0, sum_jct_us = 0;

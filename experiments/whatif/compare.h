@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/pacing.h"
-#include "env/sim/view.h"
-#include "experiments/statistics.h"
+#include "env/sim/rulesets/rule_set.h"
+#include "env/sim/view/view.h"
+#include "experiments/stats/intervals.h"
 
 namespace yard::whatif {
 
@@ -82,11 +82,11 @@ struct Change {
 
 // A group of jobs.
 struct Row {
-  std::string name;   // "17-32", a user, a partition; empty: not in the log
+  std::string name;          // "17-32", a user, a partition; empty: not in the log
   bool single_size = false;  // a single GPU count within the last size range before it
   int64_t jobs = 0;
   WaitFigures logged;
-  std::vector<WaitFigures> by;      // (C)
+  std::vector<WaitFigures> by;  // (C)
   std::vector<Change> changes;  // (C); the first is the baseline against itself
 
   // Whether the row has enough jobs to be named in a verdict on candidate `c`.

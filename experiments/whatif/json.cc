@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "env/sim/speed_estimator.h"
+#include "env/sim/rulesets/speed_estimator.h"
 #include "policies/policy.h"
 
 namespace yard::whatif {

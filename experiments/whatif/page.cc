@@ -8,8 +8,8 @@
 
 #include "experiments/report/chart.h"
 #include "experiments/report/html.h"
+#include "experiments/report/html_table.h"
 #include "experiments/report/style.h"
-#include "experiments/report/table.h"
 #include "experiments/whatif/groups.h"
 
 namespace yard::whatif {
@@ -19,8 +19,8 @@ using report::escape;
 using report::number_text;
 
 constexpr size_t kVisibleRows = 12;  // users or partitions shown; more are folded
-constexpr size_t kMaxRows = 1000;   // per table, so that browsers open the page quickly
-constexpr size_t kMaxPoints = 200;  // per line
+constexpr size_t kMaxRows = 1000;    // per table, so that browsers open the page quickly
+constexpr size_t kMaxPoints = 200;   // per line
 
 // Additional styles, also for print, where nothing can scroll.
 constexpr const char* kMoreStyle = R"css(
@@ -117,8 +117,8 @@ class Page {
   std::string intro() const {
     return fmt::format("<p>{} job{} of {} simulated on {}. {}</p>\n",
                        number_text(static_cast<double>(comparison_.all.jobs), 0),
-                       comparison_.all.jobs == 1 ? "" : "s", escape(facts_.source), escape(facts_.cluster),
-                       escape(fit_to_log_text(comparison_)));
+                       comparison_.all.jobs == 1 ? "" : "s", escape(facts_.source),
+                       escape(facts_.cluster), escape(fit_to_log_text(comparison_)));
   }
 
   std::string verdict_list() const {
@@ -140,7 +140,8 @@ class Page {
     std::string out = "<li>" + escape(verdict.mean);
     if (!verdict.longer_groups.empty()) {
       out += " Over 10 % longer on average:<ul>";
-      for (const std::string& longer_group : verdict.longer_groups) out += "<li>" + escape(longer_group) + "</li>";
+      for (const std::string& longer_group : verdict.longer_groups)
+        out += "<li>" + escape(longer_group) + "</li>";
       out += "</ul>";
     }
     return out + " " + escape(verdict.conditions_text) + "</li>\n";
@@ -170,9 +171,9 @@ class Page {
       for (const size_t c : group.candidates) {
         const Candidate& policy = comparison_.candidates[c];
         cells = policy_cells(comparison_.all, c);
-        cells.insert(cells.end(),
-                     {number_text(comparison_.all.by[c].mean_jct_s, 0), number_text(policy.utilisation, 3),
-                      number_text(static_cast<double>(policy.preemptions), 0)});
+        cells.insert(cells.end(), {number_text(comparison_.all.by[c].mean_jct_s, 0),
+                                   number_text(policy.utilisation, 3),
+                                   number_text(static_cast<double>(policy.preemptions), 0)});
         table.row(cells, c == 0 ? "ours" : "");
       }
     }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/sim/speed_estimator.h"
-#include "experiments/number_text.h"
+#include "env/sim/rulesets/speed_estimator.h"
+#include "experiments/stats/number_text.h"
 #include "experiments/whatif/groups.h"
 #include "policies/policy.h"
 
@@ -92,16 +92,17 @@ class Printer {
     for (size_t r = 0; r < std::min(most, of.rows.size()); ++r) {
       const Row& row = of.rows[r];
       const std::string name = row.name.empty() ? "(none)" : row.name;
-      out += fmt::format("{:{}} {:>7}\n", row.single_size ? "  of these " + name : name, name_width_ + 2,
-                         row.jobs);
+      out += fmt::format("{:{}} {:>7}\n", row.single_size ? "  of these " + name : name,
+                         name_width_ + 2, row.jobs);
       for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         const Change& change = row.changes[c];
         const WaitFigures& f = row.by[c];
         out += fmt::format(
             "  {:{}} {:>7} {:>12.0f} {:>10.0f} {:>12.0f} {:>12.0f} {:>12.0f}  {}{}\n",
-            comparison_.candidates[c].name, name_width_, "", f.mean_wait_s, f.p50_wait_s, f.p90_wait_s,
-            f.p99_wait_s, f.max_wait_s, c == 0 ? "" : change_text(change),
-            c > 0 && change.mean_grows ? (row.large_enough(c) ? "  LONGER" : "  longer, few jobs") : "");
+            comparison_.candidates[c].name, name_width_, "", f.mean_wait_s, f.p50_wait_s,
+            f.p90_wait_s, f.p99_wait_s, f.max_wait_s, c == 0 ? "" : change_text(change),
+            c > 0 && change.mean_grows ? (row.large_enough(c) ? "  LONGER" : "  longer, few jobs")
+                                       : "");
       }
     }
     return out + more(of, most);

@@ -85,7 +85,8 @@ std::string name_of(const Row& row) { return row.name.empty() ? "without a name"
 
 class VerdictWriter {
  public:
-  VerdictWriter(const Comparison& comparison, Verdict& verdict) : comparison_(comparison), verdict_(verdict) {}
+  VerdictWriter(const Comparison& comparison, Verdict& verdict)
+      : comparison_(comparison), verdict_(verdict) {}
 
   void write() {
     const Candidate& policy = candidate();
@@ -135,8 +136,8 @@ class VerdictWriter {
       parts.push_back(count_of(verdict_.users, comparison_.by_user.rows.size(), "user"));
     }
     if (!verdict_.partitions.empty()) {
-      parts.push_back(
-          count_of(std::ssize(verdict_.partitions), comparison_.by_partition.rows.size(), "partition"));
+      parts.push_back(count_of(std::ssize(verdict_.partitions),
+                               comparison_.by_partition.rows.size(), "partition"));
     }
     std::string out;
     if (!parts.empty()) out = ", but " + joined(parts) + " would wait over 10 % longer";
@@ -151,9 +152,9 @@ class VerdictWriter {
 
   void list_longer_groups() {
     for (const Row* row : verdict_.sizes) {
-      verdict_.longer_groups.push_back(fmt::format("jobs of {}{} {} {}", row->single_size ? "exactly " : "",
-                                            row->name, row->name == "1" ? "GPU" : "GPUs",
-                                            by_how_much(change(*row))));
+      verdict_.longer_groups.push_back(
+          fmt::format("jobs of {}{} {} {}", row->single_size ? "exactly " : "", row->name,
+                      row->name == "1" ? "GPU" : "GPUs", by_how_much(change(*row))));
     }
     if (verdict_.users > 0) {
       std::string text = count_of(verdict_.users, comparison_.by_user.rows.size(), "user");
@@ -166,7 +167,7 @@ class VerdictWriter {
                         kMinJobsPerGroup);
       }
       verdict_.longer_groups.push_back(text + name_of(*verdict_.user) + " " +
-                                by_how_much(change(*verdict_.user)));
+                                       by_how_much(change(*verdict_.user)));
     }
     if (verdict_.partitions.empty()) return;
     std::vector<std::string> names;
@@ -187,8 +188,8 @@ class VerdictWriter {
     }
     std::string out;
     if (verdict_.longer_groups.empty()) {
-      out = "On average no " + classes_text() + (comparison_.by_user.rows.empty() ? "" : " and no user") +
-            " waits over 10 % longer. ";
+      out = "On average no " + classes_text() +
+            (comparison_.by_user.rows.empty() ? "" : " and no user") + " waits over 10 % longer. ";
     }
     out += verdict_.longest ? "The longest wait grows from " : "The longest wait goes from ";
     out += range_text(overall.baseline_longest_s, overall.longest_s);
@@ -200,7 +201,8 @@ class VerdictWriter {
   // Mentions partitions only if the log names them.
   std::string classes_text() const {
     return fmt::format("size class{} of at least {} jobs",
-                       comparison_.by_partition.rows.empty() ? "" : " or partition", kMinJobsPerGroup);
+                       comparison_.by_partition.rows.empty() ? "" : " or partition",
+                       kMinJobsPerGroup);
   }
 
   std::string small_text() const {
@@ -223,7 +225,8 @@ class VerdictWriter {
     }
     if (policy.knows_run_times) {
       out += " It knows run times in advance, which no scheduler does: for comparison only.";
-      if (!comparison_.no_bound.empty()) out += " It bounds nothing here: " + comparison_.no_bound + ".";
+      if (!comparison_.no_bound.empty())
+        out += " It bounds nothing here: " + comparison_.no_bound + ".";
     }
     if (policy.needs_checkpointing) {
       out += " It needs checkpointing: ";
@@ -249,7 +252,8 @@ std::string Verdict::text() const {
     out += (i == 0 ? " Over 10 % longer on average: " : "; ") + longer_groups[i];
   }
   if (!longer_groups.empty()) out += ".";
-  return out + (conditions_text.empty() || conditions_text.starts_with(' ') ? "" : " ") + conditions_text;
+  return out + (conditions_text.empty() || conditions_text.starts_with(' ') ? "" : " ") +
+         conditions_text;
 }
 
 std::vector<Verdict> verdicts_of(const Comparison& comparison) {
@@ -318,7 +322,8 @@ std::string fit_to_log_text(const Comparison& comparison) {
   return out;
 }
 
-const Verdict* headline_verdict(const Comparison& comparison, const std::vector<Verdict>& verdicts) {
+const Verdict* headline_verdict(const Comparison& comparison,
+                                const std::vector<Verdict>& verdicts) {
   const Verdict* out = nullptr;
   for (const Verdict& verdict : verdicts) {
     const Candidate& policy = comparison.candidates[verdict.candidate];

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "env/sim/foretell.h"
-#include "env/sim/sizes.h"
+#include "env/sim/placement/sizes.h"
+#include "env/sim/placement/throughput_model.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -35,10 +35,10 @@ double work_left_s(const View& view, int32_t slot) {
 
 // The values of one job in a comparison of two.
 struct JobGain {
-  double left_s = 0;      // work left
+  double left_s = 0;        // work left
   double speed = kMinRate;  // p
-  double more = 0;        // p' with one task more in `group`
-  int32_t group = kNone;  // role group whose growth raises the throughput most
+  double more = 0;          // p' with one task more in `group`
+  int32_t group = kNone;    // role group whose growth raises the throughput most
   double time_s() const { return left_s / speed; }
 };
 

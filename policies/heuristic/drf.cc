@@ -5,8 +5,8 @@
 // dominant share, in its role group that is furthest behind the request, as in DL2's comparison.
 #include <optional>
 
-#include "env/sim/owners.h"
-#include "env/sim/sizes.h"
+#include "env/sim/placement/owners.h"
+#include "env/sim/placement/sizes.h"
 #include "policies/policy.h"
 
 namespace yard {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/sim/choose.h"
+#include "env/sim/placement/placement_rules.h"
 #include "policies/order.h"
 #include "policies/policy.h"
 #include "policies/queue_order.h"

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "env/sim/foretell.h"
+#include "env/sim/placement/throughput_model.h"
 #include "policies/order.h"
 #include "policies/policy.h"
-#include "policies/time_left.h"
+#include "policies/remaining_time.h"
 
 namespace yard {
 namespace {

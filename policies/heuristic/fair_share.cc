@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/sim/owners.h"
+#include "env/sim/placement/owners.h"
 #include "policies/order.h"
 #include "policies/policy.h"
 
@@ -50,7 +50,9 @@ class FairShare final : public Policy {
   }
 
   Level level() const override { return Level::kBlind; }
-  size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view, lanes(view)); }
+  size_t memory_bytes(const View& view) const override {
+    return RankedQueue::bytes(view, lanes(view));
+  }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (view.num_waiting() == 0) return;

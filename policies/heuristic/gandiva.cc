@@ -65,7 +65,7 @@ class Gandiva final : public Policy {
 
  private:
   void rotate(const View& view, Memory& memory, int64_t slice_began_us,
-                  std::vector<RankedJob> had_slice, Draft& draft) const {
+              std::vector<RankedJob> had_slice, Draft& draft) const {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
     const auto queue_position = [&](int32_t slot) {

@@ -2,8 +2,8 @@
 // `yardmaster predict --fit`. Nothing is learned during a run. Without a fit, each quarter octave
 // of time has the same hazard.
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 #include "env/predict/hazard.h"
 #include "env/predict/job_size.h"
 #include "policies/index_order.h"
@@ -27,7 +27,8 @@ struct Fitted {
   using Config = FittedConfig;
   static constexpr Level kLevel = Level::kDistribution;
 
-  explicit Fitted(const Config& config) : hazards(kNumbers, 0.075F), end_offsets(EndOffsets::even()) {
+  explicit Fitted(const Config& config)
+      : hazards(kNumbers, 0.075F), end_offsets(EndOffsets::even()) {
     if (config.hazards.empty()) return;
     if (config.hazards.size() != kNumbers) {
       throw InputError("gittins-fitted.hazards", std::to_string(kNumbers) + " numbers",
@@ -44,11 +45,13 @@ struct Fitted {
   static size_t bytes(const View&) { return 0; }
 
   struct Evaluator {
-    Evaluator(const Fitted& source, const View& view, BumpAllocator&) : source(source), view(view) {}
+    Evaluator(const Fitted& source, const View& view, BumpAllocator&)
+        : source(source), view(view) {}
     double seconds(int32_t slot) const {
       const float* of_size =
           source.hazards.data() + size_t{TimeBins::kBins} * job_size(view.gpus(slot));
-      return predict_remaining(source.edges, view.attained_us(slot), kUnlimitedUs, of_size, source.end_offsets)
+      return predict_remaining(source.edges, view.attained_us(slot), kUnlimitedUs, of_size,
+                               source.end_offsets)
           .gittins_s;
     }
     const Fitted& source;

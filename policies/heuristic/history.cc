@@ -57,7 +57,7 @@ class Expected {
   // `less_s`: seconds subtracted from the expectation.
   double key(int32_t slot, double less_s = 0) const {
     const auto expected = history_.predict(view_.user(slot), view_.submit_us(slot),
-                                          static_cast<float>(config_.sibling_prior));
+                                           static_cast<float>(config_.sibling_prior));
     double left = life_.log2_left(expected.log2_median, log2_seconds(view_.attained_us(slot)));
     if (less_s > 0) left = log2_coarse(std::max(exp2_coarse(left) - less_s, 1.0));
     return left + config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot));

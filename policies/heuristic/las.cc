@@ -3,10 +3,10 @@
 //   las               discretised 2D least attained service alone, as its simulator's `dlas-gpu`
 //   tiresias          with promotion and its placement rule
 //   tiresias-gittins  within a queue by the discretised 2D Gittins index first
-// PlacementRule rule: a job that spreading slows down (the paper's measure is the skew of its model's
-// tensor sizes) waits for as few nodes as can hold it. Others take any GPUs.
+// PlacementRule rule: a job that spreading slows down (the paper's measure is the skew of its
+// model's tensor sizes) waits for as few nodes as can hold it. Others take any GPUs.
 
-#include "env/sim/foretell.h"
+#include "env/sim/placement/throughput_model.h"
 #include "policies/order.h"
 #include "policies/policy.h"
 #include "policies/service_queues.h"
@@ -166,7 +166,8 @@ class ByServiceQueues final : public Policy {
   }
 
   // Compares the throughput on the fewest nodes of a type with that on twice as many.
-  bool spreading_slows(const View& view, const ThroughputModel& throughput_model, int32_t slot) const {
+  bool spreading_slows(const View& view, const ThroughputModel& throughput_model,
+                       int32_t slot) const {
     const int32_t gpus = view.gpus(slot);
     if (!throughput_model.depends_on_placement() || !throughput_model.modelled(slot)) return false;
     for (int32_t t = 0; t < throughput_model.num_types(); ++t) {
@@ -180,7 +181,8 @@ class ByServiceQueues final : public Policy {
       for (int32_t i = 0; i < spread; ++i) {
         pieces.push_back({nodes[static_cast<size_t>(i)], (gpus + i) / spread});
       }
-      if (throughput_model.isolated_throughput(slot, pieces, Pattern::kNone).speed < (1 - spread_loss_) * together) {
+      if (throughput_model.isolated_throughput(slot, pieces, Pattern::kNone).speed <
+          (1 - spread_loss_) * together) {
         return true;
       }
     }

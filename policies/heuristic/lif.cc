@@ -3,7 +3,7 @@
 // use, not what they run (node_load.h). It is linear or quadratic, and fitted by recursive least
 // squares from a prior slowdown of 2 on a full node. Harmony (INFOCOM 2019) was compared with both;
 // the exact models are not public, so this is our reading.
-#include "env/sim/node_load.h"
+#include "env/scheduling/node_load.h"
 #include "policies/first_come.h"
 #include "policies/policy.h"
 

@@ -10,10 +10,10 @@
 // overloaded one: only the preemption of the lowest tenth for the queue remains.
 #include <vector>
 
-#include "env/base/carver.h"
+#include "env/base/core/bump_allocator.h"
 #include "env/predict/rolling_estimate.h"
-#include "env/sim/in_place_of.h"
-#include "env/sim/mlf_config.h"
+#include "env/scheduling/mlf_config.h"
+#include "env/scheduling/preempt_to_start.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -44,10 +44,12 @@ class MlfH final : public Policy {
   }
 
  private:
-  void run_steps(const View& view, const RunEstimate& total_s, int32_t max_preemptions, Draft& draft) const {
+  void run_steps(const View& view, const RunEstimate& total_s, int32_t max_preemptions,
+                 Draft& draft) const {
     std::vector<uint8_t> unplaceable(static_cast<size_t>(view.capacity()), 0);
     for (;;) {
-      const MlfStep next = mlf_step(view, total_s, config_.rule, max_preemptions, unplaceable.data());
+      const MlfStep next =
+          mlf_step(view, total_s, config_.rule, max_preemptions, unplaceable.data());
       if (next.slot == kNone) break;
       const int32_t held = view.num_held();
       if (carry_out(view, next, draft)) {

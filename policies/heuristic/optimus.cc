@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "env/sim/foretell.h"
-#include "env/sim/sizes.h"
+#include "env/sim/placement/sizes.h"
+#include "env/sim/placement/throughput_model.h"
 #include "policies/optimus_loss.h"
 #include "policies/policy.h"
 
@@ -32,7 +32,10 @@ struct Config {
 class Expectation {
  public:
   Expectation(const View& view, const ThroughputModel& throughput_model, int32_t slot)
-      : view_(view), throughput_model_(throughput_model), slot_(slot), left_s_(work_left_us() * 1e-6) {
+      : view_(view),
+        throughput_model_(throughput_model),
+        slot_(slot),
+        left_s_(work_left_us() * 1e-6) {
     std::vector<OptimusRun> samples;
     for (const std::vector<int32_t>& tasks : sampled_sizes()) {
       OptimusRun sample = count(tasks);

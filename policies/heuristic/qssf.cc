@@ -46,7 +46,7 @@ class Qssf final : public Policy {
     std::sort(order.begin(), order.end());
     const int32_t tenants = config_.per_tenant ? view.num_tenants() : 0;
     std::vector<uint8_t> held_up(static_cast<size_t>(tenants) + 1, 0);  // last: no tenant
-    std::vector<int32_t> unplaceable;                                      // size classes
+    std::vector<int32_t> unplaceable;                                   // size classes
     for (const auto& [service_s, serial, slot] : order) {
       const int32_t t = tenants == 0 || view.tenant(slot) == kNone ? tenants : view.tenant(slot);
       if (held_up[static_cast<size_t>(t)] != 0) continue;
@@ -91,7 +91,8 @@ struct ByEstimate {
   static size_t bytes(const View& view) { return RollingEstimate::bytes(view); }
 
   struct Evaluator {
-    Evaluator(const ByEstimate&, const View& view, BumpAllocator& bump) : view(view), estimate(view, bump) {
+    Evaluator(const ByEstimate&, const View& view, BumpAllocator& bump)
+        : view(view), estimate(view, bump) {
       estimate.on_events(view);
     }
     double seconds(int32_t slot) const {

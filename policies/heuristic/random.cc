@@ -1,7 +1,7 @@
 // Waiting jobs in an order drawn at their arrival, skipping jobs that do not fit. Any policy with
 // some information should beat this floor.
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "policies/order.h"
 #include "policies/policy.h"
 

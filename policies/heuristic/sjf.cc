@@ -3,7 +3,7 @@
 
 #include "policies/order.h"
 #include "policies/policy.h"
-#include "policies/time_left.h"
+#include "policies/remaining_time.h"
 
 namespace yard {
 namespace {
@@ -27,7 +27,7 @@ class Sjf : public Policy {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
     push_waiting(view, ranked,
-                    [&](int32_t slot) { return RemainingTime::line(view, slot).at(view.now_us()); });
+                 [&](int32_t slot) { return RemainingTime::line(view, slot).at(view.now_us()); });
     start_in_order(view, ranked, placement_, draft);
   }
 
@@ -36,12 +36,12 @@ class Sjf : public Policy {
 };
 
 const PolicyRegistry::Add<Sjf<TrueRemaining>> kSjf{"sjf",
-                                              {.about = "shortest job first by true run time",
-                                               .source = "folklore",
-                                               .fidelity = "exact",
-                                               .level = Level::kOracle,
-                                               .servable = false,
-                                               .fields = describe<Config>}};
+                                                   {.about = "shortest job first by true run time",
+                                                    .source = "folklore",
+                                                    .fidelity = "exact",
+                                                    .level = Level::kOracle,
+                                                    .servable = false,
+                                                    .fields = describe<Config>}};
 
 const PolicyRegistry::Add<Sjf<LimitRemaining>> kSjfEstimate{
     "sjf-estimate",

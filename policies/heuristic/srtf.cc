@@ -1,7 +1,7 @@
 // Shortest remaining time first, preemptive: by the true run time (an oracle) or by the user's
 // limit.
 
-#include "policies/shortest_left.h"
+#include "policies/shortest_remaining.h"
 
 namespace yard {
 namespace {

@@ -26,7 +26,7 @@ struct BySize {
     }
     double seconds(int32_t slot) const {
       return predict_remaining(source.edges, view.attained_us(slot), kUnlimitedUs,
-                        survival.size_hazards(view, slot), survival.end_offsets(view, slot))
+                               survival.size_hazards(view, slot), survival.end_offsets(view, slot))
           .gittins_s;
     }
     const BySize& source;

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "env/sim/task_placer.h"
+#include "env/sim/placement/task_placer.h"
 #include "policies/policy.h"
 
 namespace yard {

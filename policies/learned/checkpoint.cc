@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/json_flaw.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/json_flaw.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/learned/onnx_model.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "policies/choices.h"
+#include "policies/decision_trace.h"
 
 namespace yard {
 namespace {
@@ -23,7 +23,7 @@ class Dispatcher final : public TracedPolicy {
   }
 
   void decide_traced(const View& view, Memory& memory, Draft& draft,
-                       DecisionTrace& choices) const override {
+                     DecisionTrace& choices) const override {
     choose(view, memory, draft, &choices);
   }
 
@@ -58,8 +58,9 @@ class Dispatcher final : public TracedPolicy {
     }
   }
 
-  static DecisionStep traced_step(const Observation& o, const std::array<float, Dispatch::kActions>& logits,
-                     int64_t best) {
+  static DecisionStep traced_step(const Observation& o,
+                                  const std::array<float, Dispatch::kActions>& logits,
+                                  int64_t best) {
     DecisionStep step;
     for (int32_t action = 0; action < Dispatch::kActions; ++action) {
       const auto a = static_cast<size_t>(action);
@@ -107,23 +108,24 @@ const LearnedRegistry::Add<DispatcherLoader> kDispatcher{"dispatcher", {}};
 }  // namespace
 
 nlohmann::ordered_json dispatch_json(const DispatchConfig& task) {
-  nlohmann::ordered_json out = {{"name", "dispatch"},
-                                {"placement", kPlacementRuleNames[static_cast<size_t>(task.placement)]},
-                                {"preempt", task.preempt},
-                                {"gpu_exponent", task.gpu_exponent},
-                                {"margin_log2", task.margin_log2},
-                                {"shrink", task.shrink},
-                                {"sibling_prior", task.sibling_prior},
-                                {"spread", task.run_times.job},
-                                {"spread_batch", task.run_times.batch},
-                                {"spread_user", task.run_times.user},
-                                {"quantum_us", task.quantum_us},
-                                {"tick_us", task.tick_us},
-                                {"held_rows", task.held_rows},
-                                {"waiting_rows", task.waiting_rows},
-                                {"prior_gap", task.prior_gap},
-                                {"prior_slope", task.prior_slope},
-                                {"prior_other", task.prior_other}};
+  nlohmann::ordered_json out = {
+      {"name", "dispatch"},
+      {"placement", kPlacementRuleNames[static_cast<size_t>(task.placement)]},
+      {"preempt", task.preempt},
+      {"gpu_exponent", task.gpu_exponent},
+      {"margin_log2", task.margin_log2},
+      {"shrink", task.shrink},
+      {"sibling_prior", task.sibling_prior},
+      {"spread", task.run_times.job},
+      {"spread_batch", task.run_times.batch},
+      {"spread_user", task.run_times.user},
+      {"quantum_us", task.quantum_us},
+      {"tick_us", task.tick_us},
+      {"held_rows", task.held_rows},
+      {"waiting_rows", task.waiting_rows},
+      {"prior_gap", task.prior_gap},
+      {"prior_slope", task.prior_slope},
+      {"prior_other", task.prior_other}};
   if (task.index == DispatchIndex::kRemaining) return out;  // the default index is not written
   out["index"] = kDispatchIndexNames[static_cast<size_t>(task.index)];
   out["limit_1_gpu_s"] = task.limit_1_gpu_s;

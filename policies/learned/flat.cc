@@ -6,7 +6,7 @@
 //   scores = W3 relu(W2 relu(W1 x + b1) + b2) + b3             (J + 1)
 // W1 is stored by row position, and apart for the cluster, so that absent rows cost nothing (as in
 // "DeepRM", Mao et al., HotNets 2016, whose slots are positions of waiting jobs). The critic is one
-// more output of the last layer. agents/flat_net.cc is the same network for training.
+// more output of the last layer. agents/networks/flat_net.cc is the same network for training.
 #include "policies/learned/layers.h"
 
 namespace yard {
@@ -30,7 +30,7 @@ class Flat final : public NativeNetwork {
   }
 
   std::optional<OnnxScores> export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
-                                  const OnnxGraph::Value& cluster) const override {
+                                        const OnnxGraph::Value& cluster) const override {
     // Fills the window with rows of zeros.
     const int64_t window = shape_.rows, f = shape_.row_features;
     const auto zeros = g.add("ConstantOfShape", {g.integers({window, f})});
@@ -40,7 +40,7 @@ class Flat final : public NativeNetwork {
         g.add("Gemm", {g.reshape(filled, {1, window * f}), g.weight("window.rows"), context}));
     const auto all = g.reshape(g.mlp(x, "trunk", 2), {window + 1});
     return OnnxScores{g.slice(all, g.integers({0}), g.count(rows)),
-                       g.slice(all, g.integers({window}), g.integers({window + 1}))};
+                      g.slice(all, g.integers({window}), g.integers({window + 1}))};
   }
 
   Settings settings() const override { return with_hidden(window_.hidden()); }

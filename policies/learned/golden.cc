@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 

@@ -1,6 +1,6 @@
 #include "policies/learned/job_scorer.h"
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 
 namespace yard {
 namespace {
@@ -71,7 +71,7 @@ void JobScorer::forward(const Observation& o, std::span<float> logits) const {
 }
 
 std::optional<OnnxScores> JobScorer::export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
-                                           const OnnxGraph::Value& cluster) const {
+                                                 const OnnxGraph::Value& cluster) const {
   const auto context = g.linear(cluster, "w1_cluster", g.weight("b1"));
   auto h = g.relu(g.linear(rows, "w1_job", context));
   h = g.relu(g.linear(h, "w2", g.weight("b2")));

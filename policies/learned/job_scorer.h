@@ -1,6 +1,6 @@
 // The network `job-scorer` without LibTorch. One small net scores every job, so neither queue
-// length nor cluster size is built in; only existing rows are computed. agents/job_scorer_net.cc is
-// the same network for training.
+// length nor cluster size is built in; only existing rows are computed.
+// agents/networks/job_scorer_net.cc is the same network for training.
 //
 //   x_j = [job features j, cluster features]                           standardised
 //   h_j = relu(W2 relu(W1 x_j + b1) + b2)           score of job j = w3 h_j + b3
@@ -20,7 +20,7 @@ class JobScorer final : public NativeNetwork {
   void forward(const Observation& observation, std::span<float> logits) const override;
   Settings settings() const override;
   std::optional<OnnxScores> export_onnx(OnnxGraph& graph, const OnnxGraph::Value& rows,
-                                  const OnnxGraph::Value& cluster) const override;
+                                        const OnnxGraph::Value& cluster) const override;
 
  private:
   TaskShape shape_;

@@ -4,7 +4,8 @@
 //   x_j = [job features j, cluster features]                                    standardised
 //   score of job j = K(x_j), layers of 32, 16, 8, 1;     score of doing nothing = u cluster + b
 // (Zhang et al., "RLScheduler", SC 2020, figure 5; it has no action that does nothing.) The critic
-// is another net over all rows by position. agents/kernel_net.cc is the same network for training.
+// is another net over all rows by position. agents/networks/kernel_net.cc is the same network for
+// training.
 #include "policies/learned/layers.h"
 
 namespace yard {
@@ -29,9 +30,9 @@ class Kernel final : public NativeNetwork {
   }
 
   std::optional<OnnxScores> export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
-                                  const OnnxGraph::Value& cluster) const override {
+                                        const OnnxGraph::Value& cluster) const override {
     return OnnxScores{g.mlp(g.append_to_rows(rows, cluster), "kernel", 4),
-                       g.mlp(cluster, "nothing", 1)};
+                      g.mlp(cluster, "nothing", 1)};
   }
 
   Settings settings() const override { return {}; }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/base/error.h"
-#include "env/base/json_flaw.h"
+#include "env/base/core/error.h"
+#include "env/base/text/json_flaw.h"
 #include "policies/learned/row_agent.h"
 #include "policies/learned/untrained.h"
 

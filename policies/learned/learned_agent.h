@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/registry.h"
-#include "env/base/text.h"
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 #include "env/task/observation.h"
 #include "policies/learned/checkpoint.h"
 #include "policies/learned/native_network.h"
@@ -66,7 +66,8 @@ class TaskReader {
     const auto value = json_.at(name).get<T>();
     if (value >= min_value && value <= max_value) return value;
     throw InputError(std::string("task.") + name,
-                     "in [" + shortest(min_value) + ", " + shortest(max_value) + "]", json_.at(name).dump());
+                     "in [" + shortest(min_value) + ", " + shortest(max_value) + "]",
+                     json_.at(name).dump());
   }
 
  private:

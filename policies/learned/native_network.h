@@ -9,14 +9,14 @@
 #include <span>
 #include <string>
 
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
 #include "env/task/observation.h"
 #include "policies/learned/onnx_graph.h"
 #include "policies/learned/tensors.h"
 
 namespace yard {
 
-constexpr int64_t kMaxHidden = 1024;   // largest number of units of a layer
+constexpr int64_t kMaxHidden = 1024;    // largest number of units of a layer
 constexpr float kLayerNormEps = 1e-5F;  // added to the variance
 
 // Arguments for the construction of a network; not kept afterwards.
@@ -47,7 +47,7 @@ class NativeNetwork {
   // Draws the scores that forward() adds to the prior, as ONNX operators over standardised rows (R,
   // F) and cluster (1, C). Returns nothing by default: its checkpoints have no model.onnx.
   virtual std::optional<OnnxScores> export_onnx(OnnxGraph&, const OnnxGraph::Value& /*rows*/,
-                                          const OnnxGraph::Value& /*cluster*/) const {
+                                                const OnnxGraph::Value& /*cluster*/) const {
     return std::nullopt;
   }
 };

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 namespace {

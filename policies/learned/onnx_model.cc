@@ -21,10 +21,10 @@ std::string onnx_of(const Checkpoint& checkpoint) {
   const auto rows = graph.input("rows", {"R", shape.row_features});
   const auto cluster = graph.input("cluster", {shape.cluster_features});
   const auto prior = graph.input("prior", {"R + 1"});
-  const auto scores =
-      network_of(checkpoint, "model.safetensors")
-          ->export_onnx(graph, standardise(graph, rows, "job"),
-                 graph.reshape(standardise(graph, cluster, "cluster"), {1, shape.cluster_features}));
+  const auto scores = network_of(checkpoint, "model.safetensors")
+                          ->export_onnx(graph, standardise(graph, rows, "job"),
+                                        graph.reshape(standardise(graph, cluster, "cluster"),
+                                                      {1, shape.cluster_features}));
   if (!scores) return "";
   const auto all =
       graph.concat(graph.reshape(scores->rows, {-1}), graph.reshape(scores->nothing, {-1}), 0);

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "env/base/error.h"
-#include "env/base/nearest.h"
+#include "env/base/core/error.h"
+#include "env/base/text/nearest_name.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/learned/untrained.h"
 

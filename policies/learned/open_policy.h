@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "env/base/settings.h"
+#include "env/base/config/settings.h"
 #include "policies/policy.h"
 
 namespace yard {

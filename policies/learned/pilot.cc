@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "env/base/rng.h"
-#include "policies/choices.h"
+#include "env/base/core/rng.h"
+#include "policies/decision_trace.h"
 #include "policies/joint.h"
 
 namespace yard {
@@ -40,7 +40,7 @@ class Pilot final : public TracedPolicy {
   }
 
   void decide_traced(const View& view, Memory& memory, Draft& draft,
-                       DecisionTrace& choices) const override {
+                     DecisionTrace& choices) const override {
     if (net_ && task_.temperature > 0) choices.sample_key = static_cast<uint64_t>(view.now_us());
     choose(view, memory, draft, &choices);
   }
@@ -94,7 +94,7 @@ class Pilot final : public TracedPolicy {
 
   // Records the options of one job: their logits, not their placements.
   DecisionStep traced_step(const Joint& joint, const std::array<float, JointTask::kActions>& logits,
-              int32_t action) const {
+                           int32_t action) const {
     DecisionStep step;
     for (int32_t a = 0; a < JointTask::kActions; ++a) {
       const float logit = logits[static_cast<size_t>(a)];
@@ -112,7 +112,7 @@ class Pilot final : public TracedPolicy {
   // Samples from the tempered distribution. The key consists of the time, the job's submission and
   // the number of the question, so that the same request has the same answer.
   int32_t sample(const View& view, const Joint& joint,
-               const std::array<float, JointTask::kActions>& logits) const {
+                 const std::array<float, JointTask::kActions>& logits) const {
     double sum = 0;
     const Weights weight = weights(logits, sum);
     Rng rng = Rng(kSampleSeed)

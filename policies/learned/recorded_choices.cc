@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 
 namespace yard {
 namespace {

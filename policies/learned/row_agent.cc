@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policies/choices.h"
+#include "policies/decision_trace.h"
 
 namespace yard {
 namespace {
@@ -23,7 +23,7 @@ class RowPolicy final : public TracedPolicy {
   }
 
   void decide_traced(const View& view, Memory& memory, Draft& draft,
-                       DecisionTrace& choices) const override {
+                     DecisionTrace& choices) const override {
     choose(view, memory, draft, &choices);
   }
 
@@ -61,13 +61,14 @@ class RowPolicy final : public TracedPolicy {
     task_->commit(view, own, draft);
   }
 
-  static DecisionStep traced_step(const Observation& o, const TaskShape& shape, const std::vector<float>& logits,
-                     int32_t best) {
+  static DecisionStep traced_step(const Observation& o, const TaskShape& shape,
+                                  const std::vector<float>& logits, int32_t best) {
     DecisionStep step;
     for (int32_t a = 0; a < shape.actions(); ++a) {
       if (o.mask[a] == 0) continue;
       if (a == best) step.chosen = static_cast<int32_t>(step.options.size());
-      step.options.push_back({a == shape.rows ? kNone : o.slots[a], logits[static_cast<size_t>(a)]});
+      step.options.push_back(
+          {a == shape.rows ? kNone : o.slots[a], logits[static_cast<size_t>(a)]});
     }
     return step;
   }

@@ -6,7 +6,8 @@
 //   z = sum_j softmax_j (s . o_j / sqrt H) o_j;  score of doing nothing = M([z, cluster features])
 // N(x) = (x - mean) / sd over the H numbers of a row (Lee et al., "Set Transformer", ICML 2019: one
 // self-attention block and pooling by attention, with one head; N has no weights). The critic pools
-// rows of its own in the same way. agents/set_transformer_net.cc is the same network for training.
+// rows of its own in the same way. agents/networks/set_transformer_net.cc is the same network for
+// training.
 #include <cmath>
 
 #include "policies/learned/layers.h"
@@ -66,7 +67,7 @@ class SetTransformer final : public NativeNetwork {
   }
 
   std::optional<OnnxScores> export_onnx(OnnxGraph& g, const OnnxGraph::Value& rows,
-                                  const OnnxGraph::Value& cluster) const override {
+                                        const OnnxGraph::Value& cluster) const override {
     const int64_t h = seed_.size();
     const float scale = 1 / std::sqrt(static_cast<float>(h));
     const auto ones = g.constant({{h}, std::vector<float>(static_cast<size_t>(h), 1.0F)});
@@ -75,7 +76,7 @@ class SetTransformer final : public NativeNetwork {
     };
     const auto e = g.relu(g.mlp(g.append_to_rows(rows, cluster), "embed", 1));
     const auto attention_logits = g.add("Gemm", {g.linear(e, "query", ""), g.linear(e, "key", "")},
-                            {{"alpha", scale}, {"transB", int64_t{1}}});
+                                        {{"alpha", scale}, {"transB", int64_t{1}}});
     const auto attended = g.add("MatMul", {g.add("Softmax", {attention_logits}), e});
     const auto u = layer_norm(g.add("Add", {e, g.linear(attended, "mix", "")}));
     const auto all = layer_norm(g.add("Add", {u, g.relu(g.mlp(u, "widen", 1))}));
@@ -83,7 +84,7 @@ class SetTransformer final : public NativeNetwork {
         g.add("Mul", {g.add("MatMul", {all, g.weight("seed")}), g.constant({{}, {scale}})});
     const auto pooled = g.add("MatMul", {g.add("Softmax", {pooling_logits}), all});
     return OnnxScores{g.mlp(all, "score", 1),
-                       g.mlp(g.concat(g.reshape(pooled, {1, h}), cluster, 1), "nothing", 2)};
+                      g.mlp(g.concat(g.reshape(pooled, {1, h}), cluster, 1), "nothing", 2)};
   }
 
   Settings settings() const override { return with_hidden(seed_.size()); }

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "env/base/error.h"
-#include "env/base/json_flaw.h"
+#include "env/base/core/error.h"
+#include "env/base/text/json_flaw.h"
 
 namespace yard {
 

@@ -1,6 +1,6 @@
 #include "policies/learned/untrained.h"
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "policies/learned/layers.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/learned/pilot.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "agents/agent.h"
-#include "agents/worlds.h"
+#include "agents/rollout/vector_env.h"
+#include "agents/train/agent.h"
 #include "env/task/row_task.h"
-#include "env/trace/servers.h"
+#include "env/trace/generators/servers.h"
 #include "policies/policy.h"
 #include "tests/agents/problems.h"
 #include "tests/support/worlds.h"
@@ -82,7 +82,8 @@ TEST(Dl2, IsPaidForProgressWhateverStops) {
   const Scene scene(load_cluster("servers-6"),
                     generate_servers(p, {.seed = 5, .cluster_gpus = 12}));
   const auto worlds = worlds_of(scene, 30);
-  const double paid = play(*worlds, [](const Observations& observations) { return observations.expert_action[0]; });
+  const double paid =
+      play(*worlds, [](const Observations& observations) { return observations.expert_action[0]; });
   EXPECT_NEAR(paid, 30, 1e-4) << "rewards are floats";
 }
 
@@ -98,7 +99,8 @@ TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {
   }
 }
 
-// What it exploration_mask at once an only job has so many workers and servers more than one of each.
+// What it exploration_mask at once an only job has so many workers and servers more than one of
+// each.
 std::vector<int32_t> hints_after(int workers, int servers) {
   const Scene scene = servers_scene(1);
   const auto worlds = make_agent("dl2", {})->worlds(

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/sim/in_place_of.h"
+#include "env/scheduling/preempt_to_start.h"
 #include "env/task/row_task.h"
 
 namespace yard {

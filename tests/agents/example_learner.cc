@@ -1,8 +1,8 @@
 // Learner `reinforce`: the plainest policy gradient, against other worlds that play the same jobs.
 //   L = -A log pi(a | s)
 // (Williams, "Simple statistical gradient-following algorithms", 1992)
-#include "agents/choices.h"
-#include "agents/learner.h"
+#include "agents/learners/learner.h"
+#include "agents/networks/action_distribution.h"
 
 namespace yard {
 namespace {

@@ -1,5 +1,5 @@
-// Exploring by exploration_mask: how often what is tried, what is noted of it, that learning is none the worse
-// for a bad hint, and that a good one leads where the policy alone does not go.
+// Exploring by exploration_mask: how often what is tried, what is noted of it, that learning is
+// none the worse for a bad hint, and that a good one leads where the policy alone does not go.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,13 +22,15 @@ TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
   std::vector<float> log_pi;
   for (const double p : pi) log_pi.push_back(static_cast<float>(std::log(std::max(p, 1e-30))));
   const std::vector<uint8_t> mask = {1, 1, 1, 0, 0, 0, 0}, none(7, 0),
-                             beyond = {0, 0, 0, 1, 0, 0, 1}, exploration_mask = {0, 1, 1, 1, 0, 0, 1};
+                             beyond = {0, 0, 0, 1, 0, 0, 1},
+                             exploration_mask = {0, 1, 1, 1, 0, 0, 1};
   struct Case {
     const uint8_t* exploration_mask;
     std::vector<double> mu;
   };
-  for (const Case& c : {Case{exploration_mask.data(), {0.7 * 0.6, 0.7 * 0.3 + 0.15, 0.7 * 0.1 + 0.15, 0, 0}},
-                        Case{none.data(), pi}, Case{beyond.data(), pi}, Case{nullptr, pi}}) {
+  for (const Case& c :
+       {Case{exploration_mask.data(), {0.7 * 0.6, 0.7 * 0.3 + 0.15, 0.7 * 0.1 + 0.15, 0, 0}},
+        Case{none.data(), pi}, Case{beyond.data(), pi}, Case{nullptr, pi}}) {
     const ActionDistribution options{log_pi, mask.data(), 6, c.exploration_mask};
     const auto learner = exploring("0.3");
     constexpr int kDraws = 100'000;
@@ -63,8 +65,9 @@ TEST(Explore, NoneChangesNothing) {
 }
 
 TEST(Explore, ExperienceHasBothProbabilities) {
-  const Table bandit = {
-      .moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}, .prior = {2, 0, 0}, .exploration_mask = {1}};
+  const Table bandit = {.moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}},
+                        .prior = {2, 0, 0},
+                        .exploration_mask = {1}};
   Lesson lesson(bandit, "ppo", {"steps=400", "explore=0.4"}, {.worlds = 50}, {}, 1);
   lesson.collector().collect(0, nullptr);
   const Rollout& r = lesson.collector().rollout();
@@ -126,7 +129,8 @@ TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
 
 // What is tried often because it is hinted at is not thought better for it.
 TEST_P(EveryExplorer, LearnsThatAHintIsBad) {
-  const Table bandit = {.moves = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}}, .exploration_mask = {2}};
+  const Table bandit = {.moves = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}},
+                        .exploration_mask = {2}};
   Lesson lesson(bandit, GetParam(), settings_for(GetParam(), "0.5"), {.worlds = 64, .group = 8},
                 steady(), 1e9);
   lesson.learn(60);

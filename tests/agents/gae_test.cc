@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "agents/returns.h"
-#include "agents/task_worlds.h"
+#include "agents/learners/returns.h"
+#include "agents/rollout/task_vector_env.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {

@@ -5,11 +5,11 @@
 #include <functional>
 #include <utility>
 
-#include "agents/agent.h"
-#include "agents/worlds.h"
-#include "env/sim/task_placer.h"
+#include "agents/rollout/vector_env.h"
+#include "agents/train/agent.h"
+#include "env/sim/placement/task_placer.h"
 #include "env/task/row_task.h"
-#include "env/trace/servers.h"
+#include "env/trace/generators/servers.h"
 #include "policies/policy.h"
 #include "tests/agents/problems.h"
 #include "tests/support/worlds.h"
@@ -150,7 +150,8 @@ TEST(Harmony, NobodyWaitsForEver) {
     for (int step = 0; !worlds->is_done(0); ++step) {
       ASSERT_LT(step, 100'000);
       const Observations observations = worlds->observations();
-      const auto drawn = static_cast<int32_t>(rng.below(static_cast<uint32_t>(observations.rows[0])));
+      const auto drawn =
+          static_cast<int32_t>(rng.below(static_cast<uint32_t>(observations.rows[0])));
       worlds->step(std::vector<int32_t>{random ? drawn : observations.expert_action[0]});
     }
     EXPECT_EQ(worlds->take_mean_jcts_s().size(), 1u);
@@ -180,8 +181,11 @@ TEST(Harmony, HintsAtPackingAndBalancing) {
   const Scene scene(load_cluster("servers-6"), jobs, no_costs());
   const auto worlds =
       make_agent("harmony", {})
-          ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                   {.worlds = 1, .episode_jobs = 3, .wait_at_end = true, .exploration_mask = true, .seed = 4});
+          ->worlds({{scene.fixed(), &scene.workload(), 1}}, {.worlds = 1,
+                                                             .episode_jobs = 3,
+                                                             .wait_at_end = true,
+                                                             .exploration_mask = true,
+                                                             .seed = 4});
   worlds->reset();
   using Rows = std::vector<int32_t>;
   const auto step = [&](int32_t action) { worlds->step(std::vector<int32_t>{action}); };

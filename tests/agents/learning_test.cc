@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "tests/agents/problems.h"
 
 namespace yard::testing {
@@ -153,12 +153,14 @@ TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
   EXPECT_LT(learned.size(), lesson.collector().rollout().world.size());
 }
 
-// A expert_action that does one thing in 70 % and another in 30 % is learned as such: the likelihood has
-// its maximum at the frequencies.
+// A expert_action that does one thing in 70 % and another in 30 % is learned as such: the
+// likelihood has its maximum at the frequencies.
 TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
   Table table = {
       .moves = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}}, {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
-  table.expert_action = [](int state, Rng& rng) { return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1; };
+  table.expert_action = [](int state, Rng& rng) {
+    return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1;
+  };
   OptimizerConfig optimizer_config = steady();
   optimizer_config.minibatch = 100'000;
   Lesson lesson(table, "clone", {}, {.worlds = 2000}, optimizer_config, 1);
@@ -199,7 +201,8 @@ TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
   const auto balance = [&](double p) {
     return std::log(p / (1 - p)) - teacher_logit - 1 / (b * std::sqrt(p * (1 - p)));
   };
-  double low = 0.12, high = 0.5;  // from the expert_action's own probability up to the first balance
+  double low = 0.12,
+         high = 0.5;  // from the expert_action's own probability up to the first balance
   ASSERT_LT(balance(low), 0);
   ASSERT_GT(balance(high), 0);
   for (int i = 0; i < 60; ++i) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agents/agent.h"
-#include "agents/worlds.h"
+#include "agents/rollout/vector_env.h"
+#include "agents/train/agent.h"
 #include "env/task/row_task.h"
-#include "env/trace/rings.h"
+#include "env/trace/generators/rings.h"
 #include "policies/memory.h"
 #include "policies/policy.h"
 #include "tests/agents/problems.h"
@@ -53,7 +53,8 @@ class Drawing final : public Policy {
       const int32_t slot = slots[static_cast<size_t>(action)];
       EXPECT_EQ(mask.back(), 0) << "who fits starts";
       EXPECT_EQ(std::ranges::count(exploration_mask, 1), 1) << "where the model is least sure";
-      const auto explorable = static_cast<int32_t>(std::ranges::max_element(exploration_mask) - exploration_mask.begin());
+      const auto explorable = static_cast<int32_t>(std::ranges::max_element(exploration_mask) -
+                                                   exploration_mask.begin());
       for (int32_t r = 0; r < o.choices; ++r) {
         EXPECT_LE(row(r)[kVariance], row(explorable)[kVariance]);
         told_ += row(r)[kPredicted] != 0 || row(r)[kVariance] != 0;

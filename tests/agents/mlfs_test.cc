@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "agents/agent.h"
-#include "agents/worlds.h"
-#include "env/trace/curves.h"
+#include "agents/rollout/vector_env.h"
+#include "agents/train/agent.h"
+#include "env/trace/profiles/training_curves.h"
 #include "tests/agents/problems.h"
 #include "tests/support/worlds.h"
 

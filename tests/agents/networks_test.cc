@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "agents/choices.h"
-#include "agents/network.h"
-#include "agents/torch_difference.h"
+#include "agents/networks/action_distribution.h"
+#include "agents/networks/network.h"
+#include "agents/verify/torch_difference.h"
 #include "policies/learned/learned_agent.h"
 #include "tests/agents/stirred.h"
 #include "tests/support/worlds.h"

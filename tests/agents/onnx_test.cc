@@ -8,7 +8,7 @@
 #include <cstring>
 #include <set>
 
-#include "agents/onnx_difference.h"
+#include "agents/verify/onnx_difference.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/learned/onnx_model.h"
 #include "tests/agents/stirred.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "agents/choices.h"
-#include "agents/descent.h"
-#include "agents/task_worlds.h"
+#include "agents/networks/action_distribution.h"
+#include "agents/rollout/task_vector_env.h"
+#include "agents/train/minibatch_optimizer.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/worlds.h"
 
@@ -47,8 +47,8 @@ class Bandit : public ::testing::Test {
   // One update by learner `name` on a network of its own.
   UpdateStats update(const char* name, double progress = 0) {
     MinibatchOptimizer minibatch_optimizer(*net_, config_, threads_, *ranks_);
-    return minibatch_optimizer.update(*LearnerRegistry::make(name, {}), rollout_, returns_, order_, progress,
-                          Rng{1});
+    return minibatch_optimizer.update(*LearnerRegistry::make(name, {}), rollout_, returns_, order_,
+                                      progress, Rng{1});
   }
 
   std::vector<float> probabilities() {

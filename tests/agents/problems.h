@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "agents/collector.h"
-#include "agents/descent.h"
+#include "agents/train/collector.h"
+#include "agents/train/minibatch_optimizer.h"
 
 namespace yard::testing {
 
@@ -23,11 +23,12 @@ struct Move {
 // Every world begins in state 0. Rows are actions, told apart by one-hot features; the action
 // "nothing" is illegal.
 struct Table {
-  std::vector<std::vector<Move>> moves;                   // [state][action]
-  std::function<int(int state, Rng&)> expert_action = nullptr;  // suggests; nullptr: the first action
-  std::vector<double> prior = {};                         // (actions) logits; empty: zeros
-  int max_decisions = 0;                                  // an episode is cut off; 0: never
-  std::vector<int> exploration_mask = {};                            // actions, in every state
+  std::vector<std::vector<Move>> moves;  // [state][action]
+  std::function<int(int state, Rng&)> expert_action =
+      nullptr;                             // suggests; nullptr: the first action
+  std::vector<double> prior = {};          // (actions) logits; empty: zeros
+  int max_decisions = 0;                   // an episode is cut off; 0: never
+  std::vector<int> exploration_mask = {};  // actions, in every state
 };
 
 class TableWorlds final : public VectorEnv {
@@ -61,7 +62,7 @@ class TableWorlds final : public VectorEnv {
   }
   int count() const override { return options_.worlds; }
   Observations observations() const override {
-    return {jobs_, cluster_, mask_,       prior_,         rows_, expert_action_, reward_,
+    return {jobs_, cluster_, mask_,       prior_,         rows_, expert_action_,   reward_,
             dt_s_, ending_,  final_jobs_, final_cluster_, rows_, exploration_mask_};
   }
 
@@ -71,7 +72,9 @@ class TableWorlds final : public VectorEnv {
   }
   int env_specs() const override { return static_cast<int>(env_specs_.size()); }
   void select_env_spec(int env_spec) override { only_ = env_spec; }
-  bool is_done(int world) const override { return worlds_[static_cast<size_t>(world)].is_done != 0; }
+  bool is_done(int world) const override {
+    return worlds_[static_cast<size_t>(world)].is_done != 0;
+  }
   double elapsed_s(int world) const override {
     return worlds_[static_cast<size_t>(world)].elapsed_s;
   }
@@ -154,7 +157,8 @@ class TableWorlds final : public VectorEnv {
       if (options_.exploration_mask) exploration_mask_[n * (rows + 1) + static_cast<size_t>(a)] = 1;
     }
     Rng rng = lots(n).split(static_cast<uint64_t>(w.asked++));
-    expert_action_[n] = table.expert_action ? table.expert_action(static_cast<int>(w.state), rng) : 0;
+    expert_action_[n] =
+        table.expert_action ? table.expert_action(static_cast<int>(w.state), rng) : 0;
   }
 
   void copy_final(size_t n) {
@@ -216,10 +220,10 @@ class Lesson {
       const Returns returns =
           learner_->judge({collector_.rollout(), last, options_.worlds, options_.group, horizon_s_,
                            1, *ranks_, *network_, *follower_, threads_, rng.split(0)});
-      const UpdateStats stats =
-          minibatch_optimizer_.update(*learner_, collector_.rollout(), returns,
-                          returns.drawn.empty() ? collector_.samples_to_learn() : returns.drawn,
-                          static_cast<double>(u) / updates, rng);
+      const UpdateStats stats = minibatch_optimizer_.update(
+          *learner_, collector_.rollout(), returns,
+          returns.drawn.empty() ? collector_.samples_to_learn() : returns.drawn,
+          static_cast<double>(u) / updates, rng);
       YARD_CHECK(stats.non_finite.empty(), stats.non_finite);
       torch::NoGradGuard no_grad;
       auto mean = follower_->parameters();
@@ -267,7 +271,8 @@ class Lesson {
     b.cluster = torch::zeros({1, s.cluster_features});
     b.cluster[0][state] = 1;
     b.prior =
-        torch::from_blob(const_cast<float*>(worlds_.observations().prior.data()), {s.actions()}).clone();
+        torch::from_blob(const_cast<float*>(worlds_.observations().prior.data()), {s.actions()})
+            .clone();
     return b;
   }
 

@@ -1,11 +1,11 @@
 // Products against loops, however their matrices are transposed, of any size, also none.
-#include "agents/products.h"
+#include "agents/kernels/products.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 
 namespace yard {
 namespace {

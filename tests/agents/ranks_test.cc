@@ -6,9 +6,9 @@
 #include <map>
 #include <thread>
 
-#include "agents/connect.h"
-#include "agents/trainer.h"
-#include "env/base/error.h"
+#include "agents/ranks/connect.h"
+#include "agents/train/trainer.h"
+#include "env/base/core/error.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
 

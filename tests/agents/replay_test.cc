@@ -1,12 +1,12 @@
 // What a replay keeps, and what came of the decisions drawn from it, against a walk by hand.
-#include "agents/replay.h"
+#include "agents/learners/replay.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "tests/agents/problems.h"
 
 namespace yard::testing {
@@ -136,7 +136,7 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
       ++times[sample];
       const NStepReturn& got = drawn.n_step_return[d];
       const NStepReturn expected = by_hand(rollout, static_cast<int>(sample % 2),
-                                     static_cast<int>(sample / 2), kEach, n_step, kHorizon_s);
+                                           static_cast<int>(sample / 2), kEach, n_step, kHorizon_s);
       EXPECT_NEAR(got.reward, expected.reward, 1e-9 * std::abs(expected.reward));
       EXPECT_NEAR(got.discount, expected.discount, 1e-12);
       EXPECT_EQ(got.next, expected.next);
@@ -144,8 +144,8 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
       EXPECT_NEAR(returns.target[static_cast<size_t>(sample)], got.reward + got.discount * then,
                   1e-3);
     }
-    // All but the newest of each world and the last of the episode that was keep_first off, about as
-    // often: 59 of them, 34 times each, within five standard deviations.
+    // All but the newest of each world and the last of the episode that was keep_first off, about
+    // as often: 59 of them, 34 times each, within five standard deviations.
     EXPECT_EQ(times.size(), 59u);
     EXPECT_EQ(times.count(60) + times.count(61) + times.count(38), 0u);
     for (const auto& [sample, n] : times) EXPECT_NEAR(n, 33.9, 29) << sample;

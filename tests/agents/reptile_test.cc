@@ -1,6 +1,6 @@
 // Meta-learning: a task is a training like any other, a state has all of it, and what many tasks
 // leave learns one of their kind from a few episodes.
-#include "agents/reptile.h"
+#include "agents/train/reptile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <set>
 
-#include "agents/trainer.h"
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "agents/train/trainer.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
 

@@ -1,5 +1,5 @@
 // How samples are cut into parts for threads.
-#include "agents/rollout.h"
+#include "agents/rollout/rollout.h"
 
 #include <gtest/gtest.h>
 

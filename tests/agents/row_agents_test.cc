@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <map>
 
-#include "agents/agent.h"
-#include "agents/task_worlds.h"
-#include "agents/torch_difference.h"
-#include "agents/trainer.h"
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "agents/rollout/task_vector_env.h"
+#include "agents/train/agent.h"
+#include "agents/train/trainer.h"
+#include "agents/verify/torch_difference.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "env/task/row_task.h"
-#include "env/trace/servers.h"
+#include "env/trace/generators/servers.h"
 #include "policies/learned/learned_agent.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
@@ -38,7 +38,8 @@ Scene busy_scene() {
   return Scene("4x8", jobs);
 }
 
-std::unique_ptr<VectorEnv> worlds_of(const std::string& agent, const Scene& scene, int max_decisions) {
+std::unique_ptr<VectorEnv> worlds_of(const std::string& agent, const Scene& scene,
+                                     int max_decisions) {
   return make_agent(agent, {})->worlds({{scene.fixed(), &scene.workload(), 1}},
                                        {.worlds = kWorlds,
                                         .episode_jobs = 30,
@@ -90,7 +91,8 @@ TEST_P(EveryRowAgent, ShowsWhatIsThereAndSuggestsWhatIsLegal) {
         ASSERT_TRUE(f == 0 || i < rows * size_t(shape.row_features));
       }
       for (size_t action = 0; action < size_t(shape.actions()); ++action) {
-        ASSERT_EQ(observations.prior[a + action] <= kMaskedLogit / 2, observations.mask[a + action] == 0);
+        ASSERT_EQ(observations.prior[a + action] <= kMaskedLogit / 2,
+                  observations.mask[a + action] == 0);
       }
     }
     if (!any) break;
@@ -111,10 +113,15 @@ TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
     ASSERT_EQ(random_actions(*other, step), actions);
     worlds->step(actions);
     other->step(actions);
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().jobs, other->observations().jobs)) << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().cluster, other->observations().cluster)) << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().reward, other->observations().reward)) << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().exploration_mask, other->observations().exploration_mask)) << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().jobs, other->observations().jobs))
+        << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().cluster, other->observations().cluster))
+        << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().reward, other->observations().reward))
+        << step;
+    ASSERT_TRUE(std::ranges::equal(worlds->observations().exploration_mask,
+                                   other->observations().exploration_mask))
+        << step;
   }
 }
 
@@ -259,7 +266,8 @@ TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
   EXPECT_EQ(learned_agent(read.agent)->info(read).level, RowTasks::info(GetParam()).level);
 }
 
-// Whatever explores by what it exploration_mask at, and however many threads do, trainings stay exact.
+// Whatever explores by what it exploration_mask at, and however many threads do, trainings stay
+// exact.
 TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
   const Scene scene = busy_scene();
   for (const char* learner : {"ppo", "actor-critic"}) {

@@ -1,6 +1,6 @@
 // Layers over rows against the same in LibTorch's own operations: what comes out, and the gradient
 // of everything that is learned.
-#include "agents/row_layers.h"
+#include "agents/kernels/row_layers.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "agents/agent.h"
-#include "agents/worlds.h"
+#include "agents/rollout/vector_env.h"
+#include "agents/train/agent.h"
 #include "tests/agents/problems.h"
 #include "tests/support/futures.h"
 #include "tests/support/worlds.h"

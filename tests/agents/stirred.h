@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/network.h"
+#include "agents/networks/network.h"
 #include "tests/support/checkpoints.h"
 
 namespace yard::testing {

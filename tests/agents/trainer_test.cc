@@ -1,6 +1,6 @@
 // The loop as a whole: from a start that is wrong to an optimum that is known, resumed as if it had
 // never stopped, and stopped with a reason when it comes apart.
-#include "agents/trainer.h"
+#include "agents/train/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 #include <limits>
 #include <numeric>
 
-#include "agents/agent.h"
-#include "agents/task_worlds.h"
-#include "agents/torch_difference.h"
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "agents/rollout/task_vector_env.h"
+#include "agents/train/agent.h"
+#include "agents/verify/torch_difference.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "policies/learned/untrained.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
@@ -168,8 +168,8 @@ TEST(Trainer, ThreadsChangeNoWeight) {
 TEST(Reward, SumsToMinusTheTotalCompletionTime) {
   const Scene scene("2x8", busy_jobs(60));
   TaskVectorEnv<Dispatch> worlds({{scene.fixed(), &scene.workload(), 1}},
-                              {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
-                              {});
+                                 {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
+                                 {});
   worlds.reset();
   std::vector<double> paid(6, 0.0);
   for (uint64_t step = 0; step < 100'000; ++step) {
@@ -421,10 +421,11 @@ TEST(Trainer, StopsWhereItIsAskedToAndGoesOn) {
 // On a table, so that what the worlds pay can be anything.
 std::string failure_of(const Table& table, const TrainConfig& config) {
   const auto ranks = alone();
-  Trainer trainer(
-      config, settings_of({"steps=8"}), settings_of({"hidden=8"}),
-      [&](const VectorEnvOptions& options) { return std::make_unique<TableWorlds>(table, options); },
-      *ranks, {});
+  Trainer trainer(config, settings_of({"steps=8"}), settings_of({"hidden=8"}),
+                  [&](const VectorEnvOptions& options) {
+                    return std::make_unique<TableWorlds>(table, options);
+                  },
+                  *ranks, {});
   try {
     trainer.run({});
   } catch (const RunError& e) {

@@ -1,4 +1,4 @@
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 #include <gtest/gtest.h>
 

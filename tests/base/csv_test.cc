@@ -1,4 +1,4 @@
-#include "env/base/csv.h"
+#include "env/base/text/csv.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 
 #include <gtest/gtest.h>
 

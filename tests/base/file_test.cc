@@ -1,4 +1,4 @@
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,8 +12,8 @@
 #include <set>
 #include <thread>
 
-#include "env/base/error.h"
-#include "env/base/rng.h"
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
 
 namespace yard {
 namespace {

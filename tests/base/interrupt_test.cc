@@ -1,4 +1,4 @@
-#include "env/base/interrupt.h"
+#include "env/base/os/interrupt.h"
 
 #include <gtest/gtest.h>
 

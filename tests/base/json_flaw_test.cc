@@ -1,5 +1,5 @@
 // What a JSON library throws, without its mark.
-#include "env/base/json_flaw.h"
+#include "env/base/text/json_flaw.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

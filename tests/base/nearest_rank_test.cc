@@ -1,4 +1,4 @@
-#include "env/base/nearest_rank.h"
+#include "env/base/core/nearest_rank.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "env/base/program.h"
+#include "env/base/os/program.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/interrupt.h"
+#include "env/base/core/error.h"
+#include "env/base/os/interrupt.h"
 
 namespace yard {
 namespace {

@@ -1,4 +1,4 @@
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 
 #include <gtest/gtest.h>
 

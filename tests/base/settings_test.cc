@@ -1,11 +1,11 @@
-#include "env/base/settings.h"
+#include "env/base/config/settings.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 
 namespace yard {
 namespace {

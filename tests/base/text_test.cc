@@ -1,4 +1,4 @@
-#include "env/base/text.h"
+#include "env/base/text/text.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 
 namespace yard {
 namespace {

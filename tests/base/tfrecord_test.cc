@@ -1,13 +1,13 @@
 // Frames are read as they were written; what was cut off or damaged anywhere is told from what is
 // whole.
-#include "env/base/tfrecord.h"
+#include "env/base/files/tfrecord.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "tests/support/temp_file.h"
 
 namespace yard::testing {

@@ -1,9 +1,9 @@
 // Dates and zones: against seconds that `date -u` and `TZ=... date` print.
-#include "env/base/wall_clock.h"
+#include "env/base/text/wall_clock.h"
 
 #include <gtest/gtest.h>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 
 namespace yard {
 namespace {

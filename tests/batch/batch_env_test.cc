@@ -8,8 +8,8 @@
 #include <cmath>
 #include <set>
 
-#include "env/base/error.h"
-#include "env/trace/stages.h"
+#include "env/base/core/error.h"
+#include "env/trace/core/stages.h"
 #include "policies/learned/dispatcher.h"
 #include "policies/learned/job_scorer.h"
 #include "tests/support/worlds.h"
@@ -141,7 +141,7 @@ TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {
 TEST(BatchEnv, CoursesArePlayedByWeight) {
   const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
   const std::vector<EnvSpec> env_specs = {{one.fixed(), &one.workload(), 1},
-                                       {other.fixed(), &other.workload(), 3}};
+                                          {other.fixed(), &other.workload(), 3}};
   BatchConfig config = small(8);
   config.threads = 2;
   BatchEnv env(env_specs, config);
@@ -167,7 +167,7 @@ TEST(BatchEnv, CoursesArePlayedByWeight) {
 TEST(BatchEnv, SavesWhicheverCourseIsPlayed) {
   const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
   const std::vector<EnvSpec> env_specs = {{one.fixed(), &one.workload(), 1},
-                                       {other.fixed(), &other.workload(), 1}};
+                                          {other.fixed(), &other.workload(), 1}};
   BatchEnv a(env_specs, small(5)), b(env_specs, small(5));
   a.reset();
   a.set_weights(std::vector<double>{1, 7});

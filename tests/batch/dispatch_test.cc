@@ -53,7 +53,8 @@ class Watcher final : public Policy {
       look_(view, sight);
       if (sight.o.expert_action == Dispatch::kNothing) return;
       Dispatch::apply(view, config_, memory.data(),
-                      sight.slots[static_cast<size_t>(sight.o.expert_action)], draft.scratch(), draft);
+                      sight.slots[static_cast<size_t>(sight.o.expert_action)], draft.scratch(),
+                      draft);
     }
   }
 
@@ -219,7 +220,8 @@ struct Indexed {
 Indexed indexed(const View& view, const DispatchConfig& config, const UserHistory& history,
                 int32_t slot) {
   const float attained = log2_seconds(view.attained_us(slot));
-  const auto expected = history.predict(view.user(slot), view.submit_us(slot), config.sibling_prior);
+  const auto expected =
+      history.predict(view.user(slot), view.submit_us(slot), config.sibling_prior);
   const int32_t width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
   const float rank = config.run_times.life[width].log2_rank(expected.log2_median, attained);
   return {rank + config.gpu_exponent * log2_coarse(view.gpus(slot)), view.serial(slot), slot};

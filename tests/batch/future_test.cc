@@ -68,8 +68,8 @@ void expect_nothing_ahead(const std::function<void(typename T::Config&)>& set) {
     config.episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size());
     config.seed = trial;
     set(config.task);
-    const Parted parted =
-        play({env_spec(now_0), env_spec(now_1)}, {env_spec(then_0), env_spec(then_1)}, until_us, config);
+    const Parted parted = play({env_spec(now_0), env_spec(now_1)},
+                               {env_spec(then_0), env_spec(then_1)}, until_us, config);
     EXPECT_EQ(parted.ahead, 0) << "trial " << trial;
     all.compared += parted.compared;
     all.differ += parted.differ;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "policies/policy.h"
 #include "tests/support/futures.h"
 #include "tests/support/worlds.h"

@@ -134,7 +134,7 @@ TEST(Select, ALearnersTensorsHoldWhatTheBatchsWould) {
     const std::vector<int32_t> actions(plain.expert_action().begin(), plain.expert_action().end());
     const auto at = static_cast<size_t>(t % kSteps);
     aimed.bind_buffers(jobs.data() + at * plain.jobs().size(), cluster.data() + at * 20,
-              mask.data() + at * plain.mask().size());
+                       mask.data() + at * plain.mask().size());
     plain.step(actions);
     aimed.step(actions);
     ASSERT_EQ(aimed.jobs().data(), jobs.data() + at * plain.jobs().size());

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "env/base/file.h"
-#include "env/base/text.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "env/base/file.h"
-#include "env/base/text.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {

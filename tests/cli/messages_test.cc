@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {

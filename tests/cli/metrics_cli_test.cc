@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/file.h"
-#include "env/base/text.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
 #include "tests/cli/program.h"
 #include "tests/support/require.h"
 

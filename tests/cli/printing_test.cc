@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "env/base/text.h"
+#include "env/base/text/text.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {

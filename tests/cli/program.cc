@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 
 namespace yard::testing {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "tests/cli/program.h"
 #include "tests/support/require.h"
 

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "env/base/file.h"
-#include "env/base/text.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {

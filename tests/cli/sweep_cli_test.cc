@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {

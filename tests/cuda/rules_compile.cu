@@ -2,10 +2,10 @@
 // not run; that both agree bit for bit is a matter of the batch tests. Dims: N worlds, one a
 // thread.
 
-#include "env/base/rng.h"
-#include "env/sim/advance.h"
-#include "env/sim/choose.h"
-#include "env/sim/view.h"
+#include "env/base/core/rng.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/rules/advance.h"
+#include "env/sim/view/view.h"
 #include "env/task/dispatch.h"
 #include "env/task/select.h"
 
@@ -60,8 +60,8 @@ __device__ double read_all(const View& view) {
   return sum + can_place(view, PlacementRule::kConsolidate, 0);
 }
 
-__global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* blocks, size_t stride,
-                     Piece* scratch, double* out, int32_t worlds) {
+__global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* blocks,
+                     size_t stride, Piece* scratch, double* out, int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
   std::byte* block = blocks + static_cast<size_t>(n) * 2 * stride;
@@ -104,7 +104,8 @@ __global__ void observe(SimModel fixed, DispatchConfig config, StateSizes sizes,
   Piece* pieces = scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes;
   for (Dispatch::observe(view, config, memory, out[n]); out[n].expert_action != Dispatch::kNothing;
        Dispatch::observe(view, config, memory, out[n])) {
-    Dispatch::apply(view, config, memory, out[n].slots[out[n].expert_action], pieces, Editor{fixed, s});
+    Dispatch::apply(view, config, memory, out[n].slots[out[n].expert_action], pieces,
+                    Editor{fixed, s});
   }
   s.head->timer_us = Dispatch::wake_us(view, config);
 }

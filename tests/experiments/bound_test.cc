@@ -1,6 +1,6 @@
 // Where knowing run times bounds what can be reached, and where it does not: each kind of world by
 // itself, and what evaluate makes of it.
-#include "experiments/bound.h"
+#include "experiments/evaluate/bound.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "env/base/file.h"
-#include "experiments/evaluate.h"
+#include "env/base/files/file.h"
+#include "experiments/evaluate/evaluate.h"
 
 namespace yard {
 namespace {

@@ -1,6 +1,6 @@
 // Files of cells: what they say, what is refused, and that a hash changes with whatever decides a
 // score.
-#include "experiments/cells.h"
+#include "experiments/evaluate/cells.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "experiments/arena.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "experiments/evaluate/cell_runner.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_file.h"
 

@@ -22,7 +22,7 @@ double valley(const Point& x, double at) {
 
 // A function of one point, asked for all of a generation.
 Minimum minimise_each(const Point& start, const std::function<double(const Point&)>& of, int budget,
-                    uint64_t seed) {
+                      uint64_t seed) {
   const auto objective = [&](const std::vector<Point>& points) {
     std::vector<double> values;
     for (const Point& point : points) values.push_back(of(point));
@@ -99,7 +99,7 @@ TEST(CmaEs, SameSeedSameSearchAndInfinityIsPassedOver) {
     return x[0] > 0.6 ? std::numeric_limits<double>::infinity() : valley(x, 0.5);
   };
   const Minimum a = minimise_each(Point(3, 0.1), f, 200, 9),
-              b = minimise_each(Point(3, 0.1), f, 200, 9);
+                b = minimise_each(Point(3, 0.1), f, 200, 9);
   EXPECT_EQ(a.point, b.point);
   EXPECT_LT(a.value, 0.01);
   EXPECT_NE(a.point, minimise_each(Point(3, 0.1), f, 200, 10).point);

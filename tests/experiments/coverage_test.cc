@@ -1,5 +1,5 @@
 // What the predictor tells of jobs' remaining times holds about as often as it says.
-#include "experiments/coverage.h"
+#include "experiments/replay/coverage.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What is drawn for jobs that ask for GPUs alone: within the bounds that the head of the file
 // tells, the same for the same seed, and only where nothing was said.
-#include "experiments/demand_draw.h"
+#include "experiments/scenario/demand_draw.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "env/trace/curves.h"
+#include "env/trace/profiles/training_curves.h"
 
 namespace yard::testing {
 namespace {

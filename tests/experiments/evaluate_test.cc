@@ -1,5 +1,5 @@
 // Comparisons whose answer is known beforehand, and the log of opened test splits.
-#include "experiments/evaluate.h"
+#include "experiments/evaluate/evaluate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "experiments/entrants.h"
-#include "experiments/summary.h"
-#include "experiments/test_log.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "experiments/evaluate/policy_specs.h"
+#include "experiments/evaluate/summary.h"
+#include "experiments/evaluate/test_log.h"
 #include "tests/support/checkpoints.h"
 
 namespace yard {
@@ -74,7 +74,8 @@ TEST(Evaluate, TheOracleIsTheBestOfItsFamily) {
     EXPECT_GE(bound.mean_jct_s, cell.bounds[*cell.oracle].mean_jct_s);
   }
   EXPECT_GT(cell.headroom(), 0);
-  EXPECT_NEAR(cell.oracle_gap_closed(), std::log(cell.vs_baseline.ratio) / std::log(1 - cell.headroom()), 1e-12);
+  EXPECT_NEAR(cell.oracle_gap_closed(),
+              std::log(cell.vs_baseline.ratio) / std::log(1 - cell.headroom()), 1e-12);
 }
 
 TEST(Evaluate, OraclesAreNoCompetitors) {

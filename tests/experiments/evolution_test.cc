@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 
 namespace yard {
 namespace {

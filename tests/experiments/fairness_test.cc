@@ -1,14 +1,14 @@
 // Fairness, deadlines and tenants of a handful of jobs, worked out by hand.
-#include "env/sim/fairness.h"
+#include "env/sim/metrics/fairness.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "env/sim/deadlines.h"
-#include "env/sim/metrics.h"
-#include "env/sim/tenants.h"
-#include "env/sim/workload.h"
+#include "env/sim/metrics/deadlines.h"
+#include "env/sim/metrics/metrics.h"
+#include "env/sim/metrics/tenants.h"
+#include "env/sim/state/workload.h"
 
 namespace yard {
 namespace {

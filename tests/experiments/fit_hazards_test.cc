@@ -1,11 +1,11 @@
 // What is fitted on a window: the chances of a known distribution, nothing that came after the
 // window, and a file that is a policy.
-#include "experiments/fit_hazards.h"
+#include "experiments/search/fit_hazards.h"
 
 #include <gtest/gtest.h>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "env/predict/hazard.h"
 #include "policies/learned/open_policy.h"
 #include "tests/support/temp_file.h"

@@ -1,14 +1,14 @@
 // How well what is learned of interference foretells the speeds of running jobs: the model that
-// knows who is beside whom (colocation_model.h), and the one that knows how full nodes are (node_load.h),
-// both watching the same jobs from nothing on.
+// knows who is beside whom (colocation_model.h), and the one that knows how full nodes are
+// (node_load.h), both watching the same jobs from nothing on.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "env/sim/company.h"
-#include "env/sim/node_load.h"
-#include "experiments/replay.h"
+#include "env/scheduling/colocation_model.h"
+#include "env/scheduling/node_load.h"
+#include "experiments/replay/replay.h"
 
 namespace yard {
 namespace {
@@ -128,8 +128,9 @@ TEST(InterferenceModel, WhoIsBesideWhomForetellsRates) {
       for (size_t k = 0; k < errors.size(); ++k) {
         SCOPED_TRACE(::testing::Message()
                      << policy << ", seed " << seed << ", jobs " << bounds[k] << " to "
-                     << bounds[k + 1] << ": " << errors[k].colocation_model.mean() << ", of the load alone "
-                     << errors[k].load.mean() << ", of none " << errors[k].none.mean());
+                     << bounds[k + 1] << ": " << errors[k].colocation_model.mean()
+                     << ", of the load alone " << errors[k].load.mean() << ", of none "
+                     << errors[k].none.mean());
         EXPECT_LT(errors[k].colocation_model.mean(), k < 2 ? 0.1 : 0.05);
         EXPECT_LT(errors[k].colocation_model.mean(), 0.6 * errors[k].load.mean());
         EXPECT_LT(errors[k].colocation_model.mean(), 0.6 * errors[k].none.mean());

@@ -1,10 +1,9 @@
 // The least cluster that can have run a log, by hand.
-#include "experiments/least_cluster.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
+#include "experiments/scenario/smallest_cluster.h"
 
 namespace yard {
 namespace {

@@ -2,10 +2,10 @@
 // the frozen ones never do; and the frozen ones are what their agents were trained on.
 #include <gtest/gtest.h>
 
-#include "env/base/file.h"
-#include "experiments/arena.h"
-#include "experiments/cells.h"
-#include "experiments/replay.h"
+#include "env/base/files/file.h"
+#include "experiments/evaluate/cell_runner.h"
+#include "experiments/evaluate/cells.h"
+#include "experiments/replay/replay.h"
 #include "tests/support/require.h"
 
 namespace yard {

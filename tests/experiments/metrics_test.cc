@@ -1,13 +1,13 @@
 // Metrics of a handful of jobs, worked out by hand.
-#include "env/sim/metrics.h"
+#include "env/sim/metrics/metrics.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <utility>
 
-#include "env/sim/accuracy.h"
-#include "env/sim/workload.h"
+#include "env/sim/metrics/accuracy.h"
+#include "env/sim/state/workload.h"
 
 namespace yard {
 namespace {
@@ -126,7 +126,8 @@ TEST(Metrics, RunAloneKnowsWhatATypeIsWorthToAModel) {
   jobs[0].model = "bert";
   jobs[1].model = "lstm";
   const Case it(jobs, cluster);
-  EXPECT_EQ(isolated_run_us(it.trace, it.fixed), (std::vector<int64_t>{25 * kS, 100 * kS, 50 * kS}));
+  EXPECT_EQ(isolated_run_us(it.trace, it.fixed),
+            (std::vector<int64_t>{25 * kS, 100 * kS, 50 * kS}));
 }
 
 TEST(Metrics, NothingFinishedIsNoNumber) {

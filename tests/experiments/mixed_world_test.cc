@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "experiments/replay.h"
+#include "experiments/replay/replay.h"
 
 namespace yard {
 namespace {
@@ -80,7 +80,8 @@ TEST(MixedWorld, ElsewhereModelsMakeNoDifference) {
   const Scenario mixed = episode(1);
   ASSERT_NE(mixed.speeds, nullptr);
   for (size_t j = 0; j < mixed.trace.jobs.size(); ++j) {
-    ASSERT_EQ(mixed.isolated_us[j], plain.isolated_us[j]) << "a run time is that on the fastest type";
+    ASSERT_EQ(mixed.isolated_us[j], plain.isolated_us[j])
+        << "a run time is that on the fastest type";
   }
 }
 

@@ -1,13 +1,13 @@
 // How full a cluster was, held to hand-made numbers.
-#include "experiments/occupancy.h"
+#include "experiments/replay/occupancy.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "env/cluster/spec.h"
-#include "experiments/like_check.h"
-#include "experiments/replay.h"
+#include "experiments/evaluate/queue_check.h"
+#include "experiments/replay/replay.h"
 
 namespace yard {
 namespace {

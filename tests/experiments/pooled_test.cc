@@ -1,12 +1,12 @@
 // What several cells say together, against sums worked out by hand and samples whose truth is
 // known.
-#include "experiments/pooled.h"
+#include "experiments/stats/pooled.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 
 namespace yard {
 namespace {
@@ -43,7 +43,8 @@ TEST(Pooled, LossesCountAsWins) {
 
 TEST(Pooled, NothingIsCapturedWhereNothingCanBeWonOrNobodyKnows) {
   EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 11)}, Rng(1)).oracle_gap_closed.value));
-  EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).oracle_gap_closed.value));
+  EXPECT_TRUE(
+      std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).oracle_gap_closed.value));
 }
 
 // A share of 0.4 % is noise over noise.
@@ -135,7 +136,8 @@ TEST(Pooled, IntervalsCover) {
     const Pooled pooled = pool(cells, Rng(5).split(static_cast<uint64_t>(sample)));
     const double truth = std::log(0.9) / std::log(0.8);
     ratio += pooled.ratio.interval.lo <= 0.9 && 0.9 <= pooled.ratio.interval.hi;
-    oracle_gap_closed += pooled.oracle_gap_closed.interval.lo <= truth && truth <= pooled.oracle_gap_closed.interval.hi;
+    oracle_gap_closed += pooled.oracle_gap_closed.interval.lo <= truth &&
+                         truth <= pooled.oracle_gap_closed.interval.hi;
   }
   // The standard error of the share is 1.8 %.
   EXPECT_GE(ratio, kSamples * 90 / 100);

@@ -1,5 +1,5 @@
 // Who may run, knowing what, and what is written about it.
-#include "experiments/replay.h"
+#include "experiments/replay/replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,11 +7,11 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "env/base/error.h"
-#include "env/base/interrupt.h"
-#include "env/base/text.h"
-#include "env/trace/split.h"
-#include "experiments/jobs_csv.h"
+#include "env/base/core/error.h"
+#include "env/base/os/interrupt.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/split_line.h"
+#include "experiments/replay/jobs_csv.h"
 
 namespace yard {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "experiments/jobs_csv.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "experiments/replay/jobs_csv.h"
 #include "experiments/report/html.h"
 #include "experiments/report/page.h"
 #include "experiments/report/plain_tables.h"

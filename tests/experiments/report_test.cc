@@ -4,14 +4,14 @@
 
 #include <cstdlib>
 
-#include "env/base/csv.h"
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "experiments/jobs_csv.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/csv.h"
+#include "experiments/replay/jobs_csv.h"
+#include "experiments/replay/series.h"
 #include "experiments/report/html.h"
 #include "experiments/report/page.h"
 #include "experiments/run/run_folder.h"
-#include "experiments/series.h"
 #include "tests/support/require.h"
 
 namespace yard {
@@ -134,9 +134,7 @@ class Report : public ::testing::Test {
     for (const char* policy : {"greedy", "srsf"}) {
       series.begin();
       RunOptions how;
-      how.watch = [&](const SimModel& fixed, const SimState& state) {
-        series.watch(fixed, state);
-      };
+      how.watch = [&](const SimModel& fixed, const SimState& state) { series.watch(fixed, state); };
       const yard::Run played = run_policy(scenario, policy, how);
       series.end(played);
       append_jobs(scenario, played, jobs);

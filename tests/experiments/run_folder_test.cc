@@ -10,9 +10,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/settings.h"
+#include "env/base/config/settings.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "experiments/run/metrics_csv.h"
 
 namespace yard {

@@ -1,5 +1,5 @@
 // Scenarios: congestion is met, replicas shake what they should, the test split stays closed.
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <set>
 
-#include "env/base/error.h"
-#include "experiments/congestion.h"
-#include "experiments/replay.h"
+#include "env/base/core/error.h"
+#include "experiments/replay/congestion.h"
+#include "experiments/replay/replay.h"
 #include "tests/support/measurements.h"
 
 namespace yard {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 #include "tests/support/random_world.h"
 
 namespace yard::testing {

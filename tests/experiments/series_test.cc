@@ -1,11 +1,11 @@
 // The cluster over time, held to hand-made numbers and to the replay's own utilisation.
-#include "experiments/series.h"
+#include "experiments/replay/series.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "env/base/text.h"
+#include "env/base/text/text.h"
 #include "env/cluster/spec.h"
 
 namespace yard {

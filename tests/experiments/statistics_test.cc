@@ -1,12 +1,11 @@
 // Intervals and merging against numbers from tables and textbooks.
-#include "experiments/statistics.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "env/base/normal.h"
+#include "env/base/core/normal.h"
+#include "experiments/stats/intervals.h"
 
 namespace yard {
 namespace {

@@ -1,5 +1,5 @@
 // Tenants that the cluster does not have are named: their jobs come under no quota.
-#include "experiments/tenant_note.h"
+#include "experiments/scenario/tenant_note.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "env/trace/notices.h"
-#include "experiments/scenario.h"
+#include "env/trace/core/notices.h"
+#include "experiments/scenario/scenario.h"
 #include "tests/support/temp_file.h"
 
 namespace yard {

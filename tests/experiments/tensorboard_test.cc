@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "experiments/run/run_folder.h"
 #include "tests/support/require.h"
 

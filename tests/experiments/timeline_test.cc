@@ -1,6 +1,6 @@
 // Timelines and dumps: valid trace events, one job at a time on a lane, all of the work, and what a
 // person would read off a moment by hand.
-#include "experiments/timeline.h"
+#include "experiments/replay/timeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "env/base/error.h"
-#include "env/sim/meter.h"
-#include "experiments/dump.h"
-#include "experiments/replay.h"
+#include "env/base/core/error.h"
+#include "env/sim/metrics/meter.h"
+#include "experiments/replay/dump.h"
+#include "experiments/replay/replay.h"
 #include "tests/experiments/scenarios.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "env/sim/choose.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "env/sim/placement/placement_rules.h"
 
 namespace yard {
 namespace {

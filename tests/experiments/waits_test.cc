@@ -1,11 +1,11 @@
 // Why jobs wait: each reason by hand, and that reasons cover all the time that jobs wait.
-#include "experiments/waits.h"
+#include "experiments/replay/waits.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "experiments/replay.h"
+#include "experiments/replay/replay.h"
 #include "tests/experiments/scenarios.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"

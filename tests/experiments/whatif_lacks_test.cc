@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "env/base/error.h"
-#include "experiments/whatif/lacks.h"
+#include "env/base/core/error.h"
+#include "experiments/whatif/limitations.h"
 #include "tests/support/temp_file.h"
 
 namespace yard::whatif {
@@ -40,8 +40,8 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
   Trace trace = log_of({bare, bare});
   trace.skipped = {{"never started", 17, "log.txt:4"}};
   const auto lacks = log_limitations(trace, {.cluster_inferred = true,
-                                      .cluster = "4x8",
-                                      .notes = {"easy goes by limits: fifo to the digit"}});
+                                             .cluster = "4x8",
+                                             .notes = {"easy goes by limits: fifo to the digit"}});
   EXPECT_THAT(lacks, ElementsAre(HasSubstr("the cluster is guessed: 4x8"),
                                  HasSubstr("no job asks for GPUs"), "no job names a time limit",
                                  "easy goes by limits: fifo to the digit",

@@ -173,7 +173,8 @@ TEST(WhatifVerdict, KeepsTheDigitsOfASmallRatioToTheLog) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 4 * kS, 4 * kS);
   for (ComparedJob& job : jobs) job.logged = waits(1000 * kS);
-  EXPECT_THAT(fit_to_log_text(of(jobs)), HasSubstr("mean wait 0.004 times the logged one. The log's"));
+  EXPECT_THAT(fit_to_log_text(of(jobs)),
+              HasSubstr("mean wait 0.004 times the logged one. The log's"));
   for (ComparedJob& job : jobs) job.logged = waits(kS);
   EXPECT_THAT(fit_to_log_text(of(jobs)),
               HasSubstr("mean wait 4.00 times the logged one. The site had more room"));

@@ -5,14 +5,14 @@
 #include <map>
 #include <set>
 
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
 #include "env/cluster/node_list.h"
 #include "env/cluster/parse.h"
 #include "env/cluster/spec.h"
-#include "env/sim/faults.h"
-#include "env/sim/free_map.h"
-#include "env/sim/tables.h"
-#include "env/sim/workload.h"
+#include "env/sim/rules/faults.h"
+#include "env/sim/state/free_map.h"
+#include "env/sim/state/tables.h"
+#include "env/sim/state/workload.h"
 #include "tests/fuzz/targets.h"
 
 namespace yard::testing {

@@ -1,9 +1,9 @@
 // Settings of a run, and models of traces that were fitted.
 #include <set>
 
-#include "env/base/settings.h"
-#include "env/trace/like.h"
-#include "env/trace/like_file.h"
+#include "env/base/config/settings.h"
+#include "env/trace/fitted/workload_model.h"
+#include "env/trace/fitted/workload_model_file.h"
 #include "tests/fuzz/targets.h"
 
 namespace yard::testing {

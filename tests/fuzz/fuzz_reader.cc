@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "tests/fuzz/targets.h"
 
 namespace {

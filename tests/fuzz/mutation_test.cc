@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/file.h"
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
+#include "env/base/files/file.h"
 #include "tests/fuzz/targets.h"
 
 namespace yard::testing {

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <string>
 
-#include "env/base/registry.h"
-#include "env/base/text.h"
+#include "env/base/config/registry.h"
+#include "env/base/text/text.h"
 #include "env/sim/speed/table.h"
-#include "env/trace/profile.h"
-#include "env/trace/rates.h"
-#include "env/trace/throughputs.h"
+#include "env/trace/profiles/goodputs.h"
+#include "env/trace/profiles/profile.h"
+#include "env/trace/profiles/throughputs.h"
 #include "tests/fuzz/targets.h"
 
 namespace yard::testing {

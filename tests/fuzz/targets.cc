@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "env/base/text.h"
+#include "env/base/text/text.h"
 
 namespace yard::testing {
 namespace {

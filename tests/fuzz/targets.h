@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "env/base/check.h"
-#include "env/base/error.h"
+#include "env/base/core/check.h"
+#include "env/base/core/error.h"
 
 namespace yard::testing {
 

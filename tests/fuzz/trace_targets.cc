@@ -3,10 +3,10 @@
 #include <set>
 #include <vector>
 
-#include "env/base/registry.h"
-#include "env/trace/own.h"
-#include "env/trace/own_fields.h"
-#include "env/trace/reader.h"
+#include "env/base/config/registry.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/native.h"
+#include "env/trace/formats/native_fields.h"
 #include "tests/fuzz/targets.h"
 
 namespace yard::testing {
@@ -49,7 +49,8 @@ void check_forms(const Trace& trace) {
   }
   YARD_CHECK(to_native_csv(parse_trace(csv, "csv", {})) == csv, "the CSV does not come back");
   if (jsonl.empty()) return;
-  YARD_CHECK(to_native_csv(parse_trace(jsonl, "jsonl", {})) == csv, "the JSONL says something else");
+  YARD_CHECK(to_native_csv(parse_trace(jsonl, "jsonl", {})) == csv,
+             "the JSONL says something else");
 }
 
 bool try_trace(const std::string& format, std::string_view text) {

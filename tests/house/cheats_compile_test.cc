@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 
 namespace yard::testing {
 namespace {
@@ -26,8 +26,8 @@ struct Compiled {
 
 Compiled compile(const std::string& body) {
   const std::string source =
-      "#include \"env/sim/choose.h\"\n"
-      "#include \"env/sim/rules.h\"\n"
+      "#include \"env/sim/placement/placement_rules.h\"\n"
+      "#include \"env/sim/rules/rules.h\"\n"
       "#include \"policies/order.h\"\n"
       "#include \"policies/policy.h\"\n"
       "namespace yard {\n"

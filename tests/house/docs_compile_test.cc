@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 
 namespace yard::testing {
 namespace {

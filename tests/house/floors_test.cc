@@ -9,7 +9,7 @@ namespace {
 
 TEST(Floors, TheTreeKeepsTheRules) {
   const SourceTree tree = read_source_tree(".");
-  ASSERT_TRUE(tree.contains("env/base/version.cc")) << "not run in the source root";
+  ASSERT_TRUE(tree.contains("env/base/core/version.cc")) << "not run in the source root";
   for (const std::string& sentence : broken_rules(tree)) ADD_FAILURE() << sentence;
 }
 
@@ -19,59 +19,59 @@ std::vector<std::string> broken_by(const std::string& path, const std::string& h
 }
 
 TEST(Floors, LookingUpIsCaught) {
-  EXPECT_FALSE(broken_by("env/base/text.h", "env/cluster/spec.h").empty());
+  EXPECT_FALSE(broken_by("env/base/text/text.h", "env/cluster/spec.h").empty());
   EXPECT_FALSE(broken_by("env/cluster/spec.cc", "env/trace/trace.h").empty()) << "blind to it";
-  EXPECT_FALSE(broken_by("env/predict/table.cc", "env/sim/state.h").empty());
-  EXPECT_FALSE(broken_by("env/sim/rules.h", "env/task/dispatch.h").empty());
+  EXPECT_FALSE(broken_by("env/predict/table.cc", "env/sim/state/state.h").empty());
+  EXPECT_FALSE(broken_by("env/sim/rules/rules.h", "env/task/dispatch.h").empty());
   EXPECT_FALSE(broken_by("env/task/dispatch.h", "policies/policy.h").empty());
   EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "policies/learned/network.h").empty());
   EXPECT_FALSE(broken_by("policies/learned/network.cc", "agents/ppo.h").empty());
-  EXPECT_FALSE(broken_by("agents/ppo.cc", "serving/server.h").empty());
-  EXPECT_FALSE(broken_by("serving/server.cc", "experiments/run/run.h").empty());
+  EXPECT_FALSE(broken_by("agents/learners/ppo.cc", "serving/net/server.h").empty());
+  EXPECT_FALSE(broken_by("serving/net/server.cc", "experiments/run/run.h").empty());
   EXPECT_FALSE(broken_by("experiments/report.cc", "tests/support/require.h").empty());
 }
 
 TEST(Floors, LookingDownIsAllowed) {
-  EXPECT_TRUE(broken_by("env/sim/rules.h", "env/trace/trace.h").empty());
+  EXPECT_TRUE(broken_by("env/sim/rules/rules.h", "env/trace/trace.h").empty());
   EXPECT_TRUE(broken_by("policies/heuristic/fifo.cc", "policies/policy.h").empty());
   EXPECT_TRUE(broken_by("policies/learned/network.cc", "policies/policy.h").empty());
-  EXPECT_TRUE(broken_by("agents/ppo.cc", "env/batch/batch.h").empty());
-  EXPECT_TRUE(broken_by("experiments/report.cc", "env/sim/truth.h").empty());
+  EXPECT_TRUE(broken_by("agents/learners/ppo.cc", "env/batch/batch.h").empty());
+  EXPECT_TRUE(broken_by("experiments/report.cc", "env/sim/state/truth.h").empty());
 }
 
 TEST(Floors, TheTruthIsCaughtThroughOtherHeaders) {
-  EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "env/sim/truth.h").empty());
-  EXPECT_FALSE(broken_by("env/task/dispatch.h", "env/sim/agenda.h").empty());
+  EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "env/sim/state/truth.h").empty());
+  EXPECT_FALSE(broken_by("env/task/dispatch.h", "env/sim/state/event_queue.h").empty());
   const SourceTree through = {{"serving/state.cc", {10, {"env/sim/engine.h"}}},
-                              {"env/sim/engine.h", {10, {"env/sim/truth.h"}}},
-                              {"env/sim/truth.h", {10, {}}}};
+                              {"env/sim/engine.h", {10, {"env/sim/state/truth.h"}}},
+                              {"env/sim/state/truth.h", {10, {}}}};
   const auto broken = broken_rules(through);
   ASSERT_EQ(broken.size(), 1u);
   EXPECT_EQ(broken[0],
             "serving/state.cc may not know the truth: "
-            "serving/state.cc -> env/sim/engine.h -> env/sim/truth.h");
+            "serving/state.cc -> env/sim/engine.h -> env/sim/state/truth.h");
 }
 
 TEST(Floors, HeavyHeadersStayOnTheirFloor) {
   EXPECT_FALSE(broken_by("experiments/report.cc", "torch/torch.h").empty());
-  EXPECT_FALSE(broken_by("agents/ppo.cc", "grpcpp/grpcpp.h").empty());
+  EXPECT_FALSE(broken_by("agents/learners/ppo.cc", "grpcpp/grpcpp.h").empty());
   EXPECT_FALSE(broken_by("env/cluster/spec.h", "yaml-cpp/yaml.h").empty());
   EXPECT_TRUE(broken_by("env/cluster/spec.cc", "yaml-cpp/yaml.h").empty());
-  EXPECT_TRUE(broken_by("agents/ppo.cc", "torch/torch.h").empty());
-  EXPECT_TRUE(broken_by("serving/server.cc", "grpcpp/grpcpp.h").empty());
+  EXPECT_TRUE(broken_by("agents/learners/ppo.cc", "torch/torch.h").empty());
+  EXPECT_TRUE(broken_by("serving/net/server.cc", "grpcpp/grpcpp.h").empty());
 }
 
 TEST(Floors, LongFilesAndSharedReferencesAreCaught) {
-  EXPECT_FALSE(broken_rules({{"env/base/text.cc", {501, {}}}}).empty());
-  EXPECT_TRUE(broken_rules({{"env/base/text.cc", {500, {}}}}).empty());
-  EXPECT_FALSE(broken_by("tests/env/reference_simulator.cc", "env/sim/state.h").empty());
+  EXPECT_FALSE(broken_rules({{"env/base/text/text.cc", {501, {}}}}).empty());
+  EXPECT_TRUE(broken_rules({{"env/base/text/text.cc", {500, {}}}}).empty());
+  EXPECT_FALSE(broken_by("tests/env/reference_simulator.cc", "env/sim/state/state.h").empty());
 }
 
 TEST(Floors, IncludeLinesAreRead) {
-  EXPECT_EQ(included_header("#include \"env/base/text.h\""), "env/base/text.h");
+  EXPECT_EQ(included_header("#include \"env/base/text/text.h\""), "env/base/text/text.h");
   EXPECT_EQ(included_header("  #  include <torch/torch.h>  // heavy"), "torch/torch.h");
   EXPECT_EQ(included_header("// #include <torch/torch.h>"), "");
-  EXPECT_EQ(included_header("#define X \"env/base/text.h\""), "");
+  EXPECT_EQ(included_header("#define X \"env/base/text/text.h\""), "");
 }
 
 }  // namespace

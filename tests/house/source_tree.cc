@@ -26,7 +26,7 @@ constexpr Floor kFloors[] = {
 };
 
 // What nobody may know in advance.
-const std::set<std::string_view> kTruth = {"env/sim/truth.h", "env/sim/agenda.h"};
+const std::set<std::string_view> kTruth = {"env/sim/state/truth.h", "env/sim/state/event_queue.h"};
 
 // Headers that cost seconds and a gigabyte, or drag a library along: which paths may name them.
 struct Heavy {

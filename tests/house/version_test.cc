@@ -1,5 +1,5 @@
 // `yardmaster version` must be able to name every library a bug report needs.
-#include "env/base/version.h"
+#include "env/base/core/version.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "tests/support/checkpoints.h"
 
 namespace yard::testing {

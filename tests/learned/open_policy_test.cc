@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "policies/learned/pilot.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/scene.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "policies/learned/open_policy.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/futures.h"

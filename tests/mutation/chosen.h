@@ -72,14 +72,14 @@ struct Side {
   const T& operand;
 };
 
-#define YARD_MUTATION_OPERATOR(op)                                          \
-  template <int kId, class Was, class Evaluator, class A>                         \
+#define YARD_MUTATION_OPERATOR(op)                                                      \
+  template <int kId, class Was, class Evaluator, class A>                               \
   Side<kId, Was, Evaluator, A> operator op(const A& a, Operator<kId, Was, Evaluator>) { \
-    return {a};                                                             \
-  }                                                                         \
-  template <int kId, class Was, class Evaluator, class A, class B>                \
-  auto operator op(const Side<kId, Was, Evaluator, A>& a, const B& b) {           \
-    return is(kId) ? Evaluator{}(a.operand, b) : Was{}(a.operand, b);             \
+    return {a};                                                                         \
+  }                                                                                     \
+  template <int kId, class Was, class Evaluator, class A, class B>                      \
+  auto operator op(const Side<kId, Was, Evaluator, A>& a, const B& b) {                 \
+    return is(kId) ? Evaluator{}(a.operand, b) : Was{}(a.operand, b);                   \
   }
 YARD_MUTATION_OPERATOR(<)
 YARD_MUTATION_OPERATOR(<=)
@@ -99,15 +99,15 @@ YARD_MUTATION_OPERATOR(>>)
 #undef YARD_MUTATION_OPERATOR
 
 // Assignments bind from the right: `a += Operator{} += b`.
-#define YARD_MUTATION_ASSIGNMENT(op)                                         \
-  template <int kId, class Was, class Evaluator, class B>                          \
-  Side<kId, Was, Evaluator, B> operator op(Operator<kId, Was, Evaluator>, const B& b) {  \
-    return {b};                                                              \
-  }                                                                          \
-  template <int kId, class Was, class Evaluator, class A, class B>                 \
-  A& operator op(A& a, const Side<kId, Was, Evaluator, B>& b) {                    \
-    a = static_cast<A>(is(kId) ? Evaluator{}(a, b.operand) : Was{}(a, b.operand)); \
-    return a;                                                                \
+#define YARD_MUTATION_ASSIGNMENT(op)                                                    \
+  template <int kId, class Was, class Evaluator, class B>                               \
+  Side<kId, Was, Evaluator, B> operator op(Operator<kId, Was, Evaluator>, const B& b) { \
+    return {b};                                                                         \
+  }                                                                                     \
+  template <int kId, class Was, class Evaluator, class A, class B>                      \
+  A& operator op(A& a, const Side<kId, Was, Evaluator, B>& b) {                         \
+    a = static_cast<A>(is(kId) ? Evaluator{}(a, b.operand) : Was{}(a, b.operand));      \
+    return a;                                                                           \
   }
 YARD_MUTATION_ASSIGNMENT(+=)
 YARD_MUTATION_ASSIGNMENT(-=)

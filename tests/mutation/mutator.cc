@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/file.h"
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
+#include "env/base/files/file.h"
 #include "tests/mutation/points.h"
 
 namespace yard::mutation {

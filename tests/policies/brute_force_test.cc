@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/best_schedule.h"
+#include "experiments/evaluate/best_schedule.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

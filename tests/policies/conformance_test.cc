@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "tests/support/scene.h"
 #include "tests/support/step_checker.h"
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "env/sim/fits.h"
-#include "env/trace/reader.h"
-#include "env/trace/window.h"
+#include "env/sim/placement/fits.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/core/window.h"
 #include "tests/support/random_world.h"
 #include "tests/support/require.h"
 #include "tests/support/time_books.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/speed_estimator.h"
+#include "env/sim/rulesets/speed_estimator.h"
 #include "policies/order.h"
 #include "tests/support/futures.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
 #include "policies/order.h"
 #include "tests/support/futures.h"
 
@@ -141,8 +141,7 @@ TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   const Level level = policy->level();
   const bool by_size = GetParam() == "gittins" ||
                        GetParam() == "tiresias-gittins";  // all that it takes from jobs that ran
-  const bool by_users =
-      policy->min_level() == Level::kHistory || GetParam() == "survival-estimate";
+  const bool by_users = policy->min_level() == Level::kHistory || GetParam() == "survival-estimate";
   const bool by_owner =
       GetParam() == "fair-share" ||
       GetParam() == "drf";  // it goes by the owner, but not by run times of the owner's jobs

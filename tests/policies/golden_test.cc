@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "tests/support/transcript.h"
 
 namespace yard::testing {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 
 namespace yard::testing {
 namespace {

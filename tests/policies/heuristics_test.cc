@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "tests/support/outcomes.h"
 
 namespace yard::testing {

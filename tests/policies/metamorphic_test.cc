@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/digest.h"
+#include "env/sim/rules/digest.h"
 #include "tests/support/random_world.h"
 
 namespace yard::testing {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "env/cluster/ready.h"
-#include "env/sim/mlf.h"
+#include "env/scheduling/mlf.h"
 #include "tests/support/outcomes.h"
 
 namespace yard::testing {

@@ -1,5 +1,5 @@
 // MLF-C: when a cluster is overloaded, where training will end, and whom mlf-h ends early.
-#include "env/sim/mlf_load.h"
+#include "env/scheduling/mlf_load.h"
 
 #include <gtest/gtest.h>
 

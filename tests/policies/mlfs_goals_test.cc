@@ -31,7 +31,8 @@ TEST(MlfsGoals, AreTheSameDifferencesWhereMissesAreCharged) {
   MlfsGoals charged = reward;
   charged.pay_misses = true;
   const MlfsSums one{3600, 3, 1e12, 2, 1.5, 4, 2}, other{7200, 1, 2e12, 1, 1.25, 4, 2};
-  EXPECT_NEAR(reward.reward(one) - reward.reward(other), charged.reward(one) - charged.reward(other), 1e-12);
+  EXPECT_NEAR(reward.reward(one) - reward.reward(other),
+              charged.reward(one) - charged.reward(other), 1e-12);
   EXPECT_EQ(charged.reward({0, 4, 0, 2, 2, 4, 2}), 0) << "nothing missed";
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "env/sim/speed/nonnegative.h"
-#include "env/trace/curves.h"
+#include "env/trace/profiles/training_curves.h"
 #include "policies/optimus_loss.h"
 #include "tests/support/scene.h"
 

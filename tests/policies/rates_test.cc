@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/fits.h"
-#include "env/sim/rules.h"
+#include "env/sim/placement/fits.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/random_speeds.h"
 #include "tests/support/scene.h"
 

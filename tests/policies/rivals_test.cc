@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/foretell.h"
+#include "env/sim/placement/throughput_model.h"
 #include "tests/support/choosing_scene.h"
 #include "tests/support/elastic_jobs.h"
 #include "tests/support/scene.h"
@@ -73,7 +73,9 @@ TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
     ASSERT_TRUE(world.advance(scene.scene().truth()));
     const View view(scene.fixed(), world.state(), Level::kEstimate);
     const ThroughputModel throughput_model(view);
-    const auto speed = [&](int j, int tasks) { return throughput_model.throughput_at_size(j, 0, std::vector{tasks}); };
+    const auto speed = [&](int j, int tasks) {
+      return throughput_model.throughput_at_size(j, 0, std::vector{tasks});
+    };
     std::vector<int> sizes = {1, 1};
     bool sure = true;
     while (sizes[0] + sizes[1] < 8) {

@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

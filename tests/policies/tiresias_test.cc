@@ -32,7 +32,7 @@ void expect_same_jobs(const std::vector<JobOutcome>& ours, const std::vector<Job
 }
 
 // Times of no common grain, so that no end falls on an arrival: the original then ends jobs which
-// it remembered (env/sim/tiresias_dlas.cc).
+// it remembered (env/sim/rulesets/tiresias_dlas.cc).
 std::vector<Job> odd_jobs(Rng& rng, const std::vector<int32_t>& sizes) {
   std::vector<JobLine> lines;
   int64_t at_s = 0;

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/sim/pacing.h"
+#include "env/base/core/error.h"
+#include "env/sim/rulesets/rule_set.h"
 #include "policies/policy.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"

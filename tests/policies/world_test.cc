@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/sim/faults.h"
-#include "env/sim/fits.h"
-#include "env/sim/rules.h"
+#include "env/base/core/error.h"
+#include "env/sim/placement/fits.h"
+#include "env/sim/rules/faults.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 

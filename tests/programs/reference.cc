@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "env/base/program.h"
-#include "experiments/replay.h"
-#include "experiments/scenario.h"
+#include "env/base/os/program.h"
+#include "experiments/replay/replay.h"
+#include "experiments/scenario/scenario.h"
 #include "tests/reference/tiresias_reference.h"
 
 namespace yard {

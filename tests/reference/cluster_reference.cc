@@ -352,7 +352,8 @@ int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus, const Re
     const Gpu& gpu = nodes[static_cast<size_t>(node)][static_cast<size_t>(g)];
     const Left::Part& part = left.gpus[static_cast<size_t>(g)];
     const bool full = crowded(gpu, part.milli, milli_of) ||
-                      crowded(gpu, part.mem_mib, gpu_mem_of) || conflicts(left.type, gpu.kinds, kind);
+                      crowded(gpu, part.mem_mib, gpu_mem_of) ||
+                      conflicts(left.type, gpu.kinds, kind);
     if (need.gpus > 0 || full) free_us = std::max(free_us, gpu.vacated_us);
   }
   const Room& host = hosts[static_cast<size_t>(node)];

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "env/cluster/spec.h"
-#include "env/trace/job.h"
+#include "env/trace/core/job.h"
 
 namespace yard::reference {
 

@@ -1,6 +1,6 @@
 // First come, first served in Gavel's simulator a second time: maps walked whole in every round,
 // sums kept for every job and type. Shares no code with the simulator; held against it in
-// tests/env/gavel_test.cc.
+// tests/env/rulesets/gavel_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The rules of Muri's shortest and shortest-gpu a second time: whole lists walked and sorted at
-// every event. Shares no code with the simulator; held against it in tests/env/muri_test.cc.
+// every event. Shares no code with the simulator; held against it in
+// tests/env/rulesets/muri_test.cc.
 #pragma once
 
 #include <string>

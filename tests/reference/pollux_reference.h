@@ -1,6 +1,6 @@
 // The Tiresias policy of Pollux' simulator a second time: every job and every round walked, node
 // lists kept one GPU an entry, nothing skipped. Shares no code with the simulator; held against it
-// in tests/env/pollux_test.cc.
+// in tests/env/rulesets/pollux_test.cc.
 #pragma once
 
 #include <cstdint>

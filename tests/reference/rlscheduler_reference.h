@@ -1,6 +1,6 @@
 // RLScheduler's simulator a second time: one list of queued and one of running jobs, sorted anew,
 // stably, wherever the original sorts. Shares no code with the simulator; held against it in
-// tests/env/rlscheduler_test.cc.
+// tests/env/rulesets/rlscheduler_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The rules of Tiresias' simulator a second time: slow, obvious, whole lists walked at every event,
 // nothing kept that could be computed. Shares no code with the simulator; held against it in
-// tests/env/tiresias_test.cc.
+// tests/env/rulesets/tiresias_test.cc.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "env/cluster/spec.h"
-#include "env/trace/job.h"
+#include "env/trace/core/job.h"
 #include "tests/reference/cluster_reference.h"
 #include "tests/reference/speed_reference.h"
 

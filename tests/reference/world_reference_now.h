@@ -1,5 +1,5 @@
-// The slow world as its clock and its policies see it. `Evaluator` is all that changes: keeping a copy
-// and putting it back is how a policy takes back what it tried.
+// The slow world as its clock and its policies see it. `Evaluator` is all that changes: keeping a
+// copy and putting it back is how a policy takes back what it tried.
 #pragma once
 
 #include <map>

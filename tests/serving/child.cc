@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 
 namespace yard::testing {
 namespace {

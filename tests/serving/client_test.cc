@@ -1,6 +1,6 @@
 // The client library: the server's answer where there is a good one, its own in time where there is
 // not.
-#include "serving/client.h"
+#include "serving/net/client.h"
 
 #include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
@@ -10,9 +10,9 @@
 
 #include <set>
 
-#include "env/base/error.h"
-#include "serving/guard.h"
-#include "serving/server.h"
+#include "env/base/core/error.h"
+#include "serving/net/server.h"
+#include "serving/snapshot/guard.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 

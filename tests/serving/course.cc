@@ -2,9 +2,9 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "env/trace/reader.h"
-#include "serving/export.h"
-#include "serving/server.h"
+#include "env/trace/core/trace_reader.h"
+#include "serving/net/server.h"
+#include "serving/snapshot/export.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
 namespace yard::testing {

@@ -1,6 +1,6 @@
 // The log as its writer sees it: what is read is what was written, its bounds hold, and neither a
 // full disk nor too many decisions hold anybody up.
-#include "serving/decision_log.h"
+#include "serving/log/decision_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <thread>
 
-#include "env/base/error.h"
-#include "serving/log_summary.h"
+#include "env/base/core/error.h"
+#include "serving/log/log_summary.h"
 #include "tests/serving/logs.h"
 #include "tests/serving/requests.h"
 #include "tests/support/require.h"

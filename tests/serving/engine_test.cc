@@ -1,16 +1,16 @@
 // Every reason for which somebody else than the policy answers, brought about by a real fault; and
 // that an answer comes whatever hangs.
-#include "serving/engine.h"
+#include "serving/engine/engine.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <future>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "policies/learned/checkpoint.h"
-#include "serving/guard.h"
+#include "serving/snapshot/guard.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {

@@ -2,10 +2,10 @@
 #include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
-#include "env/sim/digest.h"
-#include "serving/ask.h"
-#include "serving/guard.h"
-#include "serving/json.h"
+#include "env/sim/rules/digest.h"
+#include "serving/snapshot/guard.h"
+#include "serving/snapshot/json.h"
+#include "serving/snapshot/run_policy.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {

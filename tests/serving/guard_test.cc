@@ -1,12 +1,12 @@
 // The guard by itself: every way in which a decision can be wrong, and some in which it is right.
-#include "serving/guard.h"
+#include "serving/snapshot/guard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "serving/snapshot.h"
+#include "serving/snapshot/snapshot.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {

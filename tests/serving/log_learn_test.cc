@@ -8,12 +8,12 @@
 #include <map>
 #include <set>
 
-#include "env/base/file.h"
-#include "env/trace/own.h"
-#include "env/trace/reader.h"
+#include "env/base/files/file.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/native.h"
 #include "policies/learned/dispatcher.h"
-#include "serving/log_choices.h"
-#include "serving/log_fit.h"
+#include "serving/log/log_fit.h"
+#include "serving/log/log_training_data.h"
 #include "tests/serving/child.h"
 #include "tests/serving/course.h"
 #include "tests/serving/logs.h"

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <thread>
 
-#include "serving/json.h"
+#include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
 #include "tests/serving/logs.h"
 #include "tests/serving/requests.h"

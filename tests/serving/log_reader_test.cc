@@ -1,6 +1,6 @@
 // A log that was cut off, damaged or is none: what is whole is read, the rest is counted, and what
 // cannot be a log is refused with one message.
-#include "serving/log_reader.h"
+#include "serving/log/log_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <fstream>
 #include <set>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/rng.h"
-#include "serving/log_summary.h"
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
+#include "env/base/files/file.h"
+#include "serving/log/log_summary.h"
 #include "tests/serving/logs.h"
 #include "tests/serving/requests.h"
 

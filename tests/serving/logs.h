@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "serving/decision_log.h"
-#include "serving/log_reader.h"
+#include "serving/log/decision_log.h"
+#include "serving/log/log_reader.h"
 
 namespace yard::testing {
 

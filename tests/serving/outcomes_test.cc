@@ -1,5 +1,5 @@
 // What became of jobs, by hand-made snapshots one after another.
-#include "serving/outcomes.h"
+#include "serving/log/outcomes.h"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ void finish(pb::DecideRequest& request, const pb::Job& job, double run_s, double
 }
 
 std::vector<pb::LoggedOutcome> update(Outcomes& outcomes, const pb::DecideRequest& request,
-                                    const pb::DecideResponse& response = {}) {
+                                      const pb::DecideResponse& response = {}) {
   return outcomes.update(std::make_shared<const pb::DecideRequest>(request), response);
 }
 

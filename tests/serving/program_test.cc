@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "serving/json.h"
+#include "serving/snapshot/json.h"
 #include "tests/serving/child.h"
 #include "tests/serving/requests.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/rng.h"
-#include "serving/messages.h"
+#include "env/base/core/rng.h"
+#include "serving/snapshot/messages.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "policies/learned/open_policy.h"
-#include "serving/export.h"
-#include "serving/log_replay.h"
-#include "serving/log_summary.h"
-#include "serving/server.h"
+#include "serving/log/log_replay.h"
+#include "serving/log/log_summary.h"
+#include "serving/net/server.h"
+#include "serving/snapshot/export.h"
 #include "tests/serving/logs.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/policy.grpc.pb.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "policies/learned/open_policy.h"
-#include "serving/ask.h"
-#include "serving/export.h"
+#include "serving/snapshot/export.h"
+#include "serving/snapshot/run_policy.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {

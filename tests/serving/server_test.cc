@@ -1,5 +1,5 @@
 // The server over real sockets: calls, streams, health, reflection, admin, HTTP, and its end.
-#include "serving/server.h"
+#include "serving/net/server.h"
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -13,9 +13,9 @@
 #include <sstream>
 #include <thread>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
-#include "serving/json.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "serving/snapshot/json.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/admin.grpc.pb.h"
 #include "yardmaster/v1/policy.grpc.pb.h"

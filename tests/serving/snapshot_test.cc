@@ -1,17 +1,17 @@
 // From messages to states: what cannot be is refused with a word on where, what can be becomes a
 // state that keeps every invariant, and a simulated state comes back as it was.
-#include "serving/snapshot.h"
+#include "serving/snapshot/snapshot.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <map>
 
-#include "env/base/file.h"
-#include "env/sim/digest.h"
-#include "serving/ask.h"
-#include "serving/export.h"
-#include "serving/json.h"
+#include "env/base/files/file.h"
+#include "env/sim/rules/digest.h"
+#include "serving/snapshot/export.h"
+#include "serving/snapshot/json.h"
+#include "serving/snapshot/run_policy.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "env/base/file.h"
+#include "env/base/files/file.h"
 #include "policies/learned/open_policy.h"
 #include "tests/serving/child.h"
 #include "tests/serving/course.h"

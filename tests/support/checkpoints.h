@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "policies/learned/dispatcher.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/sim/speed/told.h"
+#include "env/sim/speed/cluster_models.h"
 
 namespace yard::testing {
 

@@ -10,7 +10,7 @@
 
 #include "env/cluster/spec.h"
 #include "env/sim/speed/table.h"
-#include "env/trace/job.h"
+#include "env/trace/core/job.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

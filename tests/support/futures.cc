@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "env/sim/fits.h"
+#include "env/sim/placement/fits.h"
 
 namespace yard::testing {
 namespace {

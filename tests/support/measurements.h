@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/settings.h"
-#include "env/trace/job.h"
+#include "env/base/config/settings.h"
+#include "env/trace/core/job.h"
 
 namespace yard::testing {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "env/sim/speed/speed.h"
 
 namespace yard::testing {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "env/sim/fits.h"
-#include "env/sim/free_map.h"
+#include "env/sim/placement/fits.h"
+#include "env/sim/state/free_map.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

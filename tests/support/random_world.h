@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "env/cluster/spec.h"
-#include "env/sim/columns.h"
-#include "env/sim/tables.h"
-#include "env/sim/truth.h"
-#include "env/trace/job.h"
+#include "env/sim/state/columns.h"
+#include "env/sim/state/tables.h"
+#include "env/sim/state/truth.h"
+#include "env/trace/core/job.h"
 #include "tests/support/random_speeds.h"
 #include "tests/support/scene.h"
 

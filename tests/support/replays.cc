@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "tests/support/step_checker.h"
 
 namespace yard::testing {
 
-Outcome replay(const Scene& scene, const Play& play,
-               std::function<void(const SimState&)> watch) {
+Outcome replay(const Scene& scene, const Play& play, std::function<void(const SimState&)> watch) {
   return RuleSetRegistry::make(play.rules, play.settings)
       ->replay({.fixed = scene.fixed(),
                 .workload = scene.workload(),

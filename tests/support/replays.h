@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "tests/reference/seconds.h"
 #include "tests/support/scene.h"
 

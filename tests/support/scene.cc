@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/sim/digest.h"
+#include "env/sim/rules/digest.h"
 
 namespace yard::testing {
 

@@ -17,12 +17,12 @@
 #include <string>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "env/cluster/spec.h"
-#include "env/sim/choose.h"
-#include "env/sim/pacing.h"
-#include "env/sim/workload.h"
-#include "env/sim/world.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/rules/world.h"
+#include "env/sim/rulesets/rule_set.h"
+#include "env/sim/state/workload.h"
 #include "policies/policy.h"
 #include "tests/support/step_checker.h"
 

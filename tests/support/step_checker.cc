@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/sim/digest.h"
-#include "env/sim/rules.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/rules.h"
 
 namespace yard::testing {
 

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/columns.h"
-#include "env/sim/state.h"
+#include "env/sim/state/columns.h"
+#include "env/sim/state/state.h"
 
 namespace yard::testing {
 

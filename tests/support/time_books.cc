@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
 
 namespace yard::testing {
 

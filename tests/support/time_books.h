@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/sim/columns.h"
-#include "env/sim/state.h"
+#include "env/sim/state/columns.h"
+#include "env/sim/state/state.h"
 
 namespace yard::testing {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "env/base/text.h"
+#include "env/base/text/text.h"
 
 namespace yard::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "env/batch/batch_env.h"
 #include "tests/support/scene.h"
 

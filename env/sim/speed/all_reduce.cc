@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 namespace {

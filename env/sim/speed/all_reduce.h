@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <span>
 
-#include "env/trace/pattern.h"
-#include "env/trace/profile.h"
+#include "env/trace/core/pattern.h"
+#include "env/trace/profiles/profile.h"
 
 namespace yard {
 

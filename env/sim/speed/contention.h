@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 
@@ -22,8 +22,8 @@ YARD_HD inline double exchange_slowdown(int64_t load_bytes_per_s, int64_t capaci
   return static_cast<double>(load_bytes_per_s) / static_cast<double>(capacity_bytes_per_s);
 }
 
-// Returns the capacity which strictly higher priorities leave on a link, at least 1 / kMinLeftDivisor of
-// it. Jobs of one priority share what is left.
+// Returns the capacity which strictly higher priorities leave on a link, at least 1 /
+// kMinLeftDivisor of it. Jobs of one priority share what is left.
 constexpr int32_t kLinkPriorities = 4;
 constexpr int64_t kMinLeftDivisor = 16;
 YARD_HD inline int64_t capacity_left(int64_t higher_bytes_per_s, int64_t capacity_bytes_per_s) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 namespace {
@@ -147,7 +147,7 @@ SpeedCurve::Anchors SpeedCurve::anchors(double batch, int32_t spread) const {
 }
 
 std::vector<double> SpeedCurve::interpolate(double batch, int32_t spread, const Anchors& anchors,
-                                      int32_t max_gpus) const {
+                                            int32_t max_gpus) const {
   std::vector<double> out(static_cast<size_t>(max_gpus) + 1);
   double furthest = 0;  // largest progress to the next anchor so far
   for (int32_t n = 1; n <= max_gpus; ++n) {

@@ -18,7 +18,7 @@
 #include "env/sim/speed/all_reduce.h"
 #include "env/sim/speed/pollux.h"
 #include "env/sim/speed/speed.h"
-#include "env/trace/profile.h"
+#include "env/trace/profiles/profile.h"
 
 namespace yard {
 
@@ -63,7 +63,7 @@ class SpeedCurve {
   Known known(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
   Anchors anchors(double batch, int32_t spread) const;
   std::vector<double> interpolate(double batch, int32_t spread, const Anchors& anchors,
-                            int32_t max_gpus) const;
+                                  int32_t max_gpus) const;
 
   bool weak_ = false;
   double gradient_bytes_ = 0;

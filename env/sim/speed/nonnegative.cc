@@ -3,7 +3,7 @@
 #include <Eigen/QR>
 #include <cstdint>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 

@@ -7,7 +7,7 @@
 #include <unsupported/Eigen/NumericalDiff>
 #include <vector>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "env/trace/profile.h"
+#include "env/trace/profiles/profile.h"
 
 namespace yard {
 

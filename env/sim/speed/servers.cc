@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 
 namespace yard {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "env/sim/speed/optimus.h"
-#include "env/trace/profile.h"
+#include "env/trace/profiles/profile.h"
 
 namespace yard {
 

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 #include "env/cluster/tier.h"
-#include "env/trace/pattern.h"
+#include "env/trace/core/pattern.h"
 
 namespace yard {
 

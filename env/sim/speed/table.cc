@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "env/base/check.h"
+#include "env/base/core/check.h"
 #include "env/sim/speed/servers.h"
 
 namespace yard {
@@ -26,7 +26,8 @@ double batch_for(const ModelProfile& profile, int32_t batch) {
   const auto has_batch_size = [&](const MeasuredRun& run) {
     return std::abs(profile.batch_of(run) - 1) > 1e-6;
   };
-  if (batch > 0 && std::any_of(profile.runs.begin(), profile.runs.end(), has_batch_size)) return batch;
+  if (batch > 0 && std::any_of(profile.runs.begin(), profile.runs.end(), has_batch_size))
+    return batch;
   std::vector<double> batches;
   for (const MeasuredRun& run : profile.runs) batches.push_back(profile.batch_of(run));
   const auto middle = batches.begin() + static_cast<std::ptrdiff_t>(batches.size() / 2);

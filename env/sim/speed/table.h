@@ -17,7 +17,7 @@
 #include "env/cluster/spec.h"
 #include "env/sim/speed/curve.h"
 #include "env/sim/speed/speed.h"
-#include "env/trace/profile.h"
+#include "env/trace/profiles/profile.h"
 
 namespace yard {
 
@@ -108,7 +108,7 @@ class SpeedTable {
       gradient_bytes_;
   std::vector<uint8_t> worker_steps_, server_exchange_, tree_exchange_;
   std::vector<int32_t> class_kind_;
-  std::map<int32_t, int32_t> max_servers_;                          // by class
+  std::map<int32_t, int32_t> max_servers_;                           // by class
   std::vector<int32_t> kind_with_;                                   // (C, max_servers + 1)
   std::map<int32_t, std::array<int32_t, kAllReduces>> all_reduces_;  // kinds by class
   std::vector<int32_t> kind_by_;                                     // (C, kAllReduces)

@@ -2,11 +2,11 @@
 #include <cstring>
 #include <vector>
 
-#include "env/base/rng.h"
-#include "env/base/text.h"
+#include "env/base/core/rng.h"
+#include "env/base/text/text.h"
 #include "env/batch/batch_env.h"
 #include "experiments/programs/bench/bench.h"
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "env/base/rng.h"
+#include "env/base/core/rng.h"
 #include "experiments/programs/bench/bench.h"
 #include "policies/learned/dispatcher.h"
 #include "policies/learned/golden.h"

@@ -7,11 +7,11 @@
 #include <chrono>
 #include <vector>
 
-#include "env/base/check.h"
-#include "env/base/rng.h"
-#include "env/sim/pacing.h"
+#include "env/base/core/check.h"
+#include "env/base/core/rng.h"
+#include "env/sim/rulesets/rule_set.h"
 #include "experiments/programs/bench/bench.h"
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 #include "policies/learned/job_scorer.h"
 #include "policies/learned/pilot.h"
 
@@ -47,7 +47,8 @@ std::unique_ptr<Policy> pilot(bool with_network) {
 
 struct DoneMeasuring {};
 
-// Times decisions while about `waiting` jobs (10 %) wait. Throws DoneMeasuring after kDecisions of them.
+// Times decisions while about `waiting` jobs (10 %) wait. Throws DoneMeasuring after kDecisions of
+// them.
 class Timed final : public Decider {
  public:
   Timed(const Policy& policy, int waiting) : inner_(policy), waiting_(waiting) {}

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/base/program.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/os/program.h"
+#include "env/base/text/text.h"
 #include "experiments/programs/bench/bench.h"
 
 namespace yard::bench {

@@ -1,10 +1,10 @@
 // Memory of simulator states and of training environments, relative to limits.
 #include <string>
 
-#include "env/sim/world.h"
+#include "env/sim/rules/world.h"
 #include "env/task/select.h"
 #include "experiments/programs/bench/bench.h"
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 namespace {

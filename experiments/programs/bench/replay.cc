@@ -1,7 +1,7 @@
 // Replay under the rules of Tiresias' simulator: the engine alone, and the whole process up to the
 // closed jobs file, relative to the time published for the original. The results of the slow
 // reference implementation, a program of the tests, are added.
-#include "experiments/replay.h"
+#include "experiments/replay/replay.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/program.h"
+#include "env/base/core/error.h"
+#include "env/base/os/program.h"
 #include "experiments/programs/bench/bench.h"
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 namespace {

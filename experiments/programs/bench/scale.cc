@@ -4,10 +4,10 @@
 #include <array>
 #include <string>
 
-#include "env/base/text.h"
+#include "env/base/text/text.h"
 #include "experiments/programs/bench/bench.h"
-#include "experiments/replay.h"
-#include "experiments/scenario.h"
+#include "experiments/replay/replay.h"
+#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 namespace {

@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "env/base/huge_pages.h"
-#include "env/base/rng.h"
-#include "env/base/text.h"
+#include "env/base/core/rng.h"
+#include "env/base/os/huge_pages.h"
+#include "env/base/text/text.h"
 #include "env/batch/batch_env.h"
 #include "experiments/programs/bench/bench.h"
-#include "experiments/scenario.h"
+#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 namespace {
@@ -39,7 +39,7 @@ struct Tensors {
   void bind_buffers(SelectEnv& env, int step) {
     const auto at = static_cast<size_t>(step % steps) * kWorlds;
     env.bind_buffers(jobs.data() + at * kJobFloats, cluster.data() + at * Select::kClusterFeatures,
-            mask.data() + at * Select::kActions);
+                     mask.data() + at * Select::kActions);
   }
 
   // Writes the same number of bytes to the same places.

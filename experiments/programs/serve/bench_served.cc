@@ -1,6 +1,6 @@
 // `bench-served`: compares a served decision with a gRPC echo. Called by `yardmaster bench`.
 
-#include "serving/bench_served.h"
+#include "serving/net/bench_served.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/arguments.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/run/machine.h"
 

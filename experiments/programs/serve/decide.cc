@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "experiments/arguments.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
-#include "serving/client.h"
-#include "serving/json.h"
+#include "serving/net/client.h"
+#include "serving/snapshot/json.h"
 
 namespace yard {
 namespace {

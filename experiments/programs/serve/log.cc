@@ -6,15 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/interrupt.h"
-#include "experiments/arguments.h"
+#include "env/base/core/error.h"
+#include "env/base/os/interrupt.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/log_learn.h"
-#include "serving/json.h"
-#include "serving/log_replay.h"
-#include "serving/log_summary.h"
-#include "serving/model_store.h"
+#include "serving/engine/model_store.h"
+#include "serving/log/log_replay.h"
+#include "serving/log/log_summary.h"
+#include "serving/snapshot/json.h"
 
 namespace yard {
 namespace {
@@ -152,21 +152,25 @@ int run_log(int argc, char** argv) {
   auto* choices_command = app.add_subcommand(
       "choices", "writes what was chosen, as an agent's task sees it, to learn from");
   choices_command->add_option("--agent", choices.agent, "dispatcher")->capture_default_str();
-  choices_command->add_option("--task", choices.task, "the `task` of a checkpoint's manifest, as a file");
+  choices_command->add_option("--task", choices.task,
+                              "the `task` of a checkpoint's manifest, as a file");
   choices_command->add_option("--out", choices.out, "the file, safetensors")->required();
   FitOptions fit;
   auto* fit_command = app.add_subcommand(
       "fit", "writes jobs.csv and cluster.yaml, a simulator fitted to it, and log.json");
   fit_command->add_option("--out", fit.out, "folder")->required();
-  fit_command->add_option("--draws", fit.draws, "of run times that are not known: jobs-2.csv and on")
+  fit_command
+      ->add_option("--draws", fit.draws, "of run times that are not known: jobs-2.csv and on")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   fit_command->add_option("--seed", fit.seed, "of the draws")->capture_default_str();
-  for (CLI::App* command : {describe_command, print_command, replay_command, choices_command, fit_command}) {
+  for (CLI::App* command :
+       {describe_command, print_command, replay_command, choices_command, fit_command}) {
     command->add_option("log", folder, "folder, or one of its files")->required();
     if (command != print_command) command->add_flag("--json", json, "one JSON document on stdout");
   }
-  auto* policy_option = replay_command->add_option("--policy", policy, "a name, or a tuned policy's file");
+  auto* policy_option =
+      replay_command->add_option("--policy", policy, "a name, or a tuned policy's file");
   replay_command->add_option("--checkpoint", checkpoint, "folder of a trained policy instead")
       ->excludes(policy_option);
   replay_command->add_flag("--all", all, "also where the heuristic answered then");

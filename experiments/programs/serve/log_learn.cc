@@ -8,14 +8,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/json_flaw.h"
-#include "env/trace/own.h"
-#include "experiments/by_time.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/json_flaw.h"
+#include "env/trace/formats/native.h"
+#include "experiments/stats/mean_by_time.h"
 #include "policies/learned/dispatcher.h"
-#include "serving/log_choices.h"
-#include "serving/log_fit.h"
+#include "serving/log/log_fit.h"
+#include "serving/log/log_training_data.h"
 
 namespace yard {
 namespace {
@@ -84,13 +84,13 @@ int log_choices(const ChoicesOptions& options) {
                      fmt::format("none of {}", found.decisions));
   }
   const Json summary = {{"agent", options.agent},         {"task", dispatch_json(task)},
-                     {"decisions", found.decisions},   {"passed", found.skipped},
-                     {"impossible", found.impossible}, {"idle", found.idle},
-                     {"steps", found.steps.size()},    {"suggested", found.expert_action},
-                     {"nothing", found.nothing},       {"actions", found.actions},
-                     {"followed", found.reproduced},     {"elsewhere", found.other_placement},
-                     {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
-                     {"forced", found.forced},         {"first_missed", found.first}};
+                        {"decisions", found.decisions},   {"passed", found.skipped},
+                        {"impossible", found.impossible}, {"idle", found.idle},
+                        {"steps", found.steps.size()},    {"suggested", found.expert_action},
+                        {"nothing", found.nothing},       {"actions", found.actions},
+                        {"followed", found.reproduced},   {"elsewhere", found.other_placement},
+                        {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
+                        {"forced", found.forced},         {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
   print_damage(log);
   if (options.json) {
@@ -121,13 +121,14 @@ int log_fit(const FitOptions& options) {
   }
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;
-  const Json summary = {
-      {"decisions", fit.decisions}, {"decided_by", deciders},     {"zero_s", fit.zero_s},
-      {"begin_s", fit.begin_s},     {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
-      {"finished", fit.finished},   {"gone", fit.gone},           {"censored", fit.censored},
-      {"by_nobody", fit.extrapolated()}, {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
-      {"draws", options.draws},     {"seed", options.seed},       {"observed", observed(fit)},
-      {"sha256", sha256_of(log)}};
+  const Json summary = {{"decisions", fit.decisions}, {"decided_by", deciders},
+                        {"zero_s", fit.zero_s},       {"begin_s", fit.begin_s},
+                        {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
+                        {"finished", fit.finished},   {"gone", fit.gone},
+                        {"censored", fit.censored},   {"by_nobody", fit.extrapolated()},
+                        {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
+                        {"draws", options.draws},     {"seed", options.seed},
+                        {"observed", observed(fit)},  {"sha256", sha256_of(log)}};
   const fs::path folder = options.out;
   fs::create_directories(folder);
   AtomicFiles files;

@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "env/base/nearest.h"
-#include "env/base/program.h"
+#include "env/base/os/program.h"
+#include "env/base/text/nearest_name.h"
 #include "experiments/programs/serve/commands.h"
 
 namespace yard {

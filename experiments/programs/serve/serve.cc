@@ -10,11 +10,11 @@
 #include <string>
 #include <thread>
 
-#include "env/base/error.h"
-#include "env/base/interrupt.h"
-#include "experiments/arguments.h"
+#include "env/base/core/error.h"
+#include "env/base/os/interrupt.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
-#include "serving/server.h"
+#include "serving/net/server.h"
 
 namespace yard {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "env/cluster/spec.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/describe_cluster.h"
+#include "experiments/cli/command.h"
+#include "experiments/report/describe_cluster.h"
 
 namespace yard::sim {
 namespace {

@@ -1,5 +1,5 @@
 // evaluate: compares policies with heuristics, with confidence intervals and headroom.
-#include "experiments/evaluate.h"
+#include "experiments/evaluate/evaluate.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,16 +8,16 @@
 #include <optional>
 #include <utility>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "experiments/programs/sim/cell_options.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/evaluate_json.h"
-#include "experiments/programs/sim/evaluate_text.h"
-#include "experiments/programs/sim/options.h"
-#include "experiments/progress.h"
-#include "experiments/test_log.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "experiments/cli/cell_options.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/evaluate/test_log.h"
+#include "experiments/report/evaluate_json.h"
+#include "experiments/report/evaluate_text.h"
+#include "experiments/run/progress.h"
 #include "policies/learned/checkpoint.h"
 
 namespace yard::sim {
@@ -170,7 +170,8 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   std::sort(named.begin(), named.end());
   named.erase(std::unique(named.begin(), named.end()), named.end());
   options.finish(named);
-  if (!options.against.empty()) check_policies(evaluate_options.against, options.run.rules, "--against");
+  if (!options.against.empty())
+    check_policies(evaluate_options.against, options.run.rules, "--against");
   for (const CandidateSpec& candidate : evaluate_options.candidates) {
     check_policies(candidate.policies, options.run.rules, "--candidate");
   }
@@ -196,7 +197,8 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
     }
   }
   for (const std::string& note : notes) std::fprintf(stderr, "%s\n", note.c_str());
-  const std::vector<SummaryRow> summary = summarise(result.cells, evaluate_options.cells.front().seed);
+  const std::vector<SummaryRow> summary =
+      summarise(result.cells, evaluate_options.cells.front().seed);
   Json out;
   if (file) out["cells_file"] = {{"path", file->path}, {"sha256", file->sha256}};
   out["cells"] = Json::array();

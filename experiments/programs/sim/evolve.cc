@@ -6,20 +6,20 @@
 #include <filesystem>
 #include <optional>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/interrupt.h"
-#include "env/base/text.h"
-#include "experiments/arena.h"
-#include "experiments/cells.h"
-#include "experiments/pilot_checkpoint.h"
-#include "experiments/programs/sim/cell_options.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/evolve_files.h"
-#include "experiments/programs/sim/options.h"
-#include "experiments/programs/sim/text_table.h"
-#include "experiments/progress.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/os/interrupt.h"
+#include "env/base/text/text.h"
+#include "experiments/cli/cell_options.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/evaluate/cell_runner.h"
+#include "experiments/evaluate/cells.h"
+#include "experiments/report/text_table.h"
+#include "experiments/run/progress.h"
 #include "experiments/search/evolution.h"
+#include "experiments/search/evolve_files.h"
+#include "experiments/search/pilot_checkpoint.h"
 #include "policies/learned/open_policy.h"
 
 namespace yard::sim {
@@ -70,8 +70,8 @@ void add_episodes(const CellSpec& cell, const Source& source, int count, const O
   }
 }
 
-std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCache& sources, int count,
-                                  const Options& options) {
+std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCache& sources,
+                                  int count, const Options& options) {
   std::vector<Scenario> out;
   const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
   for (size_t c = 0; c < cells.size(); ++c) {

@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/text_table.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "experiments/cli/command.h"
 #include "experiments/programs/sim/tune_cells.h"
-#include "experiments/progress.h"
+#include "experiments/report/text_table.h"
+#include "experiments/run/progress.h"
 #include "policies/learned/open_policy.h"
 #include "policies/learned/pilot.h"
 

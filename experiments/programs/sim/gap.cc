@@ -1,14 +1,14 @@
 // gap: measures how far policies are from the optimal schedule of tiny instances, which is found by
-// exhaustive search (experiments/best_schedule.h).
+// exhaustive search (experiments/evaluate/best_schedule.h).
 #include <algorithm>
 #include <cstdio>
 #include <limits>
 
-#include "env/base/error.h"
-#include "experiments/best_schedule.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/options.h"
-#include "experiments/programs/sim/text_table.h"
+#include "env/base/core/error.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/evaluate/best_schedule.h"
+#include "experiments/report/text_table.h"
 
 namespace yard::sim {
 namespace {
@@ -46,7 +46,8 @@ Instance make_instance(uint64_t seed, int number, int gpus) {
           static_cast<double>(BestSchedule(tiny, gpus).total()) * kStepS};
 }
 
-Gap gap_of(const PreparedPolicy& prepared, const RunOptions& how, const std::vector<Instance>& instances) {
+Gap gap_of(const PreparedPolicy& prepared, const RunOptions& how,
+           const std::vector<Instance>& instances) {
   constexpr double kTolerance = 1e-9;
   Gap gap;
   for (const Instance& one : instances) {

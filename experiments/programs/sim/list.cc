@@ -7,14 +7,14 @@
 #include <cstring>
 #include <filesystem>
 
-#include "env/base/error.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
 #include "env/cluster/ready.h"
-#include "env/trace/reader.h"
-#include "experiments/listing.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/options.h"
-#include "experiments/programs/sim/text_table.h"
+#include "env/trace/core/trace_reader.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/cli/listing.h"
+#include "experiments/report/text_table.h"
 
 namespace yard::sim {
 namespace {
@@ -122,7 +122,8 @@ int run_list(CLI::App& app, int argc, char** argv) {
     std::fputs(listing_text(kind, rows[0]).c_str(), stdout);
     return 0;
   }
-  const bool has_no_level = kind == "traces" || kind == "clusters";  // these have no level or source
+  const bool has_no_level =
+      kind == "traces" || kind == "clusters";  // these have no level or source
   std::vector<const char*> keys = {"name", "information", "source", "fidelity"};
   if (has_no_level) keys = {"name", "about"};
   TextTable table({keys.begin(), keys.end()}, keys.size());

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <utility>
 
-#include "env/base/error.h"
-#include "env/base/nearest.h"
-#include "env/base/program.h"
-#include "env/base/text.h"
-#include "experiments/arguments.h"
-#include "experiments/programs/sim/command.h"
+#include "env/base/core/error.h"
+#include "env/base/os/program.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "experiments/cli/arguments.h"
+#include "experiments/cli/command.h"
 
 namespace yard::sim {
 

@@ -1,9 +1,9 @@
 // pack: makes a checkpoint of a policy file, which can be served and compared like a trained one.
 #include <cstdio>
 
-#include "env/base/error.h"
-#include "experiments/pilot_checkpoint.h"
-#include "experiments/programs/sim/command.h"
+#include "env/base/core/error.h"
+#include "experiments/cli/command.h"
+#include "experiments/search/pilot_checkpoint.h"
 
 namespace yard::sim {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "experiments/programs/sim/command.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "experiments/cli/command.h"
 #include "experiments/report/decision.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/learned_agent.h"
@@ -17,7 +17,8 @@
 namespace yard::sim {
 namespace {
 
-std::vector<GoldenState> read_golden_states(const Checkpoint& checkpoint, const std::string& folder) {
+std::vector<GoldenState> read_golden_states(const Checkpoint& checkpoint,
+                                            const std::string& folder) {
   if (checkpoint.network == "none") {
     throw InputError(folder, "a checkpoint with a network", "a rule, which explain tells of");
   }
@@ -87,7 +88,8 @@ nlohmann::ordered_json json_of(const report::Decision& d) {
 // Prints the `most` most probable actions, each with its non-zero features.
 void print_actions(const report::Decision& d, size_t most) {
   auto legal_actions = d.legal_actions;
-  std::ranges::stable_sort(legal_actions, std::greater(), &report::Decision::ActionRow::probability);
+  std::ranges::stable_sort(legal_actions, std::greater(),
+                           &report::Decision::ActionRow::probability);
   legal_actions.resize(std::min(legal_actions.size(), most));
   for (const report::Decision::ActionRow& c : legal_actions) {
     const auto bar = static_cast<size_t>(std::lround(40 * c.probability));

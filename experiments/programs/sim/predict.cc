@@ -1,13 +1,13 @@
 // predict: measures coverage of predicted intervals of jobs' remaining times; --fit writes a model.
 #include <cstdio>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "experiments/coverage.h"
-#include "experiments/fit_hazards.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/options.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/replay/coverage.h"
+#include "experiments/search/fit_hazards.h"
 
 namespace yard::sim {
 namespace {
@@ -26,8 +26,9 @@ Json group_json(const char* name, const CoverageGroup& group) {
 
 void print_group(const char* name, const CoverageGroup& group) {
   if (group.predictions == 0) return;
-  std::printf("%-10s %9lld %8.3f %8.3f %8.3f %14.2f\n", name, static_cast<long long>(group.predictions),
-              group.share(0), group.share(1), group.share(2), group.median_error_log2);
+  std::printf("%-10s %9lld %8.3f %8.3f %8.3f %14.2f\n", name,
+              static_cast<long long>(group.predictions), group.share(0), group.share(1),
+              group.share(2), group.median_error_log2);
 }
 
 void write_fitted_distribution(const CommonOptions& options, const std::string& fit) {

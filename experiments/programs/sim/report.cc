@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/file.h"
-#include "experiments/programs/sim/command.h"
+#include "env/base/files/file.h"
+#include "experiments/cli/command.h"
 #include "experiments/report/page.h"
 
 namespace yard::sim {

@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "env/sim/speed_estimator.h"
-#include "experiments/bound.h"
-#include "experiments/number_text.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/metrics_json.h"
-#include "experiments/programs/sim/options.h"
-#include "experiments/programs/sim/recording.h"
-#include "experiments/programs/sim/replay_folder.h"
-#include "experiments/programs/sim/text_table.h"
+#include "env/sim/rulesets/speed_estimator.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/cli/recording.h"
+#include "experiments/cli/replay_folder.h"
+#include "experiments/evaluate/bound.h"
+#include "experiments/report/metrics_json.h"
+#include "experiments/report/text_table.h"
+#include "experiments/stats/number_text.h"
 
 namespace yard::sim {
 namespace {

@@ -2,16 +2,16 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/trace/measured.h"
-#include "env/trace/notices.h"
-#include "env/trace/own.h"
-#include "env/trace/reader.h"
-#include "experiments/number_text.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/describe.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/trace/core/notices.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/native.h"
+#include "env/trace/profiles/fill_run_times.h"
+#include "experiments/cli/command.h"
 #include "experiments/programs/sim/trace_generate.h"
+#include "experiments/report/describe_trace.h"
+#include "experiments/stats/number_text.h"
 
 namespace yard::sim {
 namespace {

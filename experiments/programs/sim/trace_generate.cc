@@ -4,19 +4,19 @@
 #include <cmath>
 #include <cstdio>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "env/trace/fit.h"
-#include "env/trace/like_file.h"
-#include "env/trace/own.h"
-#include "env/trace/thin.h"
-#include "experiments/fidelity.h"
-#include "experiments/like_check.h"
-#include "experiments/number_text.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/options.h"
-#include "experiments/programs/sim/text_table.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/thin.h"
+#include "env/trace/fitted/fit_workload.h"
+#include "env/trace/fitted/workload_model_file.h"
+#include "env/trace/formats/native.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/evaluate/queue_check.h"
+#include "experiments/evaluate/workload_similarity.h"
+#include "experiments/report/text_table.h"
+#include "experiments/stats/number_text.h"
 
 namespace yard::sim {
 namespace {
@@ -32,8 +32,8 @@ void require_input(bool holds, const std::string& where, const std::string& expe
   if (!holds) throw InputError(where, expected, got);
 }
 
-std::vector<WorkloadStatistics> likenesses(const std::vector<std::vector<Job>>& samples, double span_s,
-                                 const WorkloadModel& model) {
+std::vector<WorkloadStatistics> likenesses(const std::vector<std::vector<Job>>& samples,
+                                           double span_s, const WorkloadModel& model) {
   std::vector<WorkloadStatistics> out;
   for (const std::vector<Job>& jobs : samples) {
     out.push_back(workload_statistics(jobs, 0, span_s, 0, model.classes));
@@ -44,8 +44,9 @@ std::vector<WorkloadStatistics> likenesses(const std::vector<std::vector<Job>>& 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 // Compares samples with `later`, or with the fitted part if there is none. Throws InputError.
-WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted, const std::optional<FitPart>& later,
-                     const WorkloadModel& model, const std::vector<std::vector<Job>>& samples) {
+WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted,
+                               const std::optional<FitPart>& later, const WorkloadModel& model,
+                               const std::vector<std::vector<Job>>& samples) {
   constexpr int64_t kMondayS = 3 * 24 * 3600;  // 1970 began on a Thursday
   const double shift_s =
       trace.epoch_unix_s ? static_cast<double>(*trace.epoch_unix_s + kMondayS) : 0;
@@ -70,7 +71,8 @@ WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted, const 
 
 Json number(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
 
-Json model_json(const WorkloadModel& model, const FitPart& part, const std::optional<FitPart>& later) {
+Json model_json(const WorkloadModel& model, const FitPart& part,
+                const std::optional<FitPart>& later) {
   Json quantiles = Json::array();
   for (const SizeClass& one : model.classes) {
     quantiles.push_back({{"most_gpus", one.most_gpus},
@@ -345,10 +347,10 @@ int TraceGenerateCommand::run() {
   std::optional<FitPart> comparison;
   if (!later.from.empty() || !later.to.empty()) comparison = part_of(trace, later);
   const SampleOptions like_options{.seed = load.seed,
-                        .jobs = load.jobs,
-                        .days = days,
-                        .load = target_load,
-                        .cluster_gpus = load.cluster_gpus};
+                                   .jobs = load.jobs,
+                                   .days = days,
+                                   .load = target_load,
+                                   .cluster_gpus = load.cluster_gpus};
   Trace made;
   made.source = "synthetic:like";
   made.jobs = sample_workload(model, like_options);

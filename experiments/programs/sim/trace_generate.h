@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "env/trace/reader.h"
-#include "env/trace/window.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/core/window.h"
 
 namespace yard::sim {
 

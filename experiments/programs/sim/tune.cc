@@ -7,14 +7,14 @@
 #include <numeric>
 #include <optional>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
-#include "env/sim/speed_estimator.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/text_table.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "env/sim/rulesets/speed_estimator.h"
+#include "experiments/cli/command.h"
 #include "experiments/programs/sim/tune_cells.h"
-#include "experiments/progress.h"
+#include "experiments/report/text_table.h"
+#include "experiments/run/progress.h"
 
 namespace yard::sim {
 namespace {
@@ -120,7 +120,8 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   if (app.count("--replicas") > 0) replicas = options.replicas;
   const std::vector<TuneCell> cells =
       tune_cells(options, options.cells, file, replicas, options.tune.progress);
-  for (const TuneCell& cell : cells) print_scenario_notes(cell.scenario, prepared_policies, options.run.speeds);
+  for (const TuneCell& cell : cells)
+    print_scenario_notes(cell.scenario, prepared_policies, options.run.speeds);
   std::vector<Tuned> all;
   for (const std::string& policy : policies) {
     all.push_back(tune(cells, policy, options.run_of(policy), options.tune));

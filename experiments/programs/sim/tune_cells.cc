@@ -1,6 +1,6 @@
 #include "experiments/programs/sim/tune_cells.h"
 
-#include "experiments/arena.h"
+#include "experiments/evaluate/cell_runner.h"
 
 namespace yard::sim {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/programs/sim/cell_options.h"
-#include "experiments/programs/sim/options.h"
-#include "experiments/search/pool.h"
+#include "experiments/cli/cell_options.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/search/candidate_evaluator.h"
 
 namespace yard::sim {
 

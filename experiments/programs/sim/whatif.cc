@@ -6,18 +6,18 @@
 #include <utility>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/base/version.h"
-#include "experiments/bound.h"
-#include "experiments/jobs_csv.h"
-#include "experiments/least_cluster.h"
-#include "experiments/programs/sim/command.h"
-#include "experiments/programs/sim/options.h"
+#include "env/base/core/error.h"
+#include "env/base/core/version.h"
+#include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/evaluate/bound.h"
+#include "experiments/replay/jobs_csv.h"
 #include "experiments/report/page.h"
 #include "experiments/run/machine.h"
-#include "experiments/type_notes.h"
+#include "experiments/scenario/smallest_cluster.h"
+#include "experiments/scenario/type_notes.h"
 #include "experiments/whatif/json.h"
-#include "experiments/whatif/lacks.h"
+#include "experiments/whatif/limitations.h"
 #include "experiments/whatif/page.h"
 #include "experiments/whatif/text.h"
 
@@ -98,7 +98,8 @@ std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
       if (what.end_us == kNone) {
         one.by.emplace_back();
       } else {
-        one.by.push_back({wait_us(job, what, scenario.isolated_us[j]), what.end_us - job.submit_us});
+        one.by.push_back(
+            {wait_us(job, what, scenario.isolated_us[j]), what.end_us - job.submit_us});
       }
     }
     out.push_back(std::move(one));
@@ -135,7 +136,8 @@ bool infer_cluster(ScenarioOptions& scenario) {
 }
 
 std::vector<std::string> log_limitations(const ScenarioOptions& options, const Scenario& scenario,
-                                  const std::vector<PreparedPolicy>& prepared_policies, bool inferred) {
+                                         const std::vector<PreparedPolicy>& prepared_policies,
+                                         bool inferred) {
   whatif::LogInfo facts;
   facts.cluster_inferred = inferred;
   facts.cluster = scenario.cluster.text;

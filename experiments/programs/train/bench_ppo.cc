@@ -11,13 +11,13 @@
 #include <thread>
 #include <vector>
 
-#include "agents/agent.h"
-#include "agents/connect.h"
-#include "agents/matrix_product.h"
-#include "agents/trainer.h"
+#include "agents/kernels/matrix_product.h"
+#include "agents/ranks/connect.h"
+#include "agents/train/agent.h"
+#include "agents/train/trainer.h"
 #include "experiments/programs/train/commands.h"
-#include "experiments/programs/train/meeting_folder.h"
-#include "experiments/programs/train/setup.h"
+#include "experiments/train/rendezvous_dir.h"
+#include "experiments/train/training_setup.h"
 
 namespace yard {
 namespace {
@@ -154,14 +154,16 @@ int run_bench_ppo(int, char**) {
   // Environments and minibatch grow with the number of threads.
   const auto ppo = [](const std::string& network, const Parallelism& parallelism) {
     const std::string name = network == "flat" ? "ppo_flat_samples" : "ppo_samples";
-    return bench(name + parallelism.suffix(),
-                 {"learner=ppo", "network=" + network, "hidden=128", "epochs=4", "steps=64",
-                  "updates=10", "target_kl=1e9", "worlds=" + std::to_string(128 * parallelism.all()),
-                  "minibatch=" + std::to_string(2048 * parallelism.all())},
-                 parallelism);
+    return bench(
+        name + parallelism.suffix(),
+        {"learner=ppo", "network=" + network, "hidden=128", "epochs=4", "steps=64", "updates=10",
+         "target_kl=1e9", "worlds=" + std::to_string(128 * parallelism.all()),
+         "minibatch=" + std::to_string(2048 * parallelism.all())},
+        parallelism);
   };
   Json results = {bench("group_samples", {"learner=group", "updates=6"})};
-  for (const Parallelism& parallelism : {Parallelism{}, Parallelism{.threads = 2}, Parallelism{.ranks = 2}}) {
+  for (const Parallelism& parallelism :
+       {Parallelism{}, Parallelism{.threads = 2}, Parallelism{.ranks = 2}}) {
     if (parallelism.all() > 1 && std::thread::hardware_concurrency() < 2) break;
     results.push_back(ppo("job-scorer", parallelism));
     results.push_back(ppo("flat", parallelism));

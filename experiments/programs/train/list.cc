@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "agents/agent.h"
-#include "agents/listed.h"
-#include "env/base/error.h"
-#include "experiments/listing.h"
+#include "agents/train/agent.h"
+#include "agents/train/registered.h"
+#include "env/base/core/error.h"
+#include "experiments/cli/listing.h"
 #include "experiments/programs/train/commands.h"
 
 namespace yard {

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "env/base/error.h"
-#include "env/base/program.h"
+#include "env/base/core/error.h"
+#include "env/base/os/program.h"
 #include "experiments/programs/train/commands.h"
 
 namespace {

@@ -16,18 +16,18 @@
 #include <string>
 #include <thread>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/interrupt.h"
-#include "experiments/arguments.h"
-#include "experiments/programs/train/child.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/os/interrupt.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
-#include "experiments/programs/train/live_line.h"
-#include "experiments/programs/train/sweep_plan.h"
-#include "experiments/programs/train/sweep_verdict.h"
 #include "experiments/run/append_file.h"
 #include "experiments/run/metrics_csv.h"
 #include "experiments/run/run_folder.h"
+#include "experiments/train/child_process.h"
+#include "experiments/train/live_line.h"
+#include "experiments/train/sweep_plan.h"
+#include "experiments/train/sweep_verdict.h"
 
 namespace yard {
 namespace {
@@ -245,7 +245,8 @@ class Sweep {
                            t.failed ? "  (" + run_folder_of(t).string() + ".log says why)" : "")
                    .c_str(),
                stderr);
-    if (plan_.config.minutes > 0 && !warned_late_ && elapsed_s() + left_s > 60 * plan_.config.minutes) {
+    if (plan_.config.minutes > 0 && !warned_late_ &&
+        elapsed_s() + left_s > 60 * plan_.config.minutes) {
       warned_late_ = true;
       std::fputs(fmt::format("at this speed all trials take {}, more than the {} minutes given: "
                              "what is not done then --resume takes up\n",
@@ -267,7 +268,8 @@ class Sweep {
   [[noreturn]] void stop(std::map<pid_t, Trial*>& running) {
     for (const auto& [pid, trial] : running) kill(pid, SIGTERM);
     while (!running.empty()) {
-      if (const ExitedChild exited = poll_exited_child(); exited.pid != 0) running.erase(exited.pid);
+      if (const ExitedChild exited = poll_exited_child(); exited.pid != 0)
+        running.erase(exited.pid);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     write_result(false);
@@ -283,7 +285,7 @@ class Sweep {
   std::vector<Trial> trials_;
   Clock::time_point begin_ = Clock::now();
   std::map<int, int> from_;  // trial -> its updates when it was last started
-  int updates_made_ = 0;             // updates since the start of this process
+  int updates_made_ = 0;     // updates since the start of this process
   bool warned_late_ = false;
 };
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "agents/connect.h"
-#include "env/base/error.h"
-#include "env/base/interrupt.h"
-#include "experiments/arguments.h"
+#include "agents/ranks/connect.h"
+#include "env/base/core/error.h"
+#include "env/base/os/interrupt.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
-#include "experiments/programs/train/launch.h"
-#include "experiments/programs/train/session.h"
+#include "experiments/train/launch_ranks.h"
+#include "experiments/train/session.h"
 
 namespace yard {
 namespace {

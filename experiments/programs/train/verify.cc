@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "agents/onnx_difference.h"
-#include "agents/torch_difference.h"
-#include "env/base/error.h"
-#include "experiments/arguments.h"
-#include "experiments/golden_course.h"
+#include "agents/verify/onnx_difference.h"
+#include "agents/verify/torch_difference.h"
+#include "env/base/core/error.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
+#include "experiments/replay/golden_workload.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/learned_agent.h"
 
@@ -117,8 +117,7 @@ int run_verify(int argc, char** argv) {
         onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
     std::puts(fmt::format("{} golden states, from the recorded logits: native {:.2e}, LibTorch "
                           "{:.2e}, {}; {} other choices: {}",
-                          d.states, d.native, torch, by_onnx, d.mismatches,
-                          ok ? "ok" : "DIFFERENT")
+                          d.states, d.native, torch, by_onnx, d.mismatches, ok ? "ok" : "DIFFERENT")
                   .c_str());
   }
   return ok ? 0 : 1;

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
 #include "env/cluster/spec.h"
 #include "tests/support/temp_file.h"
 

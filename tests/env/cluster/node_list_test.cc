@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/registry.h"
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "env/cluster/spec.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_file.h"

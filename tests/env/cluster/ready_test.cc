@@ -9,10 +9,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "env/base/error.h"
-#include "env/base/file.h"
-#include "env/base/lines.h"
-#include "env/base/text.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/files/lines.h"
+#include "env/base/text/text.h"
 #include "env/cluster/topology.h"
 #include "tests/support/require.h"
 #include "tests/support/temp_file.h"

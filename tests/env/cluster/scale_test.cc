@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 
 namespace yard {
 namespace {

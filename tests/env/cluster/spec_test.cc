@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "tests/support/temp_file.h"
 
 namespace yard {

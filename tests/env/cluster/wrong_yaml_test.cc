@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "env/base/error.h"
-#include "env/base/rng.h"
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
 #include "env/cluster/spec.h"
 #include "tests/support/temp_file.h"
 

@@ -1,8 +1,8 @@
 // What a cluster's manager does not allow is no legal edit, of a plan or of a draft.
 #include <gtest/gtest.h>
 
-#include "env/sim/plan.h"
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
+#include "env/sim/view/plan.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

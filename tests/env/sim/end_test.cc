@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "env/sim/digest.h"
-#include "env/sim/plan.h"
-#include "env/sim/rules.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/rules.h"
+#include "env/sim/view/plan.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/choose.h"
-#include "env/sim/digest.h"
-#include "env/sim/foretell.h"
-#include "env/sim/plan.h"
-#include "env/sim/rules.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/placement/throughput_model.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/rules.h"
+#include "env/sim/view/plan.h"
 #include "tests/support/choosing_scene.h"
 
 namespace yard::testing {
@@ -66,7 +66,8 @@ Rates with_priorities(const std::vector<uint8_t>& priorities, const std::vector<
   EXPECT_EQ(broken_invariant(scene.fixed(), s), "");
   Rates out;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    out.factor.push_back(s.rate[static_cast<int64_t>(j)] / s.isolated_rate[static_cast<int64_t>(j)]);
+    out.factor.push_back(s.rate[static_cast<int64_t>(j)] /
+                         s.isolated_rate[static_cast<int64_t>(j)]);
   }
   return out;
 }
@@ -251,9 +252,9 @@ struct Seen {
   int64_t rates = 0, crowded = 0, harms = 0;
 };
 
-void expect_foretold(const SimModel& f, const World& now, World& then, const ThroughputModel& throughput_model,
-                     int32_t slot, const std::vector<Piece>& pieces, const Exchange& exchange,
-                     Seen& seen) {
+void expect_foretold(const SimModel& f, const World& now, World& then,
+                     const ThroughputModel& throughput_model, int32_t slot,
+                     const std::vector<Piece>& pieces, const Exchange& exchange, Seen& seen) {
   then.copy_from(now);
   SimState& s = then.state();
   std::vector<double> before(static_cast<size_t>(s.head->high_water), 0);
@@ -277,7 +278,8 @@ void expect_foretold(const SimModel& f, const World& now, World& then, const Thr
   }
   // Of neighbours it is a sum, one by one, and of shared wires nothing: only links are exact.
   if (f.spec.neighbour_weight == 0 && !f.spec.shared_exchange) {
-    ASSERT_NEAR(throughput_model.interference_cost(slot, pieces, {}, exchange), lost, 1e-9 * (1 + lost));
+    ASSERT_NEAR(throughput_model.interference_cost(slot, pieces, {}, exchange), lost,
+                1e-9 * (1 + lost));
   }
   ++seen.rates;
   seen.crowded += s.rate[slot] < 0.999 * s.isolated_rate[slot];
@@ -303,14 +305,16 @@ TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
         if (pieces.empty()) continue;
         for (const Pattern by : kChoices) {
           for (uint8_t priority = 0; priority < kLinkPriorities; ++priority) {
-            expect_foretold(f, play.world(), then, throughput_model, slot, pieces, {by, priority}, seen);
+            expect_foretold(f, play.world(), then, throughput_model, slot, pieces, {by, priority},
+                            seen);
             if (HasFatalFailure()) return;
           }
         }
       }
       for (int32_t i = 0; i < view.num_held(); ++i) {
         const int32_t slot = view.held(i);
-        ASSERT_NEAR(throughput_model.current_throughput(slot), s.rate[slot], 1e-9) << "as it runs now";
+        ASSERT_NEAR(throughput_model.current_throughput(slot), s.rate[slot], 1e-9)
+            << "as it runs now";
       }
       Draft draft(f, s);
       play.edit(draft);

@@ -1,6 +1,6 @@
 // What befalls GPUs: drawn by exponential times, each thing by itself, or read from a file that
 // says where it is wrong.
-#include "env/sim/faults.h"
+#include "env/sim/rules/faults.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/sim/free_map.h"
+#include "env/base/core/error.h"
+#include "env/sim/state/free_map.h"
 #include "tests/support/scene.h"
 #include "tests/support/temp_file.h"
 

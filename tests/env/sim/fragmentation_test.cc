@@ -1,11 +1,11 @@
 // Fragmentation by hand, and against a recomputation that looks at every GPU and every task anew.
-#include "env/sim/fragmentation.h"
+#include "env/sim/metrics/fragmentation.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 

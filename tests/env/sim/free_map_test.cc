@@ -1,9 +1,9 @@
 // The bitmaps of nodes by free count against a walk over all nodes.
-#include "env/sim/free_map.h"
+#include "env/sim/state/free_map.h"
 
 #include <gtest/gtest.h>
 
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

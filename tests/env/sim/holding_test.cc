@@ -1,6 +1,6 @@
 // Room that somebody still saves from: who fits beside it starts at once, who needs it waits, and a
 // plan means the same in whatever order it was drafted.
-#include "env/sim/holding.h"
+#include "env/sim/rules/holding.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "env/sim/digest.h"
-#include "env/sim/plan.h"
-#include "env/sim/rules.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/rules.h"
+#include "env/sim/view/plan.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/digest.h"
-#include "env/sim/rules.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
@@ -51,10 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
            s.part_mask[a] |= s.part_mask[b];
          }},
         {"AGpuLost", [](SimState& s) { s.part_mask[s.first_part[s.held_list[0]]] <<= 2; }},
-        {"ATaskOfAPlainJob",
-         [](SimState& s) { s.part_tasks[s.first_part[s.held_list[0]]] = 1; }},
-        {"AGroupOfAPlainJob",
-         [](SimState& s) { s.part_group[s.first_part[s.held_list[0]]] = 1; }},
+        {"ATaskOfAPlainJob", [](SimState& s) { s.part_tasks[s.first_part[s.held_list[0]]] = 1; }},
+        {"AGroupOfAPlainJob", [](SimState& s) { s.part_group[s.first_part[s.held_list[0]]] = 1; }},
         {"AGpuTooFew", [](SimState& s) { ++s.gpus[s.held_list[0]]; }},
         {"AFreeGpuTooMany", [](SimState& s) { s.free_mask[0] |= 1; }},
         {"AFreeCount", [](SimState& s) { ++s.free_count[0]; }},
@@ -65,8 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"AQueueWithALoop",
          [](SimState& s) { s.queue_next[s.head->queue_tail] = s.head->queue_head; }},
         {"AQueueOutOfOrder", [](SimState& s) { s.queue_rank[s.head->queue_head] = 1000; }},
-        {"AQueuedJobThatRuns",
-         [](SimState& s) { s.phase[s.head->queue_head] = Phase::kRunning; }},
+        {"AQueuedJobThatRuns", [](SimState& s) { s.phase[s.head->queue_head] = Phase::kRunning; }},
         {"AListOfHolders", [](SimState& s) { std::swap(s.held_list[0], s.held_list[1]); }},
         {"ACountOfHolders", [](SimState& s) { --s.head->held; }},
         {"ACountOfJobs", [](SimState& s) { ++s.head->live; }},

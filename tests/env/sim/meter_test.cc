@@ -1,5 +1,5 @@
 // Where the GPUs' time went: by hand, and that nothing of it is lost or counted twice.
-#include "env/sim/meter.h"
+#include "env/sim/metrics/meter.h"
 
 #include <gtest/gtest.h>
 

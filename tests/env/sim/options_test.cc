@@ -1,6 +1,6 @@
 // The generator of options against the rules and the state: in random worlds, every option of every
 // job can be carried out as it is, is what it says, and its job then runs as fast as foretold.
-#include "env/sim/options.h"
+#include "env/sim/placement/options.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "env/sim/plan.h"
-#include "env/sim/rules.h"
-#include "env/trace/servers.h"
+#include "env/sim/rules/rules.h"
+#include "env/sim/view/plan.h"
+#include "env/trace/generators/servers.h"
 #include "tests/support/futures.h"
 
 namespace yard::testing {

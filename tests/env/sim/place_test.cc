@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "env/cluster/parse.h"
-#include "env/sim/choose.h"
-#include "env/sim/rules.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/futures.h"
 
 namespace yard::testing {

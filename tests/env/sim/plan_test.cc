@@ -1,14 +1,14 @@
 // Drafts and plans: what is taken back leaves no trace, and a plan carried out in two phases leads
 // where its draft stood.
-#include "env/sim/plan.h"
+#include "env/sim/view/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <vector>
 
-#include "env/sim/choose.h"
-#include "env/sim/digest.h"
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/rules/digest.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

@@ -1,13 +1,13 @@
 // The lists of a state against plain vectors, and handles of slots that are used again.
-#include "env/sim/queue.h"
+#include "env/sim/state/queue.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "env/sim/advance.h"
-#include "env/sim/digest.h"
+#include "env/sim/rules/advance.h"
+#include "env/sim/rules/digest.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/futures.h"
 
 namespace yard::testing {

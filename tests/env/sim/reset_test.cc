@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "env/sim/digest.h"
+#include "env/sim/rules/digest.h"
 #include "tests/support/futures.h"
 
 namespace yard::testing {

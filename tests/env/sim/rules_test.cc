@@ -1,6 +1,6 @@
 // What the rules charge and when: each case small enough to be worked out by hand.
 // The costs are those of `default`: a save takes 10 s, a restore 30 s, of more than 8 GPUs 60 s.
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <map>
 #include <vector>
 
-#include "env/sim/advance.h"
-#include "env/sim/digest.h"
-#include "env/sim/plan.h"
-#include "env/sim/world.h"
-#include "env/trace/longest.h"
+#include "env/sim/rules/advance.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/world.h"
+#include "env/sim/view/plan.h"
+#include "env/trace/core/max_time.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 

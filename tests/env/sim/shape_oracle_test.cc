@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/digest.h"
-#include "env/sim/rules.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 
@@ -184,7 +184,8 @@ class SlowLedger {
     return kind != kNone && std::any_of(gpu.beside.begin(), gpu.beside.end(), [&](int32_t other) {
              const int32_t there = bars.kind[static_cast<size_t>(other)];
              const size_t row = type_ * static_cast<size_t>(bars.num_kinds);
-             return there != kNone && (bars.conflicts[row + static_cast<size_t>(kind)] >> there & 1);
+             return there != kNone &&
+                    (bars.conflicts[row + static_cast<size_t>(kind)] >> there & 1);
            });
   }
 
@@ -210,8 +211,8 @@ class SlowLedger {
 };
 
 // The GPUs of each part, as the pieces name them; nothing where the job may not start so.
-std::optional<std::vector<uint64_t>> slow_start(const Told& told, const SimState& s,
-                                                int32_t slot, const std::vector<Piece>& pieces) {
+std::optional<std::vector<uint64_t>> slow_start(const Told& told, const SimState& s, int32_t slot,
+                                                const std::vector<Piece>& pieces) {
   const Job& job = told.jobs()[static_cast<size_t>(slot)];
   std::vector<int32_t> tasks(job.groups.size(), 0);
   std::vector<std::vector<uint64_t>> masks(pieces.size());

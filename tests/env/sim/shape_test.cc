@@ -1,11 +1,11 @@
 // What fits where, case by case: tasks with shares, memory and pieces that name their GPUs.
-#include "env/sim/shape.h"
+#include "env/sim/rules/shape.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "env/sim/rules.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/random_world.h"
 #include "tests/support/scene.h"
 

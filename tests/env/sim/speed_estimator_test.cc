@@ -1,6 +1,6 @@
 // What policies are shown of speeds below `told`: errors of the right size that follow
 // from the seed, a prior without models, and what running jobs have shown, once they have.
-#include "env/sim/speed_estimator.h"
+#include "env/sim/rulesets/speed_estimator.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "env/base/error.h"
+#include "env/base/core/error.h"
 #include "tests/support/choosing_scene.h"
 #include "tests/support/random_speeds.h"
 #include "tests/support/scene.h"

@@ -1,6 +1,6 @@
 // The block of a state: how it is laid out, copied and compared, and that playing allocates
 // nothing.
-#include "env/sim/state.h"
+#include "env/sim/state/state.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <new>
 #include <vector>
 
-#include "env/base/error.h"
-#include "env/sim/digest.h"
-#include "env/sim/tables.h"
+#include "env/base/core/error.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/state/tables.h"
 #include "tests/support/scene.h"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "env/sim/digest.h"
-#include "env/sim/rules.h"
+#include "env/sim/rules/digest.h"
+#include "env/sim/rules/rules.h"
 #include "tests/support/futures.h"
 
 namespace yard::testing {

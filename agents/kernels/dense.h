@@ -1,0 +1,19 @@
+// Access to the memory of a tensor.
+#pragma once
+
+#include "agents/kernels/torch.h"
+#include "env/base/core/check.h"
+
+namespace yard {
+
+// Returns the same values as a contiguous tensor without gradients.
+inline torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguous(); }
+
+// Requires: `t` is contiguous.
+template <class T = float>
+T* raw_data(const torch::Tensor& t) {
+  YARD_CHECK(t.is_contiguous(), "numbers one after the other");
+  return t.data_ptr<T>();
+}
+
+}  // namespace yard

@@ -1,0 +1,48 @@
+// Elementwise passes which complete the products of row_layers.h. Kept free of LibTorch so that the
+// compiler can build versions for wider vectors; all versions give the same bits. Dims: B samples,
+// R rows, H columns; a line is a vector per sample.
+#pragma once
+
+#include <cstdint>
+
+namespace yard {
+
+// Rows of consecutive samples. Other arguments start at the first of them.
+struct RowSegments {
+  const int64_t* offset;  // (B + 1) sample b has rows [offset[b], offset[b + 1]) of all
+  int64_t samples, width;
+
+  int64_t begin(int64_t b) const { return offset[b] - offset[0]; }
+  int64_t end(int64_t b) const { return offset[b + 1] - offset[0]; }
+};
+
+// out = (rows - mean) * scale, (R, H)
+void standardise(int64_t count, int64_t width, const float* mean, const float* scale,
+                 const float* rows, float* out);
+
+// rows = relu(rows + bias + line of the row's sample), (R, H)
+void bias_relu_(const RowSegments& of, const float* bias, const float* lines, float* rows);
+
+// rows = relu(rows + bias); score = rows . weight + shift (R); sum += rows, by sample (B, H)
+void relu_score(const RowSegments& of, const float* bias, const float* weight, float shift,
+                float* rows, float* score, float* sum);
+
+// Backward of relu_score(); `rows` is its output. Writes the gradient before the ReLU (R, H) and
+// adds to those of weight (H) and bias (H).
+void relu_score_backward(const RowSegments& of, const float* rows, const float* weight,
+                         const float* of_score, const float* sum_gradient, float* gradient,
+                         float* weight_gradient, float* bias_gradient);
+
+// ReLU's backward: zeroes the gradient where rows are 0, adds it to the lines' gradient (B, H).
+void relu_backward(const RowSegments& of, const float* rows, float* gradient,
+                   float* lines_gradient);
+
+// sum += relu(rows + bias + line of the row's sample), by sample (B, H)
+void relu_segment_sum(const RowSegments& of, const float* bias, const float* lines,
+                      const float* rows, float* sum);
+
+// Backward of relu_segment_sum(): overwrites rows with their gradient, adds it to the lines'.
+void sum_gradient(const RowSegments& of, const float* bias, const float* lines,
+                  const float* sum_gradient, float* rows, float* lines_gradient);
+
+}  // namespace yard

@@ -1,0 +1,33 @@
+// Fused layers over the rows of all samples: each is a product and one pass over memory. LibTorch's
+// separate operations, with a pass each, take as long as the products. Parameters, `context` and
+// inputs computed by layers have gradients; rows (x of score_rows and segment_sum) have none.
+// Dims: B samples, R rows, F features per row, H, G hidden units; offset (B + 1) int64: sample b
+// has rows [offset[b], offset[b + 1]).
+#pragma once
+
+#include "agents/kernels/torch.h"
+
+namespace yard {
+
+struct RowScores {
+  torch::Tensor score;  // (R)
+  torch::Tensor sum;    // (B, G) sum of g over the rows of a sample
+};
+
+// Scores rows by an MLP whose first layer also adds the `context` of the sample:
+//   h = relu(x W1' + b1 + context),  g = relu(h W2' + b2),  score = g w3' + b3
+// x (R, F), context (B, H), weights laid out as in torch::nn::Linear.
+RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
+                     const torch::Tensor& context, const torch::nn::Linear& second,
+                     const torch::nn::Linear& last, const torch::Tensor& offset);
+
+// Sums relu(x W' + b + context) over the rows of each sample (B, H).
+torch::Tensor segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
+                          const torch::Tensor& context, const torch::Tensor& offset);
+
+// A ReLU layer with two inputs, one row per sample:
+//   relu(x W' + b + c U')  (B, G);  x (B, H), c (B, C) without gradients
+torch::Tensor relu_linear(const torch::Tensor& x, const torch::nn::Linear& layer,
+                          const torch::Tensor& c, const torch::nn::Linear& given);
+
+}  // namespace yard

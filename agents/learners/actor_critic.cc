@@ -1,0 +1,89 @@
+// Learner `actor-critic`: policy gradient with a learned value baseline, from a replay buffer.
+//   L = -min(w, c) A log pi(a | s) - c_h H(pi) + c_v (V - R)^2 / 2
+//   R = sum_k g_k r_k + g_n V'(s_n),   A = R - V(s),   w = pi(a | s) / mu(a | s)
+// mu is the behaviour policy of some updates ago, with exploration. The papers which this follows
+// (Bao, Peng and Wu, "Deep learning-based job placement in distributed machine learning clusters",
+// INFOCOM 2019; Peng et al., DL2, 2021) replay without w. The truncated w weighs samples down which
+// the policy has moved away from, and bounds each weight by c (Espeholt et al., "IMPALA", 2018,
+// section 4.1). c = 0 disables w. V' is the critic of the moving average of weights.
+#include "agents/learners/replay.h"
+#include "agents/networks/action_distribution.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  ReplayConfig replay;
+  double entropy = 1e-3;
+  double value_weight = 0.5;
+  double most_weight = 1;
+
+  void fields(FieldList& f) {
+    replay.fields(f);
+    f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
+    f("value_weight", value_weight, 0.0, 100.0, "weight of the value loss");
+    f("most_weight", most_weight, 0.0, 1e6,
+      "the most that a sample counts that the policy would take more often now; 0: all count as "
+      "they are");
+  }
+};
+
+class ActorCritic final : public Learner {
+ public:
+  explicit ActorCritic(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  Requirements requirements() const override { return config_.replay.requirements(); }
+
+  Returns judge(const Experience& e) override {
+    const ReplayBatch drawn = sample_replay(e, config_.replay);
+    Returns out = n_step_targets(drawn, values(e.target_network, e, bootstrap_samples(drawn)),
+                                 e.rollout.size());
+    const std::vector<float> now = values(e.network, e, drawn.sample);
+    for (size_t k = 0; k < drawn.sample.size(); ++k) {
+      const auto i = static_cast<size_t>(drawn.sample[k]);
+      out.advantage[i] = out.target[i] - now[k];
+    }
+    return out;
+  }
+
+  Loss loss(Network& network, const Minibatch& batch) const override {
+    const auto [logits, value] = network.judge(batch.seen, Heads::kBoth);
+    const auto [log_prob, entropy] = action_stats(logits, batch.action, batch.seen.offset);
+    const auto weight =
+        config_.most_weight > 0
+            ? (log_prob.detach() - batch.behaviour_log_prob).exp().clamp_max(config_.most_weight)
+            : torch::ones_like(log_prob);
+    const auto policy = -weight * batch.advantage * log_prob;  // (B)
+    const auto off = 0.5 * (value - batch.target).pow(2);      // (B)
+    Loss out;
+    out.each = policy - config_.entropy * entropy + config_.value_weight * off;
+    out.metrics = {{"policy_loss", policy.detach()},
+                   {"entropy", entropy.detach()},
+                   {"value_loss", off.detach()},
+                   {"weight", weight}};
+    return out;
+  }
+
+ private:
+  static std::vector<float> values(Network& network, const Experience& e,
+                                   const std::vector<int64_t>& samples) {
+    std::vector<float> out;
+    for (const BatchOutput& one :
+         forward_samples(network, e.rollout, samples, Heads::kValue, e.threads)) {
+      const auto v = one.judged.value.contiguous();
+      out.insert(out.end(), v.data_ptr<float>(), v.data_ptr<float>() + v.numel());
+    }
+    return out;
+  }
+
+  Config config_;
+};
+
+const LearnerRegistry::Add<ActorCritic> kActorCritic{
+    "actor-critic",
+    {.about = "a policy gradient against a learned value, from a replay",
+     .source = "Bao et al., Harmony, INFOCOM 2019; Peng et al., DL2, TPDS 2021",
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

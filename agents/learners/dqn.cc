@@ -1,0 +1,107 @@
+// Learner `dqn`: double dueling deep Q-network with n-step targets and masked actions.
+//   Q(s, a) = V(s) + l(s, a) - max_b l(s, b)
+//   L = huber(Q(s, a) - R),   R = sum_k g_k r_k + g_n Q'(s_n, argmax_b l(s_n, b))
+// l are the policy's logits with illegal actions masked, V is the critic. The most probable action
+// thus has the largest Q, and the exported policy acts greedily (Mnih et al., "Human-level control
+// through deep reinforcement learning", 2015; van Hasselt et al., "Deep reinforcement learning with
+// double Q-learning", 2016; Wang et al., "Dueling network architectures", 2016, eq. 8, with which V
+// is the greedy policy's value; Sutton, "Learning to predict by the methods of temporal
+// differences", 1988). The target network Q' is the moving average of weights (setting `average`),
+// as in Lillicrap et al., 2016. Discounts are by elapsed time, as in all learners.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "agents/learners/replay.h"
+#include "agents/networks/action_distribution.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  ReplayConfig replay;
+  double epsilon = 0.3;
+  double epsilon_end = 0.02;
+  int epsilon_updates = 100;
+  double huber = 1;
+
+  void fields(FieldList& f) {
+    replay.fields(f);
+    f("epsilon", epsilon, 0.0, 1.0, "share of decisions that are made at random, at first");
+    f("epsilon_end", epsilon_end, 0.0, 1.0, "and in the end");
+    f("epsilon_updates", epsilon_updates, 1, 1'000'000, "updates over which it falls, linearly");
+    f("huber", huber, 1e-6, 1e6, "error beyond which the loss is linear");
+  }
+};
+
+class Dqn final : public Learner {
+ public:
+  explicit Dqn(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  Requirements requirements() const override { return config_.replay.requirements(); }
+
+  Returns judge(const Experience& e) override {
+    ++updates_;
+    const ReplayBatch drawn = sample_replay(e, config_.replay);
+    const std::vector<int64_t> then = bootstrap_samples(drawn);
+    std::vector<float> values;
+    const auto chosen = forward_samples(e.network, e.rollout, then, Heads::kPolicy, e.threads);
+    const auto worth = forward_samples(e.target_network, e.rollout, then, Heads::kBoth, e.threads);
+    for (size_t i = 0; i < worth.size(); ++i) {
+      const torch::NoGradGuard no_grad;
+      const torch::Tensor& offset = worth[i].seen.offset;
+      const auto action = argmax_action(chosen[i].judged.logits, offset);
+      const auto q =
+          (worth[i].judged.value + logit_gap(worth[i].judged.logits, action, offset)).contiguous();
+      values.insert(values.end(), q.data_ptr<float>(), q.data_ptr<float>() + q.numel());
+    }
+    return n_step_targets(drawn, values, e.rollout.size());
+  }
+
+  Loss loss(Network& network, const Minibatch& batch) const override {
+    const auto [logits, value] = network.judge(batch.seen, Heads::kBoth);
+    const auto q = value + logit_gap(logits, batch.action, batch.seen.offset);  // (B)
+    Loss out;
+    out.each = torch::nn::functional::huber_loss(
+        q, batch.target,
+        torch::nn::functional::HuberLossFuncOptions().reduction(torch::kNone).delta(config_.huber));
+    out.metrics = {{"q_loss", out.each.detach()},
+                   {"q", q.detach()},
+                   {"epsilon", torch::full_like(batch.target, epsilon())}};
+    return out;
+  }
+
+  std::string save() const override { return nlohmann::json{{"updates", updates_}}.dump(); }
+  void restore(const std::string& saved) override {
+    nlohmann::json::parse(saved).at("updates").get_to(updates_);
+  }
+
+ protected:
+  int32_t pick(const ActionDistribution& o, Rng& rng) const override {
+    const bool explores = rng.uniform() < epsilon();
+    std::vector<int32_t> legal;
+    for (int32_t choice = 0; choice <= o.rows(); ++choice) {
+      if (o.mask[o.action(choice)]) legal.push_back(choice);
+    }
+    if (explores) return o.action(legal[rng.below(static_cast<uint32_t>(legal.size()))]);
+    return o.action(*std::ranges::max_element(
+        legal, {}, [&](int32_t choice) { return o.log_prob[static_cast<size_t>(choice)]; }));
+  }
+
+ private:
+  double epsilon() const {
+    const double passed = std::min(1.0, static_cast<double>(updates_) / config_.epsilon_updates);
+    return config_.epsilon + passed * (config_.epsilon_end - config_.epsilon);
+  }
+
+  Config config_;
+  int updates_ = 0;
+};
+
+const LearnerRegistry::Add<Dqn> kDqn{
+    "dqn",
+    {.about = "a Q-network: double, dueling, n-step, with a replay",
+     .source = "Mnih et al., Human-level control through deep reinforcement learning, 2015",
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,120 @@
+// An RL algorithm: which experience it needs, how it computes advantages and targets, its loss, and
+// how it explores if it does not sample from the policy. A learner is one file with a class which
+// registers itself (see ppo.cc). Collecting, optimising and saving are done elsewhere.
+// Dims: I samples, N environments, B samples of a minibatch.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/learners/returns.h"
+#include "agents/networks/network.h"
+#include "env/base/core/rng.h"
+#include "env/batch/pool.h"
+
+namespace yard {
+
+// The samples collected for an update, preceded by those which a replay buffer kept.
+struct Experience {
+  Rollout& rollout;
+  std::span<const float>
+      last_value;  // (N) values of current observations; empty without critic or with replay
+  int worlds, group;
+  double horizon_s, reward_scale;
+  Communicator& ranks;
+  Network &network, &target_network;  // current weights; their moving average (target network)
+  ThreadPool& threads;
+  Rng rng;
+};
+
+// The actions of one environment at one decision: R rows, then the no-op.
+struct ActionDistribution {
+  std::span<const float> log_prob;            // (R + 1) under the policy: rows, then the no-op
+  const uint8_t* mask;                        // by action
+  int32_t nothing;                            // index of the no-op
+  const uint8_t* exploration_mask = nullptr;  // exploration mask by action; null: not requested
+
+  int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
+  int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
+  float log_prob_of(int32_t action) const {
+    return log_prob[static_cast<size_t>(std::min(action, rows()))];
+  }
+};
+
+// A sampled action and its log-probability.
+struct SampledAction {
+  int32_t action;
+  float log_prob;
+};
+
+// Settings of job-aware exploration (Bao, Peng and Wu, Harmony, INFOCOM 2019; Peng et al., DL2,
+// TPDS 2021).
+struct ExploreConfig {
+  double explore = 0;
+
+  void fields(FieldList& f) {
+    f("explore", explore, 0.0, 1.0,
+      "share of decisions in which one of those that the task hints at is tried");
+  }
+};
+
+struct Minibatch {
+  RaggedBatch seen;
+  torch::Tensor action;              // (B) int64
+  torch::Tensor old_log_prob;        // (B)  of the policy at collection
+  torch::Tensor behaviour_log_prob;  // (B)  of the behaviour policy mu, which may explore
+  torch::Tensor advantage;           // (B)  normalised over the minibatch of all ranks
+  torch::Tensor target;              // (B)  for the critic; undefined without one
+  torch::Tensor expert_action;       // (B) int64  the expert's action
+};
+
+struct Loss {
+  torch::Tensor each;  // (B) its mean is minimised
+  // (B) divergence from the policy at collection; undefined: it never stops an update early.
+  torch::Tensor kl;
+  std::vector<std::pair<const char*, torch::Tensor>> metrics;  // (B) each; logged as means
+};
+
+class Learner {
+ public:
+  static constexpr const char* kKind = "learner";
+  struct Info {
+    std::string about, source;
+    std::vector<Field> (*settings)();
+  };
+  struct Requirements {
+    int steps = 0;             // decisions per environment between updates; 0: whole episodes
+    bool critic = false;       // value estimates of the observations
+    bool groups = false;       // neighbouring environments replay the same jobs
+    bool expert_acts = false;  // the expert decides, in all environments
+    bool expert_leads =
+        false;           // expert decides in the first environment of each group; not learned from
+    int replay = 0;      // samples kept for later updates
+    double explore = 0;  // share of decisions drawn from the exploration mask
+  };
+
+  virtual ~Learner() = default;
+  virtual Requirements requirements() const = 0;
+  // Samples a legal action. If the exploration mask has no legal action, returns that of pick().
+  // Otherwise one of these is drawn uniformly with probability e = requirements().explore, else
+  // pick() is used. If pick() samples from pi, the log-probability returned is log mu(a):
+  //   mu = (1 - e) pi + e h,   h = 1 / (actions in the exploration mask) for those, else 0
+  SampledAction act(const ActionDistribution& options, Rng& rng) const;
+  virtual Returns judge(const Experience& experience) = 0;
+  virtual Loss loss(Network& network, const Minibatch& batch) const = 0;
+
+  // State carried from update to update, apart from the network.
+  virtual std::string save() const { return {}; }
+  virtual void restore(const std::string&) {}
+
+ protected:
+  // Returns a legal action. The default samples from the policy.
+  virtual int32_t pick(const ActionDistribution& options, Rng& rng) const;
+};
+
+using LearnerRegistry = Registry<Learner>;
+
+}  // namespace yard

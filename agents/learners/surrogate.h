@@ -1,0 +1,35 @@
+// PPO's clipped surrogate loss with an entropy bonus and a KL penalty towards the expert:
+//   L = -v min(w A, clip(w, 1-e, 1+e) A) - c_h H(pi) + c_t KL(pi || pi_T),
+//   w = pi(a) / pi_old(a),   v = pi_old(a) / mu(a)
+// (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7). mu is the behaviour
+// policy: pi_old with exploration. It is kept apart from pi_old, which bounds the update (Hilton,
+// Cobbe and Schulman, "Batch size-invariance for policy optimization", 2022: the decoupled
+// objective). The expert's policy pi_T is the softmax of the task's prior. KL(pi || pi_T) = sum_a
+// pi(a) (log pi(a) - log pi_T(a)) is a penalty in the objective (Schulman, Chen and Abbeel,
+// "Equivalence between policy gradients and soft Q-learning", 2017, eq. 1).
+#pragma once
+
+#include "agents/learners/learner.h"
+
+namespace yard {
+
+struct SurrogateConfig {
+  double clip = 0.2;
+  double entropy = 1e-3;
+  double teacher_kl = 0;
+  ExploreConfig explore;
+
+  void fields(FieldList& f) {
+    f("clip", clip, 0.0, 1.0, "how far the probability of an action may move in one update");
+    f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
+    f("teacher_kl", teacher_kl, 0.0, 100.0,
+      "weight of the divergence from the heuristic's own probabilities");
+    explore.fields(f);
+  }
+};
+
+// `logits` (R + B) of the network for batch.seen.
+Loss surrogate_loss(const torch::Tensor& logits, const Minibatch& batch,
+                    const SurrogateConfig& config);
+
+}  // namespace yard

@@ -1,0 +1,37 @@
+// The categorical action distribution of each sample: its rows, then the no-op. Samples are packed
+// without padding; each has its own softmax. Dims: B samples, R rows; offset (B + 1) int64: sample
+// b has rows [offset[b], offset[b + 1]), and its choices begin at offset[b] + b.
+#pragma once
+
+#include "agents/kernels/torch.h"
+
+namespace yard {
+
+// Adds the scores of the rows (R) and of the no-op (B, 1) to the prior (R + B).
+torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& score,
+                            const torch::Tensor& nothing, const torch::Tensor& offset);
+
+// From logits (R + B), without gradients: log pi (R + B), and the index of the most likely action
+// (B) int64. The no-op has the index that follows the last row.
+torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset);
+torch::Tensor argmax_action(const torch::Tensor& logits, const torch::Tensor& offset);
+
+struct ActionStats {
+  torch::Tensor log_prob;  // (B) log pi(a)
+  torch::Tensor entropy;   // (B) H(pi) = -sum_i pi_i log pi_i
+};
+
+// `action` (B) int64: the index of a row within the sample; any index past the last row is the
+// no-op.
+ActionStats action_stats(const torch::Tensor& logits, const torch::Tensor& action,
+                         const torch::Tensor& offset);
+
+// l_a - max_i l_i (B): the logit of the action minus the largest logit.
+torch::Tensor logit_gap(const torch::Tensor& logits, const torch::Tensor& action,
+                        const torch::Tensor& offset);
+
+// KL(pi || q) = sum_i pi_i (log pi_i - log q_i) (B), where q is the softmax of the prior (R + B).
+torch::Tensor kl_divergence(const torch::Tensor& logits, const torch::Tensor& prior,
+                            const torch::Tensor& offset);
+
+}  // namespace yard

@@ -1,0 +1,61 @@
+// The network `flat` (policies/learned/flat.cc has its equations) for training: policy and critic
+// share one trunk, and the value is one more output.
+// Dims: B samples, R rows of all samples together, H hidden units.
+#include "agents/kernels/windowed_linear.h"
+#include "agents/networks/mlp.h"
+#include "policies/learned/native_network.h"
+
+namespace yard {
+namespace {
+
+struct Config {
+  int hidden = 128;
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units a layer"); }
+};
+
+class FlatNet final : public Network {
+ public:
+  explicit FlatNet(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override {
+    const auto x = trunk_->forward(
+        window_->forward(standard_jobs(batch), standard_cluster(batch), batch.offset));  // (B, H)
+    NetworkOutput out;
+    if (heads != Heads::kValue) {
+      out.logits = batch.prior + gather_choices(scores_->forward(x), batch.offset);  // (R + B)
+    }
+    if (heads != Heads::kPolicy) out.value = value_->forward(x).squeeze(-1);  // (B)
+    return out;
+  }
+
+ protected:
+  void make_layers(const EnvShape& shape) override {
+    const int64_t h = config_.hidden;
+    window_ = register_module("window", std::make_shared<WindowNet>(shape, h));
+    trunk_ = register_module("trunk", make_mlp({h, h}));
+    // Zero: the untrained policy equals the prior.
+    scores_ = register_module("scores", orthogonal_linear(h, shape.actions(), 0.0, true));
+    value_ = register_module("value", orthogonal_linear(h, 1, 1.0, true));
+  }
+
+  NamedTensors policy() const override {
+    NamedTensors out = window_->tensors("window");
+    for (auto& named : mlp_tensors("trunk", trunk_, scores_)) out.push_back(std::move(named));
+    return out;
+  }
+
+ private:
+  Config config_;
+  std::shared_ptr<WindowNet> window_;
+  torch::nn::Sequential trunk_{nullptr};
+  torch::nn::Linear scores_{nullptr}, value_{nullptr};
+};
+
+const NetworkRegistry::Add<FlatNet> kFlat{
+    "flat",
+    {.about = "one net over all rows at their places; the critic is one more output",
+     .source = "as in DeepRM, Mao et al., HotNets 2016",
+     .settings = describe<Config>}};
+
+}  // namespace
+}  // namespace yard

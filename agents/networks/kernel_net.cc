@@ -1,0 +1,62 @@
+// The network `kernel` (policies/learned/kernel.cc has its equations) for training, with
+// RLScheduler's critic: a net over the window of all rows (Zhang et al., SC 2020, section 4.2).
+// Dims: B samples, R rows of all samples together, J rows per sample at most, F, C features.
+#include "agents/networks/action_distribution.h"
+#include "agents/networks/mlp.h"
+
+namespace yard {
+namespace {
+
+class KernelNet final : public Network {
+ public:
+  explicit KernelNet(const Settings& settings) { parse<NoConfig>(settings); }
+
+  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override {
+    const auto x = standard_jobs(batch);     // (R, F)
+    const auto c = standard_cluster(batch);  // (B, C)
+    NetworkOutput out;
+    if (heads != Heads::kValue) {
+      const auto both = torch::cat({x, c.repeat_interleave(batch.offset.diff(), 0)}, 1);
+      const auto score = score_->forward(kernel_->forward(both)).squeeze(-1);  // (R)
+      out.logits =
+          action_logits(batch.prior, score, nothing_->forward(c), batch.offset);  // (R + B)
+    }
+    if (heads != Heads::kPolicy) {
+      const auto all = window_->forward(x, c, batch.offset);
+      out.value = value_->forward(critic_->forward(all)).squeeze(-1);  // (B)
+    }
+    return out;
+  }
+
+ protected:
+  void make_layers(const EnvShape& shape) override {
+    const int64_t c = shape.cluster_features;
+    kernel_ = register_module("kernel", make_mlp({shape.row_features + c, 32, 16, 8}));
+    // Zero: the untrained policy equals the prior.
+    score_ = register_module("score", orthogonal_linear(8, 1, 0.0, true));
+    nothing_ = register_module("nothing", orthogonal_linear(c, 1, 0.0, true));
+    window_ = register_module("window", std::make_shared<WindowNet>(shape, 64));
+    critic_ = register_module("critic", make_mlp({64, 32, 8}));
+    value_ = register_module("value", orthogonal_linear(8, 1, 1.0, true));
+  }
+
+  NamedTensors policy() const override {
+    NamedTensors out = mlp_tensors("kernel", kernel_, score_);
+    for (auto& named : mlp_tensors("nothing", {}, nothing_)) out.push_back(std::move(named));
+    return out;
+  }
+
+ private:
+  std::shared_ptr<WindowNet> window_;  // the critic's
+  torch::nn::Sequential kernel_{nullptr}, critic_{nullptr};
+  torch::nn::Linear score_{nullptr}, nothing_{nullptr}, value_{nullptr};
+};
+
+const NetworkRegistry::Add<KernelNet> kKernel{
+    "kernel",
+    {.about = "RLScheduler's: a small net of fixed size scores every job, the critic sees all",
+     .source = "Zhang et al., RLScheduler, SC 2020",
+     .settings = describe<NoConfig>}};
+
+}  // namespace
+}  // namespace yard

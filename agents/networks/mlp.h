@@ -1,0 +1,35 @@
+// Multi-layer perceptrons, and the names of their tensors in a checkpoint.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agents/networks/network.h"
+
+namespace yard {
+
+// Linear layers of these widths, each followed by a ReLU: x_{i+1} = relu(W_i x_i + b_i).
+torch::nn::Sequential make_mlp(const std::vector<int64_t>& widths);
+
+// Tensors of `layers`, then of `last`, named as Mlp in policies/learned/layers.h names them.
+NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
+                         const torch::nn::Linear& last);
+
+// First layer over a window (flat_rows.h): x = relu(sum_r W_r row_r + U cluster + b).
+class WindowNet : public torch::nn::Module {
+ public:
+  WindowNet(const EnvShape& shape, int64_t hidden);
+
+  // From standardised rows (R, F) and cluster features (B, C): (B, H).
+  torch::Tensor forward(const torch::Tensor& rows, const torch::Tensor& cluster,
+                        const torch::Tensor& offset);
+
+  NamedTensors tensors(
+      const std::string& name) const;  // as WindowLayer in policies/learned/layers.h
+
+ private:
+  torch::Tensor rows_;  // (J F, H)
+  torch::nn::Linear cluster_{nullptr};
+};
+
+}  // namespace yard

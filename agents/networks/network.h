@@ -1,0 +1,84 @@
+// A trainable network: scores for the rows of a decision, and a value of the state. A network is
+// one file with a class which registers itself (see job_scorer_net.cc). Rows of all samples share
+// one tensor without padding; choices.h describes the layout of choices.
+// Dims: B samples, R rows of all samples together, F, C features.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/kernels/torch.h"
+#include "agents/ranks/communicator.h"
+#include "agents/rollout/vector_env.h"
+#include "env/base/config/registry.h"
+#include "policies/learned/tensors.h"
+
+namespace yard {
+
+// Observations of B decisions, packed without padding.
+struct RaggedBatch {
+  torch::Tensor jobs;     // (R, F)
+  torch::Tensor offset;   // (B + 1) int64  sample b has rows [offset[b], offset[b + 1])
+  torch::Tensor count;    // (B, 1)     rows of a sample, at least 1
+  torch::Tensor cluster;  // (B, C)
+  torch::Tensor prior;    // (R + B)    logits; very low where an action is illegal
+};
+
+// Network outputs for B decisions. Heads which were not requested are undefined.
+struct NetworkOutput {
+  torch::Tensor logits;  // (R + B) prior + scores
+  torch::Tensor value;   // (B)
+};
+enum class Heads { kPolicy, kValue, kBoth };
+
+using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
+
+class Network : public torch::nn::Module {
+ public:
+  static constexpr const char* kKind = "network";
+  struct Info {
+    std::string about, source;
+    std::vector<Field> (*settings)();
+  };
+
+  // Creates the layers. Call it once, before any other function.
+  void build(const EnvShape& shape);
+
+  virtual NetworkOutput judge(const RaggedBatch& batch, Heads heads) = 0;
+  torch::Tensor logits(const RaggedBatch& batch) { return judge(batch, Heads::kPolicy).logits; }
+  torch::Tensor value(const RaggedBatch& batch) { return judge(batch, Heads::kValue).value; }
+
+  // Returns the policy's tensors for native inference, without the critic's.
+  Tensors export_policy() const;
+  // Throws InputError naming `where` if the tensors do not fit this network.
+  void import_policy(const Tensors& tensors, const std::string& where);
+
+  // Fits the feature normaliser, (x - mean) * scale, to `batch` and the batches of all other ranks.
+  void fit_normaliser(const RaggedBatch& batch, Communicator& ranks);
+
+ protected:
+  virtual void make_layers(const EnvShape& shape) = 0;
+  // The policy's tensors by name, without the normaliser's. They are exported and imported.
+  virtual NamedTensors policy() const = 0;
+
+  torch::Tensor standard_jobs(const RaggedBatch& batch) const;     // (R, F)
+  torch::Tensor standard_cluster(const RaggedBatch& batch) const;  // (B, C)
+
+ private:
+  NamedTensors policy_and_normaliser() const;
+
+  torch::Tensor job_mean_, job_scale_, cluster_mean_, cluster_scale_;  // buffers
+};
+
+using NetworkRegistry = Registry<Network>;
+
+// Orthogonal weights and zero biases (Huang et al., "The 37 implementation details of PPO", 2022,
+// detail 2).
+torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool bias);
+
+// Returns the network `name`, built, with weights drawn from `seed`.
+std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
+                                      const EnvShape& shape, uint64_t seed);
+
+}  // namespace yard

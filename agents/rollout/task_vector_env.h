@@ -1,0 +1,79 @@
+// Adapts the batch environment of a task (env/batch/batch_env.h) to VectorEnv, for training.
+#pragma once
+
+#include "agents/rollout/vector_env.h"
+
+namespace yard {
+
+template <Task T>
+class TaskVectorEnv final : public VectorEnv {
+ public:
+  // Requires: as BasicBatchEnv.
+  TaskVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
+                const typename T::Config& task)
+      : shape_(shape_of<T>(task)), env_(std::move(env_specs), config(options, task)) {}
+
+  EnvShape shape() const override { return shape_; }
+  int count() const override { return env_.worlds(); }
+  Observations observations() const override {
+    return {env_.jobs(),
+            env_.cluster(),
+            env_.mask(),
+            env_.prior(),
+            env_.rows(),
+            env_.expert_action(),
+            env_.reward(),
+            env_.dt_s(),
+            env_.ending(),
+            env_.final_jobs(),
+            env_.final_cluster(),
+            env_.final_rows(),
+            env_.exploration_mask()};
+  }
+  void reset() override { env_.reset(); }
+  void step(std::span<const int32_t> actions) override { env_.step(actions); }
+  void begin_episodes() override { env_.begin_episodes(); }
+  bool is_done(int world) const override { return env_.is_done(world); }
+  double elapsed_s(int world) const override { return env_.elapsed_s(world); }
+  int env_specs() const override { return env_.env_specs(); }
+  void select_env_spec(int env_spec) override {
+    std::vector<double> weights(static_cast<size_t>(env_specs()));
+    weights[static_cast<size_t>(env_spec)] = 1;
+    env_.set_weights(weights);
+  }
+
+  std::vector<double> take_mean_jcts_s() override {
+    std::vector<double> out;
+    for (const EpisodeResult& result : env_.take_results()) out.push_back(result.mean_jct_s);
+    return out;
+  }
+
+  std::string save() const override {
+    const std::vector<std::byte> bytes = env_.save();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  void restore(std::string_view saved) override {
+    env_.restore({reinterpret_cast<const std::byte*>(saved.data()), saved.size()});
+  }
+
+ private:
+  static BasicBatchConfig<T> config(const VectorEnvOptions& o, const typename T::Config& task) {
+    BasicBatchConfig<T> out;
+    out.worlds = o.worlds;
+    out.first_world = o.first_world;
+    out.threads = o.threads;
+    out.group = o.group;
+    out.episode_jobs = o.episode_jobs;
+    out.max_decisions = o.max_decisions;
+    out.wait_at_end = o.wait_at_end;
+    out.exploration_mask = o.exploration_mask;
+    out.seed = o.seed;
+    out.task = task;
+    return out;
+  }
+
+  EnvShape shape_;
+  BasicBatchEnv<T> env_;
+};
+
+}  // namespace yard

@@ -1,0 +1,71 @@
+// Steps the environments with the network's actions, or with the expert's where the learner
+// requires it, and records the rollout.
+#pragma once
+
+#include "agents/learners/learner.h"
+#include "agents/train/stage_timer.h"
+#include "agents/train/training_result.h"
+#include "env/batch/pool.h"
+
+namespace yard {
+
+struct CollectorConfig {
+  uint64_t seed = 1;
+  int group = 1;
+  int first_world = 0, all_worlds = 1;  // over all ranks
+  bool interruptible = true;            // during a rollout; else the caller checks between updates
+};
+
+class Collector {
+ public:
+  // Requires: worlds, network, learner, threads and profile outlive it.
+  Collector(VectorEnv& worlds, Network& network, const Learner& learner,
+            const CollectorConfig& config, ThreadPool& threads, StageTimer& profile);
+
+  // Drops the samples which no replay buffer keeps. Call it before each update.
+  void trim();
+
+  // Collects the samples of update `number` and appends them to the replayed ones. Throws
+  // Interrupted; the environments then stay at an arbitrary step. If `golden` is not null, some of
+  // the observed states are added to it.
+  void collect(int number, std::vector<GoldenState>* golden);
+
+  // Discards the samples of the last collect(). The counts below refer to these samples.
+  void discard_last() {
+    rollout_.keep_first(kept_);
+    mean_jcts_s_.clear();
+  }
+  int64_t collected() const { return rollout_.size() - kept_; }
+  int64_t collected_rows() const { return rollout_.rows() - kept_rows_; }
+
+  Rollout& rollout() { return rollout_; }
+  const Rollout& rollout() const { return rollout_; }
+  std::vector<float> last_values();               // (N) values of the current observations
+  std::vector<int64_t> samples_to_learn() const;  // new samples, without those of a leading expert
+  double expert_matches() const { return expert_matches_; }  // decisions equal to the expert's
+  std::vector<double> take_mean_jcts_s() { return std::exchange(mean_jcts_s_, {}); }
+
+ private:
+  struct PolicyOutput;
+  PolicyOutput judge(std::span<const int32_t> worlds);
+  bool expert_decides(int world) const;
+  void add_final_values(std::span<const int32_t> active);
+  void record_golden(std::vector<GoldenState>& golden) const;
+
+  VectorEnv& worlds_;
+  Network& network_;
+  const Learner& learner_;
+  Learner::Requirements requirements_;
+  CollectorConfig config_;
+  ThreadPool& threads_;
+  StageTimer& stage_timer_;
+  Rollout rollout_;
+  int64_t kept_ = 0, kept_rows_ = 0;  // from earlier updates
+  std::vector<double> mean_jcts_s_;
+  double expert_matches_ = 0;
+};
+
+// Returns the network's logits for a state (A), masked where the action mask is 0.
+std::vector<float> logits_of(Network& network, const EnvShape& shape, GoldenState& state);
+
+}  // namespace yard

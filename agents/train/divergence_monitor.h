@@ -1,0 +1,24 @@
+// Detects a diverged training: values which are not finite, or which stay beyond a limit from which
+// training does not recover.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "agents/train/train_config.h"
+
+namespace yard {
+
+struct DivergenceMonitor {
+  // A single update may exceed a limit, as the first ones with a critic always do.
+  static constexpr int kUpdates = 3;
+
+  int kl = 0, explained_variance = 0;  // consecutive updates beyond the limit
+
+  // Returns why training should stop, or an empty string. `explained` is null without a critic.
+  std::string reason_to_stop(const TrainConfig& config, double approx_kl, const double* explained);
+
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(DivergenceMonitor, kl, explained_variance)
+};
+
+}  // namespace yard

@@ -1,0 +1,56 @@
+// One optimiser update: minimises a learner's loss over samples with Adam in shuffled minibatches.
+// With several ranks, each computes its share of every minibatch. One all-reduce of a flat vector
+// per step gives the gradient of the whole minibatch.
+#pragma once
+
+#include "agents/learners/learner.h"
+#include "agents/train/train_config.h"
+#include "env/base/core/rng.h"
+#include "env/batch/pool.h"
+
+namespace yard {
+
+struct UpdateStats {
+  std::vector<std::pair<std::string, double>> metrics;  // means over the update
+  double approx_kl = 0;
+  double grad_norm = 0;    // largest of all steps, before clipping
+  std::string non_finite;  // a non-finite value, which ended the update
+};
+
+class MinibatchOptimizer {
+ public:
+  // Requires: the network, the threads and the ranks outlive it.
+  MinibatchOptimizer(Network& network, const OptimizerConfig& config, ThreadPool& threads,
+                     Communicator& ranks);
+
+  // Learns from the samples `order` of a rollout. The learning rate is multiplied by 1 -
+  // `progress`, which is in [0, 1]. `rng` shuffles.
+  UpdateStats update(const Learner& learner, const Rollout& rollout, const Returns& returns,
+                     std::vector<int64_t> order, double progress, Rng rng);
+
+  torch::optim::Adam& optimizer() { return adam_; }
+
+ private:
+  struct Sums;
+  Minibatch minibatch(const Rollout& rollout, const Returns& returns,
+                      std::span<const int64_t> index, const double* moment) const;
+  struct GradientSums;
+  GradientSums compute_gradient(const Learner& learner, const Minibatch& batch, double count) const;
+  bool step(const Learner& learner, const Rollout& rollout, const Returns& returns,
+            std::span<const int64_t> index, const double* moment, Sums& sums);
+  std::vector<double> advantage_moments(const Returns& returns, const std::vector<int64_t>& order,
+                                        int64_t parts) const;
+
+  Network& network_;
+  OptimizerConfig config_;
+  ThreadPool& threads_;
+  Communicator& ranks_;
+  torch::optim::Adam adam_;
+  std::vector<torch::Tensor> parameters_;
+};
+
+// Returns the share of the targets' variance which the values explain, over all ranks.
+double explained_variance(const std::vector<float>& value, const std::vector<float>& target,
+                          const std::vector<int64_t>& samples, Communicator& ranks);
+
+}  // namespace yard

@@ -1,0 +1,74 @@
+// Registry of classes by name, filled by static objects in the files that define them:
+//   const Registry<Policy, PolicyInfo>::Add<Fifo> kFifo{"fifo", {.level = "blind"}};
+// Such a file belongs in a CMake OBJECT library: the linker drops it from a static one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "env/base/config/settings.h"
+#include "env/base/core/check.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+
+namespace yard {
+
+// Interface may have `static constexpr const char* kKind = "policy"`, the prefix of error messages.
+// Written before main() starts, read-only afterwards.
+template <class Interface, class InfoT = typename Interface::Info, class Given = Settings>
+class Registry {
+ public:
+  // Registers T, which is constructible from `const Given&`. A duplicate name aborts.
+  template <class T>
+  struct Add {
+    Add(const std::string& name, InfoT info) {
+      const auto make = [](const Given& given) { return std::unique_ptr<Interface>(new T(given)); };
+      const bool fresh = entries().try_emplace(name, Entry{std::move(info), make}).second;
+      YARD_CHECK(fresh, "registered twice: " + name);
+    }
+  };
+
+  // Creates an instance. Throws InputError if the name is unknown or T rejects `given`.
+  static std::unique_ptr<Interface> make(std::string_view name, const Given& given) {
+    return find(name).make(given);
+  }
+
+  static const InfoT& info(std::string_view name) { return find(name).info; }
+
+  static bool has(std::string_view name) { return entries().contains(name); }
+
+  // Returns the names, sorted.
+  static std::vector<std::string> names() {
+    std::vector<std::string> out;
+    for (const auto& [name, entry] : entries()) out.push_back(name);
+    return out;
+  }
+
+ private:
+  struct Entry {
+    InfoT info;
+    std::unique_ptr<Interface> (*make)(const Given&);
+  };
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
+  // A function-local static exists before the Add objects of any file are constructed.
+  static Entries& entries() {
+    static Entries entries;
+    return entries;
+  }
+
+  static const Entry& find(std::string_view name) {
+    const auto it = entries().find(name);
+    if (it != entries().end()) return it->second;
+    std::string kind = "name";
+    if constexpr (requires { Interface::kKind; }) kind = Interface::kKind;
+    throw unknown_name(kind, names(), name);
+  }
+};
+
+}  // namespace yard

@@ -1,0 +1,141 @@
+// Parses text into typed structs. One list of fields serves as parser, range check, help and
+// record.
+//   struct Config {
+//     double lr = 1e-3;
+//     std::string order = "sjf";
+//     void fields(auto& f) {
+//       f("lr", lr, 0.0, 1.0, "Adam step size");
+//       f("order", order, {"sjf", "fifo"}, "queue order");
+//     }
+//   };
+//   const auto config = parse<Config>(Settings::from_yaml("run.yaml"));
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "env/base/core/check.h"
+#include "env/base/text/text.h"
+
+namespace yard {
+
+struct Setting {
+  std::string key;     // dotted for nested maps
+  std::string value;   // lists are joined by commas
+  std::string origin;  // "file.yaml:12" or "command line", for error messages
+};
+
+// Keys and values as given, in the order of their first mention.
+class Settings {
+ public:
+  // Throws InputError unless the file is a YAML map of scalars, lists of scalars and such maps.
+  static Settings from_yaml(const std::string& path);
+
+  // Sets a key; later values replace earlier ones.
+  void set(const std::string& key, const std::string& value, const std::string& origin);
+
+  // Sets a key from "key=value".
+  void overlay(std::string_view assignment, const std::string& origin = "command line");
+
+  const std::vector<Setting>& entries() const { return entries_; }
+  const Setting* find(std::string_view key) const;  // nullptr if not set
+
+ private:
+  std::vector<Setting> entries_;
+};
+
+// One field of a config: its description, and the parser of its value.
+struct Field {
+  std::string key, type, range, value,
+      help;  // value: of the given struct; in describe(), the default
+  std::function<bool(std::string_view)> read;  // false if of a wrong type or out of range
+  double min = 0, max = 0;                     // of an integer or number
+};
+
+std::string range_text(const std::string& min, const std::string& max);  // "[MIN, MAX]"
+
+// The `f` passed to a config's fields(). Holds references to the config's members.
+class FieldList {
+ public:
+  // Numbers: double, float, int, int64_t, uint64_t, within [min, max].
+  template <class T>
+  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) void operator()(
+      const char* key, T& value, std::type_identity_t<T> min, std::type_identity_t<T> max,
+      const char* help);
+  void operator()(const char* key, bool& value, const char* help);
+  void operator()(const char* key, std::string& value, const char* help);
+  void operator()(const char* key, std::string& value, const std::vector<std::string>& choices,
+                  const char* help);
+  void operator()(const char* key, std::vector<double>& value, const char* help);
+  void operator()(const char* key, std::vector<std::string>& value, const char* help);
+
+  // Throws InputError at the first unknown key or invalid value.
+  void assign(const Settings& settings) const;
+
+  const std::vector<Field>& fields() const { return fields_; }
+
+ private:
+  void add(Field field);
+
+  std::vector<Field> fields_;
+};
+
+// For classes without settings: every key is unknown.
+struct NoConfig {
+  void fields(FieldList&) {}
+};
+
+template <class C>
+C parse(const Settings& settings) {
+  C config;
+  FieldList list;
+  config.fields(list);
+  list.assign(settings);
+  return config;
+}
+
+// Returns the fields with their defaults, for help texts.
+template <class C>
+std::vector<Field> describe() {
+  C config;
+  FieldList list;
+  config.fields(list);
+  std::vector<Field> fields = list.fields();
+  for (Field& field : fields) field.read = nullptr;  // refers to `config`
+  return fields;
+}
+
+// Returns keys and values which parse to an equal config.
+template <class C>
+std::vector<std::pair<std::string, std::string>> record(const C& config) {
+  C copy = config;  // fields() needs mutable references
+  FieldList list;
+  copy.fields(list);
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Field& field : list.fields()) out.emplace_back(field.key, field.value);
+  return out;
+}
+
+template <class T>
+requires(std::is_arithmetic_v<T> &&
+         !std::same_as<T, bool>) void FieldList::operator()(const char* key, T& value,
+                                                            std::type_identity_t<T> min,
+                                                            std::type_identity_t<T> max,
+                                                            const char* help) {
+  const auto read = [&value, min, max](std::string_view text) {
+    const auto parsed = parse_number<T>(text);
+    if (!parsed || !(*parsed >= min && *parsed <= max)) return false;  // NaN is in no range
+    value = *parsed;
+    return true;
+  };
+  YARD_CHECK(value >= min && value <= max, std::string(key) + ": default out of range");
+  add({key, std::is_integral_v<T> ? "integer" : "number", range_text(shortest(min), shortest(max)),
+       shortest(value), help, read, static_cast<double>(min), static_cast<double>(max)});
+}
+
+}  // namespace yard

@@ -1,0 +1,40 @@
+#include "env/base/core/normal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "env/base/core/check.h"
+
+namespace yard {
+
+double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
+
+double normal_share(double z) { return std::clamp(normal_cdf(z), 1e-15, 1 - 1e-15); }
+
+double normal_quantile(double p) {
+  YARD_CHECK(p > 0 && p < 1, "a quantile of the normal distribution lies between 0 and 1");
+  double low = -40, high = 40;
+  while (high - low > 1e-13 * std::max(1.0, std::abs(low))) {
+    const double middle = 0.5 * (low + high);
+    (normal_cdf(middle) < p ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+std::vector<double> normal_scores(std::span<const double> values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t i) { return values[i]; });
+  std::vector<double> scores(values.size());
+  for (size_t from = 0; from < order.size();) {
+    size_t to = from;
+    while (to < order.size() && values[order[to]] == values[order[from]]) ++to;
+    const double below = 0.5 * static_cast<double>(from + to);
+    const double score = normal_quantile(below / static_cast<double>(order.size()));
+    for (; from < to; ++from) scores[order[from]] = score;
+  }
+  return scores;
+}
+
+}  // namespace yard

@@ -1,0 +1,18 @@
+// The only file that is recompiled when the commit changes.
+#include "env/base/core/version.h"
+
+#include "yard_build.h"
+#include "yard_version.h"
+
+namespace yard {
+namespace {
+constexpr BuildFact kFacts[] = {YARD_BUILD_FACTS};
+}
+
+std::string_view release() { return YARD_RELEASE; }
+
+std::string_view commit() { return YARD_COMMIT; }
+
+std::span<const BuildFact> build_facts() { return kFacts; }
+
+}  // namespace yard

@@ -1,0 +1,18 @@
+#include "env/base/text/csv.h"
+
+namespace yard {
+
+void append_csv_cell(std::string_view cell, std::string& out) {
+  if (cell.find_first_of(",\"\r\n") == cell.npos) {
+    out += cell;
+    return;
+  }
+  out += '"';
+  for (const char c : cell) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+}  // namespace yard

@@ -1,0 +1,40 @@
+// Suggests the name that a user probably meant.
+//
+//   nearest_name("gredy", PolicyRegistry::names());  // "greedy"
+//   throw unknown_name("--policy", {"fifo", "las"}, "fifi");
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/base/core/error.h"
+
+namespace yard {
+
+// Returns the letters and digits in lower case: "Submit-Time" to "submittime".
+std::string plain_name(std::string_view name);
+
+// Returns whether one plain name is the other with a few letters changed, missing or added.
+bool is_slip(std::string_view a, std::string_view b);
+
+// Returns the name that `typed` probably misspells; nothing if none is near.
+std::optional<std::string> nearest_name(std::string_view typed,
+                                        const std::vector<std::string>& names);
+
+// Returns "; did you mean `fifo`?" for a message; empty if no name is near.
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& names);
+
+// Returns "WHERE: expected one of: a, b, got 'typed'; did you mean `a`?"
+InputError unknown_name(const std::string& where, const std::vector<std::string>& names,
+                        std::string_view typed);
+
+// Throws unknown_name() if the registry lacks the name.
+//   require_name<PolicyRegistry>("--policy", "gredy");
+template <class Registry>
+void require_name(const std::string& where, std::string_view typed) {
+  if (!Registry::has(typed)) throw unknown_name(where, Registry::names(), typed);
+}
+
+}  // namespace yard

@@ -1,0 +1,136 @@
+#include "env/scheduling/colocation_model.h"
+
+#include <algorithm>
+
+namespace yard {
+namespace {
+
+constexpr double kMinTime = 1.0 / 16;
+
+}  // namespace
+
+ColocationModel::Terms ColocationModel::start() {
+  Terms out{};
+  out[kIntercept] = out[kCpus] = 1;
+  std::fill_n(out.begin() + kOwnType, 2 * kTypes, 0.5);
+  return out;
+}
+
+ColocationModel::ColocationModel(const View& view, const ThroughputModel& throughput_model,
+                                 const Learned& learned)
+    : view_(view), throughput_model_(throughput_model), learned_(learned), placer_(view) {
+  const SpecColumns& spec = view.spec();
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    const double used = 1 - placer_.room(m).cpus;
+    const auto cores = static_cast<double>(spec.node_cores_milli[m]);
+    allocated_cpus_.push_back(cores > 0 ? used * static_cast<double>(spec.node_cpu_milli[m]) / cores
+                                        : 0);
+  }
+}
+
+int ColocationModel::type(int32_t slot) const {
+  return std::max(0, throughput_model_.model(slot)) % kTypes;
+}
+
+std::vector<Piece> ColocationModel::pieces_of(int32_t slot) const {
+  std::vector<Piece> out;
+  for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+    out.push_back({view_.part_node(p), count_bits(view_.part_mask(p)),
+                   view_.shaped(slot) ? view_.part_group(p) : 0,
+                   view_.shaped(slot) ? view_.part_tasks(p) : 0});
+  }
+  return out;
+}
+
+double ColocationModel::cpu_overcommit(int32_t node, const StartingJob& starting_job) const {
+  const SpecColumns& spec = view_.spec();
+  double allocated = allocated_cpus_[static_cast<size_t>(node)];
+  for (const Piece& p : starting_job.pieces) {
+    const auto cores = static_cast<double>(spec.node_cores_milli[node]);
+    if (p.node != node || !view_.shaped(starting_job.slot) || cores <= 0) continue;
+    allocated += p.tasks *
+                 static_cast<double>(view_.task_need(starting_job.slot, p.group).cpu_milli) / cores;
+  }
+  return std::max(0.0, allocated - 1);
+}
+
+ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piece> pieces,
+                                              const StartingJob& starting_job) const {
+  const SpecColumns& spec = view_.spec();
+  const int own = type(slot);
+  const auto has_gpus = [&](int32_t node) {
+    return std::ranges::any_of(pieces,
+                               [&](const Piece& p) { return p.node == node && p.gpus > 0; });
+  };
+  Terms worst{}, out{};
+  double most = 0, cpus = 0, load_there = 0;
+  int32_t gpus = 0, nodes = 0;
+  bool split_roles = false;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const int32_t node = pieces[i].node;
+    cpus = std::max(cpus, cpu_overcommit(node, starting_job));
+    if (pieces[i].gpus == 0) {
+      split_roles = split_roles || !has_gpus(node);
+      continue;
+    }
+    gpus += pieces[i].gpus;
+    const bool seen = std::ranges::any_of(
+        pieces.first(i), [&](const Piece& p) { return p.node == node && p.gpus > 0; });
+    if (seen) continue;
+    ++nodes;
+    Terms here{};
+    double load = 0;
+    const auto add = [&](int32_t other, int32_t other_gpus) {
+      const double share = static_cast<double>(other_gpus) / std::max(1, spec.node_gpus[node]);
+      here[static_cast<size_t>(kOtherTypes + type(other))] += share;
+      load += share;
+    };
+    for (const NodeOccupant& other : throughput_model_.occupants(node)) {
+      if (other.slot != slot) add(other.slot, other.gpus);
+    }
+    for (const Piece& p : starting_job.pieces) {
+      if (starting_job.slot != slot && p.node == node && p.gpus > 0) add(starting_job.slot, p.gpus);
+    }
+    here[static_cast<size_t>(kOwnType + own)] = load;
+    const double predicted_time = learned_.time(here);
+    if (nodes > 1 && predicted_time <= most) continue;
+    worst = here, most = predicted_time, load_there = load;
+  }
+  out = worst;
+  out[kIntercept] = 1;
+  const int32_t needed = (gpus + spec.max_node_gpus - 1) / std::max(1, spec.max_node_gpus);
+  out[static_cast<size_t>(kSpread + own)] = nodes > needed ? 1 : 0;
+  out[kSplitRoles] = split_roles && gpus > 0 ? 1 : 0;
+  out[kCpus] = cpus;
+  out[kCpusTimesLoad] = cpus * load_there;
+  return out;
+}
+
+double ColocationModel::time(const Terms& terms) const {
+  return std::max(learned_.time(terms), kMinTime);
+}
+
+double ColocationModel::time(int32_t slot, std::span<const Piece> pieces) const {
+  return time(terms(slot, pieces, {slot, pieces}));
+}
+
+double ColocationModel::interference_cost(int32_t slot, std::span<const Piece> pieces) const {
+  std::vector<int32_t> others;
+  for (const Piece& p : pieces) {
+    for (const NodeOccupant& other : throughput_model_.occupants(p.node)) {
+      if (other.slot != slot && std::ranges::count(others, other.slot) == 0) {
+        others.push_back(other.slot);
+      }
+    }
+  }
+  double lost = 0;
+  for (const int32_t other : others) {
+    const std::vector<Piece> other_pieces = pieces_of(other);
+    const double before = time(terms(other, other_pieces, {})),
+                 after = time(terms(other, other_pieces, {slot, pieces}));
+    lost += view_.gpus(other) * (1 - before / after);
+  }
+  return lost;
+}
+
+}  // namespace yard

@@ -1,0 +1,72 @@
+// Linear interference model of co-located jobs (interference.h), in place of the reward model of
+// Harmony (Bao, Peng and Wu, INFOCOM 2019). For a job of type a, co-located with jobs of types b:
+//   time per work = 1 + u_a L + sum_b v_b l_b + s_a d + p r + o c + q c L,   L = sum_b l_b
+// l_b: share of the GPUs of its worst node held by jobs of type b. d: 1 if it spans more nodes than
+// it needs. r: 1 if a task without GPUs is on a node without GPUs of the job. c: CPUs allocated
+// beyond those of its worst node, as a share of them. u, v, s, p, o, q are learned. A type is the
+// job's model, modulo kTypes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/base/core/least_squares.h"
+#include "env/scheduling/interference.h"
+#include "env/sim/placement/task_placer.h"
+#include "env/sim/placement/throughput_model.h"
+
+namespace yard {
+
+class ColocationModel {
+ public:
+  static constexpr int kTypes = 8;
+  enum Term {
+    kIntercept,
+    kOwnType,
+    kOtherTypes = kOwnType + kTypes,
+    kSpread = kOtherTypes + kTypes,
+    kSplitRoles = kSpread + kTypes,
+    kCpus,
+    kCpusTimesLoad,
+    kTerms
+  };
+  using Learned = InterferenceModel<LeastSquares<kTerms>>;
+  using Terms = Learned::Terms;
+
+  // Returns the initial weights: work takes twice as long if others hold a whole node's GPUs, and
+  // if twice the node's CPUs are allocated.
+  static Terms start();
+
+  // Requires: all three outlive this, and `throughput_model` is refreshed for the view.
+  ColocationModel(const View& view, const ThroughputModel& throughput_model,
+                  const Learned& learned);
+
+  // Returns the terms of a running job on its placement.
+  Terms terms(int32_t slot) const { return terms(slot, pieces_of(slot), {}); }
+  // Returns the predicted time per work of a waiting job if placed on `pieces`; at least 1 / 16.
+  double time(int32_t slot, std::span<const Piece> pieces) const;
+  // Returns the interference cost of placing the job on `pieces`, in GPUs.
+  double interference_cost(int32_t slot, std::span<const Piece> pieces) const;
+
+ private:
+  // A job to be started; kNone: no job.
+  struct StartingJob {
+    int32_t slot = kNone;
+    std::span<const Piece> pieces = {};
+  };
+
+  Terms terms(int32_t slot, std::span<const Piece> pieces, const StartingJob& starting_job) const;
+  double time(const Terms& terms) const;
+  std::vector<Piece> pieces_of(int32_t slot) const;
+  int type(int32_t slot) const;
+  double cpu_overcommit(int32_t node, const StartingJob& starting_job) const;
+
+  const View& view_;
+  const ThroughputModel& throughput_model_;
+  const Learned& learned_;
+  TaskPlacer placer_;
+  std::vector<double> allocated_cpus_;  // (M)  allocated CPUs as a share of the node's
+};
+
+}  // namespace yard

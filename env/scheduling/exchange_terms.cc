@@ -1,0 +1,111 @@
+#include "env/scheduling/exchange_terms.h"
+
+#include <array>
+
+namespace yard {
+namespace {
+
+std::vector<Piece> pieces_of(const View& view, int32_t slot) {
+  std::vector<Piece> out;
+  for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
+    out.push_back({view.part_node(p), count_bits(view.part_mask(p)), 0});
+  }
+  return out;
+}
+
+}  // namespace
+
+ExchangeTerms::ExchangeTerms(const View& view, const ThroughputModel& throughput_model)
+    : view_(view),
+      throughput_model_(throughput_model),
+      senders_(static_cast<size_t>(view.spec().num_nodes)) {
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    const int32_t slot = view.held(i);
+    if (view.shaped(slot) || view.first_part(slot) == kNone ||
+        view.next_part(view.first_part(slot)) == kNone) {
+      continue;
+    }
+    const std::vector<Piece> pieces = pieces_of(view, slot);
+    const Exchange exchange = view.exchange(slot);
+    const IsolatedThroughput isolated =
+        throughput_model.isolated_throughput(slot, pieces, exchange.all_reduce);
+    for (const Piece& p : pieces) {
+      senders_[static_cast<size_t>(p.node)].push_back(
+          {slot, isolated.link_bytes_per_s, exchange.priority});
+    }
+  }
+}
+
+ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot) const {
+  return variables(slot, pieces_of(view_, slot), view_.exchange(slot));
+}
+
+ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot, std::span<const Piece> pieces,
+                                                      const Exchange& exchange) const {
+  const SpecColumns& spec = view_.spec();
+  LinkVariables out;
+  out.isolated = throughput_model_.isolated_throughput(slot, pieces, exchange.all_reduce);
+  out.time = 1 / std::max(out.isolated.speed, 1e-3);
+  out.exchange = exchange;
+  out.spread = pieces.size() > 1;
+  out.model = std::max(0, throughput_model_.model(slot)) % kModels;
+  for (const Piece& p : pieces) {
+    int32_t others = 0;
+    for (const NodeOccupant& other : throughput_model_.occupants(p.node)) {
+      if (other.slot != slot) others += other.gpus;
+    }
+    out.colocated_share =
+        std::max(out.colocated_share, static_cast<double>(others) / spec.node_gpus[p.node]);
+    const auto capacity = static_cast<double>(spec.node_up_bytes[p.node]);
+    if (!out.spread || capacity <= 0) continue;
+    std::array<double, kLinkPriorities> loads{};
+    for (const Sender& sender : senders_[static_cast<size_t>(p.node)]) {
+      if (sender.slot == slot) continue;
+      loads[static_cast<size_t>(sender.priority)] +=
+          static_cast<double>(sender.bytes_per_s) / capacity;
+    }
+    const double own_load = static_cast<double>(out.isolated.link_bytes_per_s) / capacity;
+    double higher = 0, all = 0;
+    for (size_t priority = 0; priority < loads.size(); ++priority) {
+      all += loads[priority];
+      if (priority > exchange.priority) higher += loads[priority];
+    }
+    const double left = std::max(1 - higher, 1.0 / kMinLeftDivisor);
+    out.excess_load = std::max(out.excess_load, (own_load + loads[exchange.priority]) / left - 1);
+    out.link = std::max(out.link, all);
+    out.higher_load = std::max(out.higher_load, higher);
+    out.own_load = own_load;
+  }
+  return out;
+}
+
+std::vector<int32_t> ExchangeTerms::jobs_on_links(int32_t slot,
+                                                  std::span<const Piece> pieces) const {
+  std::vector<int32_t> out;
+  for (const Piece& p : pieces) {
+    for (const Sender& sender : senders_[static_cast<size_t>(p.node)]) {
+      if (sender.slot != slot && std::ranges::count(out, sender.slot) == 0) {
+        out.push_back(sender.slot);
+      }
+    }
+  }
+  return out;
+}
+
+ExchangeTerms::Terms ExchangeTerms::terms(const LinkVariables& s) {
+  constexpr double kMost = 8;  // cap on the variables of links
+  Terms x{};
+  x[kIsolated] = s.time;
+  x[kColocated] = s.time * s.colocated_share;
+  x[static_cast<size_t>(kModel + s.model)] = s.time * s.colocated_share;
+  if (!s.spread) return x;
+  x[kExcessLoad] = s.time * s.isolated.exchange_share * std::min(s.excess_load, kMost);
+  x[kLinkLoad] = s.time * std::min(s.link, kMost);
+  x[kHigherLoad] = s.time * std::min(s.higher_load, kMost);
+  x[kSpread] = s.time;
+  x[kTree] = s.time * (s.exchange.all_reduce == Pattern::kTree);
+  x[kTwoLevels] = s.time * (s.exchange.all_reduce == Pattern::kHierarchical);
+  return x;
+}
+
+}  // namespace yard

@@ -1,0 +1,86 @@
+// Linear interference model (interference.h) of a plain job's exchange: effects of placement,
+// co-located jobs and links. With t, the isolated time per work by the formulas of its all-reduce:
+//   time per work = t (w0 + (w1 + w_m) g + w2 e c + w3 l + w4 h + w5 s + w6 s_tree + w7 s_two)
+// g: largest share of one of its nodes' GPUs held by others. m: its model, modulo kModels.
+// e: exchange_share. s: 1 if it spans several nodes; s_tree, s_two: likewise by algorithm.
+// The rest are maxima over its nodes' uplinks. c: load over the capacity left to its priority,
+// minus 1. l, h: load of others over capacity, for all priorities (l) and for higher ones (h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/base/core/least_squares.h"
+#include "env/scheduling/interference.h"
+#include "env/sim/placement/throughput_model.h"
+#include "env/sim/state/exchange.h"
+
+namespace yard {
+
+class ExchangeTerms {
+ public:
+  static constexpr int kModels = 4;
+  enum Term {
+    kIsolated,
+    kColocated,
+    kModel,
+    kExcessLoad = kModel + kModels,
+    kLinkLoad,
+    kHigherLoad,
+    kSpread,
+    kTree,
+    kTwoLevels,
+    kTerms
+  };
+  using Learned = InterferenceModel<LeastSquares<kTerms>>;
+  using Terms = Learned::Terms;
+
+  // Returns the initial weights: half as fast if others hold a whole node's GPUs, and an exchange
+  // slowed in proportion to its link's excess load.
+  static Terms start() {
+    Terms out{};
+    out[kIsolated] = out[kColocated] = out[kExcessLoad] = 1;
+    return out;
+  }
+
+  // The variables of a job on a placement.
+  struct LinkVariables {
+    IsolatedThroughput isolated;
+    double time = 1;             // t
+    double colocated_share = 0;  // g
+    double excess_load = 0;      // c
+    double link = 0;             // l
+    double higher_load = 0;      // h
+    double own_load = 0;         // load of the job itself over capacity
+    bool spread = false;
+    Exchange exchange;
+    int model = 0;
+  };
+
+  // Requires: both outlive this, and `throughput_model` is refreshed for the view.
+  ExchangeTerms(const View& view, const ThroughputModel& throughput_model);
+
+  // Return the variables of a running job on its placement, and of a waiting job on `pieces`.
+  LinkVariables variables(int32_t slot) const;
+  LinkVariables variables(int32_t slot, std::span<const Piece> pieces,
+                          const Exchange& exchange) const;
+  // Returns the other jobs which span several nodes and hold GPUs on any node of `pieces`.
+  std::vector<int32_t> jobs_on_links(int32_t slot, std::span<const Piece> pieces) const;
+
+  static Terms terms(const LinkVariables& variables);
+
+ private:
+  struct Sender {
+    int32_t slot;
+    int64_t bytes_per_s;
+    int32_t priority;
+  };
+
+  const View& view_;
+  const ThroughputModel& throughput_model_;
+  std::vector<std::vector<Sender>> senders_;  // (M)
+};
+
+}  // namespace yard

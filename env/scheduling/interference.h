@@ -1,0 +1,80 @@
+// Learns from running jobs how their surroundings slow them down: a linear model of time per unit
+// of work. The caller chooses its terms.
+//
+//   const InterferenceModel<Fit> learned(view, bump);   // the same place in the memory every time
+//   learned.begin(start);
+//   learned.on_events(view);                            // at the start of a decision
+//   ... learned.time(terms) ...
+//   learned.scan(view, [&](int32_t slot) { return terms_of(slot); });   // at its end
+#pragma once
+
+#include <algorithm>
+
+#include "env/base/core/bump_allocator.h"
+#include "env/base/core/least_squares.h"
+#include "env/sim/view/view.h"
+
+namespace yard {
+
+template <class Fit>
+class InterferenceModel {
+ public:
+  using Terms = typename Fit::Terms;
+
+  static size_t bytes(const View& view) {
+    return BumpAllocator::bytes<Fit>(1) + BumpAllocator::bytes<RunSample>(view.capacity());
+  }
+
+  // Requires: the memory is zero at first.
+  InterferenceModel(const View& view, BumpAllocator& bump)
+      : fit_(bump.allocate<Fit>(1)), samples_(bump.allocate<RunSample>(view.capacity())) {}
+
+  // Starts with the weights `start`, which count as one observation. No effect later.
+  void begin(const Terms& start) const { fit_->begin(start, 1); }
+
+  double time(const Terms& terms) const { return fit_->predict(terms); }
+  double variance(const Terms& terms) const { return fit_->variance(terms); }
+
+  // Learns from the progress of jobs since the last decision. Nothing changed in this time.
+  void on_events(const View& view) const {
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      const RunSample& before = samples_[slot];
+      if (!before.runs || before.generation != view.ref(slot).generation) continue;
+      const int64_t ran_us = view.attained_us(slot) - before.attained_us;
+      if (ran_us < kMinUs) continue;
+      const auto ran = static_cast<double>(ran_us);
+      const auto worked = static_cast<double>(view.worked_us(slot) - before.worked_us);
+      fit_->learn(before.terms, ran / std::max(worked, ran / kMaxTime));
+    }
+  }
+
+  // Notes the terms of all running jobs. Call it once the decision is made.
+  template <class TermsOf>
+  void scan(const View& view, const TermsOf& terms_of) const {
+    for (int32_t slot = 0; slot < view.high_water(); ++slot) samples_[slot].runs = false;
+    for (int32_t i = 0; i < view.num_held(); ++i) {
+      const int32_t slot = view.held(i);
+      if (view.phase(slot) != Phase::kRunning) continue;
+      samples_[slot] = {terms_of(slot), view.attained_us(slot), view.worked_us(slot),
+                        view.ref(slot).generation, true};
+    }
+  }
+
+ private:
+  static constexpr int64_t kMinUs = 1000;  // shorter runs are rounding errors
+  static constexpr double kMaxTime = 20;   // cap on the time per work that is learned
+
+  // A running job after the last decision.
+  struct RunSample {
+    Terms terms;
+    int64_t attained_us, worked_us;
+    uint32_t generation;
+    bool runs;
+  };
+
+  Fit* fit_;
+  RunSample* samples_;  // (S)
+};
+
+}  // namespace yard

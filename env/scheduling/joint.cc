@@ -1,0 +1,395 @@
+#include "env/scheduling/joint.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/base/core/log2.h"
+
+namespace yard {
+Joint::Columns Joint::columns(const View& view, std::byte* memory) {
+  BumpAllocator bump(memory);
+  const int32_t slots = view.capacity();
+  Columns at{};
+  at.now = bump.allocate<RoundState>(1);
+  at.since_us = bump.allocate<int64_t>(slots);
+  at.job_stats = bump.allocate<JobStats>(slots);
+  at.type_rate_log2 = bump.allocate<double>(view.spec().num_types);
+  at.line = bump.allocate<QueueEntry>(slots);
+  return at;
+}
+
+size_t Joint::bytes(const View& view) {
+  const int32_t slots = view.capacity();
+  return BumpAllocator::bytes<RoundState>(1) + BumpAllocator::bytes<int64_t>(slots) +
+         BumpAllocator::bytes<JobStats>(slots) +
+         BumpAllocator::bytes<double>(view.spec().num_types) +
+         BumpAllocator::bytes<QueueEntry>(slots);
+}
+
+void Joint::on_events(const View& view, std::byte* memory) {
+  const Columns at = columns(view, memory);
+  for (int32_t i = 0; i < view.num_changed(); ++i) {
+    const int32_t slot = view.changed(i);
+    at.since_us[slot] = view.phase(slot) == Phase::kRunning ? view.since_us(slot) : view.now_us();
+  }
+}
+
+Joint::Joint(const JointConfig& config, const View& view, std::byte* memory, Draft* draft)
+    : config_(config),
+      view_(view),
+      at_(columns(view, memory)),
+      round_(*at_.now),
+      draft_(draft),
+      throughput_model_(view),
+      option_lister_(view, throughput_model_,
+                     {[this](int32_t a, int32_t b) { return preemptible_for(a, b); },
+                      [this](int32_t a, int32_t b) { return held_rank(a) > held_rank(b); },
+                      [this](int32_t a) { return movable(a); }}) {}
+
+void Joint::begin_round(const std::function<double(int32_t)>& seconds) {
+  round_ = {.queue = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus()),
+            .movable_at_us = kNever,
+            .line = 0,
+            .of = 0,
+            .current_job = kNone,
+            .running = false,
+            .waits_for_better = false,
+            .differs = false};
+  std::vector<int32_t> live;
+  const auto add_job = [&](int32_t slot) {
+    const double best = std::max(throughput_model_.best_throughput(slot), kMinRate);
+    at_.job_stats[slot] = {best, std::max(seconds(slot), 1.0) / best, 0, 0, 0, false};
+    live.push_back(slot);
+  };
+  for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) add_job(s);
+  for (int32_t i = 0; i < view_.num_held(); ++i) add_job(view_.held(i));
+  compute_job_stats(live);
+  for (int32_t i = 0; i < view_.num_held(); ++i) {
+    const int32_t slot = view_.held(i);
+    JobStats& of = at_.job_stats[slot];
+    of.held = true;
+    const double margin = config_.margin_log2 + config_.margin_by_size * size(slot) +
+                          config_.margin_by_queue * round_.queue;
+    of.held_key = key(slot, of.left_s - config_.cost_weight * cost_s(slot)) - std::max(margin, 0.0);
+  }
+  queue_waiting();
+}
+
+// --- visiting order
+
+int32_t Joint::current_job(const View& view, const std::byte* memory) {
+  return columns(view, const_cast<std::byte*>(memory)).now->current_job;
+}
+
+int32_t Joint::next() {
+  for (;;) {
+    round_.current_job = kNone;
+    while (round_.line < round_.of) {
+      round_.current_job = at_.line[round_.line++].slot;
+      list_options();
+      if (!options_.empty()) return round_.current_job;
+    }
+    if (round_.running || !config_.move || !view_.may_move() || !round_.differs) {
+      round_.current_job = kNone;
+      return kNone;
+    }
+    queue_running();
+  }
+}
+
+void Joint::queue_waiting() {
+  for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) {
+    const auto [key, serial] = waiting_rank(s);
+    at_.line[round_.of++] = {key, serial, s};
+  }
+  std::sort(at_.line, at_.line + round_.of,
+            [](const QueueEntry& a, const QueueEntry& b) { return a.rank() < b.rank(); });
+}
+
+void Joint::queue_running() {
+  round_.running = true;
+  round_.line = round_.of = 0;
+  for (int32_t i = 0; i < view_.num_held(); ++i) {
+    const int32_t slot = view_.held(i);
+    const bool runs = view_.phase(slot) == Phase::kRunning && view_.preemptible(slot);
+    if (job_stats(slot).held && runs) {
+      at_.line[round_.of++] = {job_stats(slot).held_key, view_.serial(slot), slot};
+    }
+  }
+  std::sort(at_.line, at_.line + round_.of,
+            [](const QueueEntry& a, const QueueEntry& b) { return a.rank() < b.rank(); });
+}
+
+// Queues jobs again that were preempted for the current job. They may find another placement in
+// this round; then they have moved.
+void Joint::requeue_victims(const std::vector<int32_t>& stopped) {
+  for (const int32_t slot : stopped) {
+    const Rank rank = waiting_rank(slot);
+    QueueEntry* at =
+        std::upper_bound(at_.line + round_.line, at_.line + round_.of, rank,
+                         [](const Rank& r, const QueueEntry& p) { return r < p.rank(); });
+    std::move_backward(at, at_.line + round_.of, at_.line + round_.of + 1);
+    *at = {rank.first, rank.second, slot};
+    ++round_.of;
+  }
+}
+
+double Joint::key(int32_t slot, double seconds) const {
+  return log2_coarse(std::max(seconds, 1.0)) +
+         config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot)) +
+         config_.order_by_gain * job_stats(slot).gain +
+         config_.order_by_size * size(slot) * round_.queue;
+}
+
+Joint::Rank Joint::waiting_rank(int32_t slot) const {
+  const double waited_h = static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
+  const double by_wait = config_.order_by_wait * log2_coarse(1 + waited_h);
+  return {key(slot, job_stats(slot).left_s) + by_wait, view_.serial(slot)};
+}
+
+// For preemption, the wait does not count: a victim would gain by its wait and preempt in turn.
+Joint::Rank Joint::stopping_rank(int32_t slot) const {
+  return {key(slot, job_stats(slot).left_s), view_.serial(slot)};
+}
+
+// Seconds of GPU work that a preemption costs the job, for its save and its restore.
+double Joint::cost_s(int32_t slot) const {
+  const Costs& costs = view_.costs();
+  return static_cast<double>(costs.save_us + costs.restore(view_.gpus(slot))) * 1e-6;
+}
+
+// Whether a running job may be moved.
+bool Joint::movable(int32_t slot) const {
+  return view_.phase(slot) == Phase::kRunning && view_.preemptible(slot) && job_stats(slot).held &&
+         static_cast<double>(view_.now_us() - at_.since_us[slot]) >= config_.settle_s * 1e6;
+}
+
+bool Joint::preemptible_for(int32_t a, int32_t b) const {
+  if (!view_.holds(a) || !view_.preemptible(a)) return false;
+  if (round_.running || b != round_.current_job || !job_stats(a).held) return false;
+  return current_rank_ < held_rank(a) && (view_.preempted(a) == 0 || movable(a));
+}
+
+// --- jobs compared with each other
+
+double Joint::size(int32_t slot) const { return log2_coarse(view_.weight_gpus(slot)) / 3; }
+
+void Joint::compute_job_stats(const std::vector<int32_t>& live) {
+  compute_type_rates(live);
+  double sum = 0, gains = 0;
+  for (const int32_t slot : live) {
+    JobStats& of = at_.job_stats[slot];
+    double mean = 0;
+    for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
+      mean += throughput_model_.consolidated_throughput(slot, t) / throughput_model_.num_types();
+    }
+    of.gain = log2_coarse(of.best / std::max(mean, kMinRate));
+    of.length = log2_coarse(of.left_s);
+    sum += of.length;
+    gains += of.gain;
+  }
+  const auto n = static_cast<double>(std::max<size_t>(live.size(), 1));
+  for (const int32_t slot : live) {
+    JobStats& of = at_.job_stats[slot];
+    of.length = (of.length - sum / n) / 3;
+    of.gain -= gains / n;
+  }
+}
+
+// Mean rate on each type relative to the jobs' best, weighted by GPUs; as log2.
+void Joint::compute_type_rates(const std::vector<int32_t>& live) {
+  const int32_t types = throughput_model_.num_types();
+  std::fill_n(at_.type_rate_log2, types, 0.0);
+  double all = 0;
+  for (const int32_t slot : live) {
+    const double weight = view_.weight_gpus(slot);
+    all += weight;
+    for (int32_t t = 0; t < types; ++t) {
+      at_.type_rate_log2[t] +=
+          weight *
+          std::max(throughput_model_.consolidated_throughput(slot, t) / job_stats(slot).best,
+                   kMinRate);
+    }
+  }
+  round_.differs = throughput_model_.depends_on_placement();
+  for (int32_t t = 0; t < types; ++t) {
+    at_.type_rate_log2[t] = all > 0 ? log2_coarse(at_.type_rate_log2[t] / all) : 0;
+    round_.differs = round_.differs || at_.type_rate_log2[t] != at_.type_rate_log2[0];
+  }
+}
+
+// --- options and their score
+
+void Joint::list_options() {
+  const int32_t slot = round_.current_job;
+  options_.clear();
+  if (!round_.running) {
+    const bool alike = !throughput_model_.modelled(slot);
+    if (alike && unplaceable_.contains(view_.size_class(slot))) return;
+    current_rank_ = stopping_rank(slot);
+    options_ = option_lister_.of(slot, {true, config_.preempt, config_.move});
+    if (alike && options_.empty()) unplaceable_.insert(view_.size_class(slot));
+    wait_score_ = min_score(slot);
+    score_options();
+    return;
+  }
+  // Another job's move may have stopped it, or it may have nothing to gain.
+  if (view_.phase(slot) != Phase::kRunning) return;
+  const double rate = std::max(throughput_model_.current_throughput(slot), kMinRate);
+  const int32_t type = throughput_model_.node_type(view_.part_node(view_.first_part(slot)));
+  wait_score_ = placement_score(slot, type, rate, 0) + config_.move_gain_log2;
+  if (ideal(slot) <= wait_score_) return;
+  if (!movable(slot)) {
+    const auto settle_us = static_cast<int64_t>(config_.settle_s * 1e6);
+    round_.movable_at_us = std::min(round_.movable_at_us, at_.since_us[slot] + settle_us);
+    return;
+  }
+  const double left_s = job_stats(slot).left_s * job_stats(slot).best;
+  for (Option& option : option_lister_.of(slot, {false, false, false})) {
+    const double saves_s = left_s / rate - left_s / std::max(option.rate, kMinRate);
+    const bool pays = saves_s >= config_.move_cost * cost_s(slot);
+    if (pays && option_score(slot, option) > wait_score_) options_.push_back(std::move(option));
+  }
+  score_options();
+}
+
+bool Joint::may_stay() const {
+  if (round_.running) return true;
+  const bool typed =
+      expert_action_ == kStay || options_[static_cast<size_t>(expert_action_)].type != kNone;
+  return config_.hold && typed && view_.num_live() > view_.num_waiting() + view_.num_blocked();
+}
+
+// Computes the score of all options and suggests one.
+void Joint::score_options() {
+  scores_.clear();
+  expert_action_ = kStay;
+  double most = 0;
+  for (const Option& option : options_) {
+    scores_.push_back(option_score(round_.current_job, option));
+    if (expert_action_ != kStay && scores_.back() <= most) continue;
+    expert_action_ = static_cast<int32_t>(scores_.size()) - 1;
+    most = scores_.back();
+  }
+  if (expert_action_ == kStay || round_.running || most >= wait_score_) return;
+  if (may_stay() && could_gain(options_[static_cast<size_t>(expert_action_)])) {
+    expert_action_ = kStay;
+  } else {
+    wait_score_ = most;
+  }
+}
+
+// Whether waiting could bring a better placement or spare a victim. A job that gets what it would
+// choose in an empty cluster has nothing to wait for.
+bool Joint::could_gain(const Option& o) const {
+  constexpr double kAlike = 0.05;  // doublings
+  if (!o.victims.empty() || !o.moves.empty()) return true;
+  const double here = placement_score(round_.current_job, o.type, o.rate, o.interference_cost);
+  return here < ideal(round_.current_job) - kAlike;
+}
+
+double Joint::placement_score(int32_t slot, int32_t type, double rate,
+                              double interference_cost) const {
+  double score = -config_.interference_cost * interference_cost / view_.weight_gpus(slot);
+  if (!config_.choose_type) return score;
+  const JobStats& of = job_stats(slot);
+  const double speed = 1 + config_.rate_by_length * of.length + config_.rate_by_size * size(slot) +
+                       config_.rate_by_queue * round_.queue;
+  score += speed * log2_coarse(std::max(rate, kMinRate) / of.best);
+  const double price = config_.type_price + config_.price_by_length * of.length +
+                       config_.price_by_size * size(slot) + config_.price_by_queue * round_.queue;
+  if (type != kNone) score -= price * type_rate_log2(type);
+  return score;
+}
+
+double Joint::option_score(int32_t slot, const Option& o) const {
+  const double gpus = view_.weight_gpus(slot);
+  double score = placement_score(slot, o.type, o.rate, o.interference_cost);
+  score -= config_.left_over * o.left_over / view_.spec().max_node_gpus;
+  if (o.kind == OptionKind::kPreempt) score -= config_.stop * o.gpus_moved / gpus;
+  if (o.kind == OptionKind::kMoveOthers) score -= config_.clear * o.gpus_moved / gpus;
+  if (o.kind == OptionKind::kSpread) score -= config_.spread;
+  return score;
+}
+
+// The score of the placement that the job would choose in an empty cluster.
+double Joint::ideal(int32_t slot) const {
+  double most = -1e9;
+  for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
+    const double rate = throughput_model_.consolidated_throughput(slot, t);
+    if (rate > 0) most = std::max(most, placement_score(slot, t, rate, 0));
+  }
+  return most;
+}
+
+// The score below which a waiting job keeps waiting.
+double Joint::min_score(int32_t slot) const {
+  const double waited_s = static_cast<double>(view_.now_us() - view_.since_us(slot)) * 1e-6;
+  return ideal(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
+         config_.hold_by_length * job_stats(slot).length + config_.hold_by_size * size(slot) +
+         config_.hold_by_queue * round_.queue;
+}
+
+// --- applying options
+
+void Joint::apply(int32_t pick) {
+  const int32_t slot = round_.current_job;
+  while (pick != kStay && !try_apply(slot, options_[static_cast<size_t>(pick)])) {
+    options_.erase(options_.begin() + pick);
+    score_options();
+    pick = expert_action_;
+  }
+  if (round_.running) return;
+  if (pick == kStay) {
+    round_.waits_for_better = round_.waits_for_better || !options_.empty();
+    return;
+  }
+  const std::vector<int32_t>& stopped = options_[static_cast<size_t>(pick)].victims;
+  if (stopped.empty()) return;
+  if (config_.move && view_.may_move()) requeue_victims(stopped);
+  unplaceable_.clear();
+}
+
+bool Joint::try_apply(int32_t slot, const Option& option) {
+  const size_t mark = draft_->mark();
+  const bool done = apply_edits(slot, option);
+  if (!done) draft_->undo_to(mark);
+  throughput_model_.refresh();
+  return done;
+}
+
+bool Joint::apply_edits(int32_t slot, const Option& o) {
+  if (round_.running && !draft_->preempt(slot)) return false;
+  for (const int32_t other : o.victims) {
+    if (!draft_->preempt(other)) return false;
+  }
+  for (const Move& move : o.moves) {
+    if (!draft_->preempt(move.slot)) return false;
+  }
+  if (!start(slot, o.pieces)) return false;
+  for (const Move& move : o.moves) {
+    const int32_t gpus = view_.gpus(move.slot);
+    if (!start(move.slot, {{move.node, gpus, 0, view_.shaped(move.slot) ? gpus : 0}})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Joint::start(int32_t slot, const std::vector<Piece>& pieces) {
+  return draft_->start(slot, pieces.data(), static_cast<int32_t>(pieces.size()));
+}
+
+int64_t Joint::next_wake_us() const {
+  const bool moves = view_.num_held() > 0 || round_.waits_for_better;
+  if (view_.num_waiting() == 0 || !moves) return round_.movable_at_us;
+  return std::min(view_.now_us() + static_cast<int64_t>(config_.timer_s * 1e6),
+                  round_.movable_at_us);
+}
+
+void Joint::commit() {
+  draft_->put_stops_first();
+  if (next_wake_us() != kNever) draft_->wake_at(next_wake_us());
+}
+
+}  // namespace yard

@@ -1,0 +1,164 @@
+// Decides order, GPU type, placement, preemption and migration together. Waiting jobs are visited
+// in the order of an index; each takes its best option (options.h) or waits for a better one. Then
+// running jobs are visited, which may move to a better placement.
+//
+//   score of an option = log2(rate / best rate)           speed
+//                      - price log2(type's mean rate)     fast types go to jobs that need them
+//                      - weighted interference cost, fragmentation, preemptions and moves
+//   a job waits on while best score < score of its ideal placement + log2(rate_floor)
+//                                     - waited / patience
+//   if a better placement exists, or if the best option preempts or moves other jobs
+//
+// A heuristic or a network picks from the same options:
+//
+//   Joint::on_events(view, memory);
+//   Joint joint(config, view, memory, &draft);
+//   joint.begin_round(seconds_left);
+//   while (joint.next() != kNone) joint.apply(joint.expert_action());
+//   joint.commit();
+#pragma once
+
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "env/base/core/bump_allocator.h"
+#include "env/scheduling/joint_config.h"
+#include "env/sim/placement/options.h"
+#include "env/sim/placement/throughput_model.h"
+#include "env/sim/view/plan.h"
+
+namespace yard {
+
+class Joint {
+ public:
+  static constexpr int32_t kStay = -1;  // pick: keep waiting, or stay in place
+
+  static size_t bytes(const View& view);
+
+  // Records events since the last decision. Call it at every decision, with or without a round.
+  static void on_events(const View& view, std::byte* memory);
+
+  // Requires: all outlive this. `draft` may be null if nothing is taken.
+  Joint(const JointConfig& config, const View& view, std::byte* memory, Draft* draft);
+  Joint(const Joint&) = delete;
+  Joint& operator=(const Joint&) = delete;
+
+  // Returns the current job of the round in `memory`, as current_job() does.
+  static int32_t current_job(const View& view, const std::byte* memory);
+
+  // Begins a round. `seconds(slot)`: remaining run time on the job's reference type. Requires:
+  // on_events() at this moment. The functions below require begin_round() at this moment with this
+  // memory; the memory holds the round's progress, so another Joint can resume it.
+  void begin_round(const std::function<double(int32_t)>& seconds);
+
+  // Moves to the next job that has options and returns it. Returns kNone when no job is left.
+  int32_t next();
+  // The current job: that of next(), or that of the resumed round. kNone before the first and after
+  // the last.
+  int32_t current_job() const { return round_.current_job; }
+  // Lists the options of the current job of a resumed round.
+  void list_options();
+  const std::vector<Option>& options() const { return options_; }
+  double score(size_t option) const { return scores_[option]; }
+  // Options with a higher score are better than to wait or stay.
+  double wait_score() const { return wait_score_; }
+  int32_t expert_action() const { return expert_action_; }
+  // Whether the current job may wait or stay. It must start if no job runs, since nothing would
+  // ever happen, or if placements do not differ.
+  bool may_stay() const;
+
+  // Applies the pick. An option that turns out to be impossible is removed and the next best is
+  // tried, if any.
+  void apply(int32_t pick);
+
+  // Ends the round: puts preemptions before starts, and sets the time of the next decision.
+  void commit();
+  int64_t next_wake_us() const;
+
+  // A waiting or running job compared with all others.
+  struct JobStats {
+    double best;      // rate on its best type
+    double left_s;    // time left on it
+    double length;    // log8 of left_s over the geometric mean
+    double gain;      // log2 of best over the types' mean rate, less the jobs' mean of it
+    double held_key;  // index when the round began, if it held GPUs
+    bool held;        // it held GPUs when the round began
+  };
+  const JobStats& job_stats(int32_t slot) const { return at_.job_stats[slot]; }
+  double type_rate_log2(int32_t type) const {
+    return at_.type_rate_log2[type];
+  }                                              // mean rate over the best
+  double queue() const { return round_.queue; }  // GPUs waited for over all GPUs, at most 1
+  double size(int32_t slot) const;               // log8 of its GPUs
+  bool visits_running() const { return round_.running; }
+  int32_t visit_number() const { return round_.line; }  // 1-based position of the job in this pass
+
+ private:
+  using Rank = std::pair<double, int32_t>;  // index, then submission; the lower goes first
+
+  struct QueueEntry {
+    double key;
+    int32_t serial, slot;
+    Rank rank() const { return {key, serial}; }
+  };
+  // Progress of the round.
+  struct RoundState {
+    double queue;
+    int64_t movable_at_us;  // when the first job that may gain by a move may be moved
+    int32_t line, of;       // next entry of the visiting list, and its length
+    int32_t current_job;
+    bool running;           // running jobs are being visited
+    bool waits_for_better;  // a job waits although it has options
+    bool differs;           // rates differ by type or placement
+  };
+  struct Columns {
+    RoundState* now;         // (1)
+    int64_t* since_us;       // (S)  running jobs: see on_events()
+    JobStats* job_stats;     // (S)
+    double* type_rate_log2;  // (types)
+    QueueEntry* line;        // (S)  jobs to visit, in order
+  };
+  static Columns columns(const View& view, std::byte* memory);
+
+  Rank held_rank(int32_t slot) const { return {job_stats(slot).held_key, view_.serial(slot)}; }
+  Rank waiting_rank(int32_t slot) const;
+  Rank stopping_rank(int32_t slot) const;
+  double key(int32_t slot, double seconds) const;
+  double cost_s(int32_t slot) const;
+  bool movable(int32_t slot) const;
+  bool preemptible_for(int32_t a, int32_t b) const;
+
+  void compute_job_stats(const std::vector<int32_t>& live);
+  void compute_type_rates(const std::vector<int32_t>& live);
+  void queue_waiting();
+  void queue_running();
+  void score_options();
+
+  double placement_score(int32_t slot, int32_t type, double rate, double interference_cost) const;
+  double option_score(int32_t slot, const Option& option) const;
+  double ideal(int32_t slot) const;
+  bool could_gain(const Option& option) const;
+  double min_score(int32_t slot) const;
+  bool try_apply(int32_t slot, const Option& option);
+  bool apply_edits(int32_t slot, const Option& option);
+  bool start(int32_t slot, const std::vector<Piece>& pieces);
+  void requeue_victims(const std::vector<int32_t>& stopped);
+
+  const JointConfig& config_;
+  const View& view_;
+  Columns at_;
+  RoundState& round_;
+  Draft* draft_;
+  ThroughputModel throughput_model_;
+  Options option_lister_;
+  std::set<int32_t> unplaceable_;  // classes of identical requests without an option
+  std::vector<Option> options_;
+  std::vector<double> scores_;
+  Rank current_rank_;  // of the current job, if it waits
+  double wait_score_ = 0;
+  int32_t expert_action_ = kStay;
+};
+
+}  // namespace yard

@@ -1,0 +1,178 @@
+#include "env/scheduling/mlf.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "env/scheduling/preempt_to_start.h"
+#include "env/sim/placement/task_placer.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kIterationUs = 60'000'000;
+constexpr double kUsPerHour = 3600e6;
+constexpr double kBeyondAnyDistance = 10;
+
+// dl_{I-1} over the sum of all dl_j.
+double last_fall(const View& view, int32_t slot, double iteration) {
+  if (iteration < 2) return 1;
+  if (!view.measures(slot)) return 1 / (iteration - 1);
+  const int64_t now_us = view.worked_us(slot) / kIterationUs * kIterationUs;
+  const double now = view.measured_after(slot, now_us);
+  const double all = std::abs(view.measured_first(slot) - now);
+  if (all == 0) return 1 / (iteration - 1);
+  return std::min(std::abs(view.measured_after(slot, now_us - kIterationUs) - now) / all, 1.0);
+}
+
+bool overloads(const TaskPlacer::Shares& room, const TaskPlacer::Shares& need, double overloaded) {
+  return room.cpus - need.cpus < 1 - overloaded || room.mem - need.mem < 1 - overloaded;
+}
+
+// Minus the distance to the ideal server.
+TaskPlacer::Score nearest_ideal_server(const View& view, const TaskPlacer& placer,
+                                       double overloaded) {
+  TaskPlacer::Shares most;  // free on any server that is not overloaded
+  for (int32_t node = 0; node < view.spec().num_nodes; ++node) {
+    const TaskPlacer::Shares room = placer.room(node);
+    if (overloads(room, {}, overloaded)) continue;
+    most = {std::max(most.gpus, room.gpus), std::max(most.cpus, room.cpus),
+            std::max(most.mem, room.mem)};
+  }
+  return [most, overloaded](const TaskPlacer::Seat& at) {
+    const double gpus = most.gpus - at.room.gpus, cpus = most.cpus - at.room.cpus;
+    const double mem = most.mem - at.room.mem, apart = at.others ? 1 : 0;
+    const double distance = std::sqrt(gpus * gpus + cpus * cpus + mem * mem + apart * apart);
+    return -distance - (overloads(at.room, at.need, overloaded) ? kBeyondAnyDistance : 0);
+  };
+}
+
+}  // namespace
+
+MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
+  const int64_t ran_us = view.attained_us(slot);
+  MlfJob job;
+  job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
+  const int64_t done = view.worked_us(slot) / kIterationUs;
+  job.iteration = static_cast<double>(1 + done);
+  job.last_fall = last_fall(view, slot, job.iteration);
+  if (view.due_us(slot) != kNone) {
+    job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;
+  }
+  job.left_h = total_s(slot) / 3600 - static_cast<double>(ran_us) / kUsPerHour;
+  // Its whole wait, also before it ran; otherwise a preempted job would come last.
+  job.waited_h = static_cast<double>(view.now_us() - view.submit_us(slot) - ran_us) / kUsPerHour;
+  return job;
+}
+
+int32_t mlf_partitions(const View& view, int32_t slot) {
+  if (!view.shaped(slot)) return 1;
+  int32_t n = 0;
+  for (int32_t g = 0; g < view.num_groups(slot); ++g) {
+    const TaskNeed need = view.task_need(slot, g);
+    n += need.gpus + need.gpu_milli > 0;
+  }
+  return std::max(n, 1);
+}
+
+double mlf_priority(const View& view, const RunEstimate& total_s, const MlfWeights& weights,
+                    int32_t slot) {
+  const int32_t n = mlf_partitions(view, slot);
+  const std::vector<double> shares(static_cast<size_t>(n), 1.0 / n);
+  return mlf_priority(weights, mlf_job(view, total_s, slot), shares);
+}
+
+double mlf_accuracy(const View& view, int32_t slot) {
+  const double first = view.measured_first(slot), way = view.enough(slot) - first;
+  if (way == 0) return 1;
+  return std::clamp((view.measured(slot) - first) / way, 0.0, 1.0);
+}
+
+void add_mlf_fields(FieldList& f, MlfRule& rule) {
+  f("alpha", rule.weights.alpha, 0.0, 1.0, "what training counts against time");
+  f("gamma", rule.weights.gamma, 0.0, 1.0, "what a task counts for the one that it hangs on");
+  f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of one over the time to the deadline");
+  f("left", rule.weights.left, 0.0, 1e3, "of one over the time that is left to run");
+  f("waited", rule.weights.waited, 0.0, 1e3, "of the time waited");
+  f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "hours in a unit of these times");
+  f("overloaded", rule.overloaded, 0.0, 1.0, "share in use above which a server is overloaded");
+  f("stopped_share", rule.stopped_share, 0.0, 1.0,
+    "of those that run, that may be stopped at a time");
+  f("quantum_s", rule.quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
+  f("round_s", rule.round_s, 10.0, 1e6, "nobody is stopped so soon after anybody who waits was");
+}
+
+std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
+                                   const MlfRule& rule) {
+  std::vector<MlfHolder> out;
+  if (!view.may_preempt()) return out;
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    const int32_t slot = view.held(i);
+    if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
+    const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.until_us(slot));
+    if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // preemption would gain nothing
+    out.push_back({slot, mlf_priority(view, total_s, rule.weights, slot)});
+  }
+  std::ranges::sort(
+      out, {}, [&](const MlfHolder& h) { return std::pair(h.priority, -view.serial(h.slot)); });
+  return out;
+}
+
+int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule& rule) {
+  if (view.num_waiting() == 0) return 0;
+  for (int32_t slot = 0; slot < view.high_water(); ++slot) {
+    const Phase phase = view.phase(slot);
+    if (phase == Phase::kStopping) return 0;
+    if (phase != Phase::kWaiting || view.preempted(slot) == 0) continue;
+    if (view.now_us() - view.since_us(slot) < rule.round_us()) return 0;
+  }
+  const auto holders = static_cast<double>(mlf_holders(view, total_s, rule).size());
+  return static_cast<int32_t>(std::ceil(rule.stopped_share * holders));
+}
+
+MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,
+                 int32_t may_stop, const uint8_t* given_up) {
+  if (view.num_waiting() == 0) return {};
+  struct Waiting {
+    double priority;
+    int32_t serial, slot;
+  };
+  std::vector<Waiting> queue;
+  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    if (given_up[slot] != 0) continue;
+    queue.push_back({mlf_priority(view, total_s, rule.weights, slot), view.serial(slot), slot});
+  }
+  std::ranges::sort(queue, {}, [](const Waiting& w) { return std::pair(-w.priority, w.serial); });
+  if (view.free_gpus() >= view.min_gpus_waited_for()) {
+    std::set<int32_t> unplaceable;  // classes
+    for (const Waiting& w : queue) {
+      if (unplaceable.contains(view.size_class(w.slot))) continue;
+      if (!nearest_ideal_place(view, rule, w.slot).empty()) return {w.slot};
+      unplaceable.insert(view.size_class(w.slot));
+    }
+  }
+  if (may_stop == 0) return {};
+  const std::vector<MlfHolder> holders = mlf_holders(view, total_s, rule);
+  for (const Waiting& w : queue) {
+    MlfStep step{w.slot};
+    int32_t gpus = view.free_gpus();
+    for (const MlfHolder& h : holders) {
+      if (h.priority >= w.priority || std::ssize(step.victims) == may_stop) break;
+      step.victims.push_back(h.slot);
+      gpus += view.gpus(h.slot);
+    }
+    if (!step.victims.empty() && gpus >= view.gpus(w.slot)) return step;
+  }
+  return {};
+}
+
+std::vector<Piece> nearest_ideal_place(const View& view, const MlfRule& rule, int32_t slot) {
+  std::vector<Piece> out(max_pieces(view));
+  const TaskPlacer placer(view);
+  out.resize(static_cast<size_t>(
+      placer.place(slot, {}, nearest_ideal_server(view, placer, rule.overloaded), out.data())));
+  return out;
+}
+
+}  // namespace yard

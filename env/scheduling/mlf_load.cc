@@ -1,0 +1,102 @@
+#include "env/scheduling/mlf_load.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "env/sim/placement/task_placer.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kMinWorkUs = 600'000'000;
+
+double server_use(const View& view, const TaskPlacer& placer, int32_t node) {
+  const SpecColumns& spec = view.spec();
+  const TaskPlacer::Shares room = placer.room(node);
+  double sum = 0;
+  int32_t resources = 0;
+  const auto add = [&](bool given, double free) {
+    if (!given) return;
+    sum += (1 - free) * (1 - free);
+    ++resources;
+  };
+  add(spec.node_gpus[node] > 0, room.gpus);
+  add(spec.node_cpu_milli[node] < kUnlimited, room.cpus);
+  add(spec.node_mem_mib[node] < kUnlimited, room.mem);
+  return resources == 0 ? 0 : std::sqrt(sum / resources);
+}
+
+bool any_may_end(const View& view) {
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    if (view.may_end(view.held(i))) return true;
+  }
+  return false;
+}
+
+bool near_its_limit(const View& view, int32_t slot, double near_limit) {
+  const std::optional<double> limit = mlf_limit(view, slot);
+  if (!limit) return false;
+  const double first = view.measured_first(slot);
+  return (view.measured(slot) - first) / (*limit - first) >= near_limit;
+}
+
+}  // namespace
+
+void add_load_fields(FieldList& f, MlfLoadRule& rule) {
+  f("load_control", rule.on, "MLF-C: ends jobs early whose users let it");
+  f("cluster_overloaded", rule.overloaded, 0.0, 1.0, "mean use of servers above which it is so");
+  f("about", rule.near_limit, 0.0, 1.0, "share of the way to its limit that is all of it");
+}
+
+double mlf_utilisation(const View& view) {
+  const TaskPlacer placer(view);
+  const int32_t nodes = view.spec().num_nodes;
+  double sum = 0;
+  for (int32_t node = 0; node < nodes; ++node) sum += server_use(view, placer, node);
+  return nodes == 0 ? 0 : sum / nodes;
+}
+
+bool mlf_overloaded(const View& view, const MlfLoadRule& rule) {
+  return view.num_waiting() > 0 || mlf_utilisation(view) > rule.overloaded;
+}
+
+std::optional<double> mlf_limit(const View& view, int32_t slot) {
+  const int64_t half_us = view.worked_us(slot) / 2;
+  if (2 * half_us < kMinWorkUs) return std::nullopt;
+  const double first = view.measured_first(slot), halfway = view.measured_after(slot, half_us);
+  const double now = view.measured_after(slot, 2 * half_us);
+  const double before = halfway - first, after = now - halfway;
+  // The measure must be monotonic and level off.
+  if (before * after <= 0 || std::abs(after) >= std::abs(before)) return std::nullopt;
+  // 1 / (y - limit) is linear in work: 2 / (y1 - limit) = 1 / (y0 - limit) + 1 / (y2 - limit).
+  return (halfway * (first + now) - 2 * first * now) / (before - after);
+}
+
+bool mlf_reached_enough(const View& view, int32_t slot) {
+  const double first = view.measured_first(slot), enough = view.enough(slot);
+  const double now = view.measured(slot);
+  return first > enough ? now <= enough : now >= enough;
+}
+
+std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule) {
+  std::vector<int32_t> out;
+  if (!any_may_end(view)) return out;
+  const bool overloaded = mlf_overloaded(view, rule);
+  for (int32_t i = 0; i < view.num_held(); ++i) {
+    const int32_t slot = view.held(i);
+    if (view.phase(slot) != Phase::kRunning || !view.may_end(slot)) continue;
+    if ((overloaded && mlf_reached_enough(view, slot)) ||
+        near_its_limit(view, slot, rule.near_limit)) {
+      out.push_back(slot);
+    }
+  }
+  std::ranges::sort(out, {}, [&](int32_t slot) { return view.serial(slot); });
+  return out;
+}
+
+void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft) {
+  for (const int32_t slot : mlf_to_end(view, rule)) draft.end(slot);
+  if (any_may_end(view)) draft.wake_at((view.now_us() / round_us + 1) * round_us);
+}
+
+}  // namespace yard

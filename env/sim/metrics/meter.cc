@@ -1,0 +1,164 @@
+#include "env/sim/metrics/meter.h"
+
+#include <algorithm>
+#include <map>
+
+#include "env/base/core/check.h"
+
+namespace yard {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+
+double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
+
+// Whether the cluster has any GPU of the type.
+bool exists(const TypeTime& time) { return time.busy_s + time.idle_s + time.down_s > 0; }
+
+}  // namespace
+
+std::optional<double> energy_kwh(const ClusterSpec& cluster, const GpuUsage& used) {
+  double joules = 0;
+  for (size_t t = 0; t < cluster.types.size(); ++t) {
+    const GpuType& type = cluster.types[t];
+    const TypeTime& time = used.types[t];
+    if (!exists(time)) continue;
+    if (type.busy_w <= 0) return std::nullopt;
+    joules += type.busy_w * time.busy_s + type.idle_w * time.idle_s;
+  }
+  return joules / 1000 / kSecondsPerHour;
+}
+
+std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used) {
+  Cost cost;
+  for (size_t t = 0; t < cluster.types.size(); ++t) {
+    const double price_per_s = cluster.types[t].price_per_h / kSecondsPerHour;
+    const TypeTime& time = used.types[t];
+    if (!exists(time)) continue;
+    if (price_per_s <= 0) return std::nullopt;
+    cost.held += price_per_s * time.busy_s;
+    cost.all += price_per_s * (time.busy_s + time.idle_s + time.down_s);
+  }
+  return cost;
+}
+
+Meter::Meter(const ClusterSpec& cluster, const Trace& trace) : cluster_(cluster) {
+  std::map<std::string, int32_t> index;
+  for (const Job& job : trace.jobs) {
+    if (!job.tenant.empty()) index.try_emplace(job.tenant, 0);
+  }
+  for (auto& [name, at] : index) {
+    at = static_cast<int32_t>(used_.tenants.size());
+    used_.tenants.push_back(name);
+  }
+  for (const Job& job : trace.jobs) {
+    tenant_of_job_.push_back(job.tenant.empty() ? kNone : index.at(job.tenant));
+  }
+  used_.tenant_gpu_s.resize(used_.tenants.size());
+  tenant_gpus_now_.resize(used_.tenants.size());
+  used_.types.resize(cluster.types.size());
+  types_now_.resize(cluster.types.size());
+}
+
+// Charges the time since the last sample to what was seen then.
+void Meter::pass(int64_t to_us) {
+  if (to_us == at_us_) return;
+  const double dt_s = seconds(to_us - at_us_);
+  used_.span_s += dt_s;
+  GpuTime& time = used_.time;
+  time.running += dt_s * sample_.running;
+  time.starting += dt_s * sample_.starting;
+  time.unshared += dt_s * sample_.unshared;
+  time.down += dt_s * sample_.down;
+  time.idle += dt_s * sample_.idle;
+  FragmentTime& fragments = used_.fragments;
+  fragments.free += dt_s * fragments_.free;
+  fragments.unusable += dt_s * fragments_.unusable;
+  fragments.partial += dt_s * fragments_.partial;
+  fragments.stranded += dt_s * fragments_.stranded;
+  fragments.largest_block += dt_s * fragments_.largest_block;
+  fragments.ideal_block += dt_s * fragments_.ideal_block;
+  for (size_t t = 0; t < types_now_.size(); ++t) {
+    used_.types[t].busy_s += dt_s * types_now_[t].busy_s;
+    used_.types[t].idle_s += dt_s * types_now_[t].idle_s;
+    used_.types[t].down_s += dt_s * types_now_[t].down_s;
+  }
+  for (size_t t = 0; t < tenant_gpus_now_.size(); ++t) {
+    used_.tenant_gpu_s[t] += dt_s * tenant_gpus_now_[t];
+  }
+  // Counted as idle or down above; the end of a save need not be an event.
+  for (const Vacated& gpu : vacated_) {
+    const double saved_s = seconds(std::min(gpu.ready_us, to_us) - at_us_);
+    time.saving += saved_s;
+    (gpu.down ? time.down : time.idle) -= saved_s;
+    TypeTime& type = used_.types[static_cast<size_t>(gpu.type)];
+    type.busy_s += saved_s;
+    (gpu.down ? type.down_s : type.idle_s) -= saved_s;
+  }
+  at_us_ = to_us;
+}
+
+void Meter::scan_vacated(const SimModel& fixed, const SimState& s) {
+  vacated_.clear();
+  if (s.head->ready_horizon_us <= s.head->now_us) return;
+  for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
+    const uint64_t down = fixed.faults ? s.idle_down_mask[m] : 0;
+    for (uint64_t rest = s.free_mask[m] | down; rest != 0; rest &= rest - 1) {
+      const int64_t ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[m] + lowest_bit(rest)];
+      if (ready_us <= s.head->now_us) continue;
+      vacated_.push_back({ready_us, fixed.spec.node_type[m], (down & rest & -rest) != 0});
+    }
+  }
+}
+
+void Meter::scan(const SimModel& fixed, const SimState& s) {
+  sample_ = {};
+  std::fill(tenant_gpus_now_.begin(), tenant_gpus_now_.end(), 0.0);
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t slot = s.held_list[i];
+    int64_t milli = 0;
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      milli += is_share(fixed, s, slot, p)
+                   ? milli_on(fixed, s.part_node[p],
+                              need_of(fixed.jobs.shapes, s.shape[slot], s.part_group[p]))
+                   : int64_t{kWholeGpu} * count_bits(s.part_mask[p]);
+    }
+    const double gpus = static_cast<double>(milli) / kWholeGpu;
+    (s.phase[slot] == Phase::kRunning ? sample_.running : sample_.starting) += gpus;
+    const int32_t tenant = tenant_of_job_[static_cast<size_t>(s.job[slot])];
+    if (tenant != kNone) tenant_gpus_now_[static_cast<size_t>(tenant)] += gpus;
+  }
+  sample_.idle = s.head->free_gpus;
+  sample_.down = s.head->down_gpus;
+  const int32_t held = fixed.spec.total_gpus - s.head->free_gpus - s.head->down_gpus;
+  sample_.unshared = held - sample_.running - sample_.starting;
+  std::fill(types_now_.begin(), types_now_.end(), TypeTime{});
+  for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
+    TypeTime& type = types_now_[static_cast<size_t>(fixed.spec.node_type[m])];
+    const int32_t down = fixed.faults ? count_bits(s.idle_down_mask[m]) : 0;
+    type.idle_s += s.free_count[m];
+    type.down_s += down;
+    type.busy_s += fixed.spec.node_gpus[m] - s.free_count[m] - down;
+  }
+  scan_vacated(fixed, s);
+  fragments_ = fragmentation_->of(s);
+  used_.time.lost = seconds(s.head->lost_time_us);
+}
+
+void Meter::watch(const SimModel& fixed, const SimState& state) {
+  if (fragmentation_) {
+    pass(state.head->now_us);
+  } else {
+    fragmentation_.emplace(fixed);
+    at_us_ = state.head->now_us;
+  }
+  scan(fixed, state);
+}
+
+std::optional<GpuUsage> Meter::end(int64_t end_us) {
+  if (!fragmentation_) return std::nullopt;
+  pass(end_us);
+  return used_;
+}
+
+}  // namespace yard

@@ -1,0 +1,33 @@
+// What each tenant got: times, deadlines, and its share of the cluster against its quota.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/cluster/spec.h"
+#include "env/sim/metrics/deadlines.h"
+#include "env/sim/metrics/meter.h"
+#include "env/sim/metrics/metrics.h"
+
+namespace yard {
+
+struct TenantSummary {
+  std::string tenant;     // as in the trace
+  JctSummary all;         // of its scored jobs
+  double p95_wait_s = 0;  // [s]
+  std::optional<DeadlineSummary> deadlines;
+  std::optional<int32_t> quota_gpus;  // if the spec has one for the tenant
+  std::optional<double> gpu_hours;    // [GPU h] held by all its jobs, with the warm-up's
+  std::optional<double> mean_gpus;    // the same over the time of the replay
+  std::optional<double> quota_share;  // mean_gpus over quota_gpus
+};
+
+// By name; empty if the trace names no tenant. `used`: null if GPU time was not metered. Requires:
+// `isolated_us` (isolated_run_us()) and `outcome` describe trace.jobs in the same order.
+std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
+                                      const std::vector<int64_t>& isolated_us,
+                                      const Outcome& outcome, const GpuUsage* used);
+
+}  // namespace yard

@@ -1,0 +1,88 @@
+// Why a job waits, as far as a state shows it: what it lacks at this moment, or that it lacks
+// nothing and the scheduler does not start it. For reports; no policy reads it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/sim/placement/placement_rules.h"
+
+namespace yard {
+
+enum class WaitReason : uint8_t {
+  kDependencies,  // jobs that it depends on have not ended
+  kSaving,        // its own save is not complete
+  kTenantLimit,   // its tenant may hold no more
+  kTooFewGpus,    // fewer are free in the whole cluster than it needs
+  kGpusDown,      // the same, but enough with those that are down
+  kGpuType,       // enough are free, but not of a type or on a node open to it
+  kGpuMemory,     // the same for memory of shared GPUs,
+  kCpu,           // for cores on nodes with free GPUs,
+  kMemory,        // and for host memory on them
+  kFragmented,    // enough are free, but not where its placement can use them
+  kOrder,         // there is a place: the scheduler keeps it for another job, or waits
+  kNextRound,     // submitted, but the rules admit jobs at rounds or whole seconds only
+};
+inline constexpr int kWaitReasons = 12;
+inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
+    "dependencies", "saving", "tenant-limit", "too-few-gpus", "gpus-down", "gpu-type",
+    "gpu-memory",   "cpu",    "memory",       "fragmented",   "order",     "next-round"};
+
+// The placement with this name in a run; an unknown name counts as best-fit, which is the least
+// restrictive.
+PlacementRule placement_of(const std::string& name);
+
+// Jobs that another one waits for.
+struct Blockers {
+  std::vector<int32_t> jobs;  // the first of them
+  int32_t more = 0;           // the number of others
+};
+inline constexpr size_t kMaxBlockers = 8;
+
+class WhyWaiting {
+ public:
+  // Requires: `fixed` outlives this.
+  WhyWaiting(const SimModel& fixed, PlacementRule placement);
+
+  // Discards cached results. Call it whenever the state has changed.
+  void invalidate() { ++epoch_; }
+
+  // Requires: the job in `slot` waits, is blocked, or stops.
+  WaitReason reason(const SimState& state, int32_t slot);
+
+  // The jobs that hold what it lacks, most GPUs first, or that it depends on. None if it lacks
+  // nothing (kOrder, kNextRound): which jobs go first is seen when they start.
+  Blockers blockers(const SimState& state, int32_t slot, WaitReason reason) const;
+
+  // In figures: "wants 8 GPUs; 3 free". No commas. `name(j)`: the name of job `j`.
+  template <class Name>
+  std::string detail(const SimState& state, int32_t slot, WaitReason reason,
+                     const Name& name) const {
+    if (reason == WaitReason::kDependencies) return "after " + name(first_before(state, slot));
+    return figures(state, slot, reason);
+  }
+
+ private:
+  WaitReason of_class(const SimState& s, int32_t slot);
+  WaitReason of_shape(const SimState& s, int32_t slot) const;
+  // Free whole GPUs on nodes that are open to the job.
+  int32_t open_gpus(const SimState& s, int32_t slot) const;
+  bool has_room(const SimState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
+  // Jobs that it depends on and that have not ended.
+  std::vector<int32_t> before(const SimState& s, int32_t slot) const;
+  int32_t first_before(const SimState& s, int32_t slot) const;
+  bool is_open(const SimState& s, int32_t slot, int32_t node) const;
+  bool holds_on_open_node(const SimState& s, int32_t holder, int32_t slot) const;
+  std::string figures(const SimState& s, int32_t slot, WaitReason reason) const;
+
+  const SimModel& fixed_;
+  PlacementRule placement_;
+  int64_t epoch_ = 1;
+  // Jobs of one class have identical requests: a reason holds for the whole class.
+  std::vector<int64_t> seen_;       // (K)  epoch
+  std::vector<WaitReason> reason_;  // (K)
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace yard

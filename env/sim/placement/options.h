@@ -1,0 +1,88 @@
+// The options for one job, from which heuristics, searches and networks pick. For each GPU type,
+// they are the kinds of placements that differ in their cost to other jobs:
+//   together   consolidated: for every number of GPUs left free on the node, the best by rate
+//              less interference cost
+//   spread     on more nodes than needed, the emptiest first, and the fullest first
+//   stop       consolidated, by preemption of jobs after it in order; and on any nodes
+//   clear      consolidated, by migration of small jobs to other nodes of the type
+// A waiting job may also keep waiting. A job that needs more than whole GPUs, or that no single
+// type can hold, has one option: best-fit (choose.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/placement/throughput_model.h"
+
+namespace yard {
+
+enum class OptionKind : uint8_t { kConsolidated, kSpread, kPreempt, kMoveOthers };
+constexpr int kOptionKinds = 4;
+
+struct Move {
+  int32_t slot;
+  int32_t node;  // destination of all its GPUs
+};
+
+struct Option {
+  OptionKind kind = OptionKind::kConsolidated;
+  int32_t type = kNone;  // kNone: several
+  std::vector<Piece> pieces = {};
+  std::vector<int32_t> victims = {};  // slots to preempt
+  std::vector<Move> moves = {};
+  double rate = 0;  // predicted
+  double interference_cost =
+      0;                   // interference cost: GPUs times the share of throughput that others lose
+  int32_t left_over = 0;   // free GPUs that remain on its nodes
+  int32_t gpus_moved = 0;  // of the jobs that are preempted or moved
+};
+
+struct OptionLimits {
+  bool spread = true;
+  bool stop = true;
+  bool clear = true;
+};
+
+class Options {
+ public:
+  // `preemptible_for(a, b)`: running job `a` may be preempted for `b`. `preempted_before(a, b)`:
+  // `a` is preempted before `b`. `movable(a)`: running job `a` may be moved.
+  struct JobPredicates {
+    std::function<bool(int32_t, int32_t)> preemptible_for;
+    std::function<bool(int32_t, int32_t)> preempted_before;
+    std::function<bool(int32_t)> movable;
+  };
+
+  // Requires: all outlive this.
+  Options(const View& view, const ThroughputModel& throughput_model, JobPredicates predicates)
+      : view_(view), throughput_model_(throughput_model), predicates_(std::move(predicates)) {}
+
+  // Returns the options, if any, of a waiting job or of a running job that could move.
+  std::vector<Option> of(int32_t slot, const OptionLimits& limits);
+
+ private:
+  int32_t free_on(int32_t node) const { return view_.node_free(node); }
+  void add_consolidated(int32_t type);
+  void add_spread(int32_t type, bool fullest_first);
+  void add_preempting(int32_t type);
+  void add_preempting_anywhere(int32_t type);
+  void add_moving_others(int32_t type);
+  void add_anywhere();
+  void finish(Option& option);
+  bool plain(int32_t slot) const;
+  // Lists the jobs to preempt so that the node has `gpus` free, the last in order first. Returns
+  // false if that is impossible.
+  bool victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
+  bool moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) const;
+
+  const View& view_;
+  const ThroughputModel& throughput_model_;
+  JobPredicates predicates_;
+  int32_t slot_ = kNone, gpus_ = 0;
+  std::vector<Option> options_;  // found so far
+};
+
+}  // namespace yard

@@ -1,0 +1,60 @@
+// The next job by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): of the tenant
+// with the least dominant share per weight, within it of the user with the least dominant share,
+// the first in the queue. A dominant share is the largest of an owner's shares of GPUs, CPUs and
+// memory.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "env/sim/placement/owners.h"
+#include "env/sim/placement/task_placer.h"
+
+namespace yard {
+
+class ProgressiveFilling {
+ public:
+  // Requires: the view outlives this.
+  ProgressiveFilling(const View& view, Owners owners) : view_(view), owners_(owners) {}
+
+  // Charges what a job holds, or is to hold, to its owners.
+  void count(int32_t slot, const TaskPlacer::Shares& shares);
+  // Appends a job to its user's queue.
+  void add(int32_t slot);
+  // Removes the next job from its queue and returns it; kNone if none is left.
+  int32_t next();
+
+ private:
+  struct Owner {
+    TaskPlacer::Shares used;
+    double weight = 1;
+    double share() const;
+  };
+  struct User : Owner {
+    std::deque<int32_t> queue;
+  };
+  // Share, serial of the first job in the queue, key: equal shares go by submission.
+  using Order = std::set<std::tuple<double, int32_t, int32_t>>;
+  struct Tenant : Owner {
+    std::map<int32_t, User> users;
+    Order order;  // users with a queue
+  };
+
+  Tenant& tenant(int32_t t);
+  std::tuple<double, int32_t, int32_t> order_key(const User& user, int32_t key) const;
+  std::tuple<double, int32_t, int32_t> order_key(const Tenant& tenant, int32_t key) const;
+  template <class Change>
+  void change(int32_t slot, Change does);
+
+  const View& view_;
+  Owners owners_;
+  std::map<int32_t, Tenant> tenants_;
+  Order order_;  // tenants with a queue
+};
+
+}  // namespace yard

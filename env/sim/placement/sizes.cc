@@ -1,0 +1,284 @@
+#include "env/sim/placement/sizes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "env/sim/placement/progressive_filling.h"
+
+namespace yard {
+namespace {
+
+using Shares = TaskPlacer::Shares;
+
+constexpr double kAll = 1 + 1e-9;  // sums of shares are not exact
+
+Shares times(const Shares& one, double n) { return {one.gpus * n, one.cpus * n, one.mem * n}; }
+Shares sum(const Shares& a, const Shares& b) {
+  return {a.gpus + b.gpus, a.cpus + b.cpus, a.mem + b.mem};
+}
+
+// Few nodes: near other tasks, else on the freest node (Optimus, EuroSys 2018, section 4.2).
+double few_nodes(const TaskPlacer::Seat& at) {
+  return (at.others ? 0 : 3) + at.room.gpus + at.room.cpus;
+}
+
+}  // namespace
+
+ClusterShares::ClusterShares(const View& view) : view_(view) {
+  const SpecColumns& spec = view.spec();
+  gpus_ = view.usable_gpus();
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    if (spec.node_cpu_milli[m] < kUnlimited)
+      cpu_milli_ += static_cast<double>(spec.node_cpu_milli[m]);
+    if (spec.node_mem_mib[m] < kUnlimited) mem_mib_ += static_cast<double>(spec.node_mem_mib[m]);
+  }
+}
+
+Shares ClusterShares::of_task(int32_t slot, int32_t group) const {
+  const TaskNeed need = view_.task_need(slot, group);
+  const auto part = [](double of, double all) { return all > 0 ? of / all : 0; };
+  return {part(need.gpus + need.gpu_milli / double{kWholeGpu}, gpus_),
+          part(static_cast<double>(need.cpu_milli), cpu_milli_),
+          part(static_cast<double>(need.mem_mib), mem_mib_)};
+}
+
+Shares ClusterShares::of(const JobSize& size) const {
+  if (!view_.shaped(size.slot)) {
+    return {gpus_ > 0 ? view_.gpus(size.slot) / gpus_ : 0, 0, 0};
+  }
+  Shares out;
+  for (size_t g = 0; g < size.tasks.size(); ++g) {
+    out = sum(out, times(of_task(size.slot, static_cast<int32_t>(g)), size.tasks[g]));
+  }
+  return out;
+}
+
+Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
+    : view_(view), slot_us_(slot_us), shares_(view) {
+  give_minimum(offers, trial);
+}
+
+bool Sizes::elastic(int32_t slot) const {
+  if (!view_.shaped(slot)) return false;
+  for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
+    if (view_.min_tasks(slot, g) < view_.max_tasks(slot, g)) return true;
+  }
+  return false;
+}
+
+// until_us() of a running job is when its run began, whatever its rate has been since.
+bool Sizes::resizable(int32_t slot) const {
+  return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < slot_began_us() &&
+         view_.preemptible(slot) && elastic(slot);
+}
+
+bool Sizes::fits(const Shares& more) const {
+  const Shares all = sum(used_, more);
+  return ClusterShares::dominant(all) <= kAll;
+}
+
+void Sizes::take(const Shares& more) { used_ = sum(used_, more); }
+
+JobSize Sizes::least(int32_t slot) const {
+  JobSize out{slot, {}};
+  for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+    out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.requested_tasks(slot, g));
+  }
+  return out;
+}
+
+JobSize Sizes::held(int32_t slot) const {
+  JobSize out{slot, {}};
+  for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
+    out.tasks.push_back(view_.held_tasks(slot, g));
+  }
+  return out;
+}
+
+// Jobs that keep their size come first; then the others in order, with their minimum.
+void Sizes::give_minimum(const Offers& offers, Draft* trial) {
+  struct Offer {
+    double first;
+    int32_t serial;
+    JobSize least;
+  };
+  std::vector<Offer> all;
+  const auto offer = [&](int32_t slot) {
+    JobSize size = least(slot);
+    all.push_back({offers.first ? offers.first(size) : 0, view_.serial(slot), std::move(size)});
+  };
+  for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
+    offer(slot);
+  }
+  std::optional<ProgressiveFilling> filling;
+  if (offers.owners) filling.emplace(view_, *offers.owners);
+  std::set<int32_t> running;
+  for (int32_t i = 0; i < view_.num_held(); ++i) {
+    const int32_t slot = view_.held(i);
+    if (resizable(slot)) {
+      offer(slot);
+      running.insert(slot);
+      continue;
+    }
+    const Shares has = shares_.of(held(slot));
+    take(has);
+    if (filling) filling->count(slot, has);
+  }
+  std::ranges::sort(all, {}, [](const Offer& o) { return std::pair(o.first, o.serial); });
+  for (const Offer& o : all) {
+    if (filling) filling->add(o.least.slot);
+  }
+  const size_t before = trial == nullptr ? 0 : trial->mark();
+  // In this order, since ties between owners depend on the order in which holders are summed up.
+  for (const Offer& o : all) {
+    if (trial != nullptr && running.contains(o.least.slot)) trial->preempt(o.least.slot);
+  }
+  for (Offer& o : all) {
+    JobSize size = filling ? least(filling->next()) : std::move(o.least);
+    const Shares needed = shares_.of(size);
+    offered_.push_back(size.slot);
+    if (!fits(needed)) continue;
+    // A running job keeps what it has if it finds no other place.
+    if (trial != nullptr && !start(size, *trial) && !running.contains(size.slot)) continue;
+    take(needed);
+    if (filling) filling->count(size.slot, needed);
+    open_.push_back(std::move(size));
+  }
+  if (trial != nullptr) trial->undo_to(before);
+  std::ranges::sort(open_, {}, [&](const JobSize& size) { return view_.serial(size.slot); });
+}
+
+bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {
+  const JobSize& size = open_[static_cast<size_t>(index)];
+  Shares more;
+  for (const int32_t g : groups) {
+    if (size.tasks[static_cast<size_t>(g)] >= view_.max_tasks(size.slot, g)) return false;
+    more = sum(more, shares_.of_task(size.slot, g));
+  }
+  return fits(more);
+}
+
+void Sizes::grow(Grant grant) {
+  JobSize& size = open_[static_cast<size_t>(grant.index)];
+  take(shares_.of_task(size.slot, grant.group));
+  ++size.tasks[static_cast<size_t>(grant.group)];
+}
+
+Sizes::Grant Sizes::best(const TaskGain& gain) const {
+  Grant out;
+  double most = 0;
+  for (int32_t i = 0; i < static_cast<int32_t>(open_.size()); ++i) {
+    const JobSize& size = open_[static_cast<size_t>(i)];
+    for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
+      if (!may_grow(i, std::span(&g, 1))) continue;
+      const double value = gain(size, g);
+      if (value > most) out = {i, g}, most = value;
+    }
+  }
+  return out;
+}
+
+// With fewer tasks, if not all can be placed.
+bool Sizes::start(const JobSize& size, Draft& draft) const {
+  const TaskPlacer placer(view_);
+  JobSize less = size;
+  for (;;) {
+    const int32_t n = placer.place(less.slot, less.tasks, few_nodes, draft.scratch());
+    if (n > 0 && draft.start(less.slot, draft.scratch(), n)) return true;
+    int32_t largest = kNone;  // the group that can give up most tasks
+    for (int32_t g = 0; g < static_cast<int32_t>(less.tasks.size()); ++g) {
+      const auto at = static_cast<size_t>(g);
+      if (less.tasks[at] <= view_.min_tasks(less.slot, g)) continue;
+      if (largest == kNone || less.tasks[at] > less.tasks[static_cast<size_t>(largest)])
+        largest = g;
+    }
+    if (largest == kNone) return false;
+    --less.tasks[static_cast<size_t>(largest)];
+  }
+}
+
+Sizes::Missed Sizes::apply(Draft& draft, Places places) {
+  std::vector<JobSize> starts;
+  size_t stopped = 0;
+  const size_t begun = draft.mark();
+  for (const JobSize& size : open_) {
+    if (view_.holds(size.slot)) {
+      if (held(size.slot).tasks == size.tasks || !draft.preempt(size.slot)) continue;
+      ++stopped;
+    }
+    starts.push_back(size);
+  }
+  if (places == Places::kSmallestFirst) {
+    std::ranges::stable_sort(
+        starts, {}, [&](const JobSize& size) { return ClusterShares::dominant(shares_.of(size)); });
+  }
+  size_t started = 0;
+  Missed missed;
+  for (const JobSize& size : starts) {
+    if (!start(size, draft)) {
+      ++missed.jobs;
+      continue;
+    }
+    ++started;
+    const JobSize has = held(size.slot);
+    for (size_t g = 0; g < size.tasks.size(); ++g) missed.tasks += size.tasks[g] - has.tasks[g];
+  }
+  // No job stops for nothing.
+  if (stopped > 0 && started == 0) draft.undo_to(begun);
+  wake(draft);
+  return missed;
+}
+
+void Sizes::wake(Draft& draft) const {
+  bool again = false;
+  for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
+  if (again) draft.wake_at(slot_began_us() + slot_us_);
+}
+
+// Jobs that stopped in this draft wait, too: they are among the offered.
+void Sizes::start_inexpressible(Draft& draft) const {
+  for (const int32_t slot : offered_) {
+    if (!view_.holds(slot)) start(least(slot), draft);
+  }
+  wake(draft);
+}
+
+void Sizes::hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
+                     Draft& draft, Places places) {
+  const size_t before = draft.mark();
+  for (Draft* trial : {static_cast<Draft*>(nullptr), &draft}) {
+    Sizes sizes(view, slot_us, offers, trial);
+    grow(sizes);
+    const Missed missed = sizes.apply(draft, places);
+    if (missed.jobs > 0 && trial == nullptr) {
+      draft.undo_to(before);
+      continue;
+    }
+    if (missed.tasks > 0 || trial != nullptr) sizes.start_inexpressible(draft);
+    return;
+  }
+}
+
+Sizes::Grow Sizes::by(const TaskGain& gain) {
+  return [gain](Sizes& sizes) {
+    for (Grant next = sizes.best(gain); next.index != kNone; next = sizes.best(gain)) {
+      sizes.grow(next);
+    }
+  };
+}
+
+Sizes::TaskGain least_share(const View& view, const ClusterShares& shares) {
+  return [&view, &shares](const JobSize& size, int32_t group) {
+    const auto behind = [&](int32_t g) {
+      return static_cast<double>(size.tasks[static_cast<size_t>(g)]) /
+             view.requested_tasks(size.slot, g);
+    };
+    for (int32_t g = 0; g < view.num_groups(size.slot); ++g) {
+      const bool grows = size.tasks[static_cast<size_t>(g)] < view.max_tasks(size.slot, g);
+      if (grows && behind(g) < behind(group)) return 0.0;
+    }
+    return 2 - ClusterShares::dominant(shares.of(size));
+  };
+}
+
+}  // namespace yard

@@ -1,0 +1,124 @@
+// Chooses the sizes of elastic jobs: hands out tasks one by one, each to the job and role group
+// that gains most, until none fits. A job that ran before the present time slot began may be
+// resized, at the start of the slot or at any event in it. Waiting jobs get what is left.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "env/sim/placement/owners.h"
+#include "env/sim/placement/task_placer.h"
+#include "env/sim/view/plan.h"
+
+namespace yard {
+
+// What a job gets, by role group. A plain job has no groups and gets all it asks for.
+struct JobSize {
+  int32_t slot = kNone;
+  std::vector<int32_t> tasks;  // (groups)
+};
+
+// Shares of all GPUs, CPUs and memory of the cluster that a job's tasks take.
+class ClusterShares {
+ public:
+  explicit ClusterShares(const View& view);
+  TaskPlacer::Shares of(const JobSize& size) const;
+  TaskPlacer::Shares of_task(int32_t slot, int32_t group) const;
+  // Dominant share: the largest of the three (Ghodsi et al., NSDI 2011).
+  static double dominant(const TaskPlacer::Shares& shares) {
+    return std::max({shares.gpus, shares.cpus, shares.mem});
+  }
+
+ private:
+  const View& view_;
+  double gpus_ = 0, cpu_milli_ = 0, mem_mib_ = 0;  // 0: not given
+};
+
+class Sizes {
+ public:
+  // The gain of the job from one more task of the group; it is not handed out at 0 or less.
+  using TaskGain = std::function<double(const JobSize& now, int32_t group)>;
+  // A task to hand out: the job's index in open(), and the group. {kNone, kNone}: none.
+  struct Grant {
+    int32_t index = kNone, group = kNone;
+  };
+
+  // The order in which jobs are offered their minimum: the lowest `first` first, equals by
+  // submission; or, by progressive filling, the next job of the `owners` with the least share.
+  struct Offers {
+    std::function<double(const JobSize& least)> first = {};  // empty: first come, first served
+    std::optional<Owners> owners = {};
+  };
+
+  // Gives waiting and resizable jobs their minimum, first come, first served, as far as shares fit.
+  // Requires: the view outlives this, and has the state before the draft.
+  Sizes(const View& view, int64_t slot_us) : Sizes(view, slot_us, {}, nullptr) {}
+
+  // The jobs that are given a size now, in order of submission.
+  const std::vector<JobSize>& open() const { return open_; }
+  // Whether the job may have one more task of each of the groups, and these fit.
+  bool may_grow(int32_t index, std::span<const int32_t> groups) const;
+  // Requires: may_grow().
+  void grow(Grant grant);
+  // The task with the highest gain.
+  Grant best(const TaskGain& gain) const;
+  // What all jobs hold or are to hold, as shares of the cluster.
+  const TaskPlacer::Shares& used() const { return used_; }
+  const ClusterShares& shares() const { return shares_; }
+
+  // The order in which starting jobs are placed: as in open(), or by least dominant share.
+  enum class Places { kAsOpen, kSmallestFirst };
+
+  // What could not be placed: jobs to be started, and tasks of jobs that started with fewer.
+  struct Missed {
+    int32_t jobs = 0, tasks = 0;
+  };
+
+  // Adds starts, and stops of the jobs that are resized, to the draft.
+  Missed apply(Draft& draft, Places places = Places::kAsOpen);
+
+  // Grows sizes until no task gains.
+  using Grow = std::function<void(Sizes&)>;
+
+  // All steps: sizes by shares, `grow`, apply(). If a job cannot be placed with its size, all
+  // is repeated with only those jobs whose minimum can be placed. If jobs or tasks still leave GPUs
+  // free, the first other jobs that fit start at their minimum, so that no GPU idles behind a job
+  // that fits nowhere. Calls `grow` at most twice.
+  static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
+                       Draft& draft, Places places = Places::kAsOpen);
+  // Grows by best().
+  static Grow by(const TaskGain& gain);
+
+ private:
+  bool elastic(int32_t slot) const;
+  bool resizable(int32_t slot) const;
+  int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
+  bool fits(const TaskPlacer::Shares& more) const;
+  void take(const TaskPlacer::Shares& more);
+  // `trial`: jobs that find no place in it get nothing; it stays unchanged. Null: shares decide.
+  Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
+  void give_minimum(const Offers& offers, Draft* trial);
+  void start_inexpressible(Draft& draft) const;
+  void wake(Draft& draft) const;
+  JobSize least(int32_t slot) const;
+  JobSize held(int32_t slot) const;
+  bool start(const JobSize& size, Draft& draft) const;
+
+  const View& view_;
+  int64_t slot_us_;
+  ClusterShares shares_;
+  TaskPlacer::Shares used_;
+  std::vector<JobSize> open_;
+  std::vector<int32_t> offered_;  // all that may get a size, in the order of the offers
+};
+
+// Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the job with the least
+// dominant share gains most, in the role group furthest behind its request. Requires: both outlive
+// it.
+Sizes::TaskGain least_share(const View& view, const ClusterShares& shares);
+
+}  // namespace yard

@@ -1,0 +1,212 @@
+// Event loop of the simulation: reset() begins a world, advance() moves the clock to the next event
+// and applies all events due then. Only this file reads `Truth`.
+#pragma once
+
+#include "env/sim/rules/rules.h"
+#include "env/sim/state/event_queue.h"
+#include "env/sim/state/truth.h"
+
+namespace yard {
+
+// Initialises an empty state which waits for the first of jobs [first, end). Requires: `s` has
+// state_bytes() bytes, and at least as many slots as jobs which can be live at once.
+YARD_HD inline void reset(const SimModel& f, SimState& s, const StateSizes& z,
+                          EventQueue& event_queue, int32_t first, int32_t end) {
+  make_empty(f, s, z, first < end ? f.jobs.submit_us[first] : 0);
+  s.head->first_job = s.head->arrived = first;
+  s.head->end_job = end;
+  event_queue.clear(z.slots);
+}
+
+namespace detail {
+
+// Reschedules the next event of each dirty slot. start(), preempt() and changes of rate mark slots
+// dirty.
+YARD_HD inline void schedule_events(const Truth& truth, SimState& s, EventQueue& event_queue) {
+  Head& h = *s.head;
+  for (int32_t i = 0; i < h.num_dirty; ++i) {
+    const int32_t slot = s.dirty[i];
+    s.is_dirty[slot] = 0;
+    switch (s.phase[slot]) {
+      case Phase::kRunning: {
+        const double left = static_cast<double>(truth.work_us[s.job[slot]]) - s.done_us[slot];
+        const double wall = s.rate[slot] == 1 ? left : left / s.rate[slot];
+        auto whole = static_cast<int64_t>(wall);
+        if (static_cast<double>(whole) < wall)
+          ++whole;  // round up: a job never ends before its work is done
+        event_queue.put(slot, s.job[slot], s.since_us[slot] + (whole > 0 ? whole : 0));
+        break;
+      }
+      case Phase::kStarting:
+      case Phase::kStopping:
+        event_queue.put(slot, s.job[slot], s.until_us[slot]);
+        break;
+      default:
+        event_queue.remove(slot);
+    }
+  }
+  h.num_dirty = 0;
+}
+
+// Marks a job as done and unblocks its dependents. Requires: the job holds no GPUs.
+YARD_HD inline void mark_done(const SimModel& f, SimState& s, int32_t slot) {
+  s.phase[slot] = Phase::kDone;
+  --s.head->live;
+  ++s.head->finished;
+  unblock(f, s, s.job[slot]);
+}
+
+YARD_HD inline void finish(const SimModel& f, SimState& s, int32_t slot) {
+  settle(f, s, slot);
+  release(f, s, slot);
+  mark_done(f, s, slot);
+}
+
+// Ends the phase of one slot. Marks a job which begins to run as dirty, to schedule its end.
+YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
+  switch (s.phase[slot]) {
+    case Phase::kRunning:
+      finish(f, s, slot);
+      break;
+    case Phase::kStarting:
+      s.phase[slot] = Phase::kRunning;
+      s.since_us[slot] = s.head->now_us;
+      begin_run(f, s, slot);
+      mark_dirty(s, slot);
+      break;
+    default:  // kStopping: either ended by a policy, or saved and requeued
+      if (s.ended[slot]) {
+        mark_done(f, s, slot);
+        break;
+      }
+      s.phase[slot] = Phase::kWaiting;
+      s.since_us[slot] = s.head->now_us;
+      queue_append(s, slot);
+  }
+  mark_changed(s, slot);
+}
+
+// Returns the slot of the first job after `last`, in order of submission, which the fault hits;
+// kNone if none. A fault of a whole node hits every job with a part there, others only jobs on its
+// GPUs. The order of `held_list` depends on history, so it must not decide anything.
+YARD_HD inline int32_t next_affected_job(const SimModel& f, const SimState& s, const Fault& fault,
+                                         int32_t last) {
+  const bool whole = is_whole_node(f, fault.node, fault.mask);
+  int32_t best = kNone;
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t slot = s.held_list[i];
+    if (s.job[slot] <= last || (best != kNone && s.job[slot] > s.job[best])) continue;
+    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+      if (s.part_node[p] != fault.node) continue;
+      if (whole || (s.part_mask[p] & fault.mask) != 0) best = slot;
+    }
+  }
+  return best;
+}
+
+YARD_HD inline void apply_fault(const SimModel& f, SimState& s, const Fault& fault) {
+  if (fault.kind == FaultKind::kRepair) {
+    bring_up(f, s, fault.node, fault.mask);
+    return;
+  }
+  take_down(f, s, fault.node, fault.mask, fault.until_us);
+  if (fault.kind == FaultKind::kDrain) return;
+  for (int32_t slot = next_affected_job(f, s, fault, kNone); slot != kNone;) {
+    const int32_t job = s.job[slot];
+    if (fault.kind == FaultKind::kFail) {
+      fail(f, s, slot);
+    } else if (s.phase[slot] != Phase::kRunning || f.save_us(job) <= fault.notice_us) {
+      preempt(f, s, slot);
+      mark_changed(s, slot);
+    }  // a job which cannot save in time runs until the GPUs are gone
+    slot = next_affected_job(f, s, fault, job);
+  }
+}
+
+// Finds the first fault at or after the present time. Earlier faults are ignored.
+YARD_HD inline void find_next_fault(const Truth& truth, SimState& s) {
+  int32_t low = 0, high = truth.num_faults;
+  while (low < high) {
+    const int32_t mid = (low + high) / 2;
+    if (truth.faults[mid].at_us < s.head->now_us) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  s.head->next_fault = low;
+}
+
+}  // namespace detail
+
+// Clears the list of changed slots. Frees the slots of jobs which finished in the last step.
+YARD_HD inline void clear_changed(SimState& s) {
+  Head& h = *s.head;
+  for (int32_t i = 0; i < h.num_changed; ++i) {
+    const int32_t slot = s.changed[i];
+    s.is_changed[slot] = 0;
+    if (s.phase[slot] == Phase::kDone) free_slot(s, slot);
+  }
+  h.num_changed = 0;
+}
+
+// Returns the time of the next event; kNever if none will occur without a policy's action.
+YARD_HD inline int64_t next_event_us(const SimModel& f, const Truth& truth, SimState& s,
+                                     EventQueue& event_queue) {
+  if (f.rated) refresh_rates(f, s);
+  detail::schedule_events(truth, s, event_queue);
+  int64_t at_us = event_queue.next_us();
+  if (s.head->arrived < s.head->end_job && f.jobs.submit_us[s.head->arrived] < at_us) {
+    at_us = f.jobs.submit_us[s.head->arrived];
+  }
+  if (s.head->timer_us < at_us) at_us = s.head->timer_us;
+  if (f.faults) {
+    if (s.head->next_fault == kNone) detail::find_next_fault(truth, s);
+    // Faults after the last job's end are ignored.
+    const bool over = s.head->live == 0 && s.head->arrived == s.head->end_job;
+    if (!over && s.head->next_fault < truth.num_faults &&
+        truth.faults[s.head->next_fault].at_us < at_us) {
+      at_us = truth.faults[s.head->next_fault].at_us;
+    }
+  }
+  return at_us < s.head->now_us ? s.head->now_us : at_us;  // an overdue event happens immediately
+}
+
+// Moves the clock to `to_us` and updates the time integrals. Requires: no event before `to_us`.
+YARD_HD inline void pass_time(const SimModel& f, SimState& s, int64_t to_us) {
+  Head& h = *s.head;
+  const WideUs dt_us = to_us - h.now_us;
+  h.job_time_us += dt_us * h.live;
+  h.held_time_us += dt_us * (f.spec.total_gpus - h.free_gpus - h.down_gpus);
+  h.down_time_us += dt_us * h.down_gpus;
+  h.now_us = to_us;
+}
+
+// Moves the clock to the next event and applies all that is due then: ends of phases first (in
+// order of jobs), then faults, then arrivals. Returns false if no event is left; the clock stays.
+YARD_HD inline bool advance(const SimModel& f, const Truth& truth, SimState& s,
+                            EventQueue& event_queue) {
+  clear_changed(s);
+  const int64_t at_us = next_event_us(f, truth, s, event_queue);
+  if (at_us == kNever) return false;
+  Head& h = *s.head;
+  pass_time(f, s, at_us);
+  while (event_queue.next_us() <= at_us) {
+    const int32_t slot = event_queue.top();
+    event_queue.remove(slot);
+    detail::end_phase(f, s, slot);
+    if (h.num_dirty > 0) detail::schedule_events(truth, s, event_queue);
+  }
+  while (f.faults && h.next_fault < truth.num_faults && truth.faults[h.next_fault].at_us <= at_us) {
+    detail::apply_fault(f, s, truth.faults[h.next_fault++]);
+  }
+  while (h.arrived < h.end_job && f.jobs.submit_us[h.arrived] <= at_us) arrive(f, s, h.arrived++);
+  if (h.timer_us <= at_us) h.timer_us = kNever;
+  return true;
+}
+
+YARD_HD inline bool all_done(const SimState& s) {
+  return s.head->arrived == s.head->end_job && s.head->live == 0;
+}
+
+}  // namespace yard

@@ -1,0 +1,121 @@
+// Co-location slowdowns between jobs on one node which share no GPU, for clusters with `slowdowns`
+// in their file. Both forms are assumptions without measurements (docs/speed.md). Sums are
+// integers, so that they do not depend on the order of `held_list`.
+#pragma once
+
+#include "env/sim/speed/speed.h"
+#include "env/sim/state/exchange.h"
+#include "env/sim/state/free_map.h"
+#include "env/sim/state/state.h"
+
+namespace yard {
+
+// Returns the factor on the isolated throughput of a job which spans more nodes than it needs: its
+// exchange shares network links with all jobs that span several nodes. With k of these jobs on its
+// worst node, itself included, the exchange takes k times as long:
+//   time = T (1 + (1 / u - 1) k)     T: time consolidated, T / u: time spread and isolated
+YARD_HD inline double spread_factor(double consolidated, double spread, int32_t k) {
+  if (!(spread > 0) || spread >= consolidated) return 1;
+  const double longer = consolidated / spread;
+  return longer / (1 + (longer - 1) * k);
+}
+
+// Returns one co-located job's term of the sum in time = T (1 + w sum (its GPUs / node's GPUs)
+// (1 / p - 1)), in billionths. w: `weight`; p: `pair_rate`, the share of throughput left when the
+// two jobs share one GPU. Returns 0 for pairs which were not measured or did not fit on one GPU.
+YARD_HD inline int64_t interference_ppb(double weight, int32_t gpus, int32_t node_gpus,
+                                        double pair_rate) {
+  if (!(pair_rate > 0) || pair_rate >= 1) return 0;
+  return static_cast<int64_t>(1e9 * weight * gpus / node_gpus * (1 / pair_rate - 1));
+}
+
+// Returns the factor on throughput for a sum of interference_ppb() terms.
+YARD_HD inline double interference_factor(int64_t interference_ppb) {
+  return 1 / (1 + static_cast<double>(interference_ppb) * 1e-9);
+}
+
+// Returns the number of GPUs which a running job has on a node. Each GPU share counts as one.
+YARD_HD inline int32_t gpus_on_node(const SimState& s, int32_t slot, int32_t node) {
+  int32_t n = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_node[p] == node) n += count_bits(s.part_mask[p]);
+  }
+  return n;
+}
+
+// Returns the number of other running jobs which span several nodes and have GPUs on this one.
+YARD_HD inline int32_t spread_jobs_on_node(const SimState& s, int32_t slot, int32_t node) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t other = s.held_list[i];
+    if (other == slot || s.phase[other] != Phase::kRunning || s.span_nodes[other] < 2) continue;
+    n += gpus_on_node(s, other, node) > 0;
+  }
+  return n;
+}
+
+// Returns the sum of interference_ppb() over the other running jobs on the node, for a job of that
+// class.
+YARD_HD inline int64_t interference_ppb_on_node(const SimModel& f, const SimState& s, int32_t slot,
+                                                int32_t job_class, int32_t node) {
+  int64_t sum = 0;
+  const int32_t type = f.spec.node_type[node];
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t other = s.held_list[i];
+    if (other == slot || s.phase[other] != Phase::kRunning) continue;
+    const int32_t gpus = gpus_on_node(s, other, node);
+    if (gpus == 0) continue;
+    const int32_t its = f.jobs.speed_class[s.job[other]];
+    if (f.speed.class_kind[job_class] < 0 || f.speed.class_kind[its] < 0) continue;
+    sum += interference_ppb(f.spec.neighbour_weight, gpus, f.spec.node_gpus[node],
+                            pair_rate(f.speed, job_class, its, type));
+  }
+  return sum;
+}
+
+// Returns the narrowest tier which `gpus` GPUs of one node can span.
+YARD_HD inline Tier tier_on_node(const SpecColumns& spec, int32_t node, int32_t gpus) {
+  return gpus <= spec.node_island_gpus[node] ? Tier::kIsland : Tier::kNode;
+}
+
+// Returns the consolidated throughput of a job of a modelled class on `gpus` GPUs: on the fewest
+// nodes of this node's type, in one rack. Requires: 1 <= gpus <= max_gpus.
+YARD_HD inline double consolidated_speed(const SimModel& f, int32_t job_class, int32_t node,
+                                         int32_t gpus, Pattern by = Pattern::kNone) {
+  const int32_t nodes = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
+  const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(f.spec, node, gpus);
+  return speed_of(f.speed, job_class, f.spec.node_type[node], gpus, tier, nodes, 0, by);
+}
+
+// Returns the factor on a running job's throughput which both slowdowns leave. Requires:
+// SimModel::rated, and the job's class is modelled.
+YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, int32_t slot,
+                                        int32_t slowest_type, int32_t gpus) {
+  const int32_t job_class = f.jobs.speed_class[s.job[slot]];
+  const int32_t needed = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
+  const bool spread = f.spec.shared_exchange && s.span_nodes[slot] > needed;
+  int32_t most = 1, reference_node = 0;
+  int64_t worst = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_mask[p] == 0) continue;
+    const int32_t node = s.part_node[p];
+    if (f.spec.node_type[node] == slowest_type) reference_node = node;
+    if (spread) {
+      const int32_t k = 1 + spread_jobs_on_node(s, slot, node);
+      if (k > most) most = k;
+    }
+    if (f.spec.neighbour_weight > 0) {
+      const int64_t sum = interference_ppb_on_node(f, s, slot, job_class, node);
+      if (sum > worst) worst = sum;
+    }
+  }
+  double left = interference_factor(worst);
+  if (spread) {
+    const Pattern by = exchange_of(f, s, slot).all_reduce;
+    left *= spread_factor(consolidated_speed(f, job_class, reference_node, gpus, by),
+                          s.isolated_rate[slot], most);
+  }
+  return left;
+}
+
+}  // namespace yard

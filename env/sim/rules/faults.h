@@ -1,0 +1,72 @@
+// Faults of GPUs during a run: read from a file, or drawn from mean times between failures.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/base/config/settings.h"
+#include "env/base/core/rng.h"
+#include "env/cluster/spec.h"
+#include "env/sim/state/truth.h"
+
+namespace yard {
+
+// Random faults. Times to failure and to repair are exponential and independent for each GPU, node,
+// rack, pod and zone. Only spot nodes are reclaimed, or all nodes if the cluster marks none. Nodes
+// of a zone with a number above 0 are reclaimed together.
+struct FaultModel {
+  double gpu_mtbf_h = 0;  // [h] mean time between failures of one GPU; 0: none fail
+  double node_mtbf_h = 0;
+  double rack_mtbf_h = 0;
+  double pod_mtbf_h = 0;
+  double zone_mtbf_h = 0;
+  double reclaim_mtbf_h = 0;  // [h] mean time between reclaims of one spot node or zone
+  double gpu_repair_h = 4;    // [h] mean time to repair
+  double node_repair_h = 4;
+  double rack_repair_h = 1;
+  double pod_repair_h = 1;
+  double zone_repair_h = 1;
+  double reclaim_repair_h = 2;
+  double reclaim_notice_s = 120;  // as for Amazon EC2 spot instances; other clouds: 30
+  double until_h = 0;             // [h] after the first arrival; 0: until the jobs end
+
+  void fields(FieldList& f) {
+    f("gpu_mtbf_h", gpu_mtbf_h, 0, 1e9, "mean hours between failures of one GPU; 0: none");
+    f("node_mtbf_h", node_mtbf_h, 0, 1e9, "the same of one node");
+    f("rack_mtbf_h", rack_mtbf_h, 0, 1e9, "the same of one rack");
+    f("pod_mtbf_h", pod_mtbf_h, 0, 1e9, "the same of one pod");
+    f("zone_mtbf_h", zone_mtbf_h, 0, 1e9, "the same of one zone with a number above 0");
+    f("reclaim_mtbf_h", reclaim_mtbf_h, 0, 1e9,
+      "mean hours until a spot node, or those of a zone, are taken back");
+    f("gpu_repair_h", gpu_repair_h, 1e-3, 1e6, "mean hours until a failed GPU is back");
+    f("node_repair_h", node_repair_h, 1e-3, 1e6, "the same of a node");
+    f("rack_repair_h", rack_repair_h, 1e-3, 1e6, "the same of a rack");
+    f("pod_repair_h", pod_repair_h, 1e-3, 1e6, "the same of a pod");
+    f("zone_repair_h", zone_repair_h, 1e-3, 1e6, "the same of a zone");
+    f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "the same of a reclaimed node");
+    f("reclaim_notice_s", reclaim_notice_s, 0, 1e6,
+      "seconds between the notice of a reclaim, read or drawn, and the end of its jobs");
+    f("until_h", until_h, 0, 1e6,
+      "hours after the first arrival in which any of these happen; 0: as long as jobs take");
+  }
+  bool any() const {
+    return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + pod_mtbf_h + zone_mtbf_h + reclaim_mtbf_h > 0;
+  }
+  int64_t reclaim_notice_us() const { return std::llround(1e6 * reclaim_notice_s); }
+};
+
+// Draws the faults which begin in [from_us, to_us), unsorted. Equal `rng` give equal faults.
+std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model, int64_t from_us,
+                               int64_t to_us, const Rng& rng);
+
+// Sets the notice time of all reclaims.
+void give_notice(std::vector<Fault>& faults, int64_t notice_us);
+
+// Reads a CSV file with the columns at_s, until_s (empty: never), kind (fail, reclaim, drain), node
+// (name or index), gpus ("all", or indices on the node joined by +). Throws InputError with file,
+// line and column.
+std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec);
+
+}  // namespace yard

@@ -1,0 +1,48 @@
+// Hypothetical loads of links, with some jobs' traffic added or removed. They predict contention
+// where the scheduler may choose how jobs exchange gradients.
+//
+//   LinkLoads loads(fixed, state);
+//   loads.add(link_traffic_of(fixed, state, leaving), -1);
+//   loads.add(mine, 1);
+//   const double longer = loads.exchange_slowdown(mine);
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/sim/state/exchange.h"
+
+namespace yard {
+
+// A job's traffic and the links that carry it.
+struct LinkTraffic {
+  int64_t bytes_per_s = 0;
+  int32_t priority = 0;
+  std::vector<int32_t> links = {};  // without duplicates
+};
+
+// Returns the links, sorted, of a job that spans `tier` with GPUs on `nodes`.
+std::vector<int32_t> links_of(const SpecColumns& spec, std::span<const int32_t> nodes, Tier tier);
+
+// The traffic of a job in this state; none if it does not run.
+LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& state, int32_t slot);
+
+class LinkLoads {
+ public:
+  // Starts with the running jobs. Requires: has_exchange_choice(fixed), and `fixed` outlives this.
+  LinkLoads(const SimModel& fixed, const SimState& state);
+
+  void add(const LinkTraffic& link_traffic, int64_t sign);
+  // Returns the factor by which full links lengthen this exchange. Requires: it is among the loads.
+  double exchange_slowdown(const LinkTraffic& link_traffic) const;
+
+ private:
+  int64_t capacity(int32_t link) const;
+
+  const SpecColumns* spec_;
+  int32_t links_;
+  std::vector<int64_t> loads_;  // (kLinkPriorities, links)  bytes per second
+};
+
+}  // namespace yard

@@ -1,0 +1,68 @@
+// A state that is reported, not simulated: jobs of a live cluster, entered one by one.
+//
+//   LiveState live(fixed, slots, now_us);
+//   restore_job(fixed, live.state(), {.job = 0, .phase = Phase::kRunning, .parts = parts, ...});
+//   restore_vacating(fixed, live.state(), {node, mask}, until_us);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "env/sim/state/columns.h"
+#include "env/sim/state/state.h"
+
+namespace yard {
+
+// GPUs of one node, as bits of its mask.
+struct LivePart {
+  int32_t node = kNone;
+  uint64_t mask = 0;
+};
+
+struct LiveJob {
+  int32_t job = kNone;  // index into the job table
+  Phase phase = Phase::kWaiting;
+  int64_t since_us = 0;     // when the phase began; done: when the job ended
+  int64_t until_us = 0;     // starting, stopping: when the phase ends
+  int64_t saved_us = 0;     // starting, stopping: when its last save is complete
+  int64_t attained_us = 0;  // run time so far, with the present run
+  int32_t preempted = 0;
+  int32_t started = 0;
+  bool pinned = false;
+  std::vector<LivePart> parts;  // starting, running
+};
+
+// Enters a job and returns its slot. All jobs count as changed; waiting ones queue in the order of
+// the calls. A finished job can be read while the state exists, so that policies see its end.
+// Requires: a free slot; each job once; since_us <= now. If it holds GPUs: they are free, and as
+// many as it asks for. If it runs: attained_us is at least the time since since_us.
+int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job);
+
+// Marks GPUs, owned or not, as being vacated by a stopping job until then.
+void restore_vacating(const SimModel& fixed, SimState& state, const LivePart& part,
+                      int64_t until_us);
+
+// Owns the memory of a reported state.
+class LiveState {
+ public:
+  // Requires: what `fixed` points to outlives this.
+  LiveState(const SimModel& fixed, int32_t slots, int64_t now_us);
+
+  const SimModel& fixed() const { return fixed_; }
+  SimState& state() { return state_; }
+  const SimState& state() const { return state_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* block) const { std::free(block); }
+  };
+
+  SimModel fixed_;
+  std::unique_ptr<std::byte, Free> block_;
+  SimState state_;
+};
+
+}  // namespace yard

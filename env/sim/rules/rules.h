@@ -1,0 +1,435 @@
+// Rules of the world: what may happen to a job now, and its effects. Free functions of constants
+// and state, the same on CPU and GPU; none of them reads the truth (only advance.h does). Times are
+// whole microseconds; work is summed in doubles, in a fixed order.
+#pragma once
+
+#include "env/sim/rules/holding.h"
+#include "env/sim/rules/kinds.h"
+#include "env/sim/rules/rates.h"
+#include "env/sim/rules/shape.h"
+#include "env/sim/state/columns.h"
+#include "env/sim/state/exchange.h"
+#include "env/sim/state/free_map.h"
+#include "env/sim/state/queue.h"
+#include "env/sim/state/state.h"
+
+namespace yard {
+
+// --- starting and stopping --------------------------------------------------------------------
+
+// Whether all nodes that give GPUs are of one type.
+YARD_HD inline bool of_one_type(const SimModel& f, const Piece* pieces, int32_t num_pieces) {
+  int32_t type = kNone;
+  for (int32_t i = 0; i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    if (p.node < 0 || p.node >= f.spec.num_nodes || p.gpus == 0) continue;
+    if (type != kNone && f.spec.node_type[p.node] != type) return false;
+    type = f.spec.node_type[p.node];
+  }
+  return true;
+}
+
+// Whether `slot` may start on `pieces` now with this exchange. What a stopping job still vacates
+// counts as free: the start waits for it.
+YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t slot,
+                                const Piece* pieces, int32_t num_pieces,
+                                const Exchange& exchange = {}) {
+  if (slot < 0 || slot >= s.head->high_water) return false;
+  const bool stops = s.phase[slot] == Phase::kStopping && !s.ended[slot];
+  const bool moves = stops && f.allows.preempt && f.allows.move;
+  if (s.phase[slot] != Phase::kWaiting && !moves) return false;
+  if (!within_limit(f, s, slot) || !legal_exchange(f, s, slot, exchange)) return false;
+  if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
+  if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
+  int32_t sum = 0, highest = kNone;
+  for (int32_t i = 0; i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    if (p.node < 0 || p.node >= f.spec.num_nodes || p.gpus < 1) return false;
+    if (p.gpus > s.free_count[p.node]) return false;
+    if (p.mask != 0 && (count_bits(p.mask) != p.gpus || (p.mask & ~s.free_mask[p.node]) != 0)) {
+      return false;
+    }
+    // Most come by rising node: then none can be there twice.
+    for (int32_t k = 0; k < i && p.node <= highest; ++k) {
+      if (pieces[k].node == p.node) return false;
+    }
+    if (p.node > highest) highest = p.node;
+    sum += p.gpus;
+  }
+  return sum == s.gpus[slot];
+}
+
+YARD_HD inline bool legal_preempt(const SimModel& f, const SimState& s, int32_t slot) {
+  if (!f.allows.preempt) return false;
+  if (slot < 0 || slot >= s.head->high_water || s.pinned[slot]) return false;
+  return s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
+}
+
+// Whether a policy may end it before its work is done: only if its user and the cluster allow it.
+YARD_HD inline bool legal_end(const SimModel& f, const SimState& s, int32_t slot) {
+  if (!f.allows.preempt) return false;
+  if (slot < 0 || slot >= s.head->high_water) return false;
+  return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end(s.job[slot]);
+}
+
+// Starts a job. It runs at once, or once its resources are vacated and, if it was stopped before,
+// once it is restored. Requires: legal_start().
+YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Piece* pieces,
+                          int32_t num_pieces, const Exchange& exchange = {}) {
+  Head& h = *s.head;
+  set_exchange(f, s, slot, exchange);
+  int64_t ready_us = s.saved_us[slot] > h.now_us ? s.saved_us[slot] : h.now_us;
+  if (s.phase[slot] == Phase::kWaiting) queue_remove(s, slot);
+  double speed = 0;
+  int32_t chain = kNone;
+  const auto take = [&](int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
+    if (h.ready_horizon_us > h.now_us) {
+      const int64_t at_us = room_ready_us(f, s, slot, node, mask, group, tasks);
+      if (at_us > ready_us) ready_us = at_us;
+    }
+    chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
+    // A gang runs at the speed of its slowest GPU.
+    const double here = f.speed_on(s.job[slot], node);
+    if (mask != 0 && (speed == 0 || here < speed)) speed = here;
+  };
+  const bool plain = s.shape[slot] == kNone;
+  for (int32_t i = num_pieces - 1; plain && i >= 0; --i) {
+    const Piece& p = pieces[i];
+    take(p.node, p.mask != 0 ? p.mask : soonest_bits(f, s, p.node, s.free_mask[p.node], p.gpus), 0,
+         0);
+  }
+  for (int32_t i = 0; !plain && i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], p.group);
+    const auto pick = [&](uint64_t mask, int32_t count) {
+      return soonest_bits(f, s, p.node, mask, count);
+    };
+    if (need.gpu_milli == 0) {
+      take(p.node, p.mask != 0 ? p.mask : pick(s.free_mask[p.node], p.gpus), p.group, p.tasks);
+      continue;
+    }
+    for (int32_t t = 0; t < p.tasks; ++t) {  // each share is a part of its own
+      NodeLedger ledger(f, s, p.node);
+      uint64_t mask = p.mask;
+      if (mask == 0) ledger.take_share(f, s, need, pick, mask);
+      take(p.node, mask, p.group, 1);
+    }
+  }
+  if (s.done_us[slot] > 0) ready_us += f.restore_us(s.job[slot], s.gpus[slot]);
+  s.first_part[slot] = chain;
+  enter_kind(f, s, slot);
+  if (speed == 0) speed = 1;  // CPUs alone
+  s.rate[slot] = f.rated ? find_isolated_rate(f, s, slot, footprint_of(f, s, slot)).rate
+                 : plain ? speed
+                         : speed * share_of_request(f.jobs.shapes, s, slot);
+  s.phase[slot] = ready_us > h.now_us ? Phase::kStarting : Phase::kRunning;
+  s.since_us[slot] = h.now_us;
+  s.until_us[slot] = ready_us;
+  if (f.faults) s.run_start_us[slot] = ready_us;
+  if (s.first_start_us[slot] == kNone) s.first_start_us[slot] = h.now_us;
+  ++s.started[slot];
+  ++h.starts;
+  held_add(s, slot);
+  if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
+  if (s.phase[slot] == Phase::kRunning) {
+    begin_run(f, s, slot);
+  } else if (f.rated) {
+    mark_neighbours(f, s, slot);  // its CPUs are reserved
+  }
+  mark_dirty(s, slot);
+}
+
+// Returns all that the job holds.
+YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
+  if (s.phase[slot] == Phase::kRunning) {
+    end_run(f, s, slot);
+  } else if (f.rated) {
+    mark_neighbours(f, s, slot);
+  }
+  leave_kind(f, s, slot);
+  for (int32_t part = s.first_part[slot]; part != kNone;) {
+    const int32_t next = s.part_next[part];
+    return_part(f, s, slot, part);
+    free_part(s, part);
+    part = next;
+  }
+  s.first_part[slot] = kNone;
+  if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] -= s.gpus[slot];
+  held_remove(s, slot);
+}
+
+// Adds what a running job did since `since_us`.
+YARD_HD inline void settle(const SimModel& f, SimState& s, int32_t slot) {
+  const int64_t now_us = s.head->now_us;
+  const int64_t ran_us = now_us - s.since_us[slot];
+  if (f.faults) {  // checkpoints are at whole multiples of their interval since the run began
+    const int64_t whole = (now_us - s.run_start_us[slot]) / f.costs.checkpoint_us;
+    const int64_t last_us = s.run_start_us[slot] + whole * f.costs.checkpoint_us;
+    if (whole > 0 && last_us > s.since_us[slot]) {
+      s.kept_us[slot] =
+          s.done_us[slot] + static_cast<double>(last_us - s.since_us[slot]) * s.rate[slot];
+    }
+  }
+  if (f.rated && s.traffic[slot] > 0) {
+    s.head->moved_bytes += 1e-6 * static_cast<double>(ran_us) *
+                           static_cast<double>(s.traffic[slot] * s.span_nodes[slot]) *
+                           (s.rate[slot] / s.isolated_rate[slot]);
+  }
+  s.attained_us[slot] += ran_us;
+  s.done_us[slot] += static_cast<double>(ran_us) * s.rate[slot];
+  s.since_us[slot] = s.head->now_us;
+}
+
+// Requeues a job that has just lost its GPUs; it stops first while its save is not complete.
+YARD_HD inline void wait_again(SimState& s, int32_t slot) {
+  s.since_us[slot] = s.head->now_us;
+  s.until_us[slot] = s.saved_us[slot];
+  if (s.saved_us[slot] > s.head->now_us) {
+    s.phase[slot] = Phase::kStopping;
+  } else {
+    s.phase[slot] = Phase::kWaiting;
+    queue_append(s, slot);
+  }
+}
+
+// Updates the rates of jobs whose neighbours changed.
+YARD_HD inline void refresh_rates(const SimModel& f, SimState& s) {
+  Head& h = *s.head;
+  for (int32_t i = 0; i < h.num_stale; ++i) {
+    const int32_t slot = s.stale[i];
+    s.is_stale[slot] = 0;
+    if (s.phase[slot] != Phase::kRunning) continue;
+    const double rate = contended_rate(f, s, slot);
+    if (rate == s.rate[slot]) continue;
+    settle(f, s, slot);
+    s.rate[slot] = rate;
+    mark_dirty(s, slot);
+    mark_changed(s, slot);  // a remaining time kept as a line is outdated
+  }
+  h.num_stale = 0;
+}
+
+// Preempts a job. A running job keeps its GPUs busy while it saves. One that has not begun to run
+// has nothing to save and leaves its GPUs at once; it waits again, or stops until an earlier save
+// is complete. Requires: legal_preempt().
+YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
+  const int64_t now_us = s.head->now_us;
+  int64_t vacated_us = now_us;
+  if (s.phase[slot] == Phase::kRunning) {
+    settle(f, s, slot);
+    if (f.faults) s.kept_us[slot] = s.done_us[slot];
+    vacated_us = s.saved_us[slot] = now_us + f.save_us(s.job[slot]);
+  }
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    vacate_part(f, s, slot, p, vacated_us);
+  }
+  release(f, s, slot);
+  ++s.preempted[slot];
+  ++s.head->preemptions;
+  wait_again(s, slot);
+  mark_dirty(s, slot);
+}
+
+// Ends a job early. It leaves its GPUs at once, as if its work were done, and saves nothing. The
+// next event, at the same moment, reports its end and unblocks jobs that depend on it. Requires:
+// legal_end().
+YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
+  settle(f, s, slot);
+  release(f, s, slot);
+  s.ended[slot] = 1;
+  s.phase[slot] = Phase::kStopping;
+  s.until_us[slot] = s.head->now_us;
+  mark_dirty(s, slot);
+}
+
+// --- jobs arrive ---------------------------------------------------------------------------------
+
+// Makes the state of a cluster without jobs. Requires: state_bytes() bytes behind `s`, at least as
+// many slots as jobs that can be live at once.
+YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes& z,
+                               int64_t now_us) {
+  const FreeMap map(f.spec);
+  Head& h = *s.head;
+  h = Head{};
+  h.now_us = now_us;
+  h.timer_us = kNever;
+  h.slots = z.slots;
+  h.free_slot = h.free_part = h.queue_head = h.queue_tail = h.blocked_head = h.next_fault = kNone;
+  *s.next_rank = 0;
+  for (int32_t k = 0; k < z.classes; ++k) {
+    s.class_head[k] = s.class_tail[k] = kNone;
+    s.class_count[k] = 0;
+  }
+  for (int32_t i = 0; i < (z.max_node_gpus + 1) * map.words; ++i) s.free_bits[i] = 0;
+  for (int32_t i = 0; i < (z.max_node_gpus + 1) * map.summary_words; ++i) s.free_summary[i] = 0;
+  for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
+    s.free_mask[m] = low_mask(f.spec.node_gpus[m]);
+    s.free_count[m] = f.spec.node_gpus[m];
+    map.set(s, s.free_count[m], m);
+  }
+  for (int32_t g = 0; g < f.spec.total_gpus; ++g) s.gpu_ready_us[g] = 0;
+  for (int32_t t = 0; t < z.tenants; ++t) s.tenant_gpus[t] = 0;
+  for (int32_t i = 0; i < z.links; ++i) s.link_load[i] = 0;
+  for (int32_t i = 0; i < kLinkPriorities * z.choosing_links; ++i) s.priority_load[i] = 0;
+  for (int32_t m = 0; m < z.fault_nodes; ++m) {
+    s.down_mask[m] = s.idle_down_mask[m] = 0;
+    s.node_down_until_us[m] = 0;
+  }
+  for (int32_t g = 0; g < z.fault_gpus; ++g) s.down_until_us[g] = 0;
+  for (int32_t w = 0; w < z.parent_words; ++w) s.ended_bits[w] = 0;
+  for (int32_t m = 0; m < z.resource_nodes; ++m) {
+    s.free_cpu_milli[m] = f.spec.node_cpu_milli[m];
+    s.free_mem_mib[m] = f.spec.node_mem_mib[m];
+    s.node_ready_us[m] = s.leaving_cpu_milli[m] = s.leaving_ram_mib[m] = 0;
+  }
+  for (int32_t g = 0; g < z.shared_gpus; ++g) s.leaving_milli[g] = s.leaving_mem_mib[g] = 0;
+  for (int32_t g = 0; g < z.conflict_gpus; ++g) s.share_kinds[g] = s.leaving_kinds[g] = 0;
+  if (z.shared_gpus > 0) {
+    for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
+      s.shared_mask[m] = 0;
+      for (int32_t g = 0; g < f.spec.node_gpus[m]; ++g) {
+        s.share_milli[f.spec.node_gpu0[m] + g] = kWholeGpu;
+        s.share_mem_mib[f.spec.node_gpu0[m] + g] = f.spec.type_mem_mib[f.spec.node_type[m]];
+      }
+    }
+  }
+  h.free_gpus = f.spec.total_gpus;
+}
+
+// Whether all jobs that `j` depends on have ended. Jobs that this world does not play count as
+// ended.
+YARD_HD inline bool is_ready(const SimModel& f, const SimState& s, int32_t j) {
+  const JobColumns& jobs = f.jobs;
+  if (jobs.first_after == nullptr) return true;
+  for (int32_t i = jobs.first_after[j]; i < jobs.first_after[j + 1]; ++i) {
+    const int32_t before = jobs.after_job[i], bit = jobs.parent[before];
+    if (before < s.head->first_job || before >= s.head->end_job) continue;
+    if ((s.ended_bits[bit >> 6] >> (bit & 63) & 1) == 0) return false;
+  }
+  return true;
+}
+
+// Puts job `j` of the table into the queue, or among the blocked. Returns its slot.
+YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
+  const int32_t slot = take_slot(f, s);
+  s.phase[slot] = Phase::kWaiting;
+  s.job[slot] = j;
+  s.gpus[slot] = f.jobs.gpus[j];
+  s.size_class[slot] = f.jobs.size_class[j];
+  s.tenant[slot] = f.jobs.tenant == nullptr ? kNone : f.jobs.tenant[j];
+  s.shape[slot] = f.jobs.shape == nullptr ? kNone : f.jobs.shape[j];
+  s.user[slot] = f.jobs.user[j];
+  s.submit_us[slot] = f.jobs.submit_us[j];
+  s.first_start_us[slot] = kNone;
+  s.since_us[slot] = s.until_us[slot] = s.saved_us[slot] = s.head->now_us;
+  s.attained_us[slot] = 0;
+  s.done_us[slot] = 0;
+  s.rate[slot] = 0;
+  s.preempted[slot] = s.started[slot] = 0;
+  s.pinned[slot] = s.ended[slot] = 0;
+  s.first_part[slot] = kNone;
+  if (f.rated) s.traffic[slot] = 0;  // its other columns are valid only while it runs
+  set_exchange(f, s, slot, {});
+  if (f.faults) {
+    s.failed[slot] = 0;
+    s.kept_us[slot] = 0;
+  }
+  ++s.head->live;
+  if (is_ready(f, s, j)) {
+    queue_append(s, slot);
+  } else {
+    s.phase[slot] = Phase::kBlocked;
+    s.queue_next[slot] = s.head->blocked_head;
+    s.head->blocked_head = slot;
+    ++s.head->blocked;
+  }
+  mark_changed(s, slot);
+  return slot;
+}
+
+// Marks job `j` as ended. Jobs that depend on no other join the queue in order of submission.
+YARD_HD inline void unblock(const SimModel& f, SimState& s, int32_t j) {
+  if (f.jobs.first_after == nullptr || f.jobs.parent[j] == kNone) return;
+  Head& h = *s.head;
+  const int32_t bit = f.jobs.parent[j];
+  s.ended_bits[bit >> 6] |= uint64_t{1} << (bit & 63);
+  for (;;) {
+    // The list is short and in reverse order: it is searched for the earliest each time.
+    int32_t* best = nullptr;
+    for (int32_t* link = &h.blocked_head; *link != kNone; link = &s.queue_next[*link]) {
+      const bool earlier = best == nullptr || s.job[*link] < s.job[*best];
+      if (earlier && is_ready(f, s, s.job[*link])) best = link;
+    }
+    if (best == nullptr) return;
+    const int32_t slot = *best;
+    *best = s.queue_next[slot];
+    --h.blocked;
+    s.phase[slot] = Phase::kWaiting;
+    s.since_us[slot] = h.now_us;
+    queue_append(s, slot);
+    mark_changed(s, slot);
+  }
+}
+
+// --- GPUs go down and come back ------------------------------------------------------------------
+
+// Whole GPUs that a job holds, without shares.
+YARD_HD inline int32_t held_gpus(const SimModel& f, const SimState& s, int32_t slot) {
+  int32_t gpus = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (!is_share(f, s, slot, p)) gpus += count_bits(s.part_mask[p]);
+  }
+  return gpus;
+}
+
+// Stops a job at once after a failure: work since its last checkpoint is lost, and it waits again.
+// Requires: it holds GPUs.
+YARD_HD inline void fail(const SimModel& f, SimState& s, int32_t slot) {
+  const int64_t now_us = s.head->now_us;
+  if (s.phase[slot] == Phase::kRunning) {
+    settle(f, s, slot);
+    const int64_t lost_us = (now_us - s.run_start_us[slot]) % f.costs.checkpoint_us;
+    s.head->lost_time_us += WideUs{lost_us} * held_gpus(f, s, slot);
+    s.done_us[slot] = s.kept_us[slot];
+  }
+  release(f, s, slot);
+  ++s.failed[slot];
+  ++s.head->failures;
+  wait_again(s, slot);
+  mark_dirty(s, slot);
+  mark_changed(s, slot);
+}
+
+// Keeps these GPUs from being allocated before `until_us`; jobs that hold them keep them. All GPUs
+// of a node (none, if it has none) mean the node itself: then it takes no other task either.
+YARD_HD inline void take_down(const SimModel& f, SimState& s, int32_t node, uint64_t mask,
+                              int64_t until_us) {
+  if (is_whole_node(f, node, mask) && until_us > s.node_down_until_us[node]) {
+    s.node_down_until_us[node] = until_us;
+  }
+  for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
+    int64_t& down_us = s.down_until_us[f.spec.node_gpu0[node] + lowest_bit(rest)];
+    if (until_us > down_us) down_us = until_us;
+  }
+  s.down_mask[node] |= mask;
+  const uint64_t idle = mask & s.free_mask[node];
+  s.idle_down_mask[node] |= idle;
+  s.head->down_gpus += count_bits(idle);
+  set_free(f, s, node, s.free_mask[node] & ~idle);
+}
+
+// Returns GPUs whose time is over. (A node's own time needs no end: it is compared with now.)
+YARD_HD inline void bring_up(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
+  for (uint64_t rest = mask & s.down_mask[node]; rest != 0; rest &= rest - 1) {
+    const int32_t gpu = lowest_bit(rest);
+    if (s.down_until_us[f.spec.node_gpu0[node] + gpu] > s.head->now_us)
+      mask &= ~(uint64_t{1} << gpu);
+  }
+  s.down_mask[node] &= ~mask;
+  const uint64_t idle = mask & s.idle_down_mask[node];
+  s.idle_down_mask[node] &= ~idle;
+  s.head->down_gpus -= count_bits(idle);
+  set_free(f, s, node, s.free_mask[node] | idle);
+}
+
+}  // namespace yard

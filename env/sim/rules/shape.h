@@ -1,0 +1,251 @@
+// Jobs whose tasks need more than whole GPUs: CPUs, memory, a share of one GPU, certain types. A
+// `NodeLedger` is what one node has left. Taking tasks from it defines what fits where, for
+// placements, for legal_start() and for start().
+#pragma once
+
+#include "env/sim/state/free_map.h"
+#include "env/sim/state/state.h"
+
+namespace yard {
+
+// One task of a role group.
+struct TaskNeed {
+  int32_t gpus, gpu_milli, gpu_mem_mib;
+  int64_t cpu_milli, mem_mib;
+  int32_t kind;  // of a share's job, if some kinds conflict with it
+};
+
+YARD_HD inline int32_t kind_of_shape(const ShapeColumns& h, int32_t shape) {
+  return h.num_kinds == 0 || shape == kNone ? kNone : h.kind[shape];
+}
+
+YARD_HD inline TaskNeed need_of(const ShapeColumns& h, int32_t shape, int32_t group) {
+  const int32_t r = h.first_group[shape] + group;
+  return {h.gpus[r],      h.gpu_milli[r], h.gpu_mem_mib[r],
+          h.cpu_milli[r], h.mem_mib[r],   kind_of_shape(h, shape)};
+}
+
+YARD_HD inline int32_t num_groups(const ShapeColumns& h, int32_t shape) {
+  return h.first_group[shape + 1] - h.first_group[shape];
+}
+
+// Whether a job of this shape can run with this number of the group's tasks.
+YARD_HD inline bool enough(const ShapeColumns& h, int32_t shape, int32_t group, int32_t tasks) {
+  const int32_t r = h.first_group[shape] + group;
+  return tasks >= h.min_tasks[r] && tasks <= h.max_tasks[r];
+}
+
+YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t group) {
+  return h.tasks[h.first_group[shape] + group];
+}
+
+// Thousandths of a GPU of that node that a share takes: all if its type cannot be shared.
+YARD_HD inline int32_t milli_on(const SimModel& f, int32_t node, const TaskNeed& need) {
+  return f.spec.type_shares[f.spec.node_type[node]] != 0 ? need.gpu_milli : kWholeGpu;
+}
+
+// The part of its first group's tasks that a job got, of those it asked for.
+YARD_HD inline double share_of_request(const ShapeColumns& h, const SimState& s, int32_t slot) {
+  const int32_t asked = tasks_of(h, s.shape[slot], 0);
+  int32_t given = 0;
+  for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
+    if (s.part_group[p] == 0) given += s.part_tasks[p];
+  }
+  return given == asked ? 1.0 : static_cast<double>(given) / asked;
+}
+
+// Whether this part of a job is a share of one GPU.
+YARD_HD inline bool is_share(const SimModel& f, const SimState& s, int32_t slot, int32_t part) {
+  const int32_t shape = s.shape[slot];
+  return shape != kNone && need_of(f.jobs.shapes, shape, s.part_group[part]).gpu_milli > 0;
+}
+
+// The kinds, as bits, which do not fit on one GPU of that node with this kind.
+YARD_HD inline uint64_t conflicting_kinds(const SimModel& f, int32_t node, int32_t kind) {
+  const ShapeColumns& h = f.jobs.shapes;
+  return kind == kNone ? 0 : h.conflicts[f.spec.node_type[node] * h.num_kinds + kind];
+}
+
+// Whether these are all GPUs of a node: then a fault of them is one of the node.
+YARD_HD inline bool is_whole_node(const SimModel& f, int32_t node, uint64_t mask) {
+  return mask == low_mask(f.spec.node_gpus[node]);
+}
+
+struct NodeLedger {
+  int32_t node;
+  bool down = false;     // the node as a whole
+  uint64_t free;         // whole GPUs
+  uint64_t shared;       // GPUs with a share taken
+  uint64_t touched = 0;  // of `shared`: loaded into milli and mem_mib
+  int32_t milli[kMaxNodeGpus];
+  int32_t mem_mib[kMaxNodeGpus];
+  int64_t cpu_milli_left, mem_mib_left;
+
+  YARD_HD NodeLedger(const SimModel& f, const SimState& s, int32_t m)
+      : node(m),
+        free(s.free_mask[m]),
+        shared(f.jobs.shapes.max_loose_tasks > 0 ? s.shared_mask[m] : 0),
+        cpu_milli_left(f.jobs.shapes.num_shapes > 0 ? s.free_cpu_milli[m] : kUnlimited),
+        mem_mib_left(f.jobs.shapes.num_shapes > 0 ? s.free_mem_mib[m] : kUnlimited) {
+    if (!f.faults) return;
+    shared &= ~s.down_mask[m];  // shares stay, but no job may take another
+    down = s.node_down_until_us[m] > s.head->now_us;
+  }
+
+  // Loads what is left of a shared GPU.
+  YARD_HD void load_rest(const SimModel& f, const SimState& s, int32_t gpu) {
+    if (touched >> gpu & 1) return;
+    touched |= uint64_t{1} << gpu;
+    milli[gpu] = s.share_milli[f.spec.node_gpu0[node] + gpu];
+    mem_mib[gpu] = s.share_mem_mib[f.spec.node_gpu0[node] + gpu];
+  }
+
+  // Whether a job on a shared GPU conflicts with this kind. Tasks of the same job do not conflict:
+  // measurements are of two jobs.
+  YARD_HD bool conflicts_with(const SimModel& f, const SimState& s, int32_t gpu,
+                              int32_t kind) const {
+    const uint64_t conflicts = conflicting_kinds(f, node, kind);
+    return conflicts != 0 && (s.share_kinds[f.spec.node_gpu0[node] + gpu] & conflicts) != 0;
+  }
+
+  // Whether the node is up, open to the job, and has GPUs on which the task can run.
+  YARD_HD bool suits(const SimModel& f, int32_t shape, const TaskNeed& need) const {
+    if (down) return false;
+    const int32_t owner = f.spec.node_owner[node];
+    if (owner != kNone && owner != f.jobs.shapes.tenant[shape]) return false;
+    if (need.gpus + need.gpu_milli == 0) return true;
+    const uint64_t types = f.jobs.shapes.types[shape];
+    const int32_t type = f.spec.node_type[node];
+    return (types >> type & 1) != 0 && need.gpu_mem_mib <= f.spec.type_mem_mib[type];
+  }
+
+  // Takes the needs of one task with a share. Returns false and changes nothing if any is short.
+  // `mask`: its GPU, the fullest shared one with room, the lowest among equals; if there is none, a
+  // free one that `pick(free, 1)` chooses.
+  template <class Pick>
+  YARD_HD bool take_share(const SimModel& f, const SimState& s, const TaskNeed& need, Pick pick,
+                          uint64_t& mask) {
+    if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
+    const int32_t wanted = milli_on(f, node, need);
+    int32_t best = kNone;
+    for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
+      const int32_t gpu = lowest_bit(rest);
+      load_rest(f, s, gpu);
+      if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
+      if (conflicts_with(f, s, gpu, need.kind)) continue;
+      if (best == kNone || milli[gpu] < milli[best]) best = gpu;
+    }
+    if (best == kNone) {
+      if (free == 0) return false;
+      const uint64_t bit = pick(free, 1);
+      best = lowest_bit(bit);
+      free &= ~bit;
+      shared |= bit;
+      touched |= bit;
+      milli[best] = kWholeGpu;
+      mem_mib[best] = f.spec.type_mem_mib[f.spec.node_type[node]];
+    }
+    milli[best] -= wanted;
+    mem_mib[best] -= need.gpu_mem_mib;
+    mask = uint64_t{1} << best;
+    cpu_milli_left -= need.cpu_milli;
+    mem_mib_left -= need.mem_mib;
+    return true;
+  }
+};
+
+// Picks the lowest bits of a mask, where it does not matter which GPUs are vacated sooner.
+struct PickLowest {
+  YARD_HD uint64_t operator()(uint64_t mask, int32_t count) const {
+    uint64_t rest = mask;
+    for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
+    return mask & ~rest;
+  }
+};
+
+// Takes up to `most` tasks. Returns how many fitted.
+YARD_HD inline int32_t take_tasks(const SimModel& f, const SimState& s, NodeLedger& ledger,
+                                  const TaskNeed& need, int32_t most) {
+  // Tasks without a share are all alike: a division gives the number that fits.
+  if (need.gpu_milli == 0) {
+    int64_t n = most;
+    const auto at_most = [&n](int64_t left, int64_t each) {
+      if (each > 0 && left / each < n) n = left / each;
+    };
+    at_most(count_bits(ledger.free), need.gpus);
+    at_most(ledger.cpu_milli_left, need.cpu_milli);
+    at_most(ledger.mem_mib_left, need.mem_mib);
+    if (n <= 0) return 0;
+    const auto taken = static_cast<int32_t>(n);
+    ledger.free &= ~PickLowest{}(ledger.free, taken * need.gpus);
+    ledger.cpu_milli_left -= n * need.cpu_milli;
+    ledger.mem_mib_left -= n * need.mem_mib;
+    return taken;
+  }
+  uint64_t mask = 0;
+  int32_t n = 0;
+  while (n < most && ledger.take_share(f, s, need, PickLowest{}, mask)) ++n;
+  return n;
+}
+
+// Takes a piece, with its own GPUs if it names them. Returns false if they are not there.
+YARD_HD inline bool take_piece(const SimModel& f, const SimState& s, NodeLedger& ledger,
+                               const TaskNeed& need, const Piece& p) {
+  if (p.mask == 0) return take_tasks(f, s, ledger, need, p.tasks) == p.tasks;
+  if (need.gpu_milli > 0) {
+    if (p.tasks != 1 || (p.mask & (p.mask - 1)) != 0) return false;
+    // With all other GPUs hidden, the task takes this one or none.
+    const uint64_t free = ledger.free, shared = ledger.shared;
+    ledger.free &= p.mask;
+    ledger.shared &= p.mask;
+    uint64_t mask = 0;
+    const bool fits = ledger.take_share(f, s, need, PickLowest{}, mask);
+    ledger.shared |= shared;
+    ledger.free = free & ~ledger.shared;
+    return fits;
+  }
+  if (count_bits(p.mask) != p.gpus || (p.mask & ~ledger.free) != 0) return false;
+  if (p.tasks * need.cpu_milli > ledger.cpu_milli_left) return false;
+  if (p.tasks * need.mem_mib > ledger.mem_mib_left) return false;
+  ledger.free &= ~p.mask;
+  ledger.cpu_milli_left -= p.tasks * need.cpu_milli;
+  ledger.mem_mib_left -= p.tasks * need.mem_mib;
+  return true;
+}
+
+// Whether `pieces` fit a job of this shape now: enough tasks of every group, on nodes of the right
+// type. Only pieces that name their GPUs may name a node twice for one group.
+YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t shape,
+                               const Piece* pieces, int32_t num_pieces) {
+  const ShapeColumns& h = f.jobs.shapes;
+  for (int32_t g = 0; g < num_groups(h, shape); ++g) {
+    int32_t sum = 0;
+    for (int32_t i = 0; i < num_pieces; ++i) {
+      if (pieces[i].group == g) sum += pieces[i].tasks;
+    }
+    if (!enough(h, shape, g, sum)) return false;
+  }
+  for (int32_t i = 0; i < num_pieces; ++i) {
+    const Piece& p = pieces[i];
+    if (p.node < 0 || p.node >= f.spec.num_nodes || p.tasks < 1) return false;
+    if (p.group < 0 || p.group >= num_groups(h, shape)) return false;
+    if (p.gpus != p.tasks * need_of(h, shape, p.group).gpus) return false;
+    bool seen = false;  // all pieces on this node are checked together, at the first
+    for (int32_t k = 0; k < i; ++k) {
+      if (pieces[k].node != p.node) continue;
+      if (pieces[k].group == p.group && (p.mask == 0 || pieces[k].mask == 0)) return false;
+      seen = true;
+    }
+    if (seen) continue;
+    NodeLedger ledger(f, s, p.node);
+    for (int32_t k = i; k < num_pieces; ++k) {
+      if (pieces[k].node != p.node) continue;
+      const TaskNeed need = need_of(h, shape, pieces[k].group);
+      if (!ledger.suits(f, shape, need)) return false;
+      if (!take_piece(f, s, ledger, need, pieces[k])) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace yard

@@ -1,0 +1,57 @@
+// One world: a block with a state and its event_queue.
+#pragma once
+
+#include <cstddef>
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+#include "env/sim/rules/advance.h"
+#include "env/sim/state/workload.h"
+
+namespace yard {
+
+class World {
+ public:
+  // Requires: what `fixed` points to, and `memory`, outlive the world. At most `slots` jobs may be
+  // live at once.
+  World(const SimModel& fixed, int32_t slots,
+        std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+  World(World&&) = default;  // no copies: state_ points into block_
+
+  void reset(int32_t first_job, int32_t end_job);
+
+  // Copies another world's state; the next advance() rebuilds the event_queue. Requires: the same
+  // sizes.
+  void copy_from(const World& other);
+
+  const SimModel& fixed() const { return fixed_; }
+  const StateSizes& sizes() const { return sizes_; }
+  SimState& state() { return state_; }
+  const SimState& state() const { return state_; }
+  EventQueue& event_queue() { return event_queue_; }
+
+  // The state's bytes, to save and restore a world in the same program; call rebuild_agenda() after
+  // a restore.
+  std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
+  std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
+
+  // Lets the next advance() rebuild the event_queue.
+  void rebuild_agenda();
+
+  bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, event_queue_); }
+
+ private:
+  struct alignas(kColumnAlign) CacheLine {
+    std::byte bytes[kColumnAlign];
+  };
+
+  SimModel fixed_;
+  StateSizes sizes_;
+  std::pmr::vector<CacheLine> block_;  // the state, then the event_queue
+  SimState state_;
+  EventQueue event_queue_;
+};
+
+}  // namespace yard

@@ -1,0 +1,33 @@
+// Rule set of AccaSim (Galleguillos et al., 2018) with its FIFO dispatcher and First-Fit: events in
+// whole seconds, a blocked head of the queue blocks all others, no costs. Each GPU counts as one
+// of AccaSim's nodes with one core. First-Fit fills them in order, across the cluster's nodes.
+//
+// Differs from the original: memory is not modelled, and a job requests only a number of cores.
+// (With nodes of several cores, jobs of the original request whole nodes.)
+#include "env/sim/rulesets/fifo_engine.h"
+
+namespace yard {
+namespace {
+
+class AccaSim final : public RuleSet {
+ public:
+  explicit AccaSim(const Settings& settings) { parse<NoConfig>(settings); }
+
+  Outcome replay(const Replay& replay) const override {
+    parse<NoConfig>(replay.settings);
+    check_supported("accasim", replay.policy, replay.placement);
+    SlotSim stage(replay, "accasim");
+    return replay_fifo(stage, {}, replay);
+  }
+};
+
+const RuleSetRegistry::Add<AccaSim> kAccaSim{
+    "accasim",
+    {.about = "events in whole seconds over single-core nodes, no costs",
+     .source = "AccaSim, Cluster Computing 2020",
+     .fidelity = "job for job on nodes of one core; memory is not counted",
+     .policies = {"fifo"},
+     .placements = {"first-fit"}}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,137 @@
+// The `default` rule set: the policy decides after every event; stops cost as in `Costs`.
+
+#include <cmath>
+
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
+#include "env/base/os/interrupt.h"
+#include "env/sim/rulesets/rule_set.h"
+#include "env/sim/rulesets/speed_estimator.h"
+
+namespace yard {
+namespace {
+
+// Returns the run times for the oracle levels: exact, or with a log-normal error (kNoisyOracle).
+std::vector<int64_t> oracle_work(const Replay& replay, Level level) {
+  const Truth truth = replay.workload.truth();
+  std::vector<int64_t> oracle_work_us(truth.work_us, truth.work_us + replay.workload.size());
+  if (level == Level::kNoisyOracle) {
+    for (size_t j = 0; j < oracle_work_us.size(); ++j) {
+      Rng rng = Rng{replay.seed}.split(0x6E6F697365).split(j);
+      const double factor = std::exp(replay.oracle_noise * rng.normal());
+      oracle_work_us[j] =
+          std::max<int64_t>(1, std::llround(static_cast<double>(oracle_work_us[j]) * factor));
+    }
+  }
+  return oracle_work_us;
+}
+
+// Records the jobs which ended in the last step. Returns how many of them are scored.
+int32_t record(const Workload& workload, const SimState& s, Outcome& out) {
+  const int64_t* work_us = workload.truth().work_us;
+  int32_t scored = 0;
+  for (int32_t i = 0; i < s.head->num_changed; ++i) {
+    const int32_t slot = s.changed[i];
+    if (s.phase[slot] != Phase::kDone) continue;
+    JobOutcome& job = out.jobs[static_cast<size_t>(s.job[slot])];
+    job.start_us = s.first_start_us[slot];
+    job.end_us = s.head->now_us;
+    job.preemptions = s.preempted[slot];
+    job.restarts = s.started[slot] - 1;
+    job.ended_early = s.ended[slot] != 0;
+    if (job.ended_early)
+      job.undone_us = static_cast<double>(work_us[s.job[slot]]) - s.done_us[slot];
+    scored += workload.scored(s.job[slot]);
+  }
+  return scored;
+}
+
+// Counts, per job, preemptions soon after the previous one and migrations.
+class PreemptionCounter {
+ public:
+  explicit PreemptionCounter(int32_t jobs) : stopped_us_(static_cast<size_t>(jobs), kNever) {}
+
+  void count(const SimState& s, const Plan& plan, Outcome& out) {
+    const auto at = [&](const Edit& edit) { return static_cast<size_t>(s.job[edit.job.slot]); };
+    for (const Edit& edit : plan.edits) {
+      if (edit.verb != Verb::kPreempt) continue;
+      int64_t& last_us = stopped_us_[at(edit)];
+      const bool is_repeated = last_us != kNever && s.head->now_us - last_us < kRapidRepreemptionUs;
+      out.jobs[at(edit)].rapid_repreemptions += is_repeated;
+      last_us = s.head->now_us;
+    }
+    for (const Edit& edit : plan.edits) {
+      const bool starts = edit.verb == Verb::kStart;
+      out.jobs[at(edit)].migrations += starts && stopped_us_[at(edit)] == s.head->now_us;
+    }
+  }
+
+ private:
+  std::vector<int64_t> stopped_us_;  // (N)  last preemption, or kNever
+};
+
+// Work is counted in doubles, which are exact to the microsecond up to this time: 285 years.
+constexpr int64_t kExactUs = int64_t{1} << 53;
+
+class Default final : public RuleSet {
+ public:
+  explicit Default(const Settings& settings) { parse<NoConfig>(settings); }
+
+  Outcome replay(const Replay& replay) const override {
+    YARD_CHECK(replay.decider != nullptr, "the default rules need a decider");
+    World world(replay.fixed, replay.end_job - replay.first_job);
+    world.reset(replay.first_job, replay.end_job);
+    SimState& s = world.state();
+    const Level level = replay.decider->level();
+    std::vector<int64_t> oracle_work_us;
+    if (level >= Level::kNoisyOracle) oracle_work_us = oracle_work(replay, level);
+    SpeedEstimator speeds(world.fixed(), replay.speeds, replay.speed_noise, replay.seed);
+    const View view(world.fixed(), s, level,
+                    oracle_work_us.empty() ? nullptr : oracle_work_us.data(), speeds.shown());
+    const Truth truth = replay.truth();
+    Draft draft(world.fixed(), s);
+    PreemptionCounter preemption_counter(replay.workload.size());
+
+    Outcome out;
+    out.jobs.resize(static_cast<size_t>(replay.workload.size()));
+    out.begin_us = s.head->now_us;
+    out.counts_edits = true;
+    int32_t remaining = 0;
+    for (int32_t j = replay.first_job; j < replay.end_job; ++j)
+      remaining += replay.workload.scored(j);
+    if (remaining == 0) remaining = INT32_MAX;  // no job is scored: run to the end
+    while (remaining > 0 && !all_done(s)) {
+      if (!world.advance(truth)) {
+        throw RunError(replay.policy + " leaves " + std::to_string(s.head->waiting) +
+                       " jobs waiting with nothing running");
+      }
+      if (s.head->now_us > kExactUs) {
+        throw RunError(replay.policy + " takes longer than the " +
+                       std::to_string(kExactUs / 1'000'000) +
+                       " s up to which times are exact: fewer jobs, or a larger cluster");
+      }
+      ++out.events;
+      remaining -= record(replay.workload, s, out);
+      draft.reset();
+      speeds.observe(s);
+      replay.decider->decide(view, draft);
+      speeds.note(s);
+      preemption_counter.count(s, draft.plan(), out);
+      ++out.decisions;
+      if (draft.plan().wake_us != kNever) s.head->timer_us = draft.plan().wake_us;
+      if (replay.watch) replay.watch(s);
+      throw_if_interrupted();
+    }
+    out.close(*s.head);
+    return out;
+  }
+};
+
+const RuleSetRegistry::Add<Default> kDefault{
+    "default",
+    {.about = "events; a preempted job saves 10 s and restores 30 s (60 s beyond 8 GPUs)",
+     .source = "docs/architecture.md",
+     .fidelity = "our own rules"}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,131 @@
+// What a policy sees of speeds if it is not given the tables (`--speeds`):
+//   told     the tables
+//   noisy    the tables with a log-normal error, drawn once from the seed: one for each model with
+//            its all-reduce, GPU type and spread over nodes; one for each model, GPU type and
+//            neighbouring model
+//   learned  a prior (the speed of the GPU type, no slowdown by neighbours or spread), corrected by
+//            the progress of running jobs
+// All levels show the general speeds of GPU types, the sizes of models, and where a model does not
+// fit.
+//
+//   SpeedEstimator speeds(fixed, SpeedLevel::kLearned, 0.25, seed);
+//   const View view(fixed, state, level, nullptr, speeds.shown());
+//   ... advance ...; speeds.observe(state); decide(view); speeds.note(state);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env/base/core/rng.h"
+#include "env/sim/rulesets/rule_set.h"
+#include "env/sim/state/state.h"
+
+namespace yard {
+
+const char* speed_level_name(SpeedLevel level);
+// Throws InputError with `where` if there is no such level.
+SpeedLevel parse_speed_level(const std::string& name, const std::string& where);
+
+// Dims: K kinds, T types, N GPUs, S spans, as in speed.h; C job classes, M nodes, B = kSpreads.
+class SpeedEstimator {
+ public:
+  // `noise`: standard deviation of the log error. Requires: `fixed` outlives this.
+  SpeedEstimator(const SimModel& fixed, SpeedLevel level, double noise, uint64_t seed);
+  SpeedEstimator(const SpeedEstimator&) = delete;
+
+  // The estimates for views; null for kExact.
+  const SpeedEstimates* shown() const { return level_ == SpeedLevel::kExact ? nullptr : &shown_; }
+
+  // Learns from the progress of running jobs since note(). Call it after every event, before the
+  // scheduler. Without effect at other levels than kLearned, like note().
+  void observe(const SimState& state);
+  // Records where jobs run. Call it after every decision.
+  void note(const SimState& state);
+
+ private:
+  // Mean of observations.
+  struct Mean {
+    double sum = 0;
+    int32_t count = 0;
+    double value() const { return sum / count; }
+  };
+  // A running job after the last decision.
+  struct Run {
+    bool known = false;
+    uint32_t generation = 0;
+    int32_t started = 0;
+    int64_t attained_us = 0;
+    double done_us = 0;
+    int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind: kNone without tables
+    Tier tier = Tier::kIsland;
+    double share_of_request = 1;  // without tables: of its workers
+    // Kinds of the neighbours on the node where others hold most, each with its share of the node's
+    // GPUs.
+    std::vector<std::pair<int32_t, double>> neighbours;
+    double learned_rate = -1;  // the rate last learned from in this run
+  };
+
+  void copy_tables();
+  void add_noise(double noise, uint64_t seed);
+  void reset_to_prior();
+  void find_bases();
+  void find_references();
+  void find_holders(const SimState& state);
+  Run run_of(const SimState& state, int32_t slot) const;
+  int32_t slowest_type(const SimState& state, int32_t slot, const Run& at) const;
+  void find_neighbours(const SimState& state, int32_t slot, Run& out) const;
+  void learn(const Run& run, double rate);
+  void learn_pairs(const Run& run, double time);
+  double efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
+  double coarse_efficiency(int32_t kind, int32_t type, size_t spread) const;
+  void fill(int32_t base);
+  void fill_references();
+
+  size_t cell(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
+    const auto row = (static_cast<size_t>(kind) * static_cast<size_t>(exact_.num_types) +
+                      static_cast<size_t>(type)) *
+                     static_cast<size_t>(exact_.max_gpus + 1);
+    return (row + static_cast<size_t>(gpus)) * kSpans + static_cast<size_t>(span);
+  }
+  size_t of_type(int32_t kind, int32_t type) const {
+    return static_cast<size_t>(kind) * static_cast<size_t>(exact_.num_types) +
+           static_cast<size_t>(type);
+  }
+  size_t pair(int32_t type, int32_t one, int32_t other) const {
+    const auto kinds = static_cast<size_t>(exact_.num_kinds);
+    return (static_cast<size_t>(type) * kinds + static_cast<size_t>(one)) * kinds +
+           static_cast<size_t>(other);
+  }
+
+  const SimModel& fixed_;
+  const SpeedLevel level_;
+  const SpeedColumns exact_;
+  SpeedEstimates shown_;
+  std::vector<double> steps_, exchange_share_;        // (K, T, N, S)
+  std::vector<double> pair_, reference_, gradients_;  // (T, K, K), (C), (K)
+  std::vector<double> model_speed_;                   // (rows, types of the cluster)
+  std::vector<double> type_speed_;                    // (types of the cluster)
+  // (K)  One kind for all variants of a model: with other numbers of parameter servers or, if
+  // speeds are learned, with other all-reduces.
+  std::vector<int32_t> base_;
+  // Learned: means of log(steps per second / (GPUs x speed of the type)), from the finest level
+  // that was observed to the coarsest.
+  std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
+  std::vector<Mean> crowded_;   // (K, T)  of jobs with neighbours, until one is seen alone
+  std::vector<double> loss_;    // (T, K, K)  time lost, weighed as in burden()
+  std::vector<Mean> of_model_;  // (rows, types of the cluster)
+  // (C)  What a class's work is measured in: GPUs of a type, kNone if the cluster does not have it.
+  std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;
+  std::vector<char> reference_seen_;  // (C)  a job of the class ran
+  std::vector<char> stale_;           // (K)  bases to fill
+  std::vector<Run> runs_;             // by slot
+  // (M)  running jobs of a modelled kind on a node: kind, slot, GPUs there
+  struct Holder {
+    int32_t kind, slot, gpus;
+  };
+  std::vector<std::vector<Holder>> holders_;
+};
+
+}  // namespace yard

@@ -1,0 +1,42 @@
+// Parts of the rule set `tiresias`: its placement, and its schedulers apart from the FIFO engine.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/rulesets/gang_placer.h"
+#include "env/sim/rulesets/slot_sim.h"
+
+namespace yard {
+
+// "yarn": a job that fits a node goes to the first node with room. A larger one takes idle nodes of
+// one switch in node order, and one more node there for the remainder.
+class YarnPlacer final : public GangPlacer {
+ public:
+  // Throws InputError unless all nodes have the same number of GPUs.
+  explicit YarnPlacer(const SpecColumns& spec);
+
+  int32_t place(const int32_t* free, int32_t gpus, Piece* out) const override;
+
+ private:
+  int32_t span(const std::vector<int32_t>& nodes, const int32_t* free, int32_t gpus,
+               Piece* out) const;
+
+  int32_t node_gpus_;
+  std::vector<std::vector<int32_t>> switches_;  // nodes by rack, racks by their first node
+};
+
+enum class SortedBy { kGpus, kRemaining, kRemainingGpus };
+
+// `yarn` null: GPUs are counted, not placed.
+Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
+                      const YarnPlacer* yarn);
+
+struct DlasMode {
+  bool gpu_time = false;  // attained service is time x GPUs
+  double starvation = 0;  // a job that waited this many times its run is promoted; 0: never
+};
+
+Outcome replay_dlas(SlotSim& stage, const DlasMode& mode, const SimModel& fixed);
+
+}  // namespace yard

@@ -1,0 +1,134 @@
+// sjf, shortest and shortest-gpu of Tiresias' simulator. All live jobs are in one list, sorted
+// stably at every event (ties keep their order, the newest last). Then the whole cluster is given
+// out again in this order, and jobs that do not fit are skipped.
+
+#include <algorithm>
+
+#include "env/sim/rulesets/service_list.h"
+#include "env/sim/rulesets/tiresias.h"
+
+namespace yard {
+namespace {
+
+class Sorted {
+ public:
+  Sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
+      : spec_(spec), sim_(stage), yarn_(yarn), order_(order) {}
+
+  void run() {
+    while (!sim_.done()) {
+      const int64_t now_s = std::min(end_s_, sim_.arrival_s());
+      if (now_s == kNever) sim_.stuck();
+      const int64_t passed_s = list_.empty() ? 0 : now_s - sim_.now_s();
+      sim_.begin_event(now_s);
+      advance_jobs(passed_s);
+      while (sim_.arrival_s() == now_s) add(sim_.arrive());
+      yarn_ == nullptr ? count() : place_anew();
+      sim_.end_event();
+    }
+  }
+
+ private:
+  struct Entry {
+    int64_t key;
+    int64_t left_s;
+    int32_t slot;
+    int32_t gpus;
+    bool runs;
+  };
+
+  int64_t key_of(int64_t left_s, int32_t gpus) const {
+    return order_ == SortedBy::kGpus        ? gpus
+           : order_ == SortedBy::kRemaining ? left_s
+                                            : left_s * gpus;
+  }
+
+  // Time passes for running jobs.
+  void advance_jobs(int64_t passed_s) {
+    list_.update([&](Entry& entry) {
+      if (!entry.runs) return true;
+      entry.left_s -= passed_s;
+      entry.key = key_of(entry.left_s, entry.gpus);
+      if (entry.left_s == 0) sim_.finish(entry.slot);
+      return entry.left_s > 0;
+    });
+  }
+
+  void add(int32_t slot) {
+    const int64_t left_s = sim_.run_s(slot);
+    const int32_t gpus = sim_.state().gpus[slot];
+    list_.add({key_of(left_s, gpus), left_s, slot, gpus, false});
+  }
+
+  // Computes the new allocation by counting, and applies only the difference.
+  void count() {
+    end_s_ = kNever;
+    starts_.clear();
+    const auto gets = [&](Entry& entry) {
+      end_s_ = std::min(end_s_, sim_.now_s() + entry.left_s);
+      if (!entry.runs) starts_.push_back(entry.slot);
+      entry.runs = true;
+    };
+    const auto loses = [&](Entry& entry) {
+      sim_.preempt(entry.slot);
+      entry.runs = false;
+    };
+    list_.give_out(spec_.total_gpus, sim_.state().head->held, gets, loses);
+    for (const int32_t slot : starts_) sim_.start_anywhere(slot);
+  }
+
+  // The same with yarn, which may move jobs: they get what it gives them in an empty cluster.
+  void place_anew() {
+    free_.assign(spec_.node_gpus, spec_.node_gpus + spec_.num_nodes);
+    found_.resize(static_cast<size_t>(spec_.num_nodes));
+    end_s_ = kNever;
+    starts_.clear();
+    moves_.clear();
+    for (Entry& entry : list_) {
+      const int32_t n = yarn_->place(free_.data(), entry.gpus, found_.data());
+      if (n == 0) {
+        if (entry.runs) sim_.preempt(entry.slot);
+        entry.runs = false;
+        continue;
+      }
+      for (int32_t i = 0; i < n; ++i) free_[static_cast<size_t>(found_[i].node)] -= found_[i].gpus;
+      end_s_ = std::min(end_s_, sim_.now_s() + entry.left_s);
+      const auto slot = static_cast<size_t>(entry.slot);
+      if (places_.size() <= slot) places_.resize(slot + 1);
+      const bool same = std::equal(places_[slot].begin(), places_[slot].end(), found_.begin(),
+                                   found_.begin() + n);
+      if (entry.runs && same) continue;
+      places_[slot].assign(found_.begin(), found_.begin() + n);
+      (entry.runs ? moves_ : starts_).push_back(entry.slot);
+      entry.runs = true;
+    }
+    const auto pieces = [this](int32_t slot) -> const std::vector<Piece>& {
+      return places_[static_cast<size_t>(slot)];
+    };
+    const auto num = [&](int32_t slot) { return static_cast<int32_t>(pieces(slot).size()); };
+    for (const int32_t slot : moves_) sim_.leave(slot);
+    for (const int32_t slot : moves_) sim_.settle_in(slot, pieces(slot).data(), num(slot));
+    for (const int32_t slot : starts_) sim_.start(slot, pieces(slot).data(), num(slot));
+  }
+
+  const SpecColumns& spec_;
+  SlotSim& sim_;
+  const YarnPlacer* yarn_;
+  SortedBy order_;
+  ServiceList<Entry> list_;
+  int64_t end_s_ = kNever;  // the next end of a running job
+  std::vector<int32_t> starts_, moves_;
+  std::vector<int32_t> free_;  // (M)
+  std::vector<Piece> found_;
+  std::vector<std::vector<Piece>> places_;  // by slot, under yarn: where it runs
+};
+
+}  // namespace
+
+Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
+                      const YarnPlacer* yarn) {
+  Sorted(stage, order, spec, yarn).run();
+  return stage.take_outcome();
+}
+
+}  // namespace yard

@@ -1,0 +1,71 @@
+// A job's all-reduce settings: its algorithm, and its priority on congested links. A scheduler may
+// choose them when it starts the job. States have the columns for it only if some job of the world
+// has the choice; otherwise each job uses its own algorithm, all at equal priority.
+#pragma once
+
+#include "env/sim/speed/contention.h"
+#include "env/sim/speed/speed.h"
+#include "env/sim/state/state.h"
+
+namespace yard {
+
+struct Exchange {
+  Pattern all_reduce = Pattern::kNone;  // ring, tree, hierarchical; kNone: the job's own
+  uint8_t priority = 0;                 // on links, below kLinkPriorities; higher goes first
+  friend bool operator==(const Exchange&, const Exchange&) = default;
+};
+
+// Returns whether the scheduler may choose the exchange of any job of the world.
+YARD_HD inline bool has_exchange_choice(const SimModel& f) { return f.speed.kind_by != nullptr; }
+
+// Returns whether the scheduler may choose this job's exchange: an all-reduce of known size.
+YARD_HD inline bool can_choose_exchange(const SimModel& f, const SimState& s, int32_t slot) {
+  return has_exchange_choice(f) && may_choose_all_reduce(f.speed, f.jobs.speed_class[s.job[slot]]);
+}
+
+// Returns whether the job may run with `e`. The default is always legal.
+YARD_HD inline bool legal_exchange(const SimModel& f, const SimState& s, int32_t slot,
+                                   const Exchange& e) {
+  if (e.all_reduce == Pattern::kNone && e.priority == 0) return true;
+  return can_choose_exchange(f, s, slot) && e.all_reduce <= Pattern::kHierarchical &&
+         e.priority < kLinkPriorities;
+}
+
+// Returns the exchange of a job which holds GPUs; undefined for others.
+YARD_HD inline Exchange exchange_of(const SimModel& f, const SimState& s, int32_t slot) {
+  if (!has_exchange_choice(f)) return {};
+  return {s.all_reduce[slot], s.link_priority[slot]};
+}
+
+YARD_HD inline void set_exchange(const SimModel& f, SimState& s, int32_t slot, const Exchange& e) {
+  if (!has_exchange_choice(f)) return;
+  s.all_reduce[slot] = e.all_reduce;
+  s.link_priority[slot] = e.priority;
+}
+
+// Returns the number of links. Order: uplinks of nodes, of racks, of pods.
+YARD_HD inline int32_t num_links(const SpecColumns& spec) {
+  return spec.num_nodes + spec.num_racks + spec.num_pods;
+}
+
+// Returns the factor, at least 1, by which a link's load lengthens an exchange at that priority.
+// load(priority) returns the link's load at a priority in bytes/s.
+template <class Load>
+YARD_HD double exchange_slowdown_at(int32_t priority, int64_t capacity_bytes_per_s,
+                                    const Load& load) {
+  int64_t higher = 0;
+  for (int32_t p = priority + 1; p < kLinkPriorities; ++p) higher += load(p);
+  return exchange_slowdown(load(priority), capacity_left(higher, capacity_bytes_per_s));
+}
+
+// Returns exchange_slowdown_at() for a running job on a link, by the state's loads.
+YARD_HD inline double exchange_slowdown_of(const SimModel& f, const SimState& s, int32_t slot,
+                                           int32_t link, int64_t capacity_bytes_per_s) {
+  if (!has_exchange_choice(f)) return exchange_slowdown(s.link_load[link], capacity_bytes_per_s);
+  const int32_t links = num_links(f.spec);
+  return exchange_slowdown_at(s.link_priority[slot], capacity_bytes_per_s, [&](int32_t priority) {
+    return s.priority_load[priority * links + link];
+  });
+}
+
+}  // namespace yard

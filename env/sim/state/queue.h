@@ -1,0 +1,113 @@
+// The lists of a state: slots, the queue (in order of entry, as a whole and by size class), jobs
+// that hold GPUs, and the two lists that advance() reads. All operations are O(1).
+#pragma once
+
+#include "env/sim/state/state.h"
+
+namespace yard {
+
+YARD_HD inline void mark_dirty(SimState& s, int32_t slot) {
+  if (s.is_dirty[slot]) return;
+  s.is_dirty[slot] = 1;
+  s.dirty[s.head->num_dirty++] = slot;
+}
+
+YARD_HD inline void mark_changed(SimState& s, int32_t slot) {
+  if (s.is_changed[slot]) return;
+  s.is_changed[slot] = 1;
+  s.changed[s.head->num_changed++] = slot;
+}
+
+// Links `slot` into both lists, between the neighbours in its prev and next columns.
+YARD_HD inline void queue_link(SimState& s, int32_t slot) {
+  const int32_t k = s.size_class[slot];
+  const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
+  const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
+  (qp == kNone ? s.head->queue_head : s.queue_next[qp]) = slot;
+  (qn == kNone ? s.head->queue_tail : s.queue_prev[qn]) = slot;
+  (cp == kNone ? s.class_head[k] : s.class_next[cp]) = slot;
+  (cn == kNone ? s.class_tail[k] : s.class_prev[cn]) = slot;
+  ++s.class_count[k];
+  ++s.head->waiting;
+  s.head->waiting_gpus += s.gpus[slot];
+}
+
+// Keeps the slot's own links, so that an undo in reverse order can link it again.
+YARD_HD inline void queue_remove(SimState& s, int32_t slot) {
+  const int32_t k = s.size_class[slot];
+  const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
+  const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
+  (qp == kNone ? s.head->queue_head : s.queue_next[qp]) = qn;
+  (qn == kNone ? s.head->queue_tail : s.queue_prev[qn]) = qp;
+  (cp == kNone ? s.class_head[k] : s.class_next[cp]) = cn;
+  (cn == kNone ? s.class_tail[k] : s.class_prev[cn]) = cp;
+  --s.class_count[k];
+  --s.head->waiting;
+  s.head->waiting_gpus -= s.gpus[slot];
+}
+
+YARD_HD inline void queue_append(SimState& s, int32_t slot) {
+  s.queue_prev[slot] = s.head->queue_tail;
+  s.queue_next[slot] = kNone;
+  s.class_prev[slot] = s.class_tail[s.size_class[slot]];
+  s.class_next[slot] = kNone;
+  s.queue_rank[slot] = (*s.next_rank)++;
+  queue_link(s, slot);
+}
+
+YARD_HD inline void held_add(SimState& s, int32_t slot) {
+  s.held_pos[slot] = s.head->held;
+  s.held_list[s.head->held++] = slot;
+}
+
+YARD_HD inline void held_remove(SimState& s, int32_t slot) {
+  const int32_t hole = s.held_pos[slot];
+  const int32_t last = s.held_list[--s.head->held];
+  s.held_list[hole] = last;
+  s.held_pos[last] = hole;
+}
+
+// Returns an unused slot. Requires: there is one.
+YARD_HD inline int32_t take_slot(const SimModel& f, SimState& s) {
+  int32_t slot = s.head->free_slot;
+  if (slot != kNone) {
+    s.head->free_slot = s.queue_next[slot];
+  } else {
+    slot = s.head->high_water++;
+    s.generation[slot] = 0;
+    s.is_changed[slot] = 0;
+    s.is_dirty[slot] = 0;
+    if (f.rated) s.is_stale[slot] = 0;
+  }
+  return slot;
+}
+
+YARD_HD inline void free_slot(SimState& s, int32_t slot) {
+  ++s.generation[slot];
+  s.phase[slot] = Phase::kFree;
+  s.queue_next[slot] = s.head->free_slot;
+  s.head->free_slot = slot;
+}
+
+YARD_HD inline int32_t take_part(SimState& s, int32_t node, uint64_t mask, int32_t next,
+                                 int32_t group = 0, int32_t tasks = 0) {
+  int32_t part = s.head->free_part;
+  if (part != kNone) {
+    s.head->free_part = s.part_next[part];
+  } else {
+    part = s.head->part_high_water++;
+  }
+  s.part_node[part] = node;
+  s.part_mask[part] = mask;
+  s.part_next[part] = next;
+  s.part_group[part] = group;
+  s.part_tasks[part] = tasks;
+  return part;
+}
+
+YARD_HD inline void free_part(SimState& s, int32_t part) {
+  s.part_next[part] = s.head->free_part;
+  s.head->free_part = part;
+}
+
+}  // namespace yard

@@ -1,0 +1,366 @@
+// The present state of a cluster: live jobs and GPUs, in one flat block without pointers. All of it
+// can be observed on a live cluster; the truth is in `Truth`, coming events are in `EventQueue`.
+// `SimState` points into a block; copying a state copies what is alive. Slots of finished jobs
+// are reused and carry a generation.
+// Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "env/sim/speed/contention.h"
+#include "env/sim/state/columns.h"
+
+namespace yard {
+
+// kBlocked: submitted, but jobs that it depends on have not ended.
+enum class Phase : uint8_t { kFree, kWaiting, kStarting, kRunning, kStopping, kDone, kBlocked };
+
+// Handle of a live job; stale once its slot was freed.
+struct JobRef {
+  int32_t slot = kNone;
+  uint32_t generation = 0;
+  friend bool operator==(const JobRef&, const JobRef&) = default;
+};
+
+// A requested part of a placement. A plain job's piece is a number of GPUs. A piece of a job with a
+// shape is a number of one role group's tasks, and their GPUs follow.
+struct Piece {
+  int32_t node = kNone;
+  int32_t gpus = 0;   // whole ones
+  int32_t group = 0;  // of the shape
+  int32_t tasks = 0;
+  uint64_t mask = 0;  // GPUs of the node, one for a single task's share; 0: any
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+// Microseconds times jobs or GPUs: a century of a large cluster exceeds 64 bits.
+__extension__ typedef __int128 WideUs;
+
+struct Head {
+  int64_t now_us;
+  int64_t timer_us;            // next decision that the policy asked for, kNever
+  int64_t ready_horizon_us;    // nothing is being vacated at or after this time
+  int64_t waiting_gpus;        // asked for by waiting jobs
+  WideUs job_time_us;          // integral of jobs in the system
+  WideUs held_time_us;         // integral of GPUs held by starting and running jobs
+  WideUs down_time_us;         // integral of GPUs that are down
+  WideUs lost_time_us;         // GPU time of work that failures undid
+  int32_t slots;               // S
+  int32_t first_job, end_job;  // the part of the workload that is played
+  int32_t arrived;             // jobs [first_job, arrived) have been submitted
+  int32_t finished;
+  int32_t live;  // blocked + waiting + starting + running + stopping
+  int32_t blocked;
+  int32_t waiting;
+  int32_t held;        // starting + running
+  int32_t free_gpus;   // not owned; some may still be vacated
+  int32_t high_water;  // slots [high_water, S) were never used
+  int32_t free_slot;   // head of the list of freed slots, kNone
+  int32_t free_part;   // head of the list of freed parts, kNone
+  int32_t part_high_water;
+  int32_t queue_head, queue_tail;
+  int32_t blocked_head;  // list of blocked slots, by queue_next
+  int32_t next_fault;    // kNone: not looked up yet
+  int32_t down_gpus;     // neither owned nor free
+  int32_t num_changed;   // slots in `changed`
+  int32_t num_dirty;     // slots in `dirty`
+  int32_t num_stale;     // slots in `stale`
+  double moved_bytes;    // between nodes
+  int32_t preemptions;
+  int32_t starts;
+  int32_t failures;  // of jobs
+};
+
+struct StateSizes {
+  int32_t slots = 0, nodes = 0, gpus = 0, classes = 0, max_node_gpus = 0;
+  int32_t parts = 0;           // parts that can be held at once
+  int32_t resource_nodes = 0;  // nodes, if any job asks for CPUs or memory, else 0
+  int32_t rated_slots = 0;     // slots and links, if rates depend on neighbours, else 0
+  int32_t links = 0;           // uplinks of nodes, racks and pods
+  int32_t choosing_slots = 0;  // slots and links, if the scheduler may choose all-reduces, else 0
+  int32_t choosing_links = 0;
+  int32_t tenants = 0;
+  int32_t parent_words = 0;  // bits for jobs that others depend on
+  int32_t fault_slots = 0;   // slots, nodes and GPUs, if any may go down, else 0
+  int32_t fault_nodes = 0;
+  int32_t fault_gpus = 0;
+  int32_t shared_gpus = 0;    // GPUs, if any job asks for a share, else 0
+  int32_t conflict_gpus = 0;  // GPUs, if some kinds of jobs conflict, else 0
+  YARD_HD int32_t words() const { return (nodes + 63) / 64; }
+  YARD_HD int32_t summary_words() const { return (words() + 63) / 64; }
+};
+
+enum class Extent : uint8_t { kAll, kSlots, kParts };  // how much of a column is alive
+
+// What every event reads and writes of a job, in two cache lines; as columns it would be thirty.
+// Written by arrive(), start(), preempt(), advance().
+struct alignas(64) SlotRecord {
+  uint32_t generation;
+  Phase phase;
+  uint8_t is_changed;  // in `changed`
+  uint8_t is_dirty;    // in `dirty`
+  uint8_t pinned;      // 1: may not be preempted; set by live clusters only
+  int32_t job;         // index into the job table
+  int32_t gpus;
+  int32_t size_class;
+  int32_t tenant;                  // kNone: none of the cluster's
+  int32_t shape;                   // kNone for plain jobs
+  int32_t first_part;              // the job's GPUs, kNone
+  int32_t queue_prev, queue_next;  // the queue; queue_next: also the list of freed slots
+  int32_t class_prev, class_next;  // the same by size class
+  int32_t held_pos;                // in `held_list`
+  uint8_t ended;                   // 1: by a policy, before its work was done
+  double rate;                     // work per time while running
+
+  int64_t since_us;     // start of the phase; running: or last change of rate
+  double done_us;       // work done up to since_us, on the reference type
+  int64_t attained_us;  // time run up to since_us
+  int64_t until_us;     // starting, stopping: when that phase ends
+  int64_t saved_us;     // when its last save is complete
+  int64_t submit_us;
+  int64_t first_start_us;  // kNone before the first start
+  int32_t preempted;       // times preempted so far
+  int32_t started;         // times started so far
+};
+static_assert(sizeof(SlotRecord) == 128);
+
+// What a job holds on one node; the parts of a job are chained.
+struct PartRecord {
+  uint64_t mask;  // one bit if the part is a share
+  int32_t node;
+  int32_t next;
+  int32_t group;  // of the job's shape, 0 for plain jobs
+  int32_t tasks;  // 0 for plain jobs
+};
+
+// One field of all records, accessed like a column.
+template <class Record, class T>
+class RecordField {
+ public:
+  RecordField() = default;
+  YARD_HD RecordField(Record* records, T Record::*field) : first_(&(records->*field)) {}
+  YARD_HD T& operator[](int64_t i) const {
+    return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(first_) +
+                                 i * static_cast<int64_t>(sizeof(Record)));
+  }
+
+ private:
+  T* first_ = nullptr;
+};
+template <class T>
+using SlotField = RecordField<SlotRecord, T>;
+template <class T>
+using PartField = RecordField<PartRecord, T>;
+
+struct SimState {
+  Head* head = nullptr;
+
+  // slots
+  SlotRecord* slot_records = nullptr;  // (S)
+  SlotField<uint32_t> generation;
+  SlotField<Phase> phase;
+  SlotField<uint8_t> is_changed, is_dirty, pinned, ended;
+  SlotField<int32_t> job, gpus, size_class, tenant, shape, first_part, queue_prev, queue_next,
+      class_prev, class_next, held_pos, preempted, started;
+  SlotField<double> rate, done_us;
+  SlotField<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
+  int32_t* user = nullptr;          // (S)  kNone if the trace names no user
+  int32_t* failed = nullptr;        // (S or 0)  times that a failure stopped it
+  int64_t* run_start_us = nullptr;  // (S or 0)  when it last began to run
+  double* kept_us = nullptr;        // (S or 0)  work that a failure would not undo
+  double* isolated_rate = nullptr;  // (S or 0)  isolated rate
+  int64_t* traffic = nullptr;       // (S or 0)  bytes per second on each link, while it runs
+  int32_t* span_nodes = nullptr;    // (S or 0)  nodes with its GPUs
+  uint8_t* tier = nullptr;          // (S or 0)  Tier that its GPUs span
+  // What the scheduler chose as it started the job (exchange.h), if any job has that choice.
+  Pattern* all_reduce = nullptr;     // (S or 0)
+  uint8_t* link_priority = nullptr;  // (S or 0)
+
+  // lists of slots: the queue in order of entry, the same by size class, those that hold GPUs
+  int64_t* queue_rank = nullptr;   // (S)  rises with every entry into the queue
+  int32_t* class_head = nullptr;   // (K)
+  int32_t* class_tail = nullptr;   // (K)
+  int32_t* class_count = nullptr;  // (K)
+  int32_t* held_list = nullptr;    // (S)
+  int32_t* changed = nullptr;      // (S)  slots whose phase the last advance() changed
+  int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to recompute
+  int32_t* stale = nullptr;        // (S or 0)  running slots whose rate has to be recomputed
+  uint8_t* is_stale = nullptr;     // (S or 0)
+
+  // parts
+  PartRecord* part_records = nullptr;  // (P)
+  PartField<uint64_t> part_mask;
+  PartField<int32_t> part_node, part_next, part_group, part_tasks;
+
+  // nodes
+  uint64_t* free_mask = nullptr;     // (M)  GPUs without an owner
+  int32_t* free_count = nullptr;     // (M)
+  uint64_t* free_bits = nullptr;     // (C, W)  nodes by their number of free GPUs
+  uint64_t* free_summary = nullptr;  // (C, summary)  words of free_bits that are not zero
+  int64_t* gpu_ready_us = nullptr;   // (G)  when a stopping job will have left the GPU
+  int32_t* tenant_gpus = nullptr;    // (tenants)  GPUs that they hold
+  int64_t* link_load = nullptr;      // (links or 0)  bytes per second; nodes, then racks, then pods
+  int64_t* priority_load = nullptr;  // (kLinkPriorities, links or 0)  the same by priority
+  uint64_t* down_mask = nullptr;     // (M or 0)  GPUs not to be allocated: failed or drained
+  uint64_t* idle_down_mask = nullptr;     // (M or 0)  those of them that no job holds any more
+  int64_t* down_until_us = nullptr;       // (G or 0)
+  int64_t* node_down_until_us = nullptr;  // (M or 0)  until then, the node takes no task at all
+  uint64_t* ended_bits = nullptr;         // jobs that others depend on and that have ended
+  int64_t* free_cpu_milli = nullptr;      // (M or 0)
+  int64_t* free_mem_mib = nullptr;        // (M or 0)
+  uint64_t* shared_mask = nullptr;        // (M or 0)  GPUs with a share taken; not free
+  int32_t* share_milli = nullptr;         // (G or 0)  what is left of such GPUs
+  int32_t* share_mem_mib = nullptr;       // (G or 0)
+  uint64_t* share_kinds = nullptr;        // (G or 0)  kinds of jobs with a share of it, as bits
+  // What stopping jobs still vacate on a GPU before gpu_ready_us and on a node before
+  // node_ready_us; undefined later.
+  int64_t* leaving_milli = nullptr;      // (G or 0)
+  int64_t* leaving_mem_mib = nullptr;    // (G or 0)
+  uint64_t* leaving_kinds = nullptr;     // (G or 0)  as share_kinds
+  int64_t* node_ready_us = nullptr;      // (M or 0)
+  int64_t* leaving_cpu_milli = nullptr;  // (M or 0)
+  int64_t* leaving_ram_mib = nullptr;    // (M or 0)
+
+  int64_t* next_rank = nullptr;  // (1)
+};
+
+// The only list of columns: layout, copy and tests use it. Calls f(column, length, extent).
+template <class S, class F>
+YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
+  const int32_t counts = z.max_node_gpus + 1;
+  f(s.head, 1, Extent::kAll);
+  f(s.next_rank, 1, Extent::kAll);
+  f(s.slot_records, z.slots, Extent::kSlots);
+  f(s.user, z.slots, Extent::kSlots);
+  f(s.failed, z.fault_slots, Extent::kSlots);
+  f(s.run_start_us, z.fault_slots, Extent::kSlots);
+  f(s.kept_us, z.fault_slots, Extent::kSlots);
+  f(s.isolated_rate, z.rated_slots, Extent::kSlots);
+  f(s.traffic, z.rated_slots, Extent::kSlots);
+  f(s.span_nodes, z.rated_slots, Extent::kSlots);
+  f(s.tier, z.rated_slots, Extent::kSlots);
+  f(s.all_reduce, z.choosing_slots, Extent::kSlots);
+  f(s.link_priority, z.choosing_slots, Extent::kSlots);
+  f(s.queue_rank, z.slots, Extent::kSlots);
+  f(s.class_head, z.classes, Extent::kAll);
+  f(s.class_tail, z.classes, Extent::kAll);
+  f(s.class_count, z.classes, Extent::kAll);
+  f(s.held_list, z.slots, Extent::kSlots);
+  f(s.changed, z.slots, Extent::kSlots);
+  f(s.dirty, z.slots, Extent::kSlots);
+  f(s.stale, z.rated_slots, Extent::kSlots);
+  f(s.is_stale, z.rated_slots, Extent::kSlots);
+  f(s.part_records, z.parts, Extent::kParts);
+  f(s.free_mask, z.nodes, Extent::kAll);
+  f(s.free_count, z.nodes, Extent::kAll);
+  f(s.free_bits, counts * z.words(), Extent::kAll);
+  f(s.free_summary, counts * z.summary_words(), Extent::kAll);
+  f(s.gpu_ready_us, z.gpus, Extent::kAll);
+  f(s.tenant_gpus, z.tenants, Extent::kAll);
+  f(s.link_load, z.links, Extent::kAll);
+  f(s.priority_load, kLinkPriorities * z.choosing_links, Extent::kAll);
+  f(s.down_mask, z.fault_nodes, Extent::kAll);
+  f(s.idle_down_mask, z.fault_nodes, Extent::kAll);
+  f(s.down_until_us, z.fault_gpus, Extent::kAll);
+  f(s.node_down_until_us, z.fault_nodes, Extent::kAll);
+  f(s.ended_bits, z.parent_words, Extent::kAll);
+  f(s.free_cpu_milli, z.resource_nodes, Extent::kAll);
+  f(s.free_mem_mib, z.resource_nodes, Extent::kAll);
+  f(s.shared_mask, z.shared_gpus > 0 ? z.nodes : 0, Extent::kAll);
+  f(s.share_milli, z.shared_gpus, Extent::kAll);
+  f(s.share_mem_mib, z.shared_gpus, Extent::kAll);
+  f(s.share_kinds, z.conflict_gpus, Extent::kAll);
+  f(s.leaving_milli, z.shared_gpus, Extent::kAll);
+  f(s.leaving_mem_mib, z.shared_gpus, Extent::kAll);
+  f(s.leaving_kinds, z.conflict_gpus, Extent::kAll);
+  f(s.node_ready_us, z.resource_nodes, Extent::kAll);
+  f(s.leaving_cpu_milli, z.resource_nodes, Extent::kAll);
+  f(s.leaving_ram_mib, z.resource_nodes, Extent::kAll);
+}
+
+constexpr size_t kColumnAlign = 64;
+
+YARD_HD inline size_t state_bytes(const StateSizes& z) {
+  SimState s;
+  size_t at = 0;
+  for_each_column(s, z, [&at](auto* column, int64_t length, Extent) {
+    at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+    at += static_cast<size_t>(length) * sizeof(*column);
+  });
+  return (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+}
+
+// Points the fields at the records.
+YARD_HD inline void bind_fields(SimState& s) {
+  SlotRecord* slots = s.slot_records;
+  s.generation = {slots, &SlotRecord::generation};
+  s.phase = {slots, &SlotRecord::phase};
+  s.is_changed = {slots, &SlotRecord::is_changed};
+  s.is_dirty = {slots, &SlotRecord::is_dirty};
+  s.pinned = {slots, &SlotRecord::pinned};
+  s.job = {slots, &SlotRecord::job};
+  s.gpus = {slots, &SlotRecord::gpus};
+  s.size_class = {slots, &SlotRecord::size_class};
+  s.tenant = {slots, &SlotRecord::tenant};
+  s.shape = {slots, &SlotRecord::shape};
+  s.first_part = {slots, &SlotRecord::first_part};
+  s.queue_prev = {slots, &SlotRecord::queue_prev};
+  s.queue_next = {slots, &SlotRecord::queue_next};
+  s.class_prev = {slots, &SlotRecord::class_prev};
+  s.class_next = {slots, &SlotRecord::class_next};
+  s.held_pos = {slots, &SlotRecord::held_pos};
+  s.ended = {slots, &SlotRecord::ended};
+  s.rate = {slots, &SlotRecord::rate};
+  s.since_us = {slots, &SlotRecord::since_us};
+  s.done_us = {slots, &SlotRecord::done_us};
+  s.attained_us = {slots, &SlotRecord::attained_us};
+  s.until_us = {slots, &SlotRecord::until_us};
+  s.saved_us = {slots, &SlotRecord::saved_us};
+  s.submit_us = {slots, &SlotRecord::submit_us};
+  s.first_start_us = {slots, &SlotRecord::first_start_us};
+  s.preempted = {slots, &SlotRecord::preempted};
+  s.started = {slots, &SlotRecord::started};
+  PartRecord* parts = s.part_records;
+  s.part_mask = {parts, &PartRecord::mask};
+  s.part_node = {parts, &PartRecord::node};
+  s.part_next = {parts, &PartRecord::next};
+  s.part_group = {parts, &PartRecord::group};
+  s.part_tasks = {parts, &PartRecord::tasks};
+}
+
+// Requires: `block` holds state_bytes(z) bytes, aligned to kColumnAlign.
+YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
+  SimState s;
+  size_t at = 0;
+  for_each_column(s, z, [&at, block](auto*& column, int64_t length, Extent) {
+    at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+    column = reinterpret_cast<std::remove_reference_t<decltype(column)>>(block + at);
+    at += static_cast<size_t>(length) * sizeof(*column);
+  });
+  bind_fields(s);
+  return s;
+}
+
+// Copies what is alive. Requires: both blocks have sizes `z`.
+YARD_HD inline void copy_state(const StateSizes& z, const SimState& from, SimState& to) {
+  const int64_t slots = from.head->high_water;
+  const int64_t parts = from.head->part_high_water;
+  // Walks both column lists in step: `source` collects the addresses, then each column is copied.
+  const void* source[128];
+  int num = 0;
+  SimState src = from;
+  for_each_column(src, z, [&](auto* column, int64_t, Extent) { source[num++] = column; });
+  num = 0;
+  for_each_column(to, z, [&](auto* column, int64_t length, Extent extent) {
+    const auto* column_from =
+        static_cast<const std::remove_pointer_t<std::remove_reference_t<decltype(column)>>*>(
+            source[num++]);
+    const int64_t used = extent == Extent::kParts ? parts : slots;
+    const int64_t alive = extent == Extent::kAll || used > length ? length : used;
+    for (int64_t i = 0; i < alive; ++i) column[i] = column_from[i];
+  });
+}
+
+}  // namespace yard

@@ -1,0 +1,45 @@
+// A trace as worlds play it: the requested jobs, and their run times in a separate column, which
+// only `Truth` gives out.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "env/sim/state/tables.h"
+#include "env/sim/state/truth.h"
+#include "env/trace/core/job.h"
+
+namespace yard {
+
+// Turns faults in any order into those of a Truth: sorted by time, with repairs and ends of
+// reclaims added. Requires: no repairs among them, and each ends after it begins.
+std::vector<Fault> expand_faults(std::vector<Fault> faults);
+
+class Workload {
+ public:
+  Workload(const Trace& trace, const ClusterSpec& spec, PairConflicts conflicts = {});
+
+  const JobTable& jobs() const { return jobs_; }
+  Truth truth() const {
+    return {work_us_.data(), faults_.data(), static_cast<int32_t>(faults_.size())};
+  }
+  // (N) classes of the speed table that worlds use.
+  void set_speed_classes(std::vector<int32_t> classes) {
+    jobs_.set_speed_classes(std::move(classes));
+  }
+  // Sets the coming faults, in any order. Worlds then need SimModel::faults.
+  void set_faults(std::vector<Fault> faults) { faults_ = expand_faults(std::move(faults)); }
+  bool has_faults() const { return !faults_.empty(); }
+  int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
+  // Whether job `j` counts. The others keep the cluster busy.
+  bool scored(int32_t j) const { return scored_[static_cast<size_t>(j)] != 0; }
+
+ private:
+  JobTable jobs_;
+  std::vector<int64_t> work_us_;
+  std::vector<uint8_t> scored_;
+  std::vector<Fault> faults_;  // by time
+};
+
+}  // namespace yard

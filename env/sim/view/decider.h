@@ -1,0 +1,17 @@
+// Interface between simulation engines and schedulers: an engine calls decide() for each decision.
+#pragma once
+
+#include "env/sim/view/plan.h"
+#include "env/sim/view/view.h"
+
+namespace yard {
+
+// A policy with its memory, or a test.
+class Decider {
+ public:
+  virtual ~Decider() = default;
+  virtual Level level() const = 0;  // level of information of the views passed to decide()
+  virtual void decide(const View& view, Draft& draft) = 0;  // Adds its changes to `draft`.
+};
+
+}  // namespace yard

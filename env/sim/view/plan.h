@@ -1,0 +1,109 @@
+// A plan is a list of edits to the present allocation. A draft is a plan under construction: its
+// edits act on the state at once, so that a policy sees their effect, and a journal can undo them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "env/sim/rules/holding.h"
+#include "env/sim/state/exchange.h"
+#include "env/sim/state/state.h"
+#include "env/sim/view/view.h"
+
+namespace yard {
+
+enum class Verb : uint8_t { kStart, kPreempt, kEnd };
+
+struct Edit {
+  Verb verb;
+  JobRef job;
+  int32_t first_piece = 0;  // into Plan::pieces
+  int32_t num_pieces = 0;
+  Exchange exchange = {};  // of a start
+  friend bool operator==(const Edit&, const Edit&) = default;
+};
+
+struct Plan {
+  std::vector<Edit> edits;
+  std::vector<Piece> pieces;
+  int64_t wake_us = kNever;  // latest time of the next decision
+
+  void clear();
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+// Returns why the plan cannot be executed, or "" if it can. Every job must be live and in the right
+// phase, with one end or at most one preemption and one start. The final allocation must fit every
+// node.
+std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan& plan);
+
+// Executes a plan in two phases, first preemptions and ends, then starts, so that two jobs may swap
+// nodes. Requires: why_illegal() is "".
+void execute(const SimModel& fixed, SimState& state, const Plan& plan);
+
+class Draft {
+ public:
+  // Requires: both outlive the draft.
+  Draft(const SimModel& fixed, SimState& state)
+      : fixed_(&fixed), state_(&state), begun_(static_cast<size_t>(state.head->slots), 0) {}
+
+  // Clears the draft for another decision and keeps its memory.
+  void reset();
+
+  // Return false and change nothing if the rules forbid the edit. A preemption or end of a job that
+  // this draft starts is forbidden, too: undo_to() reverts the start.
+  bool start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange = {});
+  bool preempt(int32_t slot);
+  bool end(int32_t slot);  // before its work is done, if View::may_end()
+  void wake_at(int64_t at_us);
+
+  // Applies the edits again with preemptions and ends before starts, as execute() does. A start
+  // then waits for all jobs that leave its node, even if they were preempted after it was drafted.
+  void put_stops_first();
+
+  // A position in the journal for undo_to().
+  size_t mark() const { return journal_.size(); }
+  void undo_to(size_t mark);
+
+  const Plan& plan() const { return plan_; }
+  // Room for one placement: spec.num_nodes pieces for each role group.
+  Piece* scratch();
+
+ private:
+  struct Undo;
+  void record_pieces(int32_t slot);
+  void undo_start(const Undo& u);
+  void stop_job(Verb verb, int32_t slot);
+  void undo_stop(Verb verb, const Undo& u);
+
+  // What an edit overwrote.
+  struct Undo {
+    int32_t slot;
+    Phase phase;
+    int32_t queue_prev, queue_next, class_prev, class_next;
+    int64_t queue_rank, next_rank, first_start_us, since_us, until_us, saved_us;
+    int64_t attained_us;
+    int64_t ready_horizon_us;
+    double done_us, rate, kept_us, moved_bytes;
+    int64_t run_start_us;
+    size_t first_part, num_parts;  // into parts_: what a stopped job held
+    size_t num_pieces;             // length of plan_.pieces before the edit
+    Exchange exchange;
+  };
+  struct HeldPart {
+    int32_t node;
+    uint64_t mask;
+    int32_t group, tasks;
+    Leaving leaving;  // before the edit
+  };
+
+  const SimModel* fixed_;
+  SimState* state_;
+  Plan plan_;
+  std::vector<Undo> journal_;
+  std::vector<HeldPart> parts_;
+  std::vector<Piece> scratch_;
+  std::vector<char> begun_;  // (S)  slots that this draft starts
+};
+
+}  // namespace yard

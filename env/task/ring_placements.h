@@ -1,0 +1,119 @@
+// Candidate placements of a waiting job, which differ in neighbours and links, and the ways to
+// exchange gradients there. Unlike env/sim/placement/options.h it ignores GPU types, preemption and
+// moves.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "env/scheduling/exchange_terms.h"
+#include "env/sim/placement/placement_rules.h"
+
+namespace yard {
+
+struct RingPlacement {
+  // Bit mask of the rules below that lead to this placement.
+  enum Rule : uint8_t { kTight = 1, kEven = 2, kQuiet = 4, kClear = 8 };
+  static constexpr int kRules = 4;
+  uint8_t rules = 0;
+  std::vector<Piece> pieces = {};
+};
+
+// Returns the placements of a waiting job, `tight` first. Empty if there is none at present.
+//   tight   on the fewest nodes with free GPUs for it, best-fit
+//   even    one GPU at a time on the node with the most left
+//   quiet   on equally few nodes, those with the fewest GPUs in use
+//   clear   on the nodes with the least traffic on their uplinks, taking all free GPUs there
+inline std::vector<RingPlacement> ring_placements(const View& view,
+                                                  const ThroughputModel& throughput_model,
+                                                  int32_t slot) {
+  const SpecColumns& spec = view.spec();
+  std::vector<RingPlacement> out;
+  std::vector<Piece> tight(static_cast<size_t>(spec.num_nodes) *
+                           static_cast<size_t>(std::max(1, view.max_groups())));
+  tight.resize(static_cast<size_t>(place(view, PlacementRule::kBestFit, slot, tight.data())));
+  if (tight.empty()) return out;
+  out.push_back({RingPlacement::kTight, tight});
+  if (view.shaped(slot)) return out;
+  const std::span<const int32_t> nodes =
+      throughput_model.nodes_of(throughput_model.node_type(tight[0].node));
+  const int32_t gpus = view.gpus(slot);
+  const auto fill_in_order = [&](RingPlacement::Rule rule, const auto& key) {
+    std::vector<int32_t> order(nodes.begin(), nodes.end());
+    std::ranges::stable_sort(order, {}, key);
+    RingPlacement found{rule, {}};
+    int32_t left = gpus;
+    for (const int32_t node : order) {
+      const int32_t n = std::min(left, view.node_free(node));
+      if (n > 0) found.pieces.push_back({node, n});
+      left -= n;
+    }
+    if (left == 0) out.push_back(std::move(found));
+  };
+  const auto used = [&](int32_t node) { return spec.node_gpus[node] - view.node_free(node); };
+
+  RingPlacement even{RingPlacement::kEven, {}};
+  std::vector<int32_t> got(static_cast<size_t>(spec.num_nodes), 0);
+  int32_t placed = 0;
+  for (; placed < gpus; ++placed) {
+    const auto left = [&](int32_t node) {
+      return view.node_free(node) - got[static_cast<size_t>(node)];
+    };
+    const auto emptiest = std::ranges::max_element(nodes, {}, left);
+    if (emptiest == nodes.end() || left(*emptiest) == 0) break;
+    ++got[static_cast<size_t>(*emptiest)];
+  }
+  for (const int32_t node : nodes) {
+    if (got[static_cast<size_t>(node)] > 0) {
+      even.pieces.push_back({node, got[static_cast<size_t>(node)]});
+    }
+  }
+  if (placed == gpus) out.push_back(std::move(even));
+  // On a single node if one can hold the job, else on those that give most.
+  fill_in_order(RingPlacement::kQuiet, [&](int32_t node) {
+    const int32_t given = std::min(gpus, view.node_free(node));
+    return std::pair(-given, used(node));
+  });
+  fill_in_order(RingPlacement::kClear, [&](int32_t node) {
+    return std::pair(view.link_bytes_per_s(node), -int64_t{view.node_free(node)});
+  });
+
+  // Merges equal placements.
+  std::vector<RingPlacement> distinct;
+  for (RingPlacement& one : out) {
+    std::ranges::sort(one.pieces, {}, &Piece::node);
+    const auto same = std::ranges::find_if(
+        distinct, [&](const RingPlacement& other) { return other.pieces == one.pieces; });
+    if (same == distinct.end()) {
+      distinct.push_back(std::move(one));
+    } else {
+      same->rules |= one.rules;
+    }
+  }
+  return distinct;
+}
+
+// Returns the ways to exchange on `pieces`, the job's own at no priority first: the all-reduces
+// whose speeds differ there, each with every priority if the job spans links.
+inline std::vector<Exchange> exchange_options(const ThroughputModel& throughput_model, int32_t slot,
+                                              std::span<const Piece> pieces) {
+  std::vector<Pattern> patterns;
+  std::vector<double> speeds;
+  for (const Pattern by :
+       {Pattern::kNone, Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
+    const double speed = throughput_model.isolated_throughput(slot, pieces, by).speed;
+    if (std::ranges::count(speeds, speed) > 0) continue;
+    speeds.push_back(speed);
+    patterns.push_back(by);
+  }
+  std::vector<Exchange> out;
+  const int priorities = pieces.size() > 1 ? kLinkPriorities : 1;
+  for (const Pattern by : patterns) {
+    for (int p = 0; p < priorities; ++p) out.push_back({by, static_cast<uint8_t>(p)});
+  }
+  return out;
+}
+
+}  // namespace yard

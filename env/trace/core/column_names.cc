@@ -1,0 +1,179 @@
+#include "env/trace/core/column_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "env/base/core/error.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/split_line.h"
+
+namespace yard {
+namespace {
+
+constexpr std::string_view kSeparators = ",;\t|";
+
+// Names that sites use for the four required columns, by plain_name(); the likeliest first.
+struct Synonyms {
+  std::string_view name;
+  std::vector<std::string_view> others;
+  std::vector<std::string_view> parts;  // parts of longer names
+};
+const std::vector<Synonyms>& synonyms() {
+  static const std::vector<Synonyms> kAll = {
+      {"job_id",
+       {"jobid", "id", "job", "jobidraw", "jobname", "jobnumber", "taskid", "uuid", "name"},
+       {"jobid", "jobname"}},
+      {"submit_s",
+       {"submit", "submittime", "submittedtime", "submissiontime", "submitted", "submission",
+        "arrivaltime", "arrival", "arrivals", "arrives", "createtime", "creationtime", "created",
+        "createdat", "queuedat", "queuetime", "timestamp", "time"},
+       {"submi", "arriv", "creat"}},
+      {"run_s",
+       {"run", "runtime", "runtimes", "duration", "durations", "elapsed", "elapsedraw",
+        "elapsedtime", "servicetime", "servicesec", "executiontime", "jobduration", "walltime",
+        "length"},
+       {"runtime", "durat", "elaps", "servic", "execut"}},
+      {"gpus",
+       {"gpu", "numgpus", "numgpu", "gpunum", "gpucount", "ngpus", "ngpu", "gpusrequested",
+        "requestedgpus", "reqgpus", "allocgpus", "gpurequest", "plangpu", "numreplicas"},
+       {"gpu"}}};
+  return kAll;
+}
+
+}  // namespace
+
+char separator_of(std::string_view line) {
+  std::array<size_t, kSeparators.size()> count{};
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    const size_t which = kSeparators.find(c);
+    if (!quoted && which != kSeparators.npos) ++count[which];
+  }
+  return kSeparators[static_cast<size_t>(std::ranges::max_element(count) - count.begin())];
+}
+
+std::vector<std::string_view> column_names(std::string_view line, char separator) {
+  std::vector<std::string_view> names;
+  split_line(line, separator, names);
+  for (std::string_view& name : names) {
+    name = trim(name);
+    if (name.size() > 1 && name.front() == '"' && name.back() == '"') {
+      name = trim(name.substr(1, name.size() - 2));
+    }
+  }
+  return names;
+}
+
+bool is_index_name(std::string_view name) { return name.empty() || name.starts_with("Unnamed: "); }
+
+bool is_missing(std::string_view cell) {
+  constexpr std::array<std::string_view, 10> kMissing = {"nan", "none", "null", "<na>", "na",
+                                                         "n/a", "nat",  "#n/a", "-nan", "\\n"};
+  cell = trim(cell);
+  if (cell.empty()) return true;
+  if (cell.size() > 4) return false;
+  std::string low(cell);
+  for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::ranges::count(kMissing, low) > 0;
+}
+
+Renames parse_renames(std::string_view text, std::string_view where) {
+  Renames out;
+  for (const std::string_view part : split(text, ',')) {
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string name(trim(part.substr(0, equals)));
+    const std::string column(trim(part.substr(std::min(equals + 1, part.size()))));
+    if (name.empty() || column.empty()) {
+      throw InputError(std::string(where), "NAME=COLUMN,NAME=COLUMN, as job_id=JobName",
+                       "'" + std::string(part) + "'");
+    }
+    const auto same = [&](const auto& one) { return one.first == name; };
+    if (std::ranges::any_of(out, same)) {
+      throw InputError(std::string(where), "each name once", "'" + name + "' twice");
+    }
+    out.emplace_back(name, column);
+  }
+  return out;
+}
+
+void rename_columns(const Renames& renames, const std::string& where,
+                    std::vector<std::string>& columns) {
+  const std::vector<std::string> before = columns;
+  std::vector<size_t> found;
+  for (const auto& [name, column] : renames) {
+    auto at = std::ranges::find(before, column);
+    if (at == before.end()) {
+      at = std::ranges::find_if(before, [wanted = plain_name(column)](const std::string& one) {
+        return plain_name(one) == wanted;
+      });
+    }
+    if (at == before.end()) {
+      throw InputError(where,
+                       "a column '" + column + "', as --columns " + name + "=" + column + " says",
+                       "'" + join(before, ",") + "'" + did_you_mean(column, before));
+    }
+    found.push_back(static_cast<size_t>(at - before.begin()));
+  }
+  for (std::string& column : columns) {
+    const auto takes = [&](const auto& one) { return one.first == column; };
+    if (std::ranges::any_of(renames, takes)) column.clear();
+  }
+  for (size_t i = 0; i < found.size(); ++i) columns[found[i]] = renames[i].first;
+}
+
+std::optional<std::string> nearest_column(std::string_view name,
+                                          const std::vector<std::string>& columns) {
+  std::vector<std::string> plain;
+  for (const std::string& column : columns) plain.push_back(plain_name(column));
+  const auto take = [&](auto&& fits) -> std::optional<std::string> {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (!plain[i].empty() && fits(plain[i])) return columns[i];
+    }
+    return std::nullopt;
+  };
+  const std::string own = plain_name(name);
+  if (const auto same = take([&](const std::string& one) { return one == own; })) return same;
+  const auto known = std::ranges::find(synonyms(), name, &Synonyms::name);
+  if (known != synonyms().end()) {
+    for (const std::string_view other : known->others) {
+      if (const auto same = take([&](const std::string& one) { return one == other; })) return same;
+    }
+    for (const std::string_view part : known->parts) {
+      const auto has = [&](const std::string& one) { return one.find(part) != one.npos; };
+      if (const auto longer = take(has)) return longer;
+    }
+  }
+  if (const auto slip = nearest_name(name, columns)) return slip;
+  if (known == synonyms().end()) return std::nullopt;
+  for (const std::string_view other : known->others) {
+    if (other.size() < 5) continue;
+    if (const auto slip = take([&](const std::string& one) { return is_slip(one, other); })) {
+      return slip;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string column_advice(const std::vector<std::string>& missing,
+                          const std::vector<std::string>& columns, const std::string& what) {
+  std::vector<std::string> left = columns, guesses, option;
+  const std::string any = what == "key" ? "KEY" : "COLUMN";
+  bool all = true;
+  for (const std::string& name : missing) {
+    const auto guess = nearest_column(name, left);
+    all = all && guess.has_value();
+    option.push_back(name + "=" + guess.value_or(any));
+    if (!guess) continue;
+    guesses.push_back("`" + *guess + "`");
+    std::erase(left, *guess);
+  }
+  const std::string how = "--columns " + join(option, ",");
+  if (guesses.empty()) return "say which " + what + " it is with " + how;
+  return "did you mean the " + what + (guesses.size() > 1 ? "s " : " ") + join(guesses) + "? " +
+         how + (all ? "" : " (" + any + ": one of the file's)");
+}
+
+}  // namespace yard

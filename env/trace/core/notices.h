@@ -1,0 +1,23 @@
+// Formats rows left out of a trace and notices of its reader as lines for users.
+#pragma once
+
+#include <string>
+
+#include "env/trace/core/job.h"
+
+namespace yard {
+
+// Returns "left out: 3 x never started, the first at jobs.csv:7" for an entry of Trace::skipped.
+inline std::string left_out_text(const Skipped& what) {
+  return "left out: " + std::to_string(what.count) + " x " + what.reason + ", the first at " +
+         what.first;
+}
+
+// Returns the line for an entry of Trace::notices. A count of 0 marks a notice about the whole
+// file, with its name instead of a row: unused columns, how times were interpreted.
+inline std::string note_text(const Skipped& notice) {
+  if (notice.count == 0) return notice.first + ": " + notice.reason;
+  return notice_text(notice);
+}
+
+}  // namespace yard

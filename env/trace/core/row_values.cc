@@ -1,0 +1,222 @@
+// Reads the fields of a row as times, numbers or texts, or reports why a field is none.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "env/base/text/text.h"
+#include "env/trace/core/max_time.h"
+#include "env/trace/core/rows.h"
+#include "env/trace/core/timestamps.h"
+
+namespace yard {
+namespace {
+
+constexpr int64_t kUsPerS = 1'000'000;
+constexpr int32_t kMaxGpus = 1 << 20;
+
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// Parses a whole number, also as tables of floating-point numbers have it: "8.0".
+std::optional<int64_t> whole_of(std::string_view text) {
+  if (const std::optional<int64_t> plain = parse_int(text)) return plain;
+  const std::optional<double> real = parse_double(text);
+  if (!real || std::abs(*real) >= 0x1p53 || *real != std::trunc(*real)) return std::nullopt;
+  return static_cast<int64_t>(*real);
+}
+
+}  // namespace
+
+std::string Rows::trimmed(int column) const {
+  return column < 0 ? std::string() : std::string(trim(fields_[column]));
+}
+
+bool Rows::said(int column) const { return column >= 0 && !trim(fields_[column]).empty(); }
+
+bool Rows::quoted(int column) const {
+  const char* const at = fields_[column].data();
+  return at >= unquoted_.data() && at < unquoted_.data() + unquoted_.size();
+}
+
+void Rows::rewrite(int column, std::string text) {
+  rewritten_.push_back(std::move(text));
+  fields_[column] = rewritten_.back();
+}
+
+bool Rows::time(int column, int64_t& out_us, const Unit& unit) {
+  const std::string_view said = fields_[column];
+  const int64_t most = kMaxTimeS * kUsPerS / unit.us;
+  int64_t units = 0;
+  const char* end = said.data() + said.size();
+  const auto [stop, error] = std::from_chars(said.data(), end, units);
+  if (error == std::errc{} && stop == end && units >= 0 && units <= most) {
+    out_us = units * unit.us;
+    return true;
+  }
+  const std::string name(name_of(column)), got(trim(said));
+  const std::optional<int64_t> millionths = parse_seconds_us(got);
+  // A number outside the range of int64 microseconds is still a number.
+  const double rough =
+      millionths ? static_cast<double>(*millionths) / 1e6 : parse_double(got).value_or(0);
+  if (!millionths && rough == 0) {
+    unusable(column, name + " is not a number", name + " in " + unit.name, in_quotes(said));
+  } else if (rough < 0) {
+    unusable(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
+  } else if (rough > static_cast<double>(most)) {
+    unusable(column, name + " is too large",
+             name + " of at most " + std::to_string(most) + " " + unit.symbol, got);
+  } else {
+    const int64_t parts = kUsPerS / unit.us;  // 0 for units above a second
+    out_us = parts == 0 ? *millionths * (unit.us / kUsPerS) : (*millionths + parts / 2) / parts;
+    return true;
+  }
+  return false;
+}
+
+bool Rows::seconds(int column, int64_t& out_us) {
+  return time(column, out_us, {kUsPerS, "seconds", "s"});
+}
+
+bool Rows::milliseconds(int column, int64_t& out_us) {
+  return time(column, out_us, {1000, "milliseconds", "ms"});
+}
+
+bool Rows::minutes(int column, int64_t& out_us) {
+  return time(column, out_us, {60 * kUsPerS, "minutes", "min"});
+}
+
+bool Rows::whole_seconds(int column, int64_t& out_us) {
+  if (!seconds(column, out_us)) return false;
+  out_us -= out_us % kUsPerS;
+  return true;
+}
+
+bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
+  const std::string said(trim(fields_[column]));
+  const std::string name = name_of(column);
+  std::optional<int64_t> us = calendar_us(said, zone);
+  if (!us && !said.empty() && said.find_first_not_of("0123456789") == said.npos) {
+    const std::optional<int64_t> unix_s = parse_int(said);  // `date +%s`
+    if (unix_s && *unix_s <= kMaxTimeS) us = *unix_s * kUsPerS;
+  }
+  if (us && *us >= 0 && *us <= kMaxTimeS * kUsPerS) {
+    out_us = *us;
+    return true;
+  }
+  unusable(column, name + " is not a date",
+           name + " as a date like 2021-03-04T12:30:15, from 1970 on", in_quotes(said));
+  return false;
+}
+
+bool Rows::whole(int column, int64_t& out, int64_t least, int64_t most) {
+  const std::string said(trim(fields_[column]));
+  const std::optional<int64_t> number = whole_of(said);
+  if (number && *number >= least && *number <= most) {
+    out = *number;
+    return true;
+  }
+  const std::string name = name_of(column);
+  unusable(column, name + (number ? " is out of range" : " is not a whole number"),
+           name + " as a whole number, " + std::to_string(least) + " to " + std::to_string(most),
+           in_quotes(said));
+  return false;
+}
+
+bool Rows::whole(int column, int32_t& out, int32_t least, int32_t most) {
+  int64_t wide = 0;
+  if (!whole(column, wide, int64_t{least}, int64_t{most})) return false;
+  out = static_cast<int32_t>(wide);
+  return true;
+}
+
+bool Rows::number(int column, double& out, double least) {
+  const std::string said(trim(fields_[column]));
+  const std::optional<double> number = parse_double(said);
+  if (number && *number >= least) {
+    out = *number;
+    return true;
+  }
+  const std::string name = name_of(column);
+  unusable(column, name + (number ? " is too small" : " is not a number"),
+           name + " as a number of at least " + shortest(least), in_quotes(said));
+  return false;
+}
+
+bool Rows::positive(int column, double& out) {
+  if (!number(column, out)) return false;
+  if (out > 0) return true;
+  const std::string name = name_of(column);
+  unusable(column, name + " is not above 0", name + " above 0",
+           in_quotes(std::string(trim(fields_[column]))));
+  return false;
+}
+
+bool Rows::gpus(int column, int32_t& out, int32_t least) {
+  const std::optional<int64_t> number = whole_of(trim(fields_[column]));
+  if (!number) {
+    unusable(column, "number of GPUs is not a whole number", "a whole number of GPUs",
+             in_quotes(fields_[column]));
+    return false;
+  }
+  if (*number < least || *number > kMaxGpus) {
+    unusable(column,
+             *number > kMaxGpus ? "too many GPUs"
+             : *number == 0     ? "no GPUs"
+                                : "number of GPUs is negative",
+             std::to_string(least) + " to " + std::to_string(kMaxGpus) + " GPUs",
+             std::to_string(*number));
+    return false;
+  }
+  out = static_cast<int32_t>(*number);
+  return true;
+}
+
+bool Rows::text(int column, std::string& out) {
+  const std::string_view said = trim(fields_[column]);
+  if (said.empty()) {
+    const std::string name = name_of(column);
+    unusable(column, name + " is empty", "a " + name, "nothing");
+    return false;
+  }
+  out = said;
+  return true;
+}
+
+bool Rows::due(int column, int64_t due_us, Job& job) {
+  if (due_us < job.submit_us) {
+    const std::string name = name_of(column);
+    unusable(column, name + " lies before the submission", name + " after the submission",
+             trimmed(column));
+    return false;
+  }
+  job.dues = {{.within_us = due_us - job.submit_us}};
+  return true;
+}
+
+bool Rows::in_order(int start, int end, const Job& job) {
+  const int64_t start_us = start < 0 ? job.submit_us : job.logged_start_us;
+  if (start_us < job.submit_us) {
+    unusable(start, "starts before it came", columns_[start] + " after the submission",
+             trimmed(start));
+    return false;
+  }
+  if (end >= 0 && job.logged_end_us < start_us) {
+    unusable(end, "ends before it starts", columns_[end] + " after the start", trimmed(end));
+    return false;
+  }
+  return true;
+}
+
+bool Rows::in_order_or_left_out(const Job& job) {
+  if (job.logged_start_us < job.submit_us) {
+    left_out("starts before its submission");
+    return false;
+  }
+  if (job.logged_end_us < job.logged_start_us) {
+    left_out("ends before it starts");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace yard

@@ -1,0 +1,121 @@
+// Reads traces from files and generators. Each format or generator is one file with a registry
+// entry.
+//
+//   Trace trace = load_trace("jobs.csv.gz", {});  // the format is recognised
+//   Trace synthetic = load_trace("synthetic:habits", {.seed = 7});
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/base/config/settings.h"
+#include "env/trace/core/job.h"
+
+namespace yard {
+
+class Rows;
+struct Layout;
+
+// The beginning of a file, from which its format is recognised.
+struct FileHead {
+  std::string name;                       // as the caller gave it
+  std::string_view text;                  // at most 64 KiB
+  std::vector<std::string_view> columns;  // names in the first line; empty for JSON
+
+  static FileHead of(std::string name, std::string_view text);
+
+  using Names = std::initializer_list<std::string_view>;
+  bool is_json() const;  // begins with '{'
+  // Returns whether all of `wanted` are among the columns, in any order.
+  bool has_columns(Names wanted) const;
+  // Also requires that every column is in `wanted` or `optional`: two formats may share columns.
+  bool has_only_columns(Names wanted, Names optional = {}) const;
+  std::string_view line(int number) const;  // from 1; empty if there is none
+};
+
+// Reads one file format. Its constructor declares settings, which `--set trace.key=value` sets.
+class TraceReader {
+ public:
+  static constexpr const char* kKind = "trace format";
+  struct Info {
+    std::string help;
+    std::vector<Field> (*fields)() = describe<NoConfig>;  // settings
+  };
+
+  virtual ~TraceReader() = default;
+  // Returns whether a file that begins like this has this format. No two formats may return true.
+  virtual bool recognises(const FileHead& head) const = 0;
+  virtual Layout layout() const;  // default: commas, and names in the first line
+  // Adds the job of every row, or counts the row as unusable.
+  virtual void read(Rows& rows) const = 0;
+  // Returns a small file of this format, for documentation and for tests of all readers.
+  virtual std::string example() const = 0;
+};
+
+struct GenerateOptions {
+  uint64_t seed = 1;
+  int jobs = 0;          // 0: the generator's default
+  int cluster_gpus = 0;  // size of the cluster that the load refers to; 0: the generator's default
+};
+
+// Generates a workload without a file. Its constructor takes the settings that it declares.
+class TraceGenerator {
+ public:
+  static constexpr const char* kKind = "synthetic trace";
+  using Info = TraceReader::Info;
+
+  virtual ~TraceGenerator() = default;
+  // Returns jobs sorted by submission. Equal options and settings give equal jobs.
+  virtual std::vector<Job> generate(const GenerateOptions& options) const = 0;
+  // Returns a hash of everything except the options that determines the jobs.
+  virtual std::string parameters_hash() const = 0;
+};
+
+struct LoadOptions {
+  std::string format = {};     // empty: recognise it
+  bool skip_unusable = false;  // count unusable rows instead of rejecting the file
+  uint64_t seed = 1;           // for generators, like the next two
+  int jobs = 0;
+  int cluster_gpus = 0;
+  Settings settings = {};  // of the reader or generator
+};
+
+// Returns the trace in the file `source` (plain or gzip) or of the generator "synthetic:NAME".
+// Throws InputError: no such file, unknown format, no jobs, or the first unusable row and their
+// number.
+Trace load_trace(const std::string& source, const LoadOptions& options);
+
+// Whether `source` is a generator; and a hash of the generator, its settings and the options.
+// Throws InputError: no such generator, or settings that it does not take.
+bool is_synthetic(std::string_view source);
+std::string synthetic_sha256(const std::string& source, const LoadOptions& options);
+
+// Parses the text of a file like load_trace(). `source` names it in messages.
+Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);
+
+// Why a job cannot be used.
+struct Unusable {
+  std::string reason;  // the same for all jobs of a kind
+  std::string expected, got;
+};
+
+// Calls `why` for every job; it may change the job. Throws InputError about the first unusable job
+// in the file and the number of its kind. With `skip_unusable`, removes such jobs and counts them
+// in trace.skipped. Throws InputError if no job is left.
+void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
+                  bool skip_unusable);
+
+// A readable format ("itp") or a generator ("synthetic:habits").
+struct TraceSource {
+  std::string name;
+  std::string help;
+  std::vector<Field> fields;
+};
+std::vector<TraceSource> list_trace_sources();
+
+}  // namespace yard

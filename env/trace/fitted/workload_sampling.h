@@ -1,0 +1,132 @@
+// The steps of sample_workload(), one per file. For these files only.
+#pragma once
+
+#include <vector>
+
+#include "env/base/core/rng.h"
+#include "env/trace/fitted/workload_model.h"
+
+namespace yard {
+
+// Keeps microseconds far from the end of int64.
+constexpr double kMaxSampledS = 1e9;
+
+// Random streams of the seed.
+enum class SampleStream : uint64_t {
+  kOwnerOrder,
+  kBatch,
+  kOwner,
+  kJobs,
+  kStarts,
+  kGaps,
+  kSwings,
+  kLevels
+};
+
+// Random streams of an owner.
+enum class OwnerStream : uint64_t { kNumber, kRun, kLimit, kTenant, kActivity };
+
+inline Rng stream_of(const Rng& seed, SampleStream stream) {
+  return seed.split(static_cast<uint64_t>(stream));
+}
+
+inline Rng stream_of(const Rng& seed, int32_t owner, OwnerStream stream) {
+  return stream_of(seed, SampleStream::kOwner)
+      .split(static_cast<uint64_t>(owner))
+      .split(static_cast<uint64_t>(stream));
+}
+
+struct PlannedBatch {
+  int32_t owner = 0;
+  int32_t gpus = 0;
+  int32_t before = -1;         // previous batch of this owner and size; -1: none
+  int32_t kind = -1;           // index in model.kinds; -1: none
+  int64_t first = 0, end = 0;  // range of jobs
+};
+
+struct BatchPlan {
+  int32_t owners = 0;
+  std::vector<PlannedBatch> batches;  // by start
+};
+
+// Draws an index in proportion to weights.
+class WeightedPick {
+ public:
+  WeightedPick() = default;
+  explicit WeightedPick(const std::vector<double>& weights) {
+    for (const double weight : weights) add(weight);
+  }
+  void add(double weight) { sums_.push_back(weight + (sums_.empty() ? 0 : sums_.back())); }
+  bool any() const { return !sums_.empty() && sums_.back() > 0; }
+  size_t operator()(Rng& rng) const;  // Requires: any()
+
+ private:
+  std::vector<double> sums_;
+};
+
+// Draws the owners of successive batches, numbered from 0.
+class OwnerSampler {
+ public:
+  OwnerSampler(const WorkloadModel& model, const Rng& seed);
+  int32_t next();
+  int32_t number() const { return number_; }
+
+ private:
+  const WorkloadModel& model_;
+  Rng seed_, rng_;
+  WeightedPick memory_, active_;
+  std::vector<int32_t> of_;  // by batch
+  int32_t number_ = 0;
+};
+
+// Maps an even scale from 0 to 1, on which batches begin uniformly, to a time span with its swings.
+// Busy hours take a larger part of the scale.
+class ArrivalTimeMap {
+ public:
+  ArrivalTimeMap(const WorkloadModel& model, double span_s, const Rng& seed);
+  double span_s() const { return span_s_; }
+  double time_s(double even) const;  // from 0 to the span
+  double level(double even) const;   // of the numbers of jobs of batches that begin there
+
+ private:
+  size_t hour(double even) const;
+  double span_s_;
+  std::vector<double> sums_ = {0};  // arrivals expected by the end of each hour
+  std::vector<double> levels_;      // by hour
+};
+
+// Draws batches with their owners, sizes and numbers of jobs until there are `jobs` jobs.
+BatchPlan plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
+                       const ArrivalTimeMap& times, const Rng& seed);
+
+// Draws the run times of a plan, batch by batch. Some jobs repeat an earlier one almost exactly.
+class RunTimeSampler {
+ public:
+  RunTimeSampler(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed);
+
+  // Draws a batch. Returns the part that its jobs share: a normal score times the root of this
+  // part's share of the variance. Requires: all earlier batches were drawn.
+  double draw(size_t batch, Rng& rng);
+
+  double seconds(int64_t job) const;  // in whole steps of the model
+  double score(int64_t job) const { return scores_[static_cast<size_t>(job)]; }
+
+ private:
+  const WorkloadModel& model_;
+  const BatchPlan& plan_;
+  std::vector<double> owner_part_, batch_part_;
+  std::vector<double> log_s_, scores_;  // by job
+};
+
+// Returns the tenth of the jobs, by run time, to which a score belongs.
+size_t length_of(double score);
+
+// Fills everything except the jobs' submission times and ids.
+void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,
+               std::vector<Job>& jobs);
+
+// Fills submit_us. Batches begin within the span; a few jobs may come after it.
+void place_jobs(const WorkloadModel& model, const BatchPlan& plan, const ArrivalTimeMap& times,
+                const Rng& seed, std::vector<Job>& jobs);
+
+}  // namespace yard

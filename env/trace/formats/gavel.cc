@@ -1,0 +1,152 @@
+// Traces of Gavel's simulator and testbed (Narayanan et al., OSDI 2020), in two layouts:
+//   job type, command, steps' argument, needs data, steps, arrival (s), GPUs
+//   job type, command, folder, steps' argument, needs data, steps, GPUs, weight, SLO, arrival (s)
+// A run time is steps over a throughput that is not in the file.
+#include "env/trace/formats/gavel.h"
+
+#include <optional>
+
+#include "env/base/config/registry.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/max_time.h"
+
+namespace yard {
+namespace gavel {
+namespace {
+
+constexpr double kMaxSteps = 1e15;  // doubles hold all whole numbers up to here
+constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
+
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+bool read_number(Rows& rows, int field, const std::string& name, double& out) {
+  const auto value = parse_double(trim(rows.field(field)));
+  if (value) out = *value;
+  if (!value) rows.unusable(name + " is not a number", name, in_quotes(rows.field(field)));
+  return value.has_value();
+}
+
+bool read_steps(Rows& rows, int field, double& out) {
+  if (!read_number(rows, field, "steps", out)) return false;
+  if (out >= 1 && out <= kMaxSteps && out == static_cast<double>(static_cast<int64_t>(out))) {
+    return true;
+  }
+  rows.unusable("steps is no whole number above 0", "a whole number of steps, at least 1",
+                in_quotes(rows.field(field)));
+  return false;
+}
+
+bool read_type(Rows& rows, std::string_view type, Job& job) {
+  constexpr std::string_view kBatch = " (batch size ";
+  const size_t at = type.find(kBatch);
+  job.model = type.substr(0, at);
+  if (at == std::string_view::npos && !type.empty()) return true;
+  if (at != std::string_view::npos && at > 0 && type.ends_with(')')) {
+    const size_t from = at + kBatch.size();
+    const auto size = parse_number<int32_t>(type.substr(from, type.size() - from - 1));
+    job.batch_size = size.value_or(0);
+    if (job.batch_size > 0) return true;
+  }
+  rows.unusable("job type is not readable", "a job type like ResNet-18 (batch size 32)",
+                in_quotes(type));
+  return false;
+}
+
+// An SLO is a multiple of a duration, which only some layouts have. No known trace uses it.
+bool read_slo(Rows& rows, int field) {
+  double slo = -1;
+  if (!read_number(rows, field, "SLO", slo)) return false;
+  if (slo == -1) return true;
+  rows.unusable("an SLO", "-1, no SLO", in_quotes(rows.field(field)));
+  return false;
+}
+
+}  // namespace
+
+Layout layout() {
+  return {
+      .separator = '\t', .head = 0, .names = 0, .variable_fields = true, .columns = {"job_type"}};
+}
+
+bool fits(std::string_view line, const Fields& fields) {
+  const std::vector<std::string_view> parts = split(line, '\t');
+  if (static_cast<int>(parts.size()) != fields.count) return false;
+  const auto argument = static_cast<size_t>(fields.argument);
+  return parts[argument].starts_with('-') &&
+         (parts[argument + 1] == "0" || parts[argument + 1] == "1");
+}
+
+bool read_seconds(Rows& rows, int field, const std::string& name, int64_t& out_us) {
+  const auto us = parse_seconds_us(trim(rows.field(field)));
+  if (us && *us >= 0 && *us <= kMaxTimeUs) {
+    out_us = *us;
+    return true;
+  }
+  rows.unusable(name + " is no time", name + " in seconds, at least 0",
+                in_quotes(rows.field(field)));
+  return false;
+}
+
+bool read_job(Rows& rows, const Fields& fields, Job& job) {
+  job.id = std::to_string(rows.line_number() - 1);
+  job.run_us = Job::kFromProfile;
+  if (!read_type(rows, trim(rows.field(0)), job) ||
+      !read_steps(rows, fields.steps, job.iterations) || !rows.gpus(fields.gpus, job.gpus) ||
+      !read_seconds(rows, fields.submit, "arrival", job.submit_us)) {
+    return false;
+  }
+  if (fields.weight < 0) return true;
+  if (!read_number(rows, fields.weight, "weight", job.weight)) return false;
+  if (!(job.weight >= 0)) {
+    rows.unusable("weight is below 0", "a weight of at least 0",
+                  in_quotes(rows.field(fields.weight)));
+    return false;
+  }
+  return read_slo(rows, fields.weight + 1);
+}
+
+}  // namespace gavel
+
+namespace {
+
+constexpr gavel::Fields kSimulated = {
+    .count = 7, .argument = 2, .steps = 4, .gpus = 6, .submit = 5};
+constexpr gavel::Fields kPhysical = {
+    .count = 10, .argument = 3, .steps = 5, .gpus = 6, .submit = 9, .weight = 7};
+
+class GavelReader final : public TraceReader {
+ public:
+  explicit GavelReader(const Settings& settings) { parse<NoConfig>(settings); }
+
+  bool recognises(const FileHead& head) const override {
+    return gavel::fits(head.line(1), kSimulated) || gavel::fits(head.line(1), kPhysical);
+  }
+
+  Layout layout() const override { return gavel::layout(); }
+
+  void read(Rows& rows) const override {
+    while (rows.next()) {
+      const bool physical = gavel::fits(rows.line(), kPhysical);
+      if (!physical && !gavel::fits(rows.line(), kSimulated)) {
+        rows.unusable("not of Gavel's layout", "7 or 10 fields between tabs, as Gavel has them",
+                      std::to_string(rows.num_fields()) + " fields");
+        continue;
+      }
+      Job job;
+      if (gavel::read_job(rows, physical ? kPhysical : kSimulated, job)) rows.add(std::move(job));
+    }
+  }
+
+  std::string example() const override {
+    return "ResNet-18 (batch size 32)\tpython3 main.py --batch_size 32\timage_classification/"
+           "cifar10\t--num_steps\t1\t414574\t2\t1\t-1.000000\t0\n"
+           "A3C\tpython3 main.py --env PongDeterministic-v4\trl\t--max-steps\t0\t120000\t1\t1\t"
+           "-1.000000\t36.5\n";
+  }
+};
+
+const Registry<TraceReader>::Add<GavelReader> kAdd{
+    "gavel", {.help = "traces of Gavel (OSDI 2020); run times come with --throughputs"}};
+
+}  // namespace
+}  // namespace yard

@@ -1,0 +1,56 @@
+// The CSV of Muri's simulator (Zhao et al., SIGCOMM 2022): job_id, num_gpu, submit_time,
+// iterations, model_name, batch_size, duration, interval, iteration_time, resource_time_0 to _2,
+// priority. Times are in milliseconds. The times that an iteration needs of each resource are not
+// read.
+#include "env/base/config/registry.h"
+#include "env/trace/core/rows.h"
+#include "env/trace/core/trace_reader.h"
+
+namespace yard {
+namespace {
+
+class MuriReader final : public TraceReader {
+ public:
+  explicit MuriReader(const Settings& settings) { parse<NoConfig>(settings); }
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"job_id", "num_gpu", "submit_time", "iterations", "model_name",
+                             "duration", "iteration_time"});
+  }
+
+  void read(Rows& rows) const override {
+    const int id = rows.column("job_id");
+    const int gpus = rows.column("num_gpu");
+    const int submit = rows.column("submit_time");
+    const int iterations = rows.column("iterations");
+    const int model = rows.column("model_name");
+    const int batch = rows.optional_column("batch_size");
+    const int duration = rows.column("duration");
+    const int iteration = rows.column("iteration_time");
+    const int priority = rows.optional_column("priority");
+    while (rows.next()) {
+      Job job;
+      if (rows.text(id, job.id) && rows.gpus(gpus, job.gpus) &&
+          rows.milliseconds(submit, job.submit_us) && rows.positive(iterations, job.iterations) &&
+          rows.text(model, job.model) && rows.milliseconds(duration, job.run_us) &&
+          rows.positive(iteration, job.iteration_ms) &&
+          (batch < 0 || rows.whole(batch, job.batch_size)) &&
+          (priority < 0 || rows.whole(priority, job.priority, INT32_MIN, INT32_MAX))) {
+        rows.add(std::move(job));
+      }
+    }
+  }
+
+  std::string example() const override {
+    return "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
+           "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n"
+           "0,4,0,1000,resnet18,128,921000,30000,921,723,113,73,1\n"
+           "1,1,30000,5000,bert,4,890000,0,178,0.5,160,0,0\n";
+  }
+};
+
+const Registry<TraceReader>::Add<MuriReader> kAdd{
+    "muri", {.help = "CSV of Muri's simulator, models and iterations (Zhao et al., SIGCOMM 2022)"}};
+
+}  // namespace
+}  // namespace yard

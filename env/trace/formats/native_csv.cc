@@ -1,0 +1,430 @@
+// Yardmaster's own CSV: quotes as in RFC 4180, groups as JSON in a cell, lists joined by '|'.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
+#include "env/base/os/interrupt.h"
+#include "env/base/text/csv.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/column_names.h"
+#include "env/trace/core/max_time.h"
+#include "env/trace/core/rows.h"
+#include "env/trace/core/timestamps.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/native.h"
+#include "env/trace/formats/native_json.h"
+
+namespace yard {
+namespace {
+
+// Quotes a text that would be read as missing, or has blanks at its ends: a user may be called
+// None.
+void append_cell(std::string_view cell, std::string& out) {
+  const bool plain = !is_missing(cell) && cell == trim(cell);
+  if (cell.empty() || plain || cell.find_first_of(",\"\r\n") != cell.npos) {
+    return append_csv_cell(cell, out);
+  }
+  out += '"';
+  out += cell;
+  out += '"';
+}
+
+bool is_timestamp(std::string_view name) {
+  return name == "submit_s" || name == "logged_start_s" || name == "logged_end_s";
+}
+
+// Writes each field as the text of a cell; empty if it has its default.
+class CellWriter {
+ public:
+  explicit CellWriter(const std::string& source) : source_(source) {}
+
+  void begin() { used_ = 0; }
+
+  void text(const char*, const std::string& value) { next() = value; }
+  void time(const char*, int64_t us, int64_t absent) {
+    next() = us == absent ? "" : format_seconds(us);
+  }
+  void whole(const char* name, int64_t value, int64_t) {
+    next() = value == 0 && std::string_view(name) != "gpus" ? "" : shortest(value);
+  }
+  void number(const char*, double value, double, double absent) {
+    next() = value == absent ? "" : shortest(value);
+  }
+  void flag(const char*, bool value) { next() = value ? "1" : ""; }
+  void pattern(const char*, Pattern value) {
+    next() = value == Pattern::kNone ? "" : pattern_name(value);
+  }
+  // "a|b" if no text contains '|', else JSON.
+  void texts(const char*, const std::vector<std::string>& value) {
+    const auto plain = [](const std::string& one) {
+      return one.find('|') == one.npos && one == trim(one) && !one.starts_with('[');
+    };
+    next() = value.empty()                       ? ""
+             : std::ranges::all_of(value, plain) ? join(value, "|")
+                                                 : dump_json(value, source_);
+  }
+  void dues(const char*, const std::vector<Due>& value) {
+    std::string& cell = next();
+    cell.clear();
+    for (const Due& due : value) {
+      if (!cell.empty()) cell += '|';
+      cell += format_seconds(due.within_us) + ":" + shortest(due.value);
+    }
+  }
+  void groups(const char*, const std::vector<RoleGroup>& value) {
+    next() = value.empty() ? "" : dump_json(groups_json(value), source_);
+  }
+
+  const std::vector<std::string>& cells() const { return cells_; }
+
+ private:
+  std::string& next() {
+    if (used_ == cells_.size()) cells_.emplace_back();
+    return cells_[used_++];
+  }
+
+  const std::string& source_;
+  std::vector<std::string> cells_;  // reused for all jobs
+  size_t used_ = 0;
+};
+
+// Reads each field from its column. The first error makes the row unusable.
+class CellReader {
+ public:
+  CellReader(Rows& rows, const std::vector<int>& columns, TimestampReader& timestamps)
+      : rows_(rows), columns_(columns), timestamps_(timestamps) {}
+
+  void text(const char* name, std::string& value) {
+    const int column = next();
+    const bool id = std::string_view(name) == "job_id";
+    if (column >= 0 && ok_ && (id || !missing(column) || rows_.quoted(column))) {
+      value = rows_.quoted(column) ? std::string(rows_.field(column)) : rows_.trimmed(column);
+    }
+    if (ok_ && value.empty() && id) ok_ = rows_.text(column, value);
+  }
+  void time(const char* name, int64_t& us, int64_t absent) {
+    const int column = next();
+    us = absent;
+    if (!ok_ || (missing(column) && absent >= -1)) return;
+    fix_decimal_comma(column);
+    const bool timestamp = is_timestamp(name);
+    const bool clock = !timestamp && rows_.field(column).find(':') != std::string_view::npos;
+    if (timestamp && timestamps_.kind() != TimestampReader::Kind::kTraceSeconds) {
+      ok_ = read_timestamp(column, us);
+    } else if (const auto span = clock ? span_us(rows_.field(column)) : std::nullopt) {
+      us = *span;
+    } else {
+      ok_ = rows_.seconds(column, us);
+    }
+  }
+  template <class T>
+  void whole(const char* name, T& value, T least) {
+    const int column = next();
+    const bool needed = std::string_view(name) == "gpus";
+    if (!ok_ || (!needed && missing(column))) return;
+    fix_decimal_comma(column);
+    if (const auto real = parse_double(rows_.trimmed(column));
+        needed && real && *real > 0 && *real != std::trunc(*real)) {
+      return fail(column, {"", "gpus is not a whole number", kWholeGpus, got(column)});
+    }
+    ok_ = rows_.whole(column, value, least);
+  }
+  void number(const char*, double& value, double least, double) {
+    const int column = next();
+    if (!ok_ || missing(column)) return;
+    fix_decimal_comma(column);
+    ok_ = rows_.number(column, value, least);
+  }
+  void flag(const char*, bool& value) {
+    const int column = next();
+    int32_t number = 0;
+    if (ok_ && !missing(column)) {
+      const std::string word = plain_name(rows_.field(column));
+      if (word == "true" || word == "false") rows_.rewrite(column, word == "true" ? "1" : "0");
+      ok_ = rows_.whole(column, number, 0, 1);
+    }
+    value = number == 1;
+  }
+  void pattern(const char*, Pattern& value) {
+    const int column = next();
+    if (!ok_ || missing(column)) return;
+    const auto pattern = parse_pattern(rows_.trimmed(column));
+    if (!pattern) return fail(column, {"", "no such pattern", pattern_names(), got(column)});
+    value = *pattern;
+  }
+  void texts(const char*, std::vector<std::string>& value) {
+    const int column = next();
+    if (!ok_ || (missing(column) && (column < 0 || !rows_.quoted(column)))) return;
+    if (rows_.field(column).starts_with('[')) {
+      return json(column, [&](JsonReader& json_reader, const Json& from) {
+        json_reader.texts(rows_.columns()[column], from, value);
+      });
+    }
+    for (const std::string_view one : split(rows_.field(column), '|'))
+      value.emplace_back(trim(one));
+    if (std::ranges::count(value, "") == 0) return;
+    fail(column, {"", "an empty text", "texts joined by '|'", got(column)});
+  }
+  void dues(const char*, std::vector<Due>& value) {
+    const int column = next();
+    if (!ok_ || missing(column)) return;
+    for (const std::string_view one : split(rows_.field(column), '|')) {
+      const size_t colon = std::min(one.find(':'), one.size());
+      const auto within_us = parse_seconds_us(trim(one.substr(0, colon)));
+      const auto due_value = colon == one.size() ? std::optional<double>(1)
+                                                 : parse_double(trim(one.substr(colon + 1)));
+      if (!within_us || *within_us < 0 || *within_us > kMaxTimeUs || !due_value) {
+        return fail(column, {"", "no deadlines", "SECONDS:VALUE|SECONDS:VALUE", got(column)});
+      }
+      value.push_back({*within_us, *due_value});
+    }
+  }
+  void groups(const char*, std::vector<RoleGroup>& value) {
+    const int column = next();
+    if (!ok_ || missing(column)) return;
+    json(column, [&](JsonReader& json_reader, const Json& from) {
+      json_reader.groups(rows_.columns()[column], from, value);
+    });
+  }
+
+  bool ok() const { return ok_; }
+
+ private:
+  static constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
+
+  int next() { return columns_[used_++]; }
+  bool missing(int column) const { return column < 0 || is_missing(rows_.field(column)); }
+
+  // If semicolons separate fields, a comma is a decimal point: "600,5".
+  void fix_decimal_comma(int column) {
+    const std::string_view cell = rows_.field(column);
+    if (rows_.separator() != ';' || std::ranges::count(cell, ',') != 1) return;
+    std::string point(cell);
+    point[point.find(',')] = '.';
+    rows_.rewrite(column, std::move(point));
+  }
+
+  // Reads dates and times since 1970, if the file's submissions are of that kind.
+  bool read_timestamp(int column, int64_t& us) {
+    const auto since_1970 = timestamps_.read(rows_.field(column));
+    if (since_1970 && *since_1970 >= 0 && *since_1970 <= kMaxTimeUs) {
+      us = *since_1970;
+      return true;
+    }
+    const std::string& name = rows_.columns()[column];
+    if (timestamps_.kind() == TimestampReader::Kind::kUnknown) {
+      rows_.unusable(column, name + " is no time",
+                     name + " in seconds, or as a date like 2024-05-06 10:00:00", got(column));
+      return false;
+    }
+    if (!timestamps_.calendar()) return rows_.seconds(column, us);
+    rows_.unusable(column, name + " is not of the kind of the rows before",
+                   name + " in " + timestamps_.kind_text() + ", as in the rows before",
+                   got(column));
+    return false;
+  }
+  std::string got(int column) const { return "'" + rows_.trimmed(column) + "'"; }
+
+  void fail(int column, const Flaw& flaw) {
+    ok_ = false;
+    const std::string place = flaw.place.empty() ? "" : " at " + flaw.place;
+    rows_.unusable(column, flaw.reason, flaw.expected + place, flaw.got);
+  }
+
+  template <class Take>
+  void json(int column, Take take) {
+    Flaw broken;
+    const std::optional<Json> from = parse_json(rows_.field(column), broken);
+    if (!from) return fail(column, broken);
+    JsonReader json_reader;
+    take(json_reader, *from);
+    if (json_reader.flaw()) fail(column, *json_reader.flaw());
+  }
+
+  Rows& rows_;
+  const std::vector<int>& columns_;
+  TimestampReader& timestamps_;
+  size_t used_ = 0;
+  bool ok_ = true;
+};
+
+struct Config {
+  std::string zone = "UTC0";
+  void fields(FieldList& f) {
+    f("zone", zone, "of dates that name none of their own, as POSIX writes it");
+  }
+};
+
+// Returns the column of each of native_field_names(), or -1: by exact name, else by meaning.
+std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& names) {
+  std::vector<int> columns;
+  for (const std::string& name : names) columns.push_back(rows.optional_column(name));
+  const auto count = static_cast<int>(rows.columns().size());
+  for (int c = 0; c < count; ++c) {
+    const std::string& said = rows.columns()[c];
+    const auto own = std::ranges::find(names, native_field_of(said));
+    if (own == names.end() || *own == said) continue;
+    int& at = columns[static_cast<size_t>(own - names.begin())];
+    if (at < 0) {
+      at = c;
+    } else if (rows.columns()[at] != *own) {
+      throw InputError(rows.where_names(), "one column for " + *own,
+                       "'" + rows.columns()[at] + "' and '" + said + "'");
+    }
+  }
+  return columns;
+}
+
+class NativeCsvReader final : public TraceReader {
+ public:
+  explicit NativeCsvReader(const Settings& settings)
+      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
+
+  bool recognises(const FileHead& head) const override {
+    const auto has = [&](std::string_view name) {
+      return std::ranges::any_of(
+          head.columns, [&](std::string_view one) { return native_field_of(one) == name; });
+    };
+    return has("job_id") && has("submit_s") && has("gpus") &&
+           (has("run_s") || (has("logged_start_s") && has("logged_end_s")));
+  }
+
+  Layout layout() const override { return {.quotes = true}; }
+
+  void read(Rows& rows) const override {
+    check_renames(rows.renames());
+    const std::vector<std::string> names = native_field_names();
+    const std::vector<int> columns = find_columns(rows, names);
+    const auto column_of = [&](const char* name) {
+      return columns[static_cast<size_t>(std::ranges::find(names, name) - names.begin())];
+    };
+    const int start = column_of("logged_start_s"), end = column_of("logged_end_s");
+    const bool derives = column_of("run_s") < 0 && start >= 0 && end >= 0;
+    check_required(rows, names, columns, derives);
+    const int epoch = rows.optional_column(kEpochColumn);
+    note_unused(rows, columns, epoch);
+    TimestampReader timestamps(zone_);
+    if (epoch >= 0) timestamps.set_trace_seconds();
+    while (rows.next()) {
+      Job job;
+      CellReader fields(rows, columns, timestamps);
+      visit_native_fields(job, fields);
+      if (!fields.ok() || (derives && !derive_run(rows, start, end, job))) continue;
+      if (const std::optional<Flaw> flaw = check_native_job(job)) {
+        rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
+        continue;
+      }
+      if (rows.said(epoch)) {
+        int64_t epoch_s = 0;
+        if (!rows.whole(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) continue;
+        rows.set_epoch_unix_s(epoch_s);
+      }
+      note_run_time_mismatch(rows, job);
+      rows.add(std::move(job));
+    }
+    apply_timestamps(timestamps, config_.zone, rows);
+  }
+
+  std::string example() const override {
+    return "job_id,submit_s,run_s,gpus,limit_s,user,name,groups,dues,after\n"
+           "a,0,600.5,1,3600,ada,\"resnet50, \"\"warm\"\"\",,900:1|1800:0.5,\n"
+           "b,30,,8,,,,\"[{\"\"role\"\":\"\"worker\"\",\"\"count\"\":2,\"\"gpus\"\":4}]\",,a\n";
+  }
+
+ private:
+  static void check_required(const Rows& rows, const std::vector<std::string>& names,
+                             const std::vector<int>& columns, bool derives) {
+    std::vector<std::string> missing;
+    for (size_t i = 0; i < kNumRequiredFields; ++i) {
+      if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
+    }
+    if (missing.empty()) return;
+    std::vector<std::string> left;  // columns without another meaning
+    for (size_t c = 0; c < rows.columns().size(); ++c) {
+      if (std::ranges::count(columns, static_cast<int>(c)) == 0) left.push_back(rows.columns()[c]);
+    }
+    const bool run = std::ranges::count(missing, "run_s") > 0;
+    throw InputError(rows.where_names(),
+                     (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
+                         (run ? ", or start_s and end_s" : ""),
+                     "'" + join(rows.columns(), ",") + "'; " + column_advice(missing, left));
+  }
+
+  static void note_unused(Rows& rows, const std::vector<int>& columns, int epoch) {
+    std::vector<std::string> unused;
+    for (size_t c = 0; c < rows.columns().size(); ++c) {
+      const auto at = static_cast<int>(c);
+      if (at == epoch || std::ranges::count(columns, at) > 0) continue;
+      if (!is_index_name(rows.columns()[c])) unused.push_back(rows.columns()[c]);
+    }
+    if (!unused.empty()) rows.note_file(unused_text("columns", unused));
+  }
+
+  // Computes the run time from the logged start and end.
+  static bool derive_run(Rows& rows, int start, int end, Job& job) {
+    if (job.logged_start_us < 0 || job.logged_end_us < 0) {
+      rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
+      return false;
+    }
+    align_clocks(rows, job);
+    if (!rows.in_order(start, end, job)) return false;
+    job.run_us = job.logged_end_us - job.logged_start_us;
+    return true;
+  }
+
+  Config config_;
+  Zone zone_;
+};
+
+const Registry<TraceReader>::Add<NativeCsvReader> kAdd{
+    "yardmaster",
+    {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with its columns",
+     .fields = describe<Config>}};
+
+}  // namespace
+
+std::string to_native_csv(const Trace& trace) {
+  const std::vector<std::string> names = native_field_names();
+  std::vector<bool> needed(names.size(), false);
+  std::fill_n(needed.begin(), kNumRequiredFields, true);
+  CellWriter fields(trace.source);
+  const auto visit = [&](const Job& job) {
+    fields.begin();
+    visit_native_fields(job, fields);
+  };
+  for (const Job& job : trace.jobs) {
+    visit(job);
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (!fields.cells()[i].empty()) needed[i] = true;
+    }
+  }
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (needed[i]) out += (i > 0 ? "," : "") + names[i];
+  }
+  // Large seconds from an unknown zero would be read as dates: the empty column marks them as
+  // seconds.
+  const bool with_epoch = trace.epoch_unix_s || looks_like_dates(trace);
+  if (with_epoch) out += std::string(",") + kEpochColumn;
+  out += '\n';
+  for (const Job& job : trace.jobs) {
+    throw_if_interrupted();
+    visit(job);
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (!needed[i]) continue;
+      if (i > 0) out += ',';
+      append_cell(fields.cells()[i], out);
+    }
+    if (with_epoch) {
+      out += ',';
+      if (&job == &trace.jobs.front() && trace.epoch_unix_s) out += shortest(*trace.epoch_unix_s);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,215 @@
+#include "env/trace/formats/native_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include "env/base/core/error.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/stages.h"
+
+namespace yard {
+namespace {
+
+constexpr int32_t kMaxGpus = 1 << 20;
+
+constexpr std::array<const char*, 6> kPatterns = {
+    "none", "ring", "tree", "hierarchical", "parameter-server", "pipeline"};
+
+std::optional<Flaw> flaw(std::string place, std::string reason, std::string expected,
+                         std::string got) {
+  return Flaw{std::move(place), std::move(reason), std::move(expected), std::move(got)};
+}
+
+// Returns whether groups wait for each other in a cycle, so that none could begin.
+bool has_cycle(const std::vector<RoleGroup>& groups) {
+  std::vector<bool> ended(groups.size(), false);
+  for (size_t round = 0; round < groups.size(); ++round) {
+    for (size_t g = 0; g < groups.size(); ++g) {
+      ended[g] = ended[g] || std::ranges::all_of(groups[g].after,
+                                                 [&](int32_t before) { return ended[before]; });
+    }
+  }
+  return std::ranges::count(ended, false) > 0;
+}
+
+std::optional<Flaw> check_group(const std::vector<RoleGroup>& groups, size_t g) {
+  const RoleGroup& group = groups[g];
+  const std::string place = "groups[" + std::to_string(g) + "]";
+  const auto same = [&](const RoleGroup& other) { return other.role == group.role; };
+  if (std::ranges::count_if(groups, same) > 1) {
+    return flaw(place + ".role", "two groups of one role", "a role for each group alone",
+                "'" + group.role + "'");
+  }
+  const bool rigid = group.min_count == 0 && group.max_count == 0;
+  if (group.count < 1 || (!rigid && (group.min_count < 1 || group.min_count > group.count ||
+                                     group.max_count < group.count))) {
+    return flaw(place + ".count", "tasks out of range", "1 <= min_count <= count <= max_count",
+                std::to_string(group.min_count) + ", " + std::to_string(group.count) + ", " +
+                    std::to_string(group.max_count));
+  }
+  if (group.task.gpu_milli > 0 && group.task.gpus > 0) {
+    return flaw(place + ".gpu_milli", "a share beside whole GPUs", "gpus or gpu_milli", "both");
+  }
+  for (const int32_t before : group.after) {
+    if (before >= 0 && before < static_cast<int32_t>(groups.size())) continue;
+    return flaw(place + ".after", "no such group", "groups by index from 0",
+                std::to_string(before));
+  }
+  return std::nullopt;
+}
+
+std::optional<Flaw> check_groups(const Job& job) {
+  int64_t whole = 0, shares = 0;
+  for (size_t g = 0; g < job.groups.size(); ++g) {
+    if (auto found = check_group(job.groups, g)) return found;
+    const RoleGroup& group = job.groups[g];
+    whole += int64_t{group.count} * group.task.gpus;
+    shares += group.task.gpu_milli > 0 ? group.count : 0;
+  }
+  if (job.groups.empty()) return std::nullopt;
+  if (has_cycle(job.groups)) {
+    return flaw("groups", "groups in a circle", "groups that end before others begin",
+                "groups that wait for each other");
+  }
+  for (size_t g = 0; g < job.groups.size() && !is_staged(job); ++g) {
+    if (job.groups[g].run_us < 0) continue;
+    return flaw("groups[" + std::to_string(g) + "].run_s", "a gang in which one runs by itself",
+                "run_s of groups only where some come after others",
+                format_seconds(job.groups[g].run_us));
+  }
+  // Shares of GPUs may be packed on one GPU, or each have a GPU of its own.
+  if (job.gpus >= whole + (shares > 0) && job.gpus <= whole + shares) return std::nullopt;
+  return flaw("gpus", "GPUs do not add up",
+              std::to_string(whole + (shares > 0)) +
+                  (shares > 1 ? " to " + std::to_string(whole + shares) : "") +
+                  " GPUs, as its groups ask for",
+              std::to_string(job.gpus));
+}
+
+struct Names {
+  void text(const char* name, const std::string&) { out.emplace_back(name); }
+  void time(const char* name, int64_t, int64_t) { out.emplace_back(name); }
+  void whole(const char* name, int64_t, int64_t) { out.emplace_back(name); }
+  void number(const char* name, double, double, double) { out.emplace_back(name); }
+  void flag(const char* name, bool) { out.emplace_back(name); }
+  void pattern(const char* name, Pattern) { out.emplace_back(name); }
+  void texts(const char* name, const std::vector<std::string>&) { out.emplace_back(name); }
+  void dues(const char* name, const std::vector<Due>&) { out.emplace_back(name); }
+  void groups(const char* name, const std::vector<RoleGroup>&) { out.emplace_back(name); }
+
+  std::vector<std::string> out;
+};
+
+}  // namespace
+
+std::vector<std::string> native_field_names() {
+  Names names;
+  const Job job;
+  visit_native_fields(job, names);
+  return names.out;
+}
+
+std::string native_field_of(std::string_view column) {
+  static const std::vector<std::string> kNames = native_field_names();
+  static const std::array<std::pair<const char*, const char*>, 6> kOthers = {
+      {{"start", "logged_start_s"},
+       {"start_s", "logged_start_s"},
+       {"start_time", "logged_start_s"},
+       {"end", "logged_end_s"},
+       {"end_s", "logged_end_s"},
+       {"end_time", "logged_end_s"}}};
+  std::string low(trim(column));
+  for (char& c : low) {
+    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (std::ranges::count(kNames, low) > 0) return low;
+  for (const auto& [other, name] : kOthers) {
+    if (low == other) return name;
+  }
+  return "";
+}
+
+std::string wrapping_key(std::string_view text) {
+  text = trim(text);
+  if (!text.starts_with('{')) return "";
+  text = trim(text.substr(1));
+  const size_t end = text.find('"', 1);
+  if (!text.starts_with('"') || end == text.npos) return "";
+  const std::string_view key = text.substr(1, end - 1);
+  for (const char expected : {':', '[', '{'}) {
+    text = trim(text.substr(expected == ':' ? end + 1 : 1));
+    if (!text.starts_with(expected)) return "";
+  }
+  return native_field_of(key).empty() ? std::string(key) : "";
+}
+
+void check_renames(const Renames& renames) {
+  for (const auto& [name, column] : renames) {
+    if (name == kEpochColumn || !native_field_of(name).empty()) continue;
+    std::vector<std::string> names = native_field_names();
+    throw InputError("--columns " + name + "=" + column,
+                     "NAME=COLUMN, NAME one of: start_s, end_s, " + join(names),
+                     "'" + name + "'" + did_you_mean(name, names));
+  }
+}
+
+std::string unused_text(const char* what, const std::vector<std::string>& names) {
+  std::string advice;
+  for (const std::string& name : names) {
+    const auto meant = nearest_name(name, native_field_names());
+    if (!meant || !advice.empty()) continue;
+    advice = " (did you mean " + *meant + "? --columns " + *meant + "=" + name + ")";
+  }
+  return std::string(what) + " that are not used: " + join(names) + advice;
+}
+
+std::optional<Flaw> check_native_job(const Job& job) {
+  if (job.gpus > kMaxGpus) {
+    return flaw("gpus", "too many GPUs", "at most " + std::to_string(kMaxGpus) + " GPUs",
+                std::to_string(job.gpus));
+  }
+  if (auto found = check_groups(job)) return found;
+  if (job.loss.b1 == 0 && (job.loss.b0 != 0 || job.loss.b2 != 0)) {
+    return flaw("loss_b1", "a loss without bounds", "more than 0 beside loss_b0 and loss_b2",
+                shortest(job.loss.b1));
+  }
+  if (job.target != Job::kNoTarget && is_staged(job)) {
+    return flaw("target", "a target of several stages", "none where groups come after others",
+                shortest(job.target));
+  }
+  if (job.enough != Job::kNoTarget && is_staged(job)) {
+    return flaw("enough", "a measure of several stages", "none where groups come after others",
+                shortest(job.enough));
+  }
+  for (size_t i = 1; i < job.dues.size(); ++i) {
+    const Due &before = job.dues[i - 1], &due = job.dues[i];
+    if (due.within_us > before.within_us && due.value <= before.value) continue;
+    return flaw("dues", "deadlines out of order", "rising times with falling values",
+                format_seconds(due.within_us) + " s for " + shortest(due.value) + " after " +
+                    format_seconds(before.within_us) + " s for " + shortest(before.value));
+  }
+  if (const std::string& mode = job.batch_mode;
+      !mode.empty() && mode != "static" && mode != "accordion" && mode != "gns") {
+    return flaw("batch_mode", "unknown mode", "static, accordion or gns", "'" + mode + "'");
+  }
+  if (std::ranges::count(job.after, job.id) > 0) {
+    return flaw("after", "waits for itself", "ids of other jobs", "'" + job.id + "'");
+  }
+  return std::nullopt;
+}
+
+const char* pattern_name(Pattern pattern) { return kPatterns[static_cast<size_t>(pattern)]; }
+
+std::string pattern_names() { return join({kPatterns.begin(), kPatterns.end()}); }
+
+std::optional<Pattern> parse_pattern(std::string_view text) {
+  const auto it = std::ranges::find(kPatterns, text);
+  if (it == kPatterns.end()) return std::nullopt;
+  return static_cast<Pattern>(it - kPatterns.begin());
+}
+
+}  // namespace yard

@@ -1,0 +1,99 @@
+// Fields of a job in Yardmaster's own CSV and JSONL: one list for names, reading and writing, and
+// the rules that must hold between fields.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/trace/core/column_names.h"
+#include "env/trace/core/job.h"
+
+namespace yard {
+
+// Calls `f` with each field's name and value, the minimum of a number, and the value which means
+// "not given". `J` is Job or const Job. `line` is not a field: it depends on the file. Nor is
+// `scored`, which a window sets.
+template <class J, class F>
+void visit_native_fields(J& job, F& f) {
+  constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
+  constexpr int64_t kAnyWhole = std::numeric_limits<int64_t>::min();
+  f.text("job_id", job.id);
+  f.time("submit_s", job.submit_us, kAnyWhole);
+  f.time("run_s", job.run_us, Job::kFromProfile);
+  f.whole("gpus", job.gpus, 0);
+  f.time("limit_s", job.limit_us, -1);
+  f.text("user", job.user);
+  f.text("name", job.name);
+  f.text("model", job.model);
+  f.whole("batch_size", job.batch_size, 0);
+  f.number("iterations", job.iterations, 0, 0);
+  f.number("iteration_ms", job.iteration_ms, 0, 0);
+  f.text("batch_mode", job.batch_mode);
+  f.groups("groups", job.groups);
+  f.pattern("pattern", job.pattern);
+  f.texts("gpu_types", job.gpu_types);
+  f.number("loss_b0", job.loss.b0, 0, 0);
+  f.number("loss_b1", job.loss.b1, 0, 0);
+  f.number("loss_b2", job.loss.b2, kAnyNumber, 0);
+  f.number("target", job.target, kAnyNumber, Job::kNoTarget);
+  f.number("enough", job.enough, kAnyNumber, Job::kNoTarget);
+  f.time("save_s", job.save_us, -1);
+  f.time("restore_s", job.restore_us, -1);
+  f.text("tenant", job.tenant);
+  f.whole("priority", job.priority, kAnyWhole);
+  f.number("weight", job.weight, 0, 1);
+  f.dues("dues", job.dues);
+  f.texts("after", job.after);
+  f.text("array", job.array);
+  f.time("logged_start_s", job.logged_start_us, -1);
+  f.time("logged_end_s", job.logged_end_us, -1);
+  f.flag("run_unknown", job.run_unknown);
+  f.text("status", job.status);
+}
+
+inline constexpr size_t kNumRequiredFields = 4;  // the first fields, which every file has
+// An additional column, set in the first row only: the Unix time of the trace's zero.
+inline constexpr const char* kEpochColumn = "epoch_unix_s";
+inline constexpr int64_t kMaxEpochS = 100'000'000'000;
+
+// Returns the names of all fields, in order.
+std::vector<std::string> native_field_names();
+
+// Returns the field that a column or key means: its name in any case ("Submit_S", "limit s"), or a
+// name of start and end ("start_s", "end_time"). Empty if it means none.
+std::string native_field_of(std::string_view column);
+
+// Returns the key of one JSON object with all jobs: "jobs" of {"jobs":[{.... Empty for other JSON,
+// and for a job with a list of its own, such as groups.
+std::string wrapping_key(std::string_view text);
+
+// Throws InputError, naming --columns, if a name is not a field's.
+void check_renames(const Renames& renames);
+
+// "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
+std::string unused_text(const char* what, const std::vector<std::string>& names);
+
+// What is expected of a number of GPUs where a fraction is given.
+inline constexpr const char* kWholeGpus =
+    "a whole number of GPUs (a part of one is gpu_milli of a group: gpus 1 and groups "
+    "[{\"count\":1,\"gpu_milli\":500}])";
+
+// Why a value cannot be used, and its place in the job.
+struct Flaw {
+  std::string place, reason, expected, got;
+};
+
+// Returns the first inconsistency in a job, if any: its GPUs and groups, the sizes of a group,
+// deadlines that do not rise.
+std::optional<Flaw> check_native_job(const Job& job);
+
+// Names such as "ring". parse_pattern() returns nothing for other text.
+const char* pattern_name(Pattern pattern);
+std::optional<Pattern> parse_pattern(std::string_view text);
+std::string pattern_names();  // "none, ring, ..."
+
+}  // namespace yard

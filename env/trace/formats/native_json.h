@@ -1,0 +1,67 @@
+// Reads and writes parts of a job as JSON, for JSONL and for cells of the CSV that hold groups.
+#pragma once
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/trace/formats/native_fields.h"
+
+namespace yard {
+
+class Rows;
+
+using Json = nlohmann::ordered_json;
+
+// Parses JSON. On an error, returns nothing and describes it in `flaw`.
+std::optional<Json> parse_json(std::string_view text, Flaw& flaw);
+
+// Returns JSON as text. Throws InputError, naming `where`, if a text is not UTF-8.
+std::string dump_json(const Json& json, const std::string& where);
+
+// Returns the beginning of a value's text for messages, whatever the value is.
+std::string shown(const Json& value);
+std::string shown(const nlohmann::json& value);
+
+// Moves a job's submission to its logged start if that is up to 5 s earlier.
+void align_clocks(Rows& rows, Job& job);
+
+// Adds a notice if a job's run time is not its logged end minus start. The run time counts.
+void note_run_time_mismatch(Rows& rows, const Job& job);
+
+// Returns seconds as a number, or as exact text if a double cannot hold the microseconds.
+Json seconds_json(int64_t us);
+
+// Reads values from JSON. Keeps the first error; later calls do nothing.
+class JsonReader {
+ public:
+  // Each leaves `out` unchanged if `value` is null. text() accepts whole numbers: ids of jobs and
+  // users are often numbers.
+  void text(const std::string& place, const Json& value, std::string& out);
+  void seconds(const std::string& place, const Json& value, int64_t& out_us);
+  void whole(const std::string& place, const Json& value, int64_t least, int64_t most,
+             int64_t& out);
+  void whole(const std::string& place, const Json& value, int32_t least, int32_t& out);
+  void number(const std::string& place, const Json& value, double least, double& out,
+              double most = std::numeric_limits<double>::max());
+  void texts(const std::string& place, const Json& value, std::vector<std::string>& out);
+  void dues(const std::string& place, const Json& value, std::vector<Due>& out);
+  void groups(const std::string& place, const Json& value, std::vector<RoleGroup>& out);
+
+  void fail(std::string place, std::string reason, std::string expected, std::string got);
+  const std::optional<Flaw>& flaw() const { return flaw_; }
+
+ private:
+  bool array(const std::string& place, const Json& value);
+  bool object(const std::string& place, const Json& value);
+
+  std::optional<Flaw> flaw_;
+};
+
+Json dues_json(const std::vector<Due>& dues);
+Json groups_json(const std::vector<RoleGroup>& groups);
+
+}  // namespace yard

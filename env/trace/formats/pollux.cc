@@ -1,0 +1,54 @@
+// Workloads of Pollux' simulator (Qiao et al., OSDI 2021): name, time (s), application,
+// num_replicas, batch_size. Run times depend on the placement and are not in the file.
+#include "env/base/config/registry.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/rows.h"
+#include "env/trace/core/trace_reader.h"
+
+namespace yard {
+namespace {
+
+class PolluxReader final : public TraceReader {
+ public:
+  explicit PolluxReader(const Settings& settings) { parse<NoConfig>(settings); }
+
+  bool recognises(const FileHead& head) const override {
+    return head.has_columns({"name", "time", "application", "num_replicas", "batch_size"});
+  }
+
+  void read(Rows& rows) const override {
+    const int id = rows.column("name");
+    const int submit = rows.column("time");
+    const int model = rows.column("application");
+    const int gpus = rows.column("num_replicas");
+    const int batch = rows.column("batch_size");
+    while (rows.next()) {
+      Job job;
+      job.run_us = Job::kFromProfile;
+      if (!rows.text(id, job.id) || !rows.seconds(submit, job.submit_us) ||
+          !rows.text(model, job.model) || !rows.gpus(gpus, job.gpus)) {
+        continue;
+      }
+      const auto size = parse_number<int32_t>(trim(rows.field(batch)));
+      if (!size || *size < 1) {
+        rows.unusable("batch_size is no whole number above 0", "a batch_size of at least 1",
+                      "'" + std::string(rows.field(batch)) + "'");
+        continue;
+      }
+      job.batch_size = *size;
+      rows.add(std::move(job));
+    }
+  }
+
+  std::string example() const override {
+    return "name,time,application,num_replicas,batch_size\n"
+           "cifar10-0,107,cifar10,6,2048\n"
+           "ncf-1,135,ncf,1,32768\n";
+  }
+};
+
+const Registry<TraceReader>::Add<PolluxReader> kAdd{
+    "pollux", {.help = "workloads of Pollux (OSDI 2021); run times come with --rates"}};
+
+}  // namespace
+}  // namespace yard

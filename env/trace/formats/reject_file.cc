@@ -1,0 +1,329 @@
+#include "env/trace/formats/reject_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/rows.h"
+#include "env/trace/core/split_line.h"
+#include "env/trace/formats/native_fields.h"
+#include "env/trace/formats/sacct/sacct_columns.h"
+#include "env/trace/formats/sacct/sacct_lines.h"
+
+namespace yard {
+namespace {
+
+// Files that are not text, by their first bytes, with a way to convert them to text.
+enum class Conversion {
+  kUnpack,
+  kPandas,
+  kOther
+};  // `by`: a command, the X of pandas.read_X, a sentence
+struct Magic {
+  std::string_view bytes;
+  const char* is;
+  Conversion conversion;
+  const char* by;
+
+  std::string advice() const {
+    const std::string name = by;
+    if (conversion == Conversion::kUnpack) return "unpack it first: " + name + " FILE";
+    if (conversion == Conversion::kOther) return name;
+    return "write it as CSV first: python3 -c \"import pandas; pandas.read_" + name +
+           "('FILE').to_csv('jobs.csv', index=False)\"";
+  }
+};
+using namespace std::string_view_literals;
+constexpr Magic kMagic[] = {
+    {"\xFD\x37zXZ\0"sv, "a file packed with xz", Conversion::kUnpack, "xz -dk"},
+    {"BZh"sv, "a file packed with bzip2", Conversion::kUnpack, "bunzip2 -k"},
+    {"\x28\xB5\x2F\xFD"sv, "a file packed with zstd", Conversion::kUnpack, "zstd -dk"},
+    {"\x04\x22\x4D\x18"sv, "a file packed with lz4", Conversion::kUnpack, "lz4 -dk"},
+    {"\x1F\x8B"sv, "gzip data within gzip data", Conversion::kOther,
+     "unpack it once: gunzip -k FILE"},
+    {"\x1F\x9D"sv, "a file packed with compress", Conversion::kUnpack, "uncompress -k"},
+    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", Conversion::kUnpack, "7z x"},
+    {"Rar!"sv, "a RAR archive", Conversion::kUnpack, "unrar x"},
+    {"PAR1"sv, "a Parquet file", Conversion::kPandas, "parquet"},
+    {"ARROW1"sv, "a Feather or Arrow file", Conversion::kPandas, "feather"},
+    {"ORC"sv, "an ORC file", Conversion::kPandas, "orc"},
+    {"\x89HDF"sv, "an HDF5 file", Conversion::kPandas, "hdf"},
+    {"SQLite format 3"sv, "an SQLite database", Conversion::kOther,
+     "write the table as CSV first: sqlite3 -header -csv FILE 'select * from jobs' > jobs.csv"},
+    {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", Conversion::kOther,
+     "save its sheet as CSV first"},
+    {"%PDF"sv, "a PDF", Conversion::kOther, "take the table that it was made from"},
+    {"\x80\x04\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
+    {"\x80\x05\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
+    {"\x93NUMPY"sv, "a NumPy array", Conversion::kOther,
+     "write it as CSV first, with a line of column names"},
+    {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
+     Conversion::kOther, "fetch the file: git lfs pull"},
+};
+
+[[noreturn]] void refuse(const FileHead& head, const std::string& is, std::string advice) {
+  for (size_t at = advice.find("FILE"); at != advice.npos; at = advice.find("FILE", at)) {
+    advice.replace(at, 4, head.name);
+    at += head.name.size();
+  }
+  throw InputError(head.name, "a trace", is + ": " + advice);
+}
+
+// Returns the beginning of a line, with control characters as '?'.
+std::string shown(std::string_view line) {
+  constexpr size_t kShown = 120;
+  std::string out(line.substr(0, kShown));
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return "'" + out + (line.size() > kShown ? "...'" : "'");
+}
+
+// Zero bytes at every second position mean UTF-16; anywhere else the file is not text.
+void refuse_bytes(const FileHead& head) {
+  const std::string_view text = head.text;
+  const bool marked = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+  size_t zeros = 0, odd = 0;
+  const size_t checked = std::min<size_t>(text.size(), 1000);
+  for (size_t i = 0; i < checked; ++i) {
+    if (text[i] != '\0') continue;
+    ++zeros;
+    odd += i % 2;
+  }
+  if (marked || (zeros * 3 >= checked && checked > 3 && (odd == 0 || odd == zeros))) {
+    refuse(head, "a text in UTF-16",
+           "write it in UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > jobs.csv");
+  }
+  const auto control = std::ranges::count_if(text.substr(0, checked),
+                                             [](char c) { return c > 0 && c < 9 && c != 7; });
+  if (zeros * 10 > checked || static_cast<size_t>(control) * 10 > checked) {
+    refuse(head, "a file of bytes, not of text", "a trace is CSV, JSON lines or another text");
+  }
+}
+
+bool is_number(std::string_view text) { return parse_double(trim(text)).has_value(); }
+
+// Names are words. In a row of values, most fields are numbers, dates or empty.
+bool looks_like_values(const std::vector<std::string_view>& fields) {
+  const auto is_value = [](std::string_view field) {
+    field = trim(field);
+    return field.empty() || std::isdigit(static_cast<unsigned char>(field.front())) != 0 ||
+           is_number(field);
+  };
+  return fields.size() > 1 &&
+         2 * std::ranges::count_if(fields, is_value) >= static_cast<std::ptrdiff_t>(fields.size());
+}
+
+void refuse_json(const FileHead& head) {
+  const std::string_view text = trim(head.text);
+  const auto has = [&](std::string_view key) { return text.find(key) != text.npos; };
+  if (const std::string key = wrapping_key(text); !key.empty() && !has("\"tres\"")) {
+    refuse(head, "one JSON object with all jobs",
+           "write an object a line: jq -c '.[\"" + key + "\"][]' FILE > jobs.jsonl");
+  }
+  if (text.starts_with('{') && has("\"jobs\"") && (has("\"tres\"") || has("\"job_id\""))) {
+    refuse(head, "what sacct --json prints",
+           "print it with sacct --parsable2 (docs/traces.md has the columns)");
+  }
+  if (text.starts_with("{") && (has("\"submit_s\":{") || has("\"submit_s\": {"))) {
+    refuse(head, "JSON by columns",
+           "write a line a job: pandas' to_json(FILE, orient='records', "
+           "lines=True)");
+  }
+  if (text.starts_with('[')) {
+    refuse(head, "one JSON array", "write an object a line: jq -c '.[]' FILE > jobs.jsonl");
+  }
+  const std::string_view line = trim(head.line(1));
+  if (line == "{" || !line.ends_with('}')) {
+    refuse(head, "JSON over several lines", "write an object a line: jq -c . FILE > jobs.jsonl");
+  }
+  // Keys of the first object; approximate, but enough for a guess.
+  std::vector<std::string> keys;
+  for (size_t at = line.find('"'); at != line.npos;) {
+    const size_t end = line.find('"', at + 1);
+    if (end == line.npos) break;
+    const std::string_view behind = trim(line.substr(end + 1));
+    if (behind.starts_with(':')) keys.emplace_back(line.substr(at + 1, end - at - 1));
+    at = line.find('"', end + 1);
+  }
+  std::vector<std::string> missing;
+  for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
+    if (std::ranges::count(keys, name) == 0) missing.emplace_back(name);
+  }
+  throw InputError(head.name + ":1", "keys " + join(missing),
+                   "'" + join(keys, ",") + "'; " + column_advice(missing, keys, "key"));
+}
+
+// Lines before the names, such as a warning in `sacct 2>&1` or a spreadsheet's title: some format
+// recognises the file from one of the next lines on.
+void refuse_late_names(const FileHead& head) {
+  constexpr int kLast = 5;
+  std::string_view rest = head.text;
+  for (int number = 2; number <= kLast; ++number) {
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    if (trim(rest).empty()) return;
+    const FileHead below = FileHead::of(head.name, rest);
+    for (const std::string& name : Registry<TraceReader>::names()) {
+      const auto reader = Registry<TraceReader>::make(name, {});
+      const auto sacct = read_sacct_header(below.line(1));
+      const bool names = below.is_json() || reader->layout().names == 1 || (sacct && sacct->known);
+      if (!names || !reader->recognises(below)) continue;
+      const std::string line = std::to_string(number);
+      throw InputError(head.name + ":1", "a line of column names, or a row",
+                       shown(head.line(1)) + "; what " + name + " begins with stands on line " +
+                           line + ": take the " +
+                           (number == 2 ? "line out" : "lines in front of it out") + " (tail -n +" +
+                           line + " " + head.name + " > jobs.txt)");
+    }
+  }
+}
+
+// A comment, or Excel's "sep=;", before the names.
+void refuse_first_line(const FileHead& head) {
+  const std::string_view line = trim(head.line(1));
+  if (line.empty() || line.starts_with('#') || line.starts_with("//") ||
+      lower_case(line).starts_with("sep=")) {
+    throw InputError(head.name + ":1", "a line of column names, or a row",
+                     shown(line) + ", in front of it: take the line out (tail -n +2)");
+  }
+}
+
+// Numbers separated by blanks are SWF with another number of fields.
+void refuse_blanks(const FileHead& head) {
+  std::vector<std::string_view> first, second;
+  split_line(trim(head.line(1)), ' ', first);
+  split_line(trim(head.line(2)), ' ', second);
+  const std::string_view dashes = trim(head.line(2));
+  if (!dashes.empty() && dashes.find_first_not_of("- ") == dashes.npos) {
+    refuse(head, "a table of fixed width, as sacct and squeue print by default",
+           "print it with sacct --parsable2 (docs/traces.md has the columns)");
+  }
+  if (head.line(1).find_first_of(",;|\t") != std::string_view::npos) return;
+  if (first.size() > 2 && std::ranges::all_of(first, is_number)) {
+    throw InputError(head.name + ":1", "18 fields, as the Standard Workload Format has",
+                     std::to_string(first.size()) + " numbers between blanks");
+  }
+  if (first.size() > 2 && first.size() == second.size()) {
+    refuse(head, "a table whose columns are aligned by blanks",
+           "write it with commas or tabs between the fields");
+  }
+}
+
+void refuse_without_names(const FileHead& head) {
+  const std::string_view line = head.line(1);
+  const char separator = separator_of(line);
+  const auto fields = column_names(line, separator);
+  if (!looks_like_values(fields)) return;
+  if (separator == '|') {
+    refuse(head, "a table without a line of column names",
+           "print it without sacct's --noheader (-n), or put the names in front of it");
+  }
+  refuse(head,
+         "a table without a line of column names, of " + std::to_string(fields.size()) + " fields",
+         "put one in front of it, as job_id,submit_s,run_s,gpus (other columns may have any name)");
+}
+
+// Names of sacct's columns with any separator: "JobID JobName State".
+void refuse_sacct(const FileHead& head) {
+  const auto names = column_names(head.line(1), separator_of(head.line(1)));
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(names,
+                               [&](std::string_view one) { return lower_case(one) == name; });
+  };
+  // Counts names of several words in sacct's spelling: "jobid" and "state" are in many tables.
+  const auto sacct_only = std::ranges::count_if(names, [](std::string_view name) {
+    const bool two_words = std::ranges::any_of(name.substr(std::min<size_t>(1, name.size())),
+                                               [](char c) { return c >= 'A' && c <= 'Z'; });
+    return two_words && sacct_column(name) == name;
+  });
+  const bool bars = head.line(1).find('|') != std::string_view::npos;
+  const bool with_bars = bars && has("elapsed") && has("state");
+  if (sacct_only < 2 && !with_bars) return;
+  if (head.line(1).find('|') == std::string_view::npos) {
+    refuse(head, "sacct's columns without '|' between them",
+           "print them with sacct --parsable2, or name ours with --columns job_id=JobID,...");
+  }
+  throw InputError(head.name + ":1", "a column JobID or JobIDRaw, as sacct --parsable2 prints it",
+                   shown(head.line(1)) + "; add it with --format=JobID,...");
+}
+
+}  // namespace
+
+void reject_unreadable(const FileHead& head) {
+  const std::string_view text = head.text;
+  if (trim(text).empty()) {
+    throw InputError(head.name, "a trace",
+                     text.empty() ? "an empty file" : "an empty file (blanks)");
+  }
+  if (text.starts_with("PK\x03\x04")) {
+    if (text.find("xl/") != text.npos || text.find("[Content_Types].xml") != text.npos) {
+      refuse(head, "an Excel workbook", "save its sheet as CSV first");
+    }
+    refuse(head, "a zip archive", "unpack it first: unzip FILE (gzip is read as it is)");
+  }
+  for (const Magic& magic : kMagic) {
+    if (text.starts_with(magic.bytes)) refuse(head, magic.is, magic.advice());
+  }
+  constexpr size_t kTarAt = 257;
+  if (text.size() > kTarAt + 5 && text.substr(kTarAt, 5) == "ustar") {
+    refuse(head, "a tar archive", "unpack it first: tar -xf FILE");
+  }
+  const std::string begin = lower_case(trim(text).substr(0, 200));
+  if (begin.starts_with("<!doctype html") || begin.starts_with("<html") ||
+      begin.find("<html") != begin.npos) {
+    refuse(head, "a web page (HTML)",
+           "the download gave a page in place of the file; on GitHub take the link \"Raw\"");
+  }
+  if (begin.starts_with("<?xml")) {
+    refuse(head, "XML", "write its rows as CSV first; a trace is CSV, JSON lines or another text");
+  }
+  refuse_bytes(head);
+  if (text.find('\n') == text.npos && text.find('\r') != text.npos &&
+      text.find('\r') + 1 < text.size()) {
+    refuse(head, "lines that end with a carriage return alone",
+           "write them with line feeds: tr '\\r' '\\n' < FILE > jobs.csv");
+  }
+}
+
+void reject_unknown(const FileHead& head) {
+  const std::string_view text = trim(head.text);
+  if (text.starts_with('{') || text.starts_with('[')) refuse_json(head);
+  refuse_late_names(head);
+  refuse_first_line(head);
+  refuse_blanks(head);
+  refuse_sacct(head);
+  refuse_without_names(head);
+  std::vector<std::string> columns(head.columns.begin(), head.columns.end());
+  std::vector<std::string> missing;
+  const auto means = [&](const char* name) {
+    return std::ranges::any_of(columns,
+                               [&](const auto& one) { return native_field_of(one) == name; });
+  };
+  int near = 0;  // number of the four that the table seems to have
+  for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
+    const bool derived =
+        std::string_view(name) == "run_s" && means("logged_start_s") && means("logged_end_s");
+    const bool has = derived || means(name);
+    if (!has) missing.emplace_back(name);
+    near += has || nearest_column(name, columns).has_value();
+  }
+  const std::string got = shown(head.line(1));
+  if (near < 2 || missing.empty()) {
+    throw InputError(
+        head.name + ":1", "the columns of a known format (yardmaster list traces)",
+        got + (columns.size() < 2 ? "" : "; name ours with --columns job_id=COLUMN,..."));
+  }
+  std::vector<std::string> left = columns;  // columns without another meaning
+  std::erase_if(left, [](const std::string& one) { return !native_field_of(one).empty(); });
+  const bool run = std::ranges::count(missing, "run_s") > 0;
+  throw InputError(head.name + ":1",
+                   (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
+                       (run ? ", or start_s and end_s" : ""),
+                   got + "; " + column_advice(missing, left));
+}
+
+}  // namespace yard

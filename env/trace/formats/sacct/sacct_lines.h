@@ -1,0 +1,75 @@
+// Splits sacct's output into rows. sacct escapes nothing: free text (JobName, WorkDir, SubmitLine,
+// Comment) may hold the delimiter and line breaks. Its ends follow from the columns around it,
+// since their possible values are known. A row with two possible readings is rejected.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/trace/core/rows.h"
+
+namespace yard {
+
+// The line of column names.
+struct SacctHeader {
+  std::string delimiter;
+  std::vector<std::string> columns;  // in sacct's spelling; the last may be empty
+  bool known = false;                // has enough of sacct's columns to be sacct's output
+  bool quoted = false;               // names are in quotes, so fields may be too
+  bool indexed = false;              // begins with an unnamed column, as pandas writes its index
+
+  // Returns whether a spreadsheet or pandas wrote the table, so that 1.0 may be the number 1.
+  bool is_table() const {
+    return quoted || indexed || delimiter == "," || delimiter == ";" || delimiter == "\t";
+  }
+};
+
+// Returns nothing if the line is not a list of names with one delimiter between them.
+std::optional<SacctHeader> read_sacct_header(std::string_view line);
+
+// How a file by sacct differs from the output of --parsable2, judging by its first lines.
+enum class SacctFlaw { kNone, kNoHeader, kFixedWidth };
+SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line);
+
+class SacctLines {
+ public:
+  // `rows` gives whole lines and must outlive this. A row with several readings is accepted if they
+  // agree in the columns `used`.
+  SacctLines(Rows& rows, SacctHeader header, const std::vector<std::string>& used);
+
+  // Moves to the next row; `rows` is then at its first line. Returns false at the end. Counts
+  // ambiguous rows as unusable. Results of fields() are valid until the next call.
+  bool next();
+  const std::vector<std::string_view>& fields() const { return fields_; }
+
+ private:
+  struct Line {
+    std::string text;
+    int32_t number = 0;
+  };
+
+  bool next_row();  // of the file; skips repeated lines of names
+  std::string_view row() const;
+  bool next_line(Line& line);
+  const Line* peek();
+  bool begins_row(std::string_view line) const;
+  bool is_row(std::string_view line) const;
+  bool split_csv(const std::string& line);
+  void refuse(const std::string& record);
+
+  Rows& rows_;
+  SacctHeader header_;
+  std::string names_;  // the line of column names, as in the file
+  std::vector<bool> used_;
+  std::optional<size_t> id_;  // the column JobID, if it is the first
+  bool ends_in_text_ = false;
+  std::deque<Line> ahead_;
+  std::string record_, unquoted_;
+  std::vector<std::string_view> fields_;
+};
+
+}  // namespace yard

@@ -1,0 +1,141 @@
+// Turns rows of Slurm's accounting, in any form, into jobs. Rows without a job are left out with
+// the reason, rows of one job are joined, and jobs that share a number become separate jobs.
+//
+//   SacctLog log(config, settings, rows, {"JobID", "Submit", "Elapsed", "AllocTRES"});
+//   while (...) log.take(fields);
+//   log.finish();
+//
+// A job arrives when it may run (Eligible): holds, begin times and dependencies are not wait. A
+// requeued job arrives with its first row and runs as long as its last run. A resized job runs as
+// long as all its parts, with the GPUs of the part closest to the GPU time that it held.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "env/base/config/settings.h"
+#include "env/base/os/pages.h"
+#include "env/base/text/wall_clock.h"
+#include "env/trace/core/rows.h"
+#include "env/trace/formats/sacct/sacct_request.h"
+
+namespace yard {
+
+struct SacctConfig {
+  int gpus_per_node = 0, shards_per_gpu = 0;
+  std::string tenant = "Partition";
+  std::string zone = "UTC0";
+  std::string cluster;
+  std::string gpus = "allocated";
+  std::string arrival = "Eligible";
+  void fields(FieldList& f);
+};
+
+class SacctLog {
+ public:
+  // Returns the only columns that are used.
+  static const std::vector<std::string>& used_columns();
+
+  // `rows` must outlive this. `is_table`: a spreadsheet or pandas wrote it, and 1.0 is the number 1
+  // (else the first step of job 1). Throws InputError if a column is missing that jobs need or a
+  // setting names.
+  SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
+           std::vector<std::string> columns, bool is_table = false);
+
+  // Reads the current row, one field per column.
+  void take(const std::vector<std::string_view>& fields);
+
+  // Adds the jobs to the rows. Throws InputError about a setting that has no effect on the log.
+  void finish();
+
+ private:
+  // Indices of the columns; -1: missing.
+  struct Columns {
+    int id, submit, eligible, start, end, elapsed, elapsed_raw, limit, limit_raw, state, user, uid,
+        name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_gres, alloc_nodes,
+        alloc_cpus, node_list, cluster, tenant;
+  };
+  // A time, with the other reading of an ambiguous clock time; -1: none.
+  struct Timestamp {
+    int64_t us = -1, other_us = -1;
+  };
+  // One run of a job, or the part of a run between two changes of its size.
+  struct Run {
+    Job job;  // submit_us: when it may run
+    int64_t submitted_us = 0;
+    uint32_t cluster = 0;
+    std::string_view state;
+    bool unallocated = false;  // ran for 0 s with nothing allocated
+    bool dropped = false;
+    bool had_decimal_zero = false;  // its number is written "7.0"
+  };
+  // A row of a job that does not run, or not to its end.
+  static constexpr const char* kNotStarted = "has not started";
+  static constexpr const char* kNotEnded = "has not ended";
+  static constexpr const char* kNeverStarted = "never started";
+  struct UnstartedRow {
+    std::string id, user;
+    uint32_t cluster;
+    int64_t submitted_us, started_us;
+    std::string_view reason;
+    int32_t line;
+    bool had_decimal_zero = false;
+  };
+  static constexpr const char* kStep = "step of a job";
+
+  bool has(int column) const { return column >= 0 && !field(column).empty(); }
+  std::string_view field(int column) const;
+  bool has_time(int column) const;
+  int find(std::string_view column) const;
+  void check_columns() const;
+  void check_settings() const;
+  bool is_given(const char* key) const;
+  void unusable(int column, const std::string& reason, const std::string& expected);
+  void unusable(const SlurmFlaw& flaw);
+
+  const char* reason_not_a_run(std::string_view state, bool& unallocated) const;
+  bool ran_no_time() const;
+  uint32_t cluster_of();
+  bool read_timestamp(int column, Timestamp& out);
+  bool read_duration(int column, int64_t& out_us);
+  bool read_number(int column, int64_t& out);
+  bool read_tres(int column, Tres& out);
+  bool read_times(Run& run);
+  bool read_limit(Job& job);
+  bool read_request(Job& job);
+  void mark(const std::string& id, const char* reason, bool had_decimal_zero);
+  void cut_decimal_zeros();
+
+  void join_all();
+  void join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*>& unstarted);
+  bool is_continuation(const Run& before, const Run& run) const;
+  static bool is_later(const UnstartedRow& mark, const Run& run);
+  Run* join_chain(const std::vector<Run*>& chain, const std::vector<UnstartedRow*>& unstarted);
+  void drop(Run& run, const char* reason);
+  std::string full_id(uint32_t cluster, const std::string& id) const;
+
+  SacctConfig config_;
+  std::vector<std::string> given_;
+  Zone zone_;
+  Rows& rows_;
+  std::vector<std::string> columns_;
+  Columns at_;
+  const std::vector<std::string_view>* fields_ = nullptr;
+  // In chunks: a growing vector would copy all runs.
+  using Piece = std::vector<Run, Pages<Run>>;
+  static constexpr size_t kPiece = 2048;
+  Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
+  std::vector<Piece> runs_;
+  size_t num_runs_ = 0;
+  std::vector<UnstartedRow> unstarted_;
+  std::vector<std::string> clusters_;
+  bool is_table_;
+  std::vector<std::string_view> table_row_;    // fields of the current row of a table
+  std::unordered_set<std::string> whole_ids_;  // in a table: numbers written as "7" or "7.batch"
+  bool dates_seen_ = false, allocations_seen_ = false, gpus_seen_ = false, shards_seen_ = false;
+};
+
+}  // namespace yard

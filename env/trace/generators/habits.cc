@@ -1,0 +1,231 @@
+#include "env/trace/generators/habits.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "env/base/config/registry.h"
+#include "env/base/config/settings.h"
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
+#include "env/base/text/text.h"
+#include "env/trace/generators/generator_common.h"
+
+namespace yard {
+namespace {
+
+constexpr double kHourS = 3600;
+constexpr size_t kHoursPerWeek = 168;
+constexpr std::array<int32_t, 5> kSizes = {1, 2, 4, 8, 16};
+
+// Change it whenever the same parameters and seed generate other jobs.
+constexpr const char* kRevision = "1";
+
+// Random streams of the seed.
+enum Stream : uint64_t { kUserStream, kBatchStream, kStartStream };
+
+// Returns running sums of the weights, for pick().
+std::vector<double> cumulative(const std::vector<double>& weights) {
+  std::vector<double> sums(weights.size());
+  std::partial_sum(weights.begin(), weights.end(), sums.begin());
+  return sums;
+}
+
+size_t pick(const std::vector<double>& sums, Rng& rng) {
+  const double drawn = rng.uniform() * sums.back();
+  const auto it = std::upper_bound(sums.begin(), sums.end(), drawn);
+  return std::min(static_cast<size_t>(it - sums.begin()), sums.size() - 1);
+}
+
+struct User {
+  double log_offset = 0;
+  int32_t size = 1;
+};
+
+// Draws users. Their offsets, weighted by activity, are normalised to mean 0 and deviation
+// `log_sd_user`. Otherwise a few busy users would decide how long a seed's jobs are.
+std::vector<User> make_users(const HabitsParams& p, const std::vector<double>& activity,
+                             const std::vector<double>& sizes, const Rng& seed) {
+  std::vector<User> users(activity.size());
+  double sum = 0, sum_x = 0;
+  for (size_t u = 0; u < users.size(); ++u) {
+    Rng rng = seed.split(kUserStream).split(u);
+    users[u].log_offset = rng.normal();
+    users[u].size = kSizes[pick(sizes, rng)];
+    sum += activity[u];
+    sum_x += activity[u] * users[u].log_offset;
+  }
+  double sum_xx = 0;
+  for (size_t u = 0; u < users.size(); ++u) {
+    users[u].log_offset -= sum_x / sum;
+    sum_xx += activity[u] * users[u].log_offset * users[u].log_offset;
+  }
+  const double sd = std::sqrt(sum_xx / sum);
+  for (User& user : users) user.log_offset *= sd > 0 ? p.log_sd_user / sd : 0;
+  return users;
+}
+
+// Arrivals of a week as a function of time, and its inverse.
+class Week {
+ public:
+  explicit Week(const HabitsParams& p) {
+    for (size_t h = 0; h < kHoursPerWeek; ++h) {
+      cumulative_[h + 1] = cumulative_[h] + p.hours[h % 24] * p.weekdays[h / 24];
+    }
+  }
+
+  // Returns the arrivals up to `t_s`, in units of the weights.
+  double arrived(double t_s) const {
+    const double hours = t_s / kHourS;
+    const double weeks = std::floor(hours / kHoursPerWeek);
+    const double into = hours - weeks * kHoursPerWeek;
+    const size_t h = std::min(static_cast<size_t>(into), kHoursPerWeek - 1);
+    return weeks * cumulative_.back() + cumulative_[h] + (into - static_cast<double>(h)) * rate(h);
+  }
+
+  // Returns the time by which `arrived` arrivals have happened.
+  double time_s(double arrived) const {
+    const double weeks = std::floor(arrived / cumulative_.back());
+    const double left = arrived - weeks * cumulative_.back();
+    // The last hour with at most `left` arrivals before it; never an hour without arrivals.
+    const auto it = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, left);
+    const size_t h = static_cast<size_t>(it - cumulative_.begin()) - 1;
+    const double into = rate(h) > 0 ? (left - cumulative_[h]) / rate(h) : 0;
+    return (weeks * kHoursPerWeek + static_cast<double>(h) + into) * kHourS;
+  }
+
+ private:
+  double rate(size_t h) const { return cumulative_[h + 1] - cumulative_[h]; }
+
+  std::array<double, kHoursPerWeek + 1> cumulative_ = {};
+};
+
+struct Batch {
+  size_t first = 0, end = 0;  // range of jobs
+};
+
+void check_weights(const std::vector<double>& weights, size_t count, const std::string& name) {
+  const bool positive =
+      std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0 && w < 1e6; });
+  if (weights.size() == count && positive &&
+      std::accumulate(weights.begin(), weights.end(), 0.0) > 0) {
+    return;
+  }
+  throw InputError("synthetic:habits, " + name,
+                   std::to_string(count) + " weights of at least 0, one of them positive",
+                   std::to_string(weights.size()) + " numbers");
+}
+
+void check(const HabitsParams& p, const std::vector<double>& sizes) {
+  check_weights(p.hours, 24, "hours");
+  check_weights(p.weekdays, 7, "weekdays");
+  if (sizes.back() <= 0) {
+    throw InputError("synthetic:habits", "a positive share_1 to share_16 that fits the cluster",
+                     "none");
+  }
+  if (p.shortest_s > p.longest_s) {
+    throw InputError("synthetic:habits",
+                     "shortest_s up to longest_s (" + shortest(p.longest_s) + ")",
+                     shortest(p.shortest_s));
+  }
+}
+
+class Habits final : public TraceGenerator {
+ public:
+  explicit Habits(const Settings& settings) : params_(parse<HabitsParams>(settings)) {}
+
+  std::vector<Job> generate(const GenerateOptions& options) const override {
+    return generate_habits(params_, options);
+  }
+
+  std::string parameters_hash() const override { return habits_hash(params_); }
+
+ private:
+  HabitsParams params_;
+};
+
+const Registry<TraceGenerator>::Add<Habits> kAdd{
+    "habits",
+    {.help = "users with habits, by hour and weekday, 1 to 16 GPUs a job, loaded",
+     .fields = describe<HabitsParams>}};
+
+}  // namespace
+
+std::string habits_hash(const HabitsParams& params) {
+  return hash_of_parameters(kRevision, record(params));
+}
+
+std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptions& options) {
+  HabitsParams p = params;
+  if (options.jobs != 0) p.jobs = options.jobs;
+  if (options.cluster_gpus != 0) p.cluster_gpus = options.cluster_gpus;
+  if (p.jobs < 1 || p.cluster_gpus < 1) {
+    throw InputError("synthetic:habits", "at least one job and one GPU",
+                     std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
+  }
+  std::vector<double> shares = {p.share_1, p.share_2, p.share_4, p.share_8, p.share_16};
+  for (size_t i = 0; i < kSizes.size(); ++i) {
+    if (kSizes[i] > p.cluster_gpus) shares[i] = 0;
+  }
+  const std::vector<double> sizes = cumulative(shares);
+  check(p, sizes);
+
+  std::vector<double> activity(static_cast<size_t>(p.users));
+  for (size_t u = 0; u < activity.size(); ++u) {
+    activity[u] = std::pow(static_cast<double>(u + 1), -p.activity_exponent);
+  }
+  const std::vector<double> active = cumulative(activity);
+  const Rng seed(options.seed);
+  const std::vector<User> users = make_users(p, activity, sizes, seed);
+
+  // Draws batches until there are enough jobs. submit_us is first the delay within the batch.
+  std::vector<Job> jobs(static_cast<size_t>(p.jobs));
+  std::vector<Batch> batches;
+  double work_gpu_s = 0;
+  for (size_t next = 0; next < jobs.size();) {
+    Rng rng = seed.split(kBatchStream).split(batches.size());
+    const size_t user_index = pick(active, rng);
+    const User& user = users[user_index];
+    const bool own_size = rng.uniform() < p.own_size_share;
+    const int32_t size = own_size ? user.size : kSizes[pick(sizes, rng)];
+    const double log_batch = std::log(p.median_s) + user.log_offset + p.log_sd_batch * rng.normal();
+    size_t count = 1;
+    if (p.batch_jobs > 1) {
+      // A geometric number is an exponential one, rounded up.
+      count += static_cast<size_t>(rng.exponential() / -std::log1p(-1 / p.batch_jobs));
+    }
+    const size_t end = std::min(next + count, jobs.size());
+    batches.push_back({next, end});
+    double delay_s = 0;
+    for (; next < end; ++next) {
+      const double drawn_s = std::exp(log_batch + p.log_sd_job * rng.normal());
+      const double run_s = std::round(std::clamp(drawn_s, p.shortest_s, p.longest_s));
+      Job& job = jobs[next];
+      job.gpus = size;
+      job.user = "user" + std::to_string(user_index + 1);
+      job.run_us = static_cast<int64_t>(run_s) * 1'000'000;
+      job.submit_us = static_cast<int64_t>(std::round(delay_s)) * 1'000'000;
+      delay_s += p.sibling_gap_s * rng.exponential();
+      work_gpu_s += run_s * size;
+    }
+  }
+
+  // Places batches, by hour and weekday, in the time in which the cluster offers work / load.
+  const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
+  const Week week(p);
+  const double all = week.arrived(span_s);
+  Rng starts = seed.split(kStartStream);
+  for (const Batch& batch : batches) {
+    const double start_s = week.time_s(starts.uniform() * all);
+    const auto start_us = static_cast<int64_t>(std::floor(start_s)) * 1'000'000;
+    for (size_t j = batch.first; j < batch.end; ++j) jobs[j].submit_us += start_us;
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; });
+  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
+  return jobs;
+}
+
+}  // namespace yard

@@ -1,0 +1,91 @@
+// The generator `synthetic:habits`: users who arrive by hour and weekday, submit batches of similar
+// jobs, and have typical run times and sizes.
+//
+// log(run time) = log(median) + user + batch + job, where the last three are independent and
+// normal. A user's part is fixed for the whole trace; a batch's part is shared by jobs submitted
+// within minutes. So finished jobs and running siblings predict a run time in part.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/trace/core/job.h"
+#include "env/trace/core/trace_reader.h"
+
+namespace yard {
+
+// Sources: "TACC" is the Lonestar6 A100 log (Ding et al., SC 2023), "ITP" the Microsoft ITP logs of
+// 2021 (released with ElasticFlow, ASPLOS 2023), "Philly" the log of Jeon et al. (ATC 2019). Each
+// was measured on the first 60 % of the log's jobs or time. "Chosen" values have no source.
+struct HabitsParams {
+  // Size.
+  int jobs = 4000;         // chosen: about two weeks on the cluster below
+  int cluster_gpus = 128;  // chosen: 16 nodes of 8
+  double load = 0.90;      // chosen: greedy's mean wait is then 2 to 3 times the mean run time
+
+  // When batches begin: relative rates, normalised over the week. Zero is Monday 00:00. TACC,
+  // submissions by hour of day and by weekday.
+  std::vector<double> hours = {0.71, 0.52, 0.45, 0.35, 0.34, 0.35, 0.28, 0.55,
+                               0.91, 1.23, 1.47, 1.83, 1.52, 1.58, 1.75, 1.71,
+                               1.70, 1.16, 1.04, 1.08, 0.74, 1.04, 0.84, 0.86};
+  std::vector<double> weekdays = {1.25, 1.27, 1.12, 1.04, 0.87, 0.60, 0.85};
+
+  // Users. The r-th most active user submits in proportion to r^-activity_exponent.
+  int users = 40;                   // chosen: a group that shares 128 GPUs
+  double activity_exponent = 0.65;  // TACC, the 60 most active users
+  double batch_jobs = 3.0;          // mean, geometric; ITP 02: 3.0 jobs of a size within 5 minutes
+  double sibling_gap_s = 60;        // mean, exponential; ITP 02, 05, 08: 52 to 65 s
+
+  // Numbers of GPUs: shares of batches. Philly, virtual cluster ee9e8c, 62 % multi-GPU.
+  double share_1 = 0.38;
+  double share_2 = 0.05;
+  double share_4 = 0.21;
+  double share_8 = 0.31;
+  double share_16 = 0.05;
+  double own_size_share = 0.6;  // chosen: batches of the user's favourite size; others: any
+
+  // Run times: standard deviations of their logarithm. Chosen: 1.6 in total and 1.1 within a user,
+  // between ITP (1.1 to 1.4 in total) and TACC (2.4 in total, 1.9 within a user).
+  double median_s = 2400;  // chosen: mean about two hours; Philly's median is 1,521 s
+  double log_sd_user = 1.16;
+  double log_sd_batch = 0.88;  // with log_sd_job: siblings of one user correlate 0.64, as in TACC
+  double log_sd_job = 0.66;
+  double shortest_s = 60;     // chosen: lower bound of run times
+  double longest_s = 432000;  // chosen: upper bound, five days
+
+  template <class F>
+  void fields(F& f) {
+    f("jobs", jobs, 1, 10'000'000, "number of jobs");
+    f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
+    f("load", load, 0.01, 10.0, "GPU time asked for over GPU time offered");
+    f("hours", hours, "relative arrivals in each of the 24 hours of a day");
+    f("weekdays", weekdays, "relative arrivals on each of the 7 days from Monday");
+    f("users", users, 1, 100'000, "number of users");
+    f("activity_exponent", activity_exponent, 0.0, 4.0, "activity of the r-th user is r^-this");
+    f("batch_jobs", batch_jobs, 1.0, 1000.0, "mean number of jobs submitted together");
+    f("sibling_gap_s", sibling_gap_s, 0.0, 86400.0, "mean time between jobs of a batch");
+    f("share_1", share_1, 0.0, 1.0, "share of batches that ask for 1 GPU a job");
+    f("share_2", share_2, 0.0, 1.0, "for 2 GPUs");
+    f("share_4", share_4, 0.0, 1.0, "for 4 GPUs");
+    f("share_8", share_8, 0.0, 1.0, "for 8 GPUs");
+    f("share_16", share_16, 0.0, 1.0, "for 16 GPUs");
+    f("own_size_share", own_size_share, 0.0, 1.0, "share of batches of the user's favourite size");
+    f("median_s", median_s, 1.0, 1e7, "median run time before clipping");
+    f("log_sd_user", log_sd_user, 0.0, 5.0, "deviation of log run time between users");
+    f("log_sd_batch", log_sd_batch, 0.0, 5.0, "between a user's batches");
+    f("log_sd_job", log_sd_job, 0.0, 5.0, "between the jobs of a batch");
+    f("shortest_s", shortest_s, 1.0, 1e8, "run times are at least this");
+    f("longest_s", longest_s, 1.0, 1e8, "run times are at most this");
+  }
+};
+
+// Returns a SHA-256 over the revision and one line `name=value` per parameter. Every score contains
+// it, so that scores on different workloads are never compared.
+std::string habits_hash(const HabitsParams& params = {});
+
+// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
+// `options.cluster_gpus`, if set, replace `params`. No job is larger than the cluster.
+std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptions& options);
+
+}  // namespace yard

@@ -1,0 +1,52 @@
+// The generator `synthetic:mixed`, in which placement and GPU type matter. Jobs of 24 user classes
+// name models. Cluster `mixed-9` defines their speed by GPU type, and how spreading and co-location
+// slow them. An episode is 256 jobs.
+//
+// Frozen: agents are trained and compared on it. Each seed is an episode of the same workload.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/trace/core/job.h"
+#include "env/trace/core/trace_reader.h"
+
+namespace yard {
+
+// All values are chosen, not measured.
+struct MixedParams {
+  int jobs = 256;
+  int cluster_gpus = 72;  // of mixed-9
+  double load = 0.6;
+  // Shares of jobs. A job's user class is drawn after its size, by favourite size.
+  double share_1 = 0.40, share_2 = 0.15, share_4 = 0.20, share_8 = 0.17, share_16 = 0.08;
+  double favourite = 6;  // weight of a class for its favourite size; 1 for other sizes
+  double first_model_share = 0.7;
+  double shortest_s = 60, longest_s = 172800;
+
+  template <class F>
+  void fields(F& f) {
+    f("jobs", jobs, 1, 10'000'000, "number of jobs");
+    f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
+    f("load", load, 0.01, 10.0, "GPU time asked for over GPU time offered, at speed 1");
+    f("share_1", share_1, 0.0, 1.0, "share of jobs that ask for 1 GPU");
+    f("share_2", share_2, 0.0, 1.0, "for 2 GPUs");
+    f("share_4", share_4, 0.0, 1.0, "for 4 GPUs");
+    f("share_8", share_8, 0.0, 1.0, "for 8 GPUs");
+    f("share_16", share_16, 0.0, 1.0, "for 16 GPUs");
+    f("favourite", favourite, 1.0, 1000.0, "times as often a class submits its favourite size");
+    f("first_model_share", first_model_share, 0.0, 1.0, "of a class's jobs have its first model");
+    f("shortest_s", shortest_s, 1.0, 1e8, "run times are at least this");
+    f("longest_s", longest_s, 1.0, 1e8, "run times are at most this");
+  }
+};
+
+// Returns a hash as habits_hash() does.
+std::string mixed_hash(const MixedParams& params = {});
+
+// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
+// `options.cluster_gpus`, if set, replace `params`. No job is larger than the cluster.
+std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions& options);
+
+}  // namespace yard

@@ -1,0 +1,48 @@
+// The generator `synthetic:rings`: jobs of one to eight workers with one GPU each, which exchange
+// gradients by all-reduce on the cluster `rings-8`. There, the all-reduce algorithm and the
+// priority on a full link can be chosen. Each mix has its own weights of models and sizes, so that
+// agents can be trained on some mixes and tested on others (meta-learning). All figures are chosen,
+// not measured.
+#pragma once
+
+#include <vector>
+
+#include "env/trace/core/job.h"
+#include "env/trace/core/trace_reader.h"
+
+namespace yard {
+
+struct RingsParams {
+  int jobs = 200;
+  int cluster_gpus = 32;  // of rings-8
+  int mix = 0;
+  double load = 0.9;
+  double mean_min = 40;
+  double log_sd = 1;
+  double larger = 0;
+  double other_models = 0;
+  double limit_sd = 0;
+
+  template <class F>
+  void fields(F& f) {
+    f("jobs", jobs, 1, 10'000'000, "number of jobs");
+    f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
+    f("mix", mix, 0, 1'000'000,
+      "which weights of models and sizes, and which mean run time: drawn from it; 0: none is");
+    f("load", load, 0.01, 10.0, "GPU time over GPU time offered, all as asked for");
+    f("mean_min", mean_min, 1.0, 1e6, "mean run time [min], which a mix halves to doubles");
+    f("log_sd", log_sd, 0.0, 4.0, "standard deviation of the logarithm of run times");
+    f("larger", larger, -4.0, 4.0, "a size is drawn workers^this times as often");
+    f("other_models", other_models, 0.0, 1.0,
+      "part of the jobs whose model is one of four that no mix has");
+    f("limit_sd", limit_sd, 0.0, 4.0,
+      "standard deviation of the logarithm of users' limits over run times; 0: they tell the "
+      "truth");
+  }
+};
+
+// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
+// `options.cluster_gpus`, if set, replace `params`.
+std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions& options);
+
+}  // namespace yard

@@ -1,0 +1,94 @@
+#include "env/trace/generators/servers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "env/base/config/registry.h"
+#include "env/base/config/settings.h"
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
+#include "env/trace/generators/generator_common.h"
+
+namespace yard {
+namespace {
+
+// Change it whenever the same parameters and seed generate other jobs.
+constexpr const char* kRevision = "1";
+
+constexpr std::array kModels = {"vision", "detect",    "language", "translate",
+                                "speech", "recommend", "graph",    "reinforce"};
+
+// Random streams of the seed.
+enum Stream : uint64_t { kJobStream, kArrivalStream };
+
+RoleGroup group(const char* role, int count, int max_tasks, double cores, int gpus) {
+  RoleGroup out;
+  out.role = role;
+  out.count = count;
+  out.min_count = max_tasks > 0 ? 1 : 0;
+  out.max_count = max_tasks > 0 ? std::max(count, max_tasks) : 0;
+  out.task.gpus = gpus;
+  out.task.cpu_milli = static_cast<int32_t>(std::lround(1000 * cores));
+  return out;
+}
+
+class Servers final : public TraceGenerator {
+ public:
+  explicit Servers(const Settings& settings) : params_(parse<ServersParams>(settings)) {}
+
+  std::vector<Job> generate(const GenerateOptions& options) const override {
+    return generate_servers(params_, options);
+  }
+
+  std::string parameters_hash() const override {
+    return hash_of_parameters(kRevision, record(params_));
+  }
+
+ private:
+  ServersParams params_;
+};
+
+const Registry<TraceGenerator>::Add<Servers> kAdd{
+    "servers",
+    {.help = "jobs with workers and parameter servers, elastic or not, with cluster servers-13",
+     .fields = describe<ServersParams>}};
+
+}  // namespace
+
+std::vector<Job> generate_servers(const ServersParams& params, const GenerateOptions& options) {
+  ServersParams p = params;
+  if (options.jobs != 0) p.jobs = options.jobs;
+  if (options.cluster_gpus != 0) p.cluster_gpus = options.cluster_gpus;
+  if (p.jobs < 1 || p.cluster_gpus < p.workers) {
+    throw InputError("synthetic:servers", "at least one job, and GPUs for the workers of one",
+                     std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
+  }
+  const Rng seed(options.seed);
+  std::vector<Job> jobs(static_cast<size_t>(p.jobs));
+  double work_gpu_s = 0;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    Rng rng = seed.split(kJobStream).split(j);
+    Job& job = jobs[j];
+    // The mean of a lognormal is exp(mu + sd^2 / 2).
+    const double drawn_s =
+        60 * p.mean_min * std::exp(p.log_sd * rng.normal() - p.log_sd * p.log_sd / 2);
+    const double run_s = std::round(std::clamp(drawn_s, 60.0, 20 * 60 * p.mean_min));
+    job.run_us = job.limit_us = static_cast<int64_t>(run_s) * 1'000'000;
+    job.model = job.name = kModels[rng.below(kModels.size())];
+    job.user = "user" + std::to_string(1 + rng.below(8));
+    job.pattern = Pattern::kParameterServer;
+    const int workers =
+        p.drawn ? 1 + static_cast<int>(rng.below(static_cast<uint32_t>(p.workers))) : p.workers;
+    job.groups = {group("ps", p.drawn ? workers : p.servers, p.max_tasks, p.server_cores, 0),
+                  group("worker", workers, p.max_tasks, p.worker_cores, 1)};
+    job.gpus = workers;
+    work_gpu_s += run_s * workers;
+  }
+  // Spreads arrivals uniformly over the time in which the cluster offers work / load.
+  const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
+  spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
+  return jobs;
+}
+
+}  // namespace yard

@@ -1,0 +1,47 @@
+// The generator `synthetic:servers`: jobs of workers and parameter servers, as in DL2 and Harmony.
+// It belongs to the cluster `servers-13` and the speeds of experiments/speeds/servers.csv.
+//
+// Frozen: agents are trained and compared on it. Each seed is an episode of the same workload. From
+// DL2's paper: 30 jobs on 13 servers, eight models, a mean of 147 minutes, at most 16 tasks of each
+// kind. All else is chosen, not measured.
+#pragma once
+
+#include <vector>
+
+#include "env/trace/core/job.h"
+#include "env/trace/core/trace_reader.h"
+
+namespace yard {
+
+struct ServersParams {
+  int jobs = 30;
+  int cluster_gpus = 26;  // of servers-13
+  double load = 1;
+  double mean_min = 147;
+  double log_sd = 1;
+  int workers = 2, servers = 2;
+  bool drawn = false;
+  int most = 16;
+  double worker_cores = 2, server_cores = 2;
+
+  template <class F>
+  void fields(F& f) {
+    f("jobs", jobs, 1, 10'000'000, "number of jobs");
+    f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
+    f("load", load, 0.01, 10.0, "GPU time over GPU time offered, at the sizes asked for");
+    f("mean_min", mean_min, 1.0, 1e6, "mean run time at the size asked for [min]");
+    f("log_sd", log_sd, 0.0, 4.0, "standard deviation of the logarithm of run times");
+    f("workers", workers, 1, 1024, "that a job asks for, each a GPU");
+    f("servers", servers, 1, 1024, "parameter servers that it asks for");
+    f("drawn", drawn, "from one up to as many workers, with as many servers, drawn for each job");
+    f("most", most, 0, 1024, "the most of each that it can run with, from one; 0: not elastic");
+    f("worker_cores", worker_cores, 0.001, 1024.0, "cores of a worker");
+    f("server_cores", server_cores, 0.001, 1024.0, "of a parameter server");
+  }
+};
+
+// Returns jobs sorted by submission, with run times in whole seconds and exact limits.
+// `options.jobs` and `options.cluster_gpus`, if set, replace `params`.
+std::vector<Job> generate_servers(const ServersParams& params, const GenerateOptions& options);
+
+}  // namespace yard

@@ -1,0 +1,37 @@
+// Costs of saving and restoring a job, by the size of its model. A save writes a checkpoint to
+// storage; a restore reads it and starts the job's processes again.
+//
+//   save    = save_s + bytes / storage
+//   restore = start_s + bytes / storage        bytes = parameters' bytes x state_per_weight
+//
+// Times in the trace come first, then those of a file of restarts, then this model. A job of an
+// unknown model pays the costs of the rule set.
+#pragma once
+
+#include "env/base/config/settings.h"
+#include "env/trace/core/job.h"
+#include "env/trace/profiles/profile.h"
+
+namespace yard {
+
+// Defaults. A checkpoint holds three values for each weight: the weight and Adam's two moments
+// (Kingma and Ba, ICLR 2015). start_s is the smallest restart cost of a model in Sia (SOSP 2023).
+// storage_gib_per_s is assumed: one job's share of a shared file system.
+struct CheckpointModel {
+  double state_per_weight = 3;
+  double storage_gib_per_s = 0.5;
+  double save_s = 0;
+  double start_s = 20;
+
+  void fields(FieldList& f) {
+    f("state_per_weight", state_per_weight, 0, 100, "values in a checkpoint for each weight");
+    f("storage_gib_per_s", storage_gib_per_s, 1e-6, 1e6, "what a job gets of the storage, GiB/s");
+    f("save_s", save_s, 0, 1e6, "seconds of a save beside what is written");
+    f("start_s", start_s, 0, 1e6, "seconds of a restore beside what is read");
+  }
+};
+
+// Fills in save_us and restore_us of jobs for which the trace does not give them.
+void fill_checkpoints(Trace& trace, const Profiles& profiles, const CheckpointModel& model);
+
+}  // namespace yard

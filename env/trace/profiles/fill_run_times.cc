@@ -1,0 +1,96 @@
+#include "env/trace/profiles/fill_run_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/max_time.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/profiles/goodputs.h"
+#include "env/trace/profiles/throughputs.h"
+
+namespace yard {
+namespace {
+
+constexpr const char* kReference = "v100";
+constexpr const char* kUnconsolidated = "_unconsolidated";
+
+bool lacks(const Job& job) { return job.run_us == Job::kFromProfile; }
+
+double reference_throughput(const Throughputs& table, const Job& job) {
+  const Throughputs::Kind kind = Throughputs::kind_of(job);
+  if (table.has_type(kReference)) return table.alone(kReference, kind).value_or(0);
+  double most = 0;
+  for (const std::string& type : table.types()) {
+    if (!type.ends_with(kUnconsolidated))
+      most = std::max(most, table.alone(type, kind).value_or(0));
+  }
+  return most;
+}
+
+// Sets the job's run time. Infinite, negative or NaN: not measured. Returns the reason if it
+// cannot.
+std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& otherwise) {
+  if (!(seconds >= 0 && std::isfinite(seconds))) return otherwise;
+  if (seconds > static_cast<double>(kMaxTimeS)) {
+    return Unusable{"run time too long",
+                    "a run time of at most " + std::to_string(kMaxTimeS) + " s", shortest(seconds)};
+  }
+  job.run_us = std::llround(seconds * 1e6);
+  return std::nullopt;
+}
+
+void from_throughputs(Trace& trace, const std::string& file, bool skip_unusable) {
+  const Throughputs table = Throughputs::load(file);
+  const auto fill = [&](Job& job) -> std::optional<Unusable> {
+    if (!lacks(job)) return std::nullopt;
+    const double steps_per_s = reference_throughput(table, job);
+    return set_run_time(job, job.iterations / steps_per_s,
+                        {"no throughput", "a throughput in " + file,
+                         "none for " + Throughputs::text_of(Throughputs::kind_of(job))});
+  };
+  check_usable(trace, fill, skip_unusable);
+}
+
+void from_rates(Trace& trace, const std::string& file, bool skip_unusable) {
+  const GoodputTable table = GoodputTable::load(file);
+  const auto fill = [&](Job& job) -> std::optional<Unusable> {
+    if (!lacks(job)) return std::nullopt;
+    const JobGoodputs* rates = table.find(job.id);
+    return set_run_time(
+        job, rates == nullptr ? -1 : rates->isolated_run_s(),
+        {"no rates", "rates of every epoch in " + file, "too few for job '" + job.id + "'"});
+  };
+  check_usable(trace, fill, skip_unusable);
+}
+
+}  // namespace
+
+bool lacks_run_times(const Trace& trace) { return std::ranges::any_of(trace.jobs, lacks); }
+
+void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable) {
+  const auto first = std::ranges::find_if(trace.jobs, lacks);
+  if (first == trace.jobs.end()) return;
+  const bool steps = first->iterations > 0;
+  const std::string& file = steps ? files.throughputs : files.rates;
+  const bool all = std::ranges::all_of(trace.jobs, lacks);  // the format has no run times
+  if (file.empty() && skip_unusable && !steps && !all) {
+    const auto leave_out = [](const Job& job) -> std::optional<Unusable> {
+      if (!lacks(job)) return std::nullopt;
+      return Unusable{"no run time", "a run time, or --rates FILE", "none"};
+    };
+    return check_usable(trace, leave_out, skip_unusable);
+  }
+  if (file.empty()) {
+    const std::string line = first->line > 0 ? ":" + std::to_string(first->line) : "";
+    throw InputError(trace.source + line,
+                     steps ? "--throughputs FILE, where the trace tells steps instead of run times"
+                           : "a run time, or --rates FILE",
+                     "none");
+  }
+  steps ? from_throughputs(trace, file, skip_unusable) : from_rates(trace, file, skip_unusable);
+}
+
+}  // namespace yard

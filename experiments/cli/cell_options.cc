@@ -1,0 +1,48 @@
+#include "experiments/cli/cell_options.h"
+
+#include "env/base/core/error.h"
+#include "experiments/cli/common_options.h"
+
+namespace yard::sim {
+
+void CellOptions::add_to(CLI::App& app) {
+  app.get_option("--trace")->required(false);
+  app.get_option("--cluster")->required(false);
+  app.add_option("--cells", file,
+                 "YAML file of cells (experiments/cells.yaml) in the place of a trace, a cluster "
+                 "and a window");
+  app.add_option("--only", only,
+                 "of --cells: groups, GROUP/TRACE or GROUP/TRACE/xCONGESTION, separated by commas");
+}
+
+std::optional<CellFile> CellOptions::read(const CLI::App& app,
+                                          const std::vector<std::string>& also_excluded) const {
+  if (file.empty()) {
+    for (const char* needed : {"--trace", "--cluster"}) {
+      if (app.count(needed) == 0) throw InputError(needed, "it, or --cells", "neither");
+    }
+    if (!only.empty()) throw InputError("--only", "--cells with it", "none");
+    return std::nullopt;
+  }
+  std::vector<std::string> excluded_options = {
+      "--trace",       "--format",        "--cluster",      "--rates",
+      "--throughputs", "--jobs-from",     "--jobs-count",   "--from",
+      "--to",          "--warmup",        "--congestion",   "--cost-scale",
+      "--allow",       "--cluster-scale", "--load-scale",   "--profiles",
+      "--faults",      "--skip-unusable", "--generate-jobs"};
+  excluded_options.insert(excluded_options.end(), also_excluded.begin(), also_excluded.end());
+  for (const std::string& option : excluded_options) {
+    if (app.count(option) == 0) continue;
+    throw InputError(option, "no --cells with it: that file says where policies play", file);
+  }
+  return read_cells(file);
+}
+
+std::vector<CellSpec> CellOptions::selected(const CellFile& cells) const {
+  std::vector<CellSpec> out =
+      select_cells(cells, only.empty() ? std::vector<std::string>{} : split_list(only, "--only"));
+  check_traces(out);
+  return out;
+}
+
+}  // namespace yard::sim

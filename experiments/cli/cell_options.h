@@ -1,0 +1,30 @@
+// --cells and --only: take cells from a file instead of one workload on one cluster.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/evaluate/cells.h"
+
+namespace yard::sim {
+
+struct CellOptions {
+  std::string file, only;
+
+  // Adds both options, and makes --trace and --cluster optional.
+  // Requires: CommonOptions were added to `app`.
+  void add_to(CLI::App& app);
+
+  // Returns the content of --cells, or nothing if it was not given. `also_excluded`: options which
+  // --cells excludes in addition to the workload options. Throws InputError if the workload is
+  // given twice or not at all.
+  std::optional<CellFile> read(const CLI::App& app,
+                               const std::vector<std::string>& also_excluded) const;
+
+  // Returns the cells which --only selects. Throws InputError for unknown cells or missing traces.
+  std::vector<CellSpec> selected(const CellFile& cells) const;
+};
+
+}  // namespace yard::sim

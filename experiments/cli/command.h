@@ -1,0 +1,54 @@
+// The commands of this program. Each is one file, which registers its command:
+//
+//   const Command kList{"list", "what is registered", run_list};
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "env/base/config/settings.h"
+#include "env/base/text/text.h"
+
+namespace yard::sim {
+
+struct Command {
+  Command(const char* name, const char* help, int (*run)(CLI::App& app, int argc, char** argv));
+
+  const char* name;
+  const char* help;
+  int (*run)(CLI::App& app, int argc, char** argv);  // argv[0] is the command
+
+  static std::vector<const Command*>& all();
+};
+
+// Like yard::parse_arguments() (experiments/cli/arguments.h). Also throws InputError if an output
+// would overwrite an input or another output.
+bool parse_arguments(CLI::App& app, int argc, char** argv);
+
+// Accepts whole numbers from `least` to the largest T. CLI11 alone clamps out-of-range numbers
+// silently.
+template <class T>
+CLI::Validator whole_number(T least) {
+  const auto check = [least](const std::string& text) -> std::string {
+    const auto value = parse_number<T>(text);
+    if (value && *value >= least) return {};
+    return "expected a whole number from " + shortest(least) + " to " +
+           shortest(std::numeric_limits<T>::max()) + ", got '" + text + "'";
+  };
+  return {check, ""};
+}
+
+// Accepts one of these words.
+CLI::Validator one_of(std::vector<std::string> words);
+
+// Passes --columns to the trace reader's settings. Does nothing if `columns` is empty.
+void set_trace_columns(const std::string& columns, Settings& settings);
+inline constexpr const char* kColumnsHelp =
+    "what the trace calls its columns: job_id=JobName,submit_s=arrival_time,...";
+
+// Sets `key=value` or `trace.key=value`, the form which other commands use. Throws InputError.
+void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings);
+
+}  // namespace yard::sim

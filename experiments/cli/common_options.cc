@@ -1,0 +1,344 @@
+#include "experiments/cli/common_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "env/sim/rulesets/speed_estimator.h"
+#include "env/trace/core/notices.h"
+#include "experiments/cli/command.h"
+#include "experiments/replay/congestion.h"
+#include "experiments/report/text_table.h"
+#include "experiments/scenario/type_notes.h"
+
+namespace yard::sim {
+namespace {
+
+constexpr double kMaxCostScale = 1000;
+
+// Returns `key` without its prefix "owner.", or nothing if it has another prefix.
+std::string_view strip_prefix(std::string_view key, std::string_view owner) {
+  if (key.size() <= owner.size() + 1 || !key.starts_with(owner) || key[owner.size()] != '.') {
+    return {};
+  }
+  return key.substr(owner.size() + 1);
+}
+
+void check(const char* option, double value, double max_value, bool allow_zero) {
+  if (std::isfinite(value) && value <= max_value && (value > 0 || (allow_zero && value == 0)))
+    return;
+  throw InputError(option,
+                   std::string(allow_zero ? "0 to " : "more than 0, up to ") + shortest(max_value),
+                   shortest(value));
+}
+
+std::vector<std::string> level_names() {
+  std::vector<std::string> out;
+  for (int l = 0; l <= static_cast<int>(Level::kOracle); ++l) {
+    out.emplace_back(level_name(static_cast<Level>(l)));
+  }
+  return out;
+}
+
+std::string text_of(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
+  app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
+  app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
+  app.add_option("--columns", columns, kColumnsHelp)->default_str("");
+  app.add_option("--cluster", scenario.cluster,
+                 "8x8, 8x8:v100, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
+      ->required();
+  app.add_option("--rules", run.rules, "how time passes and what things cost");
+  app.add_option("--rates", scenario.measured.rates,
+                 "measured goodputs: for the rules of pollux, and run times that a trace lacks")
+      ->default_str("");
+  app.add_option("--throughputs", scenario.measured.throughputs,
+                 "measured steps a second, as Gavel's JSON has them: for the rules of gavel, and "
+                 "run times that a trace lacks")
+      ->default_str("");
+  app.add_option("--placement", run.placement, "where jobs go, where the policy lets it be chosen");
+  app.add_option("--set", set,
+                 "P.key=value for a policy P; trace.key=value for the trace, rules.key=value or "
+                 "key=value for the rules")
+      ->default_str("");
+  WindowOptions& window = scenario.window;
+  app.add_option("--jobs-from", window.jobs_from, "first scored job, by number from 0")
+      ->check(whole_number<int64_t>(0));
+  app.add_option("--jobs-count", window.jobs_count, "how many are scored")
+      ->check(whole_number<int64_t>(1));
+  app.add_option("--from", window.from,
+                 "start of the scored window: seconds, +seconds after the first job, date, or 60%");
+  app.add_option("--to", window.to, "its end");
+  app.add_option("--warmup", window.warmup,
+                 "time before the window that is played, not scored (default a week)");
+  auto* congestion =
+      app.add_option("--congestion", congestions,
+                     "scales arrivals until greedy's mean wait is this times the mean run time");
+  congestion->default_str("");
+  if (congestion_list) {
+    congestion->delimiter(',');
+  } else {
+    congestion->expected(1);
+  }
+  app.add_option("--cost-scale", scenario.cost_scale, "times the default costs of preemption");
+  app.add_option("--allow", allow,
+                 "what policies may do, of start, preempt and move (default: all three)")
+      ->default_str("");
+  app.add_option("--cluster-scale", scenario.variation.cluster, "times the cluster's nodes");
+  app.add_option("--load-scale", scenario.variation.load,
+                 "times the arrivals in the same time, after --congestion");
+  app.add_option("--profiles", scenario.profiles,
+                 "files or folders of measured speeds, joined by commas: jobs with a model run as "
+                 "fast as it was measured on what they get")
+      ->default_str("");
+  app.add_option("--faults", scenario.faults,
+                 "CSV of what befalls GPUs: at_s,until_s,kind,node,gpus; --set "
+                 "faults.node_mtbf_h=N draws it")
+      ->default_str("");
+  app.add_option("--information", information,
+                 "most that policies may see: blind, history, distribution, estimate, "
+                 "noisy-oracle, oracle")
+      ->check(one_of(level_names()));
+  add_speeds(app);
+  app.add_flag("--skip-unusable", scenario.skip_unusable,
+               "count rows and jobs that cannot be used instead of refusing the trace");
+  app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes")
+      ->default_str("")
+      ->check(whole_number(1));
+  app.add_option("--seed", scenario.seed, "of generators and random draws")
+      ->check(whole_number<uint64_t>(0));
+  app.add_flag("--json", json, "print one JSON document");
+  app.add_option("--json-out", json_out, "write the same document to a file");
+}
+
+void CommonOptions::add_speeds(CLI::App& app) {
+  app.add_option("--speeds", speeds,
+                 "what policies may know of how fast jobs run: told (the tables of --profiles and "
+                 "of the cluster), noisy (with a log-normal error of 25 %), learned (what running "
+                 "jobs have shown); oracles that bound others are always told")
+      ->default_str("told");
+}
+
+void CommonOptions::finish(const std::vector<std::string>& policies) {
+  if (!information.empty()) run.information = parse_level(information);
+  if (!speeds.empty()) run.speeds = parse_speed_level(speeds, "--speeds");
+  if (!json_out.empty()) check_writable(json_out);
+  set_trace_columns(columns, scenario.trace_settings);
+  run.seed = scenario.seed;
+  check("--cost-scale", scenario.cost_scale, kMaxCostScale, true);
+  Variation& variation = scenario.variation;
+  if (!allow.empty()) variation.allows = parse_allows(split_list(allow, "--allow"), "--allow");
+  check("--cluster-scale", variation.cluster, kMaxScale, false);
+  check("--load-scale", variation.load, kMaxScale, false);
+  for (const double congestion : congestions) {
+    check("--congestion", congestion, kMaxCongestion, false);
+  }
+  if (congestions.size() == 1) scenario.congestion = congestions.front();
+  if (scenario.generate_jobs > 0 && !scenario.trace.starts_with("synthetic:")) {
+    throw InputError("--generate-jobs", "--trace synthetic:NAME with it",
+                     "'" + scenario.trace + "'");
+  }
+  if (scenario.cost_scale != 1 && run.rules != "default") {
+    throw InputError("--cost-scale", "--rules default with it: published rules have their own",
+                     run.rules);
+  }
+  for (const auto& [option, file] : {std::pair("--rates", &scenario.measured.rates),
+                                     std::pair("--throughputs", &scenario.measured.throughputs)}) {
+    if (file->empty() || std::filesystem::exists(*file)) continue;
+    throw InputError(option, "a file", "'" + *file + "'");
+  }
+  require_name<RuleSetRegistry>("--rules", run.rules);
+  const RuleSet::Info& rules = RuleSetRegistry::info(run.rules);
+  scenario.gpus_needed = !rules.policies.empty();  // a published rule set
+  // Measurement files supply run times which a trace lacks. Some rule sets read them too.
+  const std::vector<std::string>& needed_files = rules.needed_files;
+  const auto assign_file = [&](const char* key, const std::string& file) {
+    if (file.empty() ||
+        std::find(needed_files.begin(), needed_files.end(), key) == needed_files.end())
+      return;
+    run.rule_set.set(key, file, std::string("--") + key);
+  };
+  assign_file("rates", scenario.measured.rates);
+  assign_file("throughputs", scenario.measured.throughputs);
+  for (const std::string& policy : policies)
+    policy_settings_.emplace_back(named_policy(policy).name, Settings{});
+  for (const std::string& assignment : set) {
+    Settings one;
+    one.overlay(assignment, "--set " + assignment);
+    const Setting& given = one.entries().front();
+    bool used = false;
+    if (given.key.find('.') == std::string::npos) {
+      run.rule_set.set(given.key, given.value, given.origin);
+      continue;
+    }
+    const auto assign = [&](std::string_view owner, Settings& settings) {
+      const std::string_view key = strip_prefix(given.key, owner);
+      if (key.empty()) return;
+      settings.set(std::string(key), given.value, given.origin);
+      used = true;
+    };
+    assign("trace", scenario.trace_settings);
+    assign("rules", run.rule_set);
+    assign("faults", scenario.fault_model);
+    assign("checkpoints", scenario.checkpoints);
+    assign("models", scenario.models);
+    assign("demands", scenario.demands);
+    for (auto& [policy, settings] : policy_settings_) assign(policy, settings);
+    if (used) continue;
+    throw InputError(given.origin,
+                     "P.key=value, P one of: " + join(policies) +
+                         ", trace, rules, faults, checkpoints, models, "
+                         "demands",
+                     "'" + given.key + "'");
+  }
+}
+
+RunOptions CommonOptions::run_of(const std::string& policy) const {
+  RunOptions options = run;
+  for (const auto& [name, settings] : policy_settings_) {
+    if (name == named_policy(policy).name) options.policy = settings;
+  }
+  return options;
+}
+
+void CommonOptions::print_result(const nlohmann::ordered_json& document,
+                                 const std::function<void()>& table) const {
+  if (json) {
+    std::fputs(text_of(document).c_str(), stdout);
+  } else {
+    table();
+  }
+  std::fflush(stdout);
+}
+
+void CommonOptions::save(const nlohmann::ordered_json& document, AtomicFiles& files) const {
+  if (!json_out.empty()) files.add(json_out, text_of(document));
+  files.commit();
+}
+
+std::vector<std::string> split_list(const std::string& text, const std::string& option) {
+  std::vector<std::string> out;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string name(trim(part));
+    if (name.empty()) throw InputError(option, "names separated by commas", "'" + text + "'");
+    if (std::find(out.begin(), out.end(), name) != out.end()) {
+      throw InputError(option, "each name once", "'" + name + "' twice");
+    }
+    out.push_back(name);
+  }
+  return out;
+}
+
+std::vector<std::string> split_policies(const std::string& text, const std::string& option) {
+  std::vector<std::string> out = split_list(text, option), names;
+  for (const std::string& policy : out) {
+    const std::string name = named_policy(policy).name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      throw InputError(option, "each name once", "'" + name + "' twice");
+    }
+    names.push_back(name);
+  }
+  return out;
+}
+
+void check_policies(const std::vector<std::string>& policies, const std::string& rules,
+                    const std::string& option) {
+  if (!RuleSetRegistry::info(rules).policies.empty()) return;
+  for (const std::string& text : policies) {
+    const std::string policy = named_policy(text).policy;
+    const bool path = policy.find_first_of("/:") != policy.npos || is_tuned_file(policy) ||
+                      std::filesystem::exists(policy);
+    if (!path) require_name<PolicyRegistry>(option, policy);
+  }
+}
+
+nlohmann::ordered_json seconds_json(WideUs us) {
+  constexpr int64_t kUsPerS = 1'000'000;
+  if (us % kUsPerS == 0) return static_cast<int64_t>(us / kUsPerS);
+  return static_cast<double>(us) / 1e6;
+}
+
+nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
+  nlohmann::ordered_json types = nlohmann::ordered_json::array();
+  for (size_t t = 0; t < cluster.types.size(); ++t) {
+    int64_t gpus = 0;
+    for (const Node& node : cluster.nodes) {
+      if (static_cast<size_t>(node.type) == t) gpus += node.gpus;
+    }
+    types.push_back(
+        {{"name", cluster.types[t].name}, {"speed", cluster.types[t].speed}, {"gpus", gpus}});
+  }
+  return {{"text", cluster.text},
+          {"nodes", cluster.nodes.size()},
+          {"gpus", cluster.total_gpus()},
+          {"types", types}};
+}
+
+nlohmann::ordered_json trace_json(const Scenario& scenario) {
+  const Trace& trace = scenario.trace;
+  nlohmann::ordered_json skipped = nlohmann::ordered_json::array(), notices = skipped;
+  int64_t left_out = 0;
+  for (const Skipped& what : trace.skipped) {
+    skipped.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
+    left_out += what.count;
+  }
+  const Window& window = scenario.window;
+  nlohmann::ordered_json out = {{"source", trace.source},
+                                {"format", trace.format},
+                                {"sha256", trace.sha256},
+                                {"jobs_played", trace.jobs.size()},
+                                {"jobs_scored", window.scored},
+                                {"warm_from_s", seconds_json(window.warm_from_us)},
+                                {"from_s", seconds_json(window.from_us)},
+                                {"to_s", seconds_json(window.to_us)},
+                                {"load", scenario.load},
+                                {"arrival_factor", scenario.factor},
+                                {"congestion", nullptr},
+                                {"cost_scale", scenario.cost_scale},
+                                {"skipped", left_out},
+                                {"skipped_by_reason", skipped}};
+  for (const Skipped& what : trace.notices) notices.push_back(note_text(what));
+  if (!notices.empty()) out["notices"] = notices;
+  if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
+  return out;
+}
+
+std::string load_text(double load) { return std::isfinite(load) ? number_text(load, 3) : "n/a"; }
+
+void print_limit_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
+void print_scenario_notes(const Scenario& scenario,
+                          const std::vector<PreparedPolicy>& prepared_policies, SpeedLevel speeds) {
+  for (const std::string& line : scenario_notes(scenario, speeds)) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+  if (scenario.congestion > 0) {
+    std::fprintf(stderr, "congestion %s with arrivals scaled by %.6g, load %s\n",
+                 number_text(scenario.congestion, 3).c_str(), scenario.factor,
+                 load_text(scenario.load).c_str());
+  }
+  if (!has_limits(scenario.trace)) {
+    std::vector<const PreparedPolicy*> all;
+    for (const PreparedPolicy& prepared : prepared_policies) all.push_back(&prepared);
+    print_limit_notes(missing_limits_notes(all));
+  }
+  for (const PreparedPolicy& prepared : prepared_policies) {
+    if (!lacks_sizes(prepared, scenario.trace)) continue;
+    std::fprintf(stderr, "note: %s says how large elastic jobs are, and no job of this trace is\n",
+                 prepared.name.c_str());
+  }
+}
+
+}  // namespace yard::sim

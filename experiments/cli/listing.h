@@ -1,0 +1,24 @@
+// Formats what `list` prints about one registered item: its full row, and its settings with
+// defaults, ranges and help texts.
+//
+//   Json row = listed_row("policies", rows, "las");
+//   std::fputs(listing_text("policies", row).c_str(), stdout);
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "env/base/config/settings.h"
+
+namespace yard {
+
+nlohmann::ordered_json settings_json(const std::vector<Field>& fields);
+
+// Returns the row of that name. Throws InputError, listing the names, if there is none.
+nlohmann::ordered_json listed_row(const std::string& kind, const nlohmann::ordered_json& rows,
+                                  const std::string& name);
+
+std::string listing_text(const std::string& kind, const nlohmann::ordered_json& row);
+
+}  // namespace yard

@@ -1,0 +1,168 @@
+#include "experiments/cli/recording.h"
+
+#include <algorithm>
+
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "experiments/cli/command.h"
+#include "experiments/replay/jobs_csv.h"
+
+namespace yard::sim {
+
+void RecordingOptions::add_to(CLI::App& app) {
+  app.add_option("--metrics", metrics,
+                 "basic, or all: also GPU time by use, fragmentation, energy, cost, fairness, "
+                 "deadlines, tenants and why jobs waited")
+      ->check(one_of({"basic", "all"}));
+  app.add_option("--jobs-out", jobs_out, "CSV with a row for every job");
+  app.add_option("--waits-out", waits_out,
+                 "CSV of which jobs waited when, why and behind which others");
+  app.add_option("--series-out", series_out,
+                 "the cluster and its queue over time: JSON, or CSV where the name ends in .csv");
+  app.add_option("--timeline", timeline, "who held which GPU when, for ui.perfetto.dev");
+  app.add_option("--dump-at", dump_at, "times in seconds, joined by commas, for --dump-out");
+  app.add_option("--dump-out", dump_out, "JSON of the whole state at these times");
+}
+
+void RecordingOptions::check() const {
+  if (dump_at.empty() != dump_out.empty()) {
+    const bool no_file = dump_out.empty();
+    throw InputError(no_file ? "--dump-at" : "--dump-out",
+                     no_file ? "--dump-out FILE with it" : "--dump-at TIMES with it", "none");
+  }
+  dump_times_us();
+}
+
+std::vector<int64_t> RecordingOptions::dump_times_us() const {
+  std::vector<int64_t> out;
+  if (dump_at.empty()) return out;
+  for (const std::string_view part : split(dump_at, ',')) {
+    const auto at_us = parse_seconds_us(part);
+    if (!at_us || *at_us < 0) {
+      throw InputError("--dump-at", "seconds, joined by commas", "'" + std::string(part) + "'");
+    }
+    out.push_back(*at_us);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
+    : options_(options),
+      scenario_(scenario),
+      job_rows_(kJobsHeader),
+      wait_rows_(kWaitsHeader),
+      series_(scenario) {
+  if (!options.timeline.empty()) {
+    timeline_file_ = &files_.add(options.timeline);
+    timeline_.emplace(scenario, [this](std::string_view text) { timeline_file_->write(text); });
+  }
+  if (!options.waits_out.empty()) {
+    waits_file_ = &files_.add(options.waits_out);
+    waits_file_->write(kWaitsHeader);
+  }
+  if (!options.dump_out.empty()) moments_.emplace(options.dump_times_us());
+}
+
+Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) {
+  begin(prepared);
+  const bool observes_state =
+      timeline_ || waits_ || meter_ || moments_ || options_.records_series();
+  if (observes_state) {
+    run_options.watch = [this](const SimModel& fixed, const SimState& state) {
+      watch(fixed, state);
+    };
+  }
+  Run run = run_prepared(scenario_, prepared, run_options);
+  end(run);
+  if (moments_) dump(prepared, run_options, run);
+  return run;
+}
+
+void Recording::begin(const PreparedPolicy& prepared) {
+  state_exposed_ = false;
+  metered_.reset();
+  series_.begin();
+  if (timeline_) timeline_->begin(prepared.name);
+  if (options_.all_metrics()) meter_.emplace(scenario_.cluster, scenario_.played());
+  if (moments_) moments_->begin();
+  if (!options_.records_waits()) return;
+  std::function<void(const Wait&)> ended;
+  if (timeline_ || waits_file_ || options_.for_report) {
+    ended = [this, policy = prepared.name](const Wait& wait) {
+      if (timeline_) timeline_->wait(wait);
+      if (!waits_file_ && !options_.for_report) return;
+      const std::string row = wait_row(scenario_, policy, wait);
+      if (waits_file_) waits_file_->write(row);
+      if (options_.for_report) wait_rows_ += row;
+    };
+  }
+  waits_.emplace(scenario_, placement_of(prepared.placement), std::move(ended));
+}
+
+void Recording::watch(const SimModel& fixed, const SimState& state) {
+  state_exposed_ = true;
+  if (options_.records_series()) series_.watch(fixed, state);
+  if (timeline_) timeline_->watch(fixed, state);
+  if (waits_) waits_->watch(fixed, state);
+  if (meter_) meter_->watch(fixed, state);
+  if (moments_) moments_->note(state);
+}
+
+void Recording::require_no_state_outputs(const std::string& rules) const {
+  const std::pair<const char*, const std::string*> state_outputs[] = {
+      {"--timeline", &options_.timeline},
+      {"--series-out", &options_.series_out},
+      {"--waits-out", &options_.waits_out},
+      {"--dump-out", &options_.dump_out}};
+  for (const auto& [option, file] : state_outputs) {
+    if (!file->empty())
+      throw InputError(option, "rules that place jobs on GPUs", "'" + rules + "'");
+  }
+}
+
+void Recording::end(const Run& run) {
+  if (options_.records_jobs()) append_jobs(scenario_, run, job_rows_);
+  if (!state_exposed_) {
+    require_no_state_outputs(run.rules);
+    waits_.reset();
+    return;
+  }
+  const int64_t end_us = run.outcome.end_us;
+  if (options_.records_series()) series_.end(run);
+  if (waits_) waits_->end(end_us);
+  if (timeline_) timeline_->end(end_us);
+  if (meter_) metered_ = meter_->end(end_us);
+  if (moments_) moments_->end(end_us);
+}
+
+void Recording::dump(const PreparedPolicy& prepared, RunOptions run_options, const Run& run) {
+  nlohmann::ordered_json states = nlohmann::ordered_json::array();
+  run_options.watch = [&](const SimModel& fixed, const SimState& state) {
+    moments_->dump(scenario_, fixed, state, placement_of(prepared.placement), states);
+  };
+  run_prepared(scenario_, prepared, run_options);
+  dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});
+}
+
+void Recording::check() const {
+  if (moments_) moments_->check("--dump-at");
+}
+
+AtomicFiles& Recording::finish() {
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  if (!options_.jobs_out.empty()) files_.add(options_.jobs_out, job_rows_);
+  if (!options_.series_out.empty()) {
+    const bool csv = options_.series_out.ends_with(".csv");
+    files_.add(options_.series_out,
+               csv ? series_.csv() : series_.json().dump(-1, ' ', false, Handler::replace));
+  }
+  if (moments_) {
+    const nlohmann::ordered_json all = {{"dumps", dumps_}};
+    files_.add(options_.dump_out, all.dump(1, ' ', false, Handler::replace) + "\n");
+  }
+  if (timeline_) timeline_->finish();
+  return files_;
+}
+
+}  // namespace yard::sim

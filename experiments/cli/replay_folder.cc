@@ -1,0 +1,87 @@
+#include "experiments/cli/replay_folder.h"
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "env/base/files/file.h"
+#include "experiments/report/page.h"
+#include "experiments/report/plain_tables.h"
+
+namespace yard::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& document, int indent) {
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// All options with their values, given or default.
+RunFolder::Config config_of(const CLI::App& app) {
+  RunFolder::Config config;
+  for (const CLI::Option* option : app.get_options()) {
+    std::string name = option->get_name();
+    if (name == "--help" || name == "-h,--help") continue;
+    name.erase(0, name.find_first_not_of('-'));
+    std::string value;
+    for (const std::string& one : option->results()) value += (value.empty() ? "" : ",") + one;
+    if (option->count() == 0) value = option->get_default_str();
+    config.emplace_back(name, value);
+  }
+  return config;
+}
+
+}  // namespace
+
+ReplayFolder::ReplayFolder(std::string out, std::string page)
+    : out_(std::move(out)), page_(std::move(page)) {
+  if (!out_.empty()) RunFolder::check_free(out_);
+  if (!page_.empty()) report::check_page(page_, "--report");
+}
+
+void ReplayFolder::begin(const CLI::App& app, const Scenario& scenario, uint64_t seed) {
+  if (out_.empty()) return;
+  run_.emplace(
+      RunFolder::create(out_, config_of(app),
+                        {.command = "simulate",
+                         .seed = seed,
+                         .traces = {{scenario.trace.source, scenario.trace.sha256, "simulate"}}}));
+}
+
+void ReplayFolder::finish(const Json& document, const Recording& recording) {
+  if (!enabled()) return;
+  report::RunRecord record;
+  record.name = fs::path(document["trace"]["source"].get<std::string>()).filename().string();
+  AtomicFiles files;
+  const bool has_series = !recording.series()["series"].empty();
+  if (run_) {
+    const fs::path tables = fs::path(out_) / "tables";
+    fs::create_directories(tables);
+    files.add(run_->evaluations() / "simulate.json", text_of(document, 2));
+    files.add(run_->evaluations() / "jobs.csv", recording.rows());
+    if (has_series) {
+      files.add(run_->evaluations() / "series.json", text_of(recording.series(), -1));
+      files.add(tables / "waits.csv", recording.wait_rows());
+    }
+    for (const report::PlainTable& table : report::plain_tables(document["runs"])) {
+      files.add(tables / (table.name + ".csv"), table.csv());
+    }
+    files.commit();
+    run_->set_state(RunState::kDone);
+    record = report::read_run(out_);
+  } else {
+    report::add_document(page_, document, record);
+    report::add_document(page_, recording.series(), record);
+    report::add_jobs(page_, recording.rows(), record);
+    report::assign_labels(record);
+  }
+  std::vector<report::RunRecord> records;
+  records.push_back(std::move(record));
+  const std::string page = report::render_page(records);
+  if (run_) write_file_atomic(fs::path(out_) / "report.html", page);
+  if (!page_.empty()) write_file_atomic(page_, page);
+}
+
+}  // namespace yard::sim

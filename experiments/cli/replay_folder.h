@@ -1,0 +1,39 @@
+// Run folder and report page of `simulate`: --out DIR and --report F.html.
+//
+//   DIR/report.html  config.yaml  run.json  log.txt
+//   DIR/evaluations/ simulate.json  jobs.csv  series.json
+//   DIR/tables/      waits.csv  wait_reasons.csv  size_classes.csv  fairness.csv  tenants.csv
+//                    gpu_hours.csv
+// Tables without data are left out.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "experiments/cli/common_options.h"
+#include "experiments/cli/recording.h"
+#include "experiments/run/run_folder.h"
+
+namespace yard::sim {
+
+class ReplayFolder {
+ public:
+  // `out`, `page`: values of --out and --report; empty: none. Throws InputError if one cannot be
+  // written or `out` already exists.
+  ReplayFolder(std::string out, std::string page);
+
+  bool enabled() const { return !out_.empty() || !page_.empty(); }
+
+  // Creates the folder; call it before the first run. `app`: the command, whose options become
+  // config.yaml.
+  void begin(const CLI::App& app, const Scenario& scenario, uint64_t seed);
+  // Writes all files. Requires: begin(), and a recording with for_pictures.
+  void finish(const nlohmann::ordered_json& document, const Recording& recording);
+
+ private:
+  std::string out_, page_;
+  std::optional<RunFolder> run_;
+};
+
+}  // namespace yard::sim

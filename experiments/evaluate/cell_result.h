@@ -1,0 +1,78 @@
+// Result of one candidate in one cell, compared with each rival, the baseline and the oracle.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/evaluate/cell_runner.h"
+#include "experiments/stats/intervals.h"
+
+namespace yard {
+
+struct RatioEstimate {
+  double ratio = 0;  // candidate / rival
+  Interval interval;
+  int blocks = 0;  // number after merging
+};
+
+struct ComparedPolicy {
+  PolicyScore score;
+  double validation_jct_s = 0;  // baseline criterion; 0: chosen in hindsight
+  RatioEstimate candidate_ratio;
+  bool conclusive = false;  // enough jobs and merged blocks, and all jobs of both ended
+};
+
+// One candidate in one cell. complete() fills in what follows from the scores.
+struct CellResult {
+  std::string cell, cell_hash;
+  CellFacts facts;
+  std::string rules;
+  double cost_scale = 1;
+  Variation variation;
+  int replicas = 0;
+  std::string candidate_name;
+  std::vector<PolicyScore> candidates;  // by training seed
+  double training_core_s = 0;           // per seed, mean; 0: unknown
+  std::vector<ComparedPolicy> rivals;
+  // Other candidates of this call that are a single policy; last, the untrained network, if any.
+  std::vector<ComparedPolicy> others;
+  std::vector<PolicyScore> bounds;          // oracles; without a family if facts.no_bound
+  size_t baseline = 0, best_hindsight = 0;  // indices into rivals
+  bool validated = false;
+  // Index into bounds; unset if an oracle is no bound (facts.no_bound).
+  std::optional<size_t> oracle;
+  std::optional<size_t> untrained;  // index into others; unset: the candidate is not trained
+  RatioEstimate vs_baseline;        // candidate / baseline
+  bool conclusive = false;          // candidate against baseline
+  int64_t test_openings = 0;        // of this trace's last fifth, with this one; 0: not opened
+
+  int seeds() const { return static_cast<int>(candidates.size()); }
+  const PolicyScore& baseline_score() const { return rivals[baseline].score; }
+  const ComparedPolicy* untrained_result() const {
+    return untrained ? &others[*untrained] : nullptr;
+  }
+  int64_t unfinished() const;
+  double ratio_hindsight() const;
+  double headroom() const;  // NaN without an oracle
+  double headroom_hindsight() const;
+  double oracle_gap_closed() const;  // oracle gap closed; NaN below kMinHeadroomForGap headroom
+  // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
+  double mean(double PolicyScore::*figure) const;
+  double ratio_to_baseline(double PolicyScore::*figure) const;
+  double per_job(double PolicyScore::*figure) const { return mean(figure) / facts.jobs; }
+  double decisions_per_s() const;  // on one core, simulation included; NaN: not counted
+  // The largest size class with at least 50 jobs.
+  std::optional<int> largest_class() const;
+  double largest_class_jct_ratio() const;
+  // Figures over 10 % larger than the baseline's, whatever the mean JCT, in the wording of whatif:
+  // "longest wait x 1.52", "JCT of the jobs of >16 GPUs x 1.20".
+  std::vector<std::string> regressions() const;
+};
+
+// Computes all that follows from candidates, rivals (with validation_jct_s), others and bounds.
+// Requires: at least one candidate and one rival.
+void complete(CellResult& cell);
+
+}  // namespace yard

@@ -1,0 +1,70 @@
+// Runs policies in one cell and caches their scores. Reads the trace, calibrates its arrivals, and
+// replays only the policies whose scores are not in the results folder.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/evaluate/cells.h"
+#include "experiments/evaluate/result_folder.h"
+#include "experiments/evaluate/score_policies.h"
+
+namespace yard {
+
+// Facts about a cell that hold for every policy.
+struct CellFacts {
+  std::string trace, sha256, cluster;
+  double congestion = 0, load = 0, factor = 1;
+  double from_s = 0, to_s = 0;
+  int64_t jobs = 0;                                   // scored jobs
+  std::array<int64_t, kSizeClasses> class_jobs = {};  // scored jobs by size class
+  bool limits = false;                                // whether any job has a limit
+  bool opens_test = false;
+  // Why an oracle is no bound in this cell (why_no_bound()). Empty: an oracle is a bound.
+  std::string no_bound = {};
+  // Lines for stderr: skipped rows, how the trace was read, GPU types and speeds without data.
+  // Empty if the facts were read from the results folder.
+  std::vector<std::string> notes;
+};
+
+// Loads each trace once for all cells of a command.
+class SourceCache {
+ public:
+  const Source& of(const ScenarioOptions& options);
+  std::vector<std::string> hashes() const;  // sha256 of each loaded trace
+
+ private:
+  // Key: trace, generator hash, cluster, profiles, drawn attributes, variation.
+  std::map<std::array<std::string, 6>, Source> by_files_;
+};
+
+class CellRunner {
+ public:
+  // Requires: `results` and `sources` outlive this object.
+  CellRunner(CellSpec cell, const RunOptions& how, const ResultFolder& results,
+             SourceCache& sources);
+
+  const CellSpec& cell() const { return cell_; }
+  const CellFacts& facts() const { return facts_; }
+
+  bool has_score(const PolicySpec& policy_spec) const { return known(policy_spec).has_value(); }
+
+  // Returns one score per policy. Stores each in the results folder as soon as it is there.
+  std::vector<PolicyScore> scores(const std::vector<const PolicySpec*>& policy_specs,
+                                  const OnReplayed& on_replayed);
+
+ private:
+  ResultFolder::Json inputs_of(const PolicySpec& policy_spec) const;
+  std::optional<PolicyScore> known(const PolicySpec& policy_spec) const;
+
+  CellSpec cell_;
+  const ResultFolder* results_;
+  SourceCache* sources_;
+  CellFacts facts_;
+};
+
+}  // namespace yard

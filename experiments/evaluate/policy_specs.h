@@ -1,0 +1,35 @@
+// Policies in a comparison: by name with settings, the oracle family, and the inputs which
+// determine how each one decides.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/replay/replay.h"
+
+namespace yard {
+
+struct PolicySpec {
+  std::string name;  // for tables
+  PreparedPolicy prepared;
+  RunOptions options;
+  // inputs_of() as JSON, by whether preemption is allowed. Empty if no scores are kept.
+  std::map<bool, std::string> inputs = {};
+};
+
+PolicySpec make_policy_spec(const std::string& policy, const RunOptions& options);
+
+// Returns the oracle family under these rules: all policies that see run times, exact and noisy.
+// Those with a preemption margin appear once for each of several margins.
+std::vector<PolicySpec> oracle_family(const RunOptions& options);
+
+// Returns the heuristics that a live cluster can run, with information up to `most`.
+std::vector<PolicySpec> servable_heuristics(Level most, const RunOptions& options);
+
+// Returns, as JSON, the inputs of the policy's decisions, independent of file paths: settings,
+// level, weights, rules. The outcome of a small workload is added to detect changes of the code.
+// Without `stops` the outcome of the same workload without preemption is added.
+std::string inputs_of(const PolicySpec& policy_spec, bool stops);
+
+}  // namespace yard

@@ -1,0 +1,40 @@
+// Checks that schedulers behave on a generated workload as on the recorded one: on the same
+// cluster, at the same load or with unscaled arrivals.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/cluster/spec.h"
+#include "env/trace/fitted/fit_workload.h"
+#include "env/trace/fitted/workload_model.h"
+#include "experiments/replay/occupancy.h"
+
+namespace yard {
+
+struct QueueFigures {
+  double mean_wait_s = 0, mean_jct_s = 0;
+  OccupancyFigures occupancy;  // over the part's time
+};
+
+struct QueueRow {
+  std::string policy;
+  QueueFigures real, first_half, second_half;
+  std::vector<QueueFigures> generated;
+};
+
+struct QueueCheck {
+  double load = 0;                     // of the recorded part as replayed
+  double congestion = 0;               // measured
+  std::optional<QueueFigures> logged;  // under the site's own scheduler
+  std::vector<QueueRow> rows;
+};
+
+// Scales the part's arrivals to the congestion, and all others to the load which results.
+// `congestion` 0: arrivals stay as they are; `logged` is set if all jobs have logged times.
+QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>& generated,
+                        const ClusterSpec& cluster, double congestion,
+                        const std::vector<std::string>& policies);
+
+}  // namespace yard

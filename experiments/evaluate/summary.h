@@ -1,0 +1,51 @@
+// Summarises a candidate over cells: over the conclusive cells, over those with headroom, and by
+// group.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/evaluate/cell_result.h"
+#include "experiments/stats/pooled.h"
+
+namespace yard {
+
+// Least hindsight headroom of a cell with something to gain.
+inline constexpr double kMinHeadroom = 0.03;
+
+// Ratio to the baseline over cells; NaN if no cell has one.
+struct Spread {
+  double mean = 0;  // geometric
+  double worst = 0;
+};
+
+// The candidate against one compared policy, over cells. NaN if a job did not end.
+struct PolicyComparison {
+  std::string policy;
+  int conclusive = 0;  // conclusive cells
+  Estimate ratio;
+};
+
+struct SummaryRow {
+  std::string policy;
+  std::string group;  // "all", or the first part of the cell names
+  std::string over;   // which cells of the group
+  int cells = 0, conclusive = 0;
+  int better = 0, worse = 0;   // cells whose interval is below, above 1
+  Pooled pooled;               // against the baseline
+  PolicyComparison hindsight;  // best rival of each cell; no name
+  std::vector<PolicyComparison> against;
+  double preemptions_per_job = 0;  // mean over cells
+  double rapid_repreemptions = 0;  // sum over cells
+  double training_core_s = 0;      // per seed, mean; 0: unknown
+  double decisions_per_s = 0;      // harmonic mean over cells; NaN if a cell did not count
+  Spread ratio, p99, largest_class, max_wait, preemptions;
+  bool finished = true;  // all jobs ended; otherwise figures are missing
+};
+
+// Returns rows by candidate: over all groups, then, if there are several, by group. Each has rows
+// for the conclusive cells and those of them with headroom. If some cells are inconclusive, a row
+// over all cells is added.
+std::vector<SummaryRow> summarise(const std::vector<CellResult>& cells, uint64_t seed);
+
+}  // namespace yard

@@ -1,0 +1,36 @@
+// Measures the coverage of the run-time predictor (env/predict/survival.h). While a policy runs,
+// the predicted intervals of time left are recorded and compared with the truth once jobs end.
+// Predictions are rounded to a minute. If many jobs end at one moment, as at a limit, the end
+// counts as covered by the share of their predicted mass in the interval. Jobs that never end do
+// not count.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "experiments/replay/replay.h"
+
+namespace yard {
+
+constexpr std::array<double, 3> kNominal = {0.5, 0.8, 0.9};
+constexpr double kResolutionS = 60;
+
+struct CoverageGroup {
+  int64_t predictions = 0;
+  std::array<double, 3> within{};  // covered predictions, by nominal level
+  // Median of |log2(predicted median / truth)|. Times below a second count as one second.
+  double median_error_log2 = 0;
+
+  double share(size_t level) const { return within[level] / static_cast<double>(predictions); }
+};
+
+struct Coverage {
+  CoverageGroup all, waiting, begun;  // waiting: jobs that have not run yet
+};
+
+// Samples the scored jobs every `every_s` seconds of simulated time. Throws as run_prepared() does.
+// Requires: a policy under the rules `default`, not a rule set's own scheduler.
+Coverage coverage(const Scenario& scenario, PreparedPolicy prepared, const RunOptions& options,
+                  double every_s);
+
+}  // namespace yard

@@ -1,0 +1,48 @@
+// Writes the whole state at chosen moments: each job's placement and why waiting jobs wait. State
+// changes only at events, and the last event before a moment is recognised only after the next. So
+// a first replay counts the events, and an identical second one dumps the state at the right ones.
+//
+//   DumpTimes moments({3600 * kSecond});
+//   ... first replay, each decision:  moments.note(state) ...
+//   ... second replay, each decision: moments.dump(scenario, fixed, state, placement, out) ...
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "env/sim/metrics/why_waiting.h"
+#include "experiments/scenario/scenario.h"
+
+namespace yard {
+
+// Returns the state at `at_us`. Requires: no event between state.head->now_us and `at_us`.
+nlohmann::ordered_json dump_state(const Scenario& scenario, const SimModel& fixed,
+                                  const SimState& state, PlacementRule placement, int64_t at_us);
+
+class DumpTimes {
+ public:
+  // Requires: increasing times.
+  explicit DumpTimes(std::vector<int64_t> at_us) : at_us_(std::move(at_us)) {}
+
+  // Clears the counts, for another policy.
+  void begin();
+  // Call on every decision of the first replay.
+  void note(const SimState& state);
+  // Ends the first replay. Later moments show the final state, in which all jobs have ended.
+  void end(int64_t end_us);
+  // Throws InputError, naming `option`, for a moment outside the replays so far.
+  void check(const char* option) const;
+
+  // Call on every decision of the second replay. Appends to `out` after the last before a moment.
+  void dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
+            PlacementRule placement, nlohmann::ordered_json& out);
+
+ private:
+  std::vector<int64_t> at_us_;
+  std::vector<int64_t> last_decision_;      // (moments)  last decision at or before each
+  int64_t first_us_ = kNever, end_us_ = 0;  // over all replays: first decision, last end
+  int64_t decisions_ = 0, second_decisions_ = 0;
+};
+
+}  // namespace yard

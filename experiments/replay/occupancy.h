@@ -1,0 +1,51 @@
+// Measures how full a cluster was and how long its queue, for simulated and recorded clusters
+// alike.
+//
+//   Occupancy seen(cluster.total_gpus());
+//   options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
+//   run_policy(scenario, "fifo", options);
+//   OccupancyFigures f = seen.figures(from_us, to_us);
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "env/sim/state/state.h"
+#include "env/trace/core/job.h"
+
+namespace yard {
+
+struct OccupancyFigures {
+  double held = 0;        // GPUs held / all GPUs, mean over time
+  double held_sd = 0;     // standard deviation of its hourly means
+  double after_hour = 0;  // their autocorrelation at lag 1 h; NaN: too short
+  double after_day = 0;
+  double waiting = 0;  // queued jobs, mean over time
+  double queued = 0;   // share of time with a non-empty queue
+};
+
+class Occupancy {
+ public:
+  explicit Occupancy(int32_t gpus) : gpus_(gpus) {}
+
+  // Records the state after a decision (RunOptions::watch). Requires: time does not decrease.
+  void watch(const SimState& state);
+
+  // Requires: from_us < to_us, and at least one recorded state.
+  OccupancyFigures figures(int64_t from_us, int64_t to_us) const;
+
+ private:
+  friend Occupancy logged_occupancy(const std::vector<Job>& jobs, int32_t gpus);
+  struct Step {
+    int64_t at_us;
+    int64_t held, waiting;  // from at_us on
+  };
+  void see(const Step& step);
+  int32_t gpus_;  // of the cluster
+  std::vector<Step> steps_;
+};
+
+// Returns the occupancy according to the logged times. Requires: every job has logged times.
+Occupancy logged_occupancy(const std::vector<Job>& jobs, int32_t gpus);
+
+}  // namespace yard

@@ -1,0 +1,197 @@
+#include "experiments/replay/timeline.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "env/base/core/check.h"
+#include "env/sim/rules/shape.h"
+#include "env/sim/state/free_map.h"
+
+namespace yard {
+namespace {
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+Timeline::Timeline(const Scenario& scenario, Sink sink)
+    : scenario_(scenario), sink_(std::move(sink)) {
+  const SpecColumns& spec = scenario.fixed.spec;
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    node_of_.insert(node_of_.end(), static_cast<size_t>(spec.node_gpus[m]), m);
+  }
+  saves_.resize(node_of_.size());
+  sink_("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+}
+
+int64_t Timeline::queue_pid() const { return policy_ * (scenario_.fixed.spec.num_nodes + 1); }
+
+void Timeline::event(const std::string& fields) {
+  sink_(any_ ? ",\n{" : "{");
+  sink_(fields);
+  sink_("}");
+  any_ = true;
+}
+
+void Timeline::begin(const std::string& policy) {
+  ++policy_;
+  phase_spans_.clear();
+  open_slots_.clear();
+  std::fill(saves_.begin(), saves_.end(), Save{});
+  lanes_.assign(node_of_.size(), 0);
+  named_.assign(node_of_.size(), 0);
+  waiting_ = free_ = -1;
+  const auto name = [&](int64_t pid, const std::string& what) {
+    const std::string head = "\"ph\":\"M\",\"pid\":" + number(pid);
+    event(head +
+          ",\"name\":\"process_name\",\"args\":{\"name\":" + json_text(policy + ": " + what) + "}");
+    event(head + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + number(pid) + "}");
+  };
+  name(queue_pid(), "queue");
+  for (size_t m = 0; m < scenario_.cluster.nodes.size(); ++m) {
+    name(queue_pid() + 1 + static_cast<int64_t>(m), scenario_.cluster.nodes[m].name);
+  }
+  for (size_t gpu = 0; gpu < node_of_.size(); ++gpu) name_lane(static_cast<int32_t>(gpu), 0);
+}
+
+// Lanes are threads: lane k of GPU g of G has the id k G + g.
+void Timeline::name_lane(int32_t gpu, int32_t lane) {
+  uint64_t& named = named_[static_cast<size_t>(gpu)];
+  if (named >> lane & 1) return;
+  named |= uint64_t{1} << lane;
+  const int32_t node = node_of_[static_cast<size_t>(gpu)];
+  std::string name = "GPU " + number(gpu - scenario_.fixed.spec.node_gpu0[node]);
+  if (lane > 0) name += ", beside " + number(lane);
+  event("\"ph\":\"M\",\"pid\":" + number(queue_pid() + 1 + node) +
+        ",\"tid\":" + number(lane * static_cast<int64_t>(node_of_.size()) + gpu) +
+        ",\"name\":\"thread_name\",\"args\":{\"name\":" + json_text(name) + "}");
+}
+
+void Timeline::slice(int32_t gpu, int32_t lane, int32_t job, const char* what, int64_t from_us,
+                     int64_t to_us) {
+  if (to_us <= from_us) return;
+  name_lane(gpu, lane);
+  const Job& of = scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))];
+  event("\"ph\":\"X\",\"cat\":\"" + std::string(what) +
+        "\",\"pid\":" + number(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) + ",\"tid\":" +
+        number(lane * static_cast<int64_t>(node_of_.size()) + gpu) + ",\"ts\":" + number(from_us) +
+        ",\"dur\":" + number(to_us - from_us) + ",\"name\":" + json_text(of.id) +
+        ",\"args\":{\"phase\":\"" + what + "\",\"gpus\":" + number(of.gpus) + "}");
+}
+
+void Timeline::end_save(int32_t gpu, int64_t now_us) {
+  Save& save = saves_[static_cast<size_t>(gpu)];
+  if (save.job == kNone) return;
+  slice(gpu, 0, save.job, "save", save.from_us, std::min(save.until_us, now_us));
+  save.job = kNone;
+}
+
+void Timeline::close(PhaseSpan& phase_span, const SimState* state, int64_t now_us) {
+  const char* what = phase_span.phase == Phase::kRunning ? "run" : "start";
+  for (const HeldLane& hold : phase_span.holds) {
+    const auto gpu = static_cast<size_t>(hold.gpu);
+    slice(hold.gpu, hold.lane, phase_span.job, what, phase_span.since_us, now_us);
+    lanes_[gpu] &= ~(uint64_t{1} << hold.lane);
+    const bool saves = state != nullptr && phase_span.phase == Phase::kRunning && hold.lane == 0 &&
+                       state->gpu_ready_us[gpu] > now_us;
+    if (saves) saves_[gpu] = {phase_span.job, now_us, state->gpu_ready_us[gpu]};
+  }
+  phase_span.job = kNone;
+}
+
+void Timeline::open(const SimModel& fixed, const SimState& s, int32_t slot) {
+  PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
+  phase_span.job = s.job[slot];
+  phase_span.phase = s.phase[slot];
+  phase_span.since_us = s.head->now_us;
+  phase_span.holds.clear();
+  for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
+    const int32_t gpu0 = fixed.spec.node_gpu0[s.part_node[part]];
+    for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1) {
+      const int32_t gpu = gpu0 + lowest_bit(mask);
+      uint64_t& lanes = lanes_[static_cast<size_t>(gpu)];
+      const int32_t lane = lanes == ~uint64_t{0} ? 63 : lowest_bit(~lanes);
+      lanes |= uint64_t{1} << lane;
+      if (lane == 0) end_save(gpu, s.head->now_us);
+      phase_span.holds.push_back({gpu, lane});
+    }
+  }
+}
+
+// Whether the job is still in the same phase on the same GPUs.
+bool Timeline::is_unchanged(const SimState& s, int32_t slot, const PhaseSpan& phase_span) const {
+  if (phase_span.job != s.job[slot] || phase_span.phase != s.phase[slot]) return false;
+  size_t i = 0;
+  for (int32_t part = s.first_part[slot]; part != kNone; part = s.part_next[part]) {
+    const int32_t gpu0 = scenario_.fixed.spec.node_gpu0[s.part_node[part]];
+    for (uint64_t mask = s.part_mask[part]; mask != 0; mask &= mask - 1, ++i) {
+      if (i == phase_span.holds.size() || phase_span.holds[i].gpu != gpu0 + lowest_bit(mask))
+        return false;
+    }
+  }
+  return i == phase_span.holds.size();
+}
+
+void Timeline::watch(const SimModel& fixed, const SimState& s) {
+  ++step_;
+  const int64_t now_us = s.head->now_us;
+  phase_spans_.resize(static_cast<size_t>(s.head->high_water));
+  // Close all leaving slices before opening others: two jobs may have swapped GPUs.
+  std::vector<int32_t> opening;
+  for (int32_t i = 0; i < s.head->held; ++i) {
+    const int32_t slot = s.held_list[i];
+    PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
+    if (phase_span.job != kNone && is_unchanged(s, slot, phase_span)) {
+      phase_span.seen = step_;
+    } else {
+      opening.push_back(slot);
+    }
+  }
+  for (const int32_t slot : open_slots_) {
+    PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
+    if (phase_span.seen != step_) close(phase_span, &s, now_us);
+  }
+  std::erase_if(open_slots_,
+                [&](int32_t slot) { return phase_spans_[static_cast<size_t>(slot)].job == kNone; });
+  std::sort(opening.begin(), opening.end(),
+            [&](int32_t a, int32_t b) { return s.job[a] < s.job[b]; });
+  for (const int32_t slot : opening) {
+    open(fixed, s, slot);
+    phase_spans_[static_cast<size_t>(slot)].seen = step_;
+    open_slots_.push_back(slot);
+  }
+  const auto count = [&](const char* what, int32_t value, int32_t& last) {
+    if (value == last) return;
+    last = value;
+    event("\"ph\":\"C\",\"pid\":" + number(queue_pid()) + ",\"ts\":" + number(now_us) +
+          ",\"name\":\"" + what + "\",\"args\":{\"" + what + "\":" + number(value) + "}");
+  };
+  count("jobs waiting", s.head->waiting, waiting_);
+  count("free GPUs", s.head->free_gpus, free_);
+}
+
+void Timeline::wait(const Wait& wait) {
+  const std::string reason = kWaitReasonNames[static_cast<size_t>(wait.reason)];
+  const std::string rest = ",\"cat\":\"wait\",\"id\":" + number(wait.job) +
+                           ",\"pid\":" + number(queue_pid()) + ",\"tid\":0,\"name\":\"" + reason +
+                           "\"";
+  const std::string& id = scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(wait.job))].id;
+  event("\"ph\":\"b\"" + rest + ",\"ts\":" + number(wait.from_us) +
+        ",\"args\":{\"job\":" + json_text(id) + ",\"detail\":" + json_text(wait.detail) + "}");
+  event("\"ph\":\"e\"" + rest + ",\"ts\":" + number(wait.to_us));
+}
+
+void Timeline::end(int64_t now_us) {
+  for (const int32_t slot : open_slots_)
+    close(phase_spans_[static_cast<size_t>(slot)], nullptr, now_us);
+  open_slots_.clear();
+  for (size_t gpu = 0; gpu < saves_.size(); ++gpu) end_save(static_cast<int32_t>(gpu), now_us);
+}
+
+void Timeline::finish() { sink_("\n]}\n"); }
+
+}  // namespace yard

@@ -1,0 +1,86 @@
+// Records which jobs waited, how long and why: the reason of each waiting job after each decision,
+// with equal ones joined to intervals.
+//
+//   Waits waits(scenario, placement, [](const Wait& wait) { ... });  // as intervals end
+//   options.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
+//   waits.end(run.outcome.end_us);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/sim/metrics/why_waiting.h"
+#include "experiments/scenario/scenario.h"
+
+namespace yard {
+
+struct Wait {
+  int32_t job;  // as in Scenario::simulated(): a stage, if jobs have several
+  int64_t from_us, to_us;
+  WaitReason reason;
+  std::string detail = {};  // at the interval's start
+  // At the interval's start, the jobs which hold what this one lacks. If it lacks nothing, the
+  // waiting jobs which started before it.
+  Blockers behind = {};
+};
+
+struct WaitTotal {
+  int64_t jobs = 0;  // with this reason at any time
+  int64_t intervals = 0;
+  WideUs time_us = 0;  // summed over jobs
+};
+
+inline constexpr const char* kWaitsHeader =
+    "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n";
+
+// Returns a row of `--waits-out` (RFC 4180). `behind`: ids joined by ';', at the end "+3" for three
+// more. The last two columns are calendar times, empty if the log has none or arrivals are scaled.
+std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait);
+
+class Waits {
+ public:
+  // `ended`: called for each interval of a scored job; empty: only totals are kept. Requires: the
+  // scenario outlives this object.
+  Waits(const Scenario& scenario, PlacementRule placement, std::function<void(const Wait&)> ended);
+
+  // Requires: the same `fixed` each time, alive until end().
+  void watch(const SimModel& fixed, const SimState& state);
+  void end(int64_t end_us);
+
+  // By reason, over scored jobs.
+  const std::array<WaitTotal, kWaitReasons>& totals() const { return totals_; }
+
+ private:
+  struct OpenWait {
+    int32_t job = kNone;
+    WaitReason reason = WaitReason::kOrder;
+    int64_t since_us = 0;
+    int64_t seen = 0;  // last watch() that found it waiting
+    std::string detail;
+    Blockers behind;
+  };
+  void note_waiting(const SimState& s, int32_t slot);
+  void close(OpenWait& open, int64_t now_us);
+  // Adds jobs that have just started to `behind` of those which wait for order.
+  void note_starts(const SimState& s);
+  // Adds the wait of a job between its submission and its later (or missing) entry into the state.
+  void add_unadmitted_wait(int32_t job, int64_t to_us);
+  void add(const Wait& wait);
+
+  const Scenario& scenario_;
+  PlacementRule placement_;
+  std::function<void(const Wait&)> ended_;
+  std::optional<WhyWaiting> why_;
+  std::vector<OpenWait> open_;          // by slot
+  std::vector<int32_t> waiting_;        // slots with an open interval
+  std::vector<uint16_t> seen_reasons_;  // (N)  bits of reasons seen
+  int32_t next_ = kNone, end_job_ = 0;  // the first job not arrived, one past the last
+  int64_t step_ = 0;
+  std::array<WaitTotal, kWaitReasons> totals_{};
+};
+
+}  // namespace yard

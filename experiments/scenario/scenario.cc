@@ -1,0 +1,290 @@
+#include "experiments/scenario/scenario.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "env/cluster/scale.h"
+#include "env/sim/metrics/metrics.h"
+#include "env/sim/placement/fits.h"
+#include "env/trace/core/max_time.h"
+#include "env/trace/profiles/checkpoint_model.h"
+#include "env/trace/profiles/training_curves.h"
+#include "experiments/replay/congestion.h"
+#include "experiments/scenario/demand_draw.h"
+#include "experiments/scenario/tenant_draw.h"
+#include "experiments/scenario/tenant_note.h"
+
+namespace yard {
+namespace {
+
+constexpr double kTestShare = 0.8;  // where the test split of a recorded trace begins
+constexpr int64_t kJitterUs = 600'000'000;
+constexpr double kLoadJitter = 0.04;
+constexpr uint64_t kFaultStream = 0x6661756C7473;
+constexpr uint64_t kReplicaStream = 0x7265706C69636173;
+constexpr uint64_t kModelStream = 0x6D6F64656C73;
+constexpr uint64_t kDemandStream = 0x64656D616E6473;
+constexpr uint64_t kTenantStream = 0x74656E616E7473;
+
+Costs scaled(double scale) {
+  Costs costs;
+  const auto times = [scale](int64_t us) { return std::llround(static_cast<double>(us) * scale); };
+  costs.save_us = times(costs.save_us);
+  costs.restore_us = times(costs.restore_us);
+  costs.restore_large_us = times(costs.restore_large_us);
+  costs.scale = scale;
+  return costs;
+}
+
+bool recorded(const Trace& trace) { return !is_synthetic(trace.source); }
+
+// Returns the start of the test split. Requires: jobs by increasing submission.
+int64_t test_from_us(const Trace& trace) {
+  const int64_t first_us = trace.jobs.front().submit_us;
+  const int64_t span_us = trace.jobs.back().submit_us + 1 - first_us;
+  return first_us + std::llround(kTestShare * static_cast<double>(span_us));
+}
+
+// Returns the end of a window by time. Takes a copy, since selecting changes the trace.
+int64_t window_end_us(Trace trace, WindowOptions options) {
+  options.after = AfterWindow::kNothing;
+  return select_window(trace, options).to_us;
+}
+
+Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& window) {
+  Scenario replica(std::move(trace), window, scenario.cluster, scenario.cost_scale,
+                   scenario.speeds);
+  replica.factor = scenario.factor;
+  replica.congestion = scenario.congestion;
+  replica.opens_test = scenario.opens_test;
+  replica.allow(scenario.fixed.allows);
+  return replica;
+}
+
+Trace with_settled_stages(Trace trace) {
+  resolve_stage_times(trace);
+  return trace;
+}
+
+std::optional<Trace> split_stages(const Trace& trace, std::vector<int32_t>& of) {
+  if (!any_staged(trace)) return std::nullopt;
+  Stages stages = split_stages(trace.jobs);
+  of = std::move(stages.job_of);
+  Trace out;
+  out.source = trace.source;
+  out.jobs = std::move(stages.jobs);
+  return out;
+}
+
+}  // namespace
+
+Source load_source(const ScenarioOptions& options) {
+  Source source;
+  source.cluster = scaled(load_cluster(options.cluster), options.variation.cluster);
+  source.variation = options.variation;
+  const int gpus = source.cluster.total_gpus();
+  source.trace = load_trace(options.trace, {.format = options.format,
+                                            .skip_unusable = options.skip_unusable,
+                                            .seed = options.seed,
+                                            .jobs = options.generate_jobs,
+                                            .cluster_gpus = gpus,
+                                            .settings = options.trace_settings});
+  if (is_synthetic(options.trace)) {
+    draw_tenants(source.trace, source.cluster, Rng(options.seed).split(kTenantStream));
+  }
+  const std::string tenants = unknown_tenants_note(source.trace, source.cluster);
+  if (!tenants.empty()) source.trace.notices.push_back({tenants, 0, source.trace.source});
+  fill_run_times(source.trace, options.measured, options.skip_unusable);
+  const auto demands = parse<DemandDraw>(options.demands);
+  if (demands.draw) draw_demands(source.trace, Rng(demands.seed).split(kDemandStream));
+  const auto models = parse<ModelDraw>(options.models);
+  const bool known = !options.profiles.empty() || !source.cluster.models.empty();
+  if (models.draw && !known) {
+    throw InputError("models.draw",
+                     "--profiles, or a cluster with models, for jobs to draw one from", "none");
+  }
+  if (known) {
+    source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
+    if (models.draw) {
+      // The table must hold all models that replicas may draw before the first of them uses it.
+      source.speeds->classes(all_model_jobs(source.trace, source.speeds->profiles()));
+      draw_models(source.trace, source.speeds->profiles(), Rng(models.seed).split(kModelStream));
+    }
+    source.speeds->restrict_types(source.trace, source.cluster);
+    fill_checkpoints(source.trace, source.speeds->profiles(),
+                     parse<CheckpointModel>(options.checkpoints));
+  }
+  set_training_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
+  check_fits(source.trace, source.cluster, options.skip_unusable);
+  if (options.gpus_needed) check_gpus(source.trace, options.skip_unusable);
+  if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
+  source.faults.model = parse<FaultModel>(options.fault_model);
+  give_notice(source.faults.recorded, source.faults.model.reclaim_notice_us());
+  source.faults.seed = options.seed;
+  return source;
+}
+
+Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_in, double scale,
+                   std::shared_ptr<Speeds> measured)
+    : trace(with_settled_stages(std::move(trace_in))),
+      window(window_in),
+      cluster(std::move(cluster_in)),
+      cost_scale(scale),
+      load(offered_load(trace, window, cluster.total_gpus())),
+      speeds(std::move(measured)),
+      stage_jobs(split_stages(trace, job_of_stage)),
+      spec(cluster),
+      workload(simulated(), cluster,
+               speeds ? speeds->pair_conflicts(simulated()) : PairConflicts{}),
+      fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
+  fixed.rated = fixed.spec.overloads || speeds;
+  if (speeds) {
+    workload.set_speed_classes(speeds->classes(simulated()));
+    fixed.jobs = workload.jobs().columns();
+    fixed.speed = speeds->columns();
+  }
+  isolated_us = merge_stages(isolated_run_us(simulated(), fixed));
+}
+
+Outcome Scenario::merge_stages(Outcome outcome) const {
+  if (!stage_jobs) return outcome;
+  std::vector<JobOutcome> jobs(trace.jobs.size());
+  std::vector<char> open(jobs.size(), 0);  // whether a stage has not ended
+  for (size_t e = 0; e < outcome.jobs.size(); ++e) {
+    const auto j = static_cast<size_t>(job_of_stage[e]);
+    const JobOutcome& stage = outcome.jobs[e];
+    JobOutcome& job = jobs[j];
+    job.preemptions += stage.preemptions;
+    job.restarts += stage.restarts;
+    job.migrations += stage.migrations;
+    job.rapid_repreemptions += stage.rapid_repreemptions;
+    job.ended_early = job.ended_early || stage.ended_early;
+    job.undone_us += stage.undone_us;
+    if (stage.start_us != kNone && (job.start_us == kNone || stage.start_us < job.start_us)) {
+      job.start_us = stage.start_us;
+    }
+    open[j] = open[j] || stage.end_us == kNone;
+    job.end_us = open[j] ? kNone : std::max(job.end_us, stage.end_us);
+  }
+  outcome.jobs = std::move(jobs);
+  return outcome;
+}
+
+std::vector<int64_t> Scenario::merge_stages(std::vector<int64_t> stage_us) const {
+  if (!stage_jobs) return stage_us;
+  std::vector<int64_t> out(trace.jobs.size(), 0);
+  for (size_t e = 0; e < stage_us.size(); ++e) {
+    int64_t begin_us = 0;  // stages come after those on which they depend
+    for (int32_t i = fixed.jobs.first_after[e]; i < fixed.jobs.first_after[e + 1]; ++i) {
+      const auto before = static_cast<size_t>(fixed.jobs.after_job[i]);
+      if (job_of_stage[before] == job_of_stage[e]) begin_us = std::max(begin_us, stage_us[before]);
+    }
+    stage_us[e] += begin_us;
+    int64_t& job_us = out[static_cast<size_t>(job_of_stage[e])];
+    job_us = std::max(job_us, stage_us[e]);
+  }
+  return out;
+}
+
+void Scenario::inject_faults(const FaultPlan& plan) {
+  inject_faults(plan, Rng(plan.seed).split(kFaultStream));
+}
+
+void Scenario::inject_faults(const FaultPlan& plan, const Rng& rng) {
+  constexpr double kMonthS = 30 * 24 * 3600;
+  faults = plan;
+  fault_rng = rng;
+  const int64_t first_us = simulated().jobs.front().submit_us;
+  double span_s = 3600 * plan.model.until_h;
+  if (span_s == 0) {
+    // In most cases longer than the replay.
+    double gpu_s = 0, longest_s = 0;
+    for (int32_t j = 0; j < workload.size(); ++j) {
+      const double run_s = 1e-6 * static_cast<double>(workload.truth().work_us[j]);
+      gpu_s += run_s * fixed.jobs.gpus[j];
+      longest_s = std::max(longest_s, run_s);
+    }
+    span_s = 1e-6 * static_cast<double>(simulated().jobs.back().submit_us - first_us) + kMonthS +
+             2 * (gpu_s / fixed.spec.total_gpus + longest_s);
+  }
+  const int64_t until_us = first_us + std::llround(1e6 * std::min<double>(span_s, kMaxTimeS));
+  drawn_until_us = plan.model.any() && plan.model.until_h == 0 ? until_us : kNever;
+  workload.set_faults(all_faults(until_us));
+  fixed.faults = workload.has_faults() || plan.model.any();  // a later draw may add the first
+}
+
+std::vector<Fault> Scenario::all_faults(int64_t until_us) const {
+  std::vector<Fault> all = faults.recorded;
+  if (faults.model.any()) {
+    const std::vector<Fault> drawn =
+        draw_faults(cluster, faults.model, simulated().jobs.front().submit_us, until_us, fault_rng);
+    all.insert(all.end(), drawn.begin(), drawn.end());
+  }
+  return all;
+}
+
+Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
+                       double cost_scale, const std::optional<Calibration>& known) {
+  Trace& trace = source.trace;
+  const int64_t test_us = test_from_us(trace);
+  if (recorded(trace) && !options.to.empty() && window_end_us(trace, options) <= test_us) {
+    options.after = AfterWindow::kRepeat;
+  }
+  Window window = select_window(trace, options);
+  const bool opens_test = recorded(trace) && window.to_us > test_us;
+  const double load = source.variation.load;
+  Calibration found;
+  if (known) {
+    found = *known;
+  } else {
+    if (congestion) found = calibrate(source, window, cost_scale, *congestion);
+    found.factor /= load;
+  }
+  if (congestion || found.factor != 1) scale_arrivals(trace, window, found.factor);
+  Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);
+  scenario.factor = found.factor;
+  scenario.congestion = found.congestion;
+  scenario.opens_test = opens_test;
+  scenario.allow(source.variation.allows);
+  scenario.inject_faults(source.faults);
+  if (load != 1 && !known) scenario.congestion = congestion_of(scenario);
+  return scenario;
+}
+
+Scenario load_scenario(const ScenarioOptions& options) {
+  return make_scenario(load_source(options), options.window, options.congestion,
+                       options.cost_scale);
+}
+
+Scenario replica_of(const Scenario& scenario, const Rng& rng) {
+  Trace trace = scenario.trace;
+  Window window = scenario.window;
+  jitter_arrivals(trace, window, rng, kJitterUs, kLoadJitter);
+  if (std::ranges::any_of(trace.jobs, &Job::model_drawn)) {
+    draw_models(trace, scenario.speeds->profiles(), rng.split(kModelStream));
+    scenario.speeds->restrict_types(trace, scenario.cluster);
+  }
+  Scenario replica = with_arrivals(scenario, std::move(trace), window);
+  replica.inject_faults(scenario.faults, rng.split(kFaultStream));
+  return replica;
+}
+
+std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t seed) {
+  std::vector<Scenario> replicas;
+  replicas.reserve(static_cast<size_t>(count));
+  if (count == 1) {
+    replicas.push_back(with_arrivals(scenario, scenario.trace, scenario.window));
+    replicas.back().inject_faults(scenario.faults);
+    return replicas;
+  }
+  const Rng rng = Rng(seed).split(kReplicaStream);
+  for (int r = 0; r < count; ++r) {
+    replicas.push_back(replica_of(scenario, rng.split(static_cast<uint64_t>(r))));
+  }
+  return replicas;
+}
+
+}  // namespace yard

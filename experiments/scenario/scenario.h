@@ -1,0 +1,147 @@
+// Builds what a run replays: a trace, its scored window, a cluster, and their tables.
+//
+//   Scenario scenario = load_scenario({.trace = "cluster02.csv.gz", .cluster = "16x8"});
+//   Scenario replica = replica_of(scenario, Rng(seed).split(0));
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/base/config/settings.h"
+#include "env/base/core/rng.h"
+#include "env/cluster/spec.h"
+#include "env/sim/rules/faults.h"
+#include "env/sim/rulesets/rule_set.h"
+#include "env/sim/state/workload.h"
+#include "env/trace/core/stages.h"
+#include "env/trace/core/trace_reader.h"
+#include "env/trace/core/window.h"
+#include "env/trace/profiles/fill_run_times.h"
+#include "experiments/scenario/model_draw.h"
+#include "experiments/scenario/speeds.h"
+#include "experiments/scenario/variation.h"
+
+namespace yard {
+
+struct ScenarioOptions {
+  std::string trace;
+  std::string format;  // empty: detected
+  std::string cluster;
+  WindowOptions window;  // `after` is set by make_scenario()
+  std::optional<double> congestion;
+  double cost_scale = 1;
+  bool skip_unusable = false;
+  bool gpus_needed = false;  // jobs without GPUs are unusable: published rules have none
+  uint64_t seed = 1;         // of a generator
+  int generate_jobs = 0;     // number of jobs to generate; 0: the generator's own
+  Settings trace_settings;   // of a generator or a reader
+  std::string profiles;      // files or folders of profiles, joined by commas
+  std::string faults;        // file of recorded faults
+  Settings fault_model;      // FaultModel: mean rates of drawn faults
+  Settings checkpoints;      // CheckpointModel: save and restore cost by model size
+  RunTimeFiles measured;     // for run times missing in the trace
+  Settings models;           // settings of ModelDraw
+  Settings demands;          // settings of DemandDraw
+  Variation variation;       // of the cluster and the load
+};
+
+// Faults: recorded ones from a file, and a model from which each replica draws its own.
+struct FaultPlan {
+  std::vector<Fault> recorded;  // on the trace's clock
+  FaultModel model;
+  uint64_t seed = 1;
+};
+
+// A trace checked against its cluster, before a window is selected.
+struct Source {
+  Trace trace;
+  ClusterSpec cluster;
+  FaultPlan faults;
+  std::shared_ptr<Speeds> speeds;  // null: no model has known speeds; shared by replicas
+  Variation variation;             // its cluster size is already applied
+};
+
+// Loads trace and cluster. A generator's arrivals are scaled to the cluster. Throws InputError,
+// also for the first job larger than the cluster.
+Source load_source(const ScenarioOptions& options);
+
+// Movable, not copyable: `fixed` points into the tables.
+struct Scenario {
+  // `speeds`: speeds of jobs by model; null: unknown.
+  Scenario(Trace trace, const Window& window, ClusterSpec cluster, double cost_scale,
+           std::shared_ptr<Speeds> speeds = nullptr);
+  Scenario(Scenario&&) = default;
+  Scenario(const Scenario&) = delete;
+
+  // Restricts every policy to what the cluster allows.
+  void allow(const Allows& allows) { fixed.allows = allows; }
+
+  // Sets the faults: the plan's recorded ones, and draws from its model between the first arrival
+  // and `drawn_until_us`. Without `rng` the plan's own seed is used.
+  void inject_faults(const FaultPlan& plan, const Rng& rng);
+  void inject_faults(const FaultPlan& plan);
+  // Returns all faults, expand_faults(), with draws up to `until_us`. Extending the time does not
+  // change the earlier draws.
+  std::vector<Fault> faults_until(int64_t until_us) const {
+    return expand_faults(all_faults(until_us));
+  }
+
+  // The jobs as the simulator sees them: jobs with several stages are split into one job per stage.
+  const Trace& simulated() const { return stage_jobs ? *stage_jobs : trace; }
+  // Returns the index in `trace` of the job to which simulated() job `j` belongs.
+  int32_t job_of(int32_t j) const { return stage_jobs ? job_of_stage[static_cast<size_t>(j)] : j; }
+  // Merges the outcomes of stages into those of jobs. A job starts with its first stage and ends
+  // with its last.
+  Outcome merge_stages(Outcome outcome) const;
+  // Merges run times of stages: each stage begins when the stages before it have ended.
+  std::vector<int64_t> merge_stages(std::vector<int64_t> stage_us) const;
+
+  std::vector<Fault> all_faults(int64_t until_us) const;  // unsorted
+
+  Trace trace;
+  Window window;
+  ClusterSpec cluster;
+  double cost_scale = 1;
+  double factor = 1;        // by which distances between arrivals were multiplied
+  double congestion = 0;    // measured; 0 if not measured
+  double load = 0;          // offered_load()
+  bool opens_test = false;  // the window reaches into a recorded trace's last fifth
+  std::shared_ptr<Speeds> speeds;
+  std::vector<int32_t> job_of_stage;  // (E)  index in `trace` of each job in `stage_jobs`
+  std::optional<Trace> stage_jobs;    // the jobs split into stages, if any has several
+  SpecTable spec;
+  Workload workload;
+  SimModel fixed;
+  std::vector<int64_t> isolated_us;  // (N)  isolated_run_us() of `trace`
+  FaultPlan faults;
+  Rng fault_rng{0};
+  // A replay that lasts longer needs further draws. kNever: no draws, or the plan limits their
+  // time.
+  int64_t drawn_until_us = kNever;
+};
+
+struct Calibration {
+  double factor = 1;      // total multiplier of distances between arrivals
+  double congestion = 0;  // at that factor
+};
+
+// Selects the window, scales arrivals to `congestion`, if given, and then to source.variation's
+// load. `known`: the scaling to use instead of calibrate(). The trace's next jobs follow the
+// window. If it ends before the last fifth of a recorded trace, the window's own jobs are repeated
+// instead, since that fifth is reserved for the final test. Throws CongestionUnreachable,
+// InputError.
+Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
+                       double cost_scale, const std::optional<Calibration>& known = {});
+
+Scenario load_scenario(const ScenarioOptions& options);
+
+// Returns a copy whose arrivals differ by up to 10 minutes and whose load by up to 4 %.
+Scenario replica_of(const Scenario& scenario, const Rng& rng);
+
+// Returns `count` replicas, determined by `seed`. A single one is the scenario itself.
+std::vector<Scenario> replicas_of(const Scenario& scenario, int count, uint64_t seed);
+
+}  // namespace yard

@@ -1,0 +1,23 @@
+// Infers the smallest cluster that can have run a recorded trace of unknown cluster size.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "env/trace/core/job.h"
+
+namespace yard {
+
+// Returns the cluster in load_cluster()'s shorthand, "4x8:a100+2x8:v100": per requested GPU type,
+// the maximum number of GPUs held at once. The rest of the overall maximum goes to the largest
+// type. Nodes have the most GPUs which any task had on one node. Throws InputError if no job holds
+// a GPU, or none has a logged start with an end or run time.
+std::string smallest_cluster(const Trace& trace);
+
+// Returns the maximum number of GPUs held at once according to the log; 0 without logged times.
+int64_t max_gpus_held(const Trace& trace);
+
+// Throws InputError, with what to do, if no job of the trace holds a GPU.
+void require_gpus(const Trace& trace);
+
+}  // namespace yard

@@ -1,0 +1,84 @@
+#include "experiments/scenario/type_notes.h"
+
+#include <algorithm>
+
+#include "env/base/text/text.h"
+#include "env/cluster/parse.h"
+#include "env/cluster/ready.h"
+#include "env/sim/rulesets/speed_estimator.h"
+#include "env/trace/core/notices.h"
+
+namespace yard {
+namespace {
+
+// Whether no file describes the type: default speed, no memory, price or power.
+bool is_bare(const GpuType& type) {
+  return type.name != kDefaultType && type.speed == 1 && type.mem_gib == 0 &&
+         type.speed_of_model.empty() && type.price_per_h == 0 && type.busy_w == 0 &&
+         type.source.empty() && type.shares == Shares::kNone;
+}
+
+// Whether a profile has speeds on the type or a job requests it.
+bool is_named(const std::string& type, const Scenario& scenario) {
+  const auto is_it = [&](const std::string& name) { return lower_case(name) == lower_case(type); };
+  for (const Job& job : scenario.trace.jobs) {
+    if (std::ranges::any_of(job.gpu_types, is_it)) return true;
+  }
+  if (!scenario.speeds) return false;
+  for (const ModelProfile& model : scenario.speeds->profiles().models) {
+    for (const MeasuredRun& run : model.runs) {
+      if (is_it(run.gpu_type)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> type_notes(const Scenario& scenario) {
+  std::vector<std::string> notes, bare, equal;
+  for (const GpuType& type : scenario.cluster.types) {
+    if (is_bare(type)) bare.push_back(type.name);
+  }
+  if (bare.empty()) return notes;
+  const std::vector<std::string> ready = ready_gpu_types();
+  for (const std::string& type : bare) {
+    const bool described = std::ranges::any_of(
+        ready, [&](const std::string& name) { return lower_case(name) == lower_case(type); });
+    if (is_named(type, scenario)) continue;
+    equal.push_back(type);
+    if (described) continue;
+    notes.push_back("nothing is known of GPU type '" + type +
+                    "': no job, profile or ready-made cluster names it. It is taken as a type of "
+                    "speed 1 without a memory size; a YAML file says what it is "
+                    "(docs/clusters.md)" +
+                    (ready.empty() ? "" : ". Described are " + join(ready)));
+  }
+  if (scenario.cluster.types.size() > 1 && equal.size() == scenario.cluster.types.size()) {
+    notes.push_back("GPU types " + join(equal) +
+                    " are taken as equally fast: how fast each is, --profiles or a cluster's YAML "
+                    "file says (docs/clusters.md)");
+  }
+  return notes;
+}
+
+std::string speeds_note(const Scenario& scenario, SpeedLevel speeds) {
+  const SimModel& f = scenario.fixed;
+  const bool measured = f.speed.num_kinds > 0, said = f.jobs.model_speed != nullptr;
+  if (speeds == SpeedLevel::kExact || measured || said) return "";
+  return std::string("--speeds ") + speed_level_name(speeds) +
+         " changes nothing: no job here has a model whose speeds are known (--profiles, or a "
+         "cluster's YAML file, says them)";
+}
+
+std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds) {
+  std::vector<std::string> lines;
+  for (const Skipped& what : scenario.trace.skipped) lines.push_back(left_out_text(what));
+  const auto note = [&](const std::string& text) { lines.push_back("note: " + text); };
+  for (const Skipped& what : scenario.trace.notices) note(note_text(what));
+  for (const std::string& text : type_notes(scenario)) note(text);
+  if (const std::string text = speeds_note(scenario, speeds); !text.empty()) note(text);
+  return lines;
+}
+
+}  // namespace yard

@@ -1,0 +1,23 @@
+// Notes for users on GPU types without known properties. A name in shorthand has no speed, and a
+// misspelt one is accepted as a type of its own.
+//
+//   for (const std::string& note : type_notes(scenario)) ...
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/scenario/scenario.h"
+
+namespace yard {
+
+std::vector<std::string> type_notes(const Scenario& scenario);
+
+// Returns a note that --speeds has no effect because no job has a model with known speeds. Empty if
+// some do, or if policies see the true speeds.
+std::string speeds_note(const Scenario& scenario, SpeedLevel speeds);
+
+// Returns lines for stderr: skipped rows, how the trace was read, and the notes above.
+std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds);
+
+}  // namespace yard

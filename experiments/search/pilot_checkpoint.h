@@ -1,0 +1,17 @@
+// Makes the checkpoint of a pilot without a network: the settings which a search found for `joint`.
+#pragma once
+
+#include <string>
+
+#include "env/base/config/settings.h"
+#include "policies/learned/checkpoint.h"
+
+namespace yard {
+
+// `file`: a policy file of `joint`, as `evolve` writes it. `set`: settings which override the
+// file's. The provenance holds the file's own, the overrides and the outcome of the golden course.
+// The search's cost is read from its state F.search.json if that is next to the file. Throws
+// InputError for settings which `joint` does not have.
+Checkpoint pilot_checkpoint(const std::string& file, const Settings& set = {});
+
+}  // namespace yard

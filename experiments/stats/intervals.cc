@@ -1,0 +1,244 @@
+#include "experiments/stats/intervals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "env/base/core/check.h"
+#include "env/base/core/normal.h"
+
+namespace yard {
+namespace {
+
+constexpr double kMaxCorrelation = 0.2;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Picks all_members(const std::vector<int>& sizes) {
+  Picks picks;
+  for (const int size : sizes) picks.push_back(all_of(size));
+  return picks;
+}
+
+// Returns the statistic without each member, by group; empty for groups of one.
+std::vector<std::vector<double>> leave_one_out(const std::vector<int>& sizes,
+                                               const Statistic& statistic) {
+  std::vector<std::vector<double>> out(sizes.size());
+  Picks picks = all_members(sizes);
+  for (size_t g = 0; g < sizes.size(); ++g) {
+    if (sizes[g] < 2) continue;
+    const std::vector<int> all = picks[g];
+    for (int i = 0; i < sizes[g]; ++i) {
+      picks[g] = all;
+      picks[g].erase(picks[g].begin() + i);
+      out[g].push_back(statistic(picks));
+    }
+    picks[g] = all;
+  }
+  return out;
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Efron's acceleration for several samples, from the skewness of the members' influence.
+double acceleration(const std::vector<std::vector<double>>& without_one) {
+  double cubes = 0, squares = 0;
+  for (const std::vector<double>& values : without_one) {
+    if (values.empty()) continue;
+    const auto n = static_cast<double>(values.size());
+    const double centre = mean(values);
+    for (const double value : values) {
+      const double influence = (n - 1) * (centre - value) / n;
+      cubes += influence * influence * influence;
+      squares += influence * influence;
+    }
+  }
+  return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
+}
+
+double incomplete_beta(double a, double b, double x);
+
+double student_cdf(double t, double degrees) {
+  const double tail = 0.5 * incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
+  return t > 0 ? 1 - tail : tail;
+}
+
+// Regularised, by the continued fraction of Abramowitz and Stegun, 26.5.8, and Lentz's method.
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - incomplete_beta(b, a, 1 - x);
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
+                                a * std::log(x) + b * std::log1p(-x)) /
+                       a;
+  constexpr double kTiny = 1e-300, kClose = 1e-15;
+  double c = 1, d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+  double fraction = d;
+  for (int m = 1; m < 1000; ++m) {
+    for (const bool even : {true, false}) {
+      const double term = even ? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+                               : -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+      d = 1 + term * d;
+      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+      c = 1 + term / c;
+      if (std::abs(c) < kTiny) c = kTiny;
+      fraction *= c * d;
+      if (!even && std::abs(c * d - 1) < kClose) return front * fraction;
+    }
+  }
+  return front * fraction;
+}
+
+// Solves cdf(x) = p for an increasing cdf by bisection.
+template <class Cdf>
+double solve(Cdf cdf, double p) {
+  double low = -1, high = 1;
+  while (cdf(low) > p) low *= 2;
+  while (cdf(high) < p) high *= 2;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = (low + high) / 2;
+    (cdf(middle) < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+std::vector<int> sizes_of(const BlockSums& sums) {
+  return {static_cast<int>(sums.ours.size()), sums.blocks()};
+}
+
+}  // namespace
+
+double student_quantile(double p, double degrees) {
+  return solve([&](double t) { return student_cdf(t, degrees); }, p);
+}
+
+Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic, double level,
+                      const Rng& rng, int draws) {
+  const double whole = statistic(all_members(sizes));
+  std::vector<double> drawn(static_cast<size_t>(draws));
+  Picks picks = all_members(sizes);
+  for (int d = 0; d < draws; ++d) {
+    for (size_t g = 0; g < sizes.size(); ++g) {
+      if (sizes[g] < 2) continue;
+      Rng stream = rng.split(g).split(static_cast<uint64_t>(d));
+      for (int& pick : picks[g]) {
+        pick = static_cast<int>(stream.below(static_cast<uint32_t>(sizes[g])));
+      }
+    }
+    drawn[static_cast<size_t>(d)] = statistic(picks);
+  }
+  std::sort(drawn.begin(), drawn.end());
+  // Half of the ties count as below, so that a constant statistic has no bias.
+  const auto [from, to] = std::equal_range(drawn.begin(), drawn.end(), whole);
+  const double below = static_cast<double>((from - drawn.begin()) + (to - drawn.begin())) / 2;
+  const double share = std::clamp(below, 0.5, draws - 0.5) / draws;
+  const double bias = normal_quantile(share);
+  const double a = acceleration(leave_one_out(sizes, statistic));
+  const auto end = [&](double p) {
+    const double z = bias + normal_quantile(p);
+    const double corrected = normal_cdf(bias + z / (1 - a * z));
+    const auto rank = static_cast<int>(corrected * (draws + 1)) - 1;
+    return drawn[static_cast<size_t>(std::clamp(rank, 0, draws - 1))];
+  };
+  return {end((1 - level) / 2), end((1 + level) / 2)};
+}
+
+Interval jackknife_interval(const std::vector<int>& sizes, const Statistic& statistic,
+                            double level) {
+  double variance = 0, degrees_divisor = 0;
+  for (const std::vector<double>& values : leave_one_out(sizes, statistic)) {
+    if (values.empty()) continue;
+    const auto n = static_cast<double>(values.size());
+    const double centre = mean(values);
+    double squares = 0;
+    for (const double value : values) squares += (value - centre) * (value - centre);
+    const double of_group = (n - 1) / n * squares;
+    variance += of_group;
+    degrees_divisor += of_group * of_group / (n - 1);
+  }
+  const double whole = statistic(all_members(sizes));
+  if (variance == 0) return {whole, whole};
+  const double degrees = variance * variance / degrees_divisor;
+  const double half = student_quantile((1 + level) / 2, degrees) * std::sqrt(variance);
+  return {whole - half, whole + half};
+}
+
+double lag1_correlation(std::span<const double> values) {
+  if (values.size() < 3) return 0;
+  const std::span<const double> first = values.first(values.size() - 1), next = values.subspan(1);
+  const double mean_first = mean(first), mean_next = mean(next);
+  double both = 0, squares_first = 0, squares_next = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const double a = first[i] - mean_first, b = next[i] - mean_next;
+    both += a * b;
+    squares_first += a * a;
+    squares_next += b * b;
+  }
+  const double scale = std::sqrt(squares_first * squares_next);
+  return scale > 0 ? both / scale : 0;
+}
+
+std::vector<int> all_of(int size) {
+  std::vector<int> all(static_cast<size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+double sum_at(const std::vector<double>& values, std::span<const int> picks) {
+  double sum = 0;
+  for (const int i : picks) sum += values[static_cast<size_t>(i)];
+  return sum;
+}
+
+double BlockSums::ratio_at(std::span<const int> seeds, std::span<const int> picks) const {
+  double sum = 0;
+  for (const int s : seeds) sum += sum_at(ours[static_cast<size_t>(s)], picks);
+  return sum / static_cast<double>(seeds.size()) / sum_at(theirs, picks);
+}
+
+double BlockSums::ratio() const {
+  return ratio_at(all_of(static_cast<int>(ours.size())), all_of(blocks()));
+}
+
+std::vector<double> BlockSums::log_ratios() const {
+  std::vector<double> out;
+  const std::vector<int> seeds = all_of(static_cast<int>(ours.size()));
+  for (const int b : all_of(blocks())) out.push_back(std::log(ratio_at(seeds, {&b, 1})));
+  return out;
+}
+
+std::vector<double> merge_pairs(const std::vector<double>& blocks) {
+  const size_t pairs = blocks.size() / 2;
+  if (pairs == 0) return blocks;
+  std::vector<double> out(pairs, 0);
+  for (size_t i = 0; i < blocks.size(); ++i) out[std::min(i / 2, pairs - 1)] += blocks[i];
+  return out;
+}
+
+BlockSums merge_pairs(const BlockSums& sums) {
+  BlockSums out;
+  for (const std::vector<double>& seed : sums.ours) out.ours.push_back(merge_pairs(seed));
+  out.theirs = merge_pairs(sums.theirs);
+  return out;
+}
+
+BlockSums merge_correlated(BlockSums sums) {
+  while (sums.blocks() >= 4 && lag1_correlation(sums.log_ratios()) > kMaxCorrelation) {
+    sums = merge_pairs(sums);
+  }
+  return sums;
+}
+
+Interval ratio_interval(const BlockSums& sums) {
+  if (sums.blocks() < 2) return {kNan, kNan};
+  const auto log_ratio = [&](const Picks& picks) {
+    return std::log(sums.ratio_at(picks[0], picks[1]));
+  };
+  const Interval of_log = jackknife_interval(sizes_of(sums), log_ratio, kConfidence);
+  return {std::exp(of_log.lo), std::exp(of_log.hi)};
+}
+
+}  // namespace yard

@@ -1,0 +1,76 @@
+#include "experiments/stats/mean_by_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "env/base/core/check.h"
+
+namespace yard {
+namespace {
+
+constexpr size_t kMaxBlocks = 24, kMinBlocks = 6, kJobsPerBlock = 10;
+constexpr double kMaxCorrelation = 0.2;  // lag-1 correlation above which neighbours are merged
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double sd_of(std::span<const double> values) {
+  if (values.size() < 2) return 0;
+  const double centre = mean_of(values);
+  double squares = 0;
+  for (const double v : values) squares += (v - centre) * (v - centre);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+}  // namespace
+
+MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double other_sd) {
+  YARD_CHECK(!values.empty() && !values[0].empty(), "a mean of something");
+  const size_t draws = values.size(), jobs = values[0].size();
+  std::vector<double> of_job(jobs, 0), log_mean;  // (J), (D)
+  for (const std::vector<double>& draw : values) {
+    for (size_t j = 0; j < jobs; ++j) of_job[j] += draw[j] / static_cast<double>(draws);
+    log_mean.push_back(std::log(mean_of(draw)));
+  }
+  MeanByTime out;
+  out.mean = mean_of(of_job);
+  out.jobs = static_cast<int64_t>(jobs);
+  out.draw_sd = sd_of(log_mean);
+  const size_t blocks = std::min(kMaxBlocks, jobs / kJobsPerBlock);
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  out.interval = {kNone, kNone};
+  if (blocks < 2) return out;
+  std::vector<double> sum(blocks, 0), count(blocks, 0);
+  for (size_t j = 0; j < jobs; ++j) {
+    sum[j * blocks / jobs] += of_job[j];
+    count[j * blocks / jobs] += 1;
+  }
+  const auto correlated = [&] {
+    std::vector<double> means;
+    for (size_t b = 0; b < sum.size(); ++b) means.push_back(sum[b] / count[b]);
+    return lag1_correlation(means) > kMaxCorrelation;
+  };
+  while (sum.size() >= 2 * kMinBlocks && correlated()) {
+    sum = merge_pairs(sum);
+    count = merge_pairs(count);
+  }
+  out.blocks = static_cast<int>(sum.size());
+  const Statistic statistic = [&](const Picks& picks) {
+    return std::log(sum_at(sum, picks[0]) / sum_at(count, picks[0]));
+  };
+  const Interval by_blocks = jackknife_interval({out.blocks}, statistic, kConfidence);
+  const double half = (by_blocks.hi - by_blocks.lo) / 2;
+  // The mean of the draws has an error of its own, and the truth deviates like one more draw.
+  const double of_draws =
+      draws < 2 ? 0
+                : student_quantile((1 + kConfidence) / 2, static_cast<double>(draws - 1)) *
+                      out.draw_sd * std::sqrt(1 + 1 / static_cast<double>(draws));
+  const double whole = std::sqrt(half * half + of_draws * of_draws + std::pow(1.96 * other_sd, 2));
+  out.interval = {out.mean * std::exp(-whole), out.mean * std::exp(whole)};
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,29 @@
+// Computes a mean over jobs with a confidence interval. Jobs submitted close together are
+// correlated, so the unit is a block of consecutive jobs; neighbouring blocks are merged while they
+// correlate. If job attributes were drawn at random, the spread between draws is added. Dims: D
+// draws, J jobs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "experiments/stats/intervals.h"
+
+namespace yard {
+
+struct MeanByTime {
+  double mean = 0;
+  Interval interval;  // 95 %; NaN with too few jobs
+  int64_t jobs = 0;
+  int blocks = 0;
+  double draw_sd = 0;  // standard deviation of the log mean between draws
+};
+
+// `values`: (D, J), above 0, jobs by submission. `other_sd`: sd of any further error common to all
+// jobs, in logarithms. The interval is Student's t over the jackknife of the log mean over blocks.
+// The spreads of the draws and of `other_sd` are added in quadrature: the truth is treated as one
+// more draw, not as the mean of the draws.
+MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double other_sd = 0);
+
+}  // namespace yard

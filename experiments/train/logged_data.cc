@@ -1,0 +1,85 @@
+#include "experiments/train/logged_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "agents/rollout/log_env.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "experiments/train/training_gain.h"
+#include "policies/learned/dispatcher.h"
+
+namespace yard {
+
+LoggedData::LoggedData(const LogFolder& folder, double held_out) : folder_(folder) {
+  const std::string path = folder.choices().string();
+  const RecordedChoices all =
+      unpack_choices(from_safetensors(read_file(path), path), kDispatchShape, path);
+  const auto& time_s = all.time_s;
+  const float over = time_s.empty() ? 0 : *std::ranges::max_element(time_s);
+  const auto limit = static_cast<float>((1 - held_out) * static_cast<double>(over));
+  const auto from = std::ranges::find_if(time_s, [&](float s) { return s > limit; });
+  const int64_t cut = from - time_s.begin();
+  learned_ = all.part(0, cut);
+  held_out_ = all.part(cut, all.size());
+  if (learned_.size() == 0 || held_out_.size() == 0) {
+    throw InputError("validate_share",
+                     "a share of the log's time that leaves choices on both sides",
+                     std::to_string(learned_.size()) + " before, " +
+                         std::to_string(held_out_.size()) + " after");
+  }
+}
+
+std::unique_ptr<VectorEnv> LoggedData::worlds(const Agent&, const VectorEnvOptions& options) const {
+  return make_log_env(learned_, options);
+}
+
+std::string LoggedData::gain_description(const Checkpoint& best,
+                                         const Checkpoint& untrained) const {
+  const Agreement ours = agreement_of(best, held_out_), before = agreement_of(untrained, held_out_);
+  // Neighbouring decisions are correlated, so the interval is over at most 20 blocks of at least 10
+  // decisions. With fewer than 6 blocks there is no interval.
+  constexpr size_t kMinBlocks = 6;
+  const size_t count = ours.by_decision.size();
+  if (count == 0) return "";
+  const size_t blocks = std::clamp<size_t>(count / 10, 1, 20);
+  const auto shares = [&](const Agreement& of) {
+    std::vector<double> out(blocks);
+    for (size_t b = 0; b < blocks; ++b) {
+      const size_t from = b * count / blocks, to = (b + 1) * count / blocks;
+      for (size_t i = from; i < to; ++i) out[b] += of.by_decision[i].second ? 1 : 0;
+      out[b] /= static_cast<double>(to - from);
+    }
+    return out;
+  };
+  ShareGain gain = share_gain(shares(ours), shares(before));
+  if (blocks < kMinBlocks) gain.interval = {NAN, NAN};
+  std::string interval;
+  if (!std::isnan(gain.interval.lo)) {
+    interval = fmt::format(" [{:.3f}, {:.3f}] over {} blocks of time", gain.interval.lo,
+                           gain.interval.hi, blocks);
+  }
+  return fmt::format(
+      "the best checkpoint decides {} of the log's {} held-out decisions as the log does, the "
+      "untrained network {}: {:+.3f} of them{}, on the decisions that it was chosen by: {}",
+      ours.reproduced, ours.decisions, before.reproduced,
+      static_cast<double>(ours.reproduced - before.reproduced) /
+          static_cast<double>(ours.decisions),
+      interval, verdict_of(gain));
+}
+
+nlohmann::ordered_json LoggedData::provenance() const {
+  return {{"log", name()},
+          {"log_sha256", sha256()},
+          {"decided_by", folder_.fit().at("decided_by")},
+          {"decisions", folder_.fit().at("decisions")},
+          {"steps", learned_.size()},
+          {"steps_held_out", held_out_.size()}};
+}
+
+std::string LoggedData::name() const { return "decision log"; }
+
+}  // namespace yard

@@ -1,0 +1,334 @@
+#include "experiments/train/simulated_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+#include "env/sim/rulesets/rule_set.h"
+#include "env/sim/rulesets/speed_estimator.h"
+#include "env/trace/core/notices.h"
+#include "env/trace/core/trace_reader.h"
+#include "experiments/evaluate/cells.h"
+#include "experiments/replay/congestion.h"
+#include "experiments/run/parallel.h"
+#include "experiments/run/progress.h"
+#include "policies/learned/learned_agent.h"
+#include "policies/policy.h"
+
+namespace yard {
+namespace {
+
+ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
+  ScenarioOptions o;
+  o.trace = c.trace;
+  o.format = c.format;
+  o.cluster = c.cluster;
+  o.window.from = c.from;
+  o.window.to = c.to;
+  o.window.warmup = "0";
+  if (c.congestion > 0) o.congestion = c.congestion;
+  o.profiles = c.profiles;
+  o.cost_scale = c.cost_scale;
+  o.skip_unusable = c.skip_unusable;
+  o.seed = seed;
+  o.generate_jobs = jobs;
+  for (const std::string& assignment : c.generator)
+    o.trace_settings.overlay(assignment, "generator");
+  if (!c.columns.empty()) o.trace_settings.set("columns", c.columns, "columns");
+  return o;
+}
+
+// Returns the trace with its scored jobs only.
+Trace scored_part(const Trace& trace) {
+  Trace out = trace;
+  std::erase_if(out.jobs, [](const Job& job) { return !job.scored; });
+  return out;
+}
+
+TrainingData::ValidationResult validation_result(std::vector<double> log_ratios) {
+  double sum = 0;
+  for (const double log_ratio : log_ratios) sum += log_ratio;
+  const double score = std::exp(sum / static_cast<double>(log_ratios.size()));
+  return {score, std::move(log_ratios)};
+}
+
+// Provenance of a workload, sufficient to make the same jobs again.
+nlohmann::ordered_json provenance_of_scenario(const Scenario& scenario) {
+  return {{"trace", std::filesystem::path(scenario.trace.source).filename().string()},
+          {"trace_sha256", scenario.trace.sha256},
+          {"gpus", scenario.cluster.total_gpus()},
+          {"jobs", scenario.workload.size()},
+          {"load", scenario.load},
+          {"arrival_factor", scenario.factor}};
+}
+
+}  // namespace
+
+void TrainingConfig::fields(FieldList& f) {
+  f("agent", agent, "what is trained; see list agents");
+  f("trace", trace, "file to learn from, or synthetic:NAME");
+  f("format", format, "of the file; empty: recognised");
+  f("columns", columns, "what the file calls its columns: job_id=JobName,...; empty: as it is");
+  f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, a ready-made spec, or a YAML file");
+  f("from", from, "where the part to learn from begins: seconds, NN% or a date");
+  f("to", to, "where it ends");
+  f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs that a generator makes");
+  f("trace_seed", trace_seed, 0, UINT64_MAX, "of a generator");
+  f("profiles", profiles, "files or folders of measured speeds, joined by commas");
+  f("speeds", speeds,
+    "what policies may know of speeds as they validate: told, noisy or learned; the worlds that "
+    "they learn in tell them");
+  f("congestion", congestion, 0.0, 1e6, "arrivals are scaled to it; 0: as they are");
+  f("cost_scale", cost_scale, 0.0, 1e6, "times the default costs of preemption");
+  f("cells", cells, "a file of cells in the place of one trace and cluster");
+  f("only", only, "of cells: those to learn from");
+  f("validate_on", validate_on, "of cells: those to validate on");
+  f("draws", draws, 1, 1000, "of cells: how often each is drawn, with other lots every time");
+  f("skip_unusable", skip_unusable, "count unusable rows instead of refusing the file");
+  f("generator", generator, "settings of a generator, key=value");
+  f("validate_share", validate_share, 0.0, 0.9,
+    "of a file's part, its end, held out to validate on");
+  f("validate_windows", validate_windows, 1, 1000, "windows to validate on");
+  f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs a window");
+  f("validate_seed", validate_seed, 0, UINT64_MAX, "of the generator that makes them");
+  f("adapt_updates", adapt_updates, 0, 1'000'000,
+    "validation adapts to the first half of each trace that is held out, by so many updates, and "
+    "judges on the second; 0: it judges on all of it, as it is");
+  f("keep", keep, 0, 1'000, "checkpoints of the latest validations that are kept beside the best");
+  f("from_log", from_log, "a server's decision log in the place of trace, cluster and cells");
+  f("log_draws", log_draws, 1, 100,
+    "of a log: how often the run times that it does not tell are drawn");
+}
+
+SimulatedData::SimulatedData(const TrainingConfig& config, int episode_jobs,
+                             const Policy& reference)
+    : config_(config), speeds_(parse_speed_level(config.speeds, "speeds")) {
+  if (config.cells.empty()) {
+    read_trace();
+  } else {
+    read_cells();
+  }
+  episode_jobs_ = episode_jobs;
+  for (const auto* scenario_lists : {&training_scenarios_, &adaptation_scenarios_}) {
+    for (const ScenarioPtr& scenario : *scenario_lists) {
+      if (scenario->workload.size() == 0) throw InputError("trace", "jobs to learn from", "none");
+      episode_jobs_ = std::min(episode_jobs_, scenario->workload.size());
+    }
+  }
+  if (episode_jobs_ < episode_jobs) {
+    notes_.push_back("note: episodes have the " + std::to_string(episode_jobs_) +
+                     " jobs that there are to learn from, not " + std::to_string(episode_jobs) +
+                     " (episode_jobs)");
+  }
+  for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
+    const int32_t jobs = validation_scenarios_[g]->workload.size();
+    const int32_t each = std::min(config.validate_jobs, jobs);
+    if (each == 0)
+      throw InputError("validate_share", "jobs to validate on",
+                       "none: give a trace with more jobs, or a larger share");
+    // Windows are spread evenly over the held-out jobs; on a short trace they overlap.
+    const int spread =
+        config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
+    for (int w = 0; w < config.validate_windows; ++w) {
+      Window window{g, w * spread, w * spread + each, 0};
+      window.reference_s = mean_jct_s(reference, window);
+      windows_.push_back(window);
+    }
+  }
+}
+
+SimulatedData::ScenarioPtr SimulatedData::scenario_of_jobs(Trace jobs, const Scenario& like) {
+  auto out = std::make_unique<Scenario>(std::move(jobs), like.window, like.cluster, like.cost_scale,
+                                        like.speeds);
+  out->factor = like.factor;
+  out->allow(like.fixed.allows);
+  return out;
+}
+
+void SimulatedData::hold_out(Trace jobs, const Scenario& like) {
+  if (config_.adapt_updates > 0) {
+    Trace first = jobs;
+    first.jobs.resize(jobs.jobs.size() / 2);
+    jobs.jobs.erase(jobs.jobs.begin(), jobs.jobs.begin() + static_cast<int64_t>(first.jobs.size()));
+    adaptation_scenarios_.push_back(scenario_of_jobs(std::move(first), like));
+  }
+  validation_scenarios_.push_back(scenario_of_jobs(std::move(jobs), like));
+}
+
+void SimulatedData::read_trace() {
+  const Scenario whole = load_scenario(options_of(config_, config_.trace_seed, config_.trace_jobs));
+  for (const Skipped& what : whole.trace.skipped) notes_.push_back(left_out_text(what));
+  for (const Skipped& what : whole.trace.notices) notes_.push_back("note: " + note_text(what));
+  Trace part = scored_part(whole.trace);
+  if (is_synthetic(config_.trace)) {
+    // A separate trace, long enough that windows begin where the cluster is usually busy.
+    const int wanted = config_.validate_windows * config_.validate_jobs;
+    const Scenario other = load_scenario(
+        options_of(config_, config_.validate_seed, std::max(wanted, config_.trace_jobs)));
+    hold_out(scored_part(other.trace), other);
+  } else {
+    const auto held =
+        static_cast<size_t>(config_.validate_share * static_cast<double>(part.jobs.size()));
+    Trace rest = part;
+    rest.jobs.erase(rest.jobs.begin(), rest.jobs.end() - static_cast<int64_t>(held));
+    part.jobs.resize(part.jobs.size() - held);
+    hold_out(std::move(rest), whole);
+  }
+  training_scenarios_.push_back(scenario_of_jobs(std::move(part), whole));
+}
+
+// Draws each training cell `draws` times with different seeds, and each validation cell once. Cells
+// whose target congestion cannot be reached are reported and skipped.
+void SimulatedData::read_cells() {
+  const CellFile file = yard::read_cells(config_.cells);
+  const Rng rng(config_.trace_seed);
+  const auto progress = progress_log();
+  const auto add = [&](const char* setting, const std::vector<std::string>& names, int draws,
+                       const std::vector<ScenarioPtr>& out, const auto& add_scenario) {
+    if (names.empty()) throw InputError(setting, "cells of " + config_.cells, "none");
+    const std::vector<CellSpec> cells = select_cells(file, names);
+    check_traces(cells);
+    for (size_t c = 0; c < cells.size(); ++c) {
+      progress("reading " + cells[c].name);
+      try {
+        CellSpec cell = cells[c];
+        std::optional<Scenario> whole;
+        for (int d = 0; d < draws; ++d) {
+          if (d > 0) {
+            cell.scenario.seed = Rng(cells[c].scenario.seed).split(static_cast<uint64_t>(d)).key;
+          }
+          if (d == 0 || is_synthetic(cell.scenario.trace)) {
+            whole.emplace(scenario_of(cell, load_source(cell.scenario)));
+          }
+          const Scenario replica =
+              replica_of(*whole, rng.split(out.size()).split(static_cast<uint64_t>(d)));
+          add_scenario(scored_part(replica.trace), replica);
+        }
+      } catch (const CongestionUnreachable& error) {
+        skipped_cells_.emplace_back(error.what());
+      }
+    }
+    if (out.empty()) throw InputError(skipped_cells_.back());
+  };
+  add("only", config_.only, config_.draws, training_scenarios_,
+      [&](Trace jobs, const Scenario& like) {
+        training_scenarios_.push_back(scenario_of_jobs(std::move(jobs), like));
+      });
+  add("validate_on", config_.validate_on, 1, validation_scenarios_,
+      [&](Trace jobs, const Scenario& like) { hold_out(std::move(jobs), like); });
+}
+
+std::vector<EnvSpec> SimulatedData::env_specs() const {
+  std::vector<EnvSpec> out;
+  for (const ScenarioPtr& scenario : training_scenarios_)
+    out.push_back({scenario->fixed, &scenario->workload, 1});
+  return out;
+}
+
+double SimulatedData::mean_jct_s(const Policy& policy, const Window& window) const {
+  const Scenario& scenario = *validation_scenarios_[window.scenario];
+  PolicyDecider decider(policy);
+  Replay replay{.fixed = scenario.fixed,
+                .workload = scenario.workload,
+                .first_job = window.first,
+                .end_job = window.end,
+                .policy = "validation",
+                .placement = "",
+                .settings = {},
+                .decider = &decider,
+                .speeds = speeds_,
+                .watch = {}};
+  const Outcome out = RuleSetRegistry::make("default", {})->replay(replay);
+  double sum_s = 0;
+  for (int32_t j = window.first; j < window.end; ++j) {
+    const int64_t submit_us = scenario.fixed.jobs.submit_us[j];
+    sum_s += 1e-6 * static_cast<double>(out.jobs[static_cast<size_t>(j)].end_us - submit_us);
+  }
+  return sum_s / (window.end - window.first);
+}
+
+std::vector<double> SimulatedData::log_ratios(const Policy& policy,
+                                              std::span<const Window> windows) const {
+  std::vector<double> out(windows.size());
+  for_each_index(static_cast<int>(windows.size()), [&](int w) {
+    const auto i = static_cast<size_t>(w);
+    out[i] = std::log(mean_jct_s(policy, windows[i]) / windows[i].reference_s);
+  });
+  return out;
+}
+
+TrainingData::ValidationResult SimulatedData::validate_adapted(const Agent& agent,
+                                                               const Adapt& adapt_fn) const {
+  const auto each = static_cast<size_t>(config_.validate_windows);
+  std::vector<double> all;
+  for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
+    const Scenario& jobs = *adaptation_scenarios_[g];
+    const Checkpoint adapted = adapt_fn([&](const VectorEnvOptions& options) {
+      return agent.worlds({{jobs.fixed, &jobs.workload, 1}},
+                          limit_episode_jobs(options, episode_jobs_));
+    });
+    const auto own =
+        log_ratios(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each));
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return validation_result(std::move(all));
+}
+
+TrainingData::ValidationResult SimulatedData::validate(const Checkpoint& checkpoint) const {
+  return validation_result(log_ratios(*policy_of(checkpoint, "training"), windows_));
+}
+
+std::string SimulatedData::name() const {
+  return std::filesystem::path(config_.cells.empty() ? config_.trace : config_.cells)
+      .filename()
+      .string();
+}
+
+std::string SimulatedData::sha256() const {
+  if (training_scenarios_.size() == 1) return training_scenarios_.front()->trace.sha256;
+  std::string all;
+  for (const ScenarioPtr& scenario : training_scenarios_) all += scenario->trace.sha256;
+  return sha256_hex(all);
+}
+
+std::vector<std::string> SimulatedData::notes() const {
+  std::vector<std::string> out = notes_;
+  for (const std::string& why : skipped_cells_) out.push_back(why + ": left out");
+  return out;
+}
+
+nlohmann::ordered_json SimulatedData::provenance() const {
+  nlohmann::ordered_json out = provenance_of_jobs();
+  if (speeds_ != SpeedLevel::kExact) out["speeds"] = config_.speeds;
+  return out;
+}
+
+nlohmann::ordered_json SimulatedData::provenance_of_jobs() const {
+  if (!config_.cells.empty()) {
+    nlohmann::ordered_json out = {{"cells", config_.only},
+                                  {"validate_on", config_.validate_on},
+                                  {"grounds", nlohmann::ordered_json::array()}};
+    for (const ScenarioPtr& scenario : training_scenarios_)
+      out["grounds"].push_back(provenance_of_scenario(*scenario));
+    for (const std::string& why : skipped_cells_) out["left_out"].push_back(why);
+    return out;
+  }
+  nlohmann::ordered_json out = provenance_of_scenario(*training_scenarios_.front());
+  out["cluster"] = config_.cluster;
+  if (is_synthetic(config_.trace)) {
+    Settings generator;
+    for (const std::string& assignment : config_.generator) {
+      generator.overlay(assignment, "generator");
+    }
+    const std::string name = config_.trace.substr(std::string("synthetic:").size());
+    out["workload_parameters"] = Registry<TraceGenerator>::make(name, generator)->parameters_hash();
+  }
+  return out;
+}
+
+}  // namespace yard

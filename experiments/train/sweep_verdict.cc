@@ -1,0 +1,82 @@
+#include "experiments/train/sweep_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace yard {
+namespace {
+
+constexpr double kTolerance = 1e-9;  // smaller differences of scores count as equal
+
+bool has_interval(const TrialScore& trial) { return std::isfinite(trial.learned.interval.hi); }
+
+// Whether the best trial's interval is below the other's; false if an interval is missing.
+bool differ_significantly(const TrialScore& best, const TrialScore& other) {
+  if (!has_interval(best) || !has_interval(other)) return false;
+  // Intervals are relative to each trial's untrained network: convert them to scores.
+  return best.learned.interval.hi * best.untrained < other.learned.interval.lo * other.untrained;
+}
+
+std::string trials_sentence(const std::vector<TrialScore>& trials, const TrialScore& best,
+                            bool differ) {
+  double worst = best.score;
+  for (const TrialScore& trial : trials) worst = std::max(worst, trial.score);
+  if (trials.size() == 1) return "There is one trial alone.";
+  if (worst - best.score <= kTolerance) {
+    return fmt::format(
+        "All {} trials have the same score, {:.4f}: nothing that was varied changes it.",
+        trials.size(), best.score);
+  }
+  if (differ) return "";
+  if (!has_interval(best)) {
+    return fmt::format(
+        "The {} trials cannot be told apart from one window: scores from {:.4f} to {:.4f}.",
+        trials.size(), best.score, worst);
+  }
+  return fmt::format(
+      "The {} trials do not differ: scores from {:.4f} to {:.4f} lie within each other's 95 % "
+      "intervals, and the best is best by chance.",
+      trials.size(), best.score, worst);
+}
+
+std::string gain_sentence(const TrialScore& best, bool learned) {
+  if (std::isnan(best.untrained)) return "";
+  if (learned) {
+    return fmt::format("The best trial is {} of its untrained network ({:.4f}).",
+                       text_of(best.learned), best.untrained);
+  }
+  if (!has_interval(best) && std::abs(best.score - best.untrained) > kTolerance) {
+    return fmt::format(
+        "The best trial, {:.4f}, cannot be told apart from its untrained network, {:.4f}, by one "
+        "window.",
+        best.score, best.untrained);
+  }
+  const std::string by = std::isfinite(best.learned.ratio) ? text_of(best.learned) + " of it" : "";
+  return fmt::format(
+      "The untrained network is as good, {:.4f}{}: no trial learned anything that "
+      "validation can show.",
+      best.untrained, by.empty() ? "" : " (the best trial is " + by + ")");
+}
+
+}  // namespace
+
+SweepVerdict sweep_verdict(const std::vector<TrialScore>& trials) {
+  SweepVerdict out;
+  if (trials.empty()) {
+    out.text = "No trial has a score.";
+    return out;
+  }
+  const TrialScore& best = *std::ranges::min_element(trials, {}, &TrialScore::score);
+  out.differ = std::ranges::any_of(
+      trials, [&](const TrialScore& other) { return differ_significantly(best, other); });
+  out.learned = has_interval(best) && best.learned.interval.hi < 1;
+  out.text = trials_sentence(trials, best, out.differ);
+  const std::string learning = gain_sentence(best, out.learned);
+  if (!out.text.empty() && !learning.empty()) out.text += ' ';
+  out.text += learning;
+  return out;
+}
+
+}  // namespace yard

@@ -1,0 +1,65 @@
+// Training data and validation of one training run: simulated jobs (training.h), or the recorded
+// actions of a decision log (log_lessons.h).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "agents/train/agent.h"
+#include "env/base/core/check.h"
+
+namespace yard {
+
+class TrainingData {
+ public:
+  virtual ~TrainingData() = default;
+
+  // Makes training environments, which may point into this object.
+  virtual std::unique_ptr<VectorEnv> worlds(const Agent& agent,
+                                            const VectorEnvOptions& options) const = 0;
+
+  struct ValidationResult {
+    double score = 0;  // lower is better
+    // By window: the logarithm of its ratio. The score is the exponential of their mean. Empty if
+    // there are no windows.
+    std::vector<double> log_ratios = {};
+  };
+  virtual ValidationResult validate(const Checkpoint& checkpoint) const = 0;
+
+  // Like validate(), but each validation workload has its own checkpoint: `adapt` makes it from
+  // environments which play other jobs of that workload.
+  using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
+  using Adapt = std::function<Checkpoint(const MakeVectorEnv& worlds)>;
+  virtual ValidationResult validate_adapted(const Agent&, const Adapt&) const {
+    YARD_CHECK(false, "lessons without jobs to adapt to");
+  }
+
+  // A score as reported: "ratio", with the value of validate(), or "agreement".
+  struct ReportedScore {
+    std::string name;
+    double value;
+  };
+  virtual ReportedScore reported(double score) const { return {"ratio", score}; }
+
+  // Describes that value, as the end of a sentence: "mean JCT over that of las on 3 validation
+  // windows". `heuristic`: the name of validation's reference policy.
+  virtual std::string score_description(const std::string& heuristic) const = 0;
+
+  // Describes the gain from training if judgements have no windows; else empty.
+  virtual std::string gain_description(const Checkpoint& /*best*/,
+                                       const Checkpoint& /*untrained*/) const {
+    return "";
+  }
+
+  // Notes which the user should see before training starts.
+  virtual std::vector<std::string> notes() const { return {}; }
+
+  virtual nlohmann::ordered_json provenance() const = 0;
+  virtual std::string name() const = 0;
+  virtual std::string sha256() const = 0;
+};
+
+}  // namespace yard

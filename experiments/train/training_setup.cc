@@ -1,0 +1,201 @@
+#include "experiments/train/training_setup.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "agents/train/agent.h"
+#include "agents/train/registered.h"
+#include "env/base/core/error.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "experiments/train/log_folder.h"
+#include "policies/learned/checkpoint.h"
+
+namespace yard {
+namespace {
+
+std::vector<Field> settings_of(const char* kind, const std::vector<RegisteredInfo>& all,
+                               const std::string& name) {
+  std::vector<std::string> names;
+  for (const RegisteredInfo& one : all) {
+    if (one.name == name) return one.settings;
+    names.push_back(one.name);
+  }
+  throw unknown_name(kind, names, name);
+}
+
+// The fields which each part declares.
+struct DeclaredFields {
+  std::vector<Field> data, loop, agent, learner, network;
+
+  explicit DeclaredFields(const Settings& settings)
+      : data(describe<TrainingConfig>()), loop(describe<TrainConfig>()) {
+    const auto named = [&](const std::vector<Field>& in, const char* key) {
+      const Setting* given = settings.find(key);
+      return given != nullptr ? given->value : std::ranges::find(in, key, &Field::key)->value;
+    };
+    agent = agent_info(named(data, "agent")).settings();
+    learner = settings_of("learner", registered_learners(), named(loop, "learner"));
+    network = settings_of("network", registered_networks(), named(loop, "network"));
+  }
+
+  std::vector<Field> all() const {
+    std::vector<Field> out;
+    for (const auto* part : {&data, &loop, &learner, &network, &agent}) {
+      for (const Field& field : *part) {
+        YARD_CHECK(std::ranges::find(out, field.key, &Field::key) == out.end(),
+                   "a setting of two owners: " + field.key);
+        out.push_back(field);
+      }
+    }
+    return out;
+  }
+};
+
+// Settings which each cell of a file has for itself.
+constexpr const char* kSingleTraceKeys[] = {"trace",   "format",     "cluster",    "from",
+                                            "to",      "congestion", "generator",  "trace_jobs",
+                                            "columns", "trace_seed", "cost_scale", "skip_unusable",
+                                            "profiles"};
+
+Settings of(const std::vector<Field>& fields, const Settings& settings) {
+  Settings out;
+  for (const Setting& s : settings.entries()) {
+    if (std::ranges::find(fields, s.key, &Field::key) != fields.end()) {
+      out.set(s.key, s.value, s.origin);
+    }
+  }
+  return out;
+}
+
+// Defaults for cloning another policy: as many rows as fit, and as few restrictions on preemption
+// as possible, so that the task can represent as many of its actions as possible.
+constexpr std::pair<const char*, const char*> kCloneDefaults[] = {
+    {"held_rows", "64"}, {"waiting_rows", "128"}, {"quantum_s", "0"},      {"gpu_exponent", "0"},
+    {"hidden", "64"},    {"updates", "60"},       {"validate_every", "5"}, {"minibatch", "256"},
+};
+
+// Index orders which a clone may start from, and the margin in favour of running jobs for each.
+constexpr std::pair<const char*, const char*> kIndices[] = {{"remaining", "1"},
+                                                            {"attained", "0.5"}};
+
+// Sets the index order with the best agreement with the log's actions. Throws InputError.
+void choose_order(Settings& settings, const std::vector<Field>& agent, const std::string& log) {
+  std::optional<Settings> best;
+  std::string refused;
+  double best_share = -1;
+  for (const auto& [index, margin] : kIndices) {
+    Settings trial = settings;
+    trial.set("index", index, "--from-log");
+    if (trial.find("margin_log2") == nullptr) trial.set("margin_log2", margin, "--from-log");
+    const auto task = make_agent("dispatcher", of(agent, trial))->checkpoint(TrainingResult{}).task;
+    try {
+      const double share = expert_share(log, task);
+      if (share <= best_share) continue;
+      best_share = share;
+      best = std::move(trial);
+    } catch (const InputError& error) {
+      if (refused.empty()) refused = error.what();
+    }
+  }
+  if (!best) throw InputError(refused);
+  settings = std::move(*best);
+}
+
+}  // namespace
+
+void complete_settings(Settings& settings) {
+  const auto unless_set = [&](const std::string& key, const std::string& value,
+                              const std::string& origin) {
+    if (settings.find(key) == nullptr) settings.set(key, value, origin);
+  };
+  const Setting* start = settings.find("start");
+  const Setting* given_log = settings.find("from_log");
+  const std::string log = given_log != nullptr ? given_log->value : "";
+  if (start != nullptr && !start->value.empty()) {
+    const std::string folder = start->value;
+    const Checkpoint from = load_checkpoint(folder);
+    unless_set("agent", from.agent, folder);
+    unless_set("network", from.network, folder);
+    const DeclaredFields parts(settings);
+    const auto given = from.provenance.value("settings", nlohmann::ordered_json::object());
+    for (const auto* part : {&parts.agent, &parts.network}) {
+      for (const Field& field : *part) {
+        if (!given.contains(field.key)) continue;
+        unless_set(field.key, given.at(field.key).get<std::string>(), folder);
+      }
+    }
+  }
+  if (log.empty()) return;
+  constexpr const char* kOrigin = "--from-log";
+  unless_set("learner", "clone", kOrigin);
+  const DeclaredFields parts(settings);
+  if (settings.find("learner")->value != "clone" ||
+      (settings.find("agent") != nullptr && settings.find("agent")->value != "dispatcher")) {
+    return;
+  }
+  for (const auto& [key, value] : kCloneDefaults) unless_set(key, value, kOrigin);
+  if (settings.find("index") == nullptr) choose_order(settings, parts.agent, log);
+}
+
+std::vector<Field> describe_setup(const Settings& settings) {
+  return DeclaredFields(settings).all();
+}
+
+TrainingSetup read_setup(const Settings& settings, int ranks) {
+  const DeclaredFields parts(settings);
+  const std::vector<Field> all = parts.all();
+  for (const Setting& s : settings.entries()) {
+    if (std::ranges::find(all, s.key, &Field::key) != all.end()) continue;
+    std::vector<std::string> keys;
+    for (const Field& field : all) keys.push_back(field.key);
+    throw InputError(s.origin + ": unknown key '" + s.key +
+                     "' with this agent, learner and "
+                     "network, expected one of: " +
+                     join(keys));
+  }
+  if (const Setting* cells = settings.find("cells"); cells != nullptr && !cells->value.empty()) {
+    for (const char* key : kSingleTraceKeys) {
+      const Setting* conflicting = settings.find(key);
+      // A run's config.yaml also has the defaults of settings which were not given.
+      const auto field = std::ranges::find(parts.data, key, &Field::key);
+      if (conflicting == nullptr || conflicting->value == field->value) continue;
+      throw InputError(conflicting->origin,
+                       "no " + std::string(key) + " beside cells, which have theirs",
+                       "'" + conflicting->value + "'");
+    }
+  }
+  TrainingSetup out;
+  out.data = parse<TrainingConfig>(of(parts.data, settings));
+  out.loop = parse<TrainConfig>(of(parts.loop, settings));
+  out.agent = of(parts.agent, settings);
+  out.learner = of(parts.learner, settings);
+  out.network = of(parts.network, settings);
+  if (!out.data.from_log.empty()) {
+    if (ranks > 1) throw InputError("from_log", "one rank", std::to_string(ranks));
+    if (out.loop.learner == "clone" && out.data.adapt_updates > 0) {
+      throw InputError("adapt_updates", "0 for a clone of a decision log",
+                       std::to_string(out.data.adapt_updates));
+    }
+    if (out.loop.learner == "clone" && out.data.agent != "dispatcher") {
+      throw InputError("from_log", "agent dispatcher, whose task a decision log can be followed in",
+                       "'" + out.data.agent + "'");
+    }
+  }
+  make_agent(out.data.agent, out.agent);  // checks the agent's settings early
+  check_training(out.loop, out.learner, out.network, ranks);
+  for (const Field& field : all) {
+    const Setting* given = settings.find(field.key);
+    out.resolved.emplace_back(field.key, given != nullptr ? given->value : field.value);
+  }
+  return out;
+}
+
+std::string TrainingSetup::value(const std::string& key) const {
+  for (const auto& [name, value] : resolved) {
+    if (name == key) return value;
+  }
+  YARD_CHECK(false, "no setting " + key);
+}
+
+}  // namespace yard

@@ -1,0 +1,36 @@
+// The settings of a training, split by the part which declares them: data, training loop, agent,
+// learner or network.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/train/train_config.h"
+#include "env/base/config/settings.h"
+#include "experiments/train/simulated_data.h"
+
+namespace yard {
+
+struct TrainingSetup {
+  TrainingConfig data;
+  TrainConfig loop;
+  Settings agent, learner, network;
+  // Every setting with its resolved value.
+  std::vector<std::pair<std::string, std::string>> resolved;
+
+  std::string value(const std::string& key) const;  // Requires: `key` is a setting
+};
+
+// Adds settings which follow from others and were not given. A training which starts from a
+// checkpoint takes its agent and network settings. One from a decision log clones it, with
+// features for all that the log's policy may have used. Throws InputError.
+void complete_settings(Settings& settings);
+
+// Parses and checks. Throws InputError, also if `ranks` processes cannot share the environments.
+TrainingSetup read_setup(const Settings& settings, int ranks);
+
+// Returns every setting which a training with these settings has, with its default.
+std::vector<Field> describe_setup(const Settings& settings);
+
+}  // namespace yard

@@ -1,0 +1,46 @@
+// The options that a policy chose from, recorded with its plan for decision logs. Training from a
+// log weights each choice by its probability.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "policies/policy.h"
+
+namespace yard {
+
+// An option for one job. Dispatcher: starts a waiting job or preempts one that holds GPUs. Pilot:
+// starts a waiting job or migrates one that holds GPUs; the placement is not recorded.
+struct ScoredOption {
+  int32_t slot = kNone;  // kNone: do nothing more
+  float logit = 0;       // higher is better; if the policy samples, an unnormalised log probability
+};
+
+// One step of a decision. It changes the state before the next step is scored.
+struct DecisionStep {
+  std::vector<ScoredOption> options;
+  int32_t chosen = kNone;  // index into options
+  double probability = 1;
+};
+
+// Steps of one decision. Empty: the decision follows from the view alone.
+struct DecisionTrace {
+  std::vector<DecisionStep> steps;
+  std::optional<uint64_t> sample_key;  // key of the random numbers it used, if any
+
+  double probability() const {
+    double product = 1;
+    for (const DecisionStep& step : steps) product *= step.probability;
+    return product;
+  }
+};
+
+class TracedPolicy : public Policy {
+ public:
+  // Makes the same decision as decide() and records its choices. Requires: `choices` is empty.
+  virtual void decide_traced(const View& view, Memory& memory, Draft& draft,
+                             DecisionTrace& choices) const = 0;
+};
+
+}  // namespace yard

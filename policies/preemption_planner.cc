@@ -1,0 +1,203 @@
+#include "policies/preemption_planner.h"
+
+#include <algorithm>
+
+#include "policies/freed_gpus.h"
+
+namespace yard {
+
+// Returns the i-th holder from the last in order, or null if there are fewer.
+const RankedJob* PreemptionPlanner::holder(size_t i) {
+  while (i >= visited_.size()) {
+    RankedJob next = holders_.next();
+    if (next.slot == kNone) return nullptr;
+    if (rule_.margin != 0) next.key.value /= 1 + rule_.margin;
+    visited_.push_back(next);
+  }
+  return &visited_[i];
+}
+
+// Calls visitor(holder) for each holder after `job`, last in order first, until it returns true.
+// Skips those that the draft has already stopped. Returns whether a call returned true.
+template <class Visitor>
+bool PreemptionPlanner::visit(const RankedJob& job, Visitor visitor) {
+  for (size_t i = 0;; ++i) {
+    const RankedJob* other = holder(i);
+    if (other == nullptr || !(job.key < other->key)) return false;
+    const RankedJob stop = *other;
+    if (rule_.may_preempt && !rule_.may_preempt(job.slot, stop.slot)) continue;
+    if (view_.holds(stop.slot) && visitor(stop)) return true;
+  }
+}
+
+bool PreemptionPlanner::has_victim_after(const RankedJob& job) {
+  return visit(job, [](const RankedJob&) { return true; });
+}
+
+bool PreemptionPlanner::start(const RankedJob& job) {
+  victims_.clear();
+  const bool counts = !view_.shaped(job.slot) && !view_.has_shares() && !view_.spec().one_type;
+  if (!list_for_limit(job)) return false;
+  if (!(counts ? list_by_count(job) : list_by_trial(job))) return false;
+  std::sort(victims_.begin(), victims_.end(),
+            [](const RankedJob& a, const RankedJob& b) { return b.key < a.key; });
+  any_gpus_ = !view_.shaped(job.slot) && !view_.spec().one_type &&
+              rule_.of(job.slot) != PlacementRule::kConsolidate;
+  if (!any_gpus_) {
+    const size_t mark = draft_.mark();
+    preempt_victims();
+    find_pieces(job.slot);
+    draft_.undo_to(mark);
+  }
+  counts ? keep_by_count(job) : keep_by_trial(job);
+  preempt_victims();
+  if (any_gpus_) find_pieces(job.slot);
+  const bool started = draft_.start(job.slot, pieces_.data(), static_cast<int32_t>(pieces_.size()));
+  YARD_CHECK(started, "a place that was there is not");
+  return true;
+}
+
+void PreemptionPlanner::preempt_victims() {
+  for (const RankedJob& stop : victims_) draft_.preempt(stop.slot);
+}
+
+void PreemptionPlanner::find_pieces(int32_t slot) {
+  Piece* found = draft_.scratch();
+  pieces_.assign(found, found + place(view_, rule_.of(slot), slot, found));
+}
+
+// --- the tenant's limit
+
+bool PreemptionPlanner::same_tenant(int32_t a, int32_t b) const {
+  return view_.tenant(a) != kNone && view_.tenant(a) == view_.tenant(b);
+}
+
+void PreemptionPlanner::list(const RankedJob& stop, const RankedJob& job) {
+  victims_.push_back(stop);
+  if (same_tenant(stop.slot, job.slot)) over_limit_ -= view_.gpus(stop.slot);
+}
+
+// Lists holders of the job's tenant until it is within its limit. Returns false if it never is.
+bool PreemptionPlanner::list_for_limit(const RankedJob& job) {
+  const int32_t t = view_.tenant(job.slot);
+  over_limit_ = 0;
+  if (t == kNone) return true;
+  over_limit_ = view_.tenant_gpus(t) + view_.gpus(job.slot) - view_.spec().tenant_limit[t];
+  if (over_limit_ <= 0) return true;
+  return visit(job, [&](const RankedJob& stop) {
+    if (same_tenant(stop.slot, job.slot)) list(stop, job);
+    return over_limit_ <= 0;
+  });
+}
+
+// Returns whether the limit holds without this stop. If so, the stop no longer counts.
+bool PreemptionPlanner::limit_holds_without(const RankedJob& job, int32_t slot) {
+  if (!same_tenant(slot, job.slot)) return true;
+  if (over_limit_ + view_.gpus(slot) > 0) return false;
+  over_limit_ += view_.gpus(slot);
+  return true;
+}
+
+// --- whole GPUs: adds up what would be free
+
+bool PreemptionPlanner::list_by_count(const RankedJob& job) {
+  VictimIndex* index = holders_.index();
+  if (index != nullptr && index->supports(view_.gpus(job.slot)) && victims_.empty()) {
+    std::vector<RankedJob> victims;
+    if (!index->find_victims(job, view_.gpus(job.slot), rule_.margin, victims)) return false;
+    for (const RankedJob& stop : victims) list(stop, job);
+    return true;
+  }
+  FreedGpus freed(view_, rule_.of(job.slot), view_.gpus(job.slot));
+  const std::vector<RankedJob> of_tenant = victims_;
+  for (const RankedJob& stop : of_tenant) freed.add(stop.slot);
+  if (freed.enough()) return true;
+  const bool found = visit(job, [&](const RankedJob& stop) {
+    for (const RankedJob& other : of_tenant) {
+      if (other.slot == stop.slot) return false;
+    }
+    list(stop, job);
+    freed.add(stop.slot);
+    return freed.enough();
+  });
+  if (!found) return false;
+  // Drops the victims on nodes that would still be too full, which are most.
+  if (of_tenant.empty() && rule_.of(job.slot) == PlacementRule::kConsolidate) {
+    std::erase_if(victims_, [&](const RankedJob& stop) { return !freed.matters(stop.slot); });
+  }
+  return true;
+}
+
+// Drops each stop that neither pieces_ nor, if any GPUs will do, their number needs.
+void PreemptionPlanner::keep_by_count(const RankedJob& job) {
+  FreedGpus freed(view_, rule_.of(job.slot), view_.gpus(job.slot));
+  for (const RankedJob& stop : victims_) freed.add(stop.slot);
+  for (size_t i = victims_.size(); i-- > 0;) {
+    const int32_t slot = victims_[i].slot;
+    if (!freed.spares(slot, pieces_) || !limit_holds_without(job, slot)) continue;
+    freed.remove(slot);
+    victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+// --- shaped jobs and shared GPUs: by trial
+
+// Returns whether the job fits: a shaped job of one task on one of these nodes, others anywhere.
+bool PreemptionPlanner::fits_now(int32_t slot, const std::vector<int32_t>& nodes) const {
+  if (!view_.shaped(slot) || view_.num_tasks(slot) > 1) {
+    return can_place(view_, rule_.of(slot), slot);
+  }
+  const Placer placer(view_);
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](int32_t node) { return placer.takes(slot, node); });
+}
+
+bool PreemptionPlanner::list_by_trial(const RankedJob& job) {
+  const size_t mark = draft_.mark();
+  preempt_victims();
+  bool found = !victims_.empty() && can_place(view_, rule_.of(job.slot), job.slot);
+  std::vector<int32_t> nodes;
+  found = found || visit(job, [&](const RankedJob& stop) {
+            nodes.clear();
+            for (int32_t p = view_.first_part(stop.slot); p != kNone; p = view_.next_part(p)) {
+              nodes.push_back(view_.part_node(p));
+            }
+            list(stop, job);
+            draft_.preempt(stop.slot);
+            return fits_now(job.slot, nodes);
+          });
+  draft_.undo_to(mark);
+  return found;
+}
+
+void PreemptionPlanner::keep_by_trial(const RankedJob& job) {
+  const size_t mark = draft_.mark();
+  const auto enough = [&] {
+    preempt_victims();
+    const bool fits =
+        any_gpus_ ? can_place(view_, rule_.of(job.slot), job.slot)
+                  : draft_.start(job.slot, pieces_.data(), static_cast<int32_t>(pieces_.size()));
+    draft_.undo_to(mark);
+    return fits;
+  };
+  // Most victims have no GPUs on the nodes of the placement.
+  const auto near = [&](int32_t slot) {
+    for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
+      for (const Piece& piece : pieces_) {
+        if (piece.node == view_.part_node(p)) return true;
+      }
+    }
+    return false;
+  };
+  for (size_t i = victims_.size(); i-- > 0;) {
+    const RankedJob stop = victims_[i];
+    const int32_t above = over_limit_;
+    if (!limit_holds_without(job, stop.slot)) continue;
+    victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
+    if ((!any_gpus_ && !near(stop.slot)) || enough()) continue;
+    victims_.insert(victims_.begin() + static_cast<std::ptrdiff_t>(i), stop);
+    over_limit_ = above;
+  }
+}
+
+}  // namespace yard

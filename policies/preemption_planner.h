@@ -1,0 +1,76 @@
+// Chooses the victims that make room for a waiting job. Holders after the job in order are stopped
+// one by one, last first, until the placement rule accepts a placement. (Until the job's tenant is
+// within its limit, only holders of that tenant are stopped.) Then each victim, first in order
+// first, runs on unless that placement needs its GPUs. Under first-fit and best-fit, it runs on if
+// enough GPUs are left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/view/plan.h"
+#include "policies/holders.h"
+
+namespace yard {
+
+struct PreemptionRule {
+  PlacementRule placement = PlacementRule::kFirstFit;
+  // A holder's key counts as key / (1 + margin), so a waiting job must be better by the margin.
+  double margin = 0;
+  // Lane of a job within its size's classes (RankedQueue), if the functions below make placements
+  // of equal jobs differ. Empty: 0.
+  std::function<int32_t(int32_t slot)> lane_of = {};
+  // The placement rule of a job. Empty: `placement`.
+  std::function<PlacementRule(int32_t slot)> placement_of = {};
+  // Whether a waiting job may preempt a holder that comes after it in order. Empty: always.
+  std::function<bool(int32_t waiting, int32_t holder)> may_preempt = {};
+
+  PlacementRule of(int32_t slot) const { return placement_of ? placement_of(slot) : placement; }
+};
+
+class PreemptionPlanner {
+ public:
+  // Requires: all arguments outlive this.
+  PreemptionPlanner(const View& view, Holders& holders, const PreemptionRule& rule, Draft& draft)
+      : view_(view), holders_(holders), rule_(rule), draft_(draft) {}
+
+  // Returns whether any holder that may be preempted comes after this job.
+  bool has_victim_after(const RankedJob& job);
+
+  // Preempts the victims and starts the job. Returns false and changes nothing if there is no
+  // placement even then. Requires: place() finds none.
+  bool start(const RankedJob& job);
+
+  // Victims of the last start().
+  const std::vector<RankedJob>& stopped() const { return victims_; }
+
+ private:
+  const RankedJob* holder(size_t i);
+  template <class Visitor>
+  bool visit(const RankedJob& job, Visitor visitor);
+  bool same_tenant(int32_t a, int32_t b) const;
+  void list(const RankedJob& stop, const RankedJob& job);
+  bool list_for_limit(const RankedJob& job);
+  bool list_by_count(const RankedJob& job);
+  bool list_by_trial(const RankedJob& job);
+  bool fits_now(int32_t slot, const std::vector<int32_t>& nodes) const;
+  void preempt_victims();
+  void find_pieces(int32_t slot);
+  void keep_by_count(const RankedJob& job);
+  void keep_by_trial(const RankedJob& job);
+  bool limit_holds_without(const RankedJob& job, int32_t slot);
+
+  const View& view_;
+  Holders& holders_;
+  const PreemptionRule& rule_;
+  Draft& draft_;
+  std::vector<RankedJob> visited_;  // holders visited so far, last in order first
+  std::vector<RankedJob> victims_;
+  int32_t over_limit_ = 0;     // GPUs of the job's tenant above its limit once victims_ have left
+  bool any_gpus_ = false;      // the job accepts any GPUs, if there are enough
+  std::vector<Piece> pieces_;  // the job's placement
+};
+
+}  // namespace yard

@@ -1,0 +1,76 @@
+// Finds the nodes where preemption makes room first if holders stop from the last in order. For
+// each size that one node holds, nodes are ordered by the holder whose stop makes the room. The key
+// of such a holder is linear in time, so a change or a query costs O(log nodes). The columns are in
+// a policy's memory. For whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "env/sim/placement/placement_rules.h"
+#include "env/sim/view/view.h"
+#include "policies/held_order.h"
+#include "policies/memory.h"
+
+namespace yard {
+
+class VictimIndex {
+ public:
+  // Returns whether the index works for these jobs: placement `consolidate`, no shared GPUs, no
+  // faults, nodes of one size. If not, it uses no memory and nothing else may be called.
+  static bool serves(const View& view, PlacementRule placement);
+  static size_t bytes(const View& view, PlacementRule placement);
+
+  // Requires: the same address at every decision, zeroed before the first; `view` and `held`
+  // outlive this.
+  VictimIndex(const View& view, PlacementRule placement, const HeldOrder& held,
+              BumpAllocator& bump);
+
+  bool serves() const { return serves_; }
+
+  // Marks the nodes of a job that changed, started or stopped; call it after the change. `held` may
+  // lack jobs that a draft started, since they cannot be preempted yet.
+  void update(int32_t slot);
+
+  // Recomputes the marked nodes. Must be called before a decision ends.
+  void refresh();
+
+  // Returns whether it handles jobs of `gpus` GPUs: at most one node, or several whole nodes.
+  // (Parts of several nodes add up in too many ways.)
+  bool supports(int32_t gpus) const;
+
+  // Lists the victims that make room for a job of `gpus` GPUs: holders after `job`, stopped last
+  // first, on nodes that can be part of its placement. Returns false if there is no placement even
+  // then. `margin`: see PreemptionRule. Requires: supports(gpus); no placement without victims.
+  bool find_victims(const RankedJob& job, int32_t gpus, double margin,
+                    std::vector<RankedJob>& victims);
+
+ private:
+  static uint64_t sizes_of(const View& view);
+  void refresh(int32_t node);
+  void list_holders(int32_t node);
+  int32_t node_of(int32_t gpu) const;
+  int64_t row(size_t z) const;
+  Key victim_key(size_t z, const RankedJob& next);
+  std::optional<Key> victim_key(size_t z, size_t count);
+  void list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims);
+
+  const View& view_;
+  const HeldOrder& held_;
+  bool serves_;
+  std::vector<int32_t> sizes_;      // (Z)  rising
+  std::vector<HeldOrder> by_size_;  // (Z)  nodes
+  uint8_t* bound_ = nullptr;        // (Z, M)  1: the key is only an upper bound
+  int32_t* first_ = nullptr;        // (S)  1 + a GPU of the first node of the job, 0 for none
+  int32_t* next_ = nullptr;         // (G)  1 + a GPU of the next node, 0 after the last
+  int32_t* owner_ = nullptr;        // (G)  the last slot there; it may have left
+  std::vector<int32_t> dirty_;      // nodes to recompute
+  struct Holder {
+    int32_t slot, gpus;
+    Key key;
+  };
+  std::vector<Holder> holders_;  // of one node, last in order first
+};
+
+}  // namespace yard

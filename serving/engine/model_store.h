@@ -1,0 +1,80 @@
+// The served policy. A version is opened and tested before it becomes current, and swapped in
+// atomically. If its files become damaged it is removed; if a newer version fails, it stays.
+//
+//   ModelStore store("checkpoint:checkpoints/pilot", "");
+//   ModelStore::Current now = store.current("");
+//   store.reload();
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "policies/policy.h"
+#include "serving/snapshot/messages.h"
+
+namespace yard {
+
+struct Model {
+  std::unique_ptr<const Policy> policy;
+  std::string digest;  // of a checkpoint, else empty
+};
+
+// Opens a policy as open_policy() does. Throws InputError also if it needs information which a live
+// cluster does not have.
+Model open_servable(const std::string& text);
+
+class ModelStore {
+ public:
+  struct Current {
+    std::shared_ptr<const Model> model;  // null: none is served, see reason
+    pb::Reason reason = pb::NONE;
+    std::string detail;
+    std::string name;
+    std::string digest;  // of the model, or of the last one served
+  };
+
+  struct Status {
+    Current current;
+    pb::Reason refused = pb::NONE;  // why the files on disk are not served
+    std::string refused_detail;
+    uint64_t loads = 0;
+    uint64_t refusals = 0;
+  };
+
+  // `text`: a spec as for open_policy(); empty: no model. `name`: empty for that of the folder,
+  // file or policy. A damaged checkpoint is a reason, not an error. Throws InputError if there is
+  // no such policy or folder, or the policy cannot serve a live cluster.
+  ModelStore(const std::string& text, const std::string& name);
+
+  const std::string& name() const { return name_; }
+
+  // `asked`: a model's name; empty: the served one. Thread-safe, as are the functions below.
+  Current current(const std::string& asked) const;
+  Status status() const;
+
+  // Checks the files and decides which version is served from then on.
+  void reload();
+  // The same, but only if a file changed since the last check.
+  void reload_if_changed();
+
+ private:
+  void check_files();
+  void remove_from_service(pb::Reason reason, const std::string& detail);
+  std::string fingerprint() const;
+
+  const std::string text_;
+  const std::filesystem::path folder_;  // empty: no checkpoint
+  const std::string name_;
+
+  mutable std::mutex mutex_;
+  Status status_;
+  std::shared_ptr<const Model> last_good_;
+
+  std::mutex check_mutex_;        // serialises checks of the files
+  std::string seen_fingerprint_;  // the files' fingerprint at the last check
+};
+
+}  // namespace yard

@@ -1,0 +1,188 @@
+#include "serving/log/decision_log.h"
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "env/base/core/error.h"
+#include "env/base/core/version.h"
+#include "env/base/files/tfrecord.h"
+#include "serving/log/log_files.h"
+#include "serving/log/log_reader.h"
+#include "serving/log/outcomes.h"
+
+namespace yard {
+namespace {
+
+// A disk which hangs must not keep a server from exiting.
+constexpr std::chrono::seconds kShutdownTimeout{5};
+
+double unix_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string new_run() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::to_string(now / std::chrono::microseconds(1));
+}
+
+std::string frame(const pb::LogRecord& record) { return tfrecord(record.SerializeAsString()); }
+
+std::string head_frame(const std::string& run) {
+  pb::LogRecord record;
+  pb::LogHead& head = *record.mutable_head();
+  head.set_format(kLogFormat);
+  head.set_run(run);
+  head.set_unix_s(unix_s());
+  head.set_release(std::string(release()));
+  head.set_commit(std::string(commit()));
+  return frame(record);
+}
+
+LogFiles::Bounds bounds_of(const DecisionLogOptions& options) {
+  if (options.file_mib < 1 || options.max_mib < 2 * options.file_mib) {
+    throw InputError("decision log",
+                     "room for at least two files of 1 MiB or more, so that old records go file by "
+                     "file",
+                     std::to_string(options.max_mib) + " MiB for files of " +
+                         std::to_string(options.file_mib) + " MiB");
+  }
+  return {static_cast<uint64_t>(options.max_mib) << 20, static_cast<uint64_t>(options.file_mib)
+                                                            << 20};
+}
+
+}  // namespace
+
+// State shared by caller and writing thread. The one which ends last destroys it.
+struct DecisionLog::Shared {
+  struct Entry {
+    uint64_t number;
+    double unix_s;
+    size_t bytes;
+    std::shared_ptr<const pb::DecideRequest> request;
+    pb::DecideResponse response;
+    pb::Account account;
+  };
+
+  explicit Shared(const DecisionLogOptions& given)
+      : options(given),
+        files(std::make_unique<LogFiles>(given.folder, bounds_of(given),
+                                         [run = new_run()] { return head_frame(run); })) {
+    counts.bytes = files->bytes();
+  }
+
+  // The loop of the writing thread.
+  void run() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [this] { return ending || !waiting.empty(); });
+      if (waiting.empty()) break;
+      Entry entry = std::move(waiting.front());
+      waiting.pop_front();
+      lock.unlock();
+      const size_t bytes = entry.bytes;
+      write(std::move(entry));
+      lock.lock();
+      waiting_bytes -= bytes;
+      ++done;
+      progress.notify_all();
+    }
+    files.reset();  // releases the folder before the destructor returns
+    ended = true;
+    progress.notify_all();
+  }
+
+  void write(Entry&& entry) {
+    const auto outcomes_now = outcomes.update(entry.request, entry.response);
+    pb::LogRecord record;
+    pb::LoggedDecision& decision = *record.mutable_decision();
+    decision.set_number(entry.number);
+    decision.set_unix_s(entry.unix_s);
+    *decision.mutable_request() = *entry.request;
+    *decision.mutable_response() = std::move(entry.response);
+    *decision.mutable_account() = std::move(entry.account);
+    append(record);
+    for (const pb::LoggedOutcome& outcome : outcomes_now) {
+      *record.mutable_outcome() = outcome;
+      append(record);
+    }
+  }
+
+  void append(const pb::LogRecord& record) {
+    const int error = files->append(frame(record));
+    const std::lock_guard lock(mutex);
+    counts.bytes = files->bytes();
+    if (error == EMSGSIZE) {
+      ++counts.too_large;
+    } else if (error != 0) {
+      ++counts.refused;
+      counts.trouble = std::strerror(error);
+    } else {
+      ++(record.has_decision() ? counts.decisions : counts.outcomes);
+      counts.trouble.clear();
+    }
+  }
+
+  const DecisionLogOptions options;
+  std::unique_ptr<LogFiles> files;  // used by the writing thread only
+  Outcomes outcomes;                // used by the writing thread only
+
+  std::mutex mutex;
+  std::condition_variable changed;   // an entry waits, or the log ends
+  std::condition_variable progress;  // an entry was written, or the thread ended
+  std::deque<Entry> waiting;
+  size_t waiting_bytes = 0;  // including the entry being written
+  uint64_t offered = 0;      // decisions passed to add(), including dropped ones
+  uint64_t taken = 0;        // of these, not dropped
+  uint64_t done = 0;         // of those, written
+  bool ending = false;
+  bool ended = false;
+  Counts counts;
+};
+
+DecisionLog::DecisionLog(const DecisionLogOptions& options)
+    : shared_(std::make_shared<Shared>(options)) {
+  std::thread([shared = shared_] { shared->run(); }).detach();
+}
+
+DecisionLog::~DecisionLog() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->ending = true;
+  shared_->changed.notify_all();
+  shared_->progress.wait_for(lock, kShutdownTimeout, [this] { return shared_->ended; });
+}
+
+void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
+                      const pb::DecideResponse& response, pb::Account&& account) {
+  const size_t bytes = request->ByteSizeLong() + account.memory().size();
+  Shared& s = *shared_;
+  const std::lock_guard lock(s.mutex);
+  const uint64_t number = ++s.offered;
+  if (s.waiting.size() >= s.options.max_waiting ||
+      s.waiting_bytes + bytes > s.options.max_waiting_bytes) {
+    ++s.counts.late;
+    return;
+  }
+  ++s.taken;
+  s.waiting_bytes += bytes;
+  s.waiting.push_back({number, unix_s(), bytes, std::move(request), response, std::move(account)});
+  s.changed.notify_one();
+}
+
+bool DecisionLog::flush(std::chrono::seconds most) {
+  std::unique_lock lock(shared_->mutex);
+  const uint64_t all = shared_->taken;
+  return shared_->progress.wait_for(lock, most, [&] { return shared_->done >= all; });
+}
+
+DecisionLog::Counts DecisionLog::counts() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->counts;
+}
+
+}  // namespace yard

@@ -1,0 +1,322 @@
+#include "serving/log/log_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
+
+namespace yard {
+namespace {
+
+constexpr size_t kMinSamples = 5;  // jobs which a layer needs to be drawn from
+
+int64_t to_us(double s) { return std::llround(s * 1e6); }
+
+// Speeds of a request's nodes. A gang runs at the speed of its slowest node.
+class Speeds {
+ public:
+  explicit Speeds(const pb::DecideRequest& request) {
+    std::unordered_map<std::string_view, double> types;
+    for (const pb::GpuType& type : request.gpu_types()) types[type.name()] = type.speed();
+    for (const pb::Node& node : request.nodes()) {
+      const auto it = types.find(node.gpu_type());
+      if (it != types.end() && it->second != 1) of_node_[node.name()] = it->second;
+    }
+  }
+
+  template <class Pieces>
+  double of(const Pieces& pieces) const {
+    double slowest = 0;
+    for (const pb::Piece& piece : pieces) {
+      const auto it = of_node_.find(piece.node());
+      const double speed = it == of_node_.end() ? 1 : it->second;
+      slowest = slowest == 0 ? speed : std::min(slowest, speed);
+    }
+    return slowest == 0 ? 1 : slowest;
+  }
+
+ private:
+  std::unordered_map<std::string_view, double> of_node_;
+};
+
+struct JobRecord {
+  LogJob job;
+  double submit_s = 0, attained_s = 0;
+  double work_s = 0;  // of attained_s
+  double speed = 1;   // on its GPUs, or the last it had
+  double seen_s = 0, end_s = 0;
+  double run_s = 0, most_run_s = 0;  // of an outcome
+  bool told = false;                 // there was an outcome
+  bool finished = false;
+};
+
+class Fitter {
+ public:
+  void take(const pb::LoggedDecision& decision) {
+    const pb::DecideRequest& request = decision.request();
+    if (fit_.decisions++ == 0) {
+      first_s_ = request.time_s();
+      cluster_ = request.cluster();
+    }
+    if (request.cluster() != cluster_) {
+      throw InputError("decision " + decision.response().decision_id(),
+                       "the one cluster '" + cluster_ + "' that the log began with",
+                       "'" + request.cluster() + "'");
+    }
+    ++fit_.deciders[decision.response().decided_by()];
+    const auto& allowed = request.allowed();
+    preempts_ |= allowed.empty() || std::ranges::find(allowed, pb::PREEMPT) != allowed.end();
+    if (request.time_s() >= last_s_) {
+      last_s_ = request.time_s();
+      *last_.mutable_nodes() = request.nodes();
+      *last_.mutable_gpu_types() = request.gpu_types();
+      last_.clear_costs();
+      if (request.has_costs()) *last_.mutable_costs() = request.costs();
+    }
+    const Speeds speeds(request);
+    for (const pb::Job& job : request.jobs()) take(job, request.time_s(), speeds);
+    for (const pb::Action& action : decision.response().actions()) {
+      if (action.verb() != pb::START) continue;
+      const auto it = present_.find(action.job());
+      if (it != present_.end()) seen_[it->second].speed = speeds.of(action.pieces());
+    }
+  }
+
+  void take(const pb::LoggedOutcome& outcome) {
+    const auto it = index_.find({outcome.job().id(), outcome.job().submit_s()});
+    if (it == index_.end()) return;
+    JobRecord& seen = seen_[it->second];
+    seen.told = true;
+    seen.finished = outcome.end() == pb::LoggedOutcome::FINISHED;
+    seen.end_s = seen.finished ? outcome.end_s() : outcome.missed_s();
+    seen.run_s = outcome.run_s();
+    seen.most_run_s = outcome.most_run_s();
+    // It waited and was never started, so it was cancelled.
+    const bool never = outcome.run_s() == 0 && outcome.started_by().empty();
+    if (!seen.finished && never) seen.most_run_s = 0;
+  }
+
+  uint64_t decisions() const { return fit_.decisions; }
+
+  // Requires: at least one decision.
+  LogFit finish() {
+    fit_.may_preempt = preempts_;
+    fit_.cluster_yaml = cluster_text();
+    double zero_s = first_s_;
+    for (const JobRecord& seen : seen_) zero_s = std::min(zero_s, seen.submit_s);
+    fit_.zero_s = zero_s;
+    fit_.begin_s = first_s_ - zero_s;
+    fit_.end_s = last_s_ - zero_s;
+    std::stable_sort(seen_.begin(), seen_.end(), [](const JobRecord& a, const JobRecord& b) {
+      return a.submit_s < b.submit_s;
+    });
+    std::set<std::string> ids;
+    for (JobRecord& seen : seen_) {
+      LogJob& job = seen.job;
+      while (!ids.insert(job.job.id).second) job.job.id += "'";  // an id which was reused
+      job.job.submit_us = to_us(seen.submit_s - zero_s);
+      set_end_and_work(seen);
+      const bool ran = job.max_work_us > 0 || job.end == LogEnd::kCensored;
+      if (!ran) {
+        ++fit_.never_ran;
+        continue;
+      }
+      uint64_t& count = job.end == LogEnd::kFinished ? fit_.finished
+                        : job.end == LogEnd::kGone   ? fit_.gone
+                                                     : fit_.censored;
+      ++count;
+      if (job.end != LogEnd::kCensored) job.job.logged_end_us = to_us(seen.end_s - zero_s);
+      job.job.status = kLogEndNames[static_cast<size_t>(job.end)];
+      fit_.jobs.push_back(std::move(job));
+    }
+    return std::move(fit_);
+  }
+
+ private:
+  void take(const pb::Job& told, double now_s, const Speeds& speeds) {
+    const auto [it, fresh] = index_.try_emplace({told.id(), told.submit_s()}, seen_.size());
+    if (fresh) {
+      JobRecord& seen = seen_.emplace_back();
+      Job& job = seen.job.job;
+      job.id = told.id();
+      job.user = told.user();
+      job.name = told.name();
+      job.gpus = static_cast<int32_t>(told.gpus());
+      if (told.limit_s() > 0) job.limit_us = to_us(told.limit_s());
+      take_costs(told);
+      seen.submit_s = told.submit_s();
+    }
+    present_[told.id()] = it->second;
+    JobRecord& seen = seen_[it->second];
+    seen.told = seen.finished = false;  // it was only absent for a while
+    const bool holds = told.state() == pb::STARTING || told.state() == pb::RUNNING;
+    if (fresh && holds) seen.speed = speeds.of(told.placement());
+    seen.work_s += std::max(0.0, told.attained_s() - seen.attained_s) * seen.speed;
+    seen.attained_s = told.attained_s();
+    seen.seen_s = now_s;
+    if (holds) seen.speed = speeds.of(told.placement());
+  }
+
+  void take_costs(const pb::Job& told) {
+    if (!last_.has_costs()) return;
+    const pb::Costs& costs = last_.costs();
+    Job& job = seen_.back().job.job;
+    const bool small = told.gpus() <= costs.small_gpus();
+    const double restore_s = small ? costs.restore_s() : costs.restore_large_s();
+    const double default_s = told.gpus() <= 8 ? 30 : 60;
+    if (costs.save_s() != 10) job.save_us = to_us(costs.save_s());
+    if (restore_s != default_s) job.restore_us = to_us(restore_s);
+  }
+
+  // Determines how a job ended, and its work.
+  void set_end_and_work(JobRecord& seen) const {
+    LogJob& job = seen.job;
+    const auto work_us = [&](double run_s) {
+      return to_us(seen.work_s + std::max(0.0, run_s - seen.attained_s) * seen.speed);
+    };
+    const bool still_there = !seen.told && seen.seen_s == last_s_;
+    job.end = seen.finished ? LogEnd::kFinished : still_there ? LogEnd::kCensored : LogEnd::kGone;
+    if (!seen.told) {
+      seen.run_s = seen.most_run_s = seen.attained_s;
+      seen.end_s = seen.seen_s;  // its outcome was lost: it ended some time later
+    }
+    job.work_us = work_us(seen.run_s);
+    job.max_work_us = work_us(seen.most_run_s);
+    if (seen.finished) job.work_us = job.max_work_us = std::max<int64_t>(1, job.work_us);
+  }
+
+  std::string cluster_text() const {
+    const auto quoted = [](std::string_view text) {
+      std::string out = "\"";
+      for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+      }
+      return out + "\"";
+    };
+    const auto type_of = [](const pb::Node& node) {
+      return node.gpu_type().empty() ? std::string("gpu") : node.gpu_type();
+    };
+    std::string out = "about: \"as the last snapshot of a decision log has it\"\n";
+    if (last_.gpu_types_size() > 0) out += "gpu_types:\n";
+    for (const pb::GpuType& type : last_.gpu_types()) {
+      out += fmt::format("  {}: {{speed: {}}}\n", quoted(type.name().empty() ? "gpu" : type.name()),
+                         type.speed());
+    }
+    out += "nodes:\n";
+    for (int i = 0, n = 0; i < last_.nodes_size(); i += n) {
+      const pb::Node& node = last_.nodes(i);
+      const auto alike = [&](const pb::Node& other) {
+        return other.gpus() == node.gpus() && other.gpu_type() == node.gpu_type();
+      };
+      for (n = 1; i + n < last_.nodes_size() && alike(last_.nodes(i + n));) ++n;
+      out += fmt::format("  - {{count: {}, gpus: {}, type: {}}}\n", n, node.gpus(),
+                         quoted(type_of(node)));
+    }
+    return out;
+  }
+
+  LogFit fit_;
+  std::string cluster_;
+  double first_s_ = 0, last_s_ = -1;
+  pb::DecideRequest last_;  // the latest snapshot's cluster and costs
+  bool preempts_ = false;
+  std::vector<JobRecord> seen_;
+  std::map<std::pair<std::string, double>, size_t> index_;  // id and submission
+  std::unordered_map<std::string, size_t> present_;         // latest job with an id
+};
+
+// Work of finished jobs, by user and size.
+class FinishedWork {
+ public:
+  explicit FinishedWork(const std::vector<LogJob>& jobs) {
+    for (const LogJob& one : jobs) {
+      if (one.end != LogEnd::kFinished) continue;
+      all_.push_back(one.work_us);
+      of_size_[one.job.gpus].push_back(one.work_us);
+      of_user_[{one.job.user, one.job.gpus}].push_back(one.work_us);
+    }
+    const auto sort = [](std::vector<int64_t>& work) { std::ranges::sort(work); };
+    sort(all_);
+    for (auto& [gpus, work] : of_size_) sort(work);
+    for (auto& [who, work] : of_user_) sort(work);
+  }
+
+  // Returns the work values above that of `job`, from the narrowest layer with enough of them.
+  std::span<const int64_t> longer_than(const LogJob& job) const {
+    const auto longer = [&](const std::vector<int64_t>& work) {
+      const auto from = std::ranges::upper_bound(work, job.work_us);
+      return std::span<const int64_t>(work).subspan(static_cast<size_t>(from - work.begin()));
+    };
+    const auto user = of_user_.find({job.job.user, job.job.gpus});
+    if (user != of_user_.end() && longer(user->second).size() >= kMinSamples) {
+      return longer(user->second);
+    }
+    const auto size = of_size_.find(job.job.gpus);
+    if (size != of_size_.end() && longer(size->second).size() >= kMinSamples) {
+      return longer(size->second);
+    }
+    return longer(all_);
+  }
+
+ private:
+  std::vector<int64_t> all_;
+  std::map<int32_t, std::vector<int64_t>> of_size_;
+  std::map<std::pair<std::string, int32_t>, std::vector<int64_t>> of_user_;
+};
+
+}  // namespace
+
+LogFit fit_log(LogReader& log) {
+  Fitter fitter;
+  for (const pb::LogRecord& record : log) {
+    if (record.has_decision()) fitter.take(record.decision());
+    if (record.has_outcome()) fitter.take(record.outcome());
+  }
+  if (fitter.decisions() == 0) {
+    throw log.damage().first.empty() ? InputError(log.files().front().path.parent_path().string(),
+                                                  "a decision log with decisions", "none")
+                                     : InputError(log.damage().first);
+  }
+  return fitter.finish();
+}
+
+Trace LogFit::trace(uint64_t seed, int draw) const {
+  const FinishedWork donors(jobs);
+  const Rng lots = Rng(seed).split(static_cast<uint64_t>(draw));
+  Trace out;
+  for (size_t j = 0; j < jobs.size(); ++j) {
+    const LogJob& from = jobs[j];
+    Rng rng = lots.split(j);
+    int64_t work_us = from.work_us;
+    if (from.end == LogEnd::kGone) {
+      work_us += static_cast<int64_t>(rng.uniform() *
+                                      static_cast<double>(from.max_work_us - from.work_us));
+    } else if (from.end == LogEnd::kCensored) {
+      const std::span<const int64_t> longer = donors.longer_than(from);
+      work_us = longer.empty() ? 2 * from.work_us
+                               : longer[rng.below(static_cast<uint32_t>(longer.size()))];
+    }
+    out.jobs.push_back(from.job);
+    out.jobs.back().run_us = std::max<int64_t>(1, work_us);
+  }
+  return out;
+}
+
+uint64_t LogFit::extrapolated() const {
+  const FinishedWork donors(jobs);
+  return static_cast<uint64_t>(std::ranges::count_if(jobs, [&](const LogJob& job) {
+    return job.end == LogEnd::kCensored && donors.longer_than(job).empty();
+  }));
+}
+
+}  // namespace yard

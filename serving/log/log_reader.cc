@@ -1,0 +1,91 @@
+#include "serving/log/log_reader.h"
+
+#include "env/base/core/error.h"
+
+namespace yard {
+
+namespace fs = std::filesystem;
+
+LogReader::LogReader(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) {
+    files_.push_back({path, 1, fs::file_size(path, error)});
+    return;
+  }
+  files_ = log_files(path);
+  if (files_.empty()) {
+    throw InputError(path.string(), "a decision log (decisions-*.tfrecord)", "a folder without");
+  }
+}
+
+bool LogReader::open_next() {
+  while (next_file_ < files_.size()) {
+    const fs::path& path = files_[next_file_++].path;
+    head_.Clear();
+    try {
+      file_.emplace(path);
+      return true;
+    } catch (const InputError&) {
+      // The writer deleted it after the folder was listed.
+      if (fs::exists(path)) throw;
+    }
+  }
+  return false;
+}
+
+bool LogReader::next() {
+  std::string bytes;
+  while (file_ || open_next()) {
+    switch (file_->next(bytes)) {
+      case TfrecordReader::Found::kWhole:
+        if (take(bytes)) return true;
+        break;
+      case TfrecordReader::Found::kEnd:
+        file_.reset();
+        break;
+      case TfrecordReader::Found::kCutOff:
+        ++damage_.cut_tails;
+        break;
+      case TfrecordReader::Found::kDamaged:
+        note(damage_.damaged, "a record that fits its checksum", "one that does not");
+        break;
+      case TfrecordReader::Found::kLost:
+        note(damage_.lost, "the length of a record with its checksum",
+             "something else, to the end of the file");
+        break;
+    }
+  }
+  return false;
+}
+
+bool LogReader::take(const std::string& bytes) {
+  if (!record_.ParseFromString(bytes)) {
+    note(damage_.damaged, "a yardmaster.v1.LogRecord", "other bytes");
+    return false;
+  }
+  switch (record_.kind_case()) {
+    case pb::LogRecord::kHead:
+      head_ = record_.head();
+      if (head_.format() != kLogFormat) {
+        throw InputError(files_[next_file_ - 1].path.string(),
+                         "a decision log of format " + std::to_string(kLogFormat),
+                         "format " + std::to_string(head_.format()));
+      }
+      return false;
+    case pb::LogRecord::kDecision:
+    case pb::LogRecord::kOutcome:
+      return true;
+    default:
+      ++damage_.unknown;
+      return false;
+  }
+}
+
+void LogReader::note(uint64_t& count, const std::string& expected, const std::string& got) {
+  ++count;
+  if (!damage_.first.empty()) return;
+  damage_.first = files_[next_file_ - 1].path.string() + ", byte " +
+                  std::to_string(file_->offset()) + ": expected " + expected + ", got " + got;
+}
+
+}  // namespace yard

@@ -1,0 +1,87 @@
+// Reads a decision log, oldest record first. Truncated or damaged records are skipped and counted.
+// A log may be read while a server writes it.
+//
+//   LogReader log("log");
+//   for (const pb::LogRecord& record : log) ... record.decision() ...
+//   log.damage()
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/base/files/tfrecord.h"
+#include "serving/log/log_files.h"
+#include "yardmaster/v1/decision_log.pb.h"
+
+namespace yard {
+
+namespace pb = ::yardmaster::v1;
+
+inline constexpr uint32_t kLogFormat = 1;
+
+class LogReader {
+ public:
+  struct Damage {
+    uint64_t cut_tails = 0;  // files ending within a record, as after kill -9 or during a write
+    uint64_t damaged = 0;    // records with a wrong checksum, or which are no LogRecord
+    uint64_t lost = 0;       // files whose remainder cannot be read
+    uint64_t unknown = 0;    // records of an unknown kind
+    std::string first;  // place, expected and actual, of the first damage other than a cut tail
+  };
+
+  // `path` is a folder or one file. Throws InputError if there is no log.
+  explicit LogReader(const std::filesystem::path& path);
+
+  // Reads the next decision or outcome into record(). Returns false at the end. Throws InputError
+  // for a file of another format.
+  bool next();
+  const pb::LogRecord& record() const { return record_; }
+  const pb::LogHead& head() const { return head_; }  // of the current file
+
+  const Damage& damage() const { return damage_; }
+  const std::vector<LogFile>& files() const { return files_; }
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = pb::LogRecord;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const pb::LogRecord*;
+    using reference = const pb::LogRecord&;
+
+    Iterator() = default;
+    explicit Iterator(LogReader* log) : log_(log) { ++*this; }
+    reference operator*() const { return log_->record(); }
+    Iterator& operator++() {
+      over_ = !log_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.over_; }
+
+   private:
+    LogReader* log_ = nullptr;
+    bool over_ = true;
+  };
+  Iterator begin() { return Iterator(this); }  // continues after the last next()
+  static std::default_sentinel_t end() { return {}; }
+
+ private:
+  bool open_next();
+  bool take(const std::string& bytes);
+  void note(uint64_t& count, const std::string& expected, const std::string& got);
+
+  std::vector<LogFile> files_;
+  size_t next_file_ = 0;
+  std::optional<TfrecordReader> file_;
+  pb::LogHead head_;
+  pb::LogRecord record_;
+  Damage damage_;
+};
+
+}  // namespace yard

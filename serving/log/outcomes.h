@@ -1,0 +1,37 @@
+// Derives outcomes of jobs from successive snapshots: jobs which were present and are gone.
+// Snapshots of several clusters may be mixed. Those which name another cluster, or share no node
+// with the last one, are not compared.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "serving/snapshot/messages.h"
+#include "yardmaster/v1/decision_log.pb.h"
+
+namespace yard {
+
+class Outcomes {
+ public:
+  // Must be called with every answer, in order. Returns the outcomes of jobs which the cluster's
+  // last snapshot had and this one lacks. Returns nothing if this snapshot is older. Starts over if
+  // the clock was set back.
+  std::vector<pb::LoggedOutcome> update(std::shared_ptr<const pb::DecideRequest> request,
+                                        const pb::DecideResponse& response);
+
+ private:
+  struct Cluster {
+    std::vector<pb::LoggedOutcome> compare(const pb::DecideRequest& before);
+
+    std::shared_ptr<const pb::DecideRequest> last;
+    std::unordered_map<std::string, std::string> started_by;  // job -> decision_id
+  };
+  Cluster& cluster_of(const pb::DecideRequest& request);
+
+  std::list<Cluster> clusters_;  // the most recently seen one is first
+};
+
+}  // namespace yard

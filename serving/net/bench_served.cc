@@ -1,0 +1,129 @@
+#include "serving/net/bench_served.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "env/base/core/check.h"
+#include "env/base/core/error.h"
+#include "serving/net/server.h"
+#include "yardmaster/bench/echo.grpc.pb.h"
+#include "yardmaster/v1/policy.grpc.pb.h"
+
+namespace yard {
+namespace {
+
+namespace bench = ::yardmaster::bench;
+
+class EchoRpc final : public bench::EchoService::CallbackService {
+ public:
+  explicit EchoRpc(pb::DecideResponse answer) : answer_(std::move(answer)) {}
+
+  grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext* context, const pb::DecideRequest*,
+                                 pb::DecideResponse* response) override {
+    *response = answer_;
+    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+
+ private:
+  const pb::DecideResponse answer_;
+};
+
+Percentiles percentiles(std::vector<double>& ms) {
+  std::ranges::sort(ms);
+  return {ms[ms.size() / 2], ms[ms.size() * 99 / 100]};
+}
+
+template <class Call>
+double timed_ms(Call call) {
+  const auto begin = std::chrono::steady_clock::now();
+  const grpc::Status status = call();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  if (!status.ok()) throw RunError("bench: " + status.error_message());
+  return took.count();
+}
+
+}  // namespace
+
+pb::DecideRequest busy_cluster(int nodes, int waiting) {
+  pb::DecideRequest request;
+  request.set_time_s(1'700'000'000);
+  for (int i = 0; i < nodes; ++i) {
+    pb::Node& node = *request.add_nodes();
+    node.set_name("node-" + std::to_string(i));
+    node.set_gpus(8);
+  }
+  constexpr uint32_t kSizes[] = {1, 2, 4, 8, 8, 16};
+  int filled = 1;
+  for (int i = 0; i < waiting + nodes - 1; ++i) {
+    const bool runs = filled < nodes;
+    pb::Job& job = *request.add_jobs();
+    job.set_id("job-" + std::to_string(i));
+    job.set_state(runs ? pb::RUNNING : pb::WAITING);
+    job.set_gpus(runs ? 8 : kSizes[i % 6]);
+    job.set_submit_s(request.time_s() - 10'000 + i);
+    job.set_user("user-" + std::to_string(i % 7));
+    if (!runs) continue;
+    job.set_attained_s(100 + 37 * i % 9000);
+    pb::Piece& piece = *job.add_placement();
+    piece.set_node("node-" + std::to_string(filled++));
+    piece.set_gpus(8);
+  }
+  return request;
+}
+
+ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls) {
+  ServerOptions options;
+  options.listen = "127.0.0.1:0";
+  options.policy = policy;
+  options.engine.budget_ms = 1000;
+  const Server server(options);
+  const auto stub = pb::PolicyService::NewStub(
+      grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials()));
+  pb::DecideResponse answer;
+  const auto decide = [&] {
+    grpc::ClientContext context;
+    return stub->Decide(&context, request, &answer);
+  };
+  timed_ms(decide);
+
+  EchoRpc echo(answer);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&echo);
+  const auto echo_server = builder.BuildAndStart();
+  YARD_CHECK(echo_server != nullptr, "no echo server on a free port");
+  const auto echo_stub = bench::EchoService::NewStub(
+      grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
+  pb::DecideResponse echoed;
+  const auto call_echo = [&] {
+    grpc::ClientContext context;
+    return echo_stub->Echo(&context, request, &echoed);
+  };
+
+  ServedBench out;
+  out.calls = calls;
+  out.request_bytes = request.ByteSizeLong();
+  out.response_bytes = answer.ByteSizeLong();
+  std::vector<double> served_ms, echo_ms, policy_ms;
+  const int warm = calls / 10;
+  for (int i = 0; i < calls + warm; ++i) {
+    const double a = timed_ms(decide), b = timed_ms(call_echo);
+    if (i < warm) continue;
+    served_ms.push_back(a);
+    echo_ms.push_back(b);
+    policy_ms.push_back(answer.timings().policy_ms());
+    out.by_policy += answer.source() == pb::POLICY;
+  }
+  out.served = percentiles(served_ms);
+  out.echo = percentiles(echo_ms);
+  out.policy = percentiles(policy_ms);
+  return out;
+}
+
+}  // namespace yard

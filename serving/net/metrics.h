@@ -1,0 +1,39 @@
+// A server's Prometheus metrics. Names follow its rules: base units, `_total` for counters.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "serving/engine/model_store.h"
+#include "serving/log/decision_log.h"
+#include "serving/snapshot/messages.h"
+
+namespace yard {
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  // All functions are thread-safe. `known`: the served model's name. Others count as "unknown",
+  // since clients may send anything.
+  void decided(const pb::DecideResponse& response, const std::string& known);
+  void refused_request();
+
+  struct Gauges {
+    int pending = 0;
+    int stuck = 0;
+    bool ready = false;
+    ModelStore::Status models;
+    std::optional<DecisionLog::Counts> log;  // absent without a log
+  };
+  // Returns the text of /metrics.
+  std::string text(const Gauges& now);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace yard

@@ -1,0 +1,26 @@
+// Converts a simulator state to the snapshot which a live cluster in the same state would send.
+#pragma once
+
+#include <span>
+
+#include "env/cluster/spec.h"
+#include "env/sim/state/columns.h"
+#include "env/sim/state/state.h"
+#include "env/trace/core/job.h"
+#include "serving/snapshot/messages.h"
+
+namespace yard {
+
+struct Finished {
+  int32_t job = kNone;  // index into the jobs
+  int64_t end_us = 0;
+  int64_t run_us = 0;
+};
+
+// Requires: `jobs` are those of the state's job table; `finished` is in the order in which policies
+// saw the jobs end.
+pb::DecideRequest to_request(const ClusterSpec& spec, const std::vector<Job>& jobs,
+                             const SimModel& fixed, const SimState& state,
+                             std::span<const Finished> finished);
+
+}  // namespace yard

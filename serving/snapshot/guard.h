@@ -1,0 +1,15 @@
+// Final check of a decision before it is sent. It uses the messages alone and shares no code with
+// the rules, masks and drafts behind decisions.
+#pragma once
+
+#include <string>
+
+#include "serving/snapshot/messages.h"
+
+namespace yard {
+
+// Returns why the decision is illegal, or "" if it is legal.
+// Requires: the request passed Snapshot's checks.
+std::string why_illegal(const pb::DecideRequest& request, const pb::DecideResponse& response);
+
+}  // namespace yard

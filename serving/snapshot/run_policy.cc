@@ -1,0 +1,87 @@
+#include "serving/snapshot/run_policy.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "policies/decision_trace.h"
+#include "policies/learned/learned_agent.h"
+#include "serving/snapshot/guard.h"
+
+namespace yard {
+namespace {
+
+void write_memory(const Memory& memory, pb::Account& out) {
+  out.set_memory_bytes(memory.bytes());
+  if (memory.bytes() > kMaxTracedMemory) return;
+  const std::byte* begin = memory.data();
+  const std::byte* end = begin + memory.bytes();
+  const bool zero = std::all_of(begin, end, [](std::byte b) { return b == std::byte{0}; });
+  if (!zero) out.set_memory(memory.data(), memory.bytes());
+}
+
+void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const SimState& state,
+                 pb::Account& out) {
+  out.set_probability(choices.probability());
+  if (choices.sample_key) out.set_draw_key(*choices.sample_key);
+  for (const DecisionStep& choice : choices.steps) {
+    pb::Step& step = *out.add_steps();
+    step.set_chosen(static_cast<uint32_t>(choice.chosen));
+    step.set_probability(choice.probability);
+    for (const ScoredOption& offer : choice.options) {
+      pb::Option& option = *step.add_options();
+      option.set_logit(offer.logit);
+      if (offer.slot == kNone) continue;
+      const int32_t entry = snapshot.request_index(state, offer.slot);
+      option.set_job(static_cast<uint32_t>(entry));
+      option.set_verb(snapshot.waits(entry) ? pb::START : pb::PREEMPT);
+    }
+  }
+}
+
+void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, PolicyResult& answer) {
+  answer.account.set_probability(1);
+  if (!snapshot.may_start_anything()) return;
+  LiveState live = snapshot.state();
+  const View view(live.fixed(), live.state(), policy.level());
+  Memory memory;
+  memory.reset(policy.memory_bytes(view));
+  policy.rebuild(view, memory);
+  Draft draft(live.fixed(), live.state());
+  if (tracing == Tracing::kOn) write_memory(memory, answer.account);
+  const auto* traced = dynamic_cast<const TracedPolicy*>(&policy);
+  if (tracing == Tracing::kOn && traced != nullptr) {
+    DecisionTrace choices;
+    traced->decide_traced(view, memory, draft, choices);
+    write_trace(choices, snapshot, live.state(), answer.account);
+  } else {
+    policy.decide(view, memory, draft);
+  }
+  snapshot.write(live.state(), draft.plan(), answer.response);
+}
+
+}  // namespace
+
+PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
+                        const pb::DecideRequest& request, Tracing tracing) {
+  const auto begin = std::chrono::steady_clock::now();
+  PolicyResult answer;
+  try {
+    decide(policy, snapshot, tracing, answer);
+    answer.detail = why_illegal(request, answer.response);
+    if (!answer.detail.empty()) answer.reason = pb::INVALID_ACTION;
+  } catch (const NonFinite& error) {
+    answer.reason = pb::NON_FINITE;
+    answer.detail = error.what();
+  } catch (const std::exception& error) {
+    answer.reason = pb::POLICY_ERROR;
+    answer.detail = error.what();
+  } catch (...) {
+    answer.reason = pb::POLICY_ERROR;
+    answer.detail = "it threw something that is no exception";
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  answer.elapsed_ms = took.count();
+  return answer;
+}
+
+}  // namespace yard

@@ -1,0 +1,32 @@
+// Runs one policy on one snapshot. Returns its plan as protobuf actions which passed the guard, or
+// the reason why there is none.
+#pragma once
+
+#include <string>
+
+#include "policies/policy.h"
+#include "serving/snapshot/messages.h"
+#include "serving/snapshot/snapshot.h"
+#include "yardmaster/v1/decision_log.pb.h"
+
+namespace yard {
+
+struct PolicyResult {
+  pb::Reason reason = pb::NONE;  // NONE: the actions in `response` are legal
+  std::string detail;
+  pb::DecideResponse response;  // actions and wake_after_s only
+  pb::Account account;          // filled for Tracing::kOn
+  double elapsed_ms = 0;
+};
+
+enum class Tracing { kNone, kOn };
+
+// Policy memory above this is left out of an account: it can be rebuilt from the snapshot.
+inline constexpr size_t kMaxTracedMemory = size_t{64} << 10;
+
+// Never throws: every failure of the policy becomes a reason. Takes as long as the policy does.
+// Requires: `request` is the snapshot's.
+PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
+                        const pb::DecideRequest& request, Tracing tracing = Tracing::kNone);
+
+}  // namespace yard

@@ -1,0 +1,77 @@
+// Converts the snapshot of a cluster manager to a simulator state for policies, and their plans
+// back to the manager's names.
+//
+//   Snapshot snapshot(request);
+//   LiveState live = snapshot.state();
+//   ... decide on live.state() ...
+//   snapshot.write(live.state(), plan, response);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "env/sim/rules/restore.h"
+#include "env/sim/state/tables.h"
+#include "env/sim/view/plan.h"
+#include "serving/snapshot/messages.h"
+
+namespace yard {
+
+// Bounds on one request, so that a small message cannot exhaust the server's memory.
+inline constexpr int kMaxNodes = 1 << 14;
+inline constexpr int kMaxJobs = 1 << 18;  // and the same number of finished ones
+inline constexpr double kMaxSeconds = 1e10;
+
+class Snapshot {
+ public:
+  // Throws InputError for the first impossible value in the request.
+  // Requires: `request` outlives this and does not change.
+  explicit Snapshot(const pb::DecideRequest& request);
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+  const SimModel& fixed() const { return fixed_; }
+  int64_t now_us() const { return now_us_; }
+  int32_t num_jobs() const { return static_cast<int32_t>(jobs_.size()); }
+  bool may_start_anything() const { return fixed_.spec.total_gpus > 0; }
+
+  // Returns a fresh state. It leaves out GPUs which are down and not in use.
+  LiveState state() const;
+
+  // Index in the request's jobs of the job in a slot of a state made by state().
+  // Requires: the slot holds a waiting, starting, running or stopping job.
+  int32_t request_index(const SimState& state, int32_t slot) const {
+    return request_index_[static_cast<size_t>(state.job[slot])];
+  }
+  // Requires: `entry` is an index in the request's jobs.
+  bool waits(int32_t entry) const { return request_.jobs(entry).state() == pb::WAITING; }
+
+  // Appends the plan to the response. Jobs and nodes in the plan which do not exist get no name.
+  // Requires: `state` is made by state() and then changed by the plan only.
+  void write(const SimState& state, const Plan& plan, pb::DecideResponse& response) const;
+
+  // Returns the placement of an action; empty if it names a node which is unknown or down.
+  std::vector<Piece> pieces(const pb::Action& action) const;
+
+ private:
+  struct Vacating {
+    LivePart part;
+    int64_t until_us;
+  };
+
+  const pb::DecideRequest& request_;
+  int64_t now_us_ = 0;
+  std::vector<int32_t> node_of_;  // index in the spec -> index in the request
+  std::vector<int32_t>
+      request_index_;          // index in the job table -> in request.jobs(), kNone: finished
+  std::vector<LiveJob> jobs_;  // finished, held and stopping, then waiting in queue order
+  std::vector<Vacating> vacating_;
+  std::vector<SpecTable> spec_table_;  // one element, made once all is read
+  std::vector<JobTable> job_table_;
+  SimModel fixed_;
+
+  friend class SnapshotReader;
+};
+
+}  // namespace yard

@@ -1,0 +1,292 @@
+// What the expectation of remaining time is made of: coarse powers, mean residual life, and what is
+// learned online from jobs that finished and from those that have not.
+#include "env/predict/user_history.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "env/base/core/rng.h"
+
+namespace yard::testing {
+namespace {
+
+TEST(Log2Coarse, StaysWithinItsBound) {
+  for (double x = 1e-12; x < 1e15; x *= 1.0007) {
+    ASSERT_NEAR(log2_coarse(x), std::log2(x), 2e-5 + 1e-7 * std::abs(std::log2(x))) << x;
+  }
+  EXPECT_EQ(log2_coarse(1), 0);
+  EXPECT_EQ(log2_coarse(1024), 10);
+}
+
+TEST(Exp2Coarse, StaysWithinItsBound) {
+  for (double x = -900; x < 900; x += 0.0371) {
+    ASSERT_NEAR(exp2_coarse(x) / std::exp2(x), 1, 2e-4) << x;
+  }
+  for (const double whole : {-20.0, -1.0, 0.0, 1.0, 20.0}) {
+    EXPECT_NEAR(exp2_coarse(whole) / std::exp2(whole), 1, 2e-4);
+  }
+}
+
+// E[X - a | X > a] of a log-normal with median 1: the integral of the survival function beyond a
+// over its value there, by the trapezoid rule over the logarithm.
+double mean_residual_life(double sd, double a) {
+  const auto survival = [&](double ln_x) { return 0.5 * std::erfc(ln_x / sd / std::sqrt(2.0)); };
+  const double from = std::log(a), to = from + 14 * sd + 10, step = (to - from) / 200'000;
+  double sum = 0;
+  for (int i = 0; i <= 200'000; ++i) {
+    const double y = from + step * i;
+    sum += survival(y) * std::exp(y) * step * (i == 0 || i == 200'000 ? 0.5 : 1);
+  }
+  return sum / survival(from);
+}
+
+TEST(ResidualLife, IsTheIntegralOfTheSurvivalFunction) {
+  for (const double sd : {0.7, 1.2, 2.0}) {
+    const ResidualLife life(sd);
+    for (const double u : {-6.0, -2.5, -1.0, 0.0, 0.5, 1.5, 3.0, 4.0}) {
+      const double exact = std::log2(mean_residual_life(sd, std::exp2(u)));
+      EXPECT_NEAR(life.log2_left(0, static_cast<float>(u)), exact, 0.02) << sd << " " << u;
+      EXPECT_NEAR(life.log2_left(7, static_cast<float>(u + 7)), exact + 7, 0.02)
+          << "scales with it";
+    }
+    // A job that has not run is expected to take its mean, exp(sd^2 / 2) medians.
+    EXPECT_NEAR(life.log2_left(5, -30), 5 + sd * sd / 2 / std::log(2.0), 0.01);
+  }
+}
+
+// The index, searched over a fine grid of numerically integrated survival.
+TEST(ResidualLife, RanksByGittinsIndex) {
+  for (const double sd : {0.5, 1.2, 2.0}) {
+    const ResidualLife life(sd);
+    const auto survival = [sd](double x) {
+      return 0.5 * std::erfc(std::log(x) / sd / std::sqrt(2.0));
+    };
+    for (const double u : {-6.0, -1.0, 0.0, 1.5, 3.0}) {
+      const double a = std::exp2(u);
+      double best = 1e300, integral = 0, d = 0, before = survival(a);
+      for (double next = 1e-4; next < 1e4; next *= 1.002) {
+        const double now = survival(a + next);
+        integral += (next - d) * (before + now) / 2;
+        d = next;
+        before = now;
+        if (now < survival(a) * (1 - 1e-6)) {
+          best = std::min(best, integral / (survival(a) - now));
+        }
+      }
+      EXPECT_NEAR(life.log2_rank(0, static_cast<float>(u)), std::log2(best), 0.02)
+          << sd << " " << u;
+      EXPECT_NEAR(life.log2_rank(3, static_cast<float>(u + 3)), std::log2(best) + 3, 0.02);
+      EXPECT_LE(life.log2_rank(0, static_cast<float>(u)), life.log2_left(0, static_cast<float>(u)));
+    }
+  }
+}
+
+// Widths go from that of jobs whose batch is known to that of jobs of which nothing is.
+TEST(RunTimes, AreTheWiderTheLessIsKnown) {
+  const RunTimes model(0.7F, 0.9F, 0.6F);
+  EXPECT_EQ(model.width(0, 0), 0);
+  EXPECT_EQ(model.width(1, 1), RunTimes::kWidths - 1);
+  EXPECT_GT(model.width(1, 0), model.width(0, 1)) << "a batch says more than a user";
+  const auto is = [](const ResidualLife& life, double sd) {
+    const ResidualLife other(sd);
+    EXPECT_NEAR(life.log2_left(0, 1), other.log2_left(0, 1), 1e-4);
+    EXPECT_NEAR(life.log2_rank(0, 1), other.log2_rank(0, 1), 1e-4);
+  };
+  is(model.life[0], 0.7);
+  is(model.life[RunTimes::kWidths - 1], std::sqrt(0.49 + 0.81 + 0.36));
+  const RunTimes narrow(0.7F, 0, 0);
+  is(narrow.life[narrow.width(1, 1)], 0.7);
+}
+
+TEST(ResidualLife, GrowsWithoutEndOrHoles) {
+  for (const double sd : {0.2, 1.2, 3.0}) {
+    const ResidualLife life(sd);
+    float before = life.log2_left(0, 1);
+    for (float u = 1; u < 40; u += 0.05F) {
+      const float now = life.log2_left(0, u);
+      ASSERT_TRUE(std::isfinite(now)) << sd << " " << u;
+      // Heavy tails: who ran for long is expected to run on for longer, once beyond the median.
+      if (u > 2) {
+        ASSERT_GE(now, before - 0.05F) << sd << " " << u;
+      }
+      before = now;
+    }
+  }
+}
+
+// A view of some jobs, as much of it as the history reads.
+struct Jobs {
+  struct Row {
+    int32_t user;
+    int64_t submit_us, attained_us;
+    bool finished;
+  };
+  std::vector<Row> held_rows, changed_rows;
+  std::vector<Row> all() const {
+    std::vector<Row> out = held_rows;
+    out.insert(out.end(), changed_rows.begin(), changed_rows.end());
+    return out;
+  }
+  const Row row(int32_t slot) const { return all()[static_cast<size_t>(slot)]; }
+  int32_t num_held() const { return static_cast<int32_t>(held_rows.size()); }
+  int32_t held(int32_t i) const { return i; }
+  int32_t num_changed() const { return static_cast<int32_t>(changed_rows.size()); }
+  int32_t changed(int32_t i) const { return num_held() + i; }
+  bool finished(int32_t slot) const { return row(slot).finished; }
+  int32_t user(int32_t slot) const { return row(slot).user; }
+  int64_t submit_us(int32_t slot) const { return row(slot).submit_us; }
+  int64_t attained_us(int32_t slot) const { return row(slot).attained_us; }
+};
+
+class History : public ::testing::Test {
+ protected:
+  static constexpr float kShrink = 1, kSiblings = 0.5F, kSd = 1.2F;
+  static constexpr int64_t kSecond = 1'000'000, kFar = 100'000 * kSecond;
+
+  void look(const Jobs& jobs) {
+    history_.learn_finished(jobs);
+    ++point_;
+    for (int32_t user = UserHistory::kNoUser; user < 3; ++user) {
+      history_.prepare(user, point_, kShrink);
+    }
+    int32_t scratch[512];
+    history_.add_unfinished(jobs, life_, point_, scratch, [&](auto&& visit) {
+      for (int32_t i = 0; i < jobs.num_held(); ++i) visit(jobs.held(i));
+    });
+  }
+  float median(int32_t user, int64_t submit_us) {
+    return history_.predict(user, submit_us, kSiblings).log2_median;
+  }
+  void look() { look(Jobs{}); }
+
+  std::vector<uint64_t> memory_ = std::vector<uint64_t>(UserHistory::bytes(3) / 8, 0);
+  UserHistory history_{reinterpret_cast<std::byte*>(memory_.data())};
+  ResidualLife life_{kSd};
+  int32_t point_ = 0;
+};
+
+TEST_F(History, KeepsTheMeanOfWhatFinished) {
+  double sum = 0;
+  Rng rng(1);
+  for (int i = 0; i < 20; ++i) {
+    const auto x = static_cast<float>(4 + 8 * rng.uniform());
+    sum += x;
+    history_.observe(1, i * kFar, x);
+  }
+  EXPECT_EQ(history_.record(1).jobs, 20);
+  EXPECT_NEAR(history_.record(1).mean_log2, sum / 20, 1e-4);
+  EXPECT_EQ(history_.record(0).jobs, 0) << "nobody else's";
+  EXPECT_EQ(history_.record(2).jobs, 0);
+  // A user of whom nothing is known is like all users; one who is known is shrunk towards them.
+  const float all = history_.log2_median(2, kShrink);
+  EXPECT_NEAR(all, (sum + 4 * 11.8) / 24, 1e-3);
+  EXPECT_NEAR(history_.log2_median(1, kShrink), (sum + all) / 21, 1e-3);
+  EXPECT_EQ(history_.log2_median(UserHistory::kNoUser, kShrink), all);
+}
+
+TEST_F(History, ForgetsSlowlyWhatWasLongAgo) {
+  for (int i = 0; i < 200; ++i) history_.observe(0, i * kFar, 14);
+  for (int i = 0; i < 100; ++i) history_.observe(0, (200 + i) * kFar, 6);
+  EXPECT_LE(history_.record(0).jobs, 32);
+  EXPECT_NEAR(history_.record(0).mean_log2, 6, 1);
+}
+
+TEST_F(History, FinishedSiblingsShiftTheMedian) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 13);
+  const int64_t now_us = 1000 * kFar;
+  look();
+  EXPECT_NEAR(median(1, now_us), 13, 0.2);
+  for (int i = 0; i < 3; ++i) history_.observe(1, now_us + i * kSecond, 5);
+  look();
+  EXPECT_LT(median(1, now_us + 10 * kSecond), 6.5);
+  EXPECT_GT(median(1, now_us + kFar), 11) << "submitted on another day";
+  EXPECT_FLOAT_EQ(median(2, now_us), history_.log2_median(2, kShrink)) << "another user's";
+}
+
+TEST_F(History, SiblingsThatStillRunRaiseTheMedian) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
+  const int64_t now_us = 1000 * kFar;
+  look();
+  const float before = median(1, now_us);
+  Jobs jobs;
+  jobs.held_rows = {{1, now_us, 0, false}};
+  look(jobs);
+  EXPECT_NEAR(median(1, now_us), before, 0.2) << "one that has hardly begun says little";
+  float last = median(1, now_us);
+  for (const int64_t ran_s : {200, 1000, 5000, 30'000}) {
+    jobs.held_rows = {{1, now_us, ran_s * kSecond, false}};
+    look(jobs);
+    EXPECT_GT(median(1, now_us), last) << ran_s;
+    last = median(1, now_us);
+  }
+  EXPECT_GT(last, 12);
+  EXPECT_NEAR(median(1, now_us + kFar), before, 1e-4) << "of another batch";
+}
+
+TEST_F(History, TheOrderOfManySiblingsDoesNotMatter) {
+  Jobs forward;
+  Rng rng(4);
+  for (int i = 0; i < 500; ++i) {
+    forward.held_rows.push_back({1, i * kSecond, (1 + rng.below(90'000)) * kSecond, false});
+  }
+  Jobs backward = forward;
+  std::reverse(backward.held_rows.begin(), backward.held_rows.end());
+  look(forward);
+  const float once = median(1, 0);
+  look(backward);
+  EXPECT_EQ(median(1, 0), once);
+}
+
+// A job that holds GPUs but has not run yet says nothing, nor is its batch the one that runs.
+TEST_F(History, AJobThatIsStillStartingSaysNothing) {
+  Jobs jobs;
+  jobs.held_rows = {{1, 0, 4000 * kSecond, false}};
+  look(jobs);
+  const float with_old = median(1, 0);
+  jobs.held_rows.push_back({1, kFar, 0, false});
+  look(jobs);
+  EXPECT_EQ(median(1, 0), with_old);
+}
+
+// Of several batches that run, the one submitted last stands for the user's present.
+TEST_F(History, OnlyTheNewestBatchThatRunsCounts) {
+  Jobs jobs;
+  jobs.held_rows = {{1, 0, 90'000 * kSecond, false}, {1, kFar, 500 * kSecond, false}};
+  look(jobs);
+  const float both = median(1, kFar);
+  EXPECT_NEAR(median(1, 0), history_.log2_median(1, kShrink), 1e-4) << "the older one";
+  jobs.held_rows.erase(jobs.held_rows.begin());
+  look(jobs);
+  EXPECT_EQ(median(1, kFar), both);
+}
+
+TEST_F(History, LooksAnewAtWhatRunsEveryTime) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
+  const int64_t now_us = 1000 * kFar;
+  Jobs jobs;
+  jobs.held_rows = {{1, now_us, 4000 * kSecond, false}, {2, now_us, 70 * kSecond, false}};
+  look(jobs);
+  const float once = median(1, now_us);
+  for (int i = 0; i < 5; ++i) look(jobs);
+  EXPECT_EQ(median(1, now_us), once);
+}
+
+TEST_F(History, OneThatFinishedNoLongerCountsAsRunning) {
+  for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
+  const int64_t now_us = 1000 * kFar;
+  Jobs jobs;
+  jobs.held_rows = {{1, now_us, 4000 * kSecond, false}};
+  look(jobs);
+  EXPECT_GT(history_.record(1).alive_weight, 2048) << "half an observation";
+  jobs.held_rows.clear();
+  jobs.changed_rows = {{1, now_us, 4096 * kSecond, true}};
+  look(jobs);
+  EXPECT_EQ(history_.record(1).batch_jobs, 1);
+  EXPECT_EQ(history_.record(1).alive_weight, 0);
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,88 @@
+// Jobs that their tenant lets run nowhere are named before anything is simulated.
+#include "env/sim/placement/fits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "env/base/core/error.h"
+#include "env/cluster/spec.h"
+
+namespace yard {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two nodes of 8 GPUs, one each; b lends, a does not. c owns nothing and may hold 3.
+ClusterSpec fenced(bool b_lends) {
+  ClusterSpec spec = load_cluster("2x8");
+  spec.tenants = {{.name = "a", .quota_gpus = 8, .may_borrow = false, .may_lend = false},
+                  {.name = "b", .quota_gpus = 8, .may_lend = b_lends},
+                  {.name = "c", .limit_gpus = 3}};
+  spec.nodes[0].tenant = 0;
+  spec.nodes[1].tenant = 1;
+  return spec;
+}
+
+Trace of(const std::string& tenant, int32_t gpus) {
+  Trace trace;
+  trace.source = "jobs.csv";
+  trace.jobs.resize(1);
+  trace.jobs[0].id = "x";
+  trace.jobs[0].tenant = tenant;
+  trace.jobs[0].gpus = gpus;
+  return trace;
+}
+
+std::string error_of(const std::string& tenant, int32_t gpus, bool b_lends = true) {
+  Trace trace = of(tenant, gpus);
+  try {
+    check_fits(trace, fenced(b_lends), false);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Fits, ATenantHasItsOwnNodesAndThoseThatAreLent) {
+  EXPECT_EQ(error_of("b", 8), "");
+  EXPECT_EQ(error_of("", 8), "") << "on what b lends";
+  EXPECT_THAT(error_of("", 9), HasSubstr("at most 8 GPUs, what jobs without a tenant may hold"));
+  EXPECT_THAT(error_of("b", 9), HasSubstr("at most 8 GPUs, what 'b' may hold, got 9 for job 'x'"));
+  EXPECT_THAT(error_of("", 1, false),
+              HasSubstr("a tenant with nodes, as no node is lent (a, b, c), got none for job 'x'"));
+  EXPECT_THAT(error_of("d", 1, false), HasSubstr("got 'd' for job 'x'"));
+}
+
+TEST(Fits, JobsWithoutGpusAreNamedOrLeftOut) {
+  Trace trace = of("", 0);
+  trace.jobs.push_back(of("", 2).jobs[0]);
+  Trace kept = trace;
+  try {
+    check_gpus(trace, false);
+    FAIL() << "expected InputError";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("at least 1 GPU"));
+    EXPECT_THAT(error.what(), HasSubstr("'x'"));
+  }
+  check_gpus(kept, true);
+  ASSERT_EQ(kept.jobs.size(), 1u);
+  EXPECT_EQ(kept.jobs[0].gpus, 2);
+  ASSERT_EQ(kept.skipped.size(), 1u);
+  EXPECT_EQ(kept.skipped[0].reason, "no GPUs");
+  EXPECT_EQ(kept.skipped[0].count, 1);
+}
+
+TEST(Fits, ATenantHasALimit) {
+  EXPECT_EQ(error_of("a", 8), "");
+  EXPECT_THAT(error_of("a", 9), HasSubstr("at most 8 GPUs, what 'a' may hold"))
+      << "it may borrow none";
+  EXPECT_EQ(error_of("c", 3), "");
+  EXPECT_THAT(error_of("c", 4), HasSubstr("at most 3 GPUs, what 'c' may hold"));
+  Trace shaped = of("c", 4);
+  shaped.jobs[0].groups = {RoleGroup{}};
+  shaped.jobs[0].groups[0].task.gpus = 4;
+  EXPECT_THROW(check_fits(shaped, fenced(true), false), InputError);
+}
+
+}  // namespace
+}  // namespace yard

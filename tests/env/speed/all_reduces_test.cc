@@ -1,0 +1,121 @@
+// What a cluster's file tells of gradients and steps, as the tables have it for each all-reduce:
+// the closed forms, cell by cell.
+#include <gtest/gtest.h>
+
+#include "env/sim/speed/cluster_models.h"
+#include "env/trace/generators/rings.h"
+#include "tests/support/choosing_scene.h"
+
+namespace yard::testing {
+namespace {
+
+std::vector<Job> jobs_with(const std::string& model, int32_t gpus,
+                           Pattern pattern = Pattern::kRing) {
+  std::vector<Job> jobs = jobs_of({{0, gpus, 100}});
+  jobs[0].model = model;
+  jobs[0].pattern = pattern;
+  return jobs;
+}
+
+constexpr Pattern kChoices[] = {Pattern::kNone, Pattern::kRing, Pattern::kTree,
+                                Pattern::kHierarchical};
+
+TEST(AllReduces, EveryCellIsTheClosedForm) {
+  const ClusterSpec cluster = load_cluster("rings-8");
+  const TierLinks links = links_of(cluster);
+  const Link inside = links[static_cast<size_t>(Tier::kNode)];
+  const Link across = links[static_cast<size_t>(Tier::kRack)];
+  for (const auto& [name, model] : cluster.models) {
+    const ChoosingScene rings(cluster, jobs_with(name, 8));
+    const SpeedColumns& c = rings.fixed().speed;
+    const int32_t job_class = rings.first_class();
+    const double bytes = model.gradient_mib * 1024 * 1024;
+    for (const Pattern by : kChoices) {
+      const Pattern pattern = by == Pattern::kNone ? Pattern::kRing : by;
+      for (int32_t gpus = 2; gpus <= 8; ++gpus) {
+        for (const int32_t nodes : {1, 2, 3, 4, 5}) {
+          if (nodes > gpus) continue;
+          const Tier tier = nodes > 1 ? Tier::kRack : Tier::kNode;
+          const double exchange =
+              exchange_s(pattern, nodes, (gpus + nodes - 1) / nodes, bytes, inside, across);
+          const double iteration = 1e-3 * model.step_ms + exchange;
+          const double speed =
+              speed_of(c, job_class, 0, gpus, tier, nodes, 0, by) * c.class_reference[job_class];
+          EXPECT_NEAR(speed, gpus / iteration, 1e-9 * speed) << name << " " << gpus << " " << nodes;
+          EXPECT_NEAR(exchange_share(c, job_class, 0, gpus, tier, nodes, 0, by),
+                      exchange / iteration, 1e-9);
+          const double each = nodes < 2                   ? 0
+                              : pattern == Pattern::kTree ? 2 * bytes
+                                                          : ring_bytes_per_link(nodes, bytes);
+          EXPECT_NEAR(
+              static_cast<double>(link_bytes_per_s(c, job_class, 0, gpus, tier, nodes, 0, by)),
+              each / iteration, 1 + 1e-9 * each / iteration);
+        }
+      }
+    }
+    // Rate 1 is as asked for, as the job itself exchanges, on as few nodes as hold it.
+    EXPECT_DOUBLE_EQ(speed_of(c, job_class, 0, 8, Tier::kRack, 2), 1);
+  }
+}
+
+// Small gradients wait for messages, of which a tree sends fewest in turn; large ones for bytes.
+TEST(AllReduces, TheAlgorithmMatters) {
+  const ClusterSpec cluster = load_cluster("rings-8");
+  const auto speed = [&](const char* model, int32_t nodes, Pattern by) {
+    const ChoosingScene rings(cluster, jobs_with(model, 8));
+    return speed_of(rings.fixed().speed, rings.first_class(), 0, 8, Tier::kRack, nodes, 0, by);
+  };
+  EXPECT_GT(speed("actor", 8, Pattern::kTree), 1.1 * speed("actor", 8, Pattern::kRing));
+  EXPECT_GT(speed("actor", 2, Pattern::kHierarchical), speed("actor", 2, Pattern::kTree));
+  EXPECT_GT(speed("vgg", 2, Pattern::kHierarchical), 1.1 * speed("vgg", 2, Pattern::kRing));
+  EXPECT_GT(speed("vgg", 8, Pattern::kRing), 1.5 * speed("vgg", 8, Pattern::kTree));
+}
+
+TEST(AllReduces, WhoHasNoChoice) {
+  ClusterSpec cluster = load_cluster("rings-8");
+  cluster.models["untold"] = {.spread = 0.5};
+  const auto chooses = [&](const std::vector<Job>& jobs) {
+    const ChoosingScene rings(cluster, jobs);
+    return may_choose_all_reduce(rings.fixed().speed, rings.first_class());
+  };
+  EXPECT_TRUE(chooses(jobs_with("bert", 4)));
+  EXPECT_TRUE(chooses(jobs_with("bert", 4, Pattern::kNone)));
+  EXPECT_TRUE(chooses(jobs_with("bert", 4, Pattern::kTree)));
+  EXPECT_FALSE(chooses(jobs_with("bert", 4, Pattern::kPipeline)));
+  EXPECT_FALSE(chooses(jobs_with("bert", 4, Pattern::kParameterServer)));
+  EXPECT_FALSE(chooses(jobs_with("untold", 4))) << "nobody says what it exchanges";
+  EXPECT_FALSE(chooses(jobs_with("nobody", 4)));
+}
+
+// A measured model's exchange takes as many times longer as the forms say, by what was measured of
+// its own.
+TEST(AllReduces, AMeasuredModelGoesByTheRatio) {
+  Profiles profiles;
+  ModelProfile& net = profiles.profile("file", "net", Scaling::kStrong);
+  net.gradient_bytes = 4e8;
+  net.runs = {{"v100", {1}, 32, 0.4, -1}, {"v100", {1, 1, 1, 1}, 8, 0.3, 0.2}};
+  const ClusterSpec cluster = load_cluster("rings-8");
+  const TierLinks links = links_of(cluster);
+  SpeedTable table(profiles,
+                   {.types = cluster.types, .max_gpus = 4, .node_gpus = 4, .links = links});
+  const int32_t job_class = table.class_of("net", 32, 4);
+  const double before = speed_of(table.columns(), job_class, 0, 4, Tier::kRack, 4);
+  table.allow_all_reduce_choice(job_class);
+  const SpeedColumns c = table.columns();
+  const auto speed = [&](Pattern by) {
+    return speed_of(c, job_class, 0, 4, Tier::kRack, 4, 0, by);
+  };
+  EXPECT_EQ(speed(Pattern::kNone), before);
+  EXPECT_EQ(speed(Pattern::kHierarchical), before) << "what is not said counts as two levels";
+  EXPECT_EQ(speed(Pattern::kRing), before) << "one GPU a node";
+  const Link across = links[static_cast<size_t>(Tier::kRack)];
+  const double longer = tree_all_reduce_s(4, 4e8, across) / ring_all_reduce_s(4, 4e8, across);
+  const double share = exchange_share(c, job_class, 0, 4, Tier::kRack, 4);
+  // An iteration is convex in the time of its exchange.
+  EXPECT_GT(longer, 2);
+  EXPECT_LE(before / speed(Pattern::kTree), longer);
+  EXPECT_GE(before / speed(Pattern::kTree), (1 + share * (longer - 1)) * (1 - 1e-9));
+}
+
+}  // namespace
+}  // namespace yard::testing

@@ -1,0 +1,102 @@
+// Progress curves: the form by hand, where a target is reached, what that makes of a job, and what
+// a view shows of it while it runs.
+#include "env/trace/profiles/training_curves.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/require.h"
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+TEST(Curves, FollowOptimusForm) {
+  const LossForm form{12, 0.5, 0.1};
+  const std::vector<CurvePoint> curve = tabulate_loss(form);
+  EXPECT_DOUBLE_EQ(curve.front().value, 2.1);
+  EXPECT_DOUBLE_EQ(curve.back().value, 1 / 12.5 + 0.1);
+  EXPECT_DOUBLE_EQ(curve[16].value, 1 / 3.5 + 0.1) << "a quarter of the way";
+  const double most = std::pow(12.0 / 64, 2) / (4 * std::pow(0.5, 3));
+  for (size_t i = 1; i < curve.size(); ++i) {
+    const double middle = (curve[i - 1].share + curve[i].share) / 2;
+    const double line = (curve[i - 1].value + curve[i].value) / 2;
+    const double above = line - (1 / (12 * middle + 0.5) + 0.1);
+    EXPECT_GE(above, 0);
+    EXPECT_LE(above, most);
+  }
+}
+
+TEST(Curves, TheTargetIsReachedFromEitherSide) {
+  const std::vector<CurvePoint> falls = {{0, 10, 0}, {0.5, 4, 0}, {1, 2, 0}};
+  EXPECT_DOUBLE_EQ(share_until(falls, 7), 0.25);
+  EXPECT_DOUBLE_EQ(share_until(falls, 4), 0.5);
+  EXPECT_DOUBLE_EQ(share_until(falls, 3), 0.75);
+  EXPECT_DOUBLE_EQ(share_until(falls, 1), 1) << "never";
+  const std::vector<CurvePoint> rises = {{0, 0.2, 0}, {0.5, 0.8, 0}, {0.75, 0.7, 0}, {1, 0.9, 0}};
+  EXPECT_DOUBLE_EQ(share_until(rises, 0.5), 0.25);
+  EXPECT_DOUBLE_EQ(share_until(rises, 0.85), 0.9375) << "it falls before it gets there";
+}
+
+Trace with_loss(double target) {
+  Trace trace;
+  trace.jobs = jobs_of({{0, 1, 1000}, {0, 1, 1000}});
+  trace.jobs[0].loss = {3, 1, 0};  // 1 at first, 0.25 in the end
+  trace.jobs[0].target = target;
+  return trace;
+}
+
+TEST(Curves, AJobEndsAtItsTarget) {
+  Trace trace = with_loss(0.4);  // 3 x + 1 = 2.5: x = 0.5, where a point lies
+  set_training_curves(trace, {});
+  EXPECT_EQ(trace.jobs[0].run_us, 500 * kSecond);
+  EXPECT_EQ(trace.jobs[1].run_us, 1000 * kSecond);
+  EXPECT_TRUE(trace.jobs[1].curve.empty());
+  const Trace before = trace;
+  set_training_curves(trace, {});
+  EXPECT_EQ(trace.jobs[0].run_us, before.jobs[0].run_us);
+  Trace never = with_loss(0.2);
+  set_training_curves(never, {});
+  EXPECT_EQ(never.jobs[0].run_us, 1000 * kSecond);
+}
+
+TEST(Curves, AViewShowsWhereTheTrainingStands) {
+  Trace trace = with_loss(0.4);
+  trace.jobs[1].submit_us = 250 * kSecond;
+  set_training_curves(trace, {});
+  const Scene scene("1x2", trace.jobs, no_costs());
+  const auto policy = make_policy("fifo");
+  Player player(scene, *policy);
+  ASSERT_TRUE(player.step());
+  EXPECT_TRUE(player.view().measures(0));
+  EXPECT_EQ(player.view().measured(0), 1);
+  EXPECT_EQ(player.view().target(0), 0.4);
+  ASSERT_TRUE(player.step());
+  ASSERT_EQ(player.view().now_us(), 250 * kSecond);
+  EXPECT_DOUBLE_EQ(player.view().measured(0), 1 / 1.75) << "a quarter of what was asked for";
+  EXPECT_EQ(player.view().measured_first(0), 1);
+  EXPECT_FALSE(player.view().measures(1));
+  player.play();
+  EXPECT_EQ(player.jobs()[0].end_us, 500 * kSecond);
+}
+
+TEST(Curves, OfPolluxTrainings) {
+  YARD_NEEDS_TRACES();
+  const Profiles profiles = load_profiles(traces_dir() / "pollux-adaptdl/traces/cifar10");
+  Trace trace;
+  trace.jobs = jobs_of({{0, 1, 1000}, {0, 1, 1000}});
+  for (Job& job : trace.jobs) job.model = "cifar10";
+  trace.jobs[0].batch_size = 128;
+  trace.jobs[1].batch_size = 900;  // measured: 128, 256, 512, 1024, ...
+  trace.jobs[1].target = 0.5838;   // after its second row, 782.78 of 39068.08
+  set_training_curves(trace, profiles);
+  EXPECT_DOUBLE_EQ(trace.jobs[0].curve.front().value, 0.4455);
+  EXPECT_DOUBLE_EQ(trace.jobs[0].curve.front().noise, 5.066593295150894 / 8.947307535897329);
+  EXPECT_DOUBLE_EQ(trace.jobs[0].curve.back().share, 1);
+  EXPECT_DOUBLE_EQ(trace.jobs[1].curve.front().value, 0.4395);
+  EXPECT_EQ(trace.jobs[1].run_us, std::ceil(1000e6 * (782.78243115291 / 39068.07913937574)));
+}
+
+}  // namespace
+}  // namespace yard::testing

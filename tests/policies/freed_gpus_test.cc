@@ -1,0 +1,32 @@
+// Adding up what would be free: the least that any of the fewest nodes has to give.
+#include "policies/freed_gpus.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/scene.h"
+
+namespace yard::testing {
+namespace {
+
+int32_t least(const std::string& cluster, int32_t gpus) {
+  const Scene scene(cluster, jobs_of({{0, 1, 1}}));
+  return FreedGpus::min_share(scene.fixed().spec, gpus);
+}
+
+TEST(FreedGpus, OnFullNodesTheRestIsLeftForOne) {
+  EXPECT_EQ(least("3x8", 9), 1);
+  EXPECT_EQ(least("3x8", 12), 4);
+  EXPECT_EQ(least("3x8", 16), 8);
+  EXPECT_EQ(least("3x8", 23), 7);
+  EXPECT_EQ(least("3x8", 24), 8) << "all of them, and full";
+  EXPECT_EQ(least("2x3", 4), 1);
+}
+
+TEST(FreedGpus, WhereSmallerNodesHaveToHelpAnyShareMayBeOne) {
+  EXPECT_EQ(least("2x8+2x4", 16), 8);
+  EXPECT_EQ(least("2x8+2x4", 17), 1);
+  EXPECT_EQ(least("2x8+2x4", 20), 1);
+}
+
+}  // namespace
+}  // namespace yard::testing
