@@ -13,9 +13,11 @@ jobs=${1:-$(nproc)}
 count=${2:-240}
 seed=${3:-1}
 copy=$PWD/build/mutants
-rules=(env/sim/{rules,holding,shape,rates,advance,queue,free_map,agenda,choose}.h env/sim/{plan,faults}.cc
-  env/sim/{exchange,speed/contention,speed/speed}.h policies/{order,make_room,room_index}.cc
-  policies/{room_count,held_order,ranked,shortest_left,time_left,queue_order}.h
+rules=(env/sim/state/{queue,free_map,event_queue,exchange}.h
+  env/sim/rules/{rules,holding,shape,rates,advance}.h env/sim/rules/faults.cc env/sim/view/plan.cc
+  env/sim/placement/placement_rules.h env/sim/speed/{contention,speed}.h
+  policies/{order,preemption_planner,victim_index}.cc
+  policies/{freed_gpus,held_order,ranked_queue,shortest_remaining,remaining_time,queue_order}.h
   policies/heuristic/*.cc)
 
 mkdir -p "$copy"

@@ -62,6 +62,6 @@ add_custom_target(yard_version_header
   COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}"
           "-DOUT=${PROJECT_BINARY_DIR}/generated/yard_version.h" -P "${CMAKE_CURRENT_LIST_FILE}"
   BYPRODUCTS "${PROJECT_BINARY_DIR}/generated/yard_version.h" VERBATIM)
-add_library(yard_version OBJECT "${PROJECT_SOURCE_DIR}/env/base/version.cc")
+add_library(yard_version OBJECT "${PROJECT_SOURCE_DIR}/env/base/core/version.cc")
 target_link_libraries(yard_version PUBLIC yard_flags)
 add_dependencies(yard_version yard_version_header)

@@ -1,5 +1,6 @@
 #include "agents/learners/learner.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace yard {

@@ -4,13 +4,13 @@
 // Dims: I samples, N environments, B samples of a minibatch.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agents/learners/returns.h"
+#include "agents/networks/action_distribution.h"
 #include "agents/networks/network.h"
 #include "env/base/core/rng.h"
 #include "env/batch/pool.h"
@@ -28,20 +28,6 @@ struct Experience {
   Network &network, &target_network;  // current weights; their moving average (target network)
   ThreadPool& threads;
   Rng rng;
-};
-
-// The actions of one environment at one decision: R rows, then the no-op.
-struct ActionDistribution {
-  std::span<const float> log_prob;            // (R + 1) under the policy: rows, then the no-op
-  const uint8_t* mask;                        // by action
-  int32_t nothing;                            // index of the no-op
-  const uint8_t* exploration_mask = nullptr;  // exploration mask by action; null: not requested
-
-  int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
-  int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
-  float log_prob_of(int32_t action) const {
-    return log_prob[static_cast<size_t>(std::min(action, rows()))];
-  }
 };
 
 // A sampled action and its log-probability.

@@ -138,9 +138,9 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
 namespace {
 
 // The cumulative reward of one environment's episode up to any moment.
-class CumulativeReward {
+class RewardCurve {
  public:
-  CumulativeReward(const Rollout& r, const std::vector<int64_t>& trajectory) : at_s_{0}, paid_{0} {
+  RewardCurve(const Rollout& r, const std::vector<int64_t>& trajectory) : at_s_{0}, paid_{0} {
     for (const int64_t sample : trajectory) {
       const auto i = static_cast<size_t>(sample);
       at_s_.push_back(r.at_s[i] + r.dt_s[i]);
@@ -170,7 +170,7 @@ void subtract_expert_rewards(Rollout& r, int worlds, int group) {
   const auto trajectories = r.trajectories(worlds);
   std::vector<float> relative = r.reward;
   for (int n = 0; n < worlds; ++n) {
-    const CumulativeReward heuristic(r, trajectories[static_cast<size_t>(n / group * group)]);
+    const RewardCurve heuristic(r, trajectories[static_cast<size_t>(n / group * group)]);
     const auto& trajectory = trajectories[static_cast<size_t>(n)];
     double so_far = 0;
     for (size_t k = 0; k < trajectory.size(); ++k) {

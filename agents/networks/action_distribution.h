@@ -3,9 +3,27 @@
 // b has rows [offset[b], offset[b + 1]), and its choices begin at offset[b] + b.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
 #include "agents/kernels/torch.h"
 
 namespace yard {
+
+// The actions of one environment at one decision: R rows, then the no-op.
+struct ActionDistribution {
+  std::span<const float> log_prob;            // (R + 1) under the policy: rows, then the no-op
+  const uint8_t* mask;                        // by action
+  int32_t nothing;                            // index of the no-op
+  const uint8_t* exploration_mask = nullptr;  // exploration mask by action; null: not requested
+
+  int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
+  int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
+  float log_prob_of(int32_t action) const {
+    return log_prob[static_cast<size_t>(std::min(action, rows()))];
+  }
+};
 
 // Adds the scores of the rows (R) and of the no-op (B, 1) to the prior (R + B).
 torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& score,

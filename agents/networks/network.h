@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "agents/kernels/torch.h"
+#include "agents/networks/env_shape.h"
 #include "agents/ranks/communicator.h"
-#include "agents/rollout/vector_env.h"
 #include "env/base/config/registry.h"
 #include "policies/learned/tensors.h"
 

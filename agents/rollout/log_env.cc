@@ -148,7 +148,7 @@ class LogVectorEnv final : public VectorEnv {
     out.cluster = cluster_.data() + n * static_cast<size_t>(s.cluster_features);
     out.mask = mask_.data() + n * actions;
     out.prior = prior_.data() + n * actions;
-    choices_.show(i, offset_[static_cast<size_t>(i)], out);
+    choices_.write_observation(i, offset_[static_cast<size_t>(i)], out);
     rows_[n] = out.rows;
     expert_action_[n] = out.expert_action;
   }

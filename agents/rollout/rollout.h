@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agents/networks/network.h"
+#include "agents/rollout/vector_env.h"
 
 namespace yard {
 

@@ -10,11 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/networks/env_shape.h"
 #include "env/batch/batch_env.h"
 
 namespace yard {
-
-using EnvShape = TaskShape;
 
 // Observations and the outcome of the last step. Valid until the next step(), restore() or reset().
 struct Observations {

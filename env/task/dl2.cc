@@ -91,7 +91,7 @@ class Dl2 final : public RowTask {
     return sizeof(int64_t) + static_cast<size_t>(view.capacity()) *
                                  static_cast<size_t>(view.max_groups()) * sizeof(int32_t);
   }
-  void open(const View& view, std::byte* memory) const override {
+  void begin_round(const View& view, std::byte* memory) const override {
     std::fill_n(memory, memory_bytes(view), std::byte{0});
     serve_inexpressible(view, memory);
   }

@@ -308,7 +308,7 @@ class Meta final : public RowTask {
     };
     f[kOccupied] = static_cast<float>(variables.colocated_share);
     f[kSlowness] = over_best(variables.time);
-    f[kOwn] = static_cast<float>(std::min(variables.own, 4.0));
+    f[kOwn] = static_cast<float>(std::min(variables.own_load, 4.0));
     f[kLink] = static_cast<float>(std::min(variables.link, 4.0));
     f[kCrowd] = static_cast<float>(std::min(variables.excess_load, 4.0));
     const std::vector<int32_t> others = s.terms.jobs_on_links(slot, pieces);

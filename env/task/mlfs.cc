@@ -223,7 +223,7 @@ class Mlfs final : public RowTask {
       std::vector<int32_t> stops;
       if (action == expert_action) {  // MLF-H's own: lowest priority first, as many as it may
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up)
-                    .stops;
+                    .victims;
       } else {
         for (const Holder& h : victims_for(view, m, now, c, holders_of(view, m, now))) {
           stops.push_back(h.slot);
@@ -388,7 +388,7 @@ class Mlfs final : public RowTask {
       const auto add = [&](int32_t way) {
         const bool expert_action =
             slot == step.slot &&
-            way == (step.stops.empty() ? kNearestIdeal : kPreemptLowestPriority);
+            way == (step.victims.empty() ? kNearestIdeal : kPreemptLowestPriority);
         if (expert_action) kept.expert_action = kept.choices;
         kept.choice[kept.choices++] = {slot, way};
       };

@@ -8,6 +8,7 @@
 #include "env/base/text/text.h"
 #include "env/sim/placement/placement_rules.h"
 #include "experiments/replay/congestion.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard {
 namespace {

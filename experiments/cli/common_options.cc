@@ -10,7 +10,6 @@
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
-#include "env/trace/core/notices.h"
 #include "experiments/cli/command.h"
 #include "experiments/replay/congestion.h"
 #include "experiments/report/text_table.h"
@@ -161,7 +160,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   const RuleSet::Info& rules = RuleSetRegistry::info(run.rules);
   scenario.gpus_needed = !rules.policies.empty();  // a published rule set
   // Measurement files supply run times which a trace lacks. Some rule sets read them too.
-  const std::vector<std::string>& needed_files = rules.needed_files;
+  const std::vector<std::string>& needed_files = rules.needs;
   const auto assign_file = [&](const char* key, const std::string& file) {
     if (file.empty() ||
         std::find(needed_files.begin(), needed_files.end(), key) == needed_files.end())
@@ -261,59 +260,6 @@ void check_policies(const std::vector<std::string>& policies, const std::string&
     if (!path) require_name<PolicyRegistry>(option, policy);
   }
 }
-
-nlohmann::ordered_json seconds_json(WideUs us) {
-  constexpr int64_t kUsPerS = 1'000'000;
-  if (us % kUsPerS == 0) return static_cast<int64_t>(us / kUsPerS);
-  return static_cast<double>(us) / 1e6;
-}
-
-nlohmann::ordered_json cluster_json(const ClusterSpec& cluster) {
-  nlohmann::ordered_json types = nlohmann::ordered_json::array();
-  for (size_t t = 0; t < cluster.types.size(); ++t) {
-    int64_t gpus = 0;
-    for (const Node& node : cluster.nodes) {
-      if (static_cast<size_t>(node.type) == t) gpus += node.gpus;
-    }
-    types.push_back(
-        {{"name", cluster.types[t].name}, {"speed", cluster.types[t].speed}, {"gpus", gpus}});
-  }
-  return {{"text", cluster.text},
-          {"nodes", cluster.nodes.size()},
-          {"gpus", cluster.total_gpus()},
-          {"types", types}};
-}
-
-nlohmann::ordered_json trace_json(const Scenario& scenario) {
-  const Trace& trace = scenario.trace;
-  nlohmann::ordered_json skipped = nlohmann::ordered_json::array(), notices = skipped;
-  int64_t left_out = 0;
-  for (const Skipped& what : trace.skipped) {
-    skipped.push_back({{"reason", what.reason}, {"count", what.count}, {"first", what.first}});
-    left_out += what.count;
-  }
-  const Window& window = scenario.window;
-  nlohmann::ordered_json out = {{"source", trace.source},
-                                {"format", trace.format},
-                                {"sha256", trace.sha256},
-                                {"jobs_played", trace.jobs.size()},
-                                {"jobs_scored", window.scored},
-                                {"warm_from_s", seconds_json(window.warm_from_us)},
-                                {"from_s", seconds_json(window.from_us)},
-                                {"to_s", seconds_json(window.to_us)},
-                                {"load", scenario.load},
-                                {"arrival_factor", scenario.factor},
-                                {"congestion", nullptr},
-                                {"cost_scale", scenario.cost_scale},
-                                {"skipped", left_out},
-                                {"skipped_by_reason", skipped}};
-  for (const Skipped& what : trace.notices) notices.push_back(note_text(what));
-  if (!notices.empty()) out["notices"] = notices;
-  if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
-  return out;
-}
-
-std::string load_text(double load) { return std::isfinite(load) ? number_text(load, 3) : "n/a"; }
 
 void print_limit_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());

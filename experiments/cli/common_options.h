@@ -57,15 +57,6 @@ void check_policies(const std::vector<std::string>& policies, const std::string&
 // Splits "a,b". Throws InputError, naming `option`, if a part is empty or repeated.
 std::vector<std::string> split_list(const std::string& text, const std::string& option);
 
-nlohmann::ordered_json cluster_json(const ClusterSpec& cluster);
-nlohmann::ordered_json trace_json(const Scenario& scenario);
-
-// Microseconds as a JSON number of seconds; an integer if there is no fraction.
-nlohmann::ordered_json seconds_json(WideUs us);
-
-// "0.875"; "n/a" if all jobs arrive at the same time, when load is undefined.
-std::string load_text(double load);
-
 // Prints the result of missing_limits_notes() on stderr.
 void print_limit_notes(const std::vector<std::string>& notes);
 

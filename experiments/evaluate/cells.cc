@@ -15,6 +15,7 @@
 #include "env/cluster/ready.h"
 #include "env/cluster/yaml.h"
 #include "experiments/replay/congestion.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 
 namespace yard {

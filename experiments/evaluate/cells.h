@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/replay/congestion.h"
 #include "experiments/scenario/scenario.h"
 
 namespace yard {

@@ -8,6 +8,7 @@
 #include "env/base/files/file.h"
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard {
 namespace {

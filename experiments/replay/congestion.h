@@ -16,6 +16,11 @@ class CongestionUnreachable : public InputError {
 
 constexpr double kMaxCongestion = 1000;  // largest target
 
+struct Calibration {
+  double factor = 1;      // total multiplier of distances between arrivals
+  double congestion = 0;  // at that factor
+};
+
 // Returns the congestion of the scored jobs at their present arrival times, with the scenario's
 // speeds and faults.
 double congestion_of(const Scenario& scenario);

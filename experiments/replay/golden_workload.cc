@@ -1,5 +1,6 @@
 #include "experiments/replay/golden_workload.h"
 
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "policies/learned/learned_agent.h"
 

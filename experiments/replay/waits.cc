@@ -119,7 +119,7 @@ void Waits::note_waiting(const SimState& s, int32_t slot) {
   open.reason = reason;
   open.since_us = s.head->now_us;
   if (ended_) {
-    open.behind = why_->behind(s, slot, reason);
+    open.behind = why_->blockers(s, slot, reason);
     open.detail = why_->detail(s, slot, reason, [&](int32_t job) {
       return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))].id;
     });

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "env/base/core/nearest_rank.h"
 #include "env/base/text/text.h"
 #include "env/base/text/wall_clock.h"
 #include "env/trace/core/notices.h"
-#include "experiments/cli/common_options.h"
+#include "experiments/report/scenario_json.h"
 
 namespace yard::sim {
 namespace {

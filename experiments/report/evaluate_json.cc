@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "env/sim/rulesets/speed_estimator.h"
-#include "experiments/cli/common_options.h"
 
 namespace yard::sim {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
-#include "experiments/cli/common_options.h"
 #include "experiments/report/text_table.h"
 
 namespace yard::sim {

@@ -7,7 +7,7 @@
 #include "env/sim/metrics/fairness.h"
 #include "env/sim/metrics/tenants.h"
 #include "env/sim/rulesets/speed_estimator.h"
-#include "experiments/cli/common_options.h"
+#include "experiments/report/scenario_json.h"
 #include "experiments/report/text_table.h"
 
 namespace yard::sim {

@@ -19,6 +19,8 @@ std::string digits_text(double value, int digits);
 std::string percent_text(double share, int decimals);
 // "[0.951, 0.973]"; each end as number_text().
 std::string interval_text(double lo, double hi, int decimals = 3);
+// "0.875"; "n/a" if all jobs arrive at the same time, when load is undefined.
+std::string load_text(double load);
 
 class TextTable {
  public:

@@ -5,14 +5,12 @@
 #include <utility>
 
 #include "env/base/core/error.h"
-#include "env/base/text/text.h"
 #include "env/cluster/scale.h"
 #include "env/sim/metrics/metrics.h"
 #include "env/sim/placement/fits.h"
 #include "env/trace/core/max_time.h"
 #include "env/trace/profiles/checkpoint_model.h"
 #include "env/trace/profiles/training_curves.h"
-#include "experiments/replay/congestion.h"
 #include "experiments/scenario/demand_draw.h"
 #include "experiments/scenario/tenant_draw.h"
 #include "experiments/scenario/tenant_note.h"
@@ -20,7 +18,6 @@
 namespace yard {
 namespace {
 
-constexpr double kTestShare = 0.8;  // where the test split of a recorded trace begins
 constexpr int64_t kJitterUs = 600'000'000;
 constexpr double kLoadJitter = 0.04;
 constexpr uint64_t kFaultStream = 0x6661756C7473;
@@ -37,21 +34,6 @@ Costs scaled(double scale) {
   costs.restore_large_us = times(costs.restore_large_us);
   costs.scale = scale;
   return costs;
-}
-
-bool recorded(const Trace& trace) { return !is_synthetic(trace.source); }
-
-// Returns the start of the test split. Requires: jobs by increasing submission.
-int64_t test_from_us(const Trace& trace) {
-  const int64_t first_us = trace.jobs.front().submit_us;
-  const int64_t span_us = trace.jobs.back().submit_us + 1 - first_us;
-  return first_us + std::llround(kTestShare * static_cast<double>(span_us));
-}
-
-// Returns the end of a window by time. Takes a copy, since selecting changes the trace.
-int64_t window_end_us(Trace trace, WindowOptions options) {
-  options.after = AfterWindow::kNothing;
-  return select_window(trace, options).to_us;
 }
 
 Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& window) {
@@ -224,39 +206,6 @@ std::vector<Fault> Scenario::all_faults(int64_t until_us) const {
     all.insert(all.end(), drawn.begin(), drawn.end());
   }
   return all;
-}
-
-Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
-                       double cost_scale, const std::optional<Calibration>& known) {
-  Trace& trace = source.trace;
-  const int64_t test_us = test_from_us(trace);
-  if (recorded(trace) && !options.to.empty() && window_end_us(trace, options) <= test_us) {
-    options.after = AfterWindow::kRepeat;
-  }
-  Window window = select_window(trace, options);
-  const bool opens_test = recorded(trace) && window.to_us > test_us;
-  const double load = source.variation.load;
-  Calibration found;
-  if (known) {
-    found = *known;
-  } else {
-    if (congestion) found = calibrate(source, window, cost_scale, *congestion);
-    found.factor /= load;
-  }
-  if (congestion || found.factor != 1) scale_arrivals(trace, window, found.factor);
-  Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);
-  scenario.factor = found.factor;
-  scenario.congestion = found.congestion;
-  scenario.opens_test = opens_test;
-  scenario.allow(source.variation.allows);
-  scenario.inject_faults(source.faults);
-  if (load != 1 && !known) scenario.congestion = congestion_of(scenario);
-  return scenario;
-}
-
-Scenario load_scenario(const ScenarioOptions& options) {
-  return make_scenario(load_source(options), options.window, options.congestion,
-                       options.cost_scale);
 }
 
 Scenario replica_of(const Scenario& scenario, const Rng& rng) {

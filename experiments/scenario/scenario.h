@@ -1,7 +1,4 @@
 // Builds what a run replays: a trace, its scored window, a cluster, and their tables.
-//
-//   Scenario scenario = load_scenario({.trace = "cluster02.csv.gz", .cluster = "16x8"});
-//   Scenario replica = replica_of(scenario, Rng(seed).split(0));
 #pragma once
 
 #include <cstdint>
@@ -17,8 +14,8 @@
 #include "env/sim/rulesets/rule_set.h"
 #include "env/sim/state/workload.h"
 #include "env/trace/core/stages.h"
-#include "env/trace/core/trace_reader.h"
 #include "env/trace/core/window.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/profiles/fill_run_times.h"
 #include "experiments/scenario/model_draw.h"
 #include "experiments/scenario/speeds.h"
@@ -122,21 +119,6 @@ struct Scenario {
   // time.
   int64_t drawn_until_us = kNever;
 };
-
-struct Calibration {
-  double factor = 1;      // total multiplier of distances between arrivals
-  double congestion = 0;  // at that factor
-};
-
-// Selects the window, scales arrivals to `congestion`, if given, and then to source.variation's
-// load. `known`: the scaling to use instead of calibrate(). The trace's next jobs follow the
-// window. If it ends before the last fifth of a recorded trace, the window's own jobs are repeated
-// instead, since that fifth is reserved for the final test. Throws CongestionUnreachable,
-// InputError.
-Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
-                       double cost_scale, const std::optional<Calibration>& known = {});
-
-Scenario load_scenario(const ScenarioOptions& options);
 
 // Returns a copy whose arrivals differ by up to 10 minutes and whose load by up to 4 %.
 Scenario replica_of(const Scenario& scenario, const Rng& rng);

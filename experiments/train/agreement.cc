@@ -26,7 +26,7 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
     const size_t from = static_cast<size_t>(piece) * kPiece;
     for (size_t i = from; i < std::min(from + kPiece, steps); ++i) {
       Observation seen = state.observation();
-      choices.show(static_cast<int64_t>(i), offset[i], seen);
+      choices.write_observation(static_cast<int64_t>(i), offset[i], seen);
       net->forward(seen, logits);
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       agrees[i] = best == seen.expert_action;

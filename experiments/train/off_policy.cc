@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "experiments/run/parallel.h"
 #include "experiments/stats/mean_by_time.h"

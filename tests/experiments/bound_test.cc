@@ -10,6 +10,7 @@
 
 #include "env/base/files/file.h"
 #include "experiments/evaluate/evaluate.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard {
 namespace {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/replay/load_scenario.h"
+
 namespace yard {
 namespace {
 

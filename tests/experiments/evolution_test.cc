@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/base/core/error.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "env/scheduling/colocation_model.h"
 #include "env/scheduling/node_load.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 
 namespace yard {

@@ -5,6 +5,7 @@
 #include "env/base/files/file.h"
 #include "experiments/evaluate/cell_runner.h"
 #include "experiments/evaluate/cells.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "tests/support/require.h"
 

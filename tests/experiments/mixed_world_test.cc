@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 
 namespace yard {

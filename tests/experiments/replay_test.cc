@@ -12,6 +12,7 @@
 #include "env/base/text/text.h"
 #include "env/trace/core/split_line.h"
 #include "experiments/replay/jobs_csv.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard {
 namespace {

@@ -8,6 +8,7 @@
 #include "env/base/files/file.h"
 #include "env/base/text/csv.h"
 #include "experiments/replay/jobs_csv.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/series.h"
 #include "experiments/report/html.h"
 #include "experiments/report/page.h"

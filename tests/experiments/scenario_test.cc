@@ -9,6 +9,7 @@
 
 #include "env/base/core/error.h"
 #include "experiments/replay/congestion.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "tests/support/measurements.h"
 

@@ -7,6 +7,7 @@
 
 #include "env/base/text/text.h"
 #include "env/cluster/spec.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard {
 namespace {

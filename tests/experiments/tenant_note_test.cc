@@ -8,6 +8,7 @@
 #include <string>
 
 #include "env/trace/core/notices.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/scenario/scenario.h"
 #include "tests/support/temp_file.h"
 

@@ -12,6 +12,7 @@
 #include "env/base/core/error.h"
 #include "env/sim/metrics/meter.h"
 #include "experiments/replay/dump.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "tests/experiments/scenarios.h"
 #include "tests/support/random_world.h"

@@ -10,6 +10,7 @@
 #include "env/base/files/file.h"
 #include "env/base/text/text.h"
 #include "env/sim/placement/placement_rules.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard {
 namespace {

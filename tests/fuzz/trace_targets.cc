@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "env/base/config/registry.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/native.h"
 #include "env/trace/formats/native_fields.h"
 #include "tests/fuzz/targets.h"

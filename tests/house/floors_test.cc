@@ -20,40 +20,40 @@ std::vector<std::string> broken_by(const std::string& path, const std::string& h
 
 TEST(Floors, LookingUpIsCaught) {
   EXPECT_FALSE(broken_by("env/base/text/text.h", "env/cluster/spec.h").empty());
-  EXPECT_FALSE(broken_by("env/cluster/spec.cc", "env/trace/trace.h").empty()) << "blind to it";
+  EXPECT_FALSE(broken_by("env/cluster/spec.cc", "env/trace/core/job.h").empty()) << "blind to it";
   EXPECT_FALSE(broken_by("env/predict/table.cc", "env/sim/state/state.h").empty());
   EXPECT_FALSE(broken_by("env/sim/rules/rules.h", "env/task/dispatch.h").empty());
   EXPECT_FALSE(broken_by("env/task/dispatch.h", "policies/policy.h").empty());
   EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "policies/learned/network.h").empty());
-  EXPECT_FALSE(broken_by("policies/learned/network.cc", "agents/ppo.h").empty());
+  EXPECT_FALSE(broken_by("policies/learned/network.cc", "agents/learners/ppo.h").empty());
   EXPECT_FALSE(broken_by("agents/learners/ppo.cc", "serving/net/server.h").empty());
   EXPECT_FALSE(broken_by("serving/net/server.cc", "experiments/run/run.h").empty());
-  EXPECT_FALSE(broken_by("experiments/report.cc", "tests/support/require.h").empty());
+  EXPECT_FALSE(broken_by("experiments/report/page.cc", "tests/support/require.h").empty());
 }
 
 TEST(Floors, LookingDownIsAllowed) {
-  EXPECT_TRUE(broken_by("env/sim/rules/rules.h", "env/trace/trace.h").empty());
+  EXPECT_TRUE(broken_by("env/sim/rules/rules.h", "env/trace/core/job.h").empty());
   EXPECT_TRUE(broken_by("policies/heuristic/fifo.cc", "policies/policy.h").empty());
   EXPECT_TRUE(broken_by("policies/learned/network.cc", "policies/policy.h").empty());
   EXPECT_TRUE(broken_by("agents/learners/ppo.cc", "env/batch/batch.h").empty());
-  EXPECT_TRUE(broken_by("experiments/report.cc", "env/sim/state/truth.h").empty());
+  EXPECT_TRUE(broken_by("experiments/report/page.cc", "env/sim/state/truth.h").empty());
 }
 
 TEST(Floors, TheTruthIsCaughtThroughOtherHeaders) {
   EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "env/sim/state/truth.h").empty());
   EXPECT_FALSE(broken_by("env/task/dispatch.h", "env/sim/state/event_queue.h").empty());
-  const SourceTree through = {{"serving/state.cc", {10, {"env/sim/engine.h"}}},
-                              {"env/sim/engine.h", {10, {"env/sim/state/truth.h"}}},
+  const SourceTree through = {{"serving/state.cc", {10, {"env/sim/rules/engine.h"}}},
+                              {"env/sim/rules/engine.h", {10, {"env/sim/state/truth.h"}}},
                               {"env/sim/state/truth.h", {10, {}}}};
   const auto broken = broken_rules(through);
   ASSERT_EQ(broken.size(), 1u);
   EXPECT_EQ(broken[0],
             "serving/state.cc may not know the truth: "
-            "serving/state.cc -> env/sim/engine.h -> env/sim/state/truth.h");
+            "serving/state.cc -> env/sim/rules/engine.h -> env/sim/state/truth.h");
 }
 
 TEST(Floors, HeavyHeadersStayOnTheirFloor) {
-  EXPECT_FALSE(broken_by("experiments/report.cc", "torch/torch.h").empty());
+  EXPECT_FALSE(broken_by("experiments/report/page.cc", "torch/torch.h").empty());
   EXPECT_FALSE(broken_by("agents/learners/ppo.cc", "grpcpp/grpcpp.h").empty());
   EXPECT_FALSE(broken_by("env/cluster/spec.h", "yaml-cpp/yaml.h").empty());
   EXPECT_TRUE(broken_by("env/cluster/spec.cc", "yaml-cpp/yaml.h").empty());
@@ -65,6 +65,23 @@ TEST(Floors, LongFilesAndSharedReferencesAreCaught) {
   EXPECT_FALSE(broken_rules({{"env/base/text/text.cc", {501, {}}}}).empty());
   EXPECT_TRUE(broken_rules({{"env/base/text/text.cc", {500, {}}}}).empty());
   EXPECT_FALSE(broken_by("tests/env/reference_simulator.cc", "env/sim/state/state.h").empty());
+}
+
+TEST(Floors, RoomsIncludeOnlyEarlierRooms) {
+  EXPECT_TRUE(broken_by("env/sim/rules/rules.h", "env/sim/state/state.h").empty());
+  EXPECT_FALSE(broken_by("env/sim/state/state.h", "env/sim/rules/rules.h").empty());
+  EXPECT_FALSE(broken_by("env/trace/core/job.h", "env/trace/formats/sacct/rows.h").empty());
+  EXPECT_FALSE(broken_by("env/sim/rules.h", "env/cluster/spec.h").empty()) << "in no room";
+  EXPECT_FALSE(broken_by("experiments/report/page.cc", "agents/learners/ppo.h").empty());
+  EXPECT_TRUE(broken_by("experiments/train/session.cc", "agents/learners/ppo.h").empty());
+}
+
+TEST(Floors, FullFoldersAreCaught) {
+  SourceTree tree;
+  for (int i = 0; i < 40; ++i) tree["env/task/t" + std::to_string(i) + ".cc"] = {10, {}};
+  EXPECT_TRUE(broken_rules(tree).empty());
+  tree["env/task/t40.cc"] = {10, {}};
+  EXPECT_FALSE(broken_rules(tree).empty());
 }
 
 TEST(Floors, IncludeLinesAreRead) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -9,6 +10,7 @@ namespace yard::testing {
 namespace {
 
 constexpr int kMaxLines = 500;
+constexpr int kMaxFiles = 40;  // of code, directly in one folder
 
 struct Floor {
   std::string_view folder;
@@ -16,16 +18,33 @@ struct Floor {
   bool sees_truth;
 };
 
+constexpr int kTop = 7;  // experiments and tests see every floor
+
 // docs/architecture.md has the same table. The longest folder that fits a path is its floor.
 constexpr Floor kFloors[] = {
-    {"env/base/", 0, true},  {"env/cluster/", 1, true},       {"env/trace/", 1, true},
-    {"env/sim/", 2, true},   {"env/predict/", 2, true},       {"env/task/", 3, false},
-    {"policies/", 3, false}, {"policies/learned/", 4, false}, {"env/batch/", 4, true},
-    {"agents/", 5, true},    {"serving/", 5, false},          {"experiments/", 6, true},
-    {"tests/", 6, true},
+    {"env/base/", 0, true},       {"env/cluster/", 1, true}, {"env/trace/", 1, true},
+    {"env/sim/", 2, true},        {"env/predict/", 2, true}, {"env/scheduling/", 3, false},
+    {"env/task/", 4, false},      {"policies/", 4, false},   {"policies/learned/", 5, false},
+    {"env/batch/", 5, true},      {"agents/", 6, true},      {"serving/", 6, false},
+    {"experiments/", kTop, true}, {"tests/", kTop, true},
 };
 
-// What nobody may know in advance.
+// Rooms of a floor in order: a room may include those before it.
+const std::map<std::string_view, std::vector<std::string_view>>& rooms() {
+  static const std::map<std::string_view, std::vector<std::string_view>> rooms = {
+      {"env/base/", {"core", "text", "files", "config", "os"}},
+      {"env/trace/", {"core", "formats/sacct", "formats", "profiles", "generators", "fitted"}},
+      {"env/sim/", {"speed", "state", "rules", "view", "placement", "rulesets", "metrics"}},
+      {"agents/", {"kernels", "ranks", "networks", "rollout", "learners", "train", "verify"}},
+      {"serving/", {"snapshot", "log", "engine", "net"}},
+      {"experiments/",
+       {"stats", "run", "scenario", "replay", "evaluate", "search", "report", "whatif", "train",
+        "c_abi", "cli", "programs"}},
+  };
+  return rooms;
+}
+
+// Headers of future events, which no policy may see.
 const std::set<std::string_view> kTruth = {"env/sim/state/truth.h", "env/sim/state/event_queue.h"};
 
 // Headers that cost seconds and a gigabyte, or drag a library along: which paths may name them.
@@ -44,6 +63,8 @@ const std::vector<Heavy>& heavy_headers() {
       {"google/protobuf/", {"serving/", "tests/serving/"}},
       {"yardmaster/v1/", {"serving/", "tests/serving/"}},
       {"prometheus/", {"serving/", "tests/serving/"}},
+      {"agents/", {"agents/", "experiments/train/", "experiments/programs/train/", "tests/"}},
+      {"serving/", {"serving/", "experiments/programs/serve/", "tests/"}},
       {"Eigen/", {"policies/learned/", "env/sim/speed/", "tests/learned/"}},
       {"unsupported/Eigen/", {"env/sim/speed/"}},
       {"yaml-cpp/", {"env/base/", "env/cluster/", "env/trace/", "experiments/", "tests/"}},
@@ -60,10 +81,52 @@ const Floor* floor_of(std::string_view path) {
   return best;
 }
 
-// A floor may look at itself and at what lies below it; two folders of one level are blind to each
-// other.
+// A floor may include itself and lower floors. Two folders of one level may not include each other.
 bool may_include(const Floor& from, const Floor& to) {
-  return from.folder == to.folder || to.level < from.level || from.level == 6;
+  return from.folder == to.folder || to.level < from.level || from.level == kTop;
+}
+
+// Returns the index of the path's room within the floor, -1 if it is in none.
+int room_of(std::string_view path, std::string_view folder) {
+  const auto all = rooms().find(folder);
+  if (all == rooms().end()) return -1;
+  const std::string_view inside = path.substr(folder.size());
+  int best = -1;
+  for (int i = 0; i < static_cast<int>(all->second.size()); ++i) {
+    const std::string_view room = all->second[static_cast<size_t>(i)];
+    if (!inside.starts_with(room) || inside.size() <= room.size() || inside[room.size()] != '/') {
+      continue;
+    }
+    if (best < 0 || room.size() > all->second[static_cast<size_t>(best)].size()) best = i;
+  }
+  return best;
+}
+
+void check_rooms(const std::string& path, const SourceFile& file,
+                 std::vector<std::string>& broken) {
+  const Floor* from = floor_of(path);
+  if (from == nullptr || !rooms().contains(from->folder)) return;
+  const int room = room_of(path, from->folder);
+  if (room < 0) broken.push_back(path + " is in no room of " + std::string(from->folder));
+  for (const std::string& header : file.includes) {
+    const Floor* to = floor_of(header);
+    if (to == nullptr || to->folder != from->folder) continue;
+    if (room_of(header, to->folder) > room) {
+      broken.push_back(path + " may not include " + header + " of a later room");
+    }
+  }
+}
+
+// Reports folders with more code files than a reader can take in.
+void check_folders(const SourceTree& tree, std::vector<std::string>& broken) {
+  std::map<std::string, int> counts;
+  for (const auto& [path, file] : tree) ++counts[path.substr(0, path.rfind('/'))];
+  for (const auto& [folder, count] : counts) {
+    if (count > kMaxFiles) {
+      broken.push_back(folder + " has " + std::to_string(count) + " files of code, more than " +
+                       std::to_string(kMaxFiles));
+    }
+  }
 }
 
 void check_floors(const std::string& path, const SourceFile& file,
@@ -157,8 +220,10 @@ SourceTree read_source_tree(const std::string& root) {
 
 std::vector<std::string> broken_rules(const SourceTree& tree) {
   std::vector<std::string> broken;
+  check_folders(tree, broken);
   for (const auto& [path, file] : tree) {
     check_floors(path, file, broken);
+    check_rooms(path, file, broken);
     check_heavy(path, file, broken);
     if (file.lines > kMaxLines) {
       broken.push_back(path + " has " + std::to_string(file.lines) + " lines, more than " +

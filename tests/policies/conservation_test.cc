@@ -8,8 +8,8 @@
 #include <string>
 
 #include "env/sim/placement/fits.h"
-#include "env/trace/core/trace_reader.h"
 #include "env/trace/core/window.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/support/random_world.h"
 #include "tests/support/require.h"
 #include "tests/support/time_books.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "env/base/os/program.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "experiments/scenario/scenario.h"
 #include "tests/reference/tiresias_reference.h"

@@ -2,7 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "serving/net/server.h"
 #include "serving/snapshot/export.h"
 #include "yardmaster/v1/policy.grpc.pb.h"

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "env/base/files/file.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/native.h"
 #include "policies/learned/dispatcher.h"
 #include "serving/log/log_fit.h"

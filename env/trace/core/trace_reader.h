@@ -1,8 +1,5 @@
-// Reads traces from files and generators. Each format or generator is one file with a registry
+// Interfaces of trace readers and generators. Each format or generator is one file with a registry
 // entry.
-//
-//   Trace trace = load_trace("jobs.csv.gz", {});  // the format is recognised
-//   Trace synthetic = load_trace("synthetic:habits", {.seed = 7});
 #pragma once
 
 #include <cstdint>
@@ -76,28 +73,6 @@ class TraceGenerator {
   virtual std::string parameters_hash() const = 0;
 };
 
-struct LoadOptions {
-  std::string format = {};     // empty: recognise it
-  bool skip_unusable = false;  // count unusable rows instead of rejecting the file
-  uint64_t seed = 1;           // for generators, like the next two
-  int jobs = 0;
-  int cluster_gpus = 0;
-  Settings settings = {};  // of the reader or generator
-};
-
-// Returns the trace in the file `source` (plain or gzip) or of the generator "synthetic:NAME".
-// Throws InputError: no such file, unknown format, no jobs, or the first unusable row and their
-// number.
-Trace load_trace(const std::string& source, const LoadOptions& options);
-
-// Whether `source` is a generator; and a hash of the generator, its settings and the options.
-// Throws InputError: no such generator, or settings that it does not take.
-bool is_synthetic(std::string_view source);
-std::string synthetic_sha256(const std::string& source, const LoadOptions& options);
-
-// Parses the text of a file like load_trace(). `source` names it in messages.
-Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options);
-
 // Why a job cannot be used.
 struct Unusable {
   std::string reason;  // the same for all jobs of a kind
@@ -109,13 +84,5 @@ struct Unusable {
 // in trace.skipped. Throws InputError if no job is left.
 void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
                   bool skip_unusable);
-
-// A readable format ("itp") or a generator ("synthetic:habits").
-struct TraceSource {
-  std::string name;
-  std::string help;
-  std::vector<Field> fields;
-};
-std::vector<TraceSource> list_trace_sources();
 
 }  // namespace yard

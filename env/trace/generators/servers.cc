@@ -80,8 +80,8 @@ std::vector<Job> generate_servers(const ServersParams& params, const GenerateOpt
     job.pattern = Pattern::kParameterServer;
     const int workers =
         p.drawn ? 1 + static_cast<int>(rng.below(static_cast<uint32_t>(p.workers))) : p.workers;
-    job.groups = {group("ps", p.drawn ? workers : p.servers, p.max_tasks, p.server_cores, 0),
-                  group("worker", workers, p.max_tasks, p.worker_cores, 1)};
+    job.groups = {group("ps", p.drawn ? workers : p.servers, p.most, p.server_cores, 0),
+                  group("worker", workers, p.most, p.worker_cores, 1)};
     job.gpus = workers;
     work_gpu_s += run_s * workers;
   }

@@ -11,6 +11,7 @@
 #include "env/base/core/rng.h"
 #include "env/sim/rulesets/rule_set.h"
 #include "experiments/programs/bench/bench.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/scenario/scenario.h"
 #include "policies/learned/job_scorer.h"
 #include "policies/learned/pilot.h"

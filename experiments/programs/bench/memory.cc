@@ -4,6 +4,7 @@
 #include "env/sim/rules/world.h"
 #include "env/task/select.h"
 #include "experiments/programs/bench/bench.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/scenario/scenario.h"
 
 namespace yard::bench {

@@ -13,6 +13,7 @@
 #include "env/base/core/error.h"
 #include "env/base/os/program.h"
 #include "experiments/programs/bench/bench.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/scenario/scenario.h"
 
 namespace yard::bench {

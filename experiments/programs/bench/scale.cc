@@ -6,6 +6,7 @@
 
 #include "env/base/text/text.h"
 #include "experiments/programs/bench/bench.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 #include "experiments/scenario/scenario.h"
 

@@ -13,6 +13,7 @@
 #include "env/base/text/text.h"
 #include "env/batch/batch_env.h"
 #include "experiments/programs/bench/bench.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/scenario/scenario.h"
 
 namespace yard::bench {

@@ -15,6 +15,7 @@
 #include "experiments/cli/common_options.h"
 #include "experiments/evaluate/cell_runner.h"
 #include "experiments/evaluate/cells.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/report/text_table.h"
 #include "experiments/run/progress.h"
 #include "experiments/search/evolution.h"

@@ -10,7 +10,7 @@
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
 #include "env/cluster/ready.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/common_options.h"
 #include "experiments/cli/listing.h"

@@ -7,6 +7,8 @@
 #include "experiments/cli/command.h"
 #include "experiments/cli/common_options.h"
 #include "experiments/replay/coverage.h"
+#include "experiments/replay/load_scenario.h"
+#include "experiments/report/scenario_json.h"
 #include "experiments/search/fit_hazards.h"
 
 namespace yard::sim {

@@ -8,7 +8,9 @@
 #include "experiments/cli/recording.h"
 #include "experiments/cli/replay_folder.h"
 #include "experiments/evaluate/bound.h"
+#include "experiments/replay/load_scenario.h"
 #include "experiments/report/metrics_json.h"
+#include "experiments/report/scenario_json.h"
 #include "experiments/report/text_table.h"
 #include "experiments/stats/number_text.h"
 

@@ -5,7 +5,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/trace/core/notices.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/native.h"
 #include "env/trace/profiles/fill_run_times.h"
 #include "experiments/cli/command.h"

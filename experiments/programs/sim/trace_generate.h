@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "env/trace/core/trace_reader.h"
 #include "env/trace/core/window.h"
+#include "env/trace/formats/load_trace.h"
 
 namespace yard::sim {
 

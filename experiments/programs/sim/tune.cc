@@ -13,6 +13,7 @@
 #include "env/sim/rulesets/speed_estimator.h"
 #include "experiments/cli/command.h"
 #include "experiments/programs/sim/tune_cells.h"
+#include "experiments/report/scenario_json.h"
 #include "experiments/report/text_table.h"
 #include "experiments/run/progress.h"
 

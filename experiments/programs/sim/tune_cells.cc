@@ -1,6 +1,7 @@
 #include "experiments/programs/sim/tune_cells.h"
 
 #include "experiments/evaluate/cell_runner.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard::sim {
 namespace {

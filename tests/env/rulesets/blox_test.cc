@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "env/base/core/error.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/reference/blox_reference.h"
 #include "tests/support/replays.h"
 #include "tests/support/require.h"

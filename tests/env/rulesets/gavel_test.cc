@@ -12,7 +12,7 @@
 #include "env/sim/placement/fits.h"
 #include "env/sim/rulesets/gavel_fifo.h"
 #include "env/sim/rulesets/rule_set.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/profiles/fill_run_times.h"
 #include "env/trace/profiles/throughputs.h"
 #include "tests/reference/gavel_reference.h"

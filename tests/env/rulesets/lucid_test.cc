@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "env/base/files/file.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/reference/lucid_reference.h"
 #include "tests/support/replays.h"
 #include "tests/support/require.h"

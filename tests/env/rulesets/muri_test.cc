@@ -11,7 +11,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/reference/muri_reference.h"
 #include "tests/support/replays.h"
 #include "tests/support/require.h"

@@ -9,7 +9,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/lines.h"
 #include "env/sim/rulesets/rule_set.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/reference/pollux_reference.h"
 #include "tests/support/measurements.h"
 #include "tests/support/require.h"

@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "env/base/core/error.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/profiles/goodputs.h"
 #include "env/trace/profiles/throughputs.h"
 #include "tests/support/measurements.h"

@@ -8,7 +8,7 @@
 
 #include "env/base/config/registry.h"
 #include "env/base/core/error.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 
 namespace yard {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "env/base/core/error.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/support/require.h"
 
 namespace yard {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "env/base/core/error.h"
+#include "env/trace/formats/load_trace.h"
 
 namespace yard {
 namespace {

@@ -14,6 +14,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/cluster/spec.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/profiles/profile.h"
 
 namespace yard {

@@ -13,7 +13,7 @@
 #include "env/base/core/error.h"
 #include "env/base/core/rng.h"
 #include "env/trace/core/max_time.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 
 namespace yard {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/sacct/sacct_fields.h"
 
 namespace yard {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "env/base/core/error.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 
 namespace yard {
 namespace {

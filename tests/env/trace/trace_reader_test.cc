@@ -1,7 +1,5 @@
 // Readers: every registered one by its example and settings, bad rows by what is said of them, jobs
 // that a cluster cannot run. The real files are read in trace_files_test.cc.
-#include "env/trace/core/trace_reader.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 #include "env/cluster/spec.h"
 #include "env/sim/placement/fits.h"
 #include "env/trace/core/rows.h"
+#include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/native.h"
 
 namespace yard {

@@ -11,9 +11,9 @@
 
 #include "env/base/core/error.h"
 #include "env/trace/core/thin.h"
-#include "env/trace/core/trace_reader.h"
 #include "env/trace/fitted/fit_workload.h"
 #include "env/trace/fitted/workload_model_file.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/support/require.h"
 
 namespace yard {

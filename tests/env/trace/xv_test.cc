@@ -6,7 +6,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/formats/load_trace.h"
 #include "tests/support/require.h"
 
 namespace yard {

@@ -1,0 +1,169 @@
+#include "env/trace/formats/load_trace.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "env/base/config/registry.h"
+#include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/files/lines.h"
+#include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
+#include "env/trace/core/column_names.h"
+#include "env/trace/core/rows.h"
+#include "env/trace/formats/reject_file.h"
+
+namespace yard {
+namespace {
+
+using Readers = Registry<TraceReader>;
+using Generators = Registry<TraceGenerator>;
+
+constexpr std::string_view kSynthetic = "synthetic:";
+
+// Returns the format that recognises the file. Throws InputError if none does, or several do.
+std::string recognise(const FileHead& head, const Renames& renames) {
+  // With --columns, a table that has our columns is ours, whatever else it looks like.
+  const std::string own = head.is_json() ? "yardmaster-jsonl" : "yardmaster";
+  if (!renames.empty() && Readers::make(own, {})->recognises(head)) return own;
+  std::vector<std::string> fitting;
+  for (const std::string& name : Readers::names()) {
+    if (Readers::make(name, {})->recognises(head)) fitting.push_back(name);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (!fitting.empty()) {
+    throw InputError(head.name + ":1", "the columns of one format alone",
+                     "those of " + join(fitting) + "; name one with --format");
+  }
+  if (renames.empty()) reject_unknown(head);
+  return own;
+}
+
+struct Generation {
+  std::unique_ptr<TraceGenerator> generator;
+  std::string sha256;
+};
+
+Generation generation_of(const std::string& source, const LoadOptions& options) {
+  if (!options.format.empty()) {
+    throw InputError(source, "no format for a generator", "'" + options.format + "'");
+  }
+  const std::string name = source.substr(kSynthetic.size());
+  require_name<Generators>("--trace synthetic:NAME, NAME", name);
+  Generation out{Generators::make(name, options.settings), ""};
+  out.sha256 = sha256_hex("generator=" + name + "\nparameters=" + out.generator->parameters_hash() +
+                          "\nseed=" + std::to_string(options.seed) +
+                          "\njobs=" + std::to_string(options.jobs) +
+                          "\ncluster_gpus=" + std::to_string(options.cluster_gpus) + "\n");
+  return out;
+}
+
+Trace generate(const std::string& source, const LoadOptions& options) {
+  const Generation how = generation_of(source, options);
+  Trace trace;
+  trace.source = source;
+  trace.format = source;
+  trace.jobs = how.generator->generate({options.seed, options.jobs, options.cluster_gpus});
+  trace.sha256 = how.sha256;
+  return trace;
+}
+
+// Removes --columns from the settings: it belongs to no reader, but to all with column names.
+Renames take_renames(Settings& settings) {
+  constexpr std::string_view kColumns = "columns";
+  const Setting* const given = settings.find(kColumns);
+  if (given == nullptr) return {};
+  Renames renames;
+  if (!given->value.empty()) renames = parse_renames(given->value, given->origin);
+  Settings others;
+  for (const Setting& one : settings.entries()) {
+    if (one.key != kColumns) others.set(one.key, one.value, one.origin);
+  }
+  settings = std::move(others);
+  return renames;
+}
+
+void refuse_folder(const std::string& source) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(source, error)) return;
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(source, error)) {
+    if (entry.is_regular_file(error)) files.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(files);
+  constexpr size_t kShown = 5;
+  const bool more = files.size() > kShown;
+  if (more) files.resize(kShown);
+  throw InputError(
+      source, "a trace",
+      files.empty() ? "a folder without files"
+                    : "a folder: name one of its files (" + join(files) + (more ? ", ...)" : ")"));
+}
+
+Trace read_trace(Lines lines, const LoadOptions& options) {
+  FileHead head = FileHead::of(lines.name(), lines.head());
+  reject_unreadable(head);
+  Settings settings = options.settings;
+  const Renames renames = take_renames(settings);
+  std::vector<std::string> renamed;
+  if (!renames.empty() && !head.is_json()) {
+    const char separator = separator_of(head.line(1));
+    for (const std::string_view name : column_names(head.line(1), separator)) {
+      renamed.emplace_back(name);
+    }
+    rename_columns(renames, head.name + ":1", renamed);
+    head.columns.assign(renamed.begin(), renamed.end());
+    std::erase_if(head.columns, is_index_name);
+  }
+  Trace trace;
+  trace.source = head.name;
+  if (!options.format.empty()) require_name<Readers>("--format", options.format);
+  trace.format = options.format.empty() ? recognise(head, renames) : options.format;
+  const auto reader = Readers::make(trace.format, settings);
+  const Layout layout = reader->layout();
+  if (!renames.empty() && layout.names == 0 && trace.format != "yardmaster-jsonl") {
+    throw InputError("--columns", "a format with a line of column names", "'" + trace.format + "'");
+  }
+  Rows rows(lines, layout, renames);
+  reader->read(rows);
+  rows.finish(options.skip_unusable, trace);
+  trace.sha256 = lines.sha256();
+  return trace;
+}
+
+}  // namespace
+
+bool is_synthetic(std::string_view source) { return source.starts_with(kSynthetic); }
+
+std::string synthetic_sha256(const std::string& source, const LoadOptions& options) {
+  return generation_of(source, options).sha256;
+}
+
+Trace load_trace(const std::string& source, const LoadOptions& options) {
+  if (is_synthetic(source)) return generate(source, options);
+  refuse_folder(source);
+  return read_trace(Lines::of_file(source), options);
+}
+
+Trace parse_trace(std::string_view text, const std::string& source, const LoadOptions& options) {
+  return read_trace(Lines::of_text(text, source), options);
+}
+
+std::vector<TraceSource> list_trace_sources() {
+  std::vector<TraceSource> sources;
+  for (const std::string& name : Readers::names()) {
+    const TraceReader::Info& info = Readers::info(name);
+    sources.push_back({name, info.help, info.fields()});
+  }
+  for (const std::string& name : Generators::names()) {
+    const TraceGenerator::Info& info = Generators::info(name);
+    sources.push_back({std::string(kSynthetic) + name, info.help, info.fields()});
+  }
+  return sources;
+}
+
+}  // namespace yard
