@@ -1,5 +1,5 @@
-// Softmax over each sample's choices against the same in LibTorch's own operations, one sample
-// after the other: what comes out, and its gradient.
+// Checks the softmax kernels over ragged samples, values and gradients, against LibTorch's own
+// operations on one sample at a time.
 #include "agents/networks/action_distribution.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ struct Case {
   }
 };
 
-// `slow` gives (b) from a sample's choices; `fast` all (B).
+// Compares values and gradients. `slow(b)` returns one sample's value, `fast()` those of all (B).
 template <class Fast, class Slow>
 void expect_same(const Case& c, const Fast& fast, const Slow& slow) {
   const auto weight = torch::randn({c.samples});

@@ -1,5 +1,5 @@
-// The agent dl2: untrained it is DRF, what it is paid adds up to the jobs, and its actions are
-// sizes.
+// Checks the agent dl2: untrained it decides as DRF, rewards sum to the number of jobs, and actions
+// set the sizes of jobs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr int kWays = 3;  // a worker, a server, both
+constexpr int kWays = 3;  // actions per job: add a worker, a server, or both
 
 Scene servers_scene(int jobs) {
   ServersParams p;
@@ -31,7 +31,7 @@ std::unique_ptr<VectorEnv> worlds_of(const Scene& scene, int jobs) {
       {.worlds = 1, .episode_jobs = jobs, .wait_at_end = true, .seed = 4});
 }
 
-// Plays what `choose` says to the end; returns what was paid.
+// Plays an episode with the actions of `choose`. Returns the sum of its rewards.
 template <class Choose>
 double play(VectorEnv& worlds, const Choose& choose) {
   worlds.reset();
@@ -44,7 +44,7 @@ double play(VectorEnv& worlds, const Choose& choose) {
   return paid;
 }
 
-// Returns the most jobs that were shown at once.
+// Checks that the expert's actions give DRF's mean JCT. Returns the largest number of shown jobs.
 int expect_suggests_drf(const Scene& scene, int jobs) {
   const auto worlds = worlds_of(scene, jobs);
   int shown = 0;
@@ -63,7 +63,7 @@ int expect_suggests_drf(const Scene& scene, int jobs) {
 
 TEST(Dl2, SuggestsWhatDrfDoes) { expect_suggests_drf(servers_scene(20), 20); }
 
-// Three times as many as it shows: those that it does not have their turn, too.
+// Three times as many jobs as an observation shows: the others must get their sizes, too.
 TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
   ServersParams p;
   p.jobs = 90;
@@ -75,7 +75,7 @@ TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
   EXPECT_EQ(expect_suggests_drf(Scene("16x8", jobs, no_costs()), 90), 30);
 }
 
-// What stops for another size is not lost meanwhile.
+// With stop costs: rewards still sum to the number of jobs when jobs stop to change size.
 TEST(Dl2, IsPaidForProgressWhateverStops) {
   ServersParams p;
   p.jobs = 30;
@@ -99,8 +99,8 @@ TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {
   }
 }
 
-// What it exploration_mask at once an only job has so many workers and servers more than one of
-// each.
+// Returns the actions in the exploration mask after `workers` and `servers` were added to a single
+// job with one of each.
 std::vector<int32_t> hints_after(int workers, int servers) {
   const Scene scene = servers_scene(1);
   const auto worlds = make_agent("dl2", {})->worlds(
@@ -119,10 +119,10 @@ std::vector<int32_t> hints_after(int workers, int servers) {
 TEST(Dl2, HintsAtWhatMendsAJob) {
   using Rows = std::vector<int32_t>;
   EXPECT_EQ(hints_after(0, 0), Rows{});
-  EXPECT_EQ(hints_after(9, 0), Rows{});      // ten for one
-  EXPECT_EQ(hints_after(10, 0), (Rows{1}));  // eleven: a server
+  EXPECT_EQ(hints_after(9, 0), Rows{});      // 10 workers, 1 server
+  EXPECT_EQ(hints_after(10, 0), (Rows{1}));  // 11 workers, 1 server: add a server
   EXPECT_EQ(hints_after(10, 1), Rows{});
-  EXPECT_EQ(hints_after(0, 10), (Rows{0}));  // a worker
+  EXPECT_EQ(hints_after(0, 10), (Rows{0}));  // 1 worker, 11 servers: add a worker
 }
 
 // Plays the same actions at every decision.
@@ -148,7 +148,7 @@ class Scripted final : public Policy {
   std::vector<int32_t> actions_;
 };
 
-// A job that gets nothing runs with the least; each choice is a task more, or two.
+// Without actions a job runs at its minimum size. Each action adds one task, or one of each role.
 TEST(Dl2, ActionsAreSizes) {
   const Scene scene = servers_scene(1);
   const auto sizes_after = [&](const std::vector<int32_t>& actions) {

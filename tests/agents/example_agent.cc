@@ -25,7 +25,7 @@ class NextJob final : public RowTask {
 
   void observe(const View& view, std::byte*, Observation& o) const override {
     const std::vector<int32_t> jobs = shown(view);
-    std::fill_n(o.mask, 17, uint8_t{0});  // nothing, the last one, is not to be chosen
+    std::fill_n(o.mask, 17, uint8_t{0});  // the last action, the no-op, is illegal
     for (size_t i = 0; i < jobs.size(); ++i) {
       const double waited_s = 1e-6 * static_cast<double>(view.now_us() - view.since_us(jobs[i]));
       o.jobs[2 * i] = static_cast<float>(std::log2(view.weight_gpus(jobs[i]))) / 4;
@@ -47,7 +47,7 @@ class NextJob final : public RowTask {
   }
 
  private:
-  // The first sixteen that have room.
+  // The first sixteen waiting jobs that fit.
   static std::vector<int32_t> shown(const View& view) {
     std::vector<int32_t> out;
     for (int32_t slot = view.queue_head(); slot != kNone && out.size() < 16;

@@ -1,4 +1,4 @@
-// Learner `reinforce`: the plainest policy gradient, against other worlds that play the same jobs.
+// Learner `reinforce`: the simplest policy gradient; worlds with the same jobs are the baseline.
 //   L = -A log pi(a | s)
 // (Williams, "Simple statistical gradient-following algorithms", 1992)
 #include "agents/learners/learner.h"

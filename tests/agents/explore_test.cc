@@ -1,5 +1,5 @@
-// Exploring by exploration_mask: how often what is tried, what is noted of it, that learning is
-// none the worse for a bad hint, and that a good one leads where the policy alone does not go.
+// Checks exploration by mask: the behaviour distribution and its recorded probabilities, that a bad
+// mask does not bias learning, and that a good mask finds what the policy alone does not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::unique_ptr<Learner> exploring(const std::string& share) {
 }
 
 TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
-  // Four rows and nothing, of which row 3 and nothing are not legal.
+  // Four rows and the no-op. Row 3 and the no-op are illegal.
   const std::vector<double> pi = {0.6, 0.3, 0.1, 0, 0};
   std::vector<float> log_pi;
   for (const double p : pi) log_pi.push_back(static_cast<float>(std::log(std::max(p, 1e-30))));
@@ -48,7 +48,7 @@ TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
   }
 }
 
-// Who does not explore draws as if there were no exploration_mask.
+// Without exploration, the mask changes neither the sampled actions nor the random numbers used.
 TEST(Explore, NoneChangesNothing) {
   const std::vector<float> log_pi = {std::log(0.5F), std::log(0.3F), std::log(0.2F)};
   const std::vector<uint8_t> mask(3, 1), exploration_mask = {0, 0, 1};
@@ -105,9 +105,9 @@ std::vector<std::string> settings_for(const std::string& learner, const std::str
 
 class EveryExplorer : public ::testing::TestWithParam<const char*> {};
 
-// Five states. "On" costs 1 each and leads to the end, which pays 20; "out" ends at once with -1,
-// and is all that an untrained policy does. (The actor-critic finds it neither with most_weight=1
-// nor with 0.)
+// A chain of five states. "On" costs 1 per state and the end pays 20; "out" ends the episode with
+// -1 and is what an untrained policy does. (The actor-critic does not find the end, with
+// most_weight=1 or with 0.)
 TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
   for (const std::string learner : {"ppo", "group", "dqn"}) {
     Table chain{.moves = {}, .prior = {0, -6}, .exploration_mask = {1}};
@@ -127,7 +127,7 @@ TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
   }
 }
 
-// What is tried often because it is hinted at is not thought better for it.
+// An action that is sampled often because of the mask must not be rated higher for that.
 TEST_P(EveryExplorer, LearnsThatAHintIsBad) {
   const Table bandit = {.moves = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}},
                         .exploration_mask = {2}};

@@ -1,5 +1,4 @@
-// How good a decision was, against figures worked out by hand; and sums over ragged rows against
-// their numeric gradients.
+// Checks advantages against hand-computed figures and against direct sums over random samples.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,20 +39,20 @@ Rollout rollout_of(const std::vector<Sample>& samples) {
 
 TEST(TimeAwareGae, IsWhatTheFormulaSays) {
   const Rollout r = rollout_of({
-      {0, 0, 0, 0, Ending::kNone, 1},                // another decision at the same moment
-      {1, 0, -3, 20, Ending::kTruncated, 1.5F, 7},   // goes on out of sight
-      {0, 0, -2, 10, Ending::kTerminated, 2, 1000},  // the final value of a real end counts nothing
+      {0, 0, 0, 0, Ending::kNone, 1},                // a second decision follows at the same time
+      {1, 0, -3, 20, Ending::kTruncated, 1.5F, 7},   // truncated: bootstraps from the final value 7
+      {0, 0, -2, 10, Ending::kTerminated, 2, 1000},  // terminated: the final value is ignored
       {0, 0, -1, 5, Ending::kNone, 0.5F},
       {1, 0, 0, 0, Ending::kNone, 0.25F},
       {0, 5, -4, 10, Ending::kNone, 3},
   });
   const double g5 = std::exp(-0.05), g10 = std::exp(-0.1), g20 = std::exp(-0.2);
-  const double a5 = -0.4 + g10 * 4 - 3;                   // last: worth last_value
-  const double a3 = -0.1 + g5 * 3 - 0.5 + g5 * 0.5 * a5;  // time passes: lambda counts
+  const double a5 = -0.4 + g10 * 4 - 3;                   // last step: bootstraps from last_value
+  const double a3 = -0.1 + g5 * 3 - 0.5 + g5 * 0.5 * a5;  // time passes: lambda applies
   const double a2 = -0.2 - 2;
-  const double a0 = (0 + 2 - 1) + a2;  // none passes: no discount, no lambda
+  const double a0 = (0 + 2 - 1) + a2;  // no time passes: no discount, no lambda
   const double a4 = 0 + 6 - 0.25;
-  const double a1 = -0.3 + g20 * 7 - 1.5;  // nothing of the next episode
+  const double a1 = -0.3 + g20 * 7 - 1.5;  // nothing from the next episode
   const std::vector<float> last = {4, 6};
   const Returns out = time_aware_gae(r, last, 100, 0.5, 0.1);
   const double expected[] = {a0, a1, a2, a3, a4, a5};
@@ -70,7 +69,7 @@ TEST(GroupAdvantages, CompareReturnsFromTheSameMoment) {
       {1, 5, -10, 10, Ending::kTerminated},
       {0, 10, -20, 10, Ending::kTerminated},
   });
-  // From moment on: world 0 is paid -30 at 0, -25 at 5, -20 at 10; world 1 -15, -10 and -5.
+  // Returns from 0, 5 and 10 s on: world 0 has -30, -25 and -20; world 1 has -15, -10 and -5.
   const Returns out = group_advantages(r, 2, 2, 1e12, 2.0);
   EXPECT_TRUE(out.target.empty());
   const double expected[] = {2 * (-30 + 15), 2 * (-15 + 30), 2 * (-10 + 25), 2 * (-20 + 5)};
@@ -80,14 +79,14 @@ TEST(GroupAdvantages, CompareReturnsFromTheSameMoment) {
 TEST(GroupAdvantages, DiscountByElapsedTime) {
   const Rollout r = rollout_of(
       {{0, 0, -4, 10}, {1, 0, -1, 30, Ending::kTerminated}, {0, 10, -2, 10, Ending::kTerminated}});
-  const double g = std::exp(-1.0);  // 10 s of a horizon of 10 s
+  const double g = std::exp(-1.0);  // 10 s at a horizon of 10 s
   const Returns out = group_advantages(r, 2, 2, 10, 1);
   EXPECT_NEAR(out.advantage[0], -4 - 2 * g + 1, 1e-5);
   EXPECT_NEAR(out.advantage[1], -1 + 4 + 2 * g, 1e-5);
-  EXPECT_NEAR(out.advantage[2], -2 + 2.0 / 3, 1e-5);  // world 1: what is left of its one step
+  EXPECT_NEAR(out.advantage[2], -2 + 2.0 / 3, 1e-5);  // world 1: 20 of the 30 s of its step left
 }
 
-// World 1 is cut off at 10 s: what world 0 pays after that must not count against it.
+// World 1 is truncated at 10 s. Later rewards of world 0 have nothing to be compared with.
 TEST(GroupAdvantages, CompareUpToTheFirstCutOnly) {
   const Rollout r = rollout_of({{0, 0, -4, 10},
                                 {1, 0, -4, 5},
@@ -114,7 +113,7 @@ TEST(GroupAdvantages, WhoDoesTheSameGainsNothing) {
   for (const float a : out.advantage) EXPECT_NEAR(a, 0, 1e-6);
 }
 
-// Many worlds at random, some decisions at the same moment, some episodes over, some cut off.
+// Random samples of many worlds: some decisions share a time, some episodes end or are truncated.
 std::vector<Sample> random_samples(int worlds, int steps, bool whole_episodes, Rng rng) {
   std::vector<Sample> out;
   std::vector<double> clock_s(static_cast<size_t>(worlds), 0.0);
@@ -138,8 +137,8 @@ std::vector<Sample> random_samples(int worlds, int steps, bool whole_episodes, R
   return out;
 }
 
-// The sum that the recursions stand for: every later delta of the same episode, each with the
-// product of all discounts and fades between.
+// The definition behind the recursions: the sum of all later deltas of the same episode, each
+// weighted by the product of the discounts and lambdas in between.
 template <class RewardOf, class DiscountOf>
 std::vector<double> slow_advantages(const std::vector<Sample>& samples,
                                     const std::vector<float>& last, double lambda,
@@ -181,7 +180,7 @@ TEST(Advantages, AreTheSumsThatTheirRecursionsStandFor) {
         samples, last, 0.9, [](const Sample& s) { return 0.3 * s.reward + 0.2 * s.dt_s; },
         [](const Sample&) { return 1.0; });
     for (size_t i = 0; i < samples.size(); ++i) {
-      // Advantages are kept as floats.
+      // Advantages are stored as floats.
       EXPECT_NEAR(discounted.advantage[i], slow[i], 1e-5 * (1 + std::abs(slow[i]))) << i;
       EXPECT_NEAR(discounted.target[i], slow[i] + samples[i].value, 1e-5 * (1 + std::abs(slow[i])));
       EXPECT_NEAR(average.advantage[i], slow_average[i], 1e-5 * (1 + std::abs(slow_average[i])));
@@ -189,8 +188,8 @@ TEST(Advantages, AreTheSumsThatTheirRecursionsStandFor) {
   }
 }
 
-// What a world is paid from a moment on, added up payment by payment: those of steps that begin
-// later, each discounted from its step's beginning, and of the step under way what is left of it.
+// The return of a world from a time on, reward by reward. Steps that begin later are discounted to
+// their beginning. The step under way counts by the share of its time that is left.
 double slow_return(const std::vector<Sample>& samples, int world, double from_s, double horizon_s) {
   double sum = 0;
   for (const Sample& s : samples) {
@@ -207,7 +206,7 @@ double slow_return(const std::vector<Sample>& samples, int world, double from_s,
 TEST(GroupAdvantages, AreWhatPaymentByPaymentAddsUpTo) {
   for (const uint64_t seed : {4, 5}) {
     std::vector<Sample> samples = random_samples(6, 25, true, Rng{seed});
-    // One decision a moment, so that "from this moment on" has one meaning.
+    // One decision per time, so that "from this time on" is unambiguous.
     std::erase_if(samples, [](const Sample& s) { return s.dt_s == 0; });
     std::vector<double> clock_s(6, 0.0);
     for (Sample& s : samples) {
@@ -227,7 +226,7 @@ TEST(GroupAdvantages, AreWhatPaymentByPaymentAddsUpTo) {
   }
 }
 
-// World 0 is the heuristic: -2 a second for 10 s, then -1 for 10 s.
+// World 0 is the heuristic. Its reward is -2 per second for 10 s, then -1 per second for 10 s.
 TEST(RelativeRewards, AreLessWhatTheHeuristicIsPaidMeanwhile) {
   Rollout r = rollout_of({{0, 0, -20, 10},
                           {1, 0, 0, 0},

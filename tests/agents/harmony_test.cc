@@ -1,4 +1,5 @@
-// The agent harmony: tasks go one by one, jobs start whole, and what is paid adds up to the jobs.
+// Checks the agent harmony: tasks are placed one by one, jobs start whole, and rewards sum to the
+// number of jobs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +28,7 @@ Scene fixed_sizes(int jobs) {
                no_costs());
 }
 
-// Takes the choice that `pick` says of as many as there are, until there is none; keeps what it
-// saw.
+// Applies the actions of `pick` until none is needed, and counts the placed tasks.
 class Placing final : public Policy {
  public:
   using Pick = std::function<int32_t(int32_t choices)>;
@@ -55,7 +55,7 @@ class Placing final : public Policy {
       task_->observe(view, memory.data(), o);
       const int32_t action = pick_(o.choices);
       const int32_t slot = slots[static_cast<size_t>(action)];
-      // A job that is begun goes on until it has started.
+      // Once the first task of a job is placed, its others follow until the job starts.
       if (begun != kNone) {
         EXPECT_EQ(slot, begun);
       }
@@ -72,7 +72,7 @@ class Placing final : public Policy {
       }
     }
     EXPECT_EQ(begun, kNone);
-    // Nobody is_done who would fit.
+    // No job that fits is left waiting.
     for (int32_t s = view.queue_head(); s != kNone; s = view.queue_next(s)) {
       std::vector<Piece> room(64);
       const auto any = [](const TaskPlacer::Seat&) { return 0.0; };
@@ -105,7 +105,7 @@ TEST(Harmony, PlacesEveryTaskOfEveryJob) {
   }
 }
 
-// Plain jobs, too, go where load balancing puts them, unless something better was learned.
+// Untrained, jobs without role groups also go where load balancing puts them.
 TEST(Harmony, SuggestsWhatLeastLoadedDoesWithPlainJobs) {
   std::vector<Job> jobs = busy_jobs(60);
   for (Job& job : jobs) job.gpus = std::min(job.gpus, 12);
@@ -126,7 +126,7 @@ TEST(Harmony, SuggestsWhatLeastLoadedDoesWithPlainJobs) {
   EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
 }
 
-// Jobs of more tasks or roles than there are choices for, and GPUs of one type a job.
+// Jobs with more tasks or roles than there are actions, on a cluster with one GPU type per job.
 TEST(Harmony, NobodyWaitsForEver) {
   std::vector<Job> jobs = busy_jobs(30);
   jobs[3].gpus = 96;
@@ -158,7 +158,7 @@ TEST(Harmony, NobodyWaitsForEver) {
   }
 }
 
-// The actions that are explorable at in the present decision.
+// The actions in the exploration mask of the current decision.
 std::vector<int32_t> explorable(const VectorEnv& worlds) {
   std::vector<int32_t> out;
   for (size_t a = 0; a < worlds.observations().exploration_mask.size(); ++a) {
@@ -167,8 +167,8 @@ std::vector<int32_t> explorable(const VectorEnv& worlds) {
   return out;
 }
 
-// Where a job runs on the first of six servers, packing puts the next one's tasks beside it, as
-// long as they fit, and balancing on the second. Rows are servers, role after role.
+// With a job on the first of six servers, packing puts the next job's tasks on the same server
+// while they fit, and load balancing on the second. Rows are servers, one role after the other.
 TEST(Harmony, HintsAtPackingAndBalancing) {
   ServersParams p;
   p.most = 0;
@@ -191,7 +191,7 @@ TEST(Harmony, HintsAtPackingAndBalancing) {
   const auto step = [&](int32_t action) { worlds->step(std::vector<int32_t>{action}); };
   EXPECT_EQ(explorable(*worlds), (Rows{0}));  // all servers are empty
   step(0);
-  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));  // the other role, beside its first task or not
+  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));  // the other role: on the same server or not
   step(0);
   EXPECT_EQ(worlds->observations().rows[0], 12);
   EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));
@@ -199,7 +199,7 @@ TEST(Harmony, HintsAtPackingAndBalancing) {
   EXPECT_EQ(worlds->observations().rows[0], 6);
   EXPECT_EQ(explorable(*worlds), (Rows{0, 2}));
   step(0);
-  // GPUs of the first server are all taken, its cores are not: a task without GPUs is packed there.
+  // The first server has no free GPUs but free cores: a task without GPUs is packed there.
   EXPECT_EQ(worlds->observations().rows[0], 11);
   EXPECT_EQ(explorable(*worlds), (Rows{0, 2}));
   step(5);

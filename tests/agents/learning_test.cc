@@ -1,5 +1,5 @@
-// Learners on problems whose answer is known: a bandit, a chain, two states for ever, and what a
-// expert_action or a leash to it leaves.
+// Checks learners on problems with a known answer: a bandit, a chain, an endless loop, cloning of
+// an expert, and a KL penalty for leaving the expert.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,17 +27,17 @@ std::vector<std::string> settings_for(const std::string& learner) {
   if (learner == "reinforce") return {};
   if (learner == "ppo") return {"entropy=0", "steps=16"};
   if (learner == "dqn") return {"steps=16", "replay=8192", "drawn=2048", "epsilon_updates=20"};
-  // An entropy that keeps it from settling on going out, the better of two at first.
+  // Enough entropy not to settle on "out", which is the better action at first.
   if (learner == "actor-critic") {
     return {"steps=16", "replay=4096", "drawn=1024", "n_step=8", "entropy=0.1"};
   }
   return {"entropy=0"};
 }
 
-// Five states. "On" costs 1 each, takes 10 s, and leads to the end, which pays 20; "out" ends at
-// once with -1. By the discount over 10 s, g: going on is worth
+// A chain of five states. "On" costs 1 and takes 10 s per state, and the end pays 20; "out" ends
+// the episode with -1. With g the discount over 10 s, going on has the value
 //   V(s) = -1 + g V(s + 1),  V(4) = -1 + 20,
-// above -1 everywhere although the first reward of both is the same.
+// which is above -1 everywhere, although the first reward of both actions is the same.
 Table chain() {
   Table t;
   for (int s = 0; s < 5; ++s) {
@@ -59,7 +59,7 @@ TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
     return;
   }
   const std::vector<double> worth = lesson.worth(0);
-  EXPECT_NEAR(worth[1], -1, 0.02);  // the best, and tried most
+  EXPECT_NEAR(worth[1], -1, 0.02);  // the best arm, sampled most
   EXPECT_NEAR(worth[3], -1.5, 0.1);
   EXPECT_NEAR(worth[0], -2, 0.2);
 }
@@ -74,7 +74,7 @@ TEST(EveryNetwork, LearnsAChainAndItsValues) {
   }
 }
 
-// The example of docs/training.md is a file that learns.
+// The example in docs/training.md is a file that is compiled and tested here.
 TEST(Example, IsWhatTheDocumentShows) {
   const std::string code = read_file("tests/agents/example_learner.cc");
   EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
@@ -88,8 +88,8 @@ TEST_P(EveryLearner, GoesThroughAChainToTheEnd) {
   lesson.learn(learner == "actor-critic" ? 80 : 40);
   double value = 19;
   for (int s = 4; s >= 0; --s) {
-    // A hundred Adam steps of a small net at a falling step size, and a policy that goes out in up
-    // to 3 % of all states.
+    // The tolerances allow for about a hundred Adam steps of a small network at a falling step
+    // size, and for a policy that takes "out" in up to 3 % of all states.
     if (learner != "group" && learner != "reinforce") {
       EXPECT_NEAR(lesson.value(s), value, 0.5) << s;
     }
@@ -111,8 +111,8 @@ INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner,
                            return name;
                          });
 
-// One state that costs 1 every 10 s for ever is worth -1 / (1 - g); cut off after three decisions
-// it is worth no less.
+// A state that costs 1 every 10 s for ever has the value -1 / (1 - g). Truncating episodes after
+// three decisions must not change it.
 TEST(Learning, WhatIsCutOffCountsByItsValue) {
   const Table loop = {.moves = {{{0, -1, 10}, {0, -1, 10}}}, .max_decisions = 3};
   OptimizerConfig optimizer_config = steady();
@@ -122,8 +122,8 @@ TEST(Learning, WhatIsCutOffCountsByItsValue) {
   EXPECT_NEAR(lesson.value(0), -1 / (1 - std::exp(-0.1)), 0.2);
 }
 
-// From state 0 one stays for 1 in 1 s, or goes to state 1 for nothing in 1 s, whence 5 in 2 s lead
-// back: the best mean reward is 5 in 3 s, and by h(0) = -rate + h(1) state 1 is worth 5/3 more.
+// In state 0, staying pays 1 in 1 s and going to state 1 pays 0 in 1 s; the way back pays 5 in 2 s.
+// The best average reward is 5 in 3 s. From h(0) = -rate + h(1), h(1) is 5/3 above h(0).
 TEST(Learning, AverageRewardFindsTheRateAndTheDifference) {
   const Table two = {.moves = {{{0, 1, 1}, {1, 0, 1}}, {{0, 5, 2}, {1, 0, 1}}}};
   Lesson lesson(two, "ppo",
@@ -137,14 +137,14 @@ TEST(Learning, AverageRewardFindsTheRateAndTheDifference) {
   EXPECT_NEAR(lesson.value(1) - lesson.value(0), 5.0 / 3, 0.15);  // a critic after 60 updates
 }
 
-// The heuristic, which always goes out, is -1; going through the chain is better by what the values
-// above say. The first world of each group plays it and is not learned from.
+// The expert always takes "out" and gets -1; the whole chain is better. The first world of each
+// group plays the expert and is not learned from.
 TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
   Lesson lesson(chain(), "ppo", {"entropy=0", "relative_reward=true"}, {.worlds = 128, .group = 8},
                 steady(), 1e9);
   lesson.learn(40);
   for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
-  // 14 for the whole chain, and the expert_action's -1 saved.
+  // 15 for the whole chain (four times -1, then 19), minus the expert's -1.
   EXPECT_NEAR(lesson.value(0), 15 + 1, 0.5);
   const auto learned = lesson.collector().samples_to_learn();
   for (const int64_t i : learned) {
@@ -153,8 +153,8 @@ TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
   EXPECT_LT(learned.size(), lesson.collector().rollout().world.size());
 }
 
-// A expert_action that does one thing in 70 % and another in 30 % is learned as such: the
-// likelihood has its maximum at the frequencies.
+// An expert that takes one action in 70 % and another in 30 % of cases is cloned with these
+// frequencies, which maximise the likelihood.
 TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
   Table table = {
       .moves = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}}, {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
@@ -165,13 +165,13 @@ TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
   optimizer_config.minibatch = 100'000;
   Lesson lesson(table, "clone", {}, {.worlds = 2000}, optimizer_config, 1);
   lesson.learn(60);
-  // Four standard errors of a frequency among 2,000, in the last updates of a falling step.
+  // Four standard errors of a frequency among 2,000 samples, at a falling step size.
   EXPECT_NEAR(lesson.probabilities(0)[0], 0.7, 0.04);
   EXPECT_NEAR(lesson.probabilities(0)[1], 0.3, 0.04);
   EXPECT_GT(lesson.probabilities(1)[2], 0.98);
 }
 
-// Also where it is never paid for what it does, as in all states of the chain but the last.
+// Cloning needs no rewards: in all states of the chain but the last, the expert's action costs.
 TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
   Table table = chain();
   table.expert_action = [](int, Rng&) { return 1; };
@@ -180,7 +180,7 @@ TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
   for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
 }
 
-// Where what the expert_action does has probability p and each other action q, g = log(p / q):
+// With p the probability of the expert's action, q that of each other, g = log(p / q), entropy H:
 //   L = -log p - c H,   dL = 0:   c p g = 1
 TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
   const double c = 2;
@@ -192,17 +192,16 @@ TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
   for (const size_t other : {0, 1, 3}) EXPECT_NEAR(c * p[2] * std::log(p[2] / p[other]), 1, 0.02);
 }
 
-// With advantages normalised to standard deviation 1, the gain of arm 0 over arm 1 of a bandit that
-// pays 1 and 0 is 1 / sqrt(p (1 - p)), and p where gain and leash balance solves
+// A bandit's arms 0 and 1 pay 1 and 0. With advantages normalised to standard deviation 1, the gain
+// of arm 0 over arm 1 is 1 / sqrt(p (1 - p)). It balances the KL penalty at the p that solves
 //   log(p / (1 - p)) = log(q / (1 - q)) + 1 / (b sqrt(p (1 - p))),
-// q the expert_action's probability, b the weight of the divergence from it.
+// with q the expert's probability of arm 0 and b the weight of the KL penalty.
 TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
   const double b = 3, teacher_logit = -2;
   const auto balance = [&](double p) {
     return std::log(p / (1 - p)) - teacher_logit - 1 / (b * std::sqrt(p * (1 - p)));
   };
-  double low = 0.12,
-         high = 0.5;  // from the expert_action's own probability up to the first balance
+  double low = 0.12, high = 0.5;  // from the expert's probability up to the first balance
   ASSERT_LT(balance(low), 0);
   ASSERT_GT(balance(high), 0);
   for (int i = 0; i < 60; ++i) {
@@ -217,7 +216,7 @@ TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
                 optimizer_config, 1e9);
   EXPECT_NEAR(lesson.probabilities(0)[0], 1 / (1 + std::exp(2)), 1e-4);
   lesson.learn(100);
-  EXPECT_NEAR(lesson.probabilities(0)[0], low, 0.02);  // draws of 2,000 a step
+  EXPECT_NEAR(lesson.probabilities(0)[0], low, 0.02);  // 2,000 samples per update
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Recorded decisions as worlds: all of them are shown, in order, and a saved world goes on with the
-// next one.
+// Checks environments that replay recorded decisions: every step is shown once and in order, and a
+// restored environment continues with the next step.
 #include "agents/rollout/log_env.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace yard::testing {
 namespace {
 
-// `n` steps of 1 to 3 rows; the first feature of the cluster is the step's number.
+// `n` steps of 1 to 3 rows. The cluster feature is the step's number.
 RecordedChoices steps_of(int n) {
   RecordedChoices out;
   out.shape = {.rows = 4, .row_features = 2, .cluster_features = 1};
@@ -39,7 +39,7 @@ VectorEnvOptions options_of(int worlds, int length) {
   return o;
 }
 
-// The numbers of the steps that the worlds show until all wait.
+// The numbers of the steps that are shown until all worlds are done.
 std::vector<int> played(VectorEnv& worlds) {
   std::vector<int> out;
   const std::vector<int32_t> nothing(static_cast<size_t>(worlds.count()), 4);

@@ -1,4 +1,4 @@
-// The agent meta: a place first, then how the job exchanges there, where that may be chosen.
+// Checks the agent meta: it chooses a placement, then the job's exchange where that is allowed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 namespace yard::testing {
 namespace {
 
-// By their places in a row, which the task's schema names.
+// Columns of features in a row, as in the task's schema.
 enum { kExchanges = 0, kNodes = 10, kTree = 21, kPriority = 23, kPredicted = 24, kVariance = 25 };
 
-// Takes what is drawn by lot, and keeps what it was asked.
+// Applies random actions. Counts exchange decisions and rows with a prediction.
 class Drawing final : public Policy {
  public:
   explicit Drawing(const std::vector<std::string>& settings)

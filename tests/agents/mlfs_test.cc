@@ -1,4 +1,4 @@
-// The agent mlfs: what equation 7 pays by hand, and that decisions survive being taken back.
+// Checks the agent mlfs: rewards of equation 7 by hand, and save and restore within a decision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace yard::testing {
 namespace {
 
-// Of one world that does what is expert_action, all it is paid.
+// The sum of rewards of one world under the expert's actions.
 double paid(const Scene& scene, const std::vector<std::string>& settings) {
   const auto worlds =
       make_agent("mlfs", settings_of(settings))
@@ -29,15 +29,15 @@ double paid(const Scene& scene, const std::vector<std::string>& settings) {
   return sum;
 }
 
-// On one GPU an hour each, one after the other: three job-hours, of which the first decision, at
-// the first arrival, sees all. One is in time; accuracy is enough where the loss has fallen so far.
+// Two jobs of one hour, one after the other on one GPU: three job-hours, all after the first
+// decision. One meets its deadline. Accuracy suffices where the loss has fallen to `enough`.
 TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3600}, {0, 1, 3600}});
-  for (Job& job : jobs) job.loss = {9, 1, 0};  // from 1 to 0.1
+  for (Job& job : jobs) job.loss = {9, 1, 0};  // falls from 1 to 0.1
   jobs[0].dues = {{5000 * kSecond, 1}};
   jobs[1].dues = {{5000 * kSecond, 1}};
   jobs[0].enough = 0.5;   // reached
-  jobs[1].enough = 0.05;  // never: it comes 0.9 of the 0.95
+  jobs[1].enough = 0.05;  // never: falls by 0.9 of the 0.95
   Trace trace;
   trace.jobs = jobs;
   set_training_curves(trace, {});
@@ -48,7 +48,7 @@ TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
   EXPECT_NEAR(paid(scene, {"stopped_share=0", "jct_weight=0"}), all + 1.5, 1e-3);
 }
 
-// Each goal is divided by its unit; what ships has units of 1.
+// Each goal is divided by its unit. The default units are 1.
 TEST(Mlfs, IsPaidEachGoalInItsUnit) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3600}, {0, 1, 3600}});
   for (Job& job : jobs) {
@@ -72,7 +72,7 @@ TEST(Mlfs, IsPaidEachGoalInItsUnit) {
   EXPECT_THROW(paid(scene, {rule, "bytes_unit=0"}), InputError);
 }
 
-// Saved at every step, in the middle of decisions, too, and the same ever after.
+// Saves and restores at every step, also within decisions. The episode continues unchanged.
 TEST(Mlfs, ADecisionThatWasTakenBackIsMadeAgain) {
   const Scene scene("4x8", busy_jobs(60));
   const auto make = [&] {

@@ -1,5 +1,5 @@
-// Networks for training against their native twins, where they begin, masks that let nothing
-// through, and what the order of rows is to them.
+// Checks training networks: equality with their native implementations, untrained outputs, refusal
+// of foreign weights, masks without probability or gradient, and the order of rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ RaggedBatch batch_of(const std::vector<GoldenState>& states) {
   return b;
 }
 
-// The action of a state's choice: its rows, then doing nothing.
+// The action of a state's choice: its rows, then the no-op.
 size_t action_of(const GoldenState& g, int32_t choice) {
   return static_cast<size_t>(choice < g.rows ? choice : Dispatch::kNothing);
 }
@@ -91,7 +91,7 @@ TEST_P(Networks, AreTheirNativeTwins) {
                       ->import_policy(weights, "test"));
 }
 
-// What is not its own is refused, naming the tensor, by both halves; nothing is imported by half.
+// Both implementations refuse bad weights and name the tensor. No import is partial.
 TEST_P(Networks, RefuseOtherWeights) {
   torch::NoGradGuard no_grad;
   const Tensors good = stirred_net()->export_policy();
@@ -119,7 +119,7 @@ TEST_P(Networks, RefuseOtherWeights) {
   }
 }
 
-// As a checkpoint it is a policy, and both halves say what was recorded.
+// A checkpoint makes a policy, and both implementations give the recorded outputs.
 TEST_P(Networks, AreServedAsTheyWereTrained) {
   torch::NoGradGuard no_grad;
   Checkpoint c = small_checkpoint();
@@ -144,7 +144,7 @@ TEST(NetworkHalves, AreOfTheSameNames) {
   }
 }
 
-// Of one judgement with both heads and of one each.
+// A forward pass with both heads equals a pass with each.
 TEST_P(Networks, SayTheSameOfBothHeadsTogether) {
   torch::NoGradGuard no_grad;
   const auto net = stirred_net();
@@ -155,7 +155,7 @@ TEST_P(Networks, SayTheSameOfBothHeadsTogether) {
   EXPECT_GT(value.std().item<double>(), 0.01);
 }
 
-// The critic of `kernel` goes by places, as `flat` does throughout.
+// `flat` and the critic of `kernel` depend on the position of rows; all else does not.
 TEST_P(Networks, ScoreRowsWhateverTheirOrder) {
   torch::NoGradGuard no_grad;
   const auto net = stirred_net();

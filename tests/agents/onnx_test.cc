@@ -1,5 +1,5 @@
-// model.onnx of every network: a whole graph over the checkpoint's own tensors, read back field by
-// field, and the same logits as the network's under ONNX Runtime.
+// Checks model.onnx of every network: a complete graph over the checkpoint's own tensors, read back
+// field by field, with the network's logits under ONNX Runtime.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 class Onnx : public ::testing::TestWithParam<std::string> {
  protected:
-  // Of the network, with a normaliser that matters and what native inference says.
+  // A checkpoint with a normaliser that matters and the outputs of native inference.
   static Checkpoint checkpoint() {
     Checkpoint c = small_checkpoint();
     c.network = GetParam();
@@ -53,7 +53,7 @@ std::vector<std::string> shape_of(const ProtobufFields& value) {
   return out;
 }
 
-// Numbers of fields are those of onnx.proto.
+// Field numbers are those of onnx.proto.
 TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
   const Checkpoint c = checkpoint();
   const ProtobufFields model(c.onnx);
@@ -106,7 +106,7 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
   EXPECT_EQ(onnx_of(c), c.onnx);
 }
 
-// Sums in another order: a few units in the seventh digit.
+// Sums in another order differ by a few units in the seventh digit.
 TEST_P(Onnx, IsTheNetworkUnderOnnxRuntime) {
   Checkpoint c = checkpoint();
   const OnnxDifference same = onnx_difference(c);
@@ -140,7 +140,7 @@ TEST(OnnxRuntime, IsAskedWhereItIsAndMissedByName) {
   const OnnxDifference none = onnx_difference(c);
   EXPECT_FALSE(none.most.has_value());
   EXPECT_THAT(none.about, AllOf(HasSubstr("/nowhere/python"), HasSubstr("YARD_ONNX_PYTHON")));
-  ASSERT_EQ(setenv("YARD_ONNX_PYTHON", "false", 1), 0);  // is there, and fails
+  ASSERT_EQ(setenv("YARD_ONNX_PYTHON", "false", 1), 0);  // exists, and fails
   EXPECT_THROW(onnx_difference(c), RunError);
   ASSERT_EQ(setenv("YARD_ONNX_PYTHON", before.c_str(), 1), 0);
 }

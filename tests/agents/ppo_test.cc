@@ -1,4 +1,4 @@
-// An update that moves probability where the reward is.
+// Checks that updates move probability to the better action and are refused if not finite.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::unique_ptr<Network> bandit_net() {
   return make_network("job-scorer", settings, kDispatchShape, 3);
 }
 
-// One observations, two of its actions: each taken equally often, one worth more.
+// One observation and two of its actions, each taken equally often. One has the higher advantage.
 class Bandit : public ::testing::Test {
  protected:
   Bandit() {
@@ -30,7 +30,7 @@ class Bandit : public ::testing::Test {
       if (mask[a] != 0) (better_ < 0 ? better_ : worse_) = a;
     }
     if (worse_ < 0) worse_ = Dispatch::kNothing;
-    const std::vector<float> now = probabilities();  // of actions
+    const std::vector<float> now = probabilities();  // per action
     for (int i = 0; i < 64; ++i) {
       rollout_.add_observations(env_, std::vector<int32_t>{0});
       order_.push_back(i);
@@ -44,7 +44,7 @@ class Bandit : public ::testing::Test {
     config_.lr = 0.01;
   }
 
-  // One update by learner `name` on a network of its own.
+  // Updates `net_` once with learner `name`.
   UpdateStats update(const char* name, double progress = 0) {
     MinibatchOptimizer minibatch_optimizer(*net_, config_, threads_, *ranks_);
     return minibatch_optimizer.update(*LearnerRegistry::make(name, {}), rollout_, returns_, order_,
@@ -122,7 +122,7 @@ TEST_F(Bandit, AnUpdateWithoutNumbersIsNotApplied) {
 
 TEST_F(Bandit, AGradientWithoutANormIsNotApplied) {
   rollout_.value.assign(64, 0);
-  returns_.target.assign(64, 1e19F);  // its square is a float, the gradient's is not
+  returns_.target.assign(64, 1e19F);  // its square fits a float, the gradient's does not
   const std::vector<float> before = probabilities();
   EXPECT_NE(update("ppo").non_finite, "");
   EXPECT_EQ(probabilities(), before);

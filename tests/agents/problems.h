@@ -1,4 +1,4 @@
-// Problems with a known answer: a handful of states, and a table of what each action does in them.
+// Decision problems with a known answer: a few states and a table of what each action does in them.
 #pragma once
 
 #include <algorithm>
@@ -13,29 +13,28 @@
 
 namespace yard::testing {
 
-// What one action does: the next state (kEnd: the episode is over), the reward, the time it takes.
+// The effect of an action: the next state (kEnd ends the episode), the reward, the duration.
 struct Move {
   static constexpr int kEnd = -1;
   int next;
   double reward, dt_s;
 };
 
-// Every world begins in state 0. Rows are actions, told apart by one-hot features; the action
-// "nothing" is illegal.
+// Every world begins in state 0. Rows are actions, distinguished by one-hot features. The no-op is
+// illegal.
 struct Table {
-  std::vector<std::vector<Move>> moves;  // [state][action]
-  std::function<int(int state, Rng&)> expert_action =
-      nullptr;                             // suggests; nullptr: the first action
-  std::vector<double> prior = {};          // (actions) logits; empty: zeros
-  int max_decisions = 0;                   // an episode is cut off; 0: never
-  std::vector<int> exploration_mask = {};  // actions, in every state
+  std::vector<std::vector<Move>> moves;                         // [state][action]
+  std::function<int(int state, Rng&)> expert_action = nullptr;  // nullptr: the first action
+  std::vector<double> prior = {};                               // (actions) logits; empty: zeros
+  int max_decisions = 0;                                        // truncates an episode; 0: never
+  std::vector<int> exploration_mask = {};  // actions to explore, in every state
 };
 
 class TableWorlds final : public VectorEnv {
  public:
   TableWorlds(const Table& table, const VectorEnvOptions& options)
       : TableWorlds(std::vector<Table>{table}, options) {}
-  // Several env_specs, of as many states and actions each.
+  // Several env_specs, all with the same numbers of states and actions.
   TableWorlds(std::vector<Table> env_specs, const VectorEnvOptions& options)
       : env_specs_(std::move(env_specs)),
         options_(options),
@@ -172,7 +171,7 @@ class TableWorlds final : public VectorEnv {
   }
 
   std::vector<Table> env_specs_;
-  int64_t only_ = -1;  // the env_spec; none: by lot
+  int64_t only_ = -1;  // the selected env_spec; -1: random in each episode
   VectorEnvOptions options_;
   std::vector<World> worlds_;
   std::vector<float> jobs_, cluster_, final_jobs_, final_cluster_, prior_, reward_, dt_s_;
@@ -188,7 +187,7 @@ inline Settings settings_of(const std::vector<std::string>& assignments) {
   return out;
 }
 
-// A learner at work on a table, in the open: the trainer's loop without all that is around it.
+// Trains a learner on a table: the trainer's loop without validation, saving and callbacks.
 class Lesson {
  public:
   Lesson(const Table& table, const std::string& learner, const std::vector<std::string>& settings,
@@ -232,14 +231,14 @@ class Lesson {
     }
   }
 
-  // Of the state, which is made up here alone: [action] probabilities, and the value.
+  // Action probabilities (A) in a state, from an observation that is built here.
   std::vector<double> probabilities(int state) {
     torch::NoGradGuard no_grad;
     const auto p = torch::softmax(network_->logits(batch_of(state)), 0).to(torch::kFloat64);
     const auto flat = p.contiguous();
     return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
   }
-  // What a Q-network thinks of each action: V + l - max l.
+  // Action values of a Q-network: V + l - max l, with logits l.
   std::vector<double> worth(int state) {
     std::vector<double> out = probabilities(state);
     const double best = std::log(*std::max_element(out.begin(), out.end()));

@@ -1,4 +1,4 @@
-// Products against loops, however their matrices are transposed, of any size, also none.
+// Checks matrix products against plain loops, for all transpositions, also with empty matrices.
 #include "agents/kernels/products.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Who starts many processes and how they say so; ranks that add up to one process; and a rank that
-// is gone.
+// Checks ranks: what launchers set in the environment, training on two ranks that equals training
+// on one, and errors when a rank is gone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST(SlurmHosts, TheFirstIsFound) {
   EXPECT_THROW(first_slurm_host("n[12"), InputError);
 }
 
-// Runs f(rank) for every rank, each on a thread of its own.
+// Runs f(rank) for every rank, each on its own thread.
 template <class F>
 void on_ranks(int n, F&& f) {
   std::vector<std::thread> threads;
@@ -156,7 +156,7 @@ TEST(Gloo, OneThatNeverCameIsSaid) {
   EXPECT_THROW(connect(rank, {.rendezvous_timeout = std::chrono::milliseconds(300)}), RunError);
 }
 
-// A state that is left by chance, so that every world goes its own way.
+// The next state depends on the sampled action, so that worlds diverge.
 Table winding() {
   return {.moves = {{{1, -1, 5}, {2, -2, 3}},
                     {{2, -1, 4}, {0, -3, 1}},
@@ -192,8 +192,8 @@ class Ranks : public ::testing::TestWithParam<const char*> {
   }
 };
 
-// Each minibatch is the whole experience, so that which samples meet in one does not matter; what
-// is left is the order of floating-point sums.
+// Each minibatch is the whole rollout, so that the shuffling of samples does not matter. What
+// remains is the order of floating-point sums.
 TEST_P(Ranks, TwoMakeTheUpdateThatOneOfTwiceTheSizeMakes) {
   const auto one = alone();
   const auto whole = trainer(config(1'000'000), *one);
@@ -202,15 +202,15 @@ TEST_P(Ranks, TwoMakeTheUpdateThatOneOfTwiceTheSizeMakes) {
 
   const Scratch scratch;
   const auto ranks = connected(2, scratch.path());
-  std::vector<std::unique_ptr<Trainer>> halves;  // made in turn: LibTorch's seed is one for all
+  std::vector<std::unique_ptr<Trainer>> halves;  // one by one: LibTorch's seed is global
   for (const auto& r : ranks) halves.push_back(trainer(config(1'000'000), *r));
   on_ranks(2, [&](int r) { halves[static_cast<size_t>(r)]->run({}, 1); });
   double moved = 0;
   for (const auto& [name, tensor] : expected) {
     const Tensors a = halves[0]->trained().weights, b = halves[1]->trained().weights;
     EXPECT_EQ(a.at(name).data, b.at(name).data) << name << ": ranks agree to the bit";
-    // Raises all rows alike where doing nothing is illegal: its gradient is rounding and nothing
-    // else, and Adam makes steps of it.
+    // b3 raises all rows alike where the no-op is illegal. Its gradient is only rounding error,
+    // from which Adam makes steps.
     if (name == "b3") continue;
     for (size_t i = 0; i < tensor.data.size(); ++i) {
       EXPECT_NEAR(a.at(name).data[i], tensor.data[i], 1e-6) << name;

@@ -1,4 +1,4 @@
-// What a replay keeps, and what came of the decisions drawn from it, against a walk by hand.
+// Checks which samples a replay keeps, and the n-step returns of drawn samples by a plain loop.
 #include "agents/learners/replay.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 namespace yard::testing {
 namespace {
 
-// Two worlds in turn; in each a step of no time between any two that take some, rewards as
-// numbered, and endings of both kinds.
+// Samples of two worlds in turn. Every other step takes no time, rewards are numbered, and episodes
+// end in both ways.
 Rollout of_two_worlds(int each) {
   const Table table = {.moves = {{{0, 0, 1}, {0, 0, 1}}}};
   TableWorlds worlds(table, {.worlds = 2});
@@ -38,7 +38,7 @@ Rollout of_two_worlds(int each) {
   return r;
 }
 
-// Rows and columns of the samples [from, to) of one are those of another's first ones.
+// Checks that the samples [from, to) of `a` equal all samples of `b`.
 void expect_same(const Rollout& a, int64_t from, int64_t to, const Rollout& b) {
   ASSERT_EQ(to - from, b.size());
   std::vector<int64_t> of_a, of_b;
@@ -95,7 +95,7 @@ TEST(Rollout, RefusesWhatItDidNotWrite) {
   EXPECT_THROW(other.restore(saved, "replay"), InputError);
 }
 
-// The definition, one world after the other.
+// The n-step return by its definition, for step `k` of `each` in one world.
 NStepReturn by_hand(const Rollout& r, int world, int k, int each, int n_step, double horizon_s) {
   NStepReturn out{.discount = 1};
   for (int passed = 0; passed < n_step; ++k) {
@@ -144,8 +144,8 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
       EXPECT_NEAR(returns.target[static_cast<size_t>(sample)], got.reward + got.discount * then,
                   1e-3);
     }
-    // All but the newest of each world and the last of the episode that was keep_first off, about
-    // as often: 59 of them, 34 times each, within five standard deviations.
+    // 59 samples can be drawn: all but the newest of each world and the last of the truncated
+    // episode. Each is drawn 2,000 / 59 = 33.9 times, within five standard deviations.
     EXPECT_EQ(times.size(), 59u);
     EXPECT_EQ(times.count(60) + times.count(61) + times.count(38), 0u);
     for (const auto& [sample, n] : times) EXPECT_NEAR(n, 33.9, 29) << sample;

@@ -1,5 +1,5 @@
-// Meta-learning: a task is a training like any other, a state has all of it, and what many tasks
-// leave learns one of their kind from a few episodes.
+// Checks meta-learning with Reptile: a single task equals a plain training, a saved state is
+// complete, and the meta-trained weights learn an unseen task from a few episodes.
 #include "agents/train/reptile.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Of twelve arms one pays, and it takes two to find out: state 0 leads on whatever is done.
+// One of twelve arms pays, in state 1. State 0 leads there whatever the action.
 Table bandit(size_t best) {
   Table out;
   out.moves.resize(2);
@@ -84,7 +84,7 @@ TEST_P(Reptiles, OneTaskDrawnAllTheWayIsATrainingLikeAnyOther) {
   EXPECT_EQ(a.provenance, b.provenance);
 }
 
-// After any update, within a task and between two.
+// Resumes after any update, within a task and between two.
 TEST_P(Reptiles, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
   TrainConfig config = few_shots(GetParam());
   config.updates = 6;
@@ -135,7 +135,7 @@ TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
   EXPECT_GT(orders.size(), 1u) << "by lot";
 }
 
-// What the policy of `weights` does where it matters.
+// The probability of `arm` in state 1, where an arm pays.
 double chance_of(const TrainingResult& trained, size_t arm) {
   const auto network = make_network(trained.network, settings_of({"hidden=8"}), {12, 24, 2}, 1);
   network->import_policy(trained.weights, "test");
@@ -154,7 +154,7 @@ double chance_of(const TrainingResult& trained, size_t arm) {
   return std::exp(logits[arm]) / sum;
 }
 
-// The arm that pays differs from task to task, and is never one of the first eight.
+// The arm that pays differs between tasks and is never one of the first eight.
 TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
   TrainConfig config = few_shots("group");
   config.updates = 4 * 60;

@@ -1,4 +1,4 @@
-// How samples are cut into parts for threads.
+// Checks how samples are divided into parts for threads.
 #include "agents/rollout/rollout.h"
 
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@ namespace yard {
 namespace {
 
 TEST(PartsOf, AreOneOrAnEvenNumberOfAboutAsManyRows) {
-  const std::vector<int32_t> rows = {5, 0, 9, 1, 30, 2, 2, 2, 7, 11, 3, 0, 8, 20};  // 100
+  const std::vector<int32_t> rows = {5, 0, 9, 1, 30, 2, 2, 2, 7, 11, 3, 0, 8, 20};  // 100 rows
   EXPECT_EQ(parts_of(rows, 100).size(), 1u);
   EXPECT_EQ(parts_of(rows, 50).size(), 2u);
-  EXPECT_EQ(parts_of(rows, 50)[0].count, 8u);  // 51 and 49
+  EXPECT_EQ(parts_of(rows, 50)[0].count, 8u);  // 51 and 49 rows
   for (const int64_t most : {100, 50, 40, 33, 20, 10, 1}) {
     const std::vector<Part> parts = parts_of(rows, most);
     EXPECT_TRUE(parts.size() == 1 || parts.size() % 2 == 0);
@@ -23,7 +23,7 @@ TEST(PartsOf, AreOneOrAnEvenNumberOfAboutAsManyRows) {
       next += part.count;
       const auto first = rows.begin() + static_cast<int64_t>(part.from);
       const auto sum = std::accumulate(first, first + static_cast<int64_t>(part.count), int64_t{0});
-      EXPECT_LE(sum, most + 30);  // by one sample more at most
+      EXPECT_LE(sum, most + 30);  // over by at most one sample
     }
     EXPECT_EQ(next, rows.size());
   }

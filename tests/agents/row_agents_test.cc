@@ -1,5 +1,5 @@
-// Agents that are one class: whichever it is, its worlds keep their promises, and a checkpoint of
-// it plays what was trained.
+// Checks every agent on a row task: the contract of its environments, and checkpoints that play as
+// they were trained.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kWorlds = 6;
 
-// Plain jobs, and elastic ones with parameter servers among them.
+// Plain jobs, mixed with elastic jobs with parameter servers.
 Scene busy_scene() {
   std::vector<Job> jobs = busy_jobs(40);
   ServersParams p;
@@ -49,7 +49,7 @@ std::unique_ptr<VectorEnv> worlds_of(const std::string& agent, const Scene& scen
                                         .seed = 4});
 }
 
-// Legal ones, drawn for every world by the number of the step.
+// Random legal actions, which depend only on the world, the step and the mask.
 std::vector<int32_t> random_actions(const VectorEnv& worlds, uint64_t step) {
   const int32_t actions = worlds.shape().actions();
   std::vector<int32_t> out(kWorlds, 0);
@@ -125,7 +125,7 @@ TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
   }
 }
 
-// All that is shown of one world.
+// Everything that one world shows.
 std::vector<float> shown(const VectorEnv& worlds, int world) {
   const Observations observations = worlds.observations();
   const TaskShape shape = worlds.shape();
@@ -144,7 +144,7 @@ std::vector<float> shown(const VectorEnv& worlds, int world) {
   return out;
 }
 
-// Courses that are the same up to a moment show the same until then, whatever is done.
+// Workloads that are equal up to a time show the same until then, whatever the actions.
 TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
   int compared = 0, differ = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
@@ -216,7 +216,7 @@ Plan tiny(const std::string& agent) {
   return plan;
 }
 
-// `stopped_after`: saved then, and resumed; 0: not stopped.
+// Saves and resumes the training after `stopped_after` updates; 0: trains without a stop.
 Checkpoint train(const Plan& plan, const Scene& scene, int stopped_after = 0) {
   const auto agent = make_agent(plan.agent, settings_of(plan.task));
   const auto ranks = alone();
@@ -249,7 +249,7 @@ int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
   return total_jct_us(scene, player.jobs());
 }
 
-// Written, read back and played, by the native network as by LibTorch.
+// A saved and loaded checkpoint plays the same, and the native network agrees with LibTorch.
 TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
   const Scene scene = busy_scene();
   Plan plan = tiny(GetParam());
@@ -266,8 +266,7 @@ TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
   EXPECT_EQ(learned_agent(read.agent)->info(read).level, RowTasks::info(GetParam()).level);
 }
 
-// Whatever explores by what it exploration_mask at, and however many threads do, trainings stay
-// exact.
+// With exploration, training gives the same weights when resumed and on several threads.
 TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
   const Scene scene = busy_scene();
   for (const char* learner : {"ppo", "actor-critic"}) {
@@ -284,7 +283,7 @@ TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
   }
 }
 
-// Untrained it does what it suggests; that is what training is compared with.
+// Untrained, an agent decides as its heuristic, with which training is compared.
 void expect_begins_as_its_heuristic(Plan plan) {
   const Scene scene = busy_scene();
   plan.loop.updates = 1;
@@ -322,7 +321,7 @@ INSTANTIATE_TEST_SUITE_P(RowTasks, EveryRowAgent, ::testing::ValuesIn(RowTasks::
                            return name;
                          });
 
-// Where one job at a time has room, short ones that came last are to go first.
+// One job fits at a time. The short jobs, last in the queue, should start first.
 TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
   const Scene scene("1x8",
                     jobs_of({{0, 5, 2000},
@@ -337,12 +336,12 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
   still.loop.optimizer_config.lr = 0;
   still.loop.updates = 1;
   const Checkpoint trained = train(tiny("next-job"), scene);
-  // 100, 200, 300, 400, 2400, 4400, 6400 s; the first job starts as the only one that is there.
+  // The optimum: jobs end at 100, 200, 300, 400, 2400, 4400 and 6400 s.
   EXPECT_LT(total_us(trained, scene), total_us(train(still, scene), scene));
   EXPECT_EQ(total_us(trained, scene), 14'200'000'000);
 }
 
-// Where no job is elastic there are no sizes to choose.
+// Without elastic jobs dl2 has no sizes to choose.
 TEST(RowAgents, SayWhereThereIsNothingToDecide) {
   const Scene scene("4x8", busy_jobs(30));
   const auto worlds = worlds_of("dl2", scene, 0);

@@ -1,5 +1,5 @@
-// Layers over rows against the same in LibTorch's own operations: what comes out, and the gradient
-// of everything that is learned.
+// Checks layers over ragged rows against LibTorch's own operations: outputs, and the gradients of
+// all parameters.
 #include "agents/kernels/row_layers.h"
 
 #include <gtest/gtest.h>
@@ -59,13 +59,13 @@ void expect_same(const Tensors& a, const Tensors& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     ASSERT_EQ(a[i].sizes(), b[i].sizes()) << i;
     if (a[i].numel() == 0) continue;
-    // What is summed over thousands of rows is as exact as the largest of it.
+    // Sums over thousands of rows are as exact as their largest element.
     const double most = std::max(1.0, b[i].abs().max().item<double>());
     EXPECT_LT((a[i] - b[i]).abs().max().item<double>(), 5e-5 * most) << i;
   }
 }
 
-// The last are of several blocks, one of them a single sample's.
+// Rows per sample. The last cases have several blocks, one of them with a single sample.
 const std::vector<std::vector<int64_t>> kRows = {
     {3, 0, 1, 5}, {1}, {0, 0, 2}, {64, 7, 33}, {0, 0}, {1024, 1}, {700, 0, 400, 1500, 3}};
 const std::vector<std::pair<int64_t, int64_t>> kWidths = {{16, 16}, {5, 3}, {40, 33}, {128, 128}};
@@ -80,7 +80,7 @@ TEST(RowLayers, ScoreAsLibTorchDoes) {
       const auto x = torch::randn({samples.size(0), 8});
       const auto to_score = torch::randn({samples.size(0)}), to_sum = torch::randn({count, g});
 
-      for (const bool of_score : {true, false}) {  // or of the sum alone
+      for (const bool of_score : {true, false}) {  // false: loss of the sum alone
         const auto fast = score_rows(x, net.first, net.context, net.second, net.last, offset);
         const auto a = torch::relu(net.first->forward(x) + net.context.index_select(0, samples));
         const auto b = torch::relu(net.second->forward(a));
@@ -104,7 +104,7 @@ TEST(RowLayers, SumAsLibTorchDoes) {
       const auto offset = offsets(rows), samples = samples_of(rows);
       const auto count = static_cast<int64_t>(rows.size());
       Layers net(6, h, g, count);
-      const auto x = torch::randn({samples.size(0), 9}).slice(1, 0, 6);  // not in one piece
+      const auto x = torch::randn({samples.size(0), 9}).slice(1, 0, 6);  // not contiguous
       const auto to_sum = torch::randn({count, h});
       const Tensors learned = {net.first->weight, net.first->bias, net.context};
       const auto fast = segment_sum(x, net.first, net.context, offset);
@@ -124,7 +124,7 @@ TEST(RowLayers, CutLinesAsLibTorchDoes) {
       torch::nn::Linear layer(h, g);
       torch::nn::Linear given(torch::nn::LinearOptions(6, g).bias(false));
       const auto x = torch::randn({samples, h}).requires_grad_(true);
-      const auto c = torch::randn({samples, 12}).slice(1, 0, 6);  // not in one piece
+      const auto c = torch::randn({samples, 12}).slice(1, 0, 6);  // not contiguous
       const auto to_out = torch::randn({samples, g});
       const Tensors learned = {x, layer->weight, layer->bias, given->weight};
       const auto fast = relu_linear(x, layer, c, given);

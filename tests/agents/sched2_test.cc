@@ -1,4 +1,4 @@
-// The agent sched2: what it is shown of locality, and that its ablation is shown none of it.
+// Checks that the observations of the agent sched2 show locality, and those of its ablation do not.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,11 +17,11 @@ constexpr size_t kSensitivity = 4, kRate = 5, kNodes = 6, kBeyond = 7, kLeftOver
 constexpr size_t kLargest = 1, kFragmented = 2, kLocalJobs = 6, kNodesFree = 7;  // of the cluster
 
 struct Sights {
-  std::set<size_t> row, cluster;  // features that were anything else than 0
-  int offered = 0, fewer = 0;     // rows that may be chosen, and on fewer nodes than a stricter one
+  std::set<size_t> row, cluster;  // features that were not 0 at some time
+  int offered = 0, fewer = 0;     // legal rows; those on fewer nodes than a stricter one
 };
 
-// What is shown while actions are drawn by lot, of jobs whose speed hangs on where they are.
+// Collects what is shown under random actions, of jobs whose throughput depends on placement.
 Sights sights(const std::string& locality) {
   Sights out;
   FutureOptions options{.models = true, .world = {}};
@@ -41,7 +41,7 @@ Sights sights(const std::string& locality) {
       for (size_t c = 0; c < static_cast<size_t>(shape.cluster_features); ++c) {
         if (observations.cluster[c] != 0) out.cluster.insert(c);
       }
-      float strict = 0;  // nodes of the same job's stricter degree
+      float strict = 0;  // nodes of the same job at a stricter locality
       for (int32_t r = 0; r < observations.rows[0]; ++r) {
         const float* f = observations.jobs.data() + r * shape.row_features;
         if (r % 3 == 0) strict = 0;

@@ -1,4 +1,4 @@
-// A network of any kind far from where it begins, and decisions to ask it about.
+// Networks with perturbed weights, and random states to evaluate them on.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace yard::testing {
 
-// Every parameter away from where it starts, the last layers too.
+// A network with noise on every parameter, those of the last layers included.
 inline std::unique_ptr<Network> stirred_net(const std::string& name) {
   auto net = make_network(name, {}, kDispatchShape, 5);
   torch::NoGradGuard no_grad;
@@ -18,7 +18,7 @@ inline std::unique_ptr<Network> stirred_net(const std::string& name) {
   return net;
 }
 
-// None, one and all of the rows among them.
+// Random states, some of them without rows, with one row and with all 128.
 inline std::vector<GoldenState> random_states() {
   std::vector<GoldenState> out;
   for (const int32_t rows : {3, 0, 128, 1, 40, 77}) {

@@ -1,5 +1,5 @@
-// The loop as a whole: from a start that is wrong to an optimum that is known, resumed as if it had
-// never stopped, and stopped with a reason when it comes apart.
+// Checks the whole training loop: from a bad start to a known optimum, resumed exactly, and stopped
+// with a reason when it diverges.
 #include "agents/train/trainer.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What a training of `dispatcher` is made of.
+// The settings of a training of `dispatcher`.
 struct Plan {
   TrainConfig loop;
   std::vector<std::string> agent, learner, network = {"hidden=16"};
@@ -86,7 +86,7 @@ int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
   return total_jct_us(scene, player.jobs());
 }
 
-// No two of the jobs fit side by side, so the total of an order is the sum of its ends.
+// The lowest total JCT. No two of the jobs fit at once, so an order's total is the sum of its ends.
 int64_t best_total_us(const std::vector<Job>& jobs) {
   std::vector<size_t> order(jobs.size());
   std::iota(order.begin(), order.end(), 0);
@@ -102,7 +102,7 @@ int64_t best_total_us(const std::vector<Job>& jobs) {
   return best;
 }
 
-// Wide jobs are short here; the index it starts from holds that they cost more and lets them wait.
+// Wide jobs are short here, but the untrained policy ranks them last for their GPUs.
 class TinyCluster : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
@@ -129,7 +129,7 @@ TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
 INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo"),
                          [](const auto& info) { return info.param; });
 
-// Enough worlds that what they see, and every minibatch, is cut into parts.
+// Enough worlds that observations and minibatches are divided into parts.
 TEST(Trainer, ThreadsChangeNoWeight) {
   const Scene scene("4x8", busy_jobs(400));
   for (const auto& [learner, network] : {std::pair("ppo", "job-scorer"),
@@ -164,7 +164,7 @@ TEST(Trainer, ThreadsChangeNoWeight) {
   }
 }
 
-// What episodes are paid is minus what their jobs waited and ran, whatever was done in them.
+// The rewards of an episode sum to minus the total JCT of its jobs, whatever the actions.
 TEST(Reward, SumsToMinusTheTotalCompletionTime) {
   const Scene scene("2x8", busy_jobs(60));
   TaskVectorEnv<Dispatch> worlds({{scene.fixed(), &scene.workload(), 1}},
@@ -206,7 +206,7 @@ Plan small(const std::string& learner) {
   return plan;
 }
 
-// Kept beyond more than one update, and fewer than all.
+// A replay that holds the samples of several updates, but not of all.
 const std::vector<std::string> kReplays = {"steps=8", "replay=100", "drawn=64"};
 
 struct Resumed {
@@ -224,8 +224,8 @@ class Resume : public ::testing::TestWithParam<Resumed> {
   }
 };
 
-// Whatever a training remembers is in its state: after any update, going on from the state gives
-// the same states, file by file, and the same checkpoint.
+// A saved state is complete: resumed after any update, a training gives the same states, file by
+// file, and the same checkpoint.
 TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
   const Scene scene("2x8", busy_jobs(80));
   const Scratch scratch;
@@ -234,7 +234,7 @@ TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
   };
   Plan plan = this->plan();
   plan.loop.validate_every = 1;
-  // Scores that rise, so that what depends on the best one is put to the test.
+  // Scores that vary, so that what depends on the best one is tested.
   const auto validate = [](const TrainingResult&, int update) { return 1 + 0.1 * (update % 3); };
   std::vector<std::string> files = {"network.pt", "mean_network.pt", "adam.pt",
                                     "golden.safetensors", "counters.json"};
@@ -305,7 +305,7 @@ TEST(Trainer, RefusesTheStateOfAnotherTraining) {
   other = plan;
   other.loop.learner = "ppo";
   EXPECT_THAT(refusal(other), HasSubstr("learner \"ppo\""));
-  // A file that is not the one that was written.
+  // Truncated and missing files.
   for (const char* name : {"adam.pt", "worlds-0.bin", "counters.json"}) {
     training->save(state);
     const std::string bytes = read_file(state / name);
@@ -363,7 +363,7 @@ TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
   EXPECT_TRUE(training->done());
 }
 
-// What is validated as update 0 decides as the policy does that needs no weights.
+// The network validated as update 0 decides as the untrained policy, which has no weights.
 TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
   const Scene scene("2x8", busy_jobs(80));
   for (const int updates : {0, 2}) {
@@ -400,7 +400,7 @@ TEST(Trainer, EndsWhenPatienceDoes) {
   plan.loop.patience = 3;
   Training training(plan, scene);
   TrainCallbacks events;
-  // The best comes with update 2; 3, 4 and 5 are no better.
+  // Update 2 is the best; 3, 4 and 5 are no better.
   events.validate = [](const TrainingResult&, int update) { return update == 2 ? 0.5 : 0.9; };
   training->run(events);
   EXPECT_EQ(training->update(), 5);
@@ -418,7 +418,7 @@ TEST(Trainer, StopsWhereItIsAskedToAndGoesOn) {
   EXPECT_EQ(training.checkpoint().weights.at("w2").data, straight.weights.at("w2").data);
 }
 
-// On a table, so that what the worlds pay can be anything.
+// Trains on a table, whose rewards can be anything. Returns the error, or "trained".
 std::string failure_of(const Table& table, const TrainConfig& config) {
   const auto ranks = alone();
   Trainer trainer(config, settings_of({"steps=8"}), settings_of({"hidden=8"}),
@@ -454,7 +454,7 @@ TEST(DivergenceMonitor, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
 TEST(DivergenceMonitor, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
   const Table table = {.moves = {{{Move::kEnd, -1, 1}, {Move::kEnd, 0, 1}}}};
   TrainConfig config = on_a_table();
-  config.stop_explained_variance = 1;  // nothing explains everything
+  config.stop_explained_variance = 1;  // out of reach
   EXPECT_THAT(failure_of(table, config),
               HasSubstr("update 3: explained_variance is below stop_explained_variance = 1"));
   config = on_a_table();
@@ -462,7 +462,7 @@ TEST(DivergenceMonitor, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
   EXPECT_THAT(failure_of(table, config), HasSubstr("update 3: approx_kl is above stop_kl = 0"));
 }
 
-// Two programs must agree on a checkpoint that was not made here.
+// Changed weights no longer give the recorded outputs.
 TEST(TorchDifference, SeesWeightsThatAreNotThoseRecorded) {
   Checkpoint c = small_checkpoint();
   EXPECT_LT(torch_difference(c), 1e-4);

@@ -1,4 +1,4 @@
-// Rows at fixed places, there and back, against loops over the ragged ones.
+// Checks the linear layer over padded windows, forward and backward, against dense products.
 #include "agents/kernels/windowed_linear.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 const std::vector<int64_t> kOffsets = {0, 2, 2, 5, 6};
 constexpr int64_t kSamples = 4, kMostRows = 3;
 
-// The whole window, zero where there is no row (B, J F).
+// The whole windows, zero where there is no row (B, J F).
 torch::Tensor window(const torch::Tensor& rows, const std::vector<int64_t>& offset, int64_t most) {
   const int64_t f = rows.size(1);
   auto out = torch::zeros({static_cast<int64_t>(offset.size()) - 1, most * f});
@@ -21,7 +21,7 @@ torch::Tensor window(const torch::Tensor& rows, const std::vector<int64_t>& offs
   return out;
 }
 
-// Also more samples than a block has.
+// Also with more samples than a block has.
 TEST(FlatRows, AtTheirPlacesAreTheProductOfTheWholeWindow) {
   std::vector<int64_t> many = {0};
   for (int64_t b = 0; b < 300; ++b) many.push_back(many.back() + b * 7 % 12);

@@ -43,7 +43,7 @@ class FileTest : public testing::Test {
   fs::path folder_;
 };
 
-// One gzip member.
+// Returns the text compressed as one gzip member.
 std::string gzip(const std::string& text) {
   z_stream z{};
   EXPECT_EQ(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -111,7 +111,7 @@ TEST_F(FileTest, GzipCutAnywhereIsTruncated) {
   const std::string whole = gzip("first member, ") + gzip(noise(500));
   const size_t first = gzip("first member, ").size();
   for (size_t n = 2; n < whole.size(); ++n) {
-    if (n == first) continue;  // a whole file
+    if (n == first) continue;  // the whole file
     put("cut.gz", whole.substr(0, n));
     const std::string message = read_error(at("cut.gz"));
     ASSERT_TRUE(has(message, "truncated") && has(message, at("cut.gz").string())) << n << message;
@@ -166,7 +166,7 @@ TEST_F(FileTest, WritingWhereNothingCanLieIsBadInput) {
   EXPECT_TRUE(listing().empty());
 }
 
-// Files may not grow beyond a few bytes: the nearest thing to a full disk.
+// Limits files to a few bytes, to simulate a full disk.
 class SmallDisk {
  public:
   SmallDisk() : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -244,7 +244,7 @@ TEST_F(FileTest, WhatKilledProcessesLeftCanBeRemoved) {
   write_file_atomic(at(".yard-1-0.tmp"), "half");
   fs::create_directory(at(".yard-1-1.tmp"));
   write_file_atomic(at(".yard-1-1.tmp/part"), "half");
-  AtomicFile own(at("own"));  // of this process, under way
+  AtomicFile own(at("own"));  // of this process, still being written
   remove_leftovers(at("kept").parent_path());
   own.write("2");
   own.commit();
@@ -267,7 +267,7 @@ TEST_F(FileTest, AFolderAppearsAtCommit) {
   EXPECT_EQ(listing(), (std::set<std::string>{"run"}));
 }
 
-// A folder is filled under another name, which its user does not know.
+// A folder is written under a temporary name, but errors give its final name.
 TEST_F(FileTest, WhatFailsInAFolderIsNamedAsItWillBe) {
   AtomicDirectory out(at("best"));
   const std::string missing = message_of<InputError>(
@@ -281,7 +281,7 @@ TEST_F(FileTest, WhatFailsInAFolderIsNamedAsItWillBe) {
 TEST_F(FileTest, AFolderReplacesTheOldOneWhole) {
   fs::create_directory(at("run"));
   put("run/old", "1");
-  AtomicDirectory out(at("run/"));  // a slash at the end names the same folder
+  AtomicDirectory out(at("run/"));  // a trailing slash names the same folder
   write_file_atomic(out.path() / "new", "2");
   EXPECT_TRUE(fs::exists(at("run/old")));
   out.commit();
@@ -331,7 +331,7 @@ TEST_F(FileTest, AFolderCannotTakeAFilesPlace) {
 }
 
 TEST(Sha256, GivesTheKnownAnswers) {
-  // FIPS 180-4, examples.
+  // Examples of FIPS 180-4.
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

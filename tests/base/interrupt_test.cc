@@ -8,7 +8,7 @@
 namespace yard {
 namespace {
 
-// Each in a process of its own, since a signal is never forgotten.
+// Each case runs in a child process, because a received signal stays recorded.
 void after_one(int signal) {
   install_interrupt_handler();
   if (interrupted()) std::exit(1);

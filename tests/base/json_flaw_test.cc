@@ -1,4 +1,4 @@
-// What a JSON library throws, without its mark.
+// Messages of a JSON library, without its own prefix.
 #include "env/base/text/json_flaw.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-// In a process of its own: run_main takes over the signals.
+// Runs in a child process, because run_main installs signal handlers.
 void run(int (*fn)(int, char**)) {
   char name[] = "program", argument[] = "x";
   char* argv[] = {name, argument, nullptr};
@@ -54,9 +54,9 @@ TEST(ProgramDeathTest, OutputThatCannotBeWrittenExitsWithOne) {
               testing::ExitedWithCode(1), "standard output cannot be written");
 }
 
-// As in `yardmaster list policies | head -1`: the reader has what it wanted.
+// As in `yardmaster list policies | head -1`: the reader closes the pipe early.
 TEST(ProgramDeathTest, AReaderThatHasGoneIsNoFailure) {
-  for (const size_t printed : {size_t{10}, size_t{1} << 20}) {  // less than the buffer, and more
+  for (const size_t printed : {size_t{10}, size_t{1} << 20}) {  // under and over the buffer size
     EXPECT_EXIT(
         {
           int ends[2];

@@ -24,7 +24,7 @@ Words philox(Words counter, uint64_t key) {
 }
 
 TEST(Rng, PhiloxGivesTheKnownAnswers) {
-  // The vectors that come with Random123.
+  // Known-answer vectors of Random123.
   constexpr uint32_t kOnes = 0xffffffffu;
   EXPECT_EQ(philox({0, 0, 0, 0}, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({kOnes, kOnes, kOnes, kOnes}, ~uint64_t{0}),
@@ -89,17 +89,17 @@ TEST(Rng, BelowMeetsEveryNumberEquallyOftenAndNoOther) {
   }
   double chi2 = 0;
   for (const int n : seen) chi2 += (n - 1e4) * (n - 1e4) / 1e4;
-  EXPECT_LT(chi2, 20.5);  // 5 degrees of freedom, 0.1 %
+  EXPECT_LT(chi2, 20.5);  // 5 degrees of freedom, 0.1 % level
   EXPECT_EQ(rng.below(1), 0u);
 }
 
 TEST(Rng, BelowIsEvenWhereTheBoundDoesNotDivide) {
-  // With 3 * 2^30 a plain product would give the multiples of three twice as often.
+  // With a bound of 3 * 2^30, a plain product would draw multiples of three twice as often.
   Rng rng(12);
   constexpr int kDraws = 30000;
   int multiples = 0;
   for (int i = 0; i < kDraws; ++i) multiples += rng.below(3u << 30) % 3 == 0;
-  EXPECT_NEAR(multiples, kDraws / 3.0, 5 * 82);  // five deviations
+  EXPECT_NEAR(multiples, kDraws / 3.0, 5 * 82);  // five standard deviations
 }
 
 TEST(Rng, UniformFillsTheHalfOpenUnitInterval) {

@@ -74,7 +74,7 @@ TEST(Text, SecondsAreShortAndExact) {
 TEST(Text, SecondsReadBackExactly) {
   Rng rng(2);
   for (int i = 0; i < 100000; ++i) {
-    // All magnitudes: the shift is drawn too.
+    // Draws the shift too, so that all magnitudes occur.
     const int64_t us =
         static_cast<int64_t>(rng.next64() >> 1 >> rng.below(63)) * (rng.below(2) == 0 ? 1 : -1);
     ASSERT_EQ(parse_seconds_us(format_seconds(us)), us);

@@ -1,5 +1,5 @@
-// Frames are read as they were written; what was cut off or damaged anywhere is told from what is
-// whole.
+// Frames are read back as written. The reader distinguishes truncated and damaged frames from whole
+// ones.
 #include "env/base/files/tfrecord.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::string frames() {
   return out;
 }
 
-// What a reader finds in `content`, the last of it kEnd, and the frames that were whole.
+// Returns all results of reading `content`, the last kEnd, and the whole frames in `whole`.
 std::vector<Found> read(const std::string& content, std::vector<std::string>& whole) {
   const TempFile file("frames", content);
   TfrecordReader reader(file.path());
@@ -67,7 +67,7 @@ TEST(Tfrecord, AFileMayEndAnywhere) {
   }
 }
 
-// Every bit of two frames is turned: never is a content taken for whole that was not written.
+// Flips every bit of two frames: the reader never accepts content that was not written.
 TEST(Tfrecord, EveryTurnedBitIsNoticed) {
   const std::string all = tfrecord("one") + tfrecord("second");
   const size_t first = tfrecord("one").size();
@@ -79,7 +79,7 @@ TEST(Tfrecord, EveryTurnedBitIsNoticed) {
     EXPECT_EQ(std::ranges::count(found, Found::kDamaged) + std::ranges::count(found, Found::kLost),
               1)
         << bit;
-    // A damaged content does not take the frame after it along.
+    // Damaged content does not invalidate the frame after it.
     if (bit / 8 >= 12) {
       EXPECT_EQ(whole, std::vector<std::string>{bit / 8 < first ? "second" : "one"}) << bit;
     }
@@ -88,9 +88,9 @@ TEST(Tfrecord, EveryTurnedBitIsNoticed) {
 
 TEST(Tfrecord, AFrameIsNoLongerThanItsFile) {
   std::string head(8, '\0');
-  head[6] = 1;  // 2^48 bytes, which nobody may try to hold
+  head[6] = 1;  // 2^48 bytes: must not be allocated
   const std::string frame = tfrecord(head);
-  // The checksum of a length is that of its eight bytes as a content.
+  // The length has the same checksum as an eight-byte payload.
   std::vector<std::string> whole;
   const auto found = read(head + frame.substr(20, 4) + "rest", whole);
   EXPECT_EQ(found, (std::vector<Found>{Found::kCutOff, Found::kEnd}));

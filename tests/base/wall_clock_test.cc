@@ -1,4 +1,4 @@
-// Dates and zones: against seconds that `date -u` and `TZ=... date` print.
+// Dates and time zones. Expected values were printed by `date -u` and `TZ=... date`.
 #include "env/base/text/wall_clock.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(Zone, SummerBeginsAndEnds) {
   EXPECT_EQ(unix_s(berlin, "2023-03-26T01:59:59"), 1679792399);
   EXPECT_EQ(unix_s(berlin, "2023-03-26T03:00:00"), 1679792400);
   EXPECT_EQ(unix_s(berlin, "2023-10-29T03:00:00"), 1698544800);
-  // South of the equator summer spans the new year.
+  // In the southern hemisphere, daylight saving time spans the turn of the year.
   const char* sydney = "AEST-10AEDT,M10.1.0,M4.1.0/3";
   EXPECT_EQ(unix_s(sydney, "2023-01-01T00:00:00"), 1672491600);
   EXPECT_EQ(unix_s(sydney, "2023-07-01T00:00:00"), 1688133600);

@@ -1,5 +1,5 @@
-// Many worlds at once must be the same worlds as one at a time, whatever the threads, and their
-// sums must be the times of the jobs.
+// Worlds in a batch are identical to worlds played singly, for any number of threads. Their summed
+// rewards equal the jobs' times.
 #include "env/batch/batch_env.h"
 
 #include <gmock/gmock.h>
@@ -116,7 +116,7 @@ TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
   BatchEnv elsewhere(others.fixed(), others.workload(), small(3));
   EXPECT_THROW(elsewhere.restore(a.save()), InputError);
   SimModel larger = scene.fixed();
-  larger.faults = true;  // the same jobs and nodes, and more to keep of each
+  larger.faults = true;  // same jobs and nodes, larger state
   BatchEnv with_faults(larger, scene.workload(), small(3));
   EXPECT_THROW(with_faults.restore(a.save()), InputError);
 }
@@ -130,7 +130,7 @@ TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {
   for (uint64_t t = 0; t < 150; ++t) env.step(random_actions(env, t));
   ASSERT_NE(seen(env, 1), seen(env, 3));
   env.fork(1, 3);
-  for (uint64_t t = 150; t < 600; ++t) {  // into the episodes after
+  for (uint64_t t = 150; t < 600; ++t) {  // into later episodes
     ASSERT_EQ(seen(env, 1), seen(env, 3)) << "step " << t;
     std::vector<int32_t> actions = random_actions(env, t);
     actions[3] = actions[1];
@@ -160,7 +160,7 @@ TEST(BatchEnv, CoursesArePlayedByWeight) {
   EXPECT_GT(mixed[0], 20);
   EXPECT_NEAR(mixed[0] / static_cast<double>(mixed[0] + mixed[1]), 0.25, 0.08);
   env.set_weights(std::vector<double>{1, 0});
-  shares(4000);  // episodes that had begun end
+  shares(4000);  // running episodes end
   EXPECT_EQ(shares(8000)[1], 0);
 }
 
@@ -172,7 +172,7 @@ TEST(BatchEnv, SavesWhicheverCourseIsPlayed) {
   a.reset();
   a.set_weights(std::vector<double>{1, 7});
   for (uint64_t t = 0; t < 333; ++t) a.step(random_actions(a, t));
-  a.fork(1, 3);  // its episodes to come are another world's
+  a.fork(1, 3);  // later episodes follow world 1
   b.restore(a.save());
   for (uint64_t t = 333; t < 700; ++t) {
     a.step(random_actions(a, t));
@@ -199,8 +199,8 @@ TEST(BatchEnv, RewardsSumToMinusTheTimesOfTheJobs) {
       if (env.ending()[i] == Ending::kNone) continue;
       ASSERT_EQ(env.ending()[i], Ending::kTerminated);
       ended.insert(n);
-      // What was there before the first decision is paid by nobody: the first jobs start at once
-      // where they fit, so it is what ran until somebody could be chosen.
+      // Time before the first decision is in no reward. The first jobs fit and start at once, so it
+      // is time of running jobs.
       for (const EpisodeResult& r : env.take_results()) {
         if (r.world != n) continue;
         EXPECT_LE(-paid[i], r.mean_jct_s * 60 * (1 + 1e-5));
@@ -232,7 +232,7 @@ TEST(BatchEnv, RowsBeyondTheLastAreZeroAndMasked) {
       const uint8_t* mask = mask_of(env, n);
       ASSERT_GT(std::count(mask, mask + Dispatch::kActions, 1), 0) << "something is always legal";
     }
-    env.step(random_actions(env, t));  // an action that is not legal would stop the program
+    env.step(random_actions(env, t));  // aborts on an illegal action
   }
   EXPECT_GT(most, least);
 }
@@ -328,7 +328,7 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
   EXPECT_EQ(seen(env, 0).rows, seen(env, 3).rows);
 }
 
-// Weights that may want anything must not make a decision that never ends.
+// Arbitrary weights must not cause an endless decision.
 TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     const Scene scene("2x8", busy_jobs(80, seed));
@@ -349,7 +349,7 @@ TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
   }
 }
 
-// Weights that always prefer to do nothing must not let jobs wait for ever.
+// Weights that always prefer to do nothing must not make jobs wait forever.
 TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
   const Scene scene("2x8", busy_jobs(60));
   Checkpoint lazy = dispatcher_of({});
@@ -365,8 +365,8 @@ TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
   EXPECT_EQ(player.jobs().size(), 60u);
 }
 
-// A network that says nothing leaves the prior, whose best option is the index's pick: as a policy
-// under the default pacing it does what a world does whose actions are the expert_action ones.
+// With zero logits the prior decides, and its best option is that of the index. As a policy under
+// the default rule set, it equals a world that takes the expert's actions.
 TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
   for (const bool preempt : {false, true}) {
     const Scene scene("2x8", busy_jobs(120));
@@ -395,7 +395,7 @@ TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
   }
 }
 
-// A stage is a job to a world: it is blocked until those before it have ended, and episodes end.
+// A stage is a job of its own: it is blocked until its predecessors have ended. Episodes end.
 TEST(BatchEnv, PlaysTheStagesOfJobs) {
   std::vector<Job> jobs = busy_jobs(60);
   for (size_t j = 0; j < jobs.size(); j += 3) {

@@ -1,5 +1,4 @@
-// What the task shows: never the future, the same whatever slots the jobs are in, and never more
-// than its window.
+// Observations of `dispatch`: independent of the future and of slot numbers, and within the window.
 #include "env/task/dispatch.h"
 
 #include <gtest/gtest.h>
@@ -35,10 +34,10 @@ struct Sight {
   Sight(const Sight&) = delete;
 };
 
-// Follows the suggestion, and shows every decision to a test before it is carried out.
+// Takes the expert's action. Calls `look` with the observation before each action is applied.
 class Watcher final : public Policy {
  public:
-  // `memory`: told where the policy's memory is.
+  // `memory`: if given, receives the address of the policy's memory.
   Watcher(const DispatchConfig& config, std::function<void(const View&, const Sight&)> look,
           Memory** memory = nullptr)
       : config_(config), look_(std::move(look)), memory_(memory) {}
@@ -78,7 +77,7 @@ TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
         sum += std::exp(static_cast<double>(sight.prior[i]));
       }
     }
-    // The kind that is expert_action has weight 1, each of the other two at most prior_other.
+    // Prior weight: 1 for the kind of the expert's action, at most prior_other for each other.
     EXPECT_GT(sum, 0.99);
     EXPECT_LT(sum, 1.05);
     const auto best = std::max_element(sight.prior.begin(), sight.prior.end());
@@ -101,7 +100,7 @@ TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
   EXPECT_GT(starts, 0);
 }
 
-// Two workloads that are the same until a moment: until then, everything seen is the same.
+// Two workloads that are identical until a time give identical observations until then.
 TEST(Dispatch, SeesNothingOfTheFuture) {
   const int64_t cut_us = 8000 * kSecond;
   const auto sights_until = [&](const std::vector<Job>& jobs) {
@@ -121,7 +120,7 @@ TEST(Dispatch, SeesNothingOfTheFuture) {
   };
   std::vector<Job> jobs = busy_jobs(150);
   const auto before = sights_until(jobs);
-  // Long jobs that cannot end before the cut become longer, and other jobs come after it.
+  // Jobs that cannot end before the cut get longer run times, and different jobs arrive after it.
   int changed = 0;
   for (Job& job : jobs) {
     if (job.submit_us + job.run_us > cut_us) {
@@ -136,8 +135,8 @@ TEST(Dispatch, SeesNothingOfTheFuture) {
   EXPECT_EQ(before, after);
 }
 
-// Two orders of arrival in the same second give the jobs other slots and serials; what is shown of
-// each is the same.
+// Another order of arrivals within one second changes slots and serials. What is shown of each job
+// is the same.
 TEST(Dispatch, SlotsDoNotMatter) {
   std::vector<Job> jobs = jobs_of({{0, 8, 3000}, {0, 4, 500}, {0, 2, 70}, {0, 1, 900}, {0, 8, 40}});
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].user = "u" + std::to_string(i);
@@ -149,7 +148,7 @@ TEST(Dispatch, SlotsDoNotMatter) {
       for (int32_t r = 0; r < sight.o.rows; ++r) {
         const float* row = sight.jobs.data() + r * Dispatch::kJobFeatures;
         std::vector<float> f(row, row + Dispatch::kJobFeatures);
-        f[Dispatch::kExpertAction] = 0;  // a tie between equals goes to the one that came first
+        f[Dispatch::kExpertAction] = 0;  // ties among equal jobs go to the earliest
         f.push_back(sight.mask[static_cast<size_t>(r)]);
         rows.push_back(f);
       }
@@ -186,7 +185,7 @@ TEST(Dispatch, ACrowdLeavesTheBestInTheWindow) {
     ASSERT_TRUE(std::adjacent_find(slots.begin(), slots.end()) == slots.end());
     if (view.num_waiting() <= Dispatch::kJobs) return;
     ++crowded;
-    // Nobody has a history, so the index is the same time for all jobs that never ran, times GPUs.
+    // There is no history, so the index of jobs that never ran is one constant times their GPUs.
     int32_t widest = 0, waiting = 0;
     for (int32_t r = 0; r < sight.o.rows; ++r) {
       const int32_t slot = sight.slots[static_cast<size_t>(r)];
@@ -208,7 +207,7 @@ TEST(Dispatch, ACrowdLeavesTheBestInTheWindow) {
   EXPECT_GT(crowded, 50);
 }
 
-// What the rows should be, worked out for every job alone and sorted by the library.
+// Expected rows: computed for each job separately and sorted with the standard library.
 struct Indexed {
   float key;
   int32_t serial, slot;
@@ -229,8 +228,7 @@ Indexed indexed(const View& view, const DispatchConfig& config, const UserHistor
 
 class Rows : public ::testing::TestWithParam<bool> {};
 
-// The order is kept in memory from one decision point to the next and mended there; it must be the
-// order that sorting everything anew would give.
+// The order is kept in memory between decision points and updated. It must equal a full sort.
 TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
   std::vector<Job> jobs = busy_jobs(400, 11);
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].user = "u" + std::to_string(i * i % 7);
@@ -294,14 +292,14 @@ TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
 
 INSTANTIATE_TEST_SUITE_P(Preempt, Rows, ::testing::Bool());
 
-// A memory that begins in the middle, as a policy server's does, finds every job; equal and
-// negative keys are ordered too.
+// A memory created mid-run, as in a policy server, finds every job. Equal and negative keys are
+// also ordered.
 TEST(Candidates, AreFoundAndOrderedFromNothing) {
   const Scene scene("2x8", busy_jobs(200, 12));
   int64_t compared = 0;
   int64_t last_us = -1;
   const Watcher watcher({}, [&](const View& view, const Sight&) {
-    if (view.now_us() == last_us) return;  // only the first look at a decision point
+    if (view.now_us() == last_us) return;  // only the first call per decision point
     last_us = view.now_us();
     Memory fresh;
     fresh.reset(Candidates::bytes(view.capacity()));
@@ -320,7 +318,7 @@ TEST(Candidates, AreFoundAndOrderedFromNothing) {
     ASSERT_EQ(listed, live);
     Rng rng = Rng{3}.split(static_cast<uint64_t>(compared));
     std::vector<float> keys(static_cast<size_t>(view.capacity()));
-    for (float& key : keys) key = static_cast<float>(rng.below(20)) - 10;  // ties, negative ones
+    for (float& key : keys) key = static_cast<float>(rng.below(20)) - 10;  // ties and negative keys
     candidates.rank([&](const Candidate& c) { return keys[static_cast<size_t>(c.slot)]; });
     for (int32_t i = 0; i < candidates.size(); ++i) {
       const Candidate& c = candidates[i];
@@ -338,8 +336,8 @@ TEST(Candidates, AreFoundAndOrderedFromNothing) {
   EXPECT_GT(compared, 100);
 }
 
-// One job of a user has run for long when another, submitted with it, still waits: what runs says
-// something about what waits, whether jobs may be stopped or not.
+// A job has run for long while another of the same user and submission time waits. The running job
+// raises the estimate for the waiting one, with and without preemption.
 TEST_P(Rows, ShowWhatARunningSiblingSays) {
   std::vector<Job> jobs = jobs_of({{0, 8, 20'000}, {1, 16, 500}, {4000, 4, 100}});
   jobs[0].user = jobs[1].user = "ada";

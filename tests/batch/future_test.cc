@@ -1,6 +1,5 @@
-// What a learner is shown tells nothing of the future: batches over courses that are equal up to a
-// moment and part there show the same observations, masks, priors and rewards until then, whatever
-// the actions.
+// Observations do not depend on the future. Batches over workloads that are equal up to a time have
+// the same observations, masks, priors and rewards until then, for any actions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,12 +17,12 @@ constexpr int kWorlds = 4;
 
 struct Parted {
   int64_t compared = 0;
-  int ahead = 0;   // worlds that saw something else before their env_spec parted
-  int differ = 0;  // worlds that saw something else after it
+  int ahead = 0;   // worlds whose observations differed too early
+  int differ = 0;  // worlds whose observations differed after it
 };
 
-// Plays both with the same random actions, each world until it has passed the moment, and is seen
-// to go another way.
+// Plays both with the same random actions. Each world runs until it has passed the time and its
+// observations differ.
 template <class T>
 Parted play(const std::vector<EnvSpec>& now, const std::vector<EnvSpec>& then, int64_t until_us,
             const BasicBatchConfig<T>& config) {

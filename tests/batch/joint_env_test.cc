@@ -1,5 +1,5 @@
-// The task `joint` in a batch: who follows its suggestions is the policy `joint`; a decision in the
-// making is saved and forked like everything else.
+// The task `joint` in a batch: taking the expert's actions equals the policy `joint`. A partial
+// decision is saved and forked with the rest of the state.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace yard::testing {
 namespace {
 
-// A busy world of several GPU types where neighbours and spreading cost speed.
+// A busy world with several GPU types. Neighbours and spread placements reduce speeds.
 ToldWorld rated_world(uint64_t trial) {
   ToldWorld told =
       told_world(Rng(17).split(trial), {.models = true, .slowdowns = true, .world = {}});
@@ -59,7 +59,7 @@ TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
   EXPECT_GT(stayed, 20);
 }
 
-// An episode that is cut off leaves a decision half made; nothing of it is in the next one.
+// An episode that is truncated within a decision leaves nothing of it in the next episode.
 TEST(JointEnv, AnEpisodeAfterOneThatWasCutOffIsAsGoodAsNew) {
   const ToldScene scene(rated_world(4));
   auto config = config_of(scene, 2);
@@ -105,7 +105,7 @@ TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
     JointEnv env({course_of(scene)}, config);
     env.reset();
     double sum = 0;
-    const double before = env.elapsed_s(0);  // what passed until then is in no reward
+    const double before = env.elapsed_s(0);  // in no reward
     for (uint64_t t = 0; !env.is_done(0); ++t) {
       env.step(random_actions(env, t));
       sum += env.reward()[0];

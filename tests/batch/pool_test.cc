@@ -1,4 +1,4 @@
-// Threads that stay, and what is thrown on one of them.
+// The thread pool: threads persist between runs, and exceptions thrown on them reach the caller.
 #include "env/batch/pool.h"
 
 #include <gtest/gtest.h>
@@ -41,11 +41,11 @@ TEST(ThreadPool, EveryThreadButTheCallersBeginsOnce) {
   EXPECT_EQ(begun, 2);
 }
 
-// A busy machine may let a thread wait for its core: the caller works alone until then.
+// On a busy machine a thread may start late. Until then the caller does all the work.
 TEST(ThreadPool, RunsOnWithoutAThreadThatHasNotBegun) {
   std::atomic<bool> go = false, gave_up = false;
   ThreadPool pool(2, [&] {
-    // Gives up in the end, so that a run() that waits for the thread fails instead of hanging.
+    // Gives up after 30 s, so that a run() that waits for the thread fails instead of hanging.
     for (int i = 0; i < 3000 && !go; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -60,7 +60,7 @@ TEST(ThreadPool, RunsOnWithoutAThreadThatHasNotBegun) {
   EXPECT_EQ(done, 6400);
 }
 
-// More threads than cores, rounds of every length, some of them with a pause before.
+// More threads than cores, rounds of every length, some after a pause.
 TEST(ThreadPool, DoesEveryPartOnceWhereThreadsComeLate) {
   ThreadPool pool(8);
   std::vector<int> done(97, 0);

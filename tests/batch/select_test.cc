@@ -1,5 +1,5 @@
-// The plainest task: its first choice is greedy's, its window is what the queue says, and a
-// learner's own tensors hold what the batch's would.
+// The task `select`: its first action is the choice of greedy, its window is the head of the queue,
+// and bound buffers hold the batch's tensors.
 #include "env/task/select.h"
 
 #include <gtest/gtest.h>
@@ -44,14 +44,14 @@ TEST(Select, ItsFirstChoiceIsGreedys) {
   EXPECT_NEAR(results[0].mean_jct_s, sum_s / scene.size(), 1e-6);
 }
 
-// More of them wait than the window shows.
+// More jobs wait than the window shows.
 std::vector<Job> crowd() {
   std::vector<Job> jobs = busy_jobs(400);
   for (Job& job : jobs) job.submit_us /= 40;
   return jobs;
 }
 
-// Plays random choices; after each, the window is compared with one made anew from the queue.
+// Plays random actions. After each, compares the window with one rebuilt from the queue.
 TEST(Select, TheWindowIsTheHeadOfTheQueue) {
   const Scene scene("2x8", crowd());
   World world(scene.fixed(), scene.size());

@@ -1,5 +1,5 @@
-/* Drives the environment as another language would: in C, through the shared library alone.
- * With arguments it opens each of these ready-made clusters and plays on it; of a folder, all. */
+/* Drives the environment from C, through the shared library alone, as another language would.
+ * Arguments are ready-made clusters, or folders of them: it opens each and plays on it. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int failures = 0;
 
 enum { kWorlds = 4 };
 
-/* The first legal action from a place that depends on world and step. */
+/* Chooses the first legal action from an index that depends on world and step. */
 static void choose(const yardmaster_env* env, unsigned step, int32_t* actions) {
   const int32_t count = yardmaster_env_actions(env);
   const uint8_t* mask = yardmaster_env_mask(env);
@@ -36,7 +36,7 @@ static size_t jobs_bytes(const yardmaster_env* env) {
          sizeof(float);
 }
 
-/* Opens the cluster with each task, and plays. */
+/* Opens the cluster with each task and plays 40 steps. */
 static void play_on(const char* cluster) {
   for (int task = 0; task < 2; ++task) {
     char settings[512], error[2048] = "";
@@ -133,14 +133,14 @@ int main(int argc, char** argv) {
   EXPECT(paid < 0);
   EXPECT(jobs == yardmaster_env_jobs(a));
 
-  /* What is illegal is refused and changes nothing. */
+  /* An illegal action returns an error and changes nothing. */
   choose(a, 1, actions);
   actions[2] = yardmaster_env_actions(a);
   EXPECT(yardmaster_env_step(a, actions) == -1);
   EXPECT(strstr(yardmaster_env_error(a), "actions[2]") != NULL);
   EXPECT(memcmp(yardmaster_env_jobs(a), yardmaster_env_jobs(b), jobs_bytes(a)) == 0);
 
-  /* Saved, played on, restored, played on: the same. */
+  /* Playing on after a restore gives the same state as playing on after the save. */
   const size_t size = yardmaster_env_save(a, NULL, 0);
   void* saved = malloc(size);
   EXPECT(yardmaster_env_save(a, saved, size) == size);
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   EXPECT(yardmaster_env_restore(b, saved, size - 1) == -1);
   free(saved);
 
-  /* A fork sees what its origin sees. */
+  /* A fork has the observation of its origin. */
   EXPECT(yardmaster_env_fork(a, 0, 3) == 0);
   const size_t window = jobs_bytes(a) / kWorlds;
   EXPECT(memcmp(yardmaster_env_jobs(a), (const char*)yardmaster_env_jobs(a) + 3 * window, window) ==
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
   yardmaster_env_close(a);
   yardmaster_env_close(b);
 
-  /* The other task, over courses that differ in window and congestion. */
+  /* The other task, over workloads that differ in window and congestion. */
   a = yardmaster_env_open(
       "task=select\ntrace=synthetic:habits\nworlds=4\nepisode_jobs=20\ngenerate_jobs=400\n"
       "from=0%,50%\nto=50%,90%\ncongestion=3,6\nfaults.node_mtbf_h=500\n",

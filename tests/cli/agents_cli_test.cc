@@ -1,5 +1,5 @@
-// Every agent of the literature by the same commands: trained, killed at a moment of chance and
-// resumed, verified, evaluated.
+// Each published agent is trained, killed at a random moment, resumed, verified and evaluated with
+// the same commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 struct Case {
   std::string name, agent, learner;
   std::string jobs;      // a generator and a cluster
-  std::string settings;  // more of the configuration
+  std::string settings;  // added to the configuration
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
@@ -59,8 +59,8 @@ TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
   for (const char* folder : {"last", "best", "training_state"}) {
     for (const auto& entry : fs::directory_iterator(fs::path("whole/checkpoints") / folder)) {
       const std::string name = entry.path().filename().string();
-      // The first three tell time; worlds keep what a decision that was taken back left in places
-      // that nobody reads.
+      // The first three files record times. worlds-0.bin keeps bytes which undone decisions wrote
+      // and which are never read.
       const std::set<std::string> others = {"cost.json", "manifest.json", "files.json",
                                             "worlds-0.bin"};
       if (others.contains(name)) continue;
@@ -78,7 +78,7 @@ TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
     EXPECT_LT(same[of], 1e-4) << of;
   }
   EXPECT_GT(same["golden_states"], 0);
-  // Where ONNX Runtime is, the third agrees, too; elsewhere it is said that nobody asked.
+  // Where ONNX Runtime is installed its outputs agree, too. Elsewhere the JSON says "not ...".
   const Json& onnx = same["onnx_max_difference"];
   EXPECT_TRUE(onnx.is_number() ? onnx < 1e-4 : same["onnx"].get<std::string>().starts_with("not "))
       << same;
@@ -89,7 +89,7 @@ TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
   EXPECT_GT(Json::parse(evaluated.out)["cells"][0]["mean_jct_s"], 0);
 }
 
-// As dl2-start.yaml and dl2.yaml do.
+// The sequence of dl2-start.yaml and dl2.yaml.
 TEST(Dl2, BeginsWithACloneOfTheSameTask) {
   if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
   Folder folder;
@@ -103,14 +103,14 @@ TEST(Dl2, BeginsWithACloneOfTheSameTask) {
   const std::string on =
       "yardmaster train small.yaml --set learner=group group=2 validate_every=1 "
       "start=clone/checkpoints/best ";
-  // A step of nothing: what it began with is what it comes to.
+  // With a learning rate of 0 the weights stay those of the clone.
   const Result same = shell(on + "lr=0 --out same");
   ASSERT_EQ(same.code, 0) << same.err;
   const std::string weights = "/checkpoints/best/model.safetensors";
   EXPECT_TRUE(read_file("same" + weights) == read_file("clone" + weights));
   const Result later = shell(on + "lr=0.01 --out later");
   ASSERT_EQ(later.code, 0) << later.err;
-  // The best may be what it began with, update 0.
+  // The best checkpoint may be that of update 0, so the last one is compared.
   EXPECT_FALSE(read_file("later/checkpoints/last/model.safetensors") ==
                read_file("clone" + weights));
   const Result other = shell(on + "prior_gap=1 --out other");

@@ -1,5 +1,5 @@
-// evaluate and tune on files of cells, from outside: one table of many traces, work that goes on
-// where it was stopped, test splits that are opened once.
+// evaluate and tune on files of cells: one table of several traces, resumption of interrupted work,
+// and test splits whose openings are counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// Two traces with early and late windows.
+// Two traces, each with an early and a late window.
 class Cells : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -38,7 +38,7 @@ class Cells : public ::testing::Test {
         "  early: {traces: [a], from: 40%, to: 80%}\n"
         "  late: {traces: [a, b], from: 80%, to: 100%, choose_on: early}\n";
     folder_.write("cells.yaml", yaml);
-    std::filesystem::create_directory("evaluations");  // a project that counts openings
+    std::filesystem::create_directory("evaluations");  // this project logs test openings
     folder_.write("evaluations/test_log.jsonl", "");
   }
 
@@ -63,7 +63,7 @@ TEST_F(Cells, OpeningsAreLoggedWhereTheProjectKeepsALog) {
   std::filesystem::remove("evaluations/test_log.jsonl");
   EXPECT_EQ(evaluate(options)["cells"][0]["test_openings"], 0);
   EXPECT_FALSE(folder_.has("evaluations/test_log.jsonl"));
-  // From another folder, and with the file of cells in a folder of the project.
+  // Openings are logged when called from another folder, and for a cells file in a subfolder.
   folder_.write("evaluations/test_log.jsonl", "");
   for (const char* made : {"elsewhere", "experiments"}) std::filesystem::create_directory(made);
   std::string yaml = read_file("cells.yaml");
@@ -100,7 +100,7 @@ TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
                           "max_wait_ratio_worst", "largest_class_jct_ratio", "preemptions_ratio"}) {
     EXPECT_TRUE(json["summary"][0].contains(key)) << key;
   }
-  // All, then each group: nothing here is judged.
+  // One row for all cells, then one for each group; all results are inconclusive.
   ASSERT_EQ(json["summary"].size(), 3u);
   EXPECT_EQ(json["summary"][2]["group"], "late");
   EXPECT_EQ(json["summary"][2]["cells"], 4);
@@ -117,15 +117,15 @@ TEST_F(Cells, AKeptResultIsNotComputedAgainAndOpensNothingAnew) {
   const Json again = evaluate(options);
   EXPECT_EQ(first, again);
   EXPECT_EQ(files("kept"), kept);
-  // A line for each trace, not for each congestion or call.
+  // One line for each trace, not for each congestion or call.
   EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
-  // Another candidate plays alone, and is another opening.
+  // Only the added candidate is played; it counts as another opening.
   const Json other = evaluate("--only late --candidate srsf-history --out kept");
   EXPECT_EQ(files("kept"), kept + 4);
   EXPECT_EQ(other["cells"][0]["test_openings"], 2);
 }
 
-// What somebody does where nobody may be stopped is not to be read off from elsewhere.
+// Where only starts are allowed, scores and openings are keyed by how a policy plays there.
 TEST_F(Cells, WhereJobsAreOnlyStartedScoresAndOpeningsAreOthers) {
   const std::string bare = "  bare: {traces: [a], from: 80%, to: 100%, allows: [start]}\n";
   folder_.write("cells.yaml", read_file("cells.yaml") + bare);
@@ -164,7 +164,7 @@ TEST_F(Cells, SeedsAsOneStandBesideEachByItself) {
   EXPECT_EQ(json["cells"][0]["others"][1]["policy"], "untrained");
 }
 
-// All but how fast this machine was.
+// Removes the figures which depend on this machine's speed.
 Json without_speed(const std::string& text) {
   Json json = Json::parse(text);
   for (const char* part : {"cells", "summary"}) {
@@ -180,7 +180,7 @@ TEST_F(Cells, AnInterruptedEvaluationGoesOn) {
   const Result whole = shell(
       "yardmaster evaluate --cells cells.yaml --only early/a/x0.3 "
       "--candidate gittins --json");
-  // Ctrl-C as soon as something is kept.
+  // Ctrl-C as soon as one result is kept.
   const Result stopped = shell("sh -c '" + command +
                                " & pid=$!; "
                                "for i in $(seq 2000); do ls kept/early/a/x0.3/*-* >/dev/null 2>&1 "
@@ -203,7 +203,7 @@ TEST_F(Cells, SayWhatADecisionCostsAndHowCandidatesCompare) {
   EXPECT_EQ(las["others"][0]["policy"], "gittins");
   const double there = las["others"][0]["ratio"], back = json["cells"][1]["others"][0]["ratio"];
   EXPECT_NEAR(there * back, 1, 1e-9);
-  // One cell: the mean over cells is that cell's.
+  // With one cell, the mean over cells is that cell's value.
   const double mean = json["summary"][0]["decisions_per_s"], here = las["decisions_per_s"];
   EXPECT_NEAR(mean / here, 1, 1e-9);
 }

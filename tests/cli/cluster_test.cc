@@ -1,4 +1,4 @@
-// `cluster describe` and ready-made clusters from outside.
+// `cluster describe` and the clusters which come with the program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ Json describe(const std::string& cluster) {
 }
 
 TEST(ClusterDescribe, CountsAndRatios) {
-  const Folder folder;  // another working directory: ready-made clusters are found all the same
+  const Folder folder;  // another working directory: ready-made clusters are found there, too
   folder.write("own.yaml", R"(about: mine
 gpu_types:
   v100: {mem_gib: 32, idle_w: 36, busy_w: 177, price_per_h: 3, speed_of_model: {LM: 1.5}}
@@ -65,7 +65,7 @@ tenants:
   EXPECT_EQ(rack["least_gbps"], 25);
   EXPECT_EQ(rack["most_gbps"], 100);
   EXPECT_EQ(rack["bisection_gbps"], 2 * 100 / 2);
-  // 4 nodes of 100, 2 of 25 and the one without GPUs, of 100, twice too many.
+  // 4 nodes of 100 Gbit/s, 2 of 25 and the one without GPUs, of 100; oversubscribed by 2.
   EXPECT_EQ(pod["bisection_gbps"], (4 * 100 + 2 * 25 + 100) / 2.0 / 2);
   EXPECT_EQ(c["tenants"][0]["quota_gpus"], 32);
   EXPECT_EQ(c["tenants"][0]["nodes"], 4);

@@ -1,4 +1,4 @@
-// The other commands from outside.
+// The commands list, trace, evaluate, tune and predict, and options which several commands share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -199,7 +199,7 @@ TEST(Trace, DescribesWhatItCarriesAndWhatWasLeftOut) {
   EXPECT_DOUBLE_EQ(all["gpu_hours"], 250.0 / 3600) << "half a GPU for 100 s, two for 100 s";
   EXPECT_EQ(all["deadlines"], nullptr);
 
-  // The key of a setting may be written as other commands have it.
+  // A setting's key may be given with its prefix, as in other commands.
   const Json some = Json::parse(
       shell("yardmaster trace describe pods.csv --set trace.pods=gpu --cluster-gpus 2 --json").out);
   EXPECT_EQ(some["jobs"], 2);
@@ -274,8 +274,8 @@ TEST(Evaluate, APlacementIsForThoseWhoLetItBeChosen) {
   EXPECT_EQ(named.code, 2);
 }
 
-// A log of test openings is a project's: a file of one's own has no test split, and nothing is
-// written into the folder where the command runs, not even where a log lies there.
+// Only a project keeps a log of test openings. A user's file has no test split, and nothing is
+// written into the working directory, even if a log is there.
 TEST(Evaluate, ATraceOfOnesOwnOpensNoTestSplit) {
   const Folder folder;
   ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 300 --out jobs.csv").code, 0);
@@ -425,7 +425,7 @@ TEST(Commands, GapIsToTheBestScheduleThatThereIs) {
   }
 }
 
-// An unset shell variable must not make output disappear.
+// An unset shell variable must not suppress an output.
 TEST(Commands, AnEmptyArgumentIsRefused) {
   for (const std::string command :
        {"simulate --trace synthetic:habits --cluster 2x8 --policy fifo --jobs-out ''",

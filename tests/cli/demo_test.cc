@@ -1,5 +1,5 @@
-// What `make demo` shows is learned: a short training on its configuration is far ahead of its
-// untrained self on jobs that it has not seen, and with a step size of 0 nothing of that is left.
+// A short training with the configuration of `make demo` beats its untrained network on unseen
+// jobs. With a learning rate of 0 it gains nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class Demo : public ::testing::Test {
     if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
   }
 
-  // A training of so many updates by the demo's configuration.
+  // Trains for `updates` updates with the demo's configuration.
   void train(const std::string& out, int updates, const std::string& more) const {
     const std::string n = std::to_string(updates);
     const Result trained =
@@ -34,7 +34,7 @@ class Demo : public ::testing::Test {
     ASSERT_EQ(trained.code, 0) << trained.err;
   }
 
-  // Mean JCT over that of the untrained self on eight courses that neither has seen.
+  // Returns mean JCT divided by the untrained network's, averaged over eight unseen workloads.
   static double over_untrained(const std::string& run) {
     const std::string last = run + "/checkpoints/last";
     double sum = 0;
@@ -60,7 +60,7 @@ TEST_F(Demo, TheGainIsLearned) {
   EXPECT_LT(over_untrained("learned"), 0.92);
   train("still", 1, "lr=0");
   EXPECT_EQ(over_untrained("still"), 1);
-  // An operator would not tear the large job apart.
+  // The trained policy keeps the large job on one node, as an operator would.
   folder_.write("idle.csv",
                 "job_id,user,gpus,submit_s,run_s\nbert,ada,8,900,3600\nresnet,bob,4,900,3600\n"
                 "probe,bob,4,900,3600\n");

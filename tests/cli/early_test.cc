@@ -1,5 +1,4 @@
-// Jobs ended early, from outside: what `simulate` tells of them in its table, its JSON and its
-// rows.
+// What `simulate` reports of jobs ended early: in its table, its JSON and its job rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// The first loses 1 / (3 x + 1) and is content at 0.4, after 500 s; the second needs all GPUs.
+// At share x of its work, job a has loss 1 / (3 x + 1) and reaches `enough` (0.4) after 500 s. Job
+// b needs all GPUs.
 constexpr const char* kJobs =
     "job_id,submit_s,run_s,gpus,loss_b0,loss_b1,enough,dues\n"
     "a,0,1000,1,3,1,0.4,600:1\n"

@@ -1,5 +1,5 @@
-// evolve from outside: what it learns is a policy's file, the same every time; what is wrong is one
-// message, and leaves no file.
+// evolve writes a policy file which is the same for the same seed. Wrong input is refused with one
+// message and leaves no file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST_F(Evolve, WritesAPolicyThatSaysWhatItWasLearnedFromAndPlays) {
   const Json json = Json::parse(one.out);
   EXPECT_LE(json["validation_ratio_to_start"], 1.0);
   const int64_t met = json["episodes"], valid = json["validation_episodes"];
-  // Candidates meet two, or all there are; then the start, and validation of start and end.
+  // Candidates play at most two episodes each, the start plays all; start and end validate.
   EXPECT_EQ(json["played"], 3 * 4 * std::min<int64_t>(2, met) + met + 2 * valid);
   EXPECT_EQ(json["settings"].size(), 4u);
   EXPECT_EQ(read_file("one.yaml"), read_file("two.yaml"));
@@ -65,7 +65,7 @@ TEST_F(Evolve, PlaysEpisodesThatNothingComesAfterWhereItIsToldTo) {
   ASSERT_EQ(drain.code, 0) << drain.err;
   EXPECT_THAT(read_file("full.yaml"), HasSubstr("after_an_episode: its jobs again"));
   EXPECT_THAT(read_file("drain.yaml"), HasSubstr("after_an_episode: nothing"));
-  // Other jobs beside the scored ones, other scores.
+  // Unscored jobs differ, so the scores differ.
   EXPECT_NE(Json::parse(full.out)["validation_ratio_to_start"],
             Json::parse(drain.out)["validation_ratio_to_start"]);
 }

@@ -1,4 +1,4 @@
-// explain from outside: its formula has few terms, plays, and keeps what it says it keeps.
+// explain: its formula has few terms, can be played, and keeps the share of the gain it reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// Two numbers that matter where jobs are long and short, among others that hardly do.
+// A rule with two settings that matter, for long and short jobs, and others with little effect.
 constexpr const char* kRule =
     "policy: joint\nsettings: {gpu_exponent: 0.6, order_by_wait: -0.5, clear: 0.11, settle_s: "
     "601}\n";
@@ -41,7 +41,7 @@ TEST(Explain, AFormulaOfTwoTermsSaysWhatItKeepsAndPlays) {
   EXPECT_EQ(json["kept"], json["terms"].back()["kept"]);
   const double whole = json["ratio_to_defaults"], formula = json["formula_ratio_to_defaults"];
   EXPECT_NEAR(json["kept"].get<double>(), std::log(formula) / std::log(whole), 1e-9);
-  // What it says is what playing it gives.
+  // The reported ratios are those of replaying the formula and the rule.
   const Result played =
       shell("yardmaster simulate --policy f.yaml,rule.yaml,joint --json" + std::string(kOn));
   ASSERT_EQ(played.code, 0) << played.err;

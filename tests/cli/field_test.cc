@@ -1,5 +1,5 @@
-// Inputs that users were caught by: each folder of tests/data/field holds files, commands and what
-// must come of them. Its README.md says how.
+// Regressions which users reported: each folder of tests/data/field holds files, commands and
+// expected results. Its README.md describes the format.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using ::testing::Not;
 
 constexpr const char* kCases = "tests/data/field";
 
-// Runs of blanks as one blank: tables are aligned by them.
+// Returns `text` with each run of blanks as one: tables are aligned with blanks.
 std::string squeezed(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -53,8 +53,8 @@ std::vector<std::string> case_names() {
   return names;
 }
 
-// Removes `word` and the blanks behind it from the front of `text`. Returns false if it is not
-// there.
+// Removes `word` and the blanks after it from the front of `text`. Returns false if `text` does not
+// start with it.
 bool take(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text = trim(text.substr(word.size()));
@@ -100,7 +100,7 @@ TEST_P(FieldCase, ComesOutAsExpected) {
     results.push_back(
         shell(command.starts_with('!') ? command.substr(1) : "yardmaster " + command));
   }
-  size_t first = 0, last = results.size();  // the commands that an expectation is about
+  size_t first = 0, last = results.size();  // the commands which an expectation applies to
   for (const std::string& line : expected) {
     std::string_view rest = line;
     if (line.starts_with('#')) continue;

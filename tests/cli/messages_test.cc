@@ -1,5 +1,5 @@
-// What is said of a command line that cannot be: the option at fault, what was expected there, and
-// the name that was probably meant.
+// Messages about wrong command lines give the option at fault, what was expected, and the name
+// which was probably meant.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,13 +86,13 @@ TEST(Messages, OfAFormatSayWhichWasProbablyMeant) {
                   {"trace describe a.csv --format helos", "did you mean `helios`?"}});
 }
 
-// A path is looked for, and never taken for the slip of a name.
+// A path is looked up as a path, and is never taken for a misspelt name.
 TEST(Messages, OfAPathSpeakOfThePath) {
   expect_refused({{"simulate " + kScene + "--policy checkpoint:fifo", "a checkpoint folder"},
                   {"simulate " + kScene + "--policy none/fifo.yaml", "none/fifo.yaml"}});
 }
 
-// The window ends just after its last job: a number that --to takes, and that is the same window.
+// The reported end of a window, just after its last job, is a --to which gives that window.
 TEST(Messages, TheEndOfAWindowIsANumberThatCanBeTyped) {
   const Folder folder;
   folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n2,7,10,1\n3,7.25,10,1\n");
@@ -109,7 +109,7 @@ TEST(Messages, TheEndOfAWindowIsANumberThatCanBeTyped) {
   EXPECT_EQ(simulated("--to 7.1")["trace"]["to_s"].dump(), "7.1");
 }
 
-// "log replay log": the first argument has the name of what it is.
+// An argument's value may equal the argument's name, as in "log replay log".
 TEST(Messages, AValueMayHaveTheNameOfWhatItIs) {
   const Folder folder;
   folder.write("trace", "job_id,submit_s,run_s,gpus\n1,0,10,1\n");

@@ -1,5 +1,5 @@
-// Meta-learning from outside: many mixes of jobs in, weights out that a few episodes of another mix
-// adapt; killed and resumed it comes to the same.
+// Meta-learning trains on many job mixes and gives weights which adapt to another mix in a few
+// episodes. A killed and resumed run gives the same weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What `simulate` tells of a replay beyond its table, from outside: figures by hand on small files,
-// and on real traces.
+// What `simulate` reports of a replay beyond its table: figures computed by hand on small files,
+// and figures of real traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ constexpr const char* kCluster =
     "tenants:\n"
     "  - {name: red, quota_gpus: 2}\n";
 
-// Exit code 2 and one line that says all of this.
+// Expects exit code 2 and one line of errors which contains all of `said`.
 void expect_refused(const Result& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.code, 2) << result.err;
   EXPECT_EQ(result.out, "");
@@ -42,7 +42,7 @@ void expect_refused(const Result& result, const std::vector<std::string>& said) 
   for (const std::string& part : said) EXPECT_THAT(result.err, HasSubstr(part));
 }
 
-// Of a CSV without quotes, its header left out.
+// Returns the fields of a CSV without quotes, by row, without its header.
 std::vector<std::vector<std::string>> rows_of(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   for (const std::string_view line : split(text, '\n')) {
@@ -64,7 +64,7 @@ TEST(Metrics, OfThreeJobsByHand) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   folder.write("lab.yaml", kCluster);
-  // fifo: a has 2 GPUs to 100, b all 4 to 150, c one to 155.
+  // fifo: a holds 2 GPUs until 100 s, b all 4 until 150 s, c one until 155 s.
   const std::string base = "--trace jobs.csv --cluster lab.yaml --policy fifo ";
   const Json run = runs_of(base + "--metrics all --waits-out waits.csv")[0];
   const double gpu_h = 155 * 4 / 3600.0;
@@ -76,19 +76,19 @@ TEST(Metrics, OfThreeJobsByHand) {
   EXPECT_NEAR(run["energy_kwh"], (405 * 300 + 215 * 50) / 3.6e6, 1e-12);
   EXPECT_NEAR(run["cost"]["held"], 0.405, 1e-12);
   EXPECT_NEAR(run["cost"]["all"], 0.620, 1e-12);
-  // Free are 2 for 100 s and 3 for 5 s. Of the tasks (2, 4 and 1 GPUs) the one of 4 fits in none.
+  // Free: 2 GPUs for 100 s, 3 for 5 s. Of the tasks (2, 4 and 1 GPUs) only that of 4 cannot fit.
   EXPECT_NEAR(run["fragmentation"]["mean_free_gpus"], 215.0 / 155, 1e-12);
   EXPECT_NEAR(run["fragmentation"]["unusable"], 1.0 / 3, 1e-12);
   EXPECT_NEAR(run["fragmentation"]["partial"], 1, 1e-12);
   EXPECT_EQ(run["fragmentation"]["stranded"], 0);
   EXPECT_EQ(run["fragmentation"]["block"], 0);
-  // x of u: (200 + 5) / (200 + 135), of v: 200 / 560.
+  // x is GPU time run / GPU time of JCT: (200 + 5) / (200 + 135) of u, 200 / 560 of v.
   const double u = 205.0 / 335, v = 200.0 / 560;
   EXPECT_NEAR(run["fairness"]["jain_users"], (u + v) * (u + v) / (2 * (u * u + v * v)), 1e-12);
   EXPECT_EQ(run["deadlines"]["jobs"], 2);
   EXPECT_EQ(run["deadlines"]["met"], 1);
   EXPECT_EQ(run["deadlines"]["missed"], 1);
-  EXPECT_EQ(run["deadlines"]["max_tardiness_s"], 40);  // b is due at 110
+  EXPECT_EQ(run["deadlines"]["max_tardiness_s"], 40);  // b is due at 110 s
   ASSERT_EQ(run["tenants"].size(), 2u);
   EXPECT_EQ(run["tenants"][0]["tenant"], "blue");
   EXPECT_TRUE(run["tenants"][0]["quota_share"].is_null());
@@ -106,7 +106,7 @@ TEST(Metrics, OfThreeJobsByHand) {
   EXPECT_EQ(run["waits"][0]["jobs"], 2);
   EXPECT_EQ(run["waits"][0]["total_s"], 140);
 
-  // Without a look at every step, what needs one is null; the rest is the same.
+  // Figures which need the state at every step are null without --metrics; the rest is the same.
   const Json plain = runs_of(base)[0];
   for (const char* key :
        {"gpu_hours", "goodput", "overhead", "fragmentation", "energy_kwh", "cost", "waits"}) {
@@ -115,7 +115,7 @@ TEST(Metrics, OfThreeJobsByHand) {
   EXPECT_EQ(plain["fairness"], run["fairness"]);
   EXPECT_EQ(plain["deadlines"], run["deadlines"]);
   EXPECT_EQ(plain["sum_jct_s"], run["sum_jct_s"]);
-  // And where the file does not say something, neither do we.
+  // Figures whose input the files lack are null, too.
   folder.write("bare.csv", "job_id,submit_s,run_s,gpus\na,0,100,2\n");
   const Json bare = runs_of("--trace bare.csv --cluster 1x4 --policy fifo --metrics all")[0];
   for (const char* key : {"deadlines", "tenants", "energy_kwh", "cost", "moved_bytes"}) {
@@ -168,7 +168,7 @@ TEST(Metrics, AFullDiskLeavesNoHalfFile) {
     EXPECT_EQ(result.code, 1) << result.err;
     EXPECT_THAT(result.err, HasSubstr(file));
   }
-  // The first would fit, the second does not.
+  // The first file would fit; the second does not.
   EXPECT_EQ(shell(command + "--series-out s.csv --waits-out waits.csv").code, 1);
   EXPECT_EQ(read_file("waits.csv"), "old\n");
   for (const char* file : {"t.json", "s.csv"}) EXPECT_FALSE(folder.has(file));
@@ -178,7 +178,7 @@ TEST(Metrics, AFullDiskLeavesNoHalfFile) {
 TEST(Dump, AMomentAfterOnePolicysEndIsShownForTheOther) {
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,100,4\nb,1,10,4\n");
-  // fifo ends at 110. srtf stops the first job at 1, which costs 40 s, and ends at 150.
+  // fifo ends at 110 s. srtf preempts job a at 1 s, which costs 40 s, and ends at 150 s.
   const std::string play = "yardmaster simulate --trace jobs.csv --cluster 1x4 --dump-out d.json ";
   ASSERT_EQ(shell(play + "--policy fifo,srtf --dump-at 105,130").code, 0);
   const Json dumps = Json::parse(read_file("d.json"))["dumps"];
@@ -190,7 +190,7 @@ TEST(Dump, AMomentAfterOnePolicysEndIsShownForTheOther) {
   expect_refused(shell(play + "--policy fifo --dump-at 130"), {"--dump-at", "0 to 110", "130"});
 }
 
-// What a job waits before its rules have seen it is told, too.
+// Waits include the time before the rule set's next round first considers a job.
 TEST(Waits, CoverAllTimeBeforeAStartUnderRulesWithRounds) {
   const Folder folder;
   folder.write("jobs.csv",
@@ -236,7 +236,7 @@ TEST(Dump, SaysWhyAJobWaitsUnderPublishedRulesToo) {
   EXPECT_EQ(waiting, dump["states"][0]["waiting"].get<int64_t>() +
                          dump["states"][1]["waiting"].get<int64_t>());
   EXPECT_GT(waiting, 0);
-  // All waiting together is all JCT less all running: nothing costs anything there.
+  // Total wait equals total JCT minus total run time: nothing costs time in this run.
   double waited_s = 0, jct_s = 0;
   const std::string waits_csv = read_file("w.csv");
   for (const std::string_view line : split(waits_csv, '\n')) {
@@ -259,7 +259,7 @@ TEST(Dump, SaysWhyAJobWaitsUnderPublishedRulesToo) {
 TEST(RealTraces, FragmentationOfOpenbsPods) {
   const auto file = traces_dir() / "alibaba-openb-2023/openb_pod_list_gpushare40.csv.gz";
   YARD_NEEDS(data, std::filesystem::exists(file), file.string() + " is not there");
-  // Spaced out as FGD's experiments are: pods come and stay until the cluster is full.
+  // Arrivals are spaced as in FGD's experiments: pods come and stay until the cluster is full.
   const Json run = runs_of("--trace " + file.string() +
                            " --cluster openb --policy greedy --placement best-fit --metrics all "
                            "--skip-unusable --set trace.gap_s=1 --set trace.run_s=7000")[0];

@@ -1,5 +1,4 @@
-// Outputs take no input's place and none of another output; options that would do nothing are
-// refused.
+// An output may not overwrite an input or another output. Options without effect are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +73,7 @@ TEST(Outputs, AStageDoesNotWaitForItsOwnJob) {
             "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n");
 }
 
-// Stages are more than jobs: whatever looks on counts them by themselves.
+// Stages outnumber jobs: each output keeps track of stages separately, and waits count jobs.
 TEST(Outputs, LookOnAtJobsOfManyStages) {
   const Folder folder;
   std::string jobs;

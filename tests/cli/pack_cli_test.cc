@@ -1,4 +1,4 @@
-// pack from outside: a rule's file becomes a checkpoint that decides the same.
+// pack turns a policy file into a checkpoint which makes the same decisions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST_F(Pack, TakesSettingsInThePlaceOfTheFiles) {
   EXPECT_NE(mean_jct_s("checkpoint:a"), mean_jct_s("checkpoint:b"));
 }
 
-// A search leaves beside its rule how long it worked.
+// A search records its core-seconds with its policy file; pack copies them to cost.json.
 TEST_F(Pack, KeepsWhatTheSearchTook) {
   ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint alone").code, 0);
   EXPECT_FALSE(std::filesystem::exists("alone/cost.json"));

@@ -1,5 +1,5 @@
-// What commands print: no figure that is none, tables that hold long names, notes on what is not
-// known, and silence where the reader of a pipe has gone.
+// What commands print: no NaN, tables which fit long names, notes on unknown inputs, and no error
+// when the reader of a pipe has gone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 const std::string kScene = " --trace synthetic:habits --generate-jobs 200 --cluster 4x8 ";
 
-// "nan" as a word of its own, however it is signed.
+// Returns whether `text` contains "nan" as a separate word, signed or not.
 bool says_nan(const std::string& text) {
   for (size_t at = text.find("nan"); at != text.npos; at = text.find("nan", at + 1)) {
     const auto letter = [&](size_t i) {
@@ -52,7 +52,7 @@ TEST(Printing, JobsThatTakeNoTimeHaveNoRatio) {
   }
 }
 
-// The columns of a table begin or end at the same place in every row.
+// The columns of a table begin or end at the same position in every row.
 TEST(Printing, LongNamesMoveColumnsAndBreakNone) {
   const std::string name = "a-policy-with-a-name-that-is-longer-than-any-column-was-wide";
   const Result result = shell("yardmaster simulate --policy fifo," + name + "=las" + kScene);
@@ -119,7 +119,7 @@ TEST(Printing, ATypeOfWhichNothingIsKnownIsNamed) {
   }
 }
 
-// `head` has read enough: no message, and files are written all the same.
+// `head` closes the pipe early: no message appears, and files are still written.
 TEST(Printing, AReaderThatHasGoneIsNotAnError) {
   const Folder folder;
   for (const std::string& command :

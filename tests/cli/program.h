@@ -1,4 +1,4 @@
-// Runs the real programs, as a user would.
+// Runs the real programs as a user would, for tests of the command line.
 #pragma once
 
 #include <filesystem>
@@ -7,17 +7,17 @@
 namespace yard::testing {
 
 struct Result {
-  int code = 0;  // 128 + signal where one ended it
+  int code = 0;  // 128 + signal if a signal ended the process
   std::string out, err;
 };
 
-// A shell's command line; "yardmaster" in it is the program that was built.
+// Runs a shell command line. "yardmaster" in it is the program in the build folder.
 Result shell(const std::string& command);
 
-// Of a build without LibTorch there is no yardmaster-train.
+// Returns whether yardmaster-train was built. A build without LibTorch lacks it.
 bool trainer_built();
 
-// A folder of its own that goes away, and the working directory while it is there.
+// A temporary working directory. Removed, and the previous one restored, on destruction.
 class Folder {
  public:
   Folder();
@@ -25,7 +25,7 @@ class Folder {
   std::filesystem::path path() const { return path_; }
   void write(const std::string& name, const std::string& content) const;
   bool has(const std::string& name) const;
-  // Files that a write left half done.
+  // Returns the number of temporary files which unfinished writes left.
   int leftovers() const;
 
  private:

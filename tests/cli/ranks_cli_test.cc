@@ -1,5 +1,5 @@
-// Many processes that train as one, from outside: on one machine, on two hosts, and when one of
-// them is killed.
+// Data-parallel training by several processes: on one machine, on two hosts, and when one process
+// is killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST_F(Ranks, OneIsKilledAndTheOthersSayWhyAndTheRunGoesOn) {
   const Result whole = shell("yardmaster train tiny.yaml --ranks 2 --out whole");
   ASSERT_EQ(whole.code, 0) << whole.err;
   EXPECT_EQ(whole.out, "whole/checkpoints/best\n");
-  // The second process that was started is rank 1.
+  // The second child process is rank 1.
   const auto begin = std::chrono::steady_clock::now();
   const Result killed = shell(
       "yardmaster train tiny.yaml --ranks 2 --set updates=100000 --out run & pid=$!; "
@@ -65,7 +65,7 @@ TEST_F(Ranks, AllStopTogetherOnCtrlC) {
   EXPECT_EQ(shell("yardmaster train --resume run --ranks 2 --until 1").code, 0);
 }
 
-// By the variables of torchrun, through a network and not a file.
+// The hosts meet by torchrun's variables, over a network instead of a file.
 TEST_F(Ranks, TwoHostsTrainAsTwoProcessesDo) {
   const Result hosts = shell(scripts_ + "two_hosts.sh tiny.yaml two");
   if (hosts.code == 77) GTEST_SKIP() << "network namespaces are not permitted here";

@@ -1,5 +1,5 @@
-// `report` from outside: what evaluate and simulate hand out becomes a page; what is no run is
-// refused.
+// `report` makes a page of the outputs of evaluate and simulate. It refuses folders which are no
+// runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 class ReportCommand : public ::testing::Test {
  protected:
-  // As a training leaves it, without what only a trainer can make.
+  // Makes a run folder as a training leaves it, without the files which need LibTorch.
   void make_run(const std::string& name) const {
     std::filesystem::create_directories(name + "/evaluations");
     folder_.write(name + "/run.json",
@@ -74,12 +74,12 @@ TEST_F(ReportCommand, SimulateLeavesAFolderWithAPageAndItsData) {
       EXPECT_THAT(read_file(page), HasSubstr(part)) << page;
     }
   }
-  // The folder can be asked for again, and is never overwritten.
+  // A page can be made of the folder again, but the folder is never overwritten.
   EXPECT_EQ(shell("yardmaster report sim --out again.html").code, 0);
   const Result twice = shell(command + " --out sim");
   EXPECT_EQ(twice.code, 2);
   EXPECT_THAT(twice.err, HasSubstr("sim"));
-  // Rules that show no state leave out what needs one.
+  // Rule sets without a visible state leave out the parts which need one.
   const Result gavel = shell(
       "yardmaster simulate --trace synthetic:xv --cluster 2x8 --rules blox "
       "--policy fifo --out blox");
@@ -97,7 +97,7 @@ TEST_F(ReportCommand, TakesFilesThatCommandsWrote) {
                   " --json-out replay.json --jobs-out jobs.csv --series-out series.json")
                 .code,
             0);
-  // An editor may have removed the last line break: the last row counts all the same.
+  // The last row counts even if an editor removed its line break.
   const std::string jobs = read_file("jobs.csv"), rows = jobs.substr(0, jobs.size() - 1);
   const auto jobs_page = [&](const std::string& text) {
     write_file_atomic("jobs.csv", text);

@@ -1,5 +1,5 @@
-// The scripts that install: what the build needs and what only tests ask are kept apart, and a
-// machine without a network is shown what it lacks and goes on.
+// The installing scripts keep packages of the build apart from those of tests. Without a network
+// they name what is missing and go on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A copy of the scripts on a machine that has no package, where apt-get and sudo are written down
-// and end as `apt` says, and Python as `python` does.
+// A copy of the scripts on a machine without packages. A fake apt-get records its calls and exits
+// with the code given to `apt`; sudo only runs its arguments.
 class Scripts : public ::testing::Test {
  protected:
   void SetUp() override {

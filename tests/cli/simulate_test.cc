@@ -1,4 +1,4 @@
-// `simulate` from outside: what it prints, what it writes, and what it says to bad input.
+// `simulate`: what it prints, what it writes, and what it answers to bad input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -25,7 +25,7 @@ constexpr const char* kJobs =
     "b,10,50,4\n"
     "c,20,5,1\n";
 
-// Exit code 2 and one line that says all of this.
+// Expects exit code 2 and one line of errors which contains all of `said`.
 void expect_refused(const Result& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.code, 2) << result.err;
   EXPECT_EQ(result.out, "");
@@ -63,7 +63,7 @@ TEST(Simulate, PrintsOneJsonDocument) {
     EXPECT_EQ(run["jobs"], 3);
     EXPECT_EQ(run["finished"], 3);
   }
-  // fifo: a runs to 100, b from 100 to 150, c from 150 to 155.
+  // fifo: a runs until 100 s, b from 100 to 150 s, c from 150 to 155 s.
   EXPECT_EQ(json["runs"][0]["sum_jct_s"], 100 + 140 + 135);
   EXPECT_EQ(json["runs"][0]["information"], "blind");
   EXPECT_EQ(json["runs"][1]["information"], "oracle");
@@ -302,11 +302,11 @@ TEST(Simulate, AFullDiskFailsAndLeavesTheOldFile) {
   const Result full = shell(command + ">/dev/full");
   EXPECT_EQ(full.code, 1);
   EXPECT_THAT(full.err, HasSubstr("standard output"));
-  // 4 KiB are too few for 480 rows.
+  // 4 KiB are too small for 480 rows.
   const Result small = shell("trap '' XFSZ; ulimit -f 8; " + command + "--jobs-out out.csv");
   EXPECT_EQ(small.code, 1);
   EXPECT_THAT(small.err, HasSubstr("out.csv"));
-  EXPECT_THAT(small.out, HasSubstr("fifo"));  // the result was seen at least
+  EXPECT_THAT(small.out, HasSubstr("fifo"));  // the result was printed at least
   EXPECT_EQ(read_file("out.csv"), "old\n");
   EXPECT_EQ(folder.leftovers(), 0);
 }
@@ -346,8 +346,8 @@ TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
   }
 }
 
-// Waits until the handler stands (the program is no longer the shell that began it) before it sends
-// the signal.
+// Sends the signal only once the handler is installed, that is, once the shell has become the
+// program.
 TEST(Simulate, AnInterruptedRunWritesNothing) {
   const Folder folder;
   ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 500000 --out big.csv").code,
@@ -368,7 +368,7 @@ TEST(Simulate, AnInterruptedRunWritesNothing) {
   }
 }
 
-// However long jobs take: here far beyond the last arrival.
+// Faults are drawn for as long as jobs run, here far beyond the last arrival.
 TEST(Faults, AreDrawnForAsLongAsJobsRun) {
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,7200000,1\n");
@@ -384,12 +384,12 @@ TEST(Faults, AreDrawnForAsLongAsJobsRun) {
     failures += run["failures"].get<int64_t>();
     hours += run["makespan_s"].get<double>() / 3600;
   }
-  // Twenty hours up and four down, on average; a standard deviation of 3 %.
+  // On average 20 h up and 4 h down. The standard deviation is 3 %.
   EXPECT_NEAR(static_cast<double>(failures), hours / 24, 0.12 * hours / 24);
   const Result cut = shell(play + "--set faults.until_h=100");
   ASSERT_EQ(cut.code, 0) << cut.err;
   EXPECT_LT(Json::parse(cut.out)["runs"][0]["failures"], 15);
-  // Slower than anybody could foresee, and looked at: what was tried before leaves no trace.
+  // The GPU is slower than assumed. Outputs must not include a replay which was discarded.
   folder.write("slow.yaml",
                "gpu_types: {s: {speed: 0.01}}\nnodes: [{count: 1, gpus: 1, type: s}]\n");
   const Result slow = shell(
@@ -399,7 +399,7 @@ TEST(Faults, AreDrawnForAsLongAsJobsRun) {
   const Json run = Json::parse(slow.out)["runs"][0];
   EXPECT_NEAR(run["failures"], run["makespan_s"].get<double>() / 3600 / 2004, 60);
   EXPECT_NEAR(run["gpu_hours"]["all"].get<double>(), run["makespan_s"].get<double>() / 3600, 1e-3);
-  // Most seeds draw none within the time that was foreseen, and some ten within what it takes.
+  // Most seeds have no fault within the assumed time, and about ten within the real one.
   for (int seed = 1; seed <= 5; ++seed) {
     const Result rare = shell(
         "yardmaster simulate --trace jobs.csv --cluster slow.yaml --policy fifo --json "
@@ -410,7 +410,7 @@ TEST(Faults, AreDrawnForAsLongAsJobsRun) {
   }
 }
 
-// A policy that preempts starts everybody early: what they wait afterwards counts.
+// A preempting policy starts jobs early; the time stopped afterwards counts as a wait, too.
 TEST(Whatif, AWaitIsAllTimeInWhichAJobDoesNotRun) {
   const Folder folder;
   folder.write("log.csv",
@@ -423,7 +423,7 @@ TEST(Whatif, AWaitIsAllTimeInWhichAJobDoesNotRun) {
   EXPECT_EQ(out["logged"]["mean_wait_s"], 495);
   EXPECT_EQ(out["logged"]["mean_jct_s"], 495 + 550);
   EXPECT_EQ(out["runs"][0]["mean_wait_s"], 495);
-  // The second waits 10 s for the save, the first 10 + 100 + 30 s.
+  // The second job waits 10 s for the save, the first 10 + 100 + 30 s.
   EXPECT_EQ(out["runs"][1]["mean_wait_s"], (140 + 10) / 2.0);
   EXPECT_EQ(out["runs"][1]["mean_jct_s"], (140 + 10) / 2.0 + 550);
 }

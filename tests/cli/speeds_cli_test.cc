@@ -1,5 +1,5 @@
-// --speeds from outside: what is printed next to the level of information, what it changes, where
-// it is refused; and headroom only where knowing run times bounds anything.
+// --speeds: what is printed with the level of information, what it changes and where it is refused.
+// Headroom appears only where known run times give a bound.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// `sweep` from outside: the table, the best of the field, kills, and spaces that are wrong.
+// `sweep`: its table, the best trial, resumption after kills, and wrong search spaces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class Sweep : public ::testing::Test {
   Folder folder_;
 };
 
-// What the first update's validation said; the row before it is the untrained network's.
+// Returns the validation score after the first update. The row before is the untrained network's.
 double first_score(const std::string& run) {
   std::istringstream metrics(read_file(run + "/metrics.csv"));
   std::string header, row, name, cell;
@@ -83,7 +83,7 @@ TEST_F(Sweep, GivesTheBetterHalfTwiceAsMuch) {
   EXPECT_EQ(out["best"]["updates"], 4);
   EXPECT_LE(worst_that_went_on, best_that_did_not);
 
-  // Nothing is left to do, and it says the same.
+  // Nothing is left to do; the result is the same.
   const Result again = shell("yardmaster sweep --resume s --json");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(Json::parse(again.out), out);
@@ -104,7 +104,7 @@ TEST_F(Sweep, GoesOnAfterKillsAsIfNothingHadHappened) {
   EXPECT_EQ(result("s")["trials"], result("whole")["trials"]);
 }
 
-// Trials that cannot learn have one score, that of the untrained network, and none is the best.
+// Trials which cannot learn all have the untrained network's score, and none is the best.
 TEST_F(Sweep, TrialsThatDoNotDifferAreSaidNotToDiffer) {
   folder_.write("sweep.yaml",
                 "train: tiny.yaml\ntrials: 3\nhalving: 1\nset: {updates: 1, lr: 0, "
@@ -123,7 +123,7 @@ TEST_F(Sweep, TrialsThatDoNotDifferAreSaidNotToDiffer) {
   }
 }
 
-// Whatever they score: without a second window there is no interval that could tell them apart.
+// With a single window there is no interval by which to tell the trials apart.
 TEST_F(Sweep, OneWindowTellsNoTrialsApart) {
   folder_.write("sweep.yaml",
                 "train: tiny.yaml\ntrials: 3\nhalving: 1\nset: {updates: 1}\n"
@@ -136,7 +136,7 @@ TEST_F(Sweep, OneWindowTellsNoTrialsApart) {
   EXPECT_EQ(out["learned"], false);
 }
 
-// What is trained is what the example in docs/training.md says of itself.
+// The trained rungs are those which the example of docs/training.md states.
 TEST_F(Sweep, RungsThatAreRoundedAreSaid) {
   folder_.write("sweep.yaml",
                 "train: tiny.yaml\ntrials: 9\nhalving: 3\nfirst_updates: 1\nset: {updates: 9, "

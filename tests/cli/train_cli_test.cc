@@ -1,4 +1,4 @@
-// `train` and `verify` from outside: run folders, refusals, and Ctrl-C.
+// `train` and `verify`: run folders, refusals, Ctrl-C, and resumption.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST_F(Train, WritesARunFolderWithACheckpointThatVerifies) {
   EXPECT_EQ(shell("yardmaster verify --checkpoint nowhere").code, 2);
 }
 
-// A figure of metrics.csv; NaN where the row has none.
+// Returns a value of metrics.csv; NaN if the row has none.
 double metric(const std::string& run, int step, const std::string& column) {
   const std::string code = "import csv; r=[x for x in csv.DictReader(open('" + run +
                            "/metrics.csv')) if x['step']=='" + std::to_string(step) +
@@ -74,8 +74,8 @@ double metric(const std::string& run, int step, const std::string& column) {
   return std::stod(shell("python3 -c \"" + code + "\"").out);
 }
 
-// Whatever the untrained network reaches was not learned: it is validated first,
-// drawn in the same way, and everything that is said of a training is said over it.
+// The untrained network, drawn in the same way, is validated first, as update 0. All results of a
+// training are given relative to it.
 TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
   const Result still = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0 --out still");
   ASSERT_EQ(still.code, 0) << still.err;
@@ -99,7 +99,7 @@ TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
   EXPECT_NEAR(scores["ratio_untrained"].get<double>(),
               metric("run", 2, "validation/ratio_untrained"), 1e-9);
 
-  // `evaluate` knows what a checkpoint was before, with the run folder or without.
+  // `evaluate` finds a checkpoint's untrained network with the run folder and without it.
   fs::rename("still/checkpoints/last", "alone");
   const auto evaluated = [](const std::string& checkpoint) {
     const Result r = shell(
@@ -142,7 +142,7 @@ TEST_F(Train, VerifiesWithOnnxRuntimeWhereItIs) {
   EXPECT_EQ(required.code, 1);
   EXPECT_THAT(required.err, HasSubstr("not checked"));
 
-  // One of before there was model.onnx gets it, and is otherwise the same.
+  // A checkpoint without model.onnx is given one; nothing else in it changes.
   const fs::path folder = "run/checkpoints/last";
   const std::string manifest = read_file(folder / "manifest.json");
   const std::string model = read_file(folder / "model.onnx");
@@ -180,7 +180,7 @@ TEST_F(Train, LearnsFromCellsAndSaysWhichAreNeverSoCrowded) {
   EXPECT_THAT(some.err, HasSubstr("cell train/a/x999"));
   EXPECT_THAT(some.err, HasSubstr("left out"));
   const Json told = Json::parse(read_file("run/checkpoints/last/manifest.json"))["provenance"];
-  EXPECT_EQ(told["grounds"].size(), 2u);  // draws of the one that is left
+  EXPECT_EQ(told["grounds"].size(), 2u);  // draws of the remaining cell
   EXPECT_EQ(told["left_out"].size(), 2u);
   EXPECT_GT(Json::parse(read_file("run/checkpoints/last/cost.json"))["training_core_s"], 0);
   cells("999");
@@ -246,7 +246,7 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
-// Stopped at whatever point it was, it ends with the weights of a training that was never stopped.
+// Episodes are cut to the length of the trace; columns may have other names.
 TEST_F(Train, EpisodesAreNoLongerThanTheTraceAndColumnsMayHaveOtherNames) {
   std::string jobs = "JobName,arrival,run_s,gpus,queue\n";
   for (int j = 0; j < 60; ++j) {
@@ -269,7 +269,7 @@ TEST_F(Train, EpisodesAreNoLongerThanTheTraceAndColumnsMayHaveOtherNames) {
 
 TEST_F(Train, GoesOnAfterCtrlCAsIfNothingHadHappened) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=20 --out whole").code, 0);
-  // The signal comes once the first update has left its mark, however slow the machine.
+  // Waits for the first update, however slow the machine. The resumed run gives the same weights.
   const Result stopped = shell(
       "yardmaster train tiny.yaml --set updates=20 --out run & pid=$!; "
       "while kill -0 $pid && [ ! -e run/checkpoints/training_state ]; do sleep 0.02; done; kill "
@@ -286,7 +286,7 @@ TEST_F(Train, GoesOnAfterCtrlCAsIfNothingHadHappened) {
   EXPECT_EQ(shell("yardmaster verify --checkpoint run/checkpoints/best").code, 0);
 }
 
-// The columns of metrics.csv that do not tell the machine's speed.
+// Returns the columns of metrics.csv which do not depend on the machine's speed.
 std::string metrics_without_time(const std::string& run) {
   return shell("python3 -c \"import csv,sys; r=list(csv.reader(open('" + run +
                "/metrics.csv'))); k=[i for i,c in enumerate(r[0]) if 'per_s' not in c]; "
@@ -294,7 +294,7 @@ std::string metrics_without_time(const std::string& run) {
       .out;
 }
 
-// Killed at a moment of chance, three times, it ends with the same weights and figures.
+// After three kills at random moments the run ends with the same weights and figures.
 TEST_F(Train, GoesOnAfterKillsAsIfNothingHadHappened) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=30 --out whole").code, 0);
   const Result killed = shell(
@@ -314,7 +314,7 @@ TEST_F(Train, GoesOnAfterKillsAsIfNothingHadHappened) {
   };
   EXPECT_GT(cost("last/cost.json"), 0);
   EXPECT_EQ(cost("best/cost.json"),
-            cost("last/cost.json"));  // all of it went into finding the best
+            cost("last/cost.json"));  // all of it counts for the best
   for (const char* name :
        {"last/model.safetensors", "last/golden.safetensors", "best/model.safetensors",
         "training_state/adam.pt", "training_state/worlds-0.bin", "training_state/counters.json"}) {
@@ -325,8 +325,8 @@ TEST_F(Train, GoesOnAfterKillsAsIfNothingHadHappened) {
   EXPECT_EQ(metrics_without_time("run"), metrics_without_time("whole"));
 }
 
-// The second Ctrl-C comes while the first one is being obeyed, or after: either way the run is
-// whole.
+// The second Ctrl-C comes while the first one is handled, or after it. Either way the run stays
+// intact.
 TEST_F(Train, ASecondCtrlCLosesNothing) {
   const Result stopped = shell(
       "yardmaster train tiny.yaml --set updates=400 --out run & pid=$!; "
@@ -338,7 +338,7 @@ TEST_F(Train, ASecondCtrlCLosesNothing) {
 }
 
 TEST_F(Train, ADiskThatIsFullIsOneMessageAndTheRunGoesOnLater) {
-  // The states and checkpoints are larger than 40 blocks of 512 or 1024 bytes, all else is not.
+  // States and checkpoints exceed 40 blocks of 512 or 1024 bytes; all other files are smaller.
   const Result full = shell("ulimit -f 40; yardmaster train tiny.yaml --set updates=3 --out run");
   EXPECT_EQ(full.code, 1) << full.err;
   EXPECT_THAT(full.err, HasSubstr("File too large"));
@@ -392,7 +392,7 @@ TEST_F(Train, StoppedAsAskedBetweenValidationsItIsSavedThere) {
   EXPECT_THAT(read_file("run/log.txt"), HasSubstr("resumed after update 3"));
 }
 
-// The advice of an interrupted run is to go on without them.
+// An interrupted run advises a resume command without these settings.
 TEST_F(Train, SettingsGivenToAResumedRunHoldForLaterCalls) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=2 --out run").code, 0);
   ASSERT_EQ(shell("yardmaster train --resume run --set updates=4 --until 3").code, 0);
@@ -466,7 +466,7 @@ TEST_F(Train, EveryLearnerTrains) {
   EXPECT_THAT(read_file("run/metrics.csv"), HasSubstr("train/teacher_kl"));
 }
 
-// What the repository ships must fit the code that it ships with.
+// The repository's checkpoints must fit its code.
 TEST(ShippedCheckpoints, AreVerified) {
   int checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator("checkpoints")) {

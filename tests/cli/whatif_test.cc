@@ -1,4 +1,4 @@
-// whatif, as an operator runs it: small logs by hand, and a month of a real one.
+// whatif as an operator runs it: small logs by hand, and a month of a real log.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// On 4 GPUs small jobs arrive all the time, and each tenth needs all of them.
+// A log of 4 GPUs: small jobs arrive steadily, and each tenth job needs all GPUs.
 std::string queue_log(int jobs, bool limits, int times = 1) {
   std::ostringstream out;
   out << "job_id,submit_s,run_s,gpus,limit_s,user,logged_start_s,logged_end_s\n";
@@ -52,7 +52,7 @@ void expect_refused(const std::string& options, const std::vector<std::string>& 
   for (const std::string& part : said) EXPECT_THAT(result.err, HasSubstr(part));
 }
 
-// Mean waits from a --jobs-out file, by policy and GPUs: an independent look at the same jobs.
+// Mean waits from a --jobs-out file, by policy and GPUs: computed independently of whatif.
 struct Mean {
   double sum = 0, longest = 0;
   int64_t jobs = 0;
@@ -143,7 +143,7 @@ TEST(Whatif, EveryCommandSaysThatEasyWithoutLimitsIsFifo) {
     SCOPED_TRACE(command);
     const auto said = [&](const std::string& log) {
       const Result result = shell("yardmaster " + command + " " + log + " --cluster 1x4");
-      std::string both = result.out + result.err;  // where whatif says it, wrapped
+      std::string both = result.out + result.err;  // whatif wraps its lines
       std::ranges::replace(both, '\n', ' ');
       return both;
     };
@@ -154,7 +154,7 @@ TEST(Whatif, EveryCommandSaysThatEasyWithoutLimitsIsFifo) {
   EXPECT_EQ(out["runs"][1]["same"], true) << "and it is";
 }
 
-// In an order other than that of arrival it is no fifo.
+// With an order other than that of arrival, easy is not fifo.
 TEST(Whatif, EasyByPriorityIsNotSaidToBeFifo) {
   const Folder folder;
   folder.write("log.csv", queue_log(60, false));
@@ -186,7 +186,7 @@ TEST(Whatif, SetsPoliciesThatStopJobsApart) {
   EXPECT_LT(stops, las);
   EXPECT_LT(las, bounds);
   EXPECT_LT(bounds, srtf);
-  // On a cluster that lets nothing be stopped none of them needs it.
+  // On a cluster without preemption, no policy needs checkpointing.
   const Json held = whatif(run + "--allow start");
   for (const Json& one : held["runs"]) {
     EXPECT_EQ(one["preemptions"], 0) << one["policy"];
@@ -215,7 +215,7 @@ TEST(Whatif, SaysWhyKnownRunTimesBoundNothing) {
   }
 }
 
-// A log that names its jobs' starts and run times has all that waits need.
+// A log with start and run times is enough for waits and for the cluster's size.
 TEST(Whatif, FindsTheClusterWithoutLoggedEnds) {
   const Folder folder;
   folder.write("log.txt",
@@ -274,7 +274,7 @@ TEST(Whatif, WritesAPageAndTheSameDocument) {
 }
 
 // A month of TACC's Lonestar6, whole nodes of three GPUs each: the mean improves by two fifths, and
-// large jobs pay for it.
+// large jobs wait longer.
 TEST(Whatif, AMonthOfLonestar6NamesItsLosers) {
   YARD_NEEDS_TRACES();
   const std::string log = (traces_dir() / "tacc-ls6-a100" / "ls6-a100.log.gz").string();
@@ -292,7 +292,7 @@ TEST(Whatif, AMonthOfLonestar6NamesItsLosers) {
   EXPECT_EQ(verdict["longer_longest_wait"], true);
   EXPECT_THAT(std::string(verdict["text"]), HasSubstr("jobs of exactly 24 GPUs (3."));
   EXPECT_GT(verdict["longer_users"], 0);
-  // By the jobs themselves: every number of GPUs that has 20 jobs and loses is named, no other.
+  // Computed from the jobs: exactly the losing sizes with at least 20 jobs are listed.
   auto means = means_of("jobs.csv");
   for (const char* policy : {"greedy", "fifo"}) {
     SCOPED_TRACE(policy);

@@ -1,6 +1,5 @@
-// Every rule in a kernel: what one world does on the CPU it must be able to do on a GPU. Compiled,
-// not run; that both agree bit for bit is a matter of the batch tests. Dims: N worlds, one a
-// thread.
+// Compiles every rule into a kernel: what a world does on the CPU must also work on a GPU. It is
+// not run; the batch tests compare CPU and GPU bit by bit. Dims: N worlds, one per thread.
 
 #include "env/base/core/rng.h"
 #include "env/sim/placement/placement_rules.h"
@@ -12,8 +11,8 @@
 namespace yard {
 namespace {
 
-// Starts what fits in order of submission and stops whoever ran longest, as a stand-in for a
-// policy.
+// Stand-in for a policy: starts jobs that fit in order of submission, and preempts the job that has
+// run longest.
 __device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng& rng,
                        Piece* pieces) {
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_head()) {
@@ -37,7 +36,7 @@ __device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng
   if (oldest != kNone && legal_end(fixed, s, oldest)) end_early(fixed, s, oldest);
 }
 
-// All that a view can be asked.
+// Calls every query of a view.
 __device__ double read_all(const View& view) {
   double sum = static_cast<double>(view.now_us()) + view.total_gpus() + view.free_gpus() +
                view.num_live() + view.high_water() + view.capacity() + view.costs().restore(8) +
@@ -82,7 +81,7 @@ __global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* b
   out[n] = sum + static_cast<double>(next_event_us(fixed, truth, fork, fork_agenda));
 }
 
-// The task's side of a decision point, until nothing more is expert_action.
+// Lists and applies the expert's actions at a decision point until none is left.
 __global__ void observe(SimModel fixed, DispatchConfig config, StateSizes sizes, std::byte* blocks,
                         size_t stride, std::byte* memories, size_t memory_bytes, Piece* scratch,
                         Observation* out, int32_t worlds) {
@@ -110,7 +109,7 @@ __global__ void observe(SimModel fixed, DispatchConfig config, StateSizes sizes,
   s.head->timer_us = Dispatch::wake_us(view, config);
 }
 
-// The plainest task: what is seen, and the first legal choice carried out.
+// The task `select`: writes the observation and applies the first legal action.
 __global__ void select(SimModel fixed, StateSizes sizes, std::byte* blocks, size_t stride,
                        std::byte* memories, SelectConfig config, Piece* scratch, Observation* out,
                        int32_t worlds) {

@@ -1,4 +1,4 @@
-// Every look-up of speed in a kernel, as the rules make them. Compiled, not run.
+// Compiles every look-up of throughput into a kernel. It is not run.
 #include "env/sim/speed/contention.h"
 #include "env/sim/speed/speed.h"
 

@@ -1,5 +1,5 @@
-// Where knowing run times bounds what can be reached, and where it does not: each kind of world by
-// itself, and what evaluate makes of it.
+// Where known run times bound what can be reached, and where they do not: each kind of scenario
+// separately, and what evaluate reports of it.
 #include "experiments/evaluate/bound.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class Bound : public ::testing::Test {
     write_file_atomic((folder_ / name).string(), text);
     return (folder_ / name).string();
   }
-  // Of a trace of one's own, its columns beyond job_id,submit_s,run_s,gpus.
+  // Returns why there is no bound on a trace with these columns beyond job_id,submit_s,run_s,gpus.
   std::string why(const std::string& cluster, const std::string& more_columns = "",
                   const std::string& more = "", const std::string& rules = "default") const {
     ScenarioOptions options;

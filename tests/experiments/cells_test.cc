@@ -1,5 +1,5 @@
-// Files of cells: what they say, what is refused, and that a hash changes with whatever decides a
-// score.
+// Files of cells: what is read, what is refused, and that a cell's hash changes with everything
+// which affects a score.
 #include "experiments/evaluate/cells.h"
 
 #include <gmock/gmock.h>
@@ -230,8 +230,8 @@ TEST(Cells, TheHashIsOfWhatDecidesAScore) {
   EXPECT_TRUE(changed([](CellSpec& c) { c.scenario.profiles = "a", c.profiles_sha256 = "c"; }));
 }
 
-// What a generator makes of other settings is another trace, of another hash, though its name is
-// the same.
+// A generator with other settings makes another trace with another hash, though its name is the
+// same.
 TEST(Cells, NameWhatAGeneratorMakes) {
   const CellFile file = read(R"(
 traces:
@@ -274,8 +274,8 @@ TEST(Cells, MayHaveSeveralProfiles) {
   EXPECT_NE(said(with("profiles: [], profiles_sha256: []")), "");
 }
 
-// The cells of this project: as many as there should be, on the traces that they name, and windows
-// before the test split that stay before it.
+// The project's own cells: their number, their traces, and that windows before the test split end
+// before it.
 TEST(Cells, ThoseOfTheProjectAreThere) {
   YARD_NEEDS_TRACES();
   const CellFile file = read_cells("experiments/cells.yaml");
@@ -288,7 +288,7 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
   std::set<std::string> looked_at;
   for (CellSpec cell : file.cells) {
     const WindowOptions& window = cell.scenario.window;
-    if (cell.scenario.congestion != 1) continue;  // the others are of the same jobs
+    if (cell.scenario.congestion != 1) continue;  // other congestions have the same jobs
     if (cell.scenario.variation.any() && cell.name.ends_with("-test")) {
       EXPECT_FALSE(cell.chosen_on.empty()) << cell.name;
     }
@@ -305,8 +305,8 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
     EXPECT_NE(scenario.opens_test, closed) << cell.name;
     int32_t largest = 0;
     for (const Job& job : scenario.trace.jobs) largest = std::max(largest, job.gpus);
-    // Of half a cluster the whole counts, of a double one itself: jobs that a single one leaves out
-    // may come back.
+    // A halved cluster is checked at full size, a doubled one at its own: jobs too large for the
+    // full cluster may fit the doubled one.
     const double whole =
         scenario.cluster.total_gpus() / std::min(1.0, cell.scenario.variation.cluster);
     EXPECT_GE(whole, 2 * largest) << cell.name;

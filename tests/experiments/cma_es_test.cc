@@ -1,4 +1,4 @@
-// CMA-ES finds a minimum that is known, inside the cube and at its faces, within its budget.
+// CMA-ES finds a known minimum, inside the cube and at its faces, within its budget.
 #include "experiments/search/cma_es.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-// A long narrow valley, turned against the axes.
+// A long narrow valley, rotated against the axes, with its minimum at `at`.
 double valley(const Point& x, double at) {
   double sum = 0;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -20,7 +20,7 @@ double valley(const Point& x, double at) {
   return sum;
 }
 
-// A function of one point, asked for all of a generation.
+// Minimises a function of one point; CMA-ES asks for whole generations.
 Minimum minimise_each(const Point& start, const std::function<double(const Point&)>& of, int budget,
                       uint64_t seed) {
   const auto objective = [&](const std::vector<Point>& points) {

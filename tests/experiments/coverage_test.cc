@@ -1,4 +1,4 @@
-// What the predictor tells of jobs' remaining times holds about as often as it says.
+// The predictor's intervals of remaining run time hold about as often as they claim.
 #include "experiments/replay/coverage.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(Coverage, OfIntervalsIsWhatTheySay) {
   EXPECT_GT(found.all.predictions, 5000);
   EXPECT_EQ(found.all.predictions, found.waiting.predictions + found.begun.predictions);
   for (size_t k = 0; k < kNominal.size(); ++k) {
-    // Jobs are few and depend on each other, so that the shares themselves are not exact.
+    // Jobs are few and correlated, so the shares are not exact.
     EXPECT_NEAR(found.all.share(k), kNominal[k], 0.08) << kNominal[k];
   }
   EXPECT_LT(found.all.median_error_log2, 2.5);

@@ -1,4 +1,4 @@
-// Pictures of decisions: names out of schemas, and who stands where.
+// Pictures of decisions: feature names from schemas, and the order of actions.
 #include "experiments/report/decision.h"
 
 #include <gtest/gtest.h>
@@ -36,8 +36,8 @@ TEST(DecisionSvg, ShowsTheLikeliestFirstAndEscapes) {
   EXPECT_LT(svg.find("row 2"), svg.find("row 1"));
   EXPECT_EQ(svg.find("nothing"), std::string::npos);
   EXPECT_NE(svg.find("70.0 %"), std::string::npos);
-  EXPECT_NE(svg.find("#1f77b4"), std::string::npos);  // as low as it gets
-  EXPECT_NE(svg.find("#ff7f0e"), std::string::npos);  // and as high
+  EXPECT_NE(svg.find("#1f77b4"), std::string::npos);  // the lowest value
+  EXPECT_NE(svg.find("#ff7f0e"), std::string::npos);  // the highest value
   EXPECT_NE(svg.find("font-weight=\"bold\">row 1"), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
-// What is drawn for jobs that ask for GPUs alone: within the bounds that the head of the file
-// tells, the same for the same seed, and only where nothing was said.
+// Demands drawn for jobs which ask for GPUs only: within the bounds of the header file, the same
+// for the same seed, and only where the trace has none.
 #include "experiments/scenario/demand_draw.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(DemandDraw, StaysWithinItsBounds) {
     EXPECT_GT(job.loss.b2, 0.05 - 1e-12);
     EXPECT_LT(job.loss.b2, 0.3);
     const double share = share_until(curve, job.enough);
-    EXPECT_GE(share, 0.4 - 0.02);  // between points of a table it goes straight
+    EXPECT_GE(share, 0.4 - 0.02);  // the table is interpolated linearly
     EXPECT_LE(share, 1);
   }
   EXPECT_EQ(parts, (std::set<size_t>{1, 2, 4}));

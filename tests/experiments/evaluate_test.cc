@@ -1,4 +1,4 @@
-// Comparisons whose answer is known beforehand, and the log of opened test splits.
+// Comparisons with known answers, and the log of test split openings.
 #include "experiments/evaluate/evaluate.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
     EXPECT_LE(rival.candidate_ratio.interval.lo, rival.candidate_ratio.ratio);
     EXPECT_GE(rival.candidate_ratio.interval.hi, rival.candidate_ratio.ratio);
   }
-  EXPECT_GT(cell.vs_baseline.ratio, 1);  // without preemption it loses, and the table says so
+  EXPECT_GT(cell.vs_baseline.ratio, 1);  // without preemption it loses, and the table shows it
   EXPECT_LT(cell.oracle_gap_closed(), 0);
 }
 
@@ -111,7 +111,7 @@ TEST(Evaluate, TheYardstickIsChosenOnValidation) {
   const Evaluation result = evaluate(options);
   const CellResult& found = result.cells[0];
   EXPECT_TRUE(found.validated);
-  // The geometric mean of what both windows say by themselves.
+  // The geometric mean of both windows evaluated alone.
   double product = 1;
   for (const CellSpec& validation : options.validation) {
     EvaluateOptions alone = options_for("fifo", {"las"});
@@ -122,7 +122,7 @@ TEST(Evaluate, TheYardstickIsChosenOnValidation) {
   EXPECT_NEAR(found.rivals[1].validation_jct_s, std::sqrt(product), 1e-6);
   const double chosen = found.rivals[found.baseline].validation_jct_s;
   for (const ComparedPolicy& rival : found.rivals) EXPECT_GE(rival.validation_jct_s, chosen);
-  EXPECT_FALSE(found.conclusive);  // some 120 jobs
+  EXPECT_FALSE(found.conclusive);  // about 120 jobs: too few blocks
 }
 
 TEST(Evaluate, CandidatesAreComparedEachByItself) {
@@ -139,7 +139,7 @@ TEST(Evaluate, CandidatesAreComparedEachByItself) {
   EXPECT_LT(result.cells[0].rivals.size(), result.cells[1].rivals.size());
 }
 
-// As if the other had been named as a rival.
+// The result equals that with the other candidate named as a rival.
 TEST(Evaluate, CandidatesOfACallAreComparedWithEachOther) {
   EvaluateOptions both = options_for("las", {"fifo"});
   both.candidates.push_back({"srsf-history", {"srsf-history"}});
@@ -179,7 +179,7 @@ TEST(Evaluate, WhatLearnedIsComparedWithItsUntrainedSelf) {
   EXPECT_EQ(learned.rivals.size(), 1u) << "it is no rival, by which a yardstick may be chosen";
   EXPECT_EQ(played, 2) << "replicas of one: both seeds were the same before";
   EXPECT_EQ(result.cells[1].untrained_result(), nullptr) << "a heuristic has none";
-  // As if it had been named.
+  // The result equals that with the untrained network named as a rival.
   const std::string self = "untrained:" + seeds[0].substr(std::string("checkpoint:").size());
   EvaluateOptions named = options_for("seeds", {self});
   named.candidates[0].policies = seeds;
@@ -208,7 +208,7 @@ TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
   EXPECT_EQ(result.cells[2].candidates.size(), 2u);
   EXPECT_EQ(result.cells[2].vs_baseline.ratio, alone.vs_baseline.ratio);
   EXPECT_EQ(result.cells[2].vs_baseline.interval.lo, alone.vs_baseline.interval.lo);
-  // Others are compared one by one, and so is nobody with seeds as one.
+  // A pool of seeds is compared with each other candidate, but no candidate with a pool.
   EXPECT_EQ(result.cells[2].others.size(), 2u);
   EXPECT_EQ(result.cells[0].others.size(), 1u);
 }
@@ -226,7 +226,7 @@ TEST(Evaluate, TheLargestClassHasAtLeastFiftyJobs) {
   EXPECT_DOUBLE_EQ(cell.largest_class_jct_ratio(), 1);
 }
 
-// Where the mean improves and something else gets worse, both are said; 10 % is not over 10 %.
+// If the mean improves and another figure grows by over 10 %, both are reported; 10 % is not over.
 TEST(Evaluate, WhatGrowsIsNamed) {
   const auto result = [](double wait_s, double class_jct_s) {
     CellResult cell;
@@ -259,7 +259,7 @@ TEST(SizeClasses, AreThoseOfTheTables) {
   EXPECT_EQ(name(17), ">16");
 }
 
-// What is kept is what would be found; what is there is read and not played.
+// A kept score equals the computed one and is read instead of replayed.
 TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "yard_kept";
   std::filesystem::remove_all(folder);
@@ -279,14 +279,14 @@ TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
     if (name.starts_with("las-")) of_las = file.path();
   }
   ASSERT_FALSE(of_las.empty());
-  // A score that nobody could have played shows that it was read.
+  // An impossible value in the kept file shows that it was read.
   std::string text = read_file(of_las);
   const size_t at = text.find("\"p99_jct_s\": ");
   ASSERT_NE(at, std::string::npos);
   text.replace(at, text.find(',', at) - at, "\"p99_jct_s\": 12345.0");
   write_file_atomic(of_las, text);
   EXPECT_EQ(evaluate(options).cells[0].candidates[0].p99_jct_s, 12345);
-  // Other settings, another score.
+  // Other settings give another score.
   options.run_of = [](const std::string& policy) {
     RunOptions how;
     if (policy == "las") how.policy.set("limit_1_gpu_s", "100", "test");
@@ -301,8 +301,8 @@ TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
   std::filesystem::remove_all(folder);
 }
 
-// What plays alike where jobs are stopped may play otherwise where none is, and the other way
-// round.
+// Policies which play alike where preemption is allowed may differ where it is not, and the
+// reverse.
 TEST(Entrants, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
   const auto enter_as = [](const std::string& policy, const char* key, const char* value) {
     RunOptions how;
@@ -354,7 +354,7 @@ TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
   EXPECT_GE(rows[0].pooled.oracle_gap_closed.interval.hi, rows[0].pooled.oracle_gap_closed.value);
   EXPECT_EQ(rows[0].ratio.worst,
             std::max(result.cells[0].vs_baseline.ratio, result.cells[1].vs_baseline.ratio));
-  // Over each of those that it was compared with.
+  // One comparison with each rival.
   ASSERT_EQ(rows[0].against.size(), result.cells[0].rivals.size());
   for (size_t r = 0; r < rows[0].against.size(); ++r) {
     const PolicyComparison& over = rows[0].against[r];
@@ -406,7 +406,7 @@ TEST(TestLog, CountsTheOpeningsOfEachTrace) {
   EXPECT_EQ(log_opening(log, {"b.csv", "bb", "1x8", "0", "10", {"las"}, {}, ""}), 1);
   EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"fifo"}, {"d"}, ""}), 2);
   EXPECT_EQ(std::ranges::count(read_file(log), '\n'), 3);
-  // Whose inputs are known opens a window once.
+  // An opening with known inputs counts only the first time for a window.
   const Opening known{"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, "hash"};
   EXPECT_EQ(log_opening(log, known), 3);
   EXPECT_EQ(log_opening(log, known), 3);

@@ -1,3 +1,4 @@
+// SNES finds known optima. evolve() learns settings, resumes, and refuses wrong input.
 #include "experiments/search/evolution.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ double bowl(const std::vector<double>& x, const std::vector<double>& at) {
   return sum;
 }
 
-// The least of f from the middle, or from `mu`.
+// Returns the minimum of f found from the centre `mu`.
 std::vector<double> search(std::vector<double> mu, int candidates, int generations, uint64_t seed,
                            const std::function<double(int, const std::vector<double>&)>& f) {
   Snes snes{mu, std::vector<double>(mu.size(), 0.1), 0};
@@ -43,8 +44,7 @@ TEST(Snes, FindsThePlantedOptimum) {
   for (size_t i = 0; i < planted.size(); ++i) EXPECT_NEAR(found[i], planted[i], 1e-3) << i;
 }
 
-// Noise that all candidates of a generation share, as they share their episodes, does not matter at
-// all: only ranks count.
+// Noise shared by a generation, as by shared episodes, has no effect: only ranks count.
 TEST(Snes, CommonNoiseChangesNothing) {
   const auto with = [](double noise) {
     return search({0.5, 0.5, 0.5}, 12, 40, 3, [&](int generation, const auto& x) {
@@ -82,7 +82,7 @@ TEST(Evolve, LearnsWhatItsStartLacksAndKeepsWhatHoldsElsewhere) {
   options.candidates = 8;
   options.episodes = 4;
   options.step = 0.1;
-  // Candidates whose second limit is below the first are refused, and are only the worst.
+  // Candidates whose second limit is below the first are refused and rank last.
   const Evolved evolved = evolve(train, validation, "las", {}, options);
   RunOptions learned;
   for (const auto& [key, value] : evolved.settings) learned.policy.set(key, value, "test");
@@ -94,14 +94,14 @@ TEST(Evolve, LearnsWhatItsStartLacksAndKeepsWhatHoldsElsewhere) {
     }
     return sum / 4;
   };
-  EXPECT_NEAR(std::exp(log_ratio_on(validation)), evolved.ratio, 1e-9);  // it says what it does
+  EXPECT_NEAR(std::exp(log_ratio_on(validation)), evolved.ratio, 1e-9);  // as reported
   EXPECT_LT(evolved.ratio, 0.95);
   EXPECT_LT(std::exp(log_ratio_on(fresh)), 0.97);
-  // All candidates of 12 generations met 4 episodes; the start met all, validation came thrice.
+  // 12 generations of 8 candidates on 4 episodes; the start on all 6 + 4; 3 validations on 4.
   EXPECT_EQ(evolved.played, 12 * 8 * 4 + 6 + 4 + 3 * 4);
 }
 
-// What is kept after any generation is all that it takes to go on.
+// The state kept after any generation is enough to resume.
 TEST(Evolve, GoesOnAsIfItHadNotStopped) {
   const auto train = episodes(4, 100), validation = episodes(2, 200);
   EvolutionOptions options;
@@ -130,8 +130,8 @@ TEST(Evolve, GoesOnAsIfItHadNotStopped) {
                InputError);
 }
 
-// In some episodes, the same for all candidates, a setting is off: a policy that never stops a job
-// gains nothing by being better at that.
+// In some episodes, the same for all candidates, a verb is off. A policy which never preempts gains
+// nothing by better preemption settings.
 TEST(Evolve, WhatIsDroppedIsOff) {
   const auto some = episodes(2, 100);
   EvolutionOptions options;

@@ -1,4 +1,4 @@
-// Fairness, deadlines and tenants of a handful of jobs, worked out by hand.
+// Fairness, deadlines and tenants of a few jobs, computed by hand.
 #include "env/sim/metrics/fairness.h"
 
 #include <gtest/gtest.h>
@@ -50,12 +50,12 @@ struct Case {
 };
 
 TEST(Fairness, RhoOfThreeJobsByHand) {
-  // a alone to 100; then a, b and c share the system to 200, b and c to 300, c to 400.
+  // In the system: a until 100 s; a, b and c until 200 s; b and c until 300 s; c until 400 s.
   Case it({job("a", 0, 100, 4), job("b", 100, 100, 1), job("c", 100, 50, 4)}, {200, 300, 400}, 400);
   const Fairness fairness = fairness_of(it.trace, it.fixed, it.alone(), it.outcome);
-  // a: 2 jobs on the average, so half of 4 GPUs: 100 s become 200, which is what it took.
-  // b: 2.5 jobs, 1.6 GPUs are enough for it: 100 s; it took 200.
-  // c: (3 + 2 + 1) / 3 = 2 jobs, 2 GPUs of the 4 it wants: 50 s become 100; it took 300.
+  // a: 2 jobs on average leave it half of 4 GPUs: 100 s become 200, and it took 200.
+  // b: 2.5 jobs leave it 1.6 GPUs, which are enough: 100 s; it took 200.
+  // c: (3 + 2 + 1) / 3 = 2 jobs leave it 2 of its 4 GPUs: 50 s become 100; it took 300.
   ASSERT_TRUE(fairness.finish_time);
   EXPECT_EQ(fairness.finish_time->jobs, 3);
   EXPECT_NEAR(fairness.finish_time->mean, (1 + 2 + 3) / 3.0, 1e-12);
@@ -67,7 +67,7 @@ TEST(Fairness, RhoOfThreeJobsByHand) {
 }
 
 TEST(Fairness, WhoWaitsLongerThanOthersIsUnfair) {
-  // The sum of jobs in the system, looked at second by second.
+  // The expected value sums the jobs in the system second by second.
   std::vector<Job> jobs;
   std::vector<int64_t> ends_s;
   for (int i = 0; i < 30; ++i) {

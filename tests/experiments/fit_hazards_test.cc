@@ -1,5 +1,5 @@
-// What is fitted on a window: the chances of a known distribution, nothing that came after the
-// window, and a file that is a policy.
+// Hazards fitted on a window: those of a known distribution, without information from after the
+// window. The file written is a policy.
 #include "experiments/search/fit_hazards.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kBins = TimeBins::kBins;
 
-// Jobs of one GPU, one a second, that run for `run_s` or, every second one, twice as long; scored
-// those of the first 1000 s.
+// Jobs of one GPU, one a second, which run for `run_s`; every second one runs twice as long. Those
+// of the first 1000 s are scored.
 Scenario steps(double run_s) {
   Trace trace;
   trace.source = "steps";
@@ -43,13 +43,13 @@ TEST(FitHazards, AreTheSharesThatEnd) {
     EXPECT_NEAR(hazards[b], b == first ? 0.5 : 0, 0.02) << b;
   }
   EXPECT_GT(hazards[second], 0.97);
-  // Sizes that nobody asked for lean on all.
+  // Sizes without jobs fall back on the hazards of all jobs.
   EXPECT_NEAR(hazards[3 * kBins + first], 0.5, 0.02);
 }
 
 TEST(FitHazards, DoNotKnowWhatCameAfterTheWindow) {
-  // Who runs for 900 s ends within the window if submitted in its first 100 s; the others, and all
-  // that run twice as long, only say how far they came.
+  // Jobs of 900 s end within the window if submitted in its first 100 s. All others are censored:
+  // they only show how long they ran within it.
   const std::vector<double> hazards = fit_hazards(steps(900));
   const auto first = static_cast<size_t>(TimeBins::of_us(900'000'000));
   double ever = 0;

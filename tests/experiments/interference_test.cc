@@ -1,6 +1,6 @@
-// How well what is learned of interference foretells the speeds of running jobs: the model that
-// knows who is beside whom (colocation_model.h), and the one that knows how full nodes are
-// (node_load.h), both watching the same jobs from nothing on.
+// How well learned interference predicts the rates of running jobs. ColocationModel
+// (colocation_model.h) uses the co-located jobs, NodeLoad (node_load.h) how full nodes are. Both
+// watch the same jobs and start without data.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,8 +14,7 @@
 namespace yard {
 namespace {
 
-// By how much foretold rates differ from those that followed, before they are learned from, weighed
-// by time.
+// Mean relative error of predicted rates, before learning from them, weighted by running time.
 struct Error {
   double sum = 0, time = 0;
   void add(double foretold_time, double true_time, double weight) {
@@ -25,13 +24,14 @@ struct Error {
   double mean() const { return sum / time; }
 };
 
-// Watches all jobs with one model; `terms_of` says how a job stands.
+// Watches all jobs with one model; `terms_of` returns the regression terms of a job.
 template <class Fit>
 class Watcher {
  public:
   using Terms = typename Fit::Terms;
 
-  // Returns by how much each job's rate since the last scan() was other than was foretold then.
+  // Adds to `error` by how much each job's rate since the last scan() differed from the prediction.
+  // Adds to `none` the error of predicting no slowdown.
   void on_events(const View& view, const Terms& start, Error& error, Error* none = nullptr) {
     if (memory_.empty()) {
       memory_.resize(InterferenceModel<Fit>::bytes(view));
@@ -79,9 +79,9 @@ class Watcher {
   std::vector<Before> before_;
 };
 
-// Of the jobs that finish between two numbers of finished ones.
+// Errors over the jobs which finish between two counts of finished jobs.
 struct Errors {
-  Error colocation_model, load, none;  // none: of who foretells that nobody is slowed down
+  Error colocation_model, load, none;  // none: predicts no slowdown
 };
 
 std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
@@ -92,7 +92,7 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
   options.seed = seed;
   options.generate_jobs = bounds.back() + 50;
   for (const char* setting :
-       {"most=0", "drawn=true", "worker_cores=3", "load=0.45"}) {  // as Harmony's
+       {"most=0", "drawn=true", "worker_cores=3", "load=0.45"}) {  // as in Harmony
     options.trace_settings.overlay(setting, "test");
   }
   const Scenario scenario = load_scenario(options);
@@ -120,7 +120,7 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
   return out;
 }
 
-// Figures in docs/agents.md: after so many jobs, of three seeds.
+// The figures of docs/agents.md: errors after these numbers of jobs, for three seeds.
 TEST(InterferenceModel, WhoIsBesideWhomForetellsRates) {
   const std::vector<int> bounds = {0, 25, 50, 100, 450, 550};
   for (const char* policy : {"least-loaded", "tetris"}) {

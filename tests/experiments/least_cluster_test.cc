@@ -1,4 +1,4 @@
-// The least cluster that can have run a log, by hand.
+// The smallest cluster which can have run a log, computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

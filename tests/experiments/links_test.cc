@@ -1,5 +1,5 @@
-// The workloads of MLFS and SCHED2 with sizes of gradients: their jobs move bytes, which those of
-// the frozen ones never do; and the frozen ones are what their agents were trained on.
+// The workloads of MLFS and SCHED2 with gradient sizes move bytes; the frozen ones do not. The
+// frozen ones stay as their agents were trained on them.
 #include <gtest/gtest.h>
 
 #include "env/base/files/file.h"
@@ -12,7 +12,7 @@
 namespace yard {
 namespace {
 
-// Of a file's cells, what decides a score on them; comments and lists of rivals may change.
+// Hashes what affects scores on a file's cells; comments and lists of rivals may change.
 std::string hash_of_cells(const std::string& file) {
   std::string all;
   for (const CellSpec& cell : read_cells(file).cells) {
@@ -28,7 +28,7 @@ TEST(Links, FrozenWorkloadsStayAsTheyAre) {
             "eb32584ef1c1fce8a6c2cc1a003e7e9f27a2f7b8ec25b982592a01bb6f8e49d9");
 }
 
-// Two days of the training part of the file's first trace.
+// Replays two days of the training part of the file's first trace; returns the bytes moved.
 double moved_bytes(const std::string& file, const std::string& policy) {
   const CellFile cells = read_cells(file);
   std::vector<CellSpec> train = select_cells(cells, {"train"});

@@ -1,4 +1,4 @@
-// Metrics of a handful of jobs, worked out by hand.
+// Metrics of a few jobs, computed by hand.
 #include "env/sim/metrics/metrics.h"
 
 #include <gtest/gtest.h>
@@ -46,10 +46,10 @@ TEST(Metrics, OfFourJobsByHand) {
   outcome.begin_us = 0;
   outcome.end_us = 1000 * kS;
   outcome.held_time_us = 2000 * kS;
-  outcome.jobs = {{0, 500 * kS, 9, 9},         // unscored: in no number
-                  {110 * kS, 120 * kS, 0, 0},  // JCT 20, wait 10
-                  {200 * kS, 360 * kS, 2, 2},  // JCT 160, wait 60
-                  {300 * kS, 304 * kS, 0, 0},  // JCT 4, wait 0
+  outcome.jobs = {{0, 500 * kS, 9, 9},         // unscored: in no figure
+                  {110 * kS, 120 * kS, 0, 0},  // JCT 20 s, wait 10 s
+                  {200 * kS, 360 * kS, 2, 2},  // JCT 160 s, wait 60 s
+                  {300 * kS, 304 * kS, 0, 0},  // JCT 4 s, wait 0
                   {kNone, kNone, 1, 0}};       // did not end
   const Summary s = summarise(it.trace, it.fixed, isolated_run_us(it.trace, it.fixed), outcome);
   EXPECT_EQ(s.all.jobs, 4);
@@ -62,7 +62,7 @@ TEST(Metrics, OfFourJobsByHand) {
   EXPECT_DOUBLE_EQ(s.all.mean_wait_s, 70.0 / 3);
   EXPECT_DOUBLE_EQ(s.all.max_wait_s, 60);
   EXPECT_DOUBLE_EQ(s.all.mean_run_s, 38);
-  // 20 / 10; 160 / 100; 4 s count as 10 s, so that 4 / 10 counts as 1.
+  // 20 / 10; 160 / 100; run times under 10 s count as 10 s, and 4 / 10 counts as 1.
   EXPECT_DOUBLE_EQ(s.mean_slowdown, (2 + 1.6 + 1) / 3);
   EXPECT_DOUBLE_EQ(s.makespan_s, 260);
   EXPECT_DOUBLE_EQ(s.utilisation, 0.5);
@@ -113,9 +113,9 @@ TEST(Metrics, RunAloneIsOnTheFastestGpusThatHoldTheGang) {
   const Case it(jobs, cluster);
   EXPECT_EQ(isolated_run_us(it.trace, it.fixed),
             (std::vector<int64_t>{50 * kS, 50 * kS,
-                                  200 * kS,     // one member sits on a slow GPU
-                                  200 * kS,     // it runs on no other type
-                                  100 * kS}));  // CPUs are alike
+                                  200 * kS,     // one task is on a slow GPU
+                                  200 * kS,     // it may run on no other type
+                                  100 * kS}));  // all CPUs are equal
 }
 
 TEST(Metrics, RunAloneKnowsWhatATypeIsWorthToAModel) {

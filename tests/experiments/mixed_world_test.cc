@@ -1,5 +1,5 @@
-// The embedded workload in its cluster: place, type and preemption decide there, without any file
-// from outside.
+// The built-in mixed workload on its cluster: placement, GPU type and preemption matter, without
+// any external file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,13 +33,13 @@ TEST(MixedWorld, PlaceAndPreemptionDecide) {
     log_preemption += std::log(placed / mean_jct_s(scenario, "fifo-skew")) / kEpisodes;
     log_bound += std::log(mean_jct_s(scenario, "joint-oracle") / placed) / kEpisodes;
   }
-  // Over 24 episodes these are 0.51, 0.65 and 0.78.
+  // Over 24 episodes the ratios are 0.51, 0.65 and 0.78.
   EXPECT_LT(std::exp(log_place), 0.7);
   EXPECT_LT(std::exp(log_preemption), 0.8);
   EXPECT_LT(std::exp(log_bound), 0.9);
 }
 
-// Where migrations help, a policy that makes them is held to what the cluster allows.
+// A policy which migrates keeps to what the cluster allows.
 TEST(MixedWorld, WhatTheClusterAllowsHolds) {
   ScenarioOptions options;
   options.trace = "synthetic:mixed";
@@ -74,7 +74,7 @@ TEST(MixedWorld, ClusterAndLoadAreScaled) {
   EXPECT_EQ(load_scenario(options).cluster.total_gpus(), 16);
 }
 
-// A cluster that says nothing of models: there the same jobs have the speed of its GPUs.
+// On a cluster without speeds by model, the same jobs run at the speed of its GPUs.
 TEST(MixedWorld, ElsewhereModelsMakeNoDifference) {
   const Scenario plain = episode(1, "9x8");
   EXPECT_EQ(plain.speeds, nullptr);
@@ -86,7 +86,7 @@ TEST(MixedWorld, ElsewhereModelsMakeNoDifference) {
   }
 }
 
-// Models of a cluster may be drawn, too, by traces that name none.
+// Traces without models may draw those of the cluster.
 TEST(MixedWorld, OtherTracesDrawItsModels) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";

@@ -1,4 +1,4 @@
-// How full a cluster was, held to hand-made numbers.
+// How full a cluster was, against values computed by hand.
 #include "experiments/replay/occupancy.h"
 
 #include <gtest/gtest.h>
@@ -25,11 +25,11 @@ Job job_of(const char* id, int64_t submit_h, int32_t gpus, int64_t run_h, int64_
   return job;
 }
 
-// Four GPUs for two hours; two of them for four hours, an hour later than asked for.
+// a: four GPUs for two hours. b: two GPUs for four hours, started an hour after submission.
 std::vector<Job> two_jobs() { return {job_of("a", 0, 4, 2, 0), job_of("b", 1, 2, 4, 2)}; }
 
 void check(const OccupancyFigures& f) {
-  // Over six hours: 1, 1, .5, .5, .5, .5 of the GPUs; somebody waits in one of the six.
+  // Held by hour: 1, 1, .5, .5, .5, .5 of the GPUs; a job waits in one hour of six.
   EXPECT_DOUBLE_EQ(f.held, 4.0 / 6);
   EXPECT_DOUBLE_EQ(f.held_sd, std::sqrt((2.0 / 9 + 4.0 / 36) / 6));
   EXPECT_DOUBLE_EQ(f.waiting, 1.0 / 6);
@@ -56,7 +56,7 @@ TEST(Occupancy, CountsWhatLiesWithinTheTimeAskedFor) {
   EXPECT_DOUBLE_EQ(f.queued, 0.5);
 }
 
-// Hours 1, 0, 1, 0, ...: what was an hour ago is not now, what was two hours ago is.
+// Hourly occupancy 1, 0, 1, 0, ...: anticorrelated after one hour, correlated after 24.
 TEST(Occupancy, CorrelatesHours) {
   std::vector<Job> jobs;
   for (int i = 0; i < 60; ++i) jobs.push_back(job_of("", 2 * i, 1, 1, 2 * i));
@@ -68,7 +68,7 @@ TEST(Occupancy, CorrelatesHours) {
   EXPECT_EQ(f.queued, 0);
 }
 
-// As they are: nobody's arrivals are scaled, and the log stands beside the replays.
+// Without a target congestion arrivals are not scaled, and the log is listed with the replays.
 TEST(LikeCheck, AsTheyArePlaysTheRecordAsItWas) {
   FitPart part;
   for (int i = 0; i < 60; ++i) {

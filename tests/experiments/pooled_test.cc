@@ -1,5 +1,4 @@
-// What several cells say together, against sums worked out by hand and samples whose truth is
-// known.
+// Results pooled over cells, against sums computed by hand and samples with a known truth.
 #include "experiments/stats/pooled.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +32,7 @@ TEST(Pooled, CellsThatDoNotVaryHaveNoDoubt) {
 }
 
 TEST(Pooled, LossesCountAsWins) {
-  // ln 0.9 is won and lost; to be won is 2 ln 0.81.
+  // One cell gains ln 0.9 and one loses it; the oracle gains 2 ln 0.81.
   const Pooled pooled = pool({flat(0, 9, 10, 8.1), flat(1, 10 / 0.9, 10, 8.1)}, Rng(1));
   EXPECT_NEAR(pooled.oracle_gap_closed.value, 0, 1e-12);
   EXPECT_NEAR(pooled.ratio.value, 1, 1e-12);
@@ -47,7 +46,7 @@ TEST(Pooled, NothingIsCapturedWhereNothingCanBeWonOrNobodyKnows) {
       std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).oracle_gap_closed.value));
 }
 
-// A share of 0.4 % is noise over noise.
+// With a headroom of 0.4 % the oracle gap closed is noise divided by noise.
 TEST(Pooled, NothingIsCapturedOfNextToNothing) {
   EXPECT_TRUE(std::isnan(pool({flat(0, 9.98, 10, 9.96)}, Rng(1)).oracle_gap_closed.value));
   EXPECT_NEAR(pool({flat(0, 9.97, 10, 9.94)}, Rng(1)).oracle_gap_closed.value, 0.5, 0.01);
@@ -60,12 +59,12 @@ TEST(Pooled, TheInterquartileMeanLeavesOutTheEnds) {
   }
   EXPECT_NEAR(pool(cells, Rng(1)).iqm.value, 0.95, 1e-12);
   cells.pop_back();
-  // Of three, half is one and a half: the middle one, and a quarter of each neighbour.
+  // Half of three cells is 1.5: the middle one and a quarter of each neighbour.
   EXPECT_NEAR(pool(cells, Rng(1)).iqm.value, (0.25 * 0.1 + 0.9 + 0.25 * 1.0) / 1.5, 1e-12);
 }
 
 TEST(Pooled, WhatCannotBeBelowZeroOrAboveOneIsNot) {
-  // Two blocks of which one is ten times as good: Student's t over so few is wide.
+  // One of two blocks is ten times better: Student's t interval of two blocks is wide.
   PooledCell cell = flat(0, 1, 1, 0, 2);
   cell.sums.ours = {{0.1, 1}};
   const Pooled pooled = pool({cell}, Rng(1));
@@ -81,8 +80,8 @@ TEST(Pooled, OneBlockTellsNoInterval) {
   EXPECT_TRUE(std::isnan(pooled.ratio.interval.lo));
 }
 
-// Congestions of one window rise and fall together: as many of them tell no more than one does, and
-// as many windows do.
+// Cells of one window share its block draws: four of them give no narrower interval than one. Cells
+// of four windows do.
 TEST(Pooled, CellsOfOneWindowShareItsDraws) {
   const auto cells = [](bool one_window) {
     std::vector<PooledCell> out;
@@ -101,7 +100,7 @@ TEST(Pooled, CellsOfOneWindowShareItsDraws) {
   EXPECT_LT(width(pool(cells(false), Rng(1))), 0.55 * one);
 }
 
-// Blocks of a window that were merged in one congestion are merged in all.
+// Blocks of a window which were merged in one cell are merged in all of its cells.
 TEST(Pooled, AWindowHasTheCoarsestBlocksOfItsCells) {
   std::vector<PooledCell> cells = {flat(0, 9, 10, 8, 12), flat(0, 8, 10, 7, 12)};
   cells[1].blocks = 6;
@@ -110,7 +109,7 @@ TEST(Pooled, AWindowHasTheCoarsestBlocksOfItsCells) {
   EXPECT_NEAR(pooled.ratio.interval.lo, pooled.ratio.value, 1e-9) << "pairs are alike";
 }
 
-// Among samples whose truth is known, about 95 % of the intervals hold it.
+// About 95 % of the intervals contain the known truth.
 TEST(Pooled, IntervalsCover) {
   constexpr int kSamples = 150, kBlocks = 12, kSeeds = 5;
   int ratio = 0, oracle_gap_closed = 0;

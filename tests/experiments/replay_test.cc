@@ -1,4 +1,4 @@
-// Who may run, knowing what, and what is written about it.
+// Which policies may run at which level of information, and what is written about a run.
 #include "experiments/replay/replay.h"
 
 #include <gmock/gmock.h>
@@ -128,7 +128,7 @@ TEST(Replay, UnknownNamesAreRefusedWithWhatThereIs) {
   EXPECT_THAT(refusal("srtf", typo), HasSubstr("margni"));
 }
 
-// Whoever takes `placement` must say so, or --placement and `tune` cannot know.
+// A policy which takes `placement` must declare it: --placement and `tune` go by the fields.
 TEST(Replay, EveryPolicyDeclaresItsFields) {
   for (const std::string& name : PolicyRegistry::names()) {
     const std::vector<Field> fields = PolicyRegistry::info(name).fields();
@@ -232,8 +232,8 @@ TEST(JobsCsv, AnUnfinishedJobHasARowToo) {
   EXPECT_EQ(csv, "p,a,1,0,,,,,0,0,unfinished\n");
 }
 
-// Two workers prepare for 100 s, four train for 200 s, one evaluates for 50 s; on 4 GPUs another
-// job is beside the first and the last stage.
+// Stages: two workers for 100 s, four for 200 s, one for 50 s. On 4 GPUs another job runs during
+// the first and the last stage.
 TEST(Replay, StagesOfAJobAreToldAsOneJob) {
   Job staged;
   staged.id = "staged";

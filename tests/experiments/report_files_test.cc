@@ -1,5 +1,5 @@
-// The report of files that commands wrote, and what every page owes its reader: what was found
-// comes first, no two rows look alike, no figure is missing that the files have.
+// Reports of files which commands wrote. On every page the findings come first, no two rows look
+// alike, and no figure of the files is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,7 +144,7 @@ TEST_F(ReportFiles, ShowTheCandidatesLongestWaitAndPreemptions) {
     return html.substr(at, html.find("</tr>", at) - at);
   };
   EXPECT_THAT(candidate(row), HasSubstr("<td>4,321</td><td>77</td>"));
-  // Documents that were written before say them as ratios.
+  // Documents may give these two as ratios instead.
   row.erase("max_wait_s");
   row.erase("preemptions");
   row["max_wait_ratio"] = 0.5;
@@ -180,7 +180,7 @@ TEST_F(ReportFiles, RunsOfOneNameAreCalledByTheirFolders) {
 
 TEST_F(ReportFiles, ALongTailIsNotDrawn) {
   Json t = Json::array(), held = Json::array(), waiting = Json::array();
-  for (int i = 0; i < 1000; ++i) {  // scored to 3600, the queue is empty after 5000, the end at 1e6
+  for (int i = 0; i < 1000; ++i) {  // scored to 3600 s, no queue after 5000 s, ends at 1e6 s
     t.push_back(500 + 1000.0 * i);
     held.push_back(1);
     waiting.push_back(i < 5 ? 2 : 0);

@@ -1,4 +1,4 @@
-// The report: what it shows, that nothing in it acts or is fetched, and what it refuses.
+// The report: what it shows, what it refuses, and that it runs no scripts and fetches nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using report::Json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns what is wrong with the tags, nothing where each is closed in its turn.
+// Returns what is wrong with the tags; empty if each is closed in order.
 std::string unbalanced(const std::string& page) {
   std::vector<std::string> open;
   for (size_t at = page.find("<html"); at != page.npos; at = page.find('<', at)) {
@@ -104,12 +104,12 @@ Json cell(const std::string& policy, double ratio) {
           {"bounds", bounds}};
 }
 
-// What evaluate hands out about one cell.
+// The document which evaluate writes for one cell.
 std::string document(const Json& cell) { return Json{{"cells", Json::array({cell})}}.dump(); }
 
 class Report : public ::testing::Test {
  protected:
-  // A run folder with everything: metrics, a comparison, a replay with its jobs and series.
+  // Makes a run folder with metrics, a comparison, and a replay with its jobs and series.
   fs::path make_run(const std::string& name, const std::string& lr = "0.001") const {
     const fs::path path = scratch_.path() / name;
     RunFolder run =
@@ -316,13 +316,13 @@ TEST_F(Report, RefusesBrokenEvaluations) {
   EXPECT_THAT(broken("x.csv", kJobsHeader + std::string("f,j,1,0,0,5,0,soon,0,0,finished\n")),
               HasSubstr("'soon'"));
   EXPECT_EQ(read_file(path / "evaluations" / "replay.csv"), good);
-  page_of({path});  // whole again
+  page_of({path});  // intact again
 }
 
 TEST(ReportText, ReadsAsPeopleWrite) {
   using namespace report;
   EXPECT_EQ(number_text(1234567.891, 1), "1,234,567.9");
-  EXPECT_EQ(number_text(-1234.5, 0), "-1,234");  // halves to even
+  EXPECT_EQ(number_text(-1234.5, 0), "-1,234");  // halves are rounded to even
   EXPECT_EQ(number_text(999, 0), "999");
   EXPECT_EQ(number_text(std::nullopt, 2), "–");
   EXPECT_EQ(duration_text(0.5), "0.5 s");
@@ -332,12 +332,12 @@ TEST(ReportText, ReadsAsPeopleWrite) {
   EXPECT_EQ(tick_text(0.25, 0.05), "0.25");
   EXPECT_EQ(tick_text(1500, 500), "1,500");
   EXPECT_EQ(tick_text(0.30000000000000004, 0.1), "0.3");
-  EXPECT_EQ(tick_text(1.00005, 5e-5), "1.00005");  // not the same as its neighbour
+  EXPECT_EQ(tick_text(1.00005, 5e-5), "1.00005");  // distinct from the neighbouring tick
   EXPECT_EQ(tick_text(1e-17, 0.1), "0");
   EXPECT_EQ(tick_text(-2e-5, 1e-5), "-2e-05");
 }
 
-// What a browser makes of a page: the text that a script, added to a copy of it, leaves in it.
+// Returns the text which a script, added to a copy of the page, leaves in it in a browser.
 std::string ask_browser(const std::string& page, const fs::path& folder, int width,
                         const std::string& script) {
   std::string copy = page;
@@ -367,14 +367,14 @@ std::string ask_browser(const std::string& page, const fs::path& folder, int wid
 TEST_F(Report, ABrowserLaysItOutWithinAPhoneAndADesktop) {
   YARD_NEEDS(chromium, std::system("command -v chromium >/dev/null 2>&1") == 0, "no chromium");
   const std::string page = page_of({make_run("first"), make_run("second", "0.01")});
-  for (const int width : {500, 1280}) {  // 500 is the least that Chromium's window takes
+  for (const int width : {500, 1280}) {  // 500 is the smallest width of Chromium's window
     // Nothing is wider than the window, every chart has a size, nothing was fetched.
     EXPECT_EQ(ask_browser(page, scratch_.path(), width,
                           "[document.documentElement.scrollWidth<=innerWidth,"
                           "[...document.querySelectorAll('section .chart')].every(c=>"
                           "c.getBoundingClientRect().height>100),"
                           "document.querySelectorAll('section .chart').length,"
-                          // On a desktop every table is seen whole.
+                          // On a desktop no table needs scrolling.
                           "innerWidth<1000||[...document.querySelectorAll('.scroll')].every(s=>"
                           "s.scrollWidth<=s.clientWidth),"
                           "performance.getEntriesByType('resource').length].join(' ')"),

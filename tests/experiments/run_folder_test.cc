@@ -1,4 +1,4 @@
-// A run folder: what lies in it, what it refuses, and what a resumed run finds.
+// A run folder: what it holds, what it refuses, and what a resumed run finds in it.
 #include "experiments/run/run_folder.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ class RunFolderTest : public ::testing::Test {
   nlohmann::json run_json() const { return nlohmann::json::parse(read_file(path_ / "run.json")); }
   std::string metrics() const { return read_file(path_ / "metrics.csv"); }
 
-  // The message of the InputError that `work` throws.
+  // Returns the message of the InputError which `work` throws.
   template <class F>
   static std::string refusal(F work) {
     try {
@@ -62,7 +62,7 @@ TEST_F(RunFolderTest, HoldsWhatTheInterfacePromises) {
                                           "log.txt", "metrics.csv", "run.json"}));
   EXPECT_TRUE(fs::is_directory(run.checkpoints()));
   EXPECT_TRUE(fs::is_directory(run.evaluations()));
-  // Nothing of the making is left beside it.
+  // No temporary folder is left next to it.
   EXPECT_EQ(std::distance(fs::directory_iterator(path_.parent_path()), fs::directory_iterator()),
             1);
 }

@@ -1,4 +1,4 @@
-// Scenarios: congestion is met, replicas shake what they should, the test split stays closed.
+// Scenarios reach their congestion, replicas vary only arrivals, and the test split stays closed.
 #include "experiments/scenario/scenario.h"
 
 #include <gmock/gmock.h>
@@ -50,13 +50,13 @@ TEST(Scenario, CongestionIsMet) {
     options.congestion = target;
     const Scenario scenario = load_scenario(options);
     const JctSummary all = run_policy(scenario, "greedy", {}).summary.all;
-    // The measure jumps from one factor to the next; 5 % is what calibrate() accepts at worst.
+    // Congestion jumps between stretch factors; calibrate() accepts a deviation of up to 5 %.
     EXPECT_NEAR(all.mean_wait_s / all.mean_run_s / target, 1, 0.05);
     EXPECT_DOUBLE_EQ(scenario.congestion, all.mean_wait_s / all.mean_run_s);
   }
 }
 
-// A V100 on which the jobs of `source` run as logged, and a K80 that is ten times slower.
+// Adds measured speeds: jobs of `source` run as logged on a V100, ten times slower on a K80.
 void add_speeds(Source& source) {
   const std::string table = testing::written(
       "throughputs.json", R"json({"v100": {"('LM (batch size 5)', 1)": {"null": 10.0}},
@@ -96,7 +96,7 @@ TEST(Scenario, RunTimesAloneGoByWhatTheJobMayUseAndWasMeasuredOn) {
   EXPECT_EQ(scenario.isolated_us[0], run_us(0));
   EXPECT_EQ(scenario.isolated_us[1], 10 * run_us(1));
   EXPECT_GT(scenario.isolated_us[2], run_us(2)) << "one of each, at the pace of the slower";
-  // The last waits for the K80 from 200 to 1200, the others for nobody.
+  // The last job waits for the K80 from 200 to 1200 s; the others do not wait.
   EXPECT_DOUBLE_EQ(run_policy(scenario, "fifo", {}).summary.all.mean_wait_s, 1000.0 / 3);
 }
 
@@ -111,7 +111,7 @@ TEST(Scenario, DenserArrivalsAreMoreCongestedAndMoreLoaded) {
 }
 
 TEST(Scenario, ACongestionThatCannotBeReachedIsRefused) {
-  Source source = recorded(3);  // at once they still fit, but for one
+  Source source = recorded(3);  // even at the same time all but one fit
   try {
     make_scenario(std::move(source), {}, 100.0, 1);
     FAIL() << "expected InputError";
@@ -184,7 +184,7 @@ TEST(Scenario, MovedScenariosStayWhole) {
   EXPECT_EQ(run_policy(second, "fifo", {}).summary.all.sum_jct_us, before);
 }
 
-// Two models of Gavel's table that were not measured together: 0 steps a second.
+// In Gavel's table, 0 steps/s marks two models which were not measured together.
 TEST(Scenario, JobsThatDoNotFitTogetherAreKeptApart) {
   const std::string table = testing::written("throughputs.json", R"json({"v100": {
   "('LM (batch size 5)', 1)": {"null": 10.0, "('A3C', 1)": [0.0, 0.0], "('LM (batch size 5)', 1)": [6, 6]},

@@ -1,4 +1,4 @@
-// Scenarios made of jobs at hand, for tests of what a replay tells.
+// Makes scenarios of given jobs, for tests of what a replay reports.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ inline Scenario scenario_of(const std::vector<Job>& jobs, const ClusterSpec& clu
   return Scenario(trace, Window{.scored = static_cast<int64_t>(jobs.size())}, cluster, 1);
 }
 
-// With what befalls its GPUs.
+// Includes the faults of `world`.
 inline Scenario scenario_of(const RandomWorld& world) {
   Scenario scenario = scenario_of(world.jobs, world.cluster);
   FaultPlan plan;

@@ -1,4 +1,4 @@
-// The cluster over time, held to hand-made numbers and to the replay's own utilisation.
+// The cluster over time, against values computed by hand and the replay's own utilisation.
 #include "experiments/replay/series.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ Job job_of(const char* id, int64_t submit_s, int32_t gpus, int64_t run_s) {
 }
 
 TEST(Series, TellsWhatIsHeldAndWhoWaits) {
-  // Four GPUs; a holds all of them for 240 s, b waits for them and holds two for 240 s.
+  // Four GPUs: a holds all of them for 240 s, then b holds two for 240 s.
   Trace trace;
   trace.jobs = {job_of("a", 0, 4, 240), job_of("b", 120, 2, 240)};
   const Window window{.from_us = 0, .to_us = 121 * kSecond, .scored = 2};
@@ -61,14 +61,14 @@ TEST(Series, TellsWhatIsHeldAndWhoWaits) {
 }
 
 TEST(Series, TellsWhatIsFreeOfUseAndWhose) {
-  // Two nodes of two: a and b have one GPU of each, c wants both of one.
+  // Two nodes of two GPUs: a and c need one GPU each, b and d two.
   Trace trace;
   trace.jobs = {job_of("a", 0, 1, 240), job_of("b", 0, 2, 120), job_of("c", 0, 1, 240),
                 job_of("d", 60, 2, 120)};
   for (Job& job : trace.jobs) job.tenant = job.gpus == 1 ? "small" : "large, too";
   const Window window{.from_us = 0, .to_us = 61 * kSecond, .scored = 4};
   const Scenario scenario(trace, window, load_cluster("2x2"), 0);
-  // a and c share a node, b has the other until 120 s, d from then on until 240 s.
+  // a and c share a node; b has the other until 120 s, then d until 240 s.
   const auto [series, csv, utilisation] = play(scenario, "fifo");
   ASSERT_EQ(series["t_s"].size(), 240u);
   for (size_t i = 0; i < 240; ++i) {

@@ -1,4 +1,4 @@
-// Intervals and merging against numbers from tables and textbooks.
+// Intervals and merging, against numbers from tables and textbooks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,9 +19,9 @@ TEST(Statistics, QuantilesAreThoseOfTheTables) {
   EXPECT_NEAR(student_quantile(0.95, 30), 1.697261, 1e-6);
 }
 
-// "Spatial test data" of Efron and Tibshirani, An Introduction to the Bootstrap (1993), table 14.1:
-// the variance of A, whose 90 % BCa interval is given as (115.8, 259.6), the plain percentile one
-// as (100.8, 233.9).
+// "Spatial test data" of Efron and Tibshirani, An Introduction to the Bootstrap (1993), table 14.1.
+// The book gives (115.8, 259.6) as the 90 % BCa interval of A's variance, and (100.8, 233.9) as the
+// percentile interval.
 TEST(Statistics, BcaGivesThePublishedIntervalOfAVariance) {
   const std::vector<double> a = {48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6,
                                  0,  33, 28, 34, 4,  32, 24, 47, 41, 24, 26, 30, 41};
@@ -39,7 +39,7 @@ TEST(Statistics, BcaGivesThePublishedIntervalOfAVariance) {
   EXPECT_NEAR(variance({all}), 171.5, 0.05);
   const Interval interval =
       bca_interval({static_cast<int>(a.size())}, variance, 0.90, Rng(1), 20000);
-  // The book drew 2,000 times: its ends are off by a few units of their own.
+  // The book drew 2,000 samples: its ends are off by a few units, too.
   EXPECT_NEAR(interval.lo, 115.8, 4);
   EXPECT_NEAR(interval.hi, 259.6, 8);
 }
@@ -67,7 +67,7 @@ TEST(Statistics, JackknifeOfAMeanIsStudentsInterval) {
     return sum / static_cast<double>(picks[0].size());
   };
   const Interval interval = jackknife_interval({4}, mean, 0.95);
-  // Mean 4, standard error sqrt((8 / 3) / 4), t with 3 degrees 3.182446.
+  // Mean 4, standard error sqrt((8 / 3) / 4); t's quantile with 3 degrees of freedom is 3.182446.
   const double half = 3.182446 * std::sqrt(8.0 / 3 / 4);
   EXPECT_NEAR(interval.lo, 4 - half, 1e-5);
   EXPECT_NEAR(interval.hi, 4 + half, 1e-5);
@@ -90,7 +90,7 @@ TEST(Statistics, HalvingAddsPairsAndKeepsTheRatio) {
 }
 
 TEST(Statistics, NeighboursThatTellTheSameStoryAreMerged) {
-  // 2 2 2 2 .5 .5 .5 .5 ...: three of four neighbours agree; of pairs, every second one.
+  // 2 2 2 2 .5 .5 .5 .5 ...: three of four neighbours are equal. After one merge every second is.
   BlockSums runs{{{}}, {}};
   for (int b = 0; b < 32; ++b) {
     runs.ours[0].push_back(b / 4 % 2 == 0 ? 2 : 0.5);
@@ -122,12 +122,12 @@ TEST(Statistics, FewBlocksGiveStudentsIntervalAndOneBlockNone) {
   const Interval interval = ratio_interval(three);
   EXPECT_LT(interval.lo, three.ratio());
   EXPECT_GT(interval.hi, three.ratio());
-  // On the logarithm it is symmetric.
+  // The interval is symmetric in the logarithm.
   EXPECT_NEAR(std::log(interval.lo) + std::log(interval.hi), 2 * std::log(three.ratio()), 1e-9);
   EXPECT_TRUE(std::isnan(ratio_interval({{{1}}, {2}}).lo));
 }
 
-// Among samples whose true ratio is known, about 95 % of the intervals hold it.
+// About 95 % of the intervals contain the known true ratio.
 TEST(Statistics, IntervalsCover) {
   int covered = 0;
   constexpr int kSamples = 200, kBlocks = 20;

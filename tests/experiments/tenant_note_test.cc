@@ -1,4 +1,4 @@
-// Tenants that the cluster does not have are named: their jobs come under no quota.
+// Tenants which the cluster lacks are listed in a notice: no quota applies to their jobs.
 #include "experiments/scenario/tenant_note.h"
 
 #include <gmock/gmock.h>

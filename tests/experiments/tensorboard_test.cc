@@ -1,4 +1,4 @@
-// The event file: its bytes against a file made by hand, and its values read by TensorBoard itself.
+// The event file: its bytes against a file made by hand, its values as TensorBoard reads them.
 #include "experiments/run/tensorboard.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(TensorBoard, FileOfOneScalarIsNinetyBytesLong) {
             "889d5349");
 }
 
-// A Python that has the package: $YARD_TENSORBOARD_PYTHON, else the first of the path.
+// A Python with the package: $YARD_TENSORBOARD_PYTHON, else python3 of the path.
 std::string python() {
   const char* named = std::getenv("YARD_TENSORBOARD_PYTHON");
   return named != nullptr && *named != 0 ? named : "python3";
@@ -47,7 +47,7 @@ bool has_tensorboard() {
   return std::system((python() + " -c 'import tensorboard' >/dev/null 2>&1").c_str()) == 0;
 }
 
-// What TensorBoard makes of a run folder: {tag: [[step, value], ...]}.
+// Returns what TensorBoard reads from a run folder: {tag: [[step, value], ...]}.
 nlohmann::json read_with_tensorboard(const std::filesystem::path& folder) {
   const std::filesystem::path script = folder / "read.py", out = folder / "read.json";
   write_file_atomic(script, R"(import json, sys

@@ -1,5 +1,5 @@
-// Timelines and dumps: valid trace events, one job at a time on a lane, all of the work, and what a
-// person would read off a moment by hand.
+// Timelines and dumps: trace events are valid, a lane has one job at a time, all of the work is
+// there. Dumps are checked against states worked out by hand.
 #include "experiments/replay/timeline.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ Played played(const Scenario& scenario, const std::string& policy) {
   return out;
 }
 
-// Every event as the Trace Event Format wants it.
+// Checks every event against the Trace Event Format.
 void expect_valid(const Json& events) {
   std::map<std::pair<int64_t, std::string>, int64_t> open;  // async spans, by process and id
   for (const Json& e : events) {
@@ -100,7 +100,7 @@ TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
     EXPECT_GE(event["ts"].get<int64_t>(), from_us);
     from_us = event["ts"].get<int64_t>() + event["dur"].get<int64_t>();
     sum_us[event["cat"]] += event["dur"].get<int64_t>();
-    // GPUs lie in their node's process.
+    // A GPU's lane belongs to the process of its node.
     EXPECT_EQ(event["pid"].get<int64_t>(), 1 + event["tid"].get<int64_t>() / 8);
   }
   EXPECT_EQ(lanes, scenario.cluster.total_gpus());
@@ -144,7 +144,7 @@ TEST(Timeline, ShowsWaitsWithTheirReasons) {
   EXPECT_EQ(waits[1]["ts"], 100 * kSecond);
 }
 
-// The states at these times.
+// Returns the dumped states at these times.
 Json dumps(const Scenario& scenario, const std::string& policy, const std::vector<int64_t>& at_us) {
   DumpTimes moments(at_us);
   moments.begin();

@@ -1,4 +1,4 @@
-// The search finds what is better, writes a policy, and does the same for the same seed.
+// The search finds better settings, writes a policy, and gives the same result for the same seed.
 #include "experiments/search/tune.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TuneOptions budget(int candidates) {
   return options;
 }
 
-// Lets every job wait for as long as its two numbers are away from where they are best.
+// Delays every job by the distance of the two settings from their optimum.
 class Planted final : public Policy {
  public:
   struct Config {
@@ -101,7 +101,7 @@ TEST(Tune, IsNoWorseThanTheDefaultsAndSpendsItsBudget) {
   const std::vector<TuneCell> cells = habits();
   const Tuned tuned = tune(cells, "las", {}, budget(40));
   EXPECT_EQ(tuned.evaluated, 40);
-  EXPECT_GT(tuned.refused, 0);  // some pairs of limits fall the wrong way round
+  EXPECT_GT(tuned.refused, 0);  // some pairs of limits are in the wrong order
   EXPECT_LT(tuned.jct_s.front(), tuned.default_jct_s.front());
   const Tuned again = tune(cells, "las", {}, budget(40));
   EXPECT_EQ(again.settings, tuned.settings);
@@ -143,7 +143,7 @@ TEST(Tune, TheFileIsThePolicyThatWasScored) {
   std::filesystem::remove(file);
 }
 
-// A search that was stopped goes on where it was: candidates that are known are not played again.
+// A stopped search resumes: candidates with kept scores are not played again.
 TEST(Tune, KeptCandidatesAreNotPlayedAgain) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_tune";
   std::filesystem::remove_all(folder);

@@ -1,4 +1,4 @@
-// Why jobs wait: each reason by hand, and that reasons cover all the time that jobs wait.
+// Why jobs wait: each reason computed by hand, and reasons cover all the time that jobs wait.
 #include "experiments/replay/waits.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace yard::testing {
 namespace {
 
-// The reasons of all jobs that wait, after so many events, by id.
+// Returns the reasons of all waiting jobs after `events` events, by job id.
 std::map<std::string, std::string> reasons(const Scene& scene, const std::string& policy,
                                            int events, PlacementRule placement) {
   const auto scheduler = make_policy(policy);
@@ -46,7 +46,7 @@ TEST(WaitsCsv, AnyIdComesBack) {
 using Reasons = std::map<std::string, std::string>;
 
 TEST(WhyWaiting, TooFewGpusAndOrder) {
-  // a has 6 of 8; b wants 4; c would fit, but fifo starts nobody before b.
+  // a has 6 of 8 GPUs; b wants 4; c would fit, but fifo starts no job before b.
   const Scene scene("1x8", jobs_of({{0, 6, 100}, {1, 4, 100}, {2, 2, 100}}));
   EXPECT_EQ(
       reasons(scene, "fifo", 3, PlacementRule::kBestFit),
@@ -121,8 +121,8 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
                      {"d", "memory: wants 1 GPUs; 1 free"},
                      {"f", "gpu-type: wants 1 GPUs; 1 free; 0 of them on nodes open to it"}}));
 
-  // Half of each of two GPUs is left: enough for 0.8, but not in one place. Where the rest of each
-  // has too little memory, that is it.
+  // Half of each of two GPUs is free: 0.8 in total, but not on one GPU. If the free halves lack
+  // memory, memory is the reason.
   ClusterSpec one = load_cluster("1x2:v100");
   one.types[0].shares = Shares::kMilli;
   one.types[0].mem_gib = 16;
@@ -137,7 +137,7 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
 }
 
 TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
-  // a and b leave one GPU of each node until a ends: c waits for two of one, and d like it.
+  // a and b leave one GPU of each node free until a ends: c and d need two on one node.
   const std::vector<Job> jobs = jobs_of({{0, 3, 100}, {0, 3, 200}, {0, 2, 60}, {10, 2, 50}});
   const Scenario scenario = scenario_of(jobs, load_cluster("2x4"));
   RunOptions how;
@@ -153,7 +153,7 @@ TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
             "fifo,d,10,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node,a;b,,\n");
 }
 
-// The rows of a run under `policy` of jobs that the log dates from 2026-03-01 23:59:00 on.
+// Returns the rows of a run under `policy`; the log starts at 2026-03-01 23:59:00.
 std::string rows_of(const std::vector<Job>& jobs, const std::string& cluster,
                     const std::string& policy) {
   Scenario scenario = scenario_of(jobs, load_cluster(cluster));
@@ -169,7 +169,7 @@ std::string rows_of(const std::vector<Job>& jobs, const std::string& cluster,
 }
 
 TEST(Waits, NameTheJobsThatAJobWaitsBehindAndTheCalendar) {
-  // a has 6 of 8. b wants 4 and waits for a; c and d would fit, and fifo starts neither before b.
+  // a has 6 of 8 GPUs, b waits for 4. c and d would fit, but fifo starts neither before b.
   EXPECT_EQ(
       rows_of(jobs_of({{0, 6, 100}, {1, 4, 100}, {2, 2, 100}, {3, 2, 100}}), "1x8", "fifo"),
       "fifo,b,1,100,too-few-gpus,wants 4 GPUs; 2 free,a,"
@@ -197,7 +197,7 @@ TEST(Waits, CoverAllTheTimeThatJobsWait) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       const RandomWorld made = random_world(Rng(seed));
       const Scenario scenario = scenario_of(made);
-      // The time that each job neither starts nor runs, from the states themselves.
+      // The time during which each job neither starts nor runs, from the states themselves.
       std::vector<int64_t> idle_us(made.jobs.size(), 0), waited_us = idle_us,
                                                          until_us(made.jobs.size(), -1);
       int64_t last_us = -1;

@@ -1,4 +1,4 @@
-// What whatif says that a log lacks, and logs that it refuses.
+// What whatif reports as missing in a log, and logs which it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,14 +76,14 @@ TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
               ElementsAre(HasSubstr("jobs of the log held 8 GPUs at once, and 1x6 has 6")));
   EXPECT_THAT(log_limitations(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
               ElementsAre());
-  // Between its first start and its last run a requeued job held nothing.
+  // A requeued job holds nothing between its first start and its last run.
   trace.jobs[2].logged_start_us = 0;
   trace.jobs[2].run_us = 100;
   EXPECT_THAT(log_limitations(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
               ElementsAre());
 }
 
-// Jobs are counted in the window that is scored, rows in the file.
+// Jobs are counted in the scored window, rows in the whole file.
 TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
   Job before = logged_job();
   before.scored = false;
@@ -99,7 +99,7 @@ TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
                           "in the whole file: counted as nodes (3 rows, the first at log.txt:2)"));
 }
 
-// Names of columns count, not what users wrote.
+// Column names count, not the text which users wrote.
 TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
   const auto names = [](const std::string& format, const std::string& text) {
     const testing::TempFile file("log", text);

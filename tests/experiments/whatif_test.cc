@@ -1,5 +1,5 @@
-// Comparing policies on a log, by hand: which jobs would wait longer is named whatever the mean
-// does.
+// Comparing policies on a log, by hand: jobs which would wait longer are listed even if the mean
+// improves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr int64_t kS = 1'000'000;
 
 JobTimes waits(int64_t wait_us) { return {wait_us, wait_us + 100 * kS}; }
 
-// Jobs that wait as long as each other under the baseline and under one candidate.
+// Adds jobs which wait `from_us` in the log and under the baseline, `to_us` under the candidate.
 void add(std::vector<ComparedJob>& jobs, int count, int32_t gpus, int64_t from_us, int64_t to_us,
          const std::string& user = "ada", const std::string& partition = "gpu") {
   for (int i = 0; i < count; ++i) {
@@ -79,7 +79,7 @@ TEST(WhatifCompare, HasEveryFigure) {
   EXPECT_DOUBLE_EQ(comparison.logged_ratio, 1);
 }
 
-// Over 10 %, exactly: not 10 % itself, and not by what a double makes of it.
+// Over 10 % means strictly over, computed without the rounding of a double.
 TEST(WhatifVerdict, NamesWhatGrowsByOverTenPercent) {
   std::vector<ComparedJob> jobs;
   add(jobs, 500, 1, 1000 * kS, 100 * kS);
@@ -242,7 +242,7 @@ TEST(WhatifVerdict, IsInconclusiveWithoutEnoughBlocksOfTime) {
   EXPECT_FALSE(few.all.changes[1].conclusive);
   EXPECT_THAT(verdicts_of(few)[0].text(),
               HasSubstr("inconclusive: 5 independent blocks of time, 6"));
-  // Blocks of 40 jobs that scatter around one half; each second class has too few of them.
+  // Blocks of 40 jobs which scatter around one half; each second class has too few of them.
   jobs.clear();
   for (int i = 0; i < 960; ++i) {
     add(jobs, 1, i < 30 ? 8 : 1, 100 * kS, (i / 40 % 2 == 0 ? 45 : 55) * kS);
@@ -258,7 +258,7 @@ TEST(WhatifVerdict, IsInconclusiveWithoutEnoughBlocksOfTime) {
   EXPECT_FALSE(many.by_size.rows.back().changes[1].conclusive) << "30 jobs of one block";
 }
 
-// A block in which nothing waits has no ratio of its own, which must not end the whole.
+// A block without waits has no ratio of its own; the overall interval exists all the same.
 TEST(WhatifVerdict, TakesBlocksWithoutWaits) {
   std::vector<ComparedJob> jobs;
   for (int i = 0; i < 960; ++i) {
@@ -273,7 +273,7 @@ TEST(WhatifVerdict, TakesBlocksWithoutWaits) {
   EXPECT_GT(change.interval.hi, change.ratio);
 }
 
-// A candidate that starves jobs would look the better for it.
+// Otherwise a candidate would gain by starving jobs.
 TEST(WhatifVerdict, IsNoneWhereJobsDidNotEnd) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 1, 100 * kS, 10 * kS);
@@ -291,7 +291,7 @@ TEST(WhatifVerdict, IsNoneWhereJobsDidNotEnd) {
               HasSubstr("n/a (1 did not end)"));
 }
 
-// Nor would it be fair that the baseline's are left out without a word.
+// Jobs which do not end under the baseline are reported, not dropped silently.
 TEST(WhatifVerdict, CountsWhatDidNotEndUnderTheFirst) {
   std::vector<ComparedJob> jobs;
   add(jobs, 21, 1, 100 * kS, 100 * kS);

@@ -1,5 +1,4 @@
-// Clusters, lists of their nodes, and what befalls them: what was read is also made into the tables
-// that worlds play on.
+// Clusters, node lists and faults. Accepted input is also built into the tables which worlds use.
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -18,7 +17,7 @@
 namespace yard::testing {
 namespace {
 
-// Numbers of nodes that are taken, and make a large cluster of it: they take long and tell nothing.
+// True for node counts of 5 to 7 digits: they are accepted, but make large, slow clusters.
 bool asks_for_many(std::string_view text) {
   size_t digits = 0;
   for (const char c : text) {
@@ -79,19 +78,19 @@ bool try_cluster(const std::string& text, const std::vector<std::string>& places
 
 bool try_shorthand(std::string_view text) {
   const std::string shorthand(text);
-  if (!is_shorthand(shorthand) || asks_for_many(text)) return false;  // the former: a path
+  if (!is_shorthand(shorthand) || asks_for_many(text)) return false;  // a path otherwise
   return try_cluster(shorthand, {"cluster '"});
 }
 
 bool try_yaml(std::string_view text) {
   if (asks_for_many(text)) return false;
   const std::string path = handed_in("cluster.yaml", text);
-  // Lists are files of their own, wherever they are said to be.
+  // Node lists are separate files and may be named with any path.
   const bool lists = text.find("file") != std::string_view::npos;
   return try_cluster(path, {lists ? "/" : path, "cluster '" + path});
 }
 
-// `cluster`: the path of one that has nothing but the list nodes.csv.
+// `cluster`: path of a cluster file that only refers to the list nodes.csv.
 bool try_node_list(const std::string& cluster, std::string_view text) {
   const std::string list = handed_in("nodes.csv", text);
   return try_cluster(cluster, {list, cluster, "cluster '" + cluster});
@@ -136,7 +135,7 @@ bool try_faults(std::string_view text) {
   return true;
 }
 
-// That of docs/clusters.md, cut small, and a list.
+// A shortened copy of the example in docs/clusters.md, with a node list.
 constexpr const char* kCluster = R"(about: a lab
 gpu_types:
   v100: {speed: 1, mem_gib: 32, busy_w: 177, shares: milli}

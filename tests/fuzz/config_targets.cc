@@ -1,4 +1,4 @@
-// Settings of a run, and models of traces that were fitted.
+// Settings of a run, and fitted workload models.
 #include <set>
 
 #include "env/base/config/settings.h"
@@ -36,7 +36,7 @@ bool try_like(std::string_view text) {
   return true;
 }
 
-// Two sizes, two users' habits, no more than a model has to say.
+// A minimal workload model: two sizes, and the habits of two users.
 std::string small_model() {
   WorkloadModel model;
   model.to_s = 864000;

@@ -1,8 +1,7 @@
-// The entry of libFuzzer (-DYARD_FUZZ=ON, Clang): one program for every kind of
-// file that is handed in.
+// libFuzzer's entry point (-DYARD_FUZZ=ON, Clang): one program for every format of input file.
 //
-//   fuzz_reader --format sacct CORPUS... [-max_total_time=60]
-//   fuzz_reader --examples DIR   # writes DIR/FORMAT/example for each, to begin with
+// fuzz_reader --format sacct CORPUS... [-max_total_time=60]
+// fuzz_reader --examples DIR   # writes DIR/FORMAT/example for each format, as a first corpus
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -46,7 +45,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     std::fprintf(stderr, "%s\n", error.what());
     std::exit(2);
   }
-  // libFuzzer shall not take them for its own.
+  // Hides our own options from libFuzzer.
   (*argv)[2] = (*argv)[0];
   *argv += 2;
   *argc -= 2;

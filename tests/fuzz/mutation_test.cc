@@ -1,5 +1,5 @@
-// Fuzzing without libFuzzer: inputs that were once found to break something, and each target's
-// example changed at random, always the same way.
+// Fuzzing without libFuzzer: replays inputs that exposed a bug, and random mutations of each
+// target's example with a fixed seed.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 namespace yard::testing {
 namespace {
 
-// What is apt to be read differently than meant.
+// Values that readers often misinterpret.
 const std::vector<std::string> kOdd = {"",
                                        "-1",
                                        "0",
@@ -85,17 +85,17 @@ TEST(Fuzz, MutantsOfEveryExampleAreReadOrRefused) {
     int read = 0;
     for (int m = 0; m < target.mutants; ++m) {
       Rng rng = Rng{1}.split(static_cast<uint64_t>(m));
-      // Mostly of the rows: behind broken names of columns nothing is read.
+      // Mostly mutates rows: if the header is broken, rows are not read.
       const bool rows = m % 8 != 0;
       read += target.try_text(rows ? example.substr(0, body) + mutated(example.substr(body), rng)
                                    : mutated(example, rng));
     }
-    EXPECT_GT(read, target.mutants / 100);  // few, where one bad row spoils the file
+    EXPECT_GT(read, target.mutants / 100);  // few, if one bad row rejects the file
     EXPECT_LT(read, target.mutants);
   }
 }
 
-// tests/fuzz/corpus/TARGET/*: each broke something once.
+// tests/fuzz/corpus/TARGET/*: each input exposed a bug.
 TEST(Fuzz, WhatWasFoundOnceStaysMended) {
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/fuzz/corpus")) {

@@ -1,5 +1,5 @@
-// Files of measurements: speeds of models, as read and as the tables that worlds go by; throughputs
-// and goodputs of the rule sets that have such files.
+// Measurement files: model speeds, as read and as speed tables, and the throughput and goodput
+// files of rule sets.
 #include <cmath>
 #include <string>
 
@@ -94,7 +94,7 @@ void check_speeds(const SpeedColumns& c, int32_t job_class, int32_t gpus) {
   }
 }
 
-// Those of each model that was measured, on types of which some were.
+// Builds the speed table of all measured models, for GPU types with and without measurements.
 bool try_speeds(const std::string& path, std::string_view text) {
   const auto profiles = measured(path, text);
   if (!profiles) return false;
@@ -167,7 +167,7 @@ std::vector<Target> profile_targets() {
     const std::string example = Registry<ProfileReader>::make(name, {})->example();
     out.push_back({"profile-" + name, example,
                    [path](std::string_view text) { return try_profile(path, text); }});
-    // One of each form that is fitted; a fit takes long.
+    // One of each form that is fitted, because fits are slow.
     if (name != "gavel" && name != "optimus" && name != "pollux-placements") continue;
     out.push_back({"speeds-" + name, example,
                    [path](std::string_view text) { return try_speeds(path, text); }, 300});

@@ -14,13 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In memory where there is such a place: a target writes thousands of times a second.
+// Uses memory if possible, because a target writes thousands of files per second.
 fs::path place() {
   const fs::path memory = "/dev/shm";
   return fs::is_directory(memory) ? memory : fs::temp_directory_path();
 }
 
-// Goes away with the process.
+// A temporary folder, removed when the process exits.
 class Folder {
  public:
   Folder() : path_(place() / ("yard_fuzz_" + std::to_string(::getpid()))) {

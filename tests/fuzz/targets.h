@@ -1,5 +1,5 @@
-// What must hold of any text that somebody hands in as a file: it becomes a value that makes sense,
-// or it is refused with an InputError that begins with the place. One target a kind of file.
+// Properties of every reader of input files, for any text. The text is parsed into a valid value,
+// or rejected with an InputError that begins with the location. One target per file format.
 #pragma once
 
 #include <algorithm>
@@ -15,24 +15,24 @@
 namespace yard::testing {
 
 struct Target {
-  std::string name;     // of --format and of the folder in tests/fuzz/corpus
-  std::string example;  // small, and read
-  // Returns whether the text was read; aborts, naming what does not hold.
+  std::string name;     // for --format and tests/fuzz/corpus
+  std::string example;  // small and valid
+  // Returns whether the text was accepted. Aborts with a message if a property is violated.
   std::function<bool(std::string_view)> try_text;
-  int mutants = 3000;  // that the tests try; fewer where one takes long
+  int mutants = 3000;  // tried by the tests; fewer for slow formats
 };
 
-// Every format of traces, node lists and measurements, and what else is handed in.
+// Returns the targets of all formats: traces, node lists, measurements and other input files.
 std::vector<Target> targets();
 std::vector<Target> trace_targets();
 std::vector<Target> cluster_targets();
 std::vector<Target> profile_targets();
 std::vector<Target> config_targets();
 
-// Throws InputError for a name that no target has.
+// Throws InputError if no target has the name.
 Target target(std::string_view name);
 
-// Returns what read() returns; nothing where it refuses, naming one of the places.
+// Returns the result of read(), or nothing if its InputError begins with one of the places.
 template <class Read>
 auto read_or_refused(const std::vector<std::string>& places, Read read)
     -> std::optional<decltype(read())> {
@@ -46,8 +46,8 @@ auto read_or_refused(const std::vector<std::string>& places, Read read)
   }
 }
 
-// Some readers take paths alone. Writes the text to a file of that name in a folder that this
-// process has for itself, and returns its path.
+// For readers that only accept paths. Writes the text to a file of that name in a folder private to
+// this process, and returns its path.
 std::string handed_in(const std::string& name, std::string_view text);
 
 }  // namespace yard::testing

@@ -1,4 +1,4 @@
-// Traces: read strictly and not, written in both of our own forms, and those read back.
+// Traces: read strictly and leniently, written in both of the project's formats and read back.
 #include <optional>
 #include <set>
 #include <vector>
@@ -38,14 +38,14 @@ void check_jobs(const Trace& trace) {
   }
 }
 
-// Both forms say the same, and say it again.
+// Both formats hold the same trace, and reading one back gives it again.
 void check_forms(const Trace& trace) {
   std::string csv, jsonl;
   try {
     csv = to_native_csv(trace);
     jsonl = to_native_jsonl(trace);
   } catch (const InputError&) {
-    if (csv.empty()) return;  // texts that are not UTF-8
+    if (csv.empty()) return;  // text that is not UTF-8
   }
   YARD_CHECK(to_native_csv(parse_trace(csv, "csv", {})) == csv, "the CSV does not come back");
   if (jsonl.empty()) return;

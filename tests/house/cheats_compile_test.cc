@@ -1,6 +1,6 @@
-// A scheduler that reaches for what nobody may know does not compile. Each cheat stands in the body
-// of a policy of the usual form, with the headers that a policy may include (floors_test.cc keeps
-// it from others); the honest body in the same place compiles, so it is the cheat that is refused.
+// A policy that reads hidden information does not compile. Each cheat is in the body of an ordinary
+// policy with the headers that policies may include (enforced by floors_test.cc). The honest body
+// compiles in the same file, so the cheat causes the error.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 
 struct Cheat {
   std::string name, body;
-  std::string refused;  // what the compiler must name
+  std::string refused;  // name that the error must contain
 };
 
 struct Compiled {

@@ -1,5 +1,5 @@
-// The rules are written once for CPU and GPU: whatever stands in tests/cuda must compile for a GPU.
-// Needs the CUDA toolkit, not a GPU.
+// The rules are written once for CPU and GPU: all files in tests/cuda must compile for a GPU. Needs
+// the CUDA toolkit, but no GPU.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// nvcc of the PATH, of $CUDA_HOME or of the toolkit's usual place; empty where there is none.
+// Returns nvcc of the PATH, of $CUDA_HOME or of the usual folder. Empty if there is none.
 std::string find_nvcc() {
   const char* path = std::getenv("PATH");
   std::string folders = path == nullptr ? "" : path;
@@ -48,8 +48,8 @@ Outcome run(const std::string& command) {
 TEST(Cuda, TheRulesCompileForTheGpu) {
   const std::string nvcc = find_nvcc();
   YARD_NEEDS(cuda, !nvcc.empty(), "no nvcc on the PATH, in $CUDA_HOME or in /usr/local/cuda");
-  // A fused multiply-add would round once where the CPU rounds twice. A call from device code into
-  // host code is only a warning to nvcc, but never what was meant.
+  // A fused multiply-add rounds once where the CPU rounds twice. nvcc only warns about a device
+  // call into host code, which is always a mistake here.
   const std::string flags =
       " -std=c++20 --fmad=false -arch=sm_90 --expt-relaxed-constexpr"
       " --Werror cross-execution-space-call -I. -c ";

@@ -1,4 +1,4 @@
-// Code in the documents compiles as it stands there, so that a newcomer begins with a program.
+// Code in the documents compiles exactly as printed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace yard::testing {
 namespace {
 
-// The first block of C++ behind `heading` in a document.
+// Returns the first C++ block after `heading` in a document.
 std::string snippet(const std::string& document, const std::string& heading) {
   const std::string text = read_file(document), open = "```cpp\n";
   const size_t at = text.find(open, text.find(heading));

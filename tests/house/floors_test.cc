@@ -1,5 +1,5 @@
-// Folders are floors: a file includes its own floor and those below, the truth stays out of whoever
-// decides, heavy libraries stay where they are paid for, and no file grows past reading.
+// Layering of folders: a file includes only its own floor and those below. Headers of future events
+// stay out of policies, heavy libraries have few includers, and files stay short.
 #include <gtest/gtest.h>
 
 #include "tests/house/source_tree.h"
@@ -13,7 +13,7 @@ TEST(Floors, TheTreeKeepsTheRules) {
   for (const std::string& sentence : broken_rules(tree)) ADD_FAILURE() << sentence;
 }
 
-// The rules themselves are tried on small trees that break them, one at a time.
+// Checks each rule on a small tree that breaks it.
 std::vector<std::string> broken_by(const std::string& path, const std::string& header) {
   return broken_rules({{path, {10, {header}}}});
 }

@@ -1,5 +1,5 @@
-// The mutator sees what can be changed in a function's body, and leaves alone what cannot. A
-// planted source means what it meant until a mutation is chosen: the tests run it once that way.
+// The mutator finds the mutable operators in function bodies and nothing else. A planted source
+// behaves as written until a mutation is chosen: the tests run once in that form.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string planted(const std::string& source, int first_id) {
   return plant(source, numbered);
 }
 
-// "was -> now" of each point in a function of this body.
+// Returns "was -> now" for each mutation point in a function with this body.
 std::vector<std::string> lies(const std::string& body) {
   std::vector<std::string> out;
   for (const Point& p : points_of("void f() {\n" + body + "\n}\n")) {

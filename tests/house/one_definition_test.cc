@@ -1,5 +1,5 @@
-// One name, one type: two types of one name in one namespace, each seen by other files, make a
-// program in which templates of one work on objects of the other. No linker says so.
+// Each type name is defined once. Two types of one name in a namespace violate the one-definition
+// rule: templates for one act on objects of the other. Linkers do not report it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace yard::testing {
 namespace {
 
-// Words and single marks, but "::" as one; without comments, texts and preprocessor lines.
+// Words and single marks, with "::" as one; no comments, string literals or preprocessor lines.
 std::vector<std::string> tokens_of(std::string_view text) {
   std::vector<std::string> out;
   bool line_begins = true;
@@ -69,7 +69,7 @@ bool is_word(const std::string& token) {
   return std::isalpha(static_cast<unsigned char>(token[0])) || token[0] == '_';
 }
 
-// "yard::Choice" of every type that other files could see: defined in a namespace that has a name.
+// Returns "yard::Choice" for every type that other files can see: in named namespaces.
 std::set<std::string> types_of(std::string_view text) {
   const std::vector<std::string> t = tokens_of(text);
   std::set<std::string> out;

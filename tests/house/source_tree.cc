@@ -10,7 +10,7 @@ namespace yard::testing {
 namespace {
 
 constexpr int kMaxLines = 500;
-constexpr int kMaxFiles = 40;  // of code, directly in one folder
+constexpr int kMaxFiles = 40;  // code files directly in one folder
 
 struct Floor {
   std::string_view folder;
@@ -18,9 +18,9 @@ struct Floor {
   bool sees_truth;
 };
 
-constexpr int kTop = 7;  // experiments and tests see every floor
+constexpr int kTop = 7;  // experiments and tests may include all
 
-// docs/architecture.md has the same table. The longest folder that fits a path is its floor.
+// docs/architecture.md has the same table. A path belongs to the longest folder that is its prefix.
 constexpr Floor kFloors[] = {
     {"env/base/", 0, true},       {"env/cluster/", 1, true}, {"env/trace/", 1, true},
     {"env/sim/", 2, true},        {"env/predict/", 2, true}, {"env/scheduling/", 3, false},
@@ -29,7 +29,7 @@ constexpr Floor kFloors[] = {
     {"experiments/", kTop, true}, {"tests/", kTop, true},
 };
 
-// Rooms of a floor in order: a room may include those before it.
+// Ordered subfolders of a floor: each may include those before it.
 const std::map<std::string_view, std::vector<std::string_view>>& rooms() {
   static const std::map<std::string_view, std::vector<std::string_view>> rooms = {
       {"env/base/", {"core", "text", "files", "config", "os"}},
@@ -44,10 +44,10 @@ const std::map<std::string_view, std::vector<std::string_view>>& rooms() {
   return rooms;
 }
 
-// Headers of future events, which no policy may see.
+// Headers of future events, which no policy may include.
 const std::set<std::string_view> kTruth = {"env/sim/state/truth.h", "env/sim/state/event_queue.h"};
 
-// Headers that cost seconds and a gigabyte, or drag a library along: which paths may name them.
+// Headers that cost seconds and a gigabyte, or need a library, and the paths that may use them.
 struct Heavy {
   std::string_view prefix;
   std::vector<std::string_view> folders;
@@ -86,7 +86,7 @@ bool may_include(const Floor& from, const Floor& to) {
   return from.folder == to.folder || to.level < from.level || from.level == kTop;
 }
 
-// Returns the index of the path's room within the floor, -1 if it is in none.
+// Returns the index of the path's subfolder within the floor, or -1 if it is in none.
 int room_of(std::string_view path, std::string_view folder) {
   const auto all = rooms().find(folder);
   if (all == rooms().end()) return -1;
@@ -117,7 +117,7 @@ void check_rooms(const std::string& path, const SourceFile& file,
   }
 }
 
-// Reports folders with more code files than a reader can take in.
+// Reports folders with too many code files for a reader to survey.
 void check_folders(const SourceTree& tree, std::vector<std::string>& broken) {
   std::map<std::string, int> counts;
   for (const auto& [path, file] : tree) ++counts[path.substr(0, path.rfind('/'))];
@@ -141,7 +141,7 @@ void check_floors(const std::string& path, const SourceFile& file,
     if (to != nullptr && to->folder == "tests/" && from->folder != "tests/") {
       broken.push_back(path + " may not include a header of tests, " + header);
     }
-    // The reference simulator is evidence only as long as it shares nothing with what it checks.
+    // The reference simulator must share no code with the simulator that it checks.
     if (path.starts_with("tests/") && path.find("reference_simulator") != std::string::npos &&
         header.starts_with("env/sim/")) {
       broken.push_back(path + " must stay independent of " + header);
@@ -156,14 +156,14 @@ void check_heavy(const std::string& path, const SourceFile& file,
       if (!header.starts_with(rule.prefix)) continue;
       bool allowed = false;
       for (const std::string_view folder : rule.folders) allowed |= path.starts_with(folder);
-      // yaml-cpp may be used by a loader, but not be forced on whoever includes its header.
+      // A loader may use yaml-cpp, but not in its header: includers would need it too.
       if (rule.prefix == "yaml-cpp/" && path.ends_with(".h")) allowed = false;
       if (!allowed) broken.push_back(path + " may not include " + header + " on its floor");
     }
   }
 }
 
-// Follows the includes from `path` and reports the chain by which it reaches the truth.
+// Returns whether the includes from `path` reach a header of the truth, and the include chain.
 bool reaches_truth(const SourceTree& tree, const std::string& path, std::set<std::string>& seen,
                    std::string& chain) {
   if (!seen.insert(path).second) return false;

@@ -1,4 +1,4 @@
-// The project's own source files and the headers each names, read as text.
+// The project's source files and the headers that each includes, read as text.
 #pragma once
 
 #include <map>
@@ -9,19 +9,19 @@ namespace yard::testing {
 
 struct SourceFile {
   int lines = 0;
-  std::vector<std::string> includes;  // as written between the quotes or the angle brackets
+  std::vector<std::string> includes;  // as in the quotes or angle brackets
 };
 
-// Path seen from the source root -> file, of every C++ and CUDA file on a floor and in tests.
+// Maps path from the source root -> file, for all C++ and CUDA files of all floors and tests.
 using SourceTree = std::map<std::string, SourceFile>;
 
 SourceTree read_source_tree(const std::string& root);
 
-// One #include line's header; empty where the line is none.
+// Returns the header that an #include line names. Empty for other lines.
 std::string included_header(const std::string& line);
 
-// What breaks a rule of the house in this tree, one sentence each: a floor that looks up, a file
-// that reaches what it must not know, a heavy header off its floor, a file too long.
+// Returns one sentence per violated rule: an include of a higher floor, of future events or of a
+// heavy header, or a file that is too long.
 std::vector<std::string> broken_rules(const SourceTree& tree);
 
 }  // namespace yard::testing

@@ -1,5 +1,5 @@
-// scripts/traces.tsv, by which outsiders fetch the traces, has every file that tests, experiments
-// and ready-made clusters name.
+// scripts/traces.tsv, from which users fetch traces, lists every file that tests, experiments and
+// ready-made clusters name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(TraceTable, HasEveryTraceThatTestsAndExperimentsName) {
       for (std::sregex_iterator it(text.begin(), text.end(), named), end; it != end; ++it) {
         const std::string name = it->str();
         if (!folders.contains((*it)[1].str())) continue;
-        // Two folders come from repositories without a licence alone: the table leaves them out.
+        // Two folders come from repositories without a licence. The table leaves them out.
         if (name.find("upstream-licence-only") != name.npos) continue;
         seen.insert(name);
         const auto begins = [&](const std::vector<std::string>& row) {

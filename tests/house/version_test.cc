@@ -1,4 +1,4 @@
-// `yardmaster version` must be able to name every library a bug report needs.
+// `yardmaster version` names every library that a bug report needs.
 #include "env/base/core/version.h"
 
 #include <gtest/gtest.h>

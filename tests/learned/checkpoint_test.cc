@@ -1,4 +1,4 @@
-// What is written comes back; whatever is broken is refused with one message, never loaded.
+// Checkpoints: what is saved is loaded again. Damaged files are rejected with one message.
 #include "policies/learned/checkpoint.h"
 
 #include <gmock/gmock.h>
@@ -72,8 +72,8 @@ class CheckpointFiles : public ::testing::Test {
  protected:
   void SetUp() override { save_checkpoint(saved_, folder_); }
 
-  // Rewrites a file through `change`; where it is not the manifest, the manifest's hash follows, so
-  // that what is refused is the content.
+  // Rewrites a file through `change`. For files other than the manifest, updates the hash in the
+  // manifest, so that the content is what gets rejected.
   template <class F>
   void rewrite_tensors(const char* file, F&& change) {
     Tensors tensors = from_safetensors(read_file(folder_ / file), file);
@@ -119,7 +119,7 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
   EXPECT_EQ(load(), "");
 }
 
-// What a checkpoint is called must not hang on whether it was written with model.onnx.
+// A checkpoint's digest does not depend on whether model.onnx was written.
 TEST_F(CheckpointFiles, OneWithoutAnOnnxModelIsTheSameCheckpoint) {
   const std::string digest = load_checkpoint(folder_).digest;
   Json manifest = Json::parse(read_file(folder_ / "manifest.json"));
@@ -139,7 +139,7 @@ TEST_F(CheckpointFiles, OneWithoutAnOnnxModelIsTheSameCheckpoint) {
   EXPECT_NE(load_checkpoint(folder_).digest, digest);
 }
 
-// A network that is known by what it computes alone.
+// A network that is only defined by its outputs.
 class Silent final : public NativeNetwork {
  public:
   explicit Silent(const TrainedWeights&) {}
@@ -221,7 +221,7 @@ TEST_F(CheckpointFiles, AnotherVersionOrSchemaIsRefused) {
   save_checkpoint(saved_, folder_);
   rewrite_manifest([](Json& m) { m["feature_schema"] = std::string(64, '0'); });
   EXPECT_THAT(load(), HasSubstr("schema")) << "somebody wrote into it";
-  // Of an agent that saw something else: whole, but of no use.
+  // Consistent, but made for another agent's features.
   rewrite_manifest([](Json& m) {
     std::string use;
     for (const char* key : {"agent", "network", "task", "feature_schema"}) use += m[key].dump();

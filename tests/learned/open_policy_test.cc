@@ -1,4 +1,4 @@
-// A policy by what a user writes.
+// Opens policies from the text that a user writes.
 #include "policies/learned/open_policy.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(OpenPolicy, ACheckpointOfAnotherNetworkIsRefused) {
   EXPECT_THAT(refusal("checkpoint:no/such/folder"), HasSubstr("no/such/folder"));
 }
 
-// When every job ends.
+// Returns when each job ends.
 std::vector<int64_t> ends(const Policy& policy) {
   const Scene scene("2x8", random_jobs(Rng{1}, {.count = 60}));
   Player player(scene, policy);
@@ -71,8 +71,8 @@ std::vector<int64_t> ends(const Policy& policy) {
   return out;
 }
 
-// Every network begins with a last layer of zeros; of a checkpoint no more than its task is needed
-// to know what it was before its training.
+// Every untrained network has a last layer of zeros. So only the task of a checkpoint is needed to
+// reproduce its untrained network.
 TEST(OpenPolicy, TheUntrainedSelfIsTheNetworkWithALastLayerOfZeros) {
   const Scratch scratch;
   const auto saved = [&](const char* name, const Checkpoint& checkpoint) {
@@ -84,7 +84,7 @@ TEST(OpenPolicy, TheUntrainedSelfIsTheNetworkWithALastLayerOfZeros) {
   for (const char* head : {"w3", "b3", "w5", "b5"}) {
     std::ranges::fill(first.weights.at(head).data, 0.0F);
   }
-  for (float& w : other.weights.at("w3").data) w *= 100;  // more than the prior
+  for (float& w : other.weights.at("w3").data) w *= 100;  // outweighs the prior
   const std::string before = saved("before", first), after = saved("after", other);
   const OpenedPolicy trained = open_policy("checkpoint:" + after, {});
   EXPECT_EQ(trained.untrained, "untrained:" + after);
@@ -119,7 +119,7 @@ TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
   const OpenedPolicy opened = open_policy(file, {});
   EXPECT_EQ(opened.name, file);
   EXPECT_EQ(opened.digest, "");
-  // Best-fit puts 2 GPUs beside the 6 that run, first-fit on the node that is empty by then.
+  // Best-fit puts 2 GPUs on the node where 6 run; first-fit uses the node that is empty by then.
   const auto first_node = [&](const Settings& settings) {
     const Scene scene("2x8", jobs_of({{0, 8, 10}, {0, 6, 100}, {20, 2, 50}}), no_costs());
     const OpenedPolicy p = open_policy(file, settings);

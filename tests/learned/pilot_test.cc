@@ -1,5 +1,5 @@
-// The flagship as a policy: a rule alone is `joint`, a network adds to it, a site takes away what
-// it does not allow.
+// The pilot as a policy: without a network it is `joint`, a network adds logits, and a site's
+// settings forbid actions.
 #include "policies/learned/pilot.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ PilotTask some_task() {
   return task;
 }
 
-// `scale`: of random weights; 0: they say nothing.
+// `scale`: of random weights; 0 gives zero logits.
 Checkpoint pilot(const PilotTask& task, const std::string& network, float scale = 0,
                  uint64_t seed = 1) {
   Checkpoint out;
@@ -127,7 +127,7 @@ TEST(Pilot, ASiteTakesAwayWhatItDoesNotAllow) {
   EXPECT_THROW(policy_of(checkpoint, "test", forbidden), InputError);
 }
 
-// Gittins' index counts on stopping who turns out to be long.
+// The Gittins index assumes that jobs which turn out to be long can be preempted.
 TEST(Pilot, WhoMayStopNobodyGoesByTheMeanTimeLeft) {
   PilotTask by_mean = some_task();
   by_mean.rule.gittins = 0;

@@ -1,6 +1,6 @@
-// What a planted tree asks while it runs: is this mutation the chosen one? $YARD_MUTANT names it by
-// number; without it all is as written. One build so holds all mutants (Untch et al., "Mutation
-// Analysis Using Mutant Schemata", ISSTA 1993).
+// Selects the active mutation at run time: $YARD_MUTANT gives its number; without it the code runs
+// as written. So one build holds all mutants (Untch et al., "Mutation Analysis Using Mutant
+// Schemata", ISSTA 1993).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ inline const int kChosen = [] {
   return text == nullptr ? 0 : std::atoi(text);
 }();
 
-// Where $YARD_REACHED names a file, the numbers of all that were asked about are written there.
+// If $YARD_REACHED names a file, the numbers of all mutations that were reached are written there.
 struct Reached {
   static constexpr int kMost = 10'000;
   const char* path = std::getenv("YARD_REACHED");
@@ -62,8 +62,8 @@ struct ShiftRight {
   }
 };
 
-// `a + b` becomes `a + Operator<id, std::plus<>, std::minus<>>{} + b`: operands keep their extent
-// and types. In between stands a `Side`, which holds the first of them.
+// `a + b` becomes `a + Operator<id, std::plus<>, std::minus<>>{} + b`: precedence and operand types
+// stay. A `Side` holds the first operand in between.
 template <int kId, class Was, class Evaluator>
 struct Operator {};
 
@@ -98,7 +98,7 @@ YARD_MUTATION_OPERATOR(<<)
 YARD_MUTATION_OPERATOR(>>)
 #undef YARD_MUTATION_OPERATOR
 
-// Assignments bind from the right: `a += Operator{} += b`.
+// Assignments are right-associative: `a += Operator{} += b`.
 #define YARD_MUTATION_ASSIGNMENT(op)                                                    \
   template <int kId, class Was, class Evaluator, class B>                               \
   Side<kId, Was, Evaluator, B> operator op(Operator<kId, Was, Evaluator>, const B& b) { \

@@ -1,9 +1,8 @@
-// yard_mutator ROOT SEED COUNT FILE... [--without FILE:LINE...]: draws COUNT points of
-// ROOT/FILE..., from each file in proportion to what it has, writes the files planted with them to
-// FILE, and prints them: number, file:line, as written, as mutated, parted by tabs. COUNT 0: all,
-// and nothing is written. `--without` leaves out what was drawn on lines that do not compile with
-// it; the others keep their numbers, and files that stay the same are not touched, so that little
-// compiles anew.
+// yard_mutator ROOT SEED COUNT FILE... [--without FILE:LINE...]: draws COUNT mutation points of
+// ROOT/FILE..., from each file in proportion to its points. Writes the planted files to FILE and
+// prints tab-separated lines: number, file:line, as written, as mutated. COUNT 0 prints all points
+// and writes nothing. `--without` drops drawn points on lines that do not compile; the others keep
+// their numbers. Unchanged files are not touched, so little is recompiled.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +23,7 @@ struct Source {
   std::vector<Point> points;
 };
 
-// Draws up to `count` of the points; never two in place of the same operator.
+// Draws up to `count` of the points, at most one per operator.
 std::vector<Point> draw(std::vector<Point> points, size_t count, Rng rng) {
   for (size_t i = points.size(); i > 1; --i) {
     std::swap(points[i - 1], points[rng.below(static_cast<uint32_t>(i))]);
@@ -40,7 +39,7 @@ std::vector<Point> draw(std::vector<Point> points, size_t count, Rng rng) {
   return drawn;
 }
 
-// Compilers go on naming the lines of the file as it was.
+// The #line directive makes compilers report the line numbers of the original file.
 std::string planted(const std::string& text, const std::vector<Numbered>& points) {
   return "#include \"tests/mutation/chosen.h\"\n#line 1\n" + plant(text, points);
 }

@@ -12,7 +12,7 @@ struct Swap {
   std::string_view was, now, was_type, now_type;
 };
 
-// Relations are turned round, and moved by one.
+// Relations are negated, and their bounds moved by one.
 constexpr std::array<Swap, 25> kSwaps = {{
     {"<", "<=", "std::less<>", "std::less_equal<>"},
     {"<", ">=", "std::less<>", "std::greater_equal<>"},
@@ -45,7 +45,7 @@ bool any_of(std::string_view text, std::initializer_list<std::string_view> of) {
   return std::find(of.begin(), of.end(), text) != of.end();
 }
 
-// Walks the tokens of one file and keeps where it is.
+// Walks the tokens of one file and keeps track of the context.
 class Finder {
  public:
   explicit Finder(std::string_view source)
@@ -74,8 +74,8 @@ class Finder {
   bool opens(size_t i) const { return is(i, {"(", "[", "{"}); }
   bool closes(size_t i) const { return is(i, {")", "]", "}"}); }
 
-  // A body is what stands in braces after a head, and all in it. Braces after a name, an operator
-  // or "return" make values.
+  // A body is the text in braces after a head, with all that it contains. Braces after a name, an
+  // operator or "return" initialise values.
   void mark_bodies() {
     in_body_.assign(tokens_.size(), 0);
     body_brace_.assign(tokens_.size(), 0);
@@ -84,7 +84,7 @@ class Finder {
       const bool body =
           is(i - 1, {")", "]", "const", "override", "else", "do", "noexcept", "mutable"}) ||
           (in_body_[i] && is(i - 1, {";", "{", "}", ":"}));
-      // A type after "->", and the last initialiser of a constructor, end in words or brackets.
+      // A trailing return type and a constructor's last initialiser end in words or brackets.
       if (!body) continue;
       body_brace_[i] = body_brace_[partner_[i]] = 1;
       std::fill(in_body_.begin() + static_cast<std::ptrdiff_t>(i) + 1,
@@ -92,7 +92,7 @@ class Finder {
     }
   }
 
-  bool ends_head(size_t i) const {  // the ")" of "if (...)" and its like
+  bool ends_head(size_t i) const {  // the ")" of "if (...)" and similar
     if (text(i) != ")") return false;
     const size_t open = partner_[i];
     return open > 0 && is(open - 1, {"if", "for", "while", "switch", "constexpr"});
@@ -124,7 +124,7 @@ class Finder {
     return false;
   }
 
-  size_t end_of_statement(size_t i) const {  // its ";", or npos where it is a block
+  size_t end_of_statement(size_t i) const {  // its ";", or npos for a block
     for (; i < tokens_.size(); ++i) {
       if (text(i) == ";") return i;
       if (closes(i)) return std::string::npos;
@@ -133,7 +133,7 @@ class Finder {
     return std::string::npos;
   }
 
-  // Constants, checks of our own, messages.
+  // Constants, assertions and messages are not mutated.
   bool is_left_alone(size_t i) const {
     if (is(i, {"constexpr", "static_assert", "YARD_CHECK", "throw", "using", "static", "case"}))
       return true;
@@ -163,7 +163,7 @@ class Finder {
                        tokens_[last].end(), std::move(before), std::move(after), replaces});
   }
 
-  // `if (a < b) b = a;` and `a < b ? a : b` are the same with `<=`.
+  // `if (a < b) b = a;` and `a < b ? a : b` are equivalent with `<=`.
   bool takes_an_extreme(size_t i) const {
     size_t first = i, last = i;
     while (!is(first - 1, {"(", ";", "=", "return", ",", "{", "?", ":", "&&", "||"})) {
@@ -215,7 +215,7 @@ class Finder {
     }
   }
 
-  // An operand of && becomes true, one of || false.
+  // An operand of && becomes true; one of || becomes false.
   void operand_of_logic(size_t i) {
     if (!is(i, {"&&", "||"}) || !tokens_[i].apart) return;
     const bool conjunction = text(i) == "&&";
@@ -234,7 +234,7 @@ class Finder {
     if (text(first - 1) != text(i)) add_operand(first, i - 1);
   }
 
-  // Where the operand before `i` begins; `wide`: of ||, so that it may hold &&.
+  // First token of the operand before `i`. `wide`: an operand of ||, which may contain &&.
   size_t first_of_operand(size_t i, bool wide) const {
     size_t first = i;
     while (!is(first - 1, {"||", "?", ":", ",", ";", "(", "[", "{", "=", "return", "|=", "&="}) &&
@@ -248,7 +248,7 @@ class Finder {
     return first;
   }
 
-  // A relation is turned round by itself.
+  // Relations have a negation of their own.
   void negated(size_t first, size_t last) {
     for (size_t k = first; k <= last; ++k) {
       if (tokens_[k].apart && is(k, {"<", "<=", ">", ">=", "==", "!="})) return;
@@ -261,7 +261,7 @@ class Finder {
     if (text(i) == "if" && text(i + 1) == "(") {
       const size_t close = partner_[i + 1];
       for (size_t k = i + 2; k < close; ++k) {
-        if (is(k, {"=", ";"})) return;  // it declares
+        if (is(k, {"=", ";"})) return;  // a declaration
       }
       negated(i + 2, close - 1);
     }
@@ -283,7 +283,7 @@ class Finder {
     if (token.kind != Token::Kind::kNumber || is(i - 1, {"{", "<", "case", "["})) return;
     if (token.text.find_first_not_of("0123456789") != std::string_view::npos) return;
     const std::string was(token.text);
-    // To a flag 2 is as true as 1.
+    // As a flag, 2 is as true as 1.
     const bool assigned = was == "1" && text(i - 1) == "=" && text(i + 1) == ";";
     const std::string now = assigned ? "0" : std::to_string(std::stoll(was) + 1);
     const std::string shown = between(i - 1, i);
@@ -299,7 +299,7 @@ class Finder {
         true);
   }
 
-  // An assignment, a step, a call or a `continue` is left out.
+  // Removes an assignment, an increment, a call or a `continue`.
   void dropped_statement(size_t i) {
     const size_t last = end_of_statement(i);
     if (last == std::string::npos || !can_be_dropped(i, last)) return;
@@ -318,7 +318,7 @@ class Finder {
     } else if (tokens_[k].kind != Token::Kind::kWord) {
       return text(k) == "*";  // *link = ...
     }
-    for (; k < last; ++k) {  // a path: names, members, indices, calls
+    for (; k < last; ++k) {  // names, members, indices, calls
       if (opens(k) && text(k) != "{") {
         k = partner_[k];
       } else if (is(k, {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<=", ">>="})) {
@@ -336,7 +336,7 @@ class Finder {
   std::vector<Token> tokens_;
   std::vector<size_t> partner_;
   std::vector<char> in_body_, body_brace_;
-  bool open_ = false;  // the statement is one that may be changed
+  bool open_ = false;  // the statement may be mutated
   std::vector<Point> points_;
 };
 
@@ -363,8 +363,8 @@ std::string plant(std::string_view source, const std::vector<Numbered>& points) 
     edits.push_back({p.begin, true, width, i, p.replaces ? width : 0, numbered(p.before)});
     if (!p.replaces) edits.push_back({p.end, false, width, i, 0, numbered(p.after)});
   }
-  // At one place what ends there comes first, the inner before the outer; then what begins, the
-  // outer before the inner.
+  // At equal positions, ends come before begins. Inner ends come first, and outer begins come
+  // first.
   std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
     if (a.at != b.at) return a.at < b.at;
     if (a.opens != b.opens) return b.opens;

@@ -1,5 +1,5 @@
-// Where a source file can be told a small lie, and how. All lies of a file can be planted in it at
-// once, on the lines where they are; `chosen.h` says which one counts.
+// Finds the points of a source file that can be mutated. All mutations of a file are planted in it
+// at once, on their own lines; `chosen.h` selects the active one.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@ namespace yard::mutation {
 
 struct Point {
   int line;
-  std::string was, now;  // for a reader
-  // What is planted: at most two insertions around [begin, end), "@" in them for the number; or,
-  // where `replaces`, `before` in place of what is there.
+  std::string was, now;  // for reports
+  // Planted text: at most two insertions around [begin, end), in which "@" stands for the number.
+  // If `replaces` is set, `before` replaces the range.
   size_t begin, end;
   std::string before, after;
   bool replaces = false;
 };
 
-// Returns the points in bodies of functions of `source`, in order. Not among them: what a constant
-// expression needs, declarations, messages and checks of our own.
+// Returns the points in function bodies of `source`, in order. Excludes constant expressions,
+// declarations, messages and assertions.
 std::vector<Point> points_of(std::string_view source);
 
 struct Numbered {
@@ -28,7 +28,7 @@ struct Numbered {
   Point point;
 };
 
-// Returns `source` with the points planted in it. Requires: no two replace the same.
+// Returns `source` with the points planted. Requires: no two replace the same operator.
 std::string plant(std::string_view source, const std::vector<Numbered>& points);
 
 }  // namespace yard::mutation

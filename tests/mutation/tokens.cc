@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 24> kMarks = {
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool blank(char c) { return std::isspace(static_cast<unsigned char>(c)); }
 
-// The end of what cannot be a token that begins at `at`: blanks, a comment, a preprocessor line.
+// End of the blank, comment or preprocessor line at `at`. Returns `at` if a token begins there.
 size_t past_nothing(std::string_view source, size_t at) {
   if (blank(source[at])) return at + 1;
   if (source.substr(at, 2) == "//") return std::min(source.find('\n', at), source.size());

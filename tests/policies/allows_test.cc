@@ -1,5 +1,5 @@
-// Clusters that only start jobs, and that requeue but move nothing: every registered policy plays
-// there, and is held to it.
+// Clusters that only start jobs, and clusters that requeue but do not migrate. The plans of every
+// registered policy obey these limits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ int32_t sum(const Player& player, int32_t JobOutcome::*count) {
   return out;
 }
 
-// The player holds every plan to the rules.
+// The player checks every plan against the rules.
 TEST_P(Allowed, StartsAlone) {
   Scene scene("3x4+1x8", crowd());
   scene.allow({.preempt = false, .move = false});
@@ -54,7 +54,7 @@ std::string plain_name(const ::testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Registered, Allowed, ::testing::ValuesIn(PolicyRegistry::names()),
                          plain_name);
 
-// To be told not to preempt is the same as not to be allowed to.
+// The setting `preempt=false` equals a cluster that does not allow preemption.
 TEST(AllowedStart, IsWhatASettingSays) {
   Scene scene("3x4+1x8", crowd());
   const auto told = make_policy("2d-las preempt=false");
@@ -83,7 +83,7 @@ std::vector<int64_t> ends(const std::string& policy, bool stops) {
   return out;
 }
 
-// Gittins' index counts on stopping who turns out to be long.
+// The Gittins index assumes that jobs which turn out to be long can be preempted.
 TEST(AllowedStart, IndicesGoByTheMeanTimeLeft) {
   for (const std::string name : {"survival", "joint"}) {
     SCOPED_TRACE(name);
@@ -95,7 +95,7 @@ TEST(AllowedStart, IndicesGoByTheMeanTimeLeft) {
   }
 }
 
-// Stops the job every so often and starts it again: elsewhere at once, or when it waits.
+// Stops the job every `every_us`. Restarts it elsewhere in the same plan, or once it waits.
 struct Restless final : Decider {
   Restless(int64_t every_us, bool migrations) : every_us(every_us), migrations(migrations) {}
   int64_t every_us;

@@ -1,6 +1,6 @@
-// All schedules of up to four jobs on a tiny cluster, by brute force: what is optimal reaches the
-// best of them, and nothing beats it. Times are whole seconds and nothing costs, so a schedule is a
-// choice of who runs in each second.
+// All schedules of up to four jobs on a tiny cluster, by brute force: optimal policies reach the
+// best one, and none beats it. Times are whole seconds and nothing has a cost, so a schedule
+// chooses the running jobs of each second.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -33,7 +33,7 @@ int total_s(const std::string& cluster, const std::vector<TinyJob>& jobs, const 
 constexpr int kCases = 150;
 
 TEST(BruteForce, KnowsAnOptimumWorkedOutByHand) {
-  // 4 s, then 1 s at 1: stop the long one. JCT 5 + 1.
+  // 4 s, then 1 s at 1: preempt the long one. JCT 5 + 1.
   EXPECT_EQ(BestSchedule({{0, 1, 4}, {1, 1, 1}}, 1).total(), 6);
   // A gang of two and two singles on two GPUs: singles first. JCT 1 + 1 + 3.
   EXPECT_EQ(BestSchedule({{0, 2, 2}, {0, 1, 1}, {0, 1, 1}}, 2).total(), 5);
@@ -59,7 +59,7 @@ TEST(BruteForce, NoPolicyBeatsTheBestSchedule) {
   int worse = 0;
   for (const std::string& name : PolicyRegistry::names()) {
     SCOPED_TRACE(name);
-    // Limits that whole seconds reach, whatever the GPUs.
+    // Limits that are reached at whole seconds, for any number of GPUs.
     const bool queues = name == "las" || name.starts_with("tiresias");
     const auto policy = make_policy(queues ? name + " limit_1_gpu_s=12 limit_2_gpu_s=24" : name);
     for (const char* cluster : {"1x1", "1x3", "2x2"}) {

@@ -1,5 +1,5 @@
-// What every registered policy promises, with every placement it offers. No test lists policies:
-// one that is added is held to this by itself.
+// Requirements of every registered policy, with each placement that it offers. Policies come from
+// the registry, so an added one is tested automatically.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace yard::testing {
 namespace {
 
-// Policies by name, each with all placements where it takes that setting.
+// Policies by name, each with all placements if it has that setting.
 std::vector<std::string> every_policy() {
   std::vector<std::string> texts;
   for (const std::string& name : PolicyRegistry::names()) {
@@ -36,7 +36,7 @@ std::string plain_name(const ::testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-// Crowded, of unequal nodes, with gangs over several of them, jobs of the same second, jobs without
+// A crowded cluster of unequal nodes: gangs over several nodes, jobs of one second, jobs without
 // work.
 std::vector<Job> crowd(uint64_t seed) {
   std::vector<Job> jobs =
@@ -48,7 +48,7 @@ std::vector<Job> crowd(uint64_t seed) {
 
 constexpr const char* kCluster = "3x4+1x8";
 
-// The scheduler's every word: when it was asked and what it said.
+// One decision of the policy: its time and its plan.
 struct Said {
   int64_t at_us;
   Plan plan;
@@ -61,7 +61,7 @@ std::vector<Said> listen(Player& player) {
   return said;
 }
 
-// Between decisions all is thrown away but the memory's bytes, which come to lie elsewhere.
+// Keeps only the bytes of the memory between decisions, at another address.
 struct Forgetful final : Policy {
   explicit Forgetful(std::string text) : text(std::move(text)) {}
   std::string text;
@@ -127,8 +127,8 @@ TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
   }
 }
 
-// A live cluster has jobs that nobody may stop. Where others make no room that is enough, nobody is
-// stopped: no decision stops jobs and starts none.
+// Some jobs of a live cluster must not be preempted. If preempting others cannot make enough room,
+// nothing is preempted: each decision that preempts also starts jobs.
 TEST_P(EveryPolicy, LeavesPinnedJobsAloneAndStopsNobodyForNothing) {
   const Scene scene(kCluster, crowd(3), no_costs());
   Player player(scene, *policy_);
@@ -204,12 +204,11 @@ TEST_P(EveryPolicy, GoesOnFromACopyAsIfNothingHadBeen) {
   }
 }
 
-// A snapshot of a live cluster is a view in which every job counts as changed, and a memory made
-// from it alone. A blind policy must decide as if it had watched from the beginning. (One that
-// learns from finished jobs knows only those that the snapshot names: its decision must be legal,
-// not the same.)
+// For a snapshot of a live cluster, every job counts as changed and the memory is built from the
+// view alone. A blind policy must decide as if it had seen all events. A policy that learns from
+// finished jobs only sees those in the snapshot, so its decision need only be legal.
 TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
-  if (!info_.servable) return;  // no live cluster can be described to it
+  if (!info_.servable) return;  // not servable: no snapshots
   const Scene scene(kCluster, crowd(5));
   Player player(scene, *policy_);
   World snapshot(scene.fixed(), scene.size());

@@ -1,6 +1,5 @@
-// No GPU time is made or lost: under every registered policy, work done, lost to failures, held
-// while jobs save, wait and restore, free and down add up to the cluster's capacity, to the
-// microsecond.
+// GPU time is conserved under every registered policy. Work, work lost to failures, GPUs held while
+// jobs save, wait and restore, free time and down time add up to the capacity, to the microsecond.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 namespace yard::testing {
 namespace {
 
-// Thousandths of GPUs that a job holds while it runs, and its whole GPUs.
+// A job's size while it runs: thousandths of GPUs, and whole GPUs.
 struct Size {
   int64_t milli = 0, whole = 0;
 };
@@ -32,7 +31,7 @@ Size size_of(const Job& job) {
   return size;
 }
 
-// Plays all of it. `exact`: every GPU is of speed 1, so that work is time.
+// Plays the whole workload. `exact`: every GPU has speed 1, so that work is time.
 void expect_balanced(const Scene& scene, const std::string& policy, bool exact) {
   const auto scheduler = make_policy(policy);
   Player player(scene, *scheduler);
@@ -55,7 +54,7 @@ void expect_balanced(const Scene& scene, const std::string& policy, bool exact) 
     const Size size = size_of(job);
     ran += size.milli * ended.attained_us;
     if (!exact) continue;
-    const int64_t lost = ended.attained_us - job.run_us;  // time that it ran for nothing
+    const int64_t lost = ended.attained_us - job.run_us;  // run time without effect
     ASSERT_GE(lost, 0) << "job " << j;
     if (ended.failed == 0) {
       ASSERT_EQ(lost, 0) << "job " << j;
@@ -76,11 +75,11 @@ TEST_P(ConservedTime, IsSpentOnce) {
     const bool exact = seed % 2 == 0;
     RandomWorld world =
         random_world(Rng(seed), {.jobs = 30, .rates = !exact, .tenants = seed % 3 == 0});
-    for (Fault& fault : world.faults) {  // nobody is to wait for ever
+    for (Fault& fault : world.faults) {  // so that no job waits forever
       fault.until_us = std::min(fault.until_us, fault.at_us + 10'000 * kSecond);
     }
     if (GetParam() == "drf" || GetParam() == "optimus" || GetParam() == "afs") {
-      // What these give to elastic jobs is not what they asked for: tests/policies/sizes_test.cc.
+      // These policies resize elastic jobs, which tests/policies/sizes_test.cc covers.
       for (Job& job : world.jobs) {
         for (RoleGroup& g : job.groups) g.min_count = g.max_count = 0;
       }

@@ -1,4 +1,4 @@
-// EASY by hand: who may go ahead of a head of the queue that does not fit.
+// EASY by hand: which jobs may start ahead of a queue head that does not fit.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ struct Line {
   double run_s, limit_s;  // limit below 0: none
 };
 
-// When each job starts, in seconds, on four GPUs.
+// Returns when each job starts, in seconds, on four GPUs.
 std::vector<double> starts(const std::vector<Line>& lines) {
   std::vector<Job> jobs;
   for (const Line& line : lines) {
@@ -38,7 +38,7 @@ std::vector<double> starts(const std::vector<Line>& lines) {
 using Starts = std::vector<double>;
 
 TEST(Easy, WhoIsOverInTimeGoesAhead) {
-  // The head wants all four at 100 at the latest; from 10 on 90 s are left.
+  // The head is reserved all four GPUs at 100; from 10 on, 90 s are left.
   EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 4, 50, 50}, {10, 1, 90, 90}}), (Starts{0, 100, 10}));
   EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 4, 50, 50}, {10, 1, 91, 91}}), (Starts{0, 100, 150}));
   EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 4, 50, 50}, {10, 1, 20, -1}}), (Starts{0, 100, 150}))
@@ -60,13 +60,13 @@ TEST(Easy, GoesByItsPlacement) {
 }
 
 TEST(Easy, TheReservationIsByLimitsNotByRunTimes) {
-  // Who runs may take 200 s: 150 s are over in time. It ends at 50, and the head waits for 10 +
-  // 150.
+  // The running job may take 200 s, so 150 s are over in time. It ends at 50, and the head waits
+  // until 10 + 150.
   EXPECT_EQ(starts({{0, 3, 50, 200}, {5, 4, 50, 50}, {10, 1, 150, 150}}), (Starts{0, 160, 10}));
 }
 
 TEST(Easy, WhatTheHeadLeavesFreeIsSpareForAnybody) {
-  // At 100 four are free, the head takes three: one is spare, however long it is used.
+  // At 100 four GPUs are free and the head takes three: one is spare, for any length of time.
   EXPECT_EQ(starts({{0, 3, 100, 100}, {5, 3, 50, 50}, {10, 1, 500, 500}}), (Starts{0, 100, 10}));
   EXPECT_EQ(starts({{0, 2, 100, 100}, {5, 3, 50, 50}, {10, 1, 500, 500}, {11, 1, 500, 500}}),
             (Starts{0, 100, 10, 150}))
@@ -80,13 +80,13 @@ TEST(Easy, WhatTheHeadLeavesFreeIsSpareForAnybody) {
 }
 
 TEST(Easy, WhoIsOverInTimeTakesNothingOfWhatIsSpare) {
-  // One GPU is spare at 100. The first is over by then and leaves it to the second.
+  // One GPU is spare at 100. The first job ends before, and leaves it to the second.
   EXPECT_EQ(starts({{0, 2, 100, 100}, {5, 3, 50, 50}, {10, 1, 80, 80}, {11, 1, 500, 500}}),
             (Starts{0, 100, 10, 11}));
 }
 
 TEST(Easy, EndsAreCountedUntilTheHeadFits) {
-  // One GPU comes free at 60, another at 100: the head of two more than are free waits for both.
+  // One GPU comes free at 60, another at 100. The head needs both, so it waits until 100.
   EXPECT_EQ(
       starts({{0, 1, 60, 60}, {0, 1, 100, 100}, {0, 1, 300, 300}, {5, 3, 50, 50}, {10, 1, 90, 90}}),
       (Starts{0, 0, 0, 100, 10}));

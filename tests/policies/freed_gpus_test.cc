@@ -1,4 +1,4 @@
-// Adding up what would be free: the least that any of the fewest nodes has to give.
+// Sums of GPUs that would be free: the smallest number that one of the fewest nodes must supply.
 #include "policies/freed_gpus.h"
 
 #include <gtest/gtest.h>

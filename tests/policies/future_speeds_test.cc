@@ -1,6 +1,6 @@
-// No policy looks ahead through speeds: at every level of information about them, worlds that are
-// equal up to a time see the same decisions up to it; and below `told`, what the tables say of a
-// model does not matter until a job of it has run.
+// No policy learns the future from speeds. At every level of speed information, worlds that are
+// equal up to a time give equal decisions until then. Below level `exact`, a model's tables do not
+// matter until a job of it has run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace yard::testing {
 namespace {
 
-// Plays as the `default` pacing does, at a level of information about speeds.
+// Plays by the `default` rule set, at a level of information about speeds.
 class SpeedPlayer {
  public:
   SpeedPlayer(const Scene& scene, const Policy& policy, SpeedLevel speeds)
@@ -29,7 +29,7 @@ class SpeedPlayer {
     memory_.reset(policy.memory_bytes(view_));
   }
 
-  // False when all jobs are done.
+  // Returns false when all jobs are done.
   bool step() {
     if (all_done(state()) || !world_.advance(scene_.truth())) return false;
     draft_.reset();
@@ -54,7 +54,7 @@ class SpeedPlayer {
   Memory memory_;
 };
 
-// Plays until `over` says so, of the state after each decision.
+// Plays until `over` returns true for the state after a decision.
 std::vector<Said> said_until(const Scene& scene, const Policy& policy, SpeedLevel speeds,
                              const std::function<bool(SpeedPlayer&)>& over) {
   SpeedPlayer player(scene, policy, speeds);
@@ -74,7 +74,7 @@ const FutureOptions& world_of(bool slowdowns) {
   return slowdowns ? slow : models;
 }
 
-// Policies that are given run times are left out.
+// All policies but those that use true run times.
 std::vector<std::string> no_oracles() {
   std::vector<std::string> out = PolicyRegistry::names();
   std::erase_if(out, [](const std::string& name) {
@@ -96,7 +96,7 @@ TEST_P(SpeedFuture, IsUnknown) {
     const std::vector<Job>& jobs = now.world.jobs;
     const int64_t until_us = jobs[jobs.size() / 2].submit_us + rng.below(100) * kSecond;
     const ToldScene scene(now);
-    // No job has ended, and each has run for as long as it can.
+    // Assumes that no job has ended and that each has run for as long as any policy allows.
     const ToldWorld then =
         other_future(now, settled_by_anybody(jobs, until_us, 2), until_us, rng.split(2));
     const ToldScene other(then);
@@ -127,9 +127,9 @@ INSTANTIATE_TEST_SUITE_P(Registered, SpeedFuture,
                            return name;
                          });
 
-// --- worlds that differ in what the tables say of one model --------------------------------------
+// --- Worlds that differ in the speed tables of one model -----------------------------------------
 
-// The true tables, as a policy might have found them.
+// The true tables, as a policy could have found them through a leak.
 SpeedColumns leaked;
 std::vector<int32_t> leaked_classes;
 
@@ -142,7 +142,7 @@ bool anybody_of_the_last_model_ran(SpeedPlayer& player, const std::vector<Job>& 
   return false;
 }
 
-// How often the policy decided otherwise, for other tables of a model of which no job had run.
+// Counts trials in which other tables of a model without running jobs changed a decision.
 int times_the_tables_mattered(const Policy& policy, SpeedLevel speeds) {
   int mattered = 0;
   for (uint64_t trial = 0; trial < 30; ++trial) {
@@ -171,14 +171,14 @@ TEST_P(SpeedTables, AreUnknownUntilJobsRun) {
 
 INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles()), test_name);
 
-// The same measure finds what there is to find.
+// The same check detects the difference where tables may be used.
 TEST(SpeedTables, AreKnownAtTheLevelTold) {
   for (const char* name : {"joint", "srsf-rate"}) {
     EXPECT_GT(times_the_tables_mattered(*make_policy(name), SpeedLevel::kExact), 0) << name;
   }
 }
 
-// Starts first the jobs that are fast by the true tables.
+// Starts jobs that are fast by the true tables first.
 struct SpeedCheat final : Policy {
   Level level() const override { return Level::kBlind; }
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }

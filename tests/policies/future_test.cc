@@ -1,6 +1,6 @@
-// Nobody looks ahead: two worlds that are equal up to a time and different after it (how long jobs
-// still run, who arrives, how many, of which shapes and users, what fails and for how long) must
-// see the same decisions up to it. Planted cheats must be caught, or fail to compile.
+// Policies do not see the future. Two worlds are equal up to a time and differ later in run times,
+// arrivals, shapes, users and faults. Decisions must be equal until that time. Planted cheats must
+// be caught, or fail to compile.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace yard::testing {
 namespace {
 
-// What a cheat that has found a hole would read. The honest have no way to it.
+// Hidden state that a cheating policy reads through a leak. Honest policies have no access.
 Truth leaked;
 
 std::vector<Said> said_until(const Scene& scene, const Policy& policy, int64_t until_us) {
@@ -49,8 +49,8 @@ const std::vector<Kind>& kinds() {
 }
 
 struct Looked {
-  int ahead = 0;    // times that a policy decided differently before the worlds part
-  int differ = 0;   // times that the worlds went different ways after that
+  int ahead = 0;    // differing decisions before the worlds part
+  int differ = 0;   // worlds that differ after that
   size_t said = 0;  // decisions compared
 };
 
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, Future,
                            return name;
                          });
 
-// It ends jobs by what their training measured, in the other world too until the two part.
+// Ends jobs by their measured losses, also in the other world until the two part.
 TEST(Future, IsUnknownToLoadControl) {
   const auto policy = make_policy("mlf-h load_control=true");
   int64_t ends = 0;
@@ -119,14 +119,14 @@ TEST(Future, IsUnknownToLoadControl) {
   EXPECT_GT(ends, 20);
 }
 
-// What a level does not offer must not matter either, though it is known to others: users and what
-// their jobs took, users' limits.
+// Information above a policy's level must not matter to it: users and their past run times, and
+// limits.
 class Levels : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   const auto policy = make_policy(GetParam());
   int64_t users = 0, limits = 0;
-  // Limits decide between elastic jobs alone, of which there are few.
+  // Limits only decide between elastic jobs, which are few.
   const uint64_t trials = GetParam() == "optimus" ? 40 : 6;
   for (uint64_t trial = 0; trial < trials; ++trial) {
     const ToldWorld now = told_world(Rng(16).split(trial), {});
@@ -140,11 +140,10 @@ TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   }
   const Level level = policy->level();
   const bool by_size = GetParam() == "gittins" ||
-                       GetParam() == "tiresias-gittins";  // all that it takes from jobs that ran
+                       GetParam() == "tiresias-gittins";  // its only input from finished jobs
   const bool by_users = policy->min_level() == Level::kHistory || GetParam() == "survival-estimate";
   const bool by_owner =
-      GetParam() == "fair-share" ||
-      GetParam() == "drf";  // it goes by the owner, but not by run times of the owner's jobs
+      GetParam() == "fair-share" || GetParam() == "drf";  // uses owners, but not their run times
   EXPECT_EQ(users > 0,
             by_owner || (policy->min_level() >= Level::kHistory && by_users && !by_size));
   EXPECT_EQ(limits > 0, level == Level::kEstimate);
@@ -159,9 +158,9 @@ INSTANTIATE_TEST_SUITE_P(Registered, Levels, ::testing::ValuesIn(PolicyRegistry:
                            return name;
                          });
 
-// --- cheats that compile, and are caught by the same measure ------------------------------------
+// --- Cheats that compile, and are caught by the same comparison ----------------------------------
 
-// Starts first in the order of a key; declares to know nothing.
+// Starts jobs in the order of a key; declares the level `blind`.
 template <class KeyOf>
 struct Cheat final : Policy {
   explicit Cheat(KeyOf key_of) : key_of(key_of) {}
@@ -204,7 +203,7 @@ TEST(Cheats, WhoSmugglesTheTruthThroughAGlobalIsCaught) {
   EXPECT_GT(times_it_looked_ahead(cheat), 0);
 }
 
-// Starts nobody while a failure is near; a timer of its own would give it away sooner.
+// Changes the order by the time of the next fault. A timer of its own would expose it sooner.
 TEST(Cheats, WhoKnowsWhatWillFailIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) {
     int64_t next_us = kNever;
@@ -227,7 +226,7 @@ TEST(Cheats, WhoKnowsWhenGpusComeBackIsCaught) {
   EXPECT_GT(times_it_looked_ahead(cheat, "faults"), 0);
 }
 
-// A predictor fed with what running jobs will take, as if they had ended already.
+// A predictor that counts the hidden run times of running jobs as if they had ended.
 TEST(Cheats, WhoLearnsFromRunningJobsAsIfTheyHadEndedIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) {
     double sum_us = 0;
@@ -241,7 +240,7 @@ TEST(Cheats, WhoLearnsFromRunningJobsAsIfTheyHadEndedIsCaught) {
   EXPECT_GT(times_it_looked_ahead(cheat), 0);
 }
 
-// The room that a world has is told by the number of jobs to come.
+// A world's number of slots would reveal how many jobs are to come.
 TEST(Cheats, WhoCountsTheSlotsIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) -> double {
     return view.capacity() % 2 == 0 ? view.serial(slot) : -view.serial(slot);
@@ -249,7 +248,7 @@ TEST(Cheats, WhoCountsTheSlotsIsCaught) {
   EXPECT_GT(times_it_looked_ahead(cheat), 0);
 }
 
-// --- cheats that abort --------------------------------------------------------------------------
+// --- Cheats that abort ---------------------------------------------------------------------------
 
 TEST(CheatsDeathTest, WhoReadsRunTimesBelowItsLevelAborts) {
   const Cheat cheat([](const View& view, int32_t slot) { return view.left_us(slot); });
@@ -261,8 +260,8 @@ TEST(CheatsDeathTest, WhoReadsLimitsBelowItsLevelAborts) {
   EXPECT_DEATH(times_it_looked_ahead(cheat), "limit_us\\(\\) needs the level `estimate`");
 }
 
-// --- cheats that do not compile -----------------------------------------------------------------
-// Ways to the state, to the columns of jobs still to come, and to the truth behind it.
+// --- Cheats that do not compile -----------------------------------------------------------------
+// Access to the state, to the columns of future jobs, and to the truth.
 template <class T>
 concept GivesState = requires(T t) {
   t.state();
@@ -290,7 +289,7 @@ concept GoesOnAlone = requires(T t, const Truth& truth) {
 }
 || std::constructible_from<World, T> || std::convertible_to<T, SimState> ||
     std::convertible_to<T, SimModel> || std::convertible_to<T, Truth>;
-// The size classes and users of the whole workload are in the job table's columns.
+// The job table's columns hold the size classes and users of the whole workload.
 template <class T>
 concept TellsTheWorkload = requires(T t) {
   t.num_classes();
@@ -299,7 +298,7 @@ concept TellsTheWorkload = requires(T t) {
 || requires(T t) { t.num_users(); }
 || requires(T t) { t.has_shares(); }
 || requires(T t) { t.has_faults(); };
-// Acting beside the draft, on a copy or on the world itself.
+// Changes the state without the draft, through a copy or through the world.
 template <class T>
 concept ActsBesideTheDraft = requires(T t, const Plan& plan) {
   execute(t, t, plan);
@@ -315,7 +314,7 @@ static_assert(kTight<View&> && kTight<const View&>);
 static_assert(kTight<Draft&> && kTight<Memory&> && kTight<Placer&>);
 static_assert(std::same_as<decltype(std::declval<const View&>().spec()), const SpecColumns&>);
 
-// The same questions find what there is to find, so they are the right ones.
+// The same concepts hold for the real owners of the data, so they test the right members.
 static_assert(GivesState<World&> && GivesJobs<World&> && GivesTruth<World&> && GoesOnAlone<World&>);
 static_assert(GivesJobs<SimModel&> && GivesTruth<Workload&> && GivesState<SimState&>);
 

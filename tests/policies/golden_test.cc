@@ -1,5 +1,5 @@
-// Golden transcripts: one play of every registered policy as a text file, compared whole. A change
-// of what a policy does is a diff to be read. YARD_UPDATE_GOLDEN=1 writes the files anew.
+// Golden transcripts: one play of every registered policy as a text file, compared in full. A
+// change of behaviour shows as a diff. YARD_UPDATE_GOLDEN=1 rewrites the files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace yard::testing {
 namespace {
 
-// Twelve jobs of two users on 2 nodes of 4, chosen so that all of this happens: a queue, a gang
-// over two nodes, fragmentation, arrivals of the same second, jobs that others stop.
+// Twelve jobs of two users on 2 nodes of 4 GPUs. They produce a queue, a gang over two nodes,
+// fragmentation, arrivals in the same second, and preemptions.
 std::vector<Job> golden_jobs() {
   std::vector<Job> jobs = jobs_of({{0, 3, 3000},
                                    {0, 3, 200},
@@ -35,7 +35,7 @@ std::vector<Job> golden_jobs() {
 }
 
 std::string settings_of(const std::string& name) {
-  // Limits low enough to be passed by jobs this short.
+  // Limits that jobs this short can pass.
   const bool queues = name == "las" || name.starts_with("tiresias");
   return queues ? name + " limit_1_gpu_s=300 limit_2_gpu_s=1200" : name;
 }

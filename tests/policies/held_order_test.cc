@@ -1,4 +1,4 @@
-// Search trees of moving keys against a sorted list, moved about in memory between any two uses.
+// Search trees of moving keys against a sorted list. Their memory is moved between uses.
 #include "policies/held_order.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
     if (rng.below(3) == 0) {
       order.remove(slot);
       model.erase(slot);
-    } else {  // often equal, now or at zero: then by serial
+    } else {  // ties go by serial
       const double slope = 0.5 * rng.below(4), now = static_cast<double>(now_us);
       const double at_zero = rng.below(2) == 0 ? slope * now + rng.below(8) : 5000 * rng.below(2);
       const auto serial = static_cast<int32_t>(slot + kJobs * rng.below(2));

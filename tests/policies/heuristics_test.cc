@@ -1,4 +1,4 @@
-// What single heuristics promise, each for itself.
+// Properties of single heuristics.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +24,7 @@ TEST(Random, EveryDrawIsAnOrderOfItsOwn) {
   EXPECT_NE(starts_of("random draw=3"), first);
 }
 
-// Numbers that are no chances are refused, wherever they stand.
+// Numbers that are no probabilities are rejected, at any position.
 TEST(GittinsFitted, ChancesAreFromNoneToCertain) {
   const auto refusal = [](const std::string& hazards) -> std::string {
     try {

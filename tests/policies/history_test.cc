@@ -1,5 +1,5 @@
-// What is expected of a job moves while it waits: with every job of its user that ends, and with
-// her jobs that go on for long.
+// Predicted run times change while a job waits: with every finished job of its user, and with the
+// age of the user's running jobs.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ struct Line {
   std::string user;
 };
 
-// When each job starts, in seconds, on two GPUs.
+// Returns when each job starts, in seconds, on two GPUs.
 std::vector<double> starts(const std::string& policy, const std::vector<Line>& lines) {
   std::vector<Job> jobs;
   for (const Line& line : lines) {
@@ -37,8 +37,8 @@ std::vector<double> starts(const std::string& policy, const std::vector<Line>& l
   return out;
 }
 
-// Two jobs that want both GPUs wait while one of them is taken for long; on the other one a user of
-// one of the two shows that hers are short.
+// Two jobs that ask for both GPUs wait while a long job has one of them. On the other GPU, the user
+// of one of the two finishes short jobs.
 std::vector<Line> one_learns(const std::string& who) {
   std::vector<Line> lines = {{0, 1, 2000, "hog"}, {5, 2, 500, "ann"}, {6, 2, 60, "bob"}};
   for (int i = 0; i < 12; ++i) lines.push_back({10.0 + 20 * i, 1, 10, who});
@@ -48,7 +48,7 @@ std::vector<Line> one_learns(const std::string& who) {
 class HistoryOrder : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(HistoryOrder, JobsThatWaitAreRankedAnewWhenTheirUsersJobsEnd) {
-  // All end before the hog does, and everybody's prior falls with them, too.
+  // All end before the hog does, and the prior for all users falls with them.
   const std::vector<double> bob = starts(GetParam(), one_learns("bob"));
   EXPECT_LT(bob[2], bob[1]) << "although ann's came first, and both came before anything ended";
   const std::vector<double> ann = starts(GetParam(), one_learns("ann"));
@@ -56,16 +56,16 @@ TEST_P(HistoryOrder, JobsThatWaitAreRankedAnewWhenTheirUsersJobsEnd) {
 }
 
 TEST_P(HistoryOrder, AJobThatGoesOnForLongSpeaksForItsSiblings) {
-  // Nobody's job has ended. Ann's runs for an hour and more when the two that wait can start: what
-  // she submitted with it is expected to be as long.
+  // No job has ended. Ann's job has run for over an hour when the two waiting ones can start. The
+  // one that Ann submitted with it is expected to be as long.
   const std::vector<double> out =
       starts(GetParam(),
              {{0, 1, 40000, "ann"}, {0, 1, 30000, "hog"}, {1, 1, 100, "ann"}, {2, 1, 100, "bob"}});
   EXPECT_LT(out[3], out[2]);
 }
 
-// When the only job that waits starts: ann's of two GPUs, submitted 500 s into a hog's of 1,000 s,
-// after twelve jobs of hers.
+// Returns when the only waiting job starts: ann's, of two GPUs, submitted 500 s into a hog's of
+// 1,000 s, after twelve finished jobs of ann.
 double start_after(const std::string& policy, double her_run_s) {
   std::vector<Line> lines;
   for (int i = 0; i < 12; ++i) lines.push_back({i * her_run_s, 1, her_run_s, "ann"});
@@ -89,9 +89,9 @@ INSTANTIATE_TEST_SUITE_P(Policies, HistoryOrder,
                            return info.param.substr(0, info.param.find('-'));
                          });
 
-// --- by users' limits
+// --- By users' limits
 
-// In seconds after the first of them came, at `from_s`.
+// Ends in seconds after the first arrival, which is at `from_s`.
 std::vector<double> ends_by_limits(const std::string& policy, double from_s = 0) {
   std::vector<Job> jobs = jobs_of({{from_s, 2, 100},
                                    {from_s + 1, 2, 10},
@@ -117,7 +117,7 @@ using Ends = std::vector<double>;
 
 TEST(Estimates, ShortLimitsGoFirstAndNoneLast) {
   EXPECT_EQ(ends_by_limits("sjf-estimate"), (Ends{100, 410, 400, 460}));
-  // At 1 s 999 of the first are left, at 2 s 899 of the second: each stops the one before.
+  // At 1 s 999 s of the first are left, at 2 s 899 s of the second: each is preempted by the next.
   EXPECT_EQ(ends_by_limits("srtf-estimate"), (Ends{410, 311, 302, 460}));
   EXPECT_EQ(ends_by_limits("srsf-estimate"), (Ends{410, 311, 302, 460}));
   EXPECT_EQ(ends_by_limits("srtf-estimate", 1e6), (Ends{410, 311, 302, 460}));

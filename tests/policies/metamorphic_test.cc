@@ -1,6 +1,5 @@
-// Changes of a world that must not matter, or matter in a known way: times in another unit or from
-// another zero, names, tenants that limit nothing, nodes that nobody can use; and a world that is
-// forked at any event goes on as if nothing had been.
+// Transformations of a world that must not matter, or have a known effect: unit and origin of time,
+// names, unlimited tenants, unusable nodes. A world forked at any event plays to the same end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,13 +18,13 @@ constexpr uint64_t kWorlds = 12;
 
 RandomWorld world_of(uint64_t seed, const RandomWorldOptions& options) {
   RandomWorld world = random_world(Rng(seed), options);
-  for (Fault& fault : world.faults) {  // nobody is to wait for ever
+  for (Fault& fault : world.faults) {  // so that no job waits forever
     fault.until_us = std::min(fault.until_us, fault.at_us + 10'000 * kSecond);
   }
   return world;
 }
 
-// Of speed 1, so that work is time and all sums are of whole numbers.
+// All GPUs have speed 1, so that work is time and all sums are of integers.
 RandomWorld even_world(uint64_t seed) {
   RandomWorld world = world_of(seed, {.jobs = 40});
   for (GpuType& type : world.cluster.types) type.speed = 1, type.speed_of_model.clear();
@@ -41,7 +40,7 @@ std::vector<JobOutcome> play(const RandomWorld& world, const std::string& policy
   return player.jobs();
 }
 
-// Whether all of `other` is `one` with its times times `scale` plus `shift_us`.
+// Checks that all times of `other` are those of `one`, times `scale`, plus `shift_us`.
 void expect_same(const std::vector<JobOutcome>& one, const std::vector<JobOutcome>& other,
                  int64_t scale = 1, int64_t shift_us = 0) {
   ASSERT_EQ(one.size(), other.size());
@@ -59,8 +58,8 @@ class Metamorphic : public ::testing::TestWithParam<std::string> {
   const std::string policy_ = GetParam();
 };
 
-// What a user submits within ten minutes is a batch; bins of time, and how often an index is looked
-// at, are in seconds.
+// Some policies have constants in seconds: jobs of a user within ten minutes are a batch, and time
+// bins and index updates have fixed lengths.
 bool knows_what_a_second_is(const std::string& policy) {
   const std::vector<Field> fields = PolicyRegistry::info(policy).fields();
   return make_policy(policy)->min_level() == Level::kHistory ||
@@ -70,7 +69,7 @@ bool knows_what_a_second_is(const std::string& policy) {
 
 TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
   if (knows_what_a_second_is(policy_)) return;
-  // Limits that all numbers of GPUs divide: else a job sinks between two microseconds.
+  // Limits divisible by all GPU counts, so that no queue change falls between two microseconds.
   const std::map<std::string, std::pair<std::string, std::string>> settings = {
       {"las",
        {" limit_1_gpu_s=2520 limit_2_gpu_s=7560", " limit_1_gpu_s=5040 limit_2_gpu_s=15120"}},
@@ -99,7 +98,7 @@ TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
 }
 
 TEST_P(Metamorphic, TimesMayBeFromAnotherZero) {
-  if (policy_ == "f1") return;  // its formula counts from the beginning of the log
+  if (policy_ == "f1") return;  // its formula uses the log's start
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomWorld world = even_world(seed);
@@ -136,7 +135,7 @@ TEST_P(Metamorphic, NamesMeanNothing) {
 }
 
 TEST_P(Metamorphic, TenantsThatLimitNothingAreNone) {
-  // These go by tenants unless a setting says otherwise.
+  // These group by tenant by default.
   const std::map<std::string, std::string> settings = {
       {"fair-share", " share=user"}, {"drf", " share=user"}, {"qssf", " per_tenant=false"}};
   const auto own = settings.find(policy_);
@@ -151,7 +150,7 @@ TEST_P(Metamorphic, TenantsThatLimitNothingAreNone) {
       tenant.limit_gpus = name[0] == 'r' ? 0 : 1000;
       world.cluster.tenants.push_back(tenant);
     }
-    world.cluster.nodes[0].tenant = 0;  // which it lends
+    world.cluster.nodes[0].tenant = 0;  // lent to others
     for (size_t j = 0; j < world.jobs.size(); ++j) {
       world.jobs[j].tenant = world.cluster.tenants[j * j % 3].name;
     }
@@ -160,9 +159,9 @@ TEST_P(Metamorphic, TenantsThatLimitNothingAreNone) {
   }
 }
 
-// Jobs say which types they run on; the more there is of another, the less it matters.
+// Jobs restrict their GPU types, so more nodes of another type must not matter.
 TEST_P(Metamorphic, NodesThatNobodyCanUseDoNotMatter) {
-  // Reservations and shares of a cluster count GPUs, whoever may use them.
+  // Reservations and shares of a cluster count all GPUs, usable or not.
   if (policy_ == "conservative" || policy_ == "drf" || policy_ == "optimus" || policy_ == "afs") {
     return;
   }
@@ -173,7 +172,7 @@ TEST_P(Metamorphic, NodesThatNobodyCanUseDoNotMatter) {
     for (const GpuType& type : world.cluster.types) all.push_back(type.name);
     for (Job& job : world.jobs) {
       if (job.gpu_types.empty()) job.gpu_types = all;
-      // What needs no GPU may be put anywhere.
+      // Groups without GPUs may be placed anywhere.
       std::erase_if(job.groups,
                     [&](const RoleGroup& g) { return g.task.gpus + g.task.gpu_milli == 0; });
       if (job.gpus == 0) job.gpus = 1;
@@ -191,7 +190,7 @@ TEST_P(Metamorphic, NodesThatNobodyCanUseDoNotMatter) {
   }
 }
 
-// State and memory are all there is: a copy of them, taken at any event, plays to the same end.
+// State and memory are complete: a copy of both, taken at any event, plays to the same end.
 TEST_P(Metamorphic, AForkGoesOnAsTheWholeDoes) {
   const auto scheduler = make_policy(policy_);
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {

@@ -1,5 +1,5 @@
-// MLF-H: equations 2 to 6 of MLFS against a slow reference that goes by their text, and who starts
-// and stops by them.
+// MLF-H: equations 2 to 6 of MLFS against a slow reference written from the paper's text, and the
+// starts and preemptions that follow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 namespace yard::testing {
 namespace {
 
-// A task of any graph, with what the equations name.
+// A task of any graph, with the quantities of the equations.
 struct ReferenceTask {
   double urgency, iteration, size;
-  std::vector<double> falls;  // loss reductions of the iterations before this one
+  std::vector<double> falls;  // loss reductions of earlier iterations
   double deadline_h, now_h, left_h, waited_h;
   std::vector<int> children;
 };
@@ -99,12 +99,12 @@ TEST(MlfH, WhatIsPastOrNearlyDoneStaysFinite) {
   EXPECT_NEAR(mlf_priority(w, job, whole), 0.3 + 0.7 * (0.3 * 60 + 0.3 * 60) * 24, 1e-9);
 }
 
-// At 600 seconds, of jobs that began at 0 on one node of two GPUs, and of one that waits since 120.
+// At 600 s: two jobs run since 0 on one node of two GPUs, and one waits since 120 s.
 TEST(MlfH, WhatItSeesOfAJobByHand) {
   std::vector<Job> jobs = jobs_of({{0, 1, 1200}, {0, 1, 1200}, {120, 1, 60}, {600, 1, 60}});
   jobs[0].priority = 7;
   jobs[0].dues = {{4'200'000'000, 1}};
-  // The loss after minutes of work: 1/1, 1/2, 1/3, ...
+  // The loss after each minute of work: 1/1, 1/2, 1/3, ...
   for (int m = 0; m <= 20; ++m) jobs[0].curve.push_back({m / 20.0, 1.0 / (1 + m), 0});
   const Scene scene("1x2", jobs, no_costs());
   const auto policy = make_policy("fifo");
@@ -133,8 +133,8 @@ TEST(MlfH, WhatItSeesOfAJobByHand) {
   EXPECT_DOUBLE_EQ(waiting.left_h, 1);
 }
 
-// What somebody with a notebook knows of a job: when it was seen to run, and how its loss fell from
-// minute to minute of work.
+// Independent record of a job: how long it was seen to run, and how its loss fell per minute of
+// work.
 struct Noted {
   int64_t ran_us = 0;
   bool runs = false;
@@ -181,8 +181,8 @@ std::vector<ReferenceTask> tasks_of(const Job& job, const Noted& noted, int64_t 
   return chain;
 }
 
-// Jobs with parts, deadlines, urgency and losses of any kind, at every event of a play that stops
-// and starts them.
+// Jobs with any task graphs, deadlines, urgency and losses. Checks every event of a play with
+// starts and preemptions.
 TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
   int compared = 0, ran_before = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
@@ -244,7 +244,7 @@ TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
   EXPECT_GT(ran_before, 1000);
 }
 
-// On one GPU, one after the other, nothing stops. Who has not been seen is expected to take an
+// On one GPU jobs run one by one, without preemption. Jobs not seen before are expected to take an
 // hour.
 std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& policy) {
   const Scene scene("1x1", jobs, no_costs());
@@ -260,7 +260,7 @@ std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& poli
   return out;
 }
 
-// All wait for about as long when the first ends, and would run for as long.
+// When the first job ends, all others have waited, and are expected to run, for about as long.
 TEST(MlfH, UrgencyThenDeadline) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {1, 1, 100}, {2, 1, 100}, {3, 1, 100}});
   for (Job& job : jobs) job.user = "u" + job.id;
@@ -276,8 +276,8 @@ TEST(MlfH, UrgencyThenDeadline) {
   EXPECT_EQ(order_of(jobs, "mlf-h stopped_share=0 alpha=0 deadline=0"), ids({0, 1, 2, 3}));
 }
 
-// What runs for ever is stopped for who comes with ten times its urgency, and goes on behind; at
-// most once a minute, and no more than a tenth.
+// A long-running job is preempted for one with ten times its urgency and continues afterwards. At
+// most a tenth of the running jobs is preempted, at most once a minute.
 TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 50}, {71, 1, 500}});
   jobs[2].priority = jobs[3].priority = 10;
@@ -287,8 +287,8 @@ TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
   EXPECT_EQ(played[3].start_us, 120'000'000);
 }
 
-// Two come at once with ten times the urgency: a tenth of two that run is one, so that one of them
-// waits for its round, although its turn comes in the same decision.
+// Two jobs with ten times the urgency arrive together. A tenth of two running jobs is rounded to
+// one, so one of them waits for the next round, though both are considered in one decision.
 TEST(MlfH, ATenthIsOfTheDecisionNotOfEachWhoComes) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 500}, {70, 1, 500}});
   jobs[2].priority = jobs[3].priority = 10;
@@ -298,7 +298,7 @@ TEST(MlfH, ATenthIsOfTheDecisionNotOfEachWhoComes) {
   EXPECT_LT(played[3].start_us, 570'000'000);
 }
 
-// Where nobody runs nobody could make room, and there is nothing to wake up for.
+// If no job runs, none can be preempted, and no timer is set.
 TEST(MlfH, SleepsWhileNobodyRuns) {
   Scene scene("1x1", jobs_of({{10, 1, 100}}), no_costs());
   scene.set_faults({{.at_us = 20 * kSecond, .until_us = 36'000 * kSecond, .mask = 1}});
@@ -310,8 +310,8 @@ TEST(MlfH, SleepsWhileNobodyRuns) {
   EXPECT_LT(player.events(), 10);
 }
 
-// Each task to the server that is least used, but for the job's own; none where cores would be used
-// beyond the threshold, if there is another.
+// Each task goes to the least used server, without counting the job's own tasks. Servers whose
+// cores would exceed the threshold are avoided if there is another.
 TEST(MlfH, TasksGoToTheServerNearestToTheIdeal) {
   std::vector<Job> jobs = jobs_of({{0, 1, 500}, {1, 1, 500}, {2, 2, 500}});
   const auto group = [](int32_t count, int32_t cores) {

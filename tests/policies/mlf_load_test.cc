@@ -1,4 +1,4 @@
-// MLF-C: when a cluster is overloaded, where training will end, and whom mlf-h ends early.
+// MLF-C: when a cluster is overloaded, where training levels off, and which jobs mlf-h ends early.
 #include "env/scheduling/mlf_load.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ namespace {
 
 constexpr const char* kPolicy = "mlf-h stopped_share=0 load_control=true";
 
-// A loss that falls evenly to half of what it was; its user is content then.
+// The loss falls linearly to half of its first value, which satisfies the user.
 Job content_halfway(Job job) {
   job.curve = {{0, 1, 0}, {1, 0, 0}};
   job.enough = 0.5;
   return job;
 }
 
-// A loss of 1 / (1 + minutes of work); its user would be content with next to nothing.
+// A loss of 1 / (1 + minutes of work). The user's target is near zero improvement.
 Job levels_off(Job job) {
   const double minutes = static_cast<double>(job.run_us) / (60.0 * kSecond);
   for (double m = 0; m <= minutes; m += 0.5) job.curve.push_back({m / minutes, 1 / (1 + m), 0});
@@ -53,7 +53,7 @@ TEST(MlfLoad, EndsWhoIsContentAtTheFirstRoundWhileAnotherWaits) {
   }
 }
 
-// Half of the server is in use: nobody waits, nothing is overloaded.
+// Half of the server is in use: no job waits, nothing is overloaded.
 TEST(MlfLoad, LetsHerJobRunOnWhileThereIsRoom) {
   std::vector<Job> jobs = jobs_of({{0, 1, 1000}});
   jobs[0] = content_halfway(jobs[0]);
@@ -73,7 +73,7 @@ TEST(MlfLoad, EndsNobodyWhoseUserDoesNotLetIt) {
   EXPECT_EQ(play("1x2", jobs, kPolicy)[0].end_us, 3000 * kSecond);
 }
 
-// m / (m + 1) of the way after m minutes: 0.949 of it after 19.
+// m / (m + 1) of the improvement after m minutes: 0.949 of it after 19.
 TEST(MlfLoad, StopsWhereTrainingLevelsOffThoughNobodyWaits) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}});
   jobs[0] = levels_off(jobs[0]);
@@ -131,7 +131,7 @@ TEST(MlfLoad, TheUseOfServersByHand) {
   EXPECT_TRUE(mlf_overloaded(player.view(), {.overloaded = 0.6}));
 }
 
-// The player holds every plan and state to what must be true.
+// The player checks the invariants of every plan and state.
 TEST(MlfLoad, KeepsThePromisesInWorldsWithEverythingInThem) {
   const auto policy = make_policy("mlf-h load_control=true");
   int ended = 0;

@@ -1,5 +1,5 @@
-// Equation 7 of MLFS in its units: what ships is reward as before there were any, and with measured
-// units a difference as large as that between rules weighs what the paper's weight says.
+// Equation 7 of MLFS in its units. The defaults give the reward without units. With measured units,
+// a difference as large as that between heuristics has the weight of the paper.
 #include "env/task/mlfs_goals.h"
 
 #include <gtest/gtest.h>
@@ -36,8 +36,7 @@ TEST(MlfsGoals, AreTheSameDifferencesWhereMissesAreCharged) {
   EXPECT_EQ(charged.reward({0, 4, 0, 2, 2, 4, 2}), 0) << "nothing missed";
 }
 
-// The configuration of mlfs-links has units that were measured: none is left at 1 for want of
-// differences.
+// The configuration mlfs-links has measured units: none is left at 1 for lack of differences.
 TEST(MlfsGoals, HaveUnitsInTheConfigurationOfLinks) {
   const Settings config = Settings::from_yaml("experiments/configs/mlfs-links.yaml");
   for (const char* key :

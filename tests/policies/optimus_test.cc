@@ -1,4 +1,4 @@
-// Optimus: its fits of loss and speed, and in which order jobs find their places.
+// Optimus: its fits of loss and speed, and the order in which jobs are placed.
 #include "env/sim/speed/optimus.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace yard::testing {
 namespace {
 
 TEST(OptimusFits, WeightsAreNotNegative) {
-  // y = 2 a - b: the best without a negative weight leaves b out.
+  // y = 2 a - b: the best fit without negative weights omits b.
   const std::vector<std::vector<double>> x = {{1, 0}, {0, 1}, {1, 1}};
   const std::vector<double> w = nonnegative_least_squares(x, {2, -1, 1});
   EXPECT_NEAR(w[0], 1.5, 1e-9);
@@ -33,13 +33,13 @@ TEST(OptimusFits, UnitsOfColumnsDecideNothing) {
     EXPECT_NEAR(w[0] * unit, 2, 1e-9) << unit;
     EXPECT_NEAR(w[1], 1, 1e-9) << unit;
   }
-  // Equal columns: either explains all, and both together are singular.
+  // Equal columns: either one explains all, and both together are singular.
   const std::vector<double> same = nonnegative_least_squares({{1e6, 1e6}, {2e6, 2e6}}, {1, 2});
   EXPECT_NEAR((same[0] + same[1]) * 1e6, 1, 1e-9);
 }
 
-// Two samples are fitted by several pairs of terms, which differ elsewhere. The first pair is it,
-// whichever of them rounding makes a hair better.
+// Several pairs of terms fit two samples exactly, but differ elsewhere. The first pair is chosen,
+// whichever has the smaller rounding error.
 TEST(OptimusFits, OfFitsThatAreAllExactTheFirstIsTaken) {
   for (const double scale : {1.0, 0.1, 1.0 / 3, 7.7}) {
     const std::vector<double> w = nonnegative_least_squares(
@@ -79,7 +79,7 @@ TEST(OptimusFits, SpeedsOfItsFormAreFoundFromAFewSamples) {
   EXPECT_NEAR(fit_optimus_sync(alone, 1).steps_per_s(0, 16), 8, 1e-6);
 }
 
-// The second is smaller: it finds its place first, together, though the first came before it.
+// The second job is smaller, so it is placed first, consolidated, though submitted later.
 TEST(Optimus, TheSmallestJobIsPlacedFirst) {
   std::vector<Job> jobs = jobs_of({{0, 5, 100}, {0, 3, 100}});
   for (Job& job : jobs) job.limit_us = job.run_us;
@@ -94,8 +94,8 @@ TEST(Optimus, TheSmallestJobIsPlacedFirst) {
   }
 }
 
-// Both have the same limit and end where the loss is down to their targets, the first after a tenth
-// of that work: in the second slot the fit says so, and the other gets more GPUs.
+// Both have the same limit and end when the loss reaches their targets, the first after a tenth of
+// that work. In the second slot its fit shows this, and the other gets more GPUs.
 TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
   std::vector<Job> jobs = jobs_of({{0, 2, 36'000}, {0, 2, 36'000}});
   for (size_t j = 0; j < jobs.size(); ++j) {

@@ -1,4 +1,4 @@
-// Every preemptive order can be told what a preemption costs: who runs is then stopped less often.
+// Preemptive orders have a setting for the cost of preemption, which makes preemptions rarer.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ int32_t preemptions(const std::string& policy) {
 class PreemptionCost : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PreemptionCost, KeepsWhoRunsRunning) {
-  // One queue that ends early for `las`; no margin where an order has one.
+  // `las` gets low queue limits. Orders with a margin have it set to zero.
   std::string with = GetParam();
   if (with == "las") with += " limit_1_gpu_s=200 limit_2_gpu_s=400";
   const int32_t free = preemptions(with + " cost_weight=0");

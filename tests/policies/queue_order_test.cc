@@ -1,4 +1,4 @@
-// Who goes first where a policy lets that be chosen: what users said of their jobs' worth.
+// Policies with a setting `order` serve jobs by the priorities, weights or deadlines of users.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace yard::testing {
 namespace {
 
-// When each of three equal jobs starts that wait for one GPU.
+// Returns when each of three equal jobs starts that wait for one GPU.
 std::vector<int64_t> starts_s(const std::string& policy) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {1, 1, 100}, {2, 1, 100}, {3, 1, 100}});
   jobs[2].priority = 5;

@@ -1,6 +1,6 @@
-// Queues that mathematics has solved: without costs, one GPU under `fifo` is the M/M/1 queue, four
-// are M/D/4, one under `srtf` is the shortest-remaining-time queue. Tolerances are 4 standard
-// errors over disjoint batches of jobs, which are long against the time in which a queue forgets.
+// Queues with known solutions: without costs, one GPU under `fifo` is M/M/1, four are M/D/4, and
+// one under `srtf` is M/M/1-SRPT. Tolerances are 4 standard errors over disjoint batches of jobs,
+// which are long compared with the queue's correlation time.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,13 +11,13 @@
 namespace yard::testing {
 namespace {
 
-constexpr double kServiceS = 100;  // mean; rounding to microseconds is a relative error of 1e-8
+constexpr double kServiceS = 100;  // mean; microseconds round it by 1e-8
 
 struct Estimate {
   double mean, error;
 };
 
-// Mean wait (of JCT: time in the system) in units of the mean run time, without the first tenth.
+// Mean wait (`of_jct`: time in the system) in mean run times, without the first tenth of jobs.
 Estimate measure(const std::string& cluster, const std::string& policy_text,
                  const std::vector<Job>& jobs, bool of_jct) {
   const Scene scene(cluster, jobs, no_costs());
@@ -81,11 +81,11 @@ TEST(Queueing, OneGpuUnderFifoIsTheMM1Queue) {
               kLoad / (1 - kLoad));
 }
 
-// Crommelin 1932: who is served at t has left at t + D, and who waits then has moved up. So the
-// number in the system, D apart, is a chain: n' = max(n - c, 0) + Poisson(lambda D).
+// Crommelin 1932: jobs in service at t have left at t + D, and waiting ones have moved up. So the
+// number in the system at steps of D is a Markov chain: n' = max(n - c, 0) + Poisson(lambda D).
 double mdc_wait(int servers, double load) {
   constexpr size_t kStates = 150;
-  const double arrivals = load * servers;  // in one service time
+  const double arrivals = load * servers;  // per service time
   std::vector<double> poisson(kStates), p(kStates, 0);
   for (size_t k = 0; k < kStates; ++k) {
     poisson[k] = std::exp(-arrivals + static_cast<double>(k) * std::log(arrivals) -
@@ -108,7 +108,7 @@ double mdc_wait(int servers, double load) {
 }
 
 TEST(Queueing, FourGpusUnderFifoAreTheMD4Queue) {
-  // One server has a formula of its own: rho / (2 (1 - rho)).
+  // For one server there is a closed form: rho / (2 (1 - rho)).
   ASSERT_NEAR(mdc_wait(1, 0.8), 0.8 / (2 * 0.2), 1e-6);
   for (const char* cluster : {"1x4", "4x1"}) {
     expect_near(measure(cluster, "fifo", arrivals(200'000, 0.85, 4, false, 22), false),
@@ -116,17 +116,17 @@ TEST(Queueing, FourGpusUnderFifoAreTheMD4Queue) {
   }
 }
 
-// Schrage and Miller 1966, for exponential run times of mean 1: a job of length x waits for those
-// with less left than x, and is then interrupted by shorter ones.
+// Schrage and Miller 1966, for exponential run times of mean 1: a job of length x waits for jobs
+// with less than x left, and is then interrupted by shorter ones.
 double srpt_jct(double load) {
   constexpr double kStep = 1e-3, kLongest = 40;
-  double busy = 0;     // rho(x): load of jobs shorter than x
-  double shorter = 0;  // lambda * integral of t^2 f(t) up to x
-  double slowed = 0;   // integral of dt / (1 - rho(t)) up to x
+  double busy = 0;     // rho(x): load of jobs under x
+  double shorter = 0;  // lambda * integral of t^2 f(t) to x
+  double slowed = 0;   // integral of dt / (1 - rho(t)) to x
   double jct = 0;
   for (double x = kStep / 2; x < kLongest; x += kStep) {  // midpoints
     const double density = std::exp(-x);
-    // To the middle of the cell, then on to its end.
+    // To the midpoint of the cell, then on to its end.
     const double rho = busy + load * x * density * kStep / 2;
     const double second = shorter + load * x * x * density * kStep / 2;
     const double run = slowed + kStep / 2 / (1 - rho);

@@ -1,4 +1,4 @@
-// The pairing heaps of a ranking against ordered sets, moved about in memory between any two uses.
+// The pairing heaps of a ranking against ordered sets. Their memory is moved between uses.
 #include "policies/ranked_queue.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace yard::testing {
 namespace {
 
-// Of a power of two of classes or not, so that the tournament has leaves to spare.
+// Class counts that are powers of two or not, so that the tournament has unused leaves.
 class Ranking : public ::testing::TestWithParam<int> {};
 
 TEST_P(Ranking, DoesAsOrderedSetsDo) {
@@ -37,7 +37,7 @@ TEST_P(Ranking, DoesAsOrderedSetsDo) {
     const auto slot = static_cast<int32_t>(rng.below(64));
     Order& order = model[static_cast<size_t>(slot % classes)];
     if (!in[static_cast<size_t>(slot)]) {
-      const double key = rng.below(8);  // often equal: then by serial, which is the slot here
+      const double key = rng.below(8);  // ties go by serial, here the slot
       ranked.push(slot % classes, slot, {key, slot});
       order.insert({key, slot});
       in[static_cast<size_t>(slot)] = 1;

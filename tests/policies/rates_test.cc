@@ -1,5 +1,5 @@
-// Rates that depend on models, placements and neighbours, and the limits of tenants: small worlds
-// by hand, with tables made up for them.
+// Rates that depend on models, placements and co-located jobs, and tenants' limits: small worlds by
+// hand, with made-up tables.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,8 +13,8 @@
 namespace yard::testing {
 namespace {
 
-// One kind of model: on one node its work takes as long as asked for, over several nodes twice as
-// long, of which half is the exchange.
+// One model. On one node, work takes as long as requested. Over several nodes it takes twice as
+// long, and half of that is the exchange.
 struct MadeUpSpeeds : MadeUpTables {
   explicit MadeUpSpeeds(size_t jobs) : classes(jobs, 1) {
     const auto cells = static_cast<size_t>((max_gpus + 1) * kSpans);
@@ -53,14 +53,14 @@ TEST(Rates, SpreadingCostsWhatTheTableSays) {
   ASSERT_FALSE(player.failed());
   EXPECT_EQ(player.jobs()[0].end_us, 100 * kSecond) << "one node";
   EXPECT_EQ(player.jobs()[1].end_us, 200 * kSecond) << "two nodes";
-  // 2 (n - 1) / n bytes an iteration for each of n = 2 nodes, 100 iterations.
+  // 2 (n - 1) / n bytes per iteration for each of n = 2 nodes, 100 iterations.
   EXPECT_DOUBLE_EQ(player.state().head->moved_bytes, 100 * 1e9 * 2);
 }
 
 TEST(Rates, WhoSharesALinkIsSlowedAndRecovers) {
   const MadeUpSpeeds speeds(2);
-  // Each of the two jobs sends 0.5e9 bytes a second over each of its nodes' links of as much: alone
-  // neither is slowed.
+  // Each of the two jobs sends 0.5e9 bytes/s over its nodes' links of that capacity: alone neither
+  // is slowed.
   ClusterSpec spec = wired(0.5 * 8);
   spec.nodes.resize(2);
   for (Node& node : spec.nodes) node.gpus = 4;
@@ -74,8 +74,8 @@ TEST(Rates, WhoSharesALinkIsSlowedAndRecovers) {
   start(scene.fixed(), s, 0, spread, 2);
   start(scene.fixed(), s, 1, spread, 2);
   ASSERT_TRUE(world.advance(scene.truth()));
-  // Twice the load: an exchange takes twice as long, an iteration 1.5 times. Job 1 has 50 s of work
-  // at half speed: 150 s. Then job 0 has done 50 s, and does the rest at half speed.
+  // At twice the load, an exchange takes twice as long and an iteration 1.5 times. Job 1 has 50 s
+  // of work at half speed: 150 s. Job 0 has then done 50 s, and does the rest at half speed.
   EXPECT_EQ(s.phase[1], Phase::kDone);
   EXPECT_NEAR(1e-6 * static_cast<double>(s.head->now_us), 150, 1e-5);
   ASSERT_TRUE(world.advance(scene.truth()));
@@ -137,7 +137,7 @@ TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
     group.task.gpu_milli = 300;
     job.groups = {group};
   }
-  // Kinds 0 and 1 do not fit together; nobody has anything against job 3.
+  // Kinds 0 and 1 may not share a GPU. Job 3 may share with all.
   const PairConflicts bars{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
   const Scene scene(spec, jobs, no_costs(), bars);
   World world(scene.fixed(), 4);
@@ -254,7 +254,7 @@ TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "greedy", "las", "srtf"));
 
-// The nodes have room; it is the tenant's own limit that has to be made room under.
+// The nodes have room, but the tenant's limit requires a preemption.
 TEST(Tenants, RoomUnderALimitIsMadeThoughThereIsAPlace) {
   for (const std::string placement : {"first-fit", "best-fit", "consolidate"}) {
     ClusterSpec spec = load_cluster("2x2");

@@ -1,5 +1,5 @@
-// Rivals of the agents, by hand: AFS' comparison, least-loaded on a job's own nodes, and the rule
-// that chooses how jobs exchange.
+// Rivals of the agents, by hand: AFS' comparison, least-loaded placement on a job's own nodes, and
+// the rule that chooses exchange patterns.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ Job elastic(const std::string& id, double run_s, int most = 8) {
   return job_of_tasks(id, 0, 1, 1, most, run_s);
 }
 
-// Twice the tasks do twice the work: with n and m tasks the longer job gets the next if
-// 1 / (m + 1) > 1 / n, so that the shorter stays two ahead of it at most:
-//   (1,1) (2,1) (3,1) (3,2) (4,2) (4,3) (5,3)
+// Speed is proportional to tasks. With n and m tasks, the longer job gets the next one if
+// 1 / (m + 1) > 1 / n. So the shorter job is at most two tasks ahead:
+// (1,1) (2,1) (3,1) (3,2) (4,2) (4,3) (5,3)
 TEST(Afs, TheShorterJobStaysAhead) {
   const auto sizes = [](const std::vector<Job>& jobs) {
     return first_sizes(Scene("1x8", jobs, no_costs()), "afs");
@@ -31,15 +31,15 @@ TEST(Afs, TheShorterJobStaysAhead) {
       << "what one cannot use the other gets";
 }
 
-// Where not even the least of all fits, the shorter come first; Optimus takes them as they came.
+// If the minimum sizes do not all fit, shorter jobs start first; under Optimus, earlier ones.
 TEST(Afs, ThoseWithNothingStartByLength) {
   const std::vector<Job> jobs = {elastic("a", 9000), elastic("b", 300), elastic("c", 200)};
   EXPECT_EQ(first_sizes(Scene("1x2", jobs, no_costs()), "afs"), (std::vector<int>{0, 1, 1}));
   EXPECT_EQ(first_sizes(Scene("1x2", jobs, no_costs()), "optimus"), (std::vector<int>{1, 1, 0}));
 }
 
-// On four GPUs the shorter, of 1200 GPU seconds, has three and ends at 400. The other, with one,
-// has done 600 of its 2400 when the slot ends, gets all four, and needs 450 more.
+// On four GPUs the shorter job (1200 GPU-seconds) has three and ends at 400. The other, with one,
+// has done 600 of 2400 when the slot ends at 600. It then has all four and needs 450 s more.
 TEST(Afs, ASmallPlayByHand) {
   const Scene scene("1x4", {elastic("a", 1200, 4), elastic("b", 2400, 4)}, no_costs());
   const auto afs = make_policy("afs timer_s=600");
@@ -51,9 +51,9 @@ TEST(Afs, ASmallPlayByHand) {
   EXPECT_EQ(player.jobs()[1].preemptions, 1);
 }
 
-// The assumption behind the comparison, played out: the next GPU goes to the shorter job and then,
-// once it has ended, to the longer; or to the longer at once. The smaller sum of both ends wins.
-// Speeds grow by less than the GPUs, so that both happen.
+// Plays out the assumption behind the comparison. The next GPU goes either to the shorter job and,
+// after its end, to the longer, or to the longer at once. The smaller sum of end times wins. Speed
+// grows sublinearly, so that both cases occur.
 TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
   ClusterSpec cluster = two_racks();
   cluster.nodes.resize(1);
@@ -65,7 +65,7 @@ TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
     std::vector<Job> jobs = {elastic("a", 100 + rng.below(20'000)),
                              elastic("b", 100 + rng.below(20'000))};
     for (Job& job : jobs) job.model = rng.below(2) == 0 ? "small" : "large";
-    jobs[1].gpus = 8;  // the table of speeds goes up to eight
+    jobs[1].gpus = 8;  // the speed table ends at eight
     jobs[1].groups[0].count = 8;
     const ChoosingScene scene(cluster, jobs, false);
     World world(scene.fixed(), 2);
@@ -99,9 +99,9 @@ TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
   EXPECT_GT(longer_first, 30);
 }
 
-// Two nodes of four GPUs. `a` has three tasks and stays on node 0, where its first one went; by
-// load alone they would be spread over both. `b` goes to the emptier node 1, whole. `c` needs
-// three: the first two go to node 1, the third where there is room.
+// Two nodes of four GPUs. `a` has three tasks and stays on node 0, where its first task went; load
+// alone would spread them over both. `b` goes to the emptier node 1, whole. `c` needs three tasks:
+// two go to node 1, and the third to a node with room.
 TEST(OwnNode, TasksFollowTheirOwnJob) {
   const std::vector<Job> jobs = {job_of_tasks("a", 0, 3, 3, 3, 100),
                                  job_of_tasks("b", 1, 2, 2, 2, 100),
@@ -126,14 +126,14 @@ TEST(OwnNode, TasksFollowTheirOwnJob) {
   EXPECT_EQ(tasks_on("least-loaded"), (Tasks{{2, 1}, {1, 1}, {1, 2}}));
 }
 
-// Three nodes of two GPUs; jobs of three GPUs use two of them and meet on node 1. An exchange of
-// 1 GB takes 1.001 s by two levels, 1.5 by a ring, 4 by a tree; with a step of 0.099 s an iteration
-// is 1.1 s by two levels and 1.599 by the ring that the run times in the trace are for. So each
-// sends 1/1.1 GB a second over a link of 1 GB. The job with the lower priority has 0.0909 of the
-// link left and needs ten times as much: its iteration is 1 + 1.001 / 1.1 x 9 = 9.19 times as long.
-//   short   1000 iterations, 1100 s, of the second class
-//   middle  2000, of the third: 1000 / 9.19 by then, the others in 1.1 s each
-//   long    10,000, of the fourth: waits for `short`, is slowed by `middle`, then alone
+// Three nodes of two GPUs; jobs of three GPUs use two nodes and share node 1. An exchange of 1 GB
+// takes 1.001 s hierarchically, 1.5 s by a ring, 4 s by a tree. With a step of 0.099 s, an
+// iteration is 1.1 s hierarchically, and 1.599 s by the ring that the trace's run times assume. So
+// each sends 1/1.1 GB/s over a link of 1 GB/s. The lower-priority job has 0.0909 of the link and
+// needs ten times as much: its iteration is 1 + 1.001 / 1.1 x 9 = 9.19 times as long. Jobs:
+// short   1000 iterations, 1100 s, of the second class
+// middle  2000, of the third: 1000 / 9.19 until `short` ends, the others in 1.1 s each
+// long    10,000, of the fourth: waits for `short`, is slowed by `middle`, then runs alone
 TEST(ExchangeSjf, ASmallPlayByHand) {
   ClusterSpec cluster = load_cluster("3x2");
   for (TierSpec& tier : cluster.tiers) tier = {8, 0, 1};
@@ -166,12 +166,12 @@ TEST(ExchangeSjf, ASmallPlayByHand) {
   EXPECT_NEAR(ends[2], 1100, 1e-3);
   EXPECT_NEAR(ends[1], middle, 1e-2);
   EXPECT_NEAR(ends[0], middle + 1.1 * left, 1e-2);
-  // As they like, by rings and all alike, the same order takes longer for each.
+  // With ring exchanges and equal priorities, the same order takes longer for each job.
   const std::vector<double> rings = ends_s("sjf-estimate placement=best-fit");
   for (size_t j = 0; j < ends.size(); ++j) EXPECT_GT(rings[j], ends[j]);
 }
 
-// By limit, and none without one; where nothing may be chosen nothing is.
+// Priority follows the limit; jobs without a limit have none. Without a choice nothing is set.
 TEST(ExchangeSjf, ShorterJobsGoFirstOnLinks) {
   const double limits_s[] = {900, 901, 1800, 3600, 3601, 0};
   const int priorities[] = {3, 2, 2, 1, 0, 0};
@@ -187,8 +187,8 @@ TEST(ExchangeSjf, ShorterJobsGoFirstOnLinks) {
       ASSERT_EQ(player.plan().edits.size(), 1U);
       const Exchange& exchange = player.plan().edits[0].exchange;
       EXPECT_EQ(exchange.priority, choose ? priorities[j] : 0) << limits_s[j];
-      // Its gradients are small, so that the number of messages counts: two levels send the fewest
-      // between nodes.
+      // Small gradients, so the number of messages counts: hierarchical sends the fewest between
+      // nodes.
       EXPECT_EQ(
           exchange.all_reduce == Pattern::kHierarchical || exchange.all_reduce == Pattern::kNone,
           true);

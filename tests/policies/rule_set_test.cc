@@ -1,4 +1,4 @@
-// What every registered rule set promises, under every scheduler and placement that it knows.
+// Requirements of every registered rule set, under each scheduler and placement that it accepts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Play {
   std::string policy, placement;
 };
 
-// The schedulers of a rule set's own, or ours.
+// The schedulers that the rule set defines, or all of Yardmaster's.
 std::vector<Play> plays_of(const RuleSet::Info& info) {
   std::vector<Play> plays;
   const auto policies = info.policies.empty() ? PolicyRegistry::names() : info.policies;
@@ -86,7 +86,7 @@ TEST_P(EveryPacing, SaysWhatItIs) {
   EXPECT_FALSE(info_.fidelity.empty());
 }
 
-// `list rules` goes by what is registered, `--set` by what the rule set reads.
+// `list rules` shows the registered keys; `--set` accepts the keys that the rule set reads.
 TEST_P(EveryPacing, ListsWhatCanBeSet) {
   std::vector<std::string> keys;
   for (const Field& field : info_.fields()) keys.push_back(field.key);
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryPacing, ::testing::ValuesIn(RuleSetReg
                            return name;
                          });
 
-// A job that nobody can ever start must not hang the replay.
+// A job that is never started must not hang the replay.
 TEST(DefaultPacing, SaysWhoLeavesJobsWaitingForEver) {
   struct Lazy final : Policy {
     Level level() const override { return Level::kBlind; }

@@ -1,15 +1,14 @@
-// Scenarios as data: every file of tests/scenarios is one small cluster, a few jobs, a policy, and
-// the table that follows from them by hand. A test appears with its file.
+// Scenarios as data: each file of tests/scenarios has a small cluster, a few jobs, a policy and the
+// expected table, worked out by hand. Each file is one test.
 //
-//   cluster 1x4              as on the command line
-//   policy las placement=best-fit
-//   costs none               or: default; or SAVE RESTORE RESTORE_LARGE in seconds
-//   id submit gpus run = start end wait preemptions
-//   a  0      4    100 = 0     100 0    0
+// cluster 1x4              as on the command line
+// policy las placement=best-fit
+// costs none               or: default; or SAVE RESTORE RESTORE_LARGE in seconds
+// id submit gpus run = start end wait preemptions
+// a  0      4    100 = 0     100 0    0
 //
 // An id of the form a@u is a job of user u; 2* GPUs are one task of two, which is never split.
-// Times are seconds; wait is the time in the system beyond the run time; lines from # on are
-// comments.
+// Times are seconds; wait is the time in the system beyond the run time. # begins a comment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ struct Scenario {
   std::string cluster, policy;
   Costs costs;
   std::vector<Job> jobs;
-  std::vector<std::string> table;  // a line a job: "id start end wait preemptions"
+  std::vector<std::string> table;  // rows: "id start end wait preemptions"
 };
 
 int64_t seconds(const std::string& where, const std::string& word) {

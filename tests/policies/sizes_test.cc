@@ -1,4 +1,4 @@
-// Policies that say how large elastic jobs are: DRF's shares, Optimus' gains against brute force.
+// Policies that size elastic jobs: DRF's shares, and Optimus' gains against brute force.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ TEST(Drf, SharesAreAsEqualAsMostAllow) {
             (std::vector<int>{1, 3, 4}));
 }
 
-// A task counts by what it takes most of: with 4 of 16 cores it is worth two of the other job's,
-// that are 1 of 8 GPUs each. From shares of 1/2 and 1/2 both go on while there is room.
+// A task counts by its dominant resource: one with 4 of 16 cores equals two of the other job's,
+// with 1 of 8 GPUs each. From shares of 1/2 and 1/2 both grow while there is room.
 TEST(Drf, TheScarcestResourceCounts) {
   Job cores = elastic_job(0, 1, 900, 8), gpus = elastic_job(1, 1, 900, 8);
   cores.groups[0].task.cpu_milli = 4000;
@@ -36,7 +36,7 @@ TEST(Drf, TheScarcestResourceCounts) {
             (std::vector<int>{3, 5}));
 }
 
-// Greedy gains are best where gains fall: the sum of what is left to wait is that of brute force.
+// Greedy gains are optimal if gains decrease: the remaining times sum up as by brute force.
 TEST(Optimus, GainsComeToTheBestSizes) {
   for (const std::vector<int64_t>& run_s : std::vector<std::vector<int64_t>>{
            {4000, 1000}, {9000, 1000}, {500, 500, 8000}, {100, 1600, 6400}, {7, 700, 70}}) {
@@ -65,9 +65,9 @@ TEST(Optimus, GainsComeToTheBestSizes) {
   }
 }
 
-// The second comes at 100 and waits for the slot's end at 600, when the first, with half of its
-// 4800 GPU seconds done, goes on with two of four GPUs. The second has its 1200 by 1200, and the
-// first the rest to itself.
+// The second job arrives at 100 and waits for the slot's end at 600. The first has then done half
+// of its 4800 GPU-seconds and continues on two of four GPUs. The second ends its 1200 at 1200; the
+// first then has all four.
 TEST(Drf, SizesChangeAtTheEndsOfSlots) {
   std::vector<Job> jobs = {elastic_job(0, 4, 1200, 4), elastic_job(1, 2, 600, 4)};
   jobs[1].submit_us = 100 * kSecond;
@@ -83,9 +83,8 @@ TEST(Drf, SizesChangeAtTheEndsOfSlots) {
   EXPECT_EQ(player.jobs()[0].preemptions, 2);
 }
 
-// Two GPUs are free, one on each node, so that a task of two finds no node. The jobs after it get
-// them: first a rigid one, then an elastic one with both. By number there would have
-// been none left for them.
+// Two GPUs are free, one on each node, so a task of two fits on no node. The next jobs get them:
+// first a rigid job, then an elastic one with both. Counting GPUs alone would leave none for them.
 TEST(HandOut, WhatFitsNowhereHoldsNothingBack) {
   for (const std::string name : {"drf", "drf share=job", "optimus", "afs"}) {
     SCOPED_TRACE(name);

@@ -1,5 +1,5 @@
-// Policies that are about tenants and users: fair-share (weights, quotas, priority, preemption),
-// drf (weights, users, the scarcest resource) and qssf (a queue a tenant).
+// Policies about tenants and users: fair-share (weights, quotas, priority, preemption), drf
+// (weights, users, dominant resource) and qssf (one queue per tenant).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -78,7 +78,7 @@ TEST(Tenants, ThreeToOneRunsThreeToOne) {
   }
 }
 
-// And in the long run, whichever comes first: 3 jobs of a end for each of b.
+// Holds in the long run, for either order of arrival: 3 jobs of a end for each of b.
 TEST(Tenants, SharesComeToWeightsAsJobsEnd) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "drf"}) {
@@ -99,7 +99,7 @@ TEST(Tenants, UsersOfATenantShareAlike) {
   }
 }
 
-// a has two of eight guaranteed; the other six go by weight.
+// a has two of eight guaranteed; the other six are shared by weight.
 TEST(FairShare, QuotasComeBeforeWeights) {
   const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
   const Scene scene(shared("2x4", {{.name = "a", .quota_gpus = 2}, {.name = "b", .weight = 5}}),
@@ -116,7 +116,7 @@ TEST(FairShare, OfThoseThatBorrowTheHigherPriorityGoesFirst) {
   EXPECT_EQ(held_at(scene, "fair-share", 0), (Held{{"a", 3}, {"b", 1}}));
 }
 
-// b holds four GPUs, two of them borrowed, when a comes for the two that it is guaranteed.
+// b holds four GPUs, two of them borrowed, when a asks for its guaranteed two.
 TEST(FairShare, PreemptsOnlyThoseItsTenantMayPreemptAndOnlyForItsQuota) {
   struct Case {
     Preempts may;
@@ -140,7 +140,7 @@ TEST(FairShare, PreemptsOnlyThoseItsTenantMayPreemptAndOnlyForItsQuota) {
   }
 }
 
-// Jobs of one size are not alike where one tenant may preempt and another may not.
+// Equal requests are distinguished if one tenant may preempt and another may not.
 TEST(FairShare, ATenantThatMayPreemptGoesAheadOfOneThatMayNot) {
   const Scene scene(
       shared("1x4", {{.name = "a", .quota_gpus = 1, .priority = 1},
@@ -156,7 +156,7 @@ TEST(Drf, RigidJobsGoToTheUserWithTheLeastShare) {
   EXPECT_EQ(held_at(scene, "drf", 0), (Held{{"x", 2}, {"y", 2}}));
 }
 
-// The example of the paper: 9 CPUs and 18 GB; tasks of x want 1 CPU and 4 GB, those of y 3 and 1.
+// The example of the paper: 9 CPUs and 18 GB; tasks of x use 1 CPU and 4 GB, those of y 3 and 1.
 TEST(Drf, TheExampleOfThePaper) {
   ClusterSpec spec = load_cluster("1x8");
   spec.nodes[0].cpus = 9;
@@ -173,15 +173,15 @@ TEST(Drf, TheExampleOfThePaper) {
   EXPECT_EQ(held_at(Scene(spec, jobs, no_costs()), "drf", 0), (Held{{"x", 3}, {"y", 2}}));
 }
 
-// The first of a, which asks for four, does not fit next to b's job, and holds up all of a; c's go
-// on.
+// The first job of a asks for four GPUs, does not fit with b's job, and blocks all of a. Jobs of c
+// start.
 TEST(Qssf, AJobThatDoesNotFitHoldsUpItsTenantAlone) {
   std::vector<Job> jobs =
       jobs_of({{0, "b", "", 1}, {10, "a", "", 1}, {11, "a", "", 2}, {12, "c", "", 2}});
   jobs[1].gpus = 4;
   jobs[0].name = "other", jobs[1].name = "soon";
   const std::vector<Tenant> tenants = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
-  // What a name took once is expected of it: a job of it before all else makes "soon" the shortest.
+  // A job's name predicts its run time: one job before all others makes "soon" the shortest.
   Job once = jobs[0];
   once.id = "once", once.gpus = 2, once.name = "soon", once.run_us = 1 * kSecond,
   once.submit_us = 0;
@@ -192,8 +192,8 @@ TEST(Qssf, AJobThatDoesNotFitHoldsUpItsTenantAlone) {
   EXPECT_EQ(held_at(scene, "qssf strict=false", 20), (Held{{"a", 2}, {"b", 1}, {"c", 1}}));
 }
 
-// At 100 one GPU goes before two, however long these waited for their limit; of those of one GPU
-// the one that waited longest for its limit.
+// At 100, a job of one GPU goes before those of two, however long these have waited relative to
+// their limit. Among jobs of one GPU, the one with the longest relative wait goes first.
 TEST(Unicef, JobsOfOneGpuGoFirst) {
   std::vector<Job> jobs =
       testing::jobs_of({{0, 2, 100}, {1, 2, 10}, {2, 1, 50}, {3, 1, 50}, {4, 1, 50}});

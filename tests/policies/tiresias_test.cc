@@ -1,5 +1,4 @@
-// las, tiresias and tiresias-gittins against the simulator of the paper, and against what follows
-// from its rules by hand.
+// las, tiresias and tiresias-gittins against the paper's simulator, and against results by hand.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -31,8 +30,8 @@ void expect_same_jobs(const std::vector<JobOutcome>& ours, const std::vector<Job
   }
 }
 
-// Times of no common grain, so that no end falls on an arrival: the original then ends jobs which
-// it remembered (env/sim/rulesets/tiresias_dlas.cc).
+// Times without a common divisor, so that no end falls on an arrival: the original then ends jobs
+// from an outdated list (env/sim/rulesets/tiresias_dlas.cc).
 std::vector<Job> odd_jobs(Rng& rng, const std::vector<int32_t>& sizes) {
   std::vector<JobLine> lines;
   int64_t at_s = 0;
@@ -69,7 +68,7 @@ struct Case {
 class TiresiasPunctual : public ::testing::TestWithParam<Case> {};
 
 // The original notices late that jobs of several GPUs pass a limit. Sizes divide the limits, so
-// that jobs do so at whole seconds.
+// that jobs pass them at whole seconds.
 TEST_P(TiresiasPunctual, LargeJobsSinkAsTheRulesSayWithoutTheLateJump) {
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -83,8 +82,8 @@ TEST_P(TiresiasPunctual, LargeJobsSinkAsTheRulesSayWithoutTheLateJump) {
     for (size_t j = 0; j < jobs.size(); ++j) {
       ASSERT_EQ(fast[j].start_us, slow[j].start_s * kSecond) << "job " << j;
       ASSERT_EQ(fast[j].end_us, slow[j].end_s * kSecond) << "job " << j;
-      // A job that stops for one and finds room again when a third stops for another in the same
-      // moment was never stopped there.
+      // A job may be preempted for one job and restarted at the same time, when another preemption
+      // makes room. The reference does not count it.
       ASSERT_GE(fast[j].preemptions, slow[j].preemptions) << "job " << j;
     }
   }
@@ -106,16 +105,16 @@ TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
   EXPECT_EQ(history.gittins(0, 100), 0);
   for (const double gpu_s : {10.0, 40.0, 40.0, 1000.0}) history.add(gpu_s);
   EXPECT_TRUE(history.refit());
-  // Three of four end within 100 GPU seconds, which take 10, 40, 40 and 100.
+  // Three of four end within 100 GPU-seconds; they use 10, 40, 40 and 100.
   EXPECT_DOUBLE_EQ(history.gittins(0, 100), 0.75 / (190.0 / 4));
-  // After 20 GPU seconds three are left: 20, 20 and 100 more.
+  // After 20 GPU-seconds three are left, which use 20, 20 and 100 more.
   EXPECT_DOUBLE_EQ(history.gittins(20, 100), (2.0 / 3) / (140.0 / 3));
   EXPECT_DOUBLE_EQ(history.gittins(40, 100), 0.0);
   EXPECT_DOUBLE_EQ(history.gittins(900, 100), 1.0 / 100);
   EXPECT_EQ(history.gittins(1000, 100), 0);
 }
 
-// An order by the index is made anew only when the index is, so that must be rare.
+// An order by the index is rebuilt only when the index changes, so that must be rare.
 TEST(TiresiasPolicies, GittinsIndexStandsStillUntilAnEighthMoreHasFinished) {
   Memory memory;
   memory.reset(ServiceHistory::bytes());
@@ -140,8 +139,8 @@ TEST(TiresiasPolicies, GittinsIndexStandsStillUntilAnEighthMoreHasFinished) {
   EXPECT_LT(fits, 100);
 }
 
-// Jobs of 100 s have taught the index that one which has run for longer runs on. So the long job
-// gives way to both that come later, where a queue alone would let it run to its limit.
+// After jobs of 100 s, the index expects a job that ran longer to continue. So the long job is
+// preempted for both later jobs; under queues alone it would run to its limit.
 TEST(TiresiasPolicies, GittinsIndexGoesByWhatAJobHasRunSoFar) {
   std::vector<JobLine> lines;
   for (int i = 0; i < 10; ++i) lines.push_back({100.0 * i, 1, 100});
@@ -156,7 +155,7 @@ TEST(TiresiasPolicies, GittinsIndexGoesByWhatAJobHasRunSoFar) {
   EXPECT_EQ(jobs[10].preemptions, 2);
 }
 
-// A running job is the likelier to end the nearer it is to what jobs have taken, and stays.
+// A running job is likelier to end the nearer it is to the usual run time, so it continues.
 TEST(TiresiasPolicies, GittinsIndexKeepsAJobThatIsAboutToEnd) {
   std::vector<JobLine> lines;
   for (int i = 0; i < 10; ++i) lines.push_back({100.0 * i, 1, 100});

@@ -1,4 +1,4 @@
-// The index of rooms against a plain walk over the holders, moved about in memory between any two
+// The index of victims against a plain walk over running jobs. Its memory is moved between
 // decisions.
 #include "policies/victim_index.h"
 
@@ -23,8 +23,8 @@ struct Stops {
   bool operator==(const Stops&) const = default;
 };
 
-// Equal nodes, jobs of a few sizes up to several nodes, some of which also ask for CPUs, and
-// holders of whom some may not be stopped. Nothing costs, so that who stops waits at once.
+// Equal nodes, and jobs of a few sizes up to several nodes. Some also ask for CPUs, and some
+// running jobs must not be preempted. Costs are zero, so that a preempted job waits at once.
 class Rooms {
  public:
   explicit Rooms(Rng rng)
@@ -40,7 +40,7 @@ class Rooms {
                   VictimIndex::bytes(view_, PlacementRule::kConsolidate));
   }
 
-  // Jobs start and stop; in between and after it somebody asks.
+  // Jobs start and stop; queries come in between and after.
   void decide() {
     memory_ = Memory(memory_);
     BumpAllocator bump(memory_.data());

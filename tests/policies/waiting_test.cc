@@ -1,5 +1,5 @@
-// Having waited puts a job before others that wait; it stops nobody by it, for whom it stopped
-// would come back in the same way.
+// The wait term moves a job ahead of other waiting jobs. It causes no preemption, since the
+// preempted job would return in the same way.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,7 +20,7 @@ constexpr double kHour = 3600;
 const std::string kJoint = "joint margin_log2=0.3 settle_s=0 cost_weight=0";
 
 TEST(JointWaiting, StopsNobodyByHavingWaited) {
-  // Never two that wait, so that there is no order among them to change.
+  // At most one job waits, so there is no order to change.
   const std::vector<JobLine> jobs = {{0, 1, 10 * kHour}, {kHour / 2, 1, 9 * kHour}};
   EXPECT_EQ(ends(kJoint + " order_by_wait=-2", jobs), ends(kJoint, jobs));
 }

@@ -1,7 +1,7 @@
-// The `default` rules with every feature on against a slow simulator that shares no code with them:
-// on random small worlds every job starts, ends, is stopped and fails alike, and the totals agree:
-// whole numbers exactly, bytes moved but for the order in which they are added up.
-// YARD_WORLDS says how many worlds (scripts/check_deep.sh: 10,000).
+// The `default` rules with every feature, against a slow simulator that shares no code with them.
+// On small random worlds, starts, ends, preemptions, failures and totals agree. Integers agree
+// exactly, bytes moved up to the order of summation. YARD_WORLDS sets the number of worlds
+// (scripts/check_deep.sh: 10,000).
 #include "tests/reference/world_reference.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ WorldEnd play_fast(const RandomWorld& world, const std::string& policy,
                   .decider = &decider,
                   .watch = watch});
   } catch (const RunError&) {
-    out.end_us = -1;  // jobs wait for ever
+    out.end_us = -1;  // jobs wait forever
   }
   EXPECT_EQ(checker.broken(), "");
   return out;
@@ -138,7 +138,7 @@ std::string text_of(const JobEnd& job) {
 
 bool same(const JobEnd& a, const JobEnd& b) { return text_of(a) == text_of(b); }
 
-// "" where both agree; of jobs that differ the one whose story differs first.
+// Returns "" if both agree; else describes the job that differs earliest in time.
 std::string difference(const WorldEnd& fast, const WorldEnd& slow) {
   const auto when = [&](size_t j) {
     const JobEnd &f = fast.jobs[j], &s = slow.jobs[j];
@@ -160,7 +160,7 @@ std::string difference(const WorldEnd& fast, const WorldEnd& slow) {
                         std::to_string(s) + "\n";
   };
   if (fast.end_us < 0 && slow.end_us < 0) return "";
-  // The same terms, added up in another order.
+  // The same terms, summed in another order.
   const double apart = std::abs(fast.moved_bytes - slow.moved_bytes);
   const std::string moved = apart <= 1e-12 * slow.moved_bytes
                                 ? ""
@@ -205,8 +205,8 @@ TEST_P(WorldReference, TheSlowSimulatorAgrees) {
   EXPECT_GT(moved_bytes, 0);
 }
 
-// Where whole GPUs of equal nodes are all that anybody asks for, sums and an index answer for
-// trials.
+// If all jobs ask for whole GPUs of equal nodes, the simulator uses sums and an index instead of
+// trial placements.
 TEST_P(WorldReference, TheSlowSimulatorAgreesOnEqualNodes) {
   const std::string policy = GetParam();
   for (uint64_t seed = 1; seed <= worlds() / 2; ++seed) {

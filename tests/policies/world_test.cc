@@ -1,5 +1,5 @@
-// Worlds with every feature on, under every policy: the player holds each state and each plan to
-// what must always be true. And each feature by hand.
+// Worlds with every feature under every policy: the player checks the invariants of each state and
+// plan. Then each feature by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -145,14 +145,14 @@ TEST_P(Faults, OnTheOnlyNode) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Faults,
     ::testing::ValuesIn(std::vector<FaultCase>{
-        // Nothing was saved before the first checkpoint at 1800 s: it starts anew at 2000 s.
+        // Nothing was saved before the first checkpoint at 1800 s: it restarts from zero at 2000 s.
         {"FailEarly", FaultKind::kFail, 1000, 2000 + 5000, 1, 0},
-        // 1800 of 4000 s are kept twice over: 3600 s. Then 1000 s down, 30 s to restore.
+        // Two checkpoints keep 3600 of 4000 s. Then 1000 s down, 30 s to restore.
         {"FailLate", FaultKind::kFail, 4000, 5000 + 30 + 1400, 1, 0},
         // Saved at 1000 s, back at 2000 s, 30 s to restore.
         {"Reclaim", FaultKind::kReclaim, 1000, 2000 + 30 + 4000, 0, 1, 120},
         {"ReclaimJustInTime", FaultKind::kReclaim, 1000, 2000 + 30 + 4000, 0, 1, 10},
-        // A save takes 10 s. It works on to 4009 s, of which 3600 s are in checkpoints.
+        // A save takes 10 s, so none is made. It works until 4009 s; checkpoints hold 3600 s.
         {"ReclaimAtShortNotice", FaultKind::kReclaim, 4000, 5000 + 30 + 1400, 1, 0, 9},
         {"ReclaimWithoutNotice", FaultKind::kReclaim, 1000, 2000 + 5000, 1, 0},
         {"Drain", FaultKind::kDrain, 1000, 5000, 0, 0},
@@ -182,7 +182,7 @@ TEST(Faults, LostWorkIsCounted) {
   EXPECT_EQ(player.state().head->lost_time_us, 4 * 400 * kSecond);
 }
 
-// --- jobs after others
+// --- Dependencies between jobs
 
 TEST(Dependencies, AChainIsAsLongAsItsJobs) {
   std::vector<Job> jobs;
@@ -201,7 +201,7 @@ TEST(Dependencies, AChainIsAsLongAsItsJobs) {
   }
 }
 
-// --- nodes that go as a whole
+// --- Nodes that fail as a whole
 
 Job on_cpus(const std::string& id, double run_s) {
   Job job = jobs_of({{0, 0, run_s}})[0];
@@ -269,7 +269,7 @@ TEST(Faults, ADrainedNodeLetsTasksWithoutGpusGoOnAndTakesNoOthers) {
   EXPECT_EQ(player.state().head->failures, 0);
 }
 
-// --- speeds of models
+// --- Speeds of models
 
 TEST(Speeds, AModelRunsAtItsOwnSpeedOfAType) {
   ClusterSpec spec = load_cluster("1x2:v100+1x2:k80");
@@ -290,7 +290,7 @@ TEST(Speeds, AModelRunsAtItsOwnSpeedOfAType) {
       << "a gang goes at the speed of its slowest GPU";
 }
 
-// --- ranges of tasks
+// --- Elastic jobs
 
 TEST(Elastic, ThePlacementTakesAsManyTasksAsFindAPlace) {
   std::vector<Job> jobs = jobs_of({{0, 5, 100}, {0, 4, 300}, {0, 8, 100}});
@@ -316,14 +316,14 @@ TEST(Elastic, ThePlacementTakesAsManyTasksAsFindAPlace) {
     return out;
   };
   EXPECT_EQ(ends_s("best-fit"), (std::vector<int64_t>{100, 400, 500}));
-  // Three of four tasks at once; at 100 five GPUs come free, and five of eight start.
+  // Three of four tasks start at once. At 100, five GPUs come free, and five of eight tasks start.
   EXPECT_EQ(ends_s("elastic"), (std::vector<int64_t>{100, 400, 260}));
 }
 
 TEST(After, AJobWaitsForThoseItComesAfter) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 200}, {10, 1, 50}, {20, 1, 50}});
   jobs[2].after = {"a", "b"};
-  jobs[3].after = {"c", "gone"};  // who is not there has ended
+  jobs[3].after = {"c", "gone"};  // missing jobs count as ended
   const Scene scene("1x4", jobs);
   const auto policy = make_policy("fifo");
   Player player(scene, *policy);

@@ -1,5 +1,5 @@
-// How much faster the engine is than the slow reference, on the first thousand jobs of xv10k: the
-// reference would take minutes for all. `yardmaster bench replay` runs this beside its own figures.
+// Speed of the engine relative to the slow reference, on the first thousand jobs of xv10k (all
+// would take minutes). `yardmaster bench replay` runs this with its own measurements.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -12,7 +12,7 @@ struct LiveJob {
   std::vector<int> taken;  // GPUs by node
 };
 
-// As much from every node as the job asks for in all, until that is exactly what it asks for.
+// Takes from each node up to the job's whole demand, until the sum is exactly the demand.
 bool place(LiveJob& job, int need, std::vector<int>& free) {
   job.taken.assign(free.size(), 0);
   int total = 0;

@@ -1,5 +1,5 @@
-// The rules of Blox's Fifo a second time: every round is played, every job and node looked at.
-// Shares no code with the simulator; held against it in tests/env/rulesets/blox_test.cc.
+// A second implementation of Blox's Fifo: every round is played, every job and node visited. Shares
+// no code with the simulator. Compared with it in tests/env/rulesets/blox_test.cc.
 #pragma once
 
 #include <vector>

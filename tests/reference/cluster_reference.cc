@@ -18,7 +18,7 @@ bool has(const std::vector<int>& list, int what) {
 int64_t milli_of(const Resources& r) { return r.gpu_milli > 0 ? r.gpu_milli : 1000; }
 int64_t gpu_mem_of(const Resources& r) { return mib(r.gpu_mem_gib); }
 
-// The tenant that alone may use the node, -1 where all may.
+// The tenant for which the node is reserved, or -1 if it is open to all.
 int owner_of(const ClusterSpec& spec, int node) {
   const int tenant = spec.nodes[static_cast<size_t>(node)].tenant;
   return tenant < 0 || spec.tenants[static_cast<size_t>(tenant)].may_lend ? -1 : tenant;
@@ -111,8 +111,7 @@ int Cluster::total() const {
   return static_cast<int>(sum);
 }
 
-// --- what fits
-// ------------------------------------------------------------------------------------
+// --- Fit -----------------------------------------------------------------------------------------
 
 struct Cluster::Left {
   struct Part {
@@ -120,7 +119,7 @@ struct Cluster::Left {
     int64_t mem_mib = 0;
     bool down = false;
     int64_t wait_us = 0;          // until it is vacated
-    std::vector<int> kinds = {};  // of the other jobs that have a part of it
+    std::vector<int> kinds = {};  // of other jobs that share it
   };
   int type = 0;
   std::vector<Part> gpus;
@@ -154,7 +153,7 @@ Cluster::Left Cluster::left_on(int node, int job) const {
   return left;
 }
 
-// Is the node up and open to the job, and of a kind that the task runs on at all?
+// Whether the node is up, open to the job, and of a GPU type that the task can use.
 bool Cluster::suits(const Request& request, const Resources& need, int node) const {
   if (closed_until_us[static_cast<size_t>(node)] > now_us) return false;
   const int owner = owner_of(*spec_, node);
@@ -165,8 +164,8 @@ bool Cluster::suits(const Request& request, const Resources& need, int node) con
   return request.runs_on[type] && (has_gib == 0 || mib(need.gpu_mem_gib) <= mib(has_gib));
 }
 
-// The GPUs that one more task would get, nothing where it does not fit. A share goes to the fullest
-// GPU in use that has room for it; whole GPUs are those that are vacated first.
+// The GPUs that one more task gets, or nothing if it does not fit. A share goes to the fullest GPU
+// in use that has room. Whole GPUs are those that are vacated first.
 std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources& need,
                                               int kind) const {
   if (need.cpu_milli > left.cpu_milli || need.mem_mib > left.mem_mib) return {};
@@ -193,7 +192,7 @@ std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources&
   return whole;
 }
 
-// Is somebody of those there beside whom a job of this kind does not fit?
+// Whether a job of this kind may not share with one of the kinds present.
 bool Cluster::conflicts(int type, const std::vector<int>& there, int kind) const {
   return std::any_of(bars.begin(), bars.end(), [&](const Bar& bar) {
     return bar.type == type && ((bar.one == kind && has(there, bar.other)) ||
@@ -219,8 +218,7 @@ int Cluster::fits(Left& left, const Resources& need, int kind, int most) const {
   return n;
 }
 
-// --- placements
-// -----------------------------------------------------------------------------------
+// --- Placements ----------------------------------------------------------------------------------
 
 std::optional<std::vector<Seats>> Cluster::place(const Request& request,
                                                  const std::string& placement) const {
@@ -229,8 +227,8 @@ std::optional<std::vector<Seats>> Cluster::place(const Request& request,
 }
 
 // One node if any holds it: the first, or the one with the fewest free GPUs. Else first-fit splits
-// it in the order of the nodes; the others fill the emptiest nodes, and put the rest where it
-// leaves least. consolidate waits rather than span more nodes than it would in an empty cluster.
+// it over nodes in order; the others fill the emptiest nodes and put the rest where it leaves
+// least. consolidate waits rather than span more nodes than in an empty cluster.
 std::optional<std::vector<Seats>> Cluster::place_gpus(int gpus,
                                                       const std::string& placement) const {
   const bool first_fit = placement == "first-fit";
@@ -276,9 +274,9 @@ std::optional<std::vector<Seats>> Cluster::place_gpus(int gpus,
   return seats;
 }
 
-// Group by group. first-fit fills the nodes in their order. Otherwise the next node is the one that
-// takes most of the tasks that are left; among those the tightest: few whole GPUs left over, then
-// little of the shared ones. elastic: what finds no place is left out, down to the group's fewest.
+// Group by group. first-fit fills nodes in order. Otherwise the next node takes the most remaining
+// tasks; ties go to the tightest: fewest whole GPUs left over, then least of shared ones. elastic
+// leaves out tasks that do not fit, down to the group's minimum.
 std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request, bool first_fit,
                                                         bool elastic) const {
   std::vector<Left> left;
@@ -321,8 +319,7 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request, 
   return seats;
 }
 
-// --- coming and going
-// -----------------------------------------------------------------------------
+// --- Arrival and departure -----------------------------------------------------------------------
 
 bool Cluster::has_room(const Request& request, const std::vector<Seats>& seats) const {
   std::vector<Left> left;
@@ -335,7 +332,7 @@ bool Cluster::has_room(const Request& request, const std::vector<Seats>& seats) 
   return true;
 }
 
-// When can a task begin there? What is left counts what others wait for as taken.
+// Returns when a task can begin there. GPUs that other jobs wait for count as taken.
 int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus, const Resources& need,
                                 int kind) const {
   const Left left = left_on(node);
@@ -385,8 +382,8 @@ int64_t Cluster::sit_there(const std::vector<Task>& those) {
   return free_us;
 }
 
-// Whole GPUs that nobody ran on are left without a trace; a share that leaves at once still counts
-// where others are leaving.
+// Whole GPUs on which nothing ran leave no trace. A share that leaves at once still counts while
+// others are leaving.
 void Cluster::vacate(int job, int64_t vacated_us) {
   const auto add = [&](Room& room, const Resources& need, int kind) {
     if (room.vacated_us <= now_us) room.leavers.clear(), room.kinds.clear();

@@ -1,5 +1,5 @@
-// What lies where, the slow way: one list of tasks and the GPUs they sit on. Whatever is asked is
-// found by walking it. Shares no code with the simulator.
+// Placements, the slow way: one list of tasks and the GPUs they use. Every query walks the list.
+// Shares no code with the simulator.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace yard::reference {
 
-// What a job asks for. A plain request is a number of whole GPUs, split over nodes as one likes.
+// What a job asks for. A plain request is a number of whole GPUs, split freely over nodes.
 struct Request {
   bool plain = false;
   int gpus = 0;                      // shares rounded up
-  std::vector<RoleGroup> groups;     // of a plain request: one, with a task for each GPU
+  std::vector<RoleGroup> groups;     // if plain: one, with a task per GPU
   std::vector<bool> runs_on;         // by GPU type
-  int tenant = -1;                   // of the cluster's
-  int64_t milli() const;             // thousandths of GPUs, nothing rounded
-  int kind = -1;                     // of job, where some may not share a GPU; -1: with anybody
-  bool alike(const Request&) const;  // do both ask for the same?
+  int tenant = -1;                   // index of the cluster's tenant
+  int64_t milli() const;             // thousandths of GPUs, exact
+  int kind = -1;                     // kind of job; -1: may share with all
+  bool alike(const Request&) const;  // equal requests
 };
 
 Request request_of(const Job& job, const ClusterSpec& spec);
 
-// So many tasks of a group on a node.
+// A number of tasks of one group on a node.
 struct Seats {
   int group = 0;
   int node = 0;
@@ -36,27 +36,27 @@ struct Seats {
 struct Task {
   int job = 0;
   int node = 0;
-  std::vector<int> gpus;  // by their number on the node
+  std::vector<int> gpus;  // indices on the node
   Resources need;
   int kind = -1;
   int group = 0;  // of the job's
 };
 
-// Jobs of two kinds that do not fit together on a GPU of a type.
+// Jobs of two kinds that may not share a GPU of a type.
 struct Bar {
   int type = 0, one = 0, other = 0;
 };
 
-// Who was stopped gives its room away at once but leaves it only when it has saved. All who leave a
-// GPU or node count until the last of them has left.
+// A preempted job frees its room at once, but leaves only after its save. All leavers of a GPU or
+// node count until the last has left.
 struct Room {
-  int64_t vacated_us = 0;  // when the last of them has left
+  int64_t vacated_us = 0;  // when the last leaver has left
   std::vector<Resources> leavers;
   std::vector<int> kinds = {};  // of their jobs
 };
 
 struct Gpu : Room {
-  int64_t down_until_us = 0;  // nobody gets it before
+  int64_t down_until_us = 0;  // not placeable before
 };
 
 class Cluster {
@@ -68,33 +68,33 @@ class Cluster {
   std::vector<std::vector<Gpu>> nodes;  // their GPUs
   std::vector<Bar> bars;
   std::vector<Room> hosts;               // their CPUs and memory
-  std::vector<int64_t> closed_until_us;  // nodes: no task begins there before
+  std::vector<int64_t> closed_until_us;  // nodes: no task begins before
 
   bool down(int node, int gpu) const;
-  bool used(int node, int gpu) const;  // by anybody, in whole or in part
-  int free_on(int node) const;         // whole GPUs that anybody may have
+  bool used(int node, int gpu) const;  // in whole or in part
+  int free_on(int node) const;         // whole GPUs
   int idle_and_down() const;
   int total() const;
 
-  // first-fit, best-fit, consolidate or elastic. Returns nothing where there is no place.
+  // first-fit, best-fit, consolidate or elastic. Returns nothing if the request does not fit.
   std::optional<std::vector<Seats>> place(const Request& request,
                                           const std::string& placement) const;
 
   bool has_room(const Request& request, const std::vector<Seats>& seats) const;
 
-  // Returns when all that the job now has is vacated. Requires: the seats are there.
+  // Returns when all that the job now holds is vacated. Requires: the seats are free.
   int64_t sit(int job, const Request& request, const std::vector<Seats>& seats);
   // The same for tasks whose GPUs are known.
   int64_t sit_there(const std::vector<Task>& those);
-  void vacate(int job, int64_t vacated_us);  // before leave(): it was stopped
+  void vacate(int job, int64_t vacated_us);  // if preempted: before leave()
   void leave(int job);
 
-  int whole_gpus(int job) const;  // that it has, shares not counted
+  int whole_gpus(int job) const;  // without shares
 
  private:
-  struct Left;  // what one node has left
+  struct Left;  // what is left of one node
 
-  Left left_on(int node, int job = -1) const;  // as that job sees it
+  Left left_on(int node, int job = -1) const;  // as seen by that job
   bool conflicts(int type, const std::vector<int>& there, int kind) const;
   int64_t really_free_us(int node, const std::vector<int>& gpus, const Resources& need,
                          int kind) const;

@@ -6,7 +6,7 @@
 namespace yard::reference {
 namespace {
 
-// Matsumoto and Nishimura's generator, with the seeding and the bounded draw of Python.
+// Mersenne Twister (Matsumoto and Nishimura), with Python's seeding and bounded draw.
 class Twister {
  public:
   explicit Twister(uint32_t key) {
@@ -281,11 +281,11 @@ class Simulation {
   bool need_update_ = true;
   std::vector<Round> running_;
   std::map<int, bool> was_running_;
-  std::map<int, ByType> time_, deficit_;  // of jobs that came and did not leave
+  std::map<int, ByType> time_, deficit_;  // of jobs in the system
   std::map<int, int64_t> steps_;
   std::map<int, int> failures_;
   ByType worker_time_;
-  std::map<int, std::string> policy_;  // the type that it gave to a job
+  std::map<int, std::string> policy_;  // job -> type
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// First come, first served in Gavel's simulator a second time: maps walked whole in every round,
-// sums kept for every job and type. Shares no code with the simulator; held against it in
+// A second implementation of first come, first served in Gavel's simulator: maps are walked in full
+// every round. Shares no code with the simulator. Compared with it in
 // tests/env/rulesets/gavel_test.cc.
 #pragma once
 
@@ -29,12 +29,12 @@ struct GavelSettings {
   uint32_t seed = 0;
 };
 
-// Returns nothing where jobs are left that can never run. Requires: jobs by arrival.
+// Returns nothing if some jobs can never run. Requires: jobs by arrival.
 std::vector<GavelOutcome> gavel(const std::vector<GavelJob>& jobs,
                                 const std::map<std::string, int>& workers,
                                 const GavelSettings& settings);
 
-// What Python's random.Random(seed).randrange(n) gives, `count` times.
+// Returns `count` values of Python's random.Random(seed).randrange(n).
 std::vector<uint32_t> python_randrange(uint32_t seed, uint32_t n, int count);
 
 }  // namespace yard::reference

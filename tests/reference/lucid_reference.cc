@@ -105,7 +105,7 @@ class Lucid {
     return need == 0;
   }
 
-  // fifo and sjf. A run takes a second at least.
+  // fifo and sjf. A run takes at least one second.
   void line_tick() {
     for (const size_t j : List(running_)) {
       if (jobs_[j].end == time_) end(j);

@@ -1,5 +1,5 @@
-// The rules of Lucid's simulator a second time: every second is walked, every list sorted anew.
-// Shares no code with the simulator; held against it in tests/env/rulesets/lucid_test.cc.
+// A second implementation of Lucid's simulator: every second is walked, every list is sorted again.
+// Shares no code with the simulator. Compared with it in tests/env/rulesets/lucid_test.cc.
 #pragma once
 
 #include <string>

@@ -34,13 +34,13 @@ struct LiveJob {
   bool running = false;
 };
 
-// Jobs that something happens to at one time.
+// Jobs with an event at one time.
 struct Event {
   double time_s = 0;
   std::vector<size_t> jobs;
 };
 
-// To the first event close to `time_s`, or to a new one at the end of the list.
+// Adds the job to the first event close to `time_s`, or to another one appended to the list.
 void add(std::vector<Event>& events, double time_s, size_t job) {
   for (Event& event : events) {
     if (!close(event.time_s, time_s)) continue;

@@ -1,6 +1,5 @@
-// The rules of Muri's shortest and shortest-gpu a second time: whole lists walked and sorted at
-// every event. Shares no code with the simulator; held against it in
-// tests/env/rulesets/muri_test.cc.
+// A second implementation of Muri's shortest and shortest-gpu: lists are walked and sorted at every
+// event. Shares no code with the simulator. Compared with it in tests/env/rulesets/muri_test.cc.
 #pragma once
 
 #include <string>

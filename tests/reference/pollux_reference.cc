@@ -6,7 +6,7 @@
 namespace yard::reference {
 namespace {
 
-// To the nearest whole number, halves to the even one.
+// To the nearest integer, halves to the even one.
 int64_t round_half_even(double x) {
   const double down = std::floor(x);
   const double over = x - down;
@@ -22,7 +22,7 @@ struct State {
   double progress = 0;
   int epoch = 0;
   int64_t completion_s = -1;
-  std::vector<int> nodes;  // one entry a GPU
+  std::vector<int> nodes;  // one entry per GPU
   bool known = false;
   bool running = false;
   int64_t last_check_s = 0;
@@ -58,7 +58,7 @@ std::vector<PolluxOutcome> pollux(const std::vector<PolluxJob>& jobs,
                        [](const State& s) { return s.completion_s >= 0; });
   };
   while (!all_complete()) {
-    // Every job advances by a round.
+    // Advance every job by a round.
     for (int j = 0; j < n; ++j) {
       State& s = state(j);
       int64_t left_s = round_s;
@@ -92,7 +92,7 @@ std::vector<PolluxOutcome> pollux(const std::vector<PolluxJob>& jobs,
       if (job(j).submit_s <= clock_s && state(j).completion_s < 0) active.push_back(j);
     }
     if (active.empty()) continue;
-    // Queues.
+    // Assign jobs to queues.
     const auto is_active = [&](int j) {
       return std::find(active.begin(), active.end(), j) != active.end();
     };
@@ -115,7 +115,7 @@ std::vector<PolluxOutcome> pollux(const std::vector<PolluxJob>& jobs,
       queues[0].erase(in_first);
       queues[1].push_back(j);
     }
-    // Who runs.
+    // Choose the jobs that run.
     int count = 0;
     for (const int gpus : node_gpus) count += gpus;
     std::vector<std::vector<int>> nodes(jobs.size());
@@ -130,7 +130,7 @@ std::vector<PolluxOutcome> pollux(const std::vector<PolluxJob>& jobs,
         }
       }
     }
-    // Where.
+    // Place them.
     std::vector<int> free = node_gpus;
     for (const std::vector<int>& taken : nodes) {
       for (const int node : taken) --free[static_cast<size_t>(node)];

@@ -1,6 +1,6 @@
-// The Tiresias policy of Pollux' simulator a second time: every job and every round walked, node
-// lists kept one GPU an entry, nothing skipped. Shares no code with the simulator; held against it
-// in tests/env/rulesets/pollux_test.cc.
+// A second implementation of the Tiresias policy of Pollux' simulator: every job and round is
+// walked, with one node entry per GPU. Shares no code with the simulator. Compared with it in
+// tests/env/rulesets/pollux_test.cc.
 #pragma once
 
 #include <cstdint>

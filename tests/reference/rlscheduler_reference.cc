@@ -43,7 +43,7 @@ class Simulation {
     queue_.erase(std::find(queue_.begin(), queue_.end(), j));
   }
 
-  // One job comes, or one ends.
+  // Advances to the next arrival or end.
   void move() {
     std::stable_sort(running_.begin(), running_.end(),
                      [&](size_t a, size_t b) { return end_s(a) < end_s(b); });

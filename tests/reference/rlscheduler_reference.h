@@ -1,5 +1,5 @@
-// RLScheduler's simulator a second time: one list of queued and one of running jobs, sorted anew,
-// stably, wherever the original sorts. Shares no code with the simulator; held against it in
+// A second implementation of RLScheduler's simulator: one list of queued and one of running jobs,
+// stably sorted wherever the original sorts. Shares no code with the simulator. Compared with it in
 // tests/env/rulesets/rlscheduler_test.cc.
 #pragma once
 
@@ -20,7 +20,7 @@ struct RlJob {
 std::vector<int64_t> rlscheduler(const std::vector<RlJob>& jobs, int procs,
                                  const std::string& policy, bool backfill);
 
-// The mean bounded slowdown of such starts.
+// Returns the mean bounded slowdown for these start times.
 double rlscheduler_score(const std::vector<RlJob>& jobs, const std::vector<int64_t>& start_s);
 
 }  // namespace yard::reference

@@ -1,4 +1,4 @@
-// Jobs and outcomes of the slow simulators that count whole seconds.
+// Jobs and outcomes of the slow simulators, which count whole seconds.
 #pragma once
 
 #include <cstdint>

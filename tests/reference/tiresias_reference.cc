@@ -14,8 +14,8 @@ struct LiveJob {
   int64_t duration_s = 0;
   bool running = false;
   int64_t executed_s = 0;  // in all
-  int64_t attained_s = 0;  // since it was last put into Q0
-  int64_t starved_s = 0;   // waited with something attained, since then
+  int64_t attained_s = 0;  // since it last entered Q0
+  int64_t starved_s = 0;   // wait with attained_s > 0, since then
   int queue = 0;
   std::vector<int> given;  // GPUs by node, under yarn
 
@@ -233,7 +233,7 @@ class Dlas : Base {
   using Base::outcomes;
 
   void run() {
-    std::vector<int> stale;  // the ends that the next arrival event was given
+    std::vector<int> stale;  // ends given to the next arrival event
     std::vector<int> ends;
     int64_t end_s = kForever, jump_s = kForever, last_s = 0;
     while (true) {
@@ -302,7 +302,7 @@ class Dlas : Base {
       if (job.queue < 2 && service >= kLimits[job.queue]) move(job, job.queue + 1);
       return;
     }
-    // A job that arrived just now has not waited, nor attained anything.
+    // A job that has just arrived has neither waited nor attained service.
     if (job.attained_s > 0) job.starved_s += passed_s;
     if (times_ == 0 || job.queue == 0 || job.attained_s == 0) return;
     if (job.starved_s < patience(job)) return;

@@ -1,5 +1,5 @@
-// The rules of Tiresias' simulator a second time: slow, obvious, whole lists walked at every event,
-// nothing kept that could be computed. Shares no code with the simulator; held against it in
+// A second implementation of Tiresias' simulator: slow and obvious. Lists are walked at every
+// event, and nothing computable is stored. Shares no code with the simulator. Compared with it in
 // tests/env/rulesets/tiresias_test.cc.
 #pragma once
 
@@ -16,8 +16,8 @@ struct Nodes {
   int per_switch = 0;
 };
 
-// Requires: jobs by submission. Jobs that never end keep end_s = -1. `punctual`: dlas as it was
-// meant to be, without the late jumps and the remembered ends of the original.
+// Requires: jobs by submission. Jobs that never end keep end_s = -1. `punctual`: dlas as intended,
+// without the original's late jumps and outdated lists of ends.
 std::vector<SecondsOutcome> tiresias(const std::vector<SecondsJob>& jobs, const Nodes& nodes,
                                      const std::string& policy, const std::string& placement,
                                      bool punctual = false);

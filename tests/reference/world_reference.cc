@@ -1,4 +1,4 @@
-// The clock and what may happen to a job.
+// The clock and the transitions of jobs.
 #include "tests/reference/world_reference.h"
 
 #include <algorithm>
@@ -45,13 +45,13 @@ Game::Game(const SlowWorld& world, const std::string& policy, const std::string&
             [&](const Outage& a, const Outage& b) { return place_in_line(a) < place_in_line(b); });
 }
 
-// At one moment: ends in the order of the jobs, then what befalls GPUs, then arrivals, then the
-// policy. GPUs whose time is over are back before anything else befalls them: `Cluster::down`.
+// Order within one moment: ends by job, then faults, arrivals, and the policy. GPUs whose repair is
+// due are back before the next fault: `Cluster::down`.
 WorldEnd Game::play() {
   while (!over()) {
     look_at_speeds();
     const int64_t next = next_us();
-    if (next == kForever) break;  // somebody waits for ever
+    if (next == kForever) break;  // a job waits forever
     pass_time(next);
     for (int j = 0; j < size(); ++j) {
       while (phase_end_us(j) <= now_us()) end_phase(j);
@@ -71,8 +71,7 @@ WorldEnd Game::play() {
   return now_.end;
 }
 
-// --- the clock
-// ------------------------------------------------------------------------------------
+// --- Clock ---------------------------------------------------------------------------------------
 
 bool Game::over() {
   for (int j = 0; j < size(); ++j) {
@@ -136,7 +135,7 @@ void Game::end_phase(int j) {
   }
 }
 
-// Have all those ended that it comes after? Who is not among the jobs has.
+// Whether all its predecessors have ended. Those that are not in the workload count as ended.
 bool Game::ready(int j) {
   for (int k = 0; k < size(); ++k) {
     const auto& after = job(j).after;
@@ -152,7 +151,7 @@ void Game::queue(int j) {
   at(j).queued = ++now_.entries;
 }
 
-// Whether it takes all the GPUs of its node, or the node has none: then it takes the node.
+// Whether the fault takes all GPUs of its node, or the node has none: then the node is down.
 bool Game::takes_all(const Outage& outage) {
   const size_t gpus = now_.cluster.nodes[static_cast<size_t>(outage.node)].size();
   for (size_t g = 0; g < gpus; ++g) {
@@ -161,8 +160,8 @@ bool Game::takes_all(const Outage& outage) {
   return true;
 }
 
-// The first job behind `last` that has any of the GPUs, or anything on a node that goes as a whole;
-// -1 where nobody has.
+// The first job after `last` that holds any of the GPUs, or anything on a node that fails as a
+// whole; -1 if none does.
 int Game::holder_of(const Outage& outage, int last) {
   int first = -1;
   for (const Task& task : now_.cluster.tasks) {
@@ -196,10 +195,9 @@ void Game::happen(const Outage& outage) {
   }
 }
 
-// --- what may happen to a job
-// ---------------------------------------------------------------------
+// --- Transitions of a job ------------------------------------------------------------------------
 
-// May its tenant hold as many GPUs more?
+// Whether its tenant may hold that many more GPUs.
 bool Game::within_limit(int j) {
   const int t = asks(j).tenant;
   if (t < 0) return true;
@@ -217,7 +215,7 @@ bool Game::start(int j) {
   return seats.has_value();
 }
 
-// It waits until all its GPUs are vacated and its own save is complete; who has work done restores.
+// Waits until its GPUs are vacated and its own save is complete. A job with work done restores.
 void Game::start_at(int j, const std::vector<Seats>& seats) {
   get_ready(j, now_.cluster.sit(j, asks(j), seats));
 }
@@ -238,13 +236,13 @@ void Game::get_ready(int j, int64_t vacated_us) {
   ++end_of(j).starts;
 }
 
-// What the job says it costs, else what it costs everybody.
+// The cost that the job states, else the usual cost.
 int64_t Game::charge_us(int64_t told_us, int64_t usual_us) const {
   if (told_us < 0) return usual_us;
   return static_cast<int64_t>(std::floor(static_cast<double>(told_us) * world_.charges.scale));
 }
 
-// Without its GPUs it waits again, once a save of its that still goes on is complete.
+// The job loses its GPUs and waits again, once a save in progress is complete.
 void Game::stop(int j) {
   now_.cluster.leave(j);
   if (at(j).saved_us <= now_us()) return queue(j);
@@ -252,7 +250,7 @@ void Game::stop(int j) {
   at(j).until_us = at(j).saved_us;
 }
 
-// Checkpoints lie at whole multiples of their interval, from when it began to run.
+// Checkpoints are at whole multiples of their interval, from the start of the run.
 void Game::run_until_now(int j) {
   LiveJob& live = at(j);
   const int64_t ran_us = now_us() - live.since_us;
@@ -272,7 +270,7 @@ void Game::run_until_now(int j) {
 
 void Game::preempt(int j) {
   ++end_of(j).preemptions;
-  const bool ran = at(j).is == Is::kRunning;  // else there is nothing new to save
+  const bool ran = at(j).is == Is::kRunning;  // else there is nothing to save
   if (ran) run_until_now(j);
   if (ran) at(j).kept = at(j).done;
   if (ran) at(j).saved_us = now_us() + charge_us(job(j).save_us, world_.charges.save_us);
@@ -280,7 +278,7 @@ void Game::preempt(int j) {
   stop(j);
 }
 
-// What it did since its last checkpoint is lost.
+// Work since the last checkpoint is lost.
 void Game::fail(int j) {
   ++end_of(j).failures;
   LiveJob& live = at(j);

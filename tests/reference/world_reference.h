@@ -1,6 +1,6 @@
-// Our own rules and heuristics a second time: slow and obvious, lists walked from the front at
-// every event, nothing kept that could be worked out again. Shares no code with the simulator; held
-// against it in tests/policies/world_reference_test.cc.
+// A second implementation of the default rules and heuristics: slow and obvious. Lists are walked
+// at every event, and nothing computable is stored. Shares no code with the simulator. Compared
+// with it in tests/policies/world_reference_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace yard::reference {
 
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
-// What befalls GPUs of one node. At one moment they come by node, GPUs, kind and end.
+// A fault of GPUs of one node. Faults at one moment are ordered by node, GPUs, kind and end.
 struct Outage {
   enum Kind { kFail, kReclaim, kDrain };
   int64_t at_us = 0;
   int64_t until_us = kForever;
   int node = 0;
-  uint64_t gpus = 0;  // as bits
+  uint64_t gpus = 0;  // bit mask
   Kind kind = kFail;
-  int64_t notice_us = 0;  // of a reclaim: until its jobs are gone
+  int64_t notice_us = 0;  // of a reclaim: until jobs are gone
 };
 
 struct Charges {
@@ -35,7 +35,7 @@ struct Charges {
   int64_t restore_large_us = 0;
   int small_gpus = 0;
   int64_t checkpoint_us = kForever;  // of running time
-  double scale = 1;                  // of what a job says of its own costs
+  double scale = 1;                  // of the costs that jobs state
 };
 
 struct SlowWorld {
@@ -43,7 +43,7 @@ struct SlowWorld {
   std::vector<Job> jobs;  // by submission
   std::vector<Outage> outages;
   Charges charges;
-  std::vector<int> kinds = {};  // by job; -1: shares a GPU with anybody. Empty: all do
+  std::vector<int> kinds = {};  // by job; -1 or empty: shares with all
   std::vector<Bar> bars = {};
   std::optional<SpeedBook> speeds = {};
 };
@@ -58,16 +58,16 @@ struct JobEnd {
 
 struct WorldEnd {
   std::vector<JobEnd> jobs;
-  int64_t end_us = 0;        // -1: jobs wait for ever
+  int64_t end_us = 0;        // -1: jobs wait forever
   int64_t job_time_us = 0;   // of jobs in the system
-  int64_t held_time_us = 0;  // of GPUs that somebody has, in whole or in part
-  int64_t down_time_us = 0;  // of GPUs that are down and that nobody has
-  int64_t lost_time_us = 0;  // of GPUs, on work that failures lost
+  int64_t held_time_us = 0;  // of GPUs held in whole or part
+  int64_t down_time_us = 0;  // of GPUs down and not held
+  int64_t lost_time_us = 0;  // of GPUs, on work lost to failures
   double moved_bytes = 0;    // between nodes
 };
 
-// Policies: fifo, greedy, sjf, srtf, srsf, las. Placements: first-fit, best-fit, consolidate,
-// elastic.
+// Policies: fifo, greedy, sjf, srtf, srsf, las.
+// Placements: first-fit, best-fit, consolidate, elastic.
 // Requires: every job fits the empty cluster.
 WorldEnd play_world(const SlowWorld& world, const std::string& policy,
                     const std::string& placement);

@@ -1,5 +1,5 @@
-// The slow world as its clock and its policies see it. `Evaluator` is all that changes: keeping a
-// copy and putting it back is how a policy takes back what it tried.
+// The slow world as seen by its clock and policies. `Evaluator` is all of the changing state: a
+// policy undoes a trial by restoring a copy.
 #pragma once
 
 #include <map>
@@ -16,28 +16,28 @@ enum class Is { kToCome, kBlocked, kWaiting, kStarting, kRunning, kSaving, kDone
 
 struct LiveJob {
   Is is = Is::kToCome;
-  int64_t since_us = 0;     // when it came to be so
-  int64_t until_us = 0;     // starting, saving: till when
+  int64_t since_us = 0;     // when it entered this state
+  int64_t until_us = 0;     // starting, saving: end of it
   int64_t saved_us = 0;     // when its last save is complete
   int64_t attained_us = 0;  // time run up to since_us
   double done = 0;          // work, likewise
-  double kept = 0;          // of it, what a failure would not lose
+  double kept = 0;          // of it, what survives a failure
   double speed = 0;
   int64_t began_us = 0;  // running: since when
-  int64_t queued = 0;    // rises with every entry into the queue
+  int64_t queued = 0;    // rises with every queue entry
 };
 
-// A way up: of node, rack or pod ('n', 'r', 'p') number so and so.
+// An uplink of a node, rack or pod ('n', 'r', 'p') and its index.
 using Link = std::pair<char, int>;
 std::map<Link, int64_t> link_capacities(const ClusterSpec& spec);
 
-// How a job lies, and what it does there with nobody beside it.
+// A job's topology, and its isolated speed there.
 struct Pace {
   int gpus = 0;  // each share counts as one
   std::vector<int> nodes;
   Tier tier = Tier::kIsland;
-  std::vector<Link> links;  // that its exchange goes over
-  int type = 0;             // of the GPUs on which it is slowest, the first among equals
+  std::vector<Link> links;  // of its exchange
+  int type = 0;             // first of its slowest GPU types
   double alone = 1;
   int64_t bytes_per_s = 0;  // on each link
   double exchange_share = 0;
@@ -69,7 +69,7 @@ class Game {
   double work(int j) const { return static_cast<double>(job(j).run_us); }
   int64_t now_us() const { return now_.cluster.now_us; }
 
-  // --- the clock
+  // --- Clock
   bool over();
   int64_t phase_end_us(int j);
   int64_t next_us();
@@ -81,7 +81,7 @@ class Game {
   int holder_of(const Outage& outage, int last);
   void happen(const Outage& outage);
 
-  // --- what may happen to a job
+  // --- Transitions of a job
   bool within_limit(int j);
   bool start(int j);
   void start_at(int j, const std::vector<Seats>& seats);
@@ -92,7 +92,7 @@ class Game {
   void preempt(int j);
   void fail(int j);
 
-  // --- speeds
+  // --- Speeds
   int kind_of(int j) const;
   Pace pace(int j) const;
   double exchange_slowdown(const Link& link);
@@ -101,7 +101,7 @@ class Game {
   double speed_among(int j);
   void look_at_speeds();
 
-  // --- policies
+  // --- Policies
   std::vector<int> those(bool (*wanted)(Is));
   std::vector<int> waiting();
   std::vector<int> holding();
@@ -128,12 +128,12 @@ class Game {
   const SlowWorld& world_;
   const std::string policy_, placement_;
   std::vector<Request> requests_;
-  std::vector<Outage> outages_;  // in their order
+  std::vector<Outage> outages_;  // in order
   std::map<Link, int64_t> link_bytes_per_s_;
   Evaluator now_;
-  std::vector<int> stops_;              // of this decision, in their order
-  std::vector<int> las_stops_, begun_;  // of the decision that was just made
-  // Queues of las, lists from the front: the jobs that run, and those that wait or sank just now.
+  std::vector<int> stops_;              // of this decision, in order
+  std::vector<int> las_stops_, begun_;  // of the last decision
+  // Queues of las, front first: running jobs, and jobs that wait or have just changed queue.
   std::vector<int> las_runs_[3], las_waits_[3];
 };
 

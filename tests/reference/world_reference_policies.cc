@@ -1,12 +1,11 @@
-// The heuristics, each by what it means.
+// The heuristics, written directly from their definitions.
 #include <algorithm>
 
 #include "tests/reference/world_reference_now.h"
 
 namespace yard::reference {
 
-// --- what they go by
-// ------------------------------------------------------------------------------
+// --- Orders --------------------------------------------------------------------------------------
 
 std::vector<int> Game::those(bool (*wanted)(Is)) {
   std::vector<int> out;
@@ -28,7 +27,7 @@ int64_t Game::attained_us(int j) {
   return at(j).attained_us + (at(j).is == Is::kRunning ? now_us() - at(j).since_us : 0);
 }
 
-// As a line over time, times `weight`: the written order of the sums decides near ties.
+// Time left as a line over time, times `weight`. The order of summation decides near ties.
 double Game::left(int j, double weight) {
   const LiveJob& live = at(j);
   if (live.is != Is::kRunning) return (work(j) - live.done) * weight;
@@ -38,13 +37,13 @@ double Game::left(int j, double weight) {
 
 int Game::weight(int j) const { return std::max(asks(j).gpus, 1); }
 
-// Service is time x GPUs; 3250 and 7200 GPU seconds end the first and the second queue.
+// Service is time x GPUs; the first and second queue end at 3250 and 7200 GPU-seconds.
 int Game::las_queue(int j) {
   const int64_t service = attained_us(j) * weight(j);
   return service >= 7'200'000'000 ? 2 : service >= 3'250'000'000 ? 1 : 0;
 }
 
-// The queue in whose list of running, or else of waiting jobs this one is; -1: in none.
+// The queue whose list of running, or of waiting, jobs holds this job; -1 if none does.
 int Game::las_listed(int j, bool runs) {
   for (int q = 0; q < 3; ++q) {
     const std::vector<int>& list = (runs ? las_runs_ : las_waits_)[q];
@@ -53,7 +52,7 @@ int Game::las_listed(int j, bool runs) {
   return -1;
 }
 
-// Jobs that run go first, then those that this decision stopped, the last first, then the others.
+// Running jobs go first, then those preempted in this decision, the last first, then others.
 double Game::las_key(int j) {
   constexpr double kQueue = 1e6, kWaits = 5e5;
   const auto place = [&](const std::vector<int>& list) {
@@ -65,7 +64,7 @@ double Game::las_key(int j) {
   return running * kQueue + place(las_runs_[running]);
 }
 
-// Out of the list of those that run, to the front of those that wait.
+// Moves a job from the list of running jobs to the front of the waiting ones.
 void Game::las_wait_in_front(int j) {
   const int q = las_listed(j, true), now = las_queue(j);
   std::erase(las_runs_[q], j);
@@ -96,7 +95,7 @@ void Game::las_begin() {
       if (at(ran[i]).is == Is::kWaiting) las_wait_in_front(ran[i]);  // its node failed
     }
   }
-  // No job waited where another passed a limit before now: that one runs on as the last in the next
+  // No job waited when a limit was passed before now, so that job continues as the last of the next
   // queue.
   for (bool again = true; again;) {
     again = false;
@@ -156,8 +155,7 @@ std::vector<int> Game::in_order(std::vector<int> jobs) {
   return jobs;
 }
 
-// --- what they do
-// ---------------------------------------------------------------------------------
+// --- Decisions -----------------------------------------------------------------------------------
 
 void Game::decide() {
   const bool preemptive = policy_ == "srtf" || policy_ == "srsf" || policy_ == "las";
@@ -170,7 +168,7 @@ bool Game::alike_among(const std::vector<int>& jobs, int j) const {
   return std::any_of(jobs.begin(), jobs.end(), [&](int k) { return asks(k).alike(asks(j)); });
 }
 
-// What finds no place is passed over (but by fifo), and with it all that ask for the same.
+// A job that does not fit is skipped (fifo stops there), and with it all identical requests.
 void Game::start_in_order() {
   std::vector<int> refused;
   for (const int j : in_order(waiting())) {
@@ -180,9 +178,9 @@ void Game::start_in_order() {
   }
 }
 
-// Who comes first takes what is free, or else stops holders that come after it. Who finds no place
-// even so is passed over, and with it all that ask for the same; but whenever somebody was stopped,
-// more may be free than it took, and all are asked again.
+// In order, each job takes free GPUs, or else preempts holders that come after it. If this does not
+// make enough room, the job is skipped, and with it all identical requests. After each preemption
+// more may be free than was needed, so all are considered again.
 void Game::decide_anew() {
   const Evaluator before = now_;
   std::vector<int> begun, refused;
@@ -204,8 +202,8 @@ void Game::decide_anew() {
   stops_first(before, begun);
 }
 
-// What was decided happens at once: whoever starts waits for all who leave its node, also for those
-// that were stopped for the sake of a later one.
+// The changes take effect together: a started job waits for all leavers of its nodes, also for
+// those preempted for a later job.
 void Game::stops_first(const Evaluator& before, const std::vector<int>& begun) {
   const Evaluator wish = now_;
   now_ = before;
@@ -221,10 +219,9 @@ void Game::stops_first(const Evaluator& before, const std::vector<int>& begun) {
   }
 }
 
-// Stops the holders that come after the job, the last in order first (only those of its own tenant,
-// until it is within the tenant's limit), until it finds a place. Those that are not in the way of
-// it, the first in order first, then go on. Who has just been started stays. Returns whether the
-// job started.
+// Preempts holders that come after the job, the last in order first, until it fits. While the
+// tenant is over its limit, only its own jobs are preempted. Victims that are not in the way then
+// continue, the first in order first. Jobs just started stay. Returns whether the job started.
 bool Game::make_room(int j, const std::vector<int>& begun) {
   std::vector<int> both = holding();
   both.push_back(j);
@@ -271,7 +268,7 @@ bool Game::make_room(int j, const std::vector<int>& begun) {
   return true;
 }
 
-// The first whole microsecond at which a holder sinks, if anybody waits for it.
+// The first whole microsecond at which a holder changes queue, if any job waits.
 void Game::ask_for_timer() {
   if (waiting().empty()) return;
   int64_t wake_us = kForever;

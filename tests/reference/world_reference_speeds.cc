@@ -1,4 +1,4 @@
-// How fast jobs run, worked out from what lies where each time it is asked.
+// Speeds of jobs, computed from all placements at each query.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -26,13 +26,13 @@ double SpeedBook::beside(int kind, int other, int type) const {
                   [static_cast<size_t>(other)];
 }
 
-// What each node, rack and pod can send upwards; 0 where nobody says. A rack sends what its nodes
-// do, divided by how much too many they are for it; a pod likewise.
+// Uplink capacity of each node, rack and pod; 0 if not given. A rack's uplink has the sum of its
+// nodes' capacity divided by its oversubscription; a pod likewise.
 std::map<Link, int64_t> link_capacities(const ClusterSpec& spec) {
   const auto of_tier = [&](Tier t) -> const TierSpec& {
     return spec.tiers[static_cast<size_t>(t)];
   };
-  const auto smaller = [](double a, double b) {  // of what is said
+  const auto smaller = [](double a, double b) {  // of the given ones
     return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b);
   };
   const double above_racks = of_tier(Tier::kPod).oversubscription;
@@ -57,8 +57,8 @@ int Game::kind_of(int j) const {
   return world_.speeds ? world_.speeds->kind_of_job[static_cast<size_t>(j)] : -1;
 }
 
-// Nodes where it has GPUs, the lowest tier that holds them all, and what it does there alone: as
-// fast as on its slowest type.
+// Nodes with its GPUs, the lowest tier that spans them, and its isolated speed: that of its slowest
+// type.
 Pace Game::pace(int j) const {
   const ClusterSpec& spec = world_.cluster;
   Pace out;
@@ -99,7 +99,7 @@ Pace Game::pace(int j) const {
     out.alone = speed;
     out.type = type;
   }
-  // Without a profile half of the first group's tasks do half the work.
+  // Without a profile, speed is proportional to the number of tasks of the first group.
   if (kind < 0 && !asks(j).plain) {
     int given = 0;
     for (const Task& task : now_.cluster.tasks) given += task.job == j && task.group == 0;
@@ -119,7 +119,7 @@ Pace Game::pace(int j) const {
   return out;
 }
 
-// How many times too much is sent over the link.
+// The load of the link divided by its capacity: at least 1, and 1 without a capacity.
 double Game::exchange_slowdown(const Link& link) {
   int64_t load = 0;
   for (int j = 0; j < size(); ++j) {
@@ -133,7 +133,7 @@ double Game::exchange_slowdown(const Link& link) {
   return static_cast<double>(load) / static_cast<double>(carries);
 }
 
-// What the neighbours on its shared GPUs leave of the speed of its most disturbed task.
+// Share of speed that the job's most slowed task keeps with its neighbours on shared GPUs.
 double Game::left_by_neighbours(int j) {
   double least = 1;
   for (const Task& task : now_.cluster.tasks) {
@@ -153,7 +153,7 @@ double Game::left_by_neighbours(int j) {
   return least;
 }
 
-// What is left on nodes that promised more cores than they have.
+// Share of speed that is kept on nodes with more cores promised than they have.
 double Game::left_by_overload(int j) {
   double least = 1;
   for (const Task& task : now_.cluster.tasks) {

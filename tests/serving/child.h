@@ -1,4 +1,4 @@
-// The program that serves and asks, as a child: started, stopped, killed.
+// Runs yardmaster-serve as a child process: starts, signals and kills it.
 #pragma once
 
 #include <sys/types.h>
@@ -11,13 +11,13 @@
 
 namespace yard::testing {
 
-// Where it lies.
+// The program's path: in the folder $YARD_BIN, or in build/bin.
 std::string program();
 
-// Its standard output and error go to files in a folder.
+// A child process. Its standard output and error go to files.
 class Child {
  public:
-  // `prepare` is called in the child before the program.
+  // Starts the program with its output in `temp`. Calls `prepare` in the child before it.
   Child(const std::filesystem::path& temp, std::vector<std::string> arguments,
         const std::function<void()>& prepare = nullptr);
   ~Child();  // kills it
@@ -26,13 +26,13 @@ class Child {
 
   void signal(int number) const;
 
-  // The exit code, or minus the signal that ended it.
+  // Waits for the end. Returns the exit code, or minus the signal that ended it.
   int wait();
 
   std::string out() const;
   std::string err() const;
 
-  // The line with the addresses of `serve --json`, once it is there.
+  // Waits for the addresses that `serve --json` prints. Fails the test if the server ends first.
   nlohmann::json addresses();
 
  private:

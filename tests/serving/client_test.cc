@@ -1,5 +1,5 @@
-// The client library: the server's answer where there is a good one, its own in time where there is
-// not.
+// Checks the client library: it passes on a good answer of the server, and otherwise decides by
+// itself in time.
 #include "serving/net/client.h"
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A server that answers anything, or never.
+// A server with a fixed answer, or with none.
 class Stranger final : public pb::PolicyService::CallbackService {
  public:
   explicit Stranger(pb::DecideResponse answer, bool silent = false)
@@ -35,7 +35,7 @@ class Stranger final : public pb::PolicyService::CallbackService {
 
   grpc::ServerUnaryReactor* Decide(grpc::CallbackServerContext* context, const pb::DecideRequest*,
                                    pb::DecideResponse* out) override {
-    // Silent until the caller gives up.
+    // Gives no answer until the caller cancels.
     class Silence final : public grpc::ServerUnaryReactor {
       void OnCancel() override { Finish(grpc::Status::CANCELLED); }
       void OnDone() override { delete this; }
@@ -64,8 +64,8 @@ void expect_own(const pb::DecideResponse& answer, pb::Reason reason) {
   EXPECT_EQ(answer.request_id(), "full");
 }
 
-// A port where somebody listens who never says a word. A server of this process would not do: its
-// library's threads would be the client's, too.
+// A listening port that never answers. A gRPC server would not do: in this process it would share
+// its threads with the client.
 class Mute {
  public:
   Mute() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -87,8 +87,8 @@ class Mute {
   int port_ = 0;
 };
 
-// The library's thread lets go of a call, and with it of the channel, after we were answered: were
-// it the last to hold that, it would take itself down.
+// gRPC's thread releases a call and its channel only after the answer. If it held the last
+// reference to the channel, it would destroy itself.
 TEST(Client, MayGoAsSoonAsItWasAnswered) {
   const Mute mute;
   const pb::DecideRequest request = full_cluster();
@@ -145,8 +145,8 @@ TEST(Client, DoesNotPassOnWhatIsNotAllowed) {
   expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::INVALID_ACTION);
 }
 
-// A policy that hangs and 5 ms for everything: each call gets a legal answer with its reason. How
-// many of them the server still answers in time depends on the machine and is not asserted.
+// With a policy that hangs and 5 ms in all, each call gets a legal answer with its reason. How many
+// of them the server answers in time depends on the machine and is not checked.
 TEST(Client, FiveMillisecondsWithAHangingPolicy) {
   hang_from_now_on();
   ServerOptions options;

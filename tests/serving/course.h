@@ -1,4 +1,4 @@
-// A simulated course whose every event is put before a real server, which keeps a log of it.
+// Plays a simulation and sends its events to a real server, which writes a decision log.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace yard::testing {
 // Jobs of the generator `habits` for a cluster.
 std::vector<Job> habit_jobs(const std::string& cluster, int count, uint64_t seed);
 
-// Asks a server of `policy`, a heuristic's name, at every event of a play under that policy until
-// `until_s`. Its log is in `folder`. Returns how often it was asked.
+// Plays `jobs` under the heuristic `policy` until `until_s`, and asks a server of the same policy
+// at every event. The server's log is in `folder`. Returns the number of requests.
 int log_course(const std::filesystem::path& folder, const std::string& policy,
                const std::string& cluster, const std::vector<Job>& jobs,
                double until_s = std::numeric_limits<double>::infinity());

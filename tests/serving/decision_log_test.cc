@@ -1,5 +1,5 @@
-// The log as its writer sees it: what is read is what was written, its bounds hold, and neither a
-// full disk nor too many decisions hold anybody up.
+// Checks the writer of the decision log: what was added is read back, its bounds hold, and neither
+// a full disk nor too many decisions block a caller.
 #include "serving/log/decision_log.h"
 
 #include <gmock/gmock.h>
@@ -80,7 +80,7 @@ TEST_F(Logs, TheBoundsHoldAndTheOldestGo) {
     for (const LogFile& file : log_files(folder())) EXPECT_LE(file.bytes, 1u << 20);
   }
   EXPECT_LE(most, 2u << 20);
-  EXPECT_GE(most, (2u << 20) - 50'000);  // and it is used
+  EXPECT_GE(most, (2u << 20) - 50'000);  // and the space is used
   const auto records = read_log(folder());
   ASSERT_FALSE(records.empty());
   EXPECT_EQ(records.back().decision().number(), 400u);
@@ -182,7 +182,7 @@ TEST_F(Logs, ManyThreadsAdd) {
   }
 }
 
-// A file that may not grow, then may again.
+// Limits the size of files, then lifts the limit.
 TEST_F(Logs, ADiskThatRefusesIsCountedAndTriedAgain) {
   signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
@@ -237,7 +237,7 @@ TEST_F(Logs, AFullDiskIsCountedAndTriedAgain) {
   umount2(disk.c_str(), MNT_DETACH);
 }
 
-// On a disk that is full from the beginning no file is left behind, however often it is tried.
+// On a disk that is full from the beginning, no number of attempts leaves a file behind.
 TEST_F(Logs, NothingIsLeftOfAFileThatCouldNotBegin) {
   signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
@@ -260,7 +260,7 @@ TEST_F(Logs, AFolderThatGoesAwayDoesNoHarm) {
   DecisionLog log(options);
   fill(log, 1);
   std::filesystem::remove_all(folder());
-  fill(log, 120, 20'000);  // more than the file that is open may hold
+  fill(log, 120, 20'000);  // more than the open file may hold
   EXPECT_GT(log.counts().refused, 0u);
   EXPECT_THAT(log.counts().trouble, HasSubstr("No such file"));
 }

@@ -1,5 +1,5 @@
-// Every reason for which somebody else than the policy answers, brought about by a real fault; and
-// that an answer comes whatever hangs.
+// Checks every reason for which the policy does not answer, caused by a real fault. An answer must
+// come whatever hangs.
 #include "serving/engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ struct Rig {
   Engine engine;
 };
 
-// What las says about full_cluster().
+// The decision of las for full_cluster().
 constexpr const char* kHeuristic = "PREEMPT long\nSTART fresh n0x8\n";
 
 void expect_heuristic(const pb::DecideResponse& answer, pb::Reason reason) {
@@ -95,7 +95,7 @@ TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
   hang_from_now_on();
   auto rig =
       std::make_unique<Rig>("greedy", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
-  // The policy is done before the heuristic hangs, or the deadline comes: both are answers.
+  // The heuristic hangs, so that the safe default answers.
   std::promise<pb::DecideResponse> answer;
   pb::DecideRequest request = full_cluster();
   request.set_model("nobody");  // only the heuristic is asked
@@ -114,7 +114,7 @@ TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
 TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
   hang_from_now_on();
   auto rig = std::make_unique<Rig>("test-hangs", EngineOptions{.threads = 2, .budget_ms = 50});
-  // Each of two threads is lost to one request; from then on nobody waits for a deadline.
+  // Each of the first two requests blocks a thread. Later ones are answered without a deadline.
   int late = 0;
   for (int i = 0; i < 50; ++i) {
     const pb::DecideResponse answer = ask_engine(rig->engine, full_cluster());
@@ -127,13 +127,13 @@ TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
   }
   EXPECT_EQ(late, 2);
   EXPECT_EQ(rig->engine.stuck(), 2);
-  // They come back, and so does the policy.
+  // The threads return, and the policy answers again.
   release_hanging();
   while (rig->engine.stuck() > 0) std::this_thread::yield();
   EXPECT_EQ(ask_engine(rig->engine, full_cluster()).source(), pb::POLICY);
   hang_from_now_on();
   expect_heuristic(ask_engine(rig->engine, full_cluster()), pb::DEADLINE);
-  rig.reset();  // does not wait for the one that hangs
+  rig.reset();  // does not wait for the thread that hangs
   release_hanging();
 }
 
@@ -250,7 +250,7 @@ TEST(ModelStore, ANewVersionIsTakenAndABadOneLeavesTheLastGood) {
   EXPECT_NE(first, second);
   EXPECT_EQ(store.status().loads, 2u);
 
-  // Whole, but of a format of tomorrow.
+  // Intact, but of a later format version.
   std::string manifest = read_file(folder / "manifest.json");
   const std::string version = "\"format_version\": 1";
   manifest.replace(manifest.find(version), version.size(), "\"format_version\": 99");
@@ -263,7 +263,7 @@ TEST(ModelStore, ANewVersionIsTakenAndABadOneLeavesTheLastGood) {
   EXPECT_NE(status.refused_detail.find("format_version"), std::string::npos);
   EXPECT_EQ(status.refusals, 1u);
 
-  // A server that starts with it has nothing to keep.
+  // A server that starts with it has no earlier version to keep.
   const ModelStore fresh("checkpoint:" + folder.string(), "");
   EXPECT_EQ(fresh.current("").reason, pb::MODEL_INCOMPATIBLE);
 }

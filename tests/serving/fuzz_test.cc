@@ -1,4 +1,4 @@
-// Bytes that no client of ours would send: whatever can be parsed is decided on legally or refused.
+// Checks malformed requests: whatever can be parsed is either refused or decided on legally.
 #include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ pb::DecideRequest rich_request() {
   return request;
 }
 
-// Returns whether the request was possible.
+// Returns whether the request was accepted. Every policy must decide on an accepted one.
 bool try_request(const pb::DecideRequest& request, const std::vector<const Policy*>& policies) {
   try {
     const Snapshot snapshot(request);
@@ -96,7 +96,7 @@ TEST(Fuzz, MutatedRequests) {
     possible += try_request(request, policies);
     if (HasFailure()) return;
   }
-  // The numbers tell that both sides of the check were tried.
+  // Both accepted and refused requests must occur.
   EXPECT_GT(parsed, 2000);
   EXPECT_GT(possible, 500);
   EXPECT_LT(possible, parsed);

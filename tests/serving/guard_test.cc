@@ -1,4 +1,4 @@
-// The guard by itself: every way in which a decision can be wrong, and some in which it is right.
+// Checks the guard alone: every kind of illegal decision, and some legal ones.
 #include "serving/snapshot/guard.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ void start(pb::DecideResponse& response, const std::string& job,
   }
 }
 
-// A live cluster loses no job to a policy that would end one.
+// No policy may end a job of a live cluster.
 TEST(Guard, RefusesToEndAJob) {
   const pb::DecideRequest request = busy();
   const Snapshot snapshot(request);
@@ -71,7 +71,7 @@ TEST(Guard, LetsPassWhatIsRight) {
   pb::DecideResponse stopping;
   start(stopping, "s", {{"n1", 1}});
   EXPECT_EQ(why_illegal(busy(), stopping), "");
-  // What leaves makes room for what comes, even where the start is named first.
+  // A preemption makes room for a start, even if the start is listed first.
   pb::DecideResponse swap;
   start(swap, "w2", {{"n0", 8}, {"n1", 4}});
   preempt(swap, "whole");

@@ -1,5 +1,5 @@
-// What a decision log has to learn from: the choices of its policy as a task sees them, and a
-// simulator fitted to it.
+// Checks what is learned from a decision log: its policy's choices as steps of a task, and a
+// simulation fitted to it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kCluster = "2x8";
 
-// All that the index could forbid is allowed as far as it goes.
+// A task without the limits of the index, so that it allows as many actions as possible.
 DispatchConfig open_task() {
   DispatchConfig task;
   task.quantum_us = 0;
@@ -54,7 +54,7 @@ TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
   EXPECT_EQ(steps.missed_decision.size(), found.not_legal);
   EXPECT_TRUE(std::ranges::is_sorted(steps.decision));
   EXPECT_TRUE(std::ranges::all_of(steps.probability, [](float p) { return p == 1; }));
-  // As many starts and stops a decision as were recorded.
+  // Each decision has as many starts and stops as were recorded.
   std::map<int32_t, int> done, recorded;
   for (size_t i = 0; i < steps.action.size(); ++i) {
     done[steps.decision[i]] += steps.action[i] < steps.rows[i];
@@ -87,7 +87,7 @@ TEST_F(LogLearn, AFileHoldsTheStepsAsTheyWere) {
   EXPECT_THROW(unpack_choices(wrong, kDispatchShape, "file"), InputError);
   wrong.erase("jobs");
   EXPECT_THROW(unpack_choices(wrong, kDispatchShape, "file"), InputError);
-  // Two parts hold all of it.
+  // Two parts together hold all steps.
   const RecordedChoices first = steps.part(0, 30), rest = steps.part(30, steps.size());
   EXPECT_EQ(first.size() + rest.size(), steps.size());
   EXPECT_EQ(first.missed_decision.size() + rest.missed_decision.size(),
@@ -102,7 +102,7 @@ TEST_F(LogLearn, AWholeLogGivesTheJobsBack) {
   log_course(folder(), "las", kCluster, jobs);
   LogReader log(folder());
   const LogFit fit = fit_log(log);
-  // Those that ended in the last event of all have no outcome, but one moment in which they did.
+  // A job that ends at the last event has no logged outcome.
   EXPECT_GE(fit.finished, jobs.size() - 1);
   EXPECT_EQ(fit.jobs.size(), jobs.size());
   EXPECT_EQ(fit.never_ran, 0u);
@@ -127,7 +127,7 @@ TEST_F(LogLearn, AWholeLogGivesTheJobsBack) {
   EXPECT_EQ(cluster.total_gpus(), 16);
 }
 
-// On GPUs of several speeds work is what counts, wherever a job was moved.
+// With GPU types of different speeds, the fit recovers a job's work wherever the job ran.
 TEST_F(LogLearn, WorkIsToldFromTimeBySpeed) {
   const std::string yaml = temp_.path() / "two.yaml";
   write_file_atomic(yaml,
@@ -207,7 +207,7 @@ TEST_F(LogLearn, TheProgramWritesBothAndRefusesWhatIsNoLog) {
   std::filesystem::create_directories(damaged);
   std::ofstream(damaged + "/decisions-00000001.tfrecord")
       << "this is no log, whatever it is called";
-  // A start on a full cluster: somebody would have to stop before it.
+  // A start on a full cluster, which would need a preemption first.
   DecisionLogOptions options;
   options.folder = temp_.path() / "unsaid";
   {

@@ -1,4 +1,4 @@
-// The log of the program itself: killed in the middle, on a full disk, and looked at afterwards.
+// Checks the decision log of the program: killed while writing, on a full disk, read afterwards.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class LogProgram : public ::testing::Test {
     return child.out();
   }
 
-  // Exit code 2 and one line that says so.
+  // Expects exit code 2 and one line of error with `says`.
   void expect_refused(const std::vector<std::string>& arguments, const std::string& says) const {
     Child child(temp_.path(), arguments);
     EXPECT_EQ(child.wait(), 2);
@@ -51,7 +51,7 @@ class LogProgram : public ::testing::Test {
   TempFolder temp_;
 };
 
-// Asks until the server is gone, or `most` times. Returns how many were answered.
+// Asks `most` times, or until the server is gone. Returns the number of answers.
 uint64_t hammer(const std::string& address, int most, std::atomic<uint64_t>& answered) {
   const auto stub =
       pb::PolicyService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
@@ -98,7 +98,7 @@ TEST_F(LogProgram, KilledInTheMiddleItLosesNoMoreThanItsTail) {
   EXPECT_EQ(told.at("missing"), 0);
 }
 
-// The file may not grow past 100 kB: serving goes on, and says what is missing.
+// Files may not grow past 100 kB. Serving continues, and dropped records are reported.
 TEST_F(LogProgram, AFullDiskIsNoHarmToServing) {
   Child server(temp_.path(), serve(), [] {
     rlimit limit{};

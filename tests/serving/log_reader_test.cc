@@ -1,5 +1,5 @@
-// A log that was cut off, damaged or is none: what is whole is read, the rest is counted, and what
-// cannot be a log is refused with one message.
+// Checks logs that are truncated, damaged or no logs: intact records are read, the rest is counted,
+// and what cannot be a log is refused with one message.
 #include "serving/log/log_reader.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ TEST_F(Damaged, ACutTailIsPassedOver) {
     put(2, whole_);
     LogReader::Damage damage;
     const auto read = read_log(folder(), &damage);
-    EXPECT_GE(read.size(), 5 + records);  // ever more of them
+    EXPECT_GE(read.size(), 5 + records);  // never fewer than before
     records = read.size() - 5;
     EXPECT_LE(damage.cut_tails, 1u);
     EXPECT_EQ(damage.damaged + damage.lost + damage.unknown, 0u) << damage.first;

@@ -30,7 +30,7 @@ void fill(DecisionLog& log, int count, size_t bytes) {
     pb::Account account;
     account.set_probability(1);
     log.add(snapshot_at(10'000 + i, bytes), answer_of(std::to_string(i)), std::move(account));
-    // The queue is bounded, too.
+    // The queue is bounded: flushes before it is full.
     if (i % 32 == 0) log.flush(std::chrono::seconds(60));
   }
   EXPECT_TRUE(log.flush(std::chrono::seconds(60)));

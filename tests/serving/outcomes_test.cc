@@ -1,4 +1,4 @@
-// What became of jobs, by hand-made snapshots one after another.
+// Checks the outcomes of jobs that are derived from a sequence of hand-made snapshots.
 #include "serving/log/outcomes.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace yard::testing {
 namespace {
 
-// Two nodes; "a" and "b" run since long, "c" waits.
+// Two nodes. "a" and "b" have run for 3,600 s, "c" waits.
 pb::DecideRequest first_snapshot() {
   pb::DecideRequest request = cluster_of(2);
   add_running(request, "a", 4, "n0").set_user("ada");
@@ -73,7 +73,7 @@ TEST(Outcomes, FinishedJobsAreKnownByIdOrByLikeness) {
     const pb::DecideRequest first = first_snapshot();
     update(outcomes, first);
     pb::DecideRequest later = without(first, "a", 10'060);
-    finish(later, first.jobs(0), 100, 5'000);  // somebody alike, long ago
+    finish(later, first.jobs(0), 100, 5'000);  // a similar job, long ago
     finish(later, first.jobs(1), 3'650, 10'050, id.empty() ? "" : "b");
     finish(later, first.jobs(0), 3'640, 10'040, id);
     const auto became = update(outcomes, later);
@@ -161,7 +161,7 @@ TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
   elsewhere.set_time_s(10'060);
   elsewhere.add_nodes()->set_name("x");
   EXPECT_TRUE(update(outcomes, elsewhere).empty());
-  // Each goes on where it was; a node that was taken out makes no other cluster.
+  // Each cluster continues from its own last snapshot. Removing a node makes no other cluster.
   EXPECT_EQ(update(outcomes, without(named, "b", 10'120)).size(), 1u);
   pb::DecideRequest smaller = without(first_snapshot(), "a", 10'120);
   smaller.mutable_nodes()->DeleteSubrange(0, 1);

@@ -1,4 +1,4 @@
-// The program itself: started, asked, stopped, killed.
+// Checks the program yardmaster-serve as a process: started, asked, stopped, killed.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -35,7 +35,7 @@ class Program : public ::testing::Test {
     return nlohmann::json::parse(child.out());
   }
 
-  // Exit code 2 and one line that says so.
+  // Expects exit code 2 and one line of error with `says`.
   void expect_refused(Child&& child, const std::string& says) const {
     EXPECT_EQ(child.wait(), 2);
     const std::string err = child.err();
@@ -91,7 +91,7 @@ TEST_F(Program, ADamagedModelIsNoticed) {
   const nlohmann::json at = server.addresses();
   EXPECT_EQ(decide(at.at("grpc")).at("source"), "POLICY");
   std::ofstream(folder / "model.safetensors", std::ios::app) << "x";
-  // By itself within a second or so, and at once when told.
+  // The server notices by itself within about a second, and at once on SIGHUP.
   nlohmann::json answer;
   do {
     answer = decide(at.at("grpc"));

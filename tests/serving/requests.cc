@@ -48,7 +48,7 @@ class NotFinite final : public Fault {
   void decide(const View&, Memory&, Draft&) const override { throw NonFinite(); }
 };
 
-// Gives every waiting job all of node 0. A draft refuses that, so the plan is written past it.
+// Starts every waiting job on node 0. A draft refuses that, so the plan is changed directly.
 class Illegal final : public Fault {
  public:
   using Fault::Fault;
@@ -184,7 +184,7 @@ void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
     int64_t size = 1;
     for (const int64_t side : shape) size *= side;
     for (int64_t i = 0; i < size; ++i) {
-      // Scores of about the size of the prior's steps, so that both matter.
+      // Scores are about as large as the prior's differences, so that both matter.
       const auto drawn = static_cast<float>(rng.uniform()) - 0.5F;
       tensor.data.push_back(name.ends_with("scale") ? 1.0F : 0.2F * drawn);
     }

@@ -11,29 +11,29 @@
 
 namespace yard::testing {
 
-// Nodes n0, n1, ... of 8 GPUs at time 10,000.
+// Nodes n0, n1, ... of 8 GPUs at 10,000 s.
 pb::DecideRequest cluster_of(int nodes);
 
 pb::Job& add_waiting(pb::DecideRequest& request, const std::string& id, uint32_t gpus);
-// Running for 3,600 s on the first GPUs that are free on `node`, by count.
+// Adds a job that has run for 3,600 s on `node`. Its placement has a GPU count, no GPU ids.
 pb::Job& add_running(pb::DecideRequest& request, const std::string& id, uint32_t gpus,
                      const std::string& node);
 
-// One running job that las would preempt for the one that waits. Greedy does nothing.
+// One running job, which las would preempt for the waiting one. Greedy does nothing.
 pb::DecideRequest full_cluster();
 
-// The decision of a player's last plan in the words of the request that `to_request` makes.
+// A player's last plan as the response to the request that `to_request` makes.
 pb::DecideResponse told(const Player& player, const Scene& scene, const ClusterSpec& spec);
 
-// Actions, one a line, and the wake-up.
+// The actions, one per line, and the wake-up.
 std::string lines_of(const pb::DecideResponse& response);
 
-// The policies "test-hangs" (until release_hanging(), or for ever), "test-throws",
-// "test-not-finite" and "test-illegal" are registered by this file.
+// Control the policy "test-hangs", which blocks until release_hanging(). This file also registers
+// "test-throws", "test-not-finite" and "test-illegal".
 void hang_from_now_on();
 void release_hanging();
 
-// A folder that is removed at the end.
+// A temporary folder, which the destructor removes.
 class TempFolder {
  public:
   TempFolder();
@@ -44,7 +44,7 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-// Writes a pilot with random weights, golden states and all. Other seeds are other versions.
+// Writes a checkpoint of `dispatcher` with random weights and golden states. The seed sets both.
 void write_checkpoint(const std::filesystem::path& folder, uint64_t seed);
 
 }  // namespace yard::testing

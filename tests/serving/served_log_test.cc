@@ -1,5 +1,5 @@
-// The log of a real server: every decision is in it with whatever it was made from, the same policy
-// decides the same again, and nobody waits for it.
+// Checks the log of a real server: it holds every decision with its inputs, and the same policy
+// decides the same again on replay.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ pb::DecideResponse decide(const std::string& address, const pb::DecideRequest& r
   return answer;
 }
 
-// Asks the server at every event of a random play. Returns how many.
+// Asks the server at every event of a random workload. Returns the number of requests.
 int play(const std::string& address, uint64_t seed) {
   const std::string cluster = "3x4:k80+2x8:v100";
   const ClusterSpec spec = load_cluster(cluster);
@@ -105,12 +105,12 @@ TEST_F(ServedLog, AskedAgainThePolicyDecidesTheSame) {
     EXPECT_EQ(summary.missing, 0u);
     EXPECT_EQ(summary.models.size(), 1u);
     EXPECT_EQ(summary.models.begin()->first.second, again.digest);
-    // All but those that the last snapshot of a play still had, and finished by what is told.
+    // All jobs but those of each play's last snapshot are reported as finished.
     EXPECT_GE(summary.finished, 110u);
   }
 }
 
-// What a trained policy chose from is what its actions came of.
+// The options that are logged as chosen by a trained policy are its actions.
 TEST_F(ServedLog, OptionsAreThoseOfTheDecision) {
   {
     Server server(options_for(pilot()));

@@ -1,6 +1,5 @@
-// What is served is what would have been decided in process: every policy for live clusters, at
-// every event of random plays, gets the state as a message and answers as if it had lived through
-// it.
+// Checks that serving decides as in process. At every event of random workloads, each servable
+// policy gets the state as a message. It must answer as if it had seen all earlier events.
 #include <gtest/gtest.h>
 
 #include "policies/learned/open_policy.h"
@@ -11,8 +10,8 @@
 namespace yard::testing {
 namespace {
 
-// A heuristic that ranks by history ranks a job once, when it begins to wait. A snapshot knows the
-// history of today only: there both agree as long as nobody has finished since.
+// A heuristic that ranks by history ranks a job once, when it begins to wait. A snapshot has only
+// the latest history. Both agree as long as no job has finished since.
 bool ranks_are_of_today(const View& view, const std::vector<Finished>& finished) {
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     if (!finished.empty() && finished.back().end_us > view.since_us(slot)) return false;
@@ -20,9 +19,8 @@ bool ranks_are_of_today(const View& view, const std::vector<Finished>& finished)
   return true;
 }
 
-// What a policy learns from the order in which jobs passed each age is more than a snapshot tells:
-// it knows who has finished, who goes on, and for how long. Of those that go by it, most answers
-// are the same.
+// Policies that learn from the order in which jobs passed each age. A snapshot has less: which jobs
+// have finished, which go on, and for how long. Most of these policies' answers are the same.
 bool learns_in_order(const std::string& name) {
   return name == "gittins" || name.starts_with("survival") || name == "joint";
 }
@@ -65,7 +63,7 @@ void expect_same(const Policy& policy, const std::string& name, const std::strin
   }
 }
 
-// Policies with queues that depend on when a job entered them. A snapshot does not say that: their
+// Policies with queues that depend on when a job entered them, which is not in a snapshot. Their
 // answers are valid, and mostly the same.
 bool keeps_queues(const std::string& name) { return name == "las" || name.starts_with("tiresias"); }
 
@@ -98,8 +96,8 @@ TEST(Served, EqualsInProcessForATrainedPolicy) {
   EXPECT_GT(answers.acted, 200);
 }
 
-// Every checkpoint that ships answers every snapshot of a play by itself. What most of them learn
-// while time passes a snapshot tells in part; most answers are the same.
+// Every shipped checkpoint answers every snapshot of a play by itself. A snapshot has only a part
+// of what most of them learn over time; most answers are the same.
 TEST(Served, ByEveryShippedCheckpoint) {
   int checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator("checkpoints")) {

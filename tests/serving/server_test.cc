@@ -1,4 +1,4 @@
-// The server over real sockets: calls, streams, health, reflection, admin, HTTP, and its end.
+// The server over real sockets: calls, streams, health, reflection, admin, HTTP, shutdown.
 #include "serving/net/server.h"
 
 #include <grpcpp/generic/generic_stub.h>
@@ -36,7 +36,7 @@ std::shared_ptr<grpc::Channel> channel_to(const std::string& address) {
   return grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
 }
 
-// Calls any method with bytes; health and reflection have no generated code here.
+// Calls any method with raw bytes, since health and reflection have no generated code here.
 std::string call_bytes(const std::string& address, const std::string& method,
                        const std::string& request, grpc::Status& status) {
   grpc::GenericStub stub(channel_to(address));
@@ -44,14 +44,14 @@ std::string call_bytes(const std::string& address, const std::string& method,
   grpc::ClientContext context;
   const grpc::Slice slice(request);
   const grpc::ByteBuffer buffer(&slice, 1);
-  // A stream of one message is what reflection takes, and unary calls look the same on the wire.
+  // Reflection takes a stream, here of one message. A unary call looks the same on the wire.
   auto call = stub.PrepareCall(&context, method, &queue);
   void* tag;
   bool ok;
   const auto wait = [&] { return queue.Next(&tag, &ok) && ok; };
   call->StartCall(nullptr);
   grpc::ByteBuffer answer;
-  // Whatever fails on the way, the status tells why.
+  // If a step fails, the status has the reason.
   if (wait()) {
     call->WriteLast(buffer, {}, nullptr);
     if (wait()) {
@@ -70,7 +70,7 @@ std::string call_bytes(const std::string& address, const std::string& method,
   return out;
 }
 
-// "SERVING", "NOT_SERVING", or the name of what the call failed with.
+// Returns "SERVING", "NOT_SERVING", "NOT_FOUND", "error" for other failures, or "?".
 std::string health(const Server& server, const std::string& service) {
   grpc::Status status;
   const std::string request =
@@ -206,12 +206,12 @@ TEST(Server, HealthReflectionAndAdminFollowTheModel) {
   EXPECT_EQ(health(server, "policy/pilot"), "NOT_SERVING");
   EXPECT_EQ(health(server, ""), "SERVING") << "the heuristic answers";
 
-  // Without being told, the server notices that the files are whole again.
+  // The server notices by itself that the files are intact again.
   write_checkpoint(folder, 1);
   while (health(server, "policy/pilot") != "SERVING") {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  // The admin service is not for everybody.
+  // The admin service is not on the public port.
   grpc::Status missing;
   call_bytes(server.address(), "/yardmaster.v1.ModelAdmin/Reload", "", missing);
   EXPECT_EQ(missing.error_code(), grpc::StatusCode::UNIMPLEMENTED);
@@ -224,7 +224,7 @@ TEST(Server, DrainsBeforeItEnds) {
   httplib::Client http("http://" + server.http_address());
   EXPECT_EQ(http.Get("/readyz")->status, 200);
   std::thread drain([&] { server.drain(); });
-  // In the time of grace it says no, and still decides.
+  // During the grace period it is not ready, but still decides.
   while (http.Get("/readyz")->status != 503) std::this_thread::yield();
   EXPECT_EQ(http.Get("/livez")->status, 200);
   EXPECT_EQ(health(server, ""), "NOT_SERVING");
@@ -279,7 +279,7 @@ TEST(Http, DecidesInJson) {
     EXPECT_EQ(refused->status, 400) << bad;
     EXPECT_FALSE(nlohmann::json::parse(refused->body).at("error").get<std::string>().empty());
   }
-  // Half a surrogate pair is no text; whatever becomes of it, the server lives.
+  // Half a surrogate pair is no valid text. The server must survive it, whatever the answer.
   pb::DecideRequest odd = full_cluster();
   odd.set_request_id("SURROGATE");
   std::string json = to_json(odd);
@@ -291,11 +291,11 @@ TEST(Http, DecidesInJson) {
 
 struct Sample {
   std::string name;
-  std::string labels;  // with their braces
+  std::string labels;  // with braces
   double value = 0;
 };
 
-// Reads `name{label="value",...} number`; no name where the line is anything else.
+// Parses `name{label="value",...} number`. Returns an empty name for any other line.
 Sample read_sample(const std::string& line) {
   const auto is_name = [](std::string_view text) {
     return !text.empty() &&
@@ -320,7 +320,7 @@ Sample read_sample(const std::string& line) {
   return out;
 }
 
-// Every line of the exposition is read, and every name held to Prometheus' rules.
+// Parses every line of the exposition and checks every name by Prometheus' rules.
 TEST(Http, MetricsReadWellAndCount) {
   const TempFolder temp;
   write_checkpoint(temp.path() / "pilot", 1);

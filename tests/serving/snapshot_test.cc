@@ -1,5 +1,5 @@
-// From messages to states: what cannot be is refused with a word on where, what can be becomes a
-// state that keeps every invariant, and a simulated state comes back as it was.
+// Checks snapshots: impossible ones are refused with the field, possible ones become states that
+// keep every invariant, and a simulated state comes back unchanged.
 #include "serving/snapshot/snapshot.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::string error_of(const pb::DecideRequest& request) {
   }
 }
 
-// n0 full with "a", n1 with "b" on 4; "w" waits.
+// "a" fills n0, "b" has 4 GPUs of n1, "w" waits.
 pb::DecideRequest sound() {
   pb::DecideRequest request = cluster_of(2);
   add_running(request, "a", 8, "n0");
@@ -152,9 +152,9 @@ TEST(Snapshot, LeavesOutWhatIsDown) {
   request.mutable_nodes(1)->add_down(5);
   pb::Job& job = add_running(request, "a", 2, "n1");
   for (const uint32_t gpu : {2U, 7U}) job.mutable_placement(0)->add_gpu_ids(gpu);
-  add_waiting(request, "w", 24);  // more than is up: it waits
+  add_waiting(request, "w", 24);  // more GPUs than are up: it waits
   const Snapshot snapshot(request);
-  // n0 is gone; n1 keeps its GPU 2, which is down but in use, and loses 5.
+  // n0 is left out. n1 keeps GPU 2, which is down but in use, and loses GPU 5.
   ASSERT_EQ(snapshot.fixed().spec.num_nodes, 2);
   EXPECT_EQ(snapshot.fixed().spec.node_gpus[0], 7);
   EXPECT_EQ(snapshot.fixed().spec.node_gpus[1], 8);
@@ -162,7 +162,7 @@ TEST(Snapshot, LeavesOutWhatIsDown) {
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
   const View view(live.fixed(), live.state(), Level::kBlind);
   ASSERT_EQ(view.num_held(), 1);
-  // GPU 2 is the third of seven, GPU 7 the last. Who holds what is down cannot be preempted.
+  // GPU 2 is the third of seven, GPU 7 the last. A job on a GPU that is down cannot be preempted.
   EXPECT_EQ(view.part_mask(view.first_part(view.held(0))), uint64_t{0b1000100});
   EXPECT_FALSE(view.preemptible(view.held(0)));
 }
@@ -223,7 +223,7 @@ TEST(Snapshot, ExamplesDecideAsTheirTableSays) {
       {"idle",
        {{"greedy", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"},
         {"las", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"}}},
-      // 2,450 of 3,250 GPU s are left to `half` on 4 GPUs, in (3,250 - 800) / 4 s.
+      // `half` on 4 GPUs attains 3,250 GPU-seconds, from 800, in (3,250 - 800) / 4 = 612.5 s.
       {"blocked_head", {{"greedy", "START slim n0x2\n"}, {"las", "START slim n0x2\nwake 612.5\n"}}},
       {"preempt", {{"greedy", ""}, {"las", "PREEMPT long\nSTART fresh n0x8\n"}}}};
   for (const auto& [name, by_policy] : expected) {
@@ -232,7 +232,7 @@ TEST(Snapshot, ExamplesDecideAsTheirTableSays) {
     for (const auto& [policy, lines] : by_policy) {
       const PolicyResult answer = run_policy(*make_policy(policy), Snapshot(request), request);
       EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
-      // A wake-up is to the microsecond after the moment itself.
+      // A wake-up is rounded up to the microsecond.
       pb::DecideResponse response = answer.response;
       if (response.has_wake_after_s()) {
         response.set_wake_after_s(std::round(response.wake_after_s() * 1e3) / 1e3);
@@ -255,7 +255,7 @@ TEST(Snapshot, JsonErrorsNameTheFile) {
   }
 }
 
-// What a policy sees of a job, by id.
+// What a policy sees of each job, by id.
 std::map<std::string, std::string> seen(const View& view, const std::vector<std::string>& id_of) {
   std::map<std::string, std::string> out;
   for (int32_t slot = 0; slot < view.high_water(); ++slot) {

@@ -1,5 +1,5 @@
-// `train --from-log` on the log of a server: its policy is found again, and what the clone is worth
-// is foretold from the log alone.
+// Checks `train --from-log` on the log of a server: the clone recovers the log's policy, and its
+// JCT is estimated from the log alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class TrainFromLog : public ::testing::Test {
     }
   }
 
-  // Returns the exit code; what was said is in `said()`.
+  // Returns the exit code. Standard error is in `said()`.
   int train(const std::string& arguments) const {
     const std::string program_path = fs::path(program()).parent_path() / "yardmaster";
     const std::string command = program_path + " train " + arguments + " > " +
@@ -60,11 +60,11 @@ TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   EXPECT_GT(found.at("jobs").at("censored"), 0);
   EXPECT_THAT(said(), HasSubstr("this policy, all jobs, simulated"));
   EXPECT_THAT(read_file(run() + "/metrics.csv"), HasSubstr("validation/agreement"));
-  // As every training it ends with what it brought over the untrained network.
+  // Like every training it ends with a comparison with the untrained network.
   EXPECT_THAT(said(), HasSubstr("held-out decisions as the log does, the untrained network"));
   EXPECT_THAT(said(), HasSubstr("on the decisions that it was chosen by: training "));
 
-  // The truth: those jobs with the run times that they would have had.
+  // The truth: the logged jobs, simulated with their true run times.
   std::vector<Job> known;
   for (const Job& job : jobs) {
     if (1e-6 * static_cast<double>(job.submit_us) <= until_s) known.push_back(job);
@@ -80,7 +80,7 @@ TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   EXPECT_GE(interval.at(1).get<double>(), truth);
   EXPECT_LT(std::abs(found.at("fit_error").get<double>()), 0.2);
 
-  // From there on it learns in the simulator of the log.
+  // Training can continue in the simulation fitted to the log.
   EXPECT_EQ(train("--from-log " + log() + " --out " + run() + "2 --set start=" + run() +
                   "/checkpoints/best --set learner=group --set updates=1 --set worlds=4 --set "
                   "group=2 --set episode_jobs=40 --set validate_jobs=40 --set threads=1"),
@@ -95,7 +95,7 @@ TEST_F(TrainFromLog, GoesOnAsIfItHadNotStopped) {
       " --set updates=4 --set validate_every=1 --set threads=1 --set hidden=8";
   ASSERT_EQ(train("--from-log " + log() + " --out " + run() + settings), 0) << said();
   ASSERT_EQ(train("--from-log " + log() + " --out " + run() + "2 --until 2" + settings), 0);
-  fs::remove_all(log());  // what is needed of it is in the run's folder
+  fs::remove_all(log());  // the run's folder has all that is needed of it
   ASSERT_EQ(train("--resume " + run() + "2"), 0) << said();
   EXPECT_EQ(read_file(run() + "/checkpoints/last/model.safetensors"),
             read_file(run() + "2/checkpoints/last/model.safetensors"));

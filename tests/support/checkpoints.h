@@ -1,4 +1,4 @@
-// A small checkpoint whose golden states hold together, made without training.
+// A small checkpoint with consistent golden states, made without training.
 #pragma once
 
 #include <unistd.h>
@@ -88,7 +88,7 @@ std::string refusal(F&& fn) {
   return "";
 }
 
-// A folder of its own that goes away.
+// A temporary folder, which is removed with all its files when the object is destroyed.
 class Scratch {
  public:
   Scratch()

@@ -1,5 +1,5 @@
-// A scene on a cluster whose file tells of models, where schedulers choose how jobs exchange: the
-// tables that a run makes of such a file, for worlds by hand.
+// A scene on a cluster whose file describes models, where schedulers choose the exchange of each
+// job. Its speed tables are those which a run builds from this file.
 //
 //   const ChoosingScene rings(load_cluster("rings-8"), generate_rings({}, {.seed = 1}));
 //   World world(rings.scene().fixed(), rings.scene().size());
@@ -15,19 +15,19 @@
 
 namespace yard::testing {
 
-// The links of a cluster by tier, as its file has them.
+// Returns the links of a cluster by tier, as its file states them.
 TierLinks links_of(const ClusterSpec& cluster);
 
 class ChoosingScene {
  public:
-  // Nothing costs; `choose`: whether jobs may be told at all.
+  // Stops and starts cost nothing. Without `choose` no job has a choice of exchange.
   ChoosingScene(const ClusterSpec& cluster, const std::vector<Job>& jobs, bool choose = true);
   ChoosingScene(const ChoosingScene&) = delete;
 
   const Scene& scene() const { return scene_; }
   const SimModel& fixed() const { return scene_.fixed(); }
   SpeedTable& table() { return *table_; }
-  // Of the first job.
+  // The speed class of the first job.
   int32_t first_class() const { return classes_.front(); }
 
  private:
@@ -37,8 +37,8 @@ class ChoosingScene {
   Scene scene_;
 };
 
-// Two racks of two nodes with two GPUs each, of which each rack sends half of what its nodes do.
-// Models `small` and `large`.
+// Returns two racks of two nodes with two GPUs each. Each rack's uplink carries half of its nodes'
+// bandwidth. Models `small` and `large`.
 ClusterSpec two_racks();
 
 }  // namespace yard::testing

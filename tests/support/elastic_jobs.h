@@ -1,4 +1,4 @@
-// Elastic jobs, and what a policy makes of them at once.
+// Elastic jobs, and the sizes which a policy gives them in its first decision.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace yard::testing {
 
-// A job of `asked` tasks with a GPU each, where `least` to `most` will do. Twice the tasks do twice
-// the work: with `asked` it runs for `run_s`, which is its limit, too.
+// Returns a job of `asked` tasks with a GPU each, which runs on `least` to `most` of them.
+// Throughput is proportional to tasks: with `asked` it runs for `run_s`, which is also its limit.
 Job job_of_tasks(const std::string& id, double submit_s, int asked, int least, int most,
                  double run_s);
 
-// (N) The tasks that each job holds after the first decision.
+// Returns the tasks which each job holds after the first decision. Dims: (N).
 std::vector<int> first_sizes(const Scene& scene, const std::string& policy);
 
 }  // namespace yard::testing

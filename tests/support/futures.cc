@@ -24,7 +24,7 @@ void give_models(Rng rng, std::vector<Job>& jobs) {
   }
 }
 
-// Two nodes a rack, two racks a pod, islands of two GPUs, and links that a few jobs fill.
+// Two nodes per rack, two racks per pod, islands of two GPUs, and links which a few jobs fill.
 void wire(ClusterSpec& cluster) {
   for (size_t m = 0; m < cluster.nodes.size(); ++m) {
     cluster.nodes[m].rack = static_cast<int32_t>(m / 2);
@@ -36,14 +36,14 @@ void wire(ClusterSpec& cluster) {
   }
 }
 
-// Users' limits: known from the beginning, and no matter how long the job really runs.
+// Users' limits. They are known from the start and independent of the actual run time.
 void give_limits(Rng rng, std::vector<Job>& jobs) {
   for (Job& job : jobs) {
     if (rng.below(3) != 0) job.limit_us = std::llround(4000 * rng.exponential() + 1) * kSecond;
   }
 }
 
-// Every other job measures its training, which goes up and down as it likes.
+// Gives every other job a training curve of random values.
 void give_curves(Rng rng, std::vector<Job>& jobs) {
   for (size_t j = 0; j < jobs.size(); j += 2) {
     for (int i = 0; i < 20; ++i) {
@@ -52,7 +52,7 @@ void give_curves(Rng rng, std::vector<Job>& jobs) {
   }
 }
 
-// Some of those who do let schedulers end them.
+// Lets schedulers end some of the jobs with a curve early.
 void give_enough(Rng rng, std::vector<Job>& jobs) {
   for (Job& job : jobs) {
     const bool lets = rng.below(2) == 0;
@@ -60,8 +60,7 @@ void give_enough(Rng rng, std::vector<Job>& jobs) {
   }
 }
 
-// What is measured after so much work becomes another; up to there, and to the point behind it, it
-// stays.
+// Redraws the curve beyond `done_us` of work. Earlier points, and the first one after it, stay.
 void change_curve(Rng rng, const Job& before, double done_us, Job& job) {
   double at_us = -1;
   for (CurvePoint& point : job.curve) {
@@ -80,7 +79,7 @@ std::vector<Job> fitting(std::vector<Job> jobs, const ClusterSpec& cluster) {
   return std::move(trace.jobs);
 }
 
-// Jobs of another world, from `from_us` on. Some come after jobs that are there already.
+// Returns jobs of another random world which arrive from `from_us` on. Some depend on kept jobs.
 std::vector<Job> newcomers(Rng rng, const ToldWorld& now, const std::vector<Job>& kept,
                            int64_t from_us, int32_t count) {
   std::vector<Job> jobs =
@@ -114,7 +113,7 @@ std::vector<Fault> other_faults(const std::vector<Fault>& now, int64_t until_us,
       fault.at_us = later_us;
       fault.kind = static_cast<FaultKind>(rng.below(3));
     } else if (fault.until_us > until_us) {
-      fault.until_us = later_us;  // nobody knows when it will be repaired
+      fault.until_us = later_us;  // the repair time is hidden
     }
     other.push_back(fault);
   }
@@ -180,7 +179,7 @@ ToldWorld told_world(Rng rng, const FutureOptions& options) {
   give_curves(rng.split(5), told.world.jobs);
   give_enough(rng.split(6), told.world.jobs);
   told.world.jobs = fitting(std::move(told.world.jobs), cluster);
-  // What never comes back could leave a job without a place for ever.
+  // A fault which never ends could leave a job without any possible placement.
   for (Fault& fault : told.world.faults) {
     if (fault.until_us == kNever) fault.until_us = fault.at_us + 9000 * kSecond;
   }
@@ -203,9 +202,9 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
     double done_us, rate;
     int64_t since_us;
   };
-  std::vector<Run> runs;  // since the last event; nobody is faster than alone
+  std::vector<Run> runs;  // since the last event; no job is faster than in isolation
   const auto pass = [&](int64_t to_us) {
-    for (const Run& run : runs) {  // a failure may take back what was done: the most counts
+    for (const Run& run : runs) {  // a failure may undo work: the maximum counts
       double& least_us = settled.least_us[run.job];
       const double ran_us = static_cast<double>(to_us - run.since_us);
       least_us = std::max(least_us, run.done_us + ran_us * run.rate);
@@ -266,7 +265,7 @@ ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t unt
 }
 
 std::vector<PartedCourse> parted_courses(Rng rng, const FutureOptions& options, int64_t& until_us) {
-  constexpr double kFastest = 2;  // no type and no model is faster in these worlds
+  constexpr double kFastest = 2;  // upper bound on rates in these worlds
   std::vector<ToldWorld> told = {told_world(rng.split(1), options),
                                  told_world(rng.split(2), options)};
   const size_t size = std::min(told[0].world.jobs.size(), told[1].world.jobs.size());

@@ -1,6 +1,6 @@
-// Two futures of one present: worlds that are equal up to a moment and different after it in all
-// that nobody may know: how long jobs still run, who arrives, how many, of which shapes, users and
-// tenants, what befalls GPUs and how long it lasts.
+// Pairs of worlds which are equal up to a moment and differ afterwards in all that a policy must
+// not see: remaining run times, later arrivals (number, shapes, users, tenants), and faults and
+// their repair times.
 #pragma once
 
 #include <vector>
@@ -12,32 +12,32 @@
 
 namespace yard::testing {
 
-// Made-up tables for rated worlds: a few models on each type, slower over several nodes and beside
-// others, all of it round numbers of no source.
+// Invented speed tables for rated worlds: a few models on each type, slower across nodes and next
+// to co-located jobs. The numbers are round and have no source.
 struct MadeUpModels : MadeUpTables {
-  // `other`: the last model is as fast on other types, and loses more by being spread.
+  // `other`: the last model is as fast on other types, and loses more when it is spread.
   explicit MadeUpModels(size_t types, bool other = false);
-  // (N) Jobs by name of their model: "m0" to "m2", else neutral.
+  // Returns the class of each job by its model's name: "m0" to "m2", else neutral. Dims: (N).
   static std::vector<int32_t> classes_of(const std::vector<Job>& jobs);
 };
 
 struct FutureOptions {
-  bool tenants = false;    // with limits, and a node that is not lent
-  bool overload = false;   // CPUs promised twice: rates hang on neighbours
+  bool tenants = false;    // with limits, and a node which is not lent
+  bool overload = false;   // CPUs are overcommitted: rates depend on co-located jobs
   bool models = false;     // rates from tables
-  bool slowdowns = false;  // with them: neighbours on a node, exchanges that share its wires
+  bool slowdowns = false;  // requires models: slowdowns by neighbours and shared exchange
   RandomWorldOptions world = {};
 };
 
-// One of many worlds with everything in it that a future can change.
+// A random world with every feature which another future can change.
 struct ToldWorld {
   RandomWorld world;
   bool models = false;
-  bool other_tables = false;  // MadeUpModels' other ones
+  bool other_tables = false;  // MadeUpModels with `other`
 };
 ToldWorld told_world(Rng rng, const FutureOptions& options);
 
-// A told world as worlds play it.
+// A ToldWorld as a scene for the simulator.
 class ToldScene {
  public:
   explicit ToldScene(const ToldWorld& told);
@@ -48,33 +48,33 @@ class ToldScene {
   Scene scene_;
 };
 
-// What a scheduler said when it was asked.
+// One decision of a policy and its time.
 struct Said {
   int64_t at_us;
   Plan plan;
   bool operator==(const Said&) const = default;
 };
 
-// What is settled at a moment: jobs that have ended, and how much work the others must hold at
-// least, lest they had ended as well.
+// What is fixed at a moment: which jobs have ended, and the work which a job must exceed not to
+// have ended.
 struct Settled {
   std::vector<char> ended;       // (N)
-  std::vector<double> least_us;  // (N)
+  std::vector<double> least_us;  // (N) microseconds of work
 };
-// As `policy` has played it.
+// Returns what is fixed when `policy` plays the scene.
 Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us);
-// Whoever plays it: a job may have ended if it can have. Requires: no rate above `most`.
+// As for any policy: a job counts as ended if it can have. Requires: no rate exceeds `most`.
 Settled settled_by_anybody(const std::vector<Job>& jobs, int64_t until_us, double most);
 
-// `now` up to `until_us`, and different after it. `keep_count`: as many jobs as before.
+// Returns `now` with another future after `until_us`, with as many jobs if `keep_count`.
 ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t until_us, Rng rng,
                        bool keep_count = false);
 
-// A course up to a moment after its beginning, and another future of it.
+// A world, and another with the same past and a different future.
 struct PartedCourse {
   ToldWorld now, then;
 };
-// Two of them, of one length, that part at one moment, whoever plays them.
+// Returns two pairs with equal numbers of jobs. Both split at `until_us`, under every policy.
 std::vector<PartedCourse> parted_courses(Rng rng, const FutureOptions& options, int64_t& until_us);
 
 }  // namespace yard::testing

@@ -62,7 +62,7 @@ std::vector<std::string> placements_of(int gpus, int most) {
 }
 
 std::string written(const std::string& name, const std::string& text) {
-  // They go away with the program.
+  // The folder is removed when the program exits.
   static struct Folder {
     std::filesystem::path path = std::filesystem::path(::testing::TempDir()) /
                                  ("yard_measurements_" + std::to_string(::getpid()));

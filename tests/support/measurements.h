@@ -1,5 +1,5 @@
-// Files of measurements for jobs of tests, so that rule sets that go by such files can play any
-// scene: alone on its GPUs, wherever they are, every job takes its run time.
+// Files of measurements for test jobs, so that rule sets which read such files can play any scene.
+// Alone on its GPUs, on any placement, each job takes its run time.
 //
 //   std::vector<Job> jobs = with_work(jobs_of({{0, 4, 100}}));
 //   const Settings settings = measurements_for(RuleSetRegistry::info("gavel").needs, jobs, 8);
@@ -13,20 +13,19 @@
 
 namespace yard::testing {
 
-// The same jobs with a model and as many iterations as milliseconds of run time.
+// Returns the jobs with a model, and with one iteration per millisecond of run time.
 std::vector<Job> with_work(std::vector<Job> jobs);
 
-// Returns a setting for each need, naming a file of its own: "rates" (Pollux), "throughputs"
-// (Gavel; of type "v100"). `node_gpus`: the most that a node has. Fails the test for a need that it
-// does not know. Requires: whole seconds of run time, above 0.
+// Returns one setting per need, which names a file written for it: "rates" (Pollux), "throughputs"
+// (Gavel; type "v100"). `node_gpus`: the largest node's GPUs. An unknown need fails the test.
+// Requires: run times are whole seconds above 0.
 Settings measurements_for(const std::vector<std::string>& needs, const std::vector<Job>& jobs,
                           int node_gpus);
 
-// Returns all ways to take `gpus` from nodes of up to `most`, the fullest first: "4+2", "4+1+1",
-// ...
+// Returns all splits of `gpus` over nodes of up to `most` GPUs, fullest first: "4+2", "4+1+1", ...
 std::vector<std::string> placements_of(int gpus, int most);
 
-// Writes `text` to a file of the program's own, which goes away with it, and returns its path.
+// Writes `text` to a temporary file, which is removed when the program exits. Returns its path.
 std::string written(const std::string& name, const std::string& text);
 
 }  // namespace yard::testing

@@ -1,4 +1,4 @@
-// What becomes of a few jobs under a policy, named as make_policy() has it.
+// Outcomes of a few jobs under a policy. The policy's text is as for make_policy().
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What protobuf messages hold, read without their descriptions: views into the message.
+// Reads protobuf messages without their descriptors. Results are views into the message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class ProtobufFields {
     }
   }
 
-  // Of all fields of that id, in their order: their texts or messages; their numbers.
+  // Return the values of all fields with this id, in order: texts or messages; numbers.
   std::vector<std::string_view> bytes(uint64_t id) const {
     std::vector<std::string_view> out;
     for (const Field& field : fields_) {
@@ -49,7 +49,7 @@ class ProtobufFields {
     return out;
   }
 
-  // Of the only field of that id; "" and a failed test where there is another number of them.
+  // Returns the only field with this id. Fails the test and returns "" if there is not exactly one.
   std::string_view one(uint64_t id) const {
     const auto all = bytes(id);
     EXPECT_EQ(all.size(), 1u) << "field " << id;

@@ -9,7 +9,7 @@ RandomSpeeds::RandomSpeeds(Rng rng, int32_t types, size_t num_jobs) {
   num_kinds = 3;
   max_gpus = std::array{4, 8, 16}[rng.below(3)];
   unmeasured_pair = rng.below(2) == 0 ? 0.5 : 1;
-  class_kind = {-1};  // the neutral one
+  class_kind = {-1};  // the neutral class
   class_reference = {1};
   for (int32_t c = 0; c < 6; ++c) {
     class_kind.push_back(static_cast<int32_t>(rng.below(static_cast<uint32_t>(num_kinds))));
@@ -38,7 +38,7 @@ RandomSpeeds::RandomSpeeds(Rng rng, int32_t types, size_t num_jobs) {
   for (int32_t i = 0; i < num_types * num_kinds * num_kinds; ++i) {
     pair_rate.push_back(rng.below(12) == 0 ? 0 : 0.4 + 0.6 * rng.uniform());
   }
-  type_speed.assign(static_cast<size_t>(num_types), 1);  // rates of the neutral go by the cluster's
+  type_speed.assign(static_cast<size_t>(num_types), 1);  // the cluster scales the neutral class
 }
 
 SpeedColumns MadeUpTables::columns() const {

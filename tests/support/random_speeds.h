@@ -1,6 +1,5 @@
-// Tables of speeds that are made up. RandomSpeeds are large enough for every way to be slow: types,
-// numbers of GPUs and spans of their own, models that do not fit, exchanges of every size, bad
-// neighbours.
+// Invented speed tables. RandomSpeeds covers every cause of slowness: types, numbers of GPUs,
+// spans, models which do not fit, exchanges of every size, slow pairs of models.
 //
 //   const RandomSpeeds speeds(Rng(1), num_types, num_jobs);
 //   scene.set_speeds(speeds.columns(), speeds.classes);
@@ -14,7 +13,7 @@
 
 namespace yard::testing {
 
-// What SpeedColumns point to.
+// Owns the arrays which SpeedColumns points to. Dims: C classes.
 struct MadeUpTables {
   SpeedColumns columns() const;
 

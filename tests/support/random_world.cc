@@ -16,13 +16,13 @@ ClusterSpec random_cluster(Rng& rng) {
   static const char* const kTexts[] = {"2x4:v100+2x8:a100+1x2:t4", "3x4:v100+1x8:a100",
                                        "1x8:a100+4x2:v100+2x1:t4", "2x4:v100+1x2:t4", "3x4:v100"};
   ClusterSpec spec = load_cluster(kTexts[rng.below(5)]);
-  const bool limits = rng.below(8) != 0;  // else CPUs and memory are no matter
+  const bool limits = rng.below(8) != 0;  // else CPUs and memory are unlimited
   const double cores_a_gpu = rng.below(2) == 0 ? 4 : 8;
   for (Node& node : spec.nodes) {
     node.cpus = limits ? static_cast<int32_t>(cores_a_gpu * node.gpus) : 0;
     node.mem_gib = limits ? 16.0 * node.gpus : 0;
   }
-  const bool odd = rng.below(3) == 0;  // speeds that no binary fraction holds
+  const bool odd = rng.below(3) == 0;  // speeds without an exact binary fraction
   for (GpuType& type : spec.types) {
     type.mem_gib = type.name == "a100" ? 40 : 16;
     type.shares = Shares::kMilli;
@@ -37,7 +37,7 @@ ClusterSpec equal_nodes(Rng& rng) {
   return load_cluster(kTexts[rng.below(4)]);
 }
 
-// Now and then a node without GPUs, and models that a type runs at a speed of their own.
+// Adds a node without GPUs to some clusters, and speeds of certain models to some types.
 void give_extras(Rng rng, ClusterSpec& spec) {
   if (rng.below(3) == 0) {
     Node node;
@@ -71,7 +71,7 @@ int32_t gpus_of(const std::vector<RoleGroup>& groups) {
   return (milli + 999) / 1000;
 }
 
-// With any number of tasks around the one asked for.
+// Lets the group run at any number of tasks in a range around the requested one.
 void make_elastic(Rng& rng, RoleGroup& group) {
   group.min_count = 1 + static_cast<int32_t>(rng.below(static_cast<uint32_t>(group.count)));
   group.max_count = group.count + static_cast<int32_t>(rng.below(3));
@@ -80,22 +80,22 @@ void make_elastic(Rng& rng, RoleGroup& group) {
 void give_shape(Rng& rng, Job& job) {
   const auto up_to = [&](uint32_t most) { return static_cast<int32_t>(1 + rng.below(most)); };
   switch (rng.below(8)) {
-    case 0:  // plain
+    case 0:  // one plain gang
       return;
-    case 1:  // plain, of certain types
+    case 1:  // plain, restricted to GPU types
       job.gpu_types = {rng.below(2) == 0 ? "v100" : "a100"};
       return;
-    case 2:  // a share
+    case 2:  // one GPU share
       job.groups = {group_of(1, 0, 50 + 50 * up_to(18), 500, 1024)};
       break;
     case 3:  // several shares
       job.groups = {group_of(up_to(4), 0, 300, 1000, 512)};
       break;
-    case 4:  // workers of two GPUs beside servers without any
+    case 4:  // workers with two GPUs each, and servers without
       job.groups = {group_of(up_to(3), 2, 0, 4000, 8192), group_of(up_to(2), 0, 0, 2000, 4096)};
       job.groups[1].role = "ps";
       break;
-    case 5:  // workers beside one that evaluates on a share
+    case 5:  // workers, and an evaluator on a GPU share
       job.groups = {group_of(up_to(3), 1, 0, 2000, 4096), group_of(1, 0, 400, 1000, 1024)};
       job.groups[1].role = "evaluator";
       if (rng.below(3) == 0) job.gpu_types = {"a100", "t4"};
@@ -104,13 +104,13 @@ void give_shape(Rng& rng, Job& job) {
       job.groups = {group_of(up_to(4), up_to(2), 0, 1000, 2048)};
       make_elastic(rng, job.groups[0]);
       break;
-    default:  // CPUs alone
+    default:  // CPUs only
       job.groups = {group_of(up_to(3), 0, 0, 6000, 2048)};
   }
   job.gpus = gpus_of(job.groups);
 }
 
-// Half of them soon after another on the same node: while its jobs save, restore, or run elsewhere.
+// Half of the faults follow another on its node, while jobs save, restore or run elsewhere.
 std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s) {
   std::vector<Fault> faults;
   const uint32_t count = rng.below(24);
@@ -138,7 +138,7 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
   return faults;
 }
 
-// Three kinds of jobs, and on each type some pairs of them that do not fit on one GPU.
+// Three kinds of jobs; on each type, some pairs of kinds must not share a GPU.
 PairConflicts random_bars(Rng rng, const RandomWorld& world) {
   PairConflicts bars;
   if (rng.below(2) == 0) return bars;
@@ -160,8 +160,8 @@ PairConflicts random_bars(Rng rng, const RandomWorld& world) {
   return bars;
 }
 
-// Racks of two nodes in pods of two racks, wires that a busy job fills, NVLink islands of two, and
-// here and there a server that promises more cores than it has.
+// Racks of two nodes in pods of two racks, links which one busy job fills, and NVLink islands of
+// two GPUs. Some nodes overcommit their CPUs.
 void give_network(Rng rng, ClusterSpec& spec) {
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
     Node& node = spec.nodes[m];
@@ -177,7 +177,7 @@ void give_network(Rng rng, ClusterSpec& spec) {
   tier(Tier::kCore).oversubscription = rng.below(2) == 0 ? 1 : 3;
 }
 
-// Two tenants with limits, of which one may own a node; some jobs are of neither.
+// Two tenants with limits, one of which may own a node. Some jobs belong to neither.
 void give_tenants(Rng rng, ClusterSpec& spec, std::vector<Job>& jobs) {
   const auto total = static_cast<uint32_t>(spec.total_gpus());
   const bool owned = rng.below(2) == 0;
@@ -193,7 +193,7 @@ void give_tenants(Rng rng, ClusterSpec& spec, std::vector<Job>& jobs) {
     spec.tenants[0].may_lend = false;
     spec.nodes[rng.below(static_cast<uint32_t>(spec.nodes.size()))].tenant = 0;
   }
-  spec.nodes.back().tenant = 1;  // which it lends
+  spec.nodes.back().tenant = 1;  // may be lent
   for (Job& job : jobs) job.tenant = std::array{"red", "blue", "green"}[rng.below(3)];
 }
 

@@ -1,5 +1,5 @@
-// Small worlds with every feature on: mixed nodes, tasks with needs of their own, jobs that wait
-// for others, GPUs that fail, drain and are reclaimed, all of it close together.
+// Small worlds with every feature on: mixed nodes, tasks with separate requests, dependent jobs,
+// GPUs which fail, drain and are reclaimed, all within a short time.
 #pragma once
 
 #include <memory>
@@ -28,22 +28,22 @@ struct RandomWorld {
 
 struct RandomWorldOptions {
   int32_t jobs = 60;
-  bool shapes = true;  // tasks with needs of their own, elastic groups among them
+  bool shapes = true;  // role groups with different requests, some elastic
   bool after = true;
   bool faults = true;
-  bool rates = false;    // models, a network that can be crowded, servers that promise too much
-  bool tenants = false;  // limits, and nodes of one's own
-  bool equal = false;    // all nodes are, and gangs lie over several of them
+  bool rates = false;    // models, links which can be congested, overcommitted CPUs
+  bool tenants = false;  // limits, and nodes owned by tenants
+  bool equal = false;    // all nodes are equal, and gangs span several
 };
 
-// Half of the worlds count in steps of 10 s, so that ends, saves, faults and arrivals meet.
-// Requires nothing of `rng`: the same one makes the same world.
+// Returns a random world. The same `rng` gives the same world. In half of the worlds times are
+// multiples of 10 s, so that ends, saves, faults and arrivals coincide.
 RandomWorld random_world(Rng rng, const RandomWorldOptions& options = {});
 
-// The world as the simulator plays it; `world` outlives it.
+// Returns the world as a scene. Requires: `world` outlives it.
 std::unique_ptr<Scene> scene_of(const RandomWorld& world);
 
-// A group whose tasks need so much each.
+// Returns a role group of `count` tasks, each with this request.
 RoleGroup group_of(int32_t count, int32_t gpus, int32_t gpu_milli, int32_t cpu_milli,
                    int64_t mem_mib);
 

@@ -1,4 +1,4 @@
-// Scenes under published rule sets, and jobs that bring their corners out.
+// Replays of scenes under published rule sets, and random jobs which provoke ties.
 #pragma once
 
 #include <functional>
@@ -13,37 +13,37 @@ namespace yard::testing {
 
 struct Play {
   std::string rules, policy, placement;
-  Settings settings = {};  // of the rules
+  Settings settings = {};  // of the rule set
 };
 
 Outcome replay(const Scene& scene, const Play& play,
                std::function<void(const SimState&)> watch = nullptr);
 
-// The same, with every state held to what must always be true, and the outcome to the states.
+// As replay(), and checks the invariants of every state and the outcome against the states.
 Outcome replay_checked(const Scene& scene, const Play& play);
 
-// What the rules say to it; "" where they play.
+// Returns the rule set's error message for this play, or "" if it accepts it.
 std::string refusal(const Scene& scene, const Play& play);
 
 int64_t preemptions(const Outcome& outcome);
 
-// As the published results are written: job_id,submit,start,end in seconds.
+// Returns the outcome in the format of the published results: job_id,submit,start,end in seconds.
 std::string csv_of(const Scene& scene, const Outcome& outcome);
 
 struct CoarseJobs {
-  int32_t most = 45;  // jobs
+  int32_t most = 45;  // number of jobs
   uint32_t gap_s = 4000;
-  uint32_t spread_s = 4000;  // of run times; now and then three times as much
+  uint32_t spread_s = 4000;  // of run times; some are three times as long
   std::vector<uint32_t> grains_s = {1, 25, 50, 325};
   int32_t largest = 8;  // GPUs
-  bool powers = false;  // of two, and no other numbers of GPUs
+  bool powers = false;  // GPUs are powers of two only
 };
-// Times are multiples of one of the grains, so that things often happen at one time.
+// Returns jobs whose times are multiples of one of the grains, so that events often coincide.
 std::vector<Job> coarse_jobs(Rng& rng, const CoarseJobs& options);
 
 std::vector<reference::SecondsJob> in_seconds(const std::vector<Job>& jobs);
 
-// Fails at the first job whose outcome is another.
+// Fails at the first job whose outcome differs.
 void expect_same(const Outcome& fast, const std::vector<reference::SecondsOutcome>& slow);
 
 }  // namespace yard::testing

@@ -1,5 +1,5 @@
-// A skip is not a pass: a test says what it needs, and YARD_REQUIRE=data,onnx,... turns the skip
-// of a named need into a failure.
+// Skips of tests. A test states what it needs; YARD_REQUIRE=data,onnx,... turns the skip for a
+// named need into a failure.
 //
 //   YARD_NEEDS(data, std::filesystem::exists(file), file + " is not there");
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace yard::testing {
 
-// Whether YARD_REQUIRE, a list separated by commas, names this need.
+// Returns whether YARD_REQUIRE, a comma-separated list, contains this need.
 inline bool required(std::string_view need) {
   const char* list = std::getenv("YARD_REQUIRE");
   std::string_view rest = list == nullptr ? "" : list;
@@ -26,16 +26,16 @@ inline bool required(std::string_view need) {
   return false;
 }
 
-// The folder of public traces: $YARD_TRACES, else ../shared/traces seen from the source root, where
-// ctest runs every test. Empty where there is none.
+// Returns the folder of public traces: $YARD_TRACES, else ../shared/traces relative to the source
+// root, where ctest runs every test. Empty if there is none.
 inline std::filesystem::path traces_dir() {
   const char* named = std::getenv("YARD_TRACES");
   const std::filesystem::path dir = named != nullptr && *named != 0 ? named : "../shared/traces";
   return std::filesystem::is_directory(dir) ? dir : std::filesystem::path();
 }
 
-// The folder of expected results of published simulators, beside the traces. Empty where there is
-// none.
+// Returns the folder of published simulators' results, `xval` next to the folder of traces. Empty
+// if there is none.
 inline std::filesystem::path xval_dir() {
   const std::filesystem::path traces = traces_dir();
   if (traces.empty()) return {};
@@ -45,8 +45,8 @@ inline std::filesystem::path xval_dir() {
 
 }  // namespace yard::testing
 
-// Goes on where `present` holds; else skips the test with the reason, or fails it where
-// YARD_REQUIRE names the need. Use it in the body of a test.
+// Continues if `present` holds. Otherwise skips the test with the reason, or fails it if
+// YARD_REQUIRE names the need. For use in the body of a test.
 #define YARD_NEEDS(need, present, reason)                          \
   do {                                                             \
     if (present) break;                                            \
@@ -56,7 +56,7 @@ inline std::filesystem::path xval_dir() {
     GTEST_SKIP() << "needs " #need ": " << (reason);               \
   } while (false)
 
-// The two most common needs, files of the public traces and of the published results.
+// The two most common needs: files of the public traces and of the published results.
 #define YARD_NEEDS_TRACES()                                \
   YARD_NEEDS(data, !::yard::testing::traces_dir().empty(), \
              "no folder of traces (YARD_TRACES, or ../shared/traces)")

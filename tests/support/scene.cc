@@ -114,7 +114,7 @@ bool Player::broken(const std::string& what) {
   return false;
 }
 
-// What the step checker looks for; work never falls nor passes what the job holds.
+// Runs the step checker. Checks that work never decreases without a failure nor exceeds the job's.
 bool Player::holds() {
   const SimState& s = world_.state();
   checker_.look(s);
@@ -132,11 +132,11 @@ bool Player::holds() {
     if (world_.fixed().faults) failed_[j] = s.failed[slot];
     if (lossless && done < done_us_[j])
       return broken("work was lost by job " + scene_.jobs()[j].id);
-    // An end falls on the next whole microsecond: less than one of them is run in excess, up to the
-    // rounding of a double that holds hours in microseconds.
+    // An end is rounded up to a whole microsecond. Excess work is below that of one microsecond,
+    // plus the rounding of a double which holds hours in microseconds.
     const double excess = phase == Phase::kDone ? std::max(s.rate[slot], 1.0) + 1e-6 : 0;
     if (done > work + excess) return broken("too much work by job " + scene_.jobs()[j].id);
-    // Work over a rate that no binary fraction holds, times it again, may lack its last bits.
+    // Work divided by an inexact rate and multiplied by it again may lose its last bits.
     if (phase == Phase::kDone && !s.ended[slot] && done < work * (1 - 1e-14)) {
       return broken("an end before the work is done");
     }
@@ -161,8 +161,8 @@ bool Player::advance() {
   return holds();
 }
 
-// The draft has acted on the state already; the same plan, carried out in two phases on the state
-// as it was, must be legal and lead to the same state.
+// The draft has changed the state already. The same plan, executed in two phases on the state
+// before the decision, must be legal and lead to the same state.
 bool Player::decide() {
   before_.copy_from(world_);
   draft_.reset();

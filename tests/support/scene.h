@@ -1,5 +1,5 @@
-// Small worlds for tests: a cluster, jobs and costs as one value, and a player that goes event by
-// event and holds every state and every decision to what must always be true.
+// Small worlds for tests: a cluster, jobs and costs as one value, and a player which steps by event
+// and checks every state and every decision for invariants.
 //
 //   const Scene scene("2x4", jobs_of({{0, 4, 100}, {0, 1, 50}}), no_costs());
 //   Player player(scene, *policy);
@@ -37,7 +37,7 @@ struct JobLine {
   int32_t gpus;
   double run_s;
 };
-// Named a, b, c, ... in the order given, which must be by rising submission.
+// Returns jobs named a, b, c, ... in the given order. Requires: submissions do not decrease.
 std::vector<Job> jobs_of(const std::vector<JobLine>& lines);
 
 struct RandomJobs {
@@ -46,14 +46,14 @@ struct RandomJobs {
   double mean_gap_s = 100;
   double mean_run_s = 600;
   int32_t users = 5;
-  double together = 0.2;  // share that is submitted in the same second as the one before
+  double together = 0.2;  // share of jobs submitted at the same time as the previous one
 };
 std::vector<Job> random_jobs(Rng rng, const RandomJobs& options);
 
-// The policy that a text names, "las" or "las placement=best-fit".
+// Returns the policy described by a text: "las", or "las placement=best-fit".
 std::unique_ptr<Policy> make_policy(const std::string& text);
 
-// What never changes while a world is played. Not to be moved once worlds look at it.
+// The constants of a simulated world. Worlds hold pointers into it: it must not move.
 class Scene {
  public:
   Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
@@ -61,10 +61,10 @@ class Scene {
         const PairConflicts& bars = {});
   Scene(const Scene&) = delete;
 
-  // Before any world looks at the scene.
+  // Both must be called before a world uses the scene.
   void set_faults(std::vector<Fault> faults);
   void allow(const Allows& allows) { fixed_.allows = allows; }
-  // The same; what `speeds` points to outlives the scene.
+  // Likewise. Requires: the data which `speeds` points to outlives the scene.
   void set_speeds(const SpeedColumns& speeds, const std::vector<int32_t>& classes);
 
   const SimModel& fixed() const { return fixed_; }
@@ -83,14 +83,14 @@ class Scene {
   SimModel fixed_;
 };
 
-// Plays a scene as the `default` pacing does. What breaks a promise is reported as a test failure
-// once, and ends the play.
+// Plays a scene under the `default` rule set. The first broken invariant is reported as a test
+// failure and ends the play.
 class Player {
  public:
   // Requires: both outlive the player.
   Player(const Scene& scene, const Policy& policy);
 
-  // Lets the next event happen and asks the policy; false when all jobs are done or a check failed.
+  // Plays one event and one decision. Returns false if all jobs have ended or a check failed.
   bool step() { return advance() && decide(); }
   bool advance();
   bool decide();
@@ -102,13 +102,13 @@ class Player {
   World& world() { return world_; }
   const SimState& state() const { return world_.state(); }
   const View& view() const { return view_; }
-  const Plan& plan() const { return draft_.plan(); }  // the last decision
+  const Plan& plan() const { return draft_.plan(); }  // of the last decision
   Memory& memory() { return memory_; }
   const std::vector<JobOutcome>& jobs() const { return jobs_; }
   bool failed() const { return !trouble_.empty(); }
   int64_t events() const { return events_; }
 
-  // Goes on from another player of the same scene and policy: state, memory, and nothing else.
+  // Copies the state and the policy's memory of another player of the same scene and policy.
   void copy_from(const Player& other);
 
  private:
@@ -117,22 +117,22 @@ class Player {
 
   const Scene& scene_;
   const Policy& policy_;
-  World world_, before_;  // before: the state as it was when the policy was asked
+  World world_, before_;  // before_: the state before the last decision
   View view_;
   Draft draft_;
   Memory memory_;
   std::vector<JobOutcome> jobs_;
-  std::vector<double> done_us_;  // (N) work done, as last seen
-  std::vector<int32_t> failed_;  // (N) failures, as last seen
+  std::vector<double> done_us_;  // (N) work done, as of the last check
+  std::vector<int32_t> failed_;  // (N) failures, as of the last check
   StepChecker checker_;
   int64_t events_ = 0;
   std::string trouble_;
 };
 
-// Total JCT in microseconds of jobs that have all ended.
+// Returns the total JCT in microseconds. Requires: all jobs have ended.
 int64_t total_jct_us(const Scene& scene, const std::vector<JobOutcome>& jobs);
 
-// A registered name as GoogleTest takes it: without hyphens.
+// Turns a registered name into a valid GoogleTest name: hyphens become underscores.
 inline std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');

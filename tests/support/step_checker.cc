@@ -36,7 +36,7 @@ std::string StepChecker::fallen(const SimState& s) {
 std::vector<StepChecker::Stay> StepChecker::stays_of(const SimState& s, int32_t slot) const {
   std::vector<Stay> stays;
   int64_t from_us = s.head->now_us;
-  if (s.phase[slot] == Phase::kStarting) {  // before it restores it waits for others to leave
+  if (s.phase[slot] == Phase::kStarting) {  // it waits for GPUs being saved first, then restores
     from_us =
         s.until_us[slot] - (s.done_us[slot] > 0 ? fixed_.restore_us(s.job[slot], s.gpus[slot]) : 0);
   }
@@ -68,7 +68,7 @@ std::string StepChecker::crowded(const SimState& s) {
     }
     Told& told = told_[s.job[slot]];
     if (s.preempted[slot] > told.preempted && s.saved_us[slot] > told.saved_us) {
-      for (Stay stay : told.stays) {  // it saves where it was
+      for (Stay stay : told.stays) {  // it saves on its old GPUs
         stay.until_us = s.saved_us[slot];
         leaving_.push_back(stay);
       }
@@ -80,7 +80,7 @@ std::string StepChecker::crowded(const SimState& s) {
     }
   }
   std::erase_if(leaving_, [&](const Stay& stay) { return stay.until_us <= now_us; });
-  if (leaving_.empty()) return "";  // broken_invariant() has counted who holds what
+  if (leaving_.empty()) return "";  // broken_invariant() covers the rest
   stays.insert(stays.end(), leaving_.begin(), leaving_.end());
   for (const int64_t at_us : moments) {
     if (std::string what = crowded_at(at_us, stays); !what.empty()) return what;

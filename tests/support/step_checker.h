@@ -1,10 +1,8 @@
-// What must be true after every step of every simulated test, whatever plays: broken_invariant(),
-// and what one state alone cannot show.
-//   - The clock, the counters and the integrals never fall.
-//   - The integrals are those of the states between: GPUs held, down and free make up the cluster.
-//   - Room is never given twice. Who was stopped stays on its GPUs, CPUs and memory while it saves,
-//     though the state counts them as free: at every moment from now on, what is saved from and
-//     what is run on fit together.
+// Checks each state of a simulated test with broken_invariant(), and what one state cannot show:
+//   - The clock, the counters and the integrals never decrease.
+//   - The integrals match the states: GPUs held, down and free add up to the cluster.
+//   - Nothing is given twice. A preempted job occupies GPUs, CPUs and memory while it saves, though
+//     the state counts them as free. At every later moment, saving and running jobs fit together.
 //
 //   StepChecker checker(scene.fixed());
 //   ... .watch = checker.watcher() ...
@@ -24,10 +22,10 @@ namespace yard::testing {
 
 class StepChecker {
  public:
-  // What `fixed` points to outlives this.
+  // Requires: the data which `fixed` points to outlives this.
   explicit StepChecker(const SimModel& fixed) : fixed_(fixed) {}
 
-  // Call after every step. What is found first stays in broken().
+  // Call after every step. broken() keeps the first violation found.
   void look(const SimState& s);
   const std::string& broken() const { return broken_; }
   std::function<void(const SimState&)> watcher() {
@@ -35,7 +33,7 @@ class StepChecker {
   }
 
  private:
-  // A part of a node, as somebody holds it.
+  // A part of a node, as held by one job.
   struct Stay {
     int32_t node = 0;
     uint64_t mask = 0;

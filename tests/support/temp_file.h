@@ -1,4 +1,4 @@
-// A file that goes away with its test.
+// A temporary file, which is removed when the object is destroyed.
 //   const TempFile yaml("cluster.yaml", "nodes: [{gpus: 8}]\n");
 //   load_cluster(yaml.path());
 #pragma once

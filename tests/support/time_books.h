@@ -1,4 +1,4 @@
-// Where all GPU time went, kept by counting what every state holds: in thousandths of GPUs times
+// Counts where all GPU time went from what each state holds. Units are thousandths of GPUs times
 // microseconds, so that shares and sums are whole numbers.
 //
 //   TimeBooks books(scene.fixed());
@@ -16,9 +16,9 @@ namespace yard::testing {
 
 struct SpentMilliUs {
   int64_t running = 0;
-  int64_t starting = 0;  // held, and waiting for others to leave or restoring
-  int64_t beside = 0;    // what nobody has of GPUs that are shared
-  int64_t saving = 0;    // whole GPUs that stopped jobs still leave, and nobody has yet
+  int64_t starting = 0;  // held, but waiting for saves of preempted jobs, or restoring
+  int64_t beside = 0;    // the free remainder of shared GPUs
+  int64_t saving = 0;    // whole free GPUs from which preempted jobs still save
   int64_t free = 0;
   int64_t down = 0;
   int64_t all() const { return running + starting + beside + saving + free + down; }
@@ -26,7 +26,7 @@ struct SpentMilliUs {
 
 class TimeBooks {
  public:
-  // What `fixed` points to outlives this.
+  // Requires: the data which `fixed` points to outlives this.
   explicit TimeBooks(const SimModel& fixed) : fixed_(fixed) {}
 
   // Call after every step.
@@ -34,7 +34,7 @@ class TimeBooks {
 
   const SpentMilliUs& spent() const { return spent_; }
 
-  // Of a job that has ended.
+  // Totals of a job which has ended.
   struct Ended {
     int64_t attained_us = 0;
     double done_us = 0;
@@ -49,10 +49,10 @@ class TimeBooks {
   SimModel fixed_;
   SpentMilliUs spent_;
   std::vector<Ended> ended_;  // (N)
-  // as the last state left it
+  // As of the last state.
   int64_t now_us_ = -1;
-  SpentMilliUs held_;                // thousandths, not yet times anything; saving: in `free`
-  std::vector<int64_t> left_at_us_;  // free GPUs that somebody still leaves
+  SpentMilliUs held_;                // thousandths of GPUs; `free` includes those being saved from
+  std::vector<int64_t> left_at_us_;  // when saving ends, per free GPU
 };
 
 }  // namespace yard::testing

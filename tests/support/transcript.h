@@ -1,4 +1,4 @@
-// One play as text to read and to compare: what happened when, and what was decided then.
+// A run as text: the time and kind of each event, and the decision taken at it.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace yard::testing {
 
-// A line an event, "TIME  what happened | what was decided", then a line a job.
+// Returns one line per event, "TIME  what happened | what was decided", then one per job.
 std::string transcript(const Scene& scene, const Policy& policy);
 
 }  // namespace yard::testing

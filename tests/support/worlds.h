@@ -1,4 +1,4 @@
-// What the tests of batches share: a busy small cluster, and ways to choose among legal actions.
+// Shared by the tests of batches: a busy small cluster, and random choices of legal actions.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace yard::testing {
 
-// Half again as much work as the cluster can do, so that jobs always wait.
+// Returns jobs with 1.5 times the work which the cluster can do, so that jobs always wait.
 inline std::vector<Job> busy_jobs(int32_t count, uint64_t seed = 7) {
   return random_jobs(Rng{seed}, {.count = count, .mean_gap_s = 120, .mean_run_s = 900});
 }
@@ -31,7 +31,7 @@ int32_t random_action(const BasicBatchEnv<T>& env, int world, Rng& rng) {
   return legal[rng.below(static_cast<uint32_t>(legal.size()))];
 }
 
-// One action a world; world `n` draws from its own stream, whatever the other worlds do.
+// Returns one action per world. World `n` draws from its own stream, independently of the others.
 template <class T>
 std::vector<int32_t> random_actions(const BasicBatchEnv<T>& env, uint64_t step) {
   std::vector<int32_t> actions;
@@ -42,7 +42,7 @@ std::vector<int32_t> random_actions(const BasicBatchEnv<T>& env, uint64_t step) 
   return actions;
 }
 
-// Everything a learner reads of one world after a step.
+// Everything which a learner reads of one world after a step.
 struct Seen {
   std::vector<float> numbers;
   std::vector<uint8_t> mask;

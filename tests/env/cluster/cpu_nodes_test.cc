@@ -1,4 +1,4 @@
-// Nodes without GPUs are in nobody's way: jobs end as they do on the same cluster without them.
+// Nodes without GPUs do not affect jobs with GPUs: these end as on the cluster without them.
 #include <gtest/gtest.h>
 
 #include "tests/support/scene.h"

@@ -1,4 +1,4 @@
-// docs/clusters.md: its example is a cluster, and it has every key that the reader knows.
+// docs/clusters.md: its example is a valid cluster and has every key of the reader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(ClusterDocument, ItsExampleIsACluster) {
   EXPECT_EQ(spec.tenants.size(), 2u);
 }
 
-// The reader names all its keys where it meets one that it does not know.
+// The reader lists all its keys in the error for an unknown one.
 TEST(ClusterDocument, HasEveryKey) {
   const std::string page = read_file(kPage);
   for (const char* yaml :

@@ -1,5 +1,5 @@
-// Lists of machines: every registered format by its example, the three by their oddities, and the
-// published files by what their publishers say.
+// Lists of machines: each registered format by its example, three by their special cases, and the
+// published files by their publishers' figures.
 #include "env/cluster/node_list.h"
 
 #include <gmock/gmock.h>
@@ -182,7 +182,7 @@ TEST(NodeLists, AreRefusedWithTheirOwnName) {
               HasSubstr("expected a type of the list, got 'H100'"));
 }
 
-// The published lists, with what SOURCE.md says of them.
+// The published lists against the figures of SOURCE.md.
 class Published : public ::testing::Test {
  protected:
   static std::map<std::string, int64_t> gpus_by_type(const ClusterSpec& spec) {

@@ -1,4 +1,4 @@
-// Ready-made specs: each loads, is found by its name, and has the sizes that are published.
+// Ready-made clusters: each loads, is found by its name, and has the published sizes.
 #include "env/cluster/ready.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using testing::TempFile;
 
-// Which of them read the public traces.
+// Whether the cluster reads the public traces.
 bool needs_traces(const std::string& name) {
   return name == "lingjun" || name == "pai" || name.starts_with("openb");
 }
@@ -35,7 +35,7 @@ void expect_whole(const std::string& name) {
   EXPECT_EQ(spec.text, name);
   EXPECT_FALSE(spec.about.empty());
   EXPECT_GT(spec.total_gpus(), 0);
-  if (spec.slowdowns.shared_exchange) return;  // instead of wires
+  if (spec.slowdowns.shared_exchange) return;  // replaces links
   const Topology topology(spec);
   for (const int tier : {1, 2, 3, 4, 5}) {
     for (size_t m = 0; m < spec.nodes.size(); ++m) {
@@ -84,7 +84,7 @@ TEST(ReadyClusters, HaveTheSizesThatArePublished) {
   }
 }
 
-// The GPUs that the published table gives each virtual cluster on the day of the spec.
+// Checks the GPUs of each virtual cluster against the published table for the spec's day.
 void expect_earth(const std::string& name, const std::string& day) {
   SCOPED_TRACE(name);
   Lines lines =
@@ -117,7 +117,7 @@ TEST(ReadyClusters, EarthIsThatOfItsTable) {
   expect_earth("helios-earth-2020-05", "2020-05-31");
 }
 
-// Half of the sorted values lie below.
+// Returns the median; half of the sorted values are below it.
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   const size_t n = values.size();
@@ -130,7 +130,7 @@ TEST(ReadyClusters, GavelsSpeedsAreThoseOfItsTable) {
   const auto table = nlohmann::json::parse(read_unpacked(file));
   const ClusterSpec spec = load_cluster("gavel");
   for (const GpuType& type : spec.types) {
-    std::map<std::string, std::vector<double>> ratios;  // by model, and of all under ""
+    std::map<std::string, std::vector<double>> ratios;  // by model; "" holds all
     for (const auto& [key, entry] : table["v100"].items()) {
       if (!key.ends_with(", 1)")) continue;  // on one GPU
       const double ratio =
@@ -148,7 +148,7 @@ TEST(ReadyClusters, GavelsSpeedsAreThoseOfItsTable) {
   }
 }
 
-// A folder of one's own, which goes before the others.
+// The user's own folder takes precedence over the others.
 TEST(ReadyClusters, OnesOwnComeFirst) {
   const TempFile own("philly.yaml", "about: mine\nnodes: [{gpus: 3}]\n");
   setenv("YARD_CLUSTERS", own.folder().c_str(), 1);

@@ -1,4 +1,4 @@
-// Clusters with more or fewer nodes of the same kinds.
+// Clusters scaled to more or fewer nodes of the same kinds.
 #include "env/cluster/scale.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Clusters from shorthand, and old and new YAML files read in full.
+// Clusters from shorthand, and from short and complete YAML files.
 #include "env/cluster/spec.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tiers of nodes and GPUs, and what wires carry, against figures by hand.
+// Tiers of nodes and GPUs, and the bandwidth of links, against values computed by hand.
 #include "env/cluster/topology.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ double slowest(const TopologyColumns& t, Tier tier, const std::vector<int32_t>& 
   return slowest_gbps(t, tier, nodes.data(), static_cast<int32_t>(nodes.size()));
 }
 
-// 2 pods of 2 racks of 2 nodes, and a rack of its own pod with a slow and a CPU node.
+// 2 pods of 2 racks of 2 nodes, and a rack in a separate pod with a slow node and a CPU node.
 const char* const kYaml = R"(
 tiers:
   island: {bandwidth_gbps: 2400, latency_us: 10}
@@ -75,7 +75,7 @@ TEST(Topology, FindsTheTierOfGpus) {
   EXPECT_EQ(tier_of_gpus(wide.columns(), 0, uint64_t{1} << 63), Tier::kGpu);
 }
 
-// The tier of GPUs is that of the worst pair of them, whatever the size of islands.
+// The tier of a set of GPUs is that of its farthest pair, for every island size.
 TEST(Topology, ATierOfGpusIsThatOfTheirWorstPair) {
   for (const int size : {1, 2, 3, 5, 8, 32, 63, 64}) {
     const TempFile file("own.yaml",

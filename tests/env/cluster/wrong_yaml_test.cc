@@ -1,4 +1,4 @@
-// What is said of YAML files that are wrong, and that nothing else than that is ever said.
+// Errors for invalid YAML files. Invalid input must never cause anything but an InputError.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
               ":1:49: expected one of the keys file, format"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-// What every reader of the file is tried on: all keys, both styles, an anchor.
+// The base for mutated files: all keys, both styles, an anchor.
 constexpr const char* kExample = R"(# a comment
 about: "all of it"
 gpu_types:
@@ -227,13 +227,13 @@ std::string mutated(std::string text, Rng& rng) {
   return text;
 }
 
-// Without the sync of write_file_atomic(), or that of a file system when a file is cut to nothing.
+// Skips the sync of write_file_atomic(), and that of the file system when a file is truncated.
 void overwrite(const std::string& path, const std::string& text) {
   std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// Anything but an InputError ends the test program or fails the test.
+// Any outcome but success or InputError fails the test or ends the test program.
 TEST(Cluster, AFileThatWasTamperedWithIsReadOrRefused) {
   const TempFile yaml("cluster.yaml", kExample);
   const std::string hosts = (yaml.folder() / "hosts.csv").string();

@@ -1,5 +1,5 @@
-// What hazards by bin let expect, against closed forms: a memoryless time, one with a heavy tail,
-// one that a limit ends, one that is certain; and shares against those of draws.
+// Predictions from hazards by bin against closed forms: memoryless, heavy-tailed, cut off by a
+// limit, certain. Probabilities of an end are compared with those of random draws.
 #include "env/predict/hazard.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr int32_t kBins = TimeBins::kBins;
 
 int64_t us(float seconds) { return std::llround(1e6 * seconds); }
 
-// Hazards of a distribution with this survival function.
+// Returns the hazards of a distribution with this survival function.
 template <class Survives>
 std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
   std::vector<float> out(kBins);
@@ -58,7 +58,7 @@ TEST(LookAhead, AMemorylessTimeStaysAsLong) {
 }
 
 TEST(LookAhead, AHeavyTailMakesTheYoungFirst) {
-  // Pareto: S(t) = (1 + t / 100)^-1.5; its mean left is (100 + t) / 0.5.
+  // Pareto: S(t) = (1 + t / 100)^-1.5; the mean time left is (100 + t) / 0.5.
   const BinEdges edges;
   const auto hazards = hazards_of(edges, [](double t) { return std::pow(1 + t / 100, -1.5); });
   double before = 0;
@@ -66,14 +66,14 @@ TEST(LookAhead, AHeavyTailMakesTheYoungFirst) {
     const RemainingTime ahead =
         predict_remaining(edges, us(attained_s), kUnlimitedUs, hazards.data(), kEven);
     EXPECT_NEAR(ahead.mean_s, (100 + attained_s) / 0.5, 0.12 * (100 + attained_s) / 0.5);
-    // 1 / hazard rate, since that falls: the sooner an attempt is given up, the better.
+    // The hazard rate falls, so the index is 1 / rate: stopping an attempt early is best.
     EXPECT_NEAR(ahead.gittins_s, (100 + attained_s) / 1.5, 0.25 * (100 + attained_s) / 1.5);
     EXPECT_GT(ahead.gittins_s, before);
     before = ahead.gittins_s;
   }
 }
 
-// A time is in one bin, whoever asks: hazards before it are not known.
+// A time belongs to exactly one bin: hazards of earlier bins (NaN here) are never read.
 TEST(LookAhead, NeverLooksBackFromAnEdge) {
   const BinEdges edges;
   for (int32_t b = 1; b < kBins; ++b) {
@@ -102,7 +102,7 @@ TEST(LookAhead, WhoOutlivesAllBinsIsExpectedForLong) {
 }
 
 TEST(LookAhead, ALimitEndsWhoStillRuns) {
-  // A memoryless time cut off after l: mean m (1 - exp(-l / m)), and as many end before.
+  // A memoryless time cut off after l has the mean m (1 - exp(-l / m)).
   const BinEdges edges;
   const double mean_s = 3000;
   const auto hazards = hazards_of(edges, [&](double t) { return std::exp(-t / mean_s); });
@@ -122,7 +122,7 @@ TEST(LookAhead, ALimitEndsWhoStillRuns) {
 }
 
 TEST(LookAhead, KnowsWhereInABinJobsEnd) {
-  // All end in the sixth cell of one bin: nobody in the half before, everybody after.
+  // All jobs end in the sixth cell of one bin: none before it, all after it.
   const BinEdges edges;
   const int32_t bin = 40;
   std::vector<float> hazards(kBins, 0.0F);

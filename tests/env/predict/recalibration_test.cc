@@ -1,4 +1,4 @@
-// Told shares that come out wrong in a known way are read so that they come out right.
+// Predicted probabilities with a known bias are corrected.
 #include "env/predict/recalibration.h"
 
 #include <gtest/gtest.h>
@@ -19,13 +19,13 @@ TEST(Recalibration, ReadsSharesAsTheyAreBeforeAnythingIsSeen) {
 TEST(Recalibration, FindsHowOftenEndsComeBelowAToldShare) {
   Recalibration learned;
   Rng rng(7);
-  // Ends come at u^2 where u was to be: half of them below a quarter.
+  // Ends occur at u^2 where u was predicted: half of them below a quarter.
   for (int i = 0; i < 20'000; ++i) {
     const double share = std::pow(rng.uniform(), 2);
     learned.begin_job();
     learned.learn(share, share);
   }
-  // Of what is known two parts are what was seen, one is the prior's.
+  // The result is two parts observations and one part prior.
   for (const double level : {0.1, 0.25, 0.5, 0.75, 0.9}) {
     const double share = learned.read(level);
     EXPECT_NEAR((2 * std::sqrt(share) + share) / 3, level, 0.02) << level;
@@ -35,7 +35,7 @@ TEST(Recalibration, FindsHowOftenEndsComeBelowAToldShare) {
 TEST(Recalibration, SpreadsAnEndThatIsKnownRoughlyEvenly) {
   Recalibration rough, even;
   for (int i = 0; i < 20'000; ++i) rough.learn(0.5, 1.0);
-  EXPECT_NEAR(rough.read(1.0 / 12), 0.25, 0.01);  // the prior's alone
+  EXPECT_NEAR(rough.read(1.0 / 12), 0.25, 0.01);  // from the prior alone
   EXPECT_NEAR(rough.read(1.0 / 6 + 5.0 / 12), 0.75, 0.01);
   for (int i = 0; i < 5000; ++i) even.learn(0, 1);
   EXPECT_NEAR(even.read(0.3), 0.3, 1e-3);

@@ -1,5 +1,5 @@
-// What the predictor learns online, against a slow reference that keeps every job's history and
-// adds it up anew; and that it learns from those who still run.
+// The online predictor against a slow reference, which keeps every job's history and recounts it.
+// Running jobs count as observations, too.
 #include "env/predict/survival.h"
 
 #include <gtest/gtest.h>
@@ -18,22 +18,22 @@ namespace {
 
 constexpr int32_t kBins = TimeBins::kBins;
 
-// All that was seen of one job, by its place in the trace.
+// All that was observed of one job, by its index in the trace.
 struct Seen {
   int64_t submit_us = 0, attained_us = 0, limit_us = kNone;
   int32_t user = 0, gpus = 0, name = kNone;
-  int32_t bin = 0;  // in which it is
+  int32_t bin = 0;  // the current one
   bool over = false, by_limit = false;
 };
 
-// That a job passed a bin, or ended in it.
+// One observation: a job survived a bin, or ended in it.
 struct Came {
   int32_t job, bin, decision;
   double exposed, ended;
 };
 
-// The layers as the first lines of survival.h have them: which jobs each is of, and what each
-// observation leaves of those in the same bin before it.
+// The layers as defined in survival.h: which jobs belong to each, and the factor by which an
+// observation discounts earlier ones in the same bin.
 struct Layer {
   bool (*of)(const Seen& other, const Seen& job);
   double keep;
@@ -59,7 +59,7 @@ constexpr size_t kSiblings = 6;
 struct Reference {
   std::map<int32_t, Seen> jobs;
   std::vector<Came> came;
-  std::array<std::array<std::array<double, 8>, 7>, kSiblings + 1> bits = {};  // lost
+  std::array<std::array<std::array<double, 8>, 7>, kSiblings + 1> bits = {};  // log loss
   int32_t decisions = 0;
 
   void on_events(const View& view) {
@@ -69,7 +69,7 @@ struct Reference {
       if (view.finished(view.changed(i))) see(view, view.changed(i), now);
     }
     for (int32_t i = 0; i < view.num_held(); ++i) see(view, view.held(i), now);
-    std::swap(jobs, now_jobs);  // what is foretold rests on what was known before
+    std::swap(jobs, now_jobs);  // predictions use only earlier observations
     jobs = before;
     judge(now);
     jobs = now_jobs;
@@ -82,7 +82,7 @@ struct Reference {
             view.user(slot),      view.gpus(slot),        view.name(slot)};
   }
 
-  // (B) as Survival::hazards() has them, from the bin in which the job is.
+  // Returns the hazards as Survival::hazards(), from the job's current bin. Dims: (B).
   std::vector<double> hazards(int32_t j, const Seen& job, bool by_size_alone) {
     std::vector<double> out(kBins);
     const int32_t from = TimeBins::of_us(job.attained_us);
@@ -123,7 +123,7 @@ struct Reference {
     now.push_back({j, seen.bin, decisions, seen.by_limit ? part : 1, seen.by_limit ? 0.0 : 1.0});
   }
 
-  // What a layer has seen of a bin; `from`: siblings who came less far say nothing.
+  // Counts a layer's exposures and ends in bin `b`. Siblings must have reached bin `from`.
   std::pair<double, double> counts(size_t l, int32_t j, const Seen& job, int32_t b, int32_t from) {
     double exposed = 0, ended = 0;
     if (l == kSiblings) {
@@ -137,7 +137,7 @@ struct Reference {
       }
       return {exposed, ended};
     }
-    // The latest first: how many of later decisions each has behind it.
+    // From the latest to the earliest: the weight falls with each later decision.
     double weight = 1;
     int32_t same = 0, decision = kNone;
     for (size_t i = came.size(); i-- > 0;) {
@@ -168,7 +168,7 @@ struct Reference {
     return std::exp2(log_sum / sum);
   }
 
-  // All of a decision is foretold by what was known before it.
+  // Scores the observations of a decision by predictions made before it.
   void judge(const std::vector<Came>& now) {
     auto after = bits;
     for (const Came& c : now) {
@@ -203,7 +203,7 @@ struct Reference {
   }
 };
 
-// Plays fifo's part and looks at all live jobs at every decision.
+// Schedules like fifo and compares the predictions for all live jobs at every decision.
 class Checking final : public Policy {
  public:
   explicit Checking(Reference& reference) : reference_(reference) {}
@@ -236,7 +236,7 @@ class Checking final : public Policy {
     survival.hazards(view, slot, told);
     for (int32_t b = from; b < kBins; ++b) {
       const auto at = static_cast<size_t>(b);
-      // Sums in single precision in another order, a logarithm with errors of 2e-4.
+      // Sums in single precision in another order, and a logarithm with errors of 2e-4.
       EXPECT_NEAR(told[b], all[at], 1e-3) << "bin " << b << " of job " << j;
       EXPECT_NEAR(survival.size_hazards(view, slot)[b], by_size[at], 1e-3);
       ++checks;
@@ -257,7 +257,7 @@ TEST(Survival, LearnsWhatASlowReferenceAddsUpAnew) {
     std::vector<Job> jobs = random_jobs(Rng(seed), how);
     for (size_t j = 0; j < jobs.size(); ++j) {
       if (j % 3 == 1) jobs[j].limit_us = 2 * jobs[j].run_us;
-      if (j % 3 == 2) jobs[j].limit_us = jobs[j].run_us;  // that is what ends it
+      if (j % 3 == 2) jobs[j].limit_us = jobs[j].run_us;  // the limit ends it
       if (j % 2 == 0) jobs[j].name = j % 4 == 0 ? "train" : "eval";
     }
     const Scene scene("2x8", jobs, no_costs());
@@ -271,7 +271,7 @@ TEST(Survival, LearnsWhatASlowReferenceAddsUpAnew) {
   }
 }
 
-// The share of jobs like `job` that ends within 90 s, as it is told when that one has just begun.
+// Returns the predicted share of jobs like `job` which end within 90 s, when it has just started.
 float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
   const Scene scene("4x8", jobs_of(lines), no_costs());
   const auto fifo = make_policy("fifo");
@@ -295,7 +295,7 @@ float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
 }
 
 TEST(Survival, WhoStillRunsSaysSoBeforeItHasEnded) {
-  // The last job comes after thirty that took a minute, or that have been running all the time.
+  // The last job comes after thirty jobs which took a minute, or which are still running.
   std::vector<JobLine> idle(30, JobLine{0, 1, 60});
   std::vector<JobLine> busy(30, JobLine{0, 1, 200'000});
   idle.push_back({1000, 1, 9000});
@@ -333,10 +333,10 @@ TEST(RollingEstimate, GoesByNameThenUserThenSize) {
     if (!player.decide()) break;
   }
   EXPECT_FLOAT_EQ(total_s[0], 3600);  // nothing has ended
-  EXPECT_FLOAT_EQ(total_s[3], 100);   // the same name but for digits
-  EXPECT_FLOAT_EQ(total_s[4], 300);   // her jobs of one GPU
-  EXPECT_FLOAT_EQ(total_s[5], 900);   // anybody's of two
-  EXPECT_FLOAT_EQ(total_s[6], 3600);  // nobody's of four
+  EXPECT_FLOAT_EQ(total_s[3], 100);   // same name without digits
+  EXPECT_FLOAT_EQ(total_s[4], 300);   // the user's jobs with one GPU
+  EXPECT_FLOAT_EQ(total_s[5], 900);   // all users' jobs with two
+  EXPECT_FLOAT_EQ(total_s[6], 3600);  // no job with four has ended
 }
 
 }  // namespace

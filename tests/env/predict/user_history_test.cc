@@ -1,5 +1,5 @@
-// What the expectation of remaining time is made of: coarse powers, mean residual life, and what is
-// learned online from jobs that finished and from those that have not.
+// The parts of the estimate of remaining time: coarse powers, mean residual life, and online
+// estimates from ended and running jobs.
 #include "env/predict/user_history.h"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ TEST(Exp2Coarse, StaysWithinItsBound) {
   }
 }
 
-// E[X - a | X > a] of a log-normal with median 1: the integral of the survival function beyond a
-// over its value there, by the trapezoid rule over the logarithm.
+// Returns E[X - a | X > a] of a log-normal with median 1: the integral of the survival function
+// beyond a, divided by its value at a. Trapezoidal rule over the logarithm.
 double mean_residual_life(double sd, double a) {
   const auto survival = [&](double ln_x) { return 0.5 * std::erfc(ln_x / sd / std::sqrt(2.0)); };
   const double from = std::log(a), to = from + 14 * sd + 10, step = (to - from) / 200'000;
@@ -52,12 +52,12 @@ TEST(ResidualLife, IsTheIntegralOfTheSurvivalFunction) {
       EXPECT_NEAR(life.log2_left(7, static_cast<float>(u + 7)), exact + 7, 0.02)
           << "scales with it";
     }
-    // A job that has not run is expected to take its mean, exp(sd^2 / 2) medians.
+    // A job which has not run is expected to take its mean, exp(sd^2 / 2) medians.
     EXPECT_NEAR(life.log2_left(5, -30), 5 + sd * sd / 2 / std::log(2.0), 0.01);
   }
 }
 
-// The index, searched over a fine grid of numerically integrated survival.
+// The Gittins index, by search over a fine grid of numerically integrated survival.
 TEST(ResidualLife, RanksByGittinsIndex) {
   for (const double sd : {0.5, 1.2, 2.0}) {
     const ResidualLife life(sd);
@@ -84,7 +84,7 @@ TEST(ResidualLife, RanksByGittinsIndex) {
   }
 }
 
-// Widths go from that of jobs whose batch is known to that of jobs of which nothing is.
+// Widths range from jobs of a known batch (narrow) to jobs without any history (wide).
 TEST(RunTimes, AreTheWiderTheLessIsKnown) {
   const RunTimes model(0.7F, 0.9F, 0.6F);
   EXPECT_EQ(model.width(0, 0), 0);
@@ -108,7 +108,7 @@ TEST(ResidualLife, GrowsWithoutEndOrHoles) {
     for (float u = 1; u < 40; u += 0.05F) {
       const float now = life.log2_left(0, u);
       ASSERT_TRUE(std::isfinite(now)) << sd << " " << u;
-      // Heavy tails: who ran for long is expected to run on for longer, once beyond the median.
+      // Heavy tails: beyond the median, the expected time left grows with the time run.
       if (u > 2) {
         ASSERT_GE(now, before - 0.05F) << sd << " " << u;
       }
@@ -117,7 +117,7 @@ TEST(ResidualLife, GrowsWithoutEndOrHoles) {
   }
 }
 
-// A view of some jobs, as much of it as the history reads.
+// A view of some jobs, with the fields which the history reads.
 struct Jobs {
   struct Row {
     int32_t user;
@@ -180,7 +180,7 @@ TEST_F(History, KeepsTheMeanOfWhatFinished) {
   EXPECT_NEAR(history_.record(1).mean_log2, sum / 20, 1e-4);
   EXPECT_EQ(history_.record(0).jobs, 0) << "nobody else's";
   EXPECT_EQ(history_.record(2).jobs, 0);
-  // A user of whom nothing is known is like all users; one who is known is shrunk towards them.
+  // A user without history gets the median of all users; other users are shrunk towards it.
   const float all = history_.log2_median(2, kShrink);
   EXPECT_NEAR(all, (sum + 4 * 11.8) / 24, 1e-3);
   EXPECT_NEAR(history_.log2_median(1, kShrink), (sum + all) / 21, 1e-3);
@@ -240,7 +240,7 @@ TEST_F(History, TheOrderOfManySiblingsDoesNotMatter) {
   EXPECT_EQ(median(1, 0), once);
 }
 
-// A job that holds GPUs but has not run yet says nothing, nor is its batch the one that runs.
+// A job which holds GPUs but does not run yet is no observation, nor is its batch the running one.
 TEST_F(History, AJobThatIsStillStartingSaysNothing) {
   Jobs jobs;
   jobs.held_rows = {{1, 0, 4000 * kSecond, false}};
@@ -251,7 +251,7 @@ TEST_F(History, AJobThatIsStillStartingSaysNothing) {
   EXPECT_EQ(median(1, 0), with_old);
 }
 
-// Of several batches that run, the one submitted last stands for the user's present.
+// Of several running batches, the one submitted last represents the user.
 TEST_F(History, OnlyTheNewestBatchThatRunsCounts) {
   Jobs jobs;
   jobs.held_rows = {{1, 0, 90'000 * kSecond, false}, {1, kFar, 500 * kSecond, false}};

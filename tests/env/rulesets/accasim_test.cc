@@ -1,4 +1,4 @@
-// The rule set `accasim` against the slow simulator of the same line of jobs.
+// The rule set `accasim` against the slow simulator of the same FIFO queue.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// The rule set `blox` against the sums of the original program, and against a slow simulator that
-// plays every round, over random jobs, clusters and lengths of rounds.
+// The rule set `blox` against the totals of the original program, and against a slow simulator
+// which plays every round. Jobs, clusters and lengths of rounds are random.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST(Blox, TheSlowSimulatorAgrees) {
     SCOPED_TRACE(text);
     int total = 0;
     for (const int gpus : nodes) total += gpus;
-    const bool odd = rng.below(4) == 0;  // numbers that no state may hit
+    const bool odd = rng.below(4) == 0;  // numbers which no state may reach
     const std::vector<Job> jobs = coarse_jobs(
         rng, {.grains_s = {1, 50, 100, 300}, .largest = odd ? total : nodes[0], .powers = !odd});
     const Scene scene(text, jobs);

@@ -1,5 +1,5 @@
-// The rule set `gavel` against the results of the original program and against a slow simulator
-// written from the same rules, over random workloads, throughputs and clusters.
+// The rule set `gavel` against the results of the original program, and against a slow simulator of
+// the same rules. Workloads, throughputs and clusters are random.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ Outcome replay(const Scene& scene, const std::string& throughputs,
 }
 
 struct Published {
-  const char* trace;  // beside the traces' folder
+  const char* trace;  // relative to the folder of traces
   const char* cluster;
   uint32_t seed;
   double sum_jct_s, last_end_s;
@@ -57,8 +57,8 @@ struct Published {
   int dropped;
 };
 
-// The first is the original's. The others come from its steps written down again and run with
-// Python's own dictionaries, heap and random numbers.
+// The first is the original's result. The others come from a reimplementation of its steps which
+// uses Python's own dictionaries, heap and random numbers.
 const Published kPublished[] = {
     {"../xval/gavel-mm1.trace", "1x4:v100", 0, 54397.143 * 59, 151868.901, 0, 0},
     {"gavel/traces-physical/max_min_fairness.trace.gz", "4x4:v100", 0, 3729819.986, 103631.411, 319,
@@ -93,7 +93,7 @@ TEST(Gavel, PublishedTracesAddUp) {
       sum_s += static_cast<double>(what.end_us - trace.jobs[j].submit_us) / 1e6;
       last_s = std::max(last_s, static_cast<double>(what.end_us) / 1e6);
     }
-    // Printed to the thousandth; the average over 59 jobs, too.
+    // Printed with three decimals, as is the average over 59 jobs.
     EXPECT_NEAR(sum_s, p.sum_jct_s, p.preemptions == 0 ? 0.0005 * 59 : 0.001);
     EXPECT_NEAR(last_s, p.last_end_s, 0.00051);
     EXPECT_EQ(preemptions, p.preemptions);
@@ -142,8 +142,8 @@ struct Case {
   reference::GavelSettings rules;
 };
 
-// Throughputs are few and simple and arrivals coarse, so that shares, deficits and ends tie; steps
-// are often a few more than whole rounds.
+// Throughputs take few simple values and arrivals are coarse, so that shares, deficits and ends
+// tie. Job lengths are often slightly above whole rounds.
 Case random_case(Rng& rng, const World& world) {
   Case c;
   c.rules.seed = rng.below(5);
@@ -234,7 +234,7 @@ TEST(Gavel, TheSlowSimulatorAgrees) {
       dropped += what.end_us == kNone;
     }
   }
-  // Else the cases say nothing of types given away beyond their size, nor of jobs dropped.
+  // Otherwise the cases would not cover over-allocated GPU types and dropped jobs.
   EXPECT_GT(preemptions, 1000);
   EXPECT_GT(dropped, 10);
   EXPECT_LT(stuck, 100);
@@ -242,7 +242,7 @@ TEST(Gavel, TheSlowSimulatorAgrees) {
 
 // --- by hand
 
-using Rates = std::map<int, double>;  // steps a second of the model "A" by number of GPUs
+using Rates = std::map<int, double>;  // steps a second of model "A" by number of GPUs
 
 std::string file_of(const std::map<std::string, Rates>& types) {
   std::string json;
@@ -267,8 +267,8 @@ std::vector<Job> with_steps(std::vector<Job> jobs, const std::vector<int>& steps
 }
 
 TEST(Gavel, AFreedPlaceStaysEmptyUntilTheNextAllocation) {
-  // a and b run from 10; a ends at 110, inside the round that ends with b's 360 steps at 370. c has
-  // to wait until 1920 s have passed since 10: the round's end after that is at 2170.
+  // a and b run from 10; a ends at 110, inside the round which ends with b's 360 steps at 370. c
+  // waits until 1920 s have passed since 10: the next round's end is at 2170.
   const Scene scene("1x2",
                     with_steps(jobs_of({{10, 1, 1}, {10, 1, 1}, {20, 1, 1}}), {100, 3000, 100}));
   const Outcome outcome = replay(scene, file_of({{"v100", {{1, 1}}}}));
@@ -312,7 +312,7 @@ TEST(Gavel, WhatTheFileDoesNotHaveIsNamed) {
 }
 
 TEST(Gavel, WhatCanNeverRunIsAnError) {
-  // Of 8 GPUs there is a type, but the job gets the last one by name, which has four.
+  // A type with 8 GPUs exists, but the job gets the last type by name, which has four.
   const Scene scene("1x8:k80+1x4:p100", with_steps(jobs_of({{0, 8, 1}}), {10}));
   EXPECT_THROW(replay(scene, file_of({{"k80", {{8, 1}}}, {"p100", {{8, 1}}}})), RunError);
 }

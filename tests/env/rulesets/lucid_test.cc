@@ -1,5 +1,5 @@
-// The rule set `lucid` against the results of the original program, job for job, and against a slow
-// simulator that walks every second, over random jobs, clusters and settings.
+// The rule set `lucid` against the original program's results, job by job, and against a slow
+// simulator which steps each second. Jobs, clusters and settings are random.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -45,7 +45,7 @@ TEST(Lucid, EveryJobStartsAndEndsAsInTheOriginal) {
   }
 }
 
-// The original's number of ticks under tiresias; of its sjf only "1.08 million" is published.
+// The original's number of ticks under tiresias; for sjf only "1.08 million" is published.
 TEST(Lucid, TheOthersEndAtTheSameTick) {
   const Scene small("8x8", load_trace("synthetic:xv", {.jobs = 480}).jobs);
   EXPECT_EQ(replay(small, play("tiresias", "consolidate")).end_us, 338'700 * kSecond);
@@ -72,7 +72,7 @@ reference::LucidRules random_rules(Rng& rng, const std::string& policy, Settings
     value = choices[rng.below(static_cast<uint32_t>(choices.size()))];
     settings.set(key, std::to_string(value), "test");
   };
-  if (rng.below(3) == 0) return rules;  // as the original has them
+  if (rng.below(3) == 0) return rules;  // the original's settings
   set("preempt_s", rules.preempt_s, {0, 1, 40, 100});
   set("preempt_large_s", rules.preempt_large_s, {0, 60, 7});
   set("limit_gpu_s", rules.limit_gpu_s, {0, 100, 800, 18000});
@@ -113,7 +113,7 @@ TEST_P(LucidRandom, TheSlowSimulatorAgrees) {
 INSTANTIATE_TEST_SUITE_P(All, LucidRandom, ::testing::Values("fifo", "sjf", "srtf", "tiresias"),
                          [](const auto& info) { return info.param; });
 
-// The service limit as the original has it, reached by large jobs.
+// The original's service limit, which large jobs reach.
 TEST(Lucid, TheSlowSimulatorAgreesBeyondTheServiceLimit) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -139,7 +139,7 @@ TEST(Lucid, FractionsOfSecondsAreCutAndARunTakesASecond) {
   EXPECT_EQ(srtf.jobs[1].start_us, 3 * kSecond);
   EXPECT_EQ(srtf.jobs[1].end_us, 4 * kSecond);
   EXPECT_EQ(srtf.jobs[0].preemptions, 1);
-  // At 3 it had 9 s left (one was counted off), then 49; it goes on at 4.
+  // At 3 it had 9 s left (one was counted off), then 49; it continues at 4.
   EXPECT_EQ(srtf.jobs[0].end_us, (4 + 49 + 1) * kSecond);
 }
 

@@ -1,5 +1,5 @@
-// The rule set `muri` against the results of the original program, job for job, and against a slow
-// simulator written from the same rules; and the reader of its traces.
+// The rule set `muri` against the results of the original program, job by job, and against a slow
+// simulator of the same rules. Also the reader of its traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(Muri, EveryJobStartsAndEndsAsInTheOriginal) {
   EXPECT_NEAR(seconds(outcome.end_us), 8174135.280030, 1e-6);
 }
 
-// A line of the original's log is an event; one more is its header.
+// Each line of the original's log is an event, except for a header.
 TEST(Muri, HasAsManyEventsAsTheOriginal) {
   YARD_NEEDS_TRACES();
   struct Case {
@@ -80,8 +80,8 @@ TEST(Muri, HasAsManyEventsAsTheOriginal) {
   }
 }
 
-// With `late`, times are so large that a billionth of them is 0.1 s, and run times differ by as
-// little: many jobs then come or end in one moment.
+// With `late`, a billionth of a time is 0.1 s, and run times differ by as little. Many jobs then
+// arrive or end at the same moment.
 std::vector<Job> muri_jobs(Rng& rng, bool late, bool powers) {
   const char* models[] = {"vgg16", "vgg19", "resnet18", "shufflenet_v2_x1_0", "bert", "gpt2",
                           "a2c",   "dqn",   "resnet50"};
@@ -108,7 +108,7 @@ class MuriRandom : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MuriRandom, TheSlowSimulatorAgrees) {
   const bool by_gpus = GetParam() == "shortest-gpu";
-  int64_t shared = 0;  // ends in the moment of another
+  int64_t shared = 0;  // ends at the moment of another end
   for (uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng{seed}.split(by_gpus);
@@ -141,8 +141,8 @@ INSTANTIATE_TEST_SUITE_P(All, MuriRandom, ::testing::Values("shortest", "shortes
                            return info.param == "shortest" ? "time" : "gpu";
                          });
 
-// The start-up time of vgg16 on 4 GPUs, 8 s, is lost at the arrival at 100, though nobody starts
-// again, and not at the end, which was predicted without it.
+// The start-up time of vgg16 on 4 GPUs, 8 s, is lost at the arrival at 100, though no job starts
+// again. It is not lost at the end, which was predicted without it.
 TEST(Muri, AJobLosesItsStartUpTimeAtEveryEventButItsEnd) {
   std::vector<Job> jobs = jobs_of({{0, 4, 1000}, {100, 1, 1}});
   for (Job& job : jobs) {
@@ -227,7 +227,7 @@ TEST(MuriReader, RealFilesAreReadWhole) {
     EXPECT_EQ(trace.format, "muri");
     EXPECT_EQ(trace.jobs.size(), jobs);
     for (const Job& job : trace.jobs) {
-      // The run time is the iterations', up to rounding.
+      // The run time equals the iterations' time, up to rounding.
       ASSERT_NEAR(seconds(job.run_us), job.iterations * job.iteration_ms / 1e3, 1.5);
     }
   }

@@ -1,5 +1,5 @@
-// The rule set `pollux` against the results of the original program, job for job, and against a
-// slow simulator written from the same rules, over random workloads, goodputs and clusters.
+// The rule set `pollux` against the original program's results, job by job, and against a slow
+// simulator of the same rules. Workloads, goodputs and clusters are random.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,8 +88,8 @@ struct Case {
   std::string csv = "job,placement,epoch,goodput,next_progress,completion_epoch\n";
 };
 
-// Rates and progress are halves and quarters, so that epochs often end at half a second; some jobs
-// have enough GPU time to sink.
+// Rates and progress are halves and quarters, so that epochs often end at half a second. Some jobs
+// have enough GPU time to be demoted.
 Case random_case(Rng& rng, const World& world) {
   Case c;
   int largest = 0, total = 0;
@@ -161,7 +161,7 @@ TEST(Pollux, TheSlowSimulatorAgrees) {
       restarts += fast.jobs[j].restarts;
     }
   }
-  // Else the cases say nothing about sinking jobs, or about jobs on several nodes.
+  // Otherwise the cases would not cover demoted jobs or jobs on several nodes.
   EXPECT_GT(restarts, 100);
   EXPECT_GT(spread, 1000);
 }
@@ -172,8 +172,8 @@ const char* const kHeader = "job,placement,epoch,goodput,next_progress,completio
 
 TEST(Pollux, AJobIsSeenAtARoundsEndAndCompletesInsideOne) {
   const Scene scene("1x4", jobs_of({{0, 4, 1}, {61, 2, 1}, {120, 2, 1}}));
-  // a: seen at 60, 30 s of rescaling, 10 units at 0.8/s = 12.5 s, which is 12 s; its GPUs are free
-  // at 120. b and c: seen at 120, both end at 120 + 30 + 11.
+  // a: noticed at 60, 30 s of rescaling, 10 units at 0.8/s = 12.5 s, cut to 12 s; its GPUs are free
+  // at 120. b and c: noticed at 120, both end at 120 + 30 + 11.
   const std::string rates =
       written("rates.csv", std::string(kHeader) + "a,4,0,0.8,10,0\nb,2,0,1,11,0\nc,2,0,2,22,0\n");
   const Outcome outcome = replay(scene, rates);

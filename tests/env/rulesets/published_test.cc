@@ -1,4 +1,4 @@
-// What every published rule set refuses, whichever stage it plays on.
+// Inputs which every published rule set rejects, whatever engine it runs on.
 #include "env/sim/rulesets/published.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Plays `jobs` under the first policy of the rules.
+// Plays `jobs` under the first policy of the rule set.
 Outcome play(const std::string& rules, const std::vector<Job>& jobs, const ClusterSpec& cluster,
              std::function<void(const SimState&)> watch = nullptr) {
   const Scene scene(cluster, jobs);
@@ -78,8 +78,8 @@ TEST_P(Published, RefusesGpusOfUnlikeSpeedsUnlessItKnowsTypes) {
   }
 }
 
-// A replay of long events must not go on for minutes after Ctrl-C. Each in a process of its own,
-// which leaves the files of this one alone.
+// A long replay must stop soon after Ctrl-C. Each case runs in a separate process, so that this
+// one's files are left alone.
 TEST_P(Published, ASignalIsSeenAtTheNextEvent) {
   const auto interrupted = [&] {
     install_interrupt_handler();

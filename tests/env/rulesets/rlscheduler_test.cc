@@ -1,5 +1,5 @@
-// The rule set `rlscheduler` against a slow simulator written from the same rules, over random
-// workloads and machines, and by hand where order decides.
+// The rule set `rlscheduler` against a slow simulator of the same rules, for random workloads and
+// machines, and by hand where the order decides.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -38,8 +38,8 @@ Outcome replay(const Scene& scene, const Rules& rules,
                 .watch = std::move(watch)});
 }
 
-// Jobs by rising submission with numbers as ids, mostly rising, too. Times are coarse: many jobs
-// come, end and are to end at the same time.
+// Returns jobs by submission, with mostly increasing numbers as ids. Times are coarse: many jobs
+// arrive, end and are predicted to end at the same time.
 std::vector<Job> random_numbered_jobs(Rng& rng, int procs) {
   const auto count = 2 + rng.below(120);
   const int64_t grain_s = 1 + rng.below(3) * 30;
@@ -64,7 +64,7 @@ std::vector<Job> random_numbered_jobs(Rng& rng, int procs) {
     job.gpus = std::min<int32_t>(procs, static_cast<int32_t>(1 + rng.below(largest)));
     switch (rng.below(5)) {
       case 0:
-        break;  // asks for nothing
+        break;  // no requested time
       case 1:
         job.limit_us = job.run_us;
         break;
@@ -72,11 +72,11 @@ std::vector<Job> random_numbered_jobs(Rng& rng, int procs) {
         job.limit_us = job.run_us + rng.below(10) * grain_s * kSecond;
         break;
       case 3:
-        job.run_us = 10 * kSecond;  // neither time is in the log
+        job.run_us = 10 * kSecond;  // the log has neither time
         job.run_unknown = true;
         break;
       default:
-        job.limit_us = (1 + rng.below(10)) * grain_s * kSecond;  // it may take longer
+        job.limit_us = (1 + rng.below(10)) * grain_s * kSecond;  // the run time may exceed it
     }
   }
   return jobs;
@@ -92,7 +92,7 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
     const int procs = std::vector<int>{4, 7, 16, 64}[rng.below(4)];
     const std::vector<Job> jobs = random_numbered_jobs(rng, procs);
     const Scene scene(std::to_string(procs) + "x1", jobs);
-    // The original's order is by number.
+    // The original orders by number.
     std::vector<size_t> order(jobs.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(),
@@ -120,7 +120,7 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
         ASSERT_EQ(what.end_us, (start_s[i] + plain[i].run_s) * kSecond);
         ASSERT_EQ(what.preemptions, 0);
       }
-      // The published score is the slowdown that every summary has.
+      // The published score equals the mean slowdown of our summaries.
       const Summary summary = summarise(scene.trace(), scene.fixed(),
                                         isolated_run_us(scene.trace(), scene.fixed()), fast);
       EXPECT_NEAR(summary.mean_slowdown, reference::rlscheduler_score(plain, start_s),
@@ -134,8 +134,8 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
 INSTANTIATE_TEST_SUITE_P(All, RlSchedulerRandom, ::testing::Values("fcfs", "sjf", "smallest"));
 
 TEST(RlScheduler, JobsAreSeenOnlyWhenSomebodyWaits) {
-  // a runs at once, and the queue is empty: b is taken in and committed to before c, which is
-  // shorter and was submitted in the meantime, is looked at.
+  // a runs at once, and the queue is empty. b is then dequeued and committed to before c is
+  // considered, which is shorter and was submitted meanwhile.
   const Scene scene("1x4", jobs_of({{0, 4, 100}, {10, 4, 50}, {20, 4, 5}}));
   const Outcome outcome = replay(scene, {"sjf"});
   EXPECT_EQ(outcome.jobs[1].start_us, 100 * kSecond);
@@ -143,7 +143,7 @@ TEST(RlScheduler, JobsAreSeenOnlyWhenSomebodyWaits) {
 }
 
 TEST(RlScheduler, BackfillKeepsTheReservation) {
-  // b is committed to and may start at 100; c fits beside a and is over at 90 < 100, d is not.
+  // b is committed to and may start at 100. c fits next to a and ends at 90 < 100; d does not.
   const Scene scene("1x4", jobs_of({{0, 3, 100}, {10, 4, 50}, {20, 1, 70}, {20, 1, 80}}));
   const Outcome plain = replay(scene, {"fcfs"});
   EXPECT_EQ(plain.jobs[2].start_us, 150 * kSecond);
@@ -154,22 +154,22 @@ TEST(RlScheduler, BackfillKeepsTheReservation) {
 }
 
 TEST(RlScheduler, WhoseTimesAreBothUnknownAsksForMinusOneSecond) {
-  // c, d and e are queued when b ends. d asks for -1 s and goes before c and e, which ask for less
-  // than the 10 s that it runs.
+  // c, d and e are queued when b ends. d requests -1 s and precedes c and e, which request less
+  // than the 10 s of its run time.
   std::vector<Job> jobs = jobs_of({{0, 4, 100}, {5, 4, 50}, {6, 4, 3}, {7, 4, 10}, {8, 4, 1}});
   jobs[3].run_unknown = true;
   const Outcome outcome = replay(Scene("1x4", jobs), {"sjf"});
   EXPECT_EQ(outcome.jobs[1].start_us, 100 * kSecond);
   EXPECT_EQ(outcome.jobs[3].start_us, 150 * kSecond);
   EXPECT_EQ(outcome.jobs[4].start_us, 160 * kSecond);
-  jobs[3].limit_us = 10 * kSecond;  // what its user asked for counts first
+  jobs[3].limit_us = 10 * kSecond;  // the user's request takes precedence
   EXPECT_EQ(replay(Scene("1x4", jobs), {"sjf"}).jobs[3].start_us, 154 * kSecond);
 }
 
 TEST(RlScheduler, PlaysTheFirstScoredJobsOfTheWindowAlone) {
   std::vector<Job> jobs = jobs_of({{0, 4, 500}, {1, 4, 10}, {2, 4, 10}, {3, 4, 10}, {4, 4, 10}});
   jobs[0].scored = jobs[4].scored = false;
-  jobs[2].run_us = 0;  // dropped, as there
+  jobs[2].run_us = 0;  // dropped, as in the original
   const Scene scene("1x4", jobs);
   const Outcome outcome = replay(scene, {"fcfs", false, 2});
   EXPECT_EQ(outcome.begin_us, 1 * kSecond);

@@ -1,5 +1,5 @@
-// The rule set `tiresias` against the results of the original program, job for job, and against a
-// slow simulator written from the same rules, over random traces, clusters and policies.
+// The rule set `tiresias` against the original program's results, job by job, and against a slow
+// simulator of the same rules. Traces, clusters and policies are random.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -95,7 +95,7 @@ struct Cluster {
   reference::Nodes nodes;
 };
 
-// Two switches of three nodes.
+// Two switches of three nodes each.
 std::string two_switches() {
   const std::string path =
       ::testing::TempDir() + "two_switches_" + std::to_string(::getpid()) + ".yaml";
@@ -105,7 +105,7 @@ std::string two_switches() {
   return path;
 }
 
-// Run times lie around the limits of the queues.
+// Run times are close to the limits of the queues.
 std::vector<Job> jobs_for(Rng& rng, const reference::Nodes& nodes, bool powers) {
   const int32_t largest = std::min(nodes.per_switch, nodes.count) * nodes.gpus_each;
   return coarse_jobs(rng, {.largest = largest, .powers = powers});
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(All, TiresiasRandom,
                            return name;
                          });
 
-// The random cases must meet what is special about these rules, or they say nothing about it.
+// The random cases must cover the stale end, a special case of these rules.
 TEST(Tiresias, RandomJobsMeetTheStaleEnd) {
   int ended_early = 0;
   for (uint64_t seed = 0; seed < 400 && ended_early == 0; ++seed) {
@@ -194,7 +194,7 @@ TEST(Tiresias, RefusesWhatItsRulesDoNotKnow) {
 }
 
 TEST(Tiresias, SaysWhenAJobCannotRunAtAll) {
-  // 8 GPUs are there, but no switch has them.
+  // There are 8 GPUs, but no switch has 8.
   const std::string path =
       ::testing::TempDir() + "single_switches_" + std::to_string(::getpid()) + ".yaml";
   std::ofstream(path) << "nodes: [{gpus: 4, rack: 0}, {gpus: 4, rack: 1}]\n";

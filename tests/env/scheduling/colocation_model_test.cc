@@ -1,4 +1,4 @@
-// The terms of who runs beside whom, counted by hand, and least squares that find known weights.
+// The terms of co-location counted by hand, and a least-squares fit which recovers known weights.
 #include "env/scheduling/colocation_model.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 TEST(LeastSquares, FindsTheWeightsThatObservationsCameFrom) {
   LeastSquares<4> fit{};
   fit.begin({1, 1, 0, 0}, 1);
-  fit.begin({9, 9, 9, 9}, 1);  // has begun
+  fit.begin({9, 9, 9, 9}, 1);  // ignored: the fit has begun
   EXPECT_EQ(fit.predict({1, 0.5, 3, 4}), 1.5);
   Rng rng(3);
   for (int k = 0; k < 2000; ++k) {
@@ -22,7 +22,7 @@ TEST(LeastSquares, FindsTheWeightsThatObservationsCameFrom) {
   EXPECT_NEAR(fit.predict({1, 0, 1, 1}), 1.3, 0.02);
 }
 
-// What a colocation_model needs beside the view.
+// The inputs of a ColocationModel, in addition to the view.
 struct Watched {
   explicit Watched(const View& v)
       : memory(ColocationModel::Learned::bytes(v)),
@@ -55,7 +55,7 @@ TEST(ColocationModel, CountsWhoIsBesideWhom) {
   EXPECT_EQ(w.colocation_model.terms(two), expected);
   expected[ColocationModel::kOwnType] = expected[ColocationModel::kOtherTypes] = 0.5;
   EXPECT_EQ(w.colocation_model.terms(one), expected);
-  // At first: twice as slow beside a full node.
+  // Initial weights: a job is twice as slow on a node which is otherwise full.
   const Piece beside{0, 1}, alone{1, 2};
   EXPECT_DOUBLE_EQ(w.colocation_model.time(third, std::span(&beside, 1)), 1.75);
   EXPECT_DOUBLE_EQ(w.colocation_model.time(third, std::span(&alone, 1)), 1);
@@ -64,7 +64,7 @@ TEST(ColocationModel, CountsWhoIsBesideWhom) {
                    2 * (1 - 1.25 / 1.5) + 1 * (1 - 1.5 / 1.75));
 }
 
-// Servers of eight cores that promise twelve.
+// Servers with eight cores which offer twelve.
 TEST(ColocationModel, CountsPromisedCpusAndServersApart) {
   Job job;
   job.gpus = 1;
@@ -92,7 +92,7 @@ TEST(ColocationModel, CountsPromisedCpusAndServersApart) {
   expected[ColocationModel::kOne] = 1;
   EXPECT_EQ(w.colocation_model.terms(first), expected);
   const Piece worker{node, 1, 0, 1};
-  // Half the GPUs and twelve cores of eight are promised.
+  // Half the GPUs are held, and twelve cores of eight are requested.
   EXPECT_DOUBLE_EQ(w.colocation_model.time(second, std::span(&worker, 1)), 1 + 0.5 + 0.5);
   EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(second, std::span(&worker, 1)),
                    1 - 1 / 2.0);

@@ -1,5 +1,5 @@
-// The model of what place, neighbours and links do to jobs that exchange: learned from running ones
-// it comes near to what the rules make of them, and doubts what it has not seen.
+// The model of how placement, co-located jobs and links slow exchanging jobs. Learned from running
+// jobs, it approaches the rules, and its variance is high for unseen cases.
 #include "env/scheduling/exchange_terms.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ namespace {
 
 using Learned = ExchangeTerms::Learned;
 
-// Starts who fits on nodes in order, every job in another way, and keeps how wrong the model was
-// about those that run.
+// Starts jobs which fit on nodes in order, each with a different exchange, and records the model's
+// errors on running jobs.
 class Watching final : public Policy {
  public:
   Level level() const override { return Level::kBlind; }
@@ -82,7 +82,7 @@ TEST(ExchangeTerms, ComeNearToWhatTheRulesDo) {
             Watching::mean(policy.doubts_, 0, all / 50) / 4);
 }
 
-// Two jobs of two GPUs that are spread over the same two nodes, the other's priority higher.
+// Two jobs with two GPUs each, spread over the same two nodes; the other job has higher priority.
 TEST(ExchangeTerms, KnowWhoIsAheadOnALink) {
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
   for (Job& job : jobs) job.model = "large", job.pattern = Pattern::kRing;

@@ -1,4 +1,4 @@
-// What a cluster's manager does not allow is no legal edit, of a plan or of a draft.
+// Edits which the cluster's manager does not allow are illegal, in a plan and in a draft.
 #include <gtest/gtest.h>
 
 #include "env/sim/rules/rules.h"
@@ -8,7 +8,7 @@
 namespace yard::testing {
 namespace {
 
-// A cluster whose manager only starts jobs, and one that requeues but moves nothing.
+// A cluster whose manager only starts jobs, and one which requeues but does not migrate.
 TEST(Rules, WhatAClusterDoesNotAllowIsIllegal) {
   const Scene scene("2x4", jobs_of({{0, 4, 100}}));
   const auto policy = make_policy("fifo");

@@ -1,5 +1,5 @@
-// Jobs that a policy ends before their work is done: who may be ended, what it leaves, and when
-// that is seen.
+// Jobs which a policy ends before their work is done: which may be ended, what state results, and
+// when that is visible.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -17,8 +17,8 @@ void let_end(Job& job) {
   job.enough = 0.5;
 }
 
-// On a node of 4 GPUs: 0 and 1 run on two each, 2 waits for four; 3 comes after 0. All but 1 may be
-// ended.
+// On a node with 4 GPUs: 0 and 1 run on two each, 2 waits for four; 3 depends on 0. All but 1 may
+// be ended.
 class Ends : public ::testing::Test {
  protected:
   Ends() : scene_("1x4", jobs()), policy_(make_policy("fifo")), player_(scene_, *policy_) {
@@ -144,7 +144,7 @@ TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
   EXPECT_NE(preempted, ended) << "an end is no preemption";
 }
 
-// A state that was copied in between goes on to the same end.
+// A copied state continues to the same end.
 TEST_F(Ends, ACopyKnowsOfIt) {
   end_early(fixed(), state(), 0);
   World copy(fixed(), scene_.size());

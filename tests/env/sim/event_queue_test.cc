@@ -54,7 +54,7 @@ TEST(EventQueue, DoesAsAnOrderedSetDoes) {
     for (int i = 0; i < 20000; ++i) {
       const auto slot = static_cast<int32_t>(rng.below(static_cast<uint32_t>(slots)));
       auto& mine = at[static_cast<size_t>(slot)];
-      if (rng.below(3) > 0) {  // put: new, sooner or later than before; times often equal
+      if (rng.below(3) > 0) {  // put: insert or reschedule; many times are equal
         model.erase(mine);
         const int32_t job = 1000 - slot;
         mine = {static_cast<int64_t>(rng.below(50)), job, slot};

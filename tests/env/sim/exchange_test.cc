@@ -1,5 +1,5 @@
-// Jobs that are told how to exchange: priorities on shared links by hand, that neither the order of
-// starts nor a draft taken back leaves a trace, and that what is foretold is what then happens.
+// Jobs with assigned exchanges: priorities on shared links by hand; neither the order of starts nor
+// an undone draft changes the state; predicted throughput equals the actual one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ std::vector<Job> rings(int32_t count, const std::vector<int32_t>& gpus, Rng rng,
   return jobs;
 }
 
-// Two nodes, no latency, steps as long as an exchange over two nodes that are alone with it: half
-// of an iteration is exchange, and a job wants half of its nodes' links.
+// Two nodes without latency. Half of an iteration over two uncongested nodes is exchange, so a job
+// needs half of its nodes' links.
 ClusterSpec half_and_half() {
   ClusterSpec spec = load_cluster("2x4");
   for (TierSpec& tier : spec.tiers) tier = {8, 0, 1};
@@ -43,7 +43,7 @@ ClusterSpec half_and_half() {
 }
 
 struct Rates {
-  std::vector<double> factor;  // by job: of what it does alone
+  std::vector<double> factor;  // by job: rate relative to isolation
 };
 
 Rates with_priorities(const std::vector<uint8_t>& priorities, const std::vector<int>& order) {
@@ -87,17 +87,17 @@ void expect_factors(const std::vector<uint8_t>& priorities, const std::vector<do
 }
 
 TEST(Exchange, WhoHasTheHigherPriorityIsServedFirst) {
-  // Each wants half of the links: two fill them, three want them 1.5 times.
+  // Each needs half of the links: two fill them, three need 1.5 times the bandwidth.
   expect_factors({0, 0}, {1, 1});
   expect_factors({0, 1}, {1, 1});
   const double shared = 1 / (1 + 0.5 * 0.5);
   expect_factors({0, 0, 0}, {shared, shared, shared});
   expect_factors({2, 2, 2}, {shared, shared, shared});
-  // What the first leaves, a half, the others want twice.
+  // The first leaves half of the bandwidth; the others need twice that.
   const double halved = 1 / (1 + 0.5);
   expect_factors({3, 0, 0}, {1, halved, halved});
   expect_factors({1, 0, 0}, {1, halved, halved});
-  // Two leave nothing; the third still gets a sixteenth: eight times as long.
+  // Two leave nothing; the third still gets a sixteenth: eight times the duration.
   expect_factors({3, 2, 1}, {1, 1, 1 / (1 + 0.5 * 7)});
   expect_factors({1, 1, 0, 0}, {1, 1, 1 / (1 + 0.5 * 15), 1 / (1 + 0.5 * 15)});
 }
@@ -140,7 +140,7 @@ TEST(Exchange, OnlyWhoHasTheChoiceMayBeTold) {
   }
 }
 
-// A world in which whoever waits starts anywhere and is told anything.
+// A world in which waiting jobs start anywhere with any exchange.
 class AnyPlay {
  public:
   AnyPlay(const ChoosingScene& scene, Rng rng)
@@ -156,7 +156,7 @@ class AnyPlay {
   Exchange any_exchange() {
     return {kChoices[rng_.below(4)], static_cast<uint8_t>(rng_.below(kLinkPriorities))};
   }
-  // One GPU here, one there, as they come.
+  // GPUs one by one, on random nodes.
   std::vector<Piece> any_place(const SimState& s, int32_t slot) {
     std::vector<Piece> out;
     int32_t left = s.gpus[slot];
@@ -247,7 +247,7 @@ TEST(Exchange, ADraftTakenBackLeavesNoTraceAndAPlanMeansTheSame) {
   EXPECT_GT(edits, 300);
 }
 
-// Of one job that is about to start: how fast it will run, and what the others lose by it.
+// How often predictions for a starting job were compared: its rate, and the loss of other jobs.
 struct Seen {
   int64_t rates = 0, crowded = 0, harms = 0;
 };
@@ -276,7 +276,7 @@ void expect_foretold(const SimModel& f, const World& now, World& then,
       lost += s.gpus[other] * (1 - s.rate[other] / before[i]);
     }
   }
-  // Of neighbours it is a sum, one by one, and of shared wires nothing: only links are exact.
+  // Neighbours' terms are added one by one and shared exchange is left out: only links are exact.
   if (f.spec.neighbour_weight == 0 && !f.spec.shared_exchange) {
     ASSERT_NEAR(throughput_model.interference_cost(slot, pieces, {}, exchange), lost,
                 1e-9 * (1 + lost));
@@ -326,7 +326,7 @@ TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
   EXPECT_GT(seen.harms, 200);
 }
 
-// Where all are told nothing, or all the same, the world is that in which nobody has the choice.
+// If all jobs have the default exchange, or all the same, the choice makes no difference.
 TEST(Exchange, ToldNothingAllIsAsWithout) {
   for (uint64_t trial = 0; trial < 6; ++trial) {
     const std::vector<Job> jobs = rings(20, {1, 2, 3, 4}, Rng(51).split(trial));

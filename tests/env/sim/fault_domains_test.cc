@@ -1,4 +1,4 @@
-// What is drawn to befall GPUs: who goes together, how often, and what notice it gives.
+// Random faults by domain: which nodes fail together, how often, and with what notice.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -23,7 +23,7 @@ ClusterSpec pods() {
   return spec;
 }
 
-// The sets of nodes that go down together, with how often they do.
+// Returns the sets of nodes which go down together, with their frequency.
 std::map<std::set<int32_t>, int> together(const std::vector<Fault>& faults) {
   std::map<std::pair<int64_t, int64_t>, std::set<int32_t>> at;
   for (const Fault& fault : faults) {

@@ -1,5 +1,5 @@
-// What befalls GPUs: drawn by exponential times, each thing by itself, or read from a file that
-// says where it is wrong.
+// Faults: drawn with exponential times, independently per component, or read from a file. Errors
+// name the place in the file.
 #include "env/sim/rules/faults.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kHour = 3600 * kSecond;
 
-// Mean hours up and down of one thing whose outages are `faults`.
+// Returns the mean hours up and down of one component with these faults.
 std::pair<double, double> means(std::vector<Fault> faults, int64_t from_us) {
   double up_h = 0, down_h = 0;
   int64_t at_us = from_us;
@@ -92,7 +92,7 @@ TEST(DrawnFaults, OfNodesRacksAndSpotsTakeAllOfThem) {
   EXPECT_TRUE(drawn({}).empty());
 }
 
-// What befalls one thing says nothing of another, be it the GPUs and the nodes that they are on.
+// Faults of different components are independent, also between GPUs and the nodes they are on.
 TEST(DrawnFaults, OfOneThingAreNotThoseOfAnother) {
   std::map<int64_t, int> times;
   for (const FaultModel& model : {FaultModel{.gpu_mtbf_h = 1000}, FaultModel{.node_mtbf_h = 1000},

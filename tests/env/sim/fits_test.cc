@@ -1,4 +1,4 @@
-// Jobs that their tenant lets run nowhere are named before anything is simulated.
+// Jobs which can run nowhere under their tenant's rules are rejected before the simulation.
 #include "env/sim/placement/fits.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Two nodes of 8 GPUs, one each; b lends, a does not. c owns nothing and may hold 3.
+// Two nodes of 8 GPUs, one each; b lends if `b_lends`, a does not. c owns nothing and may hold 3.
 ClusterSpec fenced(bool b_lends) {
   ClusterSpec spec = load_cluster("2x8");
   spec.tenants = {{.name = "a", .quota_gpus = 8, .may_borrow = false, .may_lend = false},

@@ -1,4 +1,4 @@
-// Fragmentation by hand, and against a recomputation that looks at every GPU and every task anew.
+// Fragmentation by hand, and against a recomputation over all GPUs and tasks.
 #include "env/sim/metrics/fragmentation.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace yard::testing {
 namespace {
 
 TEST(Fragmentation, OfTwoNodesByHand) {
-  // Tasks: a 8 (whole node), b and c 2, d 10 = a whole node and 2: shares 2/5 of 8, 3/5 of 2.
+  // Tasks: a 8 (a whole node), b and c 2, d 10 = a whole node and 2: shares 2/5 of 8, 3/5 of 2.
   const Scene scene("2x8", jobs_of({{0, 8, 100}, {0, 2, 100}, {0, 2, 100}, {0, 10, 100}}),
                     no_costs());
   World world(scene.fixed(), scene.size());
@@ -29,7 +29,7 @@ TEST(Fragmentation, OfTwoNodesByHand) {
   EXPECT_EQ(now.largest_block, 8);
   EXPECT_EQ(now.ideal_block, 8);
 
-  // b and c on different nodes: neither is whole any more.
+  // b and c on different nodes: neither node is whole any more.
   const int32_t b = world.state().queue_next[s.head->queue_head], c = s.queue_next[b];
   const Piece first{.node = 0, .gpus = 2}, second{.node = 1, .gpus = 2};
   start(scene.fixed(), s, b, &first, 1);
@@ -51,7 +51,7 @@ TEST(Fragmentation, OfSharesAndCoresByHand) {
   jobs[0].groups = {group_of(1, 0, 600, 1000, 0)};  // 0.6 of a GPU, a core
   jobs[1].groups = {group_of(1, 0, 600, 1000, 0)};
   jobs[2].groups = {group_of(1, 1, 0, 1000, 0)};  // a whole GPU
-  jobs[3].groups = {group_of(1, 0, 0, 3000, 0)};  // no GPU: all that is free is of no use to it
+  jobs[3].groups = {group_of(1, 0, 0, 3000, 0)};  // no GPU: every free GPU is useless to it
   const Scene scene(cluster, jobs, no_costs());
   World world(scene.fixed(), scene.size());
   world.reset(0, scene.size());
@@ -63,14 +63,14 @@ TEST(Fragmentation, OfSharesAndCoresByHand) {
   const int32_t first = s.head->queue_head;
   const Piece piece{.node = 0, .gpus = 0, .group = 0, .tasks = 1};
   start(scene.fixed(), s, first, &piece, 1);
-  // Left: 0.4 of one GPU, another whole, three cores. 0.4 is of use to nobody.
+  // Left: 0.4 of one GPU, another whole, three cores. No job can use the 0.4.
   Fragments now = fragmentation.of(s);
   EXPECT_DOUBLE_EQ(now.free, 1.4);
   EXPECT_DOUBLE_EQ(now.unusable, 0.5 * 0.4 + 0.25 * 0.4 + 0.25 * 1.4);
   EXPECT_DOUBLE_EQ(now.partial, 1.4);
   EXPECT_EQ(now.stranded, 0);
 
-  // The job without GPUs takes the last cores: nobody can use what is free.
+  // The job without GPUs takes the last cores: no job can use the free GPUs.
   int32_t last = first;
   for (int32_t slot = s.head->queue_head; slot != kNone; slot = s.queue_next[slot]) last = slot;
   start(scene.fixed(), s, last, &piece, 1);
@@ -79,7 +79,7 @@ TEST(Fragmentation, OfSharesAndCoresByHand) {
   EXPECT_DOUBLE_EQ(now.unusable, 1.4);
 }
 
-// The free thousandths of every GPU of a node.
+// Returns the free thousandths of each GPU of a node.
 std::vector<int32_t> free_milli(const SimModel& f, const SimState& s, int32_t node) {
   std::vector<int32_t> out;
   for (int32_t g = 0; g < f.spec.node_gpus[node]; ++g) {
@@ -95,7 +95,7 @@ std::vector<int32_t> free_milli(const SimModel& f, const SimState& s, int32_t no
   return out;
 }
 
-// What of a node is of no use to one task of a job, in thousandths of GPUs.
+// Returns the thousandths of a node's GPUs which are free but useless to a task of the job.
 int64_t no_use(const SimModel& f, const ClusterSpec& cluster, const SimState& s, int32_t node,
                const Job& job, const Resources& task) {
   const std::vector<int32_t> milli = free_milli(f, s, node);

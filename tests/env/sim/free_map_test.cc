@@ -1,4 +1,4 @@
-// The bitmaps of nodes by free count against a walk over all nodes.
+// The bitmaps of nodes by free GPUs against a scan of all nodes.
 #include "env/sim/state/free_map.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ int32_t first_by_walk(const SimModel& f, const SimState& s, int32_t count, int32
   return kNone;
 }
 
-// One word, two words, and so many nodes that the summary has two words, never a multiple of 64.
+// One word, two words, and enough nodes for two words of summary, never a multiple of 64.
 class FreeMapOf : public ::testing::TestWithParam<int> {};
 
 TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
@@ -27,7 +27,7 @@ TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
   const FreeMap map(scene.fixed().spec);
   Rng rng = Rng(1).split(static_cast<uint64_t>(nodes));
   const auto any_node = [&] {
-    // Half of the time near the ends of words, where a shift can go wrong.
+    // Half of the nodes are near the ends of words, where shifts can go wrong.
     const auto n = static_cast<int32_t>(rng.below(static_cast<uint32_t>(nodes)));
     return rng.below(2) == 0 ? n : std::min(n / 64 * 64 + (n % 2 == 0 ? 0 : 63), nodes - 1);
   };
@@ -52,7 +52,7 @@ TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
       ASSERT_EQ(map.first(s, count, nodes), kNone);
     }
   }
-  // The only free GPUs lie at the end, words of the summary away.
+  // The only free GPUs are at the end, several words of summary away.
   for (int32_t m = 0; m < nodes; ++m) set_free(scene.fixed(), s, m, m == nodes - 1 ? 0b11u : 0);
   EXPECT_EQ(map.first_of(s, 1, 4), nodes - 1);
   EXPECT_EQ(map.first_of(s, 3, 4), kNone);

@@ -1,5 +1,5 @@
-// Room that somebody still saves from: who fits beside it starts at once, who needs it waits, and a
-// plan means the same in whatever order it was drafted.
+// GPUs from which a preempted job still saves. Jobs which fit next to it start at once, others
+// wait. A plan's meaning does not depend on the order in which it was drafted.
 #include "env/sim/rules/holding.h"
 
 #include <gtest/gtest.h>
@@ -54,11 +54,11 @@ struct Wish {
   int64_t mem_mib = 0;
 };
 
-// One node of two GPUs of 16 GiB, 8 cores and 32 GiB; a save takes 10 s, a restore 30 s. A job of
-// 0 milli asks for a whole GPU.
+// One node of two GPUs of 16 GiB, 8 cores and 32 GiB. A save takes 10 s, a restore 30 s. A job with
+// 0 milli requests a whole GPU.
 class Vacating : public ::testing::Test {
  protected:
-  // All are there at 0 s.
+  // All jobs are submitted at 0 s.
   void make(const std::vector<Wish>& wishes, const PairConflicts& bars = {}) {
     ClusterSpec spec = load_cluster("1x2");
     spec.types[0].shares = Shares::kMilli;
@@ -94,7 +94,7 @@ class Vacating : public ::testing::Test {
     return {0, whole, 0, 1, gpu};
   }
 
-  // When the slot begins to run.
+  // Returns the time at which the slot begins to run.
   double begins_s(int32_t slot) {
     return 1e-6 * static_cast<double>(s().phase[slot] == Phase::kStarting ? s().until_us[slot]
                                                                           : s().since_us[slot]);
@@ -153,7 +153,7 @@ TEST_F(Vacating, NeitherAreTheHostsCoresAndMemory) {
 }
 
 TEST_F(Vacating, WhoMayNotLieBesideTheSaverWaits) {
-  make({{100}, {100}, {100}}, {{0, kNone, 0, kNone}, {0b1}, 1});  // of one kind, not together
+  make({{100}, {100}, {100}}, {{0, kNone, 0, kNone}, {0b1}, 1});  // kind 0 conflicts with itself
   start_on(0, 1);
   start_on(1, 1);
   const Piece beside = piece_on(2, 1);
@@ -219,14 +219,14 @@ TEST_F(Vacating, WhatOthersWaitForIsTaken) {
   preempt(fixed(), s(), 0);
   start_on(2, 1);
   EXPECT_EQ(begins_s(2), 15);
-  preempt(fixed(), s(), 2);  // it leaves at once, and what it waited for is free again
+  preempt(fixed(), s(), 2);  // it leaves at once and frees what it waited for
   EXPECT_EQ(s().phase[2], Phase::kWaiting);
   start_on(3, 1);
   EXPECT_EQ(begins_s(3), 15);
   EXPECT_EQ(broken_invariant(fixed(), s()), "");
 }
 
-// The starts of a plan come after its stops, in whatever order they were drafted.
+// The starts of a plan follow its stops, whatever the order in which they were drafted.
 TEST_F(Vacating, APlanMeansTheSameInAnyOrder) {
   const auto drafted = [&](const std::vector<int32_t>& order) {  // -1 - slot: stop it
     make({{500}, {200}, {300}, {500}, {200}});

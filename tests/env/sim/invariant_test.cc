@@ -1,4 +1,4 @@
-// broken_invariant() is what every simulated test leans on: damage of each kind must be seen.
+// Damages a state in each possible way: broken_invariant(), which all tests rely on, must see it.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Where the GPUs' time went: by hand, and that nothing of it is lost or counted twice.
+// The use of GPU time: by hand, and that no GPU time is lost or counted twice.
 #include "env/sim/metrics/meter.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace yard::testing {
 namespace {
 
-// Plays to the end; returns what was metered.
+// Plays to the end and returns the measured use.
 GpuUsage metered(const Scene& scene, const std::string& policy) {
   const auto scheduler = make_policy(policy);
   Player player(scene, *scheduler);
@@ -29,11 +29,11 @@ TEST(Meter, CountsSavingAndRestoringByHand) {
   jobs[1].tenant = "fast";
   Costs costs;  // 10 s of saving, 30 s of restoring
   const Scene scene(cluster, jobs, costs);
-  // srtf: b stops a at 100 s; a saves to 110, b runs to 160, a restores to 190 and ends at 1090.
+  // srtf: b preempts a at 100 s; a saves to 110, b runs to 160, a restores to 190 and ends at 1090.
   const GpuUsage used = metered(scene, "srtf");
   EXPECT_DOUBLE_EQ(used.span_s, 1090);
   EXPECT_DOUBLE_EQ(used.time.running, 2 * (100 + 50 + 900));
-  // While a saves, b holds its GPUs already and waits for them.
+  // While a saves, b already holds its GPUs and waits for them.
   EXPECT_DOUBLE_EQ(used.time.starting, 2 * (10 + 30));
   EXPECT_DOUBLE_EQ(used.time.saving, 0);
   EXPECT_DOUBLE_EQ(used.time.idle, 0);
@@ -49,7 +49,7 @@ TEST(Meter, ReclaimedGpusAreDownOnceTheirJobHasSaved) {
   ClusterSpec cluster = load_cluster("1x2:v100+1x2:k80");
   std::vector<Job> jobs = jobs_of({{0, 2, 100}});
   Scene scene(cluster, jobs);
-  // Taken back at 40 s for 60 s: the job saves to 50 s, restores elsewhere to 80 s, ends at 140 s.
+  // Reclaimed at 40 s for 60 s: the job saves to 50 s, restores elsewhere to 80 s, ends at 140 s.
   scene.set_faults({{.at_us = 40 * kSecond,
                      .until_us = 100 * kSecond,
                      .node = 0,
@@ -67,10 +67,10 @@ TEST(Meter, ReclaimedGpusAreDownOnceTheirJobHasSaved) {
   EXPECT_FALSE(cost_of(cluster, used));
 }
 
-// Integrates GPU by GPU and microsecond interval by interval, from the state alone.
+// Integrates over each GPU and each interval between events, from the state alone.
 struct Slow {
   double running = 0, starting = 0, down = 0, free = 0, unusable = 0, last_s = -1;
-  double saving = 0, saving_down = 0;  // on GPUs that are free, or have been taken back
+  double saving = 0, saving_down = 0;  // on GPUs which are free, or have been reclaimed
 
   void watch(const Scene& scene, const SimState& s) {
     pass(static_cast<double>(s.head->now_us) / 1e6);

@@ -1,5 +1,5 @@
-// The generator of options against the rules and the state: in random worlds, every option of every
-// job can be carried out as it is, is what it says, and its job then runs as fast as foretold.
+// The generator of options against the rules in random worlds: each option is as described, can be
+// executed, and its job then runs at the predicted rate.
 #include "env/sim/placement/options.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Seen {
   int64_t anywhere = 0, rates = 0, slowed = 0, harms = 0;
 };
 
-// Jobs of higher serial may be stopped for those of lower, and all may move.
+// Jobs of higher serial may be preempted for those of lower, and all may migrate.
 Options::JobPredicates by_serial(const View& view) {
   return {[&view](int32_t a, int32_t b) {
             return view.holds(a) && view.preemptible(a) && view.serial(a) > view.serial(b);
@@ -58,7 +58,7 @@ void expect_sound(const View& view, int32_t slot, const Option& o, Seen& seen) {
   for (const int32_t other : o.victims) EXPECT_GT(view.serial(other), view.serial(slot));
 }
 
-// Carries the option out on a copy of the world and lets everybody run.
+// Executes the option on a copy of the world and lets all jobs run.
 void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t slot,
                         const Option& o, Seen& seen) {
   World world(fixed, before.head->slots);
@@ -66,7 +66,7 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   copy_state(world.sizes(), before, s);
   Draft draft(fixed, s);
   const View view(fixed, s, Level::kBlind);
-  std::vector<std::pair<int32_t, double>> beside;  // who goes on beside it, and how fast
+  std::vector<std::pair<int32_t, double>> beside;  // jobs still next to it, and their rates
   for (const int32_t other : o.victims) ASSERT_TRUE(draft.preempt(other));
   for (const Move& move : o.moves) ASSERT_TRUE(draft.preempt(move.slot));
   ASSERT_TRUE(draft.start(slot, o.pieces.data(), static_cast<int32_t>(o.pieces.size())));
@@ -77,12 +77,12 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   }
   if (o.type == kNone || !o.moves.empty() || s.phase[slot] != Phase::kRunning) return;
   refresh_rates(fixed, s);
-  // Others that begin with it are beside it only then.
+  // Jobs which start at the same time are co-located only later.
   for (int32_t i = 0; i < s.head->held; ++i) {
     if (s.phase[s.held_list[i]] == Phase::kStarting) return;
   }
   if (view.gpus(slot) > fixed.speed.max_gpus) return;  // beyond the tables
-  // Which GPUs of a node it gets, in how many islands, is up to the rules.
+  // The rules choose the GPUs within a node, and so the number of islands.
   if (s.tier[slot] == static_cast<uint8_t>(Tier::kNode)) return;
   EXPECT_NEAR(s.rate[slot], std::max(o.rate, kMinRate), 1e-7 * o.rate);
   ++seen.rates;
@@ -96,7 +96,7 @@ TEST(Options, AreSoundCanBeCarriedOutAndRunAsForetold) {
   for (uint64_t trial = 0; trial < 90; ++trial) {
     ToldWorld told = told_world(Rng(91).split(trial),
                                 {.models = true, .slowdowns = trial % 3 != 0, .world = {}});
-    told.world.cluster.tiers = {};  // no wire is ever full
+    told.world.cluster.tiers = {};  // no link is ever full
     for (Node& node : told.world.cluster.nodes) node.nic_gbps = 0;
     told.world.cluster.one_type = trial % 2 == 1;
     told.world.faults.clear();
@@ -156,7 +156,7 @@ TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
   EXPECT_NEAR(all[0].interference_cost, 2 * (1 - s.rate[first] / alone), 1e-6);
 }
 
-// What a job with parameter servers would run at is what it then runs at, wherever they lie.
+// The predicted rate of a job with parameter servers is correct wherever the servers are placed.
 TEST(ThroughputModel, OfParameterServersOnlyTheirNumberMatters) {
   ServersParams p;
   p.jobs = 8;

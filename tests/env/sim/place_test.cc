@@ -1,5 +1,5 @@
-// Placements of plain jobs by definition, in random states: what is found is legal, none is missed,
-// and first-fit, best-fit and consolidate mean what choose.h says.
+// Placements of plain jobs in random states: each one found is legal, none is missed, and
+// first-fit, best-fit and consolidate match their definitions in choose.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 class Placements : public ::testing::Test {
  protected:
-  // The least number of nodes on which `gpus` go, of nodes with so many GPUs each.
+  // Returns the fewest nodes which hold `gpus`, given each node's number of GPUs.
   static int32_t fewest(std::vector<int32_t> counts, int32_t gpus) {
     std::sort(counts.begin(), counts.end(), std::greater<>());
     int32_t n = 0;
@@ -72,7 +72,7 @@ TEST_F(Placements, AreWhatTheyAreDefinedAs) {
         }
       } else {
         ASSERT_EQ(n, least_now);
-        // The last piece lies on the tightest of the nodes that nobody before it took.
+        // The last piece is on the tightest of the nodes not taken by earlier pieces.
         const Piece& last = pieces[static_cast<size_t>(n - 1)];
         for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
           const bool taken = std::any_of(pieces.begin(), pieces.begin() + n - 1,

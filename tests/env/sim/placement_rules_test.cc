@@ -1,4 +1,4 @@
-// Placements against walks over all nodes, on clusters whose nodes differ.
+// Placements against scans of all nodes, on clusters whose nodes differ.
 #include "env/sim/placement/placement_rules.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace yard::testing {
 namespace {
 
-// The fewest nodes that hold `gpus`: the fullest first.
+// Returns the fewest nodes which hold `gpus`: the fullest first.
 int32_t fewest_by_sort(std::vector<int32_t> free, int32_t gpus) {
   std::sort(free.rbegin(), free.rend());
   int32_t n = 0;
@@ -114,7 +114,7 @@ TEST(PlacementRule, TheLastPieceGoesWhereItFitsTightest) {
 }
 
 TEST(PlacementRule, ConsolidateWaitsForNoMoreThanAnEmptyClusterOffers) {
-  // One node of 8 and four of 4: 16 GPUs need three nodes at best.
+  // One node of 8 and four of 4: 16 GPUs need at least three nodes.
   const Scene scene("1x8+4x4", {});
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), Level::kBlind);

@@ -1,5 +1,5 @@
-// Drafts and plans: what is taken back leaves no trace, and a plan carried out in two phases leads
-// where its draft stood.
+// Drafts and plans: undone edits leave no trace, and a plan executed in two phases leads to the
+// state of its draft.
 #include "env/sim/view/plan.h"
 
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@
 namespace yard::testing {
 namespace {
 
-// Does whatever the rules allow, and counts it.
+// Makes random legal edits and counts them.
 class AtRandom {
  public:
   AtRandom(const SimModel& fixed, Rng rng) : fixed_(fixed), rng_(rng) {}
 
-  // Tries one edit; false where it was refused.
+  // Tries one edit. Returns false if it was refused.
   bool edit(const View& view, Draft& draft, bool may_stop) {
     const auto slot = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(view.high_water())));
     if (may_stop && rng_.below(2) == 0) return draft.preempt(slot);
@@ -37,7 +37,7 @@ class AtRandom {
   Rng rng_;
 };
 
-// Edits at random, takes back to random depths and goes on from there; keeps what is left.
+// Edits at random, undoes to random depths and continues from there. Keeps what is left.
 struct Undecided final : Policy {
   explicit Undecided(const Scene& scene, uint64_t seed) : scene(scene), seed(seed) {}
   const Scene& scene;
@@ -69,7 +69,7 @@ struct Undecided final : Policy {
       }
     }
     if (random.below(4) == 0) draft.undo_to(0);
-    // Somebody has to run, or the world stands still.
+    // Some job has to run, or time would not advance.
     for (int32_t slot = view.queue_head(); view.num_held() == 0 && slot != kNone;) {
       const int32_t next = view.queue_next(slot);
       Piece* pieces = draft.scratch();
@@ -89,7 +89,7 @@ TEST_P(Drafts, WhatIsTakenBackLeavesNoTraceAndWhatStaysIsALegalPlan) {
     Undecided policy(scene, seed);
     Player player(scene, policy);
     policy.digest_now = [&] { return digest(scene.fixed(), player.state()); };
-    // Left to itself it dithers for long: a while is enough.
+    // The play would be very long: 300 events are enough.
     for (int i = 0; i < 300 && player.step(); ++i) {
       ASSERT_EQ(broken_invariant(scene.fixed(), player.state()), "");
     }
@@ -147,7 +147,7 @@ TEST(Draft, KeepsTheSoonestWish) {
   EXPECT_EQ(draft.plan().wake_us, kNever);
 }
 
-// One running job (0, on node 0), two waiting (1 and 2), a node of 4 each.
+// One running job (0, on node 0), two waiting (1 and 2), two nodes with 4 GPUs each.
 class Illegal : public ::testing::Test {
  protected:
   Illegal()

@@ -1,4 +1,4 @@
-// The lists of a state against plain vectors, and handles of slots that are used again.
+// The lists of a state against plain vectors, and handles of reused slots.
 #include "env/sim/state/queue.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST(Queue, ASlotIsUsedAgainAndItsOldHandleIsCaught) {
   Player player(scene, *fifo);
   ASSERT_TRUE(player.step());
   const JobRef first = player.view().ref(player.view().held(0));
-  ASSERT_TRUE(player.step());  // the first job ends, and can be read for the last time
+  ASSERT_TRUE(player.step());  // the first job ends, and is readable for the last time
   EXPECT_EQ(player.state().phase[first.slot], Phase::kDone);
   ASSERT_TRUE(player.advance());  // the second arrives
   const JobRef second = player.view().ref(player.view().queue_head());

@@ -1,6 +1,6 @@
-// Rates by the book: after every decision in random rated worlds, each running job's rate and every
-// link's load are worked out anew from who lies where, slowly, from the tables themselves
-// (docs/speed.md), and must be what the rules have kept up to date.
+// Rates against a slow reference. After each decision in random rated worlds, all rates and link
+// loads are recomputed from the placements and the tables (docs/speed.md). They must equal those
+// which the rules update incrementally.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace yard::testing {
 namespace {
 
 struct Place {
-  std::map<int32_t, uint64_t> gpus_on;  // by node, of nodes with GPUs of the job
+  std::map<int32_t, uint64_t> gpus_on;  // by node, if the job has GPUs there
   int32_t gpus = 0;                     // each share counts as one
   Tier tier = Tier::kIsland;
   int32_t nodes() const { return static_cast<int32_t>(gpus_on.size()); }
@@ -66,7 +66,7 @@ class Book {
   }
 
  private:
-  using Link = std::pair<char, int32_t>;  // 'n'ode, 'r'ack or 'p'od, and which
+  using Link = std::pair<char, int32_t>;  // 'n'ode, 'r'ack or 'p'od, and its index
 
   Place place_of(int32_t slot) const {
     Place place;
@@ -108,12 +108,12 @@ class Book {
     return row * kSpans + span;
   }
 
-  // The slowest of its types, and the rate there.
+  // Returns the isolated rate on the slowest of its types, and that type.
   std::pair<double, int32_t> alone(int32_t slot, const Place& place) const {
     double slowest = 1;
     int32_t type = 0;
     bool any = false;
-    // Of types that are as slow, the first of the cluster counts.
+    // Of equally slow types, the first of the cluster counts.
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
       if (s_.part_mask[p] == 0) continue;
       const int32_t node = s_.part_node[p], here = f_.spec.node_type[node];
@@ -202,7 +202,7 @@ class Book {
     return least;
   }
 
-  // docs/speed.md, "Neighbours" and "Shared exchange", word by word.
+  // As in docs/speed.md, "Neighbours" and "Shared exchange".
   double beside_jobs_on_its_nodes(int32_t slot, const Place& place) const {
     if (kind_of(slot) < 0 || place.gpus == 0 || place.gpus > f_.speed.max_gpus) return 1;
     const int32_t type = alone(slot, place).second;
@@ -256,7 +256,7 @@ void expect_by_the_book(const SimModel& f, const SimState& s, Seen& seen) {
   const Book book(f, s);
   for (const auto& [slot, place] : book.places()) {
     const double rate = book.rate(slot);
-    // What neighbours take is summed in whole billionths, the rest is exact.
+    // Neighbours' factors are summed in whole billionths, the rest is exact.
     const double near = f.spec.neighbour_weight > 0 ? 1e-7 * rate : 4e-16 * rate;
     ASSERT_NEAR(s.rate[slot], rate, near) << "slot " << slot << " at " << s.head->now_us;
     ASSERT_EQ(s.traffic[slot], book.traffic(slot, place));
@@ -310,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, RatesByTheBook,
                            return info.param.substr(0, info.param.find(' '));
                          });
 
-// Gives jobs fewer or more tasks of their first group than they ask for, where they can run so.
+// Gives jobs fewer or more tasks of their first group than requested, if they can run so.
 struct Stretch final : Policy {
   mutable int stretched = 0;
 

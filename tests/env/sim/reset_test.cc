@@ -1,5 +1,5 @@
-// A world begins as if its block had never been used: whatever bytes lay there, every state that
-// follows is the same.
+// A reset world does not depend on the previous bytes of its block: all states which follow are the
+// same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ TEST(Reset, RubbishInTheBlockChangesNothing) {
                                                              .world = {}});
     const ToldScene scene(told);
     Player fresh(scene.scene(), *policy), used(scene.scene(), *policy);
-    // As numbers of all kinds these bytes are large and positive.
+    // As integers or floating-point numbers of any width these bytes are large and positive.
     for (std::byte& byte : used.world().block()) byte = std::byte{0x5A};
     used.world().reset(0, scene.scene().size());
     while (fresh.step()) {
@@ -39,7 +39,7 @@ TEST(Reset, RubbishInTheBlockChangesNothing) {
   EXPECT_GT(events, 1000);
 }
 
-// Starts who fits after each event; returns a digest of each state.
+// Starts jobs which fit after each event. Returns a digest of each state.
 std::vector<uint64_t> play(const Scene& scene, World& world, int events) {
   std::vector<uint64_t> digests;
   std::vector<Piece> pieces(static_cast<size_t>(scene.fixed().spec.num_nodes));

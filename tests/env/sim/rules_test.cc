@@ -1,5 +1,5 @@
-// What the rules charge and when: each case small enough to be worked out by hand.
-// The costs are those of `default`: a save takes 10 s, a restore 30 s, of more than 8 GPUs 60 s.
+// Costs and times under the rules, in cases small enough to compute by hand.
+// The costs are those of `default`: a save takes 10 s, a restore 30 s, or 60 s above 8 GPUs.
 #include "env/sim/rules/rules.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace yard::testing {
 namespace {
 
-// A policy that acts at given times: what is to be done stands in the test.
+// A policy which acts at given times, as each test specifies.
 struct Script final : Policy {
   using Act = std::function<void(const View&, Draft&)>;
   std::map<double, Act> acts;  // by seconds
@@ -33,7 +33,7 @@ struct Script final : Policy {
   }
 };
 
-// Slots of a world where nobody has finished yet are the jobs' indices.
+// While no job has ended, slots are the indices of jobs.
 Script::Act start_on(int32_t slot, std::vector<Piece> pieces) {
   return [=](const View&, Draft& draft) {
     EXPECT_TRUE(draft.start(slot, pieces.data(), static_cast<int32_t>(pieces.size())));
@@ -51,7 +51,7 @@ Script::Act both(Script::Act a, Script::Act b) {
   };
 }
 
-// A century of a large cluster, and more GPUs asked for than an int32 holds.
+// A century of a large cluster, and more GPUs requested than an int32 holds.
 TEST(Rules, SumsHoldWhatTracesMaySay) {
   const Scene scene("4096x64", jobs_of({{0, 1 << 18, kMaxTimeS}}), no_costs());
   Script script;
@@ -94,7 +94,7 @@ TEST(Rules, APreemptedJobSavesHoldsItsGpusAndRestores) {
   EXPECT_EQ(phase_of_0[70], Phase::kStarting);
   EXPECT_EQ(phase_of_0[110], Phase::kRunning);
   EXPECT_EQ(player.jobs()[0].end_us, 170 * kSecond);  // 40 s were done, 60 are left at 110
-  // It ran from 50 to 70 (20 s done), goes on at 200 + 30: 980 s are left.
+  // It ran from 50 to 70 (20 s done) and resumes at 200 + 30: 980 s are left.
   EXPECT_EQ(player.jobs()[1].start_us, 40 * kSecond) << "from when GPUs are its own";
   EXPECT_EQ(player.jobs()[1].end_us, 1210 * kSecond);
   EXPECT_EQ(player.jobs()[1].preemptions, 1);
@@ -170,7 +170,7 @@ TEST(Rules, AMicrosecondOfWorkIsRestored) {
   EXPECT_EQ(s.until_us[0], 1 + 40 * kSecond) << "saved, then restored";
 }
 
-// In whatever order the pieces come.
+// In any order of the pieces.
 TEST(Rules, ANodeIsNamedOnce) {
   const Scene scene("4x2", jobs_of({{0, 3, 100}}));
   Script script;
@@ -191,12 +191,12 @@ TEST(Rules, ANodeIsNamedOnce) {
   }
 }
 
-// Sixteen nodes fill a line of the block, so that what lies behind a column is another.
+// With sixteen nodes a column fills a cache line, so that another column follows it directly.
 TEST(Rules, WhatIsNotThereIsNotLegal) {
   const Scene scene("16x8", jobs_of({{0, 1, 100}, {0, 4, 100}}));
   Script script;
   Player player(scene, script);
-  // Bytes that would be a waiting job in a slot that nobody has used.
+  // Bytes which look like a waiting job in an unused slot.
   for (std::byte& byte : player.world().block()) byte = static_cast<std::byte>(Phase::kWaiting);
   player.world().reset(0, 2);
   ASSERT_TRUE(player.advance());
@@ -220,7 +220,7 @@ TEST(Rules, WhatIsNotThereIsNotLegal) {
 }
 
 TEST(Rules, AStartWaitsForTheLastOfItsGpus) {
-  // Job 2 wants GPUs that jobs 0 and 1 leave at 20 and 30.
+  // Job 2 needs GPUs from which jobs 0 and 1 save until 20 and 30.
   const Scene scene("2x2", jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 4, 100}}));
   Script script;
   script.acts = {{0, both(start_on(0, {{0, 2}}), start_on(1, {{1, 2}}))},
@@ -348,7 +348,7 @@ TEST(Rules, WorkGoesByTheTasksThatAJobGot) {
 }
 
 TEST(Rules, AnEndNeverComesBeforeTheWorkIsDone) {
-  // Neither work nor its end is a whole number of the other's microseconds.
+  // Neither work nor its end is a whole number of microseconds of the other.
   for (const double speed : {0.7, 1.0 / 3, 3.0}) {
     for (const int64_t work_us : {1, 2, 3, 7, 1000003}) {
       ClusterSpec spec = load_cluster("1x1");

@@ -1,6 +1,6 @@
-// What of a job with a shape may start where, by definition: random pieces, right and wrong, on
-// random states are held against a ledger that adds up anew who lies where, and those that start
-// get the GPUs that it says.
+// Legal placements of jobs with shapes, by definition. Random pieces, legal and illegal, on random
+// states are compared with a ledger which recounts all holdings. Jobs which start must get the GPUs
+// which the ledger predicts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace yard::testing {
 namespace {
 
-// Four nodes of three types, of which one has no parts and one node is a tenant's alone; jobs of
-// one or two groups, some of a tenant, some of kinds that may not share a GPU.
+// Four nodes of three types. One type has no GPU shares and one node is reserved for a tenant. Jobs
+// have one or two groups, some a tenant, and some kinds must not share a GPU.
 class Told {
  public:
   explicit Told(Rng rng) : rng_(rng), cluster_(make_cluster()), jobs_(make_jobs()) {
@@ -88,7 +88,7 @@ class Told {
 
 int64_t mib(double gib) { return std::llround(1024 * gib); }
 
-// What one node has left.
+// What is free on one node.
 class SlowLedger {
  public:
   SlowLedger(const Told& told, const SimState& s, int32_t node) : told_(told), node_(node) {
@@ -121,8 +121,8 @@ class SlowLedger {
     return types.empty() || std::count(types.begin(), types.end(), type.name) > 0;
   }
 
-  // Takes the piece; returns the GPUs of each of its shares, or of all of it, nothing where it is
-  // not there.
+  // Takes the piece. Returns the GPUs of each of its shares, or of the whole piece; nothing if it
+  // is not available.
   std::optional<std::vector<uint64_t>> take(int32_t slot, const Resources& need, const Piece& p) {
     std::vector<uint64_t> masks;
     if (need.gpu_milli > 0) {
@@ -155,7 +155,7 @@ class SlowLedger {
   struct Gpu {
     int32_t milli;
     int64_t mem_mib;
-    std::vector<int32_t> beside;  // jobs that were there before
+    std::vector<int32_t> beside;  // jobs which held it before
   };
 
   bool hosts(const Resources& need, int32_t tasks) const {
@@ -189,8 +189,8 @@ class SlowLedger {
            });
   }
 
-  // The fullest GPU in use that still fits, the lowest among equals, else the lowest free one; of
-  // `named` alone where it names one.
+  // Returns the fullest GPU in use which still fits, the lowest among equals, else the lowest free
+  // one. If `named` is not empty, only its GPUs are considered.
   uint64_t share(int32_t slot, const Resources& need, uint64_t named) const {
     int best = -1;
     for (int g = 0; g < static_cast<int>(gpus_.size()); ++g) {
@@ -210,7 +210,7 @@ class SlowLedger {
   std::vector<Gpu> gpus_;
 };
 
-// The GPUs of each part, as the pieces name them; nothing where the job may not start so.
+// Returns the GPUs of each part, as the pieces name them; nothing if the start is illegal.
 std::optional<std::vector<uint64_t>> slow_start(const Told& told, const SimState& s, int32_t slot,
                                                 const std::vector<Piece>& pieces) {
   const Job& job = told.jobs()[static_cast<size_t>(slot)];

@@ -1,4 +1,4 @@
-// What fits where, case by case: tasks with shares, memory and pieces that name their GPUs.
+// Legal placements, case by case: tasks with shares, memory and pieces which name their GPUs.
 #include "env/sim/rules/shape.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What policies are shown of speeds below `told`: errors of the right size that follow
-// from the seed, a prior without models, and what running jobs have shown, once they have.
+// Speeds shown to policies at levels below `told`: errors of the right size which follow from the
+// seed, a prior without models, and the observed rates of running jobs.
 #include "env/sim/rulesets/speed_estimator.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr int32_t kKinds = 2, kTypes = 2, kGpus = 4;
 
-// Two models on two types. A class is measured by one GPU of the first type; the last one by four
-// of a type that is faster and not there.
+// Two models on two types. The reference of a class is one GPU of the first type; that of the last
+// class is four GPUs of a faster type which the cluster lacks.
 struct Tables : MadeUpTables {
   Tables() {
     num_kinds = kKinds;
@@ -89,7 +89,7 @@ TEST(NoisySpeeds, AreOffByAQuarterAndFollowFromTheSeed) {
   const auto drawn = [&](uint64_t seed) {
     const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25, seed);
     const SpeedColumns& shown = noisy.shown()->table;
-    // A model, a type, together and spread; a pair.
+    // A model, a type, consolidated and spread; a pair.
     return std::array{
         std::log(shown.steps_per_s[Tables::at(0, 0, 1)] / tables.steps_per_s[Tables::at(0, 0, 1)]),
         std::log(shown.steps_per_s[Tables::at(0, 1, 2)] / tables.steps_per_s[Tables::at(0, 1, 2)]),
@@ -126,12 +126,12 @@ TEST(NoisySpeeds, KeepWhatIsNoSpeed) {
     EXPECT_EQ(shown_speed(noisy, 0, 1, 1), 0.5) << "of no model that is known";
     EXPECT_EQ(noisy.shown()->table.pair_rate[3], 0) << "they do not fit together";
     for (int i = 0; i < 8; ++i) EXPECT_LE(noisy.shown()->table.pair_rate[i], 1);
-    // As many GPUs alike: a scaling curve keeps its shape.
+    // All numbers of GPUs have the same error: a scaling curve keeps its shape.
     EXPECT_NEAR(shown_speed(noisy, 1, 0, 4) / shown_speed(noisy, 1, 0, 1), 4 * 0.6 / 0.9, 1e-12);
   }
 }
 
-// A choice among all-reduces meets errors, too.
+// Each all-reduce of a job has its own error.
 TEST(NoisySpeeds, AreOffByThemselvesForEachAllReduce) {
   std::vector<Job> jobs = jobs_of({{0, 4, 1000}});
   jobs[0].model = "large";
@@ -197,7 +197,7 @@ void play(const Scene& scene, const Look& look) {
 
 TEST(LearnedSpeeds, AreWhatRunningJobsShowedAndNothingBefore) {
   const Tables tables;
-  // The first job takes all of the first node, the second lands on the other; the third comes
+  // The first job takes all of the first node, the second is placed on the other; the third arrives
   // later.
   Scene scene(two_types(), jobs_of({{0, 4, 1000}, {0, 1, 1000}, {50, 1, 10}}), no_costs());
   scene.set_speeds(tables.columns(), {3, 1, 2});
@@ -216,7 +216,7 @@ TEST(LearnedSpeeds, AreWhatRunningJobsShowedAndNothingBefore) {
 
 TEST(LearnedSpeeds, SeparateNeighboursFromTheModelItself) {
   const Tables tables;
-  // One of the first model alone, then another on the same node, of the second.
+  // A job of the first model alone, then one of the second model on the same node.
   ClusterSpec cluster = two_types(0.5);
   Scene scene(cluster, jobs_of({{0, 1, 1000}, {100, 2, 400}, {150, 1, 10}, {300, 1, 10}}),
               no_costs());

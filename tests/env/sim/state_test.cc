@@ -1,5 +1,4 @@
-// The block of a state: how it is laid out, copied and compared, and that playing allocates
-// nothing.
+// The block of a state: its layout, copies and comparison, and that playing allocates nothing.
 #include "env/sim/state/state.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +28,7 @@ void* counted(size_t bytes, size_t align) {
 
 }  // namespace
 
-// Of the whole test program: allocations are counted, nothing else changes.
+// Replace the operators of the whole test program to count allocations.
 void* operator new(size_t bytes) { return counted(bytes, 1); }
 void* operator new[](size_t bytes) { return counted(bytes, 1); }
 void* operator new(size_t bytes, std::align_val_t a) { return counted(bytes, size_t(a)); }
@@ -101,7 +100,7 @@ TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
     });
     EXPECT_LE(static_cast<size_t>(end - base), state_bytes(z));
     EXPECT_LT(state_bytes(z), static_cast<size_t>(end - base) + kColumnAlign);
-    // A column that the list forgets is a null pointer here, and garbage everywhere else.
+    // A column missing from the list is a null pointer here, and garbage everywhere else.
     constexpr int kFields = 32;  // of the records
     EXPECT_EQ(sizeof(SimState), static_cast<size_t>(columns + kFields) * sizeof(void*));
   }
@@ -127,7 +126,7 @@ TEST_P(GoOn, ACopyGoesOnAsTheOriginalAtEveryEvent) {
     }
   }
   ASSERT_FALSE(player.failed());
-  // Every copy ends as the original does, so the last one stands for all.
+  // Every copy ends as the original does, so checking the last one is enough.
   EXPECT_EQ(total_jct_us(scene, copy.jobs()), total_jct_us(scene, player.jobs()));
   EXPECT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), player.state()));
 }
@@ -154,13 +153,13 @@ TEST(State, ACopyComesFromWhatIsAliveAlone) {
 }
 
 TEST(Digest, IsOfTheStateAndNotOfItsHistory) {
-  // Two jobs wait, the later one in the lower slot in one world and in the higher in the other.
+  // Two jobs wait; the later one is in the lower slot in one world and in the higher in the other.
   const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 2, 100}, {0, 3, 100}}));
   World a(scene.fixed(), 3), b(scene.fixed(), 3);
   a.reset(0, 3);
   b.reset(0, 3);
   for (const int32_t j : {0, 1, 2}) arrive(scene.fixed(), a.state(), j);
-  // Slots 0 and 1 were in use before and come back in the reverse order.
+  // Slots 0 and 1 were in use before and are freed in reverse order.
   SimState& s = b.state();
   for (int i = 0; i < 2; ++i) take_slot(scene.fixed(), s);
   for (const int32_t slot : {0, 1}) {
@@ -202,7 +201,7 @@ TEST(Digest, SeesTheOrderOfTheQueue) {
 }
 
 TEST(World, AllocatesNothingAfterItsFirstEpisode) {
-  // Enough nodes and jobs that a buffer that grew would show.
+  // Enough nodes and jobs to reveal a growing buffer.
   const Scene scene("20x8", random_jobs(Rng(8), {.count = 500, .mean_gap_s = 10}));
   World world(scene.fixed(), scene.size());
   Draft draft(world.fixed(), world.state());

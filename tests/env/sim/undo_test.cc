@@ -1,5 +1,5 @@
-// A draft taken back leaves every column of the state as it was, in worlds with everything in them:
-// a later decision must not be able to tell.
+// An undone draft leaves every column of the state as it was, in worlds with all features. A later
+// decision must not depend on it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,8 +13,8 @@
 namespace yard::testing {
 namespace {
 
-// All that is meant by a state beyond its digest, in words. Parts, free lists and the order of the
-// holders remember history and mean nothing.
+// Returns the meaning of a state beyond its digest, as words. Parts, free lists and the order of
+// holders depend on history and are left out.
 std::vector<int64_t> words_of(const SimModel& f, const SimState& s) {
   std::vector<int64_t> words;
   const auto add = [&](auto value) { words.push_back(static_cast<int64_t>(value)); };

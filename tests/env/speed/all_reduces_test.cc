@@ -1,5 +1,5 @@
-// What a cluster's file tells of gradients and steps, as the tables have it for each all-reduce:
-// the closed forms, cell by cell.
+// Throughput by all-reduce for models of a cluster's file: the tables against the closed forms,
+// cell by cell.
 #include <gtest/gtest.h>
 
 #include "env/sim/speed/cluster_models.h"
@@ -53,12 +53,12 @@ TEST(AllReduces, EveryCellIsTheClosedForm) {
         }
       }
     }
-    // Rate 1 is as asked for, as the job itself exchanges, on as few nodes as hold it.
+    // Throughput is 1 for the requested GPUs, the job's own pattern and the fewest nodes.
     EXPECT_DOUBLE_EQ(speed_of(c, job_class, 0, 8, Tier::kRack, 2), 1);
   }
 }
 
-// Small gradients wait for messages, of which a tree sends fewest in turn; large ones for bytes.
+// Small gradients are latency-bound: a tree takes the fewest steps. Large ones are bandwidth-bound.
 TEST(AllReduces, TheAlgorithmMatters) {
   const ClusterSpec cluster = load_cluster("rings-8");
   const auto speed = [&](const char* model, int32_t nodes, Pattern by) {
@@ -87,8 +87,8 @@ TEST(AllReduces, WhoHasNoChoice) {
   EXPECT_FALSE(chooses(jobs_with("nobody", 4)));
 }
 
-// A measured model's exchange takes as many times longer as the forms say, by what was measured of
-// its own.
+// The exchange time of a measured model is scaled by the ratio of the closed forms, relative to the
+// all-reduce with which it was measured.
 TEST(AllReduces, AMeasuredModelGoesByTheRatio) {
   Profiles profiles;
   ModelProfile& net = profiles.profile("file", "net", Scaling::kStrong);
@@ -111,7 +111,7 @@ TEST(AllReduces, AMeasuredModelGoesByTheRatio) {
   const Link across = links[static_cast<size_t>(Tier::kRack)];
   const double longer = tree_all_reduce_s(4, 4e8, across) / ring_all_reduce_s(4, 4e8, across);
   const double share = exchange_share(c, job_class, 0, 4, Tier::kRack, 4);
-  // An iteration is convex in the time of its exchange.
+  // The time of an iteration is convex in the time of its exchange.
   EXPECT_GT(longer, 2);
   EXPECT_LE(before / speed(Pattern::kTree), longer);
   EXPECT_GE(before / speed(Pattern::kTree), (1 + share * (longer - 1)) * (1 - 1e-9));

@@ -1,5 +1,5 @@
-// Closed forms against numbers worked out by hand, their limits, and fits that find what made the
-// data.
+// Closed forms against values computed by hand and their limits. Fits must recover the parameters
+// which generated the data.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,9 +18,9 @@ constexpr Link kSlow = {10e-6, 1e9};
 constexpr Link kFast = {1e-6, 100e9};
 
 TEST(AllReduce, ByHand) {
-  // 4 members, 8 MB: 6 steps of 10 us, and 12 MB through 1 GB/s.
+  // 4 members, 8 MB: 6 steps of 10 us, and 12 MB at 1 GB/s.
   EXPECT_DOUBLE_EQ(ring_all_reduce_s(4, 8e6, kSlow), 60e-6 + 12e-3);
-  // 5 members: 3 levels up and 3 down, the whole message each.
+  // 5 members: 3 levels up and 3 down, each with the whole message.
   EXPECT_DOUBLE_EQ(tree_all_reduce_s(5, 8e6, kSlow), 6 * (10e-6 + 8e-3));
   EXPECT_DOUBLE_EQ(tree_all_reduce_s(4, 8e6, kSlow), 4 * (10e-6 + 8e-3));
   // 2 nodes of 4: 6 us and 12 MB at 100 GB/s inside; 20 us and 8 MB at 1 GB/s between.
@@ -48,7 +48,7 @@ TEST(AllReduce, Limits) {
 }
 
 TEST(AllReduce, PatternsDiffer) {
-  // Four workers a node, two nodes: each of the four sends half of its gradients across, and back.
+  // Four workers per node, two nodes: each worker sends half of its gradients across, and back.
   EXPECT_DOUBLE_EQ(exchange_s(Pattern::kParameterServer, 2, 4, 8e6, kFast, kSlow),
                    20e-6 + 4 * 8e-3);
   EXPECT_DOUBLE_EQ(exchange_s(Pattern::kRing, 2, 4, 8e6, kFast, kSlow),
@@ -141,7 +141,7 @@ TEST(Optimus, TheFitFindsTheCoefficients) {
   }
 }
 
-// No other choice within the bounds does better: tried at random around what was found.
+// No other choice within the bounds is better. Checked at random points around the fit.
 TEST(Optimus, TheFitIsTheBestWithoutNegativeCoefficients) {
   Rng rng(7);
   std::vector<OptimusRun> runs;

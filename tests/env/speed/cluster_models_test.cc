@@ -1,4 +1,4 @@
-// What a cluster's file says of models, as the tables then have it.
+// Models described in a cluster's file, as they appear in the speed tables.
 #include "env/sim/speed/cluster_models.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ TEST(ToldModels, PairsAreAsSaid) {
   }
 }
 
-// A file of measurements that holds the model comes first.
+// Measurements of a model take precedence over the cluster's file.
 TEST(ToldModels, MeasurementsComeBefore) {
   Profiles profiles;
   profiles.profile("file", "Net", Scaling::kWeak).runs = {{"v100", {1}, 1, 1, -1},

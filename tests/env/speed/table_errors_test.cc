@@ -1,5 +1,5 @@
-// How well the speed tables give back what was measured, source by source: as loaded, and with
-// measurements held out. Each test prints a row of the table in docs/speed.md.
+// Errors of the speed tables against measurements, by source: as loaded, and with measurements held
+// out. Each test prints a row of the table in docs/speed.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Errors {
   std::vector<double> all_;
 };
 
-// The bounds are what was found, a little rounded up.
+// The bounds are the observed errors, slightly rounded up.
 void expect(Errors errors, size_t rows, double median, double p90, const std::string& what) {
   std::printf("| %s | %zu | %.1f %% | %.1f %% | %.0f %% |\n", what.c_str(), errors.size(),
               100 * errors.quantile(0.5), 100 * errors.quantile(0.9), 100 * errors.quantile(1));
@@ -58,7 +58,7 @@ std::vector<GpuType> types_of(const Profiles& profiles) {
   return types;
 }
 
-// Of tables made from `known`, on those of `asked` that `of_interest` picks.
+// Errors of tables made from `known`, on the runs of `asked` which `of_interest` selects.
 Errors table_errors(const Profiles& known, const Profiles& asked,
                     const std::function<bool(const MeasuredRun&)>& of_interest,
                     bool same_source = true) {
@@ -100,7 +100,7 @@ Profiles without(Profiles profiles, const std::function<bool(const MeasuredRun&)
   return profiles;
 }
 
-// Each number of GPUs held out in its turn.
+// Holds out each number of GPUs in turn.
 Errors held_out_errors(const Profiles& all, std::initializer_list<int32_t> numbers) {
   Errors errors;
   for (const int32_t n : numbers) {
@@ -110,7 +110,7 @@ Errors held_out_errors(const Profiles& all, std::initializer_list<int32_t> numbe
   return errors;
 }
 
-// Of Pollux' seven parameters alone, fitted to all that was measured of a model on a type.
+// Errors of Pollux' seven-parameter form alone, fitted to all runs of a model on a type.
 Errors form_errors(const Profiles& profiles) {
   Errors errors;
   for (const GpuType& type : types_of(profiles)) {
@@ -153,7 +153,7 @@ TEST(SpeedErrors, ElasticFlow) {
          "ElasticFlow: each number of GPUs held out");
 }
 
-// Its T4 curves are Pollux' step times put together by its authors; so must ours be.
+// The authors of ElasticFlow derived its T4 curves from Pollux' step times; ours must match them.
 TEST(SpeedErrors, ElasticFlowsT4CurvesFromPolluxsTimes) {
   YARD_NEEDS_TRACES();
   const Profiles pollux = load_profiles(traces_dir() / "pollux-adaptdl");
@@ -239,7 +239,7 @@ TEST(SpeedErrors, AllReduceOnVidursNodes) {
   expect(own_link, 16424, 0.041, 0.31, "Vidur: a link for each arrangement");
 }
 
-// With as many servers as workers; the measured jobs have none, so only the shape is on trial.
+// One server per worker. The measured jobs have no servers, so only the curve's shape is tested.
 TEST(SpeedErrors, OptimusOnElasticFlowsCurves) {
   YARD_NEEDS_TRACES();
   Errors errors;

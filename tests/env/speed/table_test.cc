@@ -1,4 +1,4 @@
-// The speed tables: what they promise of any measurements, on small ones made here.
+// Properties of the speed tables for arbitrary measurements, on small ones defined here.
 #include "env/sim/speed/table.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 const std::vector<GpuType> kTypes = {{"v100", 1, 16}, {"k80", 0.25, 12}, {"other", 0.5, 0}};
 constexpr int32_t kV100 = 0, kK80 = 1, kOther = 2;
 
-// A model that takes `batch` samples an iteration in all, measured on 1 to 16 GPUs, 4 a node.
+// Returns a model with a global batch size, measured on 1 to 16 GPUs, 4 per node.
 Profiles measured() {
   Profiles p;
   ModelProfile& net = p.profile("test", "Net-1", Scaling::kStrong);
@@ -69,7 +69,7 @@ TEST(SpeedTable, WhatWasAskedForIsExactlyOne) {
 TEST(SpeedTable, WhatWasMeasuredComesBack) {
   const Profiles profiles = measured();
   Fixture f(profiles);
-  const int32_t c = f.table.class_of("net1", 64, 1);  // a second
+  const int32_t c = f.table.class_of("net1", 64, 1);  // one iteration a second
   EXPECT_DOUBLE_EQ(f.rate(c, kV100, 4, Tier::kNode, 1), 1 / 0.32);
   EXPECT_DOUBLE_EQ(f.rate(c, kV100, 2, Tier::kRack, 2), 1 / 0.8);
   EXPECT_DOUBLE_EQ(f.rate(c, kV100, 8, Tier::kRack, 2), 1 / 0.40);
@@ -95,7 +95,7 @@ TEST(SpeedTable, BetweenMeasurementsItIsMonotone) {
   }
 }
 
-// Falling curves are measured too: more GPUs can be slower.
+// Falling curves are measured, too: more GPUs can be slower.
 TEST(SpeedTable, FallingMeasurementsFallWithoutDetour) {
   Profiles p;
   ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
@@ -112,7 +112,7 @@ TEST(SpeedTable, FallingMeasurementsFallWithoutDetour) {
   EXPECT_DOUBLE_EQ(speed_of(table.columns(), c, kV100, 16, Tier::kNode, 1), 0.6);
 }
 
-// Whatever was measured, and however the form goes up and down in between.
+// Holds for all measurements, even where the fitted form is not monotone between them.
 TEST(SpeedTable, RandomMeasurementsNeverTurnBackBetweenTwo) {
   Rng rng(11);
   for (int trial = 0; trial < 60; ++trial) {
@@ -138,7 +138,7 @@ TEST(SpeedTable, RandomMeasurementsNeverTurnBackBetweenTwo) {
   }
 }
 
-// The form, fitted to few placements across nodes, may promise more there than inside one.
+// The form, fitted to few placements across nodes, may predict more there than inside one.
 TEST(SpeedTable, SpreadingIsNoGainWhereItIsAGuess) {
   Profiles p;
   ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
@@ -186,13 +186,13 @@ TEST(SpeedTable, TypesThatWereNotMeasuredBorrowTheReference) {
   const int32_t k = on_k80.class_of("net1", 64, 4);
   EXPECT_EQ(speed_of(on_k80.columns(), k, kK80, 4, Tier::kNode, 1), 1);
   EXPECT_DOUBLE_EQ(speed_of(on_k80.columns(), k, kV100, 4, Tier::kNode, 1), 1.5 / 0.32);
-  // None of the cluster's types: the profile's first is the one that was asked on.
+  // The cluster has none of the measured types: the profile's first type is the reference.
   SpeedTable elsewhere(profiles, {.types = {{"h100", 3, 80}}, .max_gpus = 8, .node_gpus = 4});
   const int32_t e = elsewhere.class_of("net1", 64, 4);
   EXPECT_EQ(speed_of(elsewhere.columns(), e, 0, 4, Tier::kNode, 1), 3);
 }
 
-// How the cluster is spelled says nothing about where run times were taken.
+// The order of types in the cluster does not affect the reference type.
 TEST(SpeedTable, TheReferenceDoesNotHangOnTheOrderOfTypes) {
   const Profiles profiles = measured();
   const auto on_v100 = [&](std::vector<GpuType> types) {
@@ -282,7 +282,7 @@ TEST(SpeedTable, WhatDidNotFitIsZero) {
   EXPECT_GT(speed_of(table.columns(), c, kV100, 3, Tier::kNode, 1), 0) << "nobody tried";
   EXPECT_EQ(speed_of(table.columns(), c, kV100, 4, Tier::kNode, 1), 1);
   EXPECT_EQ(table.class_of("big", 1, 2), 0) << "asked for what it cannot have run on";
-  // Where another type takes it, that one is the reference.
+  // If another type can hold the model, that one is the reference.
   net.runs.push_back({"k80", {2}, 0.5, 8, -1});
   SpeedTable both(p, {.types = kTypes, .max_gpus = 16, .node_gpus = 16});
   const int32_t on_k80 = both.class_of("big", 1, 2);
@@ -290,7 +290,7 @@ TEST(SpeedTable, WhatDidNotFitIsZero) {
   EXPECT_EQ(speed_of(both.columns(), on_k80, kV100, 2, Tier::kNode, 1), 0);
 }
 
-// Eight times the largest batch that a GPU took: seven parts without exchange and one with it.
+// Eight times the largest measured batch: seven parts without an exchange and one with it.
 TEST(SpeedTable, LargeBatchesAreWorkedOnInParts) {
   Profiles p;
   ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
@@ -299,7 +299,7 @@ TEST(SpeedTable, LargeBatchesAreWorkedOnInParts) {
     net.runs.push_back({"v100", {2}, batch, 0.2 + batch / 100, -1});
   }
   SpeedTable table(p, {.types = kTypes, .max_gpus = 4, .node_gpus = 4});
-  const int32_t c = table.class_of("net", 256, 2);  // 128 a GPU, in 8 parts of 16
+  const int32_t c = table.class_of("net", 256, 2);  // 128 per GPU, in 8 parts of 16
   const SpeedColumns columns = table.columns();
   EXPECT_NEAR(columns.class_reference[c], 1 / (0.36 + 7 * 0.26), 1e-9);
 }
@@ -320,8 +320,8 @@ TEST(SpeedTable, BytesOnALink) {
   const int32_t ring = f.table.class_of("net1", 64, 8);
   const int32_t servers = f.table.class_of("net1", 64, 8, Pattern::kParameterServer);
   const SpeedColumns columns = f.table.columns();
-  // 2.5 iterations/s over two nodes: each sends 2 1/2 of 0.4 GB; with servers each of four GPUs
-  // does.
+  // 2.5 iterations/s over two nodes: in a ring each node sends 2 1/2 of 0.4 GB; with servers, each
+  // of its four GPUs does.
   EXPECT_EQ(link_bytes_per_s(columns, ring, kV100, 8, Tier::kRack, 2), 1'000'000'000);
   EXPECT_EQ(link_bytes_per_s(columns, servers, kV100, 8, Tier::kRack, 2), 4'000'000'000);
   EXPECT_EQ(link_bytes_per_s(columns, ring, kV100, 4, Tier::kNode, 1), 0);
@@ -390,7 +390,7 @@ TEST(SpeedTable, EverySpanHasItsPlace) {
   EXPECT_EQ(spread_of(0), spread_of(1)) << "of a job on CPUs alone";
 }
 
-// Rows made of the form come back, and numbers of servers and workers that nobody tried follow it.
+// Rows made by Optimus' form are recovered; other numbers of servers and workers follow the form.
 TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
   const OptimusSync made = {{0.01, 0.1, 0.05, 0.02, 0.03}, 100};
   Profiles profiles;
@@ -412,7 +412,7 @@ TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
     EXPECT_NEAR(f.rate(c, kV100, w, Tier::kRack, 3), wanted, 1e-4);
     EXPECT_NEAR(f.rate(c, kK80, w, Tier::kNode, 1), wanted / 4, 1e-4) << "by the types' speeds";
   }
-  // Where servers are elastic, with as many as it has; the largest number stands for all beyond it.
+  // Elastic servers: the table depends on their number and is constant beyond the largest.
   f.table.allow_servers_up_to(c, 4);
   const auto with = [&](int32_t servers, int32_t workers) {
     return speed_of(f.table.columns(), c, kV100, workers, Tier::kNode, 1, servers);
@@ -423,7 +423,7 @@ TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
   }
   EXPECT_EQ(with(0, 4), 1) << "as asked for";
   EXPECT_EQ(with(9, 4), with(4, 4));
-  // w / p stands for 0.05 4 / 2 of a step of 0.01 100 / 4 + 0.1 + 0.05 4 / 2 + 0.02 4 + 0.03 2.
+  // w / p is 0.05 4 / 2 of a step of 0.01 100 / 4 + 0.1 + 0.05 4 / 2 + 0.02 4 + 0.03 2.
   EXPECT_NEAR(exchange_share(f.table.columns(), c, kV100, 4, Tier::kRack, 2), 0.1 / 0.59, 1e-4);
 }
 

@@ -1,4 +1,4 @@
-// What stopping a job costs by the size of its model, worked out by hand.
+// The cost of a stop by the size of the model, computed by hand.
 #include "env/trace/profiles/checkpoint_model.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(Checkpoints, GoBySizeThenByWhatWasMeasuredThenByTheJob) {
                 "restarts.csv", profiles);
   Trace trace = asking_for({"gpt2", "moe", "odd", "unknown", "", "gpt2"});
   trace.jobs[5].restore_us = 5'000'000;
-  // 2^27 weights of 4 bytes, two values a weight: 1 GiB at half a GiB a second.
+  // 2^27 weights of 4 bytes, two values per weight: 1 GiB at half a GiB per second.
   fill_checkpoints(trace, profiles,
                    {.state_per_weight = 2, .storage_gib_per_s = 0.5, .save_s = 1, .start_s = 20});
   const auto times = [&](size_t j) {

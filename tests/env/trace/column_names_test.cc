@@ -1,4 +1,4 @@
-// Names of columns: what separates them, which is meant, what the caller calls them.
+// Names of columns: separators, which column is meant, and names given by the caller.
 #include "env/trace/core/column_names.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Files of measurements: what is read from them, what is said of broken ones, and the run times
-// that they give to jobs.
+// Files of measurements: what is read, errors for invalid ones, and the run times which they give
+// to jobs.
 #include "env/trace/profiles/fill_run_times.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +105,7 @@ TEST(Throughputs, RealFilesAreReadWhole) {
   YARD_NEEDS_TRACES();
   struct Real {
     const char* path;
-    double resnet50;  // batch size 64 on a V100, from a look at the file
+    double resnet50;  // batch size 64 on a V100, read from the file by hand
     int zero_alone;
   };
   for (const Real& real : {Real{"gavel/simulation_throughputs.json.gz", 4.39, 3},
@@ -175,7 +175,7 @@ TEST(GoodputTable, AreReadByJobPlacementAndEpoch) {
   EXPECT_THAT(a->next_progress, ElementsAre(10, 30));
   EXPECT_THAT(a->placements.at("4+2"), ElementsAre(0.5, 2.5));
   EXPECT_THAT(a->placements.at("6"), ElementsAre(0, 4)) << "0: not in the file";
-  // Epoch 0 is only known on two nodes; epoch 1 on one.
+  // Epoch 0 was measured only on two nodes, epoch 1 on one.
   EXPECT_DOUBLE_EQ(a->isolated_run_s(), 10 / 0.5 + 20 / 4.0);
 }
 
@@ -278,7 +278,7 @@ TEST(RunTimes, AreNeverGuessed) {
       parse_trace("name,time,application,num_replicas,batch_size\nx,0,ncf,1,8\n", "w.csv", {});
   EXPECT_THAT(error_of([&] { fill_run_times(pollux, {}, true); }),
               AllOf(HasSubstr("w.csv"), HasSubstr("--rates")));
-  Trace some = pollux;  // a row of a table that lacks what others have is left out where asked
+  Trace some = pollux;  // a job without measurements is skipped on request
   some.jobs.push_back(some.jobs[0]);
   some.jobs[1].run_us = kUsPerS;
   EXPECT_THAT(error_of([&] { fill_run_times(some, {}, false); }), HasSubstr("--rates"));

@@ -1,5 +1,5 @@
-// Formats by their rows: those whose files are not in the folder of traces, settings, and what each
-// says of a row that it cannot use.
+// Rows of formats without files in the folder of traces, their settings, and the error of each for
+// a row which it cannot use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST(Pai, NamesTheTask) {
   EXPECT_EQ(trace.jobs[1].name, "PyTorchWorker");
 }
 
-// Rows as they are published; 14854 and 14855 are one job of 2,851 s in philly.csv.
+// Rows as published; 14854 and 14855 are one job of 2,851 s in philly.csv.
 const char* const kAttempts =
     "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n"
     "14853,109,1,0,1,3,3744,0,Pass\n"

@@ -1,5 +1,5 @@
-// Readers of Gavel's, Shockwave's and Pollux' workloads: fields by hand, wrong rows by what is said
-// of them, the real files by their publishers' counts.
+// Readers of the workloads of Gavel, Shockwave and Pollux: fields by hand, errors for invalid rows,
+// and the real files by their publishers' counts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ struct RealFile {
   double last_submit_s, first_steps, last_steps;
 };
 
-// Counts and fields that were taken with another program from the same files.
+// Counts and fields computed by another program from the same files.
 const RealFile kRealFiles[] = {
     {"gavel/traces-msr-seed0/0e4a51.trace.gz", "gavel", 1181, 7363956.0, 95121, 236751},
     {"gavel/traces-msr-seed0/6214e9.trace.gz", "gavel", 2000, 4184082.0, 20851471, 62738},
@@ -153,7 +153,7 @@ TEST(GavelTrace, RealFilesAreReadWhole) {
     EXPECT_EQ(trace.jobs.front().iterations, file.first_steps);
     EXPECT_EQ(trace.jobs.back().iterations, file.last_steps);
   }
-  // What the publishers say of all of them together.
+  // The publishers' totals over all files.
   size_t clusters = 0, jobs = 0, testbed = 0, shockwave = 0, pollux = 0;
   const auto all_in = [&](const char* folder, size_t& sum) {
     for (const auto& file : std::filesystem::directory_iterator(dir / folder)) {

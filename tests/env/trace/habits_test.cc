@@ -1,4 +1,4 @@
-// The embedded workload: the same for the same seed, and shaped as its parameters say.
+// The embedded workload: equal for equal seeds, and shaped as its parameters state.
 #include "env/trace/generators/habits.h"
 
 #include <gmock/gmock.h>
@@ -29,14 +29,14 @@ double deviation(const std::vector<double>& values) {
   return std::sqrt(squares / values.size());
 }
 
-// All jobs of a few seeds.
+// Returns the jobs of a few seeds.
 std::vector<std::vector<Job>> some_seeds(const HabitsParams& params = {}) {
   std::vector<std::vector<Job>> all;
   for (uint64_t seed = 1; seed <= 4; ++seed) all.push_back(generate_habits(params, {.seed = seed}));
   return all;
 }
 
-// Every score carries this hash. A change here makes older scores incomparable: do it knowingly.
+// Every score carries this hash. A change makes earlier scores incomparable: make it deliberately.
 TEST(Habits, HashNamesTheCommittedParameters) {
   EXPECT_EQ(habits_hash(), "92747756f27449fcf194a52d0d50fbda2c34b1e52e3b1b862df7b44fc20d8934");
   HabitsParams other;
@@ -94,13 +94,13 @@ TEST(Habits, RunTimesSpreadLessWithinAUserAndLeastWithinABatch) {
       hours += static_cast<double>(job.run_us) / kUsPerS / 3600;
     }
   }
-  // 4 seeds of 40 users: their sample moves these by a few hundredths, the clipping by 0.03.
+  // 4 seeds of 40 users: sampling moves these by a few hundredths, the clipping by 0.03.
   EXPECT_NEAR(deviation(all), 1.6, 0.1);
   EXPECT_NEAR(deviation(within), 1.1, 0.1);
   EXPECT_NEAR(hours / all.size(), 2.3, 0.6);
 }
 
-// A user's jobs of one size, one after the other within five minutes: mostly siblings.
+// Consecutive jobs of a user, of one size and within five minutes: mostly siblings.
 TEST(Habits, SiblingsResembleEachOther) {
   std::vector<double> difference, apart;
   for (const std::vector<Job>& jobs : some_seeds()) {
@@ -116,8 +116,8 @@ TEST(Habits, SiblingsResembleEachOther) {
   }
   ASSERT_GT(difference.size(), 4000u);
   ASSERT_GT(apart.size(), 2000u);
-  // Deviations of a difference: sqrt(2) times that of a job in a batch (0.66), of a job in all that
-  // a user does (1.1).
+  // The deviation of a difference is sqrt(2) times that of a job: within a batch (0.66), within all
+  // jobs of a user (1.1).
   EXPECT_NEAR(deviation(difference), 0.93, 0.12);
   EXPECT_NEAR(deviation(apart), 1.55, 0.15);
 }
@@ -169,7 +169,7 @@ TEST(Habits, ArrivalsFollowHourAndWeekday) {
 
 TEST(Habits, SizesFollowTheirSharesAndFitTheCluster) {
   HabitsParams p;
-  p.own_size_share = 0;  // a few users' favourites would blur the shares
+  p.own_size_share = 0;  // a few users' favourite sizes would bias the shares
   p.batch_jobs = 1;
   p.jobs = 20000;
   std::map<int, double> share;
@@ -206,7 +206,7 @@ TEST(Habits, SettingsAreReadAndChecked) {
   EXPECT_THAT(error_of({}, {.jobs = -1}), HasSubstr("-1 jobs"));
 }
 
-// Nobody comes outside office hours: no arrival may fall there, whatever the rounding.
+// Outside office hours the weights are zero: no arrival may fall there, whatever the rounding.
 TEST(Habits, HoursOfWeightZeroStayEmpty) {
   HabitsParams p;
   p.jobs = 2000;

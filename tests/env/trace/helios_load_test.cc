@@ -1,5 +1,5 @@
-// Helios' load by the minute as jobs: by rows worked out by hand, and the published counts again
-// from the jobs.
+// Jobs from Helios' load by the minute: rows computed by hand. Counts recomputed from the jobs must
+// equal the published ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kMinuteUs = 60'000'000;
 
-// Small jobs as running, pending, GPUs of both; then large ones.
+// Small jobs: running, pending, GPUs of both; then the same of large jobs.
 std::string load_of(const std::vector<std::string>& minutes) {
   std::string text =
       "time,gpu_utilization,idle_gpu_num,running_job_num_less_8,pending_job_num_less_8,"
@@ -37,7 +37,7 @@ Trace parse(const std::vector<std::string>& minutes) {
   return parse_trace(load_of(minutes), "vc.csv", {});
 }
 
-// "id gpus submitted started ended status", in minutes, one a line.
+// Returns "id gpus submitted started ended status" of each job, in minutes, one per line.
 std::string told(const Trace& trace) {
   std::vector<std::string> lines;
   for (const Job& job : trace.jobs) {
@@ -52,7 +52,7 @@ std::string told(const Trace& trace) {
 }
 
 TEST(HeliosLoad, ChangesOfTheCountsAreJobs) {
-  // Two small jobs end one after the other. A large one waits and takes the place of another.
+  // Two small jobs end one after the other. A large one waits and replaces another.
   const Trace trace = parse({"2,0,4,0, 1,0,8,0", "1,0,2,0, 1,1,8,16", "0,0,0,0, 1,0,16,0"});
   EXPECT_EQ(trace.format, "helios-load");
   EXPECT_EQ(told(trace),
@@ -63,7 +63,7 @@ TEST(HeliosLoad, ChangesOfTheCountsAreJobs) {
 }
 
 TEST(HeliosLoad, WhoEndsIsTheLastWhoseGpusWereGivenBack) {
-  // 1, 4 and 1 GPUs come; then 4 are given back, then 1.
+  // Requests for 1, 4 and 1 GPUs arrive; then 4 are freed, then 1.
   const Trace trace = parse({"1,0,1,0, 0,0,0,0", "2,0,5,0, 0,0,0,0", "3,0,6,0, 0,0,0,0",
                              "2,0,2,0, 0,0,0,0", "1,0,1,0, 0,0,0,0"});
   EXPECT_EQ(told(trace),
@@ -99,7 +99,7 @@ TEST(HeliosLoad, RowsOutOfOrderAreRefused) {
   }
 }
 
-// Returns the jobs that the file gives.
+// Returns the number of jobs in the file.
 size_t check_counts(const std::filesystem::path& path) {
   constexpr int64_t kMayS = 1'588'291'200;  // 2020-05-01, of the first row
   constexpr size_t kMinutes = 44'640;
@@ -138,7 +138,7 @@ size_t check_counts(const std::filesystem::path& path) {
     gpus += ran;
   }
   EXPECT_EQ(wrong_running, 0);
-  // Those that never started are no jobs.
+  // Jobs which never started are left out.
   EXPECT_LE(wrong_waiting, trace.skipped.empty() ? 0 : 200);
   EXPECT_LT(static_cast<double>(wrong_gpus) / static_cast<double>(gpus), 0.03);
   return trace.jobs.size();

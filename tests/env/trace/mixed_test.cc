@@ -1,4 +1,4 @@
-// The embedded workload on which place and type matter: frozen, and shaped as it says.
+// The embedded workload in which placement and GPU type matter: frozen, and as documented.
 #include "env/trace/generators/mixed.h"
 
 #include <gmock/gmock.h>
@@ -22,9 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Agents are trained and compared on it: what it generates may not change any more. Run times come
-// out of exp() and log() and are rounded to seconds; another C library would have to be a second
-// off to be seen here.
+// Agents are trained and compared on it, so its jobs must not change. Run times come from exp() and
+// log() and are rounded to seconds. Only a C library which differs by a second would show.
 TEST(Mixed, IsFrozen) {
   std::string jobs;
   for (const uint64_t seed : {1, 2}) {
@@ -90,12 +89,12 @@ TEST(Mixed, LoadIsTheOneAskedFor) {
     const std::vector<Job> jobs = generate_mixed(p, {.seed = 3});
     double work = 0;
     for (const Job& job : jobs) work += static_cast<double>(job.run_us) * job.gpus;
-    // The last of 256 comes a little before the end of the span.
+    // The last of 256 jobs arrives a little before the end of the span.
     EXPECT_NEAR(work / (72 * static_cast<double>(jobs.back().submit_us)), load, 0.03 * load);
   }
 }
 
-// Else a model would be of the neutral class, and neither place nor type would matter to it.
+// A model without measurements would be neutral: neither placement nor type would matter to it.
 TEST(Mixed, ItsClusterKnowsAllModels) {
   const ClusterSpec cluster = load_cluster("mixed-9");
   EXPECT_EQ(cluster.total_gpus(), MixedParams{}.cluster_gpus);

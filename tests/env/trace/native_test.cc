@@ -1,5 +1,5 @@
-// Yardmaster's own CSV and JSONL: what is written comes back, whatever a job holds, and what cannot
-// be used is named by its place.
+// Yardmaster's CSV and JSONL: all contents of a job survive a round trip, and errors name the place
+// of invalid input.
 #include "env/trace/formats/native.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kLongestUs = kMaxTimeS * 1'000'000;
 
-// Any bytes, or letters, quotes, separators and breaks of lines in UTF-8.
+// Returns random bytes; with `utf8`, letters, quotes, separators and line breaks in UTF-8.
 std::string random_text(Rng& rng, bool utf8) {
   static const std::vector<std::string> kPieces = {
       "a",  "Z", "0", ",", "\"", "\n", "\r", "\r\n", "|", "[", ":", " ",
@@ -191,7 +191,7 @@ TEST(OwnForms, RandomJobsComeBackExactly) {
   }
 }
 
-// One GPU for the first, two for the second.
+// Returns jobs with these ids; the n-th one has n GPUs.
 Trace jobs_of(const std::vector<std::string>& ids) {
   Trace trace;
   trace.source = "t";
@@ -282,7 +282,7 @@ std::string error_of(const std::string& text, const std::string& format) {
 
 struct Broken {
   const char* name;
-  const char* columns;  // beside the four that must be
+  const char* columns;  // in addition to the four required ones
   const char* cells;
   const char* said;
 };
@@ -372,7 +372,7 @@ TEST(OwnForms, ATextThatSaysNothingIsOneInQuotes) {
             "");
 }
 
-// What looks like seconds since 1970 is none where our own file says so.
+// Times which look like seconds since 1970 are not read as dates from our own files.
 TEST(OwnForms, LargeTimesFromAnUnknownZeroComeBack) {
   Trace trace = jobs_of({"a"});
   trace.jobs[0].submit_us = 1'714'953'600'000'000;

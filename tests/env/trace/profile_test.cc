@@ -1,5 +1,5 @@
-// Readers of measurements: every registered one by its example, bad files by what is said of them,
-// and the published files by their known rows and oddities.
+// Readers of measurements: each registered one by its example, errors for invalid files, and the
+// published files by known rows and special cases.
 #include "env/trace/profiles/profile.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST(EveryProfileReader, ReadsItsOwnExampleAndIsTheOnlyOneToRecogniseIt) {
   }
 }
 
-// Whatever a file holds: measurements or an InputError that names it.
+// Any content gives measurements or an InputError which names the file.
 TEST(EveryProfileReader, SurvivesExamplesCutAndBent) {
   for (const std::string& name : Readers::names()) {
     const std::string example = Readers::make(name, {})->example();
@@ -170,7 +170,7 @@ TEST(Profile, FoldersAreWalkedAndEmptyOnesRefused) {
   const Profiles profiles = load_profiles(dir);
   ASSERT_EQ(profiles.models.size(), 1u) << "both files are of one model";
   EXPECT_EQ(profiles.models[0].runs.size(), 4u);
-  // Seven replicas on six nodes: as even as it goes.
+  // Seven replicas on six nodes, as evenly as possible.
   EXPECT_THAT(profiles.models[0].runs[2].node_gpus, ElementsAre(2, 1, 1, 1, 1, 1));
   EXPECT_THROW(load_profiles(dir / "jobs.csv"), InputError);
   fs::remove_all(dir);
@@ -190,7 +190,7 @@ TEST(PublishedProfiles, Gavel) {
   EXPECT_EQ(p.models.size(), 7u);
   const ModelProfile& resnet = model(p, "ResNet-50");
   EXPECT_EQ(resnet.scaling, Scaling::kWeak);
-  // Steps a second of all workers: 7.92 over two GPUs is an iteration in 2 / 7.92 s.
+  // Steps a second of all workers: at 7.92 on two GPUs an iteration takes 2 / 7.92 s.
   EXPECT_DOUBLE_EQ(run_at(resnet, "v100", 64, {1}).iteration_s, 1 / 4.394774823323071);
   EXPECT_DOUBLE_EQ(run_at(resnet, "v100", 64, {2}).iteration_s, 2 / 7.922054367597505);
   EXPECT_DOUBLE_EQ(run_at(resnet, "v100", 64, {1, 1}).iteration_s, 2 / 6.865936825179568);

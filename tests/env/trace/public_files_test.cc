@@ -1,5 +1,5 @@
-// The folder of public traces: each file is of the format that it should be, and of no other; each
-// is read whole, by numbers that were taken with another program or that its publisher says.
+// The folder of public traces: each file matches its own format and no other. Its totals match
+// those of another program or of its publisher.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ Trace load(const std::string& file, const std::string& settings = "") {
   return load_trace(testing::traces_dir() / file, options);
 }
 
-// By how their names begin; the longest beginning counts. "": no format's. "*": of one at most.
+// By the longest matching prefix of the name. "": no format. "*": at most one format.
 const std::map<std::string, std::string> kFormats = {
     {"", ""},
     {"alibaba-openb-2023/openb_pod_list_", "openb"},
@@ -173,7 +173,7 @@ const Job& job_of(const Trace& trace, const std::string& id) {
   return trace.jobs.front();
 }
 
-// Of values sorted, the one that so many are below.
+// Returns the value at quantile `share` of the sorted values.
 int64_t at(std::vector<int64_t> values, double share) {
   std::ranges::sort(values);
   return values[static_cast<size_t>(share * static_cast<double>(values.size()))];
@@ -182,7 +182,7 @@ int64_t at(std::vector<int64_t> values, double share) {
 TEST(TraceFiles, PhillyIsSortedAndCounted) {
   YARD_NEEDS_TRACES();
   const Trace trace = load("philly-2017/philly.csv.gz");
-  // 2017-09-04 10:30:41 to 2017-12-22 08:02:11; 93 % of the jobs ask for one GPU; 15 clusters.
+  // 2017-09-04 10:30:41 to 2017-12-22 08:02:11; 93 % of the jobs request one GPU; 15 clusters.
   EXPECT_EQ(trace.epoch_unix_s, 1504521041);
   EXPECT_EQ(trace.jobs.front().submit_us, 0);
   EXPECT_EQ(trace.jobs.back().submit_us, 9408690 * kUsPerS);
@@ -337,7 +337,7 @@ TEST(TraceFiles, TaccIsReadByTheClockOfTexas) {
   EXPECT_EQ(tab.limit_us, 720 * 60 * kUsPerS);
   EXPECT_EQ(tab.gpus, 4);
   EXPECT_EQ(job_of(load(path, "gpus_per_node=3"), "746545").gpus, 12);
-  // Over the night of 2022-11-06, which had an hour more: 48 h, as its limit.
+  // Runs over the night of 2022-11-06, which had an extra hour: 48 h, equal to its limit.
   EXPECT_EQ(job_of(trace, "478730").run_us, (48 * 3600 + 4) * kUsPerS);
 }
 

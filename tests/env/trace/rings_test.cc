@@ -1,5 +1,4 @@
-// The workload synthetic:rings: what it says of its jobs, that mixes differ, and that its cluster
-// fits it.
+// The workload synthetic:rings: its jobs are as documented, mixes differ, and its cluster fits it.
 #include "env/trace/generators/rings.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +28,7 @@ std::map<std::string, double> shares(const std::vector<Job>& jobs) {
   return out;
 }
 
-// Mixes that an agent was trained on stay what they were.
+// Mixes on which an agent was trained must not change.
 TEST(SyntheticRings, IsFrozen) {
   std::string jobs;
   for (const int mix : {0, 1, 25}) {
@@ -61,7 +60,7 @@ TEST(SyntheticRings, TheMeanAndTheLoadAreWhatTheySay) {
   RingsParams p;
   p.load = 0.7;
   const std::vector<Job> jobs = generate_rings(p, {.seed = 9, .jobs = 20'000});
-  // Five standard errors: the lognormal's deviation is 1.3 of its mean.
+  // Five standard errors: the log-normal's deviation is 1.3 times its mean.
   EXPECT_NEAR(mean_min(jobs), 40, 5 * 1.31 * 40 / std::sqrt(20'000));
   double gpu_us = 0;
   for (const Job& job : jobs) gpu_us += static_cast<double>(job.run_us) * job.gpus;

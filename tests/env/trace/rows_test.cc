@@ -1,5 +1,5 @@
-// Rows by themselves: units and dates, free texts, what is left out, the order of jobs, and lines
-// split into fields.
+// Rows of tables: units and dates, free texts, skipped rows, the order of jobs, and the splitting
+// of lines into fields.
 #include "env/trace/core/rows.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The values of one column under a getter; the message of the error where there is any.
+// Reads one column with a getter. Returns the error's message, or "" if there is none.
 template <class T, class Get>
 std::string read(const std::string& cells, Get get, std::vector<T>& out) {
   const std::string text = "id,x\n" + cells;
@@ -134,7 +134,7 @@ TEST(Rows, WhatIsLeftOutIsCountedAndNoReasonToRefuse) {
   EXPECT_EQ(trace.skipped[0].first, "t:2");
 }
 
-// More jobs than a chunk holds, so that they are collected from several.
+// The numbers include more jobs than a chunk holds, so that several chunks are merged.
 TEST(Rows, JobsAreSortedStablyWhateverTheirNumber) {
   Rng rng{5};
   for (const int count : {1, 2, 3, 100, 2047, 2048, 2049, 10'000}) {

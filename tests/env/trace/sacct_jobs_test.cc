@@ -1,5 +1,5 @@
-// Slurm's accounting as jobs: those that never ran, rows of one job, clocks that are put back, what
-// a job holds, and settings that meet nothing.
+// Jobs from Slurm's accounting: jobs which never ran, several rows per job, clocks set back, the
+// resources of a job, and settings without effect.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -247,7 +247,7 @@ TEST(SacctTimes, OfAnHourThatComesTwiceElapsedTellsWhich) {
   EXPECT_EQ(jobs.at("3").logged_end_us, 50 * 60 * kUsPerS) << "02:20 of summer time";
   EXPECT_EQ(jobs.at("2").logged_start_us, 100 * 60 * kUsPerS) << "either would do";
   EXPECT_EQ(jobs.at("4").submit_us, 80 * 60 * kUsPerS);
-  // Without a zone Elapsed says that the clock was put back.
+  // Without a time zone, Elapsed reveals that the clock was set back.
   const Trace trace = read(text);
   EXPECT_EQ(by_id(trace).at("1").logged_end_us, 100 * 60 * kUsPerS);
   ASSERT_EQ(trace.notices.size(), 1u);

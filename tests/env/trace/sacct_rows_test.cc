@@ -1,5 +1,5 @@
-// Slurm's accounting as text: delimiters and line breaks within texts, other delimiters, and what
-// is no output of --parsable2.
+// Slurm's accounting as text: delimiters and line breaks within texts, other delimiters, and input
+// which is not the output of --parsable2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

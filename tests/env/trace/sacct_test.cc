@@ -1,5 +1,5 @@
-// Slurm's accounting: what Slurm 22.05 printed for jobs of every kind (tests/data), other choices
-// of columns, and fields by themselves.
+// Slurm's accounting: the output of Slurm 22.05 for jobs of every kind (tests/data), other sets of
+// columns, and single fields.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The workload synthetic:servers: what it says of its jobs, and that its cluster and speeds fit it.
+// The workload synthetic:servers: its jobs are as documented, and its cluster and speeds fit it.
 #include "env/trace/generators/servers.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(SyntheticServers, TheMeanAndTheLoadAreWhatTheySay) {
     ++models[job.model];
   }
   const double n = static_cast<double>(jobs.size());
-  // Five standard errors: the lognormal's deviation is 1.3 of its mean.
+  // Five standard errors: the log-normal's deviation is 1.3 times its mean.
   EXPECT_NEAR(run_s / n, 147 * 60, 5 * 1.31 * 147 * 60 / std::sqrt(n));
   EXPECT_NEAR(2 * run_s / (26 * 1e-6 * static_cast<double>(jobs.back().submit_us)), 0.7, 0.01);
   EXPECT_EQ(models.size(), 8u);

@@ -1,4 +1,4 @@
-// Jobs taken apart into stages: who runs with whom, for how long, and who waits for whom.
+// Jobs split into stages: which groups run together, for how long, and their dependencies.
 #include "env/trace/core/stages.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ RoleGroup group(const std::string& role, int32_t gpus, std::vector<int32_t> afte
   return out;
 }
 
-// Two groups together, then one beside another, then one behind both: 3, 4 + 8, 1 GPUs.
+// Two groups together, then one next to another, then one after both: 3, 4 + 8, 1 GPUs.
 Trace diamond() {
   Trace trace;
   Job job;
@@ -45,7 +45,7 @@ Trace diamond() {
 TEST(Stages, RunByTheirGroupsAndInTheirOrder) {
   Trace trace = diamond();
   resolve_stage_times(trace);
-  // 70 s of workers and servers, 100 s of the big one (10 s beside it), 30 s.
+  // 70 s of workers and servers, 100 s of the large group (10 s next to it), 30 s.
   EXPECT_EQ(trace.jobs[0].run_us, 200 * kS);
   EXPECT_EQ(trace.jobs[1].run_us, 5 * kS);
   const Trace before = trace;

@@ -1,4 +1,4 @@
-// The Standard Workload Format: what its fields become, and what is said of rows without use.
+// The Standard Workload Format: the meaning of its fields, and errors for unusable rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Times as tables write them: dates with and without a zone, numbers since 1970 by their size,
-// spans of hours.
+// Times in tables: dates with and without a zone, numbers since 1970 (the unit follows from the
+// size), and durations in hours.
 #include "env/trace/core/timestamps.h"
 
 #include <gtest/gtest.h>

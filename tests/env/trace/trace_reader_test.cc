@@ -1,5 +1,5 @@
-// Readers: every registered one by its example and settings, bad rows by what is said of them, jobs
-// that a cluster cannot run. The real files are read in trace_files_test.cc.
+// Readers: each registered one by its example and settings, errors for invalid rows, and jobs which
+// a cluster cannot run. public_files_test.cc reads the real files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST(EveryReader, NamesTheLineThatIsBroken) {
   }
 }
 
-// Whatever a file holds: jobs or an InputError, never anything else.
+// Any content gives jobs or an InputError, never another failure.
 TEST(EveryReader, SurvivesExamplesCutAndBent) {
   for (const std::string& name : Registry<TraceReader>::names()) {
     const std::string example = Registry<TraceReader>::make(name, {})->example();
@@ -251,7 +251,7 @@ TEST(Trace, FilesWithoutJobsOrFormatSaySo) {
 }
 
 TEST(Trace, JobsLargerThanTheClusterAreNamedOrCounted) {
-  // The first in the file is the second submitted.
+  // The first in the file is the second by submission.
   const std::string text = std::string(kItpHeader) + "a,1,5,8\nb,9,5,256\nc,2,5,129\nd,3,5,128\n";
   Trace trace = parse_trace(text, "jobs.csv", {});
   try {

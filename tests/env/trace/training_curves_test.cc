@@ -1,5 +1,5 @@
-// Progress curves: the form by hand, where a target is reached, what that makes of a job, and what
-// a view shows of it while it runs.
+// Training curves: the form by hand, where a target is reached, its effect on the job, and what a
+// view shows while the job runs.
 #include "env/trace/profiles/training_curves.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ Trace with_loss(double target) {
 }
 
 TEST(Curves, AJobEndsAtItsTarget) {
-  Trace trace = with_loss(0.4);  // 3 x + 1 = 2.5: x = 0.5, where a point lies
+  Trace trace = with_loss(0.4);  // 3 x + 1 = 2.5: x = 0.5, at a point of the curve
   set_training_curves(trace, {});
   EXPECT_EQ(trace.jobs[0].run_us, 500 * kSecond);
   EXPECT_EQ(trace.jobs[1].run_us, 1000 * kSecond);

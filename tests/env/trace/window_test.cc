@@ -1,4 +1,4 @@
-// Windows by number and by time, and arrivals that are scaled and shaken.
+// Windows by number and by time, and arrivals which are scaled and jittered.
 #include "env/trace/core/window.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kDayS = 86400;
 
-// Jobs "0", "1", ... of 2 GPUs and 100 s, submitted at these seconds.
+// Returns jobs "0", "1", ... of 2 GPUs and 100 s, submitted at these seconds.
 Trace trace_at(const std::vector<int64_t>& submit_s) {
   Trace trace;
   trace.source = "jobs.csv";
@@ -112,7 +112,7 @@ TEST(Window, PlusIsSecondsAfterTheFirstJob) {
   EXPECT_THAT(error_of(trace, {.from = "+-5"}), HasSubstr("--from: expected seconds"));
 }
 
-// Parts that meet share no job and leave none out.
+// Adjacent parts share no job and omit none.
 TEST(Window, PartsByPercentCoverTheTraceOnce) {
   Rng rng(1);
   std::vector<int64_t> times(500);
@@ -162,7 +162,7 @@ TEST(Window, DatesNeedACalendar) {
 
 TEST(Window, CopiesComeAfterCopies) {
   Trace trace = trace_at({0, 10, 15, 30});
-  trace.jobs[1].after = {"0"};  // of the warm-up: no copy of it
+  trace.jobs[1].after = {"0"};  // in the warm-up, which is not repeated
   trace.jobs[2].after = {"1", "0"};
   select_window(trace, {.from = "10", .to = "20", .repeats = 2});
   std::map<std::string, std::vector<std::string>> after;
@@ -214,7 +214,7 @@ TEST(Window, OptionsThatCannotBeAreNamed) {
   EXPECT_THAT(error_of(trace, {.warmup = "-1"}), HasSubstr("--warmup: expected"));
 }
 
-// Dates are answered with dates.
+// If the bounds are dates, the error states dates.
 TEST(Window, AnEmptyOneIsNamedInTheTracesCalendar) {
   Trace trace = trace_at({0, 10, kDayS});
   EXPECT_THAT(error_of(trace, {.from = "20", .to = "30"}),

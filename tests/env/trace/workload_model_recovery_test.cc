@@ -1,6 +1,6 @@
-// Known parameters come back: a trace is made by a small generator of its own, the model is fitted
-// to it, and what it generates is measured for every parameter that went in. The measurements are
-// written out here and share nothing with the fit but the rule of what a batch is.
+// Recovery of known parameters: a simple generator makes a trace, the model is fitted to it, and
+// samples of the model are measured for each parameter. The measurements are independent of the
+// fit, apart from the definition of a batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,25 +29,25 @@ struct Known {
                                          1.2, 1.6, 1.8, 1.8, 1.6, 1.7, 1.9, 1.9,
                                          1.7, 1.4, 1.1, 0.9, 0.8, 0.7, 0.6, 0.4};  // mean 1
   std::array<double, kWeekDays> weekdays = {1.3, 1.3, 1.25, 1.2, 1.05, 0.4, 0.5};  // mean 1
-  // The rate of a day is multiplied by exp(x - sd^2 / 2), x of an AR(1) process.
+  // The rate of a day is multiplied by exp(x - sd^2 / 2), where x follows an AR(1) process.
   double day_sd = 0.4, day_stay = 0.7;
 
   double batch_jobs = 3, gap_s = 60;  // geometric from 1 on, exponential
-  double jobs_with_day = 0;  // jobs after the first are exp(this x) times as many, less their mean
+  double jobs_with_day = 0;           // later jobs: times exp(this x), mean-corrected
 
   std::array<int, 4> sizes = {1, 2, 4, 8};
   std::array<double, 4> shares = {0.4, 0.1, 0.3, 0.2};
-  double same_size = 0.5;  // share of batches of the owner's size before, by habit
+  double same_size = 0.5;  // probability of repeating the size of the owner's last batch
 
   // Of log run time, by size.
   std::array<double, 4> log_mean = {6.5, 7, 8, 9};
   std::array<double, 4> log_sd = {1.2, 0.8, 1.5, 1};
-  double owner_part = 0.3, batch_part = 0.4;  // of the variance
-  double repeat = 0.25;                       // share of siblings like the one before
+  double owner_part = 0.3, batch_part = 0.4;  // shares of the variance
+  double repeat = 0.25;                       // share of siblings equal to the previous one
 
   int owners = 60;
-  double activity = 0.7;    // the r-th owner begins batches in proportion to r^-activity
-  double same_owner = 0.3;  // share of batches whose owner is that of the one before, by habit
+  double activity = 0.7;    // the r-th owner starts batches in proportion to r^-activity
+  double same_owner = 0.3;  // probability of repeating the owner of the previous batch
 };
 
 template <class Weights>
@@ -59,7 +59,7 @@ size_t pick(const Weights& weights, Rng& rng) {
 }
 
 struct Owners {
-  std::vector<double> activity, run;  // run: normal, mean 0 and deviation 1 over batches
+  std::vector<double> activity, run;  // run: normal, rescaled: mean 0, deviation 1 over batches
 
   explicit Owners(const Known& known, Rng rng) {
     double sum = 0, x = 0, xx = 0;
@@ -142,12 +142,12 @@ double variance_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// What went in, as far as jobs show it.
+// The parameters as measured on jobs.
 struct Seen {
   std::vector<double> hours = std::vector<double>(kDayHours);
   std::vector<double> weekdays = std::vector<double>(kWeekDays);
-  double day_variance = 0;  // of the relative rate of days, Poisson's share taken off
-  double day_stay = 0, three_days_stay = 0;  // its correlation with the day before, with 3 before
+  double day_variance = 0;                   // of the relative rate of days, without Poisson noise
+  double day_stay = 0, three_days_stay = 0;  // autocorrelation at 1 and 3 days
   double dispersion_6h = 0, dispersion_day = 0;  // of numbers of jobs
   double batch_jobs = 0, singles = 0, gap_s = 0;
   std::map<int, double> shares, log_mean, log_sd;
@@ -282,7 +282,7 @@ Seen see(const std::vector<Job>& jobs, size_t days) {
   return out;
 }
 
-// A known trace, the model fitted to it, and what is seen in the trace and in samples.
+// A trace with known parameters, the model fitted to it, and measurements of trace and samples.
 struct Recovery {
   static constexpr uint64_t kSamples = 5;
   Known known;
@@ -302,7 +302,7 @@ struct Recovery {
     }
   }
 
-  // The mean over samples.
+  // Returns the mean over samples.
   template <class Figure>
   double generated(Figure figure) const {
     double sum = 0;
@@ -321,7 +321,7 @@ const Recovery& nameless() {
   return recovery;
 }
 
-// Half the sum of differences between two lists of relative rates, as shares.
+// Returns half the sum of absolute differences between two lists of relative rates, as shares.
 template <class Rates>
 double apart(const Rates& known, const std::vector<double>& seen) {
   double sum = 0;
@@ -329,15 +329,15 @@ double apart(const Rates& known, const std::vector<double>& seen) {
   return sum / 2 / static_cast<double>(known.size());
 }
 
-// The hours' shares are of 8,700 batches, and days differ: chance alone moves 0.02 of them. A flat
-// day would be 0.24 away.
+// The shares of hours come from 8,700 batches of unequal days: the standard error is 0.02. A flat
+// day would differ by 0.24.
 TEST(LikeRecovery, TheDailyCurve) {
   const Recovery& r = named();
   EXPECT_LT(apart(r.known.hours, r.trace.hours), 0.03);
   for (const Seen& one : r.samples) EXPECT_LT(apart(r.known.hours, one.hours), 0.05);
 }
 
-// 52 weeks of days whose rates vary by 40 %: 0.03. A flat week would be 0.16 away.
+// 52 weeks of days whose rates vary by 40 %: the error is 0.03. A flat week would differ by 0.16.
 TEST(LikeRecovery, TheWeeklyCurve) {
   const Recovery& r = named();
   EXPECT_LT(apart(r.known.weekdays, r.trace.weekdays), 0.04);
@@ -347,11 +347,12 @@ TEST(LikeRecovery, TheWeeklyCurve) {
 TEST(LikeRecovery, TheLevelOfDays) {
   const Recovery& r = named();
   const double variance = r.known.day_sd * r.known.day_sd;
-  // A year holds some 65 independent levels: a deviation of 17 % of the variance.
+  // A year holds some 65 independent levels: the deviation is 17 % of the variance.
   EXPECT_NEAR(r.trace.day_variance, variance, 0.05);
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.day_variance; }), r.trace.day_variance,
               0.04);
-  // A level that keeps 0.7 of itself a day fades over 67 hours; the model has 24 and 120.
+  // A level with a correlation of 0.7 over a day decays in 67 hours; the model has 24 and 120
+  // hours.
   EXPECT_NEAR(r.trace.day_stay, r.known.day_stay, 0.1);
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.day_stay; }), r.trace.day_stay, 0.15);
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.three_days_stay; }), r.trace.three_days_stay,
@@ -360,8 +361,8 @@ TEST(LikeRecovery, TheLevelOfDays) {
 
 TEST(LikeRecovery, Clumps) {
   const Recovery& r = named();
-  // Two batches of one owner and size that touch count as one: a tenth more jobs, and a few gaps
-  // of up to ten minutes.
+  // Adjacent batches of one owner and size count as one: a tenth more jobs per batch, and a few
+  // gaps of up to ten minutes.
   EXPECT_NEAR(r.trace.batch_jobs, r.known.batch_jobs, 0.4);
   const auto near = [&](double Seen::*figure, double tolerance) {
     EXPECT_NEAR(r.generated([&](const Seen& s) { return s.*figure; }), r.trace.*figure, tolerance);
@@ -388,7 +389,7 @@ TEST(LikeRecovery, RunTimesBySize) {
   for (size_t k = 0; k < r.known.sizes.size(); ++k) {
     const int gpus = r.known.sizes[k];
     SCOPED_TRACE(gpus);
-    // Sixty owners, a few of them busy: the mean of the smallest class moves by 0.05.
+    // Sixty owners, a few of them busy: the mean of the smallest class has an error of 0.05.
     EXPECT_NEAR(r.generated([&](const Seen& s) { return s.log_mean.at(gpus); }),
                 r.known.log_mean[k], 0.12);
     EXPECT_NEAR(r.generated([&](const Seen& s) { return s.log_sd.at(gpus); }), r.known.log_sd[k],
@@ -396,10 +397,10 @@ TEST(LikeRecovery, RunTimesBySize) {
   }
 }
 
-// What jobs of one owner, and of one batch, have in common.
+// Correlations between jobs of one owner and of one batch.
 TEST(LikeRecovery, LikenessOfRunTimes) {
   const Recovery& r = named();
-  // A repetition is wholly like the one before it.
+  // A repetition is identical to the job before it.
   const double common = r.known.owner_part + r.known.batch_part;
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.sibling; }),
               common + (1 - common) * r.known.repeat, 0.05);
@@ -412,16 +413,15 @@ TEST(LikeRecovery, HabitsOfUsers) {
   double same_size = r.known.same_size;
   for (const double share : r.known.shares) same_size += (1 - r.known.same_size) * share * share;
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.same_size; }), same_size, 0.04);
-  // The model's shortest memory reaches two batches back as well as one.
+  // The model's shortest memory of owners covers two batches, not only one.
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.recent_owner; }), r.trace.recent_owner,
               0.04);
   EXPECT_NEAR(r.generated([](const Seen& s) { return s.busiest_tenth; }), r.trace.busiest_tenth,
               0.05);
 }
 
-// Days with more batches whose batches are also larger. Numbers of jobs by the day then vary three
-// times as much as if the two had nothing to do with each other. A weakness: normal scores bring
-// back two thirds of it.
+// Days with more batches also have larger batches. The variance of daily job counts is then three
+// times that of independent ones. Known weakness: normal scores reproduce two thirds of it.
 TEST(LikeRecovery, JobsPerBatchGoWithTheDay) {
   const Recovery r(true, {.jobs_with_day = 0.6});
   EXPECT_GT(r.model.level_with_rate, 0.7);
@@ -438,7 +438,7 @@ TEST(LikeRecovery, JobsPerBatchGoWithTheDay) {
   EXPECT_GT(with, 1.5 * without);
 }
 
-// Without names batches of many owners run into each other; the jobs must still come as they did.
+// Without user names, batches of many owners overlap; the arrivals of jobs must still match.
 TEST(LikeRecovery, NamelessJobsClumpAndVaryAsTheyDid) {
   const Recovery& r = nameless();
   ASSERT_EQ(r.model.owner, "nobody");
@@ -447,7 +447,7 @@ TEST(LikeRecovery, NamelessJobsClumpAndVaryAsTheyDid) {
     EXPECT_NEAR(r.generated([&](const Seen& s) { return s.*figure; }), r.trace.*figure, tolerance);
   };
   near(&Seen::dispersion_6h, 0.15 * r.trace.dispersion_6h);
-  // A weakness: batches that would meet are kept apart, which evens out fast days.
+  // Known weakness: overlapping batches are kept apart, which evens out busy days.
   near(&Seen::dispersion_day, 0.3 * r.trace.dispersion_day);
   near(&Seen::sibling, 0.06);
   near(&Seen::repeat, 0.03);

@@ -1,5 +1,5 @@
-// A workload like another: what is fitted and generated again is near what it was fitted to, the
-// same for the same seed, and its model survives a file.
+// The statistical workload model: samples resemble the fitted trace, equal seeds give equal jobs,
+// and a model survives a round trip through a file.
 #include "env/trace/fitted/workload_model.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@
 namespace yard {
 namespace {
 
-// Largest distance between two empirical distributions (Kolmogorov and Smirnov).
+// Returns the largest distance between two empirical distributions (Kolmogorov and Smirnov).
 double ks(std::vector<double> a, std::vector<double> b) {
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
@@ -81,7 +81,7 @@ TEST(Like, AModelSurvivesItsFile) {
   const WorkloadModel model = fitted(load_trace("synthetic:habits", {.seed = 3, .jobs = 1000}));
   const std::string text = to_text(model);
   EXPECT_EQ(to_text(parse_workload_model(text, "m.json")), text);
-  // Cut short or bent it is a model or an error with a place, nothing else.
+  // A truncated or altered text gives a model or an error with a place, nothing else.
   int refused = 0;
   for (size_t cut = 1; cut < text.size(); cut += text.size() / 200 + 1) {
     std::string bent = text;

@@ -1,5 +1,5 @@
-// The generated cross-validation workload: its sums and hashes always, the published files row by
-// row where they are.
+// The generated cross-validation workload: its totals and hashes, and the published files row by
+// row if they are available.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
 
-// Taken with another program from the same formula; sha256 is over lines `id,gpus,submit,run`.
+// Computed by another program from the same formula; sha256 covers lines `id,gpus,submit,run`.
 struct Expected {
   int jobs;
   int64_t gpus, submit_s, run_s;
