@@ -16,7 +16,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr int kWays = 3;  // actions per job: add a worker, a server, or both
+constexpr int kActionsPerJob = 3;  // actions per job: add a worker, a server, or both
 
 Scene servers_scene(int jobs) {
   ServersParams p;
@@ -35,33 +35,33 @@ std::unique_ptr<VectorEnv> worlds_of(const Scene& scene, int jobs) {
 template <class Choose>
 double play(VectorEnv& worlds, const Choose& choose) {
   worlds.reset();
-  double paid = 0;
+  double total_reward = 0;
   while (!worlds.is_done(0)) {
     worlds.step(std::vector<int32_t>{choose(worlds.observations())});
     EXPECT_GE(worlds.observations().reward[0], -1e-6);
-    paid += worlds.observations().reward[0];
+    total_reward += worlds.observations().reward[0];
   }
-  return paid;
+  return total_reward;
 }
 
 // Checks that the expert's actions give DRF's mean JCT. Returns the largest number of shown jobs.
-int expect_suggests_drf(const Scene& scene, int jobs) {
+int expect_expert_is_drf(const Scene& scene, int jobs) {
   const auto worlds = worlds_of(scene, jobs);
   int shown = 0;
   play(*worlds, [&](const Observations& observations) {
-    shown = std::max(shown, observations.rows[0] / kWays);
+    shown = std::max(shown, observations.rows[0] / kActionsPerJob);
     return observations.expert_action[0];
   });
   const auto drf = make_policy("drf share=job");
-  Player player(scene, *drf);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / jobs;
+  SceneRunner runner(scene, *drf);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, runner.jobs())) / jobs;
   EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
   return shown;
 }
 
-TEST(Dl2, SuggestsWhatDrfDoes) { expect_suggests_drf(servers_scene(20), 20); }
+TEST(Dl2, SuggestsWhatDrfDoes) { expect_expert_is_drf(servers_scene(20), 20); }
 
 // Three times as many jobs as an observation shows: the others must get their sizes, too.
 TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
@@ -72,7 +72,7 @@ TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
   std::vector<Job> jobs = generate_servers(p, {.seed = 5, .cluster_gpus = 128});
   int64_t at_us = 0;
   for (Job& job : jobs) job.submit_us = at_us += 1'000'000;
-  EXPECT_EQ(expect_suggests_drf(Scene("16x8", jobs, no_costs()), 90), 30);
+  EXPECT_EQ(expect_expert_is_drf(Scene("16x8", jobs, no_costs()), 90), 30);
 }
 
 // With stop costs: rewards still sum to the number of jobs when jobs stop to change size.
@@ -82,26 +82,26 @@ TEST(Dl2, IsPaidForProgressWhateverStops) {
   const Scene scene(load_cluster("servers-6"),
                     generate_servers(p, {.seed = 5, .cluster_gpus = 12}));
   const auto worlds = worlds_of(scene, 30);
-  const double paid =
+  const double total_reward =
       play(*worlds, [](const Observations& observations) { return observations.expert_action[0]; });
-  EXPECT_NEAR(paid, 30, 1e-4) << "rewards are floats";
+  EXPECT_NEAR(total_reward, 30, 1e-4) << "rewards are floats";
 }
 
 TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {
   const Scene scene = servers_scene(12);
   const auto worlds = worlds_of(scene, 12);
   for (const int nothing : {0, 1}) {
-    const double paid = play(*worlds, [nothing](const Observations& observations) {
-      return nothing == 0 ? observations.expert_action[0] : 30 * kWays;
+    const double total_reward = play(*worlds, [nothing](const Observations& observations) {
+      return nothing == 0 ? observations.expert_action[0] : 30 * kActionsPerJob;
     });
-    EXPECT_NEAR(paid, 12, 1e-4) << "rewards are floats";
+    EXPECT_NEAR(total_reward, 12, 1e-4) << "rewards are floats";
     worlds->begin_episodes();
   }
 }
 
 // Returns the actions in the exploration mask after `workers` and `servers` were added to a single
 // job with one of each.
-std::vector<int32_t> hints_after(int workers, int servers) {
+std::vector<int32_t> exploration_mask_after(int workers, int servers) {
   const Scene scene = servers_scene(1);
   const auto worlds = make_agent("dl2", {})->worlds(
       {{scene.fixed(), &scene.workload(), 1}},
@@ -118,11 +118,11 @@ std::vector<int32_t> hints_after(int workers, int servers) {
 
 TEST(Dl2, HintsAtWhatMendsAJob) {
   using Rows = std::vector<int32_t>;
-  EXPECT_EQ(hints_after(0, 0), Rows{});
-  EXPECT_EQ(hints_after(9, 0), Rows{});      // 10 workers, 1 server
-  EXPECT_EQ(hints_after(10, 0), (Rows{1}));  // 11 workers, 1 server: add a server
-  EXPECT_EQ(hints_after(10, 1), Rows{});
-  EXPECT_EQ(hints_after(0, 10), (Rows{0}));  // 1 worker, 11 servers: add a worker
+  EXPECT_EQ(exploration_mask_after(0, 0), Rows{});
+  EXPECT_EQ(exploration_mask_after(9, 0), Rows{});      // 10 workers, 1 server
+  EXPECT_EQ(exploration_mask_after(10, 0), (Rows{1}));  // 11 workers, 1 server: add a server
+  EXPECT_EQ(exploration_mask_after(10, 1), Rows{});
+  EXPECT_EQ(exploration_mask_after(0, 10), (Rows{0}));  // 1 worker, 11 servers: add a worker
 }
 
 // Plays the same actions at every decision.
@@ -153,17 +153,17 @@ TEST(Dl2, ActionsAreSizes) {
   const Scene scene = servers_scene(1);
   const auto sizes_after = [&](const std::vector<int32_t>& actions) {
     const Scripted policy(actions);
-    Player player(scene, policy);
-    player.advance();
-    player.decide();
-    const int32_t slot = player.view().held(0);
-    return std::pair(player.view().held_tasks(slot, 1), player.view().held_tasks(slot, 0));
+    SceneRunner runner(scene, policy);
+    runner.advance();
+    runner.decide();
+    const int32_t slot = runner.view().held(0);
+    return std::pair(runner.view().held_tasks(slot, 1), runner.view().held_tasks(slot, 0));
   };
-  constexpr int kNothing = 90;
-  EXPECT_EQ(sizes_after({kNothing}), std::pair(1, 1));  // workers, servers
-  EXPECT_EQ(sizes_after({0, kNothing}), std::pair(2, 1));
-  EXPECT_EQ(sizes_after({1, 1, kNothing}), std::pair(1, 3));
-  EXPECT_EQ(sizes_after({2, 0, 1, 2, kNothing}), std::pair(4, 4));
+  constexpr int kNoOp = 90;
+  EXPECT_EQ(sizes_after({kNoOp}), std::pair(1, 1));  // workers, servers
+  EXPECT_EQ(sizes_after({0, kNoOp}), std::pair(2, 1));
+  EXPECT_EQ(sizes_after({1, 1, kNoOp}), std::pair(1, 3));
+  EXPECT_EQ(sizes_after({2, 0, 1, 2, kNoOp}), std::pair(4, 4));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr int kEnd = Move::kEnd;
+constexpr int kEnd = Transition::kEnd;
 
 std::unique_ptr<Learner> exploring(const std::string& share) {
   return LearnerRegistry::make("group", settings_of({"explore=" + share}));
@@ -65,13 +65,13 @@ TEST(Explore, NoneChangesNothing) {
 }
 
 TEST(Explore, ExperienceHasBothProbabilities) {
-  const Table bandit = {.moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}},
+  const Table bandit = {.transitions = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}},
                         .prior = {2, 0, 0},
                         .exploration_mask = {1}};
-  Lesson lesson(bandit, "ppo", {"steps=400", "explore=0.4"}, {.worlds = 50}, {}, 1);
-  lesson.collector().collect(0, nullptr);
-  const Rollout& r = lesson.collector().rollout();
-  const std::vector<double> pi = lesson.probabilities(0);
+  TableTraining training(bandit, "ppo", {"steps=400", "explore=0.4"}, {.worlds = 50}, {}, 1);
+  training.collector().collect(0, nullptr);
+  const Rollout& r = training.collector().rollout();
+  const std::vector<double> pi = training.probabilities(0);
   double tried = 0;
   for (size_t i = 0; i < r.action.size(); ++i) {
     const auto a = static_cast<size_t>(r.action[i]);
@@ -110,31 +110,32 @@ class EveryExplorer : public ::testing::TestWithParam<const char*> {};
 // most_weight=1 or with 0.)
 TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
   for (const std::string learner : {"ppo", "group", "dqn"}) {
-    Table chain{.moves = {}, .prior = {0, -6}, .exploration_mask = {1}};
+    Table chain{.transitions = {}, .prior = {0, -6}, .exploration_mask = {1}};
     for (int s = 0; s < 5; ++s) {
-      chain.moves.push_back({{kEnd, -1, 10}, s < 4 ? Move{s + 1, -1, 10} : Move{kEnd, 19, 10}});
+      chain.transitions.push_back(
+          {{kEnd, -1, 10}, s < 4 ? Transition{s + 1, -1, 10} : Transition{kEnd, 19, 10}});
     }
-    const auto goes_on = [&](const std::string& explore, int updates) {
-      Lesson lesson(chain, learner, settings_for(learner, explore), {.worlds = 128, .group = 16},
-                    steady(), 100);
-      lesson.learn(updates);
+    const auto min_probability = [&](const std::string& explore, int updates) {
+      TableTraining training(chain, learner, settings_for(learner, explore),
+                             {.worlds = 128, .group = 16}, steady(), 100);
+      training.learn(updates);
       double least = 1;
-      for (int s = 0; s < 5; ++s) least = std::min(least, lesson.probabilities(s)[1]);
+      for (int s = 0; s < 5; ++s) least = std::min(least, training.probabilities(s)[1]);
       return least;
     };
-    EXPECT_LT(goes_on("0", 20), 0.1) << learner;
-    EXPECT_GT(goes_on("0.5", 60), 0.5) << learner;
+    EXPECT_LT(min_probability("0", 20), 0.1) << learner;
+    EXPECT_GT(min_probability("0.5", 60), 0.5) << learner;
   }
 }
 
 // An action that is sampled often because of the mask must not be rated higher for that.
 TEST_P(EveryExplorer, LearnsThatAHintIsBad) {
-  const Table bandit = {.moves = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}},
+  const Table bandit = {.transitions = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}},
                         .exploration_mask = {2}};
-  Lesson lesson(bandit, GetParam(), settings_for(GetParam(), "0.5"), {.worlds = 64, .group = 8},
-                steady(), 1e9);
-  lesson.learn(60);
-  const std::vector<double> p = lesson.probabilities(0);
+  TableTraining training(bandit, GetParam(), settings_for(GetParam(), "0.5"),
+                         {.worlds = 64, .group = 8}, steady(), 1e9);
+  training.learn(60);
+  const std::vector<double> p = training.probabilities(0);
   EXPECT_EQ(std::ranges::max_element(p) - p.begin(), 0);
   if (std::string(GetParam()) != "dqn") {
     EXPECT_GT(p[0], 0.9);

@@ -98,9 +98,9 @@ TEST(Harmony, PlacesEveryTaskOfEveryJob) {
     const Placing policy([&rng](int32_t choices) {
       return static_cast<int32_t>(rng.below(static_cast<uint32_t>(choices)));
     });
-    Player player(scene, policy);
-    player.play();
-    EXPECT_FALSE(player.failed());
+    SceneRunner runner(scene, policy);
+    runner.play();
+    EXPECT_FALSE(runner.failed());
     EXPECT_EQ(policy.tasks(), tasks);
   }
 }
@@ -119,10 +119,10 @@ TEST(Harmony, SuggestsWhatLeastLoadedDoesWithPlainJobs) {
     worlds->step(std::vector<int32_t>{worlds->observations().expert_action[0]});
   }
   const auto policy = make_policy("least-loaded");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 60;
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  const double mean_s = 1e-6 * static_cast<double>(total_jct_us(scene, runner.jobs())) / 60;
   EXPECT_NEAR(worlds->take_mean_jcts_s().at(0), mean_s, 1e-6 * mean_s);
 }
 
@@ -159,7 +159,7 @@ TEST(Harmony, NobodyWaitsForEver) {
 }
 
 // The actions in the exploration mask of the current decision.
-std::vector<int32_t> explorable(const VectorEnv& worlds) {
+std::vector<int32_t> explored_actions(const VectorEnv& worlds) {
   std::vector<int32_t> out;
   for (size_t a = 0; a < worlds.observations().exploration_mask.size(); ++a) {
     if (worlds.observations().exploration_mask[a] != 0) out.push_back(static_cast<int32_t>(a));
@@ -189,21 +189,21 @@ TEST(Harmony, HintsAtPackingAndBalancing) {
   worlds->reset();
   using Rows = std::vector<int32_t>;
   const auto step = [&](int32_t action) { worlds->step(std::vector<int32_t>{action}); };
-  EXPECT_EQ(explorable(*worlds), (Rows{0}));  // all servers are empty
+  EXPECT_EQ(explored_actions(*worlds), (Rows{0}));  // all servers are empty
   step(0);
-  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));  // the other role: on the same server or not
+  EXPECT_EQ(explored_actions(*worlds), (Rows{0, 1}));  // the other role: on the same server or not
   step(0);
   EXPECT_EQ(worlds->observations().rows[0], 12);
-  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));
+  EXPECT_EQ(explored_actions(*worlds), (Rows{0, 1}));
   step(1);
   EXPECT_EQ(worlds->observations().rows[0], 6);
-  EXPECT_EQ(explorable(*worlds), (Rows{0, 2}));
+  EXPECT_EQ(explored_actions(*worlds), (Rows{0, 2}));
   step(0);
   // The first server has no free GPUs but free cores: a task without GPUs is packed there.
   EXPECT_EQ(worlds->observations().rows[0], 11);
-  EXPECT_EQ(explorable(*worlds), (Rows{0, 2}));
+  EXPECT_EQ(explored_actions(*worlds), (Rows{0, 2}));
   step(5);
-  EXPECT_EQ(explorable(*worlds), (Rows{0, 1}));  // servers two to six
+  EXPECT_EQ(explored_actions(*worlds), (Rows{0, 1}));  // servers two to six
 }
 
 TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
@@ -213,12 +213,12 @@ TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
           ->worlds({{scene.fixed(), &scene.workload(), 1}},
                    {.worlds = 1, .episode_jobs = 20, .wait_at_end = true, .seed = 4});
   worlds->reset();
-  double paid = 0;
+  double total_reward = 0;
   while (!worlds->is_done(0)) {
     worlds->step(std::vector<int32_t>{worlds->observations().expert_action[0]});
-    paid += worlds->observations().reward[0];
+    total_reward += worlds->observations().reward[0];
   }
-  EXPECT_NEAR(paid, 20, 1e-4) << "rewards are floats";
+  EXPECT_NEAR(total_reward, 20, 1e-4) << "rewards are floats";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr int kEnd = Move::kEnd;
+constexpr int kEnd = Transition::kEnd;
 
 OptimizerConfig steady() {
   OptimizerConfig d;
@@ -41,7 +41,8 @@ std::vector<std::string> settings_for(const std::string& learner) {
 Table chain() {
   Table t;
   for (int s = 0; s < 5; ++s) {
-    t.moves.push_back({{kEnd, -1, 10}, s < 4 ? Move{s + 1, -1, 10} : Move{kEnd, 19, 10}});
+    t.transitions.push_back(
+        {{kEnd, -1, 10}, s < 4 ? Transition{s + 1, -1, 10} : Transition{kEnd, 19, 10}});
   }
   return t;
 }
@@ -49,28 +50,29 @@ Table chain() {
 class EveryLearner : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
-  const Table bandit = {.moves = {{{kEnd, -2, 1}, {kEnd, -1, 1}, {kEnd, -5, 1}, {kEnd, -1.5, 1}}}};
-  Lesson lesson(bandit, GetParam(), settings_for(GetParam()), {.worlds = 64, .group = 8}, steady(),
-                1e9);
-  EXPECT_NEAR(lesson.probabilities(0)[1], 0.25, 1e-6);
-  lesson.learn(30);
+  const Table bandit = {
+      .transitions = {{{kEnd, -2, 1}, {kEnd, -1, 1}, {kEnd, -5, 1}, {kEnd, -1.5, 1}}}};
+  TableTraining training(bandit, GetParam(), settings_for(GetParam()), {.worlds = 64, .group = 8},
+                         steady(), 1e9);
+  EXPECT_NEAR(training.probabilities(0)[1], 0.25, 1e-6);
+  training.learn(30);
   if (std::string(GetParam()) != "dqn") {
-    EXPECT_GT(lesson.probabilities(0)[1], 0.95);
+    EXPECT_GT(training.probabilities(0)[1], 0.95);
     return;
   }
-  const std::vector<double> worth = lesson.worth(0);
-  EXPECT_NEAR(worth[1], -1, 0.02);  // the best arm, sampled most
-  EXPECT_NEAR(worth[3], -1.5, 0.1);
-  EXPECT_NEAR(worth[0], -2, 0.2);
+  const std::vector<double> action_values = training.action_values(0);
+  EXPECT_NEAR(action_values[1], -1, 0.02);  // the best arm, sampled most
+  EXPECT_NEAR(action_values[3], -1.5, 0.1);
+  EXPECT_NEAR(action_values[0], -2, 0.2);
 }
 
 TEST(EveryNetwork, LearnsAChainAndItsValues) {
   for (const std::string& network : NetworkRegistry::names()) {
-    Lesson lesson(chain(), "ppo", settings_for("ppo"), {.worlds = 128, .group = 16}, steady(), 100,
-                  network);
-    lesson.learn(60);
-    for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.9) << network << " " << s;
-    EXPECT_NEAR(lesson.value(4), 19, 1) << network;
+    TableTraining training(chain(), "ppo", settings_for("ppo"), {.worlds = 128, .group = 16},
+                           steady(), 100, network);
+    training.learn(60);
+    for (int s = 0; s < 5; ++s) EXPECT_GT(training.probabilities(s)[1], 0.9) << network << " " << s;
+    EXPECT_NEAR(training.value(4), 19, 1) << network;
   }
 }
 
@@ -82,22 +84,22 @@ TEST(Example, IsWhatTheDocumentShows) {
 
 TEST_P(EveryLearner, GoesThroughAChainToTheEnd) {
   const double horizon_s = 100, g = std::exp(-0.1);
-  Lesson lesson(chain(), GetParam(), settings_for(GetParam()), {.worlds = 128, .group = 16},
-                steady(), horizon_s);
+  TableTraining training(chain(), GetParam(), settings_for(GetParam()),
+                         {.worlds = 128, .group = 16}, steady(), horizon_s);
   const std::string learner = GetParam();
-  lesson.learn(learner == "actor-critic" ? 80 : 40);
+  training.learn(learner == "actor-critic" ? 80 : 40);
   double value = 19;
   for (int s = 4; s >= 0; --s) {
     // The tolerances allow for about a hundred Adam steps of a small network at a falling step
     // size, and for a policy that takes "out" in up to 3 % of all states.
     if (learner != "group" && learner != "reinforce") {
-      EXPECT_NEAR(lesson.value(s), value, 0.5) << s;
+      EXPECT_NEAR(training.value(s), value, 0.5) << s;
     }
     if (learner == "dqn") {
-      EXPECT_NEAR(lesson.worth(s)[1], value, 0.5) << s;
-      EXPECT_NEAR(lesson.worth(s)[0], -1, 0.7) << s;
+      EXPECT_NEAR(training.action_values(s)[1], value, 0.5) << s;
+      EXPECT_NEAR(training.action_values(s)[0], -1, 0.7) << s;
     } else {
-      EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
+      EXPECT_GT(training.probabilities(s)[1], 0.97) << s;
     }
     value = -1 + g * value;
   }
@@ -114,81 +116,81 @@ INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner,
 // A state that costs 1 every 10 s for ever has the value -1 / (1 - g). Truncating episodes after
 // three decisions must not change it.
 TEST(Learning, WhatIsCutOffCountsByItsValue) {
-  const Table loop = {.moves = {{{0, -1, 10}, {0, -1, 10}}}, .max_decisions = 3};
+  const Table loop = {.transitions = {{{0, -1, 10}, {0, -1, 10}}}, .max_decisions = 3};
   OptimizerConfig optimizer_config = steady();
   optimizer_config.max_grad_norm = 10;
-  Lesson lesson(loop, "ppo", settings_for("ppo"), {.worlds = 64}, optimizer_config, 100);
-  lesson.learn(60);
-  EXPECT_NEAR(lesson.value(0), -1 / (1 - std::exp(-0.1)), 0.2);
+  TableTraining training(loop, "ppo", settings_for("ppo"), {.worlds = 64}, optimizer_config, 100);
+  training.learn(60);
+  EXPECT_NEAR(training.value(0), -1 / (1 - std::exp(-0.1)), 0.2);
 }
 
 // In state 0, staying pays 1 in 1 s and going to state 1 pays 0 in 1 s; the way back pays 5 in 2 s.
 // The best average reward is 5 in 3 s. From h(0) = -rate + h(1), h(1) is 5/3 above h(0).
 TEST(Learning, AverageRewardFindsTheRateAndTheDifference) {
-  const Table two = {.moves = {{{0, 1, 1}, {1, 0, 1}}, {{0, 5, 2}, {1, 0, 1}}}};
-  Lesson lesson(two, "ppo",
-                {"entropy=0", "steps=64", "average_reward=true", "rate_step=0.3", "lambda=0.9"},
-                {.worlds = 32}, steady(), 1);
-  lesson.learn(60);
-  EXPECT_GT(lesson.probabilities(0)[1], 0.97);
-  EXPECT_GT(lesson.probabilities(1)[0], 0.97);
-  const double rate = nlohmann::json::parse(lesson.learner().save())["rate"];
+  const Table two = {.transitions = {{{0, 1, 1}, {1, 0, 1}}, {{0, 5, 2}, {1, 0, 1}}}};
+  TableTraining training(
+      two, "ppo", {"entropy=0", "steps=64", "average_reward=true", "rate_step=0.3", "lambda=0.9"},
+      {.worlds = 32}, steady(), 1);
+  training.learn(60);
+  EXPECT_GT(training.probabilities(0)[1], 0.97);
+  EXPECT_GT(training.probabilities(1)[0], 0.97);
+  const double rate = nlohmann::json::parse(training.learner().save())["rate"];
   EXPECT_NEAR(rate, 5.0 / 3, 0.03);
-  EXPECT_NEAR(lesson.value(1) - lesson.value(0), 5.0 / 3, 0.15);  // a critic after 60 updates
+  EXPECT_NEAR(training.value(1) - training.value(0), 5.0 / 3, 0.15);  // a critic after 60 updates
 }
 
 // The expert always takes "out" and gets -1; the whole chain is better. The first world of each
 // group plays the expert and is not learned from.
 TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
-  Lesson lesson(chain(), "ppo", {"entropy=0", "relative_reward=true"}, {.worlds = 128, .group = 8},
-                steady(), 1e9);
-  lesson.learn(40);
-  for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
+  TableTraining training(chain(), "ppo", {"entropy=0", "relative_reward=true"},
+                         {.worlds = 128, .group = 8}, steady(), 1e9);
+  training.learn(40);
+  for (int s = 0; s < 5; ++s) EXPECT_GT(training.probabilities(s)[1], 0.97) << s;
   // 15 for the whole chain (four times -1, then 19), minus the expert's -1.
-  EXPECT_NEAR(lesson.value(0), 15 + 1, 0.5);
-  const auto learned = lesson.collector().samples_to_learn();
+  EXPECT_NEAR(training.value(0), 15 + 1, 0.5);
+  const auto learned = training.collector().samples_to_learn();
   for (const int64_t i : learned) {
-    EXPECT_NE(lesson.collector().rollout().world[static_cast<size_t>(i)] % 8, 0);
+    EXPECT_NE(training.collector().rollout().world[static_cast<size_t>(i)] % 8, 0);
   }
-  EXPECT_LT(learned.size(), lesson.collector().rollout().world.size());
+  EXPECT_LT(learned.size(), training.collector().rollout().world.size());
 }
 
 // An expert that takes one action in 70 % and another in 30 % of cases is cloned with these
 // frequencies, which maximise the likelihood.
 TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
-  Table table = {
-      .moves = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}}, {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
+  Table table = {.transitions = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}},
+                                 {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
   table.expert_action = [](int state, Rng& rng) {
     return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1;
   };
   OptimizerConfig optimizer_config = steady();
   optimizer_config.minibatch = 100'000;
-  Lesson lesson(table, "clone", {}, {.worlds = 2000}, optimizer_config, 1);
-  lesson.learn(60);
+  TableTraining training(table, "clone", {}, {.worlds = 2000}, optimizer_config, 1);
+  training.learn(60);
   // Four standard errors of a frequency among 2,000 samples, at a falling step size.
-  EXPECT_NEAR(lesson.probabilities(0)[0], 0.7, 0.04);
-  EXPECT_NEAR(lesson.probabilities(0)[1], 0.3, 0.04);
-  EXPECT_GT(lesson.probabilities(1)[2], 0.98);
+  EXPECT_NEAR(training.probabilities(0)[0], 0.7, 0.04);
+  EXPECT_NEAR(training.probabilities(0)[1], 0.3, 0.04);
+  EXPECT_GT(training.probabilities(1)[2], 0.98);
 }
 
 // Cloning needs no rewards: in all states of the chain but the last, the expert's action costs.
 TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
   Table table = chain();
   table.expert_action = [](int, Rng&) { return 1; };
-  Lesson lesson(table, "clone", {}, {.worlds = 128}, steady(), 100);
-  lesson.learn(40);
-  for (int s = 0; s < 5; ++s) EXPECT_GT(lesson.probabilities(s)[1], 0.97) << s;
+  TableTraining training(table, "clone", {}, {.worlds = 128}, steady(), 100);
+  training.learn(40);
+  for (int s = 0; s < 5; ++s) EXPECT_GT(training.probabilities(s)[1], 0.97) << s;
 }
 
 // With p the probability of the expert's action, q that of each other, g = log(p / q), entropy H:
 //   L = -log p - c H,   dL = 0:   c p g = 1
 TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
   const double c = 2;
-  Table table = {.moves = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
+  Table table = {.transitions = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
   table.expert_action = [](int, Rng&) { return 2; };
-  Lesson lesson(table, "clone", {"entropy=2"}, {.worlds = 128}, steady(), 100);
-  lesson.learn(60);
-  const auto p = lesson.probabilities(0);
+  TableTraining training(table, "clone", {"entropy=2"}, {.worlds = 128}, steady(), 100);
+  training.learn(60);
+  const auto p = training.probabilities(0);
   for (const size_t other : {0, 1, 3}) EXPECT_NEAR(c * p[2] * std::log(p[2] / p[other]), 1, 0.02);
 }
 
@@ -197,9 +199,9 @@ TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
 //   log(p / (1 - p)) = log(q / (1 - q)) + 1 / (b sqrt(p (1 - p))),
 // with q the expert's probability of arm 0 and b the weight of the KL penalty.
 TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
-  const double b = 3, teacher_logit = -2;
+  const double b = 3, expert_logit = -2;
   const auto balance = [&](double p) {
-    return std::log(p / (1 - p)) - teacher_logit - 1 / (b * std::sqrt(p * (1 - p)));
+    return std::log(p / (1 - p)) - expert_logit - 1 / (b * std::sqrt(p * (1 - p)));
   };
   double low = 0.12, high = 0.5;  // from the expert's probability up to the first balance
   ASSERT_LT(balance(low), 0);
@@ -208,15 +210,15 @@ TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
     const double mid = (low + high) / 2;
     (balance(mid) < 0 ? low : high) = mid;
   }
-  const Table bandit = {.moves = {{{kEnd, 1, 1}, {kEnd, 0, 1}}}, .prior = {teacher_logit, 0}};
+  const Table bandit = {.transitions = {{{kEnd, 1, 1}, {kEnd, 0, 1}}}, .prior = {expert_logit, 0}};
   OptimizerConfig optimizer_config = steady();
   optimizer_config.minibatch = 100'000;
   optimizer_config.epochs = 1;
-  Lesson lesson(bandit, "group", {"entropy=0", "teacher_kl=3"}, {.worlds = 2000, .group = 50},
-                optimizer_config, 1e9);
-  EXPECT_NEAR(lesson.probabilities(0)[0], 1 / (1 + std::exp(2)), 1e-4);
-  lesson.learn(100);
-  EXPECT_NEAR(lesson.probabilities(0)[0], low, 0.02);  // 2,000 samples per update
+  TableTraining training(bandit, "group", {"entropy=0", "teacher_kl=3"},
+                         {.worlds = 2000, .group = 50}, optimizer_config, 1e9);
+  EXPECT_NEAR(training.probabilities(0)[0], 1 / (1 + std::exp(2)), 1e-4);
+  training.learn(100);
+  EXPECT_NEAR(training.probabilities(0)[0], low, 0.02);  // 2,000 samples per update
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "policies/memory.h"
 #include "policies/policy.h"
 #include "tests/agents/problems.h"
-#include "tests/support/choosing_scene.h"
+#include "tests/support/exchange_scene.h"
 
 namespace yard::testing {
 namespace {
@@ -20,9 +20,9 @@ namespace {
 enum { kExchanges = 0, kNodes = 10, kTree = 21, kPriority = 23, kPredicted = 24, kVariance = 25 };
 
 // Applies random actions. Counts exchange decisions and rows with a prediction.
-class Drawing final : public Policy {
+class RandomPolicy final : public Policy {
  public:
-  explicit Drawing(const std::vector<std::string>& settings)
+  explicit RandomPolicy(const std::vector<std::string>& settings)
       : task_(RowTasks::make("meta", settings_of(settings))) {}
 
   Level level() const override { return task_->level(); }
@@ -53,11 +53,11 @@ class Drawing final : public Policy {
       const int32_t slot = slots[static_cast<size_t>(action)];
       EXPECT_EQ(mask.back(), 0) << "who fits starts";
       EXPECT_EQ(std::ranges::count(exploration_mask, 1), 1) << "where the model is least sure";
-      const auto explorable = static_cast<int32_t>(std::ranges::max_element(exploration_mask) -
-                                                   exploration_mask.begin());
+      const auto explored = static_cast<int32_t>(std::ranges::max_element(exploration_mask) -
+                                                 exploration_mask.begin());
       for (int32_t r = 0; r < o.choices; ++r) {
-        EXPECT_LE(row(r)[kVariance], row(explorable)[kVariance]);
-        told_ += row(r)[kPredicted] != 0 || row(r)[kVariance] != 0;
+        EXPECT_LE(row(r)[kVariance], row(explored)[kVariance]);
+        num_predicted_ += row(r)[kPredicted] != 0 || row(r)[kVariance] != 0;
       }
       if (exchanges) {
         EXPECT_EQ(slot, placed) << "that was given a place just now";
@@ -77,33 +77,33 @@ class Drawing final : public Policy {
   }
 
   int exchanges() const { return exchanges_; }
-  int told() const { return told_; }
+  int num_predicted() const { return num_predicted_; }
 
  private:
   std::shared_ptr<const RowTask> task_;
   mutable Rng rng_{5};
-  mutable int exchanges_ = 0, told_ = 0;
+  mutable int exchanges_ = 0, num_predicted_ = 0;
 };
 
 class Meta : public ::testing::Test {
  protected:
-  const Drawing& play(const std::vector<std::string>& settings, bool choose = true) {
+  const RandomPolicy& play(const std::vector<std::string>& settings, bool choose = true) {
     const std::vector<Job> jobs = generate_rings({}, {.seed = 4, .jobs = 80});
-    const ChoosingScene scene(load_cluster("rings-8"), jobs, choose);
-    for (const Job& job : jobs) of_several_ += job.gpus > 1;
+    const ExchangeScene scene(load_cluster("rings-8"), jobs, choose);
+    for (const Job& job : jobs) multi_gpu_jobs_ += job.gpus > 1;
     policy_.emplace(settings);
-    Player player(scene.scene(), *policy_);
-    player.play();
-    EXPECT_FALSE(player.failed());
+    SceneRunner runner(scene.scene(), *policy_);
+    runner.play();
+    EXPECT_FALSE(runner.failed());
     return *policy_;
   }
-  std::optional<Drawing> policy_;
-  int of_several_ = 0;
+  std::optional<RandomPolicy> policy_;
+  int multi_gpu_jobs_ = 0;
 };
 
 TEST_F(Meta, AsksHowAJobExchangesOnceItHasAPlace) {
-  EXPECT_EQ(play({}).exchanges(), of_several_) << "once a job of several GPUs";
-  EXPECT_GT(policy_->told(), 0);
+  EXPECT_EQ(play({}).exchanges(), multi_gpu_jobs_) << "once a job of several GPUs";
+  EXPECT_GT(policy_->num_predicted(), 0);
 }
 
 TEST_F(Meta, HasNoSecondQuestionWhereNothingMayBeChosenOrNobodyWantsIt) {
@@ -111,7 +111,9 @@ TEST_F(Meta, HasNoSecondQuestionWhereNothingMayBeChosenOrNobodyWantsIt) {
   EXPECT_EQ(play({}, false).exchanges(), 0);
 }
 
-TEST_F(Meta, ShowsNothingOfTheModelWhereItIsNotTo) { EXPECT_EQ(play({"model=false"}).told(), 0); }
+TEST_F(Meta, ShowsNothingOfTheModelWhereItIsNotTo) {
+  EXPECT_EQ(play({"model=false"}).num_predicted(), 0);
+}
 
 }  // namespace
 }  // namespace yard::testing

@@ -15,7 +15,7 @@ namespace yard::testing {
 namespace {
 
 // The sum of rewards of one world under the expert's actions.
-double paid(const Scene& scene, const std::vector<std::string>& settings) {
+double total_reward(const Scene& scene, const std::vector<std::string>& settings) {
   const auto worlds =
       make_agent("mlfs", settings_of(settings))
           ->worlds({{scene.fixed(), &scene.workload(), 1}},
@@ -43,9 +43,9 @@ TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
   set_training_curves(trace, {});
   const Scene scene("1x1", trace.jobs, no_costs());
   const double all = -0.5 * 3 + 0.55 + 0.15 * 1 + 0.15 * (1 + 0.9 / 0.95);
-  EXPECT_NEAR(paid(scene, {"stopped_share=0"}), all, 1e-3);
-  EXPECT_NEAR(paid(scene, {"stopped_share=0", "deadline_weight=2.55"}), all + 2, 1e-3);
-  EXPECT_NEAR(paid(scene, {"stopped_share=0", "jct_weight=0"}), all + 1.5, 1e-3);
+  EXPECT_NEAR(total_reward(scene, {"stopped_share=0"}), all, 1e-3);
+  EXPECT_NEAR(total_reward(scene, {"stopped_share=0", "deadline_weight=2.55"}), all + 2, 1e-3);
+  EXPECT_NEAR(total_reward(scene, {"stopped_share=0", "jct_weight=0"}), all + 1.5, 1e-3);
 }
 
 // Each goal is divided by its unit. The default units are 1.
@@ -61,15 +61,15 @@ TEST(Mlfs, IsPaidEachGoalInItsUnit) {
   set_training_curves(trace, {});
   const Scene scene("1x1", trace.jobs, no_costs());
   const std::string rule = "stopped_share=0";
-  const double all = paid(scene, {rule});
+  const double all = total_reward(scene, {rule});
   EXPECT_NEAR(all, -0.5 * 3 + 0.55 * 2 + 0.15 * 2 + 0.15 * 2, 1e-3);
-  EXPECT_EQ(all, paid(scene, {rule, "jct_unit=1", "deadline_unit=1", "bytes_unit=1",
-                              "enough_unit=1", "accuracy_unit=1"}));
-  EXPECT_NEAR(paid(scene, {rule, "jct_unit=3"}), all + 0.5 * 3 - 0.5, 1e-3);
-  EXPECT_NEAR(paid(scene, {rule, "deadline_unit=0.5"}), all + 0.55 * 2, 1e-3);
-  EXPECT_NEAR(paid(scene, {rule, "enough_unit=2"}), all - 0.15, 1e-3);
-  EXPECT_NEAR(paid(scene, {rule, "accuracy_unit=0.25"}), all + 3 * 0.15 * 2, 1e-3);
-  EXPECT_THROW(paid(scene, {rule, "bytes_unit=0"}), InputError);
+  EXPECT_EQ(all, total_reward(scene, {rule, "jct_unit=1", "deadline_unit=1", "bytes_unit=1",
+                                      "enough_unit=1", "accuracy_unit=1"}));
+  EXPECT_NEAR(total_reward(scene, {rule, "jct_unit=3"}), all + 0.5 * 3 - 0.5, 1e-3);
+  EXPECT_NEAR(total_reward(scene, {rule, "deadline_unit=0.5"}), all + 0.55 * 2, 1e-3);
+  EXPECT_NEAR(total_reward(scene, {rule, "enough_unit=2"}), all - 0.15, 1e-3);
+  EXPECT_NEAR(total_reward(scene, {rule, "accuracy_unit=0.25"}), all + 3 * 0.15 * 2, 1e-3);
+  EXPECT_THROW(total_reward(scene, {rule, "bytes_unit=0"}), InputError);
 }
 
 // Saves and restores at every step, also within decisions. The episode continues unchanged.

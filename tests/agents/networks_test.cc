@@ -11,7 +11,7 @@
 #include "agents/networks/network.h"
 #include "agents/verify/torch_difference.h"
 #include "policies/learned/learned_agent.h"
-#include "tests/agents/stirred.h"
+#include "tests/agents/perturbed_network.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -51,7 +51,9 @@ class Networks : public ::testing::TestWithParam<std::string> {
   static std::unique_ptr<Network> seeded_net(uint64_t seed) {
     return make_network(GetParam(), {}, kDispatchShape, seed);
   }
-  static std::unique_ptr<Network> stirred_net() { return testing::stirred_net(GetParam()); }
+  static std::unique_ptr<Network> perturbed_network() {
+    return testing::perturbed_network(GetParam());
+  }
 };
 
 TEST_P(Networks, BeginAtThePrior) {
@@ -62,7 +64,7 @@ TEST_P(Networks, BeginAtThePrior) {
 
 TEST_P(Networks, AreTheirNativeTwins) {
   torch::NoGradGuard no_grad;
-  const auto net = stirred_net();
+  const auto net = perturbed_network();
   std::vector<GoldenState> states = random_states();
   const RaggedBatch batch = batch_of(states);
   net->fit_normaliser(batch, *alone());
@@ -94,7 +96,7 @@ TEST_P(Networks, AreTheirNativeTwins) {
 // Both implementations refuse bad weights and name the tensor. No import is partial.
 TEST_P(Networks, RefuseOtherWeights) {
   torch::NoGradGuard no_grad;
-  const Tensors good = stirred_net()->export_policy();
+  const Tensors good = perturbed_network()->export_policy();
   const auto net = seeded_net(6);
   const Tensors before = net->export_policy();
   for (const auto& [name, tensor] : good) {
@@ -124,7 +126,7 @@ TEST_P(Networks, AreServedAsTheyWereTrained) {
   torch::NoGradGuard no_grad;
   Checkpoint c = small_checkpoint();
   c.network = GetParam();
-  c.weights = stirred_net()->export_policy();
+  c.weights = perturbed_network()->export_policy();
   std::vector<GoldenState> states = random_states();
   for (GoldenState& g : states) network_of(c, "test")->forward(g.observation(), g.logits);
   c.golden = pack_golden(states, kDispatchShape);
@@ -147,7 +149,7 @@ TEST(NetworkHalves, AreOfTheSameNames) {
 // A forward pass with both heads equals a pass with each.
 TEST_P(Networks, SayTheSameOfBothHeadsTogether) {
   torch::NoGradGuard no_grad;
-  const auto net = stirred_net();
+  const auto net = perturbed_network();
   const RaggedBatch batch = batch_of(random_states());
   const auto [logits, value] = net->judge(batch, Heads::kBoth);
   EXPECT_TRUE(torch::equal(logits, net->logits(batch)));
@@ -158,7 +160,7 @@ TEST_P(Networks, SayTheSameOfBothHeadsTogether) {
 // `flat` and the critic of `kernel` depend on the position of rows; all else does not.
 TEST_P(Networks, ScoreRowsWhateverTheirOrder) {
   torch::NoGradGuard no_grad;
-  const auto net = stirred_net();
+  const auto net = perturbed_network();
   const GoldenState a = random_state(40, Rng{12});
   GoldenState b = a;
   const auto from = [](size_t r) { return (r * 7 + 3) % 40; };
@@ -185,7 +187,7 @@ TEST_P(Networks, ScoreRowsWhateverTheirOrder) {
 }
 
 TEST_P(Networks, MaskedActionsHaveNoProbabilityAndNoGradient) {
-  const auto net = stirred_net();
+  const auto net = perturbed_network();
   const std::vector<GoldenState> states = random_states();
   RaggedBatch batch = batch_of(states);
   batch.prior.requires_grad_(true);

@@ -11,7 +11,7 @@
 #include "agents/verify/onnx_difference.h"
 #include "policies/learned/learned_agent.h"
 #include "policies/learned/onnx_model.h"
-#include "tests/agents/stirred.h"
+#include "tests/agents/perturbed_network.h"
 #include "tests/support/protobuf_fields.h"
 #include "tests/support/require.h"
 
@@ -28,7 +28,7 @@ class Onnx : public ::testing::TestWithParam<std::string> {
   static Checkpoint checkpoint() {
     Checkpoint c = small_checkpoint();
     c.network = GetParam();
-    c.weights = stirred_net(GetParam())->export_policy();
+    c.weights = perturbed_network(GetParam())->export_policy();
     for (const char* name : {"job_mean", "job_scale", "cluster_mean", "cluster_scale"}) {
       float value = 0.5F;
       for (float& x : c.weights.at(name).data) x = value *= 1.1F;
@@ -63,7 +63,7 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
   EXPECT_EQ(graph.one(2), GetParam());
 
   std::set<std::string> known;
-  const auto meet = [&](std::string_view name) {
+  const auto declare = [&](std::string_view name) {
     EXPECT_TRUE(known.emplace(name).second) << name << " twice";
   };
   const std::vector<std::vector<std::string>> shapes = {{"R", "8"}, {"8"}, {"R + 1"}};
@@ -72,14 +72,14 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
     const ProtobufFields input(graph.bytes(11)[i]);
     EXPECT_EQ(input.one(1), (std::vector<std::string>{"rows", "cluster", "prior"})[i]);
     EXPECT_EQ(shape_of(input), shapes[i]);
-    meet(input.one(1));
+    declare(input.one(1));
   }
   size_t weights = 0;
   for (const std::string_view each : graph.bytes(5)) {
     const ProtobufFields initialiser(each);
     const std::string name(initialiser.one(8));
     const std::string_view raw = initialiser.one(9);
-    meet(name);
+    declare(name);
     const auto it = c.weights.find(name);
     if (it == c.weights.end()) continue;
     const Tensor& tensor = it->second;
@@ -89,20 +89,20 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
     ++weights;
   }
   EXPECT_EQ(weights, c.weights.size()) << "some tensors of the policy are not in its graph";
-  std::set<std::string> idle = known;
+  std::set<std::string> unread = known;
   for (const std::string_view each : graph.bytes(1)) {
     const ProtobufFields node(each);
     for (const std::string_view input : node.bytes(1)) {
       EXPECT_TRUE(known.contains(std::string(input))) << node.one(4) << " of " << input;
-      idle.erase(std::string(input));
+      unread.erase(std::string(input));
     }
-    meet(node.one(2));
-    idle.emplace(node.one(2));
+    declare(node.one(2));
+    unread.emplace(node.one(2));
   }
   const ProtobufFields output(graph.one(12));
   EXPECT_THAT(shape_of(output), ElementsAre("R + 1"));
   EXPECT_EQ(output.one(1), "logits");
-  EXPECT_THAT(idle, ElementsAre("logits")) << "what nothing reads";
+  EXPECT_THAT(unread, ElementsAre("logits")) << "what nothing reads";
   EXPECT_EQ(onnx_of(c), c.onnx);
 }
 

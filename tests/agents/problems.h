@@ -14,7 +14,7 @@
 namespace yard::testing {
 
 // The effect of an action: the next state (kEnd ends the episode), the reward, the duration.
-struct Move {
+struct Transition {
   static constexpr int kEnd = -1;
   int next;
   double reward, dt_s;
@@ -23,7 +23,7 @@ struct Move {
 // Every world begins in state 0. Rows are actions, distinguished by one-hot features. The no-op is
 // illegal.
 struct Table {
-  std::vector<std::vector<Move>> moves;                         // [state][action]
+  std::vector<std::vector<Transition>> transitions;             // [state][action]
   std::function<int(int state, Rng&)> expert_action = nullptr;  // nullptr: the first action
   std::vector<double> prior = {};                               // (actions) logits; empty: zeros
   int max_decisions = 0;                                        // truncates an episode; 0: never
@@ -55,8 +55,8 @@ class TableWorlds final : public VectorEnv {
   }
 
   EnvShape shape() const override {
-    const auto states = static_cast<int32_t>(env_specs_[0].moves.size());
-    const auto actions = static_cast<int32_t>(env_specs_[0].moves[0].size());
+    const auto states = static_cast<int32_t>(env_specs_[0].transitions.size());
+    const auto actions = static_cast<int32_t>(env_specs_[0].transitions[0].size());
     return {actions, states * actions, states};
   }
   int count() const override { return options_.worlds; }
@@ -70,7 +70,7 @@ class TableWorlds final : public VectorEnv {
     for (size_t n = 0; n < worlds_.size(); ++n) begin(n);
   }
   int env_specs() const override { return static_cast<int>(env_specs_.size()); }
-  void select_env_spec(int env_spec) override { only_ = env_spec; }
+  void select_env_spec(int env_spec) override { selected_env_spec_ = env_spec; }
   bool is_done(int world) const override {
     return worlds_[static_cast<size_t>(world)].is_done != 0;
   }
@@ -85,18 +85,19 @@ class TableWorlds final : public VectorEnv {
       reward_[n] = dt_s_[n] = 0;
       if (w.is_done != 0) continue;
       const Table& table = env_specs_[static_cast<size_t>(w.env_spec)];
-      const Move& move = table.moves[static_cast<size_t>(w.state)][static_cast<size_t>(actions[n])];
+      const Transition& move =
+          table.transitions[static_cast<size_t>(w.state)][static_cast<size_t>(actions[n])];
       reward_[n] = static_cast<float>(move.reward);
       dt_s_[n] = static_cast<float>(move.dt_s);
       w.elapsed_s += move.dt_s;
       ++w.decisions;
-      const bool ends = move.next == Move::kEnd;
-      const bool cut = !ends && table.max_decisions > 0 && w.decisions >= table.max_decisions;
+      const bool ends = move.next == Transition::kEnd;
+      const bool truncated = !ends && table.max_decisions > 0 && w.decisions >= table.max_decisions;
       if (!ends) w.state = move.next;
-      reason_to_stop(n);
-      if (cut) copy_final(n);
-      if (!ends && !cut) continue;
-      ending_[n] = cut ? Ending::kTruncated : Ending::kTerminated;
+      write_observation(n);
+      if (truncated) copy_final(n);
+      if (!ends && !truncated) continue;
+      ending_[n] = truncated ? Ending::kTruncated : Ending::kTerminated;
       jcts_.push_back(w.elapsed_s);
       if (options_.wait_at_end) {
         w.is_done = 1;
@@ -109,35 +110,38 @@ class TableWorlds final : public VectorEnv {
   std::vector<double> take_mean_jcts_s() override { return std::exchange(jcts_, {}); }
 
   std::string save() const override {
-    std::string out(reinterpret_cast<const char*>(&only_), sizeof only_);
+    std::string out(reinterpret_cast<const char*>(&selected_env_spec_), sizeof selected_env_spec_);
     out.append(reinterpret_cast<const char*>(worlds_.data()), worlds_.size() * sizeof(World));
     return out;
   }
   void restore(std::string_view saved) override {
-    std::memcpy(&only_, saved.data(), sizeof only_);
-    std::memcpy(worlds_.data(), saved.data() + sizeof only_, saved.size() - sizeof only_);
-    for (size_t n = 0; n < worlds_.size(); ++n) reason_to_stop(n);
+    std::memcpy(&selected_env_spec_, saved.data(), sizeof selected_env_spec_);
+    std::memcpy(worlds_.data(), saved.data() + sizeof selected_env_spec_,
+                saved.size() - sizeof selected_env_spec_);
+    for (size_t n = 0; n < worlds_.size(); ++n) write_observation(n);
   }
 
  private:
   struct World {
-    int64_t state = 0, decisions = 0, is_done = 0, asked = 0, env_spec = 0;
+    int64_t state = 0, decisions = 0, is_done = 0, num_observations = 0, env_spec = 0;
     double elapsed_s = 0;
   };
 
   void begin(size_t n) {
-    const int64_t asked = worlds_[n].asked;
-    const auto lot =
-        lots(n).split(static_cast<uint64_t>(asked)).below(static_cast<uint32_t>(env_specs_.size()));
-    worlds_[n] = {.asked = asked, .env_spec = only_ >= 0 ? only_ : lot};
-    reason_to_stop(n);
+    const int64_t num_observations = worlds_[n].num_observations;
+    const auto drawn_spec = world_rng(n)
+                                .split(static_cast<uint64_t>(num_observations))
+                                .below(static_cast<uint32_t>(env_specs_.size()));
+    worlds_[n] = {.num_observations = num_observations,
+                  .env_spec = selected_env_spec_ >= 0 ? selected_env_spec_ : drawn_spec};
+    write_observation(n);
   }
 
-  Rng lots(size_t n) const {
+  Rng world_rng(size_t n) const {
     return Rng{options_.seed}.split(static_cast<uint64_t>(options_.first_world) + n);
   }
 
-  void reason_to_stop(size_t n) {
+  void write_observation(size_t n) {
     World& w = worlds_[n];
     const Table& table = env_specs_[static_cast<size_t>(w.env_spec)];
     const EnvShape s = shape();
@@ -155,7 +159,7 @@ class TableWorlds final : public VectorEnv {
     for (const int a : table.exploration_mask) {
       if (options_.exploration_mask) exploration_mask_[n * (rows + 1) + static_cast<size_t>(a)] = 1;
     }
-    Rng rng = lots(n).split(static_cast<uint64_t>(w.asked++));
+    Rng rng = world_rng(n).split(static_cast<uint64_t>(w.num_observations++));
     expert_action_[n] =
         table.expert_action ? table.expert_action(static_cast<int>(w.state), rng) : 0;
   }
@@ -171,7 +175,7 @@ class TableWorlds final : public VectorEnv {
   }
 
   std::vector<Table> env_specs_;
-  int64_t only_ = -1;  // the selected env_spec; -1: random in each episode
+  int64_t selected_env_spec_ = -1;  // the selected env_spec; -1: random in each episode
   VectorEnvOptions options_;
   std::vector<World> worlds_;
   std::vector<float> jobs_, cluster_, final_jobs_, final_cluster_, prior_, reward_, dt_s_;
@@ -188,20 +192,21 @@ inline Settings settings_of(const std::vector<std::string>& assignments) {
 }
 
 // Trains a learner on a table: the trainer's loop without validation, saving and callbacks.
-class Lesson {
+class TableTraining {
  public:
-  Lesson(const Table& table, const std::string& learner, const std::vector<std::string>& settings,
-         VectorEnvOptions options, const OptimizerConfig& optimizer_config, double horizon_s,
-         const std::string& network = "job-scorer")
+  TableTraining(const Table& table, const std::string& learner,
+                const std::vector<std::string>& settings, VectorEnvOptions options,
+                const OptimizerConfig& optimizer_config, double horizon_s,
+                const std::string& network = "job-scorer")
       : learner_(LearnerRegistry::make(learner, settings_of(settings))),
-        options_(with_wants(options)),
+        options_(with_requirements(options)),
         worlds_(table, options_),
         network_(make_network(network,
                               network == "kernel" ? Settings() : settings_of({"hidden=16"}),
                               worlds_.shape(), 3)),
-        follower_(make_network(network,
-                               network == "kernel" ? Settings() : settings_of({"hidden=16"}),
-                               worlds_.shape(), 3)),
+        target_network_(make_network(network,
+                                     network == "kernel" ? Settings() : settings_of({"hidden=16"}),
+                                     worlds_.shape(), 3)),
         minibatch_optimizer_(*network_, optimizer_config, threads_, *ranks_),
         collector_(worlds_, *network_, *learner_,
                    {.group = options_.group, .all_worlds = options_.worlds}, threads_, profile_),
@@ -218,14 +223,14 @@ class Lesson {
       const Rng rng = Rng{9}.split(static_cast<uint64_t>(update_));
       const Returns returns =
           learner_->judge({collector_.rollout(), last, options_.worlds, options_.group, horizon_s_,
-                           1, *ranks_, *network_, *follower_, threads_, rng.split(0)});
+                           1, *ranks_, *network_, *target_network_, threads_, rng.split(0)});
       const UpdateStats stats = minibatch_optimizer_.update(
           *learner_, collector_.rollout(), returns,
           returns.drawn.empty() ? collector_.samples_to_learn() : returns.drawn,
           static_cast<double>(u) / updates, rng);
       YARD_CHECK(stats.non_finite.empty(), stats.non_finite);
       torch::NoGradGuard no_grad;
-      auto mean = follower_->parameters();
+      auto mean = target_network_->parameters();
       const auto now = network_->parameters();
       for (size_t i = 0; i < mean.size(); ++i) mean[i].lerp_(now[i], 0.5);
     }
@@ -239,7 +244,7 @@ class Lesson {
     return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
   }
   // Action values of a Q-network: V + l - max l, with logits l.
-  std::vector<double> worth(int state) {
+  std::vector<double> action_values(int state) {
     std::vector<double> out = probabilities(state);
     const double best = std::log(*std::max_element(out.begin(), out.end()));
     for (double& x : out) x = value(state) + std::log(x) - best;
@@ -254,7 +259,7 @@ class Lesson {
   Collector& collector() { return collector_; }
 
  private:
-  VectorEnvOptions with_wants(VectorEnvOptions options) const {
+  VectorEnvOptions with_requirements(VectorEnvOptions options) const {
     options.wait_at_end = learner_->requirements().steps == 0;
     options.exploration_mask = learner_->requirements().explore > 0;
     return options;
@@ -279,7 +284,7 @@ class Lesson {
   std::unique_ptr<Learner> learner_;
   VectorEnvOptions options_;
   TableWorlds worlds_;
-  std::unique_ptr<Network> network_, follower_;
+  std::unique_ptr<Network> network_, target_network_;
   ThreadPool threads_{1};
   MinibatchOptimizer minibatch_optimizer_;
   StageTimer profile_;

@@ -157,10 +157,10 @@ TEST(Gloo, OneThatNeverCameIsSaid) {
 }
 
 // The next state depends on the sampled action, so that worlds diverge.
-Table winding() {
-  return {.moves = {{{1, -1, 5}, {2, -2, 3}},
-                    {{2, -1, 4}, {0, -3, 1}},
-                    {{Move::kEnd, -1, 2}, {1, 0, 6}}},
+Table branching_table() {
+  return {.transitions = {{{1, -1, 5}, {2, -2, 3}},
+                          {{2, -1, 4}, {0, -3, 1}},
+                          {{Transition::kEnd, -1, 2}, {1, 0, 6}}},
           .max_decisions = 12};
 }
 
@@ -186,7 +186,7 @@ class Ranks : public ::testing::TestWithParam<const char*> {
     return std::make_unique<Trainer>(
         config, learner, settings_of({"hidden=8"}),
         [](const VectorEnvOptions& options) {
-          return std::make_unique<TableWorlds>(winding(), options);
+          return std::make_unique<TableWorlds>(branching_table(), options);
         },
         ranks, nlohmann::ordered_json());
   }

@@ -14,8 +14,8 @@ namespace {
 
 // Samples of two worlds in turn. Every other step takes no time, rewards are numbered, and episodes
 // end in both ways.
-Rollout of_two_worlds(int each) {
-  const Table table = {.moves = {{{0, 0, 1}, {0, 0, 1}}}};
+Rollout two_world_rollout(int each) {
+  const Table table = {.transitions = {{{0, 0, 1}, {0, 0, 1}}}};
   TableWorlds worlds(table, {.worlds = 2});
   worlds.reset();
   Rollout r(worlds.shape());
@@ -61,7 +61,7 @@ void expect_same(const Rollout& a, int64_t from, int64_t to, const Rollout& b) {
 }
 
 TEST(Rollout, KeepsTheLastAndIsCutToTheFirst) {
-  const Rollout whole = of_two_worlds(20);
+  const Rollout whole = two_world_rollout(20);
   for (const int64_t n : {0, 1, 13, 39, 40, 50}) {
     Rollout last = whole, first = whole;
     last.keep_last(n);
@@ -73,9 +73,9 @@ TEST(Rollout, KeepsTheLastAndIsCutToTheFirst) {
 
 TEST(Rollout, GoesToBytesAndBack) {
   for (const int64_t n : {0, 1, 40}) {
-    Rollout whole = of_two_worlds(20);
+    Rollout whole = two_world_rollout(20);
     whole.keep_last(n);
-    Rollout read = of_two_worlds(3);
+    Rollout read = two_world_rollout(3);
     read.restore(whole.save(), "replay");
     expect_same(whole, 0, n, read);
     EXPECT_EQ(read.save(), whole.save());
@@ -83,20 +83,21 @@ TEST(Rollout, GoesToBytesAndBack) {
 }
 
 TEST(Rollout, RefusesWhatItDidNotWrite) {
-  const std::string saved = of_two_worlds(4).save();
+  const std::string saved = two_world_rollout(4).save();
   for (const std::string& wrong :
        {std::string(), saved.substr(0, saved.size() - 1), saved + "x", saved.substr(8),
         std::string(saved.size(), '\xff'), std::string(saved.size(), '\1')}) {
-    Rollout r = of_two_worlds(2);
+    Rollout r = two_world_rollout(2);
     EXPECT_THROW(r.restore(wrong, "replay"), InputError);
-    expect_same(of_two_worlds(2), 0, 4, r);
+    expect_same(two_world_rollout(2), 0, 4, r);
   }
   Rollout other({2, 3, 1});
   EXPECT_THROW(other.restore(saved, "replay"), InputError);
 }
 
 // The n-step return by its definition, for step `k` of `each` in one world.
-NStepReturn by_hand(const Rollout& r, int world, int k, int each, int n_step, double horizon_s) {
+NStepReturn reference_return(const Rollout& r, int world, int k, int each, int n_step,
+                             double horizon_s) {
   NStepReturn out{.discount = 1};
   for (int passed = 0; passed < n_step; ++k) {
     const auto i = static_cast<size_t>(2 * k + world);
@@ -114,9 +115,9 @@ NStepReturn by_hand(const Rollout& r, int world, int k, int each, int n_step, do
 TEST(Replay, SaysWhatDecisionsLedTo) {
   constexpr int kEach = 31;
   constexpr double kHorizon_s = 10;
-  Rollout rollout = of_two_worlds(kEach);
+  Rollout rollout = two_world_rollout(kEach);
   const auto ranks = alone();
-  const Table table = {.moves = {{{0, 0, 1}, {0, 0, 1}}}};
+  const Table table = {.transitions = {{{0, 0, 1}, {0, 0, 1}}}};
   const auto network = make_network("job-scorer", settings_of({"hidden=4"}),
                                     TableWorlds(table, {.worlds = 1}).shape(), 1);
   ThreadPool threads{1};
@@ -135,14 +136,15 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
       const int64_t sample = drawn.sample[d];
       ++times[sample];
       const NStepReturn& got = drawn.n_step_return[d];
-      const NStepReturn expected = by_hand(rollout, static_cast<int>(sample % 2),
-                                           static_cast<int>(sample / 2), kEach, n_step, kHorizon_s);
+      const NStepReturn expected =
+          reference_return(rollout, static_cast<int>(sample % 2), static_cast<int>(sample / 2),
+                           kEach, n_step, kHorizon_s);
       EXPECT_NEAR(got.reward, expected.reward, 1e-9 * std::abs(expected.reward));
       EXPECT_NEAR(got.discount, expected.discount, 1e-12);
       EXPECT_EQ(got.next, expected.next);
-      const double then = got.next >= 0 ? static_cast<double>(got.next) : 0;
-      EXPECT_NEAR(returns.target[static_cast<size_t>(sample)], got.reward + got.discount * then,
-                  1e-3);
+      const double bootstrap = got.next >= 0 ? static_cast<double>(got.next) : 0;
+      EXPECT_NEAR(returns.target[static_cast<size_t>(sample)],
+                  got.reward + got.discount * bootstrap, 1e-3);
     }
     // 59 samples can be drawn: all but the newest of each world and the last of the truncated
     // episode. Each is drawn 2,000 / 59 = 33.9 times, within five standard deviations.
@@ -153,7 +155,7 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
 }
 
 TEST(Replay, DrawsNothingWhereNothingIsKnown) {
-  Rollout rollout = of_two_worlds(1);
+  Rollout rollout = two_world_rollout(1);
   const auto ranks = alone();
   const auto network = make_network("job-scorer", settings_of({"hidden=4"}), {2, 2, 1}, 1);
   ThreadPool threads{1};

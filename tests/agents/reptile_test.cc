@@ -22,15 +22,15 @@ using ::testing::HasSubstr;
 // One of twelve arms pays, in state 1. State 0 leads there whatever the action.
 Table bandit(size_t best) {
   Table out;
-  out.moves.resize(2);
+  out.transitions.resize(2);
   for (size_t a = 0; a < 12; ++a) {
-    out.moves[0].push_back({1, 0, 1});
-    out.moves[1].push_back({Move::kEnd, a == best ? 1.0 : 0.0, 1});
+    out.transitions[0].push_back({1, 0, 1});
+    out.transitions[1].push_back({Transition::kEnd, a == best ? 1.0 : 0.0, 1});
   }
   return out;
 }
 
-TrainConfig few_shots(const std::string& learner) {
+TrainConfig few_shot_config(const std::string& learner) {
   TrainConfig c;
   c.learner = learner;
   c.worlds = 16;
@@ -70,7 +70,7 @@ class Training {
 class Reptiles : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Reptiles, OneTaskDrawnAllTheWayIsATrainingLikeAnyOther) {
-  TrainConfig config = few_shots(GetParam());
+  TrainConfig config = few_shot_config(GetParam());
   Training plain(config, {bandit(3)});
   plain->run({});
   config.meta_updates = 4;
@@ -86,7 +86,7 @@ TEST_P(Reptiles, OneTaskDrawnAllTheWayIsATrainingLikeAnyOther) {
 
 // Resumes after any update, within a task and between two.
 TEST_P(Reptiles, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
-  TrainConfig config = few_shots(GetParam());
+  TrainConfig config = few_shot_config(GetParam());
   config.updates = 6;
   config.validate_every = 2;
   config.meta_updates = 2;
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Learners, Reptiles, ::testing::Values("group", "ppo", "
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
-  TrainConfig config = few_shots("group");
+  TrainConfig config = few_shot_config("group");
   config.meta_updates = 3;
   std::set<std::vector<int>> orders;
   const Reptile reptile(config, nullptr, 7);
@@ -136,7 +136,7 @@ TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
 }
 
 // The probability of `arm` in state 1, where an arm pays.
-double chance_of(const TrainingResult& trained, size_t arm) {
+double probability_of(const TrainingResult& trained, size_t arm) {
   const auto network = make_network(trained.network, settings_of({"hidden=8"}), {12, 24, 2}, 1);
   network->import_policy(trained.weights, "test");
   GoldenState g;
@@ -156,16 +156,16 @@ double chance_of(const TrainingResult& trained, size_t arm) {
 
 // The arm that pays differs between tasks and is never one of the first eight.
 TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
-  TrainConfig config = few_shots("group");
+  TrainConfig config = few_shot_config("group");
   config.updates = 4 * 60;
   config.meta_updates = 4;
   config.average = 0;
   Training meta(config, {bandit(8), bandit(9), bandit(10)});
   meta->run({});
   const TrainingResult start = meta->trained();
-  EXPECT_LT(chance_of(start, 0), 0.05) << "never paid";
+  EXPECT_LT(probability_of(start, 0), 0.05) << "never paid";
 
-  config = few_shots("group");
+  config = few_shot_config("group");
   config.average = 0;
   Training scratch(config, {bandit(9)});
   scratch->run({});
@@ -176,12 +176,12 @@ TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
   adapted->start_from(start.weights, "meta");
   adapted->run({});
   EXPECT_EQ(adapted->trained().provenance["episodes"], 4 * 16);
-  EXPECT_GT(chance_of(adapted->trained(), 9), chance_of(scratch->trained(), 9) + 0.2);
+  EXPECT_GT(probability_of(adapted->trained(), 9), probability_of(scratch->trained(), 9) + 0.2);
 }
 
 TEST(Reptile, WholeTasksOnly) {
   const auto refusal = [](auto&& change) -> std::string {
-    TrainConfig config = few_shots("group");
+    TrainConfig config = few_shot_config("group");
     config.meta_updates = 4;
     change(config);
     try {

@@ -14,8 +14,8 @@ TEST(PartsOf, AreOneOrAnEvenNumberOfAboutAsManyRows) {
   EXPECT_EQ(parts_of(rows, 100).size(), 1u);
   EXPECT_EQ(parts_of(rows, 50).size(), 2u);
   EXPECT_EQ(parts_of(rows, 50)[0].count, 8u);  // 51 and 49 rows
-  for (const int64_t most : {100, 50, 40, 33, 20, 10, 1}) {
-    const std::vector<Part> parts = parts_of(rows, most);
+  for (const int64_t max_rows : {100, 50, 40, 33, 20, 10, 1}) {
+    const std::vector<Part> parts = parts_of(rows, max_rows);
     EXPECT_TRUE(parts.size() == 1 || parts.size() % 2 == 0);
     size_t next = 0;
     for (const Part& part : parts) {
@@ -23,7 +23,7 @@ TEST(PartsOf, AreOneOrAnEvenNumberOfAboutAsManyRows) {
       next += part.count;
       const auto first = rows.begin() + static_cast<int64_t>(part.from);
       const auto sum = std::accumulate(first, first + static_cast<int64_t>(part.count), int64_t{0});
-      EXPECT_LE(sum, most + 30);  // over by at most one sample
+      EXPECT_LE(sum, max_rows + 30);  // over by at max_rows one sample
     }
     EXPECT_EQ(next, rows.size());
   }

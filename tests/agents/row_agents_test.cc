@@ -151,14 +151,14 @@ TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
     FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
     options.world.jobs = 80;
     int64_t until_us = 0;
-    const auto parted = parted_courses(Rng(67).split(trial), options, until_us);
-    const ToldScene now(parted[0].now), then(parted[0].then);
-    const auto worlds_of_scene = [&](const ToldScene& told) {
-      const Scene& scene = told.scene();
+    const auto pairs = forked_worlds(Rng(67).split(trial), options, until_us);
+    const ForkableScene now(pairs[0].now), then(pairs[0].then);
+    const auto worlds_of_scene = [&](const ForkableScene& random_scene) {
+      const Scene& scene = random_scene.scene();
       return make_agent(GetParam(), {})
           ->worlds({{scene.fixed(), &scene.workload(), 1}},
                    {.worlds = kWorlds,
-                    .episode_jobs = static_cast<int>(parted[0].now.world.jobs.size()),
+                    .episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size()),
                     .wait_at_end = true,
                     .exploration_mask = true,
                     .seed = trial});
@@ -193,16 +193,16 @@ TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
   EXPECT_GT(differ, kWorlds) << "the futures are the same";
 }
 
-struct Plan {
+struct TrainingSetup {
   TrainConfig loop;
   std::string agent, network = "job-scorer";
   std::vector<std::string> learner = {"steps=32"};
   std::vector<std::string> task = {};
 };
 
-Plan tiny(const std::string& agent) {
-  Plan plan{.loop = {}, .agent = agent};
-  TrainConfig& c = plan.loop;
+TrainingSetup tiny_setup(const std::string& agent) {
+  TrainingSetup setup{.loop = {}, .agent = agent};
+  TrainConfig& c = setup.loop;
   c.learner = "ppo";
   c.worlds = 16;
   c.threads = 1;
@@ -213,17 +213,17 @@ Plan tiny(const std::string& agent) {
   c.optimizer_config.lr = 0.02;
   c.optimizer_config.minibatch = 64;
   c.optimizer_config.target_kl = 0.2;
-  return plan;
+  return setup;
 }
 
 // Saves and resumes the training after `stopped_after` updates; 0: trains without a stop.
-Checkpoint train(const Plan& plan, const Scene& scene, int stopped_after = 0) {
-  const auto agent = make_agent(plan.agent, settings_of(plan.task));
+Checkpoint train(const TrainingSetup& setup, const Scene& scene, int stopped_after = 0) {
+  const auto agent = make_agent(setup.agent, settings_of(setup.task));
   const auto ranks = alone();
-  TrainConfig loop = plan.loop;
-  loop.network = plan.network;
+  TrainConfig loop = setup.loop;
+  loop.network = setup.network;
   const auto make = [&] {
-    return Trainer(loop, settings_of(plan.learner), settings_of({"hidden=16"}),
+    return Trainer(loop, settings_of(setup.learner), settings_of({"hidden=16"}),
                    [&](const VectorEnvOptions& o) {
                      return agent->worlds({{scene.fixed(), &scene.workload(), 1}}, o);
                    },
@@ -243,19 +243,19 @@ Checkpoint train(const Plan& plan, const Scene& scene, int stopped_after = 0) {
 
 int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
   const auto policy = policy_of(checkpoint, "test");
-  Player player(scene, *policy);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  return total_jct_us(scene, player.jobs());
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  return total_jct_us(scene, runner.jobs());
 }
 
 // A saved and loaded checkpoint plays the same, and the native network agrees with LibTorch.
 TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
   const Scene scene = busy_scene();
-  Plan plan = tiny(GetParam());
-  plan.loop.updates = 2;
-  plan.loop.episode_jobs = 30;
-  const Checkpoint trained = train(plan, scene);
+  TrainingSetup setup = tiny_setup(GetParam());
+  setup.loop.updates = 2;
+  setup.loop.episode_jobs = 30;
+  const Checkpoint trained = train(setup, scene);
   const std::string folder = ::testing::TempDir() + "row-" + GetParam();
   std::filesystem::remove_all(folder);
   save_checkpoint(trained, folder);
@@ -270,37 +270,39 @@ TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
 TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
   const Scene scene = busy_scene();
   for (const char* learner : {"ppo", "actor-critic"}) {
-    Plan plan = tiny(GetParam());
-    plan.loop.learner = learner;
-    plan.loop.updates = 4;
-    plan.loop.episode_jobs = 30;
-    plan.learner = {"steps=32", "explore=0.4"};
-    const Tensors straight = train(plan, scene).weights;
-    plan.loop.threads = 3;
-    for (const auto& [name, tensor] : train(plan, scene, 2).weights) {
+    TrainingSetup setup = tiny_setup(GetParam());
+    setup.loop.learner = learner;
+    setup.loop.updates = 4;
+    setup.loop.episode_jobs = 30;
+    setup.learner = {"steps=32", "explore=0.4"};
+    const Tensors straight = train(setup, scene).weights;
+    setup.loop.threads = 3;
+    for (const auto& [name, tensor] : train(setup, scene, 2).weights) {
       EXPECT_EQ(tensor.data, straight.at(name).data) << learner << ' ' << name;
     }
   }
 }
 
 // Untrained, an agent decides as its heuristic, with which training is compared.
-void expect_begins_as_its_heuristic(Plan plan) {
+void expect_begins_as_its_heuristic(TrainingSetup setup) {
   const Scene scene = busy_scene();
-  plan.loop.updates = 1;
-  plan.loop.optimizer_config.lr = 0;
-  const auto heuristic = make_agent(plan.agent, settings_of(plan.task))->heuristic();
-  Player player(scene, *heuristic);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(total_us(train(plan, scene), scene), total_jct_us(scene, player.jobs()));
+  setup.loop.updates = 1;
+  setup.loop.optimizer_config.lr = 0;
+  const auto heuristic = make_agent(setup.agent, settings_of(setup.task))->heuristic();
+  SceneRunner runner(scene, *heuristic);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(total_us(train(setup, scene), scene), total_jct_us(scene, runner.jobs()));
 }
 
-TEST_P(EveryRowAgent, BeginsAsItsHeuristic) { expect_begins_as_its_heuristic(tiny(GetParam())); }
+TEST_P(EveryRowAgent, BeginsAsItsHeuristic) {
+  expect_begins_as_its_heuristic(tiny_setup(GetParam()));
+}
 
 TEST(Sched2, WithoutLocalityBeginsAsItsHeuristic) {
-  Plan plan = tiny("sched2");
-  plan.task = {"locality=false"};
-  expect_begins_as_its_heuristic(plan);
+  TrainingSetup setup = tiny_setup("sched2");
+  setup.task = {"locality=false"};
+  expect_begins_as_its_heuristic(setup);
 }
 
 TEST_P(EveryRowAgent, SaysWhichSettingItDoesNotHave) {
@@ -332,12 +334,12 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
                              {0, 8, 100},
                              {0, 8, 100}}),
                     no_costs());
-  Plan still = tiny("next-job");
-  still.loop.optimizer_config.lr = 0;
-  still.loop.updates = 1;
-  const Checkpoint trained = train(tiny("next-job"), scene);
+  TrainingSetup frozen_setup = tiny_setup("next-job");
+  frozen_setup.loop.optimizer_config.lr = 0;
+  frozen_setup.loop.updates = 1;
+  const Checkpoint trained = train(tiny_setup("next-job"), scene);
   // The optimum: jobs end at 100, 200, 300, 400, 2400, 4400 and 6400 s.
-  EXPECT_LT(total_us(trained, scene), total_us(train(still, scene), scene));
+  EXPECT_LT(total_us(trained, scene), total_us(train(frozen_setup, scene), scene));
   EXPECT_EQ(total_us(trained, scene), 14'200'000'000);
 }
 

@@ -78,7 +78,7 @@ TEST(RowLayers, ScoreAsLibTorchDoes) {
       const auto count = static_cast<int64_t>(rows.size());
       Layers net(8, h, g, count);
       const auto x = torch::randn({samples.size(0), 8});
-      const auto to_score = torch::randn({samples.size(0)}), to_sum = torch::randn({count, g});
+      const auto score_grad = torch::randn({samples.size(0)}), sum_grad = torch::randn({count, g});
 
       for (const bool of_score : {true, false}) {  // false: loss of the sum alone
         const auto fast = score_rows(x, net.first, net.context, net.second, net.last, offset);
@@ -87,8 +87,8 @@ TEST(RowLayers, ScoreAsLibTorchDoes) {
         const auto score = net.last->forward(b).squeeze(-1), sum = summed(b, samples, count);
         expect_same({fast.score, fast.sum}, {score, sum});
         const auto loss = [&](const torch::Tensor& s, const torch::Tensor& all) {
-          const auto of_sum = (all * to_sum).sum();
-          return of_score ? of_sum + (s * to_score).sum() : of_sum;
+          const auto of_sum = (all * sum_grad).sum();
+          return of_score ? of_sum + (s * score_grad).sum() : of_sum;
         };
         expect_same(gradients(loss(fast.score, fast.sum), net.learned()),
                     gradients(loss(score, sum), net.learned()));
@@ -105,14 +105,14 @@ TEST(RowLayers, SumAsLibTorchDoes) {
       const auto count = static_cast<int64_t>(rows.size());
       Layers net(6, h, g, count);
       const auto x = torch::randn({samples.size(0), 9}).slice(1, 0, 6);  // not contiguous
-      const auto to_sum = torch::randn({count, h});
+      const auto sum_grad = torch::randn({count, h});
       const Tensors learned = {net.first->weight, net.first->bias, net.context};
       const auto fast = segment_sum(x, net.first, net.context, offset);
       const auto a = torch::relu(net.first->forward(x) + net.context.index_select(0, samples));
       const auto sum = summed(a, samples, count);
       expect_same({fast}, {sum});
-      expect_same(gradients((fast * to_sum).sum(), learned),
-                  gradients((sum * to_sum).sum(), learned));
+      expect_same(gradients((fast * sum_grad).sum(), learned),
+                  gradients((sum * sum_grad).sum(), learned));
     }
   }
 }
@@ -125,13 +125,13 @@ TEST(RowLayers, CutLinesAsLibTorchDoes) {
       torch::nn::Linear given(torch::nn::LinearOptions(6, g).bias(false));
       const auto x = torch::randn({samples, h}).requires_grad_(true);
       const auto c = torch::randn({samples, 12}).slice(1, 0, 6);  // not contiguous
-      const auto to_out = torch::randn({samples, g});
+      const auto out_grad = torch::randn({samples, g});
       const Tensors learned = {x, layer->weight, layer->bias, given->weight};
       const auto fast = relu_linear(x, layer, c, given);
       const auto slow = torch::relu(layer->forward(x) + given->forward(c));
       expect_same({fast}, {slow});
-      expect_same(gradients((fast * to_out).sum(), learned),
-                  gradients((slow * to_out).sum(), learned));
+      expect_same(gradients((fast * out_grad).sum(), learned),
+                  gradients((slow * out_grad).sum(), learned));
     }
   }
 }

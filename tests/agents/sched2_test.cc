@@ -16,23 +16,24 @@ constexpr size_t kSensitivity = 4, kRate = 5, kNodes = 6, kBeyond = 7, kLeftOver
                  kCompact = 10, kLoose = 11;                                     // of a row
 constexpr size_t kLargest = 1, kFragmented = 2, kLocalJobs = 6, kNodesFree = 7;  // of the cluster
 
-struct Sights {
+struct ShownFeatures {
   std::set<size_t> row, cluster;  // features that were not 0 at some time
   int offered = 0, fewer = 0;     // legal rows; those on fewer nodes than a stricter one
 };
 
 // Collects what is shown under random actions, of jobs whose throughput depends on placement.
-Sights sights(const std::string& locality) {
-  Sights out;
+ShownFeatures shown_features(const std::string& locality) {
+  ShownFeatures out;
   FutureOptions options{.models = true, .world = {}};
   options.world.jobs = 80;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
-    const ToldScene told(told_world(Rng(seed), options));
+    const ForkableScene random_scene(forkable_world(Rng(seed), options));
     Settings settings;
     settings.set("locality", locality, "test");
-    const auto worlds = make_agent("sched2", settings)
-                            ->worlds({{told.scene().fixed(), &told.scene().workload(), 1}},
-                                     {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
+    const auto worlds =
+        make_agent("sched2", settings)
+            ->worlds({{random_scene.scene().fixed(), &random_scene.scene().workload(), 1}},
+                     {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
     const TaskShape shape = worlds->shape();
     worlds->reset();
     Rng rng(seed);
@@ -64,7 +65,7 @@ Sights sights(const std::string& locality) {
 }
 
 TEST(Sched2, SeesHowLocalJobsAndPlacesAre) {
-  const Sights seen = sights("true");
+  const ShownFeatures seen = shown_features("true");
   EXPECT_GT(seen.offered, 200);
   EXPECT_EQ(seen.fewer, 0);
   for (const size_t k :
@@ -77,7 +78,7 @@ TEST(Sched2, SeesHowLocalJobsAndPlacesAre) {
 }
 
 TEST(Sched2, WithoutLocalitySeesNoneOfIt) {
-  const Sights seen = sights("false");
+  const ShownFeatures seen = shown_features("false");
   EXPECT_GT(seen.offered, 200);
   for (const size_t k : {kSensitivity, kRate, kNodes, kBeyond, kLeftOver, kStrict, kLoose}) {
     EXPECT_FALSE(seen.row.contains(k)) << k;

@@ -26,7 +26,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // The settings of a training of `dispatcher`.
-struct Plan {
+struct TrainingSetup {
   TrainConfig loop;
   std::vector<std::string> agent, learner, network = {"hidden=16"};
 
@@ -35,9 +35,9 @@ struct Plan {
   }
 };
 
-Plan tiny(const std::string& learner) {
-  Plan plan;
-  TrainConfig& c = plan.loop;
+TrainingSetup tiny_setup(const std::string& learner) {
+  TrainingSetup setup;
+  TrainConfig& c = setup.loop;
   c.learner = learner;
   c.worlds = 16;
   c.threads = 1;
@@ -47,16 +47,16 @@ Plan tiny(const std::string& learner) {
   c.optimizer_config.lr = 0.02;
   c.optimizer_config.minibatch = 64;
   c.optimizer_config.target_kl = 0.2;
-  if (learner == "ppo") plan.learner = {"steps=32"};
-  if (learner == "dqn" || learner == "actor-critic") plan.learner = {"steps=32", "drawn=8192"};
-  return plan;
+  if (learner == "ppo") setup.learner = {"steps=32"};
+  if (learner == "dqn" || learner == "actor-critic") setup.learner = {"steps=32", "drawn=8192"};
+  return setup;
 }
 
 class Training {
  public:
-  Training(const Plan& plan, const Scene& scene)
-      : agent_(plan.make_agent()),
-        trainer_(plan.loop, settings_of(plan.learner), settings_of(plan.network),
+  Training(const TrainingSetup& setup, const Scene& scene)
+      : agent_(setup.make_agent()),
+        trainer_(setup.loop, settings_of(setup.learner), settings_of(setup.network),
                  [&](const VectorEnvOptions& options) {
                    return agent_->worlds({{scene.fixed(), &scene.workload(), 1}}, options);
                  },
@@ -72,18 +72,18 @@ class Training {
   Trainer trainer_;
 };
 
-Checkpoint train(const Plan& plan, const Scene& scene) {
-  Training training(plan, scene);
+Checkpoint train(const TrainingSetup& setup, const Scene& scene) {
+  Training training(setup, scene);
   training->run({});
   return training.checkpoint();
 }
 
 int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
   const auto pilot = policy_of(checkpoint, "test");
-  Player player(scene, *pilot);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  return total_jct_us(scene, player.jobs());
+  SceneRunner runner(scene, *pilot);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  return total_jct_us(scene, runner.jobs());
 }
 
 // The lowest total JCT. No two of the jobs fit at once, so an order's total is the sum of its ends.
@@ -114,16 +114,16 @@ TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
                                          {0, 8, 100},
                                          {0, 8, 100}});
   const Scene scene("1x8", jobs, no_costs());
-  Plan plan = tiny(GetParam());
-  plan.loop.episode_jobs = 7;
-  plan.agent = {"preempt=false"};
+  TrainingSetup setup = tiny_setup(GetParam());
+  setup.loop.episode_jobs = 7;
+  setup.agent = {"preempt=false"};
   const int64_t best_us = best_total_us(jobs);
 
-  Plan still = plan;
-  still.loop.optimizer_config.lr = 0;
-  still.loop.updates = 1;
-  EXPECT_GT(total_us(train(still, scene), scene), best_us * 3 / 2);
-  EXPECT_EQ(total_us(train(plan, scene), scene), best_us);
+  TrainingSetup frozen_setup = setup;
+  frozen_setup.loop.optimizer_config.lr = 0;
+  frozen_setup.loop.updates = 1;
+  EXPECT_GT(total_us(train(frozen_setup, scene), scene), best_us * 3 / 2);
+  EXPECT_EQ(total_us(train(setup, scene), scene), best_us);
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo"),
@@ -137,21 +137,21 @@ TEST(Trainer, ThreadsChangeNoWeight) {
                                          {"group", "job-scorer"},
                                          {"dqn", "job-scorer"},
                                          {"actor-critic", "job-scorer"}}) {
-    Plan plan = tiny(learner);
-    plan.loop.network = network;
-    plan.loop.worlds = 512;
-    plan.loop.updates = 2;
-    plan.loop.episode_jobs = 100;
-    plan.loop.optimizer_config.minibatch = 1'000'000;
-    plan.loop.max_decisions = 40;
+    TrainingSetup setup = tiny_setup(learner);
+    setup.loop.network = network;
+    setup.loop.worlds = 512;
+    setup.loop.updates = 2;
+    setup.loop.episode_jobs = 100;
+    setup.loop.optimizer_config.minibatch = 1'000'000;
+    setup.loop.max_decisions = 40;
     const auto weights = [&](int threads) {
-      plan.loop.threads = threads;
-      Training training(plan, scene);
+      setup.loop.threads = threads;
+      Training training(setup, scene);
       double rows = 0;
       TrainCallbacks events;
       events.on_update = [&](const TrainStats& s) { rows = s.rows; };
       training->run(events);
-      EXPECT_GT(rows * plan.loop.worlds, 3072) << "seen in one part";
+      EXPECT_GT(rows * setup.loop.worlds, 3072) << "seen in one part";
       return training.checkpoint().weights;
     };
     const Tensors of_one = weights(1);
@@ -171,7 +171,7 @@ TEST(Reward, SumsToMinusTheTotalCompletionTime) {
                                  {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
                                  {});
   worlds.reset();
-  std::vector<double> paid(6, 0.0);
+  std::vector<double> total_reward(6, 0.0);
   for (uint64_t step = 0; step < 100'000; ++step) {
     std::vector<int32_t> actions(6, 0);
     bool any = false;
@@ -186,24 +186,24 @@ TEST(Reward, SumsToMinusTheTotalCompletionTime) {
     }
     if (!any) break;
     worlds.step(actions);
-    for (size_t n = 0; n < 6; ++n) paid[n] += worlds.observations().reward[n];
+    for (size_t n = 0; n < 6; ++n) total_reward[n] += worlds.observations().reward[n];
   }
   const std::vector<double> jcts_s = worlds.take_mean_jcts_s();
   ASSERT_EQ(jcts_s.size(), 6u);
   for (size_t n = 0; n < 6; ++n) {
-    EXPECT_NEAR(paid[n], -30 * jcts_s[n], 1e-5 * 30 * jcts_s[n]) << "rewards are floats";
+    EXPECT_NEAR(total_reward[n], -30 * jcts_s[n], 1e-5 * 30 * jcts_s[n]) << "rewards are floats";
   }
 }
 
-Plan small(const std::string& learner) {
-  Plan plan = tiny(learner == "ppo" ? "ppo" : learner);
-  plan.loop.updates = 6;
-  plan.loop.validate_every = 2;
-  plan.loop.worlds = 4;
-  plan.loop.group = 2;
-  plan.loop.episode_jobs = 30;
-  plan.loop.average = 0.5;
-  return plan;
+TrainingSetup small_setup(const std::string& learner) {
+  TrainingSetup setup = tiny_setup(learner == "ppo" ? "ppo" : learner);
+  setup.loop.updates = 6;
+  setup.loop.validate_every = 2;
+  setup.loop.worlds = 4;
+  setup.loop.group = 2;
+  setup.loop.episode_jobs = 30;
+  setup.loop.average = 0.5;
+  return setup;
 }
 
 // A replay that holds the samples of several updates, but not of all.
@@ -217,10 +217,10 @@ struct Resumed {
 
 class Resume : public ::testing::TestWithParam<Resumed> {
  protected:
-  Plan plan() const {
-    Plan plan = small(GetParam().learner);
-    for (const std::string& setting : GetParam().settings) plan.learner.push_back(setting);
-    return plan;
+  TrainingSetup setup() const {
+    TrainingSetup setup = small_setup(GetParam().learner);
+    for (const std::string& setting : GetParam().settings) setup.learner.push_back(setting);
+    return setup;
   }
 };
 
@@ -232,13 +232,13 @@ TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
   const auto state = [&](const std::string& of, int update) {
     return scratch.path() / (of + std::to_string(update));
   };
-  Plan plan = this->plan();
-  plan.loop.validate_every = 1;
+  TrainingSetup setup = this->setup();
+  setup.loop.validate_every = 1;
   // Scores that vary, so that what depends on the best one is tested.
   const auto validate = [](const TrainingResult&, int update) { return 1 + 0.1 * (update % 3); };
   std::vector<std::string> files = {"network.pt", "mean_network.pt", "adam.pt",
                                     "golden.safetensors", "counters.json"};
-  Training whole(plan, scene);
+  Training whole(setup, scene);
   TrainCallbacks events;
   events.validate = validate;
   events.save = [&] { whole->save(state("whole", whole->update())); };
@@ -246,14 +246,14 @@ TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
   const Checkpoint straight = whole.checkpoint();
 
   for (const int from : {1, 3, 5}) {
-    Training second(plan, scene);
+    Training second(setup, scene);
     second->restore(state("whole", from));
     EXPECT_EQ(second->update(), from);
     TrainCallbacks after;
     after.validate = validate;
     after.save = [&] { second->save(state("second", second->update())); };
     second->run(after);
-    for (int u = from + 1; u <= plan.loop.updates; ++u) {
+    for (int u = from + 1; u <= setup.loop.updates; ++u) {
       for (const std::string& file : files) {
         EXPECT_TRUE(read_file(state("second", u) / file) == read_file(state("whole", u) / file))
             << file << " after update " << u << ", resumed after " << from;
@@ -282,13 +282,13 @@ INSTANTIATE_TEST_SUITE_P(Trainer, Resume,
 
 TEST(Trainer, RefusesTheStateOfAnotherTraining) {
   const Scene scene("2x8", busy_jobs(80));
-  const Plan plan = small("group");
+  const TrainingSetup setup = small_setup("group");
   const Scratch scratch;
   const auto state = scratch.path() / "state";
-  Training training(plan, scene);
+  Training training(setup, scene);
   EXPECT_THROW(training->restore(scratch.path() / "nothing"), InputError);
   training->save(state);
-  const auto refusal = [&](const Plan& other) -> std::string {
+  const auto refusal = [&](const TrainingSetup& other) -> std::string {
     try {
       Training(other, scene)->restore(state);
     } catch (const InputError& e) {
@@ -296,13 +296,13 @@ TEST(Trainer, RefusesTheStateOfAnotherTraining) {
     }
     return "taken";
   };
-  Plan other = plan;
+  TrainingSetup other = setup;
   other.network = {"hidden=8"};
   EXPECT_THAT(refusal(other), HasSubstr("network.pt"));
-  other = plan;
+  other = setup;
   other.loop.worlds = 8;
   EXPECT_THAT(refusal(other), HasSubstr("worlds"));
-  other = plan;
+  other = setup;
   other.loop.learner = "ppo";
   EXPECT_THAT(refusal(other), HasSubstr("learner \"ppo\""));
   // Truncated and missing files.
@@ -310,37 +310,39 @@ TEST(Trainer, RefusesTheStateOfAnotherTraining) {
     training->save(state);
     const std::string bytes = read_file(state / name);
     write_file_atomic(state / name, bytes.substr(0, bytes.size() / 2));
-    EXPECT_THAT(refusal(plan), HasSubstr(name));
+    EXPECT_THAT(refusal(setup), HasSubstr(name));
     std::filesystem::remove(state / name);
-    EXPECT_THAT(refusal(plan), HasSubstr(name));
+    EXPECT_THAT(refusal(setup), HasSubstr(name));
   }
   write_file_atomic(state / "files.json", "[1");
-  EXPECT_THAT(refusal(plan), HasSubstr("files.json"));
+  EXPECT_THAT(refusal(setup), HasSubstr("files.json"));
 }
 
 TEST(Trainer, RefusesSettingsThatDoNotGoTogether) {
   const Scene scene("2x8", busy_jobs(80));
   const auto refusal = [&](auto&& change) -> std::string {
-    Plan plan = small("group");
-    change(plan);
+    TrainingSetup setup = small_setup("group");
+    change(setup);
     try {
-      Training(plan, scene)->run({});
+      Training(setup, scene)->run({});
     } catch (const InputError& e) {
       return e.what();
     }
     return "taken";
   };
-  EXPECT_THAT(refusal([](Plan& p) { p.loop.worlds = 5; }), HasSubstr("groups of 2"));
-  EXPECT_THAT(refusal([](Plan& p) { p.loop.group = 1; }), HasSubstr("group: expected at least 2"));
-  EXPECT_THAT(refusal([](Plan& p) { p.loop.learner = "luck"; }),
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.worlds = 5; }), HasSubstr("groups of 2"));
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.group = 1; }),
+              HasSubstr("group: expected at least 2"));
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.learner = "luck"; }),
               HasSubstr("clone, dqn, group, ppo"));
-  EXPECT_THAT(refusal([](Plan& p) { p.loop.network = "luck"; }), HasSubstr("job-scorer"));
-  EXPECT_THAT(refusal([](Plan& p) { p.learner = {"steps=4"}; }), HasSubstr("unknown key 'steps'"));
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.network = "luck"; }), HasSubstr("job-scorer"));
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.learner = {"steps=4"}; }),
+              HasSubstr("unknown key 'steps'"));
 }
 
 TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
   const Scene scene("2x8", busy_jobs(80));
-  Training training(small("group"), scene);
+  Training training(small_setup("group"), scene);
   const std::vector<double> scores = {0.95, 0.9, 0.8, 0.85};  // the first: untrained
   size_t asked = 0;
   std::vector<std::pair<int, bool>> validated;
@@ -367,15 +369,15 @@ TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
 TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
   const Scene scene("2x8", busy_jobs(80));
   for (const int updates : {0, 2}) {
-    Plan plan = small("group");
-    plan.loop.updates = updates;
-    Training training(plan, scene);
+    TrainingSetup setup = small_setup("group");
+    setup.loop.updates = updates;
+    Training training(setup, scene);
     std::vector<int> asked;
     TrainCallbacks events;
     events.validate = [&](const TrainingResult& trained, int update) {
       asked.push_back(update);
       if (update > 0) return 2.0;
-      const Checkpoint first = plan.make_agent()->checkpoint(trained);
+      const Checkpoint first = setup.make_agent()->checkpoint(trained);
       EXPECT_FALSE(trained.golden.empty());
       EXPECT_EQ(total_us(first, scene), total_us(untrained_of(first), scene));
       return 1.0;
@@ -394,11 +396,11 @@ TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
 
 TEST(Trainer, EndsWhenPatienceDoes) {
   const Scene scene("2x8", busy_jobs(80));
-  Plan plan = small("group");
-  plan.loop.updates = 20;
-  plan.loop.validate_every = 1;
-  plan.loop.patience = 3;
-  Training training(plan, scene);
+  TrainingSetup setup = small_setup("group");
+  setup.loop.updates = 20;
+  setup.loop.validate_every = 1;
+  setup.loop.patience = 3;
+  Training training(setup, scene);
   TrainCallbacks events;
   // Update 2 is the best; 3, 4 and 5 are no better.
   events.validate = [](const TrainingResult&, int update) { return update == 2 ? 0.5 : 0.9; };
@@ -409,8 +411,8 @@ TEST(Trainer, EndsWhenPatienceDoes) {
 
 TEST(Trainer, StopsWhereItIsAskedToAndGoesOn) {
   const Scene scene("2x8", busy_jobs(80));
-  const Checkpoint straight = train(small("group"), scene);
-  Training training(small("group"), scene);
+  const Checkpoint straight = train(small_setup("group"), scene);
+  Training training(small_setup("group"), scene);
   training->run({}, 4);
   EXPECT_EQ(training->update(), 4);
   EXPECT_FALSE(training->done());
@@ -435,24 +437,24 @@ std::string failure_of(const Table& table, const TrainConfig& config) {
 }
 
 TrainConfig on_a_table() {
-  TrainConfig config = tiny("ppo").loop;
+  TrainConfig config = tiny_setup("ppo").loop;
   config.reward_scale = 1;
   return config;
 }
 
 TEST(DivergenceMonitor, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
-  const Table sane = {.moves = {{{Move::kEnd, -1, 1}, {Move::kEnd, 0, 1}}}};
+  const Table sane = {.transitions = {{{Transition::kEnd, -1, 1}, {Transition::kEnd, 0, 1}}}};
   EXPECT_EQ(failure_of(sane, on_a_table()), "trained");
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    const Table table = {.moves = {{{Move::kEnd, bad, 1}, {Move::kEnd, 0, 1}}}};
+    const Table table = {.transitions = {{{Transition::kEnd, bad, 1}, {Transition::kEnd, 0, 1}}}};
     const std::string why = failure_of(table, on_a_table());
     EXPECT_THAT(why, HasSubstr("update 1: the loss is not finite"));
   }
 }
 
 TEST(DivergenceMonitor, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
-  const Table table = {.moves = {{{Move::kEnd, -1, 1}, {Move::kEnd, 0, 1}}}};
+  const Table table = {.transitions = {{{Transition::kEnd, -1, 1}, {Transition::kEnd, 0, 1}}}};
   TrainConfig config = on_a_table();
   config.stop_explained_variance = 1;  // out of reach
   EXPECT_THAT(failure_of(table, config),

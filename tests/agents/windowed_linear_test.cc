@@ -7,12 +7,13 @@ namespace yard {
 namespace {
 
 const std::vector<int64_t> kOffsets = {0, 2, 2, 5, 6};
-constexpr int64_t kSamples = 4, kMostRows = 3;
+constexpr int64_t kSamples = 4, kMaxRows = 3;
 
 // The whole windows, zero where there is no row (B, J F).
-torch::Tensor window(const torch::Tensor& rows, const std::vector<int64_t>& offset, int64_t most) {
+torch::Tensor window(const torch::Tensor& rows, const std::vector<int64_t>& offset,
+                     int64_t max_rows) {
   const int64_t f = rows.size(1);
-  auto out = torch::zeros({static_cast<int64_t>(offset.size()) - 1, most * f});
+  auto out = torch::zeros({static_cast<int64_t>(offset.size()) - 1, max_rows * f});
   for (size_t b = 0; b + 1 < offset.size(); ++b) {
     const int64_t n = offset[b + 1] - offset[b];
     out[static_cast<int64_t>(b)].slice(0, 0, n * f) =
@@ -29,13 +30,13 @@ TEST(FlatRows, AtTheirPlacesAreTheProductOfTheWholeWindow) {
     const int64_t samples = static_cast<int64_t>(offsets.size()) - 1;
     const auto rows = torch::randn({offsets.back(), 3});
     const auto weight = torch::randn({12 * 3, 5}, torch::requires_grad());
-    const auto toward = torch::randn({samples, 5});
+    const auto output_grad = torch::randn({samples, 5});
     const auto sums = windowed_linear(rows, weight, torch::tensor(offsets, torch::kInt64));
-    (sums * toward).sum().backward();
+    (sums * output_grad).sum().backward();
     const auto gradient = weight.grad().clone();
     weight.mutable_grad() = torch::Tensor();
     const auto expected = window(rows, offsets, 12).matmul(weight);
-    (expected * toward).sum().backward();
+    (expected * output_grad).sum().backward();
     EXPECT_LT((sums - expected).abs().max().item<double>(), 1e-4);
     EXPECT_LT((gradient - weight.grad()).abs().max().item<double>(), 1e-3);
   }
@@ -43,7 +44,7 @@ TEST(FlatRows, AtTheirPlacesAreTheProductOfTheWholeWindow) {
 
 TEST(FlatRows, ChoicesAreTheRowsThatExistThenNothing) {
   const auto offset = torch::tensor(kOffsets, torch::kInt64);
-  const auto scores = torch::randn({kSamples, kMostRows + 1}, torch::requires_grad());
+  const auto scores = torch::randn({kSamples, kMaxRows + 1}, torch::requires_grad());
   const auto choices = gather_choices(scores, offset);
   const std::vector<std::pair<int64_t, int64_t>> places = {{0, 0}, {0, 1}, {0, 3}, {1, 3}, {2, 0},
                                                            {2, 1}, {2, 2}, {2, 3}, {3, 0}, {3, 3}};

@@ -342,10 +342,10 @@ TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
       wild.weights[name] = {shape, values};
     }
     const auto pilot = policy_of(wild, "wild weights");
-    Player player(scene, *pilot);
-    for (int i = 0; i < 2000 && player.step(); ++i) {
+    SceneRunner runner(scene, *pilot);
+    for (int i = 0; i < 2000 && runner.step(); ++i) {
     }
-    ASSERT_FALSE(player.failed());
+    ASSERT_FALSE(runner.failed());
   }
 }
 
@@ -359,10 +359,10 @@ TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
     lazy.weights[name] = {shape, std::vector<float>(count, name == "b5" ? 1e6F : 0.0F)};
   }
   const auto pilot = policy_of(lazy, "lazy weights");
-  Player player(scene, *pilot);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs().size(), 60u);
+  SceneRunner runner(scene, *pilot);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs().size(), 60u);
 }
 
 // With zero logits the prior decides, and its best option is that of the index. As a policy under
@@ -387,10 +387,10 @@ TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
       nothing.weights[name] = {shape, std::vector<float>(count, 0.0F)};
     }
     const auto pilot = policy_of(nothing, "zero weights");
-    Player player(scene, *pilot);
-    player.play();
-    ASSERT_FALSE(player.failed());
-    const double mean = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) / 120;
+    SceneRunner runner(scene, *pilot);
+    runner.play();
+    ASSERT_FALSE(runner.failed());
+    const double mean = 1e-6 * static_cast<double>(total_jct_us(scene, runner.jobs())) / 120;
     EXPECT_NEAR(results[0].mean_jct_s, mean, 1e-9 * mean) << "preempt " << preempt;
   }
 }

@@ -14,7 +14,7 @@
 namespace yard::testing {
 namespace {
 
-struct Sight {
+struct ObservedState {
   std::array<float, Dispatch::kJobs * Dispatch::kJobFeatures> jobs;
   std::array<float, Dispatch::kClusterFeatures> cluster;
   std::array<uint8_t, Dispatch::kActions> mask;
@@ -22,7 +22,7 @@ struct Sight {
   std::array<int32_t, Dispatch::kJobs> slots;
   Observation o{};
 
-  Sight(const View& view, const DispatchConfig& config, std::byte* memory) {
+  ObservedState(const View& view, const DispatchConfig& config, std::byte* memory) {
     o.jobs = jobs.data();
     o.cluster = cluster.data();
     o.mask = mask.data();
@@ -31,16 +31,17 @@ struct Sight {
     o.filled = Dispatch::kJobs;
     Dispatch::observe(view, config, memory, o);
   }
-  Sight(const Sight&) = delete;
+  ObservedState(const ObservedState&) = delete;
 };
 
 // Takes the expert's action. Calls `look` with the observation before each action is applied.
-class Watcher final : public Policy {
+class ObservingPolicy final : public Policy {
  public:
   // `memory`: if given, receives the address of the policy's memory.
-  Watcher(const DispatchConfig& config, std::function<void(const View&, const Sight&)> look,
-          Memory** memory = nullptr)
-      : config_(config), look_(std::move(look)), memory_(memory) {}
+  ObservingPolicy(const DispatchConfig& config,
+                  std::function<void(const View&, const ObservedState&)> look,
+                  Memory** memory = nullptr)
+      : config_(config), on_observation_(std::move(look)), memory_(memory) {}
   Level level() const override { return Level::kHistory; }
   size_t memory_bytes(const View& view) const override { return Dispatch::memory_bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
@@ -48,53 +49,53 @@ class Watcher final : public Policy {
     draft.wake_at(Dispatch::wake_us(view, config_));
     if (!Dispatch::on_events(view, config_, memory.data())) return;
     for (;;) {
-      const Sight sight(view, config_, memory.data());
-      look_(view, sight);
-      if (sight.o.expert_action == Dispatch::kNothing) return;
+      const ObservedState observed(view, config_, memory.data());
+      on_observation_(view, observed);
+      if (observed.o.expert_action == Dispatch::kNothing) return;
       Dispatch::apply(view, config_, memory.data(),
-                      sight.slots[static_cast<size_t>(sight.o.expert_action)], draft.scratch(),
-                      draft);
+                      observed.slots[static_cast<size_t>(observed.o.expert_action)],
+                      draft.scratch(), draft);
     }
   }
 
  private:
   DispatchConfig config_;
-  std::function<void(const View&, const Sight&)> look_;
+  std::function<void(const View&, const ObservedState&)> on_observation_;
   Memory** memory_;
 };
 
 TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
   const Scene scene("2x8", busy_jobs(150));
-  int64_t sights = 0, nothing = 0, stops = 0, starts = 0;
-  const Watcher watcher({}, [&](const View&, const Sight& sight) {
+  int64_t recorded_observations = 0, nothing = 0, stops = 0, starts = 0;
+  const ObservingPolicy observer({}, [&](const View&, const ObservedState& observed) {
     double sum = 0;
     for (int32_t a = 0; a < Dispatch::kActions; ++a) {
       const auto i = static_cast<size_t>(a);
-      if (sight.mask[i] == 0) {
-        ASSERT_EQ(sight.prior[i], Dispatch::kMasked);
+      if (observed.mask[i] == 0) {
+        ASSERT_EQ(observed.prior[i], Dispatch::kMasked);
       } else {
-        ASSERT_TRUE(std::isfinite(sight.prior[i]));
-        sum += std::exp(static_cast<double>(sight.prior[i]));
+        ASSERT_TRUE(std::isfinite(observed.prior[i]));
+        sum += std::exp(static_cast<double>(observed.prior[i]));
       }
     }
     // Prior weight: 1 for the kind of the expert's action, at most prior_other for each other.
     EXPECT_GT(sum, 0.99);
     EXPECT_LT(sum, 1.05);
-    const auto best = std::max_element(sight.prior.begin(), sight.prior.end());
-    EXPECT_EQ(best - sight.prior.begin(), sight.o.expert_action);
-    EXPECT_EQ(std::count(sight.prior.begin(), sight.prior.end(), *best), 1);
-    const int32_t pick = sight.o.expert_action;
-    ++sights;
+    const auto best = std::max_element(observed.prior.begin(), observed.prior.end());
+    EXPECT_EQ(best - observed.prior.begin(), observed.o.expert_action);
+    EXPECT_EQ(std::count(observed.prior.begin(), observed.prior.end(), *best), 1);
+    const int32_t pick = observed.o.expert_action;
+    ++recorded_observations;
     if (pick == Dispatch::kNothing) {
       ++nothing;
     } else {
-      const float* row = sight.jobs.data() + pick * Dispatch::kJobFeatures;
+      const float* row = observed.jobs.data() + pick * Dispatch::kJobFeatures;
       EXPECT_EQ(row[Dispatch::kExpertAction], 1);
       ++(row[Dispatch::kHolds] > 0 ? stops : starts);
     }
   });
-  Player player(scene, watcher);
-  player.play();
+  SceneRunner runner(scene, observer);
+  runner.play();
   EXPECT_GT(nothing, 0);
   EXPECT_GT(stops, 0);
   EXPECT_GT(starts, 0);
@@ -103,23 +104,23 @@ TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
 // Two workloads that are identical until a time give identical observations until then.
 TEST(Dispatch, SeesNothingOfTheFuture) {
   const int64_t cut_us = 8000 * kSecond;
-  const auto sights_until = [&](const std::vector<Job>& jobs) {
+  const auto observations_until = [&](const std::vector<Job>& jobs) {
     const Scene scene("2x8", jobs);
     std::vector<float> all;
-    const Watcher watcher({}, [&](const View& view, const Sight& sight) {
+    const ObservingPolicy observer({}, [&](const View& view, const ObservedState& observed) {
       if (view.now_us() >= cut_us) return;
       all.push_back(static_cast<float>(view.now_us()) * 1e-6F);
-      all.insert(all.end(), sight.jobs.begin(), sight.jobs.end());
-      all.insert(all.end(), sight.cluster.begin(), sight.cluster.end());
-      all.insert(all.end(), sight.prior.begin(), sight.prior.end());
-      all.insert(all.end(), sight.mask.begin(), sight.mask.end());
+      all.insert(all.end(), observed.jobs.begin(), observed.jobs.end());
+      all.insert(all.end(), observed.cluster.begin(), observed.cluster.end());
+      all.insert(all.end(), observed.prior.begin(), observed.prior.end());
+      all.insert(all.end(), observed.mask.begin(), observed.mask.end());
     });
-    Player player(scene, watcher);
-    player.play();
+    SceneRunner runner(scene, observer);
+    runner.play();
     return all;
   };
   std::vector<Job> jobs = busy_jobs(150);
-  const auto before = sights_until(jobs);
+  const auto before = observations_until(jobs);
   // Jobs that cannot end before the cut get longer run times, and different jobs arrive after it.
   int changed = 0;
   for (Job& job : jobs) {
@@ -130,7 +131,7 @@ TEST(Dispatch, SeesNothingOfTheFuture) {
     if (job.submit_us > cut_us) job.gpus = 1;
   }
   ASSERT_GT(changed, 10);
-  const auto after = sights_until(jobs);
+  const auto after = observations_until(jobs);
   EXPECT_GT(before.size(), 10'000u);
   EXPECT_EQ(before, after);
 }
@@ -143,18 +144,18 @@ TEST(Dispatch, SlotsDoNotMatter) {
   const auto rows_seen = [](const std::vector<Job>& in) {
     const Scene scene("1x8", in);
     std::vector<std::vector<float>> rows;
-    const Watcher watcher({}, [&](const View&, const Sight& sight) {
+    const ObservingPolicy observer({}, [&](const View&, const ObservedState& observed) {
       if (!rows.empty()) return;
-      for (int32_t r = 0; r < sight.o.rows; ++r) {
-        const float* row = sight.jobs.data() + r * Dispatch::kJobFeatures;
+      for (int32_t r = 0; r < observed.o.rows; ++r) {
+        const float* row = observed.jobs.data() + r * Dispatch::kJobFeatures;
         std::vector<float> f(row, row + Dispatch::kJobFeatures);
         f[Dispatch::kExpertAction] = 0;  // ties among equal jobs go to the earliest
-        f.push_back(sight.mask[static_cast<size_t>(r)]);
+        f.push_back(observed.mask[static_cast<size_t>(r)]);
         rows.push_back(f);
       }
     });
-    Player player(scene, watcher);
-    player.step();
+    SceneRunner runner(scene, observer);
+    runner.step();
     std::sort(rows.begin(), rows.end());
     return rows;
   };
@@ -176,19 +177,19 @@ TEST(Dispatch, ACrowdLeavesTheBestInTheWindow) {
   int64_t crowded = 0;
   DispatchConfig config;
   config.waiting_rows = Dispatch::kJobs;
-  const Watcher watcher(config, [&](const View& view, const Sight& sight) {
-    most = std::max(most, sight.o.rows);
-    ASSERT_LE(sight.o.rows, Dispatch::kJobs);
-    ASSERT_EQ(sight.o.choices, std::count(sight.mask.begin(), sight.mask.end() - 1, 1));
-    std::vector<int32_t> slots(sight.slots.begin(), sight.slots.begin() + sight.o.rows);
+  const ObservingPolicy observer(config, [&](const View& view, const ObservedState& observed) {
+    most = std::max(most, observed.o.rows);
+    ASSERT_LE(observed.o.rows, Dispatch::kJobs);
+    ASSERT_EQ(observed.o.choices, std::count(observed.mask.begin(), observed.mask.end() - 1, 1));
+    std::vector<int32_t> slots(observed.slots.begin(), observed.slots.begin() + observed.o.rows);
     std::sort(slots.begin(), slots.end());
     ASSERT_TRUE(std::adjacent_find(slots.begin(), slots.end()) == slots.end());
     if (view.num_waiting() <= Dispatch::kJobs) return;
     ++crowded;
     // There is no history, so the index of jobs that never ran is one constant times their GPUs.
     int32_t widest = 0, waiting = 0;
-    for (int32_t r = 0; r < sight.o.rows; ++r) {
-      const int32_t slot = sight.slots[static_cast<size_t>(r)];
+    for (int32_t r = 0; r < observed.o.rows; ++r) {
+      const int32_t slot = observed.slots[static_cast<size_t>(r)];
       if (view.phase(slot) != Phase::kWaiting || view.started(slot) > 0) continue;
       widest = std::max(widest, view.gpus(slot));
       ++waiting;
@@ -200,9 +201,9 @@ TEST(Dispatch, ACrowdLeavesTheBestInTheWindow) {
     }
     ASSERT_GT(waiting, 0);
   });
-  Player player(scene, watcher);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, observer);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   EXPECT_EQ(most, Dispatch::kJobs);
   EXPECT_GT(crowded, 50);
 }
@@ -239,9 +240,9 @@ TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
   config.waiting_rows = 20;
   int64_t points = 0, more_than_fit = 0;
   Memory* memory = nullptr;
-  const Watcher watcher(
+  const ObservingPolicy observer(
       config,
-      [&](const View& view, const Sight& sight) {
+      [&](const View& view, const ObservedState& observed) {
         const UserHistory history(memory->data());
         std::vector<Indexed> held, waiting;
         for (int32_t i = 0; config.preempt && i < view.num_held(); ++i) {
@@ -257,10 +258,10 @@ TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
         held.resize(std::min<size_t>(held.size(), 6));
         waiting.resize(std::min<size_t>(waiting.size(), 20));
         held.insert(held.end(), waiting.begin(), waiting.end());
-        ASSERT_EQ(sight.o.rows, static_cast<int32_t>(held.size()));
+        ASSERT_EQ(observed.o.rows, static_cast<int32_t>(held.size()));
         for (size_t r = 0; r < held.size(); ++r) {
-          ASSERT_EQ(sight.slots[r], held[r].slot) << "row " << r << " at " << view.now_us();
-          const float* f = sight.jobs.data() + r * Dispatch::kJobFeatures;
+          ASSERT_EQ(observed.slots[r], held[r].slot) << "row " << r << " at " << view.now_us();
+          const float* f = observed.jobs.data() + r * Dispatch::kJobFeatures;
           const int64_t age_us = view.now_us() - view.submit_us(held[r].slot);
           ASSERT_EQ(f[Dispatch::kAge], (log2_seconds(age_us) - 8) / 8);
           ASSERT_EQ(f[Dispatch::kGpus], log2_coarse(view.gpus(held[r].slot)) / 4);
@@ -278,14 +279,14 @@ TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
           ASSERT_EQ(f[Dispatch::kKnown], 1 - expected.user_unknown);
           ASSERT_EQ(f[Dispatch::kHolds], view.phase(slot) == Phase::kWaiting ? 0 : 1);
         }
-        for (size_t i = held.size() * Dispatch::kJobFeatures; i < sight.jobs.size(); ++i) {
-          ASSERT_EQ(sight.jobs[i], 0);
+        for (size_t i = held.size() * Dispatch::kJobFeatures; i < observed.jobs.size(); ++i) {
+          ASSERT_EQ(observed.jobs[i], 0);
         }
       },
       &memory);
-  Player player(scene, watcher);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, observer);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   EXPECT_GT(points, 500);
   EXPECT_GT(more_than_fit, 50);
 }
@@ -298,7 +299,7 @@ TEST(Candidates, AreFoundAndOrderedFromNothing) {
   const Scene scene("2x8", busy_jobs(200, 12));
   int64_t compared = 0;
   int64_t last_us = -1;
-  const Watcher watcher({}, [&](const View& view, const Sight&) {
+  const ObservingPolicy observer({}, [&](const View& view, const ObservedState&) {
     if (view.now_us() == last_us) return;  // only the first call per decision point
     last_us = view.now_us();
     Memory fresh;
@@ -331,8 +332,8 @@ TEST(Candidates, AreFoundAndOrderedFromNothing) {
     }
     ++compared;
   });
-  Player player(scene, watcher);
-  player.play();
+  SceneRunner runner(scene, observer);
+  runner.play();
   EXPECT_GT(compared, 100);
 }
 
@@ -346,11 +347,11 @@ TEST_P(Rows, ShowWhatARunningSiblingSays) {
   DispatchConfig config;
   config.preempt = GetParam();
   int seen = 0;
-  const Watcher watcher(config, [&](const View& view, const Sight& sight) {
+  const ObservingPolicy observer(config, [&](const View& view, const ObservedState& observed) {
     if (view.now_us() < 4000 * kSecond || view.now_us() > 4001 * kSecond) return;
-    for (int32_t r = 0; r < sight.o.rows; ++r) {
-      const int32_t slot = sight.slots[static_cast<size_t>(r)];
-      const float* f = sight.jobs.data() + r * Dispatch::kJobFeatures;
+    for (int32_t r = 0; r < observed.o.rows; ++r) {
+      const int32_t slot = observed.slots[static_cast<size_t>(r)];
+      const float* f = observed.jobs.data() + r * Dispatch::kJobFeatures;
       if (view.gpus(slot) == 16) {
         EXPECT_GT(f[Dispatch::kSiblings], 0.3);
         ++seen;
@@ -360,8 +361,8 @@ TEST_P(Rows, ShowWhatARunningSiblingSays) {
       }
     }
   });
-  Player player(scene, watcher);
-  player.play();
+  SceneRunner runner(scene, observer);
+  runner.play();
   EXPECT_GE(seen, 2);
 }
 

@@ -14,18 +14,18 @@ namespace yard::testing {
 namespace {
 
 // A busy world with several GPU types. Neighbours and spread placements reduce speeds.
-ToldWorld rated_world(uint64_t trial) {
-  ToldWorld told =
-      told_world(Rng(17).split(trial), {.models = true, .slowdowns = true, .world = {}});
-  told.world.faults.clear();
-  return told;
+ForkableWorld rated_world(uint64_t trial) {
+  ForkableWorld forkable =
+      forkable_world(Rng(17).split(trial), {.models = true, .slowdowns = true, .world = {}});
+  forkable.world.faults.clear();
+  return forkable;
 }
 
-EnvSpec course_of(const ToldScene& scene) {
+EnvSpec env_spec_of(const ForkableScene& scene) {
   return {scene.scene().fixed(), &scene.scene().workload(), 1};
 }
 
-BasicBatchConfig<JointTask> config_of(const ToldScene& scene, int worlds) {
+BasicBatchConfig<JointTask> config_of(const ForkableScene& scene, int worlds) {
   BasicBatchConfig<JointTask> config;
   config.worlds = worlds;
   config.episode_jobs = scene.scene().size();
@@ -37,10 +37,10 @@ TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
   int64_t asked = 0, stayed = 0;
   const auto policy = make_policy("joint");
   for (uint64_t trial = 0; trial < 24; ++trial) {
-    const ToldScene scene(rated_world(trial));
+    const ForkableScene scene(rated_world(trial));
     auto config = config_of(scene, 1);
     config.wait_at_end = true;
-    JointEnv env({course_of(scene)}, config);
+    JointEnv env({env_spec_of(scene)}, config);
     env.reset();
     for (; !env.is_done(0); env.step(env.expert_action())) {
       ++asked;
@@ -48,10 +48,10 @@ TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
     }
     const auto results = env.take_results();
     ASSERT_EQ(results.size(), 1u);
-    Player player(scene.scene(), *policy);
-    player.play();
-    ASSERT_FALSE(player.failed());
-    const double mean = 1e-6 * static_cast<double>(total_jct_us(scene.scene(), player.jobs())) /
+    SceneRunner runner(scene.scene(), *policy);
+    runner.play();
+    ASSERT_FALSE(runner.failed());
+    const double mean = 1e-6 * static_cast<double>(total_jct_us(scene.scene(), runner.jobs())) /
                         scene.scene().size();
     EXPECT_NEAR(results[0].mean_jct_s, mean, 1e-9 * mean) << trial;
   }
@@ -61,10 +61,10 @@ TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
 
 // An episode that is truncated within a decision leaves nothing of it in the next episode.
 TEST(JointEnv, AnEpisodeAfterOneThatWasCutOffIsAsGoodAsNew) {
-  const ToldScene scene(rated_world(4));
+  const ForkableScene scene(rated_world(4));
   auto config = config_of(scene, 2);
   config.max_decisions = 7;
-  JointEnv a({course_of(scene)}, config), b({course_of(scene)}, config);
+  JointEnv a({env_spec_of(scene)}, config), b({env_spec_of(scene)}, config);
   a.reset();
   int cut = 0;
   for (uint64_t t = 0; t < 90; ++t) {
@@ -83,15 +83,15 @@ TEST(JointEnv, AnEpisodeAfterOneThatWasCutOffIsAsGoodAsNew) {
 }
 
 TEST(JointEnv, SavedWorldsOfAnotherRuleOrClusterAreRefused) {
-  const ToldScene scene(rated_world(4));
+  const ForkableScene scene(rated_world(4));
   const auto config = config_of(scene, 1);
-  JointEnv env({course_of(scene)}, config);
+  JointEnv env({env_spec_of(scene)}, config);
   env.reset();
   const auto saved = env.save();
   auto other = config;
   other.task.joint.type_price = 0.7;
-  EXPECT_THROW(JointEnv({course_of(scene)}, other).restore(saved), InputError);
-  EnvSpec strict = course_of(scene);
+  EXPECT_THROW(JointEnv({env_spec_of(scene)}, other).restore(saved), InputError);
+  EnvSpec strict = env_spec_of(scene);
   strict.fixed.allows = {.preempt = false, .move = false};
   EXPECT_THROW(JointEnv({strict}, config).restore(saved), InputError);
 }
@@ -99,10 +99,10 @@ TEST(JointEnv, SavedWorldsOfAnotherRuleOrClusterAreRefused) {
 TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
   int summed = 0;
   for (uint64_t trial = 0; trial < 8; ++trial) {
-    const ToldScene scene(rated_world(trial));
+    const ForkableScene scene(rated_world(trial));
     auto config = config_of(scene, 1);
     config.wait_at_end = true;
-    JointEnv env({course_of(scene)}, config);
+    JointEnv env({env_spec_of(scene)}, config);
     env.reset();
     double sum = 0;
     const double before = env.elapsed_s(0);  // in no reward
@@ -120,8 +120,8 @@ TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
 }
 
 TEST(JointEnv, ADecisionInTheMakingIsSavedAndForked) {
-  const ToldScene one(rated_world(1)), two(rated_world(2));
-  std::vector<EnvSpec> env_specs = {course_of(one), course_of(two)};
+  const ForkableScene one(rated_world(1)), two(rated_world(2));
+  std::vector<EnvSpec> env_specs = {env_spec_of(one), env_spec_of(two)};
   auto config = config_of(one, 3);
   config.episode_jobs = std::min(one.scene().size(), two.scene().size());
   int64_t open = 0;
@@ -147,9 +147,9 @@ TEST(JointEnv, ADecisionInTheMakingIsSavedAndForked) {
 }
 
 TEST(JointEnv, ThePriorsModeIsTheSuggestion) {
-  const ToldScene scene(rated_world(3));
+  const ForkableScene scene(rated_world(3));
   auto config = config_of(scene, 2);
-  JointEnv env({course_of(scene)}, config);
+  JointEnv env({env_spec_of(scene)}, config);
   env.reset();
   for (uint64_t t = 0; t < 300; ++t) {
     for (int n = 0; n < 2; ++n) {

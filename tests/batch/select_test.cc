@@ -32,12 +32,12 @@ TEST(Select, ItsFirstChoiceIsGreedys) {
     env.step(env.expert_action());
   }
   const auto policy = PolicyRegistry::make("greedy", {});
-  Player player(scene, *policy);
-  player.play();
+  SceneRunner runner(scene, *policy);
+  runner.play();
   double sum_s = 0;
   for (int32_t j = 0; j < scene.size(); ++j) {
     const auto i = static_cast<size_t>(j);
-    sum_s += 1e-6 * static_cast<double>(player.jobs()[i].end_us - scene.jobs()[i].submit_us);
+    sum_s += 1e-6 * static_cast<double>(runner.jobs()[i].end_us - scene.jobs()[i].submit_us);
   }
   const std::vector<EpisodeResult> results = env.take_results();
   ASSERT_EQ(results.size(), 1u);

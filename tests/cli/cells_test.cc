@@ -133,13 +133,13 @@ TEST_F(Cells, WhereJobsAreOnlyStartedScoresAndOpeningsAreOthers) {
   EXPECT_GT(json["cells"][0]["preemptions_per_job"], 0);
   EXPECT_EQ(json["cells"][1]["preemptions_per_job"], 0);
   EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
-  for (const auto& [cell, told] : {std::pair{"late", false}, std::pair{"bare", true}}) {
+  for (const auto& [cell, start_only] : {std::pair{"late", false}, std::pair{"bare", true}}) {
     int found = 0;
     const std::filesystem::path folder = std::string("kept/") + cell + "/a/x1";
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
       if (!file.path().filename().string().starts_with("2d-las-")) continue;
       const Json policy = Json::parse(read_file(file.path()))["inputs"]["policy"];
-      EXPECT_EQ(policy.contains("start_only"), told);
+      EXPECT_EQ(policy.contains("start_only"), start_only);
       ++found;
     }
     EXPECT_EQ(found, 1) << cell;
@@ -189,9 +189,9 @@ TEST_F(Cells, AnInterruptedEvaluationGoesOn) {
   EXPECT_TRUE(stopped.code == 130 || stopped.code == 0) << stopped.code << stopped.err;
   EXPECT_EQ(folder_.leftovers(), 0);
   EXPECT_GT(files("kept"), 0);
-  const Result went_on = shell(command);
-  EXPECT_EQ(went_on.code, 0) << went_on.err;
-  EXPECT_EQ(without_speed(went_on.out), without_speed(whole.out));
+  const Result resumed = shell(command);
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(without_speed(resumed.out), without_speed(whole.out));
 }
 
 TEST_F(Cells, SayWhatADecisionCostsAndHowCandidatesCompare) {

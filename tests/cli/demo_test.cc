@@ -35,7 +35,7 @@ class Demo : public ::testing::Test {
   }
 
   // Returns mean JCT divided by the untrained network's, averaged over eight unseen workloads.
-  static double over_untrained(const std::string& run) {
+  static double ratio_to_untrained(const std::string& run) {
     const std::string last = run + "/checkpoints/last";
     double sum = 0;
     for (int seed = 5001; seed <= 5008; ++seed) {
@@ -57,9 +57,9 @@ class Demo : public ::testing::Test {
 
 TEST_F(Demo, TheGainIsLearned) {
   train("learned", 30, "");
-  EXPECT_LT(over_untrained("learned"), 0.92);
+  EXPECT_LT(ratio_to_untrained("learned"), 0.92);
   train("still", 1, "lr=0");
-  EXPECT_EQ(over_untrained("still"), 1);
+  EXPECT_EQ(ratio_to_untrained("still"), 1);
   // The trained policy keeps the large job on one node, as an operator would.
   folder_.write("idle.csv",
                 "job_id,user,gpus,submit_s,run_s\nbert,ada,8,900,3600\nresnet,bob,4,900,3600\n"

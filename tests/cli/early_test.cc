@@ -32,17 +32,17 @@ TEST(Early, SimulateTellsThemApart) {
   const std::string run = std::string(kRun) + kControlled;
   const Result json = shell(run + "--json --jobs-out jobs-out.csv");
   ASSERT_EQ(json.code, 0) << json.err;
-  const Json told = Json::parse(json.out)["runs"][0];
-  EXPECT_EQ(told["finished"], 2);
-  EXPECT_EQ(told["ended_early"], 1);
-  EXPECT_EQ(told["early_mean_jct_s"], 540);
-  EXPECT_EQ(told["others_mean_jct_s"], 630);
-  EXPECT_EQ(told["mean_jct_s"], 585);
-  EXPECT_NEAR(told["undone_share"], 460.0 / 1200, 1e-12);
-  EXPECT_EQ(told["accuracy"]["jobs"], 1);
-  EXPECT_EQ(told["accuracy"]["reached_share"], 1);
-  EXPECT_EQ(told["accuracy"]["due_reached_share"], 1);
-  EXPECT_EQ(told["accuracy"]["mean"], 1);
+  const Json figures = Json::parse(json.out)["runs"][0];
+  EXPECT_EQ(figures["finished"], 2);
+  EXPECT_EQ(figures["ended_early"], 1);
+  EXPECT_EQ(figures["early_mean_jct_s"], 540);
+  EXPECT_EQ(figures["others_mean_jct_s"], 630);
+  EXPECT_EQ(figures["mean_jct_s"], 585);
+  EXPECT_NEAR(figures["undone_share"], 460.0 / 1200, 1e-12);
+  EXPECT_EQ(figures["accuracy"]["jobs"], 1);
+  EXPECT_EQ(figures["accuracy"]["reached_share"], 1);
+  EXPECT_EQ(figures["accuracy"]["due_reached_share"], 1);
+  EXPECT_EQ(figures["accuracy"]["mean"], 1);
   const std::string rows = read_file("jobs-out.csv");
   EXPECT_THAT(rows, HasSubstr("a,1,0,0,540,0,540,0,0,ended-early\n"));
   EXPECT_THAT(rows, HasSubstr("b,2,10,540,640,530,630,0,0,finished\n"));
@@ -57,11 +57,11 @@ TEST(Early, WhereNobodyIsEndedThereIsNothingToTell) {
   folder.write("jobs.csv", kJobs);
   const Result json = shell(std::string(kRun) + "--json");
   ASSERT_EQ(json.code, 0) << json.err;
-  const Json told = Json::parse(json.out)["runs"][0];
-  EXPECT_EQ(told["ended_early"], 0);
-  EXPECT_TRUE(told["early_mean_jct_s"].is_null());
-  EXPECT_EQ(told["accuracy"]["due_reached_share"], 0) << "reached, but past its deadline";
-  EXPECT_EQ(told["accuracy"]["reached_share"], 1);
+  const Json figures = Json::parse(json.out)["runs"][0];
+  EXPECT_EQ(figures["ended_early"], 0);
+  EXPECT_TRUE(figures["early_mean_jct_s"].is_null());
+  EXPECT_EQ(figures["accuracy"]["due_reached_share"], 0) << "reached, but past its deadline";
+  EXPECT_EQ(figures["accuracy"]["reached_share"], 1);
   EXPECT_THAT(shell(kRun).out, ::testing::Not(HasSubstr("early")));
 }
 

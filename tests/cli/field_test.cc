@@ -25,7 +25,7 @@ using ::testing::Not;
 constexpr const char* kCases = "tests/data/field";
 
 // Returns `text` with each run of blanks as one: tables are aligned with blanks.
-std::string squeezed(std::string_view text) {
+std::string collapse_blanks(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const bool blank = c == ' ' || c == '\t';
@@ -55,7 +55,7 @@ std::vector<std::string> case_names() {
 
 // Removes `word` and the blanks after it from the front of `text`. Returns false if `text` does not
 // start with it.
-bool take(std::string_view& text, std::string_view word) {
+bool consume_prefix(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text = trim(text.substr(word.size()));
   return true;
@@ -63,27 +63,27 @@ bool take(std::string_view& text, std::string_view word) {
 
 void expect(const Result& result, std::string_view line) {
   std::string_view rest = line;
-  if (take(rest, "exit ")) {
+  if (consume_prefix(rest, "exit ")) {
     EXPECT_EQ(result.code, parse_int(rest)) << line << "\n" << result.out << result.err;
     return;
   }
-  const bool out = take(rest, "stdout ");
-  ASSERT_TRUE(out || take(rest, "stderr ")) << "no expectation: " << line;
-  const std::string said = squeezed(out ? result.out : result.err);
-  if (take(rest, "contains ")) {
-    EXPECT_THAT(said, HasSubstr(squeezed(rest)));
-  } else if (take(rest, "lacks ")) {
-    EXPECT_THAT(said, Not(HasSubstr(squeezed(rest))));
-  } else if (take(rest, "lines ")) {
+  const bool out = consume_prefix(rest, "stdout ");
+  ASSERT_TRUE(out || consume_prefix(rest, "stderr ")) << "no expectation: " << line;
+  const std::string said = collapse_blanks(out ? result.out : result.err);
+  if (consume_prefix(rest, "contains ")) {
+    EXPECT_THAT(said, HasSubstr(collapse_blanks(rest)));
+  } else if (consume_prefix(rest, "lacks ")) {
+    EXPECT_THAT(said, Not(HasSubstr(collapse_blanks(rest))));
+  } else if (consume_prefix(rest, "lines ")) {
     EXPECT_EQ(std::ranges::count(said, '\n'), parse_int(rest)) << line << "\n" << said;
   } else {
     FAIL() << "no expectation: " << line;
   }
 }
 
-class FieldCase : public ::testing::TestWithParam<std::string> {};
+class UserCase : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(FieldCase, ComesOutAsExpected) {
+TEST_P(UserCase, ComesOutAsExpected) {
   const fs::path source = fs::absolute(kCases) / GetParam();
   const std::vector<std::string> commands = lines_of(source / "cmd");
   const std::vector<std::string> expected = lines_of(source / "expected");
@@ -104,7 +104,7 @@ TEST_P(FieldCase, ComesOutAsExpected) {
   for (const std::string& line : expected) {
     std::string_view rest = line;
     if (line.starts_with('#')) continue;
-    if (take(rest, "command ")) {
+    if (consume_prefix(rest, "command ")) {
       const std::optional<int64_t> number = parse_int(rest);
       ASSERT_TRUE(number && *number >= 1 && *number <= std::ssize(results)) << line;
       last = static_cast<size_t>(*number);
@@ -118,7 +118,7 @@ TEST_P(FieldCase, ComesOutAsExpected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FieldCase, ::testing::ValuesIn(case_names()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, UserCase, ::testing::ValuesIn(case_names()), [](const auto& info) {
   std::string name = info.param;
   std::ranges::replace_if(
       name, [](char c) { return c == '-' || c == '.'; }, '_');

@@ -47,9 +47,9 @@ class Meta : public ::testing::Test {
 
 TEST_F(Meta, LearnsFromManyMixesAndAdaptsToAnotherInSoManyEpisodes) {
   ASSERT_EQ(shell("yardmaster train meta.yaml --out meta").code, 0);
-  const Json told = provenance("meta/checkpoints/last");
-  EXPECT_EQ(told["grounds"].size(), 2u);
-  EXPECT_EQ(told["episodes"], 13 * 5) << "one more experience, for the normaliser";
+  const Json origin = provenance("meta/checkpoints/last");
+  EXPECT_EQ(origin["grounds"].size(), 2u);
+  EXPECT_EQ(origin["episodes"], 13 * 5) << "one more experience, for the normaliser";
   EXPECT_THAT(read_file("meta/metrics.csv"), HasSubstr("train/episodes"));
 
   const std::string adapt =

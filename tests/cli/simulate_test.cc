@@ -330,19 +330,19 @@ TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
         "--timeline t.json --jobs-out out.csv --placement " +
         placement);
     ASSERT_EQ(result.code, 0) << result.err;
-    int64_t asked_us = 0, held_us = 0;
+    int64_t requested_us = 0, held_us = 0;
     const std::string csv = read_file("out.csv");
     for (const std::string_view line : split(csv, '\n')) {
       const auto fields = split(line, ',');
       if (fields[0] != "fifo") continue;
-      asked_us +=
+      requested_us +=
           *parse_int(fields[2]) * (*parse_seconds_us(fields[5]) - *parse_seconds_us(fields[4]));
     }
     const Json json = Json::parse(read_file("t.json"));
     for (const Json& event : json["traceEvents"]) {
       if (event["ph"] == "X") held_us += event["dur"].get<int64_t>();
     }
-    EXPECT_EQ(held_us, asked_us) << placement;
+    EXPECT_EQ(held_us, requested_us) << placement;
   }
 }
 

@@ -63,7 +63,7 @@ TEST_F(Sweep, GivesTheBetterHalfTwiceAsMuch) {
   EXPECT_EQ(out["complete"], true);
   std::multiset<int> updates;
   std::set<std::string> rates;
-  double worst_that_went_on = 0, best_that_did_not = 1e9;
+  double worst_promoted = 0, best_stopped = 1e9;
   for (const Json& t : out["trials"]) {
     updates.insert(t["updates"].get<int>());
     rates.insert(t["settings"]["lr"].get<std::string>());
@@ -73,15 +73,15 @@ TEST_F(Sweep, GivesTheBetterHalfTwiceAsMuch) {
     EXPECT_TRUE(fs::exists("s/trials/" + t["run"].get<std::string>() + "/checkpoints/best"));
     const double first = first_score("s/trials/" + t["run"].get<std::string>());
     if (t["updates"] == 1) {
-      best_that_did_not = std::min(best_that_did_not, first);
+      best_stopped = std::min(best_stopped, first);
     } else {
-      worst_that_went_on = std::max(worst_that_went_on, first);
+      worst_promoted = std::max(worst_promoted, first);
     }
   }
   EXPECT_EQ(updates, (std::multiset<int>{1, 1, 2, 4}));
   EXPECT_EQ(rates.size(), 4u) << "four draws";
   EXPECT_EQ(out["best"]["updates"], 4);
-  EXPECT_LE(worst_that_went_on, best_that_did_not);
+  EXPECT_LE(worst_promoted, best_stopped);
 
   // Nothing is left to do; the result is the same.
   const Result again = shell("yardmaster sweep --resume s --json");

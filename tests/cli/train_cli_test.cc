@@ -135,9 +135,9 @@ TEST_F(Train, VerifiesWithOnnxRuntimeWhereItIs) {
   const Result blind = shell(without);
   EXPECT_EQ(blind.code, 0) << blind.err;
   EXPECT_THAT(blind.out, HasSubstr("onnx: not checked (/nowhere/python"));
-  const Json told = Json::parse(shell(without + " --json").out);
-  EXPECT_EQ(told["onnx_max_difference"], nullptr);
-  EXPECT_THAT(told["onnx"], HasSubstr("not checked"));
+  const Json parsed = Json::parse(shell(without + " --json").out);
+  EXPECT_EQ(parsed["onnx_max_difference"], nullptr);
+  EXPECT_THAT(parsed["onnx"], HasSubstr("not checked"));
   const Result required = shell(without + " --require-onnx");
   EXPECT_EQ(required.code, 1);
   EXPECT_THAT(required.err, HasSubstr("not checked"));
@@ -179,9 +179,9 @@ TEST_F(Train, LearnsFromCellsAndSaysWhichAreNeverSoCrowded) {
   ASSERT_EQ(some.code, 0) << some.err;
   EXPECT_THAT(some.err, HasSubstr("cell train/a/x999"));
   EXPECT_THAT(some.err, HasSubstr("left out"));
-  const Json told = Json::parse(read_file("run/checkpoints/last/manifest.json"))["provenance"];
-  EXPECT_EQ(told["grounds"].size(), 2u);  // draws of the remaining cell
-  EXPECT_EQ(told["left_out"].size(), 2u);
+  const Json parsed = Json::parse(read_file("run/checkpoints/last/manifest.json"))["provenance"];
+  EXPECT_EQ(parsed["grounds"].size(), 2u);  // draws of the remaining cell
+  EXPECT_EQ(parsed["left_out"].size(), 2u);
   EXPECT_GT(Json::parse(read_file("run/checkpoints/last/cost.json"))["training_core_s"], 0);
   cells("999");
   const Result none = shell("yardmaster train on.yaml --out none");

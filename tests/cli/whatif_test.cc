@@ -113,9 +113,9 @@ TEST(Whatif, SaysWhatTheLogLacksBeforeTheFigures) {
                     HasSubstr("Eligible"), HasSubstr("no job names a partition or queue")));
   EXPECT_THAT(result.out, HasSubstr("fifo instead of easy: every job waits as long as under easy"));
   EXPECT_THAT(result.err, Not(HasSubstr("limits"))) << "it is said once";
-  const Json lacks_of_all = whatif("--sacct log.csv --policy easy,fifo,conservative")["lacks"];
+  const Json all_limitations = whatif("--sacct log.csv --policy easy,fifo,conservative")["lacks"];
   EXPECT_THAT(
-      lacks_of_all.dump(),
+      all_limitations.dump(),
       AllOf(HasSubstr("easy goes by users' limits, and no job of this trace has one: fifo to "
                       "the digit"),
             HasSubstr("conservative goes by users' limits, and no job of this trace has one: "

@@ -41,7 +41,7 @@ CellFile read(const std::string& text) {
   return read_cells(file.path());
 }
 
-std::string said(const std::string& text) {
+std::string read_error(const std::string& text) {
   try {
     read(text);
   } catch (const InputError& error) {
@@ -127,7 +127,7 @@ TEST(Cells, WhatIsNotThereIsToldByItsRightPart) {
   for (const char* name : {"early/a/x1", "early/a/x3", "early/b/x1", "late/a/x1"}) {
     file.cells.emplace_back().name = name;
   }
-  const auto told = [&](const std::string& name) -> std::string {
+  const auto refusal = [&](const std::string& name) -> std::string {
     try {
       select_cells(file, {name});
     } catch (const InputError& error) {
@@ -135,13 +135,14 @@ TEST(Cells, WhatIsNotThereIsToldByItsRightPart) {
     }
     return "";
   };
-  EXPECT_EQ(told("earl"), "--only: expected of f.yaml one of early, late, got 'earl'");
-  EXPECT_EQ(told("early/c/x1"),
+  EXPECT_EQ(refusal("earl"), "--only: expected of f.yaml one of early, late, got 'earl'");
+  EXPECT_EQ(refusal("early/c/x1"),
             "--only: expected of f.yaml one of early/a, early/b, got 'early/c/x1'");
-  EXPECT_EQ(told("early/a/x2"),
+  EXPECT_EQ(refusal("early/a/x2"),
             "--only: expected of f.yaml one of early/a/x1, early/a/x3, got 'early/a/x2'");
-  EXPECT_EQ(told("late/a/x1/z"), "--only: expected of f.yaml one of late/a/x1, got 'late/a/x1/z'");
-  EXPECT_EQ(told("early/a"), "");
+  EXPECT_EQ(refusal("late/a/x1/z"),
+            "--only: expected of f.yaml one of late/a/x1, got 'late/a/x1/z'");
+  EXPECT_EQ(refusal("early/a"), "");
 }
 
 TEST(Cells, RefuseWhatContradictsItself) {
@@ -175,8 +176,8 @@ TEST(Cells, RefuseWhatContradictsItself) {
       {"traces:\n  a: {file: a.csv, cluster: 1x8}\n" + groups, "sha256 of a trace"},
       {"traces:\n  a: {file: a.csv, sha256: a}\n" + groups, "cluster of a trace"}};
   for (const auto& [text, message] : wrong) {
-    EXPECT_THAT(said(text), HasSubstr(message)) << text;
-    EXPECT_THAT(said(text), HasSubstr("cells.yaml")) << text;
+    EXPECT_THAT(read_error(text), HasSubstr(message)) << text;
+    EXPECT_THAT(read_error(text), HasSubstr("cells.yaml")) << text;
   }
 }
 
@@ -269,9 +270,9 @@ TEST(Cells, MayHaveSeveralProfiles) {
   EXPECT_EQ(two.scenario.profiles, "/p.json,/q.txt");
   EXPECT_EQ(two.profiles_sha256, "cc,dd");
   EXPECT_NE(hash_of(one), hash_of(two));
-  EXPECT_THAT(said(with("profiles: [/p.json, /q.txt], profiles_sha256: [cc]")),
+  EXPECT_THAT(read_error(with("profiles: [/p.json, /q.txt], profiles_sha256: [cc]")),
               HasSubstr("one for each of 2 profiles"));
-  EXPECT_NE(said(with("profiles: [], profiles_sha256: []")), "");
+  EXPECT_NE(read_error(with("profiles: [], profiles_sha256: []")), "");
 }
 
 // The project's own cells: their number, their traces, and that windows before the test split end
@@ -285,7 +286,7 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
   EXPECT_EQ(select_cells(file, {"mixed-train", "mixed-validate", "mixed-test"}).size(), 18u);
   check_traces(file.cells);
   SourceCache sources;
-  std::set<std::string> looked_at;
+  std::set<std::string> checked;
   for (CellSpec cell : file.cells) {
     const WindowOptions& window = cell.scenario.window;
     if (cell.scenario.congestion != 1) continue;  // other congestions have the same jobs
@@ -296,7 +297,7 @@ TEST(Cells, ThoseOfTheProjectAreThere) {
     cell.scenario.variation.load = 1;
     const std::string same = cell.scenario.trace + cell.scenario.profiles + window.from +
                              window.to + text_of(cell.scenario.variation);
-    if (!looked_at.insert(same).second) continue;
+    if (!checked.insert(same).second) continue;
     cell.scenario.congestion.reset();
     const Scenario scenario = scenario_of(cell, sources.of(cell.scenario));
     const std::string group = cell.name.substr(0, cell.name.find('/'));

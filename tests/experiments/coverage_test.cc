@@ -34,9 +34,9 @@ TEST(Coverage, OfIntervalsIsWhatTheySay) {
 TEST(Coverage, DoesNotHangOnHowOftenJobsAreLookedAt) {
   const Scenario scenario = habits(2);
   const Coverage often = coverage(scenario, prepare("las", {}), {}, 900);
-  const Coverage seldom = coverage(scenario, prepare("las", {}), {}, 9000);
-  EXPECT_GT(often.all.predictions, 3 * seldom.all.predictions);
-  EXPECT_NEAR(often.all.share(1), seldom.all.share(1), 0.1);
+  const Coverage rarely = coverage(scenario, prepare("las", {}), {}, 9000);
+  EXPECT_GT(often.all.predictions, 3 * rarely.all.predictions);
+  EXPECT_NEAR(often.all.share(1), rarely.all.share(1), 0.1);
 }
 
 }  // namespace

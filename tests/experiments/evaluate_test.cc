@@ -194,15 +194,15 @@ TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
   EvaluateOptions all = options_for("las", {"fifo"});
   all.candidates.push_back({"2d-las", {"2d-las"}});
   all.candidates.push_back(as_one.candidates[0]);
-  int played = 0, of_two = 0;
+  int played = 0, played_by_two = 0;
   all.progress = [&](const std::string& line) { played += line.find("run ") != line.npos; };
   const Evaluation result = evaluate(all);
   EvaluateOptions two = options_for("las", {"fifo"});
   two.candidates.push_back({"2d-las", {"2d-las"}});
-  two.progress = [&](const std::string& line) { of_two += line.find("run ") != line.npos; };
+  two.progress = [&](const std::string& line) { played_by_two += line.find("run ") != line.npos; };
   evaluate(two);
-  EXPECT_GT(of_two, 0);
-  EXPECT_EQ(played, of_two);
+  EXPECT_GT(played_by_two, 0);
+  EXPECT_EQ(played, played_by_two);
   ASSERT_EQ(result.cells.size(), 3u);
   const CellResult alone = evaluate(as_one).cells[0];
   EXPECT_EQ(result.cells[2].candidates.size(), 2u);
@@ -303,14 +303,14 @@ TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
 
 // Policies which play alike where preemption is allowed may differ where it is not, and the
 // reverse.
-TEST(Entrants, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
-  const auto enter_as = [](const std::string& policy, const char* key, const char* value) {
+TEST(PolicySpecInputs, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
+  const auto spec_with = [](const std::string& policy, const char* key, const char* value) {
     RunOptions how;
     how.policy.set(key, value, "test");
     return make_policy_spec(policy, how);
   };
-  const PolicySpec stops = enter_as("2d-las", "preempt", "true");
-  const PolicySpec starts = enter_as("2d-las", "preempt", "false");
+  const PolicySpec stops = spec_with("2d-las", "preempt", "true");
+  const PolicySpec starts = spec_with("2d-las", "preempt", "false");
   const auto of = [](const PolicySpec& policy_spec, bool may_stop) {
     return nlohmann::json::parse(inputs_of(policy_spec, may_stop));
   };
@@ -320,7 +320,7 @@ TEST(Entrants, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
   EXPECT_EQ(of(stops, false)["start_only"], of(starts, false)["start_only"]);
   EXPECT_EQ(of(starts, false)["start_only"], of(starts, true)["fingerprint"]);
   EXPECT_NE(of(stops, false)["start_only"],
-            of(enter_as("fifo", "placement", "first-fit"), false)["start_only"]);
+            of(spec_with("fifo", "placement", "first-fit"), false)["start_only"]);
 }
 
 TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
@@ -339,17 +339,17 @@ TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
   for (const SummaryRow& row : rows) groups.push_back(row.group);
   EXPECT_EQ(groups.front(), "all");
   for (const char* group : {"all", "one", "two"}) EXPECT_THAT(groups, ::testing::Contains(group));
-  double won = 0, to_win = 0;
+  double log_gain = 0, log_oracle_gain = 0;
   int conclusive = 0;
   for (const CellResult& cell : result.cells) {
     if (!cell.conclusive && rows[0].conclusive > 0) continue;
     ++conclusive;
-    won += std::log(cell.vs_baseline.ratio);
-    to_win += std::log(1 - cell.headroom());
+    log_gain += std::log(cell.vs_baseline.ratio);
+    log_oracle_gain += std::log(1 - cell.headroom());
   }
   ASSERT_EQ(rows[0].cells, conclusive);
-  EXPECT_NEAR(std::log(rows[0].pooled.ratio.value), won / conclusive, 1e-12);
-  EXPECT_NEAR(rows[0].pooled.oracle_gap_closed.value, won / to_win, 1e-9);
+  EXPECT_NEAR(std::log(rows[0].pooled.ratio.value), log_gain / conclusive, 1e-12);
+  EXPECT_NEAR(rows[0].pooled.oracle_gap_closed.value, log_gain / log_oracle_gain, 1e-9);
   EXPECT_LE(rows[0].pooled.oracle_gap_closed.interval.lo, rows[0].pooled.oracle_gap_closed.value);
   EXPECT_GE(rows[0].pooled.oracle_gap_closed.interval.hi, rows[0].pooled.oracle_gap_closed.value);
   EXPECT_EQ(rows[0].ratio.worst,
@@ -360,14 +360,14 @@ TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
     const PolicyComparison& over = rows[0].against[r];
     EXPECT_EQ(over.policy, result.cells[0].rivals[r].score.name);
     double sum = 0;
-    int judged_over = 0;
+    int conclusive_count = 0;
     for (const CellResult& cell : result.cells) {
       if (!cell.conclusive && rows[0].conclusive > 0) continue;
       const ComparedPolicy& rival = cell.rivals[r];
       sum += std::log(rival.candidate_ratio.ratio);
-      judged_over += rival.candidate_ratio.blocks >= 6 && cell.facts.jobs >= 500;
+      conclusive_count += rival.candidate_ratio.blocks >= 6 && cell.facts.jobs >= 500;
     }
-    EXPECT_EQ(over.conclusive, judged_over) << over.policy;
+    EXPECT_EQ(over.conclusive, conclusive_count) << over.policy;
     EXPECT_NEAR(std::log(over.ratio.value), sum / conclusive, 1e-12) << over.policy;
     EXPECT_LT(over.ratio.interval.lo, over.ratio.value) << over.policy;
     EXPECT_GT(over.ratio.interval.hi, over.ratio.value) << over.policy;

@@ -17,8 +17,8 @@ namespace {
 // Mean relative error of predicted rates, before learning from them, weighted by running time.
 struct Error {
   double sum = 0, time = 0;
-  void add(double foretold_time, double true_time, double weight) {
-    sum += std::abs(true_time / foretold_time - 1) * weight;
+  void add(double predicted_time, double true_time, double weight) {
+    sum += std::abs(true_time / predicted_time - 1) * weight;
     time += weight;
   }
   double mean() const { return sum / time; }
@@ -26,7 +26,7 @@ struct Error {
 
 // Watches all jobs with one model; `terms_of` returns the regression terms of a job.
 template <class Fit>
-class Watcher {
+class FitObserver {
  public:
   using Terms = typename Fit::Terms;
 
@@ -35,12 +35,12 @@ class Watcher {
   void on_events(const View& view, const Terms& start, Error& error, Error* none = nullptr) {
     if (memory_.empty()) {
       memory_.resize(InterferenceModel<Fit>::bytes(view));
-      before_.resize(static_cast<size_t>(view.capacity()));
+      predictions_.resize(static_cast<size_t>(view.capacity()));
     }
     learned(view).begin(start);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
-      const Before& b = before_[static_cast<size_t>(slot)];
+      const Prediction& b = predictions_[static_cast<size_t>(slot)];
       const auto ran = static_cast<double>(view.attained_us(slot) - b.attained_us);
       const auto worked = static_cast<double>(view.worked_us(slot) - b.worked_us);
       if (!b.runs || b.ref != view.ref(slot) || ran < 1e6) continue;
@@ -53,13 +53,13 @@ class Watcher {
   template <class TermsOf>
   void scan(const View& view, const TermsOf& terms_of) {
     learned(view).scan(view, terms_of);
-    for (Before& b : before_) b.runs = false;
+    for (Prediction& b : predictions_) b.runs = false;
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       if (view.phase(slot) != Phase::kRunning) continue;
-      before_[static_cast<size_t>(slot)] = {learned(view).time(terms_of(slot)),
-                                            view.attained_us(slot), view.worked_us(slot),
-                                            view.ref(slot), true};
+      predictions_[static_cast<size_t>(slot)] = {learned(view).time(terms_of(slot)),
+                                                 view.attained_us(slot), view.worked_us(slot),
+                                                 view.ref(slot), true};
     }
   }
 
@@ -69,14 +69,14 @@ class Watcher {
   }
 
  private:
-  struct Before {
+  struct Prediction {
     double time;
     int64_t attained_us, worked_us;
     JobRef ref;
     bool runs;
   };
   std::vector<std::byte> memory_;
-  std::vector<Before> before_;
+  std::vector<Prediction> predictions_;
 };
 
 // Errors over the jobs which finish between two counts of finished jobs.
@@ -97,8 +97,8 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
   }
   const Scenario scenario = load_scenario(options);
   std::vector<Errors> out(bounds.size() - 1);
-  Watcher<LeastSquares<ColocationModel::kTerms>> colocation_model;
-  Watcher<NodeLoad<false>::Fit> load;
+  FitObserver<LeastSquares<ColocationModel::kTerms>> colocation_model;
+  FitObserver<NodeLoad<false>::Fit> load;
   RunOptions run;
   run.watch = [&](const SimModel& fixed, const SimState& state) {
     const View view(fixed, state, Level::kBlind);
@@ -112,8 +112,8 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
     const ThroughputModel throughput_model(view);
     const TaskPlacer placer(view);
     const ColocationModel::Learned learned = colocation_model.learned(view);
-    const ColocationModel who(view, throughput_model, learned);
-    colocation_model.scan(view, [&](int32_t slot) { return who.terms(slot); });
+    const ColocationModel model(view, throughput_model, learned);
+    colocation_model.scan(view, [&](int32_t slot) { return model.terms(slot); });
     load.scan(view, [&](int32_t slot) { return NodeLoad<false>::of(view, placer, slot); });
   };
   run_policy(scenario, policy, run);

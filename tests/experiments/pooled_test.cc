@@ -115,8 +115,8 @@ TEST(Pooled, IntervalsCover) {
   int ratio = 0, oracle_gap_closed = 0;
   for (int sample = 0; sample < kSamples; ++sample) {
     Rng rng = Rng(77).split(static_cast<uint64_t>(sample));
-    std::vector<double> luck;  // of training seeds, in all cells
-    for (int s = 0; s < kSeeds; ++s) luck.push_back(0.01 * rng.normal());
+    std::vector<double> seed_effect;  // of training seeds, in all cells
+    for (int s = 0; s < kSeeds; ++s) seed_effect.push_back(0.01 * rng.normal());
     std::vector<PooledCell> cells;
     for (int window = 0; window < 3; ++window) {
       PooledCell cell = flat(window, 0, 0, 1, kBlocks);
@@ -127,7 +127,7 @@ TEST(Pooled, IntervalsCover) {
         cell.sums.theirs[b] = base;
         cell.bound[b] = 0.8 * base;
         for (size_t s = 0; s < kSeeds; ++s) {
-          cell.sums.ours[s][b] = base * (0.9 + luck[s] + block);
+          cell.sums.ours[s][b] = base * (0.9 + seed_effect[s] + block);
         }
       }
       cells.push_back(cell);

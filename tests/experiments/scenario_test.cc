@@ -172,9 +172,9 @@ TEST(Scenario, CostsAreScaled) {
   Scenario free = make_scenario(recorded(10), {}, std::nullopt, 0);
   EXPECT_EQ(free.fixed.costs.save_us, 0);
   EXPECT_EQ(free.fixed.costs.restore_us, 0);
-  Scenario dear = make_scenario(recorded(10), {}, std::nullopt, 4);
-  EXPECT_EQ(dear.fixed.costs.save_us, 40 * kS);
-  EXPECT_EQ(dear.fixed.costs.restore_large_us, 240 * kS);
+  Scenario costly = make_scenario(recorded(10), {}, std::nullopt, 4);
+  EXPECT_EQ(costly.fixed.costs.save_us, 40 * kS);
+  EXPECT_EQ(costly.fixed.costs.restore_large_us, 240 * kS);
 }
 
 TEST(Scenario, MovedScenariosStayWhole) {

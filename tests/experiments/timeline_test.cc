@@ -111,7 +111,7 @@ TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
 }
 
 TEST(Timeline, SharesAndFaultsAreValidToo) {
-  int64_t beside = 0;
+  int64_t shared_lane_events = 0;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const RandomWorld made = random_world(Rng(seed));
     const Scenario scenario = scenario_of(made);
@@ -123,10 +123,10 @@ TEST(Timeline, SharesAndFaultsAreValidToo) {
       int64_t& from_us = free_from[event["tid"]];
       EXPECT_GE(event["ts"].get<int64_t>(), from_us) << "seed " << seed << event;
       from_us = event["ts"].get<int64_t>() + event["dur"].get<int64_t>();
-      beside += event["tid"].get<int64_t>() >= scenario.cluster.total_gpus();
+      shared_lane_events += event["tid"].get<int64_t>() >= scenario.cluster.total_gpus();
     }
   }
-  EXPECT_GT(beside, 0) << "somebody shares a GPU";
+  EXPECT_GT(shared_lane_events, 0) << "somebody shares a GPU";
 }
 
 TEST(Timeline, ShowsWaitsWithTheirReasons) {

@@ -160,10 +160,10 @@ TEST(Tune, KeptCandidatesAreNotPlayedAgain) {
   tune(cells, "las", {}, kept);
   const int first = files();
   kept.budget = 24;
-  const Tuned went_on = tune(cells, "las", {}, kept), at_once = tune(cells, "las", {}, budget(24));
-  EXPECT_EQ(went_on.settings, at_once.settings);
-  EXPECT_EQ(went_on.jct_s, at_once.jct_s);
-  EXPECT_EQ(went_on.refused, at_once.refused);
+  const Tuned resumed = tune(cells, "las", {}, kept), at_once = tune(cells, "las", {}, budget(24));
+  EXPECT_EQ(resumed.settings, at_once.settings);
+  EXPECT_EQ(resumed.jct_s, at_once.jct_s);
+  EXPECT_EQ(resumed.refused, at_once.refused);
   EXPECT_GT(first, 0);
   const int all = files();
   EXPECT_GT(all, first);

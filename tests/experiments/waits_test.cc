@@ -17,9 +17,9 @@ namespace {
 std::map<std::string, std::string> reasons(const Scene& scene, const std::string& policy,
                                            int events, PlacementRule placement) {
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  for (int i = 0; i < events; ++i) player.step();
-  const SimState& s = player.state();
+  SceneRunner runner(scene, *scheduler);
+  for (int i = 0; i < events; ++i) runner.step();
+  const SimState& s = runner.state();
   WhyWaiting why(scene.fixed(), placement);
   std::map<std::string, std::string> out;
   const auto name = [&](int32_t j) { return scene.jobs()[static_cast<size_t>(j)].id; };

@@ -34,7 +34,7 @@ Comparison of(const std::vector<ComparedJob>& jobs) {
   return compare(jobs, {{.name = "site"}, {.name = "other"}});
 }
 
-std::vector<std::string> sizes_named(const std::vector<ComparedJob>& jobs) {
+std::vector<std::string> listed_sizes(const std::vector<ComparedJob>& jobs) {
   const Comparison comparison = of(jobs);
   const std::vector<Verdict> verdicts = verdicts_of(comparison);
   std::vector<std::string> out;
@@ -83,11 +83,11 @@ TEST(WhatifCompare, HasEveryFigure) {
 TEST(WhatifVerdict, NamesWhatGrowsByOverTenPercent) {
   std::vector<ComparedJob> jobs;
   add(jobs, 500, 1, 1000 * kS, 100 * kS);
-  EXPECT_THAT(sizes_named(jobs), ElementsAre());
+  EXPECT_THAT(listed_sizes(jobs), ElementsAre());
   auto with = [&](int count, int64_t from_us, int64_t to_us) {
     std::vector<ComparedJob> more = jobs;
     add(more, count, 64, from_us, to_us);
-    return sizes_named(more);
+    return listed_sizes(more);
   };
   EXPECT_THAT(with(20, 10 * kS, 11 * kS), ElementsAre()) << "10 % itself";
   EXPECT_THAT(with(20, 10 * kS, 11 * kS + 1), ElementsAre("64")) << "a microsecond more";
@@ -101,7 +101,7 @@ TEST(WhatifVerdict, NamesASizeThatItsRangeHides) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 32, 1000 * kS, 100 * kS);
   add(jobs, 20, 24, 100 * kS, 310 * kS);
-  EXPECT_THAT(sizes_named(jobs), ElementsAre("24"));
+  EXPECT_THAT(listed_sizes(jobs), ElementsAre("24"));
   EXPECT_THAT(verdict(jobs),
               HasSubstr("jobs of exactly 24 GPUs (3.10 times, 100 s to 310 s, 20 jobs)"));
 }

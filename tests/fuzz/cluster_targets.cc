@@ -18,7 +18,7 @@ namespace yard::testing {
 namespace {
 
 // True for node counts of 5 to 7 digits: they are accepted, but make large, slow clusters.
-bool asks_for_many(std::string_view text) {
+bool is_large_cluster(std::string_view text) {
   size_t digits = 0;
   for (const char c : text) {
     const bool one = std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -78,13 +78,13 @@ bool try_cluster(const std::string& text, const std::vector<std::string>& places
 
 bool try_shorthand(std::string_view text) {
   const std::string shorthand(text);
-  if (!is_shorthand(shorthand) || asks_for_many(text)) return false;  // a path otherwise
+  if (!is_shorthand(shorthand) || is_large_cluster(text)) return false;  // a path otherwise
   return try_cluster(shorthand, {"cluster '"});
 }
 
 bool try_yaml(std::string_view text) {
-  if (asks_for_many(text)) return false;
-  const std::string path = handed_in("cluster.yaml", text);
+  if (is_large_cluster(text)) return false;
+  const std::string path = write_input_file("cluster.yaml", text);
   // Node lists are separate files and may be named with any path.
   const bool lists = text.find("file") != std::string_view::npos;
   return try_cluster(path, {lists ? "/" : path, "cluster '" + path});
@@ -92,15 +92,16 @@ bool try_yaml(std::string_view text) {
 
 // `cluster`: path of a cluster file that only refers to the list nodes.csv.
 bool try_node_list(const std::string& cluster, std::string_view text) {
-  const std::string list = handed_in("nodes.csv", text);
+  const std::string list = write_input_file("nodes.csv", text);
   return try_cluster(cluster, {list, cluster, "cluster '" + cluster});
 }
 
 std::string cluster_of_list(const std::string& format) {
   const auto& provided_keys = Registry<NodeList>::info(format).provided_keys;
   const bool tells_gpus = std::ranges::find(provided_keys, "gpus") != provided_keys.end();
-  return handed_in(format + ".yaml", "nodes_from: {file: nodes.csv, format: " + format +
-                                         (tells_gpus ? "}\n" : ", gpus: 8, island_gpus: 4}\n"));
+  return write_input_file(format + ".yaml",
+                          "nodes_from: {file: nodes.csv, format: " + format +
+                              (tells_gpus ? "}\n" : ", gpus: 8, island_gpus: 4}\n"));
 }
 
 // Two nodes with GPUs and one without.
@@ -116,7 +117,7 @@ const ClusterSpec& faulty_cluster() {
 
 bool try_faults(std::string_view text) {
   const ClusterSpec& spec = faulty_cluster();
-  const std::string path = handed_in("faults.csv", text);
+  const std::string path = write_input_file("faults.csv", text);
   auto faults = read_or_refused({path}, [&] { return read_faults(path, spec); });
   if (!faults) return false;
   for (const Fault& fault : *faults) {
@@ -163,7 +164,7 @@ constexpr const char* kFaults =
 }  // namespace
 
 std::vector<Target> cluster_targets() {
-  handed_in("nodes_of_a_lab.csv", Registry<NodeList>::make("openb", {})->example());
+  write_input_file("nodes_of_a_lab.csv", Registry<NodeList>::make("openb", {})->example());
   std::vector<Target> out = {{"cluster", kCluster, try_yaml, 200},
                              {"shorthand", "2x8+3x4:v100", try_shorthand, 500},
                              {"faults", kFaults, try_faults, 300}};

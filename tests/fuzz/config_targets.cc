@@ -10,7 +10,7 @@ namespace yard::testing {
 namespace {
 
 bool try_settings(std::string_view text) {
-  const std::string path = handed_in("run.yaml", text);
+  const std::string path = write_input_file("run.yaml", text);
   const auto settings = read_or_refused({path}, [&] { return Settings::from_yaml(path); });
   if (!settings) return false;
   std::set<std::string> keys;

@@ -14,7 +14,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr int32_t kMostGpus = 16;
+constexpr int32_t kMaxGpus = 16;
 
 bool counts(double value) { return std::isfinite(value) && value >= 0; }
 
@@ -100,11 +100,11 @@ bool try_speeds(const std::string& path, std::string_view text) {
   if (!profiles) return false;
   SpeedOptions options;
   options.types = {{.name = "V100"}, {.name = "T4", .speed = 0.5}};
-  options.max_gpus = kMostGpus;
+  options.max_gpus = kMaxGpus;
   options.links.fill({1e-5, 1e9});
   SpeedTable table(*profiles, options);
   for (const ModelProfile& profile : profiles->models) {
-    for (const int32_t gpus : {1, 2, kMostGpus}) {
+    for (const int32_t gpus : {1, 2, kMaxGpus}) {
       const int32_t gang = table.class_of(profile.model, 0, gpus);
       const int32_t with_servers = table.class_of_servers(profile.model, 0, 2, gpus);
       check_speeds(table.columns(), gang, gpus);
@@ -115,7 +115,7 @@ bool try_speeds(const std::string& path, std::string_view text) {
 }
 
 bool try_throughputs(std::string_view text) {
-  const std::string path = handed_in("throughputs.json", text);
+  const std::string path = write_input_file("throughputs.json", text);
   const auto table = read_or_refused({path}, [&] { return Throughputs::load(path); });
   if (!table) return false;
   const std::vector<std::string> types = table->types();
@@ -130,7 +130,7 @@ bool try_throughputs(std::string_view text) {
 }
 
 bool try_rates(std::string_view text) {
-  const std::string path = handed_in("rates.csv", text);
+  const std::string path = write_input_file("rates.csv", text);
   const auto rates = read_or_refused({path}, [&] { return GoodputTable::load(path); });
   if (!rates) return false;
   for (const std::string_view line : split(text, '\n')) {

@@ -58,7 +58,7 @@ Target target(std::string_view name) {
   throw InputError("--format", "one of: " + join(names), "'" + std::string(name) + "'");
 }
 
-std::string handed_in(const std::string& name, std::string_view text) {
+std::string write_input_file(const std::string& name, std::string_view text) {
   static const Folder folder;
   const std::string path = (folder.path() / name).string();
   std::ofstream(path, std::ios::binary) << text;

@@ -48,6 +48,6 @@ auto read_or_refused(const std::vector<std::string>& places, Read read)
 
 // For readers that only accept paths. Writes the text to a file of that name in a folder private to
 // this process, and returns its path.
-std::string handed_in(const std::string& name, std::string_view text);
+std::string write_input_file(const std::string& name, std::string_view text);
 
 }  // namespace yard::testing

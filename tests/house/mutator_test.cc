@@ -19,7 +19,7 @@ std::string planted(const std::string& source, int first_id) {
 }
 
 // Returns "was -> now" for each mutation point in a function with this body.
-std::vector<std::string> lies(const std::string& body) {
+std::vector<std::string> mutations_of(const std::string& body) {
   std::vector<std::string> out;
   for (const Point& p : points_of("void f() {\n" + body + "\n}\n")) {
     EXPECT_GE(p.line, 2);
@@ -32,56 +32,59 @@ std::vector<std::string> lies(const std::string& body) {
 using Lies = std::vector<std::string>;
 
 TEST(Mutator, TurnsAndMovesRelations) {
-  EXPECT_EQ(lies("while (a < b) {\n  return;\n}"),
+  EXPECT_EQ(mutations_of("while (a < b) {\n  return;\n}"),
             (Lies{"return; -> (nothing)", "while (a < b) { -> while (a <= b) {",
                   "while (a < b) { -> while (a >= b) {"}));
 }
 
 TEST(Mutator, LeavesTheBoundaryOfAnExtremeAlone) {
-  EXPECT_EQ(lies("return a.b < c ? a.b : c;").size(), 1u) << "turned round, not moved";
-  EXPECT_EQ(lies("return a.b < c ? c : d;").size(), 2u);
-  EXPECT_EQ(lies("if (a > b[i]) b[i] = a;").size(), 2u) << "turned round, and the statement";
-  EXPECT_EQ(lies("if (a > b) b = c;").size(), 3u);
+  EXPECT_EQ(mutations_of("return a.b < c ? a.b : c;").size(), 1u) << "turned round, not moved";
+  EXPECT_EQ(mutations_of("return a.b < c ? c : d;").size(), 2u);
+  EXPECT_EQ(mutations_of("if (a > b[i]) b[i] = a;").size(), 2u)
+      << "turned round, and the statement";
+  EXPECT_EQ(mutations_of("if (a > b) b = c;").size(), 3u);
 }
 
 TEST(Mutator, LeavesOutAssignmentsStepsAndCallsButNoDeclarations) {
-  EXPECT_EQ(lies("x = y;"), Lies{"x = y; -> (nothing)"});
-  EXPECT_EQ(lies("++s.head->live;"), Lies{"++s.head->live; -> (nothing)"});
-  EXPECT_EQ(lies("(a ? b : c)[k] = y;"), (Lies{"(a ? b : c)[k] = y; -> (nothing)", "a -> !(a)"}));
-  EXPECT_EQ(lies("const int y = x;"), Lies{});
-  EXPECT_EQ(lies("int32_t y = x;"), Lies{});
-  EXPECT_EQ(lies("Head& h = *s.head;"), Lies{});
-  EXPECT_EQ(lies("Ledger ledger(a, b);"), Lies{});
-  EXPECT_EQ(lies("return x;"), Lies{});
+  EXPECT_EQ(mutations_of("x = y;"), Lies{"x = y; -> (nothing)"});
+  EXPECT_EQ(mutations_of("++s.head->live;"), Lies{"++s.head->live; -> (nothing)"});
+  EXPECT_EQ(mutations_of("(a ? b : c)[k] = y;"),
+            (Lies{"(a ? b : c)[k] = y; -> (nothing)", "a -> !(a)"}));
+  EXPECT_EQ(mutations_of("const int y = x;"), Lies{});
+  EXPECT_EQ(mutations_of("int32_t y = x;"), Lies{});
+  EXPECT_EQ(mutations_of("Head& h = *s.head;"), Lies{});
+  EXPECT_EQ(mutations_of("Ledger ledger(a, b);"), Lies{});
+  EXPECT_EQ(mutations_of("return x;"), Lies{});
 }
 
 TEST(Mutator, MakesOperandsTrueOrFalse) {
-  EXPECT_EQ(lies("return a && b(c) && d;"), (Lies{"a -> true", "b(c) -> true", "d -> true"}));
-  EXPECT_EQ(lies("return a || b && c;"),
+  EXPECT_EQ(mutations_of("return a && b(c) && d;"),
+            (Lies{"a -> true", "b(c) -> true", "d -> true"}));
+  EXPECT_EQ(mutations_of("return a || b && c;"),
             (Lies{"a -> false", "b && c -> false", "b -> true", "c -> true"}));
 }
 
 TEST(Mutator, NegatesConditionsThatCompareNothing) {
-  EXPECT_EQ(lies("if (a.empty()) return;"),
+  EXPECT_EQ(mutations_of("if (a.empty()) return;"),
             (Lies{"a.empty() -> !(a.empty())", "return; -> (nothing)"}));
-  EXPECT_EQ(lies("if (T* x = a) return;"), Lies{"return; -> (nothing)"});
+  EXPECT_EQ(mutations_of("if (T* x = a) return;"), Lies{"return; -> (nothing)"});
 }
 
 TEST(Mutator, ChangesNumbersAndExtremes) {
-  EXPECT_EQ(lies("return f(x, 0);"), Lies{", 0 -> , 1"});
-  EXPECT_EQ(lies("int x = 2;"), Lies{"= 2 -> = 3"});
-  EXPECT_EQ(lies("int x = 1;"), Lies{"= 1 -> = 0"});
-  EXPECT_EQ(lies("return std::max(a, b);"), Lies{"std::max -> std::min"});
-  EXPECT_EQ(lies("return X{1, 2};").size(), 1u) << "the first could be narrowed";
+  EXPECT_EQ(mutations_of("return f(x, 0);"), Lies{", 0 -> , 1"});
+  EXPECT_EQ(mutations_of("int x = 2;"), Lies{"= 2 -> = 3"});
+  EXPECT_EQ(mutations_of("int x = 1;"), Lies{"= 1 -> = 0"});
+  EXPECT_EQ(mutations_of("return std::max(a, b);"), Lies{"std::max -> std::min"});
+  EXPECT_EQ(mutations_of("return X{1, 2};").size(), 1u) << "the first could be narrowed";
 }
 
 TEST(Mutator, LeavesConstantsMessagesAndTypesAlone) {
-  EXPECT_EQ(lies("constexpr int kA = 1 + 2;"), Lies{});
-  EXPECT_EQ(lies("static_assert(a < b);"), Lies{});
-  EXPECT_EQ(lies("YARD_CHECK(a < b);"), Lies{});
-  EXPECT_EQ(lies("throw E(a + b);"), Lies{});
-  EXPECT_EQ(lies("return \"a\" + b;"), Lies{});
-  EXPECT_EQ(lies("std::vector<int> x;  // a < b"), Lies{});
+  EXPECT_EQ(mutations_of("constexpr int kA = 1 + 2;"), Lies{});
+  EXPECT_EQ(mutations_of("static_assert(a < b);"), Lies{});
+  EXPECT_EQ(mutations_of("YARD_CHECK(a < b);"), Lies{});
+  EXPECT_EQ(mutations_of("throw E(a + b);"), Lies{});
+  EXPECT_EQ(mutations_of("return \"a\" + b;"), Lies{});
+  EXPECT_EQ(mutations_of("std::vector<int> x;  // a < b"), Lies{});
   EXPECT_TRUE(points_of("constexpr int a = 1 + 2;\nstruct S {\n  int x = 1 + 2;\n};\n").empty());
   EXPECT_TRUE(points_of("#define A(x) \\\n  { x = 1 + 2; }\n").empty());
 }

@@ -18,20 +18,29 @@ struct Floor {
   bool sees_truth;
 };
 
-constexpr int kTop = 7;  // experiments and tests may include all
+constexpr int kTopLevel = 7;  // experiments and tests may include all
 
 // docs/architecture.md has the same table. A path belongs to the longest folder that is its prefix.
 constexpr Floor kFloors[] = {
-    {"env/base/", 0, true},       {"env/cluster/", 1, true}, {"env/trace/", 1, true},
-    {"env/sim/", 2, true},        {"env/predict/", 2, true}, {"env/scheduling/", 3, false},
-    {"env/task/", 4, false},      {"policies/", 4, false},   {"policies/learned/", 5, false},
-    {"env/batch/", 5, true},      {"agents/", 6, true},      {"serving/", 6, false},
-    {"experiments/", kTop, true}, {"tests/", kTop, true},
+    {"env/base/", 0, true},
+    {"env/cluster/", 1, true},
+    {"env/trace/", 1, true},
+    {"env/sim/", 2, true},
+    {"env/predict/", 2, true},
+    {"env/scheduling/", 3, false},
+    {"env/task/", 4, false},
+    {"policies/", 4, false},
+    {"policies/learned/", 5, false},
+    {"env/batch/", 5, true},
+    {"agents/", 6, true},
+    {"serving/", 6, false},
+    {"experiments/", kTopLevel, true},
+    {"tests/", kTopLevel, true},
 };
 
 // Ordered subfolders of a floor: each may include those before it.
-const std::map<std::string_view, std::vector<std::string_view>>& rooms() {
-  static const std::map<std::string_view, std::vector<std::string_view>> rooms = {
+const std::map<std::string_view, std::vector<std::string_view>>& subfolder_order() {
+  static const std::map<std::string_view, std::vector<std::string_view>> subfolder_order = {
       {"env/base/", {"core", "text", "files", "config", "os"}},
       {"env/trace/", {"core", "formats/sacct", "formats", "profiles", "generators", "fitted"}},
       {"env/sim/", {"speed", "state", "rules", "view", "placement", "rulesets", "metrics"}},
@@ -41,20 +50,21 @@ const std::map<std::string_view, std::vector<std::string_view>>& rooms() {
        {"stats", "run", "scenario", "replay", "evaluate", "search", "report", "whatif", "train",
         "c_abi", "cli", "programs"}},
   };
-  return rooms;
+  return subfolder_order;
 }
 
 // Headers of future events, which no policy may include.
-const std::set<std::string_view> kTruth = {"env/sim/state/truth.h", "env/sim/state/event_queue.h"};
+const std::set<std::string_view> kTruthHeaders = {"env/sim/state/truth.h",
+                                                  "env/sim/state/event_queue.h"};
 
 // Headers that cost seconds and a gigabyte, or need a library, and the paths that may use them.
-struct Heavy {
+struct HeavyHeader {
   std::string_view prefix;
   std::vector<std::string_view> folders;
 };
 
-const std::vector<Heavy>& heavy_headers() {
-  static const std::vector<Heavy> rules = {
+const std::vector<HeavyHeader>& heavy_headers() {
+  static const std::vector<HeavyHeader> rules = {
       {"torch/", {"agents/", "tests/agents/"}},
       {"ATen/", {"agents/", "tests/agents/"}},
       {"c10/", {"agents/", "tests/agents/"}},
@@ -83,13 +93,13 @@ const Floor* floor_of(std::string_view path) {
 
 // A floor may include itself and lower floors. Two folders of one level may not include each other.
 bool may_include(const Floor& from, const Floor& to) {
-  return from.folder == to.folder || to.level < from.level || from.level == kTop;
+  return from.folder == to.folder || to.level < from.level || from.level == kTopLevel;
 }
 
 // Returns the index of the path's subfolder within the floor, or -1 if it is in none.
-int room_of(std::string_view path, std::string_view folder) {
-  const auto all = rooms().find(folder);
-  if (all == rooms().end()) return -1;
+int subfolder_of(std::string_view path, std::string_view folder) {
+  const auto all = subfolder_order().find(folder);
+  if (all == subfolder_order().end()) return -1;
   const std::string_view inside = path.substr(folder.size());
   int best = -1;
   for (int i = 0; i < static_cast<int>(all->second.size()); ++i) {
@@ -102,16 +112,16 @@ int room_of(std::string_view path, std::string_view folder) {
   return best;
 }
 
-void check_rooms(const std::string& path, const SourceFile& file,
-                 std::vector<std::string>& broken) {
+void check_subfolders(const std::string& path, const SourceFile& file,
+                      std::vector<std::string>& broken) {
   const Floor* from = floor_of(path);
-  if (from == nullptr || !rooms().contains(from->folder)) return;
-  const int room = room_of(path, from->folder);
+  if (from == nullptr || !subfolder_order().contains(from->folder)) return;
+  const int room = subfolder_of(path, from->folder);
   if (room < 0) broken.push_back(path + " is in no room of " + std::string(from->folder));
   for (const std::string& header : file.includes) {
     const Floor* to = floor_of(header);
     if (to == nullptr || to->folder != from->folder) continue;
-    if (room_of(header, to->folder) > room) {
+    if (subfolder_of(header, to->folder) > room) {
       broken.push_back(path + " may not include " + header + " of a later room");
     }
   }
@@ -152,7 +162,7 @@ void check_floors(const std::string& path, const SourceFile& file,
 void check_heavy(const std::string& path, const SourceFile& file,
                  std::vector<std::string>& broken) {
   for (const std::string& header : file.includes) {
-    for (const Heavy& rule : heavy_headers()) {
+    for (const HeavyHeader& rule : heavy_headers()) {
       if (!header.starts_with(rule.prefix)) continue;
       bool allowed = false;
       for (const std::string_view folder : rule.folders) allowed |= path.starts_with(folder);
@@ -170,7 +180,7 @@ bool reaches_truth(const SourceTree& tree, const std::string& path, std::set<std
   const auto file = tree.find(path);
   if (file == tree.end()) return false;
   for (const std::string& header : file->second.includes) {
-    if (kTruth.contains(header)) {
+    if (kTruthHeaders.contains(header)) {
       chain = path + " -> " + header;
       return true;
     }
@@ -223,7 +233,7 @@ std::vector<std::string> broken_rules(const SourceTree& tree) {
   check_folders(tree, broken);
   for (const auto& [path, file] : tree) {
     check_floors(path, file, broken);
-    check_rooms(path, file, broken);
+    check_subfolders(path, file, broken);
     check_heavy(path, file, broken);
     if (file.lines > kMaxLines) {
       broken.push_back(path + " has " + std::to_string(file.lines) + " lines, more than " +

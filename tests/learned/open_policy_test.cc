@@ -40,10 +40,10 @@ TEST(OpenPolicy, ACheckpointDecides) {
   EXPECT_TRUE(opened.info.servable);
   EXPECT_TRUE(opened.info.preemptive);
   const Scene scene("2x8", random_jobs(Rng{1}, {.count = 60}));
-  Player player(scene, *opened.policy);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  for (const JobOutcome& job : player.jobs()) EXPECT_NE(job.end_us, kNone);
+  SceneRunner runner(scene, *opened.policy);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  for (const JobOutcome& job : runner.jobs()) EXPECT_NE(job.end_us, kNone);
 
   Settings settings;
   settings.overlay("placement=best-fit", "test");
@@ -63,11 +63,11 @@ TEST(OpenPolicy, ACheckpointOfAnotherNetworkIsRefused) {
 // Returns when each job ends.
 std::vector<int64_t> ends(const Policy& policy) {
   const Scene scene("2x8", random_jobs(Rng{1}, {.count = 60}));
-  Player player(scene, policy);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, policy);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   std::vector<int64_t> out;
-  for (const JobOutcome& job : player.jobs()) out.push_back(job.end_us);
+  for (const JobOutcome& job : runner.jobs()) out.push_back(job.end_us);
   return out;
 }
 
@@ -123,12 +123,12 @@ TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
   const auto first_node = [&](const Settings& settings) {
     const Scene scene("2x8", jobs_of({{0, 8, 10}, {0, 6, 100}, {20, 2, 50}}), no_costs());
     const OpenedPolicy p = open_policy(file, settings);
-    Player player(scene, *p.policy);
-    while (player.view().now_us() < 20 * kSecond && player.step()) {
+    SceneRunner runner(scene, *p.policy);
+    while (runner.view().now_us() < 20 * kSecond && runner.step()) {
     }
-    for (const Edit& edit : player.plan().edits) {
+    for (const Edit& edit : runner.plan().edits) {
       if (edit.verb == Verb::kStart) {
-        return player.plan().pieces[static_cast<size_t>(edit.first_piece)].node;
+        return runner.plan().pieces[static_cast<size_t>(edit.first_piece)].node;
       }
     }
     return int32_t{-1};

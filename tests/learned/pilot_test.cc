@@ -12,10 +12,11 @@
 namespace yard::testing {
 namespace {
 
-ToldWorld rated_world(uint64_t trial) {
-  ToldWorld told = told_world(Rng(23).split(trial), {.models = true, .slowdowns = true});
-  told.world.faults.clear();
-  return told;
+ForkableWorld rated_world(uint64_t trial) {
+  ForkableWorld forkable =
+      forkable_world(Rng(23).split(trial), {.models = true, .slowdowns = true});
+  forkable.world.faults.clear();
+  return forkable;
 }
 
 PilotTask some_task() {
@@ -54,12 +55,12 @@ struct Played {
   friend bool operator==(const Played&, const Played&) = default;
 };
 
-Played play(const ToldScene& scene, const Policy& policy) {
-  Player player(scene.scene(), policy);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  Played out{total_jct_us(scene.scene(), player.jobs()), 0};
-  for (const JobOutcome& job : player.jobs()) out.preemptions += job.preemptions;
+Played play(const ForkableScene& scene, const Policy& policy) {
+  SceneRunner runner(scene.scene(), policy);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  Played out{total_jct_us(scene.scene(), runner.jobs()), 0};
+  for (const JobOutcome& job : runner.jobs()) out.preemptions += job.preemptions;
   return out;
 }
 
@@ -72,7 +73,7 @@ TEST(Pilot, ARuleAloneAndANetworkThatSaysNothingAreJoint) {
   const auto loud = policy_of(pilot(some_task(), "job-scorer", 1), "test");
   int other = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {
-    const ToldScene scene(rated_world(trial));
+    const ForkableScene scene(rated_world(trial));
     const Played expected = play(scene, *joint);
     EXPECT_EQ(play(scene, *rule), expected) << trial;
     EXPECT_EQ(play(scene, *silent), expected) << trial;
@@ -86,7 +87,7 @@ TEST(Pilot, WeightsThatWantAnythingComeToAnEnd) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     task.temperature = seed % 2 == 0 ? 0 : 1;
     const auto wild = policy_of(pilot(task, "job-scorer", 3, seed), "test");
-    const ToldScene scene(rated_world(seed));
+    const ForkableScene scene(rated_world(seed));
     play(scene, *wild);
   }
 }
@@ -98,7 +99,7 @@ TEST(Pilot, ADrawIsTheSameForTheSameRequest) {
   const auto drawn = policy_of(pilot(task, "job-scorer", 0.3F), "test");
   int other = 0;
   for (uint64_t trial = 0; trial < 8; ++trial) {
-    const ToldScene scene(rated_world(trial));
+    const ForkableScene scene(rated_world(trial));
     const Played one = play(scene, *drawn);
     EXPECT_EQ(play(scene, *drawn), one);
     other += play(scene, *best) != one;
@@ -114,14 +115,14 @@ TEST(Pilot, ASiteTakesAwayWhatItDoesNotAllow) {
   allowed.overlay("preempt=true", "test");
   int32_t with = 0;
   for (uint64_t trial = 0; trial < 6; ++trial) {
-    const ToldScene scene(rated_world(trial));
+    const ForkableScene scene(rated_world(trial));
     EXPECT_EQ(play(scene, *policy_of(checkpoint, "test", forbidden)).preemptions, 0);
     with += play(scene, *policy_of(checkpoint, "test", allowed)).preemptions;
   }
   EXPECT_GT(with, 0);
   PilotTask stiff = some_task();
   stiff.rule.preempt = stiff.rule.move = false;
-  const ToldScene scene(rated_world(1));
+  const ForkableScene scene(rated_world(1));
   EXPECT_EQ(play(scene, *policy_of(pilot(stiff, "none"), "test", allowed)).preemptions, 0);
   forbidden.overlay("luck=true", "test");
   EXPECT_THROW(policy_of(checkpoint, "test", forbidden), InputError);
@@ -135,7 +136,7 @@ TEST(Pilot, WhoMayStopNobodyGoesByTheMeanTimeLeft) {
   forbidden.overlay("preempt=false", "test");
   int other = 0;
   for (uint64_t trial = 0; trial < 8; ++trial) {
-    const ToldScene scene(rated_world(trial));
+    const ForkableScene scene(rated_world(trial));
     const auto played = [&](const PilotTask& task, const Settings& site) {
       return play(scene, *policy_of(pilot(task, "none"), "test", site));
     };

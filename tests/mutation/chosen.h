@@ -17,13 +17,13 @@ inline const int kChosen = [] {
 
 // If $YARD_REACHED names a file, the numbers of all mutations that were reached are written there.
 struct Reached {
-  static constexpr int kMost = 10'000;
+  static constexpr int kMaxMutations = 10'000;
   const char* path = std::getenv("YARD_REACHED");
-  std::array<char, kMost> seen{};
+  std::array<char, kMaxMutations> seen{};
   ~Reached() {
     if (path == nullptr) return;
     std::FILE* file = std::fopen(path, "w");
-    for (int id = 0; file != nullptr && id < kMost; ++id) {
+    for (int id = 0; file != nullptr && id < kMaxMutations; ++id) {
       if (seen[static_cast<size_t>(id)] != 0) std::fprintf(file, "%d\n", id);
     }
     if (file != nullptr) std::fclose(file);
@@ -64,22 +64,22 @@ struct ShiftRight {
 
 // `a + b` becomes `a + Operator<id, std::plus<>, std::minus<>>{} + b`: precedence and operand types
 // stay. A `Side` holds the first operand in between.
-template <int kId, class Was, class Evaluator>
+template <int kId, class Original, class Mutated>
 struct Operator {};
 
-template <int kId, class Was, class Evaluator, class T>
+template <int kId, class Original, class Mutated, class T>
 struct Side {
   const T& operand;
 };
 
-#define YARD_MUTATION_OPERATOR(op)                                                      \
-  template <int kId, class Was, class Evaluator, class A>                               \
-  Side<kId, Was, Evaluator, A> operator op(const A& a, Operator<kId, Was, Evaluator>) { \
-    return {a};                                                                         \
-  }                                                                                     \
-  template <int kId, class Was, class Evaluator, class A, class B>                      \
-  auto operator op(const Side<kId, Was, Evaluator, A>& a, const B& b) {                 \
-    return is(kId) ? Evaluator{}(a.operand, b) : Was{}(a.operand, b);                   \
+#define YARD_MUTATION_OPERATOR(op)                                                            \
+  template <int kId, class Original, class Mutated, class A>                                  \
+  Side<kId, Original, Mutated, A> operator op(const A& a, Operator<kId, Original, Mutated>) { \
+    return {a};                                                                               \
+  }                                                                                           \
+  template <int kId, class Original, class Mutated, class A, class B>                         \
+  auto operator op(const Side<kId, Original, Mutated, A>& a, const B& b) {                    \
+    return is(kId) ? Mutated{}(a.operand, b) : Original{}(a.operand, b);                      \
   }
 YARD_MUTATION_OPERATOR(<)
 YARD_MUTATION_OPERATOR(<=)
@@ -99,15 +99,15 @@ YARD_MUTATION_OPERATOR(>>)
 #undef YARD_MUTATION_OPERATOR
 
 // Assignments are right-associative: `a += Operator{} += b`.
-#define YARD_MUTATION_ASSIGNMENT(op)                                                    \
-  template <int kId, class Was, class Evaluator, class B>                               \
-  Side<kId, Was, Evaluator, B> operator op(Operator<kId, Was, Evaluator>, const B& b) { \
-    return {b};                                                                         \
-  }                                                                                     \
-  template <int kId, class Was, class Evaluator, class A, class B>                      \
-  A& operator op(A& a, const Side<kId, Was, Evaluator, B>& b) {                         \
-    a = static_cast<A>(is(kId) ? Evaluator{}(a, b.operand) : Was{}(a, b.operand));      \
-    return a;                                                                           \
+#define YARD_MUTATION_ASSIGNMENT(op)                                                          \
+  template <int kId, class Original, class Mutated, class B>                                  \
+  Side<kId, Original, Mutated, B> operator op(Operator<kId, Original, Mutated>, const B& b) { \
+    return {b};                                                                               \
+  }                                                                                           \
+  template <int kId, class Original, class Mutated, class A, class B>                         \
+  A& operator op(A& a, const Side<kId, Original, Mutated, B>& b) {                            \
+    a = static_cast<A>(is(kId) ? Mutated{}(a, b.operand) : Original{}(a, b.operand));         \
+    return a;                                                                                 \
   }
 YARD_MUTATION_ASSIGNMENT(+=)
 YARD_MUTATION_ASSIGNMENT(-=)

@@ -54,7 +54,7 @@ class Finder {
   std::vector<Point> find() {
     mark_bodies();
     for (size_t i = 1; i + 1 < tokens_.size(); ++i) {
-      if (begins_statement(i)) open_ = !is_left_alone(i);
+      if (begins_statement(i)) open_ = !is_excluded(i);
       if (!in_body_[i] || !open_) continue;
       if (begins_statement(i)) dropped_statement(i);
       swapped_operator(i);
@@ -134,7 +134,7 @@ class Finder {
   }
 
   // Constants, assertions and messages are not mutated.
-  bool is_left_alone(size_t i) const {
+  bool is_excluded(size_t i) const {
     if (is(i, {"constexpr", "static_assert", "YARD_CHECK", "throw", "using", "static", "case"}))
       return true;
     for (size_t k = i; k < tokens_.size() && !is(k, {";", "{", "}"}); ++k) {
@@ -164,7 +164,7 @@ class Finder {
   }
 
   // `if (a < b) b = a;` and `a < b ? a : b` are equivalent with `<=`.
-  bool takes_an_extreme(size_t i) const {
+  bool is_min_or_max(size_t i) const {
     size_t first = i, last = i;
     while (!is(first - 1, {"(", ";", "=", "return", ",", "{", "?", ":", "&&", "||"})) {
       --first;
@@ -196,11 +196,11 @@ class Finder {
   }
 
   void swapped_operator(size_t i) {
-    if (tokens_[i].kind != Token::Kind::kMark || !tokens_[i].apart) return;
+    if (tokens_[i].kind != Token::Kind::kMark || !tokens_[i].spaced) return;
     for (const Swap& swap : kSwaps) {
       if (swap.was != text(i)) continue;
       const bool moved = swap.was.substr(0, 1) == swap.now.substr(0, 1);
-      if (moved && is(i, {"<", "<=", ">", ">="}) && takes_an_extreme(i)) continue;
+      if (moved && is(i, {"<", "<=", ">", ">="}) && is_min_or_max(i)) continue;
       const std::string op(swap.was);
       size_t first = i, last = i;
       while (first + 5 > i && tokens_[first - 1].line == tokens_[i].line) --first;
@@ -217,7 +217,7 @@ class Finder {
 
   // An operand of && becomes true; one of || becomes false.
   void operand_of_logic(size_t i) {
-    if (!is(i, {"&&", "||"}) || !tokens_[i].apart) return;
+    if (!is(i, {"&&", "||"}) || !tokens_[i].spaced) return;
     const bool conjunction = text(i) == "&&";
     const auto add_operand = [&](size_t first, size_t last) {
       add(first, last, between(first, last), conjunction ? "true" : "false",
@@ -251,7 +251,7 @@ class Finder {
   // Relations have a negation of their own.
   void negated(size_t first, size_t last) {
     for (size_t k = first; k <= last; ++k) {
-      if (tokens_[k].apart && is(k, {"<", "<=", ">", ">=", "==", "!="})) return;
+      if (tokens_[k].spaced && is(k, {"<", "<=", ">", ">=", "==", "!="})) return;
     }
     const std::string was = between(first, last);
     add(first, last, was, "!(" + was + ")", "(::yard::mutation::is(@) != static_cast<bool>(", "))");

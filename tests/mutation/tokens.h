@@ -13,9 +13,9 @@ struct Token {
   enum class Kind { kWord, kNumber, kText, kMark };
   Kind kind;
   std::string_view text;
-  size_t at;   // offset in the file
-  int line;    // from 1
-  bool apart;  // blanks on both sides: clang-format's binary operators
+  size_t at;    // offset in the file
+  int line;     // from 1
+  bool spaced;  // blanks on both sides: clang-format's binary operators
   size_t end() const { return at + text.size(); }
 };
 

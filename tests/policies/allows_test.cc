@@ -17,32 +17,32 @@ std::vector<Job> crowd() {
 
 class Allowed : public ::testing::TestWithParam<std::string> {};
 
-int32_t sum(const Player& player, int32_t JobOutcome::*count) {
+int32_t sum(const SceneRunner& runner, int32_t JobOutcome::*count) {
   int32_t out = 0;
-  for (const JobOutcome& job : player.jobs()) out += job.*count;
+  for (const JobOutcome& job : runner.jobs()) out += job.*count;
   return out;
 }
 
-// The player checks every plan against the rules.
+// The runner checks every plan against the rules.
 TEST_P(Allowed, StartsAlone) {
   Scene scene("3x4+1x8", crowd());
   scene.allow({.preempt = false, .move = false});
   const auto policy = make_policy(GetParam());
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  for (const JobOutcome& job : player.jobs()) ASSERT_NE(job.end_us, kNone);
-  EXPECT_EQ(sum(player, &JobOutcome::preemptions), 0);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  for (const JobOutcome& job : runner.jobs()) ASSERT_NE(job.end_us, kNone);
+  EXPECT_EQ(sum(runner, &JobOutcome::preemptions), 0);
 }
 
 TEST_P(Allowed, StartsAndRequeues) {
   Scene scene("3x4+1x8", crowd());
   scene.allow({.preempt = true, .move = false});
   const auto policy = make_policy(GetParam());
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  for (const JobOutcome& job : player.jobs()) ASSERT_NE(job.end_us, kNone);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  for (const JobOutcome& job : runner.jobs()) ASSERT_NE(job.end_us, kNone);
 }
 
 std::string plain_name(const ::testing::TestParamInfo<std::string>& info) {
@@ -57,12 +57,12 @@ INSTANTIATE_TEST_SUITE_P(Registered, Allowed, ::testing::ValuesIn(PolicyRegistry
 // The setting `preempt=false` equals a cluster that does not allow preemption.
 TEST(AllowedStart, IsWhatASettingSays) {
   Scene scene("3x4+1x8", crowd());
-  const auto told = make_policy("2d-las preempt=false");
-  Player first(scene, *told);
+  const auto by_setting = make_policy("2d-las preempt=false");
+  SceneRunner first(scene, *by_setting);
   first.play();
   scene.allow({.preempt = false, .move = false});
   const auto held = make_policy("2d-las");
-  Player second(scene, *held);
+  SceneRunner second(scene, *held);
   second.play();
   for (size_t j = 0; j < first.jobs().size(); ++j) {
     ASSERT_EQ(first.jobs()[j].end_us, second.jobs()[j].end_us) << j;
@@ -75,11 +75,11 @@ std::vector<int64_t> ends(const std::string& policy, bool stops) {
   Scene scene("2x4", jobs);
   scene.allow({.preempt = stops, .move = stops});
   const auto decider = make_policy(policy);
-  Player player(scene, *decider);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *decider);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   std::vector<int64_t> out;
-  for (const JobOutcome& job : player.jobs()) out.push_back(job.end_us);
+  for (const JobOutcome& job : runner.jobs()) out.push_back(job.end_us);
   return out;
 }
 
@@ -96,8 +96,9 @@ TEST(AllowedStart, IndicesGoByTheMeanTimeLeft) {
 }
 
 // Stops the job every `every_us`. Restarts it elsewhere in the same plan, or once it waits.
-struct Restless final : Decider {
-  Restless(int64_t every_us, bool migrations) : every_us(every_us), migrations(migrations) {}
+struct PeriodicPreempter final : Decider {
+  PeriodicPreempter(int64_t every_us, bool migrations)
+      : every_us(every_us), migrations(migrations) {}
   int64_t every_us;
   bool migrations;
   int stops = 0;
@@ -121,7 +122,7 @@ struct Restless final : Decider {
 
 JobOutcome disturbed(int64_t every_us, bool migrations) {
   const Scene scene("2x1", jobs_of({{0, 1, 10000}}));
-  Restless decider(every_us, migrations);
+  PeriodicPreempter decider(every_us, migrations);
   const Outcome outcome = RuleSetRegistry::make("default", {})
                               ->replay({.fixed = scene.fixed(),
                                         .workload = scene.workload(),

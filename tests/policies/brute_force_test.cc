@@ -23,9 +23,9 @@ std::vector<JobLine> lines_of(const std::vector<TinyJob>& tiny) {
 
 int total_s(const std::string& cluster, const std::vector<TinyJob>& jobs, const Policy& policy) {
   const Scene scene(cluster, jobs_of(lines_of(jobs)), no_costs());
-  Player player(scene, policy);
-  player.play();
-  const int64_t total_us = total_jct_us(scene, player.jobs());
+  SceneRunner runner(scene, policy);
+  runner.play();
+  const int64_t total_us = total_jct_us(scene, runner.jobs());
   EXPECT_EQ(total_us % kSecond, 0) << "the search knows whole seconds only";
   return static_cast<int>(total_us / kSecond);
 }

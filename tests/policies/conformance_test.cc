@@ -49,21 +49,21 @@ std::vector<Job> crowd(uint64_t seed) {
 constexpr const char* kCluster = "3x4+1x8";
 
 // One decision of the policy: its time and its plan.
-struct Said {
+struct TimedPlan {
   int64_t at_us;
   Plan plan;
-  bool operator==(const Said&) const = default;
+  bool operator==(const TimedPlan&) const = default;
 };
 
-std::vector<Said> listen(Player& player) {
-  std::vector<Said> said;
-  while (player.step()) said.push_back({player.view().now_us(), player.plan()});
-  return said;
+std::vector<TimedPlan> record_decisions(SceneRunner& runner) {
+  std::vector<TimedPlan> recorded;
+  while (runner.step()) recorded.push_back({runner.view().now_us(), runner.plan()});
+  return recorded;
 }
 
 // Keeps only the bytes of the memory between decisions, at another address.
-struct Forgetful final : Policy {
-  explicit Forgetful(std::string text) : text(std::move(text)) {}
+struct RelocatedMemory final : Policy {
+  explicit RelocatedMemory(std::string text) : text(std::move(text)) {}
   std::string text;
 
   Level level() const override { return make_policy(text)->level(); }
@@ -107,14 +107,14 @@ TEST_P(EveryPolicy, RefusesUnknownSettings) {
   }
 }
 
-// The player checks legality and invariants at every event.
+// The runner checks legality and invariants at every event.
 TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
   for (const Costs& costs : {Costs{}, no_costs()}) {
     const Scene scene(kCluster, crowd(1), costs);
-    Player first(scene, *policy_), second(scene, *policy_);
-    const std::vector<Said> said = listen(first);
+    SceneRunner first(scene, *policy_), second(scene, *policy_);
+    const std::vector<TimedPlan> recorded = record_decisions(first);
     ASSERT_FALSE(first.failed());
-    ASSERT_EQ(said, listen(second));
+    ASSERT_EQ(recorded, record_decisions(second));
     for (size_t j = 0; j < first.jobs().size(); ++j) {
       const JobOutcome& out = first.jobs()[j];
       EXPECT_GE(out.start_us, scene.jobs()[j].submit_us);
@@ -131,33 +131,33 @@ TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
 // nothing is preempted: each decision that preempts also starts jobs.
 TEST_P(EveryPolicy, LeavesPinnedJobsAloneAndStopsNobodyForNothing) {
   const Scene scene(kCluster, crowd(3), no_costs());
-  Player player(scene, *policy_);
-  while (player.advance()) {
-    SimState& state = player.world().state();
-    for (int32_t w = player.view().queue_head(); w != kNone; w = player.view().queue_next(w)) {
+  SceneRunner runner(scene, *policy_);
+  while (runner.advance()) {
+    SimState& state = runner.world().state();
+    for (int32_t w = runner.view().queue_head(); w != kNone; w = runner.view().queue_next(w)) {
       state.pinned[w] = state.job[w] % 3 != 0;
     }
-    if (!player.decide()) break;
+    if (!runner.decide()) break;
     const auto count = [&](Verb verb) {
-      return std::ranges::count_if(player.plan().edits,
+      return std::ranges::count_if(runner.plan().edits,
                                    [&](const Edit& e) { return e.verb == verb; });
     };
     ASSERT_TRUE(count(Verb::kPreempt) == 0 || count(Verb::kStart) > 0)
-        << "at " << player.view().now_us() << " us";
+        << "at " << runner.view().now_us() << " us";
   }
-  ASSERT_FALSE(player.failed());
-  for (size_t j = 0; j < player.jobs().size(); ++j) {
-    ASSERT_NE(player.jobs()[j].end_us, kNone);
+  ASSERT_FALSE(runner.failed());
+  for (size_t j = 0; j < runner.jobs().size(); ++j) {
+    ASSERT_NE(runner.jobs()[j].end_us, kNone);
     if (j % 3 != 0) {
-      EXPECT_EQ(player.jobs()[j].preemptions, 0);
+      EXPECT_EQ(runner.jobs()[j].preemptions, 0);
     }
   }
 }
 
 TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
   const Scene scene(kCluster, crowd(2));
-  Player player(scene, *policy_);
-  player.play();
+  SceneRunner runner(scene, *policy_);
+  runner.play();
   PolicyDecider decider(*policy_);
   StepChecker checker(scene.fixed());
   const Outcome outcome = RuleSetRegistry::make("default", {})
@@ -172,35 +172,36 @@ TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
                                         .oracle_noise = 0,
                                         .watch = checker.watcher()});
   EXPECT_EQ(checker.broken(), "");
-  EXPECT_EQ(outcome.events, player.events());
-  for (size_t j = 0; j < player.jobs().size(); ++j) {
-    EXPECT_EQ(outcome.jobs[j].start_us, player.jobs()[j].start_us);
-    EXPECT_EQ(outcome.jobs[j].end_us, player.jobs()[j].end_us);
-    EXPECT_EQ(outcome.jobs[j].preemptions, player.jobs()[j].preemptions);
-    EXPECT_EQ(outcome.jobs[j].restarts, player.jobs()[j].restarts);
+  EXPECT_EQ(outcome.events, runner.events());
+  for (size_t j = 0; j < runner.jobs().size(); ++j) {
+    EXPECT_EQ(outcome.jobs[j].start_us, runner.jobs()[j].start_us);
+    EXPECT_EQ(outcome.jobs[j].end_us, runner.jobs()[j].end_us);
+    EXPECT_EQ(outcome.jobs[j].preemptions, runner.jobs()[j].preemptions);
+    EXPECT_EQ(outcome.jobs[j].restarts, runner.jobs()[j].restarts);
   }
 }
 
 TEST_P(EveryPolicy, RemembersNothingOutsideItsMemory) {
   const Scene scene(kCluster, crowd(3));
-  const Forgetful forgetful(GetParam());
-  Player whole(scene, *policy_), saved(scene, forgetful);
-  EXPECT_EQ(listen(whole), listen(saved));
+  const RelocatedMemory forgetful(GetParam());
+  SceneRunner whole(scene, *policy_), saved(scene, forgetful);
+  EXPECT_EQ(record_decisions(whole), record_decisions(saved));
 }
 
 TEST_P(EveryPolicy, GoesOnFromACopyAsIfNothingHadBeen) {
   const Scene scene(kCluster, crowd(4));
-  Player whole(scene, *policy_);
-  const std::vector<Said> said = listen(whole);
-  Player player(scene, *policy_);
-  for (size_t event = 0; event < said.size(); ++event) {
+  SceneRunner whole(scene, *policy_);
+  const std::vector<TimedPlan> recorded = record_decisions(whole);
+  SceneRunner runner(scene, *policy_);
+  for (size_t event = 0; event < recorded.size(); ++event) {
     if (event % 20 == 7) {
-      Player copy(scene, *policy_);
-      copy.copy_from(player);
-      const std::vector<Said> rest = listen(copy);
-      ASSERT_EQ(rest, std::vector<Said>(said.begin() + static_cast<int64_t>(event), said.end()));
+      SceneRunner copy(scene, *policy_);
+      copy.copy_from(runner);
+      const std::vector<TimedPlan> rest = record_decisions(copy);
+      ASSERT_EQ(rest, std::vector<TimedPlan>(recorded.begin() + static_cast<int64_t>(event),
+                                             recorded.end()));
     }
-    ASSERT_TRUE(player.step());
+    ASSERT_TRUE(runner.step());
   }
 }
 
@@ -210,15 +211,15 @@ TEST_P(EveryPolicy, GoesOnFromACopyAsIfNothingHadBeen) {
 TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
   if (!info_.servable) return;  // not servable: no snapshots
   const Scene scene(kCluster, crowd(5));
-  Player player(scene, *policy_);
+  SceneRunner runner(scene, *policy_);
   World snapshot(scene.fixed(), scene.size());
   const View view(scene.fixed(), snapshot.state(), policy_->level());
   Draft draft(scene.fixed(), snapshot.state());
   const bool by_entry =
       GetParam().starts_with("las placement") || GetParam().starts_with("tiresias");
   int decisions = 0, events = 0, others = 0;
-  while (player.advance()) {
-    snapshot.copy_from(player.world());
+  while (runner.advance()) {
+    snapshot.copy_from(runner.world());
     SimState& s = snapshot.state();
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] != Phase::kFree) mark_changed(s, slot);
@@ -228,15 +229,15 @@ TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
     policy_->rebuild(view, memory);
     draft.reset();
     policy_->decide(view, memory, draft);
-    const std::string why = why_illegal(scene.fixed(), player.state(), draft.plan());
+    const std::string why = why_illegal(scene.fixed(), runner.state(), draft.plan());
     ASSERT_EQ(why, "");
-    ASSERT_TRUE(player.decide());
+    ASSERT_TRUE(runner.decide());
     ++events;
     if (info_.level == Level::kBlind) {
-      const bool same = draft.plan() == player.plan();
-      ASSERT_TRUE(same || by_entry) << "event " << player.events();
+      const bool same = draft.plan() == runner.plan();
+      ASSERT_TRUE(same || by_entry) << "event " << runner.events();
       others += !same;
-      decisions += !player.plan().edits.empty();
+      decisions += !runner.plan().edits.empty();
     }
   }
   if (!GetParam().starts_with("tiresias")) {
@@ -250,14 +251,14 @@ TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
 TEST_P(EveryPolicy, PlaysOneJobAndNone) {
   for (const int gpus : {1, 8, 20}) {
     const Scene scene(kCluster, jobs_of({{3, gpus, 100}}));
-    Player player(scene, *policy_);
-    player.play();
-    EXPECT_EQ(player.jobs()[0].end_us, 103 * kSecond) << "alone it starts at once";
+    SceneRunner runner(scene, *policy_);
+    runner.play();
+    EXPECT_EQ(runner.jobs()[0].end_us, 103 * kSecond) << "alone it starts at once";
   }
   const Scene empty(kCluster, {});
-  Player player(empty, *policy_);
-  EXPECT_FALSE(player.step());
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(empty, *policy_);
+  EXPECT_FALSE(runner.step());
+  EXPECT_FALSE(runner.failed());
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, EveryPolicy, ::testing::ValuesIn(every_policy()), plain_name);

@@ -9,9 +9,9 @@
 #include "env/sim/placement/fits.h"
 #include "env/trace/core/window.h"
 #include "env/trace/formats/load_trace.h"
+#include "tests/support/gpu_time_ledger.h"
 #include "tests/support/random_world.h"
 #include "tests/support/require.h"
-#include "tests/support/time_books.h"
 
 namespace yard::testing {
 namespace {
@@ -34,23 +34,23 @@ Size size_of(const Job& job) {
 // Plays the whole workload. `exact`: every GPU has speed 1, so that work is time.
 void expect_balanced(const Scene& scene, const std::string& policy, bool exact) {
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  TimeBooks books(scene.fixed());
-  const int64_t begin_us = player.state().head->now_us;
-  while (player.step()) books.look(player.state());
-  ASSERT_FALSE(player.failed());
-  const Head& h = *player.state().head;
+  SceneRunner runner(scene, *scheduler);
+  GpuTimeLedger ledger(scene.fixed());
+  const int64_t begin_us = runner.state().head->now_us;
+  while (runner.step()) ledger.observe(runner.state());
+  ASSERT_FALSE(runner.failed());
+  const Head& h = *runner.state().head;
   ASSERT_EQ(h.finished, scene.size());
 
-  const SpentMilliUs& spent = books.spent();
+  const GpuTimeMilliUs& spent = ledger.spent();
   EXPECT_EQ(spent.all(),
             kWholeGpu * int64_t{scene.fixed().spec.total_gpus} * (h.now_us - begin_us));
-  EXPECT_EQ(spent.running + spent.starting + spent.beside, kWholeGpu * h.held_time_us);
+  EXPECT_EQ(spent.running + spent.starting + spent.unassigned, kWholeGpu * h.held_time_us);
   EXPECT_EQ(spent.down, kWholeGpu * h.down_time_us);
   int64_t ran = 0, lost_us = 0;  // thousandths x us; of whole GPUs
   for (int32_t j = 0; j < scene.size(); ++j) {
     const Job& job = scene.jobs()[static_cast<size_t>(j)];
-    const TimeBooks::Ended& ended = books.ended(j);
+    const GpuTimeLedger::Ended& ended = ledger.ended(j);
     const Size size = size_of(job);
     ran += size.milli * ended.attained_us;
     if (!exact) continue;

@@ -25,11 +25,11 @@ std::vector<double> starts(const std::vector<Line>& lines) {
   }
   const Scene scene("1x4", jobs);
   const auto policy = make_policy("easy");
-  Player player(scene, *policy);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   std::vector<double> out;
-  for (const JobOutcome& job : player.jobs()) {
+  for (const JobOutcome& job : runner.jobs()) {
     out.push_back(static_cast<double>(job.start_us) / kSecond);
   }
   return out;
@@ -52,10 +52,10 @@ TEST(Easy, GoesByItsPlacement) {
   for (const auto& [policy, start_s] :
        {std::pair{"easy", 20}, std::pair{"easy placement=consolidate", 100}}) {
     const auto easy = make_policy(policy);
-    Player player(scene, *easy);
-    player.play();
-    EXPECT_FALSE(player.failed());
-    EXPECT_EQ(player.jobs()[4].start_us, start_s * kSecond) << policy;
+    SceneRunner runner(scene, *easy);
+    runner.play();
+    EXPECT_FALSE(runner.failed());
+    EXPECT_EQ(runner.jobs()[4].start_us, start_s * kSecond) << policy;
   }
 }
 

@@ -16,9 +16,9 @@ namespace yard::testing {
 namespace {
 
 // Plays by the `default` rule set, at a level of information about speeds.
-class SpeedPlayer {
+class SpeedScenePlayer {
  public:
-  SpeedPlayer(const Scene& scene, const Policy& policy, SpeedLevel speeds)
+  SpeedScenePlayer(const Scene& scene, const Policy& policy, SpeedLevel speeds)
       : scene_(scene),
         policy_(policy),
         world_(scene.fixed(), scene.size()),
@@ -55,15 +55,15 @@ class SpeedPlayer {
 };
 
 // Plays until `over` returns true for the state after a decision.
-std::vector<Said> said_until(const Scene& scene, const Policy& policy, SpeedLevel speeds,
-                             const std::function<bool(SpeedPlayer&)>& over) {
-  SpeedPlayer player(scene, policy, speeds);
-  std::vector<Said> said;
-  while (player.step()) {
-    said.push_back({player.view().now_us(), player.plan()});
-    if (over(player)) break;
+std::vector<TimedPlan> decisions_until(const Scene& scene, const Policy& policy, SpeedLevel speeds,
+                                       const std::function<bool(SpeedScenePlayer&)>& over) {
+  SpeedScenePlayer runner(scene, policy, speeds);
+  std::vector<TimedPlan> recorded;
+  while (runner.step()) {
+    recorded.push_back({runner.view().now_us(), runner.plan()});
+    if (over(runner)) break;
   }
-  return said;
+  return recorded;
 }
 
 const FutureOptions& world_of(bool slowdowns) {
@@ -92,23 +92,23 @@ TEST_P(SpeedFuture, IsUnknown) {
   constexpr int kTrials = 4;
   for (int trial = 0; trial < kTrials; ++trial) {
     Rng rng = Rng(24).split(static_cast<uint64_t>(trial));
-    const ToldWorld now = told_world(rng.split(1), world_of(slowdowns));
+    const ForkableWorld now = forkable_world(rng.split(1), world_of(slowdowns));
     const std::vector<Job>& jobs = now.world.jobs;
     const int64_t until_us = jobs[jobs.size() / 2].submit_us + rng.below(100) * kSecond;
-    const ToldScene scene(now);
+    const ForkableScene scene(now);
     // Assumes that no job has ended and that each has run for as long as any policy allows.
-    const ToldWorld then =
-        other_future(now, settled_by_anybody(jobs, until_us, 2), until_us, rng.split(2));
-    const ToldScene other(then);
-    const auto said = [&](const Scene& where, int64_t end_us) {
-      std::vector<Said> all = said_until(where, *policy, speeds, [&](SpeedPlayer& player) {
-        return player.view().now_us() > end_us;
-      });
-      std::erase_if(all, [&](const Said& one) { return one.at_us > end_us; });
+    const ForkableWorld then =
+        other_future(now, settled_under_any_policy(jobs, until_us, 2), until_us, rng.split(2));
+    const ForkableScene other(then);
+    const auto recorded = [&](const Scene& where, int64_t end_us) {
+      std::vector<TimedPlan> all = decisions_until(
+          where, *policy, speeds,
+          [&](SpeedScenePlayer& runner) { return runner.view().now_us() > end_us; });
+      std::erase_if(all, [&](const TimedPlan& one) { return one.at_us > end_us; });
       return all;
     };
-    ahead += said(scene.scene(), until_us) != said(other.scene(), until_us);
-    differ += said(scene.scene(), kNever - 1) != said(other.scene(), kNever - 1);
+    ahead += recorded(scene.scene(), until_us) != recorded(other.scene(), until_us);
+    differ += recorded(scene.scene(), kNever - 1) != recorded(other.scene(), kNever - 1);
   }
   EXPECT_EQ(ahead, 0);
   EXPECT_GT(differ, 0) << "the futures are the same";
@@ -133,8 +133,8 @@ INSTANTIATE_TEST_SUITE_P(Registered, SpeedFuture,
 SpeedColumns leaked;
 std::vector<int32_t> leaked_classes;
 
-bool anybody_of_the_last_model_ran(SpeedPlayer& player, const std::vector<Job>& jobs) {
-  const SimState& s = player.state();
+bool last_model_has_run(SpeedScenePlayer& runner, const std::vector<Job>& jobs) {
+  const SimState& s = runner.state();
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     const bool holds = s.phase[slot] == Phase::kRunning || s.phase[slot] == Phase::kStarting;
     if (holds && jobs[static_cast<size_t>(s.job[slot])].model == "m2") return true;
@@ -143,21 +143,21 @@ bool anybody_of_the_last_model_ran(SpeedPlayer& player, const std::vector<Job>& 
 }
 
 // Counts trials in which other tables of a model without running jobs changed a decision.
-int times_the_tables_mattered(const Policy& policy, SpeedLevel speeds) {
+int count_table_effects(const Policy& policy, SpeedLevel speeds) {
   int mattered = 0;
   for (uint64_t trial = 0; trial < 30; ++trial) {
-    const ToldWorld now = told_world(Rng(25).split(trial), world_of(trial % 2 == 1));
-    ToldWorld changed = now;
+    const ForkableWorld now = forkable_world(Rng(25).split(trial), world_of(trial % 2 == 1));
+    ForkableWorld changed = now;
     changed.other_tables = true;
-    const auto said = [&](const ToldWorld& world) {
-      const ToldScene scene(world);
+    const auto recorded = [&](const ForkableWorld& world) {
+      const ForkableScene scene(world);
       leaked = scene.scene().fixed().speed;
-      leaked_classes = MadeUpModels::classes_of(world.world.jobs);
-      return said_until(scene.scene(), policy, speeds, [&](SpeedPlayer& player) {
-        return anybody_of_the_last_model_ran(player, now.world.jobs);
+      leaked_classes = InventedModels::classes_of(world.world.jobs);
+      return decisions_until(scene.scene(), policy, speeds, [&](SpeedScenePlayer& runner) {
+        return last_model_has_run(runner, now.world.jobs);
       });
     };
-    mattered += said(now) != said(changed);
+    mattered += recorded(now) != recorded(changed);
   }
   return mattered;
 }
@@ -166,7 +166,7 @@ class SpeedTables : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SpeedTables, AreUnknownUntilJobsRun) {
   const auto policy = make_policy(GetParam());
-  EXPECT_EQ(times_the_tables_mattered(*policy, SpeedLevel::kLearned), 0);
+  EXPECT_EQ(count_table_effects(*policy, SpeedLevel::kLearned), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles()), test_name);
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles
 // The same check detects the difference where tables may be used.
 TEST(SpeedTables, AreKnownAtTheLevelTold) {
   for (const char* name : {"joint", "srsf-rate"}) {
-    EXPECT_GT(times_the_tables_mattered(*make_policy(name), SpeedLevel::kExact), 0) << name;
+    EXPECT_GT(count_table_effects(*make_policy(name), SpeedLevel::kExact), 0) << name;
   }
 }
 
@@ -194,7 +194,7 @@ struct SpeedCheat final : Policy {
 };
 
 TEST(SpeedCheats, ReadingTheTablesPastTheViewIsCaught) {
-  EXPECT_GT(times_the_tables_mattered(SpeedCheat(), SpeedLevel::kLearned), 0);
+  EXPECT_GT(count_table_effects(SpeedCheat(), SpeedLevel::kLearned), 0);
 }
 
 }  // namespace

@@ -19,15 +19,15 @@ namespace {
 // Hidden state that a cheating policy reads through a leak. Honest policies have no access.
 Truth leaked;
 
-std::vector<Said> said_until(const Scene& scene, const Policy& policy, int64_t until_us) {
+std::vector<TimedPlan> decisions_until(const Scene& scene, const Policy& policy, int64_t until_us) {
   leaked = scene.truth();
-  Player player(scene, policy);
-  std::vector<Said> said;
-  while (player.advance() && player.view().now_us() <= until_us) {
-    if (!player.decide()) break;
-    said.push_back({player.view().now_us(), player.plan()});
+  SceneRunner runner(scene, policy);
+  std::vector<TimedPlan> recorded;
+  while (runner.advance() && runner.view().now_us() <= until_us) {
+    if (!runner.decide()) break;
+    recorded.push_back({runner.view().now_us(), runner.plan()});
   }
-  return said;
+  return recorded;
 }
 
 struct Kind {
@@ -48,33 +48,33 @@ const std::vector<Kind>& kinds() {
   return kinds;
 }
 
-struct Looked {
-  int ahead = 0;    // differing decisions before the worlds part
-  int differ = 0;   // worlds that differ after that
-  size_t said = 0;  // decisions compared
+struct LookaheadCounts {
+  int ahead = 0;        // differing decisions before the worlds part
+  int differ = 0;       // worlds that differ after that
+  size_t recorded = 0;  // decisions compared
 };
 
-Looked look(const Policy& policy, const FutureOptions& options, int trials) {
-  Looked looked;
+LookaheadCounts count_lookahead(const Policy& policy, const FutureOptions& options, int trials) {
+  LookaheadCounts lookahead;
   for (int trial = 0; trial < trials; ++trial) {
     Rng rng = Rng(14).split(static_cast<uint64_t>(trial));
-    const ToldWorld now = told_world(rng.split(1), options);
+    const ForkableWorld now = forkable_world(rng.split(1), options);
     const std::vector<Job>& jobs = now.world.jobs;
     const int64_t until_us =
         jobs[jobs.size() / 8 + rng.below(static_cast<uint32_t>(3 * jobs.size() / 4))].submit_us +
         rng.below(100) * kSecond;
-    const ToldScene scene(now);
+    const ForkableScene scene(now);
     leaked = scene.scene().truth();
-    const ToldWorld then =
+    const ForkableWorld then =
         other_future(now, settled_by(scene.scene(), policy, until_us), until_us, rng.split(2));
-    const ToldScene other(then);
-    const std::vector<Said> said = said_until(scene.scene(), policy, until_us);
-    looked.said += said.size();
-    looked.ahead += said != said_until(other.scene(), policy, until_us);
-    looked.differ +=
-        said_until(scene.scene(), policy, kNever) != said_until(other.scene(), policy, kNever);
+    const ForkableScene other(then);
+    const std::vector<TimedPlan> recorded = decisions_until(scene.scene(), policy, until_us);
+    lookahead.recorded += recorded.size();
+    lookahead.ahead += recorded != decisions_until(other.scene(), policy, until_us);
+    lookahead.differ += decisions_until(scene.scene(), policy, kNever) !=
+                        decisions_until(other.scene(), policy, kNever);
   }
-  return looked;
+  return lookahead;
 }
 
 class Future : public ::testing::TestWithParam<std::tuple<std::string, size_t>> {};
@@ -83,14 +83,14 @@ TEST_P(Future, IsUnknownToWhoDoesNotDeclareAnOracle) {
   const auto policy = make_policy(std::get<0>(GetParam()));
   const Kind& kind = kinds()[std::get<1>(GetParam())];
   constexpr int kTrials = 6;
-  const Looked looked = look(*policy, kind.options, kTrials);
+  const LookaheadCounts lookahead = count_lookahead(*policy, kind.options, kTrials);
   if (policy->level() >= Level::kNoisyOracle) {
-    EXPECT_GT(looked.ahead, 0) << "an oracle that knows nothing";
+    EXPECT_GT(lookahead.ahead, 0) << "an oracle that knows nothing";
   } else {
-    EXPECT_EQ(looked.ahead, 0);
+    EXPECT_EQ(lookahead.ahead, 0);
   }
-  EXPECT_GT(looked.said, size_t{10 * kTrials});
-  EXPECT_GT(looked.differ, kTrials / 2) << "the futures are the same";
+  EXPECT_GT(lookahead.recorded, size_t{10 * kTrials});
+  EXPECT_GT(lookahead.differ, kTrials / 2) << "the futures are the same";
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, Future,
@@ -110,10 +110,10 @@ TEST(Future, IsUnknownToLoadControl) {
   const auto policy = make_policy("mlf-h load_control=true");
   int64_t ends = 0;
   for (const Kind& kind : kinds()) {
-    EXPECT_EQ(look(*policy, kind.options, 6).ahead, 0) << kind.name;
-    const ToldScene scene(told_world(Rng(15), kind.options));
-    for (const Said& said : said_until(scene.scene(), *policy, kNever)) {
-      for (const Edit& edit : said.plan.edits) ends += edit.verb == Verb::kEnd;
+    EXPECT_EQ(count_lookahead(*policy, kind.options, 6).ahead, 0) << kind.name;
+    const ForkableScene scene(forkable_world(Rng(15), kind.options));
+    for (const TimedPlan& recorded : decisions_until(scene.scene(), *policy, kNever)) {
+      for (const Edit& edit : recorded.plan.edits) ends += edit.verb == Verb::kEnd;
     }
   }
   EXPECT_GT(ends, 20);
@@ -129,14 +129,15 @@ TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
   // Limits only decide between elastic jobs, which are few.
   const uint64_t trials = GetParam() == "optimus" ? 40 : 6;
   for (uint64_t trial = 0; trial < trials; ++trial) {
-    const ToldWorld now = told_world(Rng(16).split(trial), {});
-    ToldWorld renamed = now, relaxed = now;
+    const ForkableWorld now = forkable_world(Rng(16).split(trial), {});
+    ForkableWorld renamed = now, relaxed = now;
     Rng rng = Rng(17).split(trial);
     for (Job& job : renamed.world.jobs) job.user = "v" + std::to_string(rng.below(20));
     for (Job& job : relaxed.world.jobs) job.limit_us = (1 + rng.below(9000)) * kSecond;
-    const std::vector<Said> said = said_until(ToldScene(now).scene(), *policy, kNever);
-    users += said != said_until(ToldScene(renamed).scene(), *policy, kNever);
-    limits += said != said_until(ToldScene(relaxed).scene(), *policy, kNever);
+    const std::vector<TimedPlan> recorded =
+        decisions_until(ForkableScene(now).scene(), *policy, kNever);
+    users += recorded != decisions_until(ForkableScene(renamed).scene(), *policy, kNever);
+    limits += recorded != decisions_until(ForkableScene(relaxed).scene(), *policy, kNever);
   }
   const Level level = policy->level();
   const bool by_size = GetParam() == "gittins" ||
@@ -176,31 +177,31 @@ struct Cheat final : Policy {
   }
 };
 
-int times_it_looked_ahead(const Policy& policy, const char* kind = "plain") {
+int count_early_differences(const Policy& policy, const char* kind = "plain") {
   const auto it =
       std::find_if(kinds().begin(), kinds().end(), [&](const Kind& k) { return k.name == kind; });
-  return look(policy, it->options, 12).ahead;
+  return count_lookahead(policy, it->options, 12).ahead;
 }
 
 TEST(Cheats, AnHonestPolicyOfTheSameFormIsNotAccused) {
   const Cheat honest([](const View& view, int32_t slot) { return double(view.gpus(slot)); });
-  EXPECT_EQ(times_it_looked_ahead(honest), 0);
-  EXPECT_EQ(times_it_looked_ahead(honest, "everything"), 0);
+  EXPECT_EQ(count_early_differences(honest), 0);
+  EXPECT_EQ(count_early_differences(honest, "everything"), 0);
 }
 
 TEST(Cheats, WhoGoesByWhatTrainingMeasuredIsNotAccused) {
   const Cheat honest([](const View& view, int32_t slot) {
     return view.measures(slot) ? view.measured(slot) : 0.0;
   });
-  EXPECT_EQ(times_it_looked_ahead(honest), 0);
-  EXPECT_EQ(times_it_looked_ahead(honest, "everything"), 0);
+  EXPECT_EQ(count_early_differences(honest), 0);
+  EXPECT_EQ(count_early_differences(honest, "everything"), 0);
 }
 
 TEST(Cheats, WhoSmugglesTheTruthThroughAGlobalIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) {
     return static_cast<double>(leaked.work_us[view.serial(slot)]);
   });
-  EXPECT_GT(times_it_looked_ahead(cheat), 0);
+  EXPECT_GT(count_early_differences(cheat), 0);
 }
 
 // Changes the order by the time of the next fault. A timer of its own would expose it sooner.
@@ -212,7 +213,7 @@ TEST(Cheats, WhoKnowsWhatWillFailIsCaught) {
     }
     return static_cast<double>(next_us / kSecond % 2 == 0 ? view.serial(slot) : -view.serial(slot));
   });
-  EXPECT_GT(times_it_looked_ahead(cheat, "faults"), 0);
+  EXPECT_GT(count_early_differences(cheat, "faults"), 0);
 }
 
 TEST(Cheats, WhoKnowsWhenGpusComeBackIsCaught) {
@@ -223,7 +224,7 @@ TEST(Cheats, WhoKnowsWhenGpusComeBackIsCaught) {
     }
     return back_us / kSecond % 2 == 0 ? view.serial(slot) : -view.serial(slot);
   });
-  EXPECT_GT(times_it_looked_ahead(cheat, "faults"), 0);
+  EXPECT_GT(count_early_differences(cheat, "faults"), 0);
 }
 
 // A predictor that counts the hidden run times of running jobs as if they had ended.
@@ -237,7 +238,7 @@ TEST(Cheats, WhoLearnsFromRunningJobsAsIfTheyHadEndedIsCaught) {
     }
     return sum_us;
   });
-  EXPECT_GT(times_it_looked_ahead(cheat), 0);
+  EXPECT_GT(count_early_differences(cheat), 0);
 }
 
 // A world's number of slots would reveal how many jobs are to come.
@@ -245,19 +246,19 @@ TEST(Cheats, WhoCountsTheSlotsIsCaught) {
   const Cheat cheat([](const View& view, int32_t slot) -> double {
     return view.capacity() % 2 == 0 ? view.serial(slot) : -view.serial(slot);
   });
-  EXPECT_GT(times_it_looked_ahead(cheat), 0);
+  EXPECT_GT(count_early_differences(cheat), 0);
 }
 
 // --- Cheats that abort ---------------------------------------------------------------------------
 
 TEST(CheatsDeathTest, WhoReadsRunTimesBelowItsLevelAborts) {
   const Cheat cheat([](const View& view, int32_t slot) { return view.left_us(slot); });
-  EXPECT_DEATH(times_it_looked_ahead(cheat), "left_line\\(\\) needs an oracle level");
+  EXPECT_DEATH(count_early_differences(cheat), "left_line\\(\\) needs an oracle level");
 }
 
 TEST(CheatsDeathTest, WhoReadsLimitsBelowItsLevelAborts) {
   const Cheat cheat([](const View& view, int32_t slot) { return double(view.limit_us(slot)); });
-  EXPECT_DEATH(times_it_looked_ahead(cheat), "limit_us\\(\\) needs the level `estimate`");
+  EXPECT_DEATH(count_early_differences(cheat), "limit_us\\(\\) needs the level `estimate`");
 }
 
 // --- Cheats that do not compile -----------------------------------------------------------------
@@ -284,14 +285,14 @@ concept GivesTruth = requires(T t) {
 || requires(T t) { t.event_queue(); }
 || requires(T t) { t.event_queue_; };
 template <class T>
-concept GoesOnAlone = requires(T t, const Truth& truth) {
+concept AdvancesWorld = requires(T t, const Truth& truth) {
   t.advance(truth);
 }
 || std::constructible_from<World, T> || std::convertible_to<T, SimState> ||
     std::convertible_to<T, SimModel> || std::convertible_to<T, Truth>;
 // The job table's columns hold the size classes and users of the whole workload.
 template <class T>
-concept TellsTheWorkload = requires(T t) {
+concept RevealsWorkload = requires(T t) {
   t.num_classes();
 }
 || requires(T t) { t.class_gpus(0); }
@@ -300,22 +301,23 @@ concept TellsTheWorkload = requires(T t) {
 || requires(T t) { t.has_faults(); };
 // Changes the state without the draft, through a copy or through the world.
 template <class T>
-concept ActsBesideTheDraft = requires(T t, const Plan& plan) {
+concept ActsWithoutDraft = requires(T t, const Plan& plan) {
   execute(t, t, plan);
 }
 || requires(T t) { preempt(t, t, 0); }
 || std::constructible_from<Draft, T, T>;
 
 template <class T>
-constexpr bool kTight = !GivesState<T> && !GivesJobs<T> && !GivesTruth<T> && !GoesOnAlone<T> &&
-                        !TellsTheWorkload<T> && !ActsBesideTheDraft<T>;
+constexpr bool kTight = !GivesState<T> && !GivesJobs<T> && !GivesTruth<T> && !AdvancesWorld<T> &&
+                        !RevealsWorkload<T> && !ActsWithoutDraft<T>;
 
 static_assert(kTight<View&> && kTight<const View&>);
 static_assert(kTight<Draft&> && kTight<Memory&> && kTight<Placer&>);
 static_assert(std::same_as<decltype(std::declval<const View&>().spec()), const SpecColumns&>);
 
 // The same concepts hold for the real owners of the data, so they test the right members.
-static_assert(GivesState<World&> && GivesJobs<World&> && GivesTruth<World&> && GoesOnAlone<World&>);
+static_assert(GivesState<World&> && GivesJobs<World&> && GivesTruth<World&> &&
+              AdvancesWorld<World&>);
 static_assert(GivesJobs<SimModel&> && GivesTruth<Workload&> && GivesState<SimState&>);
 
 }  // namespace

@@ -27,11 +27,11 @@ std::vector<double> starts(const std::string& policy, const std::vector<Line>& l
   }
   const Scene scene("1x2", jobs, no_costs());
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *scheduler);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   std::vector<double> out;
-  for (const JobOutcome& job : player.jobs()) {
+  for (const JobOutcome& job : runner.jobs()) {
     out.push_back(static_cast<double>(job.start_us) / kSecond);
   }
   return out;
@@ -39,7 +39,7 @@ std::vector<double> starts(const std::string& policy, const std::vector<Line>& l
 
 // Two jobs that ask for both GPUs wait while a long job has one of them. On the other GPU, the user
 // of one of the two finishes short jobs.
-std::vector<Line> one_learns(const std::string& who) {
+std::vector<Line> short_job_finishes(const std::string& who) {
   std::vector<Line> lines = {{0, 1, 2000, "hog"}, {5, 2, 500, "ann"}, {6, 2, 60, "bob"}};
   for (int i = 0; i < 12; ++i) lines.push_back({10.0 + 20 * i, 1, 10, who});
   return lines;
@@ -49,9 +49,9 @@ class HistoryOrder : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(HistoryOrder, JobsThatWaitAreRankedAnewWhenTheirUsersJobsEnd) {
   // All end before the hog does, and the prior for all users falls with them.
-  const std::vector<double> bob = starts(GetParam(), one_learns("bob"));
+  const std::vector<double> bob = starts(GetParam(), short_job_finishes("bob"));
   EXPECT_LT(bob[2], bob[1]) << "although ann's came first, and both came before anything ended";
-  const std::vector<double> ann = starts(GetParam(), one_learns("ann"));
+  const std::vector<double> ann = starts(GetParam(), short_job_finishes("ann"));
   EXPECT_LT(ann[1], ann[2]);
 }
 
@@ -103,11 +103,11 @@ std::vector<double> ends_by_limits(const std::string& policy, double from_s = 0)
   }
   const Scene scene("1x2", jobs, no_costs());
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *scheduler);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   std::vector<double> out;
-  for (const JobOutcome& job : player.jobs()) {
+  for (const JobOutcome& job : runner.jobs()) {
     out.push_back(static_cast<double>(job.end_us) / kSecond - from_s);
   }
   return out;

@@ -34,10 +34,10 @@ RandomWorld even_world(uint64_t seed) {
 std::vector<JobOutcome> play(const RandomWorld& world, const std::string& policy) {
   const std::unique_ptr<Scene> scene = scene_of(world);
   const auto scheduler = make_policy(policy);
-  Player player(*scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  return player.jobs();
+  SceneRunner runner(*scene, *scheduler);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  return runner.jobs();
 }
 
 // Checks that all times of `other` are those of `one`, times `scale`, plus `shift_us`.
@@ -60,7 +60,7 @@ class Metamorphic : public ::testing::TestWithParam<std::string> {
 
 // Some policies have constants in seconds: jobs of a user within ten minutes are a batch, and time
 // bins and index updates have fixed lengths.
-bool knows_what_a_second_is(const std::string& policy) {
+bool has_constants_in_seconds(const std::string& policy) {
   const std::vector<Field> fields = PolicyRegistry::info(policy).fields();
   return make_policy(policy)->min_level() == Level::kHistory ||
          std::any_of(fields.begin(), fields.end(),
@@ -68,7 +68,7 @@ bool knows_what_a_second_is(const std::string& policy) {
 }
 
 TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
-  if (knows_what_a_second_is(policy_)) return;
+  if (has_constants_in_seconds(policy_)) return;
   // Limits divisible by all GPU counts, so that no queue change falls between two microseconds.
   const std::map<std::string, std::pair<std::string, std::string>> settings = {
       {"las",
@@ -199,11 +199,11 @@ TEST_P(Metamorphic, AForkGoesOnAsTheWholeDoes) {
     const RandomWorld world =
         world_of(seed, {.jobs = 40, .rates = true, .tenants = rng.below(2) == 0});
     const std::unique_ptr<Scene> scene = scene_of(world);
-    Player whole(*scene, *scheduler);
-    std::vector<std::unique_ptr<Player>> forks;
+    SceneRunner whole(*scene, *scheduler);
+    std::vector<std::unique_ptr<SceneRunner>> forks;
     while (whole.step()) {
       if (rng.below(10) != 0) continue;
-      forks.push_back(std::make_unique<Player>(*scene, *scheduler));
+      forks.push_back(std::make_unique<SceneRunner>(*scene, *scheduler));
       forks.back()->copy_from(whole);
     }
     ASSERT_FALSE(whole.failed());

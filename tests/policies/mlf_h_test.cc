@@ -108,9 +108,9 @@ TEST(MlfH, WhatItSeesOfAJobByHand) {
   for (int m = 0; m <= 20; ++m) jobs[0].curve.push_back({m / 20.0, 1.0 / (1 + m), 0});
   const Scene scene("1x2", jobs, no_costs());
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  const View& view = player.view();
-  while (view.now_us() < 600 * kSecond) ASSERT_TRUE(player.step());
+  SceneRunner runner(scene, *policy);
+  const View& view = runner.view();
+  while (view.now_us() < 600 * kSecond) ASSERT_TRUE(runner.step());
   const RunEstimate hour = [](int32_t) { return 3600.0; };
 
   const MlfJob first = mlf_job(view, hour, 0);
@@ -135,7 +135,7 @@ TEST(MlfH, WhatItSeesOfAJobByHand) {
 
 // Independent record of a job: how long it was seen to run, and how its loss fell per minute of
 // work.
-struct Noted {
+struct ObservedProgress {
   int64_t ran_us = 0;
   bool runs = false;
 };
@@ -148,7 +148,7 @@ double loss_after(const Job& job, double work_s) {
   return a.value + (b.value - a.value) * (share - a.share) / (b.share - a.share);
 }
 
-std::vector<ReferenceTask> tasks_of(const Job& job, const Noted& noted, int64_t now_us,
+std::vector<ReferenceTask> tasks_of(const Job& job, const ObservedProgress& noted, int64_t now_us,
                                     double total_s) {
   constexpr double kNearestH = 1.0 / 60;
   const double ran_s = 1e-6 * static_cast<double>(noted.ran_us);
@@ -212,12 +212,12 @@ TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
                        rng.uniform(), rng.uniform(), 0.1 + 30 * rng.uniform()};
     const Scene scene("2x4", jobs, no_costs());
     const auto policy = make_policy(seed % 2 == 0 ? "las" : "mlf-h");
-    Player player(scene, *policy);
-    const View& view = player.view();
-    std::vector<Noted> noted(jobs.size());
+    SceneRunner runner(scene, *policy);
+    const View& view = runner.view();
+    std::vector<ObservedProgress> noted(jobs.size());
     int64_t before_us = 0;
-    while (player.advance()) {
-      for (Noted& n : noted) n.ran_us += n.runs ? view.now_us() - before_us : 0;
+    while (runner.advance()) {
+      for (ObservedProgress& n : noted) n.ran_us += n.runs ? view.now_us() - before_us : 0;
       before_us = view.now_us();
       const auto total_s = [&](int32_t slot) { return 600 + 10.0 * view.serial(slot); };
       for (int32_t slot = 0; slot < view.high_water(); ++slot) {
@@ -230,7 +230,7 @@ TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
         ++compared;
         ran_before += noted[j].ran_us > 60 * kSecond;
       }
-      if (!player.decide()) break;
+      if (!runner.decide()) break;
       for (size_t j = 0; j < jobs.size(); ++j) noted[j].runs = false;
       for (int32_t slot = 0; slot < view.high_water(); ++slot) {
         if (view.phase(slot) == Phase::kRunning) {
@@ -238,7 +238,7 @@ TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
         }
       }
     }
-    ASSERT_FALSE(player.failed());
+    ASSERT_FALSE(runner.failed());
   }
   EXPECT_GT(compared, 5000);
   EXPECT_GT(ran_before, 1000);
@@ -249,12 +249,12 @@ TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
 std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& policy) {
   const Scene scene("1x1", jobs, no_costs());
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *scheduler);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   std::vector<size_t> by_start(jobs.size());
   for (size_t i = 0; i < jobs.size(); ++i) by_start[i] = i;
-  std::ranges::sort(by_start, std::less(), [&](size_t i) { return player.jobs()[i].start_us; });
+  std::ranges::sort(by_start, std::less(), [&](size_t i) { return runner.jobs()[i].start_us; });
   std::vector<std::string> out;
   for (const size_t i : by_start) out.push_back(jobs[i].id);
   return out;
@@ -303,11 +303,11 @@ TEST(MlfH, SleepsWhileNobodyRuns) {
   Scene scene("1x1", jobs_of({{10, 1, 100}}), no_costs());
   scene.set_faults({{.at_us = 20 * kSecond, .until_us = 36'000 * kSecond, .mask = 1}});
   const auto scheduler = make_policy("mlf-h");
-  Player player(scene, *scheduler);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[0].end_us, 36'100 * kSecond);
-  EXPECT_LT(player.events(), 10);
+  SceneRunner runner(scene, *scheduler);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[0].end_us, 36'100 * kSecond);
+  EXPECT_LT(runner.events(), 10);
 }
 
 // Each task goes to the least used server, without counting the job's own tasks. Servers whose
@@ -325,12 +325,12 @@ TEST(MlfH, TasksGoToTheServerNearestToTheIdeal) {
   jobs[2].groups = {group(2, 3)};
   const Scene scene(load_cluster("servers-6"), jobs, no_costs());
   const auto scheduler = make_policy("mlf-h");
-  Player player(scene, *scheduler);
-  for (int event = 0; event < 3; ++event) player.step();
+  SceneRunner runner(scene, *scheduler);
+  for (int event = 0; event < 3; ++event) runner.step();
   for (int32_t i = 0; i < 3; ++i) {
-    const int32_t slot = player.view().held(i);
-    for (int32_t p = player.view().first_part(slot); p != kNone; p = player.view().next_part(p)) {
-      EXPECT_EQ(player.view().part_node(p), player.view().serial(slot));
+    const int32_t slot = runner.view().held(i);
+    for (int32_t p = runner.view().first_part(slot); p != kNone; p = runner.view().next_part(p)) {
+      EXPECT_EQ(runner.view().part_node(p), runner.view().serial(slot));
     }
   }
 }

@@ -34,10 +34,10 @@ std::vector<JobOutcome> play(const std::string& cluster, const std::vector<Job>&
                              const std::string& policy) {
   const Scene scene(cluster, jobs, no_costs());
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  return player.jobs();
+  SceneRunner runner(scene, *scheduler);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  return runner.jobs();
 }
 
 TEST(MlfLoad, EndsWhoIsContentAtTheFirstRoundWhileAnotherWaits) {
@@ -93,11 +93,11 @@ TEST(MlfLoad, TheLimitByHand) {
   jobs[2].curve = {{0, 1, 0}, {0.2, 0.5, 0}, {0.4, 0.7, 0}};
   const Scene scene("1x4", jobs, no_costs());
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  const View& view = player.view();
-  while (view.now_us() < 540 * kSecond) ASSERT_TRUE(player.step());
+  SceneRunner runner(scene, *policy);
+  const View& view = runner.view();
+  while (view.now_us() < 540 * kSecond) ASSERT_TRUE(runner.step());
   EXPECT_FALSE(mlf_limit(view, 0)) << "nine minutes of work";
-  while (view.now_us() < 1200 * kSecond) ASSERT_TRUE(player.step());
+  while (view.now_us() < 1200 * kSecond) ASSERT_TRUE(runner.step());
   ASSERT_TRUE(mlf_limit(view, 0));
   EXPECT_NEAR(*mlf_limit(view, 0), 3, 1e-9);
   EXPECT_FALSE(mlf_limit(view, 1)) << "it does not level off";
@@ -114,36 +114,36 @@ TEST(MlfLoad, TheUseOfServersByHand) {
   jobs[0].groups[0].task.cpu_milli = 2000;
   const Scene scene(cluster, jobs);
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.advance());
-  EXPECT_EQ(mlf_utilisation(player.view()), 0);
-  Draft draft(scene.fixed(), player.world().state());
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.advance());
+  EXPECT_EQ(mlf_utilisation(runner.view()), 0);
+  Draft draft(scene.fixed(), runner.world().state());
   const Piece task{.node = 0, .gpus = 2, .group = 0, .tasks = 1};
   ASSERT_TRUE(draft.start(0, &task, 1));
   // Half of the GPUs and a quarter of the cores; the other server is idle.
   const double use = std::sqrt((0.25 + 0.0625) / 2);
-  EXPECT_NEAR(mlf_utilisation(player.view()), use / 2, 1e-12);
-  EXPECT_TRUE(mlf_overloaded(player.view(), {})) << "somebody waits";
+  EXPECT_NEAR(mlf_utilisation(runner.view()), use / 2, 1e-12);
+  EXPECT_TRUE(mlf_overloaded(runner.view(), {})) << "somebody waits";
   const Piece four{1, 4};
   ASSERT_TRUE(draft.start(1, &four, 1));
-  EXPECT_NEAR(mlf_utilisation(player.view()), (use + 1) / 2, 1e-12) << "it tells GPUs alone";
-  EXPECT_FALSE(mlf_overloaded(player.view(), {}));
-  EXPECT_TRUE(mlf_overloaded(player.view(), {.overloaded = 0.6}));
+  EXPECT_NEAR(mlf_utilisation(runner.view()), (use + 1) / 2, 1e-12) << "it tells GPUs alone";
+  EXPECT_FALSE(mlf_overloaded(runner.view(), {}));
+  EXPECT_TRUE(mlf_overloaded(runner.view(), {.overloaded = 0.6}));
 }
 
-// The player checks the invariants of every plan and state.
+// The runner checks the invariants of every plan and state.
 TEST(MlfLoad, KeepsThePromisesInWorldsWithEverythingInThem) {
   const auto policy = make_policy("mlf-h load_control=true");
   int ended = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {
-    const ToldScene scene(told_world(Rng(61).split(trial), {.tenants = trial % 2 == 1,
-                                                            .overload = trial % 3 == 1,
-                                                            .models = trial % 4 > 1,
-                                                            .world = {}}));
-    Player player(scene.scene(), *policy);
-    player.play();
-    ASSERT_FALSE(player.failed());
-    for (const JobOutcome& job : player.jobs()) {
+    const ForkableScene scene(forkable_world(Rng(61).split(trial), {.tenants = trial % 2 == 1,
+                                                                    .overload = trial % 3 == 1,
+                                                                    .models = trial % 4 > 1,
+                                                                    .world = {}}));
+    SceneRunner runner(scene.scene(), *policy);
+    runner.play();
+    ASSERT_FALSE(runner.failed());
+    for (const JobOutcome& job : runner.jobs()) {
       ASSERT_NE(job.end_us, kNone);
       ended += job.ended_early;
     }

@@ -86,10 +86,10 @@ TEST(Optimus, TheSmallestJobIsPlacedFirst) {
   const Scene scene("2x4", jobs, no_costs());
   for (const std::string name : {"optimus", "drf"}) {
     const auto policy = make_policy(name);
-    Player player(scene, *policy);
-    ASSERT_TRUE(player.step());
-    ASSERT_EQ(player.plan().edits.size(), 2U);
-    const int32_t first = player.view().serial(player.plan().edits[0].job.slot);
+    SceneRunner runner(scene, *policy);
+    ASSERT_TRUE(runner.step());
+    ASSERT_EQ(runner.plan().edits.size(), 2U);
+    const int32_t first = runner.view().serial(runner.plan().edits[0].job.slot);
     EXPECT_EQ(first, name == "optimus" ? 1 : 0);
   }
 }
@@ -115,15 +115,15 @@ TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
   set_training_curves(trace, {});
   const Scene scene("1x6", trace.jobs, no_costs());
   const auto policy = make_policy("optimus timer_s=600");
-  Player player(scene, *policy);
+  SceneRunner runner(scene, *policy);
   std::vector<int> held(2, 0);
-  while (player.step() && player.view().now_us() <= 700 * kSecond) {
-    for (int32_t i = 0; i < player.view().num_held(); ++i) {
-      const int32_t slot = player.view().held(i);
-      held[static_cast<size_t>(player.view().serial(slot))] = player.view().held_tasks(slot, 0);
+  while (runner.step() && runner.view().now_us() <= 700 * kSecond) {
+    for (int32_t i = 0; i < runner.view().num_held(); ++i) {
+      const int32_t slot = runner.view().held(i);
+      held[static_cast<size_t>(runner.view().serial(slot))] = runner.view().held_tasks(slot, 0);
     }
   }
-  EXPECT_FALSE(player.failed());
+  EXPECT_FALSE(runner.failed());
   EXPECT_GT(held[1], held[0]) << "more is left of the second, and time saved goes by what is left";
 }
 

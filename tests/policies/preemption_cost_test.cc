@@ -16,11 +16,11 @@ int32_t preemptions(const std::string& policy) {
   for (Job& job : jobs) job.limit_us = 2 * job.run_us;
   const Scene scene("2x4", jobs);
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *scheduler);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   int32_t sum = 0;
-  for (const JobOutcome& job : player.jobs()) sum += job.preemptions;
+  for (const JobOutcome& job : runner.jobs()) sum += job.preemptions;
   return sum;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // One model. On one node, work takes as long as requested. Over several nodes it takes twice as
 // long, and half of that is the exchange.
-struct MadeUpSpeeds : MadeUpTables {
+struct MadeUpSpeeds : InventedTables {
   explicit MadeUpSpeeds(size_t jobs) : classes(jobs, 1) {
     const auto cells = static_cast<size_t>((max_gpus + 1) * kSpans);
     steps_per_s.assign(cells, 1.0);
@@ -48,13 +48,13 @@ TEST(Rates, SpreadingCostsWhatTheTableSays) {
   Scene scene(wired(0), jobs_of({{0, 2, 100}, {0, 4, 100}}), no_costs());
   scene.set_speeds(speeds.columns(), speeds.classes);
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[0].end_us, 100 * kSecond) << "one node";
-  EXPECT_EQ(player.jobs()[1].end_us, 200 * kSecond) << "two nodes";
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[0].end_us, 100 * kSecond) << "one node";
+  EXPECT_EQ(runner.jobs()[1].end_us, 200 * kSecond) << "two nodes";
   // 2 (n - 1) / n bytes per iteration for each of n = 2 nodes, 100 iterations.
-  EXPECT_DOUBLE_EQ(player.state().head->moved_bytes, 100 * 1e9 * 2);
+  EXPECT_DOUBLE_EQ(runner.state().head->moved_bytes, 100 * 1e9 * 2);
 }
 
 TEST(Rates, WhoSharesALinkIsSlowedAndRecovers) {
@@ -121,11 +121,11 @@ TEST(Rates, NeighboursOnOneGpuSlowEachOther) {
   Scene scene(spec, jobs, no_costs());
   scene.set_speeds(speeds.columns(), speeds.classes);
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[1].end_us, 50 * kSecond) << "30 s at 0.6";
-  EXPECT_EQ(player.jobs()[0].end_us, 80 * kSecond) << "30 s of work in 50 s, then 30 s alone";
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[1].end_us, 50 * kSecond) << "30 s at 0.6";
+  EXPECT_EQ(runner.jobs()[0].end_us, 80 * kSecond) << "30 s of work in 50 s, then 30 s alone";
 }
 
 TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
@@ -138,8 +138,8 @@ TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
     job.groups = {group};
   }
   // Kinds 0 and 1 may not share a GPU. Job 3 may share with all.
-  const PairConflicts bars{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
-  const Scene scene(spec, jobs, no_costs(), bars);
+  const PairConflicts pair_conflicts{{0, 1, 0, kNone}, {0b10, 0b01}, 2};
+  const Scene scene(spec, jobs, no_costs(), pair_conflicts);
   World world(scene.fixed(), 4);
   world.reset(0, 4);
   ASSERT_TRUE(world.advance(scene.truth()));
@@ -178,12 +178,12 @@ TEST(Rates, ServersThatPromiseMoreThanTheyHaveAreSlow) {
   const Scene scene(spec, jobs, no_costs());
   ASSERT_TRUE(scene.fixed().rated);
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[1].end_us, 60 * kSecond) << "two of 8 cores on 8: half as fast";
-  EXPECT_EQ(player.jobs()[2].start_us, 60 * kSecond) << "no more than twice its cores";
-  EXPECT_EQ(player.jobs()[0].end_us, 120 * kSecond);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[1].end_us, 60 * kSecond) << "two of 8 cores on 8: half as fast";
+  EXPECT_EQ(runner.jobs()[2].start_us, 60 * kSecond) << "no more than twice its cores";
+  EXPECT_EQ(runner.jobs()[0].end_us, 120 * kSecond);
 }
 
 ClusterSpec shared_by(int32_t limit_a, bool may_borrow, bool may_lend) {
@@ -226,30 +226,30 @@ class TenantsOf : public ::testing::TestWithParam<std::string> {};
 TEST_P(TenantsOf, HoldNoMoreThanTheirLimit) {
   const Scene scene(shared_by(2, true, true), jobs_of_tenants({"a", "a", "b", "b", "nobody"}));
   const auto policy = make_policy(GetParam());
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  EXPECT_EQ(player.view().tenant_gpus(0), 2);
-  EXPECT_EQ(player.view().num_held(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait behind a";
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  EXPECT_EQ(runner.view().tenant_gpus(0), 2);
+  EXPECT_EQ(runner.view().num_held(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait behind a";
+  runner.play();
+  EXPECT_FALSE(runner.failed());
 }
 
 TEST_P(TenantsOf, WhoMayNotBorrowKeepsToItsQuota) {
   const Scene scene(shared_by(0, false, true), jobs_of_tenants({"a", "a", "a", "a"}));
   const auto policy = make_policy(GetParam());
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  EXPECT_EQ(player.view().tenant_gpus(0), 4);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  EXPECT_EQ(runner.view().tenant_gpus(0), 4);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
 }
 
 TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
   const Scene scene(shared_by(0, true, false), jobs_of_tenants({"a", "a", "a", "nobody"}));
   const auto policy = make_policy(GetParam());
-  Player player(scene, *policy);
-  while (player.step()) EXPECT_EQ(player.state().free_count[1], 4);
-  EXPECT_FALSE(player.failed());
+  SceneRunner runner(scene, *policy);
+  while (runner.step()) EXPECT_EQ(runner.state().free_count[1], 4);
+  EXPECT_FALSE(runner.failed());
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "greedy", "las", "srtf"));
@@ -266,11 +266,11 @@ TEST(Tenants, RoomUnderALimitIsMadeThoughThereIsAPlace) {
     for (Job& job : jobs) job.tenant = "red";
     const Scene scene(spec, jobs, no_costs());
     const auto policy = make_policy("srtf placement=" + placement);
-    Player player(scene, *policy);
-    player.play();
-    ASSERT_FALSE(player.failed());
-    EXPECT_EQ(player.jobs()[1].start_us, 10 * kSecond) << placement;
-    EXPECT_EQ(player.jobs()[0].preemptions, 1) << placement;
+    SceneRunner runner(scene, *policy);
+    runner.play();
+    ASSERT_FALSE(runner.failed());
+    EXPECT_EQ(runner.jobs()[1].start_us, 10 * kSecond) << placement;
+    EXPECT_EQ(runner.jobs()[0].preemptions, 1) << placement;
   }
 }
 

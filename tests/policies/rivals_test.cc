@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "env/sim/placement/throughput_model.h"
-#include "tests/support/choosing_scene.h"
 #include "tests/support/elastic_jobs.h"
+#include "tests/support/exchange_scene.h"
 #include "tests/support/scene.h"
 
 namespace yard::testing {
@@ -43,12 +43,12 @@ TEST(Afs, ThoseWithNothingStartByLength) {
 TEST(Afs, ASmallPlayByHand) {
   const Scene scene("1x4", {elastic("a", 1200, 4), elastic("b", 2400, 4)}, no_costs());
   const auto afs = make_policy("afs timer_s=600");
-  Player player(scene, *afs);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[0].end_us, 400 * kSecond);
-  EXPECT_EQ(player.jobs()[1].end_us, 1050 * kSecond);
-  EXPECT_EQ(player.jobs()[1].preemptions, 1);
+  SceneRunner runner(scene, *afs);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[0].end_us, 400 * kSecond);
+  EXPECT_EQ(runner.jobs()[1].end_us, 1050 * kSecond);
+  EXPECT_EQ(runner.jobs()[1].preemptions, 1);
 }
 
 // Plays out the assumption behind the comparison. The next GPU goes either to the shorter job and,
@@ -67,7 +67,7 @@ TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
     for (Job& job : jobs) job.model = rng.below(2) == 0 ? "small" : "large";
     jobs[1].gpus = 8;  // the speed table ends at eight
     jobs[1].groups[0].count = 8;
-    const ChoosingScene scene(cluster, jobs, false);
+    const ExchangeScene scene(cluster, jobs, false);
     World world(scene.fixed(), 2);
     world.reset(0, 2);
     ASSERT_TRUE(world.advance(scene.scene().truth()));
@@ -109,14 +109,14 @@ TEST(OwnNode, TasksFollowTheirOwnJob) {
   const Scene scene("2x4", jobs, no_costs());
   const auto tasks_on = [&](const std::string& policy) {
     const auto scheduler = make_policy(policy);
-    Player player(scene, *scheduler);
-    for (int event = 0; event < 3; ++event) EXPECT_TRUE(player.step());
+    SceneRunner runner(scene, *scheduler);
+    for (int event = 0; event < 3; ++event) EXPECT_TRUE(runner.step());
     std::vector<std::vector<int>> out(3, std::vector<int>(2, 0));
-    for (int32_t i = 0; i < player.view().num_held(); ++i) {
-      const int32_t slot = player.view().held(i);
-      for (int32_t p = player.view().first_part(slot); p != kNone; p = player.view().next_part(p)) {
-        out[static_cast<size_t>(player.view().serial(slot))]
-           [static_cast<size_t>(player.view().part_node(p))] += player.view().part_tasks(p);
+    for (int32_t i = 0; i < runner.view().num_held(); ++i) {
+      const int32_t slot = runner.view().held(i);
+      for (int32_t p = runner.view().first_part(slot); p != kNone; p = runner.view().next_part(p)) {
+        out[static_cast<size_t>(runner.view().serial(slot))]
+           [static_cast<size_t>(runner.view().part_node(p))] += runner.view().part_tasks(p);
       }
     }
     return out;
@@ -147,14 +147,14 @@ TEST(ExchangeSjf, ASmallPlayByHand) {
     job.pattern = Pattern::kRing;
     job.limit_us = job.run_us;
   }
-  const ChoosingScene scene(cluster, jobs);
+  const ExchangeScene scene(cluster, jobs);
   const auto ends_s = [&](const std::string& name) {
     const auto policy = make_policy(name);
-    Player player(scene.scene(), *policy);
-    player.play();
-    EXPECT_FALSE(player.failed());
+    SceneRunner runner(scene.scene(), *policy);
+    runner.play();
+    EXPECT_FALSE(runner.failed());
     std::vector<double> out;
-    for (const JobOutcome& job : player.jobs()) {
+    for (const JobOutcome& job : runner.jobs()) {
       out.push_back(1e-6 * static_cast<double>(job.end_us));
     }
     return out;
@@ -180,12 +180,12 @@ TEST(ExchangeSjf, ShorterJobsGoFirstOnLinks) {
     jobs[0].model = "small";
     jobs[0].limit_us = limits_s[j] > 0 ? static_cast<int64_t>(limits_s[j] * 1e6) : kNone;
     for (const bool choose : {true, false}) {
-      const ChoosingScene scene(two_racks(), jobs, choose);
+      const ExchangeScene scene(two_racks(), jobs, choose);
       const auto policy = make_policy("exchange-sjf");
-      Player player(scene.scene(), *policy);
-      ASSERT_TRUE(player.step());
-      ASSERT_EQ(player.plan().edits.size(), 1U);
-      const Exchange& exchange = player.plan().edits[0].exchange;
+      SceneRunner runner(scene.scene(), *policy);
+      ASSERT_TRUE(runner.step());
+      ASSERT_EQ(runner.plan().edits.size(), 1U);
+      const Exchange& exchange = runner.plan().edits[0].exchange;
       EXPECT_EQ(exchange.priority, choose ? priorities[j] : 0) << limits_s[j];
       // Small gradients, so the number of messages counts: hierarchical sends the fewest between
       // nodes.

@@ -32,7 +32,7 @@ std::vector<Play> plays_of(const RuleSet::Info& info) {
   return plays;
 }
 
-class EveryPacing : public ::testing::TestWithParam<std::string> {
+class EveryRuleSet : public ::testing::TestWithParam<std::string> {
  protected:
   Outcome replay(const Scene& scene, const Play& play) {
     std::unique_ptr<Policy> policy;
@@ -80,14 +80,14 @@ TEST(Default, EndsWhereTimesAreExactNoLonger) {
                RunError);
 }
 
-TEST_P(EveryPacing, SaysWhatItIs) {
+TEST_P(EveryRuleSet, SaysWhatItIs) {
   EXPECT_FALSE(info_.about.empty());
   EXPECT_FALSE(info_.source.empty());
   EXPECT_FALSE(info_.fidelity.empty());
 }
 
 // `list rules` shows the registered keys; `--set` accepts the keys that the rule set reads.
-TEST_P(EveryPacing, ListsWhatCanBeSet) {
+TEST_P(EveryRuleSet, ListsWhatCanBeSet) {
   std::vector<std::string> keys;
   for (const Field& field : info_.fields()) keys.push_back(field.key);
   const std::string known =
@@ -102,14 +102,14 @@ TEST_P(EveryPacing, ListsWhatCanBeSet) {
   }
 }
 
-TEST_P(EveryPacing, RefusesNamesThatItDoesNotList) {
+TEST_P(EveryRuleSet, RefusesNamesThatItDoesNotList) {
   if (info_.policies.empty()) return;
   const Scene scene("1x4", with_work(jobs_of({{0, 1, 10}})));
   EXPECT_THROW(replay(scene, {"no_such", ""}), InputError);
   EXPECT_THROW(replay(scene, {plays_of(info_)[0].policy, "no_such"}), InputError);
 }
 
-TEST_P(EveryPacing, PlaysNobody) {
+TEST_P(EveryRuleSet, PlaysNobody) {
   const Scene scene("4x8", {});
   for (const Play& play : plays_of(info_)) {
     const Outcome outcome = replay(scene, play);
@@ -118,7 +118,7 @@ TEST_P(EveryPacing, PlaysNobody) {
   }
 }
 
-TEST_P(EveryPacing, RunsOneJobAloneForItsRunTime) {
+TEST_P(EveryRuleSet, RunsOneJobAloneForItsRunTime) {
   for (const int gpus : {1, 8, 16}) {
     const Scene scene("4x8", with_work(jobs_of({{40, gpus, 100}})));
     for (const Play& play : plays_of(info_)) {
@@ -144,7 +144,7 @@ TEST_P(EveryPacing, RunsOneJobAloneForItsRunTime) {
   }
 }
 
-TEST_P(EveryPacing, FinishesEveryJobAndRepeatsItself) {
+TEST_P(EveryRuleSet, FinishesEveryJobAndRepeatsItself) {
   std::vector<Job> jobs =
       random_jobs(Rng(41), {.count = 80, .sizes = {1, 2, 4, 8, 16}, .mean_gap_s = 60});
   for (Job& job : jobs) job.run_us = job.run_us / kSecond * kSecond + kSecond;  // whole seconds
@@ -165,7 +165,7 @@ TEST_P(EveryPacing, FinishesEveryJobAndRepeatsItself) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registered, EveryPacing, ::testing::ValuesIn(RuleSetRegistry::names()),
+INSTANTIATE_TEST_SUITE_P(Registered, EveryRuleSet, ::testing::ValuesIn(RuleSetRegistry::names()),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryPacing, ::testing::ValuesIn(RuleSetReg
                          });
 
 // A job that is never started must not hang the replay.
-TEST(DefaultPacing, SaysWhoLeavesJobsWaitingForEver) {
+TEST(DefaultRuleSet, SaysWhoLeavesJobsWaitingForEver) {
   struct Lazy final : Policy {
     Level level() const override { return Level::kBlind; }
     void decide(const View&, Memory&, Draft&) const override {}

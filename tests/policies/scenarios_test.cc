@@ -106,13 +106,13 @@ TEST_P(Scenarios, EndAsWorkedOutByHand) {
   ASSERT_FALSE(scenario.jobs.empty());
   const Scene scene(scenario.cluster, scenario.jobs, scenario.costs);
   const auto policy = make_policy(scenario.policy);
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
   std::vector<std::string> table;
   for (size_t j = 0; j < scenario.jobs.size(); ++j) {
     const Job& job = scenario.jobs[j];
-    const JobOutcome& out = player.jobs()[j];
+    const JobOutcome& out = runner.jobs()[j];
     table.push_back(join(
         {job.id, format_seconds(out.start_us), format_seconds(out.end_us),
          format_seconds(out.end_us - job.submit_us - job.run_us), std::to_string(out.preemptions)},

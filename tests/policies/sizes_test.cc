@@ -73,14 +73,14 @@ TEST(Drf, SizesChangeAtTheEndsOfSlots) {
   jobs[1].submit_us = 100 * kSecond;
   const Scene scene("1x4", jobs, no_costs());
   const auto drf = make_policy("drf timer_s=600");
-  Player player(scene, *drf);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[0].start_us, 0);
-  EXPECT_EQ(player.jobs()[1].start_us, 600 * kSecond);
-  EXPECT_EQ(player.jobs()[1].end_us, 1200 * kSecond);
-  EXPECT_EQ(player.jobs()[0].end_us, 1500 * kSecond);
-  EXPECT_EQ(player.jobs()[0].preemptions, 2);
+  SceneRunner runner(scene, *drf);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[0].start_us, 0);
+  EXPECT_EQ(runner.jobs()[1].start_us, 600 * kSecond);
+  EXPECT_EQ(runner.jobs()[1].end_us, 1200 * kSecond);
+  EXPECT_EQ(runner.jobs()[0].end_us, 1500 * kSecond);
+  EXPECT_EQ(runner.jobs()[0].preemptions, 2);
 }
 
 // Two GPUs are free, one on each node, so a task of two fits on no node. The next jobs get them:
@@ -99,15 +99,15 @@ TEST(HandOut, WhatFitsNowhereHoldsNothingBack) {
     }
     const auto scheduler = make_policy(name);
     const Scene rigid("2x4", jobs, no_costs());
-    Player player(rigid, *scheduler);
-    player.play();
-    ASSERT_FALSE(player.failed());
-    EXPECT_EQ(player.jobs()[2].start_us, 1000 * kSecond);
-    EXPECT_EQ(player.jobs()[3].start_us, 2 * kSecond);
+    SceneRunner runner(rigid, *scheduler);
+    runner.play();
+    ASSERT_FALSE(runner.failed());
+    EXPECT_EQ(runner.jobs()[2].start_us, 1000 * kSecond);
+    EXPECT_EQ(runner.jobs()[3].start_us, 2 * kSecond);
     jobs[3].groups[0].min_count = 1;
     jobs[3].groups[0].count = jobs[3].groups[0].max_count = jobs[3].gpus = 2;
     const Scene elastic("2x4", jobs, no_costs());
-    Player grows(elastic, *scheduler);
+    SceneRunner grows(elastic, *scheduler);
     while (grows.step() && grows.view().now_us() < 2 * kSecond) {
     }
     ASSERT_FALSE(grows.failed());

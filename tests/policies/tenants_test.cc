@@ -44,19 +44,19 @@ std::vector<Job> jobs_of(const std::vector<Line>& lines) {
 // GPUs that the jobs of each user hold after all events up to `at_s`.
 std::map<std::string, int> held_at(const Scene& scene, const std::string& policy, double at_s) {
   const auto made = make_policy(policy);
-  Player player(scene, *made);
+  SceneRunner runner(scene, *made);
   std::map<std::string, int> out;
   const auto until_us = static_cast<int64_t>(at_s * 1e6);
-  while (player.step()) {
-    if (player.view().now_us() > until_us) break;
+  while (runner.step()) {
+    if (runner.view().now_us() > until_us) break;
     out.clear();
-    for (int32_t i = 0; i < player.view().num_held(); ++i) {
-      const int32_t slot = player.view().held(i);
-      const Job& job = scene.jobs()[static_cast<size_t>(player.view().serial(slot))];
-      out[job.tenant + job.user] += player.view().gpus(slot);
+    for (int32_t i = 0; i < runner.view().num_held(); ++i) {
+      const int32_t slot = runner.view().held(i);
+      const Job& job = scene.jobs()[static_cast<size_t>(runner.view().serial(slot))];
+      out[job.tenant + job.user] += runner.view().gpus(slot);
     }
   }
-  EXPECT_FALSE(player.failed());
+  EXPECT_FALSE(runner.failed());
   return out;
 }
 
@@ -201,13 +201,13 @@ TEST(Unicef, JobsOfOneGpuGoFirst) {
   for (size_t j = 0; j < jobs.size(); ++j) jobs[j].limit_us = limits_s[j] * kSecond;
   const Scene scene("1x2", jobs, no_costs());
   const auto policy = make_policy("unicef");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[4].start_us, 100 * kSecond);
-  EXPECT_EQ(player.jobs()[3].start_us, 100 * kSecond);
-  EXPECT_EQ(player.jobs()[2].start_us, 150 * kSecond);
-  EXPECT_EQ(player.jobs()[1].start_us, 200 * kSecond);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[4].start_us, 100 * kSecond);
+  EXPECT_EQ(runner.jobs()[3].start_us, 100 * kSecond);
+  EXPECT_EQ(runner.jobs()[2].start_us, 150 * kSecond);
+  EXPECT_EQ(runner.jobs()[1].start_us, 200 * kSecond);
 }
 
 }  // namespace

@@ -15,10 +15,10 @@ namespace {
 
 std::vector<JobOutcome> played(const Scene& scene, const std::string& policy) {
   const auto made = make_policy(policy);
-  Player player(scene, *made);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  return player.jobs();
+  SceneRunner runner(scene, *made);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  return runner.jobs();
 }
 
 void expect_same_jobs(const std::vector<JobOutcome>& ours, const std::vector<JobOutcome>& theirs) {

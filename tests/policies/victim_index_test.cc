@@ -25,9 +25,9 @@ struct Stops {
 
 // Equal nodes, and jobs of a few sizes up to several nodes. Some also ask for CPUs, and some
 // running jobs must not be preempted. Costs are zero, so that a preempted job waits at once.
-class Rooms {
+class VictimIndexHarness {
  public:
-  explicit Rooms(Rng rng)
+  explicit VictimIndexHarness(Rng rng)
       : rng_(rng),
         most_(static_cast<int32_t>(1 + rng_.below(8))),
         nodes_(static_cast<int32_t>(2 + rng_.below(5))),
@@ -45,7 +45,7 @@ class Rooms {
     memory_ = Memory(memory_);
     BumpAllocator bump(memory_.data());
     HeldOrder held(view_.capacity(), bump);
-    VictimIndex rooms(view_, PlacementRule::kConsolidate, held, bump);
+    VictimIndex index_under_test(view_, PlacementRule::kConsolidate, held, bump);
     ASSERT_EQ(bump.allocate<std::byte>(0), memory_.data() + memory_.bytes());
     world_.state().head->now_us += rng_.below(4);
     std::vector<int32_t> edited;
@@ -58,8 +58,8 @@ class Rooms {
         continue;
       }
       edited.push_back(slot);
-      rooms.update(slot);
-      ask(held, rooms);
+      index_under_test.update(slot);
+      ask(held, index_under_test);
     }
     for (const int32_t slot : edited) {
       if (view_.holds(slot) && slot % 7 != 0) {
@@ -68,10 +68,10 @@ class Rooms {
       } else {
         held.remove(slot);
       }
-      rooms.update(slot);
+      index_under_test.update(slot);
     }
-    ask(held, rooms);
-    rooms.refresh();
+    ask(held, index_under_test);
+    index_under_test.refresh();
   }
 
   int found = 0, refused = 0;
@@ -158,15 +158,15 @@ class Rooms {
     }
   }
 
-  void ask(const HeldOrder& held, VictimIndex& rooms) {
+  void ask(const HeldOrder& held, VictimIndex& index_under_test) {
     const int32_t slot = any_slot(), gpus = view_.gpus(slot);
     if (view_.shaped(slot) || can_place_gpus(view_, PlacementRule::kConsolidate, gpus)) return;
-    ASSERT_EQ(rooms.supports(gpus), gpus <= most_ || gpus % most_ == 0);
-    if (!rooms.supports(gpus)) return;
+    ASSERT_EQ(index_under_test.supports(gpus), gpus <= most_ || gpus % most_ == 0);
+    if (!index_under_test.supports(gpus)) return;
     const RankedJob claim{{static_cast<double>(rng_.below(16)), view_.serial(slot)}, slot};
     const double margin = 0.5 * rng_.below(2);
     std::vector<RankedJob> claims;
-    Stops stops{rooms.find_victims(claim, gpus, margin, claims)};
+    Stops stops{index_under_test.find_victims(claim, gpus, margin, claims)};
     for (const RankedJob& stop : claims) {
       stops.slots.push_back(stop.slot);
       const Key key = held.key(stop.slot, view_.now_us());
@@ -188,13 +188,13 @@ class Rooms {
 TEST(VictimIndex, FindsWhatAPlainWalkFinds) {
   int found = 0, refused = 0;
   for (uint64_t trial = 0; trial < 100; ++trial) {
-    Rooms rooms(Rng(17).split(trial));
+    VictimIndexHarness index_under_test(Rng(17).split(trial));
     for (int i = 0; i < 200; ++i) {
-      rooms.decide();
+      index_under_test.decide();
       ASSERT_FALSE(::testing::Test::HasFatalFailure()) << "trial " << trial << ", decision " << i;
     }
-    found += rooms.found;
-    refused += rooms.refused;
+    found += index_under_test.found;
+    refused += index_under_test.refused;
   }
   EXPECT_GT(found, 1000);
   EXPECT_GT(refused, 1000);
@@ -211,13 +211,13 @@ TEST(VictimIndex, CountsNodesThatNobodyEverHeld) {
     memory.reset(HeldOrder::bytes(2) + VictimIndex::bytes(view, PlacementRule::kConsolidate));
     BumpAllocator bump(memory.data());
     HeldOrder held(2, bump);
-    VictimIndex rooms(view, PlacementRule::kConsolidate, held, bump);
+    VictimIndex index_under_test(view, PlacementRule::kConsolidate, held, bump);
     const Piece piece{node, 2};
     start(scene.fixed(), world.state(), 0, &piece, 1);
     held.put(0, {5, 0}, 0);
-    rooms.update(0);
+    index_under_test.update(0);
     std::vector<RankedJob> stops;
-    EXPECT_TRUE(rooms.find_victims({{1, 1}, 1}, 4, 0, stops));
+    EXPECT_TRUE(index_under_test.find_victims({{1, 1}, 1}, 4, 0, stops));
     ASSERT_EQ(stops.size(), 1u);
     EXPECT_EQ(stops[0].slot, 0);
     preempt(scene.fixed(), world.state(), 0);
@@ -235,11 +235,11 @@ TEST(VictimIndex, ServesEqualNodesThatDoNotFailAndWholeGpus) {
     memory.reset(HeldOrder::bytes(1) + VictimIndex::bytes(view, placement));
     BumpAllocator bump(memory.data());
     const HeldOrder held(1, bump);
-    VictimIndex rooms(view, placement, held, bump);
-    rooms.update(0);
+    VictimIndex index_under_test(view, placement, held, bump);
+    index_under_test.update(0);
     EXPECT_EQ(bump.allocate<std::byte>(0), memory.data() + memory.bytes());
-    EXPECT_EQ(VictimIndex::bytes(view, placement) > 0, rooms.serves());
-    return rooms.serves();
+    EXPECT_EQ(VictimIndex::bytes(view, placement) > 0, index_under_test.serves());
+    return index_under_test.serves();
   };
   EXPECT_TRUE(serves("3x4", false, PlacementRule::kConsolidate));
   EXPECT_FALSE(serves("3x4", true, PlacementRule::kConsolidate));

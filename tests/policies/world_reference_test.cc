@@ -71,12 +71,13 @@ reference::SlowWorld slow(const RandomWorld& world) {
       {},
       {c.save_us, c.restore_us, c.restore_large_us, c.small_gpus, c.checkpoint_us, c.scale},
       {}};
-  out.kinds.assign(world.bars.kind.begin(), world.bars.kind.end());
-  for (size_t i = 0; i < world.bars.conflicts.size(); ++i) {
-    for (int other = 0; other < world.bars.num_kinds; ++other) {
-      const auto kinds = static_cast<size_t>(world.bars.num_kinds);
-      if ((world.bars.conflicts[i] >> other & 1) == 0) continue;
-      out.bars.push_back({static_cast<int>(i / kinds), static_cast<int>(i % kinds), other});
+  out.kinds.assign(world.pair_conflicts.kind.begin(), world.pair_conflicts.kind.end());
+  for (size_t i = 0; i < world.pair_conflicts.conflicts.size(); ++i) {
+    for (int other = 0; other < world.pair_conflicts.num_kinds; ++other) {
+      const auto kinds = static_cast<size_t>(world.pair_conflicts.num_kinds);
+      if ((world.pair_conflicts.conflicts[i] >> other & 1) == 0) continue;
+      out.pair_conflicts.push_back(
+          {static_cast<int>(i / kinds), static_cast<int>(i % kinds), other});
     }
   }
   if (world.speeds) out.speeds = slow_speeds(*world.speeds);
@@ -97,7 +98,7 @@ WorldEnd play_fast(const RandomWorld& world, const std::string& policy,
   out.jobs.resize(world.jobs.size());
   StepChecker checker(scene.fixed());
   const auto watch = [&](const SimState& s) {
-    checker.look(s);
+    checker.observe(s);
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] == Phase::kFree) continue;
       out.jobs[static_cast<size_t>(s.job[slot])] = {

@@ -1,4 +1,4 @@
-// Worlds with every feature under every policy: the player checks the invariants of each state and
+// Worlds with every feature under every policy: the runner checks the invariants of each state and
 // plan. Then each feature by hand.
 #include <gtest/gtest.h>
 
@@ -25,12 +25,12 @@ TEST_P(EveryFeature, KeepsItsPromisesUnderEveryPolicy) {
   int32_t failures = 0, blocked = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     const RandomWorld world = random_world(Rng(seed));
-    Scene scene(world.cluster, world.jobs, {}, world.bars);
+    Scene scene(world.cluster, world.jobs, {}, world.pair_conflicts);
     scene.set_faults(world.faults);
-    Player player(scene, *policy);
-    while (player.step()) blocked = std::max(blocked, player.view().num_blocked());
-    ASSERT_FALSE(player.failed()) << "seed " << seed;
-    const SimState& s = player.state();
+    SceneRunner runner(scene, *policy);
+    while (runner.step()) blocked = std::max(blocked, runner.view().num_blocked());
+    ASSERT_FALSE(runner.failed()) << "seed " << seed;
+    const SimState& s = runner.state();
     failures += s.head->failures;
     EXPECT_EQ(s.head->free_gpus + s.head->down_gpus, scene.fixed().spec.total_gpus);
     for (int32_t m = 0; m < scene.fixed().spec.num_nodes; ++m) {
@@ -61,36 +61,36 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
   const Scene scene(parted("1x2"), {share_of("a", 600, 100), share_of("b", 500, 100),
                                     share_of("c", 400, 100), share_of("d", 500, 100)});
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  const SimState& s = player.state();
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  const SimState& s = runner.state();
   EXPECT_EQ(s.head->held, 4);
   EXPECT_EQ(s.share_milli[0], 0) << "600 + 400";
   EXPECT_EQ(s.share_milli[1], 0) << "500 + 500";
   EXPECT_EQ(s.head->free_gpus, 0);
-  player.play();
-  EXPECT_FALSE(player.failed());
+  runner.play();
+  EXPECT_FALSE(runner.failed());
   EXPECT_EQ(s.head->free_gpus, 2);
 }
 
 TEST(Shares, OfAThousandthFindWhatIsLeft) {
   const Scene scene(parted("1x1"), {share_of("a", 999, 100), share_of("b", 1, 100)});
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  EXPECT_EQ(player.state().head->held, 2);
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  EXPECT_EQ(runner.state().head->held, 2);
 }
 
 TEST(Shares, TakeAWholeGpuWhereTheTypeHasNoParts) {
   const Scene scene("1x2",
                     {share_of("a", 300, 100), share_of("b", 300, 100), share_of("c", 300, 100)});
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  EXPECT_EQ(player.state().head->held, 2);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[2].start_us, 100 * kSecond);
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  EXPECT_EQ(runner.state().head->held, 2);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[2].start_us, 100 * kSecond);
 }
 
 TEST(Shares, CanBePutOnANamedGpu) {
@@ -132,14 +132,14 @@ TEST_P(Faults, OnTheOnlyNode) {
   give_notice(faults, std::llround(c.notice_s * 1e6));
   scene.set_faults(faults);
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[0].end_us, std::llround(c.end_s * 1e6));
-  EXPECT_FALSE(player.world().advance(scene.truth())) << "what comes after it concerns nobody";
-  EXPECT_EQ(player.state().head->now_us, player.jobs()[0].end_us);
-  EXPECT_EQ(player.state().head->failures, c.failures);
-  EXPECT_EQ(player.state().head->preemptions, c.preemptions);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[0].end_us, std::llround(c.end_s * 1e6));
+  EXPECT_FALSE(runner.world().advance(scene.truth())) << "what comes after it concerns nobody";
+  EXPECT_EQ(runner.state().head->now_us, runner.jobs()[0].end_us);
+  EXPECT_EQ(runner.state().head->failures, c.failures);
+  EXPECT_EQ(runner.state().head->preemptions, c.preemptions);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -164,22 +164,22 @@ TEST(Faults, ADrainedGpuIsNotGivenAgainUntilItIsBack) {
   Scene scene("1x2", jobs_of({{0, 1, 100}, {0, 1, 300}, {150, 1, 50}, {150, 1, 50}}));
   scene.set_faults(fault(FaultKind::kDrain, 50, 500, 0, 0b01));
   const auto policy = make_policy("greedy");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[0].end_us, 100 * kSecond) << "it goes on";
-  EXPECT_EQ(player.jobs()[2].start_us, 300 * kSecond) << "on the other GPU";
-  EXPECT_EQ(player.jobs()[3].start_us, 350 * kSecond);
-  EXPECT_EQ(player.state().head->down_time_us, 300 * kSecond) << "from 100 s to the end at 400 s";
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[0].end_us, 100 * kSecond) << "it goes on";
+  EXPECT_EQ(runner.jobs()[2].start_us, 300 * kSecond) << "on the other GPU";
+  EXPECT_EQ(runner.jobs()[3].start_us, 350 * kSecond);
+  EXPECT_EQ(runner.state().head->down_time_us, 300 * kSecond) << "from 100 s to the end at 400 s";
 }
 
 TEST(Faults, LostWorkIsCounted) {
   Scene scene("1x4", jobs_of({{0, 4, 5000}}));
   scene.set_faults(fault(FaultKind::kFail, 4000, 4500, 0, 0b1000));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  EXPECT_EQ(player.state().head->lost_time_us, 4 * 400 * kSecond);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  EXPECT_EQ(runner.state().head->lost_time_us, 4 * 400 * kSecond);
 }
 
 // --- Dependencies between jobs
@@ -193,11 +193,11 @@ TEST(Dependencies, AChainIsAsLongAsItsJobs) {
   }
   const Scene scene("1x8", jobs);
   const auto policy = make_policy("greedy");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
   for (size_t j = 0; j < jobs.size(); ++j) {
-    ASSERT_EQ(player.jobs()[j].start_us, static_cast<int64_t>(j) * 10 * kSecond);
+    ASSERT_EQ(runner.jobs()[j].start_us, static_cast<int64_t>(j) * 10 * kSecond);
   }
 }
 
@@ -223,12 +223,12 @@ TEST(Faults, ANodeWithoutGpusTakesItsTasksAlongAndNoOthers) {
   Scene scene(with_cpu_node(), {on_cpus("a", 5000), on_cpus("b", 500), on_cpus("c", 100)});
   scene.set_faults(fault(FaultKind::kFail, 100, 3000, 1, 0));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.state().head->failures, 1);
-  EXPECT_EQ(player.jobs()[2].start_us, 3000 * kSecond) << "when the node is back";
-  EXPECT_EQ(player.jobs()[1].end_us, (3100 + 500) * kSecond) << "anew, behind who came before";
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.state().head->failures, 1);
+  EXPECT_EQ(runner.jobs()[2].start_us, 3000 * kSecond) << "when the node is back";
+  EXPECT_EQ(runner.jobs()[1].end_us, (3100 + 500) * kSecond) << "anew, behind who came before";
 }
 
 TEST(Faults, ANodeThatFailsTakesTasksWithoutGpusAlong) {
@@ -237,12 +237,12 @@ TEST(Faults, ANodeThatFailsTakesTasksWithoutGpusAlong) {
   Scene scene(spec, {on_cpus("a", 500), on_cpus("b", 100)});
   scene.set_faults(fault(FaultKind::kFail, 100, 3000, 0, 0b11));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.state().head->failures, 1);
-  EXPECT_EQ(player.jobs()[1].start_us, 3000 * kSecond) << "not before the node is back";
-  EXPECT_EQ(player.jobs()[0].end_us, 3600 * kSecond);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.state().head->failures, 1);
+  EXPECT_EQ(runner.jobs()[1].start_us, 3000 * kSecond) << "not before the node is back";
+  EXPECT_EQ(runner.jobs()[0].end_us, 3600 * kSecond);
 }
 
 TEST(Faults, AGpuThatFailsLeavesTasksWithoutGpusAlone) {
@@ -251,22 +251,22 @@ TEST(Faults, AGpuThatFailsLeavesTasksWithoutGpusAlone) {
   Scene scene(spec, {on_cpus("a", 500), on_cpus("b", 100)});
   scene.set_faults(fault(FaultKind::kFail, 100, 3000, 0, 0b01));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  EXPECT_EQ(player.state().head->failures, 0);
-  EXPECT_EQ(player.jobs()[1].end_us, 600 * kSecond);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  EXPECT_EQ(runner.state().head->failures, 0);
+  EXPECT_EQ(runner.jobs()[1].end_us, 600 * kSecond);
 }
 
 TEST(Faults, ADrainedNodeLetsTasksWithoutGpusGoOnAndTakesNoOthers) {
   Scene scene(with_cpu_node(), {on_cpus("a", 1000), on_cpus("b", 500), on_cpus("c", 100)});
   scene.set_faults(fault(FaultKind::kDrain, 100, 3000, 1, 0));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[1].end_us, 500 * kSecond);
-  EXPECT_EQ(player.jobs()[2].start_us, 1000 * kSecond) << "on the other node";
-  EXPECT_EQ(player.state().head->failures, 0);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[1].end_us, 500 * kSecond);
+  EXPECT_EQ(runner.jobs()[2].start_us, 1000 * kSecond) << "on the other node";
+  EXPECT_EQ(runner.state().head->failures, 0);
 }
 
 // --- Speeds of models
@@ -281,12 +281,12 @@ TEST(Speeds, AModelRunsAtItsOwnSpeedOfAType) {
   for (size_t j = 0; j < 2; ++j) jobs[j].gpu_types = {"k80"};
   const Scene scene(spec, jobs);
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[0].end_us, 400 * kSecond);
-  EXPECT_EQ(player.jobs()[1].end_us, 200 * kSecond) << "as fast as the type";
-  EXPECT_EQ(player.jobs()[2].end_us - player.jobs()[2].start_us, 400 * kSecond)
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[0].end_us, 400 * kSecond);
+  EXPECT_EQ(runner.jobs()[1].end_us, 200 * kSecond) << "as fast as the type";
+  EXPECT_EQ(runner.jobs()[2].end_us - runner.jobs()[2].start_us, 400 * kSecond)
       << "a gang goes at the speed of its slowest GPU";
 }
 
@@ -303,16 +303,16 @@ TEST(Elastic, ThePlacementTakesAsManyTasksAsFindAPlace) {
   const Scene scene("2x4", jobs);
   const auto ends_s = [&](const std::string& placement) {
     const auto policy = make_policy("greedy placement=" + placement);
-    Player player(scene, *policy);
-    player.advance();
-    EXPECT_EQ(player.view().num_groups(1), 1);
-    EXPECT_EQ(player.view().min_tasks(1, 0), 2);
-    EXPECT_EQ(player.view().max_tasks(1, 0), 6);
-    player.decide();
-    player.play();
-    EXPECT_FALSE(player.failed());
+    SceneRunner runner(scene, *policy);
+    runner.advance();
+    EXPECT_EQ(runner.view().num_groups(1), 1);
+    EXPECT_EQ(runner.view().min_tasks(1, 0), 2);
+    EXPECT_EQ(runner.view().max_tasks(1, 0), 6);
+    runner.decide();
+    runner.play();
+    EXPECT_FALSE(runner.failed());
     std::vector<int64_t> out;
-    for (const JobOutcome& job : player.jobs()) out.push_back(job.end_us / kSecond);
+    for (const JobOutcome& job : runner.jobs()) out.push_back(job.end_us / kSecond);
     return out;
   };
   EXPECT_EQ(ends_s("best-fit"), (std::vector<int64_t>{100, 400, 500}));
@@ -326,11 +326,11 @@ TEST(After, AJobWaitsForThoseItComesAfter) {
   jobs[3].after = {"c", "gone"};  // missing jobs count as ended
   const Scene scene("1x4", jobs);
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
-  EXPECT_EQ(player.jobs()[2].start_us, 200 * kSecond);
-  EXPECT_EQ(player.jobs()[3].start_us, 250 * kSecond);
+  SceneRunner runner(scene, *policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
+  EXPECT_EQ(runner.jobs()[2].start_us, 200 * kSecond);
+  EXPECT_EQ(runner.jobs()[3].start_us, 250 * kSecond);
 }
 
 TEST(Fits, RefusesMoreWorkThanTheClockHolds) {

@@ -37,7 +37,7 @@ int64_t Request::milli() const {
   return sum;
 }
 
-bool Request::alike(const Request& other) const {
+bool Request::same_request(const Request& other) const {
   return plain == other.plain && gpus == other.gpus && kind == other.kind &&
          runs_on == other.runs_on && tenant == other.tenant &&
          std::equal(groups.begin(), groups.end(), other.groups.begin(), other.groups.end(),
@@ -113,7 +113,7 @@ int Cluster::total() const {
 
 // --- Fit -----------------------------------------------------------------------------------------
 
-struct Cluster::Left {
+struct Cluster::RemainingCapacity {
   struct Part {
     int64_t milli = 1000;
     int64_t mem_mib = 0;
@@ -127,10 +127,10 @@ struct Cluster::Left {
   int64_t mem_mib = 0;
 };
 
-Cluster::Left Cluster::left_on(int node, int job) const {
+Cluster::RemainingCapacity Cluster::remaining_on(int node, int job) const {
   const Node& what = spec_->nodes[static_cast<size_t>(node)];
   const GpuType& type = spec_->types[static_cast<size_t>(what.type)];
-  Left left;
+  RemainingCapacity left;
   left.type = what.type;
   left.cpu_milli = what.cpus > 0 ? std::llround(1000 * what.cpus * what.cpu_overload) : kPlenty;
   left.mem_mib = what.mem_gib > 0 ? mib(what.mem_gib) : kPlenty;
@@ -144,7 +144,7 @@ Cluster::Left Cluster::left_on(int node, int job) const {
     left.cpu_milli -= task.need.cpu_milli;
     left.mem_mib -= task.need.mem_mib;
     for (const int g : task.gpus) {
-      Left::Part& gpu = left.gpus[static_cast<size_t>(g)];
+      RemainingCapacity::Part& gpu = left.gpus[static_cast<size_t>(g)];
       gpu.milli -= milli_of(task.need);
       gpu.mem_mib -= gpu_mem_of(task.need);
       if (task.job != job && task.kind >= 0) gpu.kinds.push_back(task.kind);
@@ -154,7 +154,7 @@ Cluster::Left Cluster::left_on(int node, int job) const {
 }
 
 // Whether the node is up, open to the job, and of a GPU type that the task can use.
-bool Cluster::suits(const Request& request, const Resources& need, int node) const {
+bool Cluster::is_eligible(const Request& request, const Resources& need, int node) const {
   if (closed_until_us[static_cast<size_t>(node)] > now_us) return false;
   const int owner = owner_of(*spec_, node);
   if (owner >= 0 && owner != request.tenant) return false;
@@ -166,12 +166,12 @@ bool Cluster::suits(const Request& request, const Resources& need, int node) con
 
 // The GPUs that one more task gets, or nothing if it does not fit. A share goes to the fullest GPU
 // in use that has room. Whole GPUs are those that are vacated first.
-std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources& need,
+std::optional<std::vector<int>> Cluster::pick(const RemainingCapacity& left, const Resources& need,
                                               int kind) const {
   if (need.cpu_milli > left.cpu_milli || need.mem_mib > left.mem_mib) return {};
   int best = -1;
   for (size_t g = 0; need.gpu_milli > 0 && g < left.gpus.size(); ++g) {
-    const Left::Part& gpu = left.gpus[g];
+    const RemainingCapacity::Part& gpu = left.gpus[g];
     const bool room = gpu.milli >= need.gpu_milli && gpu.mem_mib >= mib(need.gpu_mem_gib);
     if (gpu.milli == 1000 || gpu.down || !room || conflicts(left.type, gpu.kinds, kind)) continue;
     if (best < 0 || gpu.milli < left.gpus[static_cast<size_t>(best)].milli) {
@@ -194,13 +194,13 @@ std::optional<std::vector<int>> Cluster::pick(const Left& left, const Resources&
 
 // Whether a job of this kind may not share with one of the kinds present.
 bool Cluster::conflicts(int type, const std::vector<int>& there, int kind) const {
-  return std::any_of(bars.begin(), bars.end(), [&](const Bar& bar) {
+  return std::any_of(pair_conflicts.begin(), pair_conflicts.end(), [&](const KindConflict& bar) {
     return bar.type == type && ((bar.one == kind && has(there, bar.other)) ||
                                 (bar.other == kind && has(there, bar.one)));
   });
 }
 
-bool Cluster::take(Left& left, const Resources& need, int kind) const {
+bool Cluster::take(RemainingCapacity& left, const Resources& need, int kind) const {
   const auto gpus = pick(left, need, kind);
   if (!gpus) return false;
   left.cpu_milli -= need.cpu_milli;
@@ -212,7 +212,7 @@ bool Cluster::take(Left& left, const Resources& need, int kind) const {
   return true;
 }
 
-int Cluster::fits(Left& left, const Resources& need, int kind, int most) const {
+int Cluster::fits(RemainingCapacity& left, const Resources& need, int kind, int most) const {
   int n = 0;
   while (n < most && take(left, need, kind)) ++n;
   return n;
@@ -220,8 +220,8 @@ int Cluster::fits(Left& left, const Resources& need, int kind, int most) const {
 
 // --- Placements ----------------------------------------------------------------------------------
 
-std::optional<std::vector<Seats>> Cluster::place(const Request& request,
-                                                 const std::string& placement) const {
+std::optional<std::vector<GroupTasks>> Cluster::place(const Request& request,
+                                                      const std::string& placement) const {
   if (request.plain) return place_gpus(request.gpus, placement);
   return place_groups(request, placement == "first-fit", placement == "elastic");
 }
@@ -229,14 +229,14 @@ std::optional<std::vector<Seats>> Cluster::place(const Request& request,
 // One node if any holds it: the first, or the one with the fewest free GPUs. Else first-fit splits
 // it over nodes in order; the others fill the emptiest nodes and put the rest where it leaves
 // least. consolidate waits rather than span more nodes than in an empty cluster.
-std::optional<std::vector<Seats>> Cluster::place_gpus(int gpus,
-                                                      const std::string& placement) const {
+std::optional<std::vector<GroupTasks>> Cluster::place_gpus(int gpus,
+                                                           const std::string& placement) const {
   const bool first_fit = placement == "first-fit";
   const int num = static_cast<int>(nodes.size());
   std::vector<int> free;
   for (int m = 0; m < num; ++m) free.push_back(free_on(m));
   const auto free_of = [&](int m) { return free[static_cast<size_t>(m)]; };
-  std::vector<Seats> seats;
+  std::vector<GroupTasks> seats;
   const auto take_from = [&](int m, int n) {
     seats.push_back({0, m, n});
     free[static_cast<size_t>(m)] = 0;
@@ -277,24 +277,24 @@ std::optional<std::vector<Seats>> Cluster::place_gpus(int gpus,
 // Group by group. first-fit fills nodes in order. Otherwise the next node takes the most remaining
 // tasks; ties go to the tightest: fewest whole GPUs left over, then least of shared ones. elastic
 // leaves out tasks that do not fit, down to the group's minimum.
-std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request, bool first_fit,
-                                                        bool elastic) const {
-  std::vector<Left> left;
-  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
-  std::vector<Seats> seats;
+std::optional<std::vector<GroupTasks>> Cluster::place_groups(const Request& request, bool first_fit,
+                                                             bool elastic) const {
+  std::vector<RemainingCapacity> left;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(remaining_on(m));
+  std::vector<GroupTasks> seats;
   for (int g = 0; g < static_cast<int>(request.groups.size()); ++g) {
     const RoleGroup& group = request.groups[static_cast<size_t>(g)];
     std::vector<int> full;
     for (int open = group.count; open > 0;) {
-      Seats best;
+      GroupTasks best;
       int64_t best_whole = 0, best_shared = 0;
       for (int m = 0; m < static_cast<int>(nodes.size()); ++m) {
-        if (has(full, m) || !suits(request, group.task, m)) continue;
-        Left trial = left[static_cast<size_t>(m)];
+        if (has(full, m) || !is_eligible(request, group.task, m)) continue;
+        RemainingCapacity trial = left[static_cast<size_t>(m)];
         const int n = fits(trial, group.task, request.kind, open);
         if (n == 0) continue;
         int64_t whole = 0, shared = 0;
-        for (const Left::Part& gpu : trial.gpus) {
+        for (const RemainingCapacity::Part& gpu : trial.gpus) {
           if (!gpu.down) (gpu.milli == 1000 ? whole : shared) += gpu.milli;
         }
         const bool tighter = whole < best_whole || (whole == best_whole && shared < best_shared);
@@ -321,62 +321,62 @@ std::optional<std::vector<Seats>> Cluster::place_groups(const Request& request, 
 
 // --- Arrival and departure -----------------------------------------------------------------------
 
-bool Cluster::has_room(const Request& request, const std::vector<Seats>& seats) const {
-  std::vector<Left> left;
-  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(left_on(m));
-  for (const Seats& seat : seats) {
+bool Cluster::has_room(const Request& request, const std::vector<GroupTasks>& seats) const {
+  std::vector<RemainingCapacity> left;
+  for (int m = 0; m < static_cast<int>(nodes.size()); ++m) left.push_back(remaining_on(m));
+  for (const GroupTasks& seat : seats) {
     const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
-    Left& there = left[static_cast<size_t>(seat.node)];
+    RemainingCapacity& there = left[static_cast<size_t>(seat.node)];
     if (fits(there, need, request.kind, seat.tasks) < seat.tasks) return false;
   }
   return true;
 }
 
 // Returns when a task can begin there. GPUs that other jobs wait for count as taken.
-int64_t Cluster::really_free_us(int node, const std::vector<int>& gpus, const Resources& need,
-                                int kind) const {
-  const Left left = left_on(node);
-  const auto leaving = [&](const Room& room, auto what) {
+int64_t Cluster::earliest_start_us(int node, const std::vector<int>& gpus, const Resources& need,
+                                   int kind) const {
+  const RemainingCapacity left = remaining_on(node);
+  const auto leaving = [&](const VacatedCapacity& room, auto what) {
     int64_t sum = 0;
-    for (const Resources& r : room.leavers) sum += room.vacated_us > now_us ? what(r) : 0;
+    for (const Resources& r : room.leaving_requests) sum += room.vacated_us > now_us ? what(r) : 0;
     return sum;
   };
-  const auto crowded = [&](const Room& room, int64_t has, auto what) {
+  const auto crowded = [&](const VacatedCapacity& room, int64_t has, auto what) {
     return what(need) > 0 && what(need) > has - leaving(room, what);
   };
   int64_t free_us = now_us;
   for (const int g : gpus) {
     const Gpu& gpu = nodes[static_cast<size_t>(node)][static_cast<size_t>(g)];
-    const Left::Part& part = left.gpus[static_cast<size_t>(g)];
+    const RemainingCapacity::Part& part = left.gpus[static_cast<size_t>(g)];
     const bool full = crowded(gpu, part.milli, milli_of) ||
                       crowded(gpu, part.mem_mib, gpu_mem_of) ||
                       conflicts(left.type, gpu.kinds, kind);
     if (need.gpus > 0 || full) free_us = std::max(free_us, gpu.vacated_us);
   }
-  const Room& host = hosts[static_cast<size_t>(node)];
+  const VacatedCapacity& host = hosts[static_cast<size_t>(node)];
   const bool full =
       crowded(host, left.cpu_milli, [](const Resources& r) { return int64_t{r.cpu_milli}; }) ||
       crowded(host, left.mem_mib, [](const Resources& r) { return r.mem_mib; });
   return full ? std::max(free_us, host.vacated_us) : free_us;
 }
 
-int64_t Cluster::sit(int job, const Request& request, const std::vector<Seats>& seats) {
+int64_t Cluster::occupy(int job, const Request& request, const std::vector<GroupTasks>& seats) {
   int64_t free_us = now_us;
-  for (const Seats& seat : seats) {
+  for (const GroupTasks& seat : seats) {
     const Resources& need = request.groups[static_cast<size_t>(seat.group)].task;
     for (int i = 0; i < seat.tasks; ++i) {
-      const std::vector<int> gpus = pick(left_on(seat.node, job), need, request.kind).value();
-      free_us = std::max(free_us, really_free_us(seat.node, gpus, need, request.kind));
+      const std::vector<int> gpus = pick(remaining_on(seat.node, job), need, request.kind).value();
+      free_us = std::max(free_us, earliest_start_us(seat.node, gpus, need, request.kind));
       tasks.push_back({job, seat.node, gpus, need, request.kind, seat.group});
     }
   }
   return free_us;
 }
 
-int64_t Cluster::sit_there(const std::vector<Task>& those) {
+int64_t Cluster::occupy_gpus(const std::vector<Task>& those) {
   int64_t free_us = now_us;
   for (const Task& task : those) {
-    free_us = std::max(free_us, really_free_us(task.node, task.gpus, task.need, task.kind));
+    free_us = std::max(free_us, earliest_start_us(task.node, task.gpus, task.need, task.kind));
     tasks.push_back(task);
   }
   return free_us;
@@ -385,11 +385,11 @@ int64_t Cluster::sit_there(const std::vector<Task>& those) {
 // Whole GPUs on which nothing ran leave no trace. A share that leaves at once still counts while
 // others are leaving.
 void Cluster::vacate(int job, int64_t vacated_us) {
-  const auto add = [&](Room& room, const Resources& need, int kind) {
-    if (room.vacated_us <= now_us) room.leavers.clear(), room.kinds.clear();
+  const auto add = [&](VacatedCapacity& room, const Resources& need, int kind) {
+    if (room.vacated_us <= now_us) room.leaving_requests.clear(), room.kinds.clear();
     room.kinds.push_back(kind);
     room.vacated_us = std::max(room.vacated_us, vacated_us);
-    room.leavers.push_back(need);
+    room.leaving_requests.push_back(need);
   };
   for (const Task& task : tasks) {
     if (task.job != job) continue;

@@ -84,8 +84,8 @@ class Simulation {
   std::vector<GavelOutcome> run() {
     size_t remaining = jobs_.size();
     while (remaining > 0) {
-      const bool nobody_to_come = next_ == jobs_.size();
-      const bool idle = nobody_to_come && running_.empty();
+      const bool no_arrivals = next_ == jobs_.size();
+      const bool idle = no_arrivals && running_.empty();
       if (idle) last_reset_s_ = 0;
       double latest_s = 0;
       for (const Round& round : running_) latest_s = std::max(latest_s, round.finish_s);
@@ -93,7 +93,7 @@ class Simulation {
         if (round_end_s_ >= 0) round_start_s_ = round_end_s_;
         round_end_s_ = latest_s;
         now_s_ = latest_s;
-      } else if (!nobody_to_come) {
+      } else if (!no_arrivals) {
         now_s_ = jobs_[next_].arrival_s;
       }
       remaining -= finish_round();

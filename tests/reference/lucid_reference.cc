@@ -18,7 +18,7 @@ class Lucid {
   std::vector<SecondsOutcome> play() {
     const bool line = rules_.policy == "fifo" || rules_.policy == "sjf";
     for (time_ = 0; ended_ < jobs_.size(); ++time_) {
-      line ? line_tick() : preemptive_tick();
+      line ? queue_tick() : preemptive_tick();
     }
     return out_;
   }
@@ -106,7 +106,7 @@ class Lucid {
   }
 
   // fifo and sjf. A run takes at least one second.
-  void line_tick() {
+  void queue_tick() {
     for (const size_t j : List(running_)) {
       if (jobs_[j].end == time_) end(j);
     }

@@ -22,7 +22,7 @@ class Simulation {
       if (!fits(job)) backfill ? wait_backfilling(job) : wait(job);
       start(job);
       if (queue_.empty() && next_ == jobs_.size()) return start_s_;
-      while (queue_.empty()) move();
+      while (queue_.empty()) advance_event();
     }
   }
 
@@ -44,7 +44,7 @@ class Simulation {
   }
 
   // Advances to the next arrival or end.
-  void move() {
+  void advance_event() {
     std::stable_sort(running_.begin(), running_.end(),
                      [&](size_t a, size_t b) { return end_s(a) < end_s(b); });
     const bool more = next_ < jobs_.size();
@@ -59,7 +59,7 @@ class Simulation {
   }
 
   void wait(size_t job) {
-    while (!fits(job)) move();
+    while (!fits(job)) advance_event();
   }
 
   void wait_backfilling(size_t job) {
@@ -79,7 +79,7 @@ class Simulation {
       for (const size_t j : scanned) {
         if (clock_s_ + jobs_[j].requested_s < reserved_s && fits(j)) start(j);
       }
-      move();
+      advance_event();
     }
   }
 
@@ -103,8 +103,8 @@ double rlscheduler_score(const std::vector<RlJob>& jobs, const std::vector<int64
   double sum = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
     const int64_t in_system_s = start_s[j] - jobs[j].submit_s + jobs[j].run_s;
-    const int64_t least_s = std::max<int64_t>(jobs[j].run_s, 10);
-    sum += std::max(1.0, static_cast<double>(in_system_s) / static_cast<double>(least_s));
+    const int64_t bounded_run_s = std::max<int64_t>(jobs[j].run_s, 10);
+    sum += std::max(1.0, static_cast<double>(in_system_s) / static_cast<double>(bounded_run_s));
   }
   return sum / static_cast<double>(jobs.size());
 }

@@ -131,7 +131,7 @@ class Base {
 };
 
 // Rules 2 and 3: fifo, fjf.
-class Lines : Base {
+class FifoScheduler : Base {
  public:
   using Base::Base;
   using Base::outcomes;
@@ -172,7 +172,7 @@ class Lines : Base {
 };
 
 // Rule 4: sjf, shortest, shortest-gpu.
-class Sorted : Base {
+class SortedScheduler : Base {
  public:
   using Base::Base;
   using Base::outcomes;
@@ -374,7 +374,7 @@ std::vector<SecondsOutcome> tiresias(const std::vector<SecondsJob>& jobs, const 
                                      const std::string& policy, const std::string& placement,
                                      bool punctual) {
   if (policy == "fifo" || policy == "fjf") {
-    Lines lines(jobs, nodes, policy, placement);
+    FifoScheduler lines(jobs, nodes, policy, placement);
     lines.run();
     return lines.outcomes();
   }
@@ -383,7 +383,7 @@ std::vector<SecondsOutcome> tiresias(const std::vector<SecondsJob>& jobs, const 
     dlas.run();
     return dlas.outcomes();
   }
-  Sorted sorted(jobs, nodes, policy, placement);
+  SortedScheduler sorted(jobs, nodes, policy, placement);
   sorted.run();
   return sorted.outcomes();
 }

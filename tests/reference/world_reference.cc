@@ -11,25 +11,26 @@ namespace yard::reference {
 
 WorldEnd play_world(const SlowWorld& world, const std::string& policy,
                     const std::string& placement) {
-  return Game(world, policy, placement).play();
+  return SlowSimulator(world, policy, placement).play();
 }
 
-Game::Game(const SlowWorld& world, const std::string& policy, const std::string& placement)
+SlowSimulator::SlowSimulator(const SlowWorld& world, const std::string& policy,
+                             const std::string& placement)
     : world_(world),
       policy_(policy),
       placement_(placement),
       link_bytes_per_s_(link_capacities(world.cluster)),
-      now_(world.cluster) {
-  now_.jobs.resize(world.jobs.size());
-  now_.end.jobs.resize(world.jobs.size());
-  now_.cluster.bars = world.bars;
+      state_(world.cluster) {
+  state_.jobs.resize(world.jobs.size());
+  state_.end.jobs.resize(world.jobs.size());
+  state_.cluster.pair_conflicts = world.pair_conflicts;
   for (const Job& j : world.jobs) {
     requests_.push_back(request_of(j, world.cluster));
     const auto shares = [](const RoleGroup& g) { return g.task.gpu_milli > 0; };
     const bool any = std::any_of(j.groups.begin(), j.groups.end(), shares);
     if (any && !world.kinds.empty()) requests_.back().kind = world.kinds[requests_.size() - 1];
   }
-  now_.cluster.now_us = world.jobs.empty() ? 0 : world.jobs[0].submit_us;
+  state_.cluster.now_us = world.jobs.empty() ? 0 : world.jobs[0].submit_us;
   for (const Outage& outage : world.outages) {
     if (outage.at_us >= now_us()) outages_.push_back(outage);  // the others never happen
     Outage over = outage;                                      // the end of a notice
@@ -47,113 +48,113 @@ Game::Game(const SlowWorld& world, const std::string& policy, const std::string&
 
 // Order within one moment: ends by job, then faults, arrivals, and the policy. GPUs whose repair is
 // due are back before the next fault: `Cluster::down`.
-WorldEnd Game::play() {
+WorldEnd SlowSimulator::play() {
   while (!over()) {
-    look_at_speeds();
+    update_speeds();
     const int64_t next = next_us();
     if (next == kForever) break;  // a job waits forever
     pass_time(next);
     for (int j = 0; j < size(); ++j) {
       while (phase_end_us(j) <= now_us()) end_phase(j);
     }
-    while (now_.next_outage < outages_.size() && outages_[now_.next_outage].at_us <= now_us()) {
-      happen(outages_[now_.next_outage++]);
+    while (state_.next_outage < outages_.size() && outages_[state_.next_outage].at_us <= now_us()) {
+      happen(outages_[state_.next_outage++]);
     }
     for (int j = 0; j < size(); ++j) {
-      if (at(j).is != Is::kToCome || job(j).submit_us > now_us()) continue;
-      at(j).is = Is::kBlocked;
+      if (at(j).is != JobPhase::kToCome || job(j).submit_us > now_us()) continue;
+      at(j).is = JobPhase::kBlocked;
       if (ready(j)) queue(j);
     }
-    if (now_.timer_us <= now_us()) now_.timer_us = kForever;
+    if (state_.timer_us <= now_us()) state_.timer_us = kForever;
     decide();
   }
-  now_.end.end_us = over() ? now_us() : -1;
-  return now_.end;
+  state_.end.end_us = over() ? now_us() : -1;
+  return state_.end;
 }
 
 // --- Clock ---------------------------------------------------------------------------------------
 
-bool Game::over() {
+bool SlowSimulator::over() {
   for (int j = 0; j < size(); ++j) {
-    if (at(j).is != Is::kDone) return false;
+    if (at(j).is != JobPhase::kDone) return false;
   }
   return true;
 }
 
-int64_t Game::phase_end_us(int j) {
+int64_t SlowSimulator::phase_end_us(int j) {
   const LiveJob& live = at(j);
-  if (live.is == Is::kStarting || live.is == Is::kSaving) return live.until_us;
-  if (live.is != Is::kRunning) return kForever;
+  if (live.is == JobPhase::kStarting || live.is == JobPhase::kSaving) return live.until_us;
+  if (live.is != JobPhase::kRunning) return kForever;
   const double wall = std::ceil((work(j) - live.done) / live.speed);
   return live.since_us + static_cast<int64_t>(std::max(wall, 0.0));
 }
 
-int64_t Game::next_us() {
-  int64_t next = now_.timer_us;
+int64_t SlowSimulator::next_us() {
+  int64_t next = state_.timer_us;
   for (int j = 0; j < size(); ++j) {
     next = std::min(next, phase_end_us(j));
-    if (at(j).is == Is::kToCome) next = std::min(next, job(j).submit_us);
+    if (at(j).is == JobPhase::kToCome) next = std::min(next, job(j).submit_us);
   }
   for (const Outage& outage : outages_) {
     if (outage.until_us > now_us()) next = std::min(next, outage.until_us);
   }
-  if (now_.next_outage < outages_.size()) {
-    next = std::min(next, outages_[now_.next_outage].at_us);
+  if (state_.next_outage < outages_.size()) {
+    next = std::min(next, outages_[state_.next_outage].at_us);
   }
   return next;
 }
 
-void Game::pass_time(int64_t to_us) {
+void SlowSimulator::pass_time(int64_t to_us) {
   const int64_t dt_us = to_us - now_us();
   for (int j = 0; j < size(); ++j) {
-    const bool here = at(j).is != Is::kToCome && at(j).is != Is::kDone;
-    now_.end.job_time_us += here ? dt_us : 0;
+    const bool here = at(j).is != JobPhase::kToCome && at(j).is != JobPhase::kDone;
+    state_.end.job_time_us += here ? dt_us : 0;
   }
-  const Cluster& cluster = now_.cluster;
+  const Cluster& cluster = state_.cluster;
   int free = 0;
   for (int m = 0; m < static_cast<int>(cluster.nodes.size()); ++m) free += cluster.free_on(m);
   const int down = cluster.idle_and_down();
-  now_.end.held_time_us += dt_us * (cluster.total() - free - down);
-  now_.end.down_time_us += dt_us * down;
-  now_.cluster.now_us = to_us;
+  state_.end.held_time_us += dt_us * (cluster.total() - free - down);
+  state_.end.down_time_us += dt_us * down;
+  state_.cluster.now_us = to_us;
 }
 
-void Game::end_phase(int j) {
+void SlowSimulator::end_phase(int j) {
   LiveJob& live = at(j);
-  if (live.is == Is::kSaving) return queue(j);
-  if (live.is == Is::kStarting) {
-    live.is = Is::kRunning;
+  if (live.is == JobPhase::kSaving) return queue(j);
+  if (live.is == JobPhase::kStarting) {
+    live.is = JobPhase::kRunning;
     live.since_us = live.began_us = now_us();
     return;
   }
   run_until_now(j);
-  now_.cluster.leave(j);
-  live.is = Is::kDone;
+  state_.cluster.leave(j);
+  live.is = JobPhase::kDone;
   end_of(j).end_us = now_us();
   for (int k = 0; k < size(); ++k) {
-    if (at(k).is == Is::kBlocked && ready(k)) queue(k);
+    if (at(k).is == JobPhase::kBlocked && ready(k)) queue(k);
   }
 }
 
 // Whether all its predecessors have ended. Those that are not in the workload count as ended.
-bool Game::ready(int j) {
+bool SlowSimulator::ready(int j) {
   for (int k = 0; k < size(); ++k) {
     const auto& after = job(j).after;
     const bool awaited = std::find(after.begin(), after.end(), job(k).id) != after.end();
-    if (awaited && at(k).is != Is::kDone) return false;
+    if (awaited && at(k).is != JobPhase::kDone) return false;
   }
   return true;
 }
 
-void Game::queue(int j) {
-  at(j).is = Is::kWaiting;
+void SlowSimulator::queue(int j) {
+  at(j).is = JobPhase::kWaiting;
   at(j).since_us = now_us();
-  at(j).queued = ++now_.entries;
+  at(j).queued = ++state_.entries;
 }
 
 // Whether the fault takes all GPUs of its node, or the node has none: then the node is down.
-bool Game::takes_all(const Outage& outage) {
-  const size_t gpus = now_.cluster.nodes[static_cast<size_t>(outage.node)].size();
+bool SlowSimulator::takes_all(const Outage& outage) {
+  const size_t gpus = state_.cluster.nodes[static_cast<size_t>(outage.node)].size();
   for (size_t g = 0; g < gpus; ++g) {
     if ((outage.gpus >> g & 1) == 0) return false;
   }
@@ -162,9 +163,9 @@ bool Game::takes_all(const Outage& outage) {
 
 // The first job after `last` that holds any of the GPUs, or anything on a node that fails as a
 // whole; -1 if none does.
-int Game::holder_of(const Outage& outage, int last) {
+int SlowSimulator::holder_of(const Outage& outage, int last) {
   int first = -1;
-  for (const Task& task : now_.cluster.tasks) {
+  for (const Task& task : state_.cluster.tasks) {
     if (task.node != outage.node) continue;
     bool hit = takes_all(outage);
     for (const int g : task.gpus) hit = hit || (outage.gpus >> g & 1) != 0;
@@ -173,20 +174,20 @@ int Game::holder_of(const Outage& outage, int last) {
   return first;
 }
 
-void Game::happen(const Outage& outage) {
-  std::vector<Gpu>& gpus = now_.cluster.nodes[static_cast<size_t>(outage.node)];
+void SlowSimulator::happen(const Outage& outage) {
+  std::vector<Gpu>& gpus = state_.cluster.nodes[static_cast<size_t>(outage.node)];
   for (size_t g = 0; g < gpus.size(); ++g) {
     if ((outage.gpus >> g & 1) == 0) continue;
     gpus[g].down_until_us = std::max(gpus[g].down_until_us, outage.until_us);
   }
   if (takes_all(outage)) {
-    int64_t& closed_us = now_.cluster.closed_until_us[static_cast<size_t>(outage.node)];
+    int64_t& closed_us = state_.cluster.closed_until_us[static_cast<size_t>(outage.node)];
     closed_us = std::max(closed_us, outage.until_us);
   }
   if (outage.kind == Outage::kDrain) return;
   for (int j = holder_of(outage, -1); j >= 0; j = holder_of(outage, j)) {
-    const int64_t save_us = charge_us(job(j).save_us, world_.charges.save_us);
-    const bool in_time = at(j).is != Is::kRunning || save_us <= outage.notice_us;
+    const int64_t save_us = cost_us(job(j).save_us, world_.charges.save_us);
+    const bool in_time = at(j).is != JobPhase::kRunning || save_us <= outage.notice_us;
     if (outage.kind == Outage::kFail) {
       fail(j);
     } else if (in_time) {
@@ -198,38 +199,38 @@ void Game::happen(const Outage& outage) {
 // --- Transitions of a job ------------------------------------------------------------------------
 
 // Whether its tenant may hold that many more GPUs.
-bool Game::within_limit(int j) {
-  const int t = asks(j).tenant;
+bool SlowSimulator::within_limit(int j) {
+  const int t = request(j).tenant;
   if (t < 0) return true;
   const Tenant& tenant = world_.cluster.tenants[static_cast<size_t>(t)];
-  int holds = asks(j).gpus;
-  for (const int k : holding()) holds += asks(k).tenant == t ? asks(k).gpus : 0;
+  int holds = request(j).gpus;
+  for (const int k : holding()) holds += request(k).tenant == t ? request(k).gpus : 0;
   const bool lends = tenant.may_borrow || holds <= tenant.quota_gpus;
   return lends && (tenant.limit_gpus == 0 || holds <= tenant.limit_gpus);
 }
 
-bool Game::start(int j) {
+bool SlowSimulator::start(int j) {
   if (!within_limit(j)) return false;
-  const auto seats = now_.cluster.place(asks(j), placement_);
+  const auto seats = state_.cluster.place(request(j), placement_);
   if (seats) start_at(j, *seats);
   return seats.has_value();
 }
 
 // Waits until its GPUs are vacated and its own save is complete. A job with work done restores.
-void Game::start_at(int j, const std::vector<Seats>& seats) {
-  get_ready(j, now_.cluster.sit(j, asks(j), seats));
+void SlowSimulator::start_at(int j, const std::vector<GroupTasks>& seats) {
+  get_ready(j, state_.cluster.occupy(j, request(j), seats));
 }
 
-void Game::get_ready(int j, int64_t vacated_us) {
+void SlowSimulator::get_ready(int j, int64_t vacated_us) {
   LiveJob& live = at(j);
   int64_t ready_us = std::max(live.saved_us, vacated_us);
-  live.speed = pace(j).alone;
+  live.speed = isolated_speed(j).alone;
   const Charges& c = world_.charges;
   if (live.done > 0) {
-    const int64_t usual_us = asks(j).gpus <= c.small_gpus ? c.restore_us : c.restore_large_us;
-    ready_us += charge_us(job(j).restore_us, usual_us);
+    const int64_t usual_us = request(j).gpus <= c.small_gpus ? c.restore_us : c.restore_large_us;
+    ready_us += cost_us(job(j).restore_us, usual_us);
   }
-  live.is = ready_us > now_us() ? Is::kStarting : Is::kRunning;
+  live.is = ready_us > now_us() ? JobPhase::kStarting : JobPhase::kRunning;
   live.since_us = live.began_us = now_us();
   live.until_us = ready_us;
   if (end_of(j).start_us < 0) end_of(j).start_us = now_us();
@@ -237,21 +238,21 @@ void Game::get_ready(int j, int64_t vacated_us) {
 }
 
 // The cost that the job states, else the usual cost.
-int64_t Game::charge_us(int64_t told_us, int64_t usual_us) const {
-  if (told_us < 0) return usual_us;
-  return static_cast<int64_t>(std::floor(static_cast<double>(told_us) * world_.charges.scale));
+int64_t SlowSimulator::cost_us(int64_t stated_us, int64_t usual_us) const {
+  if (stated_us < 0) return usual_us;
+  return static_cast<int64_t>(std::floor(static_cast<double>(stated_us) * world_.charges.scale));
 }
 
 // The job loses its GPUs and waits again, once a save in progress is complete.
-void Game::stop(int j) {
-  now_.cluster.leave(j);
+void SlowSimulator::stop(int j) {
+  state_.cluster.leave(j);
   if (at(j).saved_us <= now_us()) return queue(j);
-  at(j).is = Is::kSaving;
+  at(j).is = JobPhase::kSaving;
   at(j).until_us = at(j).saved_us;
 }
 
 // Checkpoints are at whole multiples of their interval, from the start of the run.
-void Game::run_until_now(int j) {
+void SlowSimulator::run_until_now(int j) {
   LiveJob& live = at(j);
   const int64_t ran_us = now_us() - live.since_us;
   const int64_t every_us = world_.charges.checkpoint_us;
@@ -259,33 +260,33 @@ void Game::run_until_now(int j) {
   if (last_us > live.since_us) {
     live.kept = live.done + static_cast<double>(last_us - live.since_us) * live.speed;
   }
-  const Pace mine = pace(j);
-  now_.end.moved_bytes += 1e-6 * static_cast<double>(ran_us) *
-                          static_cast<double>(mine.bytes_per_s) *
-                          static_cast<double>(mine.nodes.size()) * (live.speed / mine.alone);
+  const IsolatedSpeed mine = isolated_speed(j);
+  state_.end.moved_bytes += 1e-6 * static_cast<double>(ran_us) *
+                            static_cast<double>(mine.bytes_per_s) *
+                            static_cast<double>(mine.nodes.size()) * (live.speed / mine.alone);
   live.attained_us += ran_us;
   live.done += static_cast<double>(ran_us) * live.speed;
   live.since_us = now_us();
 }
 
-void Game::preempt(int j) {
+void SlowSimulator::preempt(int j) {
   ++end_of(j).preemptions;
-  const bool ran = at(j).is == Is::kRunning;  // else there is nothing to save
+  const bool ran = at(j).is == JobPhase::kRunning;  // else there is nothing to save
   if (ran) run_until_now(j);
   if (ran) at(j).kept = at(j).done;
-  if (ran) at(j).saved_us = now_us() + charge_us(job(j).save_us, world_.charges.save_us);
-  now_.cluster.vacate(j, ran ? at(j).saved_us : now_us());
+  if (ran) at(j).saved_us = now_us() + cost_us(job(j).save_us, world_.charges.save_us);
+  state_.cluster.vacate(j, ran ? at(j).saved_us : now_us());
   stop(j);
 }
 
 // Work since the last checkpoint is lost.
-void Game::fail(int j) {
+void SlowSimulator::fail(int j) {
   ++end_of(j).failures;
   LiveJob& live = at(j);
-  if (live.is == Is::kRunning) {
+  if (live.is == JobPhase::kRunning) {
     run_until_now(j);
     const int64_t lost_us = (now_us() - live.began_us) % world_.charges.checkpoint_us;
-    now_.end.lost_time_us += lost_us * now_.cluster.whole_gpus(j);
+    state_.end.lost_time_us += lost_us * state_.cluster.whole_gpus(j);
     live.done = live.kept;
   }
   stop(j);

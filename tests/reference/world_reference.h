@@ -44,7 +44,7 @@ struct SlowWorld {
   std::vector<Outage> outages;
   Charges charges;
   std::vector<int> kinds = {};  // by job; -1 or empty: shares with all
-  std::vector<Bar> bars = {};
+  std::vector<KindConflict> pair_conflicts = {};
   std::optional<SpeedBook> speeds = {};
 };
 

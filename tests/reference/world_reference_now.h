@@ -1,4 +1,4 @@
-// The slow world as seen by its clock and policies. `Evaluator` is all of the changing state: a
+// The slow world as seen by its clock and policies. `WorldState` is all of the changing state: a
 // policy undoes a trial by restoring a copy.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace yard::reference {
 
-enum class Is { kToCome, kBlocked, kWaiting, kStarting, kRunning, kSaving, kDone };
+enum class JobPhase { kToCome, kBlocked, kWaiting, kStarting, kRunning, kSaving, kDone };
 
 struct LiveJob {
-  Is is = Is::kToCome;
+  JobPhase is = JobPhase::kToCome;
   int64_t since_us = 0;     // when it entered this state
   int64_t until_us = 0;     // starting, saving: end of it
   int64_t saved_us = 0;     // when its last save is complete
@@ -32,7 +32,7 @@ using Link = std::pair<char, int>;
 std::map<Link, int64_t> link_capacities(const ClusterSpec& spec);
 
 // A job's topology, and its isolated speed there.
-struct Pace {
+struct IsolatedSpeed {
   int gpus = 0;  // each share counts as one
   std::vector<int> nodes;
   Tier tier = Tier::kIsland;
@@ -43,8 +43,8 @@ struct Pace {
   double exchange_share = 0;
 };
 
-struct Evaluator {
-  explicit Evaluator(const ClusterSpec& spec) : cluster(spec) {}
+struct WorldState {
+  explicit WorldState(const ClusterSpec& spec) : cluster(spec) {}
 
   Cluster cluster;
   std::vector<LiveJob> jobs;
@@ -54,20 +54,20 @@ struct Evaluator {
   size_t next_outage = 0;
 };
 
-class Game {
+class SlowSimulator {
  public:
-  Game(const SlowWorld& world, const std::string& policy, const std::string& placement);
+  SlowSimulator(const SlowWorld& world, const std::string& policy, const std::string& placement);
 
   WorldEnd play();
 
  private:
   int size() const { return static_cast<int>(world_.jobs.size()); }
-  LiveJob& at(int j) { return now_.jobs[static_cast<size_t>(j)]; }
-  JobEnd& end_of(int j) { return now_.end.jobs[static_cast<size_t>(j)]; }
+  LiveJob& at(int j) { return state_.jobs[static_cast<size_t>(j)]; }
+  JobEnd& end_of(int j) { return state_.end.jobs[static_cast<size_t>(j)]; }
   const Job& job(int j) const { return world_.jobs[static_cast<size_t>(j)]; }
-  const Request& asks(int j) const { return requests_[static_cast<size_t>(j)]; }
+  const Request& request(int j) const { return requests_[static_cast<size_t>(j)]; }
   double work(int j) const { return static_cast<double>(job(j).run_us); }
-  int64_t now_us() const { return now_.cluster.now_us; }
+  int64_t now_us() const { return state_.cluster.now_us; }
 
   // --- Clock
   bool over();
@@ -84,8 +84,8 @@ class Game {
   // --- Transitions of a job
   bool within_limit(int j);
   bool start(int j);
-  void start_at(int j, const std::vector<Seats>& seats);
-  int64_t charge_us(int64_t told_us, int64_t usual_us) const;
+  void start_at(int j, const std::vector<GroupTasks>& seats);
+  int64_t cost_us(int64_t stated_us, int64_t usual_us) const;
   void get_ready(int j, int64_t vacated_us);
   void stop(int j);
   void run_until_now(int j);
@@ -94,15 +94,15 @@ class Game {
 
   // --- Speeds
   int kind_of(int j) const;
-  Pace pace(int j) const;
+  IsolatedSpeed isolated_speed(int j) const;
   double exchange_slowdown(const Link& link);
-  double left_by_neighbours(int j);
-  double left_by_overload(int j);
+  double colocation_slowdown(int j);
+  double core_overload_slowdown(int j);
   double speed_among(int j);
-  void look_at_speeds();
+  void update_speeds();
 
   // --- Policies
-  std::vector<int> those(bool (*wanted)(Is));
+  std::vector<int> those(bool (*wanted)(JobPhase));
   std::vector<int> waiting();
   std::vector<int> holding();
   int64_t attained_us(int j);
@@ -111,7 +111,7 @@ class Game {
   int las_queue(int j);
   int las_listed(int j, bool runs);
   void las_wait_in_front(int j);
-  int64_t las_sinks_us(int j, int queue);
+  int64_t las_demotion_us(int j, int queue);
   void las_begin();
   void las_settle();
   double las_key(int j);
@@ -122,7 +122,7 @@ class Game {
   void start_in_order();
   bool make_room(int j, const std::vector<int>& begun);
   void decide_anew();
-  void stops_first(const Evaluator& before, const std::vector<int>& begun);
+  void stops_first(const WorldState& before, const std::vector<int>& begun);
   void ask_for_timer();
 
   const SlowWorld& world_;
@@ -130,7 +130,7 @@ class Game {
   std::vector<Request> requests_;
   std::vector<Outage> outages_;  // in order
   std::map<Link, int64_t> link_bytes_per_s_;
-  Evaluator now_;
+  WorldState state_;
   std::vector<int> stops_;              // of this decision, in order
   std::vector<int> las_stops_, begun_;  // of the last decision
   // Queues of las, front first: running jobs, and jobs that wait or have just changed queue.

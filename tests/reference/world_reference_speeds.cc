@@ -8,7 +8,7 @@
 namespace yard::reference {
 namespace {
 
-constexpr double kLeastSpeed = 1e-3;
+constexpr double kMinSpeed = 1e-3;
 
 }  // namespace
 
@@ -53,17 +53,17 @@ std::map<Link, int64_t> link_capacities(const ClusterSpec& spec) {
   return bytes_per_s;
 }
 
-int Game::kind_of(int j) const {
+int SlowSimulator::kind_of(int j) const {
   return world_.speeds ? world_.speeds->kind_of_job[static_cast<size_t>(j)] : -1;
 }
 
 // Nodes with its GPUs, the lowest tier that spans them, and its isolated speed: that of its slowest
 // type.
-Pace Game::pace(int j) const {
+IsolatedSpeed SlowSimulator::isolated_speed(int j) const {
   const ClusterSpec& spec = world_.cluster;
-  Pace out;
+  IsolatedSpeed out;
   std::set<int> nodes, racks, pods, islands, types;
-  for (const Task& task : now_.cluster.tasks) {
+  for (const Task& task : state_.cluster.tasks) {
     if (task.job != j || task.gpus.empty()) continue;
     const Node& node = spec.nodes[static_cast<size_t>(task.node)];
     out.gpus += static_cast<int>(task.gpus.size());
@@ -100,13 +100,13 @@ Pace Game::pace(int j) const {
     out.type = type;
   }
   // Without a profile, speed is proportional to the number of tasks of the first group.
-  if (kind < 0 && !asks(j).plain) {
+  if (kind < 0 && !request(j).plain) {
     int given = 0;
-    for (const Task& task : now_.cluster.tasks) given += task.job == j && task.group == 0;
-    const int asked = asks(j).groups[0].count;
+    for (const Task& task : state_.cluster.tasks) given += task.job == j && task.group == 0;
+    const int asked = request(j).groups[0].count;
     if (given != asked) out.alone *= static_cast<double>(given) / asked;
   }
-  if (!(out.alone > kLeastSpeed)) out.alone = kLeastSpeed;
+  if (!(out.alone > kMinSpeed)) out.alone = kMinSpeed;
   if (kind < 0 || wide < 2 || out.gpus > world_.speeds->max_gpus()) return out;
   // A ring over n nodes puts 2 (n - 1) / n of the gradients on each link, every iteration.
   const SpeedKind& model = world_.speeds->kinds[static_cast<size_t>(kind)];
@@ -120,29 +120,29 @@ Pace Game::pace(int j) const {
 }
 
 // The load of the link divided by its capacity: at least 1, and 1 without a capacity.
-double Game::exchange_slowdown(const Link& link) {
+double SlowSimulator::exchange_slowdown(const Link& link) {
   int64_t load = 0;
   for (int j = 0; j < size(); ++j) {
-    if (at(j).is != Is::kRunning) continue;
-    const Pace other = pace(j);
+    if (at(j).is != JobPhase::kRunning) continue;
+    const IsolatedSpeed other = isolated_speed(j);
     const bool uses = std::count(other.links.begin(), other.links.end(), link) > 0;
     load += uses ? other.bytes_per_s : 0;
   }
-  const int64_t carries = link_bytes_per_s_.at(link);
-  if (carries == 0 || load <= carries) return 1;
-  return static_cast<double>(load) / static_cast<double>(carries);
+  const int64_t link_bytes_per_s = link_bytes_per_s_.at(link);
+  if (link_bytes_per_s == 0 || load <= link_bytes_per_s) return 1;
+  return static_cast<double>(load) / static_cast<double>(link_bytes_per_s);
 }
 
 // Share of speed that the job's most slowed task keeps with its neighbours on shared GPUs.
-double Game::left_by_neighbours(int j) {
+double SlowSimulator::colocation_slowdown(int j) {
   double least = 1;
-  for (const Task& task : now_.cluster.tasks) {
+  for (const Task& task : state_.cluster.tasks) {
     if (task.job != j || task.need.gpu_milli == 0) continue;
     const auto node = static_cast<size_t>(task.node);
     double left = 1;
     for (int k = 0; k < size(); ++k) {
-      if (k == j || at(k).is != Is::kRunning) continue;
-      for (const Task& other : now_.cluster.tasks) {
+      if (k == j || at(k).is != JobPhase::kRunning) continue;
+      for (const Task& other : state_.cluster.tasks) {
         const bool meet = other.job == k && other.node == task.node && other.gpus == task.gpus;
         if (meet)
           left *= world_.speeds->beside(kind_of(j), kind_of(k), world_.cluster.nodes[node].type);
@@ -154,13 +154,13 @@ double Game::left_by_neighbours(int j) {
 }
 
 // Share of speed that is kept on nodes with more cores promised than they have.
-double Game::left_by_overload(int j) {
+double SlowSimulator::core_overload_slowdown(int j) {
   double least = 1;
-  for (const Task& task : now_.cluster.tasks) {
+  for (const Task& task : state_.cluster.tasks) {
     if (task.job != j) continue;
     const double cores = world_.cluster.nodes[static_cast<size_t>(task.node)].cpus;
     int64_t promised = 0;
-    for (const Task& other : now_.cluster.tasks) {
+    for (const Task& other : state_.cluster.tasks) {
       promised += other.node == task.node ? other.need.cpu_milli : 0;
     }
     const auto has = static_cast<int64_t>(1000 * cores);
@@ -170,22 +170,22 @@ double Game::left_by_overload(int j) {
   return least;
 }
 
-double Game::speed_among(int j) {
-  const Pace mine = pace(j);
+double SlowSimulator::speed_among(int j) {
+  const IsolatedSpeed mine = isolated_speed(j);
   double speed = mine.alone;
   double worst = 1;
   for (const auto& link : mine.links) {
     if (mine.bytes_per_s > 0) worst = std::max(worst, exchange_slowdown(link));
   }
   if (worst > 1) speed *= 1 / (1 + mine.exchange_share * (worst - 1));
-  if (world_.speeds) speed *= left_by_neighbours(j);
-  speed *= left_by_overload(j);
-  return speed > kLeastSpeed ? speed : kLeastSpeed;
+  if (world_.speeds) speed *= colocation_slowdown(j);
+  speed *= core_overload_slowdown(j);
+  return speed > kMinSpeed ? speed : kMinSpeed;
 }
 
-void Game::look_at_speeds() {
+void SlowSimulator::update_speeds() {
   for (int j = 0; j < size(); ++j) {
-    if (at(j).is != Is::kRunning) continue;
+    if (at(j).is != JobPhase::kRunning) continue;
     const double speed = speed_among(j);
     if (speed == at(j).speed) continue;
     run_until_now(j);

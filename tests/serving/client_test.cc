@@ -22,16 +22,16 @@ namespace {
 using std::chrono::milliseconds;
 
 // A server with a fixed answer, or with none.
-class Stranger final : public pb::PolicyService::CallbackService {
+class FakeServer final : public pb::PolicyService::CallbackService {
  public:
-  explicit Stranger(pb::DecideResponse answer, bool silent = false)
+  explicit FakeServer(pb::DecideResponse answer, bool silent = false)
       : answer_(std::move(answer)), silent_(silent) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
   }
-  ~Stranger() override { server_->Shutdown(std::chrono::system_clock::now()); }
+  ~FakeServer() override { server_->Shutdown(std::chrono::system_clock::now()); }
 
   grpc::ServerUnaryReactor* Decide(grpc::CallbackServerContext* context, const pb::DecideRequest*,
                                    pb::DecideResponse* out) override {
@@ -66,9 +66,9 @@ void expect_own(const pb::DecideResponse& answer, pb::Reason reason) {
 
 // A listening port that never answers. A gRPC server would not do: in this process it would share
 // its threads with the client.
-class Mute {
+class SilentPort {
  public:
-  Mute() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  SilentPort() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -79,7 +79,7 @@ class Mute {
     EXPECT_TRUE(listens);
     port_ = ntohs(at.sin_port);
   }
-  ~Mute() { ::close(socket_); }
+  ~SilentPort() { ::close(socket_); }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
  private:
@@ -90,10 +90,10 @@ class Mute {
 // gRPC's thread releases a call and its channel only after the answer. If it held the last
 // reference to the channel, it would destroy itself.
 TEST(Client, MayGoAsSoonAsItWasAnswered) {
-  const Mute mute;
+  const SilentPort silent_port;
   const pb::DecideRequest request = full_cluster();
   for (int i = 0; i < 50; ++i) {
-    Client client({.server = mute.address()});
+    Client client({.server = silent_port.address()});
     expect_own(client.decide(request, milliseconds(20)), pb::DEADLINE);
   }
 }
@@ -126,7 +126,7 @@ TEST(Client, DecidesByItselfWhereTheServerIsGone) {
 }
 
 TEST(Client, DecidesByItselfWhereTheServerIsSilent) {
-  const Stranger silent({}, true);
+  const FakeServer silent({}, true);
   Client client({.server = silent.address()});
   expect_own(client.decide(full_cluster(), milliseconds(50)), pb::DEADLINE);
 }
@@ -140,15 +140,15 @@ TEST(Client, DoesNotPassOnWhatIsNotAllowed) {
   pb::Piece& piece = *action.add_pieces();
   piece.set_node("n0");
   piece.set_gpus(8);
-  const Stranger stranger(wrong);
-  Client client({.server = stranger.address()});
+  const FakeServer fake_server(wrong);
+  Client client({.server = fake_server.address()});
   expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::INVALID_ACTION);
 }
 
 // With a policy that hangs and 5 ms in all, each call gets a legal answer with its reason. How many
 // of them the server answers in time depends on the machine and is not checked.
 TEST(Client, FiveMillisecondsWithAHangingPolicy) {
-  hang_from_now_on();
+  start_hanging();
   ServerOptions options;
   options.listen = "127.0.0.1:0";
   options.policy = "test-hangs";
@@ -164,7 +164,7 @@ TEST(Client, FiveMillisecondsWithAHangingPolicy) {
   }
   for (const auto& [kind, count] : how) std::printf("%s: %d\n", kind.c_str(), count);
   server.reset();
-  release_hanging();
+  stop_hanging();
 }
 
 TEST(Client, RefusesWhatTheServerWouldRefuse) {

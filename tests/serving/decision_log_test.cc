@@ -72,15 +72,15 @@ TEST_F(Logs, WhatIsReadIsWhatWasAdded) {
 
 TEST_F(Logs, TheBoundsHoldAndTheOldestGo) {
   DecisionLog log(small());
-  uint64_t most = 0;
+  uint64_t max_bytes = 0;
   for (int i = 0; i < 20; ++i) {
     fill(log, 20, 20'000);
-    most = std::max(most, bytes_of_log(folder()));
+    max_bytes = std::max(max_bytes, bytes_of_log(folder()));
     EXPECT_EQ(log.counts().bytes, bytes_of_log(folder()));
     for (const LogFile& file : log_files(folder())) EXPECT_LE(file.bytes, 1u << 20);
   }
-  EXPECT_LE(most, 2u << 20);
-  EXPECT_GE(most, (2u << 20) - 50'000);  // and the space is used
+  EXPECT_LE(max_bytes, 2u << 20);
+  EXPECT_GE(max_bytes, (2u << 20) - 50'000);  // and the space is used
   const auto records = read_log(folder());
   ASSERT_FALSE(records.empty());
   EXPECT_EQ(records.back().decision().number(), 400u);

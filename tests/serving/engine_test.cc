@@ -26,8 +26,8 @@ pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
   return answer.get_future().get();
 }
 
-struct Rig {
-  explicit Rig(const std::string& policy, EngineOptions options = {})
+struct EngineFixture {
+  explicit EngineFixture(const std::string& policy, EngineOptions options = {})
       : models(policy, ""), engine(options, models, [this](const ServedDecision&) { ++seen; }) {}
 
   ModelStore models;
@@ -47,22 +47,22 @@ void expect_heuristic(const pb::DecideResponse& answer, pb::Reason reason) {
 }
 
 TEST(Engine, ThePolicyAnswers) {
-  Rig rig("greedy");
-  const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
+  EngineFixture fixture("greedy");
+  const pb::DecideResponse answer = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(answer.source(), pb::POLICY);
   EXPECT_EQ(answer.reason(), pb::NONE);
   EXPECT_EQ(answer.actions_size(), 0);  // las would act
   EXPECT_EQ(answer.request_id(), "full");
   EXPECT_EQ(answer.model(), "greedy");
   EXPECT_FALSE(answer.decision_id().empty());
-  EXPECT_EQ(rig.seen, 1);
-  EXPECT_EQ(rig.engine.pending(), 0);
+  EXPECT_EQ(fixture.seen, 1);
+  EXPECT_EQ(fixture.engine.pending(), 0);
 }
 
 TEST(Engine, NoModel) {
-  Rig none("");
+  EngineFixture none("");
   expect_heuristic(ask_engine(none.engine, full_cluster()), pb::NO_MODEL);
-  Rig other("greedy");
+  EngineFixture other("greedy");
   pb::DecideRequest request = full_cluster();
   request.set_model("nobody");
   expect_heuristic(ask_engine(other.engine, request), pb::NO_MODEL);
@@ -71,20 +71,20 @@ TEST(Engine, NoModel) {
 }
 
 TEST(Engine, FaultsOfThePolicy) {
-  Rig illegal("test-illegal"), throws("test-throws"), non_finite("test-not-finite");
+  EngineFixture illegal("test-illegal"), throws("test-throws"), non_finite("test-not-finite");
   expect_heuristic(ask_engine(illegal.engine, full_cluster()), pb::INVALID_ACTION);
   expect_heuristic(ask_engine(throws.engine, full_cluster()), pb::POLICY_ERROR);
   expect_heuristic(ask_engine(non_finite.engine, full_cluster()), pb::NON_FINITE);
 }
 
 TEST(Engine, TooLarge) {
-  Rig rig("greedy", {.max_jobs = 1});
-  expect_heuristic(ask_engine(rig.engine, full_cluster()), pb::TOO_LARGE);
+  EngineFixture fixture("greedy", {.max_jobs = 1});
+  expect_heuristic(ask_engine(fixture.engine, full_cluster()), pb::TOO_LARGE);
 }
 
 TEST(Engine, NobodyLeftToAnswer) {
-  Rig rig("test-throws", {.fallback = "test-illegal"});
-  const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
+  EngineFixture fixture("test-throws", {.fallback = "test-illegal"});
+  const pb::DecideResponse answer = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(answer.source(), pb::SAFE_DEFAULT);
   EXPECT_EQ(answer.reason(), pb::POLICY_ERROR);
   EXPECT_EQ(answer.actions_size(), 0);
@@ -92,32 +92,33 @@ TEST(Engine, NobodyLeftToAnswer) {
 }
 
 TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
-  hang_from_now_on();
-  auto rig =
-      std::make_unique<Rig>("greedy", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
+  start_hanging();
+  auto fixture = std::make_unique<EngineFixture>(
+      "greedy", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
   // The heuristic hangs, so that the safe default answers.
   std::promise<pb::DecideResponse> answer;
   pb::DecideRequest request = full_cluster();
   request.set_model("nobody");  // only the heuristic is asked
   std::thread caller([&] {
-    rig->engine.decide(request, Engine::Clock::now() + kLong, [&](pb::DecideResponse&& response) {
-      answer.set_value(std::move(response));
-    });
+    fixture->engine.decide(
+        request, Engine::Clock::now() + kLong,
+        [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
   });
   const pb::DecideResponse got = answer.get_future().get();
   EXPECT_EQ(got.source(), pb::SAFE_DEFAULT);
   EXPECT_EQ(got.reason(), pb::NO_MODEL);
-  release_hanging();
+  stop_hanging();
   caller.join();
 }
 
 TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
-  hang_from_now_on();
-  auto rig = std::make_unique<Rig>("test-hangs", EngineOptions{.threads = 2, .budget_ms = 50});
+  start_hanging();
+  auto fixture =
+      std::make_unique<EngineFixture>("test-hangs", EngineOptions{.threads = 2, .budget_ms = 50});
   // Each of the first two requests blocks a thread. Later ones are answered without a deadline.
   int late = 0;
   for (int i = 0; i < 50; ++i) {
-    const pb::DecideResponse answer = ask_engine(rig->engine, full_cluster());
+    const pb::DecideResponse answer = ask_engine(fixture->engine, full_cluster());
     EXPECT_EQ(answer.source(), pb::HEURISTIC);
     EXPECT_EQ(lines_of(answer), kHeuristic);
     late += answer.reason() == pb::DEADLINE;
@@ -126,39 +127,40 @@ TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
     }
   }
   EXPECT_EQ(late, 2);
-  EXPECT_EQ(rig->engine.stuck(), 2);
+  EXPECT_EQ(fixture->engine.stuck(), 2);
   // The threads return, and the policy answers again.
-  release_hanging();
-  while (rig->engine.stuck() > 0) std::this_thread::yield();
-  EXPECT_EQ(ask_engine(rig->engine, full_cluster()).source(), pb::POLICY);
-  hang_from_now_on();
-  expect_heuristic(ask_engine(rig->engine, full_cluster()), pb::DEADLINE);
-  rig.reset();  // does not wait for the thread that hangs
-  release_hanging();
+  stop_hanging();
+  while (fixture->engine.stuck() > 0) std::this_thread::yield();
+  EXPECT_EQ(ask_engine(fixture->engine, full_cluster()).source(), pb::POLICY);
+  start_hanging();
+  expect_heuristic(ask_engine(fixture->engine, full_cluster()), pb::DEADLINE);
+  fixture.reset();  // does not wait for the thread that hangs
+  stop_hanging();
 }
 
 TEST(Engine, TheCallersDeadlineCountsToo) {
-  hang_from_now_on();
-  Rig rig("test-hangs", {.threads = 1, .budget_ms = 3.6e6});
+  start_hanging();
+  EngineFixture fixture("test-hangs", {.threads = 1, .budget_ms = 3.6e6});
   pb::DecideRequest request = full_cluster();
-  expect_heuristic(ask_engine(rig.engine, request, std::chrono::milliseconds(100)), pb::DEADLINE);
-  release_hanging();
-  while (rig.engine.stuck() > 0) std::this_thread::yield();
-  hang_from_now_on();
+  expect_heuristic(ask_engine(fixture.engine, request, std::chrono::milliseconds(100)),
+                   pb::DEADLINE);
+  stop_hanging();
+  while (fixture.engine.stuck() > 0) std::this_thread::yield();
+  start_hanging();
   request.set_budget_ms(50);
-  expect_heuristic(ask_engine(rig.engine, request), pb::DEADLINE);
-  release_hanging();
+  expect_heuristic(ask_engine(fixture.engine, request), pb::DEADLINE);
+  stop_hanging();
 }
 
 TEST(Engine, ManyThreadsEachGetTheirOwnAnswer) {
-  Rig rig("las", {.max_waiting = 1000, .budget_ms = 60'000});
+  EngineFixture fixture("las", {.max_waiting = 1000, .budget_ms = 60'000});
   std::vector<std::thread> callers;
   for (int t = 0; t < 8; ++t) {
-    callers.emplace_back([&rig, t] {
+    callers.emplace_back([&fixture, t] {
       for (int i = 0; i < 100; ++i) {
         pb::DecideRequest request = full_cluster();
         request.set_request_id(std::to_string(t) + "/" + std::to_string(i));
-        const pb::DecideResponse answer = ask_engine(rig.engine, request);
+        const pb::DecideResponse answer = ask_engine(fixture.engine, request);
         EXPECT_EQ(answer.request_id(), request.request_id());
         EXPECT_EQ(answer.source(), pb::POLICY);
         EXPECT_EQ(lines_of(answer), kHeuristic);
@@ -166,16 +168,16 @@ TEST(Engine, ManyThreadsEachGetTheirOwnAnswer) {
     });
   }
   for (std::thread& caller : callers) caller.join();
-  EXPECT_EQ(rig.seen, 800);
+  EXPECT_EQ(fixture.seen, 800);
 }
 
 TEST(Engine, RefusesWhatIsNoClusterAndWhatCannotServe) {
-  Rig rig("las");
-  EXPECT_THROW(ask_engine(rig.engine, pb::DecideRequest()), InputError);
-  EXPECT_EQ(rig.engine.pending(), 0);
-  EXPECT_THROW(Rig("srtf"), InputError);  // an oracle
-  EXPECT_THROW(Rig("nobody"), InputError);
-  EXPECT_THROW(Rig("las", {.fallback = "srtf"}), InputError);
+  EngineFixture fixture("las");
+  EXPECT_THROW(ask_engine(fixture.engine, pb::DecideRequest()), InputError);
+  EXPECT_EQ(fixture.engine.pending(), 0);
+  EXPECT_THROW(EngineFixture("srtf"), InputError);  // an oracle
+  EXPECT_THROW(EngineFixture("nobody"), InputError);
+  EXPECT_THROW(EngineFixture("las", {.fallback = "srtf"}), InputError);
 }
 
 // --- the model's files ---------------------------------------------------------------------------
@@ -190,23 +192,23 @@ TEST(ModelStore, ADamagedFileTakesTheModelOutUntilItIsWholeAgain) {
   const TempFolder temp;
   const auto folder = temp.path() / "pilot";
   write_checkpoint(folder, 1);
-  Rig rig("checkpoint:" + folder.string());
-  const pb::DecideResponse before = ask_engine(rig.engine, full_cluster());
+  EngineFixture fixture("checkpoint:" + folder.string());
+  const pb::DecideResponse before = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(before.source(), pb::POLICY) << before.detail();
   EXPECT_EQ(before.model(), "pilot");
   EXPECT_EQ(before.model_digest().size(), 64u);
 
-  rig.models.reload_if_changed();
-  EXPECT_EQ(rig.models.status().loads, 1u) << "nothing has changed";
+  fixture.models.reload_if_changed();
+  EXPECT_EQ(fixture.models.status().loads, 1u) << "nothing has changed";
   damage(folder / "model.safetensors");
-  rig.models.reload_if_changed();
-  const pb::DecideResponse during = ask_engine(rig.engine, full_cluster());
+  fixture.models.reload_if_changed();
+  const pb::DecideResponse during = ask_engine(fixture.engine, full_cluster());
   expect_heuristic(during, pb::MODEL_CORRUPT);
   EXPECT_NE(during.detail().find("model.safetensors"), std::string::npos);
 
   write_checkpoint(folder, 1);
-  rig.models.reload_if_changed();
-  const pb::DecideResponse after = ask_engine(rig.engine, full_cluster());
+  fixture.models.reload_if_changed();
+  const pb::DecideResponse after = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(after.source(), pb::POLICY) << after.detail();
   EXPECT_EQ(after.model_digest(), before.model_digest());
 }
@@ -224,14 +226,14 @@ TEST(ModelStore, EveryKindOfDamageIsSeen) {
           {"manifest.json", [](const auto& f) { std::ofstream(f / "manifest.json") << "{}"; }},
           {"manifest.json", [](const auto& f) { std::filesystem::remove_all(f); }},
       };
-  for (const auto& [file, spoil] : kinds) {
+  for (const auto& [file, corrupt] : kinds) {
     const TempFolder temp;
     const auto folder = temp.path() / "pilot";
     write_checkpoint(folder, 1);
-    Rig rig("checkpoint:" + folder.string());
-    spoil(folder);
-    rig.models.reload_if_changed();
-    const ModelStore::Current now = rig.models.current("");
+    EngineFixture fixture("checkpoint:" + folder.string());
+    corrupt(folder);
+    fixture.models.reload_if_changed();
+    const ModelStore::Current now = fixture.models.current("");
     EXPECT_EQ(pb::Reason_Name(now.reason), "MODEL_CORRUPT") << file;
     EXPECT_NE(now.detail.find(file), std::string::npos) << now.detail;
   }
@@ -293,22 +295,22 @@ TEST(Engine, NothingIsLostWhileModelsAreSwapped) {
   const TempFolder temp;
   const auto folder = temp.path() / "pilot";
   write_checkpoint(folder, 1);
-  Rig rig("checkpoint:" + folder.string(), {.budget_ms = 60'000});
+  EngineFixture fixture("checkpoint:" + folder.string(), {.budget_ms = 60'000});
   std::atomic<bool> ended = false;
   std::thread swapper([&] {
     for (uint64_t seed = 2; seed < 12; ++seed) {
       write_checkpoint(folder, seed);
-      rig.models.reload();
+      fixture.models.reload();
     }
     ended = true;
   });
   while (!ended) {
-    const pb::DecideResponse answer = ask_engine(rig.engine, full_cluster());
+    const pb::DecideResponse answer = ask_engine(fixture.engine, full_cluster());
     EXPECT_EQ(answer.source(), pb::POLICY) << answer.detail();
     EXPECT_EQ(why_illegal(full_cluster(), answer), "");
   }
   swapper.join();
-  EXPECT_EQ(rig.models.status().loads, 11u);
+  EXPECT_EQ(fixture.models.status().loads, 11u);
 }
 
 }  // namespace

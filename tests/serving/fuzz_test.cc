@@ -65,12 +65,12 @@ TEST(Fuzz, MutatedRequests) {
     owned.push_back(make_policy(name));
     policies.push_back(owned.back().get());
   }
-  const std::string sound = rich_request().SerializeAsString();
+  const std::string valid_request = rich_request().SerializeAsString();
   ASSERT_TRUE(try_request(rich_request(), policies));
   int parsed = 0, possible = 0;
   for (uint64_t seed = 0; seed < 20'000; ++seed) {
     Rng rng = Rng{11}.split(seed);
-    std::string bytes = sound;
+    std::string bytes = valid_request;
     const uint32_t edits = 1 + rng.below(4);
     for (uint32_t e = 0; e < edits; ++e) {
       const uint32_t at = rng.below(static_cast<uint32_t>(bytes.size()));
@@ -103,12 +103,12 @@ TEST(Fuzz, MutatedRequests) {
 }
 
 TEST(Fuzz, MutatedJson) {
-  const std::string sound = to_json(rich_request());
+  const std::string valid_request = to_json(rich_request());
   int possible = 0;
   const auto las = make_policy("las");
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     Rng rng = Rng{12}.split(seed);
-    std::string text = sound;
+    std::string text = valid_request;
     for (uint32_t e = 0; e <= rng.below(3); ++e) {
       const uint32_t at = rng.below(static_cast<uint32_t>(text.size()));
       text[at] = static_cast<char>(rng.below(2) == 0 ? rng.below(256) : '0' + rng.below(10));

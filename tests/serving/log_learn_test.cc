@@ -15,9 +15,9 @@
 #include "serving/log/log_fit.h"
 #include "serving/log/log_training_data.h"
 #include "tests/serving/child.h"
-#include "tests/serving/course.h"
 #include "tests/serving/logs.h"
 #include "tests/serving/requests.h"
+#include "tests/serving/simulated_log.h"
 
 namespace yard::testing {
 namespace {
@@ -41,7 +41,8 @@ class LogLearn : public ::testing::Test {
 };
 
 TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
-  const int asked = log_course(folder(), "srtf-history", kCluster, habit_jobs(kCluster, 120, 3));
+  const int asked =
+      log_simulation(folder(), "srtf-history", kCluster, habit_jobs(kCluster, 120, 3));
   LogReader log(folder());
   const LogTrainingData found = training_data_of(log, open_task());
   EXPECT_EQ(found.decisions, static_cast<uint64_t>(asked));
@@ -69,7 +70,7 @@ TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
 }
 
 TEST_F(LogLearn, AFileHoldsTheStepsAsTheyWere) {
-  log_course(folder(), "las", kCluster, habit_jobs(kCluster, 40, 4));
+  log_simulation(folder(), "las", kCluster, habit_jobs(kCluster, 40, 4));
   LogReader log(folder());
   const RecordedChoices steps = training_data_of(log, open_task()).steps;
   const Tensors tensors = from_safetensors(to_safetensors(pack_choices(steps)), "file");
@@ -99,7 +100,7 @@ TEST_F(LogLearn, AFileHoldsTheStepsAsTheyWere) {
 
 TEST_F(LogLearn, AWholeLogGivesTheJobsBack) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 120, 5);
-  log_course(folder(), "las", kCluster, jobs);
+  log_simulation(folder(), "las", kCluster, jobs);
   LogReader log(folder());
   const LogFit fit = fit_log(log);
   // A job that ends at the last event has no logged outcome.
@@ -134,7 +135,7 @@ TEST_F(LogLearn, WorkIsToldFromTimeBySpeed) {
                     "gpu_types: {slow: {speed: 0.5}}\n"
                     "nodes: [{gpus: 4, type: slow}, {gpus: 4, type: fast}]\n");
   const std::vector<Job> jobs = habit_jobs("1x8", 80, 6);
-  log_course(folder(), "las", yaml, jobs);
+  log_simulation(folder(), "las", yaml, jobs);
   LogReader log(folder());
   const Trace trace = fit_log(log).trace(1, 0);
   std::map<std::string, int64_t> run_us;
@@ -150,7 +151,7 @@ TEST_F(LogLearn, WorkIsToldFromTimeBySpeed) {
 TEST_F(LogLearn, JobsThatGoOnAreDrawnFromThoseThatRanLonger) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 150, 7);
   const double until_s = 1e-6 * static_cast<double>(jobs[110].submit_us);
-  log_course(folder(), "las", kCluster, jobs, until_s);
+  log_simulation(folder(), "las", kCluster, jobs, until_s);
   LogReader log(folder());
   const LogFit fit = fit_log(log);
   EXPECT_GT(fit.censored, 0u);
@@ -161,7 +162,7 @@ TEST_F(LogLearn, JobsThatGoOnAreDrawnFromThoseThatRanLonger) {
     if (fit.jobs[j].end == LogEnd::kFinished) ended.insert(first.jobs[j].run_us);
   }
   bool differs = false;
-  uint64_t by_nobody = 0;
+  uint64_t unmatched = 0;
   for (size_t j = 0; j < fit.jobs.size(); ++j) {
     EXPECT_EQ(first.jobs[j].run_us, again.jobs[j].run_us);
     if (fit.jobs[j].end == LogEnd::kFinished) {
@@ -170,23 +171,23 @@ TEST_F(LogLearn, JobsThatGoOnAreDrawnFromThoseThatRanLonger) {
     }
     EXPECT_GE(first.jobs[j].run_us, std::max<int64_t>(1, fit.jobs[j].work_us));
     differs |= first.jobs[j].run_us != other.jobs[j].run_us;
-    by_nobody += !ended.contains(first.jobs[j].run_us);
+    unmatched += !ended.contains(first.jobs[j].run_us);
   }
   EXPECT_TRUE(differs);
-  EXPECT_EQ(by_nobody, fit.longest());
+  EXPECT_EQ(unmatched, fit.longest());
 }
 
 TEST_F(LogLearn, TheProgramWritesBothAndRefusesWhatIsNoLog) {
-  log_course(folder(), "las", kCluster, habit_jobs(kCluster, 40, 8));
+  log_simulation(folder(), "las", kCluster, habit_jobs(kCluster, 40, 8));
   const auto output = [&](const std::vector<std::string>& arguments) {
     Child child(temp_.path(), arguments);
     EXPECT_EQ(child.wait(), 0) << child.err();
     return child.out();
   };
   const std::string out = temp_.path() / "choices.safetensors", fit = temp_.path() / "fit";
-  const auto told =
+  const auto summary =
       nlohmann::json::parse(output({"log", "choices", folder(), "--out", out, "--json"}));
-  EXPECT_GT(told.at("followed"), 0);
+  EXPECT_GT(summary.at("followed"), 0);
   EXPECT_NO_THROW(unpack_choices(from_safetensors(read_file(out), out), kDispatchShape, out));
   EXPECT_THAT(output({"log", "choices", folder(), "--out", out}), HasSubstr("steps"));
   EXPECT_THAT(output({"log", "fit", folder(), "--out", fit, "--draws", "2"}),

@@ -51,14 +51,15 @@ class LogProgram : public ::testing::Test {
   TempFolder temp_;
 };
 
-// Asks `most` times, or until the server is gone. Returns the number of answers.
-uint64_t hammer(const std::string& address, int most, std::atomic<uint64_t>& answered) {
+// Asks `max_requests` times, or until the server is gone. Returns the number of answers.
+uint64_t ask_repeatedly(const std::string& address, int max_requests,
+                        std::atomic<uint64_t>& answered) {
   const auto stub =
       pb::PolicyService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   pb::DecideRequest request = full_cluster();
   request.mutable_jobs(1)->set_name(std::string(20'000, 'x'));
   uint64_t mine = 0;
-  for (int i = 0; i < most; ++i) {
+  for (int i = 0; i < max_requests; ++i) {
     request.set_time_s(10'000 + i);
     grpc::ClientContext context;
     pb::DecideResponse answer;
@@ -76,7 +77,7 @@ TEST_F(LogProgram, KilledInTheMiddleItLosesNoMoreThanItsTail) {
     std::atomic<uint64_t> answered = 0;
     std::vector<std::thread> callers;
     for (int c = 0; c < 4; ++c) {
-      callers.emplace_back([&] { hammer(address, 1'000'000, answered); });
+      callers.emplace_back([&] { ask_repeatedly(address, 1'000'000, answered); });
     }
     while (answered < 200) std::this_thread::yield();
     server.signal(SIGKILL);
@@ -93,9 +94,9 @@ TEST_F(LogProgram, KilledInTheMiddleItLosesNoMoreThanItsTail) {
   EXPECT_EQ(last.size(), 3u);
   EXPECT_LE(log.damage().cut_tails, 3u);
   EXPECT_EQ(log.damage().damaged + log.damage().lost, 0u) << log.damage().first;
-  const auto told = nlohmann::json::parse(output({"log", "describe", folder(), "--json"}));
-  EXPECT_EQ(told.at("runs"), 3);
-  EXPECT_EQ(told.at("missing"), 0);
+  const auto description = nlohmann::json::parse(output({"log", "describe", folder(), "--json"}));
+  EXPECT_EQ(description.at("runs"), 3);
+  EXPECT_EQ(description.at("missing"), 0);
 }
 
 // Files may not grow past 100 kB. Serving continues, and dropped records are reported.
@@ -107,7 +108,7 @@ TEST_F(LogProgram, AFullDiskIsNoHarmToServing) {
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   std::atomic<uint64_t> answered = 0;
-  EXPECT_EQ(hammer(server.addresses().at("grpc"), 50, answered), 50u);
+  EXPECT_EQ(ask_repeatedly(server.addresses().at("grpc"), 50, answered), 50u);
   server.signal(SIGTERM);
   EXPECT_EQ(server.wait(), 0);
   EXPECT_THAT(server.err(), HasSubstr("decision log: File too large; records are dropped"));
@@ -122,19 +123,19 @@ TEST_F(LogProgram, DescribesPrintsAndReplays) {
   {
     Child server(temp_.path(), serve({"--decision-log-mib", "8", "--decision-log-file-mib", "2"}));
     std::atomic<uint64_t> answered = 0;
-    hammer(server.addresses().at("grpc"), 10, answered);
+    ask_repeatedly(server.addresses().at("grpc"), 10, answered);
     server.signal(SIGTERM);
     EXPECT_EQ(server.wait(), 0) << server.err();
   }
   EXPECT_THAT(output({"log", "describe", folder()}),
               HasSubstr("10 decisions of 1 runs in 1 files of 0.2 MiB, 0 more are missing\n"));
-  const auto told = nlohmann::json::parse(output({"log", "describe", folder(), "--json"}));
-  EXPECT_EQ(told.at("decisions"), 10);
-  EXPECT_EQ(told.at("models").at(0).at("model"), "las");
-  EXPECT_EQ(told.at("reasons").at(0).at("source"), "POLICY");
-  EXPECT_EQ(told.at("decided_by").at("las"), 10);
-  EXPECT_EQ(told.at("preemptions"), 10);
-  EXPECT_EQ(told.at("jobs"), 2);
+  const auto description = nlohmann::json::parse(output({"log", "describe", folder(), "--json"}));
+  EXPECT_EQ(description.at("decisions"), 10);
+  EXPECT_EQ(description.at("models").at(0).at("model"), "las");
+  EXPECT_EQ(description.at("reasons").at(0).at("source"), "POLICY");
+  EXPECT_EQ(description.at("decided_by").at("las"), 10);
+  EXPECT_EQ(description.at("preemptions"), 10);
+  EXPECT_EQ(description.at("jobs"), 2);
 
   std::istringstream lines(output({"log", "print", folder()}));
   int records = 0;

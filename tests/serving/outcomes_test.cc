@@ -27,14 +27,14 @@ pb::DecideRequest without(pb::DecideRequest request, const std::string& id, doub
 
 void finish(pb::DecideRequest& request, const pb::Job& job, double run_s, double end_s,
             const std::string& id = "") {
-  pb::FinishedJob& told = *request.add_finished();
-  told.set_user(job.user());
-  told.set_name(job.name());
-  told.set_gpus(job.gpus());
-  told.set_submit_s(job.submit_s());
-  told.set_run_s(run_s);
-  told.set_end_s(end_s);
-  told.set_id(id);
+  pb::FinishedJob& finished_job = *request.add_finished();
+  finished_job.set_user(job.user());
+  finished_job.set_name(job.name());
+  finished_job.set_gpus(job.gpus());
+  finished_job.set_submit_s(job.submit_s());
+  finished_job.set_run_s(run_s);
+  finished_job.set_end_s(end_s);
+  finished_job.set_id(id);
 }
 
 std::vector<pb::LoggedOutcome> update(Outcomes& outcomes, const pb::DecideRequest& request,
@@ -54,16 +54,16 @@ TEST(Outcomes, NothingBecomesOfJobsThatAreStillThere) {
 TEST(Outcomes, GoneJobsRanForAtLeastAndAtMost) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
-  const auto became = update(outcomes, without(first_snapshot(), "a", 10'060));
-  ASSERT_EQ(became.size(), 1u);
-  EXPECT_EQ(became[0].end(), pb::LoggedOutcome::GONE);
-  EXPECT_EQ(became[0].job().id(), "a");
-  EXPECT_EQ(became[0].job().user(), "ada");
-  EXPECT_EQ(became[0].job().placement(0).node(), "n0");
-  EXPECT_EQ(became[0].seen_s(), 10'000);
-  EXPECT_EQ(became[0].missed_s(), 10'060);
-  EXPECT_EQ(became[0].run_s(), 3600);
-  EXPECT_EQ(became[0].most_run_s(), 3660);
+  const auto logged = update(outcomes, without(first_snapshot(), "a", 10'060));
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_EQ(logged[0].end(), pb::LoggedOutcome::GONE);
+  EXPECT_EQ(logged[0].job().id(), "a");
+  EXPECT_EQ(logged[0].job().user(), "ada");
+  EXPECT_EQ(logged[0].job().placement(0).node(), "n0");
+  EXPECT_EQ(logged[0].seen_s(), 10'000);
+  EXPECT_EQ(logged[0].missed_s(), 10'060);
+  EXPECT_EQ(logged[0].run_s(), 3600);
+  EXPECT_EQ(logged[0].most_run_s(), 3660);
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "told once";
 }
 
@@ -76,12 +76,12 @@ TEST(Outcomes, FinishedJobsAreKnownByIdOrByLikeness) {
     finish(later, first.jobs(0), 100, 5'000);  // a similar job, long ago
     finish(later, first.jobs(1), 3'650, 10'050, id.empty() ? "" : "b");
     finish(later, first.jobs(0), 3'640, 10'040, id);
-    const auto became = update(outcomes, later);
-    ASSERT_EQ(became.size(), 1u);
-    EXPECT_EQ(became[0].end(), pb::LoggedOutcome::FINISHED);
-    EXPECT_EQ(became[0].run_s(), 3'640);
-    EXPECT_EQ(became[0].most_run_s(), 3'640);
-    EXPECT_EQ(became[0].end_s(), 10'040);
+    const auto logged = update(outcomes, later);
+    ASSERT_EQ(logged.size(), 1u);
+    EXPECT_EQ(logged[0].end(), pb::LoggedOutcome::FINISHED);
+    EXPECT_EQ(logged[0].run_s(), 3'640);
+    EXPECT_EQ(logged[0].most_run_s(), 3'640);
+    EXPECT_EQ(logged[0].end_s(), 10'040);
   }
 }
 
@@ -97,12 +97,12 @@ TEST(Outcomes, JobsThatLookAlikeGetTheEndsThatTheyCanHaveHad) {
   pb::DecideRequest later = without(without(first, "a", 10'060), "b", 10'060);
   finish(later, first.jobs(0), 3'630, 10'030);
   finish(later, first.jobs(0), 90, 10'040);
-  const auto became = update(outcomes, later);
-  ASSERT_EQ(became.size(), 2u);
-  EXPECT_EQ(became[0].job().id(), "b");
-  EXPECT_EQ(became[0].run_s(), 3'630);
-  EXPECT_EQ(became[1].job().id(), "a");
-  EXPECT_EQ(became[1].run_s(), 90);
+  const auto logged = update(outcomes, later);
+  ASSERT_EQ(logged.size(), 2u);
+  EXPECT_EQ(logged[0].job().id(), "b");
+  EXPECT_EQ(logged[0].run_s(), 3'630);
+  EXPECT_EQ(logged[1].job().id(), "a");
+  EXPECT_EQ(logged[1].run_s(), 90);
 }
 
 TEST(Outcomes, TheDecisionThatStartedAJobIsNamed) {
@@ -118,9 +118,9 @@ TEST(Outcomes, TheDecisionThatStartedAJobIsNamed) {
   pb::DecideRequest later = first_snapshot();
   later.set_time_s(10'060);
   update(outcomes, later, response);
-  const auto became = update(outcomes, without(later, "c", 10'120));
-  ASSERT_EQ(became.size(), 1u);
-  EXPECT_EQ(became[0].started_by(), "17");
+  const auto logged = update(outcomes, without(later, "c", 10'120));
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_EQ(logged[0].started_by(), "17");
   update(outcomes, first_snapshot());
 }
 
@@ -129,9 +129,9 @@ TEST(Outcomes, AnIdThatIsUsedAgainIsAnotherJob) {
   update(outcomes, first_snapshot());
   pb::DecideRequest later = without(first_snapshot(), "a", 10'060);
   add_waiting(later, "a", 2);
-  const auto became = update(outcomes, later);
-  ASSERT_EQ(became.size(), 1u);
-  EXPECT_EQ(became[0].job().gpus(), 4u);
+  const auto logged = update(outcomes, later);
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_EQ(logged[0].job().gpus(), 4u);
 }
 
 TEST(Outcomes, AnOlderSnapshotTellsNothing) {
@@ -145,10 +145,10 @@ TEST(Outcomes, AClockThatWasPutBackBeginsAnew) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 5'000)).empty());
-  const auto became = update(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
-  ASSERT_EQ(became.size(), 1u);
-  EXPECT_EQ(became[0].job().id(), "b");
-  EXPECT_EQ(became[0].most_run_s(), 3'610);
+  const auto logged = update(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_EQ(logged[0].job().id(), "b");
+  EXPECT_EQ(logged[0].most_run_s(), 3'610);
 }
 
 TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
@@ -165,10 +165,10 @@ TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
   EXPECT_EQ(update(outcomes, without(named, "b", 10'120)).size(), 1u);
   pb::DecideRequest smaller = without(first_snapshot(), "a", 10'120);
   smaller.mutable_nodes()->DeleteSubrange(0, 1);
-  const auto became = update(outcomes, smaller);
-  ASSERT_EQ(became.size(), 1u);
-  EXPECT_EQ(became[0].cluster(), "");
-  EXPECT_EQ(became[0].seen_s(), 10'000);
+  const auto logged = update(outcomes, smaller);
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_EQ(logged[0].cluster(), "");
+  EXPECT_EQ(logged[0].seen_s(), 10'000);
 }
 
 TEST(Outcomes, NoMoreClustersAreRememberedThanThereCanBe) {

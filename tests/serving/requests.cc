@@ -18,7 +18,7 @@ namespace yard::testing {
 namespace {
 
 std::mutex hang_mutex;
-std::condition_variable hang_news;
+std::condition_variable hang_changed;
 bool stuck = true;
 
 class Fault : public Policy {
@@ -32,7 +32,7 @@ class Hangs final : public Fault {
   using Fault::Fault;
   void decide(const View&, Memory&, Draft&) const override {
     std::unique_lock lock(hang_mutex);
-    hang_news.wait(lock, [] { return !stuck; });
+    hang_changed.wait(lock, [] { return !stuck; });
   }
 };
 
@@ -73,17 +73,17 @@ const PolicyRegistry::Add<Illegal> kIllegal{
 
 }  // namespace
 
-void hang_from_now_on() {
+void start_hanging() {
   const std::lock_guard lock(hang_mutex);
   stuck = true;
 }
 
-void release_hanging() {
+void stop_hanging() {
   {
     const std::lock_guard lock(hang_mutex);
     stuck = false;
   }
-  hang_news.notify_all();
+  hang_changed.notify_all();
 }
 
 pb::DecideRequest cluster_of(int nodes) {
@@ -128,12 +128,13 @@ pb::DecideRequest full_cluster() {
   return request;
 }
 
-pb::DecideResponse told(const Player& player, const Scene& scene, const ClusterSpec& spec) {
+pb::DecideResponse response_of(const SceneRunner& runner, const Scene& scene,
+                               const ClusterSpec& spec) {
   pb::DecideResponse out;
-  const Plan& plan = player.plan();
+  const Plan& plan = runner.plan();
   for (const Edit& edit : plan.edits) {
     pb::Action& action = *out.add_actions();
-    action.set_job(scene.jobs()[static_cast<size_t>(player.state().job[edit.job.slot])].id);
+    action.set_job(scene.jobs()[static_cast<size_t>(runner.state().job[edit.job.slot])].id);
     action.set_verb(edit.verb == Verb::kStart ? pb::START : pb::PREEMPT);
     for (int32_t i = 0; i < edit.num_pieces; ++i) {
       const Piece& p = plan.pieces[static_cast<size_t>(edit.first_piece + i)];
@@ -143,7 +144,7 @@ pb::DecideResponse told(const Player& player, const Scene& scene, const ClusterS
     }
   }
   if (plan.wake_us != kNever) {
-    out.set_wake_after_s(static_cast<double>(plan.wake_us - player.view().now_us()) * 1e-6);
+    out.set_wake_after_s(static_cast<double>(plan.wake_us - runner.view().now_us()) * 1e-6);
   }
   return out;
 }

@@ -22,16 +22,17 @@ pb::Job& add_running(pb::DecideRequest& request, const std::string& id, uint32_t
 // One running job, which las would preempt for the waiting one. Greedy does nothing.
 pb::DecideRequest full_cluster();
 
-// A player's last plan as the response to the request that `to_request` makes.
-pb::DecideResponse told(const Player& player, const Scene& scene, const ClusterSpec& spec);
+// A runner's last plan as the response to the request that `to_request` makes.
+pb::DecideResponse response_of(const SceneRunner& runner, const Scene& scene,
+                               const ClusterSpec& spec);
 
 // The actions, one per line, and the wake-up.
 std::string lines_of(const pb::DecideResponse& response);
 
-// Control the policy "test-hangs", which blocks until release_hanging(). This file also registers
+// Control the policy "test-hangs", which blocks until stop_hanging(). This file also registers
 // "test-throws", "test-not-finite" and "test-illegal".
-void hang_from_now_on();
-void release_hanging();
+void start_hanging();
+void stop_hanging();
 
 // A temporary folder, which the destructor removes.
 class TempFolder {

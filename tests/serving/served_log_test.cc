@@ -61,19 +61,19 @@ int play(const std::string& address, uint64_t seed) {
   const ClusterSpec spec = load_cluster(cluster);
   const Scene scene(cluster, random_jobs(Rng{seed}, {.count = 60, .mean_gap_s = 60}));
   const auto las = PolicyRegistry::make("las", {});
-  Player player(scene, *las);
+  SceneRunner runner(scene, *las);
   std::vector<Finished> finished;
   int asked = 0;
-  while (player.advance()) {
-    const SimState& s = player.state();
+  while (runner.advance()) {
+    const SimState& s = runner.state();
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
-      finished.push_back({s.job[slot], s.head->now_us, player.view().attained_us(slot)});
+      finished.push_back({s.job[slot], s.head->now_us, runner.view().attained_us(slot)});
     }
     decide(address, to_request(spec, scene.jobs(), scene.fixed(), s, finished));
     ++asked;
-    if (!player.decide()) ADD_FAILURE() << "no decision";
+    if (!runner.decide()) ADD_FAILURE() << "no decision";
   }
   return asked;
 }
@@ -144,7 +144,7 @@ TEST_F(ServedLog, OptionsAreThoseOfTheDecision) {
 }
 
 TEST_F(ServedLog, WhoeverAnswersAndWhyIsThere) {
-  hang_from_now_on();
+  start_hanging();
   ServerOptions options = options_for("test-hangs");
   options.engine.budget_ms = 500;
   {
@@ -153,7 +153,7 @@ TEST_F(ServedLog, WhoeverAnswersAndWhyIsThere) {
     pb::DecideRequest other = full_cluster();
     other.set_model("nobody");
     decide(server.address(), other);
-    release_hanging();
+    stop_hanging();
     server.drain();
   }
   const auto records = read_log(folder());

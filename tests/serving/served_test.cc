@@ -12,7 +12,7 @@ namespace {
 
 // A heuristic that ranks by history ranks a job once, when it begins to wait. A snapshot has only
 // the latest history. Both agree as long as no job has finished since.
-bool ranks_are_of_today(const View& view, const std::vector<Finished>& finished) {
+bool ranks_are_current(const View& view, const std::vector<Finished>& finished) {
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     if (!finished.empty() && finished.back().end_us > view.since_us(slot)) return false;
   }
@@ -36,27 +36,27 @@ void expect_same(const Policy& policy, const std::string& name, const std::strin
   Rng rng = Rng{seed}.split(1);
   for (Job& job : jobs) job.limit_us = job.run_us + kSecond * (1 + rng.below(1000));
   const Scene scene(cluster, jobs);
-  Player player(scene, policy);
+  SceneRunner runner(scene, policy);
   std::vector<Finished> finished;
-  while (player.advance()) {
-    const SimState& s = player.state();
+  while (runner.advance()) {
+    const SimState& s = runner.state();
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
-      finished.push_back({s.job[slot], s.head->now_us, player.view().attained_us(slot)});
+      finished.push_back({s.job[slot], s.head->now_us, runner.view().attained_us(slot)});
     }
     const pb::DecideRequest request =
-        to_request(spec, scene.jobs(), scene.fixed(), player.state(), finished);
-    const bool comparable = !ranks_by_history || ranks_are_of_today(player.view(), finished);
-    ASSERT_TRUE(player.decide()) << name;
+        to_request(spec, scene.jobs(), scene.fixed(), runner.state(), finished);
+    const bool comparable = !ranks_by_history || ranks_are_current(runner.view(), finished);
+    ASSERT_TRUE(runner.decide()) << name;
     const PolicyResult answer = run_policy(policy, Snapshot(request), request);
     ASSERT_EQ(answer.reason, pb::NONE) << name << ": " << answer.detail;
     if (!comparable) continue;
     const std::string answered = lines_of(answer.response);
-    const std::string decided = lines_of(told(player, scene, spec));
+    const std::string decided = lines_of(response_of(runner, scene, spec));
     if (!learns) {
       ASSERT_EQ(answered, decided)
-          << name << " on " << cluster << ", seed " << seed << ", event " << player.events();
+          << name << " on " << cluster << ", seed " << seed << ", event " << runner.events();
     }
     (answered == decided ? answers.same : answers.other) += 1;
     answers.acted += answer.response.actions_size();

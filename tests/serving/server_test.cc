@@ -153,7 +153,7 @@ TEST(Server, StreamsAnswerInOrder) {
 }
 
 TEST(Server, AStreamThatTheCallerLeavesDoesNoHarm) {
-  hang_from_now_on();
+  start_hanging();
   ServerOptions options = options_for("test-hangs");
   options.engine.budget_ms = 200;
   {
@@ -165,7 +165,7 @@ TEST(Server, AStreamThatTheCallerLeavesDoesNoHarm) {
     context.TryCancel();
     EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
-  release_hanging();
+  stop_hanging();
 }
 
 TEST(Server, HealthReflectionAndAdminFollowTheModel) {

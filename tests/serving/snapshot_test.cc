@@ -29,7 +29,7 @@ std::string error_of(const pb::DecideRequest& request) {
 }
 
 // "a" fills n0, "b" has 4 GPUs of n1, "w" waits.
-pb::DecideRequest sound() {
+pb::DecideRequest valid_request() {
   pb::DecideRequest request = cluster_of(2);
   add_running(request, "a", 8, "n0");
   add_running(request, "b", 4, "n1");
@@ -38,10 +38,10 @@ pb::DecideRequest sound() {
 }
 
 TEST(Snapshot, RefusesWhatCannotBe) {
-  ASSERT_EQ(error_of(sound()), "");
+  ASSERT_EQ(error_of(valid_request()), "");
   struct Case {
     const char* says;
-    void (*spoil)(pb::DecideRequest&);
+    void (*corrupt)(pb::DecideRequest&);
   };
   const Case cases[] = {
       {"time_s from 0", [](auto& r) { r.set_time_s(-1); }},
@@ -129,8 +129,8 @@ TEST(Snapshot, RefusesWhatCannotBe) {
        [](auto& r) { r.add_allowed(static_cast<pb::Verb>(9)); }},
   };
   for (const Case& one : cases) {
-    pb::DecideRequest request = sound();
-    one.spoil(request);
+    pb::DecideRequest request = valid_request();
+    one.corrupt(request);
     const std::string error = error_of(request);
     EXPECT_NE(error.find(one.says), std::string::npos)
         << "expected: " << one.says << "\ngot: " << error;
@@ -173,13 +173,13 @@ TEST(Snapshot, PinsWhatMayNotBePreempted) {
   EXPECT_EQ(lines_of(run_policy(*las, Snapshot(request), request).response),
             "PREEMPT long\nSTART fresh n0x8\n");
   for (const bool pinned : {true, false}) {
-    pb::DecideRequest stiff = full_cluster();
+    pb::DecideRequest restricted = full_cluster();
     if (pinned) {
-      stiff.mutable_jobs(0)->set_pinned(true);
+      restricted.mutable_jobs(0)->set_pinned(true);
     } else {
-      stiff.add_allowed(pb::START);
+      restricted.add_allowed(pb::START);
     }
-    const PolicyResult answer = run_policy(*las, Snapshot(stiff), stiff);
+    const PolicyResult answer = run_policy(*las, Snapshot(restricted), restricted);
     EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
     EXPECT_EQ(answer.response.actions_size(), 0);
   }
@@ -286,10 +286,10 @@ TEST(Snapshot, ASimulatedStateComesBack) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Scene scene(cluster, random_jobs(Rng{seed}, {.count = 60, .mean_gap_s = 60}));
     const auto policy = make_policy("las limit_1_gpu_s=400 limit_2_gpu_s=2000");
-    Player player(scene, *policy);
-    while (player.step()) {
+    SceneRunner runner(scene, *policy);
+    while (runner.step()) {
       const pb::DecideRequest request =
-          to_request(spec, scene.jobs(), scene.fixed(), player.state(), {});
+          to_request(spec, scene.jobs(), scene.fixed(), runner.state(), {});
       ASSERT_EQ(parse_snapshot(to_json(request), "test").SerializeAsString(),
                 request.SerializeAsString());
       const Snapshot snapshot(request);
@@ -299,10 +299,10 @@ TEST(Snapshot, ASimulatedStateComesBack) {
       for (const pb::Job& job : request.jobs()) ids.push_back(job.id());
       for (const Job& job : scene.jobs()) all_ids.push_back(job.id);
       const View view(live.fixed(), live.state(), Level::kBlind);
-      ASSERT_EQ(seen(view, ids), seen(player.view(), all_ids));
+      ASSERT_EQ(seen(view, ids), seen(runner.view(), all_ids));
       ASSERT_EQ(view.num_changed(), view.num_live());
-      ASSERT_EQ(view.free_gpus(), player.view().free_gpus());
-      ASSERT_EQ(view.now_us(), player.view().now_us());
+      ASSERT_EQ(view.free_gpus(), runner.view().free_gpus());
+      ASSERT_EQ(view.now_us(), runner.view().now_us());
     }
   }
 }

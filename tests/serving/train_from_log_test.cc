@@ -9,9 +9,9 @@
 #include "env/base/files/file.h"
 #include "policies/learned/open_policy.h"
 #include "tests/serving/child.h"
-#include "tests/serving/course.h"
 #include "tests/serving/logs.h"
 #include "tests/serving/requests.h"
+#include "tests/serving/simulated_log.h"
 
 namespace yard::testing {
 namespace {
@@ -30,7 +30,7 @@ class TrainFromLog : public ::testing::Test {
     }
   }
 
-  // Returns the exit code. Standard error is in `said()`.
+  // Returns the exit code. Standard error is in `error_output()`.
   int train(const std::string& arguments) const {
     const std::string program_path = fs::path(program()).parent_path() / "yardmaster";
     const std::string command = program_path + " train " + arguments + " > " +
@@ -39,7 +39,7 @@ class TrainFromLog : public ::testing::Test {
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  std::string said() const { return read_file(temp_.path() / "err"); }
+  std::string error_output() const { return read_file(temp_.path() / "err"); }
   std::string log() const { return temp_.path() / "log"; }
   std::string run() const { return temp_.path() / "run"; }
 
@@ -49,20 +49,21 @@ class TrainFromLog : public ::testing::Test {
 TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 400, 5);
   const double until_s = 1e-6 * static_cast<double>(jobs[320].submit_us);
-  log_course(log(), "srtf-history", kCluster, jobs, until_s);
+  log_simulation(log(), "srtf-history", kCluster, jobs, until_s);
   ASSERT_EQ(train("--from-log " + log() + " --out " + run() +
                   " --set updates=6 --set validate_every=2 --set threads=1"),
             0)
-      << said();
+      << error_output();
   const Json found = Json::parse(read_file(run() + "/evaluations/off_policy.json"));
   EXPECT_GE(found.at("agreement").at("recovered"), 0.95);
   EXPECT_GT(found.at("agreement").at("steps"), 50);
   EXPECT_GT(found.at("jobs").at("censored"), 0);
-  EXPECT_THAT(said(), HasSubstr("this policy, all jobs, simulated"));
+  EXPECT_THAT(error_output(), HasSubstr("this policy, all jobs, simulated"));
   EXPECT_THAT(read_file(run() + "/metrics.csv"), HasSubstr("validation/agreement"));
   // Like every training it ends with a comparison with the untrained network.
-  EXPECT_THAT(said(), HasSubstr("held-out decisions as the log does, the untrained network"));
-  EXPECT_THAT(said(), HasSubstr("on the decisions that it was chosen by: training "));
+  EXPECT_THAT(error_output(),
+              HasSubstr("held-out decisions as the log does, the untrained network"));
+  EXPECT_THAT(error_output(), HasSubstr("on the decisions that it was chosen by: training "));
 
   // The truth: the logged jobs, simulated with their true run times.
   std::vector<Job> known;
@@ -71,9 +72,9 @@ TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   }
   const Scene scene(kCluster, known);
   const OpenedPolicy clone = open_policy("checkpoint:" + run() + "/checkpoints/best", {});
-  Player player(scene, *clone.policy);
-  player.play();
-  const double truth = 1e-6 * static_cast<double>(total_jct_us(scene, player.jobs())) /
+  SceneRunner runner(scene, *clone.policy);
+  runner.play();
+  const double truth = 1e-6 * static_cast<double>(total_jct_us(scene, runner.jobs())) /
                        static_cast<double>(known.size());
   const Json& interval = found.at("value").at("interval");
   EXPECT_LE(interval.at(0).get<double>(), truth);
@@ -85,18 +86,18 @@ TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
                   "/checkpoints/best --set learner=group --set updates=1 --set worlds=4 --set "
                   "group=2 --set episode_jobs=40 --set validate_jobs=40 --set threads=1"),
             0)
-      << said();
+      << error_output();
   EXPECT_TRUE(fs::exists(run() + "2/evaluations/off_policy.json"));
 }
 
 TEST_F(TrainFromLog, GoesOnAsIfItHadNotStopped) {
-  log_course(log(), "las", kCluster, habit_jobs(kCluster, 120, 6));
+  log_simulation(log(), "las", kCluster, habit_jobs(kCluster, 120, 6));
   const std::string settings =
       " --set updates=4 --set validate_every=1 --set threads=1 --set hidden=8";
-  ASSERT_EQ(train("--from-log " + log() + " --out " + run() + settings), 0) << said();
+  ASSERT_EQ(train("--from-log " + log() + " --out " + run() + settings), 0) << error_output();
   ASSERT_EQ(train("--from-log " + log() + " --out " + run() + "2 --until 2" + settings), 0);
   fs::remove_all(log());  // the run's folder has all that is needed of it
-  ASSERT_EQ(train("--resume " + run() + "2"), 0) << said();
+  ASSERT_EQ(train("--resume " + run() + "2"), 0) << error_output();
   EXPECT_EQ(read_file(run() + "/checkpoints/last/model.safetensors"),
             read_file(run() + "2/checkpoints/last/model.safetensors"));
   EXPECT_TRUE(fs::exists(run() + "2/evaluations/off_policy.json"));
@@ -105,7 +106,7 @@ TEST_F(TrainFromLog, GoesOnAsIfItHadNotStopped) {
 TEST_F(TrainFromLog, RefusesWhatIsNoLogWithOneLine) {
   const auto refused = [&](const std::string& arguments, const std::string& says) {
     EXPECT_EQ(train(arguments + " --out " + run()), 2) << arguments;
-    const std::string err = said();
+    const std::string err = error_output();
     EXPECT_THAT(err, HasSubstr(says)) << arguments;
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
     EXPECT_FALSE(fs::exists(run()));
@@ -115,16 +116,16 @@ TEST_F(TrainFromLog, RefusesWhatIsNoLogWithOneLine) {
   fs::create_directories(damaged);
   write_file_atomic(damaged + "/decisions-00000001.tfrecord",
                     "this is no log, whatever its name is");
-  DecisionLogOptions unsaid;
-  unsaid.folder = temp_.path() / "unsaid";
+  DecisionLogOptions illegal;
+  illegal.folder = temp_.path() / "unsaid";
   {
-    DecisionLog log(unsaid);
+    DecisionLog log(illegal);
     fill(log, 3);
   }
   refused("--from-log " + (temp_.path() / "nowhere").string(), "nowhere");
   refused("--from-log " + empty, "a decision log");
   refused("--from-log " + damaged, "damaged/decisions-00000001.tfrecord");
-  refused("--from-log " + unsaid.folder, "can say, got none of 3");
+  refused("--from-log " + illegal.folder, "can say, got none of 3");
   refused("--from-log " + log() + " --set agent=pilot", "dispatcher");
 }
 

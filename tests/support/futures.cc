@@ -25,7 +25,7 @@ void give_models(Rng rng, std::vector<Job>& jobs) {
 }
 
 // Two nodes per rack, two racks per pod, islands of two GPUs, and links which a few jobs fill.
-void wire(ClusterSpec& cluster) {
+void set_network(ClusterSpec& cluster) {
   for (size_t m = 0; m < cluster.nodes.size(); ++m) {
     cluster.nodes[m].rack = static_cast<int32_t>(m / 2);
     cluster.nodes[m].pod = static_cast<int32_t>(m / 4);
@@ -53,7 +53,7 @@ void give_curves(Rng rng, std::vector<Job>& jobs) {
 }
 
 // Lets schedulers end some of the jobs with a curve early.
-void give_enough(Rng rng, std::vector<Job>& jobs) {
+void give_early_stops(Rng rng, std::vector<Job>& jobs) {
   for (Job& job : jobs) {
     const bool lets = rng.below(2) == 0;
     if (lets && !job.curve.empty()) job.enough = rng.uniform();
@@ -80,8 +80,8 @@ std::vector<Job> fitting(std::vector<Job> jobs, const ClusterSpec& cluster) {
 }
 
 // Returns jobs of another random world which arrive from `from_us` on. Some depend on kept jobs.
-std::vector<Job> newcomers(Rng rng, const ToldWorld& now, const std::vector<Job>& kept,
-                           int64_t from_us, int32_t count) {
+std::vector<Job> later_jobs(Rng rng, const ForkableWorld& now, const std::vector<Job>& kept,
+                            int64_t from_us, int32_t count) {
   std::vector<Job> jobs =
       random_world(rng.split(1), {.jobs = count, .shapes = true, .after = false, .faults = false})
           .jobs;
@@ -122,7 +122,7 @@ std::vector<Fault> other_faults(const std::vector<Fault>& now, int64_t until_us,
 
 }  // namespace
 
-MadeUpModels::MadeUpModels(size_t types, bool other) {
+InventedModels::InventedModels(size_t types, bool other) {
   num_types = static_cast<int32_t>(types);
   num_kinds = kModels;
   max_gpus = kMaxGpus;
@@ -150,18 +150,18 @@ MadeUpModels::MadeUpModels(size_t types, bool other) {
   }
 }
 
-std::vector<int32_t> MadeUpModels::classes_of(const std::vector<Job>& jobs) {
+std::vector<int32_t> InventedModels::classes_of(const std::vector<Job>& jobs) {
   std::vector<int32_t> classes;
   for (const Job& job : jobs) classes.push_back(job.model.empty() ? 0 : 1 + job.model[1] - '0');
   return classes;
 }
 
-ToldWorld told_world(Rng rng, const FutureOptions& options) {
-  ToldWorld told{random_world(rng.split(1), options.world), options.models};
-  ClusterSpec& cluster = told.world.cluster;
+ForkableWorld forkable_world(Rng rng, const FutureOptions& options) {
+  ForkableWorld forkable{random_world(rng.split(1), options.world), options.models};
+  ClusterSpec& cluster = forkable.world.cluster;
   if (options.tenants) {
     cluster.tenants = {{.name = "a", .limit_gpus = 6}, {.name = "b", .limit_gpus = 10}};
-    give_tenants(rng.split(2), told.world.jobs);
+    give_tenants(rng.split(2), forkable.world.jobs);
   }
   if (options.overload) {
     for (Node& node : cluster.nodes) {
@@ -171,30 +171,31 @@ ToldWorld told_world(Rng rng, const FutureOptions& options) {
     }
   }
   if (options.models) {
-    wire(cluster);
-    give_models(rng.split(3), told.world.jobs);
+    set_network(cluster);
+    give_models(rng.split(3), forkable.world.jobs);
   }
   if (options.slowdowns) cluster.slowdowns = {.neighbours = 0.5, .shared_exchange = true};
-  give_limits(rng.split(4), told.world.jobs);
-  give_curves(rng.split(5), told.world.jobs);
-  give_enough(rng.split(6), told.world.jobs);
-  told.world.jobs = fitting(std::move(told.world.jobs), cluster);
+  give_limits(rng.split(4), forkable.world.jobs);
+  give_curves(rng.split(5), forkable.world.jobs);
+  give_early_stops(rng.split(6), forkable.world.jobs);
+  forkable.world.jobs = fitting(std::move(forkable.world.jobs), cluster);
   // A fault which never ends could leave a job without any possible placement.
-  for (Fault& fault : told.world.faults) {
+  for (Fault& fault : forkable.world.faults) {
     if (fault.until_us == kNever) fault.until_us = fault.at_us + 9000 * kSecond;
   }
-  return told;
+  return forkable;
 }
 
-ToldScene::ToldScene(const ToldWorld& told)
-    : models_(told.world.cluster.types.size(), told.other_tables),
-      scene_(told.world.cluster, told.world.jobs, told.world.costs) {
-  if (told.models) scene_.set_speeds(models_.columns(), MadeUpModels::classes_of(told.world.jobs));
-  scene_.set_faults(told.world.faults);
+ForkableScene::ForkableScene(const ForkableWorld& forkable)
+    : models_(forkable.world.cluster.types.size(), forkable.other_tables),
+      scene_(forkable.world.cluster, forkable.world.jobs, forkable.world.costs) {
+  if (forkable.models)
+    scene_.set_speeds(models_.columns(), InventedModels::classes_of(forkable.world.jobs));
+  scene_.set_faults(forkable.world.faults);
 }
 
 Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
-  Player player(scene, policy);
+  SceneRunner runner(scene, policy);
   const auto size = static_cast<size_t>(scene.size());
   Settled settled{std::vector<char>(size, 0), std::vector<double>(size, 0)};
   struct Run {
@@ -205,18 +206,18 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
   std::vector<Run> runs;  // since the last event; no job is faster than in isolation
   const auto pass = [&](int64_t to_us) {
     for (const Run& run : runs) {  // a failure may undo work: the maximum counts
-      double& least_us = settled.least_us[run.job];
+      double& min_work_us = settled.min_work_us[run.job];
       const double ran_us = static_cast<double>(to_us - run.since_us);
-      least_us = std::max(least_us, run.done_us + ran_us * run.rate);
+      min_work_us = std::max(min_work_us, run.done_us + ran_us * run.rate);
     }
   };
-  while (player.advance() && player.view().now_us() <= until_us) {
-    const SimState& s = player.state();
+  while (runner.advance() && runner.view().now_us() <= until_us) {
+    const SimState& s = runner.state();
     pass(s.head->now_us);
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] == Phase::kDone) settled.ended[static_cast<size_t>(s.job[slot])] = 1;
     }
-    if (!player.decide()) break;
+    if (!runner.decide()) break;
     runs.clear();
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       if (s.phase[slot] != Phase::kRunning) continue;
@@ -229,19 +230,19 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
   return settled;
 }
 
-Settled settled_by_anybody(const std::vector<Job>& jobs, int64_t until_us, double most) {
+Settled settled_under_any_policy(const std::vector<Job>& jobs, int64_t until_us, double max_rate) {
   Settled settled{std::vector<char>(jobs.size(), 0), std::vector<double>(jobs.size(), 0)};
   for (size_t j = 0; j < jobs.size(); ++j) {
-    const double can_us = most * static_cast<double>(until_us - jobs[j].submit_us);
+    const double can_us = max_rate * static_cast<double>(until_us - jobs[j].submit_us);
     settled.ended[j] = static_cast<double>(jobs[j].run_us) <= can_us;
-    settled.least_us[j] = std::max(can_us, 0.0);
+    settled.min_work_us[j] = std::max(can_us, 0.0);
   }
   return settled;
 }
 
-ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t until_us, Rng rng,
-                       bool keep_count) {
-  ToldWorld other = now;
+ForkableWorld other_future(const ForkableWorld& now, const Settled& settled, int64_t until_us,
+                           Rng rng, bool keep_count) {
+  ForkableWorld other = now;
   std::vector<Job>& jobs = other.world.jobs;
   jobs.clear();
   for (size_t j = 0; j < now.world.jobs.size(); ++j) {
@@ -249,38 +250,38 @@ ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t unt
     if (job.submit_us > until_us) break;
     const auto more_us = static_cast<int64_t>(1e9 * rng.exponential());
     if (settled.ended[j] == 0) {
-      job.run_us = static_cast<int64_t>(settled.least_us[j]) + 2 + more_us;
-      change_curve(rng.split(100 + j), now.world.jobs[j], settled.least_us[j], job);
+      job.run_us = static_cast<int64_t>(settled.min_work_us[j]) + 2 + more_us;
+      change_curve(rng.split(100 + j), now.world.jobs[j], settled.min_work_us[j], job);
     }
     jobs.push_back(std::move(job));
   }
   const std::vector<Job> kept = jobs;
   const size_t missing = now.world.jobs.size() - kept.size();
   const int32_t count = static_cast<int32_t>(keep_count ? 2 * missing + 20 : 5 + rng.below(60));
-  std::vector<Job> later = newcomers(rng.split(1), now, kept, until_us + 1, count);
+  std::vector<Job> later = later_jobs(rng.split(1), now, kept, until_us + 1, count);
   if (keep_count) later.resize(missing);
   jobs.insert(jobs.end(), later.begin(), later.end());
   other.world.faults = other_faults(now.world.faults, until_us, rng.split(2));
   return other;
 }
 
-std::vector<PartedCourse> parted_courses(Rng rng, const FutureOptions& options, int64_t& until_us) {
+std::vector<ForkedWorld> forked_worlds(Rng rng, const FutureOptions& options, int64_t& until_us) {
   constexpr double kFastest = 2;  // upper bound on rates in these worlds
-  std::vector<ToldWorld> told = {told_world(rng.split(1), options),
-                                 told_world(rng.split(2), options)};
-  const size_t size = std::min(told[0].world.jobs.size(), told[1].world.jobs.size());
+  std::vector<ForkableWorld> forkable = {forkable_world(rng.split(1), options),
+                                         forkable_world(rng.split(2), options)};
+  const size_t size = std::min(forkable[0].world.jobs.size(), forkable[1].world.jobs.size());
   until_us = INT64_MAX;
-  for (ToldWorld& env_spec : told) {
-    env_spec.world.jobs.resize(size);
-    const int64_t first_us = env_spec.world.jobs[0].submit_us;
-    for (Job& job : env_spec.world.jobs) job.submit_us -= first_us;
-    until_us = std::min(until_us, env_spec.world.jobs[size / 2].submit_us);
+  for (ForkableWorld& original : forkable) {
+    original.world.jobs.resize(size);
+    const int64_t first_us = original.world.jobs[0].submit_us;
+    for (Job& job : original.world.jobs) job.submit_us -= first_us;
+    until_us = std::min(until_us, original.world.jobs[size / 2].submit_us);
   }
-  std::vector<PartedCourse> pairs;
-  for (ToldWorld& env_spec : told) {
-    const Settled settled = settled_by_anybody(env_spec.world.jobs, until_us, kFastest);
-    ToldWorld then = other_future(env_spec, settled, until_us, rng.split(3), true);
-    pairs.push_back({std::move(env_spec), std::move(then)});
+  std::vector<ForkedWorld> pairs;
+  for (ForkableWorld& original : forkable) {
+    const Settled settled = settled_under_any_policy(original.world.jobs, until_us, kFastest);
+    ForkableWorld then = other_future(original, settled, until_us, rng.split(3), true);
+    pairs.push_back({std::move(original), std::move(then)});
   }
   return pairs;
 }

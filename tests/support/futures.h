@@ -14,9 +14,9 @@ namespace yard::testing {
 
 // Invented speed tables for rated worlds: a few models on each type, slower across nodes and next
 // to co-located jobs. The numbers are round and have no source.
-struct MadeUpModels : MadeUpTables {
+struct InventedModels : InventedTables {
   // `other`: the last model is as fast on other types, and loses more when it is spread.
-  explicit MadeUpModels(size_t types, bool other = false);
+  explicit InventedModels(size_t types, bool other = false);
   // Returns the class of each job by its model's name: "m0" to "m2", else neutral. Dims: (N).
   static std::vector<int32_t> classes_of(const std::vector<Job>& jobs);
 };
@@ -30,51 +30,51 @@ struct FutureOptions {
 };
 
 // A random world with every feature which another future can change.
-struct ToldWorld {
+struct ForkableWorld {
   RandomWorld world;
   bool models = false;
-  bool other_tables = false;  // MadeUpModels with `other`
+  bool other_tables = false;  // InventedModels with `other`
 };
-ToldWorld told_world(Rng rng, const FutureOptions& options);
+ForkableWorld forkable_world(Rng rng, const FutureOptions& options);
 
-// A ToldWorld as a scene for the simulator.
-class ToldScene {
+// A ForkableWorld as a scene for the simulator.
+class ForkableScene {
  public:
-  explicit ToldScene(const ToldWorld& told);
+  explicit ForkableScene(const ForkableWorld& forkable);
   const Scene& scene() const { return scene_; }
 
  private:
-  MadeUpModels models_;
+  InventedModels models_;
   Scene scene_;
 };
 
 // One decision of a policy and its time.
-struct Said {
+struct TimedPlan {
   int64_t at_us;
   Plan plan;
-  bool operator==(const Said&) const = default;
+  bool operator==(const TimedPlan&) const = default;
 };
 
 // What is fixed at a moment: which jobs have ended, and the work which a job must exceed not to
 // have ended.
 struct Settled {
-  std::vector<char> ended;       // (N)
-  std::vector<double> least_us;  // (N) microseconds of work
+  std::vector<char> ended;          // (N)
+  std::vector<double> min_work_us;  // (N) microseconds of work
 };
 // Returns what is fixed when `policy` plays the scene.
 Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us);
-// As for any policy: a job counts as ended if it can have. Requires: no rate exceeds `most`.
-Settled settled_by_anybody(const std::vector<Job>& jobs, int64_t until_us, double most);
+// As for any policy: a job counts as ended if it can have. Requires: no rate exceeds `max_rate`.
+Settled settled_under_any_policy(const std::vector<Job>& jobs, int64_t until_us, double max_rate);
 
 // Returns `now` with another future after `until_us`, with as many jobs if `keep_count`.
-ToldWorld other_future(const ToldWorld& now, const Settled& settled, int64_t until_us, Rng rng,
-                       bool keep_count = false);
+ForkableWorld other_future(const ForkableWorld& now, const Settled& settled, int64_t until_us,
+                           Rng rng, bool keep_count = false);
 
 // A world, and another with the same past and a different future.
-struct PartedCourse {
-  ToldWorld now, then;
+struct ForkedWorld {
+  ForkableWorld now, then;
 };
 // Returns two pairs with equal numbers of jobs. Both split at `until_us`, under every policy.
-std::vector<PartedCourse> parted_courses(Rng rng, const FutureOptions& options, int64_t& until_us);
+std::vector<ForkedWorld> forked_worlds(Rng rng, const FutureOptions& options, int64_t& until_us);
 
 }  // namespace yard::testing

@@ -14,9 +14,10 @@ namespace {
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr const char* kModel = "unit";
 
-void add_placements(int gpus, int most, const std::string& so_far, std::vector<std::string>& out) {
+void add_placements(int gpus, int max_piece, const std::string& so_far,
+                    std::vector<std::string>& out) {
   if (gpus == 0) out.push_back(so_far);
-  for (int take = std::min(gpus, most); take > 0; --take) {
+  for (int take = std::min(gpus, max_piece); take > 0; --take) {
     const std::string next = so_far.empty() ? "" : so_far + "+";
     add_placements(gpus - take, take, next + std::to_string(take), out);
   }
@@ -55,9 +56,9 @@ std::vector<Job> with_work(std::vector<Job> jobs) {
   return jobs;
 }
 
-std::vector<std::string> placements_of(int gpus, int most) {
+std::vector<std::string> placements_of(int gpus, int max_piece) {
   std::vector<std::string> placements;
-  add_placements(gpus, most, "", placements);
+  add_placements(gpus, max_piece, "", placements);
   return placements;
 }
 

@@ -22,8 +22,9 @@ std::vector<Job> with_work(std::vector<Job> jobs);
 Settings measurements_for(const std::vector<std::string>& needs, const std::vector<Job>& jobs,
                           int node_gpus);
 
-// Returns all splits of `gpus` over nodes of up to `most` GPUs, fullest first: "4+2", "4+1+1", ...
-std::vector<std::string> placements_of(int gpus, int most);
+// Returns all splits of `gpus` over nodes of up to `max_piece` GPUs, fullest first: "4+2", "4+1+1",
+// ...
+std::vector<std::string> placements_of(int gpus, int max_piece);
 
 // Writes `text` to a temporary file, which is removed when the program exits. Returns its path.
 std::string written(const std::string& name, const std::string& text);

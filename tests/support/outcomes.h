@@ -14,10 +14,10 @@ inline std::vector<JobOutcome> outcomes(const std::string& policy, const std::st
                                         const std::vector<Job>& jobs, const Costs& costs = {}) {
   const Scene scene(cluster, jobs, costs);
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
-  player.play();
-  EXPECT_FALSE(player.failed());
-  return player.jobs();
+  SceneRunner runner(scene, *scheduler);
+  runner.play();
+  EXPECT_FALSE(runner.failed());
+  return runner.jobs();
 }
 
 }  // namespace yard::testing

@@ -41,7 +41,7 @@ RandomSpeeds::RandomSpeeds(Rng rng, int32_t types, size_t num_jobs) {
   type_speed.assign(static_cast<size_t>(num_types), 1);  // the cluster scales the neutral class
 }
 
-SpeedColumns MadeUpTables::columns() const {
+SpeedColumns InventedTables::columns() const {
   SpeedColumns c;
   c.num_classes = static_cast<int32_t>(class_kind.size());
   c.num_kinds = num_kinds;

@@ -14,7 +14,7 @@
 namespace yard::testing {
 
 // Owns the arrays which SpeedColumns points to. Dims: C classes.
-struct MadeUpTables {
+struct InventedTables {
   SpeedColumns columns() const;
 
   int32_t num_types = 1, num_kinds = 1, max_gpus = 8;
@@ -25,7 +25,7 @@ struct MadeUpTables {
   std::vector<uint8_t> worker_steps, server_exchange;
 };
 
-struct RandomSpeeds : MadeUpTables {
+struct RandomSpeeds : InventedTables {
   RandomSpeeds(Rng rng, int32_t num_types, size_t num_jobs);
 
   std::vector<int32_t> classes;  // (N)

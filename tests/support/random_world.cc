@@ -78,7 +78,7 @@ void make_elastic(Rng& rng, RoleGroup& group) {
 }
 
 void give_shape(Rng& rng, Job& job) {
-  const auto up_to = [&](uint32_t most) { return static_cast<int32_t>(1 + rng.below(most)); };
+  const auto up_to = [&](uint32_t upper) { return static_cast<int32_t>(1 + rng.below(upper)); };
   switch (rng.below(8)) {
     case 0:  // one plain gang
       return;
@@ -139,12 +139,12 @@ std::vector<Fault> random_faults(Rng rng, const ClusterSpec& spec, double span_s
 }
 
 // Three kinds of jobs; on each type, some pairs of kinds must not share a GPU.
-PairConflicts random_bars(Rng rng, const RandomWorld& world) {
-  PairConflicts bars;
-  if (rng.below(2) == 0) return bars;
-  bars.num_kinds = 3;
+PairConflicts random_pair_conflicts(Rng rng, const RandomWorld& world) {
+  PairConflicts pair_conflicts;
+  if (rng.below(2) == 0) return pair_conflicts;
+  pair_conflicts.num_kinds = 3;
   for (size_t j = 0; j < world.jobs.size(); ++j) {
-    bars.kind.push_back(static_cast<int32_t>(rng.below(4)) - 1);
+    pair_conflicts.kind.push_back(static_cast<int32_t>(rng.below(4)) - 1);
   }
   for (size_t t = 0; t < world.cluster.types.size(); ++t) {
     std::array<uint64_t, 3> row = {};
@@ -155,9 +155,9 @@ PairConflicts random_bars(Rng rng, const RandomWorld& world) {
         row[other] |= uint64_t{1} << one;
       }
     }
-    bars.conflicts.insert(bars.conflicts.end(), row.begin(), row.end());
+    pair_conflicts.conflicts.insert(pair_conflicts.conflicts.end(), row.begin(), row.end());
   }
-  return bars;
+  return pair_conflicts;
 }
 
 // Racks of two nodes in pods of two racks, links which one busy job fills, and NVLink islands of
@@ -197,7 +197,7 @@ void give_tenants(Rng rng, ClusterSpec& spec, std::vector<Job>& jobs) {
   for (Job& job : jobs) job.tenant = std::array{"red", "blue", "green"}[rng.below(3)];
 }
 
-void to_steps(RandomWorld& world) {
+void round_times(RandomWorld& world) {
   const auto step = [](int64_t& us) {
     if (us != kNever) us = us / (10 * kSecond) * (10 * kSecond);
   };
@@ -245,12 +245,12 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   trace.jobs = std::move(world.jobs);
   check_fits(trace, world.cluster, true);
   world.jobs = std::move(trace.jobs);
-  world.bars = random_bars(rng.split(11), world);
+  world.pair_conflicts = random_pair_conflicts(rng.split(11), world);
   if (options.faults) {
     const auto last_s = static_cast<double>(world.jobs.back().submit_us / kSecond);
     world.faults = random_faults(rng.split(5), world.cluster, last_s + 3000);
   }
-  if (kind.below(2) == 0) to_steps(world);
+  if (kind.below(2) == 0) round_times(world);
   if (options.rates && rng.split(8).below(8) != 0) {
     const auto types = static_cast<int32_t>(world.cluster.types.size());
     world.speeds.emplace(rng.split(9), types, world.jobs.size());
@@ -259,7 +259,8 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
 }
 
 std::unique_ptr<Scene> scene_of(const RandomWorld& world) {
-  auto scene = std::make_unique<Scene>(world.cluster, world.jobs, world.costs, world.bars);
+  auto scene =
+      std::make_unique<Scene>(world.cluster, world.jobs, world.costs, world.pair_conflicts);
   if (!world.faults.empty()) scene->set_faults(world.faults);
   if (world.speeds) scene->set_speeds(world.speeds->columns(), world.speeds->classes);
   return scene;

@@ -27,7 +27,7 @@ Outcome replay_checked(const Scene& scene, const Play& play) {
   StepChecker checker(scene.fixed());
   Head last = {};
   const Outcome out = replay(scene, play, [&](const SimState& s) {
-    checker.look(s);
+    checker.observe(s);
     last = *s.head;
   });
   EXPECT_EQ(checker.broken(), "");
@@ -68,7 +68,7 @@ std::vector<Job> coarse_jobs(Rng& rng, const CoarseJobs& options) {
   const auto grains = static_cast<uint32_t>(options.grains_s.size());
   const uint32_t grain_s = options.grains_s[rng.below(grains)];
   const auto largest = static_cast<uint32_t>(options.largest);
-  const auto count = 5 + rng.below(static_cast<uint32_t>(options.most) - 5);
+  const auto count = 5 + rng.below(static_cast<uint32_t>(options.max_jobs) - 5);
   const uint32_t gap = 1 + rng.below(options.gap_s);
   std::vector<JobLine> lines;
   int64_t submit_s = 0;

@@ -31,7 +31,7 @@ int64_t preemptions(const Outcome& outcome);
 std::string csv_of(const Scene& scene, const Outcome& outcome);
 
 struct CoarseJobs {
-  int32_t most = 45;  // number of jobs
+  int32_t max_jobs = 45;  // number of jobs
   uint32_t gap_s = 4000;
   uint32_t spread_s = 4000;  // of run times; some are three times as long
   std::vector<uint32_t> grains_s = {1, 25, 50, 325};

@@ -28,7 +28,7 @@ std::vector<Job> random_jobs(Rng rng, const RandomJobs& options) {
   std::vector<Job> jobs;
   int64_t at_us = 0;
   for (int32_t j = 0; j < options.count; ++j) {
-    if (rng.uniform() >= options.together) {
+    if (rng.uniform() >= options.simultaneous) {
       at_us += std::llround(options.mean_gap_s * rng.exponential()) * kSecond;
     }
     Job job;
@@ -70,11 +70,11 @@ Scene::Scene(const std::string& cluster, const std::vector<Job>& jobs, const Cos
     : Scene(load_cluster(cluster), jobs, costs) {}
 
 Scene::Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs,
-             const PairConflicts& bars)
+             const PairConflicts& pair_conflicts)
     : trace_(trace_of(jobs)),
       cluster_(cluster),
       spec_(cluster_),
-      workload_(trace_, cluster_, bars),
+      workload_(trace_, cluster_, pair_conflicts),
       fixed_{spec_.columns(), workload_.jobs().columns(), costs} {
   fixed_.rated = fixed_.spec.overloads;
 }
@@ -91,7 +91,7 @@ void Scene::set_faults(std::vector<Fault> faults) {
   fixed_.faults = true;
 }
 
-Player::Player(const Scene& scene, const Policy& policy)
+SceneRunner::SceneRunner(const Scene& scene, const Policy& policy)
     : scene_(scene),
       policy_(policy),
       world_(scene.fixed(), scene.size()),
@@ -107,7 +107,7 @@ Player::Player(const Scene& scene, const Policy& policy)
   memory_.reset(policy.memory_bytes(view_));
 }
 
-bool Player::broken(const std::string& what) {
+bool SceneRunner::broken(const std::string& what) {
   trouble_ = what;
   ADD_FAILURE() << what << " at " << format_seconds(world_.state().head->now_us) << " s, event "
                 << events_;
@@ -115,9 +115,9 @@ bool Player::broken(const std::string& what) {
 }
 
 // Runs the step checker. Checks that work never decreases without a failure nor exceeds the job's.
-bool Player::holds() {
+bool SceneRunner::holds() {
   const SimState& s = world_.state();
-  checker_.look(s);
+  checker_.observe(s);
   if (!checker_.broken().empty()) return broken(checker_.broken());
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     const Phase phase = s.phase[slot];
@@ -145,7 +145,7 @@ bool Player::holds() {
   return true;
 }
 
-bool Player::advance() {
+bool SceneRunner::advance() {
   SimState& s = world_.state();
   if (failed() || all_done(s)) return false;
   if (!world_.advance(scene_.truth())) return broken("jobs wait for ever");
@@ -163,7 +163,7 @@ bool Player::advance() {
 
 // The draft has changed the state already. The same plan, executed in two phases on the state
 // before the decision, must be legal and lead to the same state.
-bool Player::decide() {
+bool SceneRunner::decide() {
   before_.copy_from(world_);
   draft_.reset();
   policy_.decide(view_, memory_, draft_);
@@ -181,7 +181,7 @@ bool Player::decide() {
   return holds();
 }
 
-void Player::copy_from(const Player& other) {
+void SceneRunner::copy_from(const SceneRunner& other) {
   world_.copy_from(other.world_);
   memory_ = other.memory_;
   draft_.reset();

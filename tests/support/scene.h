@@ -1,10 +1,10 @@
-// Small worlds for tests: a cluster, jobs and costs as one value, and a player which steps by event
+// Small worlds for tests: a cluster, jobs and costs as one value, and a runner which steps by event
 // and checks every state and every decision for invariants.
 //
 //   const Scene scene("2x4", jobs_of({{0, 4, 100}, {0, 1, 50}}), no_costs());
-//   Player player(scene, *policy);
-//   while (player.step()) {}
-//   EXPECT_EQ(player.jobs()[1].end_us, 50'000'000);
+//   SceneRunner runner(scene, *policy);
+//   while (runner.step()) {}
+//   EXPECT_EQ(runner.jobs()[1].end_us, 50'000'000);
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ struct RandomJobs {
   double mean_gap_s = 100;
   double mean_run_s = 600;
   int32_t users = 5;
-  double together = 0.2;  // share of jobs submitted at the same time as the previous one
+  double simultaneous = 0.2;  // share of jobs submitted at the same time as the previous one
 };
 std::vector<Job> random_jobs(Rng rng, const RandomJobs& options);
 
@@ -58,7 +58,7 @@ class Scene {
  public:
   Scene(const std::string& cluster, const std::vector<Job>& jobs, const Costs& costs = {});
   Scene(const ClusterSpec& cluster, const std::vector<Job>& jobs, const Costs& costs = {},
-        const PairConflicts& bars = {});
+        const PairConflicts& pair_conflicts = {});
   Scene(const Scene&) = delete;
 
   // Both must be called before a world uses the scene.
@@ -85,10 +85,10 @@ class Scene {
 
 // Plays a scene under the `default` rule set. The first broken invariant is reported as a test
 // failure and ends the play.
-class Player {
+class SceneRunner {
  public:
-  // Requires: both outlive the player.
-  Player(const Scene& scene, const Policy& policy);
+  // Requires: both outlive the runner.
+  SceneRunner(const Scene& scene, const Policy& policy);
 
   // Plays one event and one decision. Returns false if all jobs have ended or a check failed.
   bool step() { return advance() && decide(); }
@@ -108,8 +108,8 @@ class Player {
   bool failed() const { return !trouble_.empty(); }
   int64_t events() const { return events_; }
 
-  // Copies the state and the policy's memory of another player of the same scene and policy.
-  void copy_from(const Player& other);
+  // Copies the state and the policy's memory of another runner of the same scene and policy.
+  void copy_from(const SceneRunner& other);
 
  private:
   bool broken(const std::string& what);

@@ -26,38 +26,38 @@ class StepChecker {
   explicit StepChecker(const SimModel& fixed) : fixed_(fixed) {}
 
   // Call after every step. broken() keeps the first violation found.
-  void look(const SimState& s);
+  void observe(const SimState& s);
   const std::string& broken() const { return broken_; }
   std::function<void(const SimState&)> watcher() {
-    return [this](const SimState& s) { look(s); };
+    return [this](const SimState& s) { observe(s); };
   }
 
  private:
   // A part of a node, as held by one job.
-  struct Stay {
+  struct Holding {
     int32_t node = 0;
     uint64_t mask = 0;
     int32_t gpu_milli = 0;  // of each GPU
     int64_t gpu_mem_mib = 0, cpu_milli = 0, mem_mib = 0;
     int64_t from_us = 0, until_us = 0;
   };
-  struct Told {
+  struct HeldJob {
     int32_t preempted = 0;
     int64_t saved_us = 0;
-    std::vector<Stay> stays;
+    std::vector<Holding> holdings;
   };
 
-  std::vector<Stay> stays_of(const SimState& s, int32_t slot) const;
-  std::string fallen(const SimState& s);
-  std::string crowded(const SimState& s);
-  std::string crowded_at(int64_t at_us, const std::vector<Stay>& stays) const;
+  std::vector<Holding> holdings_of(const SimState& s, int32_t slot) const;
+  std::string decreased(const SimState& s);
+  std::string overcommitted(const SimState& s);
+  std::string overcommitted_at(int64_t at_us, const std::vector<Holding>& holdings) const;
 
   SimModel fixed_;
   std::string broken_;
   bool begun_ = false;
   Head last_ = {};
-  std::map<int32_t, Told> told_;  // by job
-  std::vector<Stay> leaving_;
+  std::map<int32_t, HeldJob> held_jobs_;  // by job
+  std::vector<Holding> leaving_;
 };
 
 }  // namespace yard::testing

@@ -57,17 +57,17 @@ std::string decision(const Scene& scene, const SimState& s, const Plan& plan) {
 }  // namespace
 
 std::string transcript(const Scene& scene, const Policy& policy) {
-  Player player(scene, policy);
+  SceneRunner runner(scene, policy);
   std::string text;
-  while (player.advance()) {
-    const std::string happened = news(scene, player.state());
-    if (!player.decide()) break;
-    text += format_seconds(player.view().now_us()) + "  " + happened + " | " +
-            decision(scene, player.state(), player.plan()) + "\n";
+  while (runner.advance()) {
+    const std::string happened = news(scene, runner.state());
+    if (!runner.decide()) break;
+    text += format_seconds(runner.view().now_us()) + "  " + happened + " | " +
+            decision(scene, runner.state(), runner.plan()) + "\n";
   }
   text += "\njob start end preemptions\n";
-  for (size_t j = 0; j < player.jobs().size(); ++j) {
-    const JobOutcome& out = player.jobs()[j];
+  for (size_t j = 0; j < runner.jobs().size(); ++j) {
+    const JobOutcome& out = runner.jobs()[j];
     text += scene.jobs()[j].id + " " + format_seconds(out.start_us) + " " +
             format_seconds(out.end_us) + " " + std::to_string(out.preemptions) + "\n";
   }

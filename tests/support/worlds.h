@@ -43,18 +43,18 @@ std::vector<int32_t> random_actions(const BasicBatchEnv<T>& env, uint64_t step) 
 }
 
 // Everything which a learner reads of one world after a step.
-struct Seen {
+struct WorldOutputs {
   std::vector<float> numbers;
   std::vector<uint8_t> mask;
   int32_t rows, expert_action;
   Ending ending;
-  friend bool operator==(const Seen&, const Seen&) = default;
+  friend bool operator==(const WorldOutputs&, const WorldOutputs&) = default;
 };
 
 template <class T>
-Seen seen(const BasicBatchEnv<T>& env, int world) {
+WorldOutputs seen(const BasicBatchEnv<T>& env, int world) {
   const auto n = static_cast<size_t>(world);
-  Seen out;
+  WorldOutputs out;
   const auto add = [&](std::span<const float> all, size_t width) {
     for (const float x : all.subspan(n * width, width)) out.numbers.push_back(x);
   };

@@ -23,7 +23,7 @@ TEST(CpuNodes, ChangeNothingForJobsWithGpus) {
     for (const std::string placement : {"first-fit", "best-fit", "consolidate"}) {
       const auto policy = make_policy(order + " placement=" + placement);
       SCOPED_TRACE(order + " " + placement);
-      Player a(without, *policy), b(with, *policy);
+      SceneRunner a(without, *policy), b(with, *policy);
       a.play();
       b.play();
       ASSERT_FALSE(a.failed());

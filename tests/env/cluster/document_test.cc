@@ -39,16 +39,16 @@ TEST(ClusterDocument, HasEveryKey) {
         "models: {a: {unknown: 1}}\n", "gpu_types: {a: {unknown: 1}}\n",
         "nodes_from: {file: a, format: lingjun, unknown: 1}\n"}) {
     const TempFile file("wrong.yaml", yaml);
-    std::string said;
+    std::string message;
     try {
       load_cluster(file.path());
     } catch (const InputError& error) {
-      said = error.what();
+      message = error.what();
     }
     const std::string before = "one of the keys ";
-    const size_t begin = said.find(before), end = said.find(", got '");
-    ASSERT_NE(begin, std::string::npos) << yaml << said;
-    const std::string keys = said.substr(begin + before.size(), end - begin - before.size());
+    const size_t begin = message.find(before), end = message.find(", got '");
+    ASSERT_NE(begin, std::string::npos) << yaml << message;
+    const std::string keys = message.substr(begin + before.size(), end - begin - before.size());
     for (const std::string_view key : split(keys, ',')) {
       const bool tier = std::string_view(yaml).starts_with("tiers: {unknown");
       const std::string name(trim(key));

@@ -162,15 +162,15 @@ TEST(ReadyClusters, WithoutTracesTheVariableIsNamed) {
   const char* before = std::getenv("YARD_TRACES");
   const std::string folder = before == nullptr ? "" : before;
   setenv("YARD_TRACES", "/no/such/folder", 1);
-  std::string said;
+  std::string message;
   try {
     load_cluster("openb");
   } catch (const InputError& error) {
-    said = error.what();
+    message = error.what();
   }
   before == nullptr ? unsetenv("YARD_TRACES") : setenv("YARD_TRACES", folder.c_str(), 1);
-  EXPECT_THAT(said, HasSubstr("openb.yaml:"));
-  EXPECT_THAT(said, HasSubstr("in the variable YARD_TRACES, got '/no/such/folder'"));
+  EXPECT_THAT(message, HasSubstr("openb.yaml:"));
+  EXPECT_THAT(message, HasSubstr("in the variable YARD_TRACES, got '/no/such/folder'"));
 }
 
 }  // namespace

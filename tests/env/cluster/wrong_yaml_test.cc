@@ -29,14 +29,14 @@ std::string error_of(const std::string& text) {
 struct Wrong {
   const char* name;
   const char* yaml;
-  const char* said;  // after the file's name
+  const char* message;  // after the file's name
 };
 
 class WrongYaml : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongYaml, NamesLineAndColumn) {
   const TempFile file("wrong.yaml", GetParam().yaml);
-  EXPECT_THAT(error_of(file.path()), HasSubstr(file.path() + GetParam().said));
+  EXPECT_THAT(error_of(file.path()), HasSubstr(file.path() + GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(

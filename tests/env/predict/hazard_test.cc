@@ -159,9 +159,9 @@ TEST(ShareEnded, IsThatOfDraws) {
     std::sort(left.begin(), left.end());
     for (const double q : {0.05, 0.25, 0.5, 0.75, 0.95}) {
       const double left_s = left[static_cast<size_t>(q * 20000)];
-      const float told =
+      const float predicted =
           share_ended(edges, us(attained_s), kUnlimitedUs, hazards.data(), kEven, left_s);
-      EXPECT_NEAR(told, q, 0.02) << attained_s << " " << q;
+      EXPECT_NEAR(predicted, q, 0.02) << attained_s << " " << q;
     }
   }
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr int32_t kBins = TimeBins::kBins;
 
 // All that was observed of one job, by its index in the trace.
-struct Seen {
+struct JobHistory {
   int64_t submit_us = 0, attained_us = 0, limit_us = kNone;
   int32_t user = 0, gpus = 0, name = kNone;
   int32_t bin = 0;  // the current one
@@ -27,7 +27,7 @@ struct Seen {
 };
 
 // One observation: a job survived a bin, or ended in it.
-struct Came {
+struct SurvivalEvent {
   int32_t job, bin, decision;
   double exposed, ended;
 };
@@ -35,63 +35,65 @@ struct Came {
 // The layers as defined in survival.h: which jobs belong to each, and the factor by which an
 // observation discounts earlier ones in the same bin.
 struct Layer {
-  bool (*of)(const Seen& other, const Seen& job);
+  bool (*of)(const JobHistory& other, const JobHistory& job);
   double keep;
 };
-int32_t size_of(const Seen& s) { return job_size(s.gpus); }
+int32_t size_of(const JobHistory& s) { return job_size(s.gpus); }
 const Layer kLayers[] = {
-    {[](const Seen&, const Seen&) { return true; }, 1 - 1.0 / 8192},
-    {[](const Seen& o, const Seen& s) { return size_of(o) == size_of(s); }, 1 - 1.0 / 2048},
-    {[](const Seen& o, const Seen& s) { return size_of(o) == size_of(s); }, 1 - 1.0 / 32},
-    {[](const Seen& o, const Seen& s) {
+    {[](const JobHistory&, const JobHistory&) { return true; }, 1 - 1.0 / 8192},
+    {[](const JobHistory& o, const JobHistory& s) { return size_of(o) == size_of(s); },
+     1 - 1.0 / 2048},
+    {[](const JobHistory& o, const JobHistory& s) { return size_of(o) == size_of(s); },
+     1 - 1.0 / 32},
+    {[](const JobHistory& o, const JobHistory& s) {
        return o.limit_us != kNone && s.limit_us != kNone &&
               TimeBins::of_us(o.limit_us) == TimeBins::of_us(s.limit_us);
      },
      1 - 1.0 / 512},
-    {[](const Seen& o, const Seen& s) {
+    {[](const JobHistory& o, const JobHistory& s) {
        return o.user == s.user && user_size(o.gpus) == user_size(s.gpus);
      },
      1 - 1.0 / 64},
-    {[](const Seen& o, const Seen& s) { return o.name == s.name && s.name != kNone; },
+    {[](const JobHistory& o, const JobHistory& s) { return o.name == s.name && s.name != kNone; },
      1 - 1.0 / 32}};
 constexpr size_t kSiblings = 6;
 
 struct Reference {
-  std::map<int32_t, Seen> jobs;
-  std::vector<Came> came;
+  std::map<int32_t, JobHistory> jobs;
+  std::vector<SurvivalEvent> survival_events;
   std::array<std::array<std::array<double, 8>, 7>, kSiblings + 1> bits = {};  // log loss
   int32_t decisions = 0;
 
   void on_events(const View& view) {
-    const std::map<int32_t, Seen> before = jobs;
-    std::vector<Came> now;
+    const std::map<int32_t, JobHistory> before = jobs;
+    std::vector<SurvivalEvent> now;
     for (int32_t i = 0; i < view.num_changed(); ++i) {
-      if (view.finished(view.changed(i))) see(view, view.changed(i), now);
+      if (view.finished(view.changed(i))) observe(view, view.changed(i), now);
     }
-    for (int32_t i = 0; i < view.num_held(); ++i) see(view, view.held(i), now);
+    for (int32_t i = 0; i < view.num_held(); ++i) observe(view, view.held(i), now);
     std::swap(jobs, now_jobs);  // predictions use only earlier observations
     jobs = before;
-    judge(now);
+    score(now);
     jobs = now_jobs;
-    came.insert(came.end(), now.begin(), now.end());
+    survival_events.insert(survival_events.end(), now.begin(), now.end());
     ++decisions;
   }
 
-  static Seen asked(const View& view, int32_t slot) {
+  static JobHistory history_of(const View& view, int32_t slot) {
     return {view.submit_us(slot), view.attained_us(slot), view.limit_us(slot),
             view.user(slot),      view.gpus(slot),        view.name(slot)};
   }
 
   // Returns the hazards as Survival::hazards(), from the job's current bin. Dims: (B).
-  std::vector<double> hazards(int32_t j, const Seen& job, bool by_size_alone) {
+  std::vector<double> hazards(int32_t j, const JobHistory& job, bool by_size_alone) {
     std::vector<double> out(kBins);
     const int32_t from = TimeBins::of_us(job.attained_us);
     for (int32_t b = from; b < kBins; ++b) {
       double chance = 0.075;
       for (size_t l = 0; l <= (by_size_alone ? 1 : kSiblings); ++l) {
         const auto [exposed, ended] = counts(l, j, job, b, from);
-        const double worth = worth_of(l, b);
-        chance = (ended + worth * chance) / (exposed + worth);
+        const double prior_strength = prior_strength_of(l, b);
+        chance = (ended + prior_strength * chance) / (exposed + prior_strength);
       }
       out[static_cast<size_t>(b)] = chance;
     }
@@ -99,14 +101,14 @@ struct Reference {
   }
 
  private:
-  std::map<int32_t, Seen> now_jobs;
+  std::map<int32_t, JobHistory> now_jobs;
 
-  void see(const View& view, int32_t slot, std::vector<Came>& now) {
+  void observe(const View& view, int32_t slot, std::vector<SurvivalEvent>& now) {
     const int32_t j = view.serial(slot);
-    const auto [it, begins] = jobs.try_emplace(j, Seen());
+    const auto [it, begins] = jobs.try_emplace(j, JobHistory());
     const int32_t bin_before = begins ? 0 : it->second.bin;
-    Seen& seen = it->second;
-    seen = asked(view, slot);
+    JobHistory& seen = it->second;
+    seen = history_of(view, slot);
     seen.bin = bin_before;
     const auto begin_us = [](int32_t bin) {
       return bin == 0 ? 0 : exp2_coarse(TimeBins::log2_begin(bin)) * 1e6;
@@ -124,7 +126,8 @@ struct Reference {
   }
 
   // Counts a layer's exposures and ends in bin `b`. Siblings must have reached bin `from`.
-  std::pair<double, double> counts(size_t l, int32_t j, const Seen& job, int32_t b, int32_t from) {
+  std::pair<double, double> counts(size_t l, int32_t j, const JobHistory& job, int32_t b,
+                                   int32_t from) {
     double exposed = 0, ended = 0;
     if (l == kSiblings) {
       for (const auto& [k, other] : jobs) {
@@ -140,8 +143,8 @@ struct Reference {
     // From the latest to the earliest: the weight falls with each later decision.
     double weight = 1;
     int32_t same = 0, decision = kNone;
-    for (size_t i = came.size(); i-- > 0;) {
-      const Came& c = came[i];
+    for (size_t i = survival_events.size(); i-- > 0;) {
+      const SurvivalEvent& c = survival_events[i];
       if (c.bin != b || !kLayers[l].of(jobs.at(c.job), job)) continue;
       if (c.decision != decision) {
         weight *= std::pow(kLayers[l].keep, same);
@@ -156,12 +159,12 @@ struct Reference {
 
   static size_t age(int32_t b) { return static_cast<size_t>(b / 12); }
 
-  double worth_of(size_t l, int32_t b) {
+  double prior_strength_of(size_t l, int32_t b) {
     const auto& lost = bits[l][age(b)];
-    const double least = *std::min_element(lost.begin(), lost.end());
+    const double min_loss = *std::min_element(lost.begin(), lost.end());
     double sum = 0, log_sum = 0;
     for (size_t i = 0; i < lost.size(); ++i) {
-      const double weight = std::exp2(least - lost[i]);
+      const double weight = std::exp2(min_loss - lost[i]);
       sum += weight;
       log_sum += weight * (2 * static_cast<double>(i) - 2);
     }
@@ -169,23 +172,23 @@ struct Reference {
   }
 
   // Scores the observations of a decision by predictions made before it.
-  void judge(const std::vector<Came>& now) {
+  void score(const std::vector<SurvivalEvent>& now) {
     auto after = bits;
-    for (const Came& c : now) {
+    for (const SurvivalEvent& c : now) {
       if (c.ended == 0 && c.exposed < 1) continue;
-      const Seen& job = now_jobs.at(c.job);
+      const JobHistory& job = now_jobs.at(c.job);
       double chance = 0.075;
       for (size_t l = 0; l <= kSiblings; ++l) {
         const auto [exposed, ended] = counts(l, c.job, job, c.bin, c.bin);
         if (exposed == 0) continue;
         for (double& x : after[l][age(c.bin)]) x *= 1 - 1.0 / 4096;
-        const double worth = worth_of(l, c.bin);
-        chance = (ended + worth * chance) / (exposed + worth);
+        const double prior_strength = prior_strength_of(l, c.bin);
+        chance = (ended + prior_strength * chance) / (exposed + prior_strength);
       }
     }
-    for (const Came& c : now) {
+    for (const SurvivalEvent& c : now) {
       if (c.ended == 0 && c.exposed < 1) continue;
-      const Seen& job = now_jobs.at(c.job);
+      const JobHistory& job = now_jobs.at(c.job);
       double chance = 0.075;
       for (size_t l = 0; l <= kSiblings; ++l) {
         const auto [exposed, ended] = counts(l, c.job, job, c.bin, c.bin);
@@ -195,8 +198,8 @@ struct Reference {
           const double p = (ended + choice * chance) / (exposed + choice);
           after[l][age(c.bin)][i] -= std::log2(std::max(c.ended > 0 ? p : 1 - p, 1e-6));
         }
-        const double worth = worth_of(l, c.bin);
-        chance = (ended + worth * chance) / (exposed + worth);
+        const double prior_strength = prior_strength_of(l, c.bin);
+        chance = (ended + prior_strength * chance) / (exposed + prior_strength);
       }
     }
     bits = after;
@@ -229,15 +232,15 @@ class Checking final : public Policy {
  private:
   void check(const View& view, const Survival& survival, int32_t slot) const {
     const int32_t j = view.serial(slot);
-    const Seen job = Reference::asked(view, slot);
+    const JobHistory job = Reference::history_of(view, slot);
     const int32_t from = TimeBins::of_us(job.attained_us);
     const auto by_size = reference_.hazards(j, job, true), all = reference_.hazards(j, job, false);
-    float told[kBins];
-    survival.hazards(view, slot, told);
+    float predicted[kBins];
+    survival.hazards(view, slot, predicted);
     for (int32_t b = from; b < kBins; ++b) {
       const auto at = static_cast<size_t>(b);
       // Sums in single precision in another order, and a logarithm with errors of 2e-4.
-      EXPECT_NEAR(told[b], all[at], 1e-3) << "bin " << b << " of job " << j;
+      EXPECT_NEAR(predicted[b], all[at], 1e-3) << "bin " << b << " of job " << j;
       EXPECT_NEAR(survival.size_hazards(view, slot)[b], by_size[at], 1e-3);
       ++checks;
     }
@@ -263,9 +266,9 @@ TEST(Survival, LearnsWhatASlowReferenceAddsUpAnew) {
     const Scene scene("2x8", jobs, no_costs());
     Reference reference;
     const Checking policy(reference);
-    Player player(scene, policy);
-    player.play();
-    EXPECT_FALSE(player.failed());
+    SceneRunner runner(scene, policy);
+    runner.play();
+    EXPECT_FALSE(runner.failed());
     EXPECT_GT(policy.checks, 10'000);
     if (::testing::Test::HasFailure()) return;
   }
@@ -275,10 +278,10 @@ TEST(Survival, LearnsWhatASlowReferenceAddsUpAnew) {
 float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
   const Scene scene("4x8", jobs_of(lines), no_costs());
   const auto fifo = make_policy("fifo");
-  Player player(scene, *fifo);
+  SceneRunner runner(scene, *fifo);
   Memory memory;
-  while (player.step()) {
-    const View& view = player.view();
+  while (runner.step()) {
+    const View& view = runner.view();
     if (memory.bytes() == 0) memory.reset(Survival::bytes(view));
     BumpAllocator bump(memory.data());
     Survival survival(view, bump);
@@ -318,11 +321,11 @@ TEST(RollingEstimate, GoesByNameThenUserThenSize) {
   for (size_t j = 0; j < jobs.size(); ++j) jobs[j].user = users[j], jobs[j].name = names[j];
   const Scene scene("4x8", jobs, no_costs());
   const auto fifo = make_policy("fifo");
-  Player player(scene, *fifo);
+  SceneRunner runner(scene, *fifo);
   Memory memory;
   std::map<int32_t, float> total_s;
-  while (player.advance()) {
-    const View& view = player.view();
+  while (runner.advance()) {
+    const View& view = runner.view();
     if (memory.bytes() == 0) memory.reset(RollingEstimate::bytes(view));
     BumpAllocator bump(memory.data());
     RollingEstimate estimate(view, bump);
@@ -330,7 +333,7 @@ TEST(RollingEstimate, GoesByNameThenUserThenSize) {
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       total_s.emplace(view.serial(slot), estimate.total_s(view, slot));
     }
-    if (!player.decide()) break;
+    if (!runner.decide()) break;
   }
   EXPECT_FLOAT_EQ(total_s[0], 3600);  // nothing has ended
   EXPECT_FLOAT_EQ(total_s[3], 100);   // same name without digits

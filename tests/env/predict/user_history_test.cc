@@ -146,7 +146,7 @@ class History : public ::testing::Test {
   static constexpr float kShrink = 1, kSiblings = 0.5F, kSd = 1.2F;
   static constexpr int64_t kSecond = 1'000'000, kFar = 100'000 * kSecond;
 
-  void look(const Jobs& jobs) {
+  void update(const Jobs& jobs) {
     history_.learn_finished(jobs);
     ++point_;
     for (int32_t user = UserHistory::kNoUser; user < 3; ++user) {
@@ -160,7 +160,7 @@ class History : public ::testing::Test {
   float median(int32_t user, int64_t submit_us) {
     return history_.predict(user, submit_us, kSiblings).log2_median;
   }
-  void look() { look(Jobs{}); }
+  void update() { update(Jobs{}); }
 
   std::vector<uint64_t> memory_ = std::vector<uint64_t>(UserHistory::bytes(3) / 8, 0);
   UserHistory history_{reinterpret_cast<std::byte*>(memory_.data())};
@@ -197,10 +197,10 @@ TEST_F(History, ForgetsSlowlyWhatWasLongAgo) {
 TEST_F(History, FinishedSiblingsShiftTheMedian) {
   for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 13);
   const int64_t now_us = 1000 * kFar;
-  look();
+  update();
   EXPECT_NEAR(median(1, now_us), 13, 0.2);
   for (int i = 0; i < 3; ++i) history_.observe(1, now_us + i * kSecond, 5);
-  look();
+  update();
   EXPECT_LT(median(1, now_us + 10 * kSecond), 6.5);
   EXPECT_GT(median(1, now_us + kFar), 11) << "submitted on another day";
   EXPECT_FLOAT_EQ(median(2, now_us), history_.log2_median(2, kShrink)) << "another user's";
@@ -209,16 +209,16 @@ TEST_F(History, FinishedSiblingsShiftTheMedian) {
 TEST_F(History, SiblingsThatStillRunRaiseTheMedian) {
   for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
   const int64_t now_us = 1000 * kFar;
-  look();
+  update();
   const float before = median(1, now_us);
   Jobs jobs;
   jobs.held_rows = {{1, now_us, 0, false}};
-  look(jobs);
+  update(jobs);
   EXPECT_NEAR(median(1, now_us), before, 0.2) << "one that has hardly begun says little";
   float last = median(1, now_us);
   for (const int64_t ran_s : {200, 1000, 5000, 30'000}) {
     jobs.held_rows = {{1, now_us, ran_s * kSecond, false}};
-    look(jobs);
+    update(jobs);
     EXPECT_GT(median(1, now_us), last) << ran_s;
     last = median(1, now_us);
   }
@@ -234,9 +234,9 @@ TEST_F(History, TheOrderOfManySiblingsDoesNotMatter) {
   }
   Jobs backward = forward;
   std::reverse(backward.held_rows.begin(), backward.held_rows.end());
-  look(forward);
+  update(forward);
   const float once = median(1, 0);
-  look(backward);
+  update(backward);
   EXPECT_EQ(median(1, 0), once);
 }
 
@@ -244,10 +244,10 @@ TEST_F(History, TheOrderOfManySiblingsDoesNotMatter) {
 TEST_F(History, AJobThatIsStillStartingSaysNothing) {
   Jobs jobs;
   jobs.held_rows = {{1, 0, 4000 * kSecond, false}};
-  look(jobs);
+  update(jobs);
   const float with_old = median(1, 0);
   jobs.held_rows.push_back({1, kFar, 0, false});
-  look(jobs);
+  update(jobs);
   EXPECT_EQ(median(1, 0), with_old);
 }
 
@@ -255,11 +255,11 @@ TEST_F(History, AJobThatIsStillStartingSaysNothing) {
 TEST_F(History, OnlyTheNewestBatchThatRunsCounts) {
   Jobs jobs;
   jobs.held_rows = {{1, 0, 90'000 * kSecond, false}, {1, kFar, 500 * kSecond, false}};
-  look(jobs);
+  update(jobs);
   const float both = median(1, kFar);
   EXPECT_NEAR(median(1, 0), history_.log2_median(1, kShrink), 1e-4) << "the older one";
   jobs.held_rows.erase(jobs.held_rows.begin());
-  look(jobs);
+  update(jobs);
   EXPECT_EQ(median(1, kFar), both);
 }
 
@@ -268,9 +268,9 @@ TEST_F(History, LooksAnewAtWhatRunsEveryTime) {
   const int64_t now_us = 1000 * kFar;
   Jobs jobs;
   jobs.held_rows = {{1, now_us, 4000 * kSecond, false}, {2, now_us, 70 * kSecond, false}};
-  look(jobs);
+  update(jobs);
   const float once = median(1, now_us);
-  for (int i = 0; i < 5; ++i) look(jobs);
+  for (int i = 0; i < 5; ++i) update(jobs);
   EXPECT_EQ(median(1, now_us), once);
 }
 
@@ -279,11 +279,11 @@ TEST_F(History, OneThatFinishedNoLongerCountsAsRunning) {
   const int64_t now_us = 1000 * kFar;
   Jobs jobs;
   jobs.held_rows = {{1, now_us, 4000 * kSecond, false}};
-  look(jobs);
+  update(jobs);
   EXPECT_GT(history_.record(1).alive_weight, 2048) << "half an observation";
   jobs.held_rows.clear();
   jobs.changed_rows = {{1, now_us, 4096 * kSecond, true}};
-  look(jobs);
+  update(jobs);
   EXPECT_EQ(history_.record(1).batch_jobs, 1);
   EXPECT_EQ(history_.record(1).alive_weight, 0);
 }

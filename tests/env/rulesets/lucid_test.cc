@@ -90,7 +90,7 @@ TEST_P(LucidRandom, TheSlowSimulatorAgrees) {
     SCOPED_TRACE(cluster.text);
     int total = 0;
     for (const int gpus : cluster.nodes) total += gpus;
-    const std::vector<Job> jobs = coarse_jobs(rng, {.most = 30,
+    const std::vector<Job> jobs = coarse_jobs(rng, {.max_jobs = 30,
                                                     .gap_s = 100,
                                                     .spread_s = 200,
                                                     .grains_s = {1, 10, 60},
@@ -119,7 +119,7 @@ TEST(Lucid, TheSlowSimulatorAgreesBeyondTheServiceLimit) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng{seed};
     const std::vector<Job> jobs = coarse_jobs(
-        rng, {.most = 25, .gap_s = 1500, .spread_s = 1500, .grains_s = {1, 60}, .largest = 24});
+        rng, {.max_jobs = 25, .gap_s = 1500, .spread_s = 1500, .grains_s = {1, 60}, .largest = 24});
     const Scene scene("3x8", jobs);
     reference::LucidRules rules;
     rules.policy = "tiresias";

@@ -193,7 +193,7 @@ TEST(MuriReader, TimesAreMilliseconds) {
 }
 
 TEST(MuriReader, SaysWhatIsWrongWithARow) {
-  const auto said = [](const std::string& row) {
+  const auto message = [](const std::string& row) {
     try {
       parse_trace(kHeader + row + "\n", "x", {});
     } catch (const InputError& error) {
@@ -202,17 +202,18 @@ TEST(MuriReader, SaysWhatIsWrongWithARow) {
     return std::string();
   };
   EXPECT_THAT(
-      said("0,1,-1,5,bert,4,5,0,1,0,0,0,0"),
+      message("0,1,-1,5,bert,4,5,0,1,0,0,0,0"),
       HasSubstr("x:2: column 3 (submit_time): expected submit_time of at least 0 ms, got -1"));
-  EXPECT_THAT(said("0,1,soon,5,bert,4,5,0,1,0,0,0,0"),
+  EXPECT_THAT(message("0,1,soon,5,bert,4,5,0,1,0,0,0,0"),
               HasSubstr("submit_time in milliseconds, got 'soon'"));
-  EXPECT_THAT(said("0,1,100000000000001,5,bert,4,5,0,1,0,0,0,0"),
+  EXPECT_THAT(message("0,1,100000000000001,5,bert,4,5,0,1,0,0,0,0"),
               HasSubstr("submit_time of at most 4000000000000 ms"));
-  EXPECT_THAT(said("0,1,0,0,bert,4,5,0,1,0,0,0,0"), HasSubstr("iterations above 0, got '0'"));
-  EXPECT_THAT(said("0,1,0,5,bert,4,5,0,x,0,0,0,0"),
+  EXPECT_THAT(message("0,1,0,0,bert,4,5,0,1,0,0,0,0"), HasSubstr("iterations above 0, got '0'"));
+  EXPECT_THAT(message("0,1,0,5,bert,4,5,0,x,0,0,0,0"),
               HasSubstr("iteration_time as a number of at least 0, got 'x'"));
-  EXPECT_THAT(said("0,1,0,5,,4,5,0,1,0,0,0,0"), HasSubstr("a model_name, got nothing"));
-  EXPECT_THAT(said("0,1,0,5,bert,many,5,0,1,0,0,0,0"), HasSubstr("batch_size as a whole number"));
+  EXPECT_THAT(message("0,1,0,5,,4,5,0,1,0,0,0,0"), HasSubstr("a model_name, got nothing"));
+  EXPECT_THAT(message("0,1,0,5,bert,many,5,0,1,0,0,0,0"),
+              HasSubstr("batch_size as a whole number"));
 }
 
 TEST(MuriReader, RealFilesAreReadWhole) {

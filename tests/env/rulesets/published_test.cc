@@ -62,19 +62,19 @@ class Published : public ::testing::TestWithParam<std::string> {};
 TEST_P(Published, RefusesJobsWithoutGpus) {
   const std::vector<Job> jobs = with_work(jobs_of({{0, 1, 100}, {1, 0, 100}}));
   EXPECT_EQ(refusal(GetParam(), with_work(jobs_of({{0, 1, 100}})), load_cluster("1x8")), "");
-  const std::string said = refusal(GetParam(), jobs, load_cluster("1x8"));
-  EXPECT_THAT(said, HasSubstr("jobs with GPUs"));
-  EXPECT_THAT(said, HasSubstr("job number 1"));
+  const std::string message = refusal(GetParam(), jobs, load_cluster("1x8"));
+  EXPECT_THAT(message, HasSubstr("jobs with GPUs"));
+  EXPECT_THAT(message, HasSubstr("job number 1"));
 }
 
 TEST_P(Published, RefusesGpusOfUnlikeSpeedsUnlessItKnowsTypes) {
   ClusterSpec cluster = load_cluster("1x8:v100");
   cluster.types[0].speed = 0.5;
-  const std::string said = refusal(GetParam(), with_work(jobs_of({{0, 1, 100}})), cluster);
+  const std::string message = refusal(GetParam(), with_work(jobs_of({{0, 1, 100}})), cluster);
   if (RuleSetRegistry::info(GetParam()).by_types) {
-    EXPECT_EQ(said, "");
+    EXPECT_EQ(message, "");
   } else {
-    EXPECT_THAT(said, HasSubstr("GPUs of speed 1"));
+    EXPECT_THAT(message, HasSubstr("GPUs of speed 1"));
   }
 }
 

@@ -42,10 +42,10 @@ struct Watched {
 TEST(ColocationModel, CountsWhoIsBesideWhom) {
   const Scene scene("2x4", jobs_of({{0, 2, 100}, {0, 1, 100}, {10, 2, 100}}), no_costs());
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  ASSERT_TRUE(player.advance());  // the third job waits
-  const View& view = player.view();
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  ASSERT_TRUE(runner.advance());  // the third job waits
+  const View& view = runner.view();
   const Watched w(view);
   const int32_t two = view.held(0), one = view.held(1), third = view.queue_head();
   ASSERT_EQ(view.gpus(two), 2);
@@ -56,11 +56,11 @@ TEST(ColocationModel, CountsWhoIsBesideWhom) {
   expected[ColocationModel::kOwnType] = expected[ColocationModel::kOtherTypes] = 0.5;
   EXPECT_EQ(w.colocation_model.terms(one), expected);
   // Initial weights: a job is twice as slow on a node which is otherwise full.
-  const Piece beside{0, 1}, alone{1, 2};
-  EXPECT_DOUBLE_EQ(w.colocation_model.time(third, std::span(&beside, 1)), 1.75);
+  const Piece colocated{0, 1}, alone{1, 2};
+  EXPECT_DOUBLE_EQ(w.colocation_model.time(third, std::span(&colocated, 1)), 1.75);
   EXPECT_DOUBLE_EQ(w.colocation_model.time(third, std::span(&alone, 1)), 1);
   EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(third, std::span(&alone, 1)), 0);
-  EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(third, std::span(&beside, 1)),
+  EXPECT_DOUBLE_EQ(w.colocation_model.interference_cost(third, std::span(&colocated, 1)),
                    2 * (1 - 1.25 / 1.5) + 1 * (1 - 1.5 / 1.75));
 }
 
@@ -81,10 +81,10 @@ TEST(ColocationModel, CountsPromisedCpusAndServersApart) {
   jobs[1].submit_us = 10 * kSecond;
   const Scene scene(load_cluster("servers-6"), jobs, no_costs());
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  ASSERT_TRUE(player.advance());
-  const View& view = player.view();
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  ASSERT_TRUE(runner.advance());
+  const View& view = runner.view();
   const Watched w(view);
   const int32_t first = view.held(0), second = view.queue_head();
   const int32_t node = view.part_node(view.first_part(first));

@@ -10,7 +10,7 @@
 #include "env/trace/generators/rings.h"
 #include "policies/memory.h"
 #include "policies/policy.h"
-#include "tests/support/choosing_scene.h"
+#include "tests/support/exchange_scene.h"
 
 namespace yard::testing {
 namespace {
@@ -68,11 +68,11 @@ class Watching final : public Policy {
 };
 
 TEST(ExchangeTerms, ComeNearToWhatTheRulesDo) {
-  const ChoosingScene scene(load_cluster("rings-8"), generate_rings({}, {.seed = 3, .jobs = 300}));
+  const ExchangeScene scene(load_cluster("rings-8"), generate_rings({}, {.seed = 3, .jobs = 300}));
   const Watching policy;
-  Player player(scene.scene(), policy);
-  player.play();
-  ASSERT_FALSE(player.failed());
+  SceneRunner runner(scene.scene(), policy);
+  runner.play();
+  ASSERT_FALSE(runner.failed());
   const size_t all = policy.errors_.size();
   ASSERT_GT(all, 1000u);
   const double last = Watching::mean(policy.errors_, all / 2, all);
@@ -86,7 +86,7 @@ TEST(ExchangeTerms, ComeNearToWhatTheRulesDo) {
 TEST(ExchangeTerms, KnowWhoIsAheadOnALink) {
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
   for (Job& job : jobs) job.model = "large", job.pattern = Pattern::kRing;
-  const ChoosingScene scene(two_racks(), jobs);
+  const ExchangeScene scene(two_racks(), jobs);
   World world(scene.fixed(), 2);
   world.reset(0, 2);
   ASSERT_TRUE(world.advance(scene.scene().workload().truth()));

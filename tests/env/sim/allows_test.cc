@@ -12,9 +12,9 @@ namespace {
 TEST(Rules, WhatAClusterDoesNotAllowIsIllegal) {
   const Scene scene("2x4", jobs_of({{0, 4, 100}}));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.advance());
-  SimState& s = player.world().state();
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.advance());
+  SimState& s = runner.world().state();
   SimModel f = scene.fixed();
   const Piece here{0, 4}, there{1, 4};
   start(f, s, 0, &here, 1);

@@ -21,9 +21,9 @@ void let_end(Job& job) {
 // be ended.
 class Ends : public ::testing::Test {
  protected:
-  Ends() : scene_("1x4", jobs()), policy_(make_policy("fifo")), player_(scene_, *policy_) {
-    EXPECT_TRUE(player_.step());
-    EXPECT_TRUE(player_.step());
+  Ends() : scene_("1x4", jobs()), policy_(make_policy("fifo")), runner_(scene_, *policy_) {
+    EXPECT_TRUE(runner_.step());
+    EXPECT_TRUE(runner_.step());
   }
 
   static std::vector<Job> jobs() {
@@ -33,20 +33,20 @@ class Ends : public ::testing::Test {
     return out;
   }
 
-  SimState& state() { return player_.world().state(); }
+  SimState& state() { return runner_.world().state(); }
   const SimModel& fixed() const { return scene_.fixed(); }
-  JobRef ref(int32_t slot) { return player_.view().ref(slot); }
+  JobRef ref(int32_t slot) { return runner_.view().ref(slot); }
   std::string why(std::vector<Edit> edits, std::vector<Piece> pieces = {}) {
     return why_illegal(fixed(), state(), {std::move(edits), std::move(pieces)});
   }
 
   const Scene scene_;
   std::unique_ptr<Policy> policy_;
-  Player player_;
+  SceneRunner runner_;
 };
 
 TEST_F(Ends, OnlyWhoRunsAndWhoseUserLetsIt) {
-  const View& view = player_.view();
+  const View& view = runner_.view();
   EXPECT_TRUE(view.may_end(0));
   EXPECT_EQ(view.enough(0), 0.5);
   EXPECT_FALSE(view.may_end(1)) << "its user names no measure";
@@ -96,30 +96,30 @@ TEST_F(Ends, ItLeavesAtOnceAndIsDoneAtTheSameMoment) {
   const Piece back{0, 2};
   EXPECT_FALSE(legal_start(fixed(), s, 0, &back, 1)) << "it does not come back";
   EXPECT_EQ(s.phase[3], Phase::kBlocked);
-  ASSERT_TRUE(player_.advance());
+  ASSERT_TRUE(runner_.advance());
   EXPECT_EQ(s.head->now_us, 40 * kSecond);
-  EXPECT_TRUE(player_.view().finished(0));
+  EXPECT_TRUE(runner_.view().finished(0));
   EXPECT_EQ(s.phase[3], Phase::kWaiting) << "who came after it";
   EXPECT_EQ(s.head->finished, 1);
-  EXPECT_EQ(player_.jobs()[0].end_us, 40 * kSecond);
-  EXPECT_TRUE(player_.jobs()[0].ended_early);
-  player_.play();
-  EXPECT_FALSE(player_.failed());
-  EXPECT_EQ(player_.jobs()[2].start_us, 100 * kSecond) << "when job 1 has left the other two";
-  EXPECT_FALSE(player_.jobs()[1].ended_early);
+  EXPECT_EQ(runner_.jobs()[0].end_us, 40 * kSecond);
+  EXPECT_TRUE(runner_.jobs()[0].ended_early);
+  runner_.play();
+  EXPECT_FALSE(runner_.failed());
+  EXPECT_EQ(runner_.jobs()[2].start_us, 100 * kSecond) << "when job 1 has left the other two";
+  EXPECT_FALSE(runner_.jobs()[1].ended_early);
 }
 
 TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
   std::vector<Job> two = jobs_of({{0, 4, 100}, {40, 4, 10}});
   for (Job& job : two) let_end(job);
   const Scene scene("1x4", two);
-  Player player(scene, *policy_);
-  ASSERT_TRUE(player.step());
-  ASSERT_TRUE(player.advance());
-  SimState& s = player.world().state();
+  SceneRunner runner(scene, *policy_);
+  ASSERT_TRUE(runner.step());
+  ASSERT_TRUE(runner.advance());
+  SimState& s = runner.world().state();
   const uint64_t before = digest(scene.fixed(), s);
   World other(scene.fixed(), 2);
-  other.copy_from(player.world());
+  other.copy_from(runner.world());
   Draft draft(scene.fixed(), s);
   const Piece all{0, 4};
   EXPECT_FALSE(draft.start(1, &all, 1));
@@ -138,7 +138,7 @@ TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
   EXPECT_EQ(digest(scene.fixed(), s), ended);
   draft.undo_to(0);
   EXPECT_EQ(digest(scene.fixed(), s), before);
-  EXPECT_TRUE(player.view().may_end(0));
+  EXPECT_TRUE(runner.view().may_end(0));
   ASSERT_TRUE(draft.preempt(0));
   const uint64_t preempted = digest(scene.fixed(), s);
   EXPECT_NE(preempted, ended) << "an end is no preemption";
@@ -148,10 +148,10 @@ TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
 TEST_F(Ends, ACopyKnowsOfIt) {
   end_early(fixed(), state(), 0);
   World copy(fixed(), scene_.size());
-  copy.copy_from(player_.world());
+  copy.copy_from(runner_.world());
   EXPECT_EQ(digest(fixed(), copy.state()), digest(fixed(), state()));
   ASSERT_TRUE(copy.advance(scene_.truth()));
-  ASSERT_TRUE(player_.advance());
+  ASSERT_TRUE(runner_.advance());
   EXPECT_EQ(digest(fixed(), copy.state()), digest(fixed(), state()));
   EXPECT_EQ(copy.state().head->finished, 1);
 }

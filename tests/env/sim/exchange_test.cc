@@ -11,7 +11,7 @@
 #include "env/sim/rules/digest.h"
 #include "env/sim/rules/rules.h"
 #include "env/sim/view/plan.h"
-#include "tests/support/choosing_scene.h"
+#include "tests/support/exchange_scene.h"
 
 namespace yard::testing {
 namespace {
@@ -53,7 +53,7 @@ Rates with_priorities(const std::vector<uint8_t>& priorities, const std::vector<
     jobs.back().id = std::to_string(j);
     jobs.back().model = "even";
   }
-  const ChoosingScene scene(half_and_half(), jobs);
+  const ExchangeScene scene(half_and_half(), jobs);
   World world(scene.fixed(), static_cast<int32_t>(jobs.size()));
   world.reset(0, static_cast<int32_t>(jobs.size()));
   EXPECT_TRUE(world.advance(scene.scene().truth()));
@@ -108,7 +108,7 @@ TEST(Exchange, OnlyWhoHasTheChoiceMayBeTold) {
   for (Job& job : jobs) job.submit_us = 0;
   jobs[1].pattern = Pattern::kParameterServer;
   jobs[2].model = "nobody";
-  const auto legal = [&](const ChoosingScene& scene, int32_t slot, const Exchange& exchange) {
+  const auto legal = [&](const ExchangeScene& scene, int32_t slot, const Exchange& exchange) {
     World world(scene.fixed(), 3);
     world.reset(0, 3);
     EXPECT_TRUE(world.advance(scene.scene().truth()));
@@ -124,7 +124,7 @@ TEST(Exchange, OnlyWhoHasTheChoiceMayBeTold) {
     }
     return why;
   };
-  const ChoosingScene scene(cluster, jobs), without(cluster, jobs, false);
+  const ExchangeScene scene(cluster, jobs), without(cluster, jobs, false);
   const std::string no = "start of slot 0: nobody may tell it to exchange like that";
   for (const Pattern by : kChoices) {
     EXPECT_EQ(legal(scene, 0, {by, 3}), "");
@@ -141,9 +141,9 @@ TEST(Exchange, OnlyWhoHasTheChoiceMayBeTold) {
 }
 
 // A world in which waiting jobs start anywhere with any exchange.
-class AnyPlay {
+class RandomPlay {
  public:
-  AnyPlay(const ChoosingScene& scene, Rng rng)
+  RandomPlay(const ExchangeScene& scene, Rng rng)
       : scene_(scene), world_(scene.fixed(), scene.scene().size()), rng_(rng) {
     world_.reset(0, scene.scene().size());
   }
@@ -164,9 +164,9 @@ class AnyPlay {
     const auto first = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(nodes)));
     for (int32_t i = 0; i < nodes && left > 0; ++i) {
       const int32_t node = (first + i) % nodes;
-      const int32_t most = std::min(left, s.free_count[node]);
-      if (most == 0) continue;
-      const int32_t gpus = 1 + static_cast<int32_t>(rng_.below(static_cast<uint32_t>(most)));
+      const int32_t max_here = std::min(left, s.free_count[node]);
+      if (max_here == 0) continue;
+      const int32_t gpus = 1 + static_cast<int32_t>(rng_.below(static_cast<uint32_t>(max_here)));
       out.push_back({node, gpus});
       left -= gpus;
     }
@@ -188,7 +188,7 @@ class AnyPlay {
   SimState& state() { return world_.state(); }
 
  private:
-  const ChoosingScene& scene_;
+  const ExchangeScene& scene_;
   World world_;
   Rng rng_;
 };
@@ -196,9 +196,9 @@ class AnyPlay {
 TEST(Exchange, ADraftTakenBackLeavesNoTraceAndAPlanMeansTheSame) {
   int64_t edits = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {
-    const ChoosingScene scene(two_racks(), rings(20, {1, 2, 3, 4}, Rng(31).split(trial)));
+    const ExchangeScene scene(two_racks(), rings(20, {1, 2, 3, 4}, Rng(31).split(trial)));
     const SimModel& f = scene.fixed();
-    AnyPlay play(scene, Rng(32).split(trial));
+    RandomPlay play(scene, Rng(32).split(trial));
     World copy(f, scene.scene().size());
     while (play.advance()) {
       SimState& s = play.state();
@@ -248,13 +248,14 @@ TEST(Exchange, ADraftTakenBackLeavesNoTraceAndAPlanMeansTheSame) {
 }
 
 // How often predictions for a starting job were compared: its rate, and the loss of other jobs.
-struct Seen {
-  int64_t rates = 0, crowded = 0, harms = 0;
+struct CheckCounts {
+  int64_t rates = 0, congested = 0, interfering = 0;
 };
 
-void expect_foretold(const SimModel& f, const World& now, World& then,
-                     const ThroughputModel& throughput_model, int32_t slot,
-                     const std::vector<Piece>& pieces, const Exchange& exchange, Seen& seen) {
+void expect_predicted(const SimModel& f, const World& now, World& then,
+                      const ThroughputModel& throughput_model, int32_t slot,
+                      const std::vector<Piece>& pieces, const Exchange& exchange,
+                      CheckCounts& counts) {
   then.copy_from(now);
   SimState& s = then.state();
   std::vector<double> before(static_cast<size_t>(s.head->high_water), 0);
@@ -281,20 +282,20 @@ void expect_foretold(const SimModel& f, const World& now, World& then,
     ASSERT_NEAR(throughput_model.interference_cost(slot, pieces, {}, exchange), lost,
                 1e-9 * (1 + lost));
   }
-  ++seen.rates;
-  seen.crowded += s.rate[slot] < 0.999 * s.isolated_rate[slot];
-  seen.harms += lost > 1e-3;
+  ++counts.rates;
+  counts.congested += s.rate[slot] < 0.999 * s.isolated_rate[slot];
+  counts.interfering += lost > 1e-3;
 }
 
 TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
-  Seen seen;
+  CheckCounts counts;
   for (uint64_t trial = 0; trial < 12; ++trial) {
     ClusterSpec cluster = two_racks();
     if (trial % 3 == 1) cluster.slowdowns.neighbours = 0.5;
     if (trial % 4 == 1) cluster.slowdowns.shared_exchange = true;
-    const ChoosingScene scene(cluster, rings(16, {1, 2, 2, 3}, Rng(41).split(trial)));
+    const ExchangeScene scene(cluster, rings(16, {1, 2, 2, 3}, Rng(41).split(trial)));
     const SimModel& f = scene.fixed();
-    AnyPlay play(scene, Rng(42).split(trial));
+    RandomPlay play(scene, Rng(42).split(trial));
     World then(f, scene.scene().size());
     while (play.advance()) {
       SimState& s = play.state();
@@ -305,8 +306,8 @@ TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
         if (pieces.empty()) continue;
         for (const Pattern by : kChoices) {
           for (uint8_t priority = 0; priority < kLinkPriorities; ++priority) {
-            expect_foretold(f, play.world(), then, throughput_model, slot, pieces, {by, priority},
-                            seen);
+            expect_predicted(f, play.world(), then, throughput_model, slot, pieces, {by, priority},
+                             counts);
             if (HasFatalFailure()) return;
           }
         }
@@ -321,18 +322,18 @@ TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
     }
     EXPECT_TRUE(all_done(play.state()));
   }
-  EXPECT_GT(seen.rates, 2000);
-  EXPECT_GT(seen.crowded, 200);
-  EXPECT_GT(seen.harms, 200);
+  EXPECT_GT(counts.rates, 2000);
+  EXPECT_GT(counts.congested, 200);
+  EXPECT_GT(counts.interfering, 200);
 }
 
 // If all jobs have the default exchange, or all the same, the choice makes no difference.
 TEST(Exchange, ToldNothingAllIsAsWithout) {
   for (uint64_t trial = 0; trial < 6; ++trial) {
     const std::vector<Job> jobs = rings(20, {1, 2, 3, 4}, Rng(51).split(trial));
-    const ChoosingScene with(two_racks(), jobs), without(two_racks(), jobs, false);
+    const ExchangeScene with(two_racks(), jobs), without(two_racks(), jobs, false);
     const auto policy = make_policy("fifo");
-    Player a(with.scene(), *policy), b(without.scene(), *policy);
+    SceneRunner a(with.scene(), *policy), b(without.scene(), *policy);
     a.play();
     b.play();
     ASSERT_FALSE(a.failed() || b.failed());
@@ -343,7 +344,7 @@ TEST(Exchange, ToldNothingAllIsAsWithout) {
 TEST(Exchange, AViewShowsWhatALinkCarries) {
   std::vector<Job> jobs = jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 2, 100}});
   for (Job& job : jobs) job.model = "even";
-  const ChoosingScene scene(half_and_half(), jobs);
+  const ExchangeScene scene(half_and_half(), jobs);
   World world(scene.fixed(), 3);
   world.reset(0, 3);
   ASSERT_TRUE(world.advance(scene.scene().truth()));

@@ -1,4 +1,4 @@
-// Random faults by domain: which nodes fail together, how often, and with what notice.
+// Random faults by domain: which nodes fail joint_faults, how often, and with what notice.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -23,8 +23,8 @@ ClusterSpec pods() {
   return spec;
 }
 
-// Returns the sets of nodes which go down together, with their frequency.
-std::map<std::set<int32_t>, int> together(const std::vector<Fault>& faults) {
+// Returns the sets of nodes which go down joint_faults, with their frequency.
+std::map<std::set<int32_t>, int> joint_faults(const std::vector<Fault>& faults) {
   std::map<std::pair<int64_t, int64_t>, std::set<int32_t>> at;
   for (const Fault& fault : faults) {
     EXPECT_EQ(fault.kind, FaultKind::kFail);
@@ -37,7 +37,7 @@ std::map<std::set<int32_t>, int> together(const std::vector<Fault>& faults) {
 }
 
 TEST(DrawnFaults, ARackOrAPodTakesAllItsNodesAlong) {
-  const auto racks = together(
+  const auto racks = joint_faults(
       draw_faults(pods(), {.rack_mtbf_h = 99, .rack_repair_h = 1}, 0, 100'000 * kHourUs, Rng(3)));
   ASSERT_EQ(racks.size(), 4u);
   for (const auto& [nodes, times] : racks) {
@@ -45,7 +45,7 @@ TEST(DrawnFaults, ARackOrAPodTakesAllItsNodesAlong) {
     EXPECT_EQ(*nodes.begin() / 2, *nodes.rbegin() / 2);
     EXPECT_NEAR(times, 1000, 150) << "100 h from one to the next, 1,000 of them, five deviations";
   }
-  const auto pod = together(
+  const auto pod = joint_faults(
       draw_faults(pods(), {.pod_mtbf_h = 99, .pod_repair_h = 1}, 0, 100'000 * kHourUs, Rng(3)));
   ASSERT_EQ(pod.size(), 2u);
   EXPECT_EQ(pod.begin()->first, (std::set<int32_t>{0, 1, 2, 3}));
@@ -78,7 +78,7 @@ TEST(DrawnFaults, MayBeMoreThanOneAnHour) {
 TEST(DrawnFaults, AZoneFailsTogether) {
   ClusterSpec spec = load_cluster("4x2");
   for (const size_t m : {0, 3}) spec.nodes[m].zone = 2;
-  const auto zones = together(
+  const auto zones = joint_faults(
       draw_faults(spec, {.zone_mtbf_h = 99, .zone_repair_h = 1}, 0, 100'000 * kHourUs, Rng(3)));
   ASSERT_EQ(zones.size(), 1u) << "nodes of zone 0 are of none";
   EXPECT_EQ(zones.begin()->first, (std::set<int32_t>{0, 3}));

@@ -138,10 +138,10 @@ TEST(Fragmentation, IsThatOfAnObviousRecomputation) {
     if (!made.faults.empty()) scene.set_faults(made.faults);
     const SimModel& f = scene.fixed();
     const auto policy = make_policy("greedy");
-    Player player(scene, *policy);
+    SceneRunner runner(scene, *policy);
     Fragmentation fragmentation(f);
-    while (player.step()) {
-      const SimState& s = player.state();
+    while (runner.step()) {
+      const SimState& s = runner.state();
       double free = 0, unusable = 0, partial = 0;
       int32_t largest = 0;
       for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
@@ -154,9 +154,9 @@ TEST(Fragmentation, IsThatOfAnObviousRecomputation) {
         for (const Job& job : scene.jobs()) {
           if (job.groups.empty()) {
             const bool split = f.jobs.shape[&job - scene.jobs().data()] != kNone;
-            const int32_t most = split ? 1 : f.spec.max_node_gpus;
-            for (int32_t left = job.gpus; left > 0; left -= most) {
-              const Resources task{.gpus = std::min(left, most)};
+            const int32_t task_gpus = split ? 1 : f.spec.max_node_gpus;
+            for (int32_t left = job.gpus; left > 0; left -= task_gpus) {
+              const Resources task{.gpus = std::min(left, task_gpus)};
               sum += static_cast<double>(no_use(f, made.cluster, s, m, job, task));
               ++tasks;
             }
@@ -175,7 +175,7 @@ TEST(Fragmentation, IsThatOfAnObviousRecomputation) {
       ASSERT_EQ(fast.largest_block, largest);
       seen += unusable;
     }
-    ASSERT_FALSE(player.failed());
+    ASSERT_FALSE(runner.failed());
   }
   EXPECT_GT(seen, 0);
 }

@@ -47,7 +47,7 @@ TEST(SoonestBits, AreThoseVacatedFirstAndTheLowestAmongEquals) {
   }
 }
 
-struct Wish {
+struct TaskRequest {
   int32_t gpu_milli = 0;
   double gpu_mem_gib = 0;
   int32_t cpu_milli = 0;
@@ -59,22 +59,23 @@ struct Wish {
 class Vacating : public ::testing::Test {
  protected:
   // All jobs are submitted at 0 s.
-  void make(const std::vector<Wish>& wishes, const PairConflicts& bars = {}) {
+  void make(const std::vector<TaskRequest>& task_requests,
+            const PairConflicts& pair_conflicts = {}) {
     ClusterSpec spec = load_cluster("1x2");
     spec.types[0].shares = Shares::kMilli;
     spec.types[0].mem_gib = 16;
     spec.nodes[0].cpus = 8;
     spec.nodes[0].mem_gib = 32;
-    std::vector<Job> jobs = jobs_of(std::vector<JobLine>(wishes.size(), {0, 1, 1000}));
+    std::vector<Job> jobs = jobs_of(std::vector<JobLine>(task_requests.size(), {0, 1, 1000}));
     for (size_t j = 0; j < jobs.size(); ++j) {
-      const Wish& w = wishes[j];
+      const TaskRequest& w = task_requests[j];
       jobs[j].groups = {group_of(1, w.gpu_milli == 0, w.gpu_milli, w.cpu_milli, w.mem_mib)};
       jobs[j].groups[0].task.gpu_mem_gib = w.gpu_mem_gib;
     }
     jobs.push_back(jobs.back());  // an event at 5 s
     jobs.back().id = "later";
     jobs.back().submit_us = 5 * kSecond;
-    scene_ = std::make_unique<Scene>(spec, jobs, Costs{}, bars);
+    scene_ = std::make_unique<Scene>(spec, jobs, Costs{}, pair_conflicts);
     world_ = std::make_unique<World>(scene_->fixed(), scene_->size());
     world_->reset(0, scene_->size());
     ASSERT_TRUE(world_->advance(scene_->truth()));
@@ -139,8 +140,10 @@ TEST_F(Vacating, MemoryOfAGpuIsNotGivenTwice) {
 
 TEST_F(Vacating, NeitherAreTheHostsCoresAndMemory) {
   for (const auto& [saver, small, large] :
-       {std::array<Wish, 3>{Wish{500, 0, 6000, 0}, {100, 0, 2000, 0}, {100, 0, 1000, 0}},
-        std::array<Wish, 3>{Wish{500, 0, 0, 20480}, {100, 0, 0, 12288}, {100, 0, 0, 1}}}) {
+       {std::array<TaskRequest, 3>{
+            TaskRequest{500, 0, 6000, 0}, {100, 0, 2000, 0}, {100, 0, 1000, 0}},
+        std::array<TaskRequest, 3>{
+            TaskRequest{500, 0, 0, 20480}, {100, 0, 0, 12288}, {100, 0, 0, 1}}}) {
     make({saver, small, large});
     start_on(0, 1);
     ASSERT_TRUE(world_->advance(scene_->truth()));
@@ -156,8 +159,8 @@ TEST_F(Vacating, WhoMayNotLieBesideTheSaverWaits) {
   make({{100}, {100}, {100}}, {{0, kNone, 0, kNone}, {0b1}, 1});  // kind 0 conflicts with itself
   start_on(0, 1);
   start_on(1, 1);
-  const Piece beside = piece_on(2, 1);
-  EXPECT_FALSE(legal_start(fixed(), s(), 2, &beside, 1));
+  const Piece conflicting = piece_on(2, 1);
+  EXPECT_FALSE(legal_start(fixed(), s(), 2, &conflicting, 1));
   ASSERT_TRUE(world_->advance(scene_->truth()));
   preempt(fixed(), s(), 0);
   const uint64_t before = digest(fixed(), s());

@@ -31,14 +31,14 @@ TEST_P(Seen, AsABrokenInvariant) {
   const Scene scene("2x4",
                     jobs_of({{0, 2, 100}, {0, 4, 100}, {0, 1, 100}, {0, 4, 10}, {0, 4, 10}}));
   const auto policy = make_policy("greedy");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  ASSERT_EQ(player.view().num_waiting(), 2);
-  ASSERT_EQ(player.view().num_held(), 3);
-  ASSERT_EQ(player.view().free_gpus(), 1);
-  ASSERT_EQ(broken_invariant(scene.fixed(), player.state()), "");
-  GetParam().does(player.world().state());
-  EXPECT_NE(broken_invariant(scene.fixed(), player.state()), "");
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  ASSERT_EQ(runner.view().num_waiting(), 2);
+  ASSERT_EQ(runner.view().num_held(), 3);
+  ASSERT_EQ(runner.view().free_gpus(), 1);
+  ASSERT_EQ(broken_invariant(scene.fixed(), runner.state()), "");
+  GetParam().does(runner.world().state());
+  EXPECT_NE(broken_invariant(scene.fixed(), runner.state()), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(

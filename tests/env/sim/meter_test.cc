@@ -12,11 +12,11 @@ namespace {
 // Plays to the end and returns the measured use.
 GpuUsage metered(const Scene& scene, const std::string& policy) {
   const auto scheduler = make_policy(policy);
-  Player player(scene, *scheduler);
+  SceneRunner runner(scene, *scheduler);
   Meter meter(scene.cluster(), scene.trace());
-  while (player.step()) meter.watch(scene.fixed(), player.state());
-  EXPECT_FALSE(player.failed());
-  return *meter.end(player.state().head->now_us);
+  while (runner.step()) meter.watch(scene.fixed(), runner.state());
+  EXPECT_FALSE(runner.failed());
+  return *meter.end(runner.state().head->now_us);
 }
 
 TEST(Meter, CountsSavingAndRestoringByHand) {
@@ -129,16 +129,16 @@ TEST(Meter, AddsUpToAllTimeAndIsThatOfASlowIntegral) {
       Scene scene(made.cluster, made.jobs, made.costs);
       if (!made.faults.empty()) scene.set_faults(made.faults);
       const auto scheduler = make_policy(policy);
-      Player player(scene, *scheduler);
+      SceneRunner runner(scene, *scheduler);
       Meter meter(scene.cluster(), scene.trace());
       Slow slow;
-      const int64_t begin_us = player.state().head->now_us;
-      while (player.step()) {
-        meter.watch(scene.fixed(), player.state());
-        slow.watch(scene, player.state());
+      const int64_t begin_us = runner.state().head->now_us;
+      while (runner.step()) {
+        meter.watch(scene.fixed(), runner.state());
+        slow.watch(scene, runner.state());
       }
-      ASSERT_FALSE(player.failed());
-      const Head& head = *player.state().head;
+      ASSERT_FALSE(runner.failed());
+      const Head& head = *runner.state().head;
       slow.pass(static_cast<double>(head.now_us) / 1e6);
       const GpuUsage used = *meter.end(head.now_us);
       const double all =

@@ -16,9 +16,9 @@
 namespace yard::testing {
 namespace {
 
-struct Seen {
+struct CheckCounts {
   int64_t ways[kOptionKinds] = {};
-  int64_t anywhere = 0, rates = 0, slowed = 0, harms = 0;
+  int64_t anywhere = 0, rates = 0, slowed = 0, interfering = 0;
 };
 
 // Jobs of higher serial may be preempted for those of lower, and all may migrate.
@@ -34,13 +34,13 @@ int32_t nodes_needed(const SpecColumns& spec, int32_t gpus) {
   return (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
 }
 
-void expect_sound(const View& view, int32_t slot, const Option& o, Seen& seen) {
+void expect_sound(const View& view, int32_t slot, const Option& o, CheckCounts& counts) {
   const SpecColumns& spec = view.spec();
   if (o.type == kNone) {
-    ++seen.anywhere;
+    ++counts.anywhere;
     return;
   }
-  ++seen.ways[static_cast<int>(o.kind)];
+  ++counts.ways[static_cast<int>(o.kind)];
   int32_t gpus = 0;
   std::set<int32_t> nodes;
   for (const Piece& p : o.pieces) {
@@ -60,13 +60,13 @@ void expect_sound(const View& view, int32_t slot, const Option& o, Seen& seen) {
 
 // Executes the option on a copy of the world and lets all jobs run.
 void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t slot,
-                        const Option& o, Seen& seen) {
+                        const Option& o, CheckCounts& counts) {
   World world(fixed, before.head->slots);
   SimState& s = world.state();
   copy_state(world.sizes(), before, s);
   Draft draft(fixed, s);
   const View view(fixed, s, Level::kBlind);
-  std::vector<std::pair<int32_t, double>> beside;  // jobs still next to it, and their rates
+  std::vector<std::pair<int32_t, double>> colocated;  // jobs still next to it, and their rates
   for (const int32_t other : o.victims) ASSERT_TRUE(draft.preempt(other));
   for (const Move& move : o.moves) ASSERT_TRUE(draft.preempt(move.slot));
   ASSERT_TRUE(draft.start(slot, o.pieces.data(), static_cast<int32_t>(o.pieces.size())));
@@ -85,44 +85,44 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   // The rules choose the GPUs within a node, and so the number of islands.
   if (s.tier[slot] == static_cast<uint8_t>(Tier::kNode)) return;
   EXPECT_NEAR(s.rate[slot], std::max(o.rate, kMinRate), 1e-7 * o.rate);
-  ++seen.rates;
-  seen.slowed += s.rate[slot] < s.isolated_rate[slot];
-  seen.harms += o.interference_cost > 0;
+  ++counts.rates;
+  counts.slowed += s.rate[slot] < s.isolated_rate[slot];
+  counts.interfering += o.interference_cost > 0;
 }
 
 TEST(Options, AreSoundCanBeCarriedOutAndRunAsForetold) {
-  Seen seen;
+  CheckCounts counts;
   const auto policy = make_policy("fifo placement=consolidate");
   for (uint64_t trial = 0; trial < 90; ++trial) {
-    ToldWorld told = told_world(Rng(91).split(trial),
-                                {.models = true, .slowdowns = trial % 3 != 0, .world = {}});
+    ForkableWorld told = forkable_world(Rng(91).split(trial),
+                                        {.models = true, .slowdowns = trial % 3 != 0, .world = {}});
     told.world.cluster.tiers = {};  // no link is ever full
     for (Node& node : told.world.cluster.nodes) node.nic_gbps = 0;
     told.world.cluster.one_type = trial % 2 == 1;
     told.world.faults.clear();
-    const ToldScene scene(told);
+    const ForkableScene scene(told);
     const SimModel& fixed = scene.scene().fixed();
-    Player player(scene.scene(), *policy);
-    while (player.step()) {
-      const SimState& s = player.world().state();
+    SceneRunner runner(scene.scene(), *policy);
+    while (runner.step()) {
+      const SimState& s = runner.world().state();
       const View view(fixed, s, Level::kBlind);
       const ThroughputModel throughput_model(view);
       Options options(view, throughput_model, by_serial(view));
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         const std::vector<Option> all = options.of(slot, {});
         for (const Option& o : all) {
-          expect_sound(view, slot, o, seen);
-          expect_carried_out(fixed, s, slot, o, seen);
+          expect_sound(view, slot, o, counts);
+          expect_carried_out(fixed, s, slot, o, counts);
           if (HasFatalFailure()) return;
         }
       }
     }
-    ASSERT_FALSE(player.failed());
+    ASSERT_FALSE(runner.failed());
   }
-  for (const int64_t n : seen.ways) EXPECT_GT(n, 50);
-  EXPECT_GT(seen.rates, 500);
-  EXPECT_GT(seen.slowed, 50);
-  EXPECT_GT(seen.harms, 50);
+  for (const int64_t n : counts.ways) EXPECT_GT(n, 50);
+  EXPECT_GT(counts.rates, 500);
+  EXPECT_GT(counts.slowed, 50);
+  EXPECT_GT(counts.interfering, 50);
 }
 
 TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
@@ -131,11 +131,11 @@ TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
   jobs[0].model = "m0";
   jobs[1].model = "m1";
-  ToldWorld told;
+  ForkableWorld told;
   told.world.cluster = cluster;
   told.world.jobs = jobs;
   told.models = true;
-  const ToldScene scene(told);
+  const ForkableScene scene(told);
   World world(scene.scene().fixed(), 2);
   world.reset(0, 2);
   world.advance(scene.scene().truth());
@@ -163,13 +163,13 @@ TEST(ThroughputModel, OfParameterServersOnlyTheirNumberMatters) {
   p.most = 0;
   p.workers = 2;
   p.servers = 1;
-  ToldWorld told;
+  ForkableWorld told;
   told.world.cluster = load_cluster("servers-6");
   told.world.jobs = generate_servers(p, {.seed = 5, .cluster_gpus = 12});
   for (Job& job : told.world.jobs) job.model = "m0";
   told.models = true;
-  const ToldScene told_scene(told);
-  const Scene& scene = told_scene.scene();
+  const ForkableScene forkable_scene(told);
+  const Scene& scene = forkable_scene.scene();
   // Of both workers, and of the server.
   const std::vector<std::vector<int32_t>> places = {{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {0, 1, 2}};
   std::vector<double> rates;

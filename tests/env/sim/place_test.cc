@@ -47,13 +47,13 @@ TEST_F(Placements, AreWhatTheyAreDefinedAs) {
     const auto gpus = static_cast<int32_t>(1 + rng.below(34));
     s.gpus[0] = gpus;
     std::vector<Piece> pieces(static_cast<size_t>(f.spec.num_nodes));
-    const int32_t least_now = fewest(free, gpus), least_ever = fewest(sizes, gpus);
+    const int32_t min_nodes_free = fewest(free, gpus), min_nodes_empty = fewest(sizes, gpus);
     for (const PlacementRule how :
          {PlacementRule::kFirstFit, PlacementRule::kBestFit, PlacementRule::kConsolidate}) {
       const int32_t n = place(view, how, 0, pieces.data());
       ASSERT_EQ(can_place(view, how, 0), n > 0);
       const bool enough = gpus <= view.free_gpus();
-      const bool waits = how == PlacementRule::kConsolidate && least_now > least_ever;
+      const bool waits = how == PlacementRule::kConsolidate && min_nodes_free > min_nodes_empty;
       ASSERT_EQ(n > 0, enough && !waits) << gpus << " GPUs, round " << round;
       refused += enough && waits;
       if (n == 0) continue;
@@ -71,7 +71,7 @@ TEST_F(Placements, AreWhatTheyAreDefinedAs) {
           ASSERT_GT(pieces[static_cast<size_t>(i)].node, pieces[static_cast<size_t>(i - 1)].node);
         }
       } else {
-        ASSERT_EQ(n, least_now);
+        ASSERT_EQ(n, min_nodes_free);
         // The last piece is on the tightest of the nodes not taken by earlier pieces.
         const Piece& last = pieces[static_cast<size_t>(n - 1)];
         for (int32_t m = 0; m < f.spec.num_nodes; ++m) {
@@ -105,27 +105,28 @@ TEST(CanPlace, SaysWhetherPlaceFindsOne) {
   const auto policy = make_policy("las");
   int64_t found = 0, missed = 0;
   for (uint64_t trial = 0; trial < 20; ++trial) {
-    ToldWorld told = told_world(Rng(95).split(trial), {.tenants = trial % 2 == 0, .world = {}});
-    told.world.cluster.one_type = trial % 4 == 1;
-    const ToldScene scene(told);
+    ForkableWorld forkable =
+        forkable_world(Rng(95).split(trial), {.tenants = trial % 2 == 0, .world = {}});
+    forkable.world.cluster.one_type = trial % 4 == 1;
+    const ForkableScene scene(forkable);
     const SimModel& f = scene.scene().fixed();
     std::vector<Piece> pieces(
         static_cast<size_t>(f.spec.num_nodes * std::max(f.jobs.shapes.max_groups, 1)));
-    Player player(scene.scene(), *policy);
-    while (player.advance()) {
-      const View& view = player.view();
+    SceneRunner runner(scene.scene(), *policy);
+    while (runner.advance()) {
+      const View& view = runner.view();
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         for (int how = 0; how < 3; ++how) {
           const auto placement = static_cast<PlacementRule>(how);
           const int32_t n = place(view, placement, slot, pieces.data());
           ASSERT_EQ(can_place(view, placement, slot), n > 0);
           if (n > 0) {
-            ASSERT_TRUE(legal_start(f, player.state(), slot, pieces.data(), n));
+            ASSERT_TRUE(legal_start(f, runner.state(), slot, pieces.data(), n));
           }
           ++(n > 0 ? found : missed);
         }
       }
-      ASSERT_TRUE(player.decide());
+      ASSERT_TRUE(runner.decide());
     }
   }
   EXPECT_GT(found, 1000);

@@ -15,9 +15,9 @@ namespace yard::testing {
 namespace {
 
 // Makes random legal edits and counts them.
-class AtRandom {
+class RandomEditor {
  public:
-  AtRandom(const SimModel& fixed, Rng rng) : fixed_(fixed), rng_(rng) {}
+  RandomEditor(const SimModel& fixed, Rng rng) : fixed_(fixed), rng_(rng) {}
 
   // Tries one edit. Returns false if it was refused.
   bool edit(const View& view, Draft& draft, bool may_stop) {
@@ -38,8 +38,8 @@ class AtRandom {
 };
 
 // Edits at random, undoes to random depths and continues from there. Keeps what is left.
-struct Undecided final : Policy {
-  explicit Undecided(const Scene& scene, uint64_t seed) : scene(scene), seed(seed) {}
+struct UndoingPolicy final : Policy {
+  explicit UndoingPolicy(const Scene& scene, uint64_t seed) : scene(scene), seed(seed) {}
   const Scene& scene;
   uint64_t seed;
   mutable uint64_t calls = 0;
@@ -49,7 +49,7 @@ struct Undecided final : Policy {
   Level level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
-    AtRandom random(scene.fixed(), Rng(seed).split(calls++));
+    RandomEditor random(scene.fixed(), Rng(seed).split(calls++));
     struct Mark {
       size_t at;
       uint64_t digest;
@@ -86,14 +86,14 @@ TEST_P(Drafts, WhatIsTakenBackLeavesNoTraceAndWhatStaysIsALegalPlan) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     const Scene scene("2x4+1x8", random_jobs(Rng(9).split(seed), {.count = 60, .mean_gap_s = 30}),
                       GetParam());
-    Undecided policy(scene, seed);
-    Player player(scene, policy);
-    policy.digest_now = [&] { return digest(scene.fixed(), player.state()); };
+    UndoingPolicy policy(scene, seed);
+    SceneRunner runner(scene, policy);
+    policy.digest_now = [&] { return digest(scene.fixed(), runner.state()); };
     // The play would be very long: 300 events are enough.
-    for (int i = 0; i < 300 && player.step(); ++i) {
-      ASSERT_EQ(broken_invariant(scene.fixed(), player.state()), "");
+    for (int i = 0; i < 300 && runner.step(); ++i) {
+      ASSERT_EQ(broken_invariant(scene.fixed(), runner.state()), "");
     }
-    ASSERT_FALSE(player.failed());
+    ASSERT_FALSE(runner.failed());
     EXPECT_GT(policy.edits, 300);
     EXPECT_GT(policy.undone, 100);
   }
@@ -106,25 +106,25 @@ INSTANTIATE_TEST_SUITE_P(Costs, Drafts,
 TEST(Draft, TakesBackOneOfManyByMarks) {
   const Scene scene("1x4", jobs_of({{0, 1, 9}, {0, 1, 9}, {0, 2, 9}}));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.advance());
-  Draft draft(scene.fixed(), player.world().state());
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.advance());
+  Draft draft(scene.fixed(), runner.world().state());
   const Piece one{0, 1};
   ASSERT_TRUE(draft.start(0, &one, 1));
   const size_t mark = draft.mark();
   ASSERT_TRUE(draft.start(1, &one, 1));
   draft.undo_to(mark);
-  EXPECT_EQ(player.view().num_held(), 1);
-  EXPECT_EQ(player.view().queue_head(), 1) << "back at its place, before job 2";
+  EXPECT_EQ(runner.view().num_held(), 1);
+  EXPECT_EQ(runner.view().queue_head(), 1) << "back at its place, before job 2";
   EXPECT_EQ(draft.plan().edits.size(), 1u);
 }
 
 TEST(Draft, DoesNotStopWhatItStarts) {
   const Scene scene("2x4", jobs_of({{0, 4, 9}}));
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.advance());
-  Draft draft(scene.fixed(), player.world().state());
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.advance());
+  Draft draft(scene.fixed(), runner.world().state());
   const Piece piece{0, 4};
   ASSERT_TRUE(draft.start(0, &piece, 1));
   EXPECT_FALSE(draft.preempt(0)) << "a plan cannot say it";
@@ -153,18 +153,18 @@ class Illegal : public ::testing::Test {
   Illegal()
       : scene_("2x4", jobs_of({{0, 4, 100}, {0, 4, 100}, {0, 2, 100}})),
         policy_(make_policy("fifo")),
-        player_(scene_, *policy_) {
-    EXPECT_TRUE(player_.advance());
+        runner_(scene_, *policy_) {
+    EXPECT_TRUE(runner_.advance());
     const Piece piece{0, 4};
     start_of(0, &piece);
   }
 
   void start_of(int32_t slot, const Piece* piece) {
-    Draft draft(scene_.fixed(), player_.world().state());
+    Draft draft(scene_.fixed(), runner_.world().state());
     EXPECT_TRUE(draft.start(slot, piece, 1));
   }
 
-  JobRef ref(int32_t slot) { return player_.view().ref(slot); }
+  JobRef ref(int32_t slot) { return runner_.view().ref(slot); }
 
   // Each start takes one piece, in order.
   std::string why(std::vector<std::pair<Verb, JobRef>> edits, std::vector<Piece> pieces) {
@@ -176,12 +176,12 @@ class Illegal : public ::testing::Test {
       plan.edits.push_back({verb, job, piece, n});
       piece += n;
     }
-    return why_illegal(scene_.fixed(), player_.state(), plan);
+    return why_illegal(scene_.fixed(), runner_.state(), plan);
   }
 
   const Scene scene_;
   std::unique_ptr<Policy> policy_;
-  Player player_;
+  SceneRunner runner_;
 };
 
 TEST_F(Illegal, PlansAreNamedByTheirReason) {
@@ -206,10 +206,10 @@ TEST_F(Illegal, PlansAreNamedByTheirReason) {
   Plan plan;
   plan.pieces = {{1, 2}, {1, 2}};
   plan.edits = {{kStart, ref(1), 0, 2}};
-  EXPECT_EQ(why_illegal(scene_.fixed(), player_.state(), plan),
+  EXPECT_EQ(why_illegal(scene_.fixed(), runner_.state(), plan),
             "start of slot 1: a node named twice");
   plan.pieces[1].mask = 0b1100;
-  EXPECT_EQ(why_illegal(scene_.fixed(), player_.state(), plan),
+  EXPECT_EQ(why_illegal(scene_.fixed(), runner_.state(), plan),
             "start of slot 1: its pieces are not what it asks for, or not there");
 }
 

@@ -99,21 +99,21 @@ TEST(Queue, WhatIsTakenBackInReverseStandsWhereItStood) {
 TEST(Queue, ASlotIsUsedAgainAndItsOldHandleIsCaught) {
   const Scene scene("1x4", jobs_of({{0, 4, 10}, {100, 4, 10}}), no_costs());
   const auto fifo = make_policy("fifo");
-  Player player(scene, *fifo);
-  ASSERT_TRUE(player.step());
-  const JobRef first = player.view().ref(player.view().held(0));
-  ASSERT_TRUE(player.step());  // the first job ends, and is readable for the last time
-  EXPECT_EQ(player.state().phase[first.slot], Phase::kDone);
-  ASSERT_TRUE(player.advance());  // the second arrives
-  const JobRef second = player.view().ref(player.view().queue_head());
+  SceneRunner runner(scene, *fifo);
+  ASSERT_TRUE(runner.step());
+  const JobRef first = runner.view().ref(runner.view().held(0));
+  ASSERT_TRUE(runner.step());  // the first job ends, and is readable for the last time
+  EXPECT_EQ(runner.state().phase[first.slot], Phase::kDone);
+  ASSERT_TRUE(runner.advance());  // the second arrives
+  const JobRef second = runner.view().ref(runner.view().queue_head());
   EXPECT_EQ(second.slot, first.slot);
   EXPECT_NE(second.generation, first.generation);
   Plan plan;
   plan.pieces = {{0, 4}};
   plan.edits = {{Verb::kStart, first, 0, 1}};
-  EXPECT_EQ(why_illegal(scene.fixed(), player.state(), plan), "start of slot 0: no such job");
+  EXPECT_EQ(why_illegal(scene.fixed(), runner.state(), plan), "start of slot 0: no such job");
   plan.edits = {{Verb::kStart, second, 0, 1}};
-  EXPECT_EQ(why_illegal(scene.fixed(), player.state(), plan), "");
+  EXPECT_EQ(why_illegal(scene.fixed(), runner.state(), plan), "");
 }
 
 }  // namespace

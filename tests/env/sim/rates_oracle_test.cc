@@ -46,9 +46,9 @@ class Book {
       const double share = f_.speed.exchange_share[cell(slot, place, alone(slot, place).second)];
       rate *= 1 / (1 + share * (worst - 1));
     }
-    rate *= beside_others(slot);
+    rate *= colocation_factor(slot);
     rate *= on_full_servers(slot);
-    rate *= beside_jobs_on_its_nodes(slot, place);
+    rate *= neighbour_factor(slot, place);
     return std::max(rate, kMinRate);
   }
 
@@ -155,10 +155,10 @@ class Book {
     for (const Link& link : links_of(place)) load_[link] += bytes;
   }
 
-  // The most disturbed member of a gang counts.
-  double beside_others(int32_t slot) const {
-    double least = 1;
-    if (f_.speed.num_classes == 0) return least;
+  // The max_spread_jobs disturbed member of a gang counts.
+  double colocation_factor(int32_t slot) const {
+    double min_factor = 1;
+    if (f_.speed.num_classes == 0) return min_factor;
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
       const int32_t node = s_.part_node[p];
       if (s_.part_mask[p] == 0 || !is_share(f_, s_, slot, p)) continue;
@@ -176,13 +176,13 @@ class Book {
                                            two];
         }
       }
-      least = std::min(least, left);
+      min_factor = std::min(min_factor, left);
     }
-    return least;
+    return min_factor;
   }
 
   double on_full_servers(int32_t slot) const {
-    double least = 1;
+    double min_factor = 1;
     for (int32_t p = s_.first_part[slot]; f_.spec.overloads && p != kNone; p = s_.part_next[p]) {
       const int32_t node = s_.part_node[p];
       int64_t asked = 0;
@@ -196,18 +196,18 @@ class Book {
       }
       const int64_t cores = f_.spec.node_cores_milli[node];
       if (cores > 0 && asked > cores) {
-        least = std::min(least, static_cast<double>(cores) / static_cast<double>(asked));
+        min_factor = std::min(min_factor, static_cast<double>(cores) / static_cast<double>(asked));
       }
     }
-    return least;
+    return min_factor;
   }
 
   // As in docs/speed.md, "Neighbours" and "Shared exchange".
-  double beside_jobs_on_its_nodes(int32_t slot, const Place& place) const {
+  double neighbour_factor(int32_t slot, const Place& place) const {
     if (kind_of(slot) < 0 || place.gpus == 0 || place.gpus > f_.speed.max_gpus) return 1;
     const int32_t type = alone(slot, place).second;
     double worst = 0, left = 1;
-    int32_t most = 1, island = 0;
+    int32_t max_spread_jobs = 1, island = 0;
     for (const auto& [node, mask] : place.gpus_on) {
       double sum = 0;
       int32_t k = 1;
@@ -226,20 +226,20 @@ class Book {
         sum += f_.spec.neighbour_weight * gpus / f_.spec.node_gpus[node] * (1 / p - 1);
       }
       worst = std::max(worst, sum);
-      most = std::max(most, k);
+      max_spread_jobs = std::max(max_spread_jobs, k);
       if (f_.spec.node_type[node] == type) island = f_.spec.node_island_gpus[node];
     }
     left /= 1 + worst;
     const int32_t needed = (place.gpus + f_.spec.max_node_gpus - 1) / f_.spec.max_node_gpus;
     if (!f_.spec.shared_exchange || place.nodes() <= needed) return left;
-    Place together = place;
+    Place consolidated = place;
     const bool one_island = place.gpus <= island;
-    together.tier = needed > 1 ? Tier::kRack : one_island ? Tier::kIsland : Tier::kNode;
-    together.gpus_on.clear();
-    for (int32_t m = 0; m < needed; ++m) together.gpus_on[m] = 1;
+    consolidated.tier = needed > 1 ? Tier::kRack : one_island ? Tier::kIsland : Tier::kNode;
+    consolidated.gpus_on.clear();
+    for (int32_t m = 0; m < needed; ++m) consolidated.gpus_on[m] = 1;
     const double u = std::max(alone(slot, place).first, kMinRate) /
-                     f_.speed.steps_per_s[cell(slot, together, type)];
-    return u >= 1 ? left : left * (1 / u) / (1 + (1 / u - 1) * most);
+                     f_.speed.steps_per_s[cell(slot, consolidated, type)];
+    return u >= 1 ? left : left * (1 / u) / (1 + (1 / u - 1) * max_spread_jobs);
   }
 
   const SimModel& f_;
@@ -248,11 +248,11 @@ class Book {
   std::map<Link, int64_t> load_;
 };
 
-struct Seen {
-  int64_t rates = 0, crowded = 0, beside = 0, core = 0, islands = 0;
+struct CheckCounts {
+  int64_t rates = 0, congested = 0, slowed = 0, core = 0, islands = 0;
 };
 
-void expect_by_the_book(const SimModel& f, const SimState& s, Seen& seen) {
+void expect_by_the_book(const SimModel& f, const SimState& s, CheckCounts& counts) {
   const Book book(f, s);
   for (const auto& [slot, place] : book.places()) {
     const double rate = book.rate(slot);
@@ -260,11 +260,11 @@ void expect_by_the_book(const SimModel& f, const SimState& s, Seen& seen) {
     const double near = f.spec.neighbour_weight > 0 ? 1e-7 * rate : 4e-16 * rate;
     ASSERT_NEAR(s.rate[slot], rate, near) << "slot " << slot << " at " << s.head->now_us;
     ASSERT_EQ(s.traffic[slot], book.traffic(slot, place));
-    ++seen.rates;
-    seen.crowded += rate < s.isolated_rate[slot] && s.traffic[slot] > 0;
-    seen.beside += rate < s.isolated_rate[slot] && s.traffic[slot] == 0;
-    seen.core += place.tier == Tier::kCore;
-    seen.islands += place.tier == Tier::kIsland && place.gpus > 1;
+    ++counts.rates;
+    counts.congested += rate < s.isolated_rate[slot] && s.traffic[slot] > 0;
+    counts.slowed += rate < s.isolated_rate[slot] && s.traffic[slot] == 0;
+    counts.core += place.tier == Tier::kCore;
+    counts.islands += place.tier == Tier::kIsland && place.gpus > 1;
   }
   const int64_t* load = s.link_load;
   for (int32_t m = 0; m < f.spec.num_nodes; ++m) ASSERT_EQ(*load++, book.load_of('n', m));
@@ -272,36 +272,37 @@ void expect_by_the_book(const SimModel& f, const SimState& s, Seen& seen) {
   for (int32_t p = 0; p < f.spec.num_pods; ++p) ASSERT_EQ(*load++, book.load_of('p', p));
 }
 
-void play_by_the_book(const ToldScene& scene, const Policy& policy, Seen& seen) {
-  Player player(scene.scene(), policy);
-  while (player.step()) {
-    SimState& s = player.world().state();
+void play_by_the_book(const ForkableScene& scene, const Policy& policy, CheckCounts& counts) {
+  SceneRunner runner(scene.scene(), policy);
+  while (runner.step()) {
+    SimState& s = runner.world().state();
     refresh_rates(scene.scene().fixed(), s);
-    expect_by_the_book(scene.scene().fixed(), s, seen);
+    expect_by_the_book(scene.scene().fixed(), s, counts);
     if (::testing::Test::HasFatalFailure()) return;
   }
-  ASSERT_FALSE(player.failed());
+  ASSERT_FALSE(runner.failed());
 }
 
 class RatesByTheBook : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RatesByTheBook, AreWhatTheRulesKeep) {
   const auto policy = make_policy(GetParam());
-  Seen seen;
+  CheckCounts counts;
   for (uint64_t trial = 0; trial < 40; ++trial) {
     const bool models = trial % 4 != 3;
-    const ToldWorld told = told_world(Rng(81).split(trial), {.overload = trial % 2 == 1 || !models,
-                                                             .models = models,
-                                                             .slowdowns = trial % 8 >= 4,
-                                                             .world = {}});
-    play_by_the_book(ToldScene(told), *policy, seen);
+    const ForkableWorld told =
+        forkable_world(Rng(81).split(trial), {.overload = trial % 2 == 1 || !models,
+                                              .models = models,
+                                              .slowdowns = trial % 8 >= 4,
+                                              .world = {}});
+    play_by_the_book(ForkableScene(told), *policy, counts);
     ASSERT_FALSE(HasFatalFailure()) << "trial " << trial;
   }
-  EXPECT_GT(seen.rates, 5000);
-  EXPECT_GT(seen.crowded, 200);
-  EXPECT_GT(seen.beside, 200);
-  EXPECT_GT(seen.core, 100);
-  EXPECT_GT(seen.islands, 100);
+  EXPECT_GT(counts.rates, 5000);
+  EXPECT_GT(counts.congested, 200);
+  EXPECT_GT(counts.slowed, 200);
+  EXPECT_GT(counts.core, 100);
+  EXPECT_GT(counts.islands, 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, RatesByTheBook,
@@ -311,8 +312,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, RatesByTheBook,
                          });
 
 // Gives jobs fewer or more tasks of their first group than requested, if they can run so.
-struct Stretch final : Policy {
-  mutable int stretched = 0;
+struct ResizingPolicy final : Policy {
+  mutable int resized = 0;
 
   Level level() const override { return Level::kBlind; }
   void decide(const View& view, Memory&, Draft& draft) const override {
@@ -327,7 +328,7 @@ struct Stretch final : Policy {
           first.gpus = asked.gpus / asked.tasks * first.tasks;
         }
         const bool started = draft.start(slot, pieces, n);
-        stretched += started && first != asked;
+        resized += started && first != asked;
         first = asked;
         if (!started) draft.start(slot, pieces, n);
       }
@@ -337,18 +338,18 @@ struct Stretch final : Policy {
 };
 
 TEST(StretchedJobs, RunByTheBook) {
-  Seen seen;
-  int stretched = 0;
+  CheckCounts counts;
+  int resized = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
     const bool models = trial % 2 == 0;
-    const ToldScene scene(
-        told_world(Rng(82).split(trial), {.overload = !models, .models = models, .world = {}}));
-    const Stretch policy;
-    play_by_the_book(scene, policy, seen);
+    const ForkableScene scene(
+        forkable_world(Rng(82).split(trial), {.overload = !models, .models = models, .world = {}}));
+    const ResizingPolicy policy;
+    play_by_the_book(scene, policy, counts);
     ASSERT_FALSE(HasFatalFailure()) << "trial " << trial;
-    stretched += policy.stretched;
+    resized += policy.resized;
   }
-  EXPECT_GT(stretched, 10);
+  EXPECT_GT(resized, 10);
 }
 
 }  // namespace

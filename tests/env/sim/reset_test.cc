@@ -16,12 +16,12 @@ TEST(Reset, RubbishInTheBlockChangesNothing) {
   const auto policy = make_policy("srtf placement=best-fit");
   int64_t events = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
-    const ToldWorld told = told_world(Rng(71).split(trial), {.tenants = trial % 2 == 1,
-                                                             .overload = trial % 3 == 1,
-                                                             .models = trial % 4 > 1,
-                                                             .world = {}});
-    const ToldScene scene(told);
-    Player fresh(scene.scene(), *policy), used(scene.scene(), *policy);
+    const ForkableWorld told = forkable_world(Rng(71).split(trial), {.tenants = trial % 2 == 1,
+                                                                     .overload = trial % 3 == 1,
+                                                                     .models = trial % 4 > 1,
+                                                                     .world = {}});
+    const ForkableScene scene(told);
+    SceneRunner fresh(scene.scene(), *policy), used(scene.scene(), *policy);
     // As integers or floating-point numbers of any width these bytes are large and positive.
     for (std::byte& byte : used.world().block()) byte = std::byte{0x5A};
     used.world().reset(0, scene.scene().size());

@@ -58,9 +58,9 @@ TEST(Rules, SumsHoldWhatTracesMaySay) {
   std::vector<Piece> all;
   for (int32_t m = 0; m < 4096; ++m) all.push_back({m, 64});
   script.acts = {{0, start_on(0, all)}};
-  Player player(scene, script);
-  player.play();
-  const Head& h = *player.state().head;
+  SceneRunner runner(scene, script);
+  runner.play();
+  const Head& h = *runner.state().head;
   EXPECT_EQ(h.now_us, kMaxTimeS * kSecond);
   EXPECT_TRUE(h.held_time_us == WideUs{1 << 18} * kMaxTimeS * kSecond);
 
@@ -84,21 +84,21 @@ TEST(Rules, APreemptedJobSavesHoldsItsGpusAndRestores) {
   };
   script.acts[70] = both(stop(1), start_on(0, {{0, 8}}));  // free at 80, restored at 110
   script.acts[200] = start_on(1, {{0, 1}});
-  Player player(scene, script);
+  SceneRunner runner(scene, script);
   std::map<double, Phase> phase_of_0;
-  while (player.step()) {
-    phase_of_0[static_cast<double>(player.view().now_us()) / kSecond] = player.state().phase[0];
+  while (runner.step()) {
+    phase_of_0[static_cast<double>(runner.view().now_us()) / kSecond] = runner.state().phase[0];
   }
   EXPECT_EQ(phase_of_0[40], Phase::kStopping);
   EXPECT_EQ(phase_of_0[50], Phase::kWaiting);
   EXPECT_EQ(phase_of_0[70], Phase::kStarting);
   EXPECT_EQ(phase_of_0[110], Phase::kRunning);
-  EXPECT_EQ(player.jobs()[0].end_us, 170 * kSecond);  // 40 s were done, 60 are left at 110
+  EXPECT_EQ(runner.jobs()[0].end_us, 170 * kSecond);  // 40 s were done, 60 are left at 110
   // It ran from 50 to 70 (20 s done) and resumes at 200 + 30: 980 s are left.
-  EXPECT_EQ(player.jobs()[1].start_us, 40 * kSecond) << "from when GPUs are its own";
-  EXPECT_EQ(player.jobs()[1].end_us, 1210 * kSecond);
-  EXPECT_EQ(player.jobs()[1].preemptions, 1);
-  EXPECT_EQ(player.jobs()[1].restarts, 1);
+  EXPECT_EQ(runner.jobs()[1].start_us, 40 * kSecond) << "from when GPUs are its own";
+  EXPECT_EQ(runner.jobs()[1].end_us, 1210 * kSecond);
+  EXPECT_EQ(runner.jobs()[1].preemptions, 1);
+  EXPECT_EQ(runner.jobs()[1].restarts, 1);
 }
 
 TEST(Rules, RestoringTakesLongerBeyondEightGpus) {
@@ -108,9 +108,9 @@ TEST(Rules, RestoringTakesLongerBeyondEightGpus) {
     const std::vector<Piece> pieces =
         gpus == 8 ? std::vector<Piece>{{1, 8}} : std::vector<Piece>{{0, 4}, {1, 5}};
     script.acts = {{0, start_on(0, pieces)}, {30, stop(0)}, {50, start_on(0, pieces)}};
-    Player player(scene, script);
-    player.play();
-    EXPECT_EQ(player.jobs()[0].end_us, (50 + restore_s + 70) * kSecond);
+    SceneRunner runner(scene, script);
+    runner.play();
+    EXPECT_EQ(runner.jobs()[0].end_us, (50 + restore_s + 70) * kSecond);
   }
 }
 
@@ -126,14 +126,14 @@ TEST(Rules, AJobThatTellsItsCostsIsChargedThose) {
     script.acts = {{0, both(start_on(0, {{0, 1}}), start_on(1, {{1, 1}}))},
                    {20, both(stop(0), stop(1))},
                    {60, both(start_on(0, {{0, 1}}), start_on(1, {{1, 1}}))}};
-    Player player(scene, script);
-    while (player.step()) {
-      if (player.view().now_us() != 20 * kSecond) continue;
-      EXPECT_EQ(player.view().until_us(0), (20 + 3 * scale) * kSecond);
-      EXPECT_EQ(player.view().until_us(1), 30 * kSecond) << "as everybody";
+    SceneRunner runner(scene, script);
+    while (runner.step()) {
+      if (runner.view().now_us() != 20 * kSecond) continue;
+      EXPECT_EQ(runner.view().until_us(0), (20 + 3 * scale) * kSecond);
+      EXPECT_EQ(runner.view().until_us(1), 30 * kSecond) << "as everybody";
     }
-    EXPECT_EQ(player.jobs()[0].end_us, (60 + 7 * scale + 80) * kSecond);
-    EXPECT_EQ(player.jobs()[1].end_us, (60 + 30 + 80) * kSecond);
+    EXPECT_EQ(runner.jobs()[0].end_us, (60 + 7 * scale + 80) * kSecond);
+    EXPECT_EQ(runner.jobs()[1].end_us, (60 + 30 + 80) * kSecond);
   }
 }
 
@@ -141,14 +141,14 @@ TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
   const Scene scene("1x1", jobs_of({{0, 1, 100}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 1}})}};
-  Player player(scene, script);
-  ASSERT_TRUE(player.advance());
-  SimState& s = player.world().state();
+  SceneRunner runner(scene, script);
+  ASSERT_TRUE(runner.advance());
+  SimState& s = runner.world().state();
   const Piece piece{0, 1};
   start(scene.fixed(), s, 0, &piece, 1);
   preempt(scene.fixed(), s, 0);
   EXPECT_EQ(s.phase[0], Phase::kStopping) << "a running job saves, however little it did";
-  ASSERT_TRUE(player.world().advance(scene.truth()));
+  ASSERT_TRUE(runner.world().advance(scene.truth()));
   EXPECT_EQ(s.head->now_us, 10 * kSecond);
   start(scene.fixed(), s, 0, &piece, 1);
   EXPECT_EQ(s.phase[0], Phase::kRunning) << "no work was done, so none is restored";
@@ -157,9 +157,9 @@ TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
 TEST(Rules, AMicrosecondOfWorkIsRestored) {
   const Scene scene("1x1", jobs_of({{0, 1, 100}}));
   Script script;
-  Player player(scene, script);
-  ASSERT_TRUE(player.advance());
-  SimState& s = player.world().state();
+  SceneRunner runner(scene, script);
+  ASSERT_TRUE(runner.advance());
+  SimState& s = runner.world().state();
   const Piece piece{0, 1};
   start(scene.fixed(), s, 0, &piece, 1);
   pass_time(scene.fixed(), s, 1);
@@ -174,12 +174,12 @@ TEST(Rules, AMicrosecondOfWorkIsRestored) {
 TEST(Rules, ANodeIsNamedOnce) {
   const Scene scene("4x2", jobs_of({{0, 3, 100}}));
   Script script;
-  Player player(scene, script);
-  ASSERT_TRUE(player.advance());
+  SceneRunner runner(scene, script);
+  ASSERT_TRUE(runner.advance());
   const auto legal = [&](std::vector<int32_t> nodes) {
     std::vector<Piece> pieces;
     for (const int32_t node : nodes) pieces.push_back({node, 1});
-    return legal_start(scene.fixed(), player.world().state(), 0, pieces.data(), 3);
+    return legal_start(scene.fixed(), runner.world().state(), 0, pieces.data(), 3);
   };
   for (const std::vector<int32_t>& nodes :
        {std::vector{0, 1, 2}, {2, 1, 0}, {1, 3, 2}, {3, 0, 1}}) {
@@ -195,12 +195,12 @@ TEST(Rules, ANodeIsNamedOnce) {
 TEST(Rules, WhatIsNotThereIsNotLegal) {
   const Scene scene("16x8", jobs_of({{0, 1, 100}, {0, 4, 100}}));
   Script script;
-  Player player(scene, script);
+  SceneRunner runner(scene, script);
   // Bytes which look like a waiting job in an unused slot.
-  for (std::byte& byte : player.world().block()) byte = static_cast<std::byte>(Phase::kWaiting);
-  player.world().reset(0, 2);
-  ASSERT_TRUE(player.advance());
-  SimState& s = player.world().state();
+  for (std::byte& byte : runner.world().block()) byte = static_cast<std::byte>(Phase::kWaiting);
+  runner.world().reset(0, 2);
+  ASSERT_TRUE(runner.advance());
+  SimState& s = runner.world().state();
   const SimModel& f = scene.fixed();
   for (const int32_t node : {-1, 16, 17, 31, 1 << 20}) {
     const Piece one{node, 1}, four{node, 4};
@@ -227,12 +227,12 @@ TEST(Rules, AStartWaitsForTheLastOfItsGpus) {
                  {10, stop(0)},
                  {20, both(stop(1), start_on(2, {{0, 2}, {1, 2}}))},
                  {300, both(start_on(0, {{0, 2}}), start_on(1, {{1, 2}}))}};
-  Player player(scene, script);
-  player.play();
-  EXPECT_EQ(player.jobs()[2].start_us, 20 * kSecond);
-  EXPECT_EQ(player.jobs()[2].end_us, 130 * kSecond);
-  EXPECT_EQ(player.jobs()[0].end_us, (300 + 30 + 90) * kSecond);
-  EXPECT_EQ(player.jobs()[1].end_us, (300 + 30 + 80) * kSecond);
+  SceneRunner runner(scene, script);
+  runner.play();
+  EXPECT_EQ(runner.jobs()[2].start_us, 20 * kSecond);
+  EXPECT_EQ(runner.jobs()[2].end_us, 130 * kSecond);
+  EXPECT_EQ(runner.jobs()[0].end_us, (300 + 30 + 90) * kSecond);
+  EXPECT_EQ(runner.jobs()[1].end_us, (300 + 30 + 80) * kSecond);
 }
 
 TEST(Rules, GpusThatAreReallyFreeAreTakenBeforeThoseStillBeingLeft) {
@@ -243,28 +243,28 @@ TEST(Rules, GpusThatAreReallyFreeAreTakenBeforeThoseStillBeingLeft) {
                  {15, start_on(0, {})}};
   script.acts.erase(15);
   script.acts[300] = start_on(0, {{0, 2}});
-  Player player(scene, script);
-  while (player.step()) {
-    if (player.view().now_us() == 10 * kSecond) {
-      EXPECT_EQ(player.state().part_mask[player.state().first_part[1]], 0b1100u);
-      EXPECT_EQ(player.state().phase[1], Phase::kRunning);
-      EXPECT_EQ(player.state().phase[2], Phase::kStarting);
+  SceneRunner runner(scene, script);
+  while (runner.step()) {
+    if (runner.view().now_us() == 10 * kSecond) {
+      EXPECT_EQ(runner.state().part_mask[runner.state().first_part[1]], 0b1100u);
+      EXPECT_EQ(runner.state().phase[1], Phase::kRunning);
+      EXPECT_EQ(runner.state().phase[2], Phase::kStarting);
     }
   }
-  EXPECT_EQ(player.jobs()[1].end_us, 110 * kSecond);
-  EXPECT_EQ(player.jobs()[2].end_us, 120 * kSecond) << "its GPU was left at 20";
+  EXPECT_EQ(runner.jobs()[1].end_us, 110 * kSecond);
+  EXPECT_EQ(runner.jobs()[2].end_us, 120 * kSecond) << "its GPU was left at 20";
 }
 
 TEST(Rules, AJobMovesInOnePlan) {
   const Scene scene("2x4", jobs_of({{0, 4, 100}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 4}})}, {50, both(stop(0), start_on(0, {{1, 4}}))}};
-  Player player(scene, script);
-  player.play();
+  SceneRunner runner(scene, script);
+  runner.play();
   // Saved at 60, restored at 90 elsewhere, 50 s left.
-  EXPECT_EQ(player.jobs()[0].end_us, 140 * kSecond);
-  EXPECT_EQ(player.jobs()[0].preemptions, 1);
-  EXPECT_EQ(player.jobs()[0].restarts, 1);
+  EXPECT_EQ(runner.jobs()[0].end_us, 140 * kSecond);
+  EXPECT_EQ(runner.jobs()[0].preemptions, 1);
+  EXPECT_EQ(runner.jobs()[0].restarts, 1);
 }
 
 TEST(Rules, AMoveThatIsStoppedDoesNotOvertakeItsOwnSave) {
@@ -277,9 +277,9 @@ TEST(Rules, AMoveThatIsStoppedDoesNotOvertakeItsOwnSave) {
     const Piece piece{2, 4};
     EXPECT_TRUE(draft.start(0, &piece, 1));
   };
-  Player player(scene, script);
-  player.play();
-  EXPECT_EQ(player.jobs()[0].end_us, (60 + 30 + 50) * kSecond);
+  SceneRunner runner(scene, script);
+  runner.play();
+  EXPECT_EQ(runner.jobs()[0].end_us, (60 + 30 + 50) * kSecond);
 }
 
 TEST(Rules, TwoJobsSwapTheirNodesInOnePlan) {
@@ -288,10 +288,10 @@ TEST(Rules, TwoJobsSwapTheirNodesInOnePlan) {
   script.acts = {
       {0, both(start_on(0, {{0, 4}}), start_on(1, {{1, 4}}))},
       {50, both(both(stop(0), stop(1)), both(start_on(0, {{1, 4}}), start_on(1, {{0, 4}})))}};
-  Player player(scene, script);
-  player.play();
-  EXPECT_EQ(player.jobs()[0].end_us, (60 + 30 + 50) * kSecond);
-  EXPECT_EQ(player.jobs()[1].end_us, (60 + 30 + 150) * kSecond);
+  SceneRunner runner(scene, script);
+  runner.play();
+  EXPECT_EQ(runner.jobs()[0].end_us, (60 + 30 + 50) * kSecond);
+  EXPECT_EQ(runner.jobs()[1].end_us, (60 + 30 + 150) * kSecond);
 }
 
 TEST(Rules, AGangMovesAtTheSpeedOfItsSlowestMember) {
@@ -376,54 +376,54 @@ TEST(Rules, EndsComeBeforeArrivalsAndInTheOrderOfTheJobs) {
   // At 100 two jobs end and one arrives; it finds their GPUs free.
   const Scene scene("1x2", jobs_of({{0, 1, 100}, {0, 1, 100}, {100, 2, 10}}));
   const auto fifo = make_policy("fifo");
-  Player player(scene, *fifo);
-  ASSERT_TRUE(player.step());
-  ASSERT_TRUE(player.advance());
-  const SimState& s = player.state();
+  SceneRunner runner(scene, *fifo);
+  ASSERT_TRUE(runner.step());
+  ASSERT_TRUE(runner.advance());
+  const SimState& s = runner.state();
   ASSERT_EQ(s.head->num_changed, 3);
   EXPECT_EQ(s.job[s.changed[0]], 0);
   EXPECT_EQ(s.job[s.changed[1]], 1);
   EXPECT_EQ(s.job[s.changed[2]], 2);
   EXPECT_EQ(s.head->free_gpus, 2);
-  ASSERT_TRUE(player.decide());
-  player.play();
-  EXPECT_EQ(player.jobs()[2].end_us, 110 * kSecond);
+  ASSERT_TRUE(runner.decide());
+  runner.play();
+  EXPECT_EQ(runner.jobs()[2].end_us, 110 * kSecond);
 }
 
 TEST(Rules, AJobOfNoWorkEndsAtTheMomentItStarts) {
   const Scene scene("1x1", jobs_of({{5, 1, 0}, {5, 1, 3}}));
   const auto fifo = make_policy("fifo");
-  Player player(scene, *fifo);
-  player.play();
-  EXPECT_EQ(player.jobs()[0].end_us, 5 * kSecond);
-  EXPECT_EQ(player.jobs()[1].end_us, 8 * kSecond);
+  SceneRunner runner(scene, *fifo);
+  runner.play();
+  EXPECT_EQ(runner.jobs()[0].end_us, 5 * kSecond);
+  EXPECT_EQ(runner.jobs()[1].end_us, 8 * kSecond);
 }
 
 TEST(Rules, TheClockJumpsToATimerAndForgetsIt) {
   const Scene scene("1x1", jobs_of({{0, 1, 100}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 1}})}, {33, [](const View&, Draft&) {}}};
-  Player player(scene, script);
+  SceneRunner runner(scene, script);
   std::vector<int64_t> times;
-  while (player.step()) times.push_back(player.view().now_us() / kSecond);
+  while (runner.step()) times.push_back(runner.view().now_us() / kSecond);
   EXPECT_EQ(times, (std::vector<int64_t>{0, 33, 100}));
 }
 
 TEST(Rules, IntegralsAreOfJobsInTheSystemAndOfGpusHeld) {
   const Scene scene("1x4", jobs_of({{0, 4, 100}, {50, 2, 100}}), no_costs());
   const auto fifo = make_policy("fifo");
-  Player player(scene, *fifo);
-  player.play();
-  EXPECT_EQ(player.state().head->job_time_us, (100 + 150) * kSecond);
-  EXPECT_EQ(player.state().head->held_time_us, (4 * 100 + 2 * 100) * kSecond);
+  SceneRunner runner(scene, *fifo);
+  runner.play();
+  EXPECT_EQ(runner.state().head->job_time_us, (100 + 150) * kSecond);
+  EXPECT_EQ(runner.state().head->held_time_us, (4 * 100 + 2 * 100) * kSecond);
 }
 
 TEST(Rules, WhatIsNotAllowedIsRefused) {
   const Scene scene("2x4", jobs_of({{0, 4, 100}, {0, 2, 100}}));
   Script script;
-  Player player(scene, script);
-  ASSERT_TRUE(player.advance());
-  SimState& s = player.world().state();
+  SceneRunner runner(scene, script);
+  ASSERT_TRUE(runner.advance());
+  SimState& s = runner.world().state();
   const auto may = [&](int32_t slot, std::vector<Piece> pieces) {
     return legal_start(scene.fixed(), s, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
   };

@@ -20,23 +20,24 @@ namespace {
 
 // Four nodes of three types. One type has no GPU shares and one node is reserved for a tenant. Jobs
 // have one or two groups, some a tenant, and some kinds must not share a GPU.
-class Told {
+class ShapeCase {
  public:
-  explicit Told(Rng rng) : rng_(rng), cluster_(make_cluster()), jobs_(make_jobs()) {
-    bars_.num_kinds = 1 + below(2);
-    for (size_t j = 0; j < jobs_.size(); ++j) bars_.kind.push_back(below(bars_.num_kinds + 1) - 1);
-    const bool two = bars_.num_kinds == 2;
+  explicit ShapeCase(Rng rng) : rng_(rng), cluster_(make_cluster()), jobs_(make_jobs()) {
+    pair_conflicts_.num_kinds = 1 + below(2);
+    for (size_t j = 0; j < jobs_.size(); ++j)
+      pair_conflicts_.kind.push_back(below(pair_conflicts_.num_kinds + 1) - 1);
+    const bool two = pair_conflicts_.num_kinds == 2;
     for (size_t t = 0; t < cluster_.types.size(); ++t) {
-      bars_.conflicts.push_back(rng_.below(2) + (two ? 2 : 0));
-      if (two) bars_.conflicts.push_back(1);
+      pair_conflicts_.conflicts.push_back(rng_.below(2) + (two ? 2 : 0));
+      if (two) pair_conflicts_.conflicts.push_back(1);
     }
-    if (rng_.below(4) == 0) bars_ = {};
+    if (rng_.below(4) == 0) pair_conflicts_ = {};
   }
 
   int32_t below(int32_t n) { return static_cast<int32_t>(rng_.below(static_cast<uint32_t>(n))); }
   const ClusterSpec& cluster() const { return cluster_; }
   const std::vector<Job>& jobs() const { return jobs_; }
-  const PairConflicts& bars() const { return bars_; }
+  const PairConflicts& pair_conflicts() const { return pair_conflicts_; }
 
  private:
   ClusterSpec make_cluster() {
@@ -83,7 +84,7 @@ class Told {
   Rng rng_;
   ClusterSpec cluster_;
   std::vector<Job> jobs_;
-  PairConflicts bars_;
+  PairConflicts pair_conflicts_;
 };
 
 int64_t mib(double gib) { return std::llround(1024 * gib); }
@@ -91,31 +92,32 @@ int64_t mib(double gib) { return std::llround(1024 * gib); }
 // What is free on one node.
 class SlowLedger {
  public:
-  SlowLedger(const Told& told, const SimState& s, int32_t node) : told_(told), node_(node) {
-    const Node& what = told.cluster().nodes[static_cast<size_t>(node)];
+  SlowLedger(const ShapeCase& shape_case, const SimState& s, int32_t node)
+      : shape_case_(shape_case), node_(node) {
+    const Node& what = shape_case.cluster().nodes[static_cast<size_t>(node)];
     type_ = static_cast<size_t>(what.type);
     cpu_ = std::llround(1000 * what.cpus);
     mem_ = mib(what.mem_gib);
     gpus_.assign(static_cast<size_t>(what.gpus),
-                 {1000, mib(told.cluster().types[type_].mem_gib), {}});
+                 {1000, mib(shape_case.cluster().types[type_].mem_gib), {}});
     for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
       for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
         if (s.part_node[p] != node) continue;
-        const Job& job = told.jobs()[static_cast<size_t>(slot)];
+        const Job& job = shape_case.jobs()[static_cast<size_t>(slot)];
         const Resources& need = job.groups[static_cast<size_t>(s.part_group[p])].task;
         use(need, s.part_tasks[p], s.part_mask[p]);
         for (size_t g = 0; g < gpus_.size(); ++g) {
-          if ((s.part_mask[p] >> g & 1) != 0) gpus_[g].beside.push_back(slot);
+          if ((s.part_mask[p] >> g & 1) != 0) gpus_[g].holders.push_back(slot);
         }
       }
     }
   }
 
   bool may_use_node(const Job& job, const Resources& need) const {
-    const bool owned = told_.cluster().nodes[static_cast<size_t>(node_)].tenant >= 0;
+    const bool owned = shape_case_.cluster().nodes[static_cast<size_t>(node_)].tenant >= 0;
     if (owned && job.tenant != "owner") return false;
     if (need.gpus == 0 && need.gpu_milli == 0) return true;
-    const GpuType& type = told_.cluster().types[type_];
+    const GpuType& type = shape_case_.cluster().types[type_];
     if (need.gpu_mem_gib > type.mem_gib) return false;
     const auto& types = job.gpu_types;
     return types.empty() || std::count(types.begin(), types.end(), type.name) > 0;
@@ -155,7 +157,7 @@ class SlowLedger {
   struct Gpu {
     int32_t milli;
     int64_t mem_mib;
-    std::vector<int32_t> beside;  // jobs which held it before
+    std::vector<int32_t> holders;  // jobs which held it before
   };
 
   bool hosts(const Resources& need, int32_t tasks) const {
@@ -173,19 +175,19 @@ class SlowLedger {
   }
 
   int32_t milli(const Resources& need) const {
-    const bool parts = told_.cluster().types[type_].shares == Shares::kMilli;
+    const bool parts = shape_case_.cluster().types[type_].shares == Shares::kMilli;
     return need.gpu_milli > 0 && parts ? need.gpu_milli : 1000;
   }
 
   bool conflicts(int32_t slot, const Gpu& gpu) const {
-    const PairConflicts& bars = told_.bars();
-    if (bars.num_kinds == 0) return false;
-    const int32_t kind = bars.kind[static_cast<size_t>(slot)];
-    return kind != kNone && std::any_of(gpu.beside.begin(), gpu.beside.end(), [&](int32_t other) {
-             const int32_t there = bars.kind[static_cast<size_t>(other)];
-             const size_t row = type_ * static_cast<size_t>(bars.num_kinds);
+    const PairConflicts& pair_conflicts = shape_case_.pair_conflicts();
+    if (pair_conflicts.num_kinds == 0) return false;
+    const int32_t kind = pair_conflicts.kind[static_cast<size_t>(slot)];
+    return kind != kNone && std::any_of(gpu.holders.begin(), gpu.holders.end(), [&](int32_t other) {
+             const int32_t there = pair_conflicts.kind[static_cast<size_t>(other)];
+             const size_t row = type_ * static_cast<size_t>(pair_conflicts.num_kinds);
              return there != kNone &&
-                    (bars.conflicts[row + static_cast<size_t>(kind)] >> there & 1);
+                    (pair_conflicts.conflicts[row + static_cast<size_t>(kind)] >> there & 1);
            });
   }
 
@@ -203,7 +205,7 @@ class SlowLedger {
     return best < 0 ? 0 : uint64_t{1} << best;
   }
 
-  const Told& told_;
+  const ShapeCase& shape_case_;
   int32_t node_;
   size_t type_ = 0;
   int64_t cpu_ = 0, mem_ = 0;
@@ -211,14 +213,14 @@ class SlowLedger {
 };
 
 // Returns the GPUs of each part, as the pieces name them; nothing if the start is illegal.
-std::optional<std::vector<uint64_t>> slow_start(const Told& told, const SimState& s, int32_t slot,
-                                                const std::vector<Piece>& pieces) {
-  const Job& job = told.jobs()[static_cast<size_t>(slot)];
+std::optional<std::vector<uint64_t>> slow_start(const ShapeCase& shape_case, const SimState& s,
+                                                int32_t slot, const std::vector<Piece>& pieces) {
+  const Job& job = shape_case.jobs()[static_cast<size_t>(slot)];
   std::vector<int32_t> tasks(job.groups.size(), 0);
   std::vector<std::vector<uint64_t>> masks(pieces.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     const Piece& p = pieces[i];
-    if (p.node < 0 || p.node >= static_cast<int32_t>(told.cluster().nodes.size())) return {};
+    if (p.node < 0 || p.node >= static_cast<int32_t>(shape_case.cluster().nodes.size())) return {};
     if (p.group < 0 || p.group >= static_cast<int32_t>(job.groups.size())) return {};
     if (p.tasks < 1 || p.gpus != p.tasks * job.groups[static_cast<size_t>(p.group)].task.gpus) {
       return {};
@@ -231,11 +233,11 @@ std::optional<std::vector<uint64_t>> slow_start(const Told& told, const SimState
   }
   for (size_t g = 0; g < job.groups.size(); ++g) {
     const RoleGroup& group = job.groups[g];
-    const int32_t least = group.min_count > 0 ? group.min_count : group.count;
-    if (tasks[g] < least || tasks[g] > std::max(group.max_count, group.count)) return {};
+    const int32_t min_tasks = group.min_count > 0 ? group.min_count : group.count;
+    if (tasks[g] < min_tasks || tasks[g] > std::max(group.max_count, group.count)) return {};
   }
-  for (int32_t node = 0; node < static_cast<int32_t>(told.cluster().nodes.size()); ++node) {
-    SlowLedger ledger(told, s, node);
+  for (int32_t node = 0; node < static_cast<int32_t>(shape_case.cluster().nodes.size()); ++node) {
+    SlowLedger ledger(shape_case, s, node);
     for (size_t i = 0; i < pieces.size(); ++i) {
       const Resources& need = job.groups[static_cast<size_t>(pieces[i].group)].task;
       if (pieces[i].node != node) continue;
@@ -251,56 +253,57 @@ std::optional<std::vector<uint64_t>> slow_start(const Told& told, const SimState
   return out;
 }
 
-std::vector<Piece> random_pieces(Told& told, const SimState& s, int32_t slot) {
-  const Job& job = told.jobs()[static_cast<size_t>(slot)];
+std::vector<Piece> random_pieces(ShapeCase& shape_case, const SimState& s, int32_t slot) {
+  const Job& job = shape_case.jobs()[static_cast<size_t>(slot)];
   std::vector<Piece> pieces;
   for (int32_t g = 0; g < static_cast<int32_t>(job.groups.size()); ++g) {
     const RoleGroup& group = job.groups[static_cast<size_t>(g)];
     const Resources& need = group.task;
-    int32_t left = told.below(3) > 0 ? group.count : told.below(group.count + 3);
+    int32_t left = shape_case.below(3) > 0 ? group.count : shape_case.below(group.count + 3);
     while (left > 0) {
       Piece p;
-      p.node = told.below(8) > 0 ? told.below(4) : told.below(6) - 1;
-      p.group = told.below(30) > 0 ? g : told.below(4) - 1;
-      p.tasks = told.below(3) > 0 ? left : 1;
-      p.gpus = p.tasks * need.gpus + (told.below(30) == 0);
-      if (told.below(2) == 0 && need.gpus + need.gpu_milli > 0) {
+      p.node = shape_case.below(8) > 0 ? shape_case.below(4) : shape_case.below(6) - 1;
+      p.group = shape_case.below(30) > 0 ? g : shape_case.below(4) - 1;
+      p.tasks = shape_case.below(3) > 0 ? left : 1;
+      p.gpus = p.tasks * need.gpus + (shape_case.below(30) == 0);
+      if (shape_case.below(2) == 0 && need.gpus + need.gpu_milli > 0) {
         const uint64_t free = p.node >= 0 && p.node < 4 ? s.free_mask[p.node] : 0;
         const bool share = need.gpu_milli > 0;
-        if (share) p.tasks = told.below(12) > 0 ? 1 : p.tasks;
-        const uint64_t from = share || told.below(4) == 0 ? 0b11111 : free;
-        const int32_t wanted = (share ? 1 : p.gpus) + (told.below(12) == 0);
+        if (share) p.tasks = shape_case.below(12) > 0 ? 1 : p.tasks;
+        const uint64_t from = share || shape_case.below(4) == 0 ? 0b11111 : free;
+        const int32_t wanted = (share ? 1 : p.gpus) + (shape_case.below(12) == 0);
         for (int tries = 0; tries < 20 && std::popcount(p.mask) < wanted; ++tries) {
-          p.mask |= from & uint64_t{1} << told.below(5);
+          p.mask |= from & uint64_t{1} << shape_case.below(5);
         }
       }
       left -= p.tasks;
       pieces.push_back(p);
     }
   }
-  if (told.below(20) == 0) pieces.push_back({told.below(4), 0, 0, 0});
+  if (shape_case.below(20) == 0) pieces.push_back({shape_case.below(4), 0, 0, 0});
   return pieces;
 }
 
 TEST(ShapesByDefinition, StartWhereASlowLedgerSays) {
   int legal = 0, illegal = 0;
   for (uint64_t trial = 0; trial < 80; ++trial) {
-    Told told(Rng(61).split(trial));
-    const Scene scene(told.cluster(), told.jobs(), no_costs(), told.bars());
+    ShapeCase shape_case(Rng(61).split(trial));
+    const Scene scene(shape_case.cluster(), shape_case.jobs(), no_costs(),
+                      shape_case.pair_conflicts());
     const SimModel& f = scene.fixed();
     World world(f, scene.size());
     world.reset(0, scene.size());
     ASSERT_TRUE(world.advance(scene.truth()));
     SimState& s = world.state();
     for (int step = 0; step < 200; ++step) {
-      const int32_t slot = told.below(scene.size());
+      const int32_t slot = shape_case.below(scene.size());
       if (s.first_part[slot] != kNone) {
-        if (told.below(3) == 0) preempt(f, s, slot);
+        if (shape_case.below(3) == 0) preempt(f, s, slot);
         continue;
       }
-      const std::vector<Piece> pieces = random_pieces(told, s, slot);
+      const std::vector<Piece> pieces = random_pieces(shape_case, s, slot);
       const auto n = static_cast<int32_t>(pieces.size());
-      const auto expected = slow_start(told, s, slot, pieces);
+      const auto expected = slow_start(shape_case, s, slot, pieces);
       ASSERT_EQ(legal_start(f, s, slot, pieces.data(), n), expected.has_value())
           << "trial " << trial << ", step " << step;
       ++(expected ? legal : illegal);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "env/base/core/error.h"
-#include "tests/support/choosing_scene.h"
+#include "tests/support/exchange_scene.h"
 #include "tests/support/random_speeds.h"
 #include "tests/support/scene.h"
 
@@ -21,7 +21,7 @@ constexpr int32_t kKinds = 2, kTypes = 2, kGpus = 4;
 
 // Two models on two types. The reference of a class is one GPU of the first type; that of the last
 // class is four GPUs of a faster type which the cluster lacks.
-struct Tables : MadeUpTables {
+struct Tables : InventedTables {
   Tables() {
     num_kinds = kKinds;
     num_types = kTypes;
@@ -135,7 +135,7 @@ TEST(NoisySpeeds, KeepWhatIsNoSpeed) {
 TEST(NoisySpeeds, AreOffByThemselvesForEachAllReduce) {
   std::vector<Job> jobs = jobs_of({{0, 4, 1000}});
   jobs[0].model = "large";
-  const ChoosingScene scene(two_racks(), jobs);
+  const ExchangeScene scene(two_racks(), jobs);
   const std::array all = {Pattern::kRing, Pattern::kTree, Pattern::kHierarchical};
   const auto speeds_by = [&](const SpeedColumns& table) {
     std::array<double, 3> out;
@@ -182,16 +182,16 @@ TEST(LearnedSpeeds, BeginWithTheSpeedOfTheType) {
 }
 
 // Plays fifo and shows the estimates after each event.
-template <class Look>
-void play(const Scene& scene, const Look& look) {
+template <class OnEvent>
+void play(const Scene& scene, const OnEvent& on_event) {
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
+  SceneRunner runner(scene, *policy);
   SpeedEstimator learned(scene.fixed(), SpeedLevel::kLearned, 0.25, 1);
-  for (int event = 0; player.advance(); ++event) {
-    learned.observe(player.state());
-    look(event, learned);
-    if (!player.decide()) break;
-    learned.note(player.state());
+  for (int event = 0; runner.advance(); ++event) {
+    learned.observe(runner.state());
+    on_event(event, learned);
+    if (!runner.decide()) break;
+    learned.note(runner.state());
   }
 }
 

@@ -111,24 +111,24 @@ class GoOn : public ::testing::TestWithParam<const char*> {};
 TEST_P(GoOn, ACopyGoesOnAsTheOriginalAtEveryEvent) {
   const Scene scene("3x4+1x8", random_jobs(Rng(6), {.count = 30}));
   const auto policy = make_policy(GetParam());
-  Player player(scene, *policy);
-  Player copy(scene, *policy);
+  SceneRunner runner(scene, *policy);
+  SceneRunner copy(scene, *policy);
   int event = 0;
-  while (player.step()) {
-    copy.copy_from(player);
-    ASSERT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), player.state()));
+  while (runner.step()) {
+    copy.copy_from(runner);
+    ASSERT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), runner.state()));
     if (event++ % 5 != 0) continue;
-    Player other(scene, *policy);
-    other.copy_from(player);
+    SceneRunner other(scene, *policy);
+    other.copy_from(runner);
     while (copy.step()) {
       ASSERT_TRUE(other.step());
       ASSERT_EQ(digest(scene.fixed(), other.state()), digest(scene.fixed(), copy.state()));
     }
   }
-  ASSERT_FALSE(player.failed());
+  ASSERT_FALSE(runner.failed());
   // Every copy ends as the original does, so checking the last one is enough.
-  EXPECT_EQ(total_jct_us(scene, copy.jobs()), total_jct_us(scene, player.jobs()));
-  EXPECT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), player.state()));
+  EXPECT_EQ(total_jct_us(scene, copy.jobs()), total_jct_us(scene, runner.jobs()));
+  EXPECT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), runner.state()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, GoOn, ::testing::Values("greedy", "srtf", "las"),
@@ -137,15 +137,15 @@ INSTANTIATE_TEST_SUITE_P(Policies, GoOn, ::testing::Values("greedy", "srtf", "la
 TEST(State, ACopyComesFromWhatIsAliveAlone) {
   const Scene scene("2x4", random_jobs(Rng(7), {.count = 200}));
   const auto policy = make_policy("greedy");
-  Player player(scene, *policy);
-  for (int i = 0; i < 30; ++i) ASSERT_TRUE(player.step());
-  const StateSizes z = player.world().sizes();
+  SceneRunner runner(scene, *policy);
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(runner.step());
+  const StateSizes z = runner.world().sizes();
   std::vector<uint64_t> words(state_bytes(z) / 8 + 16, 0xABABABABABABABABu);
   auto* base =
       reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(words.data()) + 63) / 64 * 64);
   SimState to = state_at(base, z);
-  copy_state(z, player.state(), to);
-  EXPECT_EQ(digest(scene.fixed(), to), digest(scene.fixed(), player.state()));
+  copy_state(z, runner.state(), to);
+  EXPECT_EQ(digest(scene.fixed(), to), digest(scene.fixed(), runner.state()));
   EXPECT_EQ(broken_invariant(scene.fixed(), to), "");
   ASSERT_LT(to.head->high_water, z.slots);
   EXPECT_EQ(to.job[z.slots - 1], static_cast<int32_t>(0xABABABABu))

@@ -65,21 +65,21 @@ TEST(Undo, LeavesEveryColumnAsItWas) {
   const auto policy = make_policy("las");
   int64_t edits = 0, stops = 0, ends = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
-    const ToldWorld told = told_world(Rng(91).split(trial), {.tenants = trial % 2 == 1,
-                                                             .overload = trial % 3 == 1,
-                                                             .models = trial % 4 > 1,
-                                                             .world = {}});
-    const ToldScene scene(told);
+    const ForkableWorld forkable = forkable_world(Rng(91).split(trial), {.tenants = trial % 2 == 1,
+                                                                         .overload = trial % 3 == 1,
+                                                                         .models = trial % 4 > 1,
+                                                                         .world = {}});
+    const ForkableScene scene(forkable);
     const SimModel& f = scene.scene().fixed();
-    Player player(scene.scene(), *policy);
+    SceneRunner runner(scene.scene(), *policy);
     Rng rng = Rng(92).split(trial);
-    while (player.advance()) {
-      SimState& s = player.world().state();
+    while (runner.advance()) {
+      SimState& s = runner.world().state();
       if (f.rated) refresh_rates(f, s);
       const std::vector<int64_t> before = words_of(f, s);
       const uint64_t meant = digest(f, s);
       Draft draft(f, s);
-      const View& view = player.view();
+      const View& view = runner.view();
       for (int i = 0; i < 6; ++i) {
         const auto slot = static_cast<int32_t>(rng.below(static_cast<uint32_t>(view.high_water())));
         const Phase phase = view.phase(slot);
@@ -96,12 +96,12 @@ TEST(Undo, LeavesEveryColumnAsItWas) {
         }
       }
       draft.undo_to(0);
-      ASSERT_EQ(words_of(f, s), before) << "trial " << trial << ", event " << player.events();
+      ASSERT_EQ(words_of(f, s), before) << "trial " << trial << ", event " << runner.events();
       ASSERT_EQ(digest(f, s), meant);
       ASSERT_EQ(broken_invariant(f, s), "");
-      ASSERT_TRUE(player.decide());
+      ASSERT_TRUE(runner.decide());
     }
-    ASSERT_FALSE(player.failed());
+    ASSERT_FALSE(runner.failed());
   }
   EXPECT_GT(edits, 3000);
   EXPECT_GT(stops, 500);

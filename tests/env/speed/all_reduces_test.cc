@@ -4,7 +4,7 @@
 
 #include "env/sim/speed/cluster_models.h"
 #include "env/trace/generators/rings.h"
-#include "tests/support/choosing_scene.h"
+#include "tests/support/exchange_scene.h"
 
 namespace yard::testing {
 namespace {
@@ -26,7 +26,7 @@ TEST(AllReduces, EveryCellIsTheClosedForm) {
   const Link inside = links[static_cast<size_t>(Tier::kNode)];
   const Link across = links[static_cast<size_t>(Tier::kRack)];
   for (const auto& [name, model] : cluster.models) {
-    const ChoosingScene rings(cluster, jobs_with(name, 8));
+    const ExchangeScene rings(cluster, jobs_with(name, 8));
     const SpeedColumns& c = rings.fixed().speed;
     const int32_t job_class = rings.first_class();
     const double bytes = model.gradient_mib * 1024 * 1024;
@@ -62,7 +62,7 @@ TEST(AllReduces, EveryCellIsTheClosedForm) {
 TEST(AllReduces, TheAlgorithmMatters) {
   const ClusterSpec cluster = load_cluster("rings-8");
   const auto speed = [&](const char* model, int32_t nodes, Pattern by) {
-    const ChoosingScene rings(cluster, jobs_with(model, 8));
+    const ExchangeScene rings(cluster, jobs_with(model, 8));
     return speed_of(rings.fixed().speed, rings.first_class(), 0, 8, Tier::kRack, nodes, 0, by);
   };
   EXPECT_GT(speed("actor", 8, Pattern::kTree), 1.1 * speed("actor", 8, Pattern::kRing));
@@ -75,7 +75,7 @@ TEST(AllReduces, WhoHasNoChoice) {
   ClusterSpec cluster = load_cluster("rings-8");
   cluster.models["untold"] = {.spread = 0.5};
   const auto chooses = [&](const std::vector<Job>& jobs) {
-    const ChoosingScene rings(cluster, jobs);
+    const ExchangeScene rings(cluster, jobs);
     return may_choose_all_reduce(rings.fixed().speed, rings.first_class());
   };
   EXPECT_TRUE(chooses(jobs_with("bert", 4)));

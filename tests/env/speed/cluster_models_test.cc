@@ -50,7 +50,7 @@ struct Fixture {
     const Tier tier = nodes > 1 ? Tier::kRack : Tier::kNode;
     return speed_of(table->columns(), job_class, type, gpus, tier, nodes);
   }
-  double beside(const char* model, const char* other, int32_t type) {
+  double pair_speed(const char* model, const char* other, int32_t type) {
     const int32_t one = table->class_of(model, 0, 1), two = table->class_of(other, 0, 1);
     return pair_rate(table->columns(), one, two, type);
   }
@@ -79,11 +79,11 @@ TEST(ToldModels, PlaceAndTypeAreAsSaid) {
 TEST(ToldModels, PairsAreAsSaid) {
   Fixture f(4);
   for (const int32_t type : {0, 1}) {
-    EXPECT_DOUBLE_EQ(f.beside("net", "net", type), 1 / (1 + 0.5 * 2));
-    EXPECT_DOUBLE_EQ(f.beside("net", "other", type), 1 / (1 + 0.5 * 0.5));
-    EXPECT_DOUBLE_EQ(f.beside("other", "net", type), 1 / (1 + 1.0 * 2));
-    EXPECT_DOUBLE_EQ(f.beside("plain", "net", type), 1);
-    EXPECT_DOUBLE_EQ(f.beside("net", "plain", type), 1);
+    EXPECT_DOUBLE_EQ(f.pair_speed("net", "net", type), 1 / (1 + 0.5 * 2));
+    EXPECT_DOUBLE_EQ(f.pair_speed("net", "other", type), 1 / (1 + 0.5 * 0.5));
+    EXPECT_DOUBLE_EQ(f.pair_speed("other", "net", type), 1 / (1 + 1.0 * 2));
+    EXPECT_DOUBLE_EQ(f.pair_speed("plain", "net", type), 1);
+    EXPECT_DOUBLE_EQ(f.pair_speed("net", "plain", type), 1);
   }
 }
 

@@ -26,7 +26,9 @@ using testing::traces_dir;
 
 class Errors {
  public:
-  void add(double said, double measured) { all_.push_back(std::abs(said / measured - 1)); }
+  void add(double predicted, double measured) {
+    all_.push_back(std::abs(predicted / measured - 1));
+  }
   void add(const Errors& other) { all_.insert(all_.end(), other.all_.begin(), other.all_.end()); }
   size_t size() const { return all_.size(); }
   double quantile(double part) {

@@ -190,7 +190,7 @@ TEST(GoodputTable, BrokenRowsAreNamedWithTheLine) {
   const std::string good = "a,4,0,1,10,1\n";
   struct Bad {
     const char* row;
-    const char* said;
+    const char* message;
   };
   for (const Bad& bad :
        {Bad{"a,4,1,1,20", "6 fields, got 5"}, Bad{",4,1,1,20,1", "a job, got nothing"},
@@ -205,7 +205,7 @@ TEST(GoodputTable, BrokenRowsAreNamedWithTheLine) {
         Bad{"a,4,1,1,20,2", "completion_epoch 1 as in the job's rows, got 2"},
         Bad{"a,4,0,1,10,1", "every job, placement and epoch once"}}) {
     EXPECT_THAT(error_in_rates(good + bad.row + "\n"),
-                AllOf(HasSubstr("r.csv:3: expected "), HasSubstr(bad.said)));
+                AllOf(HasSubstr("r.csv:3: expected "), HasSubstr(bad.message)));
   }
   EXPECT_THAT(error_in_rates(""), HasSubstr("a header without rows"));
   EXPECT_THAT(error_of([] { GoodputTable::load(written("r.csv", "job,placement\n")); }),

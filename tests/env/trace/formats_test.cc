@@ -99,7 +99,7 @@ struct Bad {
   const char* name;
   const char* format;
   const char* row;
-  const char* said;
+  const char* message;
 };
 
 class BadRowOf : public ::testing::TestWithParam<Bad> {};
@@ -112,7 +112,7 @@ TEST_P(BadRowOf, NamesLineColumnAndWhatWasExpected) {
     parse_trace(example + bad.row + "\n", "t", {.format = bad.format});
     FAIL() << "no error";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("t:" + std::to_string(line) + ": " + bad.said));
+    EXPECT_THAT(error.what(), HasSubstr("t:" + std::to_string(line) + ": " + bad.message));
   }
 }
 

@@ -58,7 +58,7 @@ TEST(GavelTrace, UnusableRowsAreNamed) {
   const std::string good = "A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t0\n";
   struct Bad {
     const char* row;
-    const char* said;
+    const char* message;
   };
   for (const Bad& bad :
        {Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1", "7 or 10 fields between tabs, as Gavel"},
@@ -76,7 +76,7 @@ TEST(GavelTrace, UnusableRowsAreNamed) {
         Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t-3", "arrival in seconds, at least 0"}}) {
     SCOPED_TRACE(bad.row);
     EXPECT_THAT(error_of(good + bad.row + "\n", "gavel"),
-                AllOf(HasSubstr("jobs.trace:2: "), HasSubstr(bad.said)));
+                AllOf(HasSubstr("jobs.trace:2: "), HasSubstr(bad.message)));
   }
 }
 

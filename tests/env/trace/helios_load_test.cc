@@ -38,7 +38,7 @@ Trace parse(const std::vector<std::string>& minutes) {
 }
 
 // Returns "id gpus submitted started ended status" of each job, in minutes, one per line.
-std::string told(const Trace& trace) {
+std::string jobs_text(const Trace& trace) {
   std::vector<std::string> lines;
   for (const Job& job : trace.jobs) {
     lines.push_back(job.id + " " + std::to_string(job.gpus) + " " +
@@ -55,7 +55,7 @@ TEST(HeliosLoad, ChangesOfTheCountsAreJobs) {
   // Two small jobs end one after the other. A large one waits and replaces another.
   const Trace trace = parse({"2,0,4,0, 1,0,8,0", "1,0,2,0, 1,1,8,16", "0,0,0,0, 1,0,16,0"});
   EXPECT_EQ(trace.format, "helios-load");
-  EXPECT_EQ(told(trace),
+  EXPECT_EQ(jobs_text(trace),
             "l1 8 0 0 2 began earlier\n"
             "l2 16 1 2 2 still ran\n"
             "s1 2 0 0 2 began earlier\n"
@@ -66,7 +66,7 @@ TEST(HeliosLoad, WhoEndsIsTheLastWhoseGpusWereGivenBack) {
   // Requests for 1, 4 and 1 GPUs arrive; then 4 are freed, then 1.
   const Trace trace = parse({"1,0,1,0, 0,0,0,0", "2,0,5,0, 0,0,0,0", "3,0,6,0, 0,0,0,0",
                              "2,0,2,0, 0,0,0,0", "1,0,1,0, 0,0,0,0"});
-  EXPECT_EQ(told(trace),
+  EXPECT_EQ(jobs_text(trace),
             "s1 1 0 0 4 still ran\n"
             "s2 4 1 1 3\n"
             "s3 1 2 2 4");
@@ -74,12 +74,12 @@ TEST(HeliosLoad, WhoEndsIsTheLastWhoseGpusWereGivenBack) {
 
 TEST(HeliosLoad, AChangeOfGpusAloneIsAnEndAndAStart) {
   const Trace trace = parse({"1,0,1,0, 0,0,0,0", "1,0,3,0, 0,0,0,0"});
-  EXPECT_EQ(told(trace), "s1 1 0 0 1 began earlier\ns2 3 1 1 1 still ran");
+  EXPECT_EQ(jobs_text(trace), "s1 1 0 0 1 began earlier\ns2 3 1 1 1 still ran");
 }
 
 TEST(HeliosLoad, NewcomersShareTheirGpusEvenlyAndInWholeNodesWhereTheyFit) {
   const Trace trace = parse({"1,0,1,0, 0,0,0,0", "4,0,8,0, 3,0,32,0", "0,0,0,0, 0,2,0,20"});
-  EXPECT_EQ(told(trace),
+  EXPECT_EQ(jobs_text(trace),
             "l1 8 1 1 2\nl2 16 1 1 2\nl3 8 1 1 2\n"
             "s1 1 0 0 2 began earlier\ns2 2 1 1 2\ns3 3 1 1 2\ns4 2 1 1 2");
   ASSERT_EQ(trace.skipped.size(), 1u);

@@ -284,7 +284,7 @@ struct Broken {
   const char* name;
   const char* columns;  // in addition to the four required ones
   const char* cells;
-  const char* said;
+  const char* message;
 };
 
 class BrokenCsv : public ::testing::TestWithParam<Broken> {};
@@ -295,7 +295,7 @@ TEST_P(BrokenCsv, NamesLineColumnAndWhatWasExpected) {
   const auto commas = static_cast<size_t>(std::ranges::count(columns, ','));
   const std::string text = "job_id,submit_s,run_s,gpus" + columns + "\nok,0,1,1" +
                            std::string(commas, ',') + "\n" + broken.cells + "\n";
-  EXPECT_THAT(error_of(text, "yardmaster"), HasSubstr(std::string("t:3: ") + broken.said));
+  EXPECT_THAT(error_of(text, "yardmaster"), HasSubstr(std::string("t:3: ") + broken.message));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -439,36 +439,37 @@ TEST(OwnForms, ARunTimeThatContradictsStartAndEndHasANotice) {
 }
 
 TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
-  const auto said = [](const std::string& line) {
+  const auto message = [](const std::string& line) {
     return error_of("{\"job_id\":\"ok\",\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n" + line + "\n",
                     "yardmaster-jsonl");
   };
-  EXPECT_THAT(said("{\"job_id\":\"a\""), HasSubstr("t:2: byte 14: expected JSON"));
-  EXPECT_THAT(said("{\"job_id\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}"),
+  EXPECT_THAT(message("{\"job_id\":\"a\""), HasSubstr("t:2: byte 14: expected JSON"));
+  EXPECT_THAT(message("{\"job_id\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}"),
               HasSubstr("t:2: key job_id: expected a text, got a deep list"))
       << "deeper than the stack is";
-  EXPECT_THAT(said("[]"), HasSubstr("t:2: expected a JSON object"));
-  EXPECT_THAT(said(R"({"job_id":7.5,"submit_s":0,"run_s":1,"gpus":1})"),
+  EXPECT_THAT(message("[]"), HasSubstr("t:2: expected a JSON object"));
+  EXPECT_THAT(message(R"({"job_id":7.5,"submit_s":0,"run_s":1,"gpus":1})"),
               HasSubstr("t:2: key job_id: expected a text or a whole number, got 7.5"));
-  EXPECT_THAT(said(R"({"submit_s":0,"run_s":1,"gpus":1})"), HasSubstr("t:2: key job_id: expected"));
-  EXPECT_THAT(said(R"({"job_id":"a","run_s":1,"gpus":1})"),
+  EXPECT_THAT(message(R"({"submit_s":0,"run_s":1,"gpus":1})"),
+              HasSubstr("t:2: key job_id: expected"));
+  EXPECT_THAT(message(R"({"job_id":"a","run_s":1,"gpus":1})"),
               HasSubstr("t:2: key submit_s: expected a time, got nothing"));
-  EXPECT_THAT(said(R"({"job_id":"a","submit_s":-1,"run_s":1,"gpus":1})"),
+  EXPECT_THAT(message(R"({"job_id":"a","submit_s":-1,"run_s":1,"gpus":1})"),
               HasSubstr("t:2: key submit_s: expected 0 to 4000000000 s, got -1"));
   EXPECT_THAT(
-      said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1.5})"),
+      message(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1.5})"),
       HasSubstr("t:2: key gpus: expected a whole number of GPUs (a part of one is gpu_milli"));
-  EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1})"), HasSubstr("t:2: key gpus: "));
+  EXPECT_THAT(message(R"({"job_id":"a","submit_s":0,"run_s":1})"), HasSubstr("t:2: key gpus: "));
   EXPECT_THAT(
-      said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"groups":[{"gpus":[]}]})"),
+      message(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"groups":[{"gpus":[]}]})"),
       HasSubstr("t:2: key groups[0].gpus: expected a whole number, 0 to 2147483647, got []"));
   EXPECT_THAT(
-      said(
+      message(
           R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1,"groups":[{"gpus":1,"gpu_mem_gib":3e6}]})"),
       HasSubstr("t:2: key groups[0].gpu_mem_gib: expected a number from 0 to 1e+06, got 3"));
-  EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"dues":[{"value":1}]})"),
+  EXPECT_THAT(message(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"dues":[{"value":1}]})"),
               HasSubstr("t:2: key dues[0]: expected a key within_s"));
-  EXPECT_THAT(said(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1e400})"), HasSubstr("t:2: "));
+  EXPECT_THAT(message(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1e400})"), HasSubstr("t:2: "));
 }
 
 TEST(OwnJsonl, AKeyTwiceIsRefused) {

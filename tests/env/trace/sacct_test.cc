@@ -148,21 +148,23 @@ TEST(SacctColumns, MissingOnesAreNamed) {
 
 TEST(SacctColumns, BrokenFieldsAreNamed) {
   const std::string head = "JobID|Submit|Start|End|Elapsed|Timelimit|ReqTRES|ReqMem\n";
-  const auto said = [&](const std::string& row) { return error_of(head + row + "\n"); };
+  const auto message = [&](const std::string& row) { return error_of(head + row + "\n"); };
   const std::string dates = "2023-01-02T00:00:00|2023-01-02T00:01:00|2023-01-02T00:02:00|";
-  EXPECT_THAT(said("1|soon|x|x|1|1||"),
+  EXPECT_THAT(message("1|soon|x|x|1|1||"),
               HasSubstr("log:2: column 2 (Submit): expected Submit as a"));
-  EXPECT_THAT(said("1|" + dates + "60|1||"),
+  EXPECT_THAT(message("1|" + dates + "60|1||"),
               HasSubstr("log:2: column 5 (Elapsed): expected [DAYS-]HH:MM:SS, got '60'"));
-  EXPECT_THAT(said("1|" + dates + "01:00|x||"), HasSubstr("log:2: column 6 (Timelimit): expected"));
-  EXPECT_THAT(said("1|" + dates + "01:00||gpus|"),
+  EXPECT_THAT(message("1|" + dates + "01:00|x||"),
+              HasSubstr("log:2: column 6 (Timelimit): expected"));
+  EXPECT_THAT(message("1|" + dates + "01:00||gpus|"),
               HasSubstr("log:2: column 7 (ReqTRES): expected resources like"));
-  EXPECT_THAT(said("1|" + dates + "01:00|||16Q"), HasSubstr("log:2: column 8 (ReqMem): expected"));
-  EXPECT_THAT(said("1|2023-01-02T00:02:00|2023-01-02T00:01:00|2023-01-02T00:02:00|01:00|||"),
+  EXPECT_THAT(message("1|" + dates + "01:00|||16Q"),
+              HasSubstr("log:2: column 8 (ReqMem): expected"));
+  EXPECT_THAT(message("1|2023-01-02T00:02:00|2023-01-02T00:01:00|2023-01-02T00:02:00|01:00|||"),
               HasSubstr("log:2: column 3 (Start): expected Start after the submission"));
-  EXPECT_THAT(said("1|" + dates + "01:00||gres/gpu=1048577|"),
+  EXPECT_THAT(message("1|" + dates + "01:00||gres/gpu=1048577|"),
               HasSubstr("log:2: expected at most 1048576 GPUs, nodes and CPUs"));
-  EXPECT_THAT(said("1.batch|" + dates + "01:00|||"),
+  EXPECT_THAT(message("1.batch|" + dates + "01:00|||"),
               HasSubstr("got only rows that hold none (step of a job, the first at log:2)"));
 }
 

@@ -18,13 +18,13 @@ TEST(Curves, FollowOptimusForm) {
   EXPECT_DOUBLE_EQ(curve.front().value, 2.1);
   EXPECT_DOUBLE_EQ(curve.back().value, 1 / 12.5 + 0.1);
   EXPECT_DOUBLE_EQ(curve[16].value, 1 / 3.5 + 0.1) << "a quarter of the way";
-  const double most = std::pow(12.0 / 64, 2) / (4 * std::pow(0.5, 3));
+  const double max_error = std::pow(12.0 / 64, 2) / (4 * std::pow(0.5, 3));
   for (size_t i = 1; i < curve.size(); ++i) {
     const double middle = (curve[i - 1].share + curve[i].share) / 2;
     const double line = (curve[i - 1].value + curve[i].value) / 2;
     const double above = line - (1 / (12 * middle + 0.5) + 0.1);
     EXPECT_GE(above, 0);
-    EXPECT_LE(above, most);
+    EXPECT_LE(above, max_error);
   }
 }
 
@@ -67,18 +67,18 @@ TEST(Curves, AViewShowsWhereTheTrainingStands) {
   set_training_curves(trace, {});
   const Scene scene("1x2", trace.jobs, no_costs());
   const auto policy = make_policy("fifo");
-  Player player(scene, *policy);
-  ASSERT_TRUE(player.step());
-  EXPECT_TRUE(player.view().measures(0));
-  EXPECT_EQ(player.view().measured(0), 1);
-  EXPECT_EQ(player.view().target(0), 0.4);
-  ASSERT_TRUE(player.step());
-  ASSERT_EQ(player.view().now_us(), 250 * kSecond);
-  EXPECT_DOUBLE_EQ(player.view().measured(0), 1 / 1.75) << "a quarter of what was asked for";
-  EXPECT_EQ(player.view().measured_first(0), 1);
-  EXPECT_FALSE(player.view().measures(1));
-  player.play();
-  EXPECT_EQ(player.jobs()[0].end_us, 500 * kSecond);
+  SceneRunner runner(scene, *policy);
+  ASSERT_TRUE(runner.step());
+  EXPECT_TRUE(runner.view().measures(0));
+  EXPECT_EQ(runner.view().measured(0), 1);
+  EXPECT_EQ(runner.view().target(0), 0.4);
+  ASSERT_TRUE(runner.step());
+  ASSERT_EQ(runner.view().now_us(), 250 * kSecond);
+  EXPECT_DOUBLE_EQ(runner.view().measured(0), 1 / 1.75) << "a quarter of what was asked for";
+  EXPECT_EQ(runner.view().measured_first(0), 1);
+  EXPECT_FALSE(runner.view().measures(1));
+  runner.play();
+  EXPECT_EQ(runner.jobs()[0].end_us, 500 * kSecond);
 }
 
 TEST(Curves, OfPolluxTrainings) {

@@ -1,6 +1,6 @@
 // Recovery of known parameters: a simple generator makes a trace, the model is fitted to it, and
 // samples of the model are measured for each parameter. The measurements are independent of the
-// fit, apart from the definition of a batch.
+// fit, rate_distance from the definition of a batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Known {
                                          1.7, 1.4, 1.1, 0.9, 0.8, 0.7, 0.6, 0.4};  // mean 1
   std::array<double, kWeekDays> weekdays = {1.3, 1.3, 1.25, 1.2, 1.05, 0.4, 0.5};  // mean 1
   // The rate of a day is multiplied by exp(x - sd^2 / 2), where x follows an AR(1) process.
-  double day_sd = 0.4, day_stay = 0.7;
+  double day_sd = 0.4, day_correlation = 0.7;
 
   double batch_jobs = 3, gap_s = 60;  // geometric from 1 on, exponential
   double jobs_with_day = 0;           // later jobs: times exp(this x), mean-corrected
@@ -87,8 +87,8 @@ Trace make(const Known& known, uint64_t seed) {
   for (size_t hour = 0; hour < known.days * kDayHours; ++hour) {
     const size_t day = hour / kDayHours;
     if (hour % kDayHours == 0) {
-      level =
-          known.day_stay * level + std::sqrt(1 - known.day_stay * known.day_stay) * rng.normal();
+      level = known.day_correlation * level +
+              std::sqrt(1 - known.day_correlation * known.day_correlation) * rng.normal();
     }
     const double more =
         (known.batch_jobs - 1) *
@@ -143,12 +143,12 @@ double variance_of(const std::vector<double>& values) {
 }
 
 // The parameters as measured on jobs.
-struct Seen {
+struct MeasuredParams {
   std::vector<double> hours = std::vector<double>(kDayHours);
   std::vector<double> weekdays = std::vector<double>(kWeekDays);
-  double day_variance = 0;                   // of the relative rate of days, without Poisson noise
-  double day_stay = 0, three_days_stay = 0;  // autocorrelation at 1 and 3 days
-  double dispersion_6h = 0, dispersion_day = 0;  // of numbers of jobs
+  double day_variance = 0;  // of the relative rate of days, without Poisson noise
+  double day_correlation = 0, three_day_correlation = 0;  // autocorrelation at 1 and 3 days
+  double dispersion_6h = 0, dispersion_day = 0;           // of numbers of jobs
   double batch_jobs = 0, singles = 0, gap_s = 0;
   std::map<int, double> shares, log_mean, log_sd;
   double same_size = 0, recent_owner = 0, busiest_tenth = 0;
@@ -160,7 +160,8 @@ double dispersion(const std::vector<double>& counts) {
   return variance_of(counts) / mean_of(counts);
 }
 
-void see_times(const std::vector<Job>& jobs, const Batches& batches, size_t days, Seen& out) {
+void measure_times(const std::vector<Job>& jobs, const Batches& batches, size_t days,
+                   MeasuredParams& out) {
   std::vector<double> of_day(days), jobs_of_day(days), jobs_of_6h(4 * days);
   const auto hour_of = [](const Job& job) {
     return static_cast<size_t>(job.submit_us / kSecondUs / 3600);
@@ -197,11 +198,11 @@ void see_times(const std::vector<Job>& jobs, const Batches& batches, size_t days
     return std::log1p(products / scale);  // of the logarithm, for a log-normal level
   };
   out.day_variance = covariance(0);
-  out.day_stay = covariance(1) / covariance(0);
-  out.three_days_stay = covariance(3) / covariance(0);
+  out.day_correlation = covariance(1) / covariance(0);
+  out.three_day_correlation = covariance(3) / covariance(0);
 }
 
-void see_owners(const Batches& batches, Seen& out) {
+void measure_owners(const Batches& batches, MeasuredParams& out) {
   std::vector<int> size_before(static_cast<size_t>(batches.owners), -1);
   std::vector<double> number(size_before.size());
   constexpr size_t kRecent = 4;  // batches
@@ -228,7 +229,7 @@ void see_owners(const Batches& batches, Seen& out) {
   for (size_t o = 0; 10 * o < number.size(); ++o) out.busiest_tenth += number[o] / all;
 }
 
-void see_runs(const std::vector<Job>& jobs, const Batches& batches, Seen& out) {
+void measure_runs(const std::vector<Job>& jobs, const Batches& batches, MeasuredParams& out) {
   const auto log_run = [&](int32_t j) {
     return std::log(std::max(1.0, 1e-6 * static_cast<double>(jobs[static_cast<size_t>(j)].run_us)));
   };
@@ -273,12 +274,12 @@ void see_runs(const std::vector<Job>& jobs, const Batches& batches, Seen& out) {
   out.gap_s /= gaps;
 }
 
-Seen see(const std::vector<Job>& jobs, size_t days) {
-  Seen out;
+MeasuredParams measure(const std::vector<Job>& jobs, size_t days) {
+  MeasuredParams out;
   const Batches batches = find_batches(jobs);
-  see_times(jobs, batches, days, out);
-  see_owners(batches, out);
-  see_runs(jobs, batches, out);
+  measure_times(jobs, batches, days, out);
+  measure_owners(batches, out);
+  measure_runs(jobs, batches, out);
   return out;
 }
 
@@ -287,8 +288,8 @@ struct Recovery {
   static constexpr uint64_t kSamples = 5;
   Known known;
   WorkloadModel model;
-  Seen trace;
-  std::vector<Seen> samples;
+  MeasuredParams trace;
+  std::vector<MeasuredParams> samples;
 
   explicit Recovery(bool named, const Known& in = {}) : known(in) {
     Trace made = make(known, 11);
@@ -296,9 +297,9 @@ struct Recovery {
       for (Job& job : made.jobs) job.user.clear();
     }
     model = fit_workload_model(made, part_of(made, {.to = "100%"}));
-    trace = see(made.jobs, known.days);
+    trace = measure(made.jobs, known.days);
     for (uint64_t seed = 1; seed <= kSamples; ++seed) {
-      samples.push_back(see(sample_workload(model, {.seed = seed}), known.days));
+      samples.push_back(measure(sample_workload(model, {.seed = seed}), known.days));
     }
   }
 
@@ -306,7 +307,7 @@ struct Recovery {
   template <class Figure>
   double generated(Figure figure) const {
     double sum = 0;
-    for (const Seen& one : samples) sum += figure(one) / static_cast<double>(kSamples);
+    for (const MeasuredParams& one : samples) sum += figure(one) / static_cast<double>(kSamples);
     return sum;
   }
 };
@@ -323,7 +324,7 @@ const Recovery& nameless() {
 
 // Returns half the sum of absolute differences between two lists of relative rates, as shares.
 template <class Rates>
-double apart(const Rates& known, const std::vector<double>& seen) {
+double rate_distance(const Rates& known, const std::vector<double>& seen) {
   double sum = 0;
   for (size_t k = 0; k < known.size(); ++k) sum += std::abs(known[k] - seen[k]);
   return sum / 2 / static_cast<double>(known.size());
@@ -333,15 +334,17 @@ double apart(const Rates& known, const std::vector<double>& seen) {
 // day would differ by 0.24.
 TEST(LikeRecovery, TheDailyCurve) {
   const Recovery& r = named();
-  EXPECT_LT(apart(r.known.hours, r.trace.hours), 0.03);
-  for (const Seen& one : r.samples) EXPECT_LT(apart(r.known.hours, one.hours), 0.05);
+  EXPECT_LT(rate_distance(r.known.hours, r.trace.hours), 0.03);
+  for (const MeasuredParams& one : r.samples)
+    EXPECT_LT(rate_distance(r.known.hours, one.hours), 0.05);
 }
 
 // 52 weeks of days whose rates vary by 40 %: the error is 0.03. A flat week would differ by 0.16.
 TEST(LikeRecovery, TheWeeklyCurve) {
   const Recovery& r = named();
-  EXPECT_LT(apart(r.known.weekdays, r.trace.weekdays), 0.04);
-  for (const Seen& one : r.samples) EXPECT_LT(apart(r.known.weekdays, one.weekdays), 0.07);
+  EXPECT_LT(rate_distance(r.known.weekdays, r.trace.weekdays), 0.04);
+  for (const MeasuredParams& one : r.samples)
+    EXPECT_LT(rate_distance(r.known.weekdays, one.weekdays), 0.07);
 }
 
 TEST(LikeRecovery, TheLevelOfDays) {
@@ -349,14 +352,15 @@ TEST(LikeRecovery, TheLevelOfDays) {
   const double variance = r.known.day_sd * r.known.day_sd;
   // A year holds some 65 independent levels: the deviation is 17 % of the variance.
   EXPECT_NEAR(r.trace.day_variance, variance, 0.05);
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.day_variance; }), r.trace.day_variance,
-              0.04);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.day_variance; }),
+              r.trace.day_variance, 0.04);
   // A level with a correlation of 0.7 over a day decays in 67 hours; the model has 24 and 120
   // hours.
-  EXPECT_NEAR(r.trace.day_stay, r.known.day_stay, 0.1);
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.day_stay; }), r.trace.day_stay, 0.15);
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.three_days_stay; }), r.trace.three_days_stay,
-              0.15);
+  EXPECT_NEAR(r.trace.day_correlation, r.known.day_correlation, 0.1);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.day_correlation; }),
+              r.trace.day_correlation, 0.15);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.three_day_correlation; }),
+              r.trace.three_day_correlation, 0.15);
 }
 
 TEST(LikeRecovery, Clumps) {
@@ -364,14 +368,15 @@ TEST(LikeRecovery, Clumps) {
   // Adjacent batches of one owner and size count as one: a tenth more jobs per batch, and a few
   // gaps of up to ten minutes.
   EXPECT_NEAR(r.trace.batch_jobs, r.known.batch_jobs, 0.4);
-  const auto near = [&](double Seen::*figure, double tolerance) {
-    EXPECT_NEAR(r.generated([&](const Seen& s) { return s.*figure; }), r.trace.*figure, tolerance);
+  const auto near = [&](double MeasuredParams::*figure, double tolerance) {
+    EXPECT_NEAR(r.generated([&](const MeasuredParams& s) { return s.*figure; }), r.trace.*figure,
+                tolerance);
   };
-  near(&Seen::batch_jobs, 0.1);
-  near(&Seen::singles, 0.02);
-  near(&Seen::gap_s, 4);
-  near(&Seen::dispersion_6h, 0.12 * r.trace.dispersion_6h);
-  near(&Seen::dispersion_day, 0.2 * r.trace.dispersion_day);
+  near(&MeasuredParams::batch_jobs, 0.1);
+  near(&MeasuredParams::singles, 0.02);
+  near(&MeasuredParams::gap_s, 4);
+  near(&MeasuredParams::dispersion_6h, 0.12 * r.trace.dispersion_6h);
+  near(&MeasuredParams::dispersion_day, 0.2 * r.trace.dispersion_day);
 }
 
 TEST(LikeRecovery, Sizes) {
@@ -379,7 +384,7 @@ TEST(LikeRecovery, Sizes) {
   for (size_t k = 0; k < r.known.sizes.size(); ++k) {
     const int gpus = r.known.sizes[k];
     SCOPED_TRACE(gpus);
-    const auto share = [&](const Seen& s) { return s.shares.at(gpus); };
+    const auto share = [&](const MeasuredParams& s) { return s.shares.at(gpus); };
     EXPECT_NEAR(r.generated(share), r.known.shares[k], 0.02);
   }
 }
@@ -390,10 +395,10 @@ TEST(LikeRecovery, RunTimesBySize) {
     const int gpus = r.known.sizes[k];
     SCOPED_TRACE(gpus);
     // Sixty owners, a few of them busy: the mean of the smallest class has an error of 0.05.
-    EXPECT_NEAR(r.generated([&](const Seen& s) { return s.log_mean.at(gpus); }),
+    EXPECT_NEAR(r.generated([&](const MeasuredParams& s) { return s.log_mean.at(gpus); }),
                 r.known.log_mean[k], 0.12);
-    EXPECT_NEAR(r.generated([&](const Seen& s) { return s.log_sd.at(gpus); }), r.known.log_sd[k],
-                0.12);
+    EXPECT_NEAR(r.generated([&](const MeasuredParams& s) { return s.log_sd.at(gpus); }),
+                r.known.log_sd[k], 0.12);
   }
 }
 
@@ -402,22 +407,23 @@ TEST(LikeRecovery, LikenessOfRunTimes) {
   const Recovery& r = named();
   // A repetition is identical to the job before it.
   const double common = r.known.owner_part + r.known.batch_part;
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.sibling; }),
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.sibling; }),
               common + (1 - common) * r.known.repeat, 0.05);
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.batch_before; }), r.known.owner_part, 0.06);
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.repeat; }), r.known.repeat, 0.03);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.batch_before; }),
+              r.known.owner_part, 0.06);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.repeat; }), r.known.repeat, 0.03);
 }
 
 TEST(LikeRecovery, HabitsOfUsers) {
   const Recovery& r = named();
   double same_size = r.known.same_size;
   for (const double share : r.known.shares) same_size += (1 - r.known.same_size) * share * share;
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.same_size; }), same_size, 0.04);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.same_size; }), same_size, 0.04);
   // The model's shortest memory of owners covers two batches, not only one.
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.recent_owner; }), r.trace.recent_owner,
-              0.04);
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.busiest_tenth; }), r.trace.busiest_tenth,
-              0.05);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.recent_owner; }),
+              r.trace.recent_owner, 0.04);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.busiest_tenth; }),
+              r.trace.busiest_tenth, 0.05);
 }
 
 // Days with more batches also have larger batches. The variance of daily job counts is then three
@@ -425,14 +431,15 @@ TEST(LikeRecovery, HabitsOfUsers) {
 TEST(LikeRecovery, JobsPerBatchGoWithTheDay) {
   const Recovery r(true, {.jobs_with_day = 0.6});
   EXPECT_GT(r.model.level_with_rate, 0.7);
-  const double with = r.generated([](const Seen& s) { return s.dispersion_day; });
+  const double with = r.generated([](const MeasuredParams& s) { return s.dispersion_day; });
   EXPECT_NEAR(with, r.trace.dispersion_day, 0.4 * r.trace.dispersion_day);
-  EXPECT_NEAR(r.generated([](const Seen& s) { return s.batch_jobs; }), r.trace.batch_jobs, 0.2);
+  EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.batch_jobs; }), r.trace.batch_jobs,
+              0.2);
   WorkloadModel model = r.model;
   model.batch_jobs_level = 0;
   double without = 0;
   for (uint64_t seed = 1; seed <= Recovery::kSamples; ++seed) {
-    without += see(sample_workload(model, {.seed = seed}), r.known.days).dispersion_day /
+    without += measure(sample_workload(model, {.seed = seed}), r.known.days).dispersion_day /
                static_cast<double>(Recovery::kSamples);
   }
   EXPECT_GT(with, 1.5 * without);
@@ -442,15 +449,17 @@ TEST(LikeRecovery, JobsPerBatchGoWithTheDay) {
 TEST(LikeRecovery, NamelessJobsClumpAndVaryAsTheyDid) {
   const Recovery& r = nameless();
   ASSERT_EQ(r.model.owner, "nobody");
-  for (const Seen& one : r.samples) EXPECT_LT(apart(r.trace.hours, one.hours), 0.08);
-  const auto near = [&](double Seen::*figure, double tolerance) {
-    EXPECT_NEAR(r.generated([&](const Seen& s) { return s.*figure; }), r.trace.*figure, tolerance);
+  for (const MeasuredParams& one : r.samples)
+    EXPECT_LT(rate_distance(r.trace.hours, one.hours), 0.08);
+  const auto near = [&](double MeasuredParams::*figure, double tolerance) {
+    EXPECT_NEAR(r.generated([&](const MeasuredParams& s) { return s.*figure; }), r.trace.*figure,
+                tolerance);
   };
-  near(&Seen::dispersion_6h, 0.15 * r.trace.dispersion_6h);
-  // Known weakness: overlapping batches are kept apart, which evens out busy days.
-  near(&Seen::dispersion_day, 0.3 * r.trace.dispersion_day);
-  near(&Seen::sibling, 0.06);
-  near(&Seen::repeat, 0.03);
+  near(&MeasuredParams::dispersion_6h, 0.15 * r.trace.dispersion_6h);
+  // Known weakness: overlapping batches are kept rate_distance, which evens out busy days.
+  near(&MeasuredParams::dispersion_day, 0.3 * r.trace.dispersion_day);
+  near(&MeasuredParams::sibling, 0.06);
+  near(&MeasuredParams::repeat, 0.03);
 }
 
 }  // namespace

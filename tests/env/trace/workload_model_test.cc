@@ -23,15 +23,16 @@ namespace {
 double ks(std::vector<double> a, std::vector<double> b) {
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
-  double most = 0;
+  double max_distance = 0;
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     const double at = std::min(a[i], b[j]);
     while (i < a.size() && a[i] <= at) ++i;
     while (j < b.size() && b[j] <= at) ++j;
-    most = std::max(most, std::abs(static_cast<double>(i) / static_cast<double>(a.size()) -
-                                   static_cast<double>(j) / static_cast<double>(b.size())));
+    max_distance =
+        std::max(max_distance, std::abs(static_cast<double>(i) / static_cast<double>(a.size()) -
+                                        static_cast<double>(j) / static_cast<double>(b.size())));
   }
-  return most;
+  return max_distance;
 }
 
 std::vector<double> run_times(const std::vector<Job>& jobs) {

@@ -1,9 +1,9 @@
 // Counts where all GPU time went from what each state holds. Units are thousandths of GPUs times
 // microseconds, so that shares and sums are whole numbers.
 //
-//   TimeBooks books(scene.fixed());
-//   while (player.step()) books.look(player.state());
-//   EXPECT_EQ(books.spent().all(), 1000 * gpus * time);
+//   GpuTimeLedger ledger(scene.fixed());
+//   while (runner.step()) ledger.observe(runner.state());
+//   EXPECT_EQ(ledger.spent().all(), 1000 * gpus * time);
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace yard::testing {
 
-struct SpentMilliUs {
+struct GpuTimeMilliUs {
   int64_t running = 0;
-  int64_t starting = 0;  // held, but waiting for saves of preempted jobs, or restoring
-  int64_t beside = 0;    // the free remainder of shared GPUs
-  int64_t saving = 0;    // whole free GPUs from which preempted jobs still save
+  int64_t starting = 0;    // held, but waiting for saves of preempted jobs, or restoring
+  int64_t unassigned = 0;  // the free remainder of shared GPUs
+  int64_t saving = 0;      // whole free GPUs from which preempted jobs still save
   int64_t free = 0;
   int64_t down = 0;
-  int64_t all() const { return running + starting + beside + saving + free + down; }
+  int64_t all() const { return running + starting + unassigned + saving + free + down; }
 };
 
-class TimeBooks {
+class GpuTimeLedger {
  public:
   // Requires: the data which `fixed` points to outlives this.
-  explicit TimeBooks(const SimModel& fixed) : fixed_(fixed) {}
+  explicit GpuTimeLedger(const SimModel& fixed) : fixed_(fixed) {}
 
   // Call after every step.
-  void look(const SimState& s);
+  void observe(const SimState& s);
 
-  const SpentMilliUs& spent() const { return spent_; }
+  const GpuTimeMilliUs& spent() const { return spent_; }
 
   // Totals of a job which has ended.
   struct Ended {
@@ -47,11 +47,11 @@ class TimeBooks {
   void count(const SimState& s);
 
   SimModel fixed_;
-  SpentMilliUs spent_;
+  GpuTimeMilliUs spent_;
   std::vector<Ended> ended_;  // (N)
   // As of the last state.
   int64_t now_us_ = -1;
-  SpentMilliUs held_;                // thousandths of GPUs; `free` includes those being saved from
+  GpuTimeMilliUs held_;              // thousandths of GPUs; `free` includes those being saved from
   std::vector<int64_t> left_at_us_;  // when saving ends, per free GPU
 };
 

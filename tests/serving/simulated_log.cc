@@ -1,4 +1,4 @@
-#include "tests/serving/course.h"
+#include "tests/serving/simulated_log.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -16,8 +16,8 @@ std::vector<Job> habit_jobs(const std::string& cluster, int count, uint64_t seed
       .jobs;
 }
 
-int log_course(const std::filesystem::path& folder, const std::string& policy,
-               const std::string& cluster, const std::vector<Job>& jobs, double until_s) {
+int log_simulation(const std::filesystem::path& folder, const std::string& policy,
+                   const std::string& cluster, const std::vector<Job>& jobs, double until_s) {
   ServerOptions options;
   options.listen = options.http = "127.0.0.1:0";
   options.policy = policy;
@@ -30,16 +30,16 @@ int log_course(const std::filesystem::path& folder, const std::string& policy,
   const ClusterSpec spec = load_cluster(cluster);
   const Scene scene(cluster, jobs);
   const auto own = PolicyRegistry::make(policy, {});
-  Player player(scene, *own);
+  SceneRunner runner(scene, *own);
   std::vector<Finished> finished;
   int asked = 0;
-  while (player.advance()) {
-    const SimState& s = player.state();
+  while (runner.advance()) {
+    const SimState& s = runner.state();
     if (1e-6 * static_cast<double>(s.head->now_us) > until_s) break;
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
-      finished.push_back({s.job[slot], s.head->now_us, player.view().attained_us(slot)});
+      finished.push_back({s.job[slot], s.head->now_us, runner.view().attained_us(slot)});
     }
     grpc::ClientContext context;
     pb::DecideResponse answer;
@@ -47,7 +47,7 @@ int log_course(const std::filesystem::path& folder, const std::string& policy,
         stub->Decide(&context, to_request(spec, scene.jobs(), scene.fixed(), s, finished), &answer);
     EXPECT_TRUE(status.ok()) << status.error_message();
     ++asked;
-    if (!player.decide()) ADD_FAILURE() << "no decision";
+    if (!runner.decide()) ADD_FAILURE() << "no decision";
   }
   server.drain();
   return asked;

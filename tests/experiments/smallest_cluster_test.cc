@@ -1,23 +1,24 @@
 // The smallest cluster which can have run a log, computed by hand.
+#include "experiments/scenario/smallest_cluster.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "env/base/core/error.h"
-#include "experiments/scenario/smallest_cluster.h"
 
 namespace yard {
 namespace {
 
-Job ran(int64_t from, int64_t to, int32_t gpus, const char* type = nullptr, int32_t a_node = 0) {
+Job ran(int64_t from, int64_t to, int32_t gpus, const char* type = nullptr, int32_t per_node = 0) {
   Job job;
   job.gpus = gpus;
   job.logged_start_us = from;
   job.logged_end_us = to;
   if (type != nullptr) job.gpu_types = {type};
-  if (a_node > 0) {
+  if (per_node > 0) {
     job.groups = {RoleGroup{}};
-    job.groups[0].count = gpus / a_node;
-    job.groups[0].task.gpus = a_node;
+    job.groups[0].count = gpus / per_node;
+    job.groups[0].task.gpus = per_node;
   }
   return job;
 }
@@ -29,12 +30,12 @@ std::string of(std::vector<Job> jobs) {
   return smallest_cluster(trace);
 }
 
-TEST(LeastCluster, IsTheMostThatWasHeldAtOnce) {
+TEST(SmallestCluster, IsTheMostThatWasHeldAtOnce) {
   EXPECT_EQ(of({ran(0, 10, 4), ran(5, 9, 3), ran(9, 20, 2)}), "7x1") << "an end before a start";
   EXPECT_EQ(of({ran(0, 10, 8, nullptr, 4), ran(0, 9, 1)}), "3x4") << "9 GPUs, 4 on one node";
 }
 
-TEST(LeastCluster, HasTheTypesThatWereAskedFor) {
+TEST(SmallestCluster, HasTheTypesThatWereAskedFor) {
   EXPECT_EQ(of({ran(0, 10, 2, "a100"), ran(0, 10, 5)}), "7x1:a100");
   EXPECT_EQ(of({ran(0, 10, 4, "v100", 2), ran(0, 10, 2, "a100"), ran(20, 30, 1, "a100")}),
             "1x2:a100+2x2:v100");
@@ -43,20 +44,20 @@ TEST(LeastCluster, HasTheTypesThatWereAskedFor) {
       << "9 at once: the type most asked for has the rest";
 }
 
-TEST(LeastCluster, AJobHeldNothingBetweenItsRuns) {
+TEST(SmallestCluster, AJobHeldNothingBetweenItsRuns) {
   Job requeued = ran(0, 100, 4);
   requeued.run_us = 40;
   EXPECT_EQ(of({requeued, ran(10, 60, 4)}), "4x1") << "its last run began at 60";
 }
 
-TEST(LeastCluster, AJobWithoutALoggedEndRanFromItsStartOn) {
+TEST(SmallestCluster, AJobWithoutALoggedEndRanFromItsStartOn) {
   Job endless = ran(0, -1, 4);
   endless.run_us = 10;
   EXPECT_EQ(of({endless, ran(9, 20, 2)}), "6x1");
   EXPECT_EQ(of({endless, ran(10, 20, 2)}), "4x1") << "it ended at 10";
 }
 
-TEST(LeastCluster, NeedsGpus) {
+TEST(SmallestCluster, NeedsGpus) {
   try {
     of({ran(0, 10, 0)});
     FAIL() << "no job holds a GPU";
@@ -65,7 +66,7 @@ TEST(LeastCluster, NeedsGpus) {
   }
 }
 
-TEST(LeastCluster, NeedsLoggedTimes) {
+TEST(SmallestCluster, NeedsLoggedTimes) {
   EXPECT_THROW(of({ran(-1, -1, 4)}), InputError);
   EXPECT_THROW(of({ran(5, 5, 4)}), InputError);
 }

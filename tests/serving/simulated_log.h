@@ -16,8 +16,8 @@ std::vector<Job> habit_jobs(const std::string& cluster, int count, uint64_t seed
 
 // Plays `jobs` under the heuristic `policy` until `until_s`, and asks a server of the same policy
 // at every event. The server's log is in `folder`. Returns the number of requests.
-int log_course(const std::filesystem::path& folder, const std::string& policy,
-               const std::string& cluster, const std::vector<Job>& jobs,
-               double until_s = std::numeric_limits<double>::infinity());
+int log_simulation(const std::filesystem::path& folder, const std::string& policy,
+                   const std::string& cluster, const std::vector<Job>& jobs,
+                   double until_s = std::numeric_limits<double>::infinity());
 
 }  // namespace yard::testing

@@ -11,7 +11,7 @@
 namespace yard::testing {
 
 // A network with noise on every parameter, those of the last layers included.
-inline std::unique_ptr<Network> stirred_net(const std::string& name) {
+inline std::unique_ptr<Network> perturbed_network(const std::string& name) {
   auto net = make_network(name, {}, kDispatchShape, 5);
   torch::NoGradGuard no_grad;
   for (auto& p : net->parameters()) p.add_(torch::randn_like(p) * 0.1);

@@ -1,7 +1,7 @@
 // A scene on a cluster whose file describes models, where schedulers choose the exchange of each
 // job. Its speed tables are those which a run builds from this file.
 //
-//   const ChoosingScene rings(load_cluster("rings-8"), generate_rings({}, {.seed = 1}));
+//   const ExchangeScene rings(load_cluster("rings-8"), generate_rings({}, {.seed = 1}));
 //   World world(rings.scene().fixed(), rings.scene().size());
 #pragma once
 
@@ -18,11 +18,11 @@ namespace yard::testing {
 // Returns the links of a cluster by tier, as its file states them.
 TierLinks links_of(const ClusterSpec& cluster);
 
-class ChoosingScene {
+class ExchangeScene {
  public:
   // Stops and starts cost nothing. Without `choose` no job has a choice of exchange.
-  ChoosingScene(const ClusterSpec& cluster, const std::vector<Job>& jobs, bool choose = true);
-  ChoosingScene(const ChoosingScene&) = delete;
+  ExchangeScene(const ClusterSpec& cluster, const std::vector<Job>& jobs, bool choose = true);
+  ExchangeScene(const ExchangeScene&) = delete;
 
   const Scene& scene() const { return scene_; }
   const SimModel& fixed() const { return scene_.fixed(); }

@@ -1,4 +1,4 @@
-#include "tests/support/time_books.h"
+#include "tests/support/gpu_time_ledger.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace yard::testing {
 
-void TimeBooks::look(const SimState& s) {
+void GpuTimeLedger::observe(const SimState& s) {
   if (now_us_ >= 0) pass(s.head->now_us);
   count(s);
   ended_.resize(static_cast<size_t>(fixed_.jobs.num_jobs));
@@ -17,11 +17,11 @@ void TimeBooks::look(const SimState& s) {
   }
 }
 
-void TimeBooks::pass(int64_t to_us) {
+void GpuTimeLedger::pass(int64_t to_us) {
   const int64_t dt_us = to_us - now_us_;
   spent_.running += dt_us * held_.running;
   spent_.starting += dt_us * held_.starting;
-  spent_.beside += dt_us * held_.beside;
+  spent_.unassigned += dt_us * held_.unassigned;
   spent_.down += dt_us * held_.down;
   spent_.free += dt_us * held_.free;
   for (const int64_t at_us : left_at_us_) {
@@ -31,7 +31,7 @@ void TimeBooks::pass(int64_t to_us) {
   }
 }
 
-void TimeBooks::count(const SimState& s) {
+void GpuTimeLedger::count(const SimState& s) {
   now_us_ = s.head->now_us;
   held_ = {};
   left_at_us_.clear();
@@ -57,7 +57,7 @@ void TimeBooks::count(const SimState& s) {
       }
       if (fixed_.faults && (s.idle_down_mask[m] >> i & 1) != 0) held_.down += kWholeGpu;
       if (fixed_.jobs.shapes.max_loose_tasks > 0 && (s.shared_mask[m] >> i & 1) != 0) {
-        held_.beside += s.share_milli[g];
+        held_.unassigned += s.share_milli[g];
       }
     }
   }

@@ -1,4 +1,4 @@
-#include "tests/support/choosing_scene.h"
+#include "tests/support/exchange_scene.h"
 
 #include <algorithm>
 
@@ -14,14 +14,14 @@ TierLinks links_of(const ClusterSpec& cluster) {
   return out;
 }
 
-ChoosingScene::ChoosingScene(const ClusterSpec& cluster, const std::vector<Job>& jobs, bool choose)
+ExchangeScene::ExchangeScene(const ClusterSpec& cluster, const std::vector<Job>& jobs, bool choose)
     : scene_(cluster, jobs, no_costs()) {
-  int32_t most = 1;
-  for (const Job& job : jobs) most = std::max(most, job.gpus);
-  add_cluster_models(cluster, most, profiles_);
+  int32_t largest_gang = 1;
+  for (const Job& job : jobs) largest_gang = std::max(largest_gang, job.gpus);
+  add_cluster_models(cluster, largest_gang, profiles_);
   SpeedOptions options;
   options.types = cluster.types;
-  options.max_gpus = most;
+  options.max_gpus = largest_gang;
   options.node_gpus = cluster.max_gpus_per_node();
   options.links = links_of(cluster);
   options.unmeasured_pair = 1;
