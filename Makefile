@@ -1,4 +1,4 @@
-# make demo | test | build | check-deep | results | mutate. CMAKE_ARGS="-DYARD_TORCH_ROOT=..." goes to the first
+# make sim | demo | test | build | check-deep | results | mutate. CMAKE_ARGS="-DYARD_TORCH_ROOT=..." goes to the first
 # configuration; JOBS limits the parallel compilations.
 JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
@@ -7,20 +7,30 @@ MUTANTS ?= 240
 SEED ?= 1
 ONLY ?=
 
-.PHONY: build demo test check-deep results mutate clean
+.PHONY: sim build all demo test check-deep results mutate clean
 
+# The simulator alone, without LibTorch and gRPC: yardmaster and yardmaster-sim in build/bin.
+sim:
+	@scripts/install.sh sim
+	@TARGETS="yardmaster yardmaster-sim" scripts/build.sh sim $(JOBS) $(CMAKE_ARGS)
+
+# All programs.
 build:
 	@scripts/install.sh
-	@scripts/build.sh release $(JOBS) $(CMAKE_ARGS)
+	@TARGETS=programs scripts/build.sh release $(JOBS) $(CMAKE_ARGS)
+
+# All programs and tests.
+all: build
+	@scripts/build.sh release $(JOBS)
 
 demo: build
 	@scripts/demo.sh
 
-test: build
+test: all
 	@scripts/test_packages.sh
 	@scripts/test.sh build $(JOBS)
 
-check-deep: build
+check-deep: all
 	@scripts/test_packages.sh
 	@scripts/check_deep.sh $(JOBS)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# build.sh PRESET JOBS [CMAKE ARGUMENT...]: configures the preset where that was not done yet, or
-# where arguments are given, and builds it. Ninja does the rest anew only where something changed.
+# build.sh PRESET JOBS [CMAKE ARGUMENT...]: configures the preset if that was not done yet or if
+# arguments are given, and builds it. Ninja compiles only what has changed.
+#   TARGETS="..."  builds these targets only
 set -eu
 cd "$(dirname "$0")/.."
 preset=$1
@@ -12,4 +13,5 @@ if [ "$preset" = release ]; then folder=build; fi
 if [ ! -f "$folder/build.ninja" ] || [ $# -gt 0 ]; then
   cmake --preset "$preset" "$@"
 fi
-cmake --build --preset "$preset" --parallel "$jobs"
+# shellcheck disable=SC2086  # one argument a target
+cmake --build --preset "$preset" --parallel "$jobs" ${TARGETS:+--target $TARGETS}

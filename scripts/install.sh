@@ -1,20 +1,23 @@
 #!/bin/sh
-# install.sh: installs the Debian packages that the build needs and that are missing, after naming
-# them. Where all are present it does nothing, and needs neither root nor a network.
-# install.sh test: the same of packages that only tests use; it succeeds where it cannot.
+# install.sh: installs the Debian packages which the build needs and which are missing, after naming
+# them. If all are present it does nothing, and needs neither root nor a network.
+# install.sh sim: only what the simulator needs.
+# install.sh test: only what tests need besides; succeeds if it cannot install them.
 set -eu
 
-packages="cmake g++ git make ninja-build ccache pkg-config
-  libtorch-dev libgloo-dev libopenblas0-pthread
-  libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
+sim="cmake g++ make ninja-build ccache pkg-config
   libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
-  libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libspdlog-dev libfmt-dev
-  libgtest-dev libgmock-dev"
-optional="libdnnl-dev"  # training is slower without
-if [ "${1:-}" = test ]; then
-  packages=
-  optional="openmpi-bin python3-venv"
-fi
+  libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libspdlog-dev libfmt-dev"
+case "${1:-}" in
+  sim) packages=$sim optional= ;;
+  test) packages= optional="openmpi-bin python3-venv" ;;
+  *)
+    packages="$sim git libtorch-dev libgloo-dev libopenblas0-pthread
+      libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
+      libgtest-dev libgmock-dev"
+    optional="libdnnl-dev"  # training is slower without
+    ;;
+esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "install.sh: this is no Debian; docs/dependencies.md names what the build needs" >&2

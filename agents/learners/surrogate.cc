@@ -14,7 +14,7 @@ Loss surrogate_loss(const torch::Tensor& logits, const Minibatch& batch,
   const auto policy = -weight * torch::min(ratio * batch.advantage, clipped * batch.advantage);
   Loss out;
   out.each = policy - config.entropy * entropy;
-  // k3 estimator of KL(pi_old || pi) (Schulman, "Approximating KL kl_divergence", 2020).
+  // k3 estimator of KL(pi_old || pi) (Schulman, "Approximating KL divergence", 2020).
   out.kl = (weight * (ratio - 1 - log_ratio)).detach();
   out.metrics = {{"policy_loss", policy.detach()},
                  {"entropy", entropy.detach()},

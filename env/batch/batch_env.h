@@ -67,7 +67,7 @@ class BasicBatchEnv {
   // Episodes are windows of `workload`, on the cluster and with the costs of `fixed`; both must
   // outlive the batch. Requires: worlds % group == 0, 0 < episode_jobs <= jobs of the workload.
   BasicBatchEnv(const SimModel& fixed, const Workload& workload, const BasicBatchConfig<T>& config);
-  // As above with several: each episode draws a EnvSpec by weight.
+  // As above with several: each episode draws an EnvSpec by weight.
   BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatchConfig<T>& config);
   ~BasicBatchEnv();
 

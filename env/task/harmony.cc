@@ -13,7 +13,7 @@
 // without task groups, are placed in order of arrival, on one node if possible, as under
 // least-loaded. At most four jobs and, per role, sixteen servers are shown, the emptiest and the
 // fullest (the factored head). One small network scores all rows. Speeds are predicted by a linear
-// model learned online in each episode (`model`, env/sim/colocation_model.h), instead of the
+// model learned online in each episode (`model`, env/scheduling/colocation_model.h), instead of the
 // paper's pre-trained reward network.
 #include <algorithm>
 #include <optional>
@@ -44,11 +44,10 @@ enum RowFeature {
   kMemFree,
   kGpusTaken,  // shares of it that the task takes
   kCpusTaken,
-  kOwn,     // tasks of this job placed there, in eighths
-  kOwnAny,  // 1: some are
-  kOthers,  // jobs that hold GPUs there, in quarters
-  kSpeed,   // log2 of the job's speed with its workers so far and this task, over that alone; 0
-            // without workers
+  kOwn,               // tasks of this job placed there, in eighths
+  kOwnAny,            // 1: some are
+  kOthers,            // jobs that hold GPUs there, in quarters
+  kSpeed,             // log2 of its speed with this task over its isolated speed; 0 without workers
   kInterferenceCost,  // interference cost in GPUs
   kRowFeatures
 };
@@ -90,8 +89,7 @@ class Harmony final : public RowTask {
   std::string feature_schema() const override {
     return "harmony 3, 4 jobs x 2 roles x 16 servers: worker tasks tasks_left length no_length "
            "waited order gpus_free cpus_free mem_free gpus_taken cpus_taken own own_any others "
-           "speed harm; "
-           "cluster: gpus cpus waiting live begun";
+           "speed harm; cluster: gpus cpus waiting live begun";
   }
   Level level() const override { return Level::kEstimate; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
@@ -119,11 +117,10 @@ class Harmony final : public RowTask {
 
   void observe(const View& view, std::byte* memory, Observation& o) const override {
     const std::span<const ListedAction> all = choices(view, memory);
-    const ThroughputModel throughput_model(view);
+    const ThroughputModel throughputs(view);
     std::optional<ColocationModel::Learned> learned;
-    std::optional<ColocationModel> colocation_model;
-    if (learns())
-      colocation_model.emplace(view, throughput_model, learned.emplace(learned_by(view, memory)));
+    std::optional<ColocationModel> colocation;
+    if (learns()) colocation.emplace(view, throughputs, learned.emplace(learned_by(view, memory)));
     const std::vector<Piece> pieces = pieces_of(view, partial(memory));
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
     o.choices = static_cast<int32_t>(all.size());
@@ -134,11 +131,11 @@ class Harmony final : public RowTask {
       o.mask[row] = 1;
       o.slots[row] = all[row].slot;
       float* f = o.jobs + row * kRowFeatures;
-      write_choice(view, throughput_model, all[row], pieces, order, f);
+      write_choice(view, throughputs, all[row], pieces, order, f);
       std::vector<Piece> with = pieces;
       add(view, all[row].slot, all[row].group, all[row].node, with);
-      if (colocation_model) write_learned(*colocation_model, all[row].slot, with, f);
-      if (config_.model == "measured") write_measured(throughput_model, all[row].slot, with, f);
+      if (colocation) write_learned(*colocation, all[row].slot, with, f);
+      if (config_.model == "measured") write_measured(throughputs, all[row].slot, with, f);
     }
     mark_for_exploration(o, o.expert_action);
     mark_for_exploration(o, pack_action(view, all, pieces));
@@ -167,10 +164,10 @@ class Harmony final : public RowTask {
   void commit(const View& view, std::byte* memory, Draft& draft) const override {
     start_inexpressible(view, draft);
     if (!learns()) return;
-    const ThroughputModel throughput_model(view);
+    const ThroughputModel throughputs(view);
     const ColocationModel::Learned learned = learned_by(view, memory);
-    const ColocationModel colocation_model(view, throughput_model, learned);
-    learned.scan(view, [&](int32_t slot) { return colocation_model.terms(slot); });
+    const ColocationModel colocation(view, throughputs, learned);
+    learned.scan(view, [&](int32_t slot) { return colocation.terms(slot); });
   }
 
   double cumulative_reward(const View& view, const std::byte*, double) const override {
@@ -434,9 +431,8 @@ class Harmony final : public RowTask {
         all, [&](const ListedAction& c) { return -free_shares(view, c, pieces).least(); });
   }
 
-  void write_choice(const View& view, const ThroughputModel& throughput_model,
-                    const ListedAction& c, const std::vector<Piece>& pieces, int32_t order,
-                    float* f) const {
+  void write_choice(const View& view, const ThroughputModel& throughputs, const ListedAction& c,
+                    const std::vector<Piece>& pieces, int32_t order, float* f) const {
     const TaskPlacer placer(view);
     const TaskPlacer::Shares room = free_shares(view, c, pieces);
     const TaskPlacer::Shares takes = placer.need(c.slot, c.group, c.node);
@@ -463,25 +459,24 @@ class Harmony final : public RowTask {
     f[kCpusTaken] = static_cast<float>(takes.cpus);
     f[kOwn] = static_cast<float>(own) / 8;
     f[kOwnAny] = own > 0;
-    f[kOthers] =
-        static_cast<float>(std::min<size_t>(throughput_model.occupants(c.node).size(), 8)) / 4;
+    f[kOthers] = static_cast<float>(std::min<size_t>(throughputs.occupants(c.node).size(), 8)) / 4;
   }
 
-  static void write_learned(const ColocationModel& colocation_model, int32_t slot,
+  static void write_learned(const ColocationModel& colocation, int32_t slot,
                             std::span<const Piece> with, float* f) {
     const bool works = std::ranges::any_of(with, [](const Piece& p) { return p.gpus > 0; });
-    if (works) f[kSpeed] = -log2_of(std::clamp(colocation_model.time(slot, with), 1.0 / 16, 16.0));
+    if (works) f[kSpeed] = -log2_of(std::clamp(colocation.time(slot, with), 1.0 / 16, 16.0));
     f[kInterferenceCost] =
-        static_cast<float>(std::clamp(colocation_model.interference_cost(slot, with), -16.0, 16.0));
+        static_cast<float>(std::clamp(colocation.interference_cost(slot, with), -16.0, 16.0));
   }
 
-  static void write_measured(const ThroughputModel& throughput_model, int32_t slot,
+  static void write_measured(const ThroughputModel& throughputs, int32_t slot,
                              std::span<const Piece> with, float* f) {
-    const double best = throughput_model.best_throughput(slot),
-                 there = throughput_model.throughput(slot, with, {});
+    const double best = throughputs.best_throughput(slot),
+                 there = throughputs.throughput(slot, with, {});
     if (best > 0 && there > 0) f[kSpeed] = log2_of(std::clamp(there / best, 1.0 / 16, 16.0));
     f[kInterferenceCost] =
-        static_cast<float>(std::min(throughput_model.interference_cost(slot, with, {}), 16.0));
+        static_cast<float>(std::min(throughputs.interference_cost(slot, with, {}), 16.0));
   }
 
   static void write_cluster(const View& view, bool partial, float* f) {

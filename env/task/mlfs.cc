@@ -171,7 +171,7 @@ class Mlfs final : public RowTask {
     Memory m(view, memory);
     if (m.kept.choices == kNone) list_actions(view, m);
     RemainingTimes::Evaluator now = attach(view, m);
-    const ThroughputModel throughput_model(view);
+    const ThroughputModel throughputs(view);
     const std::vector<Holder> holders = holders_of(view, m, now);
     const double highest = highest_priority(view, m);
     std::fill_n(o.mask, kRows + 1, uint8_t{0});
@@ -181,7 +181,7 @@ class Mlfs final : public RowTask {
       float* f = o.jobs + int64_t{row} * kRowFeatures;
       describe_job(view, m, now, c, highest, f);
       if (c.way < kPreemptLowestPriority) {
-        describe_place(view, throughput_model, c.slot, place_for(view, c), f);
+        describe_place(view, throughputs, c.slot, place_for(view, c), f);
       } else {
         describe_victims(view, m, c, victims_for(view, m, now, c, holders), f);
       }
@@ -428,11 +428,11 @@ class Mlfs final : public RowTask {
     f[kWay + c.way] = 1;
   }
 
-  static void describe_place(const View& view, const ThroughputModel& throughput_model,
-                             int32_t slot, const std::vector<Piece>& there, float* f) {
+  static void describe_place(const View& view, const ThroughputModel& throughputs, int32_t slot,
+                             const std::vector<Piece>& there, float* f) {
     const TaskPlacer placer(view);
-    const double best = throughput_model.best_throughput(slot),
-                 rate = throughput_model.throughput(slot, there, {});
+    const double best = throughputs.best_throughput(slot),
+                 rate = throughputs.throughput(slot, there, {});
     if (best > 0 && rate > 0) f[kRate] = log2_of(std::clamp(rate / best, 1.0 / 16, 16.0));
     std::vector<int32_t> nodes;
     double fullest = 0;

@@ -43,7 +43,7 @@ enum RowFeature {
   kHolds,  // 1: it runs, and the action preempts it
   kRowFeatures
 };
-// TrackedJob by the share of nodes with at least a quarter, half, three quarters and all GPUs free.
+// Followed by the share of nodes with at least a quarter, half, three quarters and all GPUs free.
 enum ClusterFeature {
   kFree,        // share of GPUs
   kLargest,     // most GPUs free on one node, in nodes

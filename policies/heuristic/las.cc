@@ -3,7 +3,7 @@
 //   las               discretised 2D least attained service alone, as its simulator's `dlas-gpu`
 //   tiresias          with promotion and its placement rule
 //   tiresias-gittins  within a queue by the discretised 2D Gittins index first
-// PlacementRule rule: a job that spreading slows down (the paper's measure is the skew of its
+// Placement rule: a job that spreading slows down (the paper's measure is the skew of its
 // model's tensor sizes) waits for as few nodes as can hold it. Others take any GPUs.
 
 #include "env/sim/placement/throughput_model.h"

@@ -19,8 +19,8 @@ int64_t read_seconds(const std::string& where, const char* what, double seconds)
 }
 
 GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us) {
-  if (request.nodes_size() < 1 || request.nodes_size() > kMaxNodes) {
-    throw InputError("nodes", "1 to " + std::to_string(kMaxNodes) + " of them",
+  if (request.nodes_size() < 1 || request.nodes_size() > kMaxSnapshotNodes) {
+    throw InputError("nodes", "1 to " + std::to_string(kMaxSnapshotNodes) + " of them",
                      std::to_string(request.nodes_size()));
   }
   nodes_.reserve(static_cast<size_t>(request.nodes_size()));

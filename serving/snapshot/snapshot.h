@@ -19,7 +19,7 @@
 namespace yard {
 
 // Bounds on one request, so that a small message cannot exhaust the server's memory.
-inline constexpr int kMaxNodes = 1 << 14;
+inline constexpr int kMaxSnapshotNodes = 1 << 14;
 inline constexpr int kMaxJobs = 1 << 18;  // and the same number of finished ones
 inline constexpr double kMaxSeconds = 1e10;
 

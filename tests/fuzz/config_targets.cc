@@ -49,7 +49,7 @@ std::string small_model() {
   SizeClass one;
   one.most_gpus = 4;
   one.jobs = 100;
-  one.together.apart.assign(WorkloadModel::kApart.size(), 0.25);
+  one.together.apart.assign(WorkloadModel::kRepeatSd.size(), 0.25);
   one.run_s.knots = {1, 5, 9};
   one.batch_jobs.knots = {0, 1};
   one.limit_s.knots = {8, 11};

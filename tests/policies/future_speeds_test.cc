@@ -185,7 +185,7 @@ struct SpeedCheat final : Policy {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    learn_finished(view, ranked, [&](int32_t slot) {
+    push_waiting(view, ranked, [&](int32_t slot) {
       const int32_t job_class = leaked_classes[static_cast<size_t>(view.serial(slot))];
       return -speed_of(leaked, job_class, leaked.num_types - 1, 1, Tier::kIsland, 1);
     });

@@ -172,7 +172,7 @@ struct Cheat final : Policy {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    learn_finished(view, ranked, [&](int32_t slot) { return key_of(view, slot); });
+    push_waiting(view, ranked, [&](int32_t slot) { return key_of(view, slot); });
     start_in_order(view, ranked, PlacementRule::kFirstFit, draft);
   }
 };

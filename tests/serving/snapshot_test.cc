@@ -138,7 +138,7 @@ TEST(Snapshot, RefusesWhatCannotBe) {
 }
 
 TEST(Snapshot, RefusesMoreThanItWillHold) {
-  pb::DecideRequest request = cluster_of(kMaxNodes + 1);
+  pb::DecideRequest request = cluster_of(kMaxSnapshotNodes + 1);
   EXPECT_NE(error_of(request).find("nodes: expected 1 to"), std::string::npos);
   request = cluster_of(1);
   for (int i = 0; i <= kMaxJobs; ++i) request.add_jobs();

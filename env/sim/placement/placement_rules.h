@@ -1,4 +1,4 @@
-// PlacementRule algorithms as free functions, for policies and agents. Each writes the pieces of a
+// Placement rules as free functions, for policies and agents. Each writes the pieces of a
 // placement and returns their number, or 0 if it finds none.
 #pragma once
 

@@ -50,7 +50,7 @@ TEST(ColocationModel, CountsWhoIsBesideWhom) {
   const int32_t two = view.held(0), one = view.held(1), third = view.queue_head();
   ASSERT_EQ(view.gpus(two), 2);
   ColocationModel::Terms expected{};
-  expected[ColocationModel::kOne] = 1;
+  expected[ColocationModel::kIntercept] = 1;
   expected[ColocationModel::kOwnType] = expected[ColocationModel::kOtherTypes] = 0.25;
   EXPECT_EQ(w.colocation_model.terms(two), expected);
   expected[ColocationModel::kOwnType] = expected[ColocationModel::kOtherTypes] = 0.5;
@@ -89,7 +89,7 @@ TEST(ColocationModel, CountsPromisedCpusAndServersApart) {
   const int32_t first = view.held(0), second = view.queue_head();
   const int32_t node = view.part_node(view.first_part(first));
   ColocationModel::Terms expected{};
-  expected[ColocationModel::kOne] = 1;
+  expected[ColocationModel::kIntercept] = 1;
   EXPECT_EQ(w.colocation_model.terms(first), expected);
   const Piece worker{node, 1, 0, 1};
   // Half the GPUs are held, and twelve cores of eight are requested.
