@@ -1,20 +1,17 @@
-// Agent `harmony`, after Harmony (Bao, Peng and Wu, "Deep learning-based job placement in
-// distributed machine learning clusters", INFOCOM 2019): places the workers and parameter servers
-// of waiting jobs, one task per step. An action is (job, role, server); the decision ends when
-// every task is placed or nothing fits. Running jobs are neither moved nor preempted.
+// Agent `harmony` (Bao, Peng and Wu, "Deep learning-based job placement in distributed machine
+// learning clusters", INFOCOM 2019): places workers and parameter servers, one task per step. An
+// action is (job, role, server); the decision ends when every task is placed or nothing fits.
+// Running jobs are neither moved nor preempted.
 //
-// From the paper, according to two sets of notes on it: the actions, that running jobs stay, and
-// the reward (the sum over jobs of the share of their epochs trained). Optional: the actor-critic
-// with replay, exploring by a heuristic drawn from packing and balancing
-// (experiments/configs/harmony-paper.yaml).
+// From the paper, according to two sets of notes on it: the actions and the reward (the sum over
+// jobs of the share of their epochs trained). Optional: the actor-critic with replay, exploring by
+// packing and balancing (experiments/configs/harmony-paper.yaml).
 // Adapted: the shipped checkpoint is trained by `group`, which performs better. Decisions are taken
-// at every event, not every 20 minutes. A job's placement is completed before the next job's, and
-// started only if its other tasks fit too, so that no placed task waits for others. Plain jobs,
-// without task groups, are placed in order of arrival, on one node if possible, as under
-// least-loaded. At most four jobs and, per role, sixteen servers are shown, the emptiest and the
-// fullest (the factored head). One small network scores all rows. Speeds are predicted by a linear
-// model learned online in each episode (`model`, env/scheduling/colocation_model.h), instead of the
-// paper's pre-trained reward network.
+// at every event, not every 20 minutes. A job starts only once all its tasks have a place. Plain
+// jobs are placed in order of arrival, on one node if possible, as under least-loaded. At most four
+// jobs and, per role, sixteen servers are shown, the emptiest and the fullest (the factored head).
+// One small network scores all rows. Speeds are predicted by a linear model learned online in each
+// episode (env/scheduling/colocation_model.h), not by the paper's pre-trained reward network.
 #include <algorithm>
 #include <optional>
 
@@ -77,7 +74,7 @@ struct PartialPlacement {
   int32_t slot, count;
   int16_t group[kMaxTasks];
   int32_t node[kMaxTasks];
-  int32_t choices;  // kNone: not computed yet
+  int32_t choices;  // cached until the next action; kNone: not computed yet
   ListedAction choice[kRows];
 };
 
@@ -274,8 +271,7 @@ class Harmony final : public RowTask {
     return TaskPlacer(view).takes(slot, pieces, group, node);
   }
 
-  // Returns whether all other tasks fit as well, each placed first-fit. If GPUs must be of one type
-  // and the job has none yet, any type may serve.
+  // Returns whether all other tasks fit, too, by first-fit; of any one type, if none is placed yet.
   static bool can_complete(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
     const SpecColumns& spec = view.spec();
     if (!spec.one_type) return can_complete_from(view, slot, pieces, 0);
@@ -324,8 +320,7 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  // Score under load balancing: the most free share. A plain job prefers a node that it already
-  // uses, then one that can hold all of it.
+  // The free share; a plain job prefers nodes which it uses, then nodes which can hold all of it.
   static double balance_score(const View& view, const ListedAction& c,
                               std::span<const Piece> pieces) {
     const double room = free_shares(view, c, pieces).least();
@@ -349,7 +344,6 @@ class Harmony final : public RowTask {
     return room;
   }
 
-  // Cached until the next action.
   static std::span<const ListedAction> choices(const View& view, std::byte* memory) {
     PartialPlacement& b = partial(memory);
     if (b.choices == kNone) {
@@ -377,9 +371,8 @@ class Harmony final : public RowTask {
     return out;
   }
 
-  // Returns the nodes that can hold the task such that the other tasks still fit; for a plain job
-  // only nodes that can hold all of it, if any. If too many: the best and the worst by load
-  // balancing.
+  // Returns the nodes that can hold the task so that the others still fit; for a plain job only
+  // nodes that can hold all of it, if any. If too many: the best and the worst by load balancing.
   static std::vector<ListedAction> servers(const View& view, int32_t slot, int32_t group,
                                            const std::vector<Piece>& pieces) {
     std::vector<std::pair<double, ListedAction>> all;

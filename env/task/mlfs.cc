@@ -4,11 +4,9 @@
 //
 // From the paper: the reward (equation 7 with its weights), the kinds of features of tasks, jobs
 // and servers, a policy gradient that begins as MLF-H, and rounds of a minute (ten in what ships).
-// It gives no network, shapes or optimiser. Adapted: MLF-H is the prior, not imitated first. One
-// action starts one job in one way, and running jobs are preempted only for it. At most twelve
-// waiting jobs are shown: those with the highest priority or the shortest predicted time left
-// (env/predict/survival_index.h instead of the paper's fitted predictor). Victims have the lowest
-// priority or the longest time left. Equation 7 has units (mlfs_goals.h).
+// Adapted: MLF-H is the prior, not imitated first. One action starts one job in one way. At most
+// twelve waiting jobs are shown, by priority or by predicted time left (survival_index.h instead of
+// the paper's fitted predictor). Equation 7 has units (mlfs_goals.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -259,7 +257,6 @@ class Mlfs final : public RowTask {
   }
 
  private:
-  // Layout of the memory.
   struct Memory {
     Memory(const View& view, std::byte* at) : Memory(view, BumpAllocator(at)) {}
     Memory(const Memory&) = delete;

@@ -42,14 +42,14 @@ TEST(Floors, LookingDownIsAllowed) {
 TEST(Floors, TheTruthIsCaughtThroughOtherHeaders) {
   EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "env/sim/state/truth.h").empty());
   EXPECT_FALSE(broken_by("env/task/dispatch.h", "env/sim/state/event_queue.h").empty());
-  const SourceTree through = {{"serving/state.cc", {10, {"env/sim/rules/engine.h"}}},
+  const SourceTree through = {{"serving/net/state.cc", {10, {"env/sim/rules/engine.h"}}},
                               {"env/sim/rules/engine.h", {10, {"env/sim/state/truth.h"}}},
                               {"env/sim/state/truth.h", {10, {}}}};
   const auto broken = broken_rules(through);
   ASSERT_EQ(broken.size(), 1u);
   EXPECT_EQ(broken[0],
-            "serving/state.cc may not know the truth: "
-            "serving/state.cc -> env/sim/rules/engine.h -> env/sim/state/truth.h");
+            "serving/net/state.cc may not know the truth: "
+            "serving/net/state.cc -> env/sim/rules/engine.h -> env/sim/state/truth.h");
 }
 
 TEST(Floors, HeavyHeadersStayOnTheirFloor) {

@@ -174,7 +174,7 @@ TEST_F(LogLearn, JobsThatGoOnAreDrawnFromThoseThatRanLonger) {
     unmatched += !ended.contains(first.jobs[j].run_us);
   }
   EXPECT_TRUE(differs);
-  EXPECT_EQ(unmatched, fit.longest());
+  EXPECT_EQ(unmatched, fit.extrapolated());
 }
 
 TEST_F(LogLearn, TheProgramWritesBothAndRefusesWhatIsNoLog) {

@@ -92,8 +92,8 @@ TEST_F(ServedLog, AskedAgainThePolicyDecidesTheSame) {
     const OpenedPolicy again = open_policy(policy, {});
     const LogReplay replayed = replay(log, *again.policy, Decisions::kOfPolicy);
     EXPECT_GT(asked, 200) << policy;
-    EXPECT_EQ(replayed.asked, static_cast<uint64_t>(asked)) << policy;
-    EXPECT_EQ(replayed.same, replayed.asked) << policy;
+    EXPECT_EQ(replayed.replayed, static_cast<uint64_t>(asked)) << policy;
+    EXPECT_EQ(replayed.same, replayed.replayed) << policy;
     EXPECT_GT(replayed.acts, 100u) << policy;
     LogReader other(options.log.folder);
     const LogReplay fifo = replay(other, *PolicyRegistry::make("fifo", {}), Decisions::kOfPolicy);
@@ -101,7 +101,7 @@ TEST_F(ServedLog, AskedAgainThePolicyDecidesTheSame) {
     EXPECT_FALSE(fifo.first.empty());
     LogReader summed(options.log.folder);
     const LogSummary summary = summarise(summed);
-    EXPECT_EQ(summary.decisions, replayed.asked);
+    EXPECT_EQ(summary.decisions, replayed.replayed);
     EXPECT_EQ(summary.missing, 0u);
     EXPECT_EQ(summary.models.size(), 1u);
     EXPECT_EQ(summary.models.begin()->first.second, again.digest);

@@ -170,8 +170,8 @@ Json with_native_keys(const Json& from, const Renames& renames, Reading& reading
     for (const auto& [to, column] : renames) {
       if (column == key) name = to == kEpochColumn ? to : native_field_of(to);
     }
-    const auto taken = [&](const auto& one) {
-      return native_field_of(one.first) == native_field_of(key);
+    const auto taken = [field = native_field_of(key)](const auto& one) {
+      return native_field_of(one.first) == field;
     };
     const bool free = std::ranges::none_of(renames, taken);
     if (name.empty() && free) name = key == kEpochColumn ? key : native_field_of(key);
