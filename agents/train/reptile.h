@@ -1,8 +1,9 @@
-// Meta-learning: finds weights from which a few updates on one environment give a good policy for it.
-// First-order MAML in the form of Reptile (Finn, Abbeel and Levine, "Model-agnostic meta-learning
-// for fast adaptation of deep networks", 2017; Nichol, Achiam and Schulman, "On first-order
-// meta-learning algorithms", 2018). A task is one environment. Each task starts from the weights w
-// with a fresh optimiser and learner, runs K updates and yields w_K. The outer step is
+// Meta-learning: finds weights from which a few updates on one environment give a good policy for
+// it. First-order MAML in the form of Reptile (Finn, Abbeel and Levine, "Model-agnostic
+// meta-learning for fast adaptation of deep networks", 2017; Nichol, Achiam and Schulman, "On
+// first-order meta-learning algorithms", 2018). A task is one environment. Each task starts from
+// the weights w with a fresh optimiser and learner, runs K updates and yields w_K. The outer step
+// is
 //   w <- w + e (w_K - w),   e falling linearly over the tasks
 // Not RL^2 (Duan et al., 2016), whose policy adapts through a recurrent memory: the policies served
 // here have none. To adapt one, train with it as `start`. First-order, since the second derivatives
@@ -22,8 +23,8 @@ class Reptile {
   // Requires: config.meta_updates > 0; `weights` is a network of the trained kind.
   Reptile(const TrainConfig& config, std::unique_ptr<Network> weights, int env_specs);
 
-  // Returns the env_spec of the task which contains update `update`. Tasks visit all environments in
-  // random order before any repeats.
+  // Returns the env_spec of the task which contains update `update`. Tasks visit all environments
+  // in random order before any repeats.
   int env_spec(int update) const;
 
   // Takes the outer step towards `learned`, the result of the task which ended with `update`.

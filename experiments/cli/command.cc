@@ -48,6 +48,9 @@ void check_outputs(const CLI::App& app) {
   for (const CLI::Option* output : given) {
     if (!is_output(*output)) continue;
     const std::string& path = output->results().back();
+    if (path == "-") {
+      throw InputError(output->get_name(), "a file (--json prints to standard output)", "'-'");
+    }
     for (const CLI::Option* other : given) {
       if (other == output) continue;
       for (const std::string& value : other->results()) {

@@ -176,7 +176,9 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     one.overlay(assignment, "--set " + assignment);
     const Setting& given = one.entries().front();
     bool used = false;
-    if (given.key.find('.') == std::string::npos) {
+    // A key alone is the rule set's, if that has settings.
+    if (given.key.find('.') == std::string::npos &&
+        (!rules.fields().empty() || !rules.needs.empty())) {
       run.rule_set.set(given.key, given.value, given.origin);
       continue;
     }

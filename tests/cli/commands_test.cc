@@ -139,6 +139,21 @@ TEST(Trace, ConvertsToTheFormThatTheEndingNames) {
   EXPECT_FALSE(folder.has("d.json"));
 }
 
+TEST(Simulate, NamesWhatAKeyWithoutAPolicyLacks) {
+  const Folder folder;
+  const std::string run =
+      "yardmaster simulate --trace synthetic:habits --generate-jobs 20 --cluster 2x8 --policy "
+      "easy ";
+  const Result key = shell(run + "--set order=sjf");
+  EXPECT_EQ(key.code, 2);
+  EXPECT_THAT(key.err, HasSubstr("--set order=sjf: expected P.key=value, P one of: easy, trace"));
+  const Result dash = shell(run + "--json-out -");
+  EXPECT_EQ(dash.code, 2);
+  EXPECT_THAT(dash.err,
+              HasSubstr("--json-out: expected a file (--json prints to standard output)"));
+  EXPECT_FALSE(folder.has("-"));
+}
+
 TEST(Trace, GenerateTakesKeysAsOtherCommandsHaveThem) {
   const Folder folder;
   const std::string make = "yardmaster trace generate synthetic:habits --jobs 20 --out ";

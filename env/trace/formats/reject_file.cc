@@ -87,6 +87,9 @@ std::string shown(std::string_view line) {
 void refuse_bytes(const FileHead& head) {
   const std::string_view text = head.text;
   const bool marked = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+  // Below a first line of text, readers handle the bytes in fields.
+  const auto is_control = [](char c) { return c >= 0 && c < 9 && c != 7; };
+  if (!marked && std::ranges::none_of(head.line(1), is_control)) return;
   size_t zeros = 0, odd = 0;
   const size_t checked = std::min<size_t>(text.size(), 1000);
   for (size_t i = 0; i < checked; ++i) {
@@ -98,9 +101,8 @@ void refuse_bytes(const FileHead& head) {
     refuse(head, "a text in UTF-16",
            "write it in UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > jobs.csv");
   }
-  const auto control = std::ranges::count_if(text.substr(0, checked),
-                                             [](char c) { return c > 0 && c < 9 && c != 7; });
-  if (zeros * 10 > checked || static_cast<size_t>(control) * 10 > checked) {
+  const auto controls = std::ranges::count_if(text.substr(0, checked), is_control);
+  if (static_cast<size_t>(controls) * 10 > checked) {
     refuse(head, "a file of bytes, not of text", "a trace is CSV, JSON lines or another text");
   }
 }

@@ -121,7 +121,8 @@ whatif::Candidate candidate_of(const Scenario& scenario, const PreparedPolicy& p
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     if (scenario.trace.jobs[j].scored && run.outcome.jobs[j].preemptions > 0) ++out.preempted_jobs;
   }
-  const bool may_preempt = prepared.preempts && scenario.fixed.allows.preempt;
+  const bool may_preempt =
+      prepared.preempts && scenario.fixed.allows.preempt && !lacks_sizes(prepared, scenario.trace);
   out.needs_checkpointing = may_preempt || out.preemptions > 0;
   out.utilisation = run.summary.utilisation;
   return out;

@@ -290,8 +290,8 @@ float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
       if (view.serial(view.held(i)) != job) continue;
       float hazards[kBins] = {};
       survival.hazards(view, view.held(i), hazards);
-      return share_ended(BinEdges(), 0, kUnlimitedUs, hazards, survival.end_offsets(view, view.held(i)),
-                         90);
+      return share_ended(BinEdges(), 0, kUnlimitedUs, hazards,
+                         survival.end_offsets(view, view.held(i)), 90);
     }
   }
   return -1;
