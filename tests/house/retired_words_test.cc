@@ -1,0 +1,112 @@
+// Identifiers use the terms of the field: tests/house/retired_words.txt lists the words which do
+// not come back.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "env/base/files/file.h"
+#include "env/base/text/text.h"
+
+namespace yard::testing {
+namespace {
+
+// Returns the words of the list with their replacements.
+std::map<std::string, std::string> retired_words() {
+  std::map<std::string, std::string> out;
+  const std::string list = read_file("tests/house/retired_words.txt");
+  for (const std::string_view line : split(list, '\n')) {
+    const size_t space = line.find(' ');
+    if (line.empty() || line.front() == '#' || space == line.npos) continue;
+    out.emplace(line.substr(0, space), line.substr(space + 1));
+  }
+  return out;
+}
+
+// Returns the identifiers in C++ code, without those in comments and literals.
+std::set<std::string> identifiers(std::string_view code) {
+  std::set<std::string> out;
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (size_t i = 0; i < code.size();) {
+    const char c = code[i];
+    if (c == '/' && code.substr(i).starts_with("//")) {
+      i = std::min(code.find('\n', i), code.size());
+    } else if (c == '/' && code.substr(i).starts_with("/*")) {
+      i = std::min(code.find("*/", i), code.size() - 2) + 2;
+    } else if (c == '"' && i > 0 && code[i - 1] == 'R') {
+      const size_t open = code.find('(', i);
+      const std::string close = ")" + std::string(code.substr(i + 1, open - i - 1)) + "\"";
+      i = std::min(code.find(close, open), code.size() - close.size()) + close.size();
+    } else if (c == '"' || (c == '\'' && (i == 0 || !is_word(code[i - 1])))) {
+      for (++i; i < code.size() && code[i] != c && code[i] != '\n'; ++i) i += code[i] == '\\';
+      ++i;
+    } else if (is_word(c)) {
+      const size_t begin = i;
+      while (i < code.size() && is_word(code[i])) ++i;
+      out.emplace(code.substr(begin, i - begin));
+    } else {
+      ++i;
+    }
+  }
+  return out;
+}
+
+// Splits an identifier at underscores and before capitals, in lower case: "kMaxRows" -> k, max,
+// rows.
+std::vector<std::string> words_of(const std::string& identifier) {
+  std::vector<std::string> out(1);
+  for (size_t i = 0; i < identifier.size(); ++i) {
+    const auto c = static_cast<unsigned char>(identifier[i]);
+    const bool begins =
+        std::isupper(c) && i > 0 && !std::isupper(static_cast<unsigned char>(identifier[i - 1]));
+    if (c == '_' || begins) out.emplace_back();
+    if (c != '_') out.back() += static_cast<char>(std::tolower(c));
+  }
+  return out;
+}
+
+std::vector<std::string> retired_in(std::string_view code) {
+  static const std::map<std::string, std::string> retired = retired_words();
+  std::vector<std::string> out;
+  for (const std::string& identifier : identifiers(code)) {
+    for (const std::string& word : words_of(identifier)) {
+      const auto found = retired.find(word);
+      if (found != retired.end()) out.push_back(identifier + ": write " + found->second);
+    }
+  }
+  return out;
+}
+
+TEST(RetiredWords, AreInNoIdentifierOfTheLibrary) {
+  namespace fs = std::filesystem;
+  for (const char* top : {"env", "policies", "agents", "serving", "experiments"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(top)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc" && extension != ".cu") continue;
+      for (const std::string& found : retired_in(read_file(entry.path()))) {
+        ADD_FAILURE() << entry.path().string() << ": " << found;
+      }
+    }
+  }
+}
+
+TEST(RetiredWords, AreFoundInCodeOnly) {
+  EXPECT_EQ(retired_in("int tell_all = 0;").size(), 1u);
+  EXPECT_EQ(retired_in("class NodeTenancy;").size(), 1u);
+  EXPECT_EQ(retired_in("kStandingMax").size(), 1u);
+  EXPECT_TRUE(retired_in("// whom to tell\nint intelligent, belief; /* foretell */").empty());
+  EXPECT_TRUE(
+      retired_in("const char* text = \"carver\\\" pacing\"; char c = '\"'; f(R\"x(arena)x\");")
+          .empty());
+  EXPECT_TRUE(retired_in("1'000'000 + 'a'").empty());
+}
+
+}  // namespace
+}  // namespace yard::testing
