@@ -275,8 +275,8 @@ void reject_unreadable(const FileHead& head) {
     refuse(head, "a tar archive", "unpack it first: tar -xf FILE");
   }
   const std::string begin = lower_case(trim(text).substr(0, 200));
-  if (begin.starts_with("<!doctype html") || begin.starts_with("<html") ||
-      begin.find("<html") != begin.npos) {
+  if (begin.starts_with("<!doctype html") ||
+      (begin.starts_with('<') && begin.find("<html") != begin.npos)) {
     refuse(head, "a web page (HTML)",
            "the download gave a page in place of the file; on GitHub take the link \"Raw\"");
   }
