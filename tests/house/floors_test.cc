@@ -64,7 +64,7 @@ TEST(Floors, HeavyHeadersStayOnTheirFloor) {
 TEST(Floors, LongFilesAndSharedReferencesAreCaught) {
   EXPECT_FALSE(broken_rules({{"env/base/text/text.cc", {501, {}}}}).empty());
   EXPECT_TRUE(broken_rules({{"env/base/text/text.cc", {500, {}}}}).empty());
-  EXPECT_FALSE(broken_by("tests/env/reference_simulator.cc", "env/sim/state/state.h").empty());
+  EXPECT_FALSE(broken_by("tests/reference/world_reference.cc", "env/sim/state/state.h").empty());
 }
 
 TEST(Floors, RoomsIncludeOnlyEarlierRooms) {

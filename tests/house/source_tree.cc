@@ -151,9 +151,9 @@ void check_floors(const std::string& path, const SourceFile& file,
     if (to != nullptr && to->folder == "tests/" && from->folder != "tests/") {
       broken.push_back(path + " may not include a header of tests, " + header);
     }
-    // The reference simulator must share no code with the simulator that it checks.
-    if (path.starts_with("tests/") && path.find("reference_simulator") != std::string::npos &&
-        header.starts_with("env/sim/")) {
+    // The reference simulators must share no code with the simulator that they check.
+    if (path.starts_with("tests/reference/") && to != nullptr && to->level >= 2 &&
+        to->folder != "tests/") {
       broken.push_back(path + " must stay independent of " + header);
     }
   }
