@@ -46,9 +46,9 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
                     const ExchangeOf& exchange_of = {});
 
 // Serves waiting jobs in order of their keys. A job takes free GPUs, or preempts holders that come
-// after it (make_room.h). If preemption cannot make room, nothing is preempted. Later jobs may
-// still start, except those with an identical request. `stopped_key` returns the key of a victim
-// that waits again at once.
+// after it (preemption_planner.h). If preemption cannot make room, nothing is preempted. Later jobs
+// may still start, except those with an identical request. `stopped_key` returns the key of a
+// victim that waits again at once.
 void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders,
                  const PreemptionRule& rule, const std::function<Key(int32_t)>& stopped_key,
                  Draft& draft);

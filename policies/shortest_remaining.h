@@ -1,5 +1,5 @@
 // Preemptive orders by the rest of a job: its time left, or its service left (time x GPUs). Each is
-// registered in its own file, by true run time or by the user's limit (time_left.h).
+// registered in its own file, by true run time or by the user's limit (remaining_time.h).
 #pragma once
 
 #include "policies/order.h"

@@ -3,7 +3,7 @@
 //   L = surrogate(A) + c_v (V - R)^2 / 2,   R = A + V_old
 // A comes from continuous-time GAE, discounted or for the average reward (returns.h). Rewards are
 // absolute or relative to the expert's on the same jobs. Details follow Huang et al., "The 37
-// implementation details of PPO", 2022; descent.cc has those of the optimiser.
+// implementation details of PPO", 2022; minibatch_optimizer.cc has those of the optimiser.
 #include <nlohmann/json.hpp>
 
 #include "agents/learners/surrogate.h"

@@ -15,7 +15,7 @@ torch::nn::Sequential make_mlp(const std::vector<int64_t>& widths);
 NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
                          const torch::nn::Linear& last);
 
-// First layer over a window (flat_rows.h): x = relu(sum_r W_r row_r + U cluster + b).
+// First layer over a window (windowed_linear.h): x = relu(sum_r W_r row_r + U cluster + b).
 class WindowNet : public torch::nn::Module {
  public:
   WindowNet(const EnvShape& shape, int64_t hidden);

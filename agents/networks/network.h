@@ -1,6 +1,6 @@
 // A trainable network: scores for the rows of a decision, and a value of the state. A network is
 // one file with a class which registers itself (see job_scorer_net.cc). Rows of all samples share
-// one tensor without padding; choices.h describes the layout of choices.
+// one tensor without padding; action_distribution.h describes the layout of choices.
 // Dims: B samples, R rows of all samples together, F, C features.
 #pragma once
 

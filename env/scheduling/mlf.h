@@ -58,7 +58,7 @@ int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule
 // The next step of MLF-H. If waiting jobs have room, the one of highest priority starts on the
 // servers nearest to the ideal one. Otherwise, it is the first by priority for which up to
 // `may_stop` jobs of lower priority hold enough GPUs; it preempts the first of `victims` that make
-// room (in_place_of.h). given_up (S): not 0 for jobs to skip, as preemption made no room.
+// room (preempt_to_start.h). given_up (S): not 0 for jobs to skip, as preemption made no room.
 struct MlfStep {
   int32_t slot = kNone;  // kNone: no step
   std::vector<int32_t> victims = {};

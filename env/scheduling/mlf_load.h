@@ -6,8 +6,8 @@
 // Where the paper leaves it open: a job with `enough` allows both, others neither. The use of a
 // server is the root mean square of the shares in use of its GPUs, CPUs and memory, as far as they
 // are given; 1 is all. (Bandwidth is not reserved.) The limit is that of 1 / (b0 x + b1) + b2
-// (curves.h) through the first, the halfway and the present measurement, not that of a fitted
-// family of curves with a confidence. Near means a share of the way there.
+// (training_curves.h) through the first, the halfway and the present measurement, not that of a
+// fitted family of curves with a confidence. Near means a share of the way there.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 
 namespace yard {
 
-// Returns the job's best-fit placement (choose.h); empty if it has none.
+// Returns the job's best-fit placement (placement_rules.h); empty if it has none.
 std::vector<Piece> best_fit(const View& view, int32_t slot);
 // Returns the largest number of pieces of a placement.
 size_t max_pieces(const View& view);

@@ -1,5 +1,5 @@
-// Training data and validation of one training run: simulated jobs (training.h), or the recorded
-// actions of a decision log (log_lessons.h).
+// Training data and validation of one training run: simulated jobs (simulated_data.h), or the
+// recorded actions of a decision log (logged_data.h).
 #pragma once
 
 #include <functional>

@@ -6,7 +6,7 @@
 //   stop       consolidated, by preemption of jobs after it in order; and on any nodes
 //   clear      consolidated, by migration of small jobs to other nodes of the type
 // A waiting job may also keep waiting. A job that needs more than whole GPUs, or that no single
-// type can hold, has one option: best-fit (choose.h).
+// type can hold, has one option: best-fit (placement_rules.h).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Places the tasks of a job one by one, each on the node with the highest score at that moment; for
-// policies that score nodes rather than use choose.h.
+// policies that score nodes rather than use placement_rules.h.
 //
 //   const TaskPlacer placer(view);
 //   const auto score = [](const TaskPlacer::Seat& at) { return at.room.gpus; };

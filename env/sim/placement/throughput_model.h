@@ -1,6 +1,6 @@
 // Throughput model: predicts a job's throughput on a placement before it is started there. It uses
-// the speed tables and the co-location slowdowns of beside.h. Link contention is included only if
-// schedulers may choose how jobs exchange; CPU contention never is.
+// the speed tables and the co-location slowdowns of colocation.h. Link contention is included only
+// if schedulers may choose how jobs exchange; CPU contention never is.
 #pragma once
 
 #include <cstdint>

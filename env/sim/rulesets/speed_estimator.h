@@ -114,7 +114,7 @@ class SpeedEstimator {
   // that was observed to the coarsest.
   std::vector<Mean> of_cell_, of_spread_, of_type_, of_base_;  // (K, T, N, S), (K, T, B), ...
   std::vector<Mean> crowded_;   // (K, T)  of jobs with neighbours, until one is seen alone
-  std::vector<double> loss_;    // (T, K, K)  time lost, weighed as in burden()
+  std::vector<double> loss_;    // (T, K, K)  time lost, weighed as in interference_ppb()
   std::vector<Mean> of_model_;  // (rows, types of the cluster)
   // (C)  What a class's work is measured in: GPUs of a type, kNone if the cluster does not have it.
   std::vector<int32_t> reference_gpus_, reference_type_, reference_span_;

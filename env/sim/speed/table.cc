@@ -65,7 +65,8 @@ std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile,
     }
   };
   add(lower_case(options_.reference_type));
-  // Run times refer to GPUs of speed 1. Ties go to the type with the highest rate (measured.h).
+  // Run times refer to GPUs of speed 1. Ties go to the type with the highest rate
+  // (fill_run_times.h).
   std::vector<std::tuple<bool, double, double, std::string>> ranked;
   for (const GpuType& type : options_.types) {
     const std::string name = lower_case(type.name);

@@ -53,8 +53,9 @@ struct SpecColumns {
   const uint8_t* type_shares = nullptr;   // (types)  1: GPUs can be shared; 0: always held whole
   const int32_t* type_mem_mib = nullptr;  // (types)  of one GPU; INT32_MAX: not specified
   int32_t num_types = 0;
-  double neighbour_weight = 0;   // w of burden(); 0: no co-location slowdown (beside.h)
-  bool shared_exchange = false;  // whether spread_factor() applies (beside.h)
+  double neighbour_weight =
+      0;  // w of interference_ppb(); 0: no co-location slowdown (colocation.h)
+  bool shared_exchange = false;  // whether spread_factor() applies (colocation.h)
   bool one_type = false;         // a job's GPUs are all of one type
 };
 
@@ -144,7 +145,7 @@ struct JobColumns {
 };
 
 // Estimates which policies see in place of SimModel::speed and JobColumns::model_speed, unless
-// their SpeedLevel (pacing.h) lets them see these.
+// their SpeedLevel (rule_set.h) lets them see these.
 struct SpeedEstimates {
   SpeedColumns table = {};
   const double* model_speed = nullptr;  // (rows, num_types)  as JobColumns::model_speed

@@ -80,7 +80,7 @@ struct Job {
   Pattern pattern = Pattern::kNone;
   std::vector<std::string> gpu_types;  // allowed types; empty: any
 
-  // Its training curve (curves.h). The job ends early when it reaches the target.
+  // Its training curve (training_curves.h). The job ends early when it reaches the target.
   LossForm loss;
   double target = kNoTarget;
   // Metric that satisfies the user. A scheduler may end the job there, or earlier if it will hardly

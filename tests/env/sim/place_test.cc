@@ -1,5 +1,5 @@
 // Placements of plain jobs in random states: each one found is legal, none is missed, and
-// first-fit, best-fit and consolidate match their definitions in choose.h.
+// first-fit, best-fit and consolidate match their definitions in placement_rules.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>
