@@ -32,14 +32,16 @@ struct IndexConfig {
   double cost_weight = 1;
   double timer_s = 300;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("preempt", preempt, "whether running jobs may be stopped for others");
-    f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is seconds x GPUs to this power");
+    f("placement", placement, placement_names(), "placement rule");
+    f("preempt", preempt, "allow preemption of running jobs for waiting ones");
+    f("gpu_exponent", gpu_exponent, 0.0, 2.0,
+      "exponent of GPUs in the index, seconds x GPUs^gpu_exponent");
     f("margin_log2", margin_log2, 0.0, 10.0,
-      "by how many doublings better a job must be to preempt");
+      "doublings by which a waiting job's index must be lower to preempt");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "how many times what its preemption costs is taken off a running job's index");
-    f("timer_s", timer_s, 10.0, 86400.0, "how often running jobs are looked at anew");
+      "multiple of its preemption cost subtracted from a running job's index");
+    f("timer_s", timer_s, 10.0, 86400.0,
+      "interval at which running jobs are reconsidered for preemption, in seconds");
   }
 };
 

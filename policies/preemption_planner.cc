@@ -53,7 +53,7 @@ bool PreemptionPlanner::start(const RankedJob& job) {
   preempt_victims();
   if (any_gpus_) find_pieces(job.slot);
   const bool started = draft_.start(job.slot, pieces_.data(), static_cast<int32_t>(pieces_.size()));
-  YARD_CHECK(started, "a place that was there is not");
+  YARD_CHECK(started, "the planned placement is no longer free");
   return true;
 }
 

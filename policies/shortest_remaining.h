@@ -14,10 +14,11 @@ struct ShortestRemainingConfig {
   double margin = 0;
   double cost_weight = 0;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("margin", margin, 0.0, 100.0, "by how much better a job must be to preempt, relative");
+    f("placement", placement, placement_names(), "placement rule");
+    f("margin", margin, 0.0, 100.0,
+      "relative margin by which a waiting job must have less left to preempt");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "how many times what its preemption costs is taken off a running job's time left");
+      "multiple of its preemption cost subtracted from a running job's time left");
   }
 };
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The slow checks, run before a larger piece of work is called done: ASan and UBSan over all tests,
-# TSan over what runs on threads, the simulator against the slow one on 10,000 random worlds,
+# The slow checks, to be run before a larger change is finished: ASan and UBSan over all tests, TSan
+# over multi-threaded tests, the simulator against the reference simulator on 10,000 random worlds,
 # mutations of the rules, libFuzzer on the readers, the rules under nvcc, a second LibTorch,
-# formatting and lint. What the machine lacks is skipped by name. Ends with a table; fails where any
-# check failed.
-#   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these
+# formatting and lint. Checks that the machine cannot run are listed as skipped. Ends with a table;
+# fails if any check failed.
+#   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these checks
 # shellcheck disable=SC2317  # check() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -32,7 +32,7 @@ asan() {
 }
 
 # The sanitizer of GCC 12 cannot place its shadow where address randomisation is at its strongest.
-# Of the server it sees what goes without gRPC: the distribution's library hides its locks from it.
+# In the server it checks only code without gRPC: the locks of the distribution's library are invisible to it.
 tsan() {
   local plain=()
   if setarch "$(uname -m)" -R true 2>/dev/null; then plain=(setarch "$(uname -m)" -R); fi
@@ -54,7 +54,7 @@ second_torch() {
     cmake --build build/torch --parallel "$jobs" && scripts/test.sh build/torch "$jobs" -L agents
 }
 
-# What was deleted but not yet committed is listed by git, and left out.
+# Omits files which git lists but which are deleted and not yet committed.
 sources() {
   git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' |
     while read -r file; do [[ -f $file ]] && echo "$file"; done
@@ -64,7 +64,7 @@ formatted() {
   sources | xargs clang-format --dry-run -Werror
 }
 
-# The clang of Debian 12 cannot read LibTorch's headers as C++20, so agents are left to the compiler.
+# The clang of Debian 12 cannot read LibTorch's headers as C++20, so agents/ is not checked here.
 # It cannot read GCC's precompiled headers either: without them, it sees missing includes as well.
 tidied() {
   cmake --preset release -B build/tidy -DYARD_PRECOMPILE=OFF -DYARD_TESTS=OFF >/dev/null &&
@@ -90,7 +90,7 @@ fi
 if [[ -n ${YARD_TORCH_ROOT:-} ]]; then
   check torch second_torch
 else
-  skip torch "YARD_TORCH_ROOT names no second LibTorch"
+  skip torch "YARD_TORCH_ROOT is not set to a second LibTorch"
 fi
 if command -v clang-format >/dev/null; then
   check format formatted

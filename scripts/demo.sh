@@ -1,8 +1,8 @@
 #!/bin/sh
-# demo.sh: trains an agent on an embedded workload, compares it with its untrained self and with
-# heuristics on jobs it has not seen, serves it, takes its model away, then the server, and writes a report. All of it lies in
-# runs/demo; what an earlier call has finished, and the programs have not changed since, is kept.
-#   YARD_BIN=...  where the programs are (build/bin)
+# demo.sh: trains an agent on an embedded workload, compares it with its untrained network and with
+# heuristics on unseen jobs, serves it, damages its model, stops the server, and writes a report.
+# All output is in runs/demo. Results of an earlier call are kept unless the programs have changed.
+#   YARD_BIN=...  folder of the programs (default: build/bin)
 set -eu
 cd "$(dirname "$0")/.."
 bin=${YARD_BIN:-build/bin}
@@ -10,24 +10,24 @@ yard=$bin/yardmaster
 config=experiments/configs/demo.yaml
 snapshot=experiments/snapshots/idle.json
 run=runs/demo
-stamp=runs/demo.stamp  # says that runs/demo is ours, and of which trainer
+stamp=runs/demo.stamp  # marks runs/demo as ours, and identifies the trainer
 found=$run/evaluations
 model=$run/serving/model
 server=
 
-# Jobs that neither training nor validation has seen: other seeds of the same workload, many short
-# courses for the verdict (scripts/demo_seeds.sh), a long one for the report.
+# Jobs that neither training nor validation has seen: other seeds of the same workload. Many short
+# workloads give the verdict (scripts/demo_seeds.sh); a long one is for the report.
 unseen="--trace synthetic:servers --cluster servers-6 --seed 7001"
 sizes="trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45"
-rule=experiments/rivals/own-node.yaml  # the strongest rule that knows and may do as much
+rule=experiments/rivals/own-node.yaml  # the strongest rule with the same information and verbs
 heuristics=least-loaded,$rule,lif-linear,tetris
 
 # ---- Progress: "[2/7] 0:31 what follows, about 1:40 left" ---------------------------------------
 # Seconds that each step took on 2 cores; the time left follows how fast the earlier ones were.
 began=$(date +%s)
 number=0
-planned=0        # of the steps that were begun and ended
-left=55          # of those to come: 25 10 10 2 3 3 2
+planned=0        # seconds planned for the finished steps
+left=55          # seconds planned for the other steps: 25 10 10 2 3 3 2
 seconds_of_step=0
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
@@ -44,14 +44,14 @@ step() {  # step SECONDS TEXT
 }
 
 kept() {
-  echo "      kept from an earlier call"
-  seconds_of_step=0  # says nothing of how fast this machine is
+  echo "      kept from an earlier run"
+  seconds_of_step=0  # does not measure the speed of this machine
 }
 
-# ---- Ends: the server goes with the script, Ctrl-C leaves what --resume needs --------------------
+# ---- Exit: the server stops with the script; Ctrl-C keeps what --resume needs --------------------
 stop_server() {
   [ -n "$server" ] || return 0
-  # Asked again and again: a signal between the shell's fork and the program's start is lost.
+  # Signals repeatedly: a signal between the shell's fork and the program's start is lost.
   tries=0
   while kill -0 "$server" 2>/dev/null; do
     if [ "$tries" -lt 50 ]; then kill "$server" 2>/dev/null; else kill -9 "$server"; fi || true
@@ -62,7 +62,7 @@ stop_server() {
   server=
 }
 trap stop_server EXIT
-trap 'echo; echo "demo: interrupted; make demo goes on from here"; exit 130' INT TERM
+trap 'echo; echo "demo: interrupted; make demo resumes from here"; exit 130' INT TERM
 
 fail() {
   echo "demo: $1" >&2
@@ -70,14 +70,14 @@ fail() {
 }
 
 # ---- 1. Train ------------------------------------------------------------------------------------
-# A folder of another trainer or other settings is made anew, one that is not ours is left alone.
+# Replaces a folder made by another trainer or with other settings. Rejects a folder that is not ours.
 print_stamp() { cat "$bin/yardmaster-train" "$config" | cksum; }
 if [ -e "$run" ] && [ ! -e "$stamp" ]; then
-  echo "demo: expected no folder $run, or one that make demo made; got one without $stamp" >&2
+  echo "demo: expected no folder $run, or one written by make demo, got one without $stamp" >&2
   exit 2
 fi
 if [ -e "$run" ] && [ "$(cat "$stamp")" != "$(print_stamp)" ]; then
-  echo "$run is of other settings or another build, and is made anew"
+  echo "$run has other settings or is of another build: replaced"
   rm -rf "$run"
 fi
 
@@ -85,7 +85,7 @@ step 25 "training harmony on the embedded workload"
 if grep -q '"state": "done"' "$run/run.json" 2>/dev/null; then
   kept
 elif [ -e "$run/checkpoints/training_state" ]; then
-  echo "      going on where it was interrupted"
+  echo "      resuming the interrupted training"
   "$yard" train --resume "$run" >/dev/null
 else
   rm -rf "$run"
@@ -97,13 +97,13 @@ best=$run/checkpoints/best
 mkdir -p "$run/serving"
 
 # ---- 2, 3. Compare -------------------------------------------------------------------------------
-# outdated FILE: whether it has to be made, being absent, or older than the programs or the policy
+# outdated FILE: succeeds if it is missing or older than the programs or the policy
 outdated() {
-  # shellcheck disable=SC3013  # the shells of Debian know -nt
+  # shellcheck disable=SC3013  # Debian's shells support -nt
   [ ! -e "$1" ] || [ "$bin/yardmaster-sim" -nt "$1" ] || [ "$best/manifest.json" -nt "$1" ]
 }
 
-step 10 "comparing it with its untrained self and with heuristics on jobs it has not seen"
+step 10 "comparing it with its untrained network and with heuristics on unseen jobs"
 if outdated "$found/seeds.txt"; then
   scripts/demo_seeds.sh "$best" >"$run/serving/seeds.txt"
   mkdir -p "$found"
@@ -113,7 +113,7 @@ else
 fi
 sed 's/^/      /' "$found/seeds.txt"
 
-step 10 "replaying a longer course of such jobs for the report"
+step 10 "replaying a longer workload of unseen jobs for the report"
 # shellcheck disable=SC2086  # $unseen and $sizes are several arguments
 if outdated "$found/replay.json"; then
   "$yard" evaluate --checkpoint "$best" --against "$heuristics" $unseen --generate-jobs 2000 --set $sizes --replicas 2 \
@@ -153,17 +153,17 @@ while [ -z "$address" ]; do
 done
 echo "      the server listens on $address"
 
-ask() {  # ask SOURCE: shows a decision, and holds it to its source
+ask() {  # ask SOURCE: requests a decision; fails unless it comes from SOURCE
   "$yard" decide --server "$address" --snapshot "$snapshot" >"$run/serving/decision.txt"
   grep -q "^source $1\b" "$run/serving/decision.txt"
 }
 show() { sed 's/^/      /' "$run/serving/decision.txt"; }
 
-echo "      asking it what to do with $snapshot:"
+echo "      requesting a decision for $snapshot:"
 ask POLICY || { show; fail "expected a decision by the policy"; }
 show
 
-step 3 "damaging the file of its model: a heuristic answers, and says why"
+step 3 "damaging the model file: a heuristic answers and states the reason"
 printf 'not a weight' | dd of="$model/model.safetensors" bs=1 seek=64 conv=notrunc 2>/dev/null
 kill -HUP "$server"
 tries=0
@@ -174,7 +174,7 @@ until ask HEURISTIC; do
 done
 show
 
-step 3 "stopping the server: the client answers by itself"
+step 3 "stopping the server: the client's heuristic answers"
 stop_server
 ask CLIENT_HEURISTIC || { show; fail "expected a decision by the client"; }
 show

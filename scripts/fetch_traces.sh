@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# fetch_traces.sh [FOLDER [PREFIX...]]: where every public trace of the tables and tests comes from, with
-# its licence; with a FOLDER it fetches them.
+# fetch_traces.sh [FOLDER [PREFIX...]]: lists the sources and licences of the public traces which tables and
+# tests use. With a FOLDER, downloads them.
 #
-#   scripts/fetch_traces.sh                        a table, nothing is fetched
-#   scripts/fetch_traces.sh --files                the same, a line a file, with sha256 and address
-#   scripts/fetch_traces.sh traces                 all of them, some 105 MB, into traces/
-#   scripts/fetch_traces.sh traces philly-2017     those whose name begins so
+#   scripts/fetch_traces.sh                        prints a table, downloads nothing
+#   scripts/fetch_traces.sh --files                the same with one line per file, sha256 and address
+#   scripts/fetch_traces.sh traces                 downloads all, about 105 MB, into traces/
+#   scripts/fetch_traces.sh traces philly-2017     downloads those whose names start with philly-2017
 #   export YARD_TRACES=$PWD/traces                 where tests and experiments/*.yaml look for them
 #
-# Each is the publisher's file as it is at one commit, packed here with gzip; scripts/traces.tsv has the
-# sha256 of what is in it. A file that is there and right is kept. Needs curl, gzip, sha256sum (or shasum).
-# What its licence asks for is yours to do: CC-BY-4.0 wants the credit that docs/traces.md names.
-# MIRROR=URL takes the place of https://raw.githubusercontent.com (URL/REPOSITORY/COMMIT/PATH).
+# Each is the publisher's file at one commit, compressed here with gzip; scripts/traces.tsv has the sha256
+# of its uncompressed content. Correct existing files are kept. Needs curl, gzip, sha256sum (or shasum).
+# Complying with the licences is up to you: CC-BY-4.0 requires the attribution in docs/traces.md.
+# MIRROR=URL replaces https://raw.githubusercontent.com (URL/REPOSITORY/COMMIT/PATH).
 set -euo pipefail
 cd_from=$PWD
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -46,7 +46,7 @@ case ${1:-} in
   "")
     table
     echo
-    echo "nothing was fetched: scripts/fetch_traces.sh FOLDER does it, --files lists every file"
+    echo "nothing was downloaded: scripts/fetch_traces.sh FOLDER downloads, --files lists every file"
     exit
     ;;
   --files)
@@ -64,7 +64,7 @@ folder=$1
 shift
 case $folder in /*) ;; *) folder=$cd_from/$folder ;; esac
 command -v curl > /dev/null || {
-  echo "fetch_traces.sh: expected curl, got none: install it" >&2
+  echo "fetch_traces.sh: expected curl on the PATH, got none: install it" >&2
   exit 2
 }
 part=$(mktemp "${TMPDIR:-/tmp}/trace.XXXXXX")
@@ -85,7 +85,7 @@ while IFS=$'\t' read -r file _ sha repository commit path _; do
   fi
   address=$mirror/$repository/$commit/${path// /%20}
   if ! curl --fail --location --silent --show-error --retry 3 --output "$part" "$address"; then
-    echo "$file: not to be had from $address" >&2
+    echo "$file: could not be downloaded from $address" >&2
     failed=$((failed + 1))
     continue
   fi
@@ -106,8 +106,8 @@ while IFS=$'\t' read -r file _ sha repository commit path _; do
   echo "$file"
 done < "$list"
 if [ $((fetched + kept + failed)) -eq 0 ]; then
-  echo "fetch_traces.sh: expected the beginning of a name in scripts/traces.tsv, got: $*" >&2
+  echo "fetch_traces.sh: expected the start of a name in scripts/traces.tsv, got: $*" >&2
   exit 2
 fi
-echo "$fetched fetched, $kept were there, $failed failed: export YARD_TRACES=$folder"
+echo "$fetched downloaded, $kept kept, $failed failed: export YARD_TRACES=$folder"
 [ "$failed" -eq 0 ]

@@ -1,9 +1,9 @@
 #!/bin/sh
-# fuzz.sh [SECONDS] [FORMAT...]: runs libFuzzer for so long (default 60) on each kind of file that is
-# handed in (traces by format, cluster, nodes-LIST, faults, profile-SOURCE, ...), or on those named,
-# one after the other. What it finds interesting is kept in build/fuzz/corpus; what breaks a reader
-# in build/fuzz/found/FORMAT-crash-*, and makes this fail. A mended one belongs into
-# tests/fuzz/corpus/FORMAT, where the tests read it for good.
+# fuzz.sh [SECONDS] [FORMAT...]: runs libFuzzer for SECONDS (default 60) on each kind of input file
+# (traces by format, cluster, nodes-LIST, faults, profile-SOURCE, ...), or on the given FORMATs, one
+# after the other. New coverage is kept in build/fuzz/corpus. Inputs that break a reader are saved as
+# build/fuzz/found/FORMAT-crash-* and make this script fail. After a fix, add such an input to
+# tests/fuzz/corpus/FORMAT, where the tests read it.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}

@@ -1,8 +1,8 @@
 #!/bin/sh
-# install.sh: installs the Debian packages which the build needs and which are missing, after naming
-# them. If all are present it does nothing, and needs neither root nor a network.
-# install.sh sim: only what the simulator needs.
-# install.sh test: only what tests need besides; succeeds if it cannot install them.
+# install.sh: lists and installs missing Debian packages which the build needs. If all are present it
+# does nothing, and needs neither root nor a network.
+# install.sh sim: only packages for the simulator.
+# install.sh test: only additional packages for tests; succeeds even if it cannot install them.
 set -eu
 
 sim="cmake g++ make ninja-build ccache pkg-config
@@ -15,17 +15,17 @@ case "${1:-}" in
     packages="$sim git libtorch-dev libgloo-dev libopenblas0-pthread
       libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
       libgtest-dev libgmock-dev"
-    optional="libdnnl-dev"  # training is slower without
+    optional="libdnnl-dev"  # training is slower without it
     ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
-  echo "install.sh: this is no Debian; docs/dependencies.md names what the build needs" >&2
+  echo "install.sh: not a Debian system; see docs/dependencies.md for the packages which the build needs" >&2
   exit 0
 fi
 
 missing=
-needed=  # of them
+needed=  # the missing packages which are not optional
 for package in $optional $packages; do
   # shellcheck disable=SC2016  # the format is dpkg-query's, not the shell's
   status=$(dpkg-query -W -f='${db:Status-Status} ' "$package" 2>/dev/null || true)
@@ -45,7 +45,7 @@ if [ -z "$missing" ]; then
 fi
 echo "Installing the missing system packages:$missing"
 
-# Fails, or goes on where what is missing is optional.
+# Fails, unless all missing packages are optional.
 give_up() {
   echo "install.sh: $1:$missing" >&2
   if [ -z "$needed" ]; then exit 0; fi
@@ -62,7 +62,7 @@ fi
 apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null; }
 
 # Recommended packages are left out: they triple the download and the build uses none of them.
-# shellcheck disable=SC2086  # one argument a package
+# shellcheck disable=SC2086  # one argument per package
 if ! { apt update && apt install -y --no-install-recommends $missing >/dev/null; }; then
   give_up "apt-get could not install"
 fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# meta_adapt.sh: how soon the agent `meta` is good on kinds of jobs that it never saw. Meta-trains seeds of it,
-# lets each adapt to every shift of experiments/meta.yaml in 5, 20 and 100 episodes, does the same from scratch,
-# with Harmony, and without the second head (with 20), has all play other jobs of the shifts, and prints ratios of mean JCT
-# with 95 % intervals over seeds. What an earlier call has finished, under runs/results/meta, is kept.
-# SEEDS="1 2" takes fewer of them. Needs jq.
+# meta_adapt.sh: how fast the agent `meta` adapts to unseen workloads. Meta-trains several seeds, adapts each
+# to every shift of experiments/meta.yaml in 5, 20 and 100 episodes, and does the same from scratch, with Harmony,
+# and without the second head (20 episodes only). Evaluates all on other jobs of the shifts and prints ratios of
+# mean JCT with 95 % intervals over seeds. Results of earlier calls in runs/results/meta are kept.
+# SEEDS="1 2" runs these seeds only. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 yard=${YARD_BIN:-build/bin}/yardmaster
@@ -16,7 +16,7 @@ mkdir -p "$kept"
 
 source scripts/train_kept.sh
 
-# Without its lines, unless it is refused: FOLDER START SETTING... START: a checkpoint that it begins with, or none.
+# quietly FOLDER START SETTING...: trains without output, except for errors. START: the initial checkpoint, or empty.
 quietly() {
   local folder=$1 start=$2
   shift 2
@@ -32,8 +32,8 @@ for seed in $seeds; do
   wait $!
 done
 
-# adapt ARM SEED SHIFT UPDATES START SETTING... From scratch with ten times the step: with the other `meta` does not
-# leave its start; Harmony does not either, and is worse with ten times as much.
+# adapt ARM SEED SHIFT UPDATES START SETTING... From scratch the learning rate is ten times as high: with the usual
+# one `meta` stays at its start. Harmony does so, too, and is worse with the higher rate.
 adapt() {
   local arm=$1 seed=$2 shift=$3 updates=$4 start=$5
   shift 5
@@ -73,8 +73,8 @@ for shift in $shifts; do
   files+=("$kept/$shift.json")
 done
 
-# One line a seed and shift: mean JCT by arm and episodes, and of the policies they are compared with; then, of each
-# seed, the geometric mean over shifts of a ratio, and over seeds its mean and Student's interval.
+# One line per seed and shift: mean JCT by arm and episodes, and of the policies compared with. Then, for each seed,
+# the geometric mean of a ratio over shifts, and over seeds its mean and Student's t interval.
 # shellcheck disable=SC2016  # the dollars are jq's
 jq -s --arg seeds "$seeds" --arg shifts "$shifts" '
   def t: {"2": 12.706, "3": 4.303, "4": 3.182, "5": 2.776};

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# mlfs_units.sh: by how much six named rules differ in each goal of MLFS' reward (equation 7), a job, on the
-# training part of experiments/mlfs-links.yaml at both of its congestions: the units that
-# experiments/configs/mlfs-links.yaml has. Prints the goals rule by rule, then for each its unit, the
-# standard deviation over the rules (root mean square over congestions); 1 where all rules are alike.
+# mlfs_units.sh: computes the units in experiments/configs/mlfs-links.yaml: how much six rules differ in each
+# goal of MLFS' reward (equation 7) per job, on the training part of experiments/mlfs-links.yaml at both of its
+# congestions. Prints the goals of each rule, then the unit of each goal: the standard deviation over the
+# rules (root mean square over congestions), or 1 if all rules are equal.
 #
-# The rules are fifo, greedy, las, fair-share, mlf-h, and mlf-h with load control, without which every job
-# runs to its end and has the same accuracy under all of them. Nothing of validation or test parts is read.
-# TO=20% takes less of the training part. Needs jq.
+# The rules are fifo, greedy, las, fair-share, mlf-h, and mlf-h with load control. Without load control every
+# job runs to its end, so that all rules have the same accuracy. Validation and test parts are not read.
+# TO=20% uses less of the training part. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 yard=${YARD_BIN:-build/bin}/yardmaster

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Seeded mutations: small lies are planted in the rules and choose functions of a copy of the tree,
-# all in one build; then the tests of simulator and policies run once for each, and must fail. A
-# survivor is a hole in the tests, or changes nothing that anybody could see.
+# Seeded mutation testing: plants small faults in the rules and choose functions of a copy of the
+# tree, all in one build. For each, the tests of simulator and policies run once and must fail. A
+# survivor is a gap in the tests, or a change without observable effect.
 #   scripts/mutate.sh [JOBS [COUNT [SEED]]]
-# Ends with a table and the survivors; fails where fewer than 90 % were caught, or fewer than 200
-# were tried. build/mutants keeps the copy, so that the next run compiles less; RESULTS there says
-# which test caught which.
+# Ends with a table and the survivors; fails if fewer than 90 % were detected, or fewer than 200 were
+# tried. build/mutants keeps the copy, so that the next run compiles less; its file RESULTS has the
+# test which detected each mutation.
 set -uo pipefail
-export LC_ALL=C  # join wants the order of bytes
+export LC_ALL=C  # join needs byte order
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
 count=${2:-240}
@@ -34,7 +34,7 @@ compile() {  # compile TARGET...: all errors at once
 }
 compile yard_mutator || { tail -n 50 build.log; exit 1; }
 
-# What does not compile with a lie in it is told apart by the line that the compiler names.
+# Mutations that do not compile are recognised by the line in the compiler error.
 without=()
 for ((round = 0; ; ++round)); do
   build/bin/yard_mutator ../.. "$seed" "$count" "${rules[@]}" --without "${without[@]}" >planted || exit 1
@@ -45,12 +45,12 @@ for ((round = 0; ; ++round)); do
     tail -n 50 build.log
     exit 1
   fi
-  echo "does not compile with a mutation, left alone: ${bad[*]}"
+  echo "does not compile when mutated, not mutated: ${bad[*]}"
   without+=("${bad[@]}")
 done
 
 # Which tests reach which mutations, and how long they take: each runs once, by itself, unmutated.
-# Queueing formulas are slow and coarse, and readers know no rules.
+# Queueing tests are slow and coarse, and readers do not use the rules.
 export -n YARD_REQUIRE YARD_TRACES
 for group in policies env; do
   build/tests/yard_${group}_test --gtest_list_tests --gtest_filter='-*Queueing*:*Reader*:Cluster*:*WrongYaml*' |
@@ -90,14 +90,14 @@ try() {
     status=$?
     ((status == 0)) && continue
     if ((status == 137 || status == 152)); then
-      echo "$1 a time-out of $group"
+      echo "$1 time-out in $group"
     else
       echo "$1 $(sed -nE 's/.*\[  FAILED  \] ([^ ,]+).*/\1/p' <<<"$output" | head -n 1 |
-        grep . || echo "an abort of $group")"
+        grep . || echo "abort in $group")"
     fi
     return
   done < <(grep "^$1 " plans)
-  echo "$1 $(grep -q "^$1 " plans && echo SURVIVED || echo "SURVIVED: no test comes there")"
+  echo "$1 $(grep -q "^$1 " plans && echo SURVIVED || echo "SURVIVED: not reached by a test")"
 }
 export -f try
 cut -f 1 planted | xargs -P "$jobs" -I{} bash -c 'try {}' >verdicts
@@ -111,10 +111,10 @@ awk -F '\t' '
   }
   END {
     for (file in tried) {
-      printf "%-34s %4d of %4d caught\n", file, tried[file] - left[file], tried[file] | "sort"
+      printf "%-34s %4d of %4d detected\n", file, tried[file] - left[file], tried[file] | "sort"
     }
     close("sort")
-    printf "%-34s %4d of %4d caught, %.1f %%\n", "all", all - alive, all, 100 * (all - alive) / all
+    printf "%-34s %4d of %4d detected, %.1f %%\n", "all", all - alive, all, 100 * (all - alive) / all
     if (alive > 0) printf "survivors:\n%s", lines
     exit !(all >= 200 && all - alive >= 0.9 * all)
   }' RESULTS

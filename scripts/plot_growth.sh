@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # plot_growth.sh [BENCH.json]: docs/growth.svg, time per event as jobs and GPUs grow, from what
-# `yardmaster bench growth --json` printed (measured anew where no file is given). Needs gnuplot and jq.
+# `yardmaster bench growth --json` printed (measured again if no file is given). Needs gnuplot and jq.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=$(mktemp -d)

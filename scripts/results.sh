@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# results.sh: the tables of docs/results.md: tunes the families of heuristics and the agents' rivals, searches the pilot's seeds,
-# trains its gradient stage and the learned rival, learns on the embedded workload, scores everybody, trains
-# and scores the agents of the literature, writes the tables. What an earlier call has finished, under runs/results, is kept; an interrupted call
-# goes on. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate) does that and the tables alone. The last fifth
-# of a trace's time and the clusters that nobody trained on are opened only where ONLY asks for it: test,
-# test/GROUP, or by goal a (test, unseen, printed, and the five seeds as one), b (mixed-), c (what clusters
-# allow) or sizes (half and double clusters and loads); d is the embedded workload. Needs jq.
+# results.sh: makes the tables of docs/results.md: tunes the heuristics and the agents' rivals, searches the
+# seeds of the pilot, trains its gradient stage and the learned rival, learns on the embedded workload, scores all
+# policies, trains and scores the agents of the literature, and writes the tables. Results of earlier calls in
+# runs/results are kept; an interrupted call resumes. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate)
+# runs only that and the tables. Test splits (the last fifth of a trace's time) and clusters without training are
+# opened only by ONLY=test, test/GROUP, or a goal: a (test, unseen, printed, and the five seeds pooled), b (mixed-),
+# c (permissions of clusters) or sizes (half and double clusters and loads); d is the embedded workload. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 yard=${YARD_BIN:-build/bin}/yardmaster
@@ -14,7 +14,7 @@ kept=runs/results
 tuned=experiments/tuned
 only=${ONLY:-}
 
-# Minutes of each part on 2 cores, from nothing.
+# Minutes of each part on 2 cores, from scratch.
 families="las:4 2d-las:25 gittins:40 srsf-qssf:25 srtf-qssf:25 srsf-move:8"
 rivals="afs:10 exchange-sjf:1 survival-consolidate:60"
 seeds="1:10 2:10 3:10 4:10 5:10"
@@ -26,8 +26,8 @@ agents="sched2:20 harmony:8 dl2:30 dl2-start:1 dl2-untrained:1 mlfs:25 sched2-an
   harmony-actor-critic:10 harmony-flat:8 dl2-alone:25 mlfs-load:5 meta:40 rules:2"
 tests="test:60 unseen:30 printed:2 mixed-test:30 mixed-unseen:10 start-test:40 requeue-test:40 sizes:20 agents-sched2:10 agents-mlfs:15"
 
-# What pilots are searched on, and what is kept is best on: one replica of short stretches of the
-# training part of each log, and of the part after it.
+# The cells on which pilots are searched, and those on which the best is selected: one replica of short
+# stretches of the training part of each log, and of the part after it.
 small_train=small-train/small-itp-04/x0.3,small-train/itp-08/x0.3
 small_validate=
 for log in small-itp-04 itp-08 small-philly small-tacc; do
@@ -80,12 +80,12 @@ for part in $parts; do
   echo "results.sh: ONLY: expected one of: a, b, c, d, sizes, $(awk 'NF { printf "%s, ", $1 }' <<<"$asked")test/GROUP, got '$only'" >&2
   exit 2
 done
-printf 'about %d h %02d min on 2 cores from nothing; what is kept in %s is not done again\n' \
+printf 'about %d h %02d min on 2 cores from scratch; results kept in %s are reused\n' \
   $((total / 60)) $((total % 60)) "$kept"
 mkdir -p "$kept" "$tuned" evaluations
 
-# Of a rule for places the eight constants of published ones, where place decides; the others, which
-# our own rule adds, stay as they are.
+# Of a placement rule only the eight constants of published rules are tuned, on cells where placement matters.
+# The others, which are additions of ours, keep their defaults.
 mixed="mixed-validate/mixed-itp-04/x1,mixed-validate/mixed-itp-08"
 pinned="srsf-move.cost_weight=1 srsf-move.left_over=0.1 srsf-move.move_cost=2 srsf-move.settle_s=600"
 for number in stop clear spread {rate,price,hold}_by_{length,size,queue} margin_by_{size,queue} \
@@ -104,8 +104,8 @@ for family in $families; do
     --results "$kept/tune" --out "$tuned/$name.yaml"
 done
 
-# The agents' rivals that have numbers, on what the agents were trained on, with the same budget. Where a placement
-# may be named, it is the one that is best there: for exchange-sjf `consolidate` of four.
+# The agents' rivals with numeric settings, on the agents' training workloads, with the same budget. If a rival
+# accepts a placement, it gets the best one there: for exchange-sjf `consolidate`, of four.
 for rival in $rivals; do
   name=${rival%:*}
   wanted "tune-rival/$name" || continue
@@ -151,8 +151,8 @@ if wanted rival; then
   train "$kept/rlscheduler" "" experiments/configs/rlscheduler.yaml
 fi
 
-# The embedded workload: the start is a rule whose 16 constants are searched; from it the other 14
-# numbers are learned, and from joint's defaults all of them.
+# The embedded workload: the start is a rule whose 16 constants are searched. The other 14 are learned from
+# there, and all from the defaults of joint.
 shape=rate_by_length,rate_by_size,rate_by_queue,price_by_length,price_by_size,price_by_queue,hold_by_length
 shape+=,hold_by_size,hold_by_queue,margin_by_size,margin_by_queue,order_by_gain,order_by_wait,order_by_size
 constants=gpu_exponent,margin_log2,cost_weight,timer_s,rate_floor,patience_s,type_price,harm,left_over,stop
@@ -205,8 +205,8 @@ done
 
 . scripts/results_agents.sh
 
-# score GROUP POLICIES [CELLS] [SEEDS]: everybody of the cells' yardsticks, and these, on a group or some of
-# it; SEEDS, which are among them, also as one.
+# score GROUP POLICIES [CELLS] [SEEDS]: scores the rivals of the cells and POLICIES on a group or some of its
+# cells; SEEDS, which are among POLICIES, also pooled.
 score() {
   local group=$1
   "$yard" evaluate --cells "$cells" --only "${3:-$group}" --out "$kept/scores" --candidate "$2" \
@@ -214,8 +214,8 @@ score() {
   for_tables "$group"
 }
 
-# What the tables need of a group, for_tables GROUP [WHO]: the whole document has every policy again for every
-# candidate. WHO: a condition on rows.
+# for_tables GROUP [WHO]: the part of a group's document that the tables need: the whole document repeats every
+# policy for every candidate. WHO: a condition on rows.
 # shellcheck disable=SC2016  # the dollars are jq's
 shorter='
   def nearest: [.policies[] | select(.candidate_ratio != null) | {policy, ratio: .candidate_ratio, lo, hi}] | sort_by(-.ratio)[:3];
@@ -248,7 +248,7 @@ for part in $scores; do
 done
 rule=
 if [[ -f $tuned/srsf-move.yaml ]]; then rule=,$tuned/srsf-move.yaml; fi
-# All who are to be scored must be there: another list would open a test split once more.
+# All policies must exist already: scoring another list would open the test split once more.
 trained() {  # NAME...: as candidates
   local name
   for name in "$@"; do
@@ -263,7 +263,7 @@ as_one=${pilots//,checkpoint:/,}
 as_one=${as_one#,}
 for part in $tests; do
   group=${part%:*}
-  [[ $group != agents-* ]] || continue  # results_agents.sh has them
+  [[ $group != agents-* ]] || continue  # scored by results_agents.sh
   wanted "test/$group" || continue
   if [[ $group == mixed-* ]]; then
     others=$rule$(trained gradient-{1..5})
@@ -272,10 +272,10 @@ for part in $tests; do
   fi
   echo "== test $group"
   some=$group
-  # A test split is opened five times at most, and ITP 08's had been before the pilot's index was mended
-  # for clusters that only start jobs.
+  # A test split is opened five times at most. That of ITP 08 had been before the pilot's index was fixed for
+  # clusters that only start jobs.
   if [[ $group == start-test ]]; then some="start-test/itp-04,start-test/itp-05,start-test/philly,start-test/tacc"; fi
-  # Other sizes and loads than the yardstick was chosen on; Philly and TACC would take hours.
+  # Other sizes and loads than those on which the baseline was chosen; Philly and TACC would take hours.
   if [[ $group == sizes ]]; then
     some=
     for other in half-cluster double-cluster half-load double-load; do
@@ -287,7 +287,7 @@ for part in $tests; do
   if [[ $group == sizes ]]; then for_tables sizes "$seeds_as_one"; fi
 done
 if wanted test/test && wanted test/unseen; then
-  echo "== test, the pilot's seeds as one, over all cells"
+  echo "== test, the pilot's seeds pooled, over all cells"
   "$yard" evaluate --cells "$cells" --only test,unseen,printed --out "$kept/scores" \
     --candidate "joint$pilots$(trained rlscheduler)" --checkpoint "$as_one" --json-out "$kept/goal.json"
   for_tables goal "$seeds_as_one"

@@ -1,35 +1,35 @@
-# The agents of the literature, for results.sh, which sources it: five training seeds of each and of each
-# of its ablations, then all five as one against its start, its untrained network, its rivals, the best of the rules
-# that are played and the pilot. On a generator's jobs the seed is one that nobody trained on; of recorded traces it is the
-# validation part, or, where ONLY asks for test/agents-NAME, what nobody has seen. SHIPPED=1 takes the seeds of
-# checkpoints/ and trains no more than untrained networks: one update with a step of 0.
+# The agents of the literature, for results.sh, which sources this file. Trains five seeds of each agent and
+# ablation, then compares the five pooled seeds with the agent's start, its untrained network, its rivals, the best
+# rule and the pilot. Generated jobs use a seed on which no policy was trained. Recorded traces use the validation
+# part or, for ONLY=test/agents-NAME, the test part. SHIPPED=1 uses the seeds in checkpoints/ and trains only
+# untrained networks: one update with a learning rate of 0.
 # shellcheck shell=bash disable=SC2154  # kept, agents and yard are the caller's
 
-# Which checkpoint of a training counts: NAME. Of MLFS what is best on windows of 1,000 jobs is best by chance: the queues of
-# a whole stretch of Philly are longer.
+# checkpoint_of NAME: which checkpoint of a training is used. The best of MLFS on windows of 1,000 jobs is best by
+# chance: the queues of a whole stretch of Philly are longer.
 checkpoint_of() { if [[ $1 == mlfs* ]]; then echo last; else echo best; fi; }
 
-# A build without LibTorch has none (docs/dependencies.md); of shipped seeds the other rows can be made again all the same.
+# A build without LibTorch has no trainer (docs/dependencies.md). The other rows of shipped seeds can still be made.
 has_trainer() { [[ -z ${SHIPPED:-} || -x ${yard%/*}/yardmaster-train ]]; }
 no_training=(updates=1 validate_every=1 lr=0)
 
-# The untrained network of an agent, which decides by the same settings as its seeds do, as a candidate behind a comma:
-# NAME CONFIG [KEY=VALUE...].
+# NAME CONFIG [KEY=VALUE...]: the untrained network of an agent, with the same settings as its seeds, as a candidate
+# after a comma.
 untrained_of=
 untrained() {
   local name=$1-untrained-1 config=$2
   local none=("${no_training[@]}")
-  [[ $1 != meta* ]] || none+=(meta_updates=1)  # of which updates are a multiple
+  [[ $1 != meta* ]] || none+=(meta_updates=1)  # updates must be a multiple of it
   shift 2
   if ! has_trainer; then
-    echo "== agent $name: no yardmaster-train, its rows stay as they are"
+    echo "== agent $name: no yardmaster-train: its rows are kept"
     return
   fi
   train "$kept/$name" "" "experiments/configs/$config.yaml" --set seed=1 "${@//%/1}" "${none[@]}"
   untrained_of=,checkpoint:$kept/$name/checkpoints/last
 }
 
-# Trains five seeds: NAME CONFIG [KEY=VALUE...]. `%` in a value is the seed. DL2's untrained networks are an agent of their own.
+# NAME CONFIG [KEY=VALUE...]: trains five seeds. `%` in a value is the seed. DL2's untrained networks are a separate agent.
 seeds_of=
 train_seeds() {
   local name=$1 config=$2 n
@@ -47,8 +47,8 @@ train_seeds() {
   seeds_of=${seeds_of#,}
 }
 
-# The five seeds of an agent as candidates, each behind a comma, of trainings that have ended, or as they are shipped; nothing
-# where one is not there: NAME.
+# NAME: the five seeds of an agent as candidates, each after a comma, from finished trainings or as shipped. Empty if
+# one is missing.
 others() {
   local n all=
   for n in 1 2 3 4 5; do
@@ -63,20 +63,20 @@ others() {
   printf '%s' "$all"
 }
 
-# Gives a checkpoint of MLFS load control: FROM TO.
+# FROM TO: adds load control to a checkpoint of MLFS.
 give_load_control() {
   local from=$1 to=$2 use
   rm -rf "$to"
   mkdir -p "$(dirname "$to")"
   cp -r "$from" "$to"
-  # The manifest has a hash of what decides how the weights are used (policies/learned/checkpoint.cc).
+  # The manifest has a hash of everything that affects how the weights are used (policies/learned/checkpoint.cc).
   jq '.task.load_control = "true"' "$from/manifest.json" >"$to/changed.json"
   use=$(jq -j '.agent, .network, .task, .feature_schema | tojson' "$to/changed.json" | sha256sum)
   jq --arg use "${use%% *}" '.use_sha256 = $use' "$to/changed.json" >"$to/manifest.json"
   rm "$to/changed.json"
 }
 
-# MLF-C over MLFS's seeds, and its untrained network: as in the paper, it comes on top of what was trained.
+# MLF-C on the seeds of MLFS and on its untrained network: as in the paper, it is added after training.
 with_load_control() {
   local from to n=0
   untrained mlfs mlfs
@@ -108,21 +108,21 @@ local_jobs=(--cells experiments/sched2.yaml --out "$kept/scores")
 urgent_jobs=(--cells experiments/mlfs.yaml --out "$kept/scores")
 shifts=(--cells experiments/meta.yaml --only shift-test --out "$kept/scores")
 local_rivals=experiments/rivals/fifo-consolidate.yaml,fifo,greedy,las-skew
-# Missing when the test parts were opened, which are not opened again for it; untuned it is one of the cells' own.
+# Did not exist when the test parts were opened, which are not opened again for it. Untuned it is a rival of the cells.
 local_rules=experiments/rivals/survival-consolidate-tuned.yaml
 ring_rules=exchange-sjf,experiments/rivals/exchange-sjf-tuned.yaml,experiments/rivals/sjf-consolidate.yaml
 placing=least-loaded,experiments/rivals/own-node.yaml,tetris,lif-linear,lif-quadratic
 sizing=experiments/rivals/drf-jobs.yaml,optimus,afs,experiments/rivals/afs-tuned.yaml
 urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,$turns,fair-share
 
-# What is one over those of its rivals that `told` names, the best of all and the pilot: AGENT JSON. A group of several cells has
-# rows over all of them, too (docs/metrics.md, "Over several cells").
+# AGENT JSON: the ratios of the agent to the rivals in `told`, to the best of all and to the pilot. A group of several
+# cells has rows over all of them, too (docs/metrics.md, "Over several cells").
 to_rows() {
   # shellcheck disable=SC2016  # the dollars are jq's
   jq --arg agent "$1" --arg shown "$told" '
     def plain: if test("-[1-5](/checkpoints/(best|last))?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/(best|last))?$").name
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
-    # Of several seeds of a rival: what each is known to, and how far they are apart.
+    # For several seeds of a rival: the mean over them, with their interval and spread.
     def half: (.hi / .lo | log) / 2;
     def as_one: if length == 1 then .[0] else (map(.ratio | log)) as $logs | ($logs | add / length) as $mid
       | ([$logs[] | . - $mid | . * .] | add / (length - 1) | 2.776 * 2.776 / ($logs | length) * .) as $apart
@@ -148,7 +148,7 @@ to_rows() {
     | [group_by([.cell, .rival])[] | unique_by(.policy) | as_one | del(.policy)]' "$2"
 }
 
-# Compares and notes it: NAME AGENT OPTION...
+# NAME AGENT OPTION...: compares and records the result.
 made=()
 compare() {
   local name=$1 agent=$2
@@ -159,7 +159,7 @@ compare() {
   made+=("$kept/agents-$name.rows")
 }
 
-# The same on many seeds of a generator, where a rival fares so badly that a trace is one block: AGENT RIVAL CLUSTER OPTION...
+# AGENT RIVAL CLUSTER OPTION...: the same over many seeds of a generator, if a rival is so poor that a trace is one block.
 compare_seeds() {
   local agent=$1 rival=$2 cluster=$3
   shift 3
@@ -176,7 +176,7 @@ for part in $agents; do
   name=${part%:*}
   wanted "agents/$name" || continue
   if [[ -n ${SHIPPED:-} && ! $name =~ ^(rules|mlfs-load|dl2-untrained)$ && ! -d checkpoints/$name-1 ]]; then
-    echo "== agent $name: no seeds in checkpoints/, an ablation that is trained anew"
+    echo "== agent $name: no seeds in checkpoints/: the ablation is trained again"
     continue
   fi
   echo "== agent $name"
@@ -188,10 +188,10 @@ for part in $agents; do
     harmony-unmodelled) train_seeds "$name" harmony model=none ;;
     harmony-blind) train_seeds "$name" harmony lengths=false ;;
     harmony-measured) train_seeds "$name" harmony model=measured ;;
-    # One vector of fixed length, as public notes have it, of which 128 units a layer were the best.
+    # One vector of fixed length, as in public notes; 128 units per layer were the best.
     harmony-flat) train_seeds "$name" harmony network=flat hidden=128 ;;
     harmony-actor-critic) train_seeds "$name" harmony-paper ;;
-    # Clones of DRF, the paper's supervised start; from these; from random weights; and such weights.
+    # Clones of DRF (the paper's supervised start), training from these, training from random weights, and random weights.
     dl2-start) train_seeds "$name" dl2-start ;;
     dl2)
       train_seeds dl2-start dl2-start
@@ -202,7 +202,7 @@ for part in $agents; do
     dl2-untrained) train_seeds "$name" dl2 start= "${no_training[@]}" ;;
     mlfs) train_seeds "$name" mlfs ;;
     mlfs-load) with_load_control ;;
-    # Adapts to each shift, and is compared by episodes; then as it comes.
+    # Compared after adapting to each shift, by episodes; then without adapting.
     meta)
       if [[ -n ${SHIPPED:-} ]]; then
         train_seeds meta meta
@@ -223,7 +223,7 @@ for part in $agents; do
     rules) told=random,las,tiresias,2d-las,gandiva-long,gandiva,fair-share,drf,mlf-h ;;
   esac
   told+=,$name-untrained
-  whole=  # the agent that this one is an ablation of
+  whole=  # the agent of which this is an ablation
   if [[ $name == *-* ]]; then
     whole=${name%%-*}
     told+=,$whole
@@ -239,7 +239,7 @@ for part in $agents; do
     harmony*)
       compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
         --against "$placing,$anybody"
-      # On more servers than it was trained on.
+      # On more servers than in training.
       [[ $name != harmony ]] || compare harmony-larger harmony "${larger[@]}" --checkpoint "$seeds_of" --candidate "$who" \
         --against "$placing,$anybody"
       ;;
@@ -252,7 +252,7 @@ for part in $agents; do
       --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
     meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
       --against "$ring_rules,$anybody" ;;
-    rules)  # what the papers' heuristics are worth
+    rules)  # the heuristics of the papers
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against "random,las,tiresias,2d-las,$turns,fair-share"
       compare mlf-h-hours experiments/rivals/mlf-h-hours.yaml "${urgent_jobs[@]}" --only validate \
         --candidate experiments/rivals/mlf-h-hours.yaml --against random,las,tiresias,mlf-h
@@ -264,8 +264,8 @@ for part in $agents; do
   esac
 done
 
-# What nobody was trained, tuned or chosen on, opened once: all who are compared are candidates each time.
-unseen() {  # "AGENT ABLATION..." OPTION..., the last of which the seeds are added to
+# Test parts, on which no policy was trained, tuned or chosen; opened once. All compared policies are candidates.
+unseen() {  # "AGENT ABLATION..." OPTION...: the seeds are appended to the last option
   local names=$1 name each=
   shift
   local -a options=("$@")
@@ -295,7 +295,7 @@ if wanted test/agents-mlfs; then
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 
-# Rows of rivals that were not compared here stay as they were. Those by episodes of adaptation are scripts/meta_adapt.sh's.
+# Keeps the rows of rivals that were not compared here. Rows by episodes of adaptation come from scripts/meta_adapt.sh.
 if [[ ${#made[@]} -gt 0 ]]; then
   # shellcheck disable=SC2016  # the dollars are jq's
   jq -s 'def made: [.agent, (.cell | split("[/,]"; "")[0]), .rival];

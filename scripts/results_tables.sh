@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# results_tables.sh [--check]: writes the tables of docs/results.md and docs/agents.md anew from evaluations/*.json. A table
-# stands between `<!-- table KIND FILE -->` and `<!-- end -->`; KIND is cells, summary,
-# against (the seeds as one over the rules that come nearest), gradient (each seed over the rule that it stands on),
-# embedded, agents (the agents of the literature over their rivals) or floors (over what they begin with, or are a part of).
-# --check: changes nothing, fails where a table is not what its file says. Needs jq.
+# results_tables.sh [--check]: writes the tables of docs/results.md and docs/agents.md from evaluations/*.json. A table
+# is between `<!-- table KIND FILE -->` and `<!-- end -->`. KIND is cells, summary, against (the pooled seeds relative to
+# the closest rules), gradient (each seed relative to its base rule), embedded, agents (the agents of the literature
+# relative to their rivals) or floors (relative to their start or to the whole agent).
+# --check: changes nothing; fails if a table does not match its file. Needs jq.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -43,7 +43,7 @@ rows() {
           "training, core-s", "decisions/s"])
         | if type == "array" then .[] else . end' "$2" ;;
     gradient)
-      # The gradient stage over the rule that it stands on, seed by seed.
+      # The gradient stage relative to its base rule, by seed.
       jq -r "$common"'([.cells[] | select(.policy | test("gradient-")) | (.policy | capture("gradient-(?<n>[0-9]+)").n) as $n
             | {cell, n: $n} + (.others[] | select(.policy | endswith("pilot-" + $n)) | . + {ratio_lo: .lo, ratio_hi: .hi})])
           as $pairs
@@ -52,12 +52,12 @@ rows() {
             ((map(.ratio | log) | add / length) | exp | digits(3))] | line]
         | table(["cell", ($seeds[] | "seed " + .), "mean"]) | if type == "array" then .[] else . end' "$2" ;;
     against)
-      # The seeds as one over the rules that come nearest, and those that were tuned.
+      # The pooled seeds relative to the closest rules and to the tuned ones.
       jq -r "$common"'[.cells[] | select(.against) | .cell as $cell | .against[] | . + {ratio_lo: .lo, ratio_hi: .hi}
             | [$cell, .policy, within(.; "ratio")] | line]
         | table(["cell", "over", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     embedded)
-      # From each start, of that start; by training seed.
+      # Relative to each start, by training seed.
       jq -r "$common"'def cell: if . == null then "–" else (.ratio | digits(3)) + " (" + (.lo | digits(3)) + " to "
           + (.hi | digits(3)) + ")" end;
         def mean: (map(.ratio | log) | add / length) | exp | digits(3);
@@ -70,7 +70,7 @@ rows() {
       jq -r "$common"'[.[] | . + {ratio_lo: .lo, ratio_hi: .hi} | [.agent, .cell, .rival + (if .who then ": " + .who else "" end), within(.; "ratio") + (if .judged == false then ", not judged" else "" end)] | line]
         | table(["agent", "where", "rival", "ratio [95 %]"]) | if type == "array" then .[] else . end' "$2" ;;
     floors)
-      # Where an agent has several cells, all of them as one.
+      # If an agent has several cells, all of them pooled.
       jq -r "$common"'def floor: {"sched2 fifo-consolidate": "its start", "harmony least-loaded": "its start", "dl2 drf-jobs": "what its start cloned",
           "mlfs mlf-h-slow": "its start", "mlfs mlf-h": "the same by minutes",
           "sched2 survival-consolidate": "the same order by a rule", "sched2 survival-consolidate-tuned": "the same, tuned",
@@ -97,7 +97,7 @@ for page in docs/results.md docs/agents.md; do
   inside=
   while IFS= read -r text; do
     if [[ $text =~ ^'<!-- table '([a-z]+)' '([^ ]+)' -->'$ ]]; then
-      [[ -f ${BASH_REMATCH[2]} ]] || { echo "$page: no ${BASH_REMATCH[2]}" >&2; exit 2; }
+      [[ -f ${BASH_REMATCH[2]} ]] || { echo "$page: expected the file ${BASH_REMATCH[2]}, got none" >&2; exit 2; }
       inside=1
       printf '%s\n\n' "$text"
       rows "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
@@ -109,9 +109,9 @@ for page in docs/results.md docs/agents.md; do
       printf '%s\n' "$text"
     fi
   done <$page >"$made"
-  [[ -z $inside ]] || { echo "$page: a table without <!-- end -->" >&2; exit 2; }
+  [[ -z $inside ]] || { echo "$page: expected <!-- end --> after a table, got none" >&2; exit 2; }
   if [[ ${1:-} == --check ]]; then
-    diff "$page" "$made" >/dev/null || { echo "$page: not what evaluations/*.json say; run $0" >&2; exit 1; }
+    diff "$page" "$made" >/dev/null || { echo "$page: does not match evaluations/*.json; run $0" >&2; exit 1; }
   else
     cmp -s "$page" "$made" || cp "$made" "$page"
   fi

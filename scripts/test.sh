@@ -1,7 +1,7 @@
 #!/bin/sh
-# test.sh FOLDER JOBS [CTEST ARGUMENT...]: runs the tests built in FOLDER, names why any were skipped
-# and ends with "N passed, N failed, N skipped". What scripts/test_packages.sh has installed is asked,
-# and a test that skips for want of it fails.
+# test.sh FOLDER JOBS [CTEST ARGUMENT...]: runs the tests built in FOLDER, prints the reasons of skips
+# and ends with "N passed, N failed, N skipped". Packages installed by scripts/test_packages.sh are
+# required: a test that skips because one of them is missing fails.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$1

@@ -1,5 +1,5 @@
 # Reads ctest's JUnit file: prints the reasons of skips with their counts, then the failures, then
-# "N passed, N failed, N skipped". A skip whose test gave no reason is printed by its name.
+# "N passed, N failed, N skipped". A skip without a reason is printed with the name of its test.
 
 function plain(text) {
   gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&quot;/, "\"", text)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# two_hosts.sh CONFIG OUT [ARGUMENT...]: trains CONFIG on two hosts that are network namespaces of this
-# machine, one rank on each, as torchrun's variables would have it. Both write their output into OUT.log.N.
-# Exit code 77: namespaces are not permitted here. Takes root and iproute2.
+# two_hosts.sh CONFIG OUT [ARGUMENT...]: trains CONFIG on two hosts, which are network namespaces of this
+# machine, with one rank each, configured by torchrun's variables. Their output is in OUT.log.0 and OUT.log.1.
+# Exit code 77: network namespaces are not permitted. Needs root and iproute2.
 set -eu
 config=$1
 out=$2

@@ -12,7 +12,7 @@ inline torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguou
 // Requires: `t` is contiguous.
 template <class T = float>
 T* raw_data(const torch::Tensor& t) {
-  YARD_CHECK(t.is_contiguous(), "numbers one after the other");
+  YARD_CHECK(t.is_contiguous(), "the tensor must be contiguous");
   return t.data_ptr<T>();
 }
 

@@ -42,7 +42,7 @@ void multiply(const Matrix& a, const Matrix& b, float* c, WriteMode into) {
   const float keep = into == WriteMode::kAccumulate ? 1 : 0;
   const dnnl_status_t done =
       dnnl_sgemm(order(a), order(b), m, n, k, 1, a.at, a.columns, b.at, b.columns, keep, c, n);
-  YARD_CHECK(done == dnnl_success, "a product that oneDNN knows");
+  YARD_CHECK(done == dnnl_success, "oneDNN failed to compute a matrix product");
 }
 
 #else

@@ -46,13 +46,13 @@ void for_blocks(const torch::Tensor& rows, const torch::Tensor& offset, const Do
 struct WindowedLinear : torch::autograd::Function<WindowedLinear> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& rows,
                                const torch::Tensor& weight, const torch::Tensor& offset) {
-    YARD_CHECK(!rows.requires_grad(), "rows that are given");
+    YARD_CHECK(!rows.requires_grad(), "rows must not require gradients");
     const auto in = dense(rows), w = dense(weight);
     const int64_t h = w.size(1);
     const auto out = torch::zeros({offset.numel() - 1, h});
     std::vector<float> sums(static_cast<size_t>(kBlockSamples * h));
     for_blocks(in, offset, [&](std::span<const int64_t> samples, const Matrix& x) {
-      YARD_CHECK(x.columns <= w.size(0), "rows that have a place");
+      YARD_CHECK(x.columns <= w.size(0), "rows must fit the window");
       multiply(x, {raw_data(w), x.columns, h}, sums.data());
       const float* from = sums.data();
       for (const int64_t b : samples) {
@@ -94,7 +94,7 @@ torch::Tensor gather_choices(const torch::Tensor& scores, const torch::Tensor& o
   int64_t* to = raw_data<int64_t>(place);
   for (int64_t b = 0; b < samples; ++b) {
     const int64_t count = first[b + 1] - first[b];
-    YARD_CHECK(count < width, "rows that have a place");
+    YARD_CHECK(count < width, "rows must fit the window");
     for (int64_t r = 0; r < count; ++r) *to++ = b * width + r;
     *to++ = b * width + width - 1;
   }

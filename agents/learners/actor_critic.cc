@@ -23,8 +23,7 @@ struct Config {
     f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
     f("value_weight", value_weight, 0.0, 100.0, "weight of the value loss");
     f("most_weight", most_weight, 0.0, 1e6,
-      "the most that a sample counts that the policy would take more often now; 0: all count as "
-      "they are");
+      "upper bound of importance weights; 0: no importance weights");
   }
 };
 
@@ -81,7 +80,7 @@ class ActorCritic final : public Learner {
 
 const LearnerRegistry::Add<ActorCritic> kActorCritic{
     "actor-critic",
-    {.about = "a policy gradient against a learned value, from a replay",
+    {.about = "policy gradient with a learned value baseline and a replay buffer",
      .source = "Bao et al., Harmony, INFOCOM 2019; Peng et al., DL2, TPDS 2021",
      .settings = describe<Config>}};
 

@@ -15,7 +15,8 @@ struct CloneConfig {
   double entropy = 0;
 
   void fields(FieldList& f) {
-    f("entropy", entropy, 0.0, 100.0, "weight of the entropy bonus: how unsure a clone is to stay");
+    f("entropy", entropy, 0.0, 100.0,
+      "weight of the entropy bonus, which keeps the clone exploratory");
   }
 };
 
@@ -48,7 +49,7 @@ class Clone final : public Learner {
 };
 
 const LearnerRegistry::Add<Clone> kClone{"clone",
-                                         {.about = "learns to do what the task's heuristic does",
+                                         {.about = "imitates the task's heuristic",
                                           .source = "behaviour cloning: Pomerleau, ALVINN, 1989",
                                           .settings = describe<CloneConfig>}};
 

@@ -26,9 +26,10 @@ struct Config {
 
   void fields(FieldList& f) {
     replay.fields(f);
-    f("epsilon", epsilon, 0.0, 1.0, "share of decisions that are made at random, at first");
-    f("epsilon_end", epsilon_end, 0.0, 1.0, "and in the end");
-    f("epsilon_updates", epsilon_updates, 1, 1'000'000, "updates over which it falls, linearly");
+    f("epsilon", epsilon, 0.0, 1.0, "initial share of random decisions");
+    f("epsilon_end", epsilon_end, 0.0, 1.0, "final share of random decisions");
+    f("epsilon_updates", epsilon_updates, 1, 1'000'000,
+      "updates over which the share of random decisions falls linearly");
     f("huber", huber, 1e-6, 1e6, "error beyond which the loss is linear");
   }
 };
@@ -99,7 +100,7 @@ class Dqn final : public Learner {
 
 const LearnerRegistry::Add<Dqn> kDqn{
     "dqn",
-    {.about = "a Q-network: double, dueling, n-step, with a replay",
+    {.about = "Q-network: double, dueling, n-step, with a replay buffer",
      .source = "Mnih et al., Human-level control through deep reinforcement learning, 2015",
      .settings = describe<Config>}};
 

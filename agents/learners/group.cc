@@ -30,7 +30,7 @@ class Group final : public Learner {
 
 const LearnerRegistry::Add<Group> kGroup{
     "group",
-    {.about = "clipped policy gradient against other worlds that play the same jobs",
+    {.about = "clipped policy gradient relative to other environments with the same jobs",
      .source = "Mao et al., Decima, SIGCOMM 2019 (its baseline)",
      .settings = describe<SurrogateConfig>}};
 

@@ -43,7 +43,7 @@ struct ExploreConfig {
 
   void fields(FieldList& f) {
     f("explore", explore, 0.0, 1.0,
-      "share of decisions in which one of those that the task hints at is tried");
+      "share of decisions that try an action which the task marks for exploration");
   }
 };
 

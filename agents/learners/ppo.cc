@@ -22,14 +22,16 @@ struct Config {
 
   void fields(FieldList& f) {
     surrogate.fields(f);
-    f("steps", steps, 1, 100'000, "decisions a world between updates");
+    f("steps", steps, 1, 100'000, "decisions per environment between updates");
     f("value_weight", value_weight, 0.0, 100.0, "weight of the value loss");
-    f("lambda", lambda, 0.0, 1.0, "decay of advantages over decisions that let time pass");
+    f("lambda", lambda, 0.0, 1.0, "decay of advantages per decision that advances time (GAE)");
     f("average_reward", average_reward,
-      "what counts is the mean reward a second, without discount, instead of a horizon");
-    f("rate_step", rate_step, 0.0, 1.0, "how fast the estimate of that mean follows an update's");
+      "optimise the mean reward per second, without discounting, instead of a horizon");
+    f("rate_step", rate_step, 0.0, 1.0,
+      "step size of the estimated mean reward towards that of each update");
     f("relative_reward", relative_reward,
-      "rewards less the heuristic's on the same jobs, which the first world of each group plays");
+      "subtract the heuristic's rewards on the same jobs; it decides in the first environment of "
+      "each group");
   }
 };
 
@@ -93,7 +95,7 @@ class Ppo final : public Learner {
 
 const LearnerRegistry::Add<Ppo> kPpo{
     "ppo",
-    {.about = "clipped policy gradient against a learned value",
+    {.about = "clipped policy gradient with a learned value baseline",
      .source = "Schulman et al., Proximal policy optimization algorithms, 2017",
      .settings = describe<Config>}};
 

@@ -10,11 +10,11 @@ constexpr int64_t kRowsPerPart = 12'288;  // per part
 }  // namespace
 
 void ReplayConfig::fields(FieldList& f) {
-  f("replay", replay, 1, 100'000'000, "samples kept beyond their update, of each rank");
-  f("drawn", drawn, 1, 100'000'000, "samples of them that an update learns from, on each rank");
-  f("steps", steps, 2, 100'000, "decisions a world between updates");
+  f("replay", replay, 1, 100'000'000, "samples per rank kept after their update");
+  f("drawn", drawn, 1, 100'000'000, "samples per rank drawn from the kept ones for an update");
+  f("steps", steps, 2, 100'000, "decisions per environment between updates");
   f("n_step", n_step, 1, 10'000,
-    "decisions that let time pass, after which the estimate takes the place of what was earned");
+    "decisions that advance time before the return continues with the value estimate");
   explore.fields(f);
 }
 

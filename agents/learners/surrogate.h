@@ -20,10 +20,10 @@ struct SurrogateConfig {
   ExploreConfig explore;
 
   void fields(FieldList& f) {
-    f("clip", clip, 0.0, 1.0, "how far the probability of an action may move in one update");
+    f("clip", clip, 0.0, 1.0, "maximum relative change of an action's probability in one update");
     f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
     f("teacher_kl", teacher_kl, 0.0, 100.0,
-      "weight of the divergence from the heuristic's own probabilities");
+      "weight of the KL divergence from the heuristic's probabilities");
     explore.fields(f);
   }
 };

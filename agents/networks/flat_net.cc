@@ -10,7 +10,7 @@ namespace {
 
 struct Config {
   int hidden = 128;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units a layer"); }
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
 };
 
 class FlatNet final : public Network {
@@ -53,7 +53,7 @@ class FlatNet final : public Network {
 
 const NetworkRegistry::Add<FlatNet> kFlat{
     "flat",
-    {.about = "one net over all rows at their places; the critic is one more output",
+    {.about = "one network over the concatenated rows; the critic is an additional output",
      .source = "as in DeepRM, Mao et al., HotNets 2016",
      .settings = describe<Config>}};
 

@@ -13,7 +13,7 @@ namespace {
 
 struct Config {
   int hidden = 32;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units a layer"); }
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
 };
 
 class JobScorerNet final : public Network {
@@ -102,8 +102,9 @@ NamedTensors JobScorerNet::policy() const {
 
 const NetworkRegistry::Add<JobScorerNet> kJobScorer{
     "job-scorer",
-    {.about = "one small net scores every job; a pooled one doing nothing; a critic beside them",
-     .source = "this project; the net shared by all jobs as in RLScheduler, SC 2020",
+    {.about = "a small network scores each job; one on pooled features scores doing nothing; "
+              "separate critic",
+     .source = "this project; network shared by all jobs as in RLScheduler, SC 2020",
      .settings = describe<Config>}};
 
 }  // namespace

@@ -54,7 +54,8 @@ class KernelNet final : public Network {
 
 const NetworkRegistry::Add<KernelNet> kKernel{
     "kernel",
-    {.about = "RLScheduler's: a small net of fixed size scores every job, the critic sees all",
+    {.about =
+         "RLScheduler's: a small network of fixed size scores each job; the critic sees all jobs",
      .source = "Zhang et al., RLScheduler, SC 2020",
      .settings = describe<NoConfig>}};
 

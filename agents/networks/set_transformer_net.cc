@@ -13,7 +13,7 @@ namespace {
 
 struct Config {
   int hidden = 32;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units a layer"); }
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
 };
 
 // Pads the rows of each sample to the length of the longest. Only attention uses this layout; all
@@ -146,8 +146,8 @@ class SetTransformerNet final : public Network {
 
 const NetworkRegistry::Add<SetTransformerNet> kSetTransformer{
     "set-transformer",
-    {.about = "jobs attend to each other before they are scored; doing nothing and the critic pool "
-              "them by attention",
+    {.about = "jobs attend to each other before scoring; the critic and the score of doing nothing "
+              "pool jobs by attention",
      .source = "Lee et al., Set Transformer, ICML 2019: one block, one head",
      .settings = describe<Config>}};
 

@@ -24,7 +24,7 @@ std::string address_towards(const std::string& host, int port) {
   addrinfo* found = nullptr;
   const int failed =
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &exploration_mask, &found);
-  if (failed != 0) throw InputError("MASTER_ADDR", "a host that can be found", host);
+  if (failed != 0) throw InputError("MASTER_ADDR", "a host name that resolves", host);
   std::string out;
   for (const addrinfo* at = found; at != nullptr && out.empty(); at = at->ai_next) {
     const int fd = ::socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -41,7 +41,7 @@ std::string address_towards(const std::string& host, int port) {
     ::close(fd);
   }
   freeaddrinfo(found);
-  if (out.empty()) throw InputError("MASTER_ADDR", "a host that can be reached", host);
+  if (out.empty()) throw InputError("MASTER_ADDR", "a reachable host", host);
   return out;
 }
 
@@ -62,7 +62,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const Rank& rank, std::chrono::millis
 class Gloo final : public Communicator {
  public:
   Gloo(const Rank& rank, const ConnectOptions& options) : rank_(rank) {
-    attempt("is waited for in vain", [&] {
+    attempt("did not connect in time", [&] {
       store_ = open_store(rank, options.rendezvous_timeout);
       // Gloo has a single timeout. To wait for missing ranks with another one, ask the store first.
       if (store_->add("here", 1) == rank.size) store_->set("all", std::vector<uint8_t>{1});
@@ -86,7 +86,7 @@ class Gloo final : public Communicator {
 
   std::string broadcast(std::string bytes) override {
     bytes.resize(static_cast<size_t>(broadcast_number(static_cast<int64_t>(bytes.size()))));
-    attempt("is gone or does not answer", [&] {
+    attempt("has exited or does not respond", [&] {
       std::vector<at::Tensor> tensors = {bytes_of(bytes)};
       group_->broadcast(tensors)->wait();
     });
@@ -103,7 +103,7 @@ class Gloo final : public Communicator {
     const bool root = rank() == 0;
     std::vector<std::string> all(root ? static_cast<size_t>(size()) : 0,
                                  std::string(longest, '\0'));
-    attempt("is gone or does not answer", [&] {
+    attempt("has exited or does not respond", [&] {
       std::vector<at::Tensor> mine = {bytes_of(bytes)};
       std::vector<std::vector<at::Tensor>> theirs;
       if (root) theirs.emplace_back();
@@ -120,7 +120,7 @@ class Gloo final : public Communicator {
   }
 
   int64_t broadcast_number(int64_t number) {
-    attempt("is gone or does not answer", [&] {
+    attempt("has exited or does not respond", [&] {
       std::vector<at::Tensor> tensors = {torch::from_blob(&number, {1}, torch::kInt64)};
       group_->broadcast(tensors)->wait();
     });
@@ -129,7 +129,7 @@ class Gloo final : public Communicator {
 
   template <class T>
   void sum_up(std::span<T> values, torch::ScalarType type) {
-    attempt("is gone or does not answer", [&] {
+    attempt("has exited or does not respond", [&] {
       std::vector<at::Tensor> tensors = {
           torch::from_blob(values.data(), {static_cast<int64_t>(values.size())}, type)};
       group_->allreduce(tensors)->wait();

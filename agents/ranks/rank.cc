@@ -16,7 +16,8 @@ class Environment {
 
   bool has(const char* name) const { return get_(name) != nullptr && *get_(name) != '\0'; }
   std::string text(const char* name) const {
-    if (!has(name)) throw InputError(name, "to be set beside the other variables", "nothing");
+    if (!has(name))
+      throw InputError(name, "a value, since the launcher's other variables are set", "nothing");
     return get_(name);
   }
   int number(const char* name, int least, int most) const {

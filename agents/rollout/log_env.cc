@@ -19,7 +19,7 @@ class LogVectorEnv final : public VectorEnv {
         offset_(choices.offsets()),
         length_(std::min<int64_t>(options.episode_jobs, choices.size())),
         worlds_(static_cast<size_t>(options.worlds)) {
-    YARD_CHECK(choices.size() > 0, "steps to show");
+    YARD_CHECK(choices.size() > 0, "the log has no steps");
     const EnvShape& s = choices.shape;
     const size_t n = worlds_.size();
     jobs_.resize(n * static_cast<size_t>(s.rows) * static_cast<size_t>(s.row_features));
@@ -90,13 +90,15 @@ class LogVectorEnv final : public VectorEnv {
     int64_t steps = 0;
     const size_t bytes = worlds_.size() * sizeof(World);
     if (saved.size() != sizeof steps + bytes) {
-      throw InputError("saved worlds",
-                       std::to_string(sizeof steps + bytes) + " bytes of so many worlds",
-                       std::to_string(saved.size()));
+      throw InputError(
+          "saved environments",
+          std::to_string(sizeof steps + bytes) + " bytes for this number of environments",
+          std::to_string(saved.size()));
     }
     std::memcpy(&steps, saved.data(), sizeof steps);
     if (steps != choices_.size()) {
-      throw InputError("saved worlds", "a log of " + std::to_string(choices_.size()) + " steps",
+      throw InputError("saved environments",
+                       "a log of " + std::to_string(choices_.size()) + " steps",
                        std::to_string(steps));
     }
     std::vector<World> worlds(worlds_.size());
@@ -106,7 +108,7 @@ class LogVectorEnv final : public VectorEnv {
           (w.is_done == 0 || w.is_done == 1)) {
         continue;
       }
-      throw InputError("saved worlds", "steps within episodes", "others");
+      throw InputError("saved environments", "steps within episodes", "steps outside of them");
     }
     worlds_ = std::move(worlds);
     for (size_t n = 0; n < worlds_.size(); ++n) show(n);

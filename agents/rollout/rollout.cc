@@ -111,7 +111,8 @@ void Rollout::restore(std::string_view saved, const std::string& where) {
   columns(read, take);
   take(read.jobs_), take(read.cluster_), take(read.prior_);
   if (!whole || !saved.empty() || !read.is_valid()) {
-    throw InputError(where, "samples of what the agent sees now", "others, or damaged ones");
+    throw InputError(where, "samples with the agent's current features",
+                     "other or damaged samples");
   }
   *this = std::move(read);
 }

@@ -33,28 +33,35 @@ struct Config {
 
   void fields(FieldList& f) {
     f("index", index, {"remaining", "attained"},
-      "what jobs are ordered by: expected remaining service, or limits of attained service passed");
-    f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9, "of attained: service that ends the first queue");
-    f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9, "service that ends the second queue");
-    f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "where a job goes");
-    f("preempt", preempt, "may running jobs be stopped");
-    f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is expected time x GPUs to this power");
+      "order of jobs: by expected remaining service or by limits of attained service passed");
+    f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9,
+      "end of the first queue in GPU-seconds of attained service (index=attained)");
+    f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9,
+      "end of the second queue in GPU-seconds of attained service (index=attained)");
+    f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "placement rule");
+    f("preempt", preempt, "allow preemption");
+    f("gpu_exponent", gpu_exponent, 0.0, 2.0,
+      "exponent of GPUs in the index, expected time x GPUs^exponent");
     f("margin_log2", margin_log2, 0.0, 10.0,
-      "doublings by which the index must be better to stop a job");
-    f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
+      "doublings by which a waiting job's index must be better to preempt a running job");
+    f("shrink", shrink, 0.01, 100.0,
+      "prior strength of all users' run times for one user, in jobs");
     f("sibling_prior", sibling_prior, 0.01, 1e6,
-      "finished siblings that the user's other jobs are worth");
-    f("spread", spread, 0.2, 3.0, "sd of log run times between the jobs of a batch");
-    f("spread_batch", spread_batch, 0.0, 5.0, "sd of log run times between a user's batches");
-    f("spread_user", spread_user, 0.0, 5.0, "sd of log run times between users");
-    f("quantum_s", quantum_s, 0.0, 1e6, "a job is not stopped before it ran this long");
-    f("tick_s", tick_s, 1.0, 1e6, "while jobs wait, who runs is looked at again after this long");
+      "prior strength of the user's other jobs, in finished siblings");
+    f("spread", spread, 0.2, 3.0, "standard deviation of log run times within a batch");
+    f("spread_batch", spread_batch, 0.0, 5.0,
+      "standard deviation of log run times between a user's batches");
+    f("spread_user", spread_user, 0.0, 5.0, "standard deviation of log run times between users");
+    f("quantum_s", quantum_s, 0.0, 1e6, "minimum run time before preemption, in seconds");
+    f("tick_s", tick_s, 1.0, 1e6, "interval between decisions while jobs wait, in seconds");
     f("held_rows", held_rows, 1, 64,
-      "running jobs that are shown, those the index would stop first");
-    f("waiting_rows", waiting_rows, 1, 128, "waiting jobs that are shown, the first by the index");
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
-    f("prior_slope", prior_slope, 0.0, 100.0, "logit lost per doubling of the index");
-    f("prior_other", prior_other, 1e-6, 1.0, "weight of a kind of action that is not suggested");
+      "maximum running jobs in the observation: the first that the index would preempt");
+    f("waiting_rows", waiting_rows, 1, 128,
+      "maximum waiting jobs in the observation: the first by the index");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
+    f("prior_slope", prior_slope, 0.0, 100.0, "logit penalty per doubling of the index");
+    f("prior_other", prior_other, 1e-6, 1.0,
+      "prior probability of each kind of action that is not suggested");
   }
 
   DispatchConfig task() const {
@@ -118,7 +125,7 @@ class DispatcherAgent final : public Agent {
 
 const AgentRegistry::Add<DispatcherAgent> kDispatcher{
     "dispatcher",
-    {.about = "starts and stops jobs on top of an index of expected remaining service",
+    {.about = "starts and preempts jobs; its prior is an index of expected remaining service",
      .source = "this project",
      .fidelity = "ours",
      .information = "history",

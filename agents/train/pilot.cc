@@ -16,7 +16,7 @@ struct Config : PilotPrior {
   std::string rule;
 
   void fields(FieldList& f) {
-    f("rule", rule, "a policy file of `joint`, as evolve writes it; empty: its defaults");
+    f("rule", rule, "policy file of `joint`, as written by evolve; empty: defaults");
     PilotPrior::fields(f);
   }
 };
@@ -26,8 +26,8 @@ PilotTask task_of(const Config& config) {
   static_cast<PilotPrior&>(task) = config;
   if (!config.rule.empty()) {
     if (!std::filesystem::exists(config.rule)) {
-      throw InputError("rule", "a policy's file, seen from the current folder",
-                       "'" + config.rule + "', which is not there");
+      throw InputError("rule", "a policy file, relative to the current folder",
+                       "'" + config.rule + "', which does not exist");
     }
     task.rule = parse<JointIndex::Config>(policy_file(config.rule, "joint"));
   }
@@ -58,7 +58,7 @@ class PilotAgent final : public Agent {
   std::unique_ptr<Policy> heuristic() const override {
     return policy_of(rule_checkpoint(task_), "training");
   }
-  std::string heuristic_name() const override { return "joint, the rule that it starts from"; }
+  std::string heuristic_name() const override { return "joint (the agent's initial rule)"; }
 
  private:
   PilotTask task_;
@@ -66,7 +66,8 @@ class PilotAgent final : public Agent {
 
 const AgentRegistry::Add<PilotAgent> kPilot{
     "pilot",
-    {.about = "order, type, place, preemption and moves: picks from every job's options",
+    {.about =
+         "chooses order, GPU type, placement, preemption and migration among each job's options",
      .source = "this project",
      .fidelity = "ours",
      .information = "history",

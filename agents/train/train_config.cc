@@ -5,46 +5,46 @@
 namespace yard {
 
 void OptimizerConfig::fields(FieldList& f) {
-  f("lr", lr, 0.0, 1.0, "Adam step size at the start; falls linearly to 0");
+  f("lr", lr, 0.0, 1.0, "initial Adam step size; falls linearly to 0");
   f("epochs", epochs, 1, 100, "passes over an update's samples");
-  f("minibatch", minibatch, 1, 1'000'000, "samples a gradient step, of all ranks together");
-  f("max_grad_norm", max_grad_norm, 0.0, 1e9, "global norm that gradients are cut to");
-  f("target_kl", target_kl, 0.0, 1e9, "an update stops early beyond this divergence");
+  f("minibatch", minibatch, 1, 1'000'000, "samples per gradient step, over all ranks");
+  f("max_grad_norm", max_grad_norm, 0.0, 1e9, "global norm to which gradients are clipped");
+  f("target_kl", target_kl, 0.0, 1e9, "an update stops early above this KL divergence");
 }
 
 void TrainConfig::fields(FieldList& f) {
-  f("learner", learner, "how experience becomes a better policy; see list learners");
-  f("network", network, "what is trained; see list networks");
-  f("start", start, "folder of a checkpoint whose weights training begins with");
-  f("seed", seed, 0, UINT64_MAX, "decides everything random");
-  f("updates", updates, 0, 1'000'000,
-    "updates in all; 0: the untrained network is validated alone");
+  f("learner", learner, "learning algorithm; see list learners");
+  f("network", network, "network architecture; see list networks");
+  f("start", start, "folder of a checkpoint with the initial weights");
+  f("seed", seed, 0, UINT64_MAX, "seed of all random numbers");
+  f("updates", updates, 0, 1'000'000, "number of updates; 0: only validate the untrained network");
   f("validate_every", validate_every, 1, 1'000'000, "updates between validations");
   f("patience", patience, 0, 1'000'000,
-    "training ends after so many validations without a better one; 0: never");
+    "training ends after this many validations without improvement; 0: never");
   f("stop_kl", stop_kl, 0.0, 1e9,
-    "training fails when approx_kl is above it for three updates in a row");
+    "training fails if approx_kl is above this for three updates in a row");
   f("stop_explained_variance", stop_explained_variance, -1e300, 1.0,
-    "likewise when explained_variance is below it");
-  f("worlds", worlds, 1, 65'536, "worlds that play at once, of all ranks together");
+    "training fails if explained_variance is below this for three updates in a row");
+  f("worlds", worlds, 1, 65'536, "environments simulated in parallel, over all ranks");
   f("threads", threads, 1, 256,
-    "threads of a rank: they move worlds and share large minibatches; they change no result");
+    "threads per rank, for environments and large minibatches; results do not depend on it");
   f("group", group, 1, 65'536,
-    "neighbouring worlds that play the same jobs, where the learner compares them");
-  f("episode_jobs", episode_jobs, 1, 1'000'000, "jobs an episode");
+    "consecutive environments with the same jobs, for learners that compare them");
+  f("episode_jobs", episode_jobs, 1, 1'000'000, "jobs per episode");
   f("max_decisions", max_decisions, 0, 1'000'000'000,
-    "an episode is cut off after so many; 0: never");
-  f("horizon_s", horizon_s, 1.0, 1e12, "seconds after which a reward counts 1/e");
+    "an episode is truncated after this many decisions; 0: never");
+  f("horizon_s", horizon_s, 1.0, 1e12,
+    "discount horizon in seconds: a reward this far ahead counts 1/e");
   f("reward_scale", reward_scale, 0.0, 1e12,
-    "rewards are multiplied by it; 0: by 1 / (their mean a second x horizon_s)");
+    "factor of rewards; 0: 1 / (mean reward per second x horizon_s)");
   optimizer_config.fields(f);
   f("average", average, 0.0, 0.9999,
-    "what is kept is an average of weights with this decay an update");
+    "decay per update of the average of weights that is validated and saved");
   f("meta_updates", meta_updates, 0, 1'000'000,
-    "meta-learning: so many updates on one course, then the next from weights drawn along; 0: "
-    "none");
+    "meta-learning: updates on each trace and cluster before the next; 0: no meta-learning");
   f("meta_step", meta_step, 0.0, 1.0,
-    "how far they are drawn to what a course came to, at first; falls linearly to 0");
+    "meta-learning: initial step towards the weights after each of these trainings; falls linearly "
+    "to 0");
 }
 
 void TrainConfig::check(int ranks, bool groups) const {
@@ -63,7 +63,7 @@ void TrainConfig::check(int ranks, bool groups) const {
   if (group < 2) throw InputError("group", "at least 2 for learner " + learner, "1");
   if (worlds / ranks % group != 0) {
     throw InputError("worlds",
-                     "whole groups of " + std::to_string(group) +
+                     "a multiple of group = " + std::to_string(group) +
                          (ranks > 1 ? " on each of the " + std::to_string(ranks) + " ranks" : ""),
                      std::to_string(worlds / ranks));
   }

@@ -217,7 +217,7 @@ class Trainer::Impl {
       const auto cost = files.find(kCostFile);
       core_s_ = cost == files.end() ? 0 : nlohmann::json::parse(cost->second).value("core_s", 0.0);
     } catch (const nlohmann::json::exception& e) {
-      throw InputError(where("counters.json"), "a training's counters", json_flaw(e));
+      throw InputError(where("counters.json"), "training counters", json_flaw(e));
     }
   }
 
@@ -225,10 +225,10 @@ class Trainer::Impl {
     try {
       worlds_->restore(saved);
     } catch (const InputError&) {
-      throw InputError(where,
-                       "worlds of the agent, trace, cluster, seed, episodes and groups that are "
-                       "configured now",
-                       "others, or damaged ones");
+      throw InputError(
+          where,
+          "environments with the configured agent, trace, cluster, seed, episodes and groups",
+          "other or damaged environments");
     }
   }
 
@@ -389,7 +389,7 @@ class Trainer::Impl {
                                                 validates ? &explained : nullptr);
     if (!why.empty()) {
       throw RunError("update " + std::to_string(counters_.update + 1) + ": " + why +
-                     "; lower lr, and go on from the last state or begin anew");
+                     "; lower lr, then resume from the last saved state or start again");
     }
     return stats;
   }

@@ -29,11 +29,12 @@ void write_state(const StateFiles& files, const fs::path& folder) {
 StateFiles read_state(const fs::path& folder) {
   const fs::path list_file = folder / kList;
   if (!fs::exists(list_file)) {
-    throw InputError(folder.string(), "the state of a training", "none");
+    throw InputError(folder.string(), "a saved training state", "none");
   }
   const Json list = Json::parse(read_file(list_file), nullptr, false);
   if (!list.is_object()) {
-    throw InputError(list_file.string(), "the files of a training's state", "something else");
+    throw InputError(list_file.string(), "a JSON object with the files of a training state",
+                     "something else");
   }
   StateFiles out;
   for (const auto& [name, hash] : list.items()) {
@@ -83,8 +84,7 @@ void load(const std::string& bytes, const std::string& where, Load&& load_from) 
     archive.load_from(in);
     load_from(archive);
   } catch (const c10::Error& e) {
-    throw InputError(where, "the state of a training with these settings",
-                     e.what_without_backtrace());
+    throw InputError(where, "a training state with these settings", e.what_without_backtrace());
   }
 }
 
@@ -145,7 +145,8 @@ void from_archive(const std::string& bytes, torch::optim::Adam& adam, const std:
       archive.read(name + ".exp_avg", mean, true);
       archive.read(name + ".exp_avg_sq", square, true);
       if (mean.sizes() != parameters[i].sizes() || square.sizes() != parameters[i].sizes()) {
-        throw InputError(where, "moments of a network with these settings", "another shape");
+        throw InputError(where, "optimiser moments of a network with these settings",
+                         "another shape");
       }
       auto state = std::make_unique<torch::optim::AdamParamState>();
       state->step(step.item<int64_t>());
@@ -185,8 +186,8 @@ std::vector<GoldenState> unpack_states(const std::string& bytes, const EnvShape&
     const auto it = tensors.find(name);
     const auto w = static_cast<size_t>(width);
     if (it == tensors.end() || it->second.data.size() != states * w) {
-      throw InputError(where, "states of this task",
-                       "a tensor " + std::string(name) + " of another");
+      throw InputError(where, "golden states of this agent",
+                       "a tensor " + std::string(name) + " missing or of another size");
     }
     const auto from = it->second.data.begin() + static_cast<int64_t>(i * w);
     return std::vector<float>(from, from + width);

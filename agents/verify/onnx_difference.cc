@@ -95,13 +95,13 @@ OnnxDifference onnx_difference(const Checkpoint& checkpoint) {
   }
   if (ended.code != 0) throw RunError("ONNX Runtime and model.onnx: " + ended.last_line);
 
-  const std::string where = "the answer of ONNX Runtime";
+  const std::string where = "the output of ONNX Runtime";
   const TaskShape shape = learned_agent(checkpoint.agent)->shape();
   const auto width = static_cast<size_t>(shape.actions());
   const auto golden = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
   const Tensors answer = from_safetensors(read_file(folder.path() / "answer.safetensors"), where);
   const std::vector<float>& logits = answer.at("logits").data;
-  YARD_CHECK(logits.size() == golden.size() * width, "one answer to each state");
+  YARD_CHECK(logits.size() == golden.size() * width, "one output per golden state");
   double most = 0;
   for (size_t g = 0; g < golden.size(); ++g) {
     most = std::max(most, golden[g].difference(std::span(logits).subspan(g * width, width)));

@@ -81,13 +81,13 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatch
       jobs_(pages_.get()),
       mask_(pages_.get()),
       pool_(std::make_unique<ThreadPool>(config.threads)) {
-  YARD_CHECK(!env_specs_.empty(), "a batch needs a course");
+  YARD_CHECK(!env_specs_.empty(), "a batch needs an environment");
   YARD_CHECK(config.group > 0 && config.worlds % config.group == 0 &&
                  config.first_world % config.group == 0,
-             "worlds come in whole groups");
+             "worlds and first_world must be multiples of group");
   for (const EnvSpec& env_spec : env_specs_) {
     YARD_CHECK(config.episode_jobs > 0 && config.episode_jobs <= env_spec.workload->size(),
-               "an episode needs so many jobs");
+               "episode_jobs must be from 1 to the number of jobs in the workload");
   }
   signature_ = signature_of(env_specs_, config_);
   const auto n = static_cast<size_t>(config.worlds);
@@ -142,8 +142,9 @@ int32_t BasicBatchEnv<T>::draw_env_spec(const Rng& rng) const {
 
 template <Task T>
 void BasicBatchEnv<T>::set_weights(std::span<const double> weights) {
-  YARD_CHECK(weights.size() == env_specs_.size(), "one weight a course");
-  YARD_CHECK(*std::max_element(weights.begin(), weights.end()) > 0, "a course must be played");
+  YARD_CHECK(weights.size() == env_specs_.size(), "expected one weight per environment");
+  YARD_CHECK(*std::max_element(weights.begin(), weights.end()) > 0,
+             "expected at least one positive weight");
   for (size_t c = 0; c < env_specs_.size(); ++c) env_specs_[c].weight = weights[c];
 }
 
@@ -203,7 +204,8 @@ void BasicBatchEnv<T>::bind_buffers(float* jobs, float* cluster, uint8_t* mask) 
 
 template <Task T>
 void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
-  YARD_CHECK(actions.size() == static_cast<size_t>(config_.worlds), "one action a world");
+  YARD_CHECK(actions.size() == static_cast<size_t>(config_.worlds),
+             "expected one action per world");
   pool_->run(config_.worlds, [this, actions](int from, int to) {
     for (int n = from; n < to; ++n) step_world(n, actions[static_cast<size_t>(n)]);
   });
@@ -244,7 +246,7 @@ void BasicBatchEnv<T>::begin_episode(int n) {
 template <Task T>
 void BasicBatchEnv<T>::throw_if_idle() const {
   if (!idle_.load(std::memory_order_relaxed)) return;
-  throw InputError("trace", "jobs about which the agent has something to decide",
+  throw InputError("trace", "jobs that need a decision by the agent",
                    "none in " + std::to_string(kIdleEpisodes) + " episodes");
 }
 
@@ -258,7 +260,7 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
   while (!all_done(s)) {
     if constexpr (!DraftingTask<T>) s.head->timer_us = T::wake_us(episode_state.view, config_.task);
     const bool moved = episode_state.world.advance(truth);
-    YARD_CHECK(moved, "a world stands still");
+    YARD_CHECK(moved, "a world has no next event");
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
@@ -436,12 +438,12 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
   if (saved.size() < kHashBytes ||
       hash_of(signature_, saved.subspan(kHashBytes)) !=
           std::string_view(reinterpret_cast<const char*>(saved.data()), kHashBytes)) {
-    throw InputError("saved worlds", "what save() gave, whole, under the same settings",
-                     std::to_string(saved.size()) + " bytes of another kind");
+    throw InputError("saved worlds", "the complete output of save() with the same settings",
+                     std::to_string(saved.size()) + " bytes of other data");
   }
   std::span<const std::byte> rest = saved.subspan(kHashBytes);
   const auto apply = [&](void* to, size_t n) {
-    YARD_CHECK(n <= rest.size(), "saved worlds end early");
+    YARD_CHECK(n <= rest.size(), "the saved worlds are truncated");
     if (n > 0) std::memcpy(to, rest.data(), n);  // empty: null
     rest = rest.subspan(n);
   };
@@ -470,7 +472,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
 template <Task T>
 void BasicBatchEnv<T>::fork(int from, int to) {
   YARD_CHECK(from != to && from >= 0 && to >= 0 && from < worlds() && to < worlds(),
-             "two worlds of the batch");
+             "expected two different worlds of the batch");
   EnvInstance& a = *instances_[static_cast<size_t>(from)];
   EnvInstance& b = *instances_[static_cast<size_t>(to)];
   select_env_spec(b, a.env_spec);

@@ -41,7 +41,7 @@ class LingjunNodes final : public NodeList {
 
 const Registry<NodeList>::Add<LingjunNodes> kLingjun{
     "lingjun",
-    {.help = "topology of Alibaba's Lingjun dataset: ip, DSW, PSW, ASW",
+    {.help = "topology of Alibaba's Lingjun dataset, with columns ip, DSW, PSW, ASW",
      .provided_keys = {"rack", "pod"}}};
 
 }  // namespace

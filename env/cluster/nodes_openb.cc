@@ -39,8 +39,8 @@ class OpenbNodes final : public NodeList {
 
 const Registry<NodeList>::Add<OpenbNodes> kOpenb{
     "openb",
-    {.help =
-         "node lists of Alibaba's cluster-trace-gpu-v2023: sn, cpu_milli, memory_mib, gpu, model",
+    {.help = "node lists of Alibaba's cluster-trace-gpu-v2023, with columns sn, cpu_milli, "
+             "memory_mib, gpu, model",
      .provided_keys = {"gpus", "type", "cpus", "mem_gib"}}};
 
 }  // namespace

@@ -23,7 +23,8 @@ std::string_view first_of_tar(std::string_view text, const std::string& name) {
   size_t size = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size, 8);
   if (error != std::errc{} || size > text.size() - kTarBlock) {
-    throw InputError(name, "a whole tar archive", std::to_string(text.size()) + " bytes of one");
+    throw InputError(name, "a complete tar archive",
+                     "only its first " + std::to_string(text.size()) + " bytes");
   }
   return text.substr(kTarBlock, size);
 }
@@ -45,7 +46,7 @@ class PaiNodes final : public NodeList {
       node.mem_gib = static_cast<double>(rows.integer(kMem, 0, 1'000'000));
       const std::string type = rows.text(kType);
       if ((type == "CPU") != (node.gpus == 0)) {
-        rows.fail(kType, node.gpus == 0 ? "CPU, as it has no GPUs" : "a type of GPU");
+        rows.fail(kType, node.gpus == 0 ? "CPU, as the node has no GPUs" : "a GPU type");
       }
       if (node.gpus > 0) node.type = type;
       out.push_back(node);
@@ -61,8 +62,8 @@ class PaiNodes final : public NodeList {
 
 const Registry<NodeList>::Add<PaiNodes> kPai{
     "pai",
-    {.help = "machine list of Alibaba's cluster-trace-gpu-v2020, CSV or tar: machine, gpu_type, "
-             "cap_cpu, cap_mem, cap_gpu",
+    {.help = "machine list of Alibaba's cluster-trace-gpu-v2020, CSV or tar, with columns machine, "
+             "gpu_type, cap_cpu, cap_mem, cap_gpu",
      .provided_keys = {"gpus", "type", "cpus", "mem_gib"}}};
 
 }  // namespace

@@ -84,7 +84,7 @@ class NodesReader {
       check_place(group);
       group.format.empty() ? read_group(group) : read_list(group);
     }
-    if (spec_.total_gpus() == 0) root_.fail("nodes", "a GPU on some node", "none");
+    if (spec_.total_gpus() == 0) root_.fail("nodes", "at least one GPU", "none");
   }
 
  private:
@@ -113,7 +113,7 @@ class NodesReader {
   void open_list(const YAML::Node& node) {
     const YamlMap any(root_.file(), node, "a list of nodes");
     const auto names = Registry<NodeList>::names();
-    if (!any.has("format")) any.fail("format", "format of the list of nodes", "none");
+    if (!any.has("format")) any.fail("format", "the format of the list of nodes", "none");
     const std::string format = names[static_cast<size_t>(any.choice("format", 0, names))];
     const Keys& provided_keys = Registry<NodeList>::info(format).provided_keys;
     Keys keys = {"file", "format", "cpu_nodes", "tenant", "by_type"};
@@ -139,7 +139,7 @@ class NodesReader {
     one_of("rack", "nodes_per_rack");
     one_of("pod", "racks_per_pod");
     if (map.has("racks_per_pod") && !group.numbers_racks()) {
-      map.fail("racks_per_pod", "nodes_per_rack beside racks_per_pod", "none");
+      map.fail("racks_per_pod", "nodes_per_rack together with racks_per_pod", "none");
     }
     if (std::ranges::any_of(groups_, &Group::numbers_racks) && !group.numbers_racks() &&
         !map.has("rack")) {
@@ -155,14 +155,14 @@ class NodesReader {
   Node node_of(const Group& group) {
     const YamlMap& map = *group.map;
     Node node;
-    if (!group.has("gpus")) map.fail("gpus", "gpus of the nodes", "none");
+    if (!group.has("gpus")) map.fail("gpus", "gpus, the number of GPUs per node", "none");
     node.gpus = static_cast<int32_t>(map.integer("gpus", 0, 0, kMaxGpusPerNode));
     node.cpus = map.number("cpus", 0, 0, kMaxCores);
     node.mem_gib = map.number("mem_gib", 0, 0, kMaxMemGib);
     if (map.has("tenant")) {
       const std::string name = map.text("tenant");
       const auto it = std::ranges::find(spec_.tenants, name, &Tenant::name);
-      if (it == spec_.tenants.end()) map.fail("tenant", "a name out of tenants", "'" + name + "'");
+      if (it == spec_.tenants.end()) map.fail("tenant", "a name from tenants", "'" + name + "'");
       node.tenant = static_cast<int32_t>(it - spec_.tenants.begin());
     }
     const bool may_have_gpus = node.gpus > 0 || contains(group.provided_keys, "gpus");
@@ -234,7 +234,7 @@ class NodesReader {
     const size_t first = spec_.nodes.size();
     for (const ListedNode& one : listed) {
       if (!names.insert(one.name).second) {
-        throw InputError(path, "every node once", "'" + one.name + "' again");
+        throw InputError(path, "each node once", "'" + one.name + "' again");
       }
       Node node = common;
       node.name = one.name;
@@ -245,7 +245,7 @@ class NodesReader {
       if (contains(group.provided_keys, "mem_gib")) node.mem_gib = one.mem_gib;
       if (node.gpus == 0 && !keep_cpu_nodes) continue;
       if (spec_.nodes.size() == kMaxNodes) {
-        throw InputError(path, "at most " + std::to_string(kMaxNodes) + " nodes in all", "more");
+        throw InputError(path, "at most " + std::to_string(kMaxNodes) + " nodes in total", "more");
       }
       place(group, static_cast<int64_t>(spec_.nodes.size() - first), one, node);
       spec_.nodes.push_back(node);
@@ -268,7 +268,7 @@ class NodesReader {
         read_availability_and_wires(map, node);
         ++found;
       }
-      if (found == 0) by_type.fail(name, "a type of the list", "'" + name + "'");
+      if (found == 0) by_type.fail(name, "a GPU type in the node list", "'" + name + "'");
     }
   }
 

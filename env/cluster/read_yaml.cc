@@ -74,17 +74,17 @@ void read_models(const YamlMap& models, ClusterSpec& spec) {
     model.pressure = map.number("presses", 0, 0, kMaxNeighbours);
     if (!map.has("gradient_mib") && !map.has("step_ms")) continue;
     for (const char* key : {"gradient_mib", "step_ms"}) {
-      if (!map.has(key)) map.fail(key, "gradient_mib and step_ms together", "one of them");
+      if (!map.has(key)) map.fail(key, "gradient_mib and step_ms together", "only one");
     }
     if (map.has("spread")) {
-      map.fail("spread", "spread, or gradient_mib and step_ms", "all of them");
+      map.fail("spread", "either spread, or gradient_mib and step_ms", "both");
     }
     model.gradient_mib = map.number("gradient_mib", 0, 1e-6, kMaxGradientMib);
     model.step_ms = map.number("step_ms", 0, kMinStepMs, kMaxStepMs);
     for (const Tier tier : {Tier::kNode, Tier::kRack}) {
       if (spec.tiers[static_cast<size_t>(tier)].bandwidth_gbps > 0) continue;
-      map.fail("gradient_mib", "a bandwidth_gbps of the tiers node and rack",
-               std::string("none of ") + kTierNames[static_cast<size_t>(tier)]);
+      map.fail("gradient_mib", "bandwidth_gbps for the tiers node and rack",
+               std::string("none for ") + kTierNames[static_cast<size_t>(tier)]);
     }
   }
 }
@@ -103,7 +103,7 @@ void read_tenant_names(const YamlMap& root, ClusterSpec& spec) {
     Tenant tenant;
     tenant.name = map.text("name");
     if (std::ranges::find(spec.tenants, tenant.name, &Tenant::name) != spec.tenants.end()) {
-      map.fail("name", "every tenant once", "'" + tenant.name + "' again");
+      map.fail("name", "each tenant once", "'" + tenant.name + "' again");
     }
     spec.tenants.push_back(tenant);
   }
@@ -115,8 +115,8 @@ void read_tenant(const YamlMap& map, const ClusterSpec& spec, int64_t owned, Ten
   const int64_t quota = map.integer("quota_gpus", owned, 0, kMaxGpus);
   if (quota < owned || quota > total) {
     map.fail("quota_gpus",
-             "quota_gpus from " + std::to_string(owned) + ", which are on its own nodes, to " +
-                 std::to_string(total) + ", which the cluster has",
+             "quota_gpus from " + std::to_string(owned) + " (on its own nodes) to " +
+                 std::to_string(total) + " (in the cluster)",
              std::to_string(quota));
   }
   tenant.quota_gpus = static_cast<int32_t>(quota);
@@ -142,7 +142,7 @@ void read_tenants(const YamlMap& root, ClusterSpec& spec) {
   }
   if (guaranteed > spec.total_gpus()) {
     root.fail("tenants",
-              "quotas of at most " + std::to_string(spec.total_gpus()) + " GPUs together",
+              "quotas of at most " + std::to_string(spec.total_gpus()) + " GPUs in total",
               std::to_string(guaranteed));
   }
 }

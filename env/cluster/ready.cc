@@ -29,7 +29,7 @@ fs::path own_folder() {
 std::vector<fs::path> folders() {
   std::vector<fs::path> out;
   if (const char* own = std::getenv("YARD_CLUSTERS"); own != nullptr && *own != 0) {
-    if (!fs::is_directory(own)) throw InputError("YARD_CLUSTERS", "a folder of specs", own);
+    if (!fs::is_directory(own)) throw InputError("YARD_CLUSTERS", "a folder of cluster specs", own);
     out.emplace_back(own);
   }
   std::error_code error;

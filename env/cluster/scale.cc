@@ -22,7 +22,7 @@ ClusterSpec scaled(ClusterSpec cluster, double scale) {
   if (scale == 1) return cluster;
   if (!cluster.tenants.empty()) {
     throw InputError("cluster '" + cluster.text + "'",
-                     "no tenants where the number of nodes is scaled",
+                     "no tenants if the number of nodes is scaled",
                      std::to_string(cluster.tenants.size()));
   }
   const std::vector<Node> all = std::move(cluster.nodes);
@@ -34,7 +34,8 @@ ClusterSpec scaled(ClusterSpec cluster, double scale) {
     const auto wanted = static_cast<size_t>(std::max(1.0, std::round(count * scale)));
     if (cluster.nodes.size() + wanted > static_cast<size_t>(kMaxNodes)) {
       throw InputError("cluster '" + cluster.text + "'",
-                       "at most " + std::to_string(kMaxNodes) + " nodes", shortest(scale) + " x");
+                       "at most " + std::to_string(kMaxNodes) + " nodes",
+                       "more after scaling by " + shortest(scale));
     }
     for (size_t i = 0; i < wanted; ++i) {
       cluster.nodes.push_back(all[begin + i % (end - begin)]);

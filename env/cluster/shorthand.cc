@@ -27,11 +27,11 @@ ClusterSpec from_shorthand(const std::string& text) {
     }
     const std::string type(colon == part.size() ? kDefaultType : part.substr(colon + 1));
     if (!count || !gpus || type.empty()) {
-      throw InputError(where, "NODESxGPUS[:TYPE], such parts joined by '+'",
+      throw InputError(where, "NODESxGPUS[:TYPE], or several of these joined by '+'",
                        "'" + std::string(part) + "'");
     }
     if (*gpus < 1 || *gpus > kMaxGpusPerNode) {
-      throw InputError(where, "1 to " + std::to_string(kMaxGpusPerNode) + " GPUs a node",
+      throw InputError(where, "1 to " + std::to_string(kMaxGpusPerNode) + " GPUs per node",
                        std::to_string(*gpus));
     }
     Node node;

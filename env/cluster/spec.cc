@@ -46,7 +46,7 @@ void add_nodes(ClusterSpec& spec, int64_t count, Node node, const std::string& p
     throw InputError(where, "1 to " + std::to_string(kMaxNodes) + what, std::to_string(nodes));
   };
   check(count, " nodes");
-  check(static_cast<int64_t>(spec.nodes.size()) + count, " nodes in all");
+  check(static_cast<int64_t>(spec.nodes.size()) + count, " nodes in total");
   for (int64_t i = 0; i < count; ++i) {
     node.name = prefix + std::to_string(spec.nodes.size());
     spec.nodes.push_back(node);
@@ -60,11 +60,12 @@ ClusterSpec from_name_or_path(const std::string& text) {
   if (path.empty() && std::filesystem::exists(text)) path = text;
   if (path.empty()) {
     const auto ready = ready_cluster_names();
-    throw InputError("cluster",
-                     "NODESxGPUS[:TYPE], such parts joined by '+', or a YAML file, or " +
-                         (ready.empty() ? "a ready-made spec (YARD_CLUSTERS names no folder of any)"
-                                        : "one of: " + join(ready)),
-                     "'" + text + "', which is none of them" + did_you_mean(text, ready));
+    throw InputError(
+        "cluster",
+        "NODESxGPUS[:TYPE], several of these joined by '+', a YAML file, or " +
+            (ready.empty() ? "a ready-made spec (none found; YARD_CLUSTERS sets their folder)"
+                           : "one of: " + join(ready)),
+        "'" + text + "'" + did_you_mean(text, ready));
   }
   ClusterSpec spec = from_yaml(path);
   spec.text = text;

@@ -59,7 +59,7 @@ YamlMap::YamlMap(const YamlFile& file, const YAML::Node& node, const std::string
     if (!keys.empty() && std::ranges::find(keys, key.Scalar()) == keys.end()) {
       file.fail(key, "one of the keys " + join(keys));
     }
-    if (find(key.Scalar()) != nullptr) file.fail(key, "every key once", said(key) + " again");
+    if (find(key.Scalar()) != nullptr) file.fail(key, "each key once", said(key) + " again");
     entries_.push_back({key.Scalar(), entry.second});
   }
 }
@@ -136,7 +136,7 @@ std::string YamlMap::text(const std::string& key, const std::string& otherwise) 
 std::string YamlMap::text(const std::string& key) const {
   const YAML::Node* node = find(key);
   if (node == nullptr) fail(key, key + " of " + what_, "none");
-  return file_->text(*node, key + " as a text that is not empty");
+  return file_->text(*node, key + " as non-empty text");
 }
 
 std::string YamlMap::path(const std::string& key) const { return path_of(key, text(key)); }
@@ -163,7 +163,7 @@ std::string YamlMap::path_of(const std::string& key, const std::string& text) co
   const char* named = std::getenv("YARD_TRACES");
   if (named != nullptr && *named != 0) {
     if (fs::is_directory(named)) return in(named, rest);
-    fail(key, "the folder of public traces in the variable YARD_TRACES",
+    fail(key, "the folder of public traces in the environment variable YARD_TRACES",
          "'" + std::string(named) + "'");
   }
   fs::path at = fs::weakly_canonical(file_->path()).parent_path();
@@ -171,7 +171,7 @@ std::string YamlMap::path_of(const std::string& key, const std::string& text) co
     const fs::path folder = at / "shared/traces";
     if (fs::is_directory(folder)) return in(folder, rest);
   }
-  fail(key, "the folder of public traces in the variable YARD_TRACES", "none set");
+  fail(key, "the folder of public traces in the environment variable YARD_TRACES", "none set");
 }
 
 }  // namespace yard

@@ -20,15 +20,15 @@ struct SurvivalIndex {
     void fields(FieldList& f) {
       Base::fields(f);
       f("gittins", gittins, 0.0, 1.0,
-        "1: Gittins' index; 0: the mean time left; between: a geometric mean of both; counts only "
-        "where jobs may be stopped");
+        "1: Gittins index; 0: mean time left; between: weighted geometric mean of both. Without "
+        "preemption: mean time left");
       f("blind", blind, 0.0, 1.0,
-        "how much of a geometric mean goes to what the job has run plus blind_s: what was learned "
-        "may not hold any more");
-      f("blind_s", blind_s, 1.0, 1e6, "seconds that every job is taken to have run in that part");
+        "weight of attained time plus blind_s in a geometric mean with the prediction, which may "
+        "be out of date");
+      f("blind_s", blind_s, 1.0, 1e6, "seconds added to the attained time in that mean");
       f("keep_s", keep_s, 0.0, 86400.0,
-        "how long an index may be kept while nothing happens to its siblings, a search is several "
-        "times as fast with half an hour; 0: worked out anew at every decision");
+        "seconds for which an index is reused while its siblings do not change; 1800 makes a "
+        "search several times faster; 0: recomputed at every decision");
     }
   };
   static constexpr auto kLevel = kMaxLevel;

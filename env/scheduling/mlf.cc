@@ -90,17 +90,19 @@ double mlf_accuracy(const View& view, int32_t slot) {
 }
 
 void add_mlf_fields(FieldList& f, MlfRule& rule) {
-  f("alpha", rule.weights.alpha, 0.0, 1.0, "what training counts against time");
-  f("gamma", rule.weights.gamma, 0.0, 1.0, "what a task counts for the one that it hangs on");
-  f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of one over the time to the deadline");
-  f("left", rule.weights.left, 0.0, 1e3, "of one over the time that is left to run");
-  f("waited", rule.weights.waited, 0.0, 1e3, "of the time waited");
-  f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "hours in a unit of these times");
-  f("overloaded", rule.overloaded, 0.0, 1.0, "share in use above which a server is overloaded");
+  f("alpha", rule.weights.alpha, 0.0, 1.0, "weight of training progress against time");
+  f("gamma", rule.weights.gamma, 0.0, 1.0, "discount of dependent tasks along the chain");
+  f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of 1 / time to the deadline");
+  f("left", rule.weights.left, 0.0, 1e3, "weight of 1 / remaining run time");
+  f("waited", rule.weights.waited, 0.0, 1e3, "weight of the time waited");
+  f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "unit of these times, in hours");
+  f("overloaded", rule.overloaded, 0.0, 1.0,
+    "share in use above which a server counts as overloaded");
   f("stopped_share", rule.stopped_share, 0.0, 1.0,
-    "of those that run, that may be stopped at a time");
-  f("quantum_s", rule.quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
-  f("round_s", rule.round_s, 10.0, 1e6, "nobody is stopped so soon after anybody who waits was");
+    "largest share of running jobs preempted at a time");
+  f("quantum_s", rule.quantum_s, 0.0, 1e6, "minimum run time after a start, in seconds");
+  f("round_s", rule.round_s, 10.0, 1e6,
+    "seconds without preemption after that of a job that still waits");
 }
 
 std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,

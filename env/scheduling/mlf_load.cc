@@ -43,9 +43,11 @@ bool near_its_limit(const View& view, int32_t slot, double near_limit) {
 }  // namespace
 
 void add_load_fields(FieldList& f, MlfLoadRule& rule) {
-  f("load_control", rule.on, "MLF-C: ends jobs early whose users let it");
-  f("cluster_overloaded", rule.overloaded, 0.0, 1.0, "mean use of servers above which it is so");
-  f("about", rule.near_limit, 0.0, 1.0, "share of the way to its limit that is all of it");
+  f("load_control", rule.on, "MLF-C: end jobs early if their users allow it");
+  f("cluster_overloaded", rule.overloaded, 0.0, 1.0,
+    "mean use of servers above which the cluster counts as overloaded");
+  f("about", rule.near_limit, 0.0, 1.0,
+    "share of the way to its limit at which a job's training counts as complete");
 }
 
 double mlf_utilisation(const View& view) {

@@ -60,8 +60,9 @@ struct Config {
   double prior_gap = 1;
 
   void fields(FieldList& f) {
-    f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+    f("timer_s", timer_s, 10.0, 1e6,
+      "interval between resizings of running jobs, in seconds (the paper's slot)");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
   }
 };
 
@@ -296,10 +297,10 @@ class Dl2 final : public RowTask {
 
 const RowTasks::Add<Dl2> kDl2{
     "dl2",
-    {.about = "how many workers and parameter servers each job has",
+    {.about = "decides how many workers and parameter servers each job gets",
      .source = "Peng et al., DL2, TPDS 2021",
-     .fidelity = "its actions, slots, reward and start as a clone of DRF; a job's type told by its "
-                 "measured speeds, and `group` its learner",
+     .fidelity = "actions, slots, reward and initial cloning of DRF as published; job types given "
+                 "by measured speeds; learner `group`",
      .level = Level::kEstimate,
      .preemptive = true,
      .resizes_jobs = true,

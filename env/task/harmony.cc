@@ -56,11 +56,11 @@ struct Config {
   bool lengths = true;
 
   void fields(FieldList& f) {
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
     f("model", model, {"learned", "measured", "none"},
-      "what a place does to speeds is shown as it is learned from running jobs, or as it was "
-      "measured, which is a bound, or not");
-    f("lengths", lengths, "it is shown how long users say that jobs run");
+      "source of predicted speeds in the features: learned from running jobs, measured (results "
+      "are a bound), or none");
+    f("lengths", lengths, "include users' run-time estimates in the features");
   }
 };
 
@@ -489,10 +489,10 @@ class Harmony final : public RowTask {
 
 const RowTasks::Add<Harmony> kHarmony{
     "harmony",
-    {.about = "where the workers and parameter servers of new jobs go, task by task",
+    {.about = "places the workers and parameter servers of new jobs, task by task",
      .source = "Bao, Peng and Wu, Harmony, INFOCOM 2019",
-     .fidelity = "its actions and reward, after notes on the paper; its model of rewards is a "
-                 "linear one, and of learners `group` ships, not its actor-critic",
+     .fidelity = "actions and reward after notes on the paper; linear reward model; ships with "
+                 "learner `group`, not the paper's actor-critic",
      .level = Level::kEstimate,
      .settings = describe<Config>}};
 

@@ -159,7 +159,7 @@ void JointTask::apply(const View& view, const Config& config, std::byte* memory,
   int32_t pick = Joint::kStay;
   if (action != kNothing) {
     const std::vector<int32_t> rows = rows_of(joint);
-    YARD_CHECK(static_cast<size_t>(action) < rows.size(), "an option that is not there");
+    YARD_CHECK(static_cast<size_t>(action) < rows.size(), "the action must be a listed option");
     pick = rows[static_cast<size_t>(action)];
   }
   joint.apply(pick);

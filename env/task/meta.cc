@@ -72,9 +72,10 @@ struct Config {
   bool model = true;
 
   void fields(FieldList& f) {
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
-    f("second_head", second_head, "false: every job exchanges as it likes, at no priority");
-    f("model", model, "false: what the learned model foretells is not shown");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
+    f("second_head", second_head,
+      "choose each job's all-reduce algorithm and priority; false: defaults, without priority");
+    f("model", model, "include predictions of the learned model in the features");
   }
 };
 
@@ -352,9 +353,10 @@ class Meta final : public RowTask {
 
 const RowTasks::Add<Meta> kMeta{
     "meta",
-    {.about = "which job starts where, and how it exchanges there; made to be meta-trained",
+    {.about =
+         "decides which job starts where and with which all-reduce; intended for meta-learning",
      .source = "Yang et al., On a Meta Learning-Based Scheduler for DL Clusters, TCC 2023",
-     .fidelity = "after the abstract: all but the idea is ours",
+     .fidelity = "based on the abstract: only the idea is the paper's",
      .level = Level::kEstimate,
      .settings = describe<Config>}};
 

@@ -70,8 +70,8 @@ struct Config {
   double stop_gap = 3;
 
   void fields(FieldList& f) {
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
-    f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
+    f("stop_gap", stop_gap, 0.0, 100.0, "additional logit penalty of unsuggested preemptions");
     mlf_h.fields(f);
     goals.fields(f);
   }
@@ -488,10 +488,10 @@ class Mlfs final : public RowTask {
 
 const RowTasks::Add<Mlfs> kMlfs{
     "mlfs",
-    {.about = "who starts, on which servers, and who stops for it; with MLF-C who ends early",
+    {.about = "decides which jobs start, where, which are preempted and, with MLF-C, end early",
      .source = "Wang, Liu and Shen, MLFS, CoNEXT 2020",
-     .fidelity = "its goals and weights; MLF-H is its prior, not imitated first; network, shapes, "
-                 "predictor are ours; deadlines and losses tell of run times, as the paper's do",
+     .fidelity = "goals and weights as published; MLF-H as prior, not imitated first; our network, "
+                 "shapes, predictor; deadlines and losses reveal run times, as in the paper",
      .level = Level::kHistory,
      .preemptive = true,
      .settings = describe<Config>}};

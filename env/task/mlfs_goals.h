@@ -30,18 +30,20 @@ struct MlfsGoals {
   bool pay_misses = false;
 
   void fields(FieldList& f) {
-    f("jct_weight", jct_weight, 0.0, 1e3, "of an hour that a job is in the system");
-    f("deadline_weight", deadline_weight, 0.0, 1e3, "of a job that ends in time");
-    f("bytes_weight", bytes_weight, 0.0, 1e3, "of 10^12 bytes between nodes");
-    f("enough_weight", enough_weight, 0.0, 1e3, "of a job whose accuracy is enough");
-    f("accuracy_weight", accuracy_weight, 0.0, 1e3, "of the accuracy of a job that ends");
-    f("jct_unit", jct_unit, kMinUnit, 1e9, "hours of a job that jct_weight is paid for");
-    f("deadline_unit", deadline_unit, kMinUnit, 1e9, "jobs in time, likewise");
-    f("bytes_unit", bytes_unit, kMinUnit, 1e9, "10^12 bytes, likewise");
-    f("enough_unit", enough_unit, kMinUnit, 1e9, "jobs whose accuracy is enough, likewise");
-    f("accuracy_unit", accuracy_unit, kMinUnit, 1e9, "sum of accuracies, likewise");
+    f("jct_weight", jct_weight, 0.0, 1e3, "weight of each hour that a job is in the system");
+    f("deadline_weight", deadline_weight, 0.0, 1e3, "weight of a job that meets its deadline");
+    f("bytes_weight", bytes_weight, 0.0, 1e3, "weight of 10^12 bytes sent between nodes");
+    f("enough_weight", enough_weight, 0.0, 1e3, "weight of a job that reaches sufficient accuracy");
+    f("accuracy_weight", accuracy_weight, 0.0, 1e3, "weight of a job's final accuracy");
+    f("jct_unit", jct_unit, kMinUnit, 1e9, "unit of jct_weight, in job-hours");
+    f("deadline_unit", deadline_unit, kMinUnit, 1e9,
+      "unit of deadline_weight, in jobs that meet their deadline");
+    f("bytes_unit", bytes_unit, kMinUnit, 1e9, "unit of bytes_weight, in 10^12 bytes");
+    f("enough_unit", enough_unit, kMinUnit, 1e9,
+      "unit of enough_weight, in jobs with sufficient accuracy");
+    f("accuracy_unit", accuracy_unit, kMinUnit, 1e9, "unit of accuracy_weight, in summed accuracy");
     f("pay_misses", pay_misses,
-      "charge deadlines and accuracies that are missed, in place of paying those that are met");
+      "penalise missed deadlines and accuracies instead of rewarding those that are met");
   }
 
   double reward(const MlfsSums& of) const {

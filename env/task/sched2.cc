@@ -64,13 +64,13 @@ struct Config {
   double stop_gap = 3;
 
   void fields(FieldList& f) {
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every action but the one suggested");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
     f("locality", locality,
-      "false: neither a job's sensitivity nor the cluster's fragmentation is shown, and every job "
-      "goes on as few nodes as are free now");
-    f("preempt", preempt, "whether running jobs may be stopped");
-    f("stop_gap", stop_gap, 0.0, 100.0, "logit that stopping somebody loses besides");
-    f("quantum_s", quantum_s, 0.0, 1e6, "a job that was started runs at least so long");
+      "choose a degree of locality; false: no features of sensitivity or fragmentation, and each "
+      "job starts on as few nodes as are free now");
+    f("preempt", preempt, "allow preemption");
+    f("stop_gap", stop_gap, 0.0, 100.0, "additional logit penalty of preemptions");
+    f("quantum_s", quantum_s, 0.0, 1e6, "minimum run time before preemption, in seconds");
   }
 };
 
@@ -380,9 +380,10 @@ class Sched2 final : public RowTask {
 
 const RowTasks::Add<Sched2> kSched2{
     "sched2",
-    {.about = "which job starts next, how much locality it waits for, and who stops for it",
+    {.about = "decides which job starts next, how much locality it waits for, and which jobs are "
+              "preempted for it",
      .source = "Luan et al., SCHED2, GLOBECOM 2019",
-     .fidelity = "after the abstract: all but the idea is ours",
+     .fidelity = "based on the abstract: only the idea is the paper's",
      .level = Level::kHistory,
      .preemptive = true,
      .settings = describe<Config>}};

@@ -17,7 +17,7 @@ namespace {
 std::string value_for_env(const char* key, const std::string& values, size_t c, size_t env_specs) {
   const std::vector<std::string_view> each = split(values, ',');
   if (each.size() != 1 && each.size() != env_specs) {
-    throw InputError(key, "one, or as many as courses, " + std::to_string(env_specs),
+    throw InputError(key, "one value, or " + std::to_string(env_specs) + ", one per scenario",
                      std::to_string(each.size()));
   }
   return std::string(trim(each[each.size() == 1 ? 0 : c]));
@@ -27,7 +27,7 @@ std::optional<double> congestion_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::optional<double> value = parse_number<double>(text);
   if (!value || !(*value > 0 && *value <= kMaxCongestion)) {
-    throw InputError("congestion", "more than 0, up to " + shortest(kMaxCongestion),
+    throw InputError("congestion", "above 0 and up to " + shortest(kMaxCongestion),
                      "'" + text + "'");
   }
   return value;
@@ -36,28 +36,32 @@ std::optional<double> congestion_of(const std::string& text) {
 }  // namespace
 
 void EnvConfig::fields(FieldList& f) {
-  f("task", task, {"dispatch", "select"}, "what is decided and seen");
-  f("trace", trace, "file or synthetic:NAME; several, joined by commas, are a course each");
-  f("cluster", cluster, "as the next ones: one for all courses, or one each, joined by commas");
-  f("format", format, "of the traces; empty: recognised");
-  f("from", from, "start of the window of jobs: seconds, a date, or 60%");
-  f("to", to, "its end");
+  f("task", task, {"dispatch", "select"},
+    "task, which defines observations and actions; see list tasks");
+  f("trace", trace, "trace file or synthetic:NAME; a comma-separated list makes one scenario each");
+  f("cluster", cluster,
+    "cluster; this and the next options up to `faults` have one value for all scenarios, or a "
+    "comma-separated list");
+  f("format", format, "trace format; empty: detected");
+  f("from", from, "start of the window of jobs: seconds, NN% or a date");
+  f("to", to, "end of the window");
   f("congestion", congestion,
-    "arrivals are scaled until greedy's mean wait is this times the mean run time");
-  f("faults", faults, "CSV of what befalls GPUs; faults.node_mtbf_h=N draws it");
-  f("profiles", profiles, "files or folders of measured speeds, joined by commas; for all courses");
-  f("worlds", worlds, 1, 1 << 20, "how many are played at once");
-  f("threads", threads, 1, 1024, "that share them");
-  f("group", group, 1, 1 << 20, "so many neighbours play the same jobs");
-  f("episode_jobs", episode_jobs, 1, 1 << 24, "of one episode");
-  f("max_decisions", max_decisions, 0, 1 << 30, "after which an episode is cut off; 0: never");
-  f("generate_jobs", generate_jobs, 0, 1 << 24, "of a generator; 0: its own number");
-  f("preempt", preempt, "whether running jobs may be stopped; of dispatch");
-  f("skip_unusable", skip_unusable, "leave out rows and jobs that cannot be used");
+    "target congestion (mean wait / mean run time under greedy); arrivals are scaled to reach it");
+  f("faults", faults, "CSV file of faults; faults.node_mtbf_h=N generates them instead");
+  f("profiles", profiles, "comma-separated files or folders of measured speeds, for all scenarios");
+  f("worlds", worlds, 1, 1 << 20, "environments simulated in parallel");
+  f("threads", threads, 1, 1024, "threads that simulate the environments");
+  f("group", group, 1, 1 << 20, "number of consecutive environments with the same jobs");
+  f("episode_jobs", episode_jobs, 1, 1 << 24, "jobs per episode");
+  f("max_decisions", max_decisions, 0, 1 << 30,
+    "an episode is truncated after this many decisions; 0: never");
+  f("generate_jobs", generate_jobs, 0, 1 << 24, "jobs to generate; 0: the generator's default");
+  f("preempt", preempt, "allow preemption (task dispatch)");
+  f("skip_unusable", skip_unusable, "skip unusable rows and jobs");
   f("placement", placement, {std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames)},
-    "where jobs go");
-  f("cost_scale", cost_scale, 0, 1000, "times the default costs of preemption");
-  f("seed", seed, 0, UINT64_MAX, "of generators, faults and episodes");
+    "placement rule");
+  f("cost_scale", cost_scale, 0, 1000, "factor of the default preemption costs");
+  f("seed", seed, 0, UINT64_MAX, "seed of generators, faults and episodes");
 }
 
 EnvSettings::EnvSettings(const Settings& settings) {
@@ -74,11 +78,11 @@ EnvSettings::EnvSettings(const Settings& settings) {
   }
   config = parse<EnvConfig>(own);
   if (config.worlds % config.group != 0) {
-    throw InputError("group", "a divisor of worlds, " + std::to_string(config.worlds),
+    throw InputError("group", "a divisor of worlds = " + std::to_string(config.worlds),
                      std::to_string(config.group));
   }
   if (config.task == "select" && config.preempt) {
-    throw InputError("preempt", "false, where the task select never stops a job", "true");
+    throw InputError("preempt", "false, since the task select never preempts", "true");
   }
 }
 
@@ -113,7 +117,7 @@ std::vector<Scenario> load_env_scenarios(const EnvSettings& settings) {
     out.push_back(load_scenario(options));
     if (c.episode_jobs > out.back().workload.size()) {
       throw InputError(
-          "episode_jobs", "at most the jobs of " + out.back().trace.source,
+          "episode_jobs", "at most the number of jobs in " + out.back().trace.source,
           std::to_string(c.episode_jobs) + " of " + std::to_string(out.back().workload.size()));
     }
   }

@@ -29,7 +29,7 @@ Settings settings_of(const char* text) {
   for (const std::string_view line : split(text, '\n')) {
     if (trim(line).empty()) continue;
     const std::string key(trim(line.substr(0, line.find('='))));
-    if (settings.find(key) != nullptr) throw InputError(key, "to be set once", "twice");
+    if (settings.find(key) != nullptr) throw InputError(key, "one value", "two");
     settings.overlay(std::string(trim(line)), "settings");
   }
   return settings;
@@ -98,7 +98,7 @@ void check_actions(const Batch& batch, const int32_t* actions) {
 }
 
 void check_begun(const yardmaster_env& env, const char* what) {
-  if (!env.begun) throw yard::InputError(what, "a reset() or restore() before it", "none");
+  if (!env.begun) throw yard::InputError(what, "a reset() or restore() first", "none");
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32
       }
       sum += weights[c];
     }
-    if (sum <= 0) throw yard::InputError("weights", "one above 0", "none");
+    if (sum <= 0) throw yard::InputError("weights", "at least one above 0", "none");
     b.set_weights({weights, n});
   });
 }
@@ -221,8 +221,9 @@ int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to) {
     check_begun(*env, "fork");
     for (const int32_t world : {from, to}) {
       if (world < 0 || world >= b.worlds() || from == to) {
-        throw yard::InputError("fork", "two of the worlds 0 to " + std::to_string(b.worlds() - 1),
-                               std::to_string(from) + " to " + std::to_string(to));
+        throw yard::InputError(
+            "fork", "two different environments from 0 to " + std::to_string(b.worlds() - 1),
+            std::to_string(from) + " to " + std::to_string(to));
       }
     }
     b.fork(from, to);

@@ -57,7 +57,7 @@ std::string kind_of_value(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "no value";
   const std::string type = option.get_type_name();
   if (type.starts_with("INT")) return "a whole number";
-  if (type.starts_with("UINT")) return "a whole number from 0 on";
+  if (type.starts_with("UINT")) return "a whole number of at least 0";
   if (type.starts_with("FLOAT")) return "a number";
   return "a value";
 }
@@ -69,7 +69,7 @@ std::string text_of_unknown(const Called& called) {
   const auto option =
       std::ranges::find_if(all, [](const std::string& one) { return one.starts_with('-'); });
   if (option == all.end()) {
-    return InputError(called.name, "nothing more", "'" + all.front() + "'").what();
+    return InputError(called.name, "no further argument", "'" + all.front() + "'").what();
   }
   const std::string typed = option->substr(0, option->find('='));
   return InputError(called.name, "an option of this command",

@@ -8,20 +8,22 @@ namespace yard::sim {
 void CellOptions::add_to(CLI::App& app) {
   app.get_option("--trace")->required(false);
   app.get_option("--cluster")->required(false);
-  app.add_option("--cells", file,
-                 "YAML file of cells (experiments/cells.yaml) in the place of a trace, a cluster "
-                 "and a window");
+  app.add_option(
+      "--cells", file,
+      "YAML file of cells, such as experiments/cells.yaml, instead of --trace, --cluster "
+      "and a window");
   app.add_option("--only", only,
-                 "of --cells: groups, GROUP/TRACE or GROUP/TRACE/xCONGESTION, separated by commas");
+                 "cells of --cells to use, comma-separated: GROUP, GROUP/TRACE or "
+                 "GROUP/TRACE/xCONGESTION (default: all)");
 }
 
 std::optional<CellFile> CellOptions::read(const CLI::App& app,
                                           const std::vector<std::string>& also_excluded) const {
   if (file.empty()) {
     for (const char* needed : {"--trace", "--cluster"}) {
-      if (app.count(needed) == 0) throw InputError(needed, "it, or --cells", "neither");
+      if (app.count(needed) == 0) throw InputError(needed, "this option or --cells", "neither");
     }
-    if (!only.empty()) throw InputError("--only", "--cells with it", "none");
+    if (!only.empty()) throw InputError("--only", "--cells as well", "none");
     return std::nullopt;
   }
   std::vector<std::string> excluded_options = {
@@ -33,7 +35,7 @@ std::optional<CellFile> CellOptions::read(const CLI::App& app,
   excluded_options.insert(excluded_options.end(), also_excluded.begin(), also_excluded.end());
   for (const std::string& option : excluded_options) {
     if (app.count(option) == 0) continue;
-    throw InputError(option, "no --cells with it: that file says where policies play", file);
+    throw InputError(option, "no --cells, because its file sets this", "--cells " + file);
   }
   return read_cells(file);
 }

@@ -58,7 +58,8 @@ void check_outputs(const CLI::App& app) {
           const std::string file(trim(part));
           const bool is_file = is_output(*other) || fs::exists(file);
           if (file.empty() || !is_file || !same_file(path, file)) continue;
-          throw InputError(output->get_name(), "another file than " + other->get_name(), path);
+          throw InputError(output->get_name(), "a file other than that of " + other->get_name(),
+                           path);
         }
       }
     }

@@ -1,6 +1,6 @@
 // The commands of this program. Each is one file, which registers its command:
 //
-//   const Command kList{"list", "what is registered", run_list};
+//   const Command kList{"list", "List registered entries.", run_list};
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,7 @@ CLI::Validator one_of(std::vector<std::string> words);
 // Passes --columns to the trace reader's settings. Does nothing if `columns` is empty.
 void set_trace_columns(const std::string& columns, Settings& settings);
 inline constexpr const char* kColumnsHelp =
-    "what the trace calls its columns: job_id=JobName,submit_s=arrival_time,...";
+    "column names of the trace, as FIELD=COLUMN: job_id=JobName,submit_s=arrival_time,...";
 
 // Sets `key=value` or `trace.key=value`, the form which other commands use. Throws InputError.
 void set_trace_keys(const std::vector<std::string>& assignments, Settings& settings);

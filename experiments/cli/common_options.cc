@@ -51,80 +51,90 @@ std::string text_of(const nlohmann::ordered_json& document) {
 }  // namespace
 
 void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
-  app.add_option("--trace", scenario.trace, "file (.gz too), or synthetic:NAME")->required();
-  app.add_option("--format", scenario.format, "of the trace; recognised where it is not named");
-  app.add_option("--columns", columns, kColumnsHelp)->default_str("");
-  app.add_option("--cluster", scenario.cluster,
-                 "8x8, 8x8:v100, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
+  app.add_option("--trace", scenario.trace, "trace file, plain or .gz, or synthetic:NAME")
       ->required();
-  app.add_option("--rules", run.rules, "how time passes and what things cost");
-  app.add_option("--rates", scenario.measured.rates,
-                 "measured goodputs: for the rules of pollux, and run times that a trace lacks")
+  app.add_option("--format", scenario.format, "format of the trace (default: detected)");
+  app.add_option("--columns", columns, kColumnsHelp)->default_str("");
+  app.add_option(
+         "--cluster", scenario.cluster,
+         "cluster as NODESxGPUS (8x8, 8x8:v100, 4x8:v100+4x8:k80), a name from `list clusters`, "
+         "or a YAML file")
+      ->required();
+  app.add_option("--rules", run.rules,
+                 "rule set: how time passes and what stops cost (see `list rules`)");
+  app.add_option(
+         "--rates", scenario.measured.rates,
+         "file of measured goodputs, for --rules pollux and for run times missing from the trace")
       ->default_str("");
   app.add_option("--throughputs", scenario.measured.throughputs,
-                 "measured steps a second, as Gavel's JSON has them: for the rules of gavel, and "
-                 "run times that a trace lacks")
+                 "file of measured steps per second in Gavel's JSON format, for --rules gavel and "
+                 "for run times missing from the trace")
       ->default_str("");
-  app.add_option("--placement", run.placement, "where jobs go, where the policy lets it be chosen");
-  app.add_option("--set", set,
-                 "P.key=value for a policy P; trace.key=value for the trace, rules.key=value or "
-                 "key=value for the rules")
+  app.add_option("--placement", run.placement, "placement rule, for policies which allow a choice");
+  app.add_option(
+         "--set", set,
+         "a setting, as OWNER.key=value, OWNER a policy, trace, rules, faults, checkpoints, "
+         "models or demands; key=value alone is for the rule set")
       ->default_str("");
   WindowOptions& window = scenario.window;
-  app.add_option("--jobs-from", window.jobs_from, "first scored job, by number from 0")
+  app.add_option("--jobs-from", window.jobs_from, "number of the first scored job, from 0")
       ->check(whole_number<int64_t>(0));
-  app.add_option("--jobs-count", window.jobs_count, "how many are scored")
+  app.add_option("--jobs-count", window.jobs_count, "number of scored jobs")
       ->check(whole_number<int64_t>(1));
   app.add_option("--from", window.from,
-                 "start of the scored window: seconds, +seconds after the first job, date, or 60%");
-  app.add_option("--to", window.to, "its end");
+                 "start of the scored window: seconds, +SECONDS after the first job, a date, or a "
+                 "share of the trace such as 60%");
+  app.add_option("--to", window.to, "end of the scored window, in the forms of --from");
   app.add_option("--warmup", window.warmup,
-                 "time before the window that is played, not scored (default a week)");
-  auto* congestion =
-      app.add_option("--congestion", congestions,
-                     "scales arrivals until greedy's mean wait is this times the mean run time");
+                 "seconds, or a share such as 5%, simulated before the window but not scored "
+                 "(default: a week)");
+  auto* congestion = app.add_option(
+      "--congestion", congestions,
+      "scale arrivals until the mean wait under greedy is this multiple of the mean run "
+      "time");
   congestion->default_str("");
   if (congestion_list) {
     congestion->delimiter(',');
   } else {
     congestion->expected(1);
   }
-  app.add_option("--cost-scale", scenario.cost_scale, "times the default costs of preemption");
+  app.add_option("--cost-scale", scenario.cost_scale, "factor on the default costs of preemption");
   app.add_option("--allow", allow,
-                 "what policies may do, of start, preempt and move (default: all three)")
+                 "actions which policies may take, comma-separated: start, preempt, move (default: "
+                 "all)")
       ->default_str("");
-  app.add_option("--cluster-scale", scenario.variation.cluster, "times the cluster's nodes");
+  app.add_option("--cluster-scale", scenario.variation.cluster, "factor on the number of nodes");
   app.add_option("--load-scale", scenario.variation.load,
-                 "times the arrivals in the same time, after --congestion");
+                 "factor on the arrival rate, applied after --congestion");
   app.add_option("--profiles", scenario.profiles,
-                 "files or folders of measured speeds, joined by commas: jobs with a model run as "
-                 "fast as it was measured on what they get")
+                 "comma-separated files or folders of measured speeds; jobs with a measured model "
+                 "run at the speed measured for their placement")
       ->default_str("");
-  app.add_option("--faults", scenario.faults,
-                 "CSV of what befalls GPUs: at_s,until_s,kind,node,gpus; --set "
-                 "faults.node_mtbf_h=N draws it")
+  app.add_option(
+         "--faults", scenario.faults,
+         "CSV of faults: at_s,until_s,kind,node,gpus; --set faults.node_mtbf_h=N draws them "
+         "at random")
       ->default_str("");
   app.add_option("--information", information,
-                 "most that policies may see: blind, history, distribution, estimate, "
-                 "noisy-oracle, oracle")
+                 "highest level of information which policies may use")
       ->check(one_of(level_names()));
   add_speeds(app);
   app.add_flag("--skip-unusable", scenario.skip_unusable,
-               "count rows and jobs that cannot be used instead of refusing the trace");
-  app.add_option("--generate-jobs", scenario.generate_jobs, "how many jobs a generator makes")
+               "skip and count unusable rows and jobs instead of refusing the trace");
+  app.add_option("--generate-jobs", scenario.generate_jobs, "number of jobs of a synthetic trace")
       ->default_str("")
       ->check(whole_number(1));
-  app.add_option("--seed", scenario.seed, "of generators and random draws")
+  app.add_option("--seed", scenario.seed, "seed of generators and random draws")
       ->check(whole_number<uint64_t>(0));
   app.add_flag("--json", json, "print one JSON document");
-  app.add_option("--json-out", json_out, "write the same document to a file");
+  app.add_option("--json-out", json_out, "write the JSON document to a file");
 }
 
 void CommonOptions::add_speeds(CLI::App& app) {
   app.add_option("--speeds", speeds,
-                 "what policies may know of how fast jobs run: told (the tables of --profiles and "
-                 "of the cluster), noisy (with a log-normal error of 25 %), learned (what running "
-                 "jobs have shown); oracles that bound others are always told")
+                 "information of policies on job speeds: told (the tables of --profiles and the "
+                 "cluster), noisy (these with a log-normal error of 25 %), learned (estimates from "
+                 "running jobs); oracles which serve as bounds always use told")
       ->default_str("told");
 }
 
@@ -144,12 +154,11 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   }
   if (congestions.size() == 1) scenario.congestion = congestions.front();
   if (scenario.generate_jobs > 0 && !scenario.trace.starts_with("synthetic:")) {
-    throw InputError("--generate-jobs", "--trace synthetic:NAME with it",
-                     "'" + scenario.trace + "'");
+    throw InputError("--generate-jobs", "--trace synthetic:NAME", "'" + scenario.trace + "'");
   }
   if (scenario.cost_scale != 1 && run.rules != "default") {
-    throw InputError("--cost-scale", "--rules default with it: published rules have their own",
-                     run.rules);
+    throw InputError("--cost-scale",
+                     "--rules default, since published rule sets have their own costs", run.rules);
   }
   for (const auto& [option, file] : {std::pair("--rates", &scenario.measured.rates),
                                      std::pair("--throughputs", &scenario.measured.throughputs)}) {
@@ -284,7 +293,8 @@ void print_scenario_notes(const Scenario& scenario,
   }
   for (const PreparedPolicy& prepared : prepared_policies) {
     if (!lacks_sizes(prepared, scenario.trace)) continue;
-    std::fprintf(stderr, "note: %s says how large elastic jobs are, and no job of this trace is\n",
+    std::fprintf(stderr,
+                 "note: %s sets the size of elastic jobs, but no job of this trace is elastic\n",
                  prepared.name.c_str());
   }
 }

@@ -45,7 +45,7 @@ std::string settings_text(const Json& settings) {
                         const std::string& d) {
     out += fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}\n", a, key, b, value, c, range, d);
   };
-  line("key", "default", "range", "is");
+  line("key", "default", "range", "description");
   for (const Json& one : settings) {
     const auto text = [&](const char* name) {
       const std::string& found = one[name].get_ref<const std::string&>();

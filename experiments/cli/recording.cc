@@ -11,24 +11,26 @@ namespace yard::sim {
 
 void RecordingOptions::add_to(CLI::App& app) {
   app.add_option("--metrics", metrics,
-                 "basic, or all: also GPU time by use, fragmentation, energy, cost, fairness, "
-                 "deadlines, tenants and why jobs waited")
+                 "metrics to compute: basic, or all, which adds GPU time by use, fragmentation, "
+                 "energy, cost, fairness, deadlines, tenants and reasons for waits")
       ->check(one_of({"basic", "all"}));
-  app.add_option("--jobs-out", jobs_out, "CSV with a row for every job");
+  app.add_option("--jobs-out", jobs_out, "write a CSV with one row per job");
   app.add_option("--waits-out", waits_out,
-                 "CSV of which jobs waited when, why and behind which others");
+                 "write a CSV of waits, with times, reasons and the jobs waited for");
   app.add_option("--series-out", series_out,
-                 "the cluster and its queue over time: JSON, or CSV where the name ends in .csv");
-  app.add_option("--timeline", timeline, "who held which GPU when, for ui.perfetto.dev");
-  app.add_option("--dump-at", dump_at, "times in seconds, joined by commas, for --dump-out");
-  app.add_option("--dump-out", dump_out, "JSON of the whole state at these times");
+                 "write the state of the cluster and the queue over time: CSV if the name ends in "
+                 ".csv, else JSON");
+  app.add_option("--timeline", timeline,
+                 "write a timeline of the jobs on each GPU, for ui.perfetto.dev");
+  app.add_option("--dump-at", dump_at, "times for --dump-out: comma-separated seconds");
+  app.add_option("--dump-out", dump_out, "write the whole state at the times of --dump-at as JSON");
 }
 
 void RecordingOptions::check() const {
   if (dump_at.empty() != dump_out.empty()) {
     const bool no_file = dump_out.empty();
     throw InputError(no_file ? "--dump-at" : "--dump-out",
-                     no_file ? "--dump-out FILE with it" : "--dump-at TIMES with it", "none");
+                     no_file ? "--dump-out FILE as well" : "--dump-at TIMES as well", "none");
   }
   dump_times_us();
 }
@@ -39,7 +41,7 @@ std::vector<int64_t> RecordingOptions::dump_times_us() const {
   for (const std::string_view part : split(dump_at, ',')) {
     const auto at_us = parse_seconds_us(part);
     if (!at_us || *at_us < 0) {
-      throw InputError("--dump-at", "seconds, joined by commas", "'" + std::string(part) + "'");
+      throw InputError("--dump-at", "comma-separated seconds", "'" + std::string(part) + "'");
     }
     out.push_back(*at_us);
   }
@@ -117,7 +119,7 @@ void Recording::require_no_state_outputs(const std::string& rules) const {
       {"--dump-out", &options_.dump_out}};
   for (const auto& [option, file] : state_outputs) {
     if (!file->empty())
-      throw InputError(option, "rules that place jobs on GPUs", "'" + rules + "'");
+      throw InputError(option, "a rule set which places jobs on GPUs", "'" + rules + "'");
   }
 }
 

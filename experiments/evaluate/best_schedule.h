@@ -28,7 +28,7 @@ class BestSchedule {
  public:
   // Requires: at most kMaxTinyJobs jobs; each fits `gpus`; all can end within 100 steps.
   BestSchedule(std::vector<TinyJob> jobs, int32_t gpus) : jobs_(std::move(jobs)), gpus_(gpus) {
-    YARD_CHECK(jobs_.size() <= kMaxTinyJobs, "more jobs than can be tried");
+    YARD_CHECK(jobs_.size() <= kMaxTinyJobs, "more jobs than can be enumerated");
   }
 
   // Returns the minimum total JCT, in steps.

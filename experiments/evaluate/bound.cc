@@ -66,9 +66,9 @@ class SpeedDependence {
   }
 
  private:
-  static constexpr const char* kTypes = "GPU types on which jobs run at different speeds";
-  static constexpr const char* kPlaces = "speeds that depend on where a job's GPUs lie";
-  static constexpr const char* kLinks = "links on which jobs slow each other down";
+  static constexpr const char* kTypes = "GPU types of different speeds";
+  static constexpr const char* kPlaces = "speeds that depend on placement";
+  static constexpr const char* kLinks = "contention between jobs on links";
 
   bool types_differ(int32_t j, const std::vector<int32_t>& types) const {
     std::map<int32_t, double> speed;
@@ -117,29 +117,29 @@ std::string why_no_bound(const Scenario& scenario, const std::string& rules) {
   if (!RuleSetRegistry::info(rules).policies.empty()) return "";
   const SimModel& f = scenario.fixed;
   if (std::ranges::any_of(scenario.trace.jobs, is_elastic)) {
-    return "elastic jobs, whose speed depends on how many GPUs they get";
+    return "elastic jobs, whose speed depends on the number of GPUs";
   }
   for (int32_t j = 0; f.allows.preempt && j < scenario.workload.size(); ++j) {
     if (f.jobs.curves.may_end(j)) return "jobs that a policy may end before their work is done";
   }
   if (f.spec.overloads && asks_for_cpus(f.jobs.shapes)) {
-    return "nodes that promise more CPUs than they have";
+    return "nodes with overcommitted CPUs";
   }
   const bool modelled = f.speed.num_kinds > 0;
   if (modelled && f.jobs.shapes.max_loose_tasks > 0) {
-    return "jobs that slow down those with which they share a GPU";
+    return "slowdown between jobs that share a GPU";
   }
   if (modelled && (f.spec.neighbour_weight > 0 || f.spec.shared_exchange)) {
-    return "jobs that slow down others on their node";
+    return "slowdown between co-located jobs";
   }
-  if (has_exchange_choice(f)) return "jobs whose all-reduce and priority on links a policy chooses";
+  if (has_exchange_choice(f)) return "all-reduce algorithms and link priorities chosen by policies";
   SpeedDependence tables(scenario);
   for (int32_t j = 0; j < scenario.workload.size(); ++j) {
     std::string why = tables.why(j);
     if (!why.empty()) return why;
   }
-  if (f.faults) return "failures, of which run times say nothing";
-  if (f.jobs.first_after != nullptr) return "jobs that wait for others to end";
+  if (f.faults) return "faults, which run times do not include";
+  if (f.jobs.first_after != nullptr) return "dependencies between jobs";
   return "";
 }
 

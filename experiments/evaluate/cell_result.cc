@@ -98,20 +98,21 @@ std::vector<std::string> CellResult::regressions() const {
   const auto add = [&](const std::string& what, double ratio, double from, double to) {
     if (!is_regression(from, to)) return;
     out.push_back(what + (std::isfinite(ratio) ? fmt::format(" x {:.2f}", ratio)
-                                               : fmt::format(" {:.0f} s in place of 0", to)));
+                                               : fmt::format(" {:.0f} s instead of 0", to)));
   };
   add("longest wait", ratio_to_baseline(&PolicyScore::max_wait_s), baseline_score().max_wait_s,
       mean(&PolicyScore::max_wait_s));
   const double of_class = largest_class_jct_ratio();
   if (const auto largest = largest_class(); largest && std::isfinite(of_class)) {
-    add(std::string("JCT of the jobs of ") + size_class_name(*largest) + " GPUs", of_class, 1.0,
+    add(std::string("mean JCT of jobs of ") + size_class_name(*largest) + " GPUs", of_class, 1.0,
         of_class);
   }
   return out;
 }
 
 void complete(CellResult& cell) {
-  YARD_CHECK(!cell.candidates.empty() && !cell.rivals.empty(), "nobody to compare");
+  YARD_CHECK(!cell.candidates.empty() && !cell.rivals.empty(),
+             "a cell needs candidates and rivals");
   const auto hindsight = [](const ComparedPolicy& rival) { return rank(rival.score); };
   cell.best_hindsight = argmin(cell.rivals, hindsight);
   cell.baseline = cell.best_hindsight;

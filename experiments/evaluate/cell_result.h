@@ -67,7 +67,7 @@ struct CellResult {
   std::optional<int> largest_class() const;
   double largest_class_jct_ratio() const;
   // Figures over 10 % larger than the baseline's, whatever the mean JCT, in the wording of whatif:
-  // "longest wait x 1.52", "JCT of the jobs of >16 GPUs x 1.20".
+  // "longest wait x 1.52", "mean JCT of jobs of >16 GPUs x 1.20".
   std::vector<std::string> regressions() const;
 };
 

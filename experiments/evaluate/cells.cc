@@ -47,7 +47,7 @@ std::vector<std::string> texts(const YamlMap& map, const std::string& key) {
   for (const auto& item : map[key]) {
     out.push_back(map.file().text(item, "names in " + key));
     if (std::count(out.begin(), out.end(), out.back()) > 1) {
-      map.file().fail(item, "every one of " + key + " once");
+      map.file().fail(item, "each name in " + key + " once");
     }
   }
   return out;
@@ -59,12 +59,13 @@ CellDefaults read_defaults(const YamlMap& map, CellDefaults defaults) {
     for (const std::string& text : texts(map, "congestions")) {
       const auto value = parse_double(text);
       if (!value || !(*value >= 0) || *value > kMaxCongestion) {
-        map.fail("congestions", "numbers from 0, as arrivals are, to " + shortest(kMaxCongestion),
+        map.fail("congestions",
+                 "numbers from 0 (arrivals unchanged) to " + shortest(kMaxCongestion),
                  "'" + text + "'");
       }
       defaults.congestions.push_back(*value);
     }
-    if (defaults.congestions.empty()) map.fail("congestions", "at least one", "none");
+    if (defaults.congestions.empty()) map.fail("congestions", "at least one number", "none");
   }
   defaults.cost_scale = map.number("cost_scale", defaults.cost_scale, 0, kMaxCostScale);
   defaults.replicas = static_cast<int>(map.integer("replicas", defaults.replicas, 1, kMaxReplicas));
@@ -155,7 +156,8 @@ class Reader {
                                                 ? texts(map, "profiles_sha256")
                                                 : std::vector{map.text("profiles_sha256")};
     if (hashes.size() != files.size()) {
-      map.fail("profiles_sha256", "one for each of " + std::to_string(files.size()) + " profiles",
+      map.fail("profiles_sha256",
+               "one hash for each of " + std::to_string(files.size()) + " profiles",
                std::to_string(hashes.size()));
     }
     cell.scenario.profiles = join(files, ",");
@@ -164,7 +166,8 @@ class Reader {
 
   static void recorded(const YamlMap& map, CellSpec& cell) {
     for (const char* key : {"settings", "jobs", "seed"}) {
-      if (map.has(key)) map.fail(key, "it beside `synthetic` alone", "'" + std::string(key) + "'");
+      if (map.has(key))
+        map.fail(key, "this key only with `synthetic`", "'" + std::string(key) + "'");
     }
     cell.scenario.trace = map.path("file");
     cell.scenario.format = map.text("format", "");
@@ -174,7 +177,7 @@ class Reader {
   // The hash covers every input of the generator.
   void generated(const YamlMap& map, CellSpec& cell) const {
     for (const char* key : {"file", "format", "sha256"}) {
-      if (map.has(key)) map.fail(key, "a file, or `synthetic`", "both");
+      if (map.has(key)) map.fail(key, "either a file or `synthetic`", "both");
     }
     ScenarioOptions& s = cell.scenario;
     s.trace = "synthetic:" + map.text("synthetic");
@@ -199,10 +202,11 @@ class Reader {
     const Variation variation = read_variation(map);
     const CellDefaults defaults = read_defaults(map, defaults_);
     const std::vector<std::string> members = texts(map, "traces");
-    if (members.empty()) map.fail("traces", "the group's traces as a list", "none");
+    if (members.empty()) map.fail("traces", "a list of trace names", "none");
     for (const std::string& trace : members) {
       const auto known = std::ranges::find(traces_, trace, [](const auto& t) { return t.first; });
-      if (known == traces_.end()) map.fail("traces", "names out of traces", "'" + trace + "'");
+      if (known == traces_.end())
+        map.fail("traces", "a name in `traces` of the file", "'" + trace + "'");
       for (const double congestion : defaults.congestions) {
         CellSpec cell = known->second;
         cell.name = name + "/" + trace + "/x" + shortest(congestion);
@@ -292,7 +296,7 @@ std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::
   }
   for (const std::string& name : only) {
     if (used.contains(name)) continue;
-    throw InputError("--only", "of " + file.path + " one of " + join(matching_names(file, name)),
+    throw InputError("--only", "one of " + join(matching_names(file, name)) + " in " + file.path,
                      "'" + name + "'");
   }
   return out;

@@ -110,7 +110,7 @@ class Evaluator {
       std::erase_if(cell.chosen_on,
                     [&](const std::string& name) { return !runners_.contains(name); });
       if (!chooses || !cell.chosen_on.empty()) return !keep(cell, false);
-      out.skipped.emplace_back(cell.name, "nowhere to choose its yardstick");
+      out.skipped.emplace_back(cell.name, "no cell is left to choose its baseline on");
       return true;
     });
     if (options_.cells.empty()) throw InputError(out.skipped.front().second);
@@ -153,7 +153,8 @@ class Evaluator {
     }
     for (size_t c = 0; c < options_.candidates.size(); ++c) {
       if (!rivals_of(c).empty()) continue;
-      throw InputError("--against", "a policy that is no oracle", join(options_.against));
+      throw InputError("--against", "at least one policy that is not an oracle",
+                       join(options_.against));
     }
   }
 
@@ -210,7 +211,7 @@ class Evaluator {
   }
 
   void add_runner(const CellSpec& cell, bool validation) {
-    if (options_.progress) options_.progress("looking at " + cell.name);
+    if (options_.progress) options_.progress("preparing cell " + cell.name);
     const auto [it, fresh] =
         runners_.emplace(cell.name, CellRunner(cell, options_.run_of(""), results_, sources_));
     const CellRunner& runner = it->second;

@@ -39,8 +39,8 @@ std::optional<ResultFolder::Json> ResultFolder::find(const std::string& place,
 }
 
 void ResultFolder::refuse(const std::filesystem::path& file) {
-  throw InputError(file.string(), "a kept result, or no file: it is computed again",
-                   "something else");
+  throw InputError(file.string(), "a stored result (delete the file to compute it again)",
+                   "other content");
 }
 
 void ResultFolder::keep(const std::string& place, const std::string& name, const Json& inputs,
@@ -50,7 +50,7 @@ void ResultFolder::keep(const std::string& place, const std::string& name, const
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
-    throw InputError(path.parent_path().string(), "a folder that can be made", error.message());
+    throw InputError(path.parent_path().string(), "a folder that can be created", error.message());
   }
   const Json file = {{"inputs", inputs}, {"result", result}};
   write_file_atomic(

@@ -140,13 +140,14 @@ void add_rows(const Cells& cells, const std::string& group, uint64_t seed,
     out.push_back(row(cells, group, "all cells", seed));
     return;
   }
-  out.push_back(row(conclusive, group, "judged cells", seed));
+  out.push_back(row(conclusive, group, "conclusive cells", seed));
   if (conclusive.size() < cells.size()) out.push_back(row(cells, group, "all cells", seed));
   const Cells open = only(conclusive, [](const CellResult* cell) {
     return cell->headroom_hindsight() >= kMinHeadroom;
   });
   if (open.empty()) return;
-  out.push_back(row(open, group, "judged cells with a hindsight headroom of 3 %", seed));
+  out.push_back(
+      row(open, group, "conclusive cells with a hindsight headroom of at least 3 %", seed));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
   out.figures.emplace_back("  between an owner's batches",
                            std::sqrt(siblings.shared() - of_owners));
   out.figures.emplace_back("  within batches", std::sqrt(siblings.own()));
-  out.figures.emplace_back("siblings within 2 % of the one before",
+  out.figures.emplace_back("siblings within 2 % of the previous one",
                            pairs > 0 ? same / pairs : kNan);
 
   SquaredCorrelation by_owner, by_sibling;
@@ -150,7 +150,7 @@ void add_owners(const std::vector<Job>& jobs, const Batches& batches, WorkloadSt
   std::ranges::sort(sorted, std::greater<>());
   const size_t top = (sorted.size() + 9) / 10;
   out.figures.emplace_back(
-      "  jobs of the busiest tenth",
+      "  share of jobs of the busiest tenth",
       std::accumulate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(top), 0.0) /
           static_cast<double>(jobs.size()));
   out.values["jobs per owner"] = std::move(count);
@@ -171,7 +171,7 @@ void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s,
                              autocorrelation(days, lag));
   }
   std::vector<double> by_size = load.gpus;
-  out.figures.emplace_back("GPUs asked for at a time, mean", mean(load.gpus));
+  out.figures.emplace_back("GPUs requested at a time, mean", mean(load.gpus));
   out.figures.emplace_back("  95th percentile over mean",
                            nearest_rank(by_size, 0.95) / mean(load.gpus));
   out.figures.emplace_back("  sd over mean", std::sqrt(variance(load.gpus)) / mean(load.gpus));
@@ -217,7 +217,7 @@ double total_variation(const std::map<int64_t, double>& a, const std::map<int64_
 
 WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from_s, double to_s,
                                        double shift_s, const std::vector<SizeClass>& classes) {
-  YARD_CHECK(!jobs.empty(), "a workload has jobs");
+  YARD_CHECK(!jobs.empty(), "a workload needs jobs");
   WorkloadStatistics out;
   const Batches batches = find_batches(jobs);
   double gpu_s = 0;
@@ -255,9 +255,9 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
     out.values["jobs per batch"].push_back(static_cast<double>(batch.jobs.size()));
   }
   out.figures.emplace_back("jobs", static_cast<double>(jobs.size()));
-  out.figures.emplace_back("  of them in batches of one", static_cast<double>(std::ranges::count(
-                                                              out.values["jobs per batch"], 1)) /
-                                                              static_cast<double>(jobs.size()));
+  out.figures.emplace_back("  share in batches of one", static_cast<double>(std::ranges::count(
+                                                            out.values["jobs per batch"], 1)) /
+                                                            static_cast<double>(jobs.size()));
   out.figures.emplace_back("batches", static_cast<double>(batches.all.size()));
   out.figures.emplace_back("GPU hours per job", gpu_s / kHourS / static_cast<double>(jobs.size()));
   add_owners(jobs, batches, out);
@@ -270,7 +270,7 @@ WorkloadSimilarity compare(const WorkloadStatistics& real,
                            const std::vector<WorkloadStatistics>& generated,
                            const WorkloadStatistics& first_part,
                            const WorkloadStatistics& second_part) {
-  YARD_CHECK(!generated.empty(), "something to compare with");
+  YARD_CHECK(!generated.empty(), "a comparison needs generated workloads");
   WorkloadSimilarity out;
   const auto n = static_cast<double>(generated.size());
   const auto add = [&](const char* kind, const auto& of, auto distance) {

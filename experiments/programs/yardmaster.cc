@@ -23,28 +23,28 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"simulate", "yardmaster-sim", "replay a workload under one or more policies"},
-    {"evaluate", "yardmaster-sim", "compare a checkpoint with heuristics, with intervals"},
-    {"tune", "yardmaster-sim", "search the declared constants of policies"},
-    {"evolve", "yardmaster-sim", "learn the numbers of a policy from many short episodes"},
-    {"explain", "yardmaster-sim",
-     "what the rule of a policy does, as a formula of few named terms"},
+    {"evaluate", "yardmaster-sim", "compare policies with heuristics, with confidence intervals"},
+    {"tune", "yardmaster-sim", "search the numeric settings of policies"},
+    {"evolve", "yardmaster-sim", "learn the numeric settings of a policy from many short episodes"},
+    {"explain", "yardmaster-sim", "express the rule of a policy as a formula of few named terms"},
     {"picture", "yardmaster-sim", "draw a recorded decision of a trained policy"},
-    {"pack", "yardmaster-sim", "make a checkpoint of a policy's file"},
+    {"pack", "yardmaster-sim", "make a checkpoint from a policy file"},
     {"list", "yardmaster-sim",
-     "what is registered: policies, agents, tasks, traces, clusters, rules"},
-    {"whatif", "yardmaster-sim", "a site's own log under other policies"},
-    {"gap", "yardmaster-sim", "how far policies are from the best schedule of tiny instances"},
-    {"predict", "yardmaster-sim", "how far the predictor of run times can be trusted"},
-    {"trace", "yardmaster-sim", "look at, convert and make workloads"},
-    {"cluster", "yardmaster-sim", "look at clusters"},
+     "list what is registered: policies, agents, tasks, traces, clusters, rules"},
+    {"whatif", "yardmaster-sim", "replay a site's own log under other policies"},
+    {"gap", "yardmaster-sim",
+     "measure how far policies are from the optimal schedules of tiny instances"},
+    {"predict", "yardmaster-sim", "measure the accuracy of predicted remaining times"},
+    {"trace", "yardmaster-sim", "describe, convert and generate workloads"},
+    {"cluster", "yardmaster-sim", "describe clusters"},
     {"report", "yardmaster-sim", "write a static report of one run or a comparison"},
-    {"train", "yardmaster-train", "train an agent, write a run folder"},
-    {"sweep", "yardmaster-train", "search training settings at random, halving the field"},
-    {"verify", "yardmaster-train", "native inference against LibTorch and ONNX Runtime"},
+    {"train", "yardmaster-train", "train an agent and write a run folder"},
+    {"sweep", "yardmaster-train", "search training settings at random, with successive halving"},
+    {"verify", "yardmaster-train", "compare native inference with LibTorch and ONNX Runtime"},
     {"serve", "yardmaster-serve", "serve a policy to a cluster manager"},
     {"decide", "yardmaster-serve", "ask a running server for a decision"},
-    {"log", "yardmaster-serve", "look at the log of a server's decisions"},
-    {"bench", "yardmaster-bench", "benchmarks; ratios within one run"},
+    {"log", "yardmaster-serve", "inspect a server's decision log"},
+    {"bench", "yardmaster-bench", "run benchmarks, with ratios within one run"},
 };
 
 constexpr int kDone = 0;
@@ -59,7 +59,7 @@ std::filesystem::path program_folder() {
 
 void print_help(std::FILE* out) {
   std::fputs(
-      "yardmaster trains schedulers for GPU clusters and puts them to work.\n\n"
+      "yardmaster simulates GPU clusters, and trains and serves schedulers for them.\n\n"
       "usage: yardmaster COMMAND [ARGUMENT...]\n       yardmaster COMMAND --help\n\ncommands:\n",
       out);
   const auto folder = program_folder();
@@ -68,7 +68,7 @@ void print_help(std::FILE* out) {
     std::fprintf(out, "  %-10s %s%s\n", command.name.data(), command.help,
                  built ? "" : " (not in this build)");
   }
-  std::fputs("  version    what this program was built from and with (--json)\n", out);
+  std::fputs("  version    print the version and how this program was built (--json)\n", out);
 }
 
 int print_version(bool json) {

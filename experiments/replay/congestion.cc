@@ -70,10 +70,11 @@ Calibration calibrate(const Source& source, const Window& window, double cost_sc
     better(measure(jump * (1 - kNearbyStep * i)));
   }
   if (relative_error(best.congestion, target) > kAcceptedError) {
-    throw CongestionUnreachable("--congestion",
-                                "one that these jobs reach on this cluster (nearest: " +
-                                    shortest(std::round(best.congestion * 100) / 100) + ")",
-                                shortest(target));
+    throw CongestionUnreachable(
+        "--congestion",
+        "a congestion that these jobs can reach on this cluster (nearest: " +
+            shortest(std::round(best.congestion * 100) / 100) + ")",
+        shortest(target));
   }
   return best;
 }

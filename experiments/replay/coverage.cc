@@ -158,7 +158,7 @@ class PredictionProbe final : public Policy {
 
 Coverage coverage(const Scenario& scenario, PreparedPolicy prepared, const RunOptions& options,
                   double every_s) {
-  YARD_CHECK(prepared.policy != nullptr, "a rule set's own scheduler cannot be asked beside");
+  YARD_CHECK(prepared.policy != nullptr, "coverage needs a policy, not a rule set's own scheduler");
   PredictionRecorder recorder(scenario.workload, every_s);
   prepared.policy = std::make_unique<PredictionProbe>(std::move(prepared.policy), recorder);
   const Level most = options.information.value_or(Level::kEstimate);

@@ -217,7 +217,7 @@ void DumpTimes::check(const char* option) const {
   for (const int64_t at_us : at_us_) {
     if (at_us >= first_us_ && at_us <= end_us_) continue;
     throw InputError(option,
-                     "times of the replay, " + format_seconds(first_us_) + " to " +
+                     "a time within the replay, " + format_seconds(first_us_) + " to " +
                          format_seconds(end_us_) + " s",
                      format_seconds(at_us));
   }

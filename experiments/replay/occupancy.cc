@@ -16,7 +16,7 @@ constexpr int64_t kHourUs = 3'600'000'000;
 
 void Occupancy::see(const Step& step) {
   if (!steps_.empty() && steps_.back().at_us == step.at_us) steps_.pop_back();
-  YARD_CHECK(steps_.empty() || steps_.back().at_us < step.at_us, "time goes on");
+  YARD_CHECK(steps_.empty() || steps_.back().at_us < step.at_us, "times must increase");
   steps_.push_back(step);
 }
 
@@ -26,7 +26,7 @@ void Occupancy::watch(const SimState& state) {
 }
 
 OccupancyFigures Occupancy::figures(int64_t from_us, int64_t to_us) const {
-  YARD_CHECK(from_us < to_us && !steps_.empty(), "a stretch of time in which something was seen");
+  YARD_CHECK(from_us < to_us && !steps_.empty(), "a non-empty interval with recorded steps");
   std::vector<double> hours(static_cast<size_t>((to_us - from_us + kHourUs - 1) / kHourUs));
   double held_us = 0, waiting_us = 0, queued_us = 0;
   for (size_t s = 0; s < steps_.size(); ++s) {
@@ -61,7 +61,8 @@ Occupancy logged_occupancy(const std::vector<Job>& jobs, int32_t gpus) {
   };
   std::map<int64_t, Change> changes;
   for (const Job& job : jobs) {
-    YARD_CHECK(job.logged_start_us >= 0 && job.logged_end_us >= 0, "logged times");
+    YARD_CHECK(job.logged_start_us >= 0 && job.logged_end_us >= 0,
+               "a logged job needs start and end times");
     changes[job.submit_us].waiting += 1;
     changes[job.logged_start_us].waiting -= 1;
     changes[job.logged_start_us].held += job.gpus;

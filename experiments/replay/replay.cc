@@ -33,7 +33,7 @@ Level granted_level(const std::string& policy, Level declared, Level least,
   // An oracle for exact run times also accepts noisy ones.
   if (declared == Level::kOracle && *most == Level::kNoisyOracle) return Level::kNoisyOracle;
   throw InputError("--information " + std::string(level_name(*most)),
-                   "policies that need no more than that",
+                   "a policy that needs no more information",
                    "'" + policy + "', which needs " + level_name(declared));
 }
 
@@ -46,7 +46,7 @@ std::string choose_placement(const std::string& text, const Policy::Info& info,
                                   [](const Field& f) { return f.key == "placement"; });
   if (field == fields.end()) {
     if (options.placement.empty()) return "";
-    throw InputError("--placement", "policies that let it be chosen", "'" + text + "'");
+    throw InputError("--placement", "a policy with a placement setting", "'" + text + "'");
   }
   if (const Setting* set = settings.find("placement")) return set->value;
   if (!options.placement.empty()) {
@@ -103,7 +103,7 @@ PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
   prepared.policy_ref = policy;
   if (!rules.policies.empty() && options.speeds != SpeedLevel::kExact) {
     throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
-                     "rules 'default': published ones know no speeds of models",
+                     "rules 'default' (published rule sets have no model speeds)",
                      "'" + options.rules + "'");
   }
   if (rules.policies.empty()) {
@@ -172,9 +172,10 @@ Outcome replay_with_faults(const Scenario& scenario, const std::string& policy, 
     span_us = std::max(2 * span_us, outcome.end_us - first_us);
     longer = scenario.faults_until(first_us + span_us);
     if (longer.size() > kMaxFaults) {
-      throw RunError(policy + ": jobs do not end for failures, " + std::to_string(longer.size()) +
-                     " until " + format_seconds(first_us + span_us) +
-                     " s; --set faults.until_h=N lets them cease");
+      throw RunError(policy + ": jobs do not end because of faults, " +
+                     std::to_string(longer.size()) + " until " +
+                     format_seconds(first_us + span_us) +
+                     " s; limit them with --set faults.until_h=N");
     }
   }
 }
@@ -187,7 +188,7 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
     throw InputError("--faults", "rules 'default'", "'" + options.rules + "'");
   }
   if (!prepared.policy && scenario.speeds) {
-    throw InputError("--profiles, or models of the cluster", "rules 'default'",
+    throw InputError("--profiles or models of the cluster", "rules 'default'",
                      "'" + options.rules + "'");
   }
   if (!prepared.policy && scenario.fixed.allows != Allows{}) {
@@ -196,7 +197,7 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   if (!prepared.policy && scenario.stage_jobs) {
     const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
     throw InputError("rules '" + options.rules + "'", "jobs of one stage",
-                     "groups that come after each other in job '" + staged->id + "'");
+                     "several stages in job '" + staged->id + "'");
   }
   // Published simulators model a job as a number of GPUs and a run time.
   std::optional<PlainScenario> plain;
@@ -273,11 +274,11 @@ std::vector<std::string> missing_limits_notes(
   const auto note = [&](const std::vector<std::string>& names, const char* ending) {
     if (names.empty()) return;
     const bool one = names.size() == 1;
-    out.push_back(join(names) + (one ? " goes" : " go") +
-                  " by users' limits, and no job of this trace has one" + ending);
+    out.push_back(join(names) + (one ? " uses" : " use") +
+                  " the limits of jobs, but no job of this trace has one" + ending);
   };
-  note(strict, ": fifo to the digit");
-  note(estimating, ": times are estimated from jobs that ended before");
+  note(strict, ": results equal those of fifo");
+  note(estimating, ": run times are estimated from jobs that ended before");
   note(others, "");
   return out;
 }

@@ -52,12 +52,14 @@ Chart metric_chart(const std::string& column) {
   if (column.ends_with("/ratio")) {
     chart.reference_y = 1;
     chart.note +=
-        " Over the heuristic that validation compares with; below 1 is better. Update 0 is the "
-        "untrained network, drawn in the same way.";
+        " Mean JCT divided by that of the validation baseline; below 1 is better. Update 0 is the "
+        "untrained network with the same action sampling.";
   }
   if (column.ends_with("/ratio_untrained")) {
     chart.reference_y = 1;
-    chart.note += " Over the untrained network, drawn in the same way; below 1 is better.";
+    chart.note +=
+        " Mean JCT divided by that of the untrained network with the same action sampling; below 1 "
+        "is better.";
   }
   return chart;
 }
@@ -128,7 +130,7 @@ std::vector<Point> tail_curve(const JobTimes& of) {
 // A note for charts with more lines than colours; only the first kColours are shown.
 std::string truncation_note(size_t lines) {
   if (lines <= kColours) return "";
-  return fmt::format("The first {} of {}; the tables have all.", kColours, lines);
+  return fmt::format("First {} of {} policies; the tables list all.", kColours, lines);
 }
 
 template <class T, class F>
@@ -173,8 +175,8 @@ std::string all_metrics(const RunRecord& run) {
   const std::string charts =
       metric_charts({&run}, [](const std::string& column) { return !is_score_metric(column); });
   if (charts.empty()) return "";
-  return "<details><summary>What training measured besides</summary>\n<div class='charts'>" +
-         charts + "</div></details>\n";
+  return "<details><summary>Other training metrics</summary>\n<div class='charts'>" + charts +
+         "</div></details>\n";
 }
 
 std::string completion_times(const RunRecord& run, PolicyLabels& names) {
@@ -183,14 +185,15 @@ std::string completion_times(const RunRecord& run, PolicyLabels& names) {
     Chart within{.title = "Job completion times",
                  .note = truncation_note(file.policies.size()),
                  .x = {.label = "job completion time", .unit = Unit::kSeconds, .log = true},
-                 .y = {.label = "share of jobs that ended within",
+                 .y = {.label = "share of jobs completed within this time",
                        .unit = Unit::kPercent,
                        .from = 0,
                        .to = 1},
                  .lines = {}};
     Chart longer = within;
     longer.title = "The longest jobs";
-    longer.y = {.label = "share of jobs that took longer", .unit = Unit::kPercent, .log = true};
+    longer.y = {
+        .label = "share of jobs that took longer than this", .unit = Unit::kPercent, .log = true};
     for (const JobTimes& of :
          trained_first(file.policies, [](const JobTimes& of) { return of.policy; })) {
       const std::string label = PolicyLabels::label(run, of.policy);
@@ -238,7 +241,7 @@ std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
     Chart utilisation_chart{
         .title = "Utilisation",
         .note = truncation_note(all.size()),
-        .x = {.label = "time of the trace; shaded: scored jobs arrive", .unit = Unit::kSeconds},
+        .x = {.label = "trace time; shaded: arrivals of scored jobs", .unit = Unit::kSeconds},
         .y = {.label = "GPUs held", .unit = Unit::kPercent, .from = 0, .to = 1},
         .lines = {}};
     Chart queue_chart = utilisation_chart;
@@ -265,7 +268,7 @@ std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
       queue_chart.lines.push_back(queue);
     }
     if (last > end) {
-      const std::string cut = "The " + duration_text(last - end) + " after that are not drawn.";
+      const std::string cut = "The last " + duration_text(last - end) + " are not drawn.";
       for (Chart* chart : {&utilisation_chart, &queue_chart}) {
         chart->note += (chart->note.empty() ? "" : " ") + cut;
       }

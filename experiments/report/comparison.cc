@@ -8,6 +8,7 @@
 #include "experiments/report/html.h"
 #include "experiments/report/html_table.h"
 #include "experiments/report/sections.h"
+#include "experiments/stats/number_text.h"
 
 namespace yard::report {
 namespace {
@@ -54,8 +55,8 @@ std::string verdict(const Json& row) {
   if (number(row, "unfinished").value_or(0) > 0) return "failed: jobs did not finish";
   if (!lo || !hi) return "no interval";
   const bool conclusive = row.value("judged", Json(false)) == Json(true);
-  const std::string word = *hi < 1 ? "better" : *lo > 1 ? "worse" : "not told apart";
-  return conclusive ? word : word + ", not judged";
+  const std::string word = *hi < 1 ? "better" : *lo > 1 ? "worse" : "no significant difference";
+  return conclusive ? word : word + " (inconclusive)";
 }
 
 // The figures which grow by over 10 %, as listed by evaluate; empty if none does.
@@ -106,8 +107,8 @@ std::string cell_facts(const Json& row) {
                 {"training seeds", figure("seeds", 0)},
                 {"headroom", percent(row, "headroom")},
                 {"headroom in hindsight", percent(row, "headroom_hindsight")},
-                {"no headroom, for knowing run times bounds nothing here", text(row, "no_bound")},
-                {"openings of the test part", opened > 0 ? figure("test_openings", 0) : ""}});
+                {"no headroom: oracles are not bounds because of", text(row, "no_bound")},
+                {"test window openings", opened > 0 ? figure("test_openings", 0) : ""}});
 }
 
 double number_or(const Json& row, const char* key, double fallback) {
@@ -135,9 +136,10 @@ Json with_candidate_figures(const Json& row) {
 }
 
 std::string cell_table(const RunRecord& run, const Json& row) {
-  Table table({"<policy", "<information|the most that it knows about run times, and about speeds",
-               "mean JCT s", "p99 JCT s", "longest wait s", "preemptions", "unfinished",
-               "candidate / it|mean JCT, with its 95 % interval; below 1 is better", "", "<"});
+  Table table({"<policy", "<information|level of information on run times and speeds", "mean JCT s",
+               "p99 JCT s", "longest wait s", "preemptions", "unfinished",
+               "candidate / policy|ratio of mean JCTs with 95 % interval; below 1 is better", "",
+               "<"});
   std::vector<const Json*> rivals;
   if (row.contains("policies") && row["policies"].is_array()) {
     for (const Json& rival : row["policies"]) rivals.push_back(&rival);
@@ -162,17 +164,18 @@ std::string cell_table(const RunRecord& run, const Json& row) {
     cells.push_back(role);
     table.row(cells, css_class);
   };
-  add(with_candidate_figures(row), "the candidate", "ours");
-  if (learned) add(row["untrained"], "before its training, drawn in the same way", "");
+  add(with_candidate_figures(row), "candidate", "ours");
+  if (learned) add(row["untrained"], "untrained network, same action sampling", "");
   for (const Json* rival : rivals) {
     const std::string name = text(*rival, "policy");
-    std::string role = name == text(row, "yardstick") ? "yardstick" : "";
-    if (name == text(row, "best_hindsight")) role += role.empty() ? "best here" : ", best here";
+    std::string role = name == text(row, "yardstick") ? "baseline" : "";
+    if (name == text(row, "best_hindsight"))
+      role += role.empty() ? "best in hindsight" : ", best in hindsight";
     add(*rival, role, "");
   }
   if (const Json* bound = best_bound(row)) {
-    table.heading("A bound, no competitor: it knows run times in advance");
-    add(*bound, "best of " + std::to_string(row["bounds"].size()), "");
+    table.heading("Oracle: a bound, not a rival, since it sees true run times");
+    add(*bound, "best of " + std::to_string(row["bounds"].size()) + " oracles", "");
   }
   return table.html();
 }
@@ -230,9 +233,9 @@ std::string headline_of_comparison(const Runs& runs) {
     const auto lo = number(row, "lo"), hi = number(row, "hi");
     const std::string interval =
         lo && hi ? ", 95 % interval " + number_text(lo, 3) + " to " + number_text(hi, 3) : "";
-    return names[0] + " has " + number_text(ratio, 3) + " times the mean job completion time of " +
-           baseline(row) + interval + ", on " + scene_text(row) + ": " +
-           verdict_with_regressions(row) + ".";
+    return names[0] + ": mean job completion time " + number_text(ratio, 3) + " times that of " +
+           baseline(row) + interval + ", on " + scene_text(row) +
+           ". Verdict: " + verdict_with_regressions(row) + ".";
   }
   // By candidate, in file order.
   std::vector<std::string> order;
@@ -255,15 +258,14 @@ std::string headline_of_comparison(const Runs& runs) {
     if (k > 0) out += " ";
     out += order[k];
     if (ratios > 0) {
-      out += " has " + number_text(std::exp(sum / ratios), 3) +
-             " times the baselines' mean job completion time (geometric mean of " +
-             std::to_string(ratios) + ")";
+      out += ": mean job completion time " + number_text(std::exp(sum / ratios), 3) +
+             " times the baseline's (geometric mean of " + counted_text(ratios, "result") + ")";
     }
     std::string found;
     for (const auto& [what, count] : verdicts[order[k]]) {
       found += (found.empty() ? "" : ", ") + std::to_string(count) + " " + what;
     }
-    out += ": " + found + ".";
+    out += (ratios > 0 ? ". Verdicts: " : ": ") + found + ".";
   }
   if (order.size() > kMaxCandidates) {
     out +=
@@ -280,15 +282,14 @@ std::string comparison(const Runs& runs) {
   const double half_width = axis_reach(rows);
   const std::vector<std::string> names = candidate_names(all, runs.size() > 1);
   Table table({"<candidate",
-               "ratio|mean JCT over the yardstick's, with its 95 % interval; below 1 is better", "",
+               "ratio|mean JCT divided by the baseline's with 95 % interval; below 1 is better", "",
                "verdict", "<where",
-               "<yardstick|the heuristic chosen on validation, or in hindsight", "mean JCT s"});
-  Table more({"<candidate", "<where",
-              "in hindsight|ratio to the best heuristic of this very window",
-              "headroom|what could be won at all: 1 - oracle / yardstick",
-              "captured|share of the headroom that was won, as logarithms", "p99|ratio",
-              "largest jobs|mean JCT ratio of the largest class of jobs", "longest wait|ratio",
-              "preemptions|ratio", "<information", "<file"});
+               "<baseline|the rival chosen on validation windows or in hindsight", "mean JCT s"});
+  Table more({"<candidate", "<where", "to best in hindsight|ratio to the best rival on this window",
+              "headroom|1 minus the oracle's ratio to the baseline",
+              "oracle gap closed|ln(ratio) / ln(oracle's ratio); 1 is as good as the oracle",
+              "p99|ratio", "largest jobs|mean JCT ratio of the largest size class",
+              "longest wait|ratio", "preemptions|ratio", "<information", "<file"});
   for (size_t i = 0; i < all.size(); ++i) {
     const Json& row = *all[i].row;
     std::vector<std::string> cells = {escape(names[i])};
@@ -303,9 +304,9 @@ std::string comparison(const Runs& runs) {
               escape(all[i].document->file)});
   }
   return "<section><h2>Comparison</h2>\n<p>Mean job completion time (JCT) of the same jobs under "
-         "the same arrivals. A ratio below 1 is better than the yardstick, above 1 worse; an "
-         "interval that holds 1 does not tell them apart.</p>\n" +
-         table.html() + "<h3>More about each comparison</h3>\n" + more.html() + "</section>\n";
+         "the same arrivals. A ratio below 1 is better than the baseline, above 1 worse. If the "
+         "interval contains 1, the difference is not significant.</p>\n" +
+         table.html() + "<h3>Details of each comparison</h3>\n" + more.html() + "</section>\n";
 }
 
 std::string cells(const RunRecord& run) {
@@ -318,7 +319,7 @@ std::string cells(const RunRecord& run) {
              "</h3>\n" + cell_facts(row) + cell_table(run, row);
     }
   }
-  return out.empty() ? "" : "<section><h2>Policies, cell by cell</h2>\n" + out + "</section>\n";
+  return out.empty() ? "" : "<section><h2>Policies by cell</h2>\n" + out + "</section>\n";
 }
 
 }  // namespace yard::report

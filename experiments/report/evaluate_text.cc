@@ -10,19 +10,19 @@
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
 #include "experiments/report/text_table.h"
+#include "experiments/stats/number_text.h"
 
 namespace yard::sim {
 namespace {
 
 const char* verdict(const CellResult& cell) {
   if (cell.unfinished() > 0) return "FAILED: jobs did not finish";
-  if (!std::isfinite(cell.vs_baseline.ratio))
-    return "no ratio: all jobs of one of the two take no time";
+  if (!std::isfinite(cell.vs_baseline.ratio)) return "no ratio: every JCT of one policy is 0";
   const Interval& interval = cell.vs_baseline.interval;
   if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
   if (interval.hi < 1) return "better";
   if (interval.lo > 1) return "WORSE";
-  return "not told apart";
+  return "no significant difference";
 }
 
 // Verdict on how much of a candidate's advantage comes from training.
@@ -32,9 +32,9 @@ const char* training_verdict(const CellResult& cell) {
   if (cell.unfinished() + untrained_rival.score.unfinished > 0)
     return "no verdict: jobs did not finish";
   if (!std::isfinite(interval.lo)) return "no interval: fewer than 2 blocks";
-  if (interval.hi < 1) return "training made it better";
-  if (interval.lo > 1) return "training made it WORSE";
-  return "not told apart: its lead over others, if any, is that of its untrained self";
+  if (interval.hi < 1) return "better than untrained";
+  if (interval.lo > 1) return "WORSE than untrained";
+  return "no significant difference: a lead over rivals, if any, is not due to training";
 }
 
 std::vector<std::string> score_cells(const char* mark, const PolicyScore& score) {
@@ -69,7 +69,7 @@ std::string mean_and_worst(const Spread& of) {
 
 void print_policies(const CellResult& cell) {
   TextTable table({"  policy", "information", "speeds", "mean JCT s", "p99 s", "max wait s",
-                   "preempt", "unfinished", "candidate / it [95 %]"},
+                   "preempt", "unfinished", "candidate / policy [95 %]"},
                   3);
   for (const PolicyScore& score : cell.candidates) table.row(score_cells(">", score));
   if (const ComparedPolicy* untrained_rival = cell.untrained_result()) {
@@ -87,11 +87,11 @@ void print_policies(const CellResult& cell) {
     table.row(cells);
   }
   if (cell.oracle) {
-    table.line("bound, best of " + std::to_string(cell.bounds.size()) + " that know run times:");
+    table.line("bound, best of " + counted_text(std::ssize(cell.bounds), "oracle") + ":");
     table.row(score_cells(" ", cell.bounds[*cell.oracle]));
   }
   if (!cell.facts.no_bound.empty()) {
-    table.line("no bound, for knowing run times bounds nothing here: " + cell.facts.no_bound);
+    table.line("oracles, no bound because of " + cell.facts.no_bound + ":");
     for (const PolicyScore& score : cell.bounds) table.row(score_cells(" ", score));
   }
   std::fputs(table.text().c_str(), stdout);
@@ -110,22 +110,24 @@ void print_cell(const CellResult& cell) {
               cell.cost_scale, cell.replicas, cell.seeds(), cell.seeds() == 1 ? "" : "s");
   if (!variation.empty()) std::printf("varied: %s\n\n", variation.c_str());
   print_policies(cell);
-  std::printf("\n%s / %s (* yardstick, chosen %s): %s; %s (%d blocks)\n",
+  std::printf("\n%s / %s (* baseline, chosen %s): %s; %s (%d blocks)\n",
               cell.candidate_name.c_str(), cell.baseline_score().name.c_str(),
               cell.validated ? "on validation" : "in hindsight", result_text(cell).c_str(),
-              cell.conclusive ? "judged" : "not judged", cell.vs_baseline.blocks);
+              cell.conclusive ? "conclusive" : "inconclusive", cell.vs_baseline.blocks);
   if (const ComparedPolicy* untrained_rival = cell.untrained_result()) {
-    std::printf("to its untrained self (u), drawn in the same way: %s, %s\n",
+    std::printf("ratio to the untrained network (u) with the same action sampling: %s, %s\n",
                 ratio_text(untrained_rival->candidate_ratio).c_str(), training_verdict(cell));
   }
-  std::printf("to the best in hindsight of %zu (+): %s; headroom %s (hindsight %s), captured %s\n",
-              cell.rivals.size(), number_text(cell.ratio_hindsight(), 3).c_str(),
-              percent_text(cell.headroom(), 1).c_str(),
-              percent_text(cell.headroom_hindsight(), 1).c_str(),
-              number_text(cell.oracle_gap_closed(), 2).c_str());
+  std::printf(
+      "ratio to the best of %s in hindsight (+): %s; headroom %s (hindsight %s), oracle gap "
+      "closed %s\n",
+      counted_text(std::ssize(cell.rivals), "rival").c_str(),
+      number_text(cell.ratio_hindsight(), 3).c_str(), percent_text(cell.headroom(), 1).c_str(),
+      percent_text(cell.headroom_hindsight(), 1).c_str(),
+      number_text(cell.oracle_gap_closed(), 2).c_str());
   std::string largest;
   if (const std::optional<int> of = cell.largest_class()) {
-    largest = fmt::format("JCT of the jobs of {} GPUs x {}, ", size_class_name(*of),
+    largest = fmt::format("mean JCT of jobs of {} GPUs x {}, ", size_class_name(*of),
                           number_text(cell.largest_class_jct_ratio(), 3));
   }
   std::printf("p99 x %s, %slongest wait x %s, preemptions x %s\n",
@@ -133,18 +135,20 @@ void print_cell(const CellResult& cell) {
               largest.c_str(),
               number_text(cell.ratio_to_baseline(&PolicyScore::max_wait_s), 3).c_str(),
               number_text(cell.ratio_to_baseline(&PolicyScore::preemptions), 3).c_str());
-  std::printf("%s preemptions a job, of them %s moves; %s within 10 minutes of another\n",
-              number_text(cell.per_job(&PolicyScore::preemptions), 2).c_str(),
-              number_text(cell.per_job(&PolicyScore::migrations), 2).c_str(),
-              number_text(cell.mean(&PolicyScore::rapid_repreemptions), 0).c_str());
+  std::printf(
+      "%s preemptions per job, %s of them migrations; %s in all within 10 minutes of the job's "
+      "previous one\n",
+      number_text(cell.per_job(&PolicyScore::preemptions), 2).c_str(),
+      number_text(cell.per_job(&PolicyScore::migrations), 2).c_str(),
+      number_text(cell.mean(&PolicyScore::rapid_repreemptions), 0).c_str());
   if (const double early = cell.mean(&PolicyScore::ended_early); early > 0) {
-    std::printf("%.1f jobs were ended early: the ratio counts them with the others\n", early);
+    std::printf("%.1f jobs ended early by the policy; the ratio includes them\n", early);
   }
 }
 
 void print_cells(const std::vector<CellResult>& cells) {
-  TextTable table({"cell", "policy", "information", "speeds", "jobs", "load", "yardstick",
-                   "ratio [95 %]", "hinds.", "untr.", "headr.", "captured", "verdict"},
+  TextTable table({"cell", "policy", "information", "speeds", "jobs", "load", "baseline",
+                   "ratio [95 %]", "hindsight", "untrained", "headroom", "gap closed", "verdict"},
                   4);
   for (const CellResult& cell : cells) {
     const PolicyScore& first_score = cell.candidates.front();
@@ -156,7 +160,7 @@ void print_cells(const std::vector<CellResult>& cells) {
          number_text(cell.ratio_hindsight(), 3),
          untrained_rival == nullptr ? "-" : number_text(untrained_rival->candidate_ratio.ratio, 3),
          percent_text(cell.headroom_hindsight(), 1), number_text(cell.oracle_gap_closed(), 2),
-         verdict(cell) + std::string(cell.conclusive ? "" : " (not judged)") +
+         verdict(cell) + std::string(cell.conclusive ? "" : " (inconclusive)") +
              regressions_suffix(cell)});
   }
   std::fputs(table.text().c_str(), stdout);
@@ -164,8 +168,8 @@ void print_cells(const std::vector<CellResult>& cells) {
   for (const CellResult& cell : cells) {
     if (cell.facts.no_bound.empty() || cell.cell == last) continue;
     last = cell.cell;
-    std::printf("%s: no headroom, for knowing run times bounds nothing here: %s\n",
-                cell.cell.c_str(), cell.facts.no_bound.c_str());
+    std::printf("%s: no headroom (oracles are not bounds because of %s)\n", cell.cell.c_str(),
+                cell.facts.no_bound.c_str());
   }
 }
 
@@ -183,22 +187,23 @@ void print_summary(const std::vector<SummaryRow>& rows) {
     }
     line("ratio, geometric mean", row.pooled.ratio);
     line("ratio, interquartile mean", row.pooled.iqm);
-    line("captured", row.pooled.oracle_gap_closed);
+    line("oracle gap closed", row.pooled.oracle_gap_closed);
     line("probability of improvement", row.pooled.improvement);
     for (const PolicyComparison& one : row.against) {
-      if (one.policy == "untrained") line("ratio to its untrained self", one.ratio);
+      if (one.policy == "untrained") line("ratio to untrained", one.ratio);
     }
-    std::printf("  %d better, %d worse, the worst cell %s; to the best in hindsight %s\n",
+    std::printf("  %d better, %d worse, worst ratio %s; ratio to the best in hindsight %s\n",
                 row.better, row.worse, number_text(row.ratio.worst, 3).c_str(),
                 number_text(row.hindsight.ratio.value, 3).c_str());
-    std::printf("  mean (worst): p99 %s, largest class %s, longest wait %s, preemptions %s\n",
-                mean_and_worst(row.p99).c_str(), mean_and_worst(row.largest_class).c_str(),
-                mean_and_worst(row.max_wait).c_str(), mean_and_worst(row.preemptions).c_str());
-    std::printf("  %s preemptions a job, %s in all within 10 minutes of another of the job\n",
+    std::printf(
+        "  ratios, mean (worst): p99 %s, largest class %s, longest wait %s, preemptions %s\n",
+        mean_and_worst(row.p99).c_str(), mean_and_worst(row.largest_class).c_str(),
+        mean_and_worst(row.max_wait).c_str(), mean_and_worst(row.preemptions).c_str());
+    std::printf("  %s preemptions per job; %s in all within 10 minutes of the job's previous one\n",
                 number_text(row.preemptions_per_job, 2).c_str(),
                 number_text(row.rapid_repreemptions, 0).c_str());
     if (std::isfinite(row.decisions_per_s)) {
-      std::printf("  %.0f decisions a second on one core", row.decisions_per_s);
+      std::printf("  %.0f decisions per second on one core", row.decisions_per_s);
       if (row.training_core_s > 0)
         std::printf("; training took %.0f core-seconds", row.training_core_s);
       std::printf("\n");

@@ -26,7 +26,7 @@ std::string headline_of_training(const RunRecord& run) {
     }
     if (!last) continue;
     return run.name + ": " + metrics.columns()[c] + " is " + number_text(last, 3) +
-           " after update " + std::to_string(last_step) + ", at its lowest " +
+           " after update " + std::to_string(last_step) + "; its minimum is " +
            number_text(best, 3) + " after update " + std::to_string(best_step) + ".";
   }
   return "";
@@ -76,14 +76,14 @@ std::string headline_of_replays(const Runs& runs) {
       out += rows.size() > 1 ? ", " : " of ";
       out += duration_text(jct(*least));
       if (rows.size() > 1) {
-        out += "; the highest is " + duration_text(jct(*most)) + ", of " + name(*most);
+        out += "; the highest is " + duration_text(jct(*most)) + ", under " + name(*most);
       }
       out += ".";
       const auto waits = [](const Json* row) { return number(*row, "max_wait_s").value_or(0); };
       const Json* least_wait = *std::ranges::min_element(rows, {}, waits);
       if (waits(least_wait) < waits(*least)) {
-        out += " Its longest wait is " + duration_text(waits(*least)) + ", where that of " +
-               name(least_wait) + " is " + duration_text(waits(least_wait)) + ".";
+        out += " Its longest wait is " + duration_text(waits(*least)) + ", compared with " +
+               duration_text(waits(least_wait)) + " under " + name(least_wait) + ".";
       }
       return out;
     }

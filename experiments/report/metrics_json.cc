@@ -288,8 +288,7 @@ void print_all_metrics(const Json& runs) {
               {"running", "starting", "saving", "unshared", "down", "idle", "lost"},
               part("gpu_hours"));
   print_lines(runs, "share of all GPU time", {"utilisation", "goodput", "overhead"}, whole);
-  print_lines(runs, "fragmentation of free",
-              {"mean_free_gpus", "unusable", "partial", "stranded", "block"},
+  print_lines(runs, "fragmentation", {"mean_free_gpus", "unusable", "partial", "stranded", "block"},
               part("fragmentation"));
   print_lines(runs, "fairness",
               {"rho_mean", "rho_p95", "rho_max", "unfair_share", "jain_users", "jain_tenants"},
@@ -303,7 +302,7 @@ void print_all_metrics(const Json& runs) {
       part("accuracy"));
   print_lines(runs, "ended early",
               {"ended_early", "early_mean_jct_s", "others_mean_jct_s", "undone_share"}, early);
-  print_lines(runs, "disturbances",
+  print_lines(runs, "interruptions",
               {"preemptions", "moves", "soon_again", "restarts", "failures", "moved_bytes"}, whole);
   print_lines(runs, "energy", {"energy_kwh"}, whole);
   print_lines(runs, "cost", {"held", "all"}, part("cost"));

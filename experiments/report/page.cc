@@ -53,7 +53,7 @@ std::string body(const Runs& runs) {
 }  // namespace
 
 std::string render_page(const std::vector<RunRecord>& records) {
-  YARD_CHECK(!records.empty(), "a report is about at least one run");
+  YARD_CHECK(!records.empty(), "a report needs at least one run");
   Runs runs;
   for (const RunRecord& record : records) runs.push_back(&record);
   const std::string title = escape(title_of(runs));
@@ -66,7 +66,7 @@ std::string render_page(const std::vector<RunRecord>& records) {
       title + "</title>\n<style>" + kStyle + "</style></head>\n<body>\n<header><h1>" + title +
       "</h1></header>\n<main>\n" + body(runs) + "</main>\n<footer>Written " + utc_now() +
       " by yardmaster " + escape(release()) + ", commit " + escape(commit()) +
-      ". What the figures mean: docs/metrics.md.</footer>\n</body></html>\n";
+      ". Definitions of the metrics: docs/metrics.md.</footer>\n</body></html>\n";
   return out;
 }
 
@@ -77,8 +77,8 @@ void check_page(const std::string& path, const std::string& option) {
   if (there.empty()) return;
   if (there.starts_with("<!DOCTYPE html>") && there.find("yardmaster") != there.npos) return;
   throw InputError(
-      path, "nothing there, or a page that yardmaster wrote (" + option + " names another file)",
-      "another file, which is left as it is");
+      path, "no file, or a page written by yardmaster (choose another file with " + option + ")",
+      "a different file, which was not changed");
 }
 
 }  // namespace yard::report

@@ -19,7 +19,7 @@ Json read_json(const fs::path& path) {
   Json json = Json::parse(read_file(path), nullptr, false);
   if (!json.is_object()) {
     throw InputError(path.string(), "a JSON object",
-                     json.is_discarded() ? "no valid JSON" : json.type_name());
+                     json.is_discarded() ? "invalid JSON" : json.type_name());
   }
   return json;
 }
@@ -42,8 +42,9 @@ void check_series(const Json& series, const fs::path& path) {
     if (numbers("t_s") && numbers("held_gpus") && numbers("waiting") &&
         one["t_s"].size() == one["held_gpus"].size() && one["t_s"].size() == one["waiting"].size())
       continue;
-    throw InputError(path.string(), "t_s, held_gpus and waiting, equally many numbers each",
-                     "a series without");
+    throw InputError(path.string(),
+                     "series with t_s, held_gpus and waiting as lists of equally many numbers",
+                     "a series without them");
   }
 }
 
@@ -51,10 +52,10 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
   const std::string name = path.string();
   if (!content.starts_with(kJobsHeader)) {
     if (content.starts_with(kWaitsHeader)) {
-      throw InputError(name, "a file of --jobs-out",
-                       "a file of --waits-out, which report cannot show");
+      throw InputError(name, "a file written by --jobs-out",
+                       "a file written by --waits-out, which report cannot show");
     }
-    throw InputError(name + ":1", "the header of a file of jobs",
+    throw InputError(name + ":1", "the header of a file written by --jobs-out",
                      "'" + content.substr(0, std::min<size_t>(content.find('\n'), 80)) + "'");
   }
   constexpr size_t kColumns = 11, kJct = 7, kMaxRecordBytes = size_t{1} << 20;
@@ -68,13 +69,13 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
     record = lines[i];
     while (open_quotes(record, ',')) {  // an id may contain a newline
       if (i + 1 == lines.size() || record.size() > kMaxRecordBytes) {
-        throw InputError(where, "quotes that are closed within 1 MiB", "quotes that stay open");
+        throw InputError(where, "a closing quote within 1 MiB", "none");
       }
       record += '\n';
       record += lines[++i];
     }
     if (!split_quoted(record, ',', unquoted, cells)) {
-      throw InputError(where, "a comma behind closing quotes", "other text");
+      throw InputError(where, "a comma after the closing quote", "other text");
     }
     if (cells.size() != kColumns) {
       throw InputError(where, std::to_string(kColumns) + " cells", std::to_string(cells.size()));
@@ -86,7 +87,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
     const std::string_view jct = cells[kJct];
     if (jct.empty()) continue;
     const auto seconds = parse_double(jct);
-    if (!seconds) throw InputError(where, "seconds as jct_s", "'" + std::string(jct) + "'");
+    if (!seconds) throw InputError(where, "jct_s in seconds", "'" + std::string(jct) + "'");
     of->jct_s.push_back(*seconds);
   }
   for (JobTimes& of : out.policies) std::ranges::sort(of.jct_s);
@@ -210,8 +211,8 @@ RunRecord read_run(const fs::path& given) {
   RunRecord out;
   out.name = path.filename().string();
   if (!fs::exists(path / "run.json")) {
-    throw InputError(given.string(), "a run folder, with run.json",
-                     fs::is_directory(path) ? "a folder without" : "no folder");
+    throw InputError(given.string(), "a run folder with run.json",
+                     fs::is_directory(path) ? "a folder without it" : "no folder");
   }
   out.run = read_json(path / "run.json");
   const Settings config = Settings::from_yaml((path / "config.yaml").string());
@@ -238,8 +239,8 @@ RunRecord read_files(const std::vector<fs::path>& paths) {
     out.name += (out.name.empty() ? "" : ", ") + path.filename().string();
     if (!read_evaluation(path, out)) {
       throw InputError(path.string(),
-                       "a run folder, JSON of simulate, evaluate or whatif (--json-out) or of "
-                       "--series-out, or CSV of --jobs-out",
+                       "a run folder, JSON from --json-out (simulate, evaluate, whatif) or "
+                       "--series-out, or CSV from --jobs-out",
                        "another file");
     }
   }

@@ -70,7 +70,7 @@ std::string replays(const RunRecord& run) {
     };
     if (json.contains("logged") && json["logged"].is_object()) {
       Json logged = json["logged"];
-      logged["policy"] = "the log itself";
+      logged["policy"] = "log";
       add(logged);
     }
     const std::string no_bound = text(json, "no_bound");
@@ -82,10 +82,10 @@ std::string replays(const RunRecord& run) {
         add(row);
     }
     if (bounds && no_bound.empty()) {
-      table.heading("Bounds, no competitors: these know run times in advance");
+      table.heading("Oracles: bounds, not rivals, since they see true run times");
     } else if (bounds) {
-      table.heading("No competitors: these know run times in advance, which bounds nothing here (" +
-                    escape(no_bound) + ")");
+      table.heading("Oracles: they see true run times, but are not bounds because of " +
+                    escape(no_bound));
     }
     for (const Json& row : json["runs"]) {
       if (is_bound(row)) add(row);
@@ -135,7 +135,7 @@ std::string details(const RunRecord& run) {
   }
   return out.empty()
              ? ""
-             : "<section><h2>Classes, waits, tenants, GPU time</h2>\n" + out + "</section>\n";
+             : "<section><h2>Size classes, waits, tenants, GPU time</h2>\n" + out + "</section>\n";
 }
 
 std::string runs_table(const Runs& runs) {
@@ -183,7 +183,7 @@ std::string settings_diff(const Runs& runs) {
 std::string provenance(const RunRecord& run) {
   const Json& of = run.run;
   if (!run.is_run()) return "";
-  std::string out = "<h3>Where this comes from</h3>\n<dl class='provenance'>";
+  std::string out = "<h3>Provenance</h3>\n<dl class='provenance'>";
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
   };

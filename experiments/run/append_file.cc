@@ -14,7 +14,7 @@ namespace yard {
 
 AppendFile::AppendFile(const std::filesystem::path& path)
     : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
-  if (fd_ < 0) throw InputError(path.string(), "a place that can be written", std::strerror(errno));
+  if (fd_ < 0) throw InputError(path.string(), "a writable file", std::strerror(errno));
 }
 
 AppendFile::~AppendFile() {

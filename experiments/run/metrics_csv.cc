@@ -19,7 +19,7 @@ MetricsCsv::MetricsCsv(const std::filesystem::path& path) : path_(path) {
   columns_.clear();
   for (const std::string_view column : split(lines[0], ',')) columns_.emplace_back(column);
   if (columns_[0] != "step") {
-    throw InputError(name + ":1", "'step' as first column", "'" + columns_[0] + "'");
+    throw InputError(name + ":1", "'step' as the first column", "'" + columns_[0] + "'");
   }
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string_view> cells = split(lines[i], ',');
@@ -52,12 +52,12 @@ void MetricsCsv::rewrite() {
 }
 
 void MetricsCsv::add(int64_t step, const std::vector<std::pair<std::string, double>>& values) {
-  YARD_CHECK(rows_.empty() || step > rows_.back().step, "steps of metrics rise");
+  YARD_CHECK(rows_.empty() || step > rows_.back().step, "steps of metrics must increase");
   Row row{step, std::vector<std::string>(columns_.size() - 1)};
   bool added = false;
   for (const auto& [name, value] : values) {
     YARD_CHECK(!name.empty() && name != "step" && name.find_first_of(",\n\"") == name.npos,
-               "a metric's name is a plain column name: '" + name + "'");
+               "a metric's name must be a plain column name: '" + name + "'");
     size_t at = static_cast<size_t>(std::ranges::find(columns_, name) - columns_.begin());
     if (at == columns_.size()) {
       columns_.push_back(name);

@@ -87,11 +87,11 @@ bool holds_anything(const fs::path& path) {
 
 // Throws InputError which says what occupies the path of a run.
 [[noreturn]] void refuse(const fs::path& path) {
-  std::string there = "something else that is there";
+  std::string there = "something else";
   if (fs::exists(path / "run.json")) {
     there = fs::exists(RunFolder::state_path(path))
-                ? "a run (--resume goes on with it)"
-                : "a run without a state to go on from (remove it, or name another folder)";
+                ? "a run (--resume continues it)"
+                : "a run without a saved state to resume (remove it or choose another folder)";
   }
   throw InputError(path.string(), "a new or empty folder for a run", there);
 }
@@ -149,7 +149,7 @@ RunFolder RunFolder::create(const fs::path& given, const Config& config, const R
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::error_code error;
   fs::create_directories(parent, error);
-  if (error) throw InputError(parent.string(), "a folder that can be made", error.message());
+  if (error) throw InputError(parent.string(), "a folder that can be created", error.message());
   {
     // The folder appears with its first files in it. rename() fails if another run was faster.
     AtomicDirectory fresh(path);
@@ -172,7 +172,7 @@ RunFolder RunFolder::create(const fs::path& given, const Config& config, const R
 RunFolder RunFolder::open(const fs::path& path) {
   const fs::path file = path / "run.json";
   if (!fs::exists(file)) {
-    throw InputError(path.string(), "a run folder, with run.json", "none");
+    throw InputError(path.string(), "a run folder with run.json", "none");
   }
   Json run = Json::parse(read_file(file), nullptr, false);
   RunInfo info;
@@ -188,11 +188,11 @@ RunFolder RunFolder::open(const fs::path& path) {
     }
     run.at("resumed").get_ref<const Json::array_t&>();  // continue_run() appends to it
   } catch (const Json::exception& error) {
-    throw InputError(file.string(), "what a run writes into it", json_flaw(error));
+    throw InputError(file.string(), "the record of a run", json_flaw(error));
   }
   AppendFile log(path / "log.txt");
   if (!log.lock()) {
-    throw InputError(path.string(), "a run that no other process writes", "one that runs");
+    throw InputError(path.string(), "a run that no other process writes", "a run in progress");
   }
   for (const fs::path& folder : {path, path / "checkpoints"}) remove_leftovers(folder);
   return RunFolder(
@@ -235,9 +235,9 @@ void RunFolder::update_config(const Config& config) {
   for (const Setting& s : kept.entries()) before[s.key] = s.value;
   bool changed = false;
   for (const auto& [key, value] : config) {
-    const std::string was = before.contains(key) ? before[key] : "nothing";
+    const std::string was = before.contains(key) ? before[key] : "unset";
     if (was == value) continue;
-    log(key + " is " + value + " from here on, was " + was);
+    log(key + " changed from " + was + " to " + value);
     changed = true;
   }
   if (changed) write_file_atomic(config_file(), yaml_of(config));

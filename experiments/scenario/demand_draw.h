@@ -24,9 +24,10 @@ struct DemandDraw {
   uint64_t seed = 1;
   void fields(FieldList& f) {
     f("draw", draw,
-      "whether jobs that ask for GPUs alone get deadlines, urgency, cores, parts and a loss by "
-      "lot");
-    f("seed", seed, uint64_t{0}, uint64_t{1} << 53, "of the lots; replicas share them");
+      "draw deadlines, urgency, cores, model partitions and loss curves for jobs that request only "
+      "GPUs");
+    f("seed", seed, uint64_t{0}, uint64_t{1} << 53,
+      "random seed of these draws, shared by all replicas");
   }
 };
 

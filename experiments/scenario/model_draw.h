@@ -15,8 +15,9 @@ struct ModelDraw {
   bool draw = false;
   uint64_t seed = 1;
   void fields(FieldList& f) {
-    f("draw", draw, "whether jobs without a model get one of those of --profiles by lot");
-    f("seed", seed, uint64_t{0}, uint64_t{1} << 53, "of the lots; each replica draws its own");
+    f("draw", draw, "draw a model of --profiles at random for each job without a model");
+    f("seed", seed, uint64_t{0}, uint64_t{1} << 53,
+      "random seed of these draws, which differ between replicas");
   }
 };
 

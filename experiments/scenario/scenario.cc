@@ -85,8 +85,7 @@ Source load_source(const ScenarioOptions& options) {
   const auto models = parse<ModelDraw>(options.models);
   const bool known = !options.profiles.empty() || !source.cluster.models.empty();
   if (models.draw && !known) {
-    throw InputError("models.draw",
-                     "--profiles, or a cluster with models, for jobs to draw one from", "none");
+    throw InputError("models.draw", "--profiles or a cluster with models to draw from", "none");
   }
   if (known) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);

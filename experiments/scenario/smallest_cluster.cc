@@ -55,9 +55,8 @@ void require_gpus(const Trace& trace) {
   if (std::ranges::any_of(trace.jobs, [](const Job& job) { return job.gpus > 0; })) return;
   throw InputError(
       trace.source,
-      "jobs that hold GPUs (sacct counts them as gres/gpu in ReqTRES or AllocTRES; where the "
-      "log does not count them, --set trace.gpus_per_node=N says how many a job has of "
-      "each node)",
+      "jobs that hold GPUs (gres/gpu in sacct's ReqTRES or AllocTRES; if the log does not count "
+      "them, set a job's GPUs on each node with --set trace.gpus_per_node=N)",
       "no row that counts GPUs");
 }
 
@@ -74,7 +73,7 @@ std::string smallest_cluster(const Trace& trace) {
   const int64_t all = max_held(of_all);
   if (all == 0) {
     throw InputError(trace.source,
-                     "jobs whose start is logged, and their end or run time, or --cluster", "none");
+                     "--cluster, or jobs whose start is logged, with an end or run time", "none");
   }
   const auto part = [&](int64_t gpus) {
     return std::to_string((gpus + node_gpus - 1) / node_gpus) + "x" + std::to_string(node_gpus);

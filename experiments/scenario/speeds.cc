@@ -130,7 +130,7 @@ PairConflicts Speeds::pair_conflicts(const Trace& trace) {
   if (out.num_kinds > PairConflicts::kMaxKinds) {
     throw InputError("--profiles",
                      "at most " + std::to_string(PairConflicts::kMaxKinds) +
-                         " kinds of jobs that some other may not share a GPU with",
+                         " kinds of jobs that may not share a GPU with some other kind",
                      std::to_string(out.num_kinds));
   }
   for (size_t j = 0; j < trace.jobs.size(); ++j) {

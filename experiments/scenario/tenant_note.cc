@@ -37,11 +37,11 @@ std::string unknown_tenants_note(const Trace& trace, const ClusterSpec& cluster)
     unknown.insert(job.tenant);
   }
   if (jobs == 0) return "";
-  return counted_text(jobs, "job") + (jobs == 1 ? " names" : " name") +
+  return counted_text(jobs, "job") + (jobs == 1 ? " has" : " have") +
          (unknown.size() == 1 ? " a tenant" : " tenants") +
-         " that the cluster does not have: " + shown(unknown) +
-         ". No quota or limit of a tenant is applied to " + (jobs == 1 ? "it" : "them") +
-         ". The cluster has " + shown(known);
+         " that the cluster does not define: " + shown(unknown) +
+         ". No tenant quota or limit applies to " + (jobs == 1 ? "it" : "them") +
+         ". The cluster defines " + shown(known);
 }
 
 }  // namespace yard

@@ -48,16 +48,15 @@ std::vector<std::string> type_notes(const Scenario& scenario) {
     if (is_named(type, scenario)) continue;
     equal.push_back(type);
     if (described) continue;
-    notes.push_back("nothing is known of GPU type '" + type +
-                    "': no job, profile or ready-made cluster names it. It is taken as a type of "
-                    "speed 1 without a memory size; a YAML file says what it is "
-                    "(docs/clusters.md)" +
-                    (ready.empty() ? "" : ". Described are " + join(ready)));
+    notes.push_back("GPU type '" + type +
+                    "' is unknown: no job, profile or ready-made cluster names it. It gets speed 1 "
+                    "and no memory size; describe it in a YAML file (docs/clusters.md)" +
+                    (ready.empty() ? "" : ". Known types: " + join(ready)));
   }
   if (scenario.cluster.types.size() > 1 && equal.size() == scenario.cluster.types.size()) {
     notes.push_back("GPU types " + join(equal) +
-                    " are taken as equally fast: how fast each is, --profiles or a cluster's YAML "
-                    "file says (docs/clusters.md)");
+                    " are assumed to be equally fast; set their speeds with --profiles or in a "
+                    "cluster's YAML file (docs/clusters.md)");
   }
   return notes;
 }
@@ -67,8 +66,8 @@ std::string speeds_note(const Scenario& scenario, SpeedLevel speeds) {
   const bool measured = f.speed.num_kinds > 0, said = f.jobs.model_speed != nullptr;
   if (speeds == SpeedLevel::kExact || measured || said) return "";
   return std::string("--speeds ") + speed_level_name(speeds) +
-         " changes nothing: no job here has a model whose speeds are known (--profiles, or a "
-         "cluster's YAML file, says them)";
+         " has no effect: no job here has a model with known speeds (set them with --profiles or "
+         "in a cluster's YAML file)";
 }
 
 std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds) {

@@ -11,12 +11,12 @@ Allows parse_allows(const std::vector<std::string>& words, const std::string& wh
   const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
   for (const std::string& word : words) {
     if (word == "start" || word == "preempt" || word == "move") continue;
-    throw InputError(where, "some of: start, preempt, move", "'" + word + "'");
+    throw InputError(where, "start, preempt or move", "'" + word + "'");
   }
-  if (!has("start")) throw InputError(where, "start, and perhaps preempt and move", join(words));
+  if (!has("start"))
+    throw InputError(where, "start, optionally with preempt and move", join(words));
   if (has("move") && !has("preempt")) {
-    throw InputError(where, "preempt beside move, which stops a job and starts it elsewhere",
-                     join(words));
+    throw InputError(where, "preempt together with move, since a move stops a job", join(words));
   }
   return {.preempt = has("preempt"), .move = has("move")};
 }

@@ -45,7 +45,7 @@ struct BatchEvaluator {
       requested.push_back(std::move(point));
       return 0;
     }
-    YARD_CHECK(next < values.size(), "a generation asked for more than its rehearsal");
+    YARD_CHECK(next < values.size(), "a generation evaluates the points of its rehearsal");
     return values[next++];
   }
 
@@ -83,7 +83,7 @@ struct Problem {
 }  // namespace
 
 Minimum minimise(const Point& start, const Objective& objective, int budget, uint64_t seed) {
-  YARD_CHECK(budget >= 1 && !start.empty(), "nothing to search");
+  YARD_CHECK(budget >= 1 && !start.empty(), "a search needs a budget and a starting point");
   BatchEvaluator evaluator{objective, budget, {}, false, {}, {}, 0};
   Rng rng = Rng(seed).split(kStream);
   const auto dims = static_cast<double>(start.size());

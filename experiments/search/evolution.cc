@@ -48,7 +48,8 @@ std::vector<double> utilities(const std::vector<double>& values) {
 }  // namespace
 
 void Snes::step(int candidates, uint64_t seed, const Score& f) {
-  YARD_CHECK(candidates >= 2 && candidates % 2 == 0 && !mu.empty(), "no generation");
+  YARD_CHECK(candidates >= 2 && candidates % 2 == 0 && !mu.empty(),
+             "candidates must be even and mu not empty");
   const size_t dims = mu.size(), half = static_cast<size_t>(candidates) / 2;
   const auto d = static_cast<double>(dims);
   const double eta = (3 + std::log(d)) / (5 * std::sqrt(d));
@@ -97,7 +98,7 @@ class EvolutionSearch {
     }
     for (const std::string& name : options.learn) {
       if (std::ranges::find(fields_, name, &Field::key) == fields_.end()) {
-        throw InputError("what is to be learned", "numbers of '" + policy + "' that are not given",
+        throw InputError("--learn", "numeric settings of '" + policy + "' that are not set",
                          "'" + name + "'");
       }
     }
@@ -112,15 +113,13 @@ class EvolutionSearch {
     prepare(policy, run_);
     constexpr size_t kMaxDropped = 16;
     if (options.drop.size() > kMaxDropped) {
-      throw InputError("what is dropped", "at most 16 settings",
-                       std::to_string(options.drop.size()));
+      throw InputError("--drop", "at most 16 settings", std::to_string(options.drop.size()));
     }
     const auto declared = PolicyRegistry::info(policy).fields();
     for (const std::string& name : options.drop) {
       const auto field = std::ranges::find(declared, name, &Field::key);
       if (field != declared.end() && field->type == "bool") continue;
-      throw InputError("what is dropped", "yes-or-no settings of '" + policy + "'",
-                       "'" + name + "'");
+      throw InputError("--drop", "boolean settings of '" + policy + "'", "'" + name + "'");
     }
   }
 
@@ -140,18 +139,19 @@ class EvolutionSearch {
                       state.snes.sigma.size() == start_.size() &&
                       state.start.size() == episodes_.size() &&
                       state.start_on_validation.size() == validation_.size();
-    if (!fits) throw InputError("the earlier search", "one of the same numbers", "another");
+    if (!fits)
+      throw InputError("saved search", "one of the same settings and episodes", "a different one");
     for (const auto* scores : {&state.start, &state.start_on_validation}) {
       for (const EpisodeScore& score : *scores) {
         if (std::isfinite(score.mean_jct_s)) continue;
-        throw InputError("the start", "numbers with which every job of every episode ends",
-                         "a job that does not");
+        throw InputError("start settings", "settings with which every job of every episode ends",
+                         "an unfinished job");
       }
     }
     if (state.snes.generation > options_.generations) {
       throw InputError(
           "--generations",
-          "at least " + std::to_string(state.snes.generation) + ", as many as the search has had",
+          "at least " + std::to_string(state.snes.generation) + ", the generations already done",
           std::to_string(options_.generations));
     }
     while (state.snes.generation < options_.generations) {
@@ -327,8 +327,9 @@ class EvolutionSearch {
     }
     if (options_.progress) {
       options_.progress(policy_ + ": generation " + std::to_string(generation) + " of " +
-                        std::to_string(options_.generations) + ", validation x " +
-                        shortest(std::round(ratio * 1e4) / 1e4) + " of the start's, best x " +
+                        std::to_string(options_.generations) + ", validation score " +
+                        shortest(std::round(ratio * 1e4) / 1e4) +
+                        " times that of the start, best " +
                         shortest(std::round(state.best.ratio * 1e4) / 1e4));
     }
   }
@@ -389,7 +390,7 @@ EvolutionState evolution_state(const std::string& json, const std::string& where
     state.start_on_validation = scores(all.at("start_on_validation"));
     return state;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(where, "the state of a search", json_flaw(error));
+    throw InputError(where, "a saved search", json_flaw(error));
   }
 }
 
@@ -397,7 +398,8 @@ Evolved evolve(const std::vector<Scenario>& episodes, const std::vector<Scenario
                const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
                const Settings& start, EvolutionState state,
                const std::function<void(const EvolutionState&)>& keep) {
-  YARD_CHECK(!episodes.empty() && !validation.empty(), "nothing to learn from");
+  YARD_CHECK(!episodes.empty() && !validation.empty(),
+             "a search needs episodes and validation episodes");
   return EvolutionSearch(episodes, validation, policy, run, options, start)
       .learn(std::move(state), keep);
 }

@@ -86,10 +86,11 @@ EvolutionState EvolveFiles::load_state() {
   const std::string text = read_file(where);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("inputs_sha256") || !json.contains("state")) {
-    throw InputError(where, "the state of a search", "something else");
+    throw InputError(where, "a saved search", "other content");
   }
   if (json["inputs_sha256"] != inputs_sha256_) {
-    throw InputError(where, "a search with the same options, but for --generations", "another");
+    throw InputError(where, "a search with the same options except --generations",
+                     "a different one");
   }
   previous_core_s_ = json.value("core_s", -1.0);
   return evolution_state(json["state"].dump(), where);

@@ -25,7 +25,7 @@ class Explainer {
       terms_.push_back({field.key, given->value, field.value, field.help, 0, 1, {}});
     }
     if (terms_.empty()) {
-      throw InputError("explain", "numbers other than the defaults of '" + policy + "'", "none");
+      throw InputError("explain", "settings other than the defaults of '" + policy + "'", "none");
     }
   }
 
@@ -35,7 +35,7 @@ class Explainer {
     Explained out;
     out.whole = ratio(evaluator_.evaluate(whole, {RunOptions()}).front());
     if (!(out.whole < 1)) {
-      throw InputError(whole, "a rule that gains over the defaults of '" + policy_ + "' here",
+      throw InputError(whole, "settings that improve on the defaults of '" + policy_ + "' here",
                        "mean JCT x " + shortest(std::round(out.whole * 1e4) / 1e4));
     }
     std::vector<Term> taken, left = screened();
@@ -49,7 +49,7 @@ class Explainer {
       taken.back().gain_share = share(out.formula, out.whole);
       if (options_.progress) {
         options_.progress(std::to_string(taken.size()) + " of " + std::to_string(options_.terms) +
-                          ": " + taken.back().name + ", kept " +
+                          ": " + taken.back().name + ", share of gain " +
                           shortest(std::round(taken.back().gain_share * 1e3) / 1e3));
       }
     }

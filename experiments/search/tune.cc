@@ -103,8 +103,8 @@ class TuneSearch {
   void report() const {
     if (!options_.progress) return;
     options_.progress(policy_ + ": " + std::to_string(tuned_.evaluated) + " of " +
-                      std::to_string(options_.budget) + ", mean JCT x " +
-                      shortest(std::round(ratio() * 1000) / 1000) + " of the defaults'");
+                      std::to_string(options_.budget) + ", mean JCT " +
+                      shortest(std::round(ratio() * 1000) / 1000) + " times the defaults'");
   }
 
   CandidateEvaluator evaluator_;
@@ -125,7 +125,8 @@ std::vector<Field> numbers_of(const std::string& policy, const Settings& given) 
     if (number && given.find(field.key) == nullptr) numbers.push_back(std::move(field));
   }
   if (numbers.empty()) {
-    throw InputError("--policy", "one that declares numbers", "'" + policy + "'");
+    throw InputError("--policy", "a policy with numeric settings that are not set",
+                     "'" + policy + "'");
   }
   return numbers;
 }

@@ -28,7 +28,7 @@ double sd_of(std::span<const double> values) {
 }  // namespace
 
 MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double other_sd) {
-  YARD_CHECK(!values.empty() && !values[0].empty(), "a mean of something");
+  YARD_CHECK(!values.empty() && !values[0].empty(), "a mean needs values");
   const size_t draws = values.size(), jobs = values[0].size();
   std::vector<double> of_job(jobs, 0), log_mean;  // (J), (D)
   for (const std::vector<double>& draw : values) {

@@ -39,10 +39,12 @@ class CellPooling {
       : cells_(cells), seeds_(static_cast<int>(cells.front().sums.ours.size())) {
     sizes_ = {seeds_};
     for (const PooledCell& cell : cells) {
-      YARD_CHECK(static_cast<int>(cell.sums.ours.size()) == seeds_, "cells of unequal seeds");
+      YARD_CHECK(static_cast<int>(cell.sums.ours.size()) == seeds_,
+                 "all cells need equally many seeds");
       const auto group = static_cast<size_t>(cell.window) + 1;
       if (group == sizes_.size()) sizes_.push_back(cell.sums.blocks());
-      YARD_CHECK(sizes_[group] == cell.sums.blocks(), "a window of unequal blocks");
+      YARD_CHECK(sizes_[group] == cell.sums.blocks(),
+                 "all cells of a window need equally many blocks");
     }
   }
 
@@ -167,13 +169,13 @@ class CellPooling {
 }  // namespace
 
 Pooled pool(std::vector<PooledCell> cells, const Rng& rng) {
-  YARD_CHECK(!cells.empty(), "nothing to pool");
+  YARD_CHECK(!cells.empty(), "pooling needs cells");
   align(cells);
   return CellPooling(cells).pooled(rng);
 }
 
 Estimate pooled_ratio(std::vector<PooledCell> cells) {
-  YARD_CHECK(!cells.empty(), "nothing to pool");
+  YARD_CHECK(!cells.empty(), "pooling needs cells");
   align(cells);
   return CellPooling(cells).ratio();
 }

@@ -64,7 +64,7 @@ std::string run_sibling_program(const std::string& program,
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program;
   if (!std::filesystem::exists(path)) {
-    throw InputError(arguments.front(), "a build that has " + program, "one without");
+    throw InputError(arguments.front(), "a build with " + program, "one without");
   }
   std::string name = "yardmaster";
   std::vector<std::string> argv_strings = arguments;

@@ -22,7 +22,7 @@ Json read_json(const fs::path& path) {
   try {
     return Json::parse(read_file(path));
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(path.string(), "what `yardmaster log` wrote", json_flaw(error));
+    throw InputError(path.string(), "a file written by `yardmaster log`", json_flaw(error));
   }
 }
 

@@ -26,8 +26,7 @@ LoggedData::LoggedData(const LogFolder& folder, double held_out) : folder_(folde
   learned_ = all.part(0, cut);
   held_out_ = all.part(cut, all.size());
   if (learned_.size() == 0 || held_out_.size() == 0) {
-    throw InputError("validate_share",
-                     "a share of the log's time that leaves choices on both sides",
+    throw InputError("validate_share", "a share that leaves decisions on both sides of the split",
                      std::to_string(learned_.size()) + " before, " +
                          std::to_string(held_out_.size()) + " after");
   }
@@ -63,8 +62,8 @@ std::string LoggedData::gain_description(const Checkpoint& best,
                            gain.interval.hi, blocks);
   }
   return fmt::format(
-      "the best checkpoint decides {} of the log's {} held-out decisions as the log does, the "
-      "untrained network {}: {:+.3f} of them{}, on the decisions that it was chosen by: {}",
+      "the best checkpoint reproduces {} of the log's {} held-out decisions, the untrained network "
+      "{}: difference {:+.3f}{} on the decisions that selected the checkpoint: {}",
       ours.reproduced, ours.decisions, before.reproduced,
       static_cast<double>(ours.reproduced - before.reproduced) /
           static_cast<double>(ours.decisions),

@@ -23,7 +23,7 @@ class LoggedData final : public TrainingData {
   }
   ReportedScore reported(double score) const override { return {"agreement", 1 - score}; }
   std::string score_description(const std::string&) const override {
-    return "share of what was chosen in the log's held-out part that it chooses, too";
+    return "share of the log's held-out actions that it reproduces";
   }
   std::string gain_description(const Checkpoint& best, const Checkpoint& untrained) const override;
 

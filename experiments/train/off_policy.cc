@@ -225,9 +225,9 @@ std::string off_policy_text(const Json& found) {
     return fmt::format("  {:<44} {:>10.0f} s  ({}; {} jobs)\n", what,
                        mean.at("mean_jct_s").get<double>(), within, mean.at("jobs").get<int64_t>());
   };
-  std::string out = "mean JCT on the days of the log:\n";
-  out += line("log", "the log, of the jobs that ended in it");
-  out += line("of_ended", "this policy, the same jobs, simulated");
+  std::string out = "mean JCT during the log:\n";
+  out += line("log", "log, jobs that ended in it");
+  out += line("of_ended", "this policy, same jobs, simulated");
   out += line("value", "this policy, all jobs, simulated");
   if (found.contains("weighted") && !found.at("weighted").is_null()) {
     const Json& w = found.at("weighted");

@@ -27,7 +27,7 @@ SearchSpace::SearchSpace(const Settings& settings, const std::string& prefix) {
     }
     for (const std::string_view value : split(s.value, ',')) d.values.emplace_back(trim(value));
     for (const Dimension& other : dimensions_) {
-      if (other.key == d.key) throw InputError(s.origin, "one kind for " + d.key, "two");
+      if (other.key == d.key) throw InputError(s.origin, "one distribution for " + d.key, "two");
     }
     if (!choice) {
       const auto low = parse_double(d.values.front());
@@ -39,7 +39,7 @@ SearchSpace::SearchSpace(const Settings& settings, const std::string& prefix) {
       if (!fits) {
         throw InputError(
             s.origin,
-            d.key + ": " + d.kind + " of [least, most]" + (d.kind == "log" ? " above 0" : ""),
+            d.key + ": " + d.kind + " of [min, max]" + (d.kind == "log" ? " above 0" : ""),
             "'" + s.value + "'");
       }
       d.low = *low;

@@ -100,9 +100,9 @@ class Session {
       if (update == 0) untrained_ = result.log_ratios;
       latest_ = gain_over_untrained(result);
       const TrainingData::ReportedScore reported = training_data_->reported(result.score);
-      run_->log(fmt::format("update {}: validation {} {:.5f}{}", update, reported.name,
-                            reported.value,
-                            latest_ ? ", of the untrained network's " + text_of(*latest_) : ""));
+      run_->log(
+          fmt::format("update {}: validation {} {:.5f}{}", update, reported.name, reported.value,
+                      latest_ ? ", ratio to the untrained network " + text_of(*latest_) : ""));
       return result.score;
     };
     events.validated = [this](const TrainingResult& trained, int update, double score, bool best) {
@@ -121,7 +121,7 @@ class Session {
       }
       const TrainingData::ReportedScore reported = training_data_->reported(stats.validation);
       line.note(fmt::format(
-          "update 0, the untrained network drawn in the same way as later ones: {} {:.4f} ({})",
+          "update 0, the untrained network with the same sampling of actions: {} {:.4f} ({})",
           reported.name, reported.value,
           training_data_->score_description(agent_->heuristic_name())));
     };
@@ -145,7 +145,7 @@ class Session {
       if (log_) evaluate_off_policy();
       run_->set_state(RunState::kDone);
     } else {
-      run_->log(fmt::format("stopped after update {}, as asked", trainer_->update()));
+      run_->log(fmt::format("stopped after update {} (--until)", trainer_->update()));
       run_->set_state(RunState::kInterrupted);
     }
     return run_->checkpoints() / "best";
@@ -185,7 +185,7 @@ class Session {
   Checkpoint adapted(const TrainingResult& trained,
                      const TrainingData::MakeVectorEnv& worlds) const {
     TrainConfig loop = setup_.loop;
-    loop.start = "the weights that are validated";
+    loop.start = "the validated weights";
     loop.updates = loop.validate_every = setup_.data.adapt_updates;
     loop.meta_updates = 0;
     const auto ranks = alone();
@@ -211,7 +211,8 @@ class Session {
   void restore() {
     trainer_->restore(state_folder());
     if (trainer_->update() > setup_.loop.updates) {
-      throw InputError("updates", fmt::format("at least the {} that were made", trainer_->update()),
+      throw InputError("updates",
+                       fmt::format("at least {}, the updates already made", trainer_->update()),
                        std::to_string(setup_.loop.updates));
     }
     if (!is_rank0_) return;
@@ -290,7 +291,7 @@ class Session {
     report_training_gain();
     if (trainer_->update() < setup_.loop.updates) {
       const std::string text =
-          fmt::format("ended after update {} of {}: {} validations without a better one",
+          fmt::format("ended after update {} of {}: {} validations without improvement",
                       trainer_->update(), setup_.loop.updates, setup_.loop.patience);
       run_->log(text);
       std::fputs((text + "\n").c_str(), stderr);
@@ -304,8 +305,8 @@ class Session {
     std::string text;
     if (best_) {
       text = fmt::format(
-          "the best checkpoint over the untrained network, drawn in the same way: {} on the "
-          "validation windows that it was chosen by: {}",
+          "ratio of the best checkpoint to the untrained network, with the same sampling of "
+          "actions: {} on the validation windows that selected it: {}",
           text_of(*best_), verdict_of(*best_));
     } else if (const auto best = saved_checkpoint("best"), untrained = saved_checkpoint(kUntrained);
                best && untrained) {
@@ -397,8 +398,8 @@ fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
   }
   if (!options.resume.empty() && ranks.rank() == 0 &&
       !fs::exists(RunFolder::state_path(options.resume))) {
-    throw InputError(options.resume, "a run that got as far as saving its state",
-                     "one that ended before; remove it and train anew");
+    throw InputError(options.resume, "a run with a saved state",
+                     "none; remove the folder and train again");
   }
   return Session(setup, options, ranks).train();
 }

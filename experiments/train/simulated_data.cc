@@ -71,39 +71,41 @@ nlohmann::ordered_json provenance_of_scenario(const Scenario& scenario) {
 }  // namespace
 
 void TrainingConfig::fields(FieldList& f) {
-  f("agent", agent, "what is trained; see list agents");
-  f("trace", trace, "file to learn from, or synthetic:NAME");
-  f("format", format, "of the file; empty: recognised");
-  f("columns", columns, "what the file calls its columns: job_id=JobName,...; empty: as it is");
+  f("agent", agent, "agent to train; see list agents");
+  f("trace", trace, "trace file or synthetic:NAME");
+  f("format", format, "trace format; empty: detected");
+  f("columns", columns,
+    "column names of the trace, as FIELD=COLUMN: job_id=JobName,...; empty: unchanged");
   f("cluster", cluster, "NODESxGPUS[:TYPE], joined by +, a ready-made spec, or a YAML file");
-  f("from", from, "where the part to learn from begins: seconds, NN% or a date");
-  f("to", to, "where it ends");
-  f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs that a generator makes");
-  f("trace_seed", trace_seed, 0, UINT64_MAX, "of a generator");
-  f("profiles", profiles, "files or folders of measured speeds, joined by commas");
+  f("from", from, "start of the training part: seconds, NN% or a date");
+  f("to", to, "end of the training part");
+  f("trace_jobs", trace_jobs, 1, 10'000'000, "jobs to generate");
+  f("trace_seed", trace_seed, 0, UINT64_MAX, "seed of the generator");
+  f("profiles", profiles, "comma-separated files or folders of measured speeds");
   f("speeds", speeds,
-    "what policies may know of speeds as they validate: told, noisy or learned; the worlds that "
-    "they learn in tell them");
-  f("congestion", congestion, 0.0, 1e6, "arrivals are scaled to it; 0: as they are");
-  f("cost_scale", cost_scale, 0.0, 1e6, "times the default costs of preemption");
-  f("cells", cells, "a file of cells in the place of one trace and cluster");
-  f("only", only, "of cells: those to learn from");
-  f("validate_on", validate_on, "of cells: those to validate on");
-  f("draws", draws, 1, 1000, "of cells: how often each is drawn, with other lots every time");
-  f("skip_unusable", skip_unusable, "count unusable rows instead of refusing the file");
-  f("generator", generator, "settings of a generator, key=value");
+    "speeds available to policies in validation: told (exact), noisy or learned; training "
+    "environments always give exact speeds");
+  f("congestion", congestion, 0.0, 1e6,
+    "target congestion to which arrivals are scaled; 0: not scaled");
+  f("cost_scale", cost_scale, 0.0, 1e6, "factor of the default preemption costs");
+  f("cells", cells, "file of cells, instead of one trace and cluster");
+  f("only", only, "cells to train on");
+  f("validate_on", validate_on, "cells to validate on");
+  f("draws", draws, 1, 1000, "replicas of each training cell, with different random numbers");
+  f("skip_unusable", skip_unusable, "skip and count unusable rows instead of refusing the file");
+  f("generator", generator, "settings of the generator, key=value");
   f("validate_share", validate_share, 0.0, 0.9,
-    "of a file's part, its end, held out to validate on");
-  f("validate_windows", validate_windows, 1, 1000, "windows to validate on");
-  f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs a window");
-  f("validate_seed", validate_seed, 0, UINT64_MAX, "of the generator that makes them");
+    "share of a trace file's part, at its end, held out for validation");
+  f("validate_windows", validate_windows, 1, 1000, "number of validation windows");
+  f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs per validation window");
+  f("validate_seed", validate_seed, 0, UINT64_MAX, "seed of the generator of validation jobs");
   f("adapt_updates", adapt_updates, 0, 1'000'000,
-    "validation adapts to the first half of each trace that is held out, by so many updates, and "
-    "judges on the second; 0: it judges on all of it, as it is");
-  f("keep", keep, 0, 1'000, "checkpoints of the latest validations that are kept beside the best");
-  f("from_log", from_log, "a server's decision log in the place of trace, cluster and cells");
-  f("log_draws", log_draws, 1, 100,
-    "of a log: how often the run times that it does not tell are drawn");
+    "adapt by this many updates to the first half of each held-out trace and validate on the "
+    "second; 0: validate on all of it without adapting");
+  f("keep", keep, 0, 1'000,
+    "number of latest validated checkpoints to keep in addition to the best");
+  f("from_log", from_log, "decision log of a server, instead of trace, cluster and cells");
+  f("log_draws", log_draws, 1, 100, "draws of the run times that a decision log lacks");
 }
 
 SimulatedData::SimulatedData(const TrainingConfig& config, int episode_jobs,
@@ -117,21 +119,21 @@ SimulatedData::SimulatedData(const TrainingConfig& config, int episode_jobs,
   episode_jobs_ = episode_jobs;
   for (const auto* scenario_lists : {&training_scenarios_, &adaptation_scenarios_}) {
     for (const ScenarioPtr& scenario : *scenario_lists) {
-      if (scenario->workload.size() == 0) throw InputError("trace", "jobs to learn from", "none");
+      if (scenario->workload.size() == 0) throw InputError("trace", "jobs to train on", "none");
       episode_jobs_ = std::min(episode_jobs_, scenario->workload.size());
     }
   }
   if (episode_jobs_ < episode_jobs) {
-    notes_.push_back("note: episodes have the " + std::to_string(episode_jobs_) +
-                     " jobs that there are to learn from, not " + std::to_string(episode_jobs) +
-                     " (episode_jobs)");
+    notes_.push_back("note: episodes have " + std::to_string(episode_jobs_) +
+                     " jobs, all that the training part has, instead of " +
+                     std::to_string(episode_jobs) + " (episode_jobs)");
   }
   for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
     const int32_t jobs = validation_scenarios_[g]->workload.size();
     const int32_t each = std::min(config.validate_jobs, jobs);
     if (each == 0)
       throw InputError("validate_share", "jobs to validate on",
-                       "none: give a trace with more jobs, or a larger share");
+                       "none; use a trace with more jobs or a larger share");
     // Windows are spread evenly over the held-out jobs; on a short trace they overlap.
     const int spread =
         config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;

@@ -69,7 +69,7 @@ class SimulatedData final : public TrainingData {
 
   std::string score_description(const std::string& heuristic) const override {
     const size_t windows = windows_.size();
-    return "mean JCT over that of " + heuristic + " on " + std::to_string(windows) +
+    return "mean JCT divided by that of " + heuristic + " on " + std::to_string(windows) +
            " validation window" + (windows == 1 ? "" : "s");
   }
 

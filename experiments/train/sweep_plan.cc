@@ -17,16 +17,16 @@ constexpr std::string_view kSpace = "space.", kSet = "set.";
 }  // namespace
 
 void SweepConfig::fields(FieldList& f) {
-  f("train", train, "file of the settings that all trials share");
-  f("trials", trials, 1, 100'000, "points that are drawn from the space");
-  f("seed", seed, 0, UINT64_MAX, "of the draws");
+  f("train", train, "file of settings shared by all trials");
+  f("trials", trials, 1, 100'000, "number of points drawn from the space");
+  f("seed", seed, 0, UINT64_MAX, "seed of the draws");
   f("halving", halving, 1.0, 1000.0,
-    "one in so many trials goes on to the next rung, which is so many times longer; 1: all go on "
-    "to the end");
+    "one in this many trials continues to the next rung, which is this many times longer; 1: all "
+    "run to the end");
   f("first_updates", first_updates, 0, 1'000'000,
-    "updates that every trial gets at least; 0: two rungs' worth less than the whole");
-  f("minutes", minutes, 0.0, 1e9, "no trial begins after so long; 0: no limit");
-  f("parallel", parallel, 1, 1024, "trials at once");
+    "minimum updates of each trial; 0: updates / halving^2");
+  f("minutes", minutes, 0.0, 1e9, "no trial starts after this many minutes; 0: no limit");
+  f("parallel", parallel, 1, 1024, "trials run in parallel");
 }
 
 int SweepPlan::updates() const {
@@ -69,7 +69,8 @@ SweepPlan read_sweep(const Settings& settings) {
     Settings all = plan.base;
     for (const Setting& s : point.entries()) {
       if (s.key == "updates" || s.key == "validate_every") {
-        throw InputError(s.origin, "the same " + s.key + " for all trials", "a dimension of it");
+        throw InputError(s.origin, "the same " + s.key + " for all trials",
+                         "a dimension of the space");
       }
       all.set(s.key, s.value, s.origin);
     }

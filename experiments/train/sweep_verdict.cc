@@ -23,40 +23,37 @@ std::string trials_sentence(const std::vector<TrialScore>& trials, const TrialSc
                             bool differ) {
   double worst = best.score;
   for (const TrialScore& trial : trials) worst = std::max(worst, trial.score);
-  if (trials.size() == 1) return "There is one trial alone.";
+  if (trials.size() == 1) return "There is only one trial.";
   if (worst - best.score <= kTolerance) {
     return fmt::format(
-        "All {} trials have the same score, {:.4f}: nothing that was varied changes it.",
+        "All {} trials have the same score, {:.4f}: the varied settings have no effect.",
         trials.size(), best.score);
   }
   if (differ) return "";
   if (!has_interval(best)) {
-    return fmt::format(
-        "The {} trials cannot be told apart from one window: scores from {:.4f} to {:.4f}.",
-        trials.size(), best.score, worst);
+    return fmt::format("One window cannot distinguish the {} trials: scores from {:.4f} to {:.4f}.",
+                       trials.size(), best.score, worst);
   }
   return fmt::format(
-      "The {} trials do not differ: scores from {:.4f} to {:.4f} lie within each other's 95 % "
-      "intervals, and the best is best by chance.",
+      "The {} trials do not differ significantly: scores from {:.4f} to {:.4f} are within each "
+      "other's 95 % intervals, so the best one may be best by chance.",
       trials.size(), best.score, worst);
 }
 
 std::string gain_sentence(const TrialScore& best, bool learned) {
   if (std::isnan(best.untrained)) return "";
   if (learned) {
-    return fmt::format("The best trial is {} of its untrained network ({:.4f}).",
+    return fmt::format("The best trial's score is {} of its untrained network's ({:.4f}).",
                        text_of(best.learned), best.untrained);
   }
   if (!has_interval(best) && std::abs(best.score - best.untrained) > kTolerance) {
     return fmt::format(
-        "The best trial, {:.4f}, cannot be told apart from its untrained network, {:.4f}, by one "
-        "window.",
+        "One window cannot distinguish the best trial, {:.4f}, from its untrained network, {:.4f}.",
         best.score, best.untrained);
   }
   const std::string by = std::isfinite(best.learned.ratio) ? text_of(best.learned) + " of it" : "";
   return fmt::format(
-      "The untrained network is as good, {:.4f}{}: no trial learned anything that "
-      "validation can show.",
+      "Validation shows no significant improvement over the untrained network, {:.4f}{}.",
       best.untrained, by.empty() ? "" : " (the best trial is " + by + ")");
 }
 

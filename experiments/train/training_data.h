@@ -34,7 +34,7 @@ class TrainingData {
   using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
   using Adapt = std::function<Checkpoint(const MakeVectorEnv& worlds)>;
   virtual ValidationResult validate_adapted(const Agent&, const Adapt&) const {
-    YARD_CHECK(false, "lessons without jobs to adapt to");
+    YARD_CHECK(false, "training data without jobs to adapt to");
   }
 
   // A score as reported: "ratio", with the value of validate(), or "agreement".

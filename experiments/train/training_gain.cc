@@ -11,15 +11,16 @@ namespace yard {
 namespace {
 
 std::string verdict(bool better, bool worse) {
-  if (better) return "training made it better";
-  if (worse) return "training made it worse";
-  return "training brought nothing that this validation can show";
+  if (better) return "training improved it";
+  if (worse) return "training worsened it";
+  return "training had no effect that this validation can show";
 }
 
 }  // namespace
 
 ShareGain share_gain(const std::vector<double>& trained, const std::vector<double>& untrained) {
-  YARD_CHECK(!trained.empty() && trained.size() == untrained.size(), "the same parts");
+  YARD_CHECK(!trained.empty() && trained.size() == untrained.size(),
+             "both must have the same parts");
   std::vector<double> difference;
   for (size_t w = 0; w < trained.size(); ++w) difference.push_back(trained[w] - untrained[w]);
   const Statistic mean = [&](const Picks& picks) {
@@ -47,13 +48,13 @@ std::string text_of(const TrainingGain& learned) {
 }
 
 std::string verdict_of(const TrainingGain& learned) {
-  if (std::isnan(learned.interval.lo)) return "one window, which is too little for a verdict";
+  if (std::isnan(learned.interval.lo)) return "inconclusive, only one window";
   const auto [lo, hi] = learned.interval;
   return verdict(hi<1, lo> 1);
 }
 
 std::string verdict_of(const ShareGain& gain) {
-  if (std::isnan(gain.interval.lo)) return "too few decisions for a verdict";
+  if (std::isnan(gain.interval.lo)) return "inconclusive, too few decisions";
   const auto [lo, hi] = gain.interval;
   return verdict(lo > 0, hi < 0);
 }

@@ -44,7 +44,7 @@ struct DeclaredFields {
     for (const auto* part : {&data, &loop, &learner, &network, &agent}) {
       for (const Field& field : *part) {
         YARD_CHECK(std::ranges::find(out, field.key, &Field::key) == out.end(),
-                   "a setting of two owners: " + field.key);
+                   "a setting declared twice: " + field.key);
         out.push_back(field);
       }
     }
@@ -161,7 +161,7 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
       const auto field = std::ranges::find(parts.data, key, &Field::key);
       if (conflicting == nullptr || conflicting->value == field->value) continue;
       throw InputError(conflicting->origin,
-                       "no " + std::string(key) + " beside cells, which have theirs",
+                       "no " + std::string(key) + " with cells, which set their own",
                        "'" + conflicting->value + "'");
     }
   }
@@ -174,11 +174,12 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
   if (!out.data.from_log.empty()) {
     if (ranks > 1) throw InputError("from_log", "one rank", std::to_string(ranks));
     if (out.loop.learner == "clone" && out.data.adapt_updates > 0) {
-      throw InputError("adapt_updates", "0 for a clone of a decision log",
+      throw InputError("adapt_updates", "0 when cloning a decision log",
                        std::to_string(out.data.adapt_updates));
     }
     if (out.loop.learner == "clone" && out.data.agent != "dispatcher") {
-      throw InputError("from_log", "agent dispatcher, whose task a decision log can be followed in",
+      throw InputError("from_log",
+                       "agent dispatcher, the only one that can represent a decision log",
                        "'" + out.data.agent + "'");
     }
   }

@@ -6,10 +6,10 @@ namespace yard::whatif {
 
 std::vector<Group> groups_of(const Comparison& comparison) {
   // No such policy is a bound by itself: with multi-GPU jobs, shortest-first is not optimal.
-  Group starts, preempts{"need checkpointing, since they stop running jobs", {}},
-      oracles{"know run times, which no scheduler does (compare, do not compete)", {}};
+  Group starts, preempts{"policies that preempt jobs and therefore need checkpointing", {}},
+      oracles{"oracles, which see true run times (for comparison only)", {}};
   if (!comparison.no_bound.empty()) {
-    oracles.heading += "; what they reach bounds nothing here: " + comparison.no_bound;
+    oracles.heading += "; not bounds because of " + comparison.no_bound;
   }
   for (size_t c = 0; c < comparison.candidates.size(); ++c) {
     const Candidate& policy = comparison.candidates[c];

@@ -19,9 +19,9 @@ struct Group {
 std::vector<Group> groups_of(const Comparison& comparison);
 
 inline constexpr const char* kHowToRead =
-    "A wait is the time to a job's end less its run time: also what a preempted or suspended job "
-    "waits again, saves and restores, and what it loses on GPUs slower than the fastest. Ratios "
-    "are of mean waits, with 95 % intervals over blocks of time; one that contains "
-    "1 leaves open which policy is better. How to read all of it: docs/whatif.md.";
+    "Wait is job completion time minus run time. It includes waits after preemption or suspension, "
+    "saving and restoring, and time lost on GPUs slower than the fastest. Ratios compare mean "
+    "waits and have 95 % intervals over blocks of time. If an interval contains 1, the difference "
+    "is not significant. Details: docs/whatif.md.";
 
 }  // namespace yard::whatif

@@ -43,7 +43,7 @@ Counts count(const Trace& trace) {
 }
 
 constexpr const char* kGpusPerNode =
-    "where the log counts nodes, --set trace.gpus_per_node=N says how many GPUs each has";
+    "if the log counts nodes, set the GPUs per node with --set trace.gpus_per_node=N";
 
 }  // namespace
 
@@ -52,7 +52,7 @@ std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& fact
   const Counts of = count(trace);
   // Jobs are counted in the window, but rows in the whole file.
   const std::string in_window = of.windowed ? " in the window" : "";
-  // Adds "no job names a user", "1 of 300 jobs names no user" or "12 of 300 jobs name no user".
+  // Adds "no job has a user", "1 of 300 jobs has no user" or "12 of 300 jobs have no user".
   const auto add = [&](int64_t num_lacking, const char* none, const char* one, const char* some,
                        const std::string& consequence) {
     if (num_lacking == 0) return;
@@ -62,42 +62,43 @@ std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& fact
                   consequence);
   };
   if (facts.cluster_inferred) {
-    out.push_back("the cluster is guessed: " + facts.cluster +
-                  " is the least that can have run these jobs, and the real one may be larger; "
-                  "--cluster says it");
+    out.push_back("the cluster is inferred: " + facts.cluster +
+                  " is the smallest that can have run these jobs, and the real one may be larger; "
+                  "set it with --cluster");
   }
   if (const int64_t most = max_gpus_held(trace);
       facts.cluster_gpus > 0 && most > facts.cluster_gpus) {
     out.push_back(fmt::format(
-        "jobs of the log held {} GPUs at once, and {} has {}: what is simulated waits longer than "
-        "the site's jobs did",
+        "jobs of the log held {} GPUs at once, but {} has {}: simulated waits are longer than the "
+        "site's",
         most, facts.cluster, facts.cluster_gpus));
   }
   if (of.no_gpu == of.jobs) {
-    out.push_back(fmt::format("no job{} asks for GPUs, so that none waits for them; {}", in_window,
-                              kGpusPerNode));
+    out.push_back(
+        fmt::format("no job{} requests GPUs, so none waits for them; {}", in_window, kGpusPerNode));
   } else {
-    add(of.no_gpu, "asks for GPUs", "asks for no GPU: it waits for CPUs and memory alone",
-        "ask for no GPU: they wait for CPUs and memory alone", "");
+    add(of.no_gpu, "requests GPUs", "requests no GPU: it waits only for CPUs and memory",
+        "request no GPU: they wait only for CPUs and memory", "");
   }
-  add(of.no_limit, "names a time limit", "names no time limit", "name no time limit", "");
+  add(of.no_limit, "has a time limit", "has no time limit", "have no time limit", "");
   out.insert(out.end(), facts.notes.begin(), facts.notes.end());
-  add(of.no_user, "names a user", "names no user", "name no user",
+  add(of.no_user, "has a user", "has no user", "have no user",
       of.no_user == of.jobs ? ": no table by user" : "");
-  add(of.no_partition, "names a partition or queue", "names no partition or queue",
-      "name no partition or queue", of.no_partition == of.jobs ? ": no table by partition" : "");
-  add(of.no_start, "says when it started", "does not say when it started",
-      "do not say when they started", ": simulated, but not counted");
+  add(of.no_partition, "has a partition or queue", "has no partition or queue",
+      "have no partition or queue", of.no_partition == of.jobs ? ": no table by partition" : "");
+  add(of.no_start, "has a start time", "has no start time", "have no start time",
+      ": simulated, but excluded from all figures");
   if (facts.ignores_eligible) {
     out.push_back(
-        "trace.arrival=Submit: jobs arrive when they were submitted, so that time on hold or "
-        "behind a dependency counts as waiting in the log, and the simulated job may start in it");
+        "trace.arrival=Submit: jobs arrive at submission, so time on hold or waiting for a "
+        "dependency counts as logged wait, and simulated jobs may start during it");
   } else if (!facts.has_eligible) {
     out.push_back(
-        "no column says when a job became eligible (sacct's Eligible): time on hold or behind a "
-        "dependency counts as waiting in the log, and the simulated job may start in it");
+        "no column has the time a job became eligible (sacct's Eligible), so time on hold or "
+        "waiting for a dependency counts as logged wait, and simulated jobs may start during it");
   }
-  if (!of.priorities) out.push_back("no job has a priority: the site's own order cannot be met");
+  if (!of.priorities)
+    out.push_back("no job has a priority: the site's own order cannot be reproduced");
   for (const Skipped& what : trace.skipped) {
     out.push_back(fmt::format("{} row{}{} left out: {}, the first at {}", what.count,
                               what.count == 1 ? "" : "s", of.windowed ? " of the whole file" : "",

@@ -57,9 +57,9 @@ std::string ratio_cell(const Row& row, size_t c) {
   if (c == 0) return std::string(report::kAbsent);
   const Change& change = row.changes[c];
   if (change.same) return "the same";
-  if (change.unfinished > 0) return fmt::format("{} did not end", change.unfinished);
+  if (change.unfinished > 0) return fmt::format("{} unfinished", change.unfinished);
   std::string out = std::isfinite(change.ratio) ? ratio_text(change.ratio)
-                    : change.mean_s > 0         ? "from nothing"
+                    : change.mean_s > 0         ? "from 0"
                                                 : std::string(report::kAbsent);
   if (!change.mean_grows) return out;
   const bool few = !row.large_enough(c) && row.name != "all";
@@ -130,7 +130,7 @@ class Page {
         if (c > 0) items += verdict_item(verdicts_[c - 1]);
       }
       if (items.empty()) continue;
-      if (!group.heading.empty()) out += "<h3>Candidates that " + escape(group.heading) + "</h3>\n";
+      if (!group.heading.empty()) out += "<h3>Candidates: " + escape(group.heading) + "</h3>\n";
       out += "<ul class='verdicts'>" + items + "</ul>\n";
     }
     return out + "</section>\n";
@@ -139,7 +139,7 @@ class Page {
   static std::string verdict_item(const Verdict& verdict) {
     std::string out = "<li>" + escape(verdict.mean);
     if (!verdict.longer_groups.empty()) {
-      out += " Over 10 % longer on average:<ul>";
+      out += " Mean wait over 10 % longer:<ul>";
       for (const std::string& longer_group : verdict.longer_groups)
         out += "<li>" + escape(longer_group) + "</li>";
       out += "</ul>";
@@ -150,15 +150,15 @@ class Page {
   std::string limitations() const {
     if (facts_.limitations.empty()) return "";
     std::string out =
-        "<section><h2>What the log does not say, and how it was read</h2>\n<ul class='lacks'>";
+        "<section><h2>Limitations of the log, and assumptions</h2>\n<ul class='lacks'>";
     for (const std::string& lack : facts_.limitations) out += "<li>" + escape(lack) + "</li>\n";
     return out + "</ul></section>\n";
   }
 
   std::string overall() const {
     report::Table table({"policy", "mean wait s", "median s", "p90 s", "p99 s", "longest s",
-                         "times the first's mean wait", "95 % interval", "mean JCT s",
-                         "utilisation", "preemptions"});
+                         "ratio to first policy", "95 % interval", "mean JCT s", "utilisation",
+                         "preemptions"});
     const WaitFigures& logged = comparison_.all.logged;
     std::vector<std::string> cells = {"the log"};
     for (std::string& cell : wait_cells(logged)) cells.push_back(std::move(cell));
@@ -189,9 +189,9 @@ class Page {
 
   std::string by_size() const {
     report::Table table({"policy", "mean wait s", "median s", "p90 s", "p99 s", "longest s",
-                         "times the first's mean wait", "95 % interval"});
+                         "ratio to first policy", "95 % interval"});
     for (const Row& row : comparison_.by_size.rows) {
-      table.heading(fmt::format("{}{} GPU{}, {} job{}", row.single_size ? "of these exactly " : "",
+      table.heading(fmt::format("{}{} GPU{}, {} job{}", row.single_size ? "of these, exactly " : "",
                                 row.name, row.name == "1" ? "" : "s",
                                 number_text(static_cast<double>(row.jobs), 0),
                                 row.jobs == 1 ? "" : "s"));
@@ -199,7 +199,7 @@ class Page {
         table.row(policy_cells(row, c), c == 0 ? "ours" : "");
       }
     }
-    return "<section><h2>By size of a job</h2>\n" + table.html() + "</section>\n";
+    return "<section><h2>By job size</h2>\n" + table.html() + "</section>\n";
   }
 
   // A compact table, since there may be many names: a row per name, a column per policy.
@@ -207,9 +207,8 @@ class Page {
     if (of.rows.empty()) return "";
     const size_t rows = std::min(of.rows.size(), kMaxRows);
     std::string out = fmt::format(
-        "<section><h2>{}</h2>\n<p>Mean wait in seconds, and how many "
-        "times that of the first policy; the longest wait of a job "
-        "behind the slash. Most jobs first.</p>\n",
+        "<section><h2>{}</h2>\n<p>Mean wait in seconds, its ratio to the first policy's, and "
+        "after the slash the longest wait in seconds. Sorted by number of jobs.</p>\n",
         title);
     out += named_table(of, what, 0, std::min(rows, kVisibleRows));
     if (rows > kVisibleRows) {
@@ -247,17 +246,18 @@ class Page {
 
   std::string distribution() const {
     report::Chart within{.title = "How long jobs wait",
-                         .note = "Less than a second counts as one.",
+                         .note = "Waits under 1 s are drawn as 1 s.",
                          .x = {.label = "wait", .unit = report::Unit::kSeconds, .log = true},
-                         .y = {.label = "share of jobs that wait no longer",
+                         .y = {.label = "share of jobs that wait no longer than this",
                                .unit = report::Unit::kPercent,
                                .to = 1},
                          .lines = {}};
     report::Chart longer = within;
     longer.title = "The longest waits";
     longer.note = "The further a line reaches to the right, the longer the last jobs wait.";
-    longer.y = {
-        .label = "share of jobs that wait longer", .unit = report::Unit::kPercent, .log = true};
+    longer.y = {.label = "share of jobs that wait longer than this",
+                .unit = report::Unit::kPercent,
+                .log = true};
     const auto add = [&](const std::string& name, std::vector<double> waits, bool dashed) {
       if (waits.empty() || within.lines.size() >= report::kColours) return;
       std::ranges::sort(waits);
@@ -302,13 +302,14 @@ class Page {
 
   static std::string how_to_read() {
     return "<section><h2>How to read this</h2>\n<p>" + escape(kHowToRead) +
-           " ▲ marks what grows by over 10 %, pale where there are fewer than " +
-           std::to_string(kMinJobsPerGroup) + " jobs. Inconclusive: fewer than " +
-           std::to_string(kMinBlocks) + " independent blocks of time.</p></section>\n";
+           " ▲ marks an increase of over 10 %, in a lighter shade for fewer than " +
+           std::to_string(kMinJobsPerGroup) + " jobs. Inconclusive means fewer than " +
+           std::to_string(kMinBlocks) +
+           " independent blocks of time, or blocks that differ too much.</p></section>\n";
   }
 
   std::string provenance() const {
-    std::string out = "<section><h2>Where it comes from</h2>\n<dl class='provenance'>";
+    std::string out = "<section><h2>Provenance</h2>\n<dl class='provenance'>";
     for (const auto& [name, value] : facts_.provenance) {
       if (!value.empty()) out += "<dt>" + escape(name) + "</dt><dd>" + escape(value) + "</dd>\n";
     }

@@ -44,7 +44,7 @@ std::string without_trailing_blanks(const std::string& text) {
 
 std::string change_text(const Change& change) {
   if (change.same) return "1 (the same)";
-  if (change.unfinished > 0) return fmt::format("n/a ({} did not end)", change.unfinished);
+  if (change.unfinished > 0) return fmt::format("n/a ({} unfinished)", change.unfinished);
   std::string out = std::isfinite(change.ratio) ? ratio_text(change.ratio) : "n/a";
   if (change.conclusive) {
     out += " [" + interval_text(change.interval, ", ") + "]";
@@ -66,7 +66,7 @@ class Printer {
     std::string out = fmt::format(
         "{:{}} {:>12} {:>10} {:>12} {:>12} {:>12} {:>14} {:>6} {:>8}  {:13} {:7}  {}\n", "",
         name_width_, "mean wait s", "median s", "p90 s", "p99 s", "longest s", "mean JCT s", "util",
-        "preempt", "information", "speeds", "times the first's mean wait");
+        "preempt", "information", "speeds", "ratio to first policy");
     out += figures("logged", comparison_.all.logged) + fmt::format(" {:>6} {:>8}\n", "-", "-");
     for (const Group& group : groups_of(comparison_)) {
       if (!group.heading.empty()) out += group.heading + ":\n";
@@ -88,11 +88,11 @@ class Printer {
     if (of.rows.empty()) return "";
     std::string out = fmt::format("\n{:{}} {:>7} {:>12} {:>10} {:>12} {:>12} {:>12}  {}\n", title,
                                   name_width_ + 2, "jobs", "mean wait s", "median s", "p90 s",
-                                  "p99 s", "longest s", "times the first's mean wait");
+                                  "p99 s", "longest s", "ratio to first policy");
     for (size_t r = 0; r < std::min(most, of.rows.size()); ++r) {
       const Row& row = of.rows[r];
       const std::string name = row.name.empty() ? "(none)" : row.name;
-      out += fmt::format("{:{}} {:>7}\n", row.single_size ? "  of these " + name : name,
+      out += fmt::format("{:{}} {:>7}\n", row.single_size ? "  of these, " + name : name,
                          name_width_ + 2, row.jobs);
       for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         const Change& change = row.changes[c];
@@ -115,7 +115,7 @@ class Printer {
     std::string out = fmt::format("\n{:{}} {:>7}", title, name_width_ + 2, "jobs");
     for (const Candidate& policy : comparison_.candidates)
       out += fmt::format("  {:>{}}", policy.name, width);
-    out += "  mean wait s (times the first's)\n";
+    out += "  mean wait s (ratio to first policy)\n";
     for (size_t r = 0; r < std::min(most, of.rows.size()); ++r) {
       const Row& row = of.rows[r];
       out += fmt::format("{:{}} {:>7}", row.name.empty() ? "(none)" : row.name, name_width_ + 2,
@@ -137,7 +137,7 @@ class Printer {
  private:
   static std::string more(const Table& of, size_t most) {
     if (of.rows.size() <= most) return "";
-    return fmt::format("and {} more: --report and --json have them all\n", of.rows.size() - most);
+    return fmt::format("and {} more, listed by --report and --json\n", of.rows.size() - most);
   }
 
   std::string figures(const std::string& name, const WaitFigures& f) const {
@@ -157,22 +157,23 @@ std::string text_of(const Comparison& comparison, const std::vector<Verdict>& ve
   std::string out = fmt::format("{}: {} with a logged start, on {}\n\n", headings.source,
                                 counted_text(comparison.all.jobs, "job"), headings.cluster);
   if (!headings.limitations.empty()) {
-    out += "What the log does not say, and how it was read:\n";
+    out += "Limitations of the log, and assumptions:\n";
     for (const std::string& lack : headings.limitations) out += wrapped("- " + lack, 2);
     out += "\n";
   }
   const Printer printer(comparison);
   out += printer.overall();
   if (comparison.candidates.size() > 1) {
-    out += printer.table(comparison.by_size, "by GPUs of a job", comparison.by_size.rows.size());
+    out += printer.table(comparison.by_size, "by GPUs per job", comparison.by_size.rows.size());
     out += printer.table(comparison.by_partition, "by partition", kMaxRows);
-    out += printer.short_table(comparison.by_user, "by user, most jobs", kMaxRows);
+    out += printer.short_table(comparison.by_user, "by user, most jobs first", kMaxRows);
   }
   out += "\n" + wrapped(fit_to_log_text(comparison), 0);
   for (const Verdict& verdict : verdicts) out += "\n" + wrapped(verdict.text(), 2);
   if (verdicts.empty()) {
-    out += wrapped(
-        "--policy " + comparison.candidates[0].name + ",greedy,... compares others with it.", 0);
+    out += wrapped("To compare other policies with it: --policy " + comparison.candidates[0].name +
+                       ",greedy,...",
+                   0);
   }
   out += "\n" + wrapped(kHowToRead, 0);
   return without_trailing_blanks(out);

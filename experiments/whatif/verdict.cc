@@ -11,7 +11,7 @@ namespace yard::whatif {
 namespace {
 
 std::string times_text(double ratio) {
-  return std::isfinite(ratio) ? ratio_text(ratio) + " times" : "from nothing";
+  return std::isfinite(ratio) ? ratio_text(ratio) + " times" : "from 0";
 }
 
 std::string range_text(double from_s, double to_s) {
@@ -38,13 +38,13 @@ std::string joined(const std::vector<std::string>& parts) {
 
 // "0.59 times easy's (3,941 s to 2,342 s; 95 % interval 0.41 to 0.86)"
 std::string mean_text(const Change& overall, const std::string& baseline) {
-  if (overall.same) return "every job waits as long as under " + baseline;
+  if (overall.same) return "every job has the same wait as under " + baseline;
   std::string out = "mean wait ";
   if (std::isfinite(overall.ratio)) {
     out += fmt::format("{} times that under {} ({}", ratio_text(overall.ratio), baseline,
                        range_text(overall.baseline_mean_s, overall.mean_s));
   } else {
-    out += fmt::format("{} where nothing waits under {} (", seconds_text(overall.mean_s), baseline);
+    out += fmt::format("{}, while no job waits under {} (", seconds_text(overall.mean_s), baseline);
     return out + "no ratio)";
   }
   if (!overall.conclusive && overall.blocks >= kMinBlocks) {
@@ -56,7 +56,7 @@ std::string mean_text(const Change& overall, const std::string& baseline) {
   }
   out += "; 95 % interval " + interval_text(overall.interval, " to ");
   const bool open = overall.interval.lo <= 1 && overall.interval.hi >= 1;
-  return out + (open ? ", which leaves open whether it is shorter or longer)" : ")");
+  return out + (open ? ", so the difference is not significant)" : ")");
 }
 
 // The same for a headline: "mean wait 41 % shorter".
@@ -67,7 +67,7 @@ std::string short_mean_text(const Change& overall, const std::string& baseline) 
   if (overall.ratio >= 2) {
     out += ratio_text(overall.ratio) + " times as long";
   } else if (percent < 0.5) {
-    out += "about as long";
+    out += "about the same";
   } else {
     out += fmt::format("{:.0f} % {}", percent, overall.ratio < 1 ? "shorter" : "longer");
   }
@@ -96,7 +96,7 @@ class VerdictWriter {
     if (verdict_.unfinished > 0) {
       verdict_.headline = begin + "no verdict: " + jobs_text(verdict_.unfinished) + " did not end.";
       verdict_.mean = begin + "no verdict: " + jobs_text(verdict_.unfinished) +
-                      " did not end, and how long they would have waited is not known.";
+                      " did not end, so the waits are unknown.";
       verdict_.conditions_text = conditions();
       return;
     }
@@ -161,10 +161,10 @@ class VerdictWriter {
       if (verdict_.users == 1) {
         text += ": user ";
       } else {
-        text +=
-            fmt::format(", {} of them with at least {} jobs, most of all user ",
-                        verdict_.large_users == 0 ? "none" : std::to_string(verdict_.large_users),
-                        kMinJobsPerGroup);
+        text += fmt::format(
+            ", {} of them with at least {} jobs, with the largest total increase for user ",
+            verdict_.large_users == 0 ? "none" : std::to_string(verdict_.large_users),
+            kMinJobsPerGroup);
       }
       verdict_.longer_groups.push_back(text + name_of(*verdict_.user) + " " +
                                        by_how_much(change(*verdict_.user)));
@@ -182,8 +182,8 @@ class VerdictWriter {
   std::string longest_text() const {
     const Change& overall = comparison_.all.changes[verdict_.candidate];
     if (!verdict_.has_losses()) {
-      return "No " + classes_text() + (comparison_.by_user.rows.empty() ? "" : ", and no user") +
-             " waits over 10 % longer, and the longest wait does not grow by more." +
+      return "No " + classes_text() + (comparison_.by_user.rows.empty() ? "" : " and no user") +
+             " waits over 10 % longer. The longest wait grows by at most 10 %." +
              and_small_classes();
     }
     std::string out;
@@ -191,7 +191,7 @@ class VerdictWriter {
       out = "On average no " + classes_text() +
             (comparison_.by_user.rows.empty() ? "" : " and no user") + " waits over 10 % longer. ";
     }
-    out += verdict_.longest ? "The longest wait grows from " : "The longest wait goes from ";
+    out += verdict_.longest ? "The longest wait grows from " : "The longest wait changes from ";
     out += range_text(overall.baseline_longest_s, overall.longest_s);
     const double ratio = overall.longest_ratio();
     if (std::isfinite(ratio)) out += " (" + ratio_text(ratio) + " times)";
@@ -207,7 +207,7 @@ class VerdictWriter {
 
   std::string small_text() const {
     return fmt::format("{} smaller {}", verdict_.small_classes,
-                       verdict_.small_classes == 1 ? "one" : "ones");
+                       verdict_.small_classes == 1 ? "class" : "classes");
   }
 
   std::string and_small_classes() const {
@@ -220,19 +220,19 @@ class VerdictWriter {
     const Candidate& policy = candidate();
     std::string out;
     if (const int64_t open = comparison_.all.by[0].unfinished; open > 0) {
-      out += fmt::format(" {} did not end under {}: no ratio counts {}.", jobs_text(open),
-                         comparison_.candidates[0].name, open == 1 ? "it" : "them");
+      out += fmt::format(" {} did not end under {} and {} excluded from all ratios.",
+                         jobs_text(open), comparison_.candidates[0].name, open == 1 ? "is" : "are");
     }
     if (policy.knows_run_times) {
-      out += " It knows run times in advance, which no scheduler does: for comparison only.";
+      out += " It sees true run times, which no real scheduler does: for comparison only.";
       if (!comparison_.no_bound.empty())
-        out += " It bounds nothing here: " + comparison_.no_bound + ".";
+        out += " It gives no bound here because of " + comparison_.no_bound + ".";
     }
     if (policy.needs_checkpointing) {
       out += " It needs checkpointing: ";
       out +=
           policy.preemptions == 0
-              ? "it may stop running jobs, though it stopped none here."
+              ? "it may preempt jobs, although it preempted none here."
               : fmt::format("it preempted {}, {} time{} in all.", jobs_text(policy.preempted_jobs),
                             report::number_text(static_cast<double>(policy.preemptions), 0),
                             policy.preemptions == 1 ? "" : "s");
@@ -249,7 +249,7 @@ class VerdictWriter {
 std::string Verdict::text() const {
   std::string out = mean;
   for (size_t i = 0; i < longer_groups.size(); ++i) {
-    out += (i == 0 ? " Over 10 % longer on average: " : "; ") + longer_groups[i];
+    out += (i == 0 ? " Mean wait over 10 % longer: " : "; ") + longer_groups[i];
   }
   if (!longer_groups.empty()) out += ".";
   return out + (conditions_text.empty() || conditions_text.starts_with(' ') ? "" : " ") +
@@ -304,19 +304,20 @@ std::string fit_to_log_text(const Comparison& comparison) {
   std::string out = comparison.candidates[0].name + " in place of the site's own scheduler: ";
   if (!std::isfinite(ratio)) {
     if (comparison.all.logged.mean_wait_s > 0) {
-      return out + "no job that waited in the log ended, so that there is no ratio to it.";
+      return out + "no job that waited in the log ended, so there is no ratio to the log.";
     }
     const double mean_s = comparison.all.by[0].mean_wait_s;
-    return out + "no job waited in the log, so that there is no ratio to it; the simulated mean " +
-           "wait is " + seconds_text(mean_s) + ".";
+    return out +
+           "no job waited in the log, so there is no ratio to it; the simulated mean wait is " +
+           seconds_text(mean_s) + ".";
   }
-  out += "mean wait " + ratio_text(ratio) + " times the logged one.";
+  out += "simulated mean wait " + ratio_text(ratio) + " times the logged one.";
   if (ratio < 0.5 || ratio > 2) {
     out += ratio < 1
-               ? " The log's jobs waited for what it does not say (limits on users, holds, "
-                 "nodes out of order)"
-               : " The site had more room than is simulated (a larger cluster, GPUs that jobs "
-                 "shared, jobs that the log lacks), or stopped jobs";
+               ? " Logged jobs also waited for reasons that the log lacks (user limits, holds, "
+                 "nodes out of service)"
+               : " The site had more capacity than is simulated (a larger cluster, shared GPUs, "
+                 "jobs missing from the log), or it preempted jobs";
     out += ": compare policies with " + comparison.candidates[0].name + ", not with the log.";
   }
   return out;

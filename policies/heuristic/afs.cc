@@ -20,7 +20,7 @@ namespace {
 struct Config {
   double timer_s = 600;
   void fields(FieldList& f) {
-    f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
+    f("timer_s", timer_s, 10.0, 1e6, "interval at which running jobs may change size, in seconds");
   }
 };
 
@@ -105,11 +105,12 @@ class Afs final : public Policy {
 
 const PolicyRegistry::Add<Afs> kAfs{
     "afs",
-    {.about = "elastic jobs grow where it helps the sum of completion times, two by two",
+    {.about = "elastic jobs grow where it reduces the sum of completion times, by comparison of "
+              "two jobs at a time",
      .source = "AFS, NSDI 2021",
-     .fidelity = "its comparison; the length is the user's limit, a task of any role counts as "
-                 "one of its GPUs, every job has its least first, and sizes change by slots, at a "
-                 "cost, where the paper's framework changes them at once",
+     .fidelity = "its comparison; a job's length is the user's limit, and a task of any role "
+                 "counts as one GPU; each job gets its minimum first; sizes change at intervals "
+                 "and at a cost; the paper's framework changes them at once",
      .level = Level::kEstimate,
      .preemptive = true,
      .uses_limits = true,

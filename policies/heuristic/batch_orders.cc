@@ -18,7 +18,7 @@ namespace {
 
 struct Config {
   std::string placement = "first-fit";
-  void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
+  void fields(FieldList& f) { f("placement", placement, placement_names(), "placement rule"); }
 };
 
 struct Asked {
@@ -72,36 +72,36 @@ class BatchOrder final : public Policy {
 
 const PolicyRegistry::Add<BatchOrder<saf>> kSaf{
     "saf",
-    {.about = "smallest area (time x GPUs) first, by limits or else a rolling estimate",
+    {.about = "smallest area (time x GPUs) first, by the user's limit, else a rolling estimate",
      .source = "Carastan-Santos et al., CCGrid 2019",
-     .fidelity = "exact where users set limits; skips what does not fit",
+     .fidelity = "exact where users set limits; skips jobs that do not fit",
      .level = Level::kEstimate,
      .fields = describe<Config>}};
 
 // The score depends on when the trace began, which a live cluster cannot determine.
 const PolicyRegistry::Add<BatchOrder<f1>> kF1{
     "f1",
-    {.about = "small and early first, weighed by a fitted formula",
+    {.about = "small and early jobs first, weighted by a fitted formula",
      .source = "Carastan-Santos and de Camargo, SC 2017",
-     .fidelity = "exact where users set limits; skips what does not fit",
+     .fidelity = "exact where users set limits; skips jobs that do not fit",
      .level = Level::kEstimate,
      .servable = false,
      .fields = describe<Config>}};
 
 const PolicyRegistry::Add<BatchOrder<wfp3>> kWfp3{
     "wfp3",
-    {.about = "who has waited long for its length first, large ones before small ones",
+    {.about = "longest wait relative to run time first, large jobs before small ones",
      .source = "Tang et al., CLUSTER 2009",
-     .fidelity = "exact where users set limits; skips what does not fit",
+     .fidelity = "exact where users set limits; skips jobs that do not fit",
      .level = Level::kEstimate,
      .fields = describe<Config>}};
 
 const PolicyRegistry::Add<BatchOrder<unicef>> kUnicef{
     "unicef",
-    {.about = "jobs which have waited long for their length go first; one GPU goes before all, "
-              "small before large",
+    {.about = "longest wait relative to run time first, small jobs before large ones; jobs of one "
+              "GPU before all others",
      .source = "Tang et al., CLUSTER 2009",
-     .fidelity = "exact where users set limits; skips what does not fit",
+     .fidelity = "exact where users set limits; skips jobs that do not fit",
      .level = Level::kEstimate,
      .fields = describe<Config>}};
 

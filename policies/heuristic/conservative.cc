@@ -20,8 +20,8 @@ struct Config {
   std::string placement = "first-fit";
   int64_t depth = 500;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("depth", depth, 1, 1'000'000, "how many waiting jobs have reservations; others have to wait");
+    f("placement", placement, placement_names(), "placement rule");
+    f("depth", depth, 1, 1'000'000, "number of waiting jobs with reservations; later jobs wait");
   }
 };
 
@@ -124,10 +124,11 @@ class Conservative final : public Policy {
 
 const PolicyRegistry::Add<Conservative> kConservative{
     "conservative",
-    {.about = "first come; others go ahead where that delays nobody, by limits or else estimates",
+    {.about = "first come, first served; backfills where no earlier job is delayed, by limits or "
+              "else estimates",
      .source = "Mu'alem and Feitelson, TPDS 2001",
      .fidelity = "exact where users set limits; reservations count GPUs, not nodes; Slurm: nearest "
-                 "is sched/backfill as it comes, `depth` being bf_max_job_test",
+                 "is the default sched/backfill, with `depth` as bf_max_job_test",
      .level = Level::kEstimate,
      .fields = describe<Config>}};
 

@@ -17,9 +17,9 @@ struct Config {
   double timer_s = 1200;
   void fields(FieldList& f) {
     f("share", share, {"tree", "user", "tenant", "job"},
-      "whose shares count: tree: the cluster's tenants, and users within each; user: users alone; "
-      "tenant: tenants alone; job: every job's, first come first served, as DL2's rival did");
-    f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
+      "owners of shares; tree: tenants, and users within each; user: users only; tenant: tenants "
+      "only; job: each job, first come, first served, as in DL2's comparison");
+    f("timer_s", timer_s, 10.0, 1e6, "interval at which running jobs may change size, in seconds");
   }
 };
 
@@ -46,10 +46,11 @@ class Drf final : public Policy {
 
 const PolicyRegistry::Add<Drf> kDrf{
     "drf",
-    {.about = "dominant resource fairness of tenants and users; then elastic jobs grow by it",
-     .source = "DRF, NSDI 2011; as a rival, DL2, TPDS 2021",
-     .fidelity = "its progressive filling, whole jobs for tasks, passing over what does not fit; "
-                 "elastic jobs change size by slots of time, others are never stopped",
+    {.about = "dominant resource fairness among tenants and users; then elastic jobs grow by the "
+              "same rule",
+     .source = "DRF, NSDI 2011; as a rival in DL2, TPDS 2021",
+     .fidelity = "its progressive filling by whole jobs instead of tasks, skipping jobs that do "
+                 "not fit; elastic jobs change size at intervals, others are never preempted",
      .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};

@@ -19,8 +19,8 @@ struct Config {
   std::string placement = "first-fit";
   std::string order = "arrival";
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("order", order, queue_order_names(), "who goes first; equals by arrival");
+    f("placement", placement, placement_names(), "placement rule");
+    f("order", order, queue_order_names(), "queue order; ties by arrival");
   }
 };
 
@@ -97,8 +97,8 @@ class Easy final : public Policy {
 
 const PolicyRegistry::Add<Easy> kEasy{
     "easy",
-    {.about =
-         "first come; others go ahead where users' limits say that it delays nobody at the head",
+    {.about = "first come, first served; backfills where the head of the queue is not delayed, by "
+              "users' limits",
      .source = "Lifka, JSSPP 1995",
      .fidelity = "exact; the reservation counts GPUs, not nodes; Slurm: nearest is sched/backfill "
                  "with SchedulerParameters=bf_job_part_count_reserve=1",

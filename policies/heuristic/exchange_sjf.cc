@@ -21,9 +21,11 @@ struct Config {
   double short_s = 900;
   double ratio = 2;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("short_s", short_s, 10.0, 1e6, "jobs of at most this limit go first on full links");
-    f("ratio", ratio, 1.0, 100.0, "how many times as long the jobs of the next class may be");
+    f("placement", placement, placement_names(), "placement rule");
+    f("short_s", short_s, 10.0, 1e6,
+      "remaining limit, in seconds, up to which a job has the highest priority on full links");
+    f("ratio", ratio, 1.0, 100.0,
+      "factor between the remaining limits of one priority class and the next");
   }
 };
 
@@ -81,8 +83,8 @@ class ExchangeSjf final : public Policy {
 
 const PolicyRegistry::Add<ExchangeSjf> kExchangeSjf{
     "exchange-sjf",
-    {.about = "shortest limit first; the best all-reduce by its closed form, short jobs first on "
-              "links",
+    {.about = "shortest limit first; the best all-reduce by a closed form; short jobs have "
+              "priority on links",
      .source = "our own, after shortest job first and the alpha-beta model of all-reduces",
      .fidelity = "our own",
      .level = Level::kEstimate,

@@ -33,12 +33,12 @@ struct Config {
   bool preempt = true;
   double hold_s = 600;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
+    f("placement", placement, placement_names(), "placement rule");
     f("share", share, owners_names(),
-      "what owns a share: tree: the cluster's tenants, and users within each; user: users alone; "
-      "tenant: tenants alone, first come first served within each");
-    f("preempt", preempt, "whether running jobs may be stopped for others");
-    f("hold_s", hold_s, 0.0, 1e6, "for so long a job that has begun is let be");
+      "owners of shares; tree: tenants, and users within each; user: users only; tenant: tenants "
+      "only, first come, first served within each");
+    f("preempt", preempt, "allow preemption of running jobs for waiting ones");
+    f("hold_s", hold_s, 0.0, 1e6, "minimum run time before a job can be preempted, in seconds");
   }
 };
 
@@ -199,10 +199,10 @@ class FairShare final : public Policy {
 
 const PolicyRegistry::Add<FairShare> kFairShare{
     "fair-share",
-    {.about = "quotas first, then GPUs by tenants' weights; users within a tenant alike",
+    {.about = "quotas first, then GPUs by tenants' weights; equal shares for users of a tenant",
      .source = "our own, after YARN's fair scheduler and Slurm's fair tree",
-     .fidelity = "GPUs that are held count, not decayed use, nor CPUs; Slurm: nearest is "
-                 "PriorityType=priority/multifactor, whose fair tree goes by decayed use, with "
+     .fidelity = "counts GPUs held, not decayed use, and no CPUs; Slurm: nearest is "
+                 "PriorityType=priority/multifactor, whose fair tree uses decayed use, with "
                  "PreemptType=preempt/qos",
      .level = Level::kBlind,
      .preemptive = true,

@@ -9,7 +9,7 @@ namespace {
 
 struct Config {
   std::string placement = "first-fit";
-  void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
+  void fields(FieldList& f) { f("placement", placement, placement_names(), "placement rule"); }
 };
 
 class Fifo final : public Policy {
@@ -32,13 +32,14 @@ class Fifo final : public Policy {
   PlacementRule placement_;
 };
 
-const PolicyRegistry::Add<Fifo> kFifo{"fifo",
-                                      {.about = "strict head of line",
-                                       .source = "folklore",
-                                       .fidelity = "exact; Slurm: SchedulerType=sched/builtin with "
-                                                   "PriorityType=priority/basic and one partition",
-                                       .level = Level::kBlind,
-                                       .fields = describe<Config>}};
+const PolicyRegistry::Add<Fifo> kFifo{
+    "fifo",
+    {.about = "first come, first served; a job that does not fit blocks all later jobs",
+     .source = "folklore",
+     .fidelity = "exact; Slurm: SchedulerType=sched/builtin with "
+                 "PriorityType=priority/basic and one partition",
+     .level = Level::kBlind,
+     .fields = describe<Config>}};
 
 }  // namespace
 }  // namespace yard

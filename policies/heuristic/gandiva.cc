@@ -23,10 +23,11 @@ struct Config {
   double slice_s = 60;
   double slice_per_cost = 0;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("slice_s", slice_s, 10.0, 1e6, "a slice: how often jobs may be stopped for those that wait");
+    f("placement", placement, placement_names(), "placement rule");
+    f("slice_s", slice_s, 10.0, 1e6,
+      "length of a slice, in seconds; waiting jobs may preempt once per slice");
     f("slice_per_cost", slice_per_cost, 0.0, 1e4,
-      "a slice is at least so many times what a stop costs; 0: as slice_s says, whatever it costs");
+      "minimum length of a slice as a multiple of the preemption cost; 0: none");
   }
 };
 
@@ -86,10 +87,10 @@ const PolicyRegistry::Add<Gandiva> kGandiva{
     "gandiva",
     {.about = "time-slicing: jobs run in turn",
      .source = "Gandiva, OSDI 2018",
-     .fidelity = "its slices of a minute; a stop and its restore hold the GPUs for about 40 s by "
-                 "default, where the paper has under 1 s (--cost-scale 0.025 is its world); jobs "
-                 "share no GPU, nor do they move or grow; large ones wait for one slice "
-                 "of all",
+     .fidelity =
+         "its slices of one minute; saving and restoring hold the GPUs for about 40 s by default, "
+         "under 1 s in the paper (--cost-scale 0.025); jobs share no GPU and neither move nor "
+         "grow; a large job waits until enough running jobs have had a slice",
      .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};

@@ -18,8 +18,8 @@ struct FittedConfig : IndexConfig {
   void fields(FieldList& f) {
     IndexConfig::fields(f);
     f("hazards", hazards,
-      "chances to end in each quarter octave of run time, size class after size class, as "
-      "`predict --fit` writes them");
+      "hazards per quarter octave of run time, one size class after the other, as written by "
+      "`predict --fit`");
   }
 };
 
@@ -65,7 +65,7 @@ struct Fitted {
 
 const PolicyRegistry::Add<IndexPolicy<Fitted>> kFitted{
     "gittins-fitted",
-    {.about = "Gittins' index of run times fitted beforehand, by size",
+    {.about = "Gittins index of run times by size, fitted beforehand",
      .source = "Gittins 1979; Tiresias, NSDI 2019",
      .fidelity = "no queues; margin and timer are ours",
      .level = Level::kDistribution,

@@ -11,8 +11,8 @@ struct Config {
   std::string placement = "first-fit";
   std::string order = "arrival";
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("order", order, queue_order_names(), "who goes first; equals by arrival");
+    f("placement", placement, placement_names(), "placement rule");
+    f("order", order, queue_order_names(), "queue order; ties by arrival");
   }
 };
 
@@ -76,8 +76,9 @@ class Greedy final : public Policy {
 const PolicyRegistry::Add<Greedy> kGreedy{
     "greedy",
     {.about = "first come, first served; skips jobs that do not fit, reserves nothing",
-     .source = "folklore; Tiresias' simulator calls it fjf",
-     .fidelity = "exact; no setting of Slurm: its sched/backfill reserves for jobs that it skips",
+     .source = "folklore; named fjf in Tiresias' simulator",
+     .fidelity =
+         "exact; no equivalent in Slurm, whose sched/backfill makes reservations for skipped jobs",
      .level = Level::kBlind,
      .fields = describe<Config>}};
 

@@ -19,11 +19,12 @@ struct Predictor {
   double spread = 1.2;
   double sibling_prior = 4;  // among the best for synthetic:habits, seeds 1 to 10
   void fields(FieldList& f) {
-    f("gpu_exponent", gpu_exponent, 0.0, 2.0, "the index is time x GPUs to this power");
-    f("shrink", shrink, 0.01, 100.0, "jobs of all users that the prior of a user is worth");
-    f("spread", spread, 0.2, 3.0, "sd of a user's log run times");
+    f("gpu_exponent", gpu_exponent, 0.0, 2.0,
+      "exponent of GPUs in the index, time x GPUs^gpu_exponent");
+    f("shrink", shrink, 0.01, 100.0, "prior strength of all users for one user, in jobs");
+    f("spread", spread, 0.2, 3.0, "standard deviation of the natural log of a user's run times");
     f("sibling_prior", sibling_prior, 0.01, 100.0,
-      "jobs of the same batch that all other jobs of a user are worth");
+      "prior strength of a user's other jobs for a batch, in jobs");
   }
 };
 
@@ -121,7 +122,7 @@ struct SjfConfig {
   std::string placement = "first-fit";
   Predictor predictor;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
+    f("placement", placement, placement_names(), "placement rule");
     predictor.fields(f);
   }
 };
@@ -134,11 +135,11 @@ struct SrtfConfig {
   double cost_weight = 0;
   Predictor predictor;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
+    f("placement", placement, placement_names(), "placement rule");
     f("margin_log2", margin_log2, 0.0, 10.0,
-      "by how many doublings better a job must be to preempt");
+      "doublings by which a waiting job's index must be lower to preempt");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "how many times what its preemption costs is taken off a running job's time left");
+      "multiple of its preemption cost subtracted from a running job's time left");
     predictor.fields(f);
   }
 };
@@ -147,11 +148,11 @@ struct SrsfConfig : SrtfConfig {
   SrsfConfig() { predictor.gpu_exponent = 1; }
 };
 
-const char* const kSource = "mean residual life on users' history; cf. Helios QSSF, SC 2021";
+const char* const kSource = "mean residual life from users' history; cf. Helios QSSF, SC 2021";
 
 const PolicyRegistry::Add<History<SjfConfig>> kSjfHistory{
     "sjf-history",
-    {.about = "shortest expected job first, by the user's jobs so far",
+    {.about = "shortest expected job first, predicted from the user's earlier jobs",
      .source = kSource,
      .fidelity = "our own predictor",
      .level = Level::kHistory,
@@ -159,7 +160,7 @@ const PolicyRegistry::Add<History<SjfConfig>> kSjfHistory{
 
 const PolicyRegistry::Add<History<SrtfConfig>> kSrtfHistory{
     "srtf-history",
-    {.about = "shortest expected remaining time first, by the user's jobs so far",
+    {.about = "shortest expected remaining time first, predicted from the user's earlier jobs",
      .source = kSource,
      .fidelity = "our own predictor",
      .level = Level::kHistory,
@@ -169,7 +170,8 @@ const PolicyRegistry::Add<History<SrtfConfig>> kSrtfHistory{
 
 const PolicyRegistry::Add<History<SrsfConfig>> kSrsfHistory{
     "srsf-history",
-    {.about = "shortest expected remaining time x GPUs first, by the user's jobs so far",
+    {.about =
+         "shortest expected remaining time x GPUs first, predicted from the user's earlier jobs",
      .source = kSource,
      .fidelity = "our own predictor",
      .level = Level::kHistory,

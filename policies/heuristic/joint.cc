@@ -38,7 +38,8 @@ using Observed = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
 
 const PolicyRegistry::Add<JointPolicy<Observed>> kJoint{
     "joint",
-    {.about = "order, type, place, preemption and moves together, by what jobs like it lasted",
+    {.about = "order, GPU type, placement, preemption and migration together, by run times of "
+              "similar jobs",
      .source = "our own",
      .fidelity = "our own",
      .level = Level::kHistory,
@@ -47,7 +48,7 @@ const PolicyRegistry::Add<JointPolicy<Observed>> kJoint{
 
 const PolicyRegistry::Add<JointPolicy<AttainedTime>> kJointLas{
     "joint-las",
-    {.about = "the same in the order of attained service",
+    {.about = "as joint, by attained service",
      .source = "our own",
      .fidelity = "our own; least attained service as in Tiresias",
      .level = Level::kBlind,
@@ -56,7 +57,7 @@ const PolicyRegistry::Add<JointPolicy<AttainedTime>> kJointLas{
 
 const PolicyRegistry::Add<JointPolicy<TrueTimeLeft>> kJointOracle{
     "joint-oracle",
-    {.about = "the same by true time left: a bound",
+    {.about = "as joint, by true time left: a bound",
      .source = "our own",
      .fidelity = "our own",
      .level = Level::kOracle,

@@ -21,12 +21,15 @@ struct LasConfig {
   double gpu_exponent = 1;
   double cost_weight = 0;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9, "attained service that ends the first queue");
-    f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9, "attained service that ends the second queue");
-    f("gpu_exponent", gpu_exponent, 0.0, 2.0, "service is time x GPUs to this power");
+    f("placement", placement, placement_names(), "placement rule");
+    f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9,
+      "attained service, in GPU-seconds, at which a job leaves the first queue");
+    f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9,
+      "attained service, in GPU-seconds, at which a job leaves the second queue");
+    f("gpu_exponent", gpu_exponent, 0.0, 2.0,
+      "exponent of GPUs in service, time x GPUs^gpu_exponent");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "how many times what its preemption costs is taken off a running job's attained time");
+      "multiple of its preemption cost subtracted from a running job's attained time");
   }
 };
 
@@ -37,9 +40,9 @@ struct TiresiasConfig : LasConfig {
   void fields(FieldList& f) {
     LasConfig::fields(f);
     f("promote_knob", promote_knob, 0.0, 1e9,
-      "a job that waited so many times as long as it ran goes back to the first queue; 0: never");
+      "ratio of wait to run time at which a job returns to the first queue; 0: never");
     f("spread_loss", spread_loss, 0.0, 1.0,
-      "a job that loses more of its speed than this on twice as many nodes is never spread");
+      "loss of throughput on twice as many nodes above which a job is never spread");
   }
 };
 
@@ -196,10 +199,11 @@ class ByServiceQueues final : public Policy {
 
 const PolicyRegistry::Add<ByServiceQueues<Variant::kLas>> kLas{
     "las",
-    {.about = "discretised 2D least attained service: jobs sink to the end of the next queue",
+    {.about =
+         "discretised 2D least attained service: jobs at a limit move to the end of the next queue",
      .source = "Tiresias, NSDI 2019",
-     .fidelity = "as its simulator's dlas-gpu, which notices late that large jobs pass a limit; "
-                 "without its promotion and its rule for places",
+     .fidelity = "as dlas-gpu of its simulator, but large jobs that reach a limit are demoted "
+                 "without delay; without its promotion and placement rule",
      .level = Level::kBlind,
      .servable = true,
      .preemptive = true,
@@ -207,12 +211,12 @@ const PolicyRegistry::Add<ByServiceQueues<Variant::kLas>> kLas{
 
 const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
     "tiresias",
-    {.about = "least attained service in queues, starved jobs promoted, slow spreading avoided",
+    {.about =
+         "least attained service in queues; starved jobs are promoted, slow spreading is avoided",
      .source = "Tiresias, NSDI 2019",
-     .fidelity =
-         "its queues, promotion and places; whether to consolidate follows from measured "
-         "speeds, not from tensor sizes; promote_knob=1000, the mildest that its simulator's "
-         "scripts name, promotes few jobs: 8 doubles the mean JCT of Muri's testbed trace",
+     .fidelity = "its queues, promotion and placement; consolidation depends on measured speeds, "
+                 "not on tensor sizes; promote_knob=1000, the mildest value in its simulator's "
+                 "scripts, promotes few jobs; 8 doubles the mean JCT of Muri's testbed trace",
      .level = Level::kBlind,
      .servable = true,
      .preemptive = true,
@@ -220,12 +224,11 @@ const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
 
 const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
     "tiresias-gittins",
-    {.about = "the same; in a queue the highest discretised 2D Gittins index goes first",
+    {.about = "as tiresias, but within a queue the highest discretised 2D Gittins index goes first",
      .source = "Tiresias, NSDI 2019",
-     .fidelity =
-         "its index of what a job has run so far, over a queue's quantum; services of the jobs "
-         "that finished so far stand for its trace of past jobs, and the index is fitted anew "
-         "whenever they have grown by an eighth; promotion and places as `tiresias`",
+     .fidelity = "its index of attained service over a queue's quantum, fitted to the services of "
+                 "finished jobs instead of a trace of past jobs, and refitted when their number "
+                 "has grown by an eighth; promotion and placement as in `tiresias`",
      .level = Level::kHistory,
      .servable = true,
      .preemptive = true,

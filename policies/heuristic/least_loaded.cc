@@ -11,7 +11,7 @@ namespace {
 struct Config {
   bool own_node = false;
   void fields(FieldList& f) {
-    f("own_node", own_node, "prefers nodes that hold tasks of the same job already");
+    f("own_node", own_node, "prefer nodes that already hold tasks of the same job");
   }
 };
 
@@ -37,10 +37,10 @@ class LeastLoaded final : public Policy {
 
 const PolicyRegistry::Add<LeastLoaded> kLeastLoaded{
     "least-loaded",
-    {.about = "first come first served; every task on the node that is used least",
+    {.about = "first come, first served; each task on the least used node",
      .source = "folklore; Kubernetes' LeastAllocated",
-     .fidelity = "a plain job, which lists no tasks, stays together where a node has room; "
-                 "own_node is our own, after Kubernetes' affinity between pods",
+     .fidelity = "a job without listed tasks stays together where a node has room; own_node is our "
+                 "own, after Kubernetes' pod affinity",
      .level = Level::kBlind,
      .fields = describe<Config>}};
 

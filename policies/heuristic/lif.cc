@@ -39,7 +39,7 @@ class Lif final : public Policy {
 template <bool kQuadratic>
 Policy::Info info(const char* about) {
   return {.about = about,
-          .source = "Harmony's rivals, INFOCOM 2019; models as in TRACON, SC 2011",
+          .source = "rivals of Harmony, INFOCOM 2019; models as in TRACON, SC 2011",
           .fidelity = "our reading: the papers' own models are not public in full",
           .level = Level::kBlind,
           .servable = false};
@@ -47,9 +47,12 @@ Policy::Info info(const char* about) {
 
 const PolicyRegistry::Add<Lif<false>> kLinear{
     "lif-linear",
-    info<false>("first come first served; where a linear model foretells least interference")};
+    info<false>(
+        "first come, first served; placed where a linear model predicts least interference")};
 const PolicyRegistry::Add<Lif<true>> kQuadratic{
-    "lif-quadratic", info<true>("the same by a quadratic model of interference")};
+    "lif-quadratic",
+    info<true>(
+        "first come, first served; placed where a quadratic model predicts least interference")};
 
 }  // namespace
 }  // namespace yard

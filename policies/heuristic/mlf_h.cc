@@ -71,11 +71,11 @@ class MlfH final : public Policy {
 
 const PolicyRegistry::Add<MlfH> kMlfH{
     "mlf-h",
-    {.about =
-         "highest priority first: urgency, training's progress, deadline, time left and waited",
+    {.about = "highest priority first, by urgency, training progress, deadline, time left and wait",
      .source = "MLFS, CoNEXT 2020",
-     .fidelity = "its equations 2 to 6 and constants; days, minutes of work as iterations and the "
-                 "rolling estimate are ours; stops the lowest tenth, moves nobody",
+     .fidelity =
+         "its equations 2 to 6 and constants; days as the unit, minutes of work as iterations and "
+         "the rolling estimate are ours; preempts the lowest tenth, migrates no job",
      .level = Level::kHistory,
      .preemptive = true,
      .fields = describe<MlfConfig>}};

@@ -24,7 +24,7 @@ namespace {
 struct Config {
   double timer_s = 600;
   void fields(FieldList& f) {
-    f("timer_s", timer_s, 10.0, 1e6, "a slot: how often jobs that run may get another size");
+    f("timer_s", timer_s, 10.0, 1e6, "interval at which running jobs may change size, in seconds");
   }
 };
 
@@ -160,12 +160,11 @@ class Optimus final : public Policy {
 
 const PolicyRegistry::Add<Optimus> kOptimus{
     "optimus",
-    {.about = "elastic jobs grow where a task saves most time for what it takes",
+    {.about = "elastic jobs grow where a task saves most time per share of resources",
      .source = "Optimus, EuroSys 2018",
-     .fidelity =
-         "its marginal gain, its fits of loss and speed, the smallest job placed first; the "
-         "user's limit stands for the work left where no target is named or no loss "
-         "measured; tasks on few nodes, not evenly many on each",
+     .fidelity = "its marginal gain, its fits of loss and speed, the smallest job placed first; "
+                 "the user's limit replaces the work left if no target is given or no loss is "
+                 "measured; tasks on few nodes, not evenly spread",
      .level = Level::kEstimate,
      .preemptive = true,
      .uses_limits = true,

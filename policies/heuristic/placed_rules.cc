@@ -63,7 +63,7 @@ struct AddRule {
       : add{name,
             {.about = about,
              .source = source,
-             .fidelity = "the order is published; the rule for places, margin and timer are ours",
+             .fidelity = "the order is published; placement rule, margin and timer are ours",
              .level = ByRule<kRule>::kLevel,
              .preemptive = kRule != Rule::kFifoSkew,
              .fields = describe<typename ByRule<kRule>::Config>}} {}
@@ -71,16 +71,19 @@ struct AddRule {
 };
 
 const AddRule<Rule::kFifoSkew> kFifoSkew{
-    "fifo-skew", "first come first served; whom spreading hurts waits for a place together",
+    "fifo-skew",
+    "first come, first served; jobs slowed by spreading wait for a consolidated placement",
     "our own, after Tiresias, NSDI 2019"};
 const AddRule<Rule::kLasSkew> kLasSkew{
-    "las-skew", "least attained service; whom spreading hurts waits for a place together",
+    "las-skew",
+    "least attained service; jobs slowed by spreading wait for a consolidated placement",
     "our own, after Tiresias, NSDI 2019"};
 const AddRule<Rule::kShortestRate> kShortestRate{
-    "srsf-rate", "shortest service left by the rolling estimate, where it runs fastest",
+    "srsf-rate",
+    "shortest remaining service first by the rolling estimate, placed where it runs fastest",
     "our own, after Helios QSSF, SC 2021, and Gavel, OSDI 2020"};
 const AddRule<Rule::kShortestMove> kShortestMove{
-    "srsf-move", "the same; jobs move to where they run faster, small ones make room",
+    "srsf-move", "as srsf-rate; jobs move to where they run faster, small ones make room",
     "our own, after Helios QSSF, SC 2021, and Gandiva, OSDI 2018"};
 
 }  // namespace

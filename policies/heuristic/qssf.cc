@@ -19,9 +19,9 @@ struct QssfConfig {
   bool strict = true;
   bool per_tenant = true;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("strict", strict, "whether a job that does not fit holds up those behind it");
-    f("per_tenant", per_tenant, "whether every tenant that the cluster names has its own queue");
+    f("placement", placement, placement_names(), "placement rule");
+    f("strict", strict, "a job that does not fit blocks the jobs behind it");
+    f("per_tenant", per_tenant, "a queue of its own for each tenant of the cluster");
   }
 };
 
@@ -70,10 +70,10 @@ class Qssf final : public Policy {
 
 const PolicyRegistry::Add<Qssf> kQssf{
     "qssf",
-    {.about = "shortest service first by the rolling estimate, strictly, in a queue a tenant",
+    {.about = "shortest service first by the rolling estimate, strictly, in one queue per tenant",
      .source = "Helios QSSF, SC 2021",
-     .fidelity = "its priority and strictness; names alike but for digits; no boosted trees; "
-                 "tenants share the nodes without an owner",
+     .fidelity = "its priority and strict order; job names match if they differ only in digits; no "
+                 "boosted trees; tenants share the nodes without an owner",
      .level = Level::kHistory,
      .fields = describe<QssfConfig>}};
 
@@ -109,8 +109,8 @@ struct AddQssf {
       : add{name,
             {.about = about,
              .source = "our own, after Helios QSSF, SC 2021",
-             .fidelity = "its rolling estimate, names alike but for digits, no boosted trees; one "
-                         "queue for all, skipping what does not fit",
+             .fidelity = "its rolling estimate; job names match if they differ only in digits; no "
+                         "boosted trees; one queue for all, skipping jobs that do not fit",
              .level = Level::kHistory,
              .preemptive = kPreempts,
              .fields = describe<typename ByEstimate<kPreempts, kGpuExponent>::Config>}} {}
@@ -118,8 +118,9 @@ struct AddQssf {
 };
 
 const AddQssf<false, 0> kSjf{"sjf-qssf", "shortest job first by the rolling estimate"};
-const AddQssf<true, 0> kSrtf{"srtf-qssf", "shortest time left first by the rolling estimate"};
-const AddQssf<true, 1> kSrsf{"srsf-qssf", "shortest service left first by the rolling estimate"};
+const AddQssf<true, 0> kSrtf{"srtf-qssf", "shortest remaining time first by the rolling estimate"};
+const AddQssf<true, 1> kSrsf{"srsf-qssf",
+                             "shortest remaining service first by the rolling estimate"};
 
 }  // namespace
 }  // namespace yard

@@ -12,8 +12,8 @@ struct Config {
   std::string placement = "first-fit";
   int64_t draw = 1;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "where a job goes");
-    f("draw", draw, 0, INT64_MAX, "which of the orders");
+    f("placement", placement, placement_names(), "placement rule");
+    f("draw", draw, 0, INT64_MAX, "seed of the order");
   }
 };
 
@@ -45,7 +45,7 @@ class Random final : public Policy {
 
 const PolicyRegistry::Add<Random> kRandom{
     "random",
-    {.about = "waiting jobs in a random order, skipping what does not fit",
+    {.about = "waiting jobs in a random order, skipping jobs that do not fit",
      .source = "folklore",
      .fidelity = "exact",
      .level = Level::kBlind,

@@ -10,7 +10,7 @@ namespace {
 
 struct Config {
   std::string placement = "first-fit";
-  void fields(FieldList& f) { f("placement", placement, placement_names(), "where a job goes"); }
+  void fields(FieldList& f) { f("placement", placement, placement_names(), "placement rule"); }
 };
 
 template <class RemainingTime>

@@ -10,7 +10,7 @@ const PolicyRegistry::Add<ShortestRemaining<TrueRemaining, true>> kSrsf{
     "srsf",
     {.about = "shortest remaining service first by true run time",
      .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
-     .fidelity = "exact but for gangs, see policies/order.h",
+     .fidelity = "exact except for gangs (policies/order.h)",
      .level = Level::kOracle,
      .servable = false,
      .preemptive = true,
@@ -20,7 +20,7 @@ const PolicyRegistry::Add<ShortestRemaining<LimitRemaining, true>> kSrsfEstimate
     "srsf-estimate",
     {.about = "shortest remaining service first by the users' limits",
      .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
-     .fidelity = "exact but for gangs, see policies/order.h",
+     .fidelity = "exact except for gangs (policies/order.h)",
      .level = Level::kEstimate,
      .preemptive = true,
      .fields = describe<ShortestRemainingConfig>}};

@@ -47,9 +47,10 @@ using ByAll = SurvivalIndex<kMaxLevel, Careful, View>;
 
 const PolicyRegistry::Add<IndexPolicy<BySize>> kGittins{
     "gittins",
-    {.about = "Gittins' index of the run times seen so far, by size",
+    {.about = "Gittins index of the run times observed so far, by size",
      .source = "Gittins 1979; Tiresias, NSDI 2019",
-     .fidelity = "learned online, running jobs as censored; no queues; margin and timer are ours",
+     .fidelity =
+         "learned online, with running jobs as censored; no queues; margin and timer are ours",
      .level = Level::kHistory,
      .preemptive = true,
      .fields = describe<BySize::Config>}};
@@ -68,9 +69,9 @@ struct AddSurvival {
 };
 
 const AddSurvival<Level::kHistory> kSurvival{
-    "survival", "mean time left or Gittins' index, by size, user, name and siblings"};
-const AddSurvival<Level::kEstimate> kSurvivalEstimate{"survival-estimate",
-                                                      "the same, ended by the users' limits"};
+    "survival", "mean time left or Gittins index, by size, user, name and siblings"};
+const AddSurvival<Level::kEstimate> kSurvivalEstimate{
+    "survival-estimate", "as survival, with run times bounded by the users' limits"};
 
 }  // namespace
 }  // namespace yard

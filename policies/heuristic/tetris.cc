@@ -53,10 +53,10 @@ class Tetris final : public Policy {
 
 const PolicyRegistry::Add<Tetris> kTetris{
     "tetris",
-    {.about = "packs by alignment: demand and room that point the same way go first",
+    {.about = "packs by alignment: the job whose demand best matches the free resources goes first",
      .source = "Tetris, SIGCOMM 2014",
      .fidelity = "its alignment over GPUs, CPUs and memory; without its terms for the work left, "
-                 "which nobody tells, and for fairness",
+                 "which is unknown, and for fairness",
      .level = Level::kBlind}};
 
 }  // namespace

@@ -61,7 +61,7 @@ void refuse_other_files(const fs::path& folder) {
     constexpr std::array kOwn = {kManifest, kModel, kGolden, kOnnx, kCost};
     if (std::ranges::find(kOwn, name) != kOwn.end()) continue;
     throw InputError(folder.string(), "a new or empty folder, or a checkpoint",
-                     "one with '" + name + "' in it");
+                     "a folder that contains '" + name + "'");
   }
 }
 
@@ -72,7 +72,7 @@ double cost_of(const fs::path& folder) {
   try {
     return Json::parse(read_file(where)).at("training_core_s").get<double>();
   } catch (const nlohmann::json::exception& e) {
-    throw InputError(where, "training_core_s, a number", json_flaw(e));
+    throw InputError(where, "a number training_core_s", json_flaw(e));
   }
 }
 
@@ -117,7 +117,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     std::string got = "none";
     for (const fs::path& best : {folder / "checkpoints" / "best", folder / "best"}) {
       if (!fs::exists(best / kManifest)) continue;
-      got = "a folder of checkpoints, whose best one is " + best.string();
+      got = "a folder of checkpoints; the best one is " + best.string();
     }
     throw InputError(folder.string(), "a checkpoint folder with manifest.json", got);
   }
@@ -137,15 +137,14 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     const auto use = manifest.at("use_sha256").get<std::string>();
     if (use != usage_hash(manifest)) {
       throw InputError(
-          where,
-          "agent, network, task and feature schema with the sha256 " + use + " that it names",
+          where, "agent, network, task and feature schema with the sha256 " + use + " (use_sha256)",
           usage_hash(manifest));
     }
     manifest.at("agent").get_to(c.agent);
     const std::string schema = feature_schema_of(c.agent);
     if (manifest.at("feature_schema") != schema) {
-      throw InputError(where, "what '" + c.agent + "' sees now",
-                       "a checkpoint trained when it saw something else (train it anew)");
+      throw InputError(where, "the features that '" + c.agent + "' has now",
+                       "a checkpoint trained with other features (retrain it)");
     }
     manifest.at("network").get_to(c.network);
     c.task = manifest.at("task");

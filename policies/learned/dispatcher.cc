@@ -94,7 +94,7 @@ class DispatcherLoader final : public LearnedAgent {
   }
 
   Policy::Info info(const Checkpoint& checkpoint) const override {
-    return {.about = "starts and stops jobs on top of an index of expected remaining service",
+    return {.about = "starts and preempts jobs; corrects an index of expected remaining service",
             .source = "this project",
             .fidelity = "ours",
             .level = Level::kHistory,

@@ -56,7 +56,7 @@ std::vector<GoldenState> unpack_golden(const Tensors& tensors, const TaskShape& 
                                        const std::string& where) {
   const auto rows = tensors.find("rows");
   if (rows == tensors.end() || rows->second.shape.size() != 1) {
-    throw InputError(where, "a tensor rows (states)", "none");
+    throw InputError(where, "a tensor rows of shape (states)", "none");
   }
   const auto g = static_cast<size_t>(rows->second.shape[0]);
   const auto part = [&](const char* name, size_t i, size_t width) {

@@ -22,7 +22,7 @@ Settings task_settings(const nlohmann::ordered_json& task) {
   Settings out;
   for (const auto& [key, value] : task.items()) {
     if (key == "name") continue;
-    if (!value.is_string()) throw InputError("task." + key, "a text", value.dump());
+    if (!value.is_string()) throw InputError("task." + key, "a string", value.dump());
     out.set(key, value.get<std::string>(), "task");
   }
   return out;
@@ -33,7 +33,7 @@ std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::strin
   try {
     return learned_agent(checkpoint.agent)->policy(checkpoint, where, settings);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(where, "a task of the agent '" + checkpoint.agent + "'", json_flaw(error));
+    throw InputError(where, "a valid task of agent '" + checkpoint.agent + "'", json_flaw(error));
   }
 }
 

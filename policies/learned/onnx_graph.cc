@@ -86,7 +86,7 @@ void OnnxGraph::output(const std::string& name, const Value& value, const std::v
 
 OnnxGraph::Value OnnxGraph::weight(const std::string& name) {
   const auto it = weights_.find(name);
-  YARD_CHECK(it != weights_.end(), "a graph of weights that are there");
+  YARD_CHECK(it != weights_.end(), "the graph needs a weight that is missing");
   if (used_.insert(name).second) {
     initialise(name, kFloat, it->second.shape, raw(it->second.data));
   }

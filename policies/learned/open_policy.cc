@@ -72,7 +72,7 @@ OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
   }
   if (!PolicyRegistry::has(text) &&
       std::filesystem::exists(std::filesystem::path(text) / "manifest.json")) {
-    throw InputError("policy", "checkpoint:" + text + " for what was trained", "'" + text + "'");
+    throw InputError("policy", "checkpoint:" + text + " for a trained policy", "'" + text + "'");
   }
   if (text.ends_with(".yaml") || text.ends_with(".yml")) return open_tuned(text, settings);
   require_name<PolicyRegistry>("policy", text);

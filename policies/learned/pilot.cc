@@ -17,10 +17,10 @@ constexpr uint64_t kSampleSeed = 0x70696C6F74;
 struct SitePermissions {
   bool preempt = true, move = true, hold = true, choose_type = true;
   void fields(FieldList& f) {
-    f("preempt", preempt, "whether running jobs may be stopped for others");
-    f("move", move, "whether running jobs may be moved");
-    f("hold", hold, "whether a job may wait for a better place than there is");
-    f("choose_type", choose_type, "whether GPU types differ to it");
+    f("preempt", preempt, "allow preemption of running jobs for waiting ones");
+    f("move", move, "allow migration of running jobs");
+    f("hold", hold, "allow a job to wait for a better placement");
+    f("choose_type", choose_type, "distinguish GPU types by speed");
   }
 };
 
@@ -162,7 +162,7 @@ class PilotLoader final : public LearnedAgent {
   }
 
   Policy::Info info(const Checkpoint& checkpoint) const override {
-    return {.about = "order, type, place, preemption and moves together, trained",
+    return {.about = "order, GPU type, placement, preemption and migration together, trained",
             .source = "this project",
             .fidelity = "ours",
             .level = JointTask::kLevel,
@@ -177,10 +177,12 @@ const LearnedRegistry::Add<PilotLoader> kPilot{"pilot", {}};
 }  // namespace
 
 void PilotPrior::fields(FieldList& f) {
-  f("prior_slope", prior_slope, 0.0, 100.0, "logit lost by what is worth a doubling less");
-  f("prior_gap", prior_gap, 0.0, 100.0, "logit lost by every pick but the one suggested");
+  f("prior_slope", prior_slope, 0.0, 100.0,
+    "prior logit lost per doubling by which an option's score is below the best");
+  f("prior_gap", prior_gap, 0.0, 100.0,
+    "prior logit lost by every option except the suggested one");
   f("temperature", temperature, 0.0, 10.0,
-    "at which what is served draws from what is scored; 0: always the best");
+    "temperature at which served decisions are sampled; 0: always take the best");
 }
 
 void PilotTask::fields(FieldList& f) {

@@ -40,7 +40,7 @@ class Unpacker {
       if (!(value >= 0 && value <= static_cast<float>(max_value)) ||
           value != static_cast<float>(static_cast<int32_t>(value))) {
         throw InputError(where_,
-                         std::string(name) + " of whole numbers up to " + std::to_string(max_value),
+                         std::string(name) + " of integers from 0 to " + std::to_string(max_value),
                          std::to_string(value));
       }
       out.push_back(static_cast<int32_t>(value));
@@ -162,7 +162,7 @@ RecordedChoices unpack_choices(const Tensors& tensors, const TaskShape& shape,
         out.action[s] <= out.rows[s] &&
         out.prior[static_cast<size_t>(offset[s] + i + out.action[s])] > kMaskedLogit / 2;
     if (!legal) {
-      throw InputError(where, "an action that is legal at step " + std::to_string(i),
+      throw InputError(where, "a legal action at step " + std::to_string(i),
                        std::to_string(out.action[s]));
     }
   }

@@ -45,7 +45,8 @@ Tensor read_tensor(const nlohmann::json& entry, std::string_view numbers,
   const auto to = entry.at("data_offsets").at(1).get<uint64_t>();
   uint64_t count = 1;
   for (const int64_t n : tensor.shape) {
-    if (n < 0 || n > (1 << 28)) throw InputError(where, "a sane shape", std::to_string(n));
+    if (n < 0 || n > (1 << 28))
+      throw InputError(where, "dimensions from 0 to 2^28", std::to_string(n));
     count *= static_cast<uint64_t>(n);
     if (count > (uint64_t{1} << 28)) throw InputError(where, "at most 2^28 numbers", "more");
   }

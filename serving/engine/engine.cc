@@ -74,7 +74,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   void on_deadline() {
     std::unique_lock lock(mutex);
     if (answered) return;
-    if (policy_pending) fail(pb::DEADLINE, "the policy was not done in time");
+    if (policy_pending) fail(pb::DEADLINE, "the policy exceeded the deadline");
     if (ticket) ticket->abandon();
     finish_without_policy(lock);
   }
@@ -92,7 +92,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     }
     detail += detail.empty() ? "" : "; ";
     detail += heuristic ? "the heuristic failed: " + heuristic->detail
-                        : "the heuristic was not done in time";
+                        : "the heuristic exceeded the deadline";
     if (reason == pb::NONE) reason = heuristic ? heuristic->reason : pb::DEADLINE;
     PolicyResult none;
     none.account.set_probability(1);
@@ -168,7 +168,7 @@ void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done 
     });
     if (call->ticket == nullptr) {
       call->policy_pending = false;
-      call->fail(pb::QUEUE_FULL, "too many decisions wait or hang");
+      call->fail(pb::QUEUE_FULL, "too many decisions are queued or stuck");
     }
   }
   alarm_.at(answer_deadline(*call, deadline), [weak = std::weak_ptr<Call>(call)] {

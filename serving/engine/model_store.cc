@@ -46,7 +46,7 @@ Model open_servable(const std::string& text) {
   OpenedPolicy opened = open_policy(text, {});
   if (!opened.info.servable) {
     throw InputError(
-        "policy", "one that can serve live clusters",
+        "policy", "a policy for live clusters",
         "'" + text + "', which needs the information level " + level_name(opened.policy->level()));
   }
   return {std::move(opened.policy), std::move(opened.digest)};
@@ -56,7 +56,7 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
     : text_(text), folder_(folder_of(text)), name_(name.empty() ? name_of(text, folder_) : name) {
   status_.current.name = name_;
   if (text_.empty()) {
-    remove_from_service(pb::NO_MODEL, "the server was given none");
+    remove_from_service(pb::NO_MODEL, "no model is configured");
   } else if (folder_.empty()) {
     last_good_ = status_.current.model = std::make_shared<const Model>(open_servable(text_));
     status_.loads = 1;

@@ -70,7 +70,7 @@ std::string why_damaged(const std::filesystem::path& folder) {
     const auto manifest = nlohmann::json::parse(read_file(folder / "manifest.json"));
     for (const auto& [name, hash] : manifest.at("sha256").items()) {
       if (sha256_hex(read_file(folder / name)) != hash.get<std::string>()) {
-        return (folder / name).string() + ": not the file that the manifest names";
+        return (folder / name).string() + ": does not match its hash in the manifest";
       }
     }
     return "";

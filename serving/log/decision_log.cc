@@ -46,11 +46,11 @@ std::string head_frame(const std::string& run) {
 
 LogFiles::Bounds bounds_of(const DecisionLogOptions& options) {
   if (options.file_mib < 1 || options.max_mib < 2 * options.file_mib) {
-    throw InputError("decision log",
-                     "room for at least two files of 1 MiB or more, so that old records go file by "
-                     "file",
-                     std::to_string(options.max_mib) + " MiB for files of " +
-                         std::to_string(options.file_mib) + " MiB");
+    throw InputError(
+        "decision log",
+        "room for at least two files of 1 MiB or more, since old records are deleted by file",
+        std::to_string(options.max_mib) + " MiB for files of " + std::to_string(options.file_mib) +
+            " MiB");
   }
   return {static_cast<uint64_t>(options.max_mib) << 20, static_cast<uint64_t>(options.file_mib)
                                                             << 20};

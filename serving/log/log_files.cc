@@ -66,11 +66,10 @@ LogFiles::LogFiles(fs::path folder, const Bounds& bounds, std::function<std::str
     lock_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
     if (lock_ < 0) error.assign(errno, std::generic_category());
   }
-  if (error) throw InputError(folder_.string(), "a folder that can be written", error.message());
+  if (error) throw InputError(folder_.string(), "a writable folder", error.message());
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     ::close(std::exchange(lock_, -1));
-    throw InputError(folder_.string(), "a folder to which no other server writes its log",
-                     "one that is in use");
+    throw InputError(folder_.string(), "a folder not used by another server", "one in use");
   }
   for (LogFile& file : log_files(folder_)) {
     bytes_ += file.bytes;

@@ -69,7 +69,7 @@ class Fitter {
     }
     if (request.cluster() != cluster_) {
       throw InputError("decision " + decision.response().decision_id(),
-                       "the one cluster '" + cluster_ + "' that the log began with",
+                       "the cluster '" + cluster_ + "' of the first decision",
                        "'" + request.cluster() + "'");
     }
     ++fit_.deciders[decision.response().decided_by()];
@@ -206,7 +206,7 @@ class Fitter {
     const auto type_of = [](const pb::Node& node) {
       return node.gpu_type().empty() ? std::string("gpu") : node.gpu_type();
     };
-    std::string out = "about: \"as the last snapshot of a decision log has it\"\n";
+    std::string out = "about: \"from the last snapshot of a decision log\"\n";
     if (last_.gpu_types_size() > 0) out += "gpu_types:\n";
     for (const pb::GpuType& type : last_.gpu_types()) {
       out += fmt::format("  {}: {{speed: {}}}\n", quoted(type.name().empty() ? "gpu" : type.name()),

@@ -14,7 +14,8 @@ LogReader::LogReader(const fs::path& path) {
   }
   files_ = log_files(path);
   if (files_.empty()) {
-    throw InputError(path.string(), "a decision log (decisions-*.tfrecord)", "a folder without");
+    throw InputError(path.string(), "a decision log (decisions-*.tfrecord)",
+                     "a folder without one");
   }
 }
 
@@ -47,11 +48,11 @@ bool LogReader::next() {
         ++damage_.cut_tails;
         break;
       case TfrecordReader::Found::kDamaged:
-        note(damage_.damaged, "a record that fits its checksum", "one that does not");
+        note(damage_.damaged, "a record with a valid checksum", "one with an invalid checksum");
         break;
       case TfrecordReader::Found::kLost:
-        note(damage_.lost, "the length of a record with its checksum",
-             "something else, to the end of the file");
+        note(damage_.lost, "a record length with a valid checksum",
+             "an invalid one; the rest of the file is unreadable");
         break;
     }
   }
@@ -60,7 +61,7 @@ bool LogReader::next() {
 
 bool LogReader::take(const std::string& bytes) {
   if (!record_.ParseFromString(bytes)) {
-    note(damage_.damaged, "a yardmaster.v1.LogRecord", "other bytes");
+    note(damage_.damaged, "a yardmaster.v1.LogRecord", "invalid bytes");
     return false;
   }
   switch (record_.kind_case()) {

@@ -133,20 +133,20 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
     lock.unlock();
     call->context.TryCancel();
     return impl_->answer_ourselves(request, std::move(own), pb::DEADLINE,
-                                   "no answer from the server in time");
+                                   "no response from the server before the deadline");
   }
   switch (call->status.error_code()) {
     case grpc::StatusCode::OK: {
       const std::string refused = why_illegal(request, call->response);
       if (refused.empty()) return std::move(call->response);
       return impl_->answer_ourselves(request, std::move(own), pb::INVALID_ACTION,
-                                     "the server's answer: " + refused);
+                                     "invalid response from the server: " + refused);
     }
     case grpc::StatusCode::INVALID_ARGUMENT:
       throw InputError(call->status.error_message());
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return impl_->answer_ourselves(request, std::move(own), pb::DEADLINE,
-                                     "no answer from the server in time");
+                                     "no response from the server before the deadline");
     default:
       return impl_->answer_ourselves(request, std::move(own), pb::UNAVAILABLE,
                                      call->status.error_message());

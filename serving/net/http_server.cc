@@ -77,8 +77,7 @@ HttpServer::HttpServer(const std::string& address, size_t max_bytes, const HttpH
   } else if (!server.bind_to_port(at.host, at.port)) {
     at.port = -1;
   }
-  if (at.port < 0)
-    throw InputError("--http", "an address and port that are free", "'" + address + "'");
+  if (at.port < 0) throw InputError("--http", "a free address and port", "'" + address + "'");
   impl_->address = at.host + ":" + std::to_string(at.port);
   impl_->thread = std::thread([&server] { server.listen_after_bind(); });
   // A stop() before the loop runs would have no effect.

@@ -30,45 +30,47 @@ void catch_up(Counter& counter, uint64_t count) {
 
 struct Metrics::Families {
   prometheus::Registry registry;
-  Family<Counter>& decisions = prometheus::BuildCounter()
-                                   .Name("yardmaster_decisions_total")
-                                   .Help("Decisions by who made them and why not the policy.")
-                                   .Register(registry);
+  Family<Counter>& decisions =
+      prometheus::BuildCounter()
+          .Name("yardmaster_decisions_total")
+          .Help("Decisions by model, source and reason for not using the policy.")
+          .Register(registry);
   Family<Histogram>& duration = prometheus::BuildHistogram()
                                     .Name("yardmaster_decision_duration_seconds")
-                                    .Help("From the request to the answer, inside the server.")
+                                    .Help("Seconds from request to response inside the server.")
                                     .Register(registry);
   Counter& refused = prometheus::BuildCounter()
                          .Name("yardmaster_refused_requests_total")
-                         .Help("Requests that described no possible cluster.")
+                         .Help("Requests refused because of an invalid snapshot.")
                          .Register(registry)
                          .Add({});
   Gauge& pending = prometheus::BuildGauge()
                        .Name("yardmaster_decisions_in_progress")
-                       .Help("Requests that were not answered yet.")
+                       .Help("Requests without a response yet.")
                        .Register(registry)
                        .Add({});
   Gauge& stuck = prometheus::BuildGauge()
                      .Name("yardmaster_hanging_policies")
-                     .Help("Policies that go on deciding after their request was answered.")
+                     .Help("Policies still running after their request was answered.")
                      .Register(registry)
                      .Add({});
   Gauge& ready = prometheus::BuildGauge()
                      .Name("yardmaster_ready")
-                     .Help("1: takes requests, 0: about to stop.")
+                     .Help("1: accepting requests, 0: draining.")
                      .Register(registry)
                      .Add({});
-  Family<Gauge>& serving = prometheus::BuildGauge()
-                               .Name("yardmaster_model_serving")
-                               .Help("1: this model decides, 0: the heuristic does in its place.")
-                               .Register(registry);
+  Family<Gauge>& serving =
+      prometheus::BuildGauge()
+          .Name("yardmaster_model_serving")
+          .Help("1: this model decides, 0: the fallback heuristic decides instead.")
+          .Register(registry);
   Family<Gauge>& info = prometheus::BuildGauge()
                             .Name("yardmaster_model_info")
-                            .Help("The version that is served.")
+                            .Help("Digest of the served model.")
                             .Register(registry);
   Family<Counter>& loads = prometheus::BuildCounter()
                                .Name("yardmaster_model_loads_total")
-                               .Help("Versions that were looked at, by what came of it.")
+                               .Help("Model versions checked, by result.")
                                .Register(registry);
   Family<Counter>& log_records = prometheus::BuildCounter()
                                      .Name("yardmaster_decision_log_records_total")
@@ -76,15 +78,15 @@ struct Metrics::Families {
                                      .Register(registry);
   Family<Counter>& log_dropped = prometheus::BuildCounter()
                                      .Name("yardmaster_decision_log_dropped_total")
-                                     .Help("Records that the decision log lacks, by why.")
+                                     .Help("Records missing from the decision log, by reason.")
                                      .Register(registry);
   Family<Gauge>& log_bytes = prometheus::BuildGauge()
                                  .Name("yardmaster_decision_log_bytes")
-                                 .Help("What the files of the decision log hold.")
+                                 .Help("Total size of the decision log's files in bytes.")
                                  .Register(registry);
   Family<Gauge>& log_writing = prometheus::BuildGauge()
                                    .Name("yardmaster_decision_log_writing")
-                                   .Help("1: the disk took the last record, 0: it refused it.")
+                                   .Help("1: the last record was written, 0: writing it failed.")
                                    .Register(registry);
   std::mutex text_mutex;
   Gauge* last_info = nullptr;
@@ -94,7 +96,7 @@ struct Metrics::Families {
 Metrics::Metrics() : families_(std::make_unique<Families>()) {
   prometheus::BuildGauge()
       .Name("yardmaster_build_info")
-      .Help("What this server was built from.")
+      .Help("Release and commit of this server.")
       .Register(families_->registry)
       .Add({{"version", std::string(release())}, {"commit", std::string(commit())}})
       .Set(1);

@@ -38,7 +38,7 @@ Listening listen(const std::string& option, const std::string& text, grpc::Servi
   builder.SetMaxReceiveMessageSize(max_message_mib << 20);
   Listening out{builder.BuildAndStart(), ""};
   if (out.server == nullptr || port == 0) {
-    throw InputError(option, "an address and port that are free", "'" + text + "'");
+    throw InputError(option, "a free address and port", "'" + text + "'");
   }
   out.address = at.host + ":" + std::to_string(port);
   return out;

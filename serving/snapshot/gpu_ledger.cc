@@ -20,7 +20,7 @@ int64_t read_seconds(const std::string& where, const char* what, double seconds)
 
 GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us) {
   if (request.nodes_size() < 1 || request.nodes_size() > kMaxSnapshotNodes) {
-    throw InputError("nodes", "1 to " + std::to_string(kMaxSnapshotNodes) + " of them",
+    throw InputError("nodes", "1 to " + std::to_string(kMaxSnapshotNodes) + " nodes",
                      std::to_string(request.nodes_size()));
   }
   nodes_.reserve(static_cast<size_t>(request.nodes_size()));
@@ -29,7 +29,7 @@ GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us) {
     const std::string where = "nodes[" + std::to_string(i) + "] '" + entry.name() + "'";
     if (entry.name().empty()) throw InputError(where, "a name", "none");
     if (!by_name_.try_emplace(entry.name(), i).second) {
-      throw InputError(where, "every name once", "it again");
+      throw InputError(where, "unique names", "a duplicate");
     }
     read_node(where, entry, now_us);
   }
@@ -61,7 +61,7 @@ void GpuLedger::read_node(const std::string& where, const pb::Node& entry, int64
 int32_t GpuLedger::find(const std::string& where, const pb::Piece& piece) const {
   const auto it = by_name_.find(piece.node());
   if (it == by_name_.end()) {
-    throw InputError(where, "a placement on nodes of the request", "'" + piece.node() + "'");
+    throw InputError(where, "a node of the request", "'" + piece.node() + "'");
   }
   return it->second;
 }
@@ -72,15 +72,15 @@ uint64_t GpuLedger::named_gpus(const std::string& where, const pb::Piece& piece,
   for (const uint32_t gpu : piece.gpu_ids()) {
     const uint64_t bit = gpu < kMaxNodeGpus ? uint64_t{1} << gpu : 0;
     if ((bit & nodes_[node].all) == 0) {
-      throw InputError(where, "GPUs that node '" + piece.node() + "' has", std::to_string(gpu));
+      throw InputError(where, "a GPU of node '" + piece.node() + "'", std::to_string(gpu));
     }
     if ((bit & mask) != 0) {
-      throw InputError(where, "every GPU once", std::to_string(gpu) + " again");
+      throw InputError(where, "each GPU once", std::to_string(gpu) + " again");
     }
     mask |= bit;
   }
   if (piece.gpu_ids_size() > 0 && static_cast<uint32_t>(piece.gpu_ids_size()) != piece.gpus()) {
-    throw InputError(where, "as many gpu_ids as gpus (" + std::to_string(piece.gpus()) + ")",
+    throw InputError(where, "one gpu_id per GPU (" + std::to_string(piece.gpus()) + ")",
                      std::to_string(piece.gpu_ids_size()));
   }
   return mask;
@@ -95,7 +95,7 @@ std::vector<LivePart> GpuLedger::hold(const std::string& where, const pb::Job& j
     const int32_t at = find(where, piece);
     Node& node = nodes_[at];
     if (!seen.insert(at).second) {
-      throw InputError(where, "every node once", "'" + piece.node() + "' again");
+      throw InputError(where, "each node once", "'" + piece.node() + "' again");
     }
     uint64_t mask = named_gpus(where, piece, at);
     const uint64_t taken = node.starting | node.running;
@@ -108,7 +108,7 @@ std::vector<LivePart> GpuLedger::hold(const std::string& where, const pb::Job& j
       if (piece.gpus() < 1 || piece.gpus() > static_cast<uint32_t>(count_bits(left))) {
         throw InputError(where,
                          "1 to " + std::to_string(count_bits(left)) +
-                             " GPUs, what others leave of node '" + piece.node() + "'",
+                             " GPUs, those left on node '" + piece.node() + "'",
                          std::to_string(piece.gpus()));
       }
       mask = lowest_bits(left, static_cast<int32_t>(piece.gpus()));
@@ -118,7 +118,7 @@ std::vector<LivePart> GpuLedger::hold(const std::string& where, const pb::Job& j
     sum += piece.gpus();
   }
   if (sum != job.gpus()) {
-    throw InputError(where, "a placement of all its " + std::to_string(job.gpus()) + " GPUs",
+    throw InputError(where, "a placement with all its " + std::to_string(job.gpus()) + " GPUs",
                      std::to_string(sum));
   }
   return parts;

@@ -30,7 +30,7 @@ class Guard {
   std::string check(const pb::DecideResponse& response) {
     if (response.has_wake_after_s() &&
         !(response.wake_after_s() >= 0 && std::isfinite(response.wake_after_s()))) {
-      return "a wake-up at no time that will come";
+      return "wake_after_s is negative or not finite";
     }
     for (const pb::Action& action : response.actions()) {
       if (std::string why = check_action(action); !why.empty()) {
@@ -79,22 +79,22 @@ class Guard {
       case pb::START:
         return check_start(*job->second, action);
       default:
-        return "no verb";
+        return "no known verb";
     }
   }
 
   std::string check_preempt(const pb::Job& job, const pb::Action& action) {
     if (!holds(job)) return "it holds no GPUs";
     if (job.pinned()) return "it is pinned";
-    if (action.pieces_size() > 0) return "a preemption names no GPUs";
-    if (started_.contains(job.id())) return "it was started before";
+    if (action.pieces_size() > 0) return "a preemption must not name GPUs";
+    if (started_.contains(job.id())) return "already started by an earlier action";
     if (!preempted_.insert(job.id()).second) return "preempted twice";
     add(job, +1);
     return "";
   }
 
   std::string check_start(const pb::Job& job, const pb::Action& action) {
-    if (holds(job) && !preempted_.contains(job.id())) return "it holds GPUs already";
+    if (holds(job) && !preempted_.contains(job.id())) return "it already holds GPUs";
     if (!started_.insert(job.id()).second) return "started twice";
     std::unordered_set<std::string_view> nodes;
     uint64_t sum = 0;

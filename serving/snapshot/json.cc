@@ -13,7 +13,8 @@ std::string print(const google::protobuf::Message& message, bool in_lines) {
   options.add_whitespace = in_lines;
   std::string out;
   const auto status = google::protobuf::util::MessageToJsonString(message, &out, options);
-  if (!status.ok()) throw RunError("no JSON for this message: " + std::string(status.message()));
+  if (!status.ok())
+    throw RunError("cannot convert this message to JSON: " + std::string(status.message()));
   return out;
 }
 
@@ -25,7 +26,7 @@ pb::DecideRequest parse_snapshot(const std::string& json, const std::string& sou
   if (!status.ok()) {
     // The lines after the first show the position and are too wide for one message.
     const std::string why(status.message());
-    throw InputError(source, "the proto3 JSON of yardmaster.v1.DecideRequest",
+    throw InputError(source, "a yardmaster.v1.DecideRequest in proto3 JSON",
                      why.substr(0, why.find('\n')));
   }
   return request;

@@ -77,7 +77,7 @@ PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
     answer.detail = error.what();
   } catch (...) {
     answer.reason = pb::POLICY_ERROR;
-    answer.detail = "it threw something that is no exception";
+    answer.detail = "the policy threw an object that is not an exception";
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   answer.elapsed_ms = took.count();

@@ -67,10 +67,10 @@ class SnapshotReader {
       starts |= verb == pb::START;
       preempts |= verb == pb::PREEMPT;
       if (verb != pb::START && verb != pb::PREEMPT) {
-        throw InputError("allowed", "START and PREEMPT", std::to_string(verb));
+        throw InputError("allowed", "START or PREEMPT", std::to_string(verb));
       }
     }
-    if (!starts) throw InputError("allowed", "START among the verbs", "PREEMPT alone");
+    if (!starts) throw InputError("allowed", "START in the list", "only PREEMPT");
   }
 
   bool may_preempt() const {
@@ -102,7 +102,7 @@ class SnapshotReader {
       const pb::Job& entry = request_.jobs(i);
       const std::string where = where_is(i);
       if (entry.id().empty()) throw InputError(where, "an id", "none");
-      if (!ids.insert(entry.id()).second) throw InputError(where, "every id once", "it again");
+      if (!ids.insert(entry.id()).second) throw InputError(where, "unique ids", "a duplicate");
       table_rows_.push_back(read_job(where, i));
     }
     // Claims which name their GPUs go first. Stopping jobs then get GPUs on which no job runs.
@@ -139,13 +139,13 @@ class SnapshotReader {
     live.phase = read_phase(where, entry.state());
     live.attained_us = read_seconds(where, "attained_s", entry.attained_s());
     if (live.attained_us > now_us_ - row.job.submit_us) {
-      throw InputError(where, "attained_s within the time since submit_s",
+      throw InputError(where, "attained_s at most the time since submit_s",
                        shortest(entry.attained_s()));
     }
     live.since_us = live.phase == Phase::kWaiting ? row.job.submit_us : now_us_;
     if (entry.has_since_s()) live.since_us = read_past(where, "since_s", entry.since_s());
     if (live.phase == Phase::kRunning && live.attained_us < now_us_ - live.since_us) {
-      throw InputError(where, "attained_s to hold the time since since_s",
+      throw InputError(where, "attained_s at least the time since since_s",
                        shortest(entry.attained_s()));
     }
     const bool timed = live.phase == Phase::kStarting || live.phase == Phase::kStopping;
@@ -161,7 +161,7 @@ class SnapshotReader {
     live.started = static_cast<int32_t>(entry.starts());
     if (live.started == 0) live.started = live.preempted + holds;
     if (live.phase == Phase::kWaiting && entry.placement_size() > 0) {
-      throw InputError(where, "no placement of a job that waits",
+      throw InputError(where, "no placement for a waiting job",
                        "'" + entry.placement(0).node() + "'");
     }
     return row;
@@ -171,7 +171,8 @@ class SnapshotReader {
   int32_t read_gpus(const std::string& where, uint32_t gpus) const {
     if (gpus < 1 || gpus > static_cast<uint32_t>(gpus_.installed_gpus())) {
       throw InputError(
-          where, "1 to " + std::to_string(gpus_.installed_gpus()) + " GPUs, what the cluster has",
+          where,
+          "1 to " + std::to_string(gpus_.installed_gpus()) + " GPUs, the size of the cluster",
           std::to_string(gpus));
     }
     return static_cast<int32_t>(gpus);
@@ -196,7 +197,7 @@ class SnapshotReader {
       case pb::STOPPING:
         return Phase::kStopping;
       default:
-        throw InputError(where, "the state WAITING, STARTING, RUNNING or STOPPING",
+        throw InputError(where, "state WAITING, STARTING, RUNNING or STOPPING",
                          std::to_string(state));
     }
   }
@@ -220,7 +221,7 @@ class SnapshotReader {
         throw InputError(where, "a speed from 0.001 to 1000", shortest(entry.speed()));
       }
       if (!types.try_emplace(entry.name(), i).second) {
-        throw InputError(where, "every name once", "it again");
+        throw InputError(where, "unique names", "a duplicate");
       }
       spec.types.push_back({.name = entry.name(), .speed = entry.speed()});
     }

@@ -63,7 +63,7 @@ class Choices : public ::testing::TestWithParam<std::vector<int64_t>> {
   Choices() { torch::manual_seed(3); }
 };
 
-TEST_P(Choices, AreSampledAndDifferAsLibTorchSays) {
+TEST_P(Choices, ValuesAndGradientsMatchLibTorch) {
   const Case c(GetParam());
   const auto log_p = [&](int64_t b) { return torch::log_softmax(c.of(c.logits, b), 0); };
   expect_same(
@@ -99,7 +99,7 @@ TEST_P(Choices, AreSampledAndDifferAsLibTorchSays) {
       });
 }
 
-TEST_P(Choices, HaveALikeliestAndAProbabilityEach) {
+TEST_P(Choices, ArgmaxAndProbabilitiesMatchLibTorch) {
   const Case c(GetParam());
   const auto best = argmax_action(c.logits, c.offset), all = log_probs(c.logits, c.offset);
   EXPECT_FALSE(all.requires_grad());
@@ -111,7 +111,7 @@ TEST_P(Choices, HaveALikeliestAndAProbabilityEach) {
 
 INSTANTIATE_TEST_SUITE_P(Rows, Choices, ::testing::ValuesIn(kRows));
 
-TEST(ActionLogits, StandWhereTheirChoicesDo) {
+TEST(ActionLogits, FollowTheOrderOfTheChoices) {
   const auto offset = torch::tensor({0, 2, 2, 5}, torch::kInt64);
   const auto prior = torch::arange(8, torch::kFloat32);
   const auto score = torch::tensor({10.F, 20.F, 30.F, 40.F, 50.F}).requires_grad_(true);

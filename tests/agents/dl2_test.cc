@@ -61,10 +61,10 @@ int expect_expert_is_drf(const Scene& scene, int jobs) {
   return shown;
 }
 
-TEST(Dl2, SuggestsWhatDrfDoes) { expect_expert_is_drf(servers_scene(20), 20); }
+TEST(Dl2, ExpertMatchesDrf) { expect_expert_is_drf(servers_scene(20), 20); }
 
 // Three times as many jobs as an observation shows: the others must get their sizes, too.
-TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
+TEST(Dl2, ExpertMatchesDrfWithMoreJobsThanRows) {
   ServersParams p;
   p.jobs = 90;
   p.load = 8;
@@ -76,7 +76,7 @@ TEST(Dl2, SuggestsWhatDrfDoesWhereThereAreMoreJobsThanItShows) {
 }
 
 // With stop costs: rewards still sum to the number of jobs when jobs stop to change size.
-TEST(Dl2, IsPaidForProgressWhateverStops) {
+TEST(Dl2, RewardsSumToTheJobsDespiteStopCosts) {
   ServersParams p;
   p.jobs = 30;
   const Scene scene(load_cluster("servers-6"),
@@ -87,7 +87,7 @@ TEST(Dl2, IsPaidForProgressWhateverStops) {
   EXPECT_NEAR(total_reward, 30, 1e-4) << "rewards are floats";
 }
 
-TEST(Dl2, IsPaidByTheShareOfEachJobThatIsTrained) {
+TEST(Dl2, RewardIsTheTrainedShareOfEachJob) {
   const Scene scene = servers_scene(12);
   const auto worlds = worlds_of(scene, 12);
   for (const int nothing : {0, 1}) {
@@ -116,7 +116,7 @@ std::vector<int32_t> exploration_mask_after(int workers, int servers) {
   return out;
 }
 
-TEST(Dl2, HintsAtWhatMendsAJob) {
+TEST(Dl2, ExplorationMaskBalancesWorkersAndServers) {
   using Rows = std::vector<int32_t>;
   EXPECT_EQ(exploration_mask_after(0, 0), Rows{});
   EXPECT_EQ(exploration_mask_after(9, 0), Rows{});      // 10 workers, 1 server
@@ -149,7 +149,7 @@ class Scripted final : public Policy {
 };
 
 // Without actions a job runs at its minimum size. Each action adds one task, or one of each role.
-TEST(Dl2, ActionsAreSizes) {
+TEST(Dl2, ActionsSetJobSizes) {
   const Scene scene = servers_scene(1);
   const auto sizes_after = [&](const std::vector<int32_t>& actions) {
     const Scripted policy(actions);

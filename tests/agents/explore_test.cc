@@ -16,7 +16,7 @@ std::unique_ptr<Learner> exploring(const std::string& share) {
   return LearnerRegistry::make("group", settings_of({"explore=" + share}));
 }
 
-TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
+TEST(Explore, ActsWithTheRecordedMixture) {
   // Four rows and the no-op. Row 3 and the no-op are illegal.
   const std::vector<double> pi = {0.6, 0.3, 0.1, 0, 0};
   std::vector<float> log_pi;
@@ -49,7 +49,7 @@ TEST(Explore, WhatActsIsTheMixtureThatIsNoted) {
 }
 
 // Without exploration, the mask changes neither the sampled actions nor the random numbers used.
-TEST(Explore, NoneChangesNothing) {
+TEST(Explore, ZeroExplorationChangesNothing) {
   const std::vector<float> log_pi = {std::log(0.5F), std::log(0.3F), std::log(0.2F)};
   const std::vector<uint8_t> mask(3, 1), exploration_mask = {0, 0, 1};
   const auto learner = exploring("0");
@@ -108,7 +108,7 @@ class EveryExplorer : public ::testing::TestWithParam<const char*> {};
 // A chain of five states. "On" costs 1 per state and the end pays 20; "out" ends the episode with
 // -1 and is what an untrained policy does. (The actor-critic does not find the end, with
 // most_weight=1 or with 0.)
-TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
+TEST(Explore, MaskFindsRewardsMissedWithoutExploration) {
   for (const std::string learner : {"ppo", "group", "dqn"}) {
     Table chain{.transitions = {}, .prior = {0, -6}, .exploration_mask = {1}};
     for (int s = 0; s < 5; ++s) {
@@ -129,7 +129,7 @@ TEST(Explore, FindsWithHintsWhatItDoesNotFindAlone) {
 }
 
 // An action that is sampled often because of the mask must not be rated higher for that.
-TEST_P(EveryExplorer, LearnsThatAHintIsBad) {
+TEST_P(EveryExplorer, LearnsToAvoidABadMaskedAction) {
   const Table bandit = {.transitions = {{{kEnd, -1, 1}, {kEnd, -1.2, 1}, {kEnd, -1.4, 1}}},
                         .exploration_mask = {2}};
   TableTraining training(bandit, GetParam(), settings_for(GetParam(), "0.5"),

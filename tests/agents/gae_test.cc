@@ -37,7 +37,7 @@ Rollout rollout_of(const std::vector<Sample>& samples) {
   return r;
 }
 
-TEST(TimeAwareGae, IsWhatTheFormulaSays) {
+TEST(TimeAwareGae, MatchesTheFormula) {
   const Rollout r = rollout_of({
       {0, 0, 0, 0, Ending::kNone, 1},                // a second decision follows at the same time
       {1, 0, -3, 20, Ending::kTruncated, 1.5F, 7},   // truncated: bootstraps from the final value 7
@@ -62,7 +62,7 @@ TEST(TimeAwareGae, IsWhatTheFormulaSays) {
   }
 }
 
-TEST(GroupAdvantages, CompareReturnsFromTheSameMoment) {
+TEST(GroupAdvantages, CompareReturnsFromTheSameTime) {
   const Rollout r = rollout_of({
       {0, 0, -10, 10},
       {1, 0, -5, 5},
@@ -87,7 +87,7 @@ TEST(GroupAdvantages, DiscountByElapsedTime) {
 }
 
 // World 1 is truncated at 10 s. Later rewards of world 0 have nothing to be compared with.
-TEST(GroupAdvantages, CompareUpToTheFirstCutOnly) {
+TEST(GroupAdvantages, CompareUpToTheFirstTruncation) {
   const Rollout r = rollout_of({{0, 0, -4, 10},
                                 {1, 0, -4, 5},
                                 {1, 5, -4, 5, Ending::kTruncated},
@@ -99,7 +99,7 @@ TEST(GroupAdvantages, CompareUpToTheFirstCutOnly) {
   EXPECT_EQ(out.advantage[3], 0) << "nothing to compare with";
 }
 
-TEST(GroupAdvantages, WhoDoesTheSameGainsNothing) {
+TEST(GroupAdvantages, AreZeroForEqualBehaviour) {
   std::vector<Sample> samples;
   for (const int32_t world : {0, 1, 2}) {
     samples.push_back({world, 0, 0, 0});
@@ -166,7 +166,7 @@ std::vector<double> slow_advantages(const std::vector<Sample>& samples,
   return out;
 }
 
-TEST(Advantages, AreTheSumsThatTheirRecursionsStandFor) {
+TEST(Advantages, RecursionsMatchExplicitSums) {
   for (const uint64_t seed : {1, 2, 3}) {
     const std::vector<Sample> samples = random_samples(5, 40, false, Rng{seed});
     const Rollout r = rollout_of(samples);
@@ -203,7 +203,7 @@ double slow_return(const std::vector<Sample>& samples, int world, double from_s,
   return sum;
 }
 
-TEST(GroupAdvantages, AreWhatPaymentByPaymentAddsUpTo) {
+TEST(GroupAdvantages, MatchRewardByRewardSums) {
   for (const uint64_t seed : {4, 5}) {
     std::vector<Sample> samples = random_samples(6, 25, true, Rng{seed});
     // One decision per time, so that "from this time on" is unambiguous.
@@ -227,7 +227,7 @@ TEST(GroupAdvantages, AreWhatPaymentByPaymentAddsUpTo) {
 }
 
 // World 0 is the heuristic. Its reward is -2 per second for 10 s, then -1 per second for 10 s.
-TEST(RelativeRewards, AreLessWhatTheHeuristicIsPaidMeanwhile) {
+TEST(RelativeRewards, SubtractTheExpertsRewards) {
   Rollout r = rollout_of({{0, 0, -20, 10},
                           {1, 0, 0, 0},
                           {1, 0, -7, 5},
@@ -238,10 +238,10 @@ TEST(RelativeRewards, AreLessWhatTheHeuristicIsPaidMeanwhile) {
   EXPECT_EQ(r.reward[3], 0);
   EXPECT_EQ(r.reward[1], 0);
   EXPECT_FLOAT_EQ(r.reward[2], -7 + 10);
-  EXPECT_FLOAT_EQ(r.reward[4], -12 + 10 + 5 + 5) << "and what it is paid after the end";
+  EXPECT_FLOAT_EQ(r.reward[4], -12 + 10 + 5 + 5) << "and its rewards after the end";
 }
 
-TEST(RelativeRewards, SumToTheDifferenceOfWholeEpisodes) {
+TEST(RelativeRewards, SumToTheDifferenceOfReturns) {
   const std::vector<Sample> samples = random_samples(6, 30, true, Rng{6});
   Rollout r = rollout_of(samples);
   std::vector<double> before(6, 0.0), after(6, 0.0);

@@ -106,7 +106,7 @@ TEST(Harmony, PlacesEveryTaskOfEveryJob) {
 }
 
 // Untrained, jobs without role groups also go where load balancing puts them.
-TEST(Harmony, SuggestsWhatLeastLoadedDoesWithPlainJobs) {
+TEST(Harmony, ExpertMatchesLeastLoadedOnPlainJobs) {
   std::vector<Job> jobs = busy_jobs(60);
   for (Job& job : jobs) job.gpus = std::min(job.gpus, 12);
   const Scene scene(load_cluster("6x8"), jobs, no_costs());
@@ -127,7 +127,7 @@ TEST(Harmony, SuggestsWhatLeastLoadedDoesWithPlainJobs) {
 }
 
 // Jobs with more tasks or roles than there are actions, on a cluster with one GPU type per job.
-TEST(Harmony, NobodyWaitsForEver) {
+TEST(Harmony, EveryJobFinishes) {
   std::vector<Job> jobs = busy_jobs(30);
   jobs[3].gpus = 96;
   RoleGroup group;
@@ -169,7 +169,7 @@ std::vector<int32_t> explored_actions(const VectorEnv& worlds) {
 
 // With a job on the first of six servers, packing puts the next job's tasks on the same server
 // while they fit, and load balancing on the second. Rows are servers, one role after the other.
-TEST(Harmony, HintsAtPackingAndBalancing) {
+TEST(Harmony, ExplorationMaskOffersPackingAndBalancing) {
   ServersParams p;
   p.most = 0;
   p.workers = p.servers = 1;
@@ -206,7 +206,7 @@ TEST(Harmony, HintsAtPackingAndBalancing) {
   EXPECT_EQ(explored_actions(*worlds), (Rows{0, 1}));  // servers two to six
 }
 
-TEST(Harmony, IsPaidByTheShareOfEachJobThatIsTrained) {
+TEST(Harmony, RewardIsTheTrainedShareOfEachJob) {
   const Scene scene = fixed_sizes(20);
   const auto worlds =
       make_agent("harmony", {})

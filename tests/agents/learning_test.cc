@@ -77,12 +77,12 @@ TEST(EveryNetwork, LearnsAChainAndItsValues) {
 }
 
 // The example in docs/training.md is a file that is compiled and tested here.
-TEST(Example, IsWhatTheDocumentShows) {
+TEST(Example, MatchesTheDocumentation) {
   const std::string code = read_file("tests/agents/example_learner.cc");
   EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
 }
 
-TEST_P(EveryLearner, GoesThroughAChainToTheEnd) {
+TEST_P(EveryLearner, LearnsToTraverseAChain) {
   const double horizon_s = 100, g = std::exp(-0.1);
   TableTraining training(chain(), GetParam(), settings_for(GetParam()),
                          {.worlds = 128, .group = 16}, steady(), horizon_s);
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Learning, EveryLearner,
 
 // A state that costs 1 every 10 s for ever has the value -1 / (1 - g). Truncating episodes after
 // three decisions must not change it.
-TEST(Learning, WhatIsCutOffCountsByItsValue) {
+TEST(Learning, TruncatedEpisodesBootstrapFromTheValue) {
   const Table loop = {.transitions = {{{0, -1, 10}, {0, -1, 10}}}, .max_decisions = 3};
   OptimizerConfig optimizer_config = steady();
   optimizer_config.max_grad_norm = 10;
@@ -126,7 +126,7 @@ TEST(Learning, WhatIsCutOffCountsByItsValue) {
 
 // In state 0, staying pays 1 in 1 s and going to state 1 pays 0 in 1 s; the way back pays 5 in 2 s.
 // The best average reward is 5 in 3 s. From h(0) = -rate + h(1), h(1) is 5/3 above h(0).
-TEST(Learning, AverageRewardFindsTheRateAndTheDifference) {
+TEST(Learning, AverageRewardFindsTheRateAndRelativeValues) {
   const Table two = {.transitions = {{{0, 1, 1}, {1, 0, 1}}, {{0, 5, 2}, {1, 0, 1}}}};
   TableTraining training(
       two, "ppo", {"entropy=0", "steps=64", "average_reward=true", "rate_step=0.3", "lambda=0.9"},
@@ -141,7 +141,7 @@ TEST(Learning, AverageRewardFindsTheRateAndTheDifference) {
 
 // The expert always takes "out" and gets -1; the whole chain is better. The first world of each
 // group plays the expert and is not learned from.
-TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
+TEST(Learning, RelativeRewardsLeadToTheSamePolicy) {
   TableTraining training(chain(), "ppo", {"entropy=0", "relative_reward=true"},
                          {.worlds = 128, .group = 8}, steady(), 1e9);
   training.learn(40);
@@ -157,7 +157,7 @@ TEST(Learning, RelativeRewardsLeadToTheSameEnd) {
 
 // An expert that takes one action in 70 % and another in 30 % of cases is cloned with these
 // frequencies, which maximise the likelihood.
-TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
+TEST(Learning, CloneMatchesTheExpertsFrequencies) {
   Table table = {.transitions = {{{1, 0, 1}, {1, 0, 1}, {1, 0, 1}},
                                  {{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
   table.expert_action = [](int state, Rng& rng) {
@@ -174,7 +174,7 @@ TEST(Learning, ACloneDoesWhatItsTeacherDoesAsOften) {
 }
 
 // Cloning needs no rewards: in all states of the chain but the last, the expert's action costs.
-TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
+TEST(Learning, CloneFollowsTheExpertThroughAChain) {
   Table table = chain();
   table.expert_action = [](int, Rng&) { return 1; };
   TableTraining training(table, "clone", {}, {.worlds = 128}, steady(), 100);
@@ -184,7 +184,7 @@ TEST(Learning, ACloneGoesThroughAChainBehindItsTeacher) {
 
 // With p the probability of the expert's action, q that of each other, g = log(p / q), entropy H:
 //   L = -log p - c H,   dL = 0:   c p g = 1
-TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
+TEST(Learning, EntropyBonusGivesTheExpectedProbabilities) {
   const double c = 2;
   Table table = {.transitions = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
   table.expert_action = [](int, Rng&) { return 2; };
@@ -198,7 +198,7 @@ TEST(Learning, AnUnsureCloneLeadsAsItsEquationSays) {
 // of arm 0 over arm 1 is 1 / sqrt(p (1 - p)). It balances the KL penalty at the p that solves
 //   log(p / (1 - p)) = log(q / (1 - q)) + 1 / (b sqrt(p (1 - p))),
 // with q the expert's probability of arm 0 and b the weight of the KL penalty.
-TEST(Learning, TheLeashHoldsWhereItsEquationSays) {
+TEST(Learning, KlPenaltyGivesTheExpectedProbability) {
   const double b = 3, expert_logit = -2;
   const auto balance = [&](double p) {
     return std::log(p / (1 - p)) - expert_logit - 1 / (b * std::sqrt(p * (1 - p)));

@@ -55,7 +55,7 @@ std::vector<int> played(VectorEnv& worlds) {
   }
 }
 
-TEST(LogVectorEnv, ShowWhatWasSeenAndSuggestWhatWasDone) {
+TEST(LogVectorEnv, ReplaysRecordedObservationsAndActions) {
   const RecordedChoices steps = steps_of(7);
   const auto worlds = make_log_env(steps, options_of(1, 7));
   worlds->reset();
@@ -78,7 +78,7 @@ TEST(LogVectorEnv, ShowWhatWasSeenAndSuggestWhatWasDone) {
   EXPECT_EQ(worlds->observations().ending[0], Ending::kTerminated);
 }
 
-TEST(LogVectorEnv, OneWayThroughShowsEveryStep) {
+TEST(LogVectorEnv, OnePassShowsEveryStep) {
   const RecordedChoices steps = steps_of(60);
   const auto worlds = make_log_env(steps, options_of(3, 10));
   worlds->reset();
@@ -91,7 +91,7 @@ TEST(LogVectorEnv, OneWayThroughShowsEveryStep) {
   EXPECT_TRUE(std::ranges::all_of(shown, [](const auto& one) { return one.second == 1; }));
 }
 
-TEST(LogVectorEnv, ASavedWorldGoesOn) {
+TEST(LogVectorEnv, SavedWorldResumes) {
   const RecordedChoices steps = steps_of(50);
   const auto worlds = make_log_env(steps, options_of(2, 12));
   worlds->reset();

@@ -51,8 +51,8 @@ class RandomPolicy final : public Policy {
       const bool exchanges = row(0)[kExchanges] == 1;
       const auto action = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(o.choices)));
       const int32_t slot = slots[static_cast<size_t>(action)];
-      EXPECT_EQ(mask.back(), 0) << "who fits starts";
-      EXPECT_EQ(std::ranges::count(exploration_mask, 1), 1) << "where the model is least sure";
+      EXPECT_EQ(mask.back(), 0) << "jobs that fit are started";
+      EXPECT_EQ(std::ranges::count(exploration_mask, 1), 1) << "where the model is least certain";
       const auto explored = static_cast<int32_t>(std::ranges::max_element(exploration_mask) -
                                                  exploration_mask.begin());
       for (int32_t r = 0; r < o.choices; ++r) {
@@ -60,7 +60,7 @@ class RandomPolicy final : public Policy {
         num_predicted_ += row(r)[kPredicted] != 0 || row(r)[kVariance] != 0;
       }
       if (exchanges) {
-        EXPECT_EQ(slot, placed) << "that was given a place just now";
+        EXPECT_EQ(slot, placed) << "placed in this decision";
         ++exchanges_;
       }
       task_->apply(view, memory.data(), action, draft);
@@ -69,7 +69,7 @@ class RandomPolicy final : public Policy {
         EXPECT_EQ(view.exchange(slot).all_reduce == Pattern::kTree, row(action)[kTree] == 1);
         EXPECT_EQ(view.exchange(slot).priority, std::lround(3 * row(action)[kPriority]));
         EXPECT_TRUE(row(action)[kNodes] > 0 || row(action)[kPriority] == 0)
-            << "priorities are for links";
+            << "priorities apply to links";
       }
       placed = view.holds(slot) ? kNone : slot;
     }
@@ -101,19 +101,17 @@ class Meta : public ::testing::Test {
   int multi_gpu_jobs_ = 0;
 };
 
-TEST_F(Meta, AsksHowAJobExchangesOnceItHasAPlace) {
-  EXPECT_EQ(play({}).exchanges(), multi_gpu_jobs_) << "once a job of several GPUs";
+TEST_F(Meta, ChoosesTheExchangeAfterPlacement) {
+  EXPECT_EQ(play({}).exchanges(), multi_gpu_jobs_) << "once for each job of several GPUs";
   EXPECT_GT(policy_->num_predicted(), 0);
 }
 
-TEST_F(Meta, HasNoSecondQuestionWhereNothingMayBeChosenOrNobodyWantsIt) {
+TEST_F(Meta, SkipsTheExchangeDecisionIfFixedOrDisabled) {
   EXPECT_EQ(play({"second_head=false"}).exchanges(), 0);
   EXPECT_EQ(play({}, false).exchanges(), 0);
 }
 
-TEST_F(Meta, ShowsNothingOfTheModelWhereItIsNotTo) {
-  EXPECT_EQ(play({"model=false"}).num_predicted(), 0);
-}
+TEST_F(Meta, HidesPredictionsIfDisabled) { EXPECT_EQ(play({"model=false"}).num_predicted(), 0); }
 
 }  // namespace
 }  // namespace yard::testing

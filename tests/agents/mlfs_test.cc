@@ -31,7 +31,7 @@ double total_reward(const Scene& scene, const std::vector<std::string>& settings
 
 // Two jobs of one hour, one after the other on one GPU: three job-hours, all after the first
 // decision. One meets its deadline. Accuracy suffices where the loss has fallen to `enough`.
-TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
+TEST(Mlfs, RewardsJobHoursDeadlinesAndAccuracy) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3600}, {0, 1, 3600}});
   for (Job& job : jobs) job.loss = {9, 1, 0};  // falls from 1 to 0.1
   jobs[0].dues = {{5000 * kSecond, 1}};
@@ -49,7 +49,7 @@ TEST(Mlfs, IsPaidJobHoursDeadlinesAndAccuracies) {
 }
 
 // Each goal is divided by its unit. The default units are 1.
-TEST(Mlfs, IsPaidEachGoalInItsUnit) {
+TEST(Mlfs, DividesEachGoalByItsUnit) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3600}, {0, 1, 3600}});
   for (Job& job : jobs) {
     job.loss = {9, 1, 0};
@@ -73,7 +73,7 @@ TEST(Mlfs, IsPaidEachGoalInItsUnit) {
 }
 
 // Saves and restores at every step, also within decisions. The episode continues unchanged.
-TEST(Mlfs, ADecisionThatWasTakenBackIsMadeAgain) {
+TEST(Mlfs, RestoredDecisionIsRepeated) {
   const Scene scene("4x8", busy_jobs(60));
   const auto make = [&] {
     return make_agent("mlfs", {})

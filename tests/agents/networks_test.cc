@@ -56,13 +56,13 @@ class Networks : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(Networks, BeginAtThePrior) {
+TEST_P(Networks, InitialLogitsEqualThePrior) {
   const auto net = seeded_net(1);
   const RaggedBatch batch = batch_of(random_states());
   EXPECT_TRUE(torch::equal(net->logits(batch), batch.prior));
 }
 
-TEST_P(Networks, AreTheirNativeTwins) {
+TEST_P(Networks, MatchTheNativeImplementation) {
   torch::NoGradGuard no_grad;
   const auto net = perturbed_network();
   std::vector<GoldenState> states = random_states();
@@ -94,7 +94,7 @@ TEST_P(Networks, AreTheirNativeTwins) {
 }
 
 // Both implementations refuse bad weights and name the tensor. No import is partial.
-TEST_P(Networks, RefuseOtherWeights) {
+TEST_P(Networks, RejectMismatchedWeights) {
   torch::NoGradGuard no_grad;
   const Tensors good = perturbed_network()->export_policy();
   const auto net = seeded_net(6);
@@ -122,7 +122,7 @@ TEST_P(Networks, RefuseOtherWeights) {
 }
 
 // A checkpoint makes a policy, and both implementations give the recorded outputs.
-TEST_P(Networks, AreServedAsTheyWereTrained) {
+TEST_P(Networks, ServedOutputsMatchTraining) {
   torch::NoGradGuard no_grad;
   Checkpoint c = small_checkpoint();
   c.network = GetParam();
@@ -136,7 +136,7 @@ TEST_P(Networks, AreServedAsTheyWereTrained) {
   EXPECT_THAT(refusal([&] { policy_of(c, "test"); }), HasSubstr("trunk.9.weight"));
 }
 
-TEST(NetworkHalves, AreOfTheSameNames) {
+TEST(NetworkImplementations, HaveTheSameNames) {
   EXPECT_EQ(NetworkRegistry::names(), NativeNetworkRegistry::names());
   for (const char* name : {"none", "perceptron"}) {
     Checkpoint c = small_checkpoint();
@@ -147,7 +147,7 @@ TEST(NetworkHalves, AreOfTheSameNames) {
 }
 
 // A forward pass with both heads equals a pass with each.
-TEST_P(Networks, SayTheSameOfBothHeadsTogether) {
+TEST_P(Networks, JointPassEqualsSeparateHeads) {
   torch::NoGradGuard no_grad;
   const auto net = perturbed_network();
   const RaggedBatch batch = batch_of(random_states());
@@ -158,7 +158,7 @@ TEST_P(Networks, SayTheSameOfBothHeadsTogether) {
 }
 
 // `flat` and the critic of `kernel` depend on the position of rows; all else does not.
-TEST_P(Networks, ScoreRowsWhateverTheirOrder) {
+TEST_P(Networks, ScoresDoNotDependOnRowOrder) {
   torch::NoGradGuard no_grad;
   const auto net = perturbed_network();
   const GoldenState a = random_state(40, Rng{12});

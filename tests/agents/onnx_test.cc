@@ -54,11 +54,11 @@ std::vector<std::string> shape_of(const ProtobufFields& value) {
 }
 
 // Field numbers are those of onnx.proto.
-TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
+TEST_P(Onnx, GraphContainsAllCheckpointTensors) {
   const Checkpoint c = checkpoint();
   const ProtobufFields model(c.onnx);
-  EXPECT_THAT(model.numbers(1), ElementsAre(8)) << "the version of the format";
-  EXPECT_THAT(ProtobufFields(model.one(8)).numbers(2), ElementsAre(17)) << "of the operators";
+  EXPECT_THAT(model.numbers(1), ElementsAre(8)) << "format version";
+  EXPECT_THAT(ProtobufFields(model.one(8)).numbers(2), ElementsAre(17)) << "operator set version";
   const ProtobufFields graph(model.one(7));
   EXPECT_EQ(graph.one(2), GetParam());
 
@@ -102,12 +102,12 @@ TEST_P(Onnx, IsAWholeGraphOfTheCheckpointsTensors) {
   const ProtobufFields output(graph.one(12));
   EXPECT_THAT(shape_of(output), ElementsAre("R + 1"));
   EXPECT_EQ(output.one(1), "logits");
-  EXPECT_THAT(unread, ElementsAre("logits")) << "what nothing reads";
+  EXPECT_THAT(unread, ElementsAre("logits")) << "tensors that no node reads";
   EXPECT_EQ(onnx_of(c), c.onnx);
 }
 
 // Sums in another order differ by a few units in the seventh digit.
-TEST_P(Onnx, IsTheNetworkUnderOnnxRuntime) {
+TEST_P(Onnx, MatchesTheNetworkInOnnxRuntime) {
   Checkpoint c = checkpoint();
   const OnnxDifference same = onnx_difference(c);
   YARD_NEEDS(onnx, same.most.has_value(), same.about);
@@ -118,7 +118,7 @@ TEST_P(Onnx, IsTheNetworkUnderOnnxRuntime) {
     for (float& x : tensor.data) x *= 1.1F;
   }
   c.onnx = onnx_of(c);
-  EXPECT_GT(onnx_difference(c).most.value(), 0.01) << "other weights are seen";
+  EXPECT_GT(onnx_difference(c).most.value(), 0.01) << "other weights are detected";
   c.onnx.resize(c.onnx.size() / 2);
   EXPECT_THROW(onnx_difference(c), RunError);
 }
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(All, Onnx, ::testing::ValuesIn(NativeNetworkRegistry::n
                            return name;
                          });
 
-TEST(OnnxRuntime, IsAskedWhereItIsAndMissedByName) {
+TEST(OnnxRuntime, IsUsedIfFoundAndReportedIfMissing) {
   const char* named = std::getenv("YARD_ONNX_PYTHON");
   const std::string before = named != nullptr ? named : "";
   Checkpoint c = small_checkpoint();

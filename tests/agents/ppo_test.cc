@@ -91,7 +91,7 @@ TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
   }
 }
 
-TEST_F(Bandit, AnUpdateStopsBeyondTheDivergenceAllowed) {
+TEST_F(Bandit, UpdateStopsAtTheTargetKl) {
   config_.target_kl = 1e9;
   config_.epochs = 40;
   const double free_kl = update("group").approx_kl;
@@ -100,7 +100,7 @@ TEST_F(Bandit, AnUpdateStopsBeyondTheDivergenceAllowed) {
   EXPECT_LT(update("group").approx_kl, free_kl / 4);
 }
 
-TEST_F(Bandit, TheCriticLearnsItsTarget) {
+TEST_F(Bandit, CriticLearnsItsTarget) {
   rollout_.value.assign(64, 0);
   returns_.target.assign(64, -1.5F);
   config_.epochs = 50;
@@ -112,7 +112,7 @@ TEST_F(Bandit, TheCriticLearnsItsTarget) {
   EXPECT_NEAR(value.item<float>(), -1.5, 0.1);
 }
 
-TEST_F(Bandit, AnUpdateWithoutNumbersIsNotApplied) {
+TEST_F(Bandit, NonFiniteUpdateIsNotApplied) {
   const std::vector<float> before = probabilities();
   std::fill(returns_.advantage.begin(), returns_.advantage.end(),
             std::numeric_limits<float>::quiet_NaN());
@@ -120,7 +120,7 @@ TEST_F(Bandit, AnUpdateWithoutNumbersIsNotApplied) {
   EXPECT_EQ(probabilities(), before);
 }
 
-TEST_F(Bandit, AGradientWithoutANormIsNotApplied) {
+TEST_F(Bandit, NonFiniteGradientNormIsNotApplied) {
   rollout_.value.assign(64, 0);
   returns_.target.assign(64, 1e19F);  // its square fits a float, the gradient's does not
   const std::vector<float> before = probabilities();
@@ -128,7 +128,7 @@ TEST_F(Bandit, AGradientWithoutANormIsNotApplied) {
   EXPECT_EQ(probabilities(), before);
 }
 
-TEST_F(Bandit, AtTheEndTheStepIsNothing) {
+TEST_F(Bandit, StepSizeIsZeroAtTheEnd) {
   const std::vector<float> before = probabilities();
   update("group", 1);
   EXPECT_EQ(probabilities(), before);

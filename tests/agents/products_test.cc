@@ -25,7 +25,7 @@ struct Sizes {
   int64_t m, k, n;
 };
 
-TEST(Products, AreWhatLoopsMakeOfThem) {
+TEST(Products, MatchNaiveLoops) {
   for (const auto [m, k, n] :
        {Sizes{3, 4, 5}, {1, 1, 1}, {130, 8, 128}, {8, 700, 33}, {2, 0, 3}, {0, 4, 2}, {4, 2, 0}}) {
     const std::vector<float> left = drawn(m * k, 1), right = drawn(k * n, 2), sum = drawn(m * n, 3);

@@ -25,10 +25,10 @@ Rank rank_of(const Variables& variables) {
   });
 }
 
-TEST(RankOfEnvironment, ReadsWhatLaunchersSet) {
+TEST(RankOfEnvironment, ReadsLauncherVariables) {
   EXPECT_EQ(rank_of({}).size, 1);
   EXPECT_EQ(rank_of({{"SLURM_JOB_ID", "7"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}).size, 1)
-      << "a batch script is no step of srun's";
+      << "a batch script is not a step of srun";
 
   Rank r = rank_of({{"RANK", "3"},
                     {"WORLD_SIZE", "8"},
@@ -63,7 +63,7 @@ TEST(RankOfEnvironment, ReadsWhatLaunchersSet) {
   EXPECT_EQ(r.file, "/tmp/x");
 }
 
-TEST(RankOfEnvironment, NamesTheVariableThatIsMissingOrWrong) {
+TEST(RankOfEnvironment, NamesMissingOrInvalidVariables) {
   const auto refusal = [](const Variables& variables) -> std::string {
     try {
       rank_of(variables);
@@ -86,7 +86,7 @@ TEST(RankOfEnvironment, NamesTheVariableThatIsMissingOrWrong) {
               HasSubstr("MASTER_ADDR"));
 }
 
-TEST(SlurmHosts, TheFirstIsFound) {
+TEST(SlurmHosts, FindsTheFirstHost) {
   EXPECT_EQ(first_slurm_host("login"), "login");
   EXPECT_EQ(first_slurm_host("a,b"), "a");
   EXPECT_EQ(first_slurm_host("n[3],b"), "n3");
@@ -116,7 +116,7 @@ std::vector<std::unique_ptr<Communicator>> connected(int n, const std::filesyste
   return out;
 }
 
-TEST(Gloo, SumsHandsOutAndCollects) {
+TEST(Gloo, SumsBroadcastsAndGathers) {
   const Scratch scratch;
   const auto ranks = connected(3, scratch.path());
   on_ranks(3, [&](int r) {
@@ -135,20 +135,20 @@ TEST(Gloo, SumsHandsOutAndCollects) {
   });
 }
 
-TEST(Gloo, OneThatIsGoneIsNoticed) {
+TEST(Gloo, DetectsALostRank) {
   const Scratch scratch;
   auto ranks = connected(2, scratch.path());
   ranks[1].reset();
   float value[1] = {1};
   try {
     ranks[0]->sum(value);
-    FAIL() << "summed with nobody";
+    FAIL() << "summed without the other rank";
   } catch (const RunError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("rank 0 of 2: another rank is gone or does not answer"));
+    EXPECT_THAT(e.what(), HasSubstr("rank 0 of 2: another rank has exited or does not respond"));
   }
 }
 
-TEST(Gloo, OneThatNeverCameIsSaid) {
+TEST(Gloo, ReportsAMissingRank) {
   const Scratch scratch;
   Rank rank;
   rank.size = 2;
@@ -194,7 +194,7 @@ class Ranks : public ::testing::TestWithParam<const char*> {
 
 // Each minibatch is the whole rollout, so that the shuffling of samples does not matter. What
 // remains is the order of floating-point sums.
-TEST_P(Ranks, TwoMakeTheUpdateThatOneOfTwiceTheSizeMakes) {
+TEST_P(Ranks, TwoRanksMatchOneOfTwiceTheSize) {
   const auto one = alone();
   const auto whole = trainer(config(1'000'000), *one);
   whole->run({}, 1);
@@ -217,11 +217,11 @@ TEST_P(Ranks, TwoMakeTheUpdateThatOneOfTwiceTheSizeMakes) {
       if (name == "w3") moved += std::abs(tensor.data[i]);
     }
   }
-  EXPECT_GT(moved, 1e-3) << "an update that is none says nothing";
+  EXPECT_GT(moved, 1e-3) << "an update that changes nothing proves nothing";
   EXPECT_EQ(halves[0]->trained().provenance["samples"], whole->trained().provenance["samples"]);
 }
 
-TEST_P(Ranks, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
+TEST_P(Ranks, ResumeIdentically) {
   const Scratch scratch;
   const auto ranks = connected(2, scratch.path());
   const auto train = [&](const char* name, int until, const std::string& from) {

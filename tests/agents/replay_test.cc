@@ -60,7 +60,7 @@ void expect_same(const Rollout& a, int64_t from, int64_t to, const Rollout& b) {
   EXPECT_TRUE(torch::equal(seen.offset, kept.offset));
 }
 
-TEST(Rollout, KeepsTheLastAndIsCutToTheFirst) {
+TEST(Rollout, KeepsTheFirstOrLastSamples) {
   const Rollout whole = two_world_rollout(20);
   for (const int64_t n : {0, 1, 13, 39, 40, 50}) {
     Rollout last = whole, first = whole;
@@ -71,7 +71,7 @@ TEST(Rollout, KeepsTheLastAndIsCutToTheFirst) {
   }
 }
 
-TEST(Rollout, GoesToBytesAndBack) {
+TEST(Rollout, RoundTripsThroughBytes) {
   for (const int64_t n : {0, 1, 40}) {
     Rollout whole = two_world_rollout(20);
     whole.keep_last(n);
@@ -82,7 +82,7 @@ TEST(Rollout, GoesToBytesAndBack) {
   }
 }
 
-TEST(Rollout, RefusesWhatItDidNotWrite) {
+TEST(Rollout, RejectsCorruptBytes) {
   const std::string saved = two_world_rollout(4).save();
   for (const std::string& wrong :
        {std::string(), saved.substr(0, saved.size() - 1), saved + "x", saved.substr(8),
@@ -112,7 +112,7 @@ NStepReturn reference_return(const Rollout& r, int world, int k, int each, int n
   return out;
 }
 
-TEST(Replay, SaysWhatDecisionsLedTo) {
+TEST(Replay, DrawsSamplesWithTheirNStepReturns) {
   constexpr int kEach = 31;
   constexpr double kHorizon_s = 10;
   Rollout rollout = two_world_rollout(kEach);
@@ -154,7 +154,7 @@ TEST(Replay, SaysWhatDecisionsLedTo) {
   }
 }
 
-TEST(Replay, DrawsNothingWhereNothingIsKnown) {
+TEST(Replay, DrawsNothingFromTooFewSteps) {
   Rollout rollout = two_world_rollout(1);
   const auto ranks = alone();
   const auto network = make_network("job-scorer", settings_of({"hidden=4"}), {2, 2, 1}, 1);

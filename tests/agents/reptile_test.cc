@@ -69,7 +69,7 @@ class Training {
 
 class Reptiles : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Reptiles, OneTaskDrawnAllTheWayIsATrainingLikeAnyOther) {
+TEST_P(Reptiles, FullMetaStepOnOneTaskEqualsPlainTraining) {
   TrainConfig config = few_shot_config(GetParam());
   Training plain(config, {bandit(3)});
   plain->run({});
@@ -85,7 +85,7 @@ TEST_P(Reptiles, OneTaskDrawnAllTheWayIsATrainingLikeAnyOther) {
 }
 
 // Resumes after any update, within a task and between two.
-TEST_P(Reptiles, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
+TEST_P(Reptiles, ResumeIdentically) {
   TrainConfig config = few_shot_config(GetParam());
   config.updates = 6;
   config.validate_every = 2;
@@ -117,7 +117,7 @@ TEST_P(Reptiles, GoOnFromTheirStateAsIfTheyHadNeverStopped) {
 INSTANTIATE_TEST_SUITE_P(Learners, Reptiles, ::testing::Values("group", "ppo", "dqn"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
+TEST(Reptile, PlaysEveryTaskBeforeRepeatingAny) {
   TrainConfig config = few_shot_config("group");
   config.meta_updates = 3;
   std::set<std::vector<int>> orders;
@@ -132,7 +132,7 @@ TEST(Reptile, PlaysEveryCourseOnceBeforeAnyAgain) {
     std::ranges::sort(order);
     EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6}));
   }
-  EXPECT_GT(orders.size(), 1u) << "by lot";
+  EXPECT_GT(orders.size(), 1u) << "at random";
 }
 
 // The probability of `arm` in state 1, where an arm pays.
@@ -155,7 +155,7 @@ double probability_of(const TrainingResult& trained, size_t arm) {
 }
 
 // The arm that pays differs between tasks and is never one of the first eight.
-TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
+TEST(Reptile, AdaptsToAnUnseenTaskInFewEpisodes) {
   TrainConfig config = few_shot_config("group");
   config.updates = 4 * 60;
   config.meta_updates = 4;
@@ -163,7 +163,7 @@ TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
   Training meta(config, {bandit(8), bandit(9), bandit(10)});
   meta->run({});
   const TrainingResult start = meta->trained();
-  EXPECT_LT(probability_of(start, 0), 0.05) << "never paid";
+  EXPECT_LT(probability_of(start, 0), 0.05) << "never rewarded";
 
   config = few_shot_config("group");
   config.average = 0;
@@ -179,7 +179,7 @@ TEST(Reptile, AFewEpisodesOfATaskThatWasNotSeenAreEnough) {
   EXPECT_GT(probability_of(adapted->trained(), 9), probability_of(scratch->trained(), 9) + 0.2);
 }
 
-TEST(Reptile, WholeTasksOnly) {
+TEST(Reptile, RequiresWholeTasks) {
   const auto refusal = [](auto&& change) -> std::string {
     TrainConfig config = few_shot_config("group");
     config.meta_updates = 4;

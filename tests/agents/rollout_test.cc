@@ -9,7 +9,7 @@
 namespace yard {
 namespace {
 
-TEST(PartsOf, AreOneOrAnEvenNumberOfAboutAsManyRows) {
+TEST(PartsOf, GivesOneOrAnEvenNumberOfBalancedParts) {
   const std::vector<int32_t> rows = {5, 0, 9, 1, 30, 2, 2, 2, 7, 11, 3, 0, 8, 20};  // 100 rows
   EXPECT_EQ(parts_of(rows, 100).size(), 1u);
   EXPECT_EQ(parts_of(rows, 50).size(), 2u);
@@ -29,7 +29,7 @@ TEST(PartsOf, AreOneOrAnEvenNumberOfAboutAsManyRows) {
   }
 }
 
-TEST(PartsOf, OfNothingIsOnePart) {
+TEST(PartsOf, EmptyInputGivesOnePart) {
   ASSERT_EQ(parts_of({}, 10).size(), 1u);
   EXPECT_EQ(parts_of({}, 10)[0].count, 0u);
 }

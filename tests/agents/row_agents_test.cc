@@ -67,7 +67,7 @@ std::vector<int32_t> random_actions(const VectorEnv& worlds, uint64_t step) {
 
 class EveryRowAgent : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EveryRowAgent, ShowsWhatIsThereAndSuggestsWhatIsLegal) {
+TEST_P(EveryRowAgent, ShowsExistingRowsAndSuggestsLegalActions) {
   const Scene scene = busy_scene();
   const auto worlds = worlds_of(GetParam(), scene, 0);
   const TaskShape shape = worlds->shape();
@@ -101,7 +101,7 @@ TEST_P(EveryRowAgent, ShowsWhatIsThereAndSuggestsWhatIsLegal) {
   EXPECT_GT(asked, 100);
 }
 
-TEST_P(EveryRowAgent, SavedWorldsGoOnAsIfNothingHadHappened) {
+TEST_P(EveryRowAgent, SavedWorldsResumeIdentically) {
   const Scene scene = busy_scene();
   const auto worlds = worlds_of(GetParam(), scene, 50), other = worlds_of(GetParam(), scene, 50);
   worlds->reset();
@@ -145,7 +145,7 @@ std::vector<float> shown(const VectorEnv& worlds, int world) {
 }
 
 // Workloads that are equal up to a time show the same until then, whatever the actions.
-TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
+TEST_P(EveryRowAgent, ObservesNothingOfTheFuture) {
   int compared = 0, differ = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
     FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
@@ -190,7 +190,7 @@ TEST_P(EveryRowAgent, IsShownNothingOfTheFuture) {
     }
   }
   EXPECT_GT(compared, 60);
-  EXPECT_GT(differ, kWorlds) << "the futures are the same";
+  EXPECT_GT(differ, kWorlds) << "the futures do not differ";
 }
 
 struct TrainingSetup {
@@ -250,7 +250,7 @@ int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
 }
 
 // A saved and loaded checkpoint plays the same, and the native network agrees with LibTorch.
-TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
+TEST_P(EveryRowAgent, CheckpointPlaysIdentically) {
   const Scene scene = busy_scene();
   TrainingSetup setup = tiny_setup(GetParam());
   setup.loop.updates = 2;
@@ -267,7 +267,7 @@ TEST_P(EveryRowAgent, IsACheckpointThatPlays) {
 }
 
 // With exploration, training gives the same weights when resumed and on several threads.
-TEST_P(EveryRowAgent, ExploresTheSameWhenResumedAndOnManyThreads) {
+TEST_P(EveryRowAgent, ExplorationDoesNotDependOnResumesOrThreads) {
   const Scene scene = busy_scene();
   for (const char* learner : {"ppo", "actor-critic"}) {
     TrainingSetup setup = tiny_setup(GetParam());
@@ -295,17 +295,17 @@ void expect_begins_as_its_heuristic(TrainingSetup setup) {
   EXPECT_EQ(total_us(train(setup, scene), scene), total_jct_us(scene, runner.jobs()));
 }
 
-TEST_P(EveryRowAgent, BeginsAsItsHeuristic) {
+TEST_P(EveryRowAgent, UntrainedMatchesItsHeuristic) {
   expect_begins_as_its_heuristic(tiny_setup(GetParam()));
 }
 
-TEST(Sched2, WithoutLocalityBeginsAsItsHeuristic) {
+TEST(Sched2, UntrainedWithoutLocalityMatchesItsHeuristic) {
   TrainingSetup setup = tiny_setup("sched2");
   setup.task = {"locality=false"};
   expect_begins_as_its_heuristic(setup);
 }
 
-TEST_P(EveryRowAgent, SaysWhichSettingItDoesNotHave) {
+TEST_P(EveryRowAgent, NamesAnUnknownSetting) {
   Settings settings;
   settings.set("colour", "red", "test");
   try {
@@ -344,18 +344,18 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
 }
 
 // Without elastic jobs dl2 has no sizes to choose.
-TEST(RowAgents, SayWhereThereIsNothingToDecide) {
+TEST(RowAgents, RejectWorkloadsWithoutDecisions) {
   const Scene scene("4x8", busy_jobs(30));
   const auto worlds = worlds_of("dl2", scene, 0);
   EXPECT_THROW(worlds->reset(), InputError);
 }
 
-TEST(ExampleAgent, IsWhatTheDocumentShows) {
+TEST(ExampleAgent, MatchesTheDocumentation) {
   const std::string code = read_file("tests/agents/example_agent.cc");
   EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
 }
 
-TEST(Agents, AreFoundByNameWhateverTheyAreMadeOf) {
+TEST(Agents, AllKindsAreFoundByName) {
   const std::vector<std::string> names = agent_names();
   for (const char* name : {"pilot", "dispatcher", "sched2", "next-job"}) {
     EXPECT_NE(std::ranges::find(names, name), names.end()) << name;

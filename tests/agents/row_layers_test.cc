@@ -70,7 +70,7 @@ const std::vector<std::vector<int64_t>> kRows = {
     {3, 0, 1, 5}, {1}, {0, 0, 2}, {64, 7, 33}, {0, 0}, {1024, 1}, {700, 0, 400, 1500, 3}};
 const std::vector<std::pair<int64_t, int64_t>> kWidths = {{16, 16}, {5, 3}, {40, 33}, {128, 128}};
 
-TEST(RowLayers, ScoreAsLibTorchDoes) {
+TEST(RowLayers, ScoresMatchLibTorch) {
   torch::manual_seed(1);
   for (const auto& rows : kRows) {
     for (const auto& [h, g] : kWidths) {
@@ -97,7 +97,7 @@ TEST(RowLayers, ScoreAsLibTorchDoes) {
   }
 }
 
-TEST(RowLayers, SumAsLibTorchDoes) {
+TEST(RowLayers, SumsMatchLibTorch) {
   torch::manual_seed(2);
   for (const auto& rows : kRows) {
     for (const auto& [h, g] : kWidths) {
@@ -117,7 +117,7 @@ TEST(RowLayers, SumAsLibTorchDoes) {
   }
 }
 
-TEST(RowLayers, CutLinesAsLibTorchDoes) {
+TEST(RowLayers, ReluLinearMatchesLibTorch) {
   torch::manual_seed(3);
   for (const int64_t samples : {0, 1, 7, 300}) {
     for (const auto& [h, g] : kWidths) {
@@ -136,7 +136,7 @@ TEST(RowLayers, CutLinesAsLibTorchDoes) {
   }
 }
 
-TEST(RowLayers, HaveNoNeedOfGradients) {
+TEST(RowLayers, WorkWithoutGradients) {
   torch::NoGradGuard no_grad;
   Layers net(4, 8, 8, 2);
   const auto out = score_rows(torch::randn({3, 4}), net.first, net.context, net.second, net.last,

@@ -64,7 +64,7 @@ ShownFeatures shown_features(const std::string& locality) {
   return out;
 }
 
-TEST(Sched2, SeesHowLocalJobsAndPlacesAre) {
+TEST(Sched2, ObservesLocalityOfJobsAndPlacements) {
   const ShownFeatures seen = shown_features("true");
   EXPECT_GT(seen.offered, 200);
   EXPECT_EQ(seen.fewer, 0);
@@ -77,7 +77,7 @@ TEST(Sched2, SeesHowLocalJobsAndPlacesAre) {
   }
 }
 
-TEST(Sched2, WithoutLocalitySeesNoneOfIt) {
+TEST(Sched2, OmitsLocalityFeaturesIfDisabled) {
   const ShownFeatures seen = shown_features("false");
   EXPECT_GT(seen.offered, 200);
   for (const size_t k : {kSensitivity, kRate, kNodes, kBeyond, kLeftOver, kStrict, kLoose}) {

@@ -105,7 +105,7 @@ int64_t best_total_us(const std::vector<Job>& jobs) {
 // Wide jobs are short here, but the untrained policy ranks them last for their GPUs.
 class TinyCluster : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(TinyCluster, TheOptimumIsReachedFromAWrongStart) {
+TEST_P(TinyCluster, ReachesTheOptimumFromAPoorStart) {
   const std::vector<Job> jobs = jobs_of({{0, 5, 2000},
                                          {0, 8, 100},
                                          {0, 5, 2000},
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Trainer, TinyCluster, ::testing::Values("group", "ppo")
                          [](const auto& info) { return info.param; });
 
 // Enough worlds that observations and minibatches are divided into parts.
-TEST(Trainer, ThreadsChangeNoWeight) {
+TEST(Trainer, WeightsDoNotDependOnThreads) {
   const Scene scene("4x8", busy_jobs(400));
   for (const auto& [learner, network] : {std::pair("ppo", "job-scorer"),
                                          {"ppo", "flat"},
@@ -151,7 +151,7 @@ TEST(Trainer, ThreadsChangeNoWeight) {
       TrainCallbacks events;
       events.on_update = [&](const TrainStats& s) { rows = s.rows; };
       training->run(events);
-      EXPECT_GT(rows * setup.loop.worlds, 3072) << "seen in one part";
+      EXPECT_GT(rows * setup.loop.worlds, 3072) << "observed in one part";
       return training.checkpoint().weights;
     };
     const Tensors of_one = weights(1);
@@ -226,7 +226,7 @@ class Resume : public ::testing::TestWithParam<Resumed> {
 
 // A saved state is complete: resumed after any update, a training gives the same states, file by
 // file, and the same checkpoint.
-TEST_P(Resume, GoesOnFromAnyUpdateAsIfItHadNeverStopped) {
+TEST_P(Resume, IsIdenticalFromAnyUpdate) {
   const Scene scene("2x8", busy_jobs(80));
   const Scratch scratch;
   const auto state = [&](const std::string& of, int update) {
@@ -318,7 +318,7 @@ TEST(Trainer, RefusesTheStateOfAnotherTraining) {
   EXPECT_THAT(refusal(setup), HasSubstr("files.json"));
 }
 
-TEST(Trainer, RefusesSettingsThatDoNotGoTogether) {
+TEST(Trainer, RejectsIncompatibleSettings) {
   const Scene scene("2x8", busy_jobs(80));
   const auto refusal = [&](auto&& change) -> std::string {
     TrainingSetup setup = small_setup("group");
@@ -330,7 +330,7 @@ TEST(Trainer, RefusesSettingsThatDoNotGoTogether) {
     }
     return "taken";
   };
-  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.worlds = 5; }), HasSubstr("groups of 2"));
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.worlds = 5; }), HasSubstr("group = 2"));
   EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.group = 1; }),
               HasSubstr("group: expected at least 2"));
   EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.learner = "luck"; }),
@@ -340,7 +340,7 @@ TEST(Trainer, RefusesSettingsThatDoNotGoTogether) {
               HasSubstr("unknown key 'steps'"));
 }
 
-TEST(Trainer, ValidatesOnScheduleAndSaysWhichIsBest) {
+TEST(Trainer, ValidatesOnScheduleAndReportsTheBest) {
   const Scene scene("2x8", busy_jobs(80));
   Training training(small_setup("group"), scene);
   const std::vector<double> scores = {0.95, 0.9, 0.8, 0.85};  // the first: untrained
@@ -394,7 +394,7 @@ TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
   }
 }
 
-TEST(Trainer, EndsWhenPatienceDoes) {
+TEST(Trainer, StopsWhenPatienceIsExhausted) {
   const Scene scene("2x8", busy_jobs(80));
   TrainingSetup setup = small_setup("group");
   setup.loop.updates = 20;
@@ -409,7 +409,7 @@ TEST(Trainer, EndsWhenPatienceDoes) {
   EXPECT_TRUE(training->done());
 }
 
-TEST(Trainer, StopsWhereItIsAskedToAndGoesOn) {
+TEST(Trainer, StopsAtTheGivenUpdateAndResumes) {
   const Scene scene("2x8", busy_jobs(80));
   const Checkpoint straight = train(small_setup("group"), scene);
   Training training(small_setup("group"), scene);
@@ -442,7 +442,7 @@ TrainConfig on_a_table() {
   return config;
 }
 
-TEST(DivergenceMonitor, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
+TEST(DivergenceMonitor, NonFiniteRewardStopsTrainingWithAReason) {
   const Table sane = {.transitions = {{{Transition::kEnd, -1, 1}, {Transition::kEnd, 0, 1}}}};
   EXPECT_EQ(failure_of(sane, on_a_table()), "trained");
   for (const double bad :
@@ -453,7 +453,7 @@ TEST(DivergenceMonitor, ARewardThatIsNoNumberStopsTheTrainingWithAReason) {
   }
 }
 
-TEST(DivergenceMonitor, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
+TEST(DivergenceMonitor, FiguresBeyondTheirLimitsStopTraining) {
   const Table table = {.transitions = {{{Transition::kEnd, -1, 1}, {Transition::kEnd, 0, 1}}}};
   TrainConfig config = on_a_table();
   config.stop_explained_variance = 1;  // out of reach
@@ -465,7 +465,7 @@ TEST(DivergenceMonitor, FiguresThatStayBeyondTheirLimitsStopTheTraining) {
 }
 
 // Changed weights no longer give the recorded outputs.
-TEST(TorchDifference, SeesWeightsThatAreNotThoseRecorded) {
+TEST(TorchDifference, DetectsChangedWeights) {
   Checkpoint c = small_checkpoint();
   EXPECT_LT(torch_difference(c), 1e-4);
   c.weights["b3"].data[0] += 0.5F;

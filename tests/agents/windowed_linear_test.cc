@@ -23,7 +23,7 @@ torch::Tensor window(const torch::Tensor& rows, const std::vector<int64_t>& offs
 }
 
 // Also with more samples than a block has.
-TEST(FlatRows, AtTheirPlacesAreTheProductOfTheWholeWindow) {
+TEST(FlatRows, ProductMatchesThePaddedWindow) {
   std::vector<int64_t> many = {0};
   for (int64_t b = 0; b < 300; ++b) many.push_back(many.back() + b * 7 % 12);
   for (const std::vector<int64_t>& offsets : {kOffsets, many, {0, 0, 0}}) {
@@ -42,7 +42,7 @@ TEST(FlatRows, AtTheirPlacesAreTheProductOfTheWholeWindow) {
   }
 }
 
-TEST(FlatRows, ChoicesAreTheRowsThatExistThenNothing) {
+TEST(FlatRows, ChoicesAreExistingRowsThenTheNoOp) {
   const auto offset = torch::tensor(kOffsets, torch::kInt64);
   const auto scores = torch::randn({kSamples, kMaxRows + 1}, torch::requires_grad());
   const auto choices = gather_choices(scores, offset);

@@ -11,7 +11,7 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-TEST(Csv, QuotesWhatWouldNotBeReadBack) {
+TEST(Csv, QuotesOnlyCellsThatNeedIt) {
   EXPECT_EQ(cell("a-1 b;c"), "a-1 b;c");
   EXPECT_EQ(cell(""), "");
   EXPECT_EQ(cell("a,b"), "\"a,b\"");

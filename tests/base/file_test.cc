@@ -72,7 +72,7 @@ std::string message_of(Call call) {
   } catch (const Error& error) {
     return error.what();
   }
-  ADD_FAILURE() << "nothing of the kind was thrown";
+  ADD_FAILURE() << "no such exception was thrown";
   return "";
 }
 
@@ -107,7 +107,7 @@ TEST_F(FileTest, UnpacksGzipOfOneAndSeveralMembers) {
   EXPECT_EQ(read_unpacked(at("a.gz")), "one,two");
 }
 
-TEST_F(FileTest, GzipCutAnywhereIsTruncated) {
+TEST_F(FileTest, GzipTruncatedAnywhereIsDetected) {
   const std::string whole = gzip("first member, ") + gzip(noise(500));
   const size_t first = gzip("first member, ").size();
   for (size_t n = 2; n < whole.size(); ++n) {
@@ -131,14 +131,14 @@ TEST_F(FileTest, ChangedOrTrailingBytesAreCorrupt) {
   EXPECT_TRUE(has(read_error(at("bad.gz")), "corrupt"));
 }
 
-TEST_F(FileTest, WhatCannotBeReadIsNamed) {
+TEST_F(FileTest, ReadErrorsNameThePath) {
   EXPECT_EQ(read_error(at("none")),
             at("none").string() + ": expected a readable file, got No such file or directory");
   EXPECT_EQ(read_error(folder_),
             folder_.string() + ": expected a readable file, got Is a directory");
 }
 
-TEST_F(FileTest, WritesAndReplacesWithoutLeavings) {
+TEST_F(FileTest, WritesAndReplacesWithoutLeftovers) {
   for (const std::string& bytes : {std::string("old"), std::string(), noise(100'000)}) {
     write_file_atomic(at("a"), bytes);
     EXPECT_EQ(read_file(at("a")), bytes);
@@ -146,7 +146,7 @@ TEST_F(FileTest, WritesAndReplacesWithoutLeavings) {
   }
 }
 
-TEST_F(FileTest, AReaderWhoOpenedTheOldFileKeepsIt) {
+TEST_F(FileTest, OpenFileKeepsItsOldContent) {
   write_file_atomic(at("a"), "old");
   std::ifstream reader(at("a"));
   write_file_atomic(at("a"), "new");
@@ -155,7 +155,7 @@ TEST_F(FileTest, AReaderWhoOpenedTheOldFileKeepsIt) {
   EXPECT_EQ(line, "old");
 }
 
-TEST_F(FileTest, WritingWhereNothingCanLieIsBadInput) {
+TEST_F(FileTest, WritingToAnInvalidPathIsAnInputError) {
   const auto write_to = [](const fs::path& path) {
     return message_of<InputError>([&] { write_file_atomic(path, "x"); });
   };
@@ -184,7 +184,7 @@ class SmallDisk {
   rlimit before_{};
 };
 
-TEST_F(FileTest, ADiskThatIsFullKeepsTheOldFileAndNoHalf) {
+TEST_F(FileTest, FullDiskKeepsTheOldFile) {
   write_file_atomic(at("a"), "old");
   std::string message;
   {
@@ -196,7 +196,7 @@ TEST_F(FileTest, ADiskThatIsFullKeepsTheOldFileAndNoHalf) {
   EXPECT_EQ(listing(), (std::set<std::string>{"a"}));
 }
 
-TEST_F(FileTest, OfSeveralFilesAllAppearOrNone) {
+TEST_F(FileTest, SeveralFilesAreWrittenAllOrNone) {
   put("b", "old");
   for (const size_t last : {size_t{5000}, size_t{10}}) {
     AtomicFiles files;
@@ -217,7 +217,7 @@ TEST_F(FileTest, OfSeveralFilesAllAppearOrNone) {
   EXPECT_EQ(listing(), (std::set<std::string>{"a", "b", "c"}));
 }
 
-TEST_F(FileTest, AFileInPiecesAppearsAtCommit) {
+TEST_F(FileTest, FileWrittenInPiecesAppearsAtCommit) {
   put("out", "old");
   std::string all;
   {
@@ -227,7 +227,7 @@ TEST_F(FileTest, AFileInPiecesAppearsAtCommit) {
       file.write(piece);
       all += piece;
     }
-    EXPECT_EQ(read_file(at("out")), "old") << "nobody meets a half";
+    EXPECT_EQ(read_file(at("out")), "old") << "no reader sees a partial file";
     EXPECT_EQ(listing().size(), 2u);
     file.commit();
   }
@@ -239,7 +239,7 @@ TEST_F(FileTest, AFileInPiecesAppearsAtCommit) {
   EXPECT_THROW(AtomicFile(at("no") / "out"), InputError);
 }
 
-TEST_F(FileTest, WhatKilledProcessesLeftCanBeRemoved) {
+TEST_F(FileTest, LeftoversOfKilledProcessesCanBeRemoved) {
   write_file_atomic(at("kept"), "1");
   write_file_atomic(at(".yard-1-0.tmp"), "half");
   fs::create_directory(at(".yard-1-1.tmp"));
@@ -251,13 +251,13 @@ TEST_F(FileTest, WhatKilledProcessesLeftCanBeRemoved) {
   EXPECT_EQ(listing(), (std::set<std::string>{"kept", "own"}));
 }
 
-TEST_F(FileTest, WhereNothingCanLieIsSaidBeforeTheWork) {
+TEST_F(FileTest, CheckWritableRejectsInvalidPaths) {
   check_writable(at("fine"));
   EXPECT_TRUE(listing().empty());
   EXPECT_THROW(check_writable(at("no/such/folder")), InputError);
 }
 
-TEST_F(FileTest, AFolderAppearsAtCommit) {
+TEST_F(FileTest, FolderAppearsAtCommit) {
   AtomicDirectory out(at("run"));
   fs::create_directory(out.path() / "sub");
   write_file_atomic(out.path() / "sub/a", "1");
@@ -268,7 +268,7 @@ TEST_F(FileTest, AFolderAppearsAtCommit) {
 }
 
 // A folder is written under a temporary name, but errors give its final name.
-TEST_F(FileTest, WhatFailsInAFolderIsNamedAsItWillBe) {
+TEST_F(FileTest, FolderErrorsUseTheFinalName) {
   AtomicDirectory out(at("best"));
   const std::string missing = message_of<InputError>(
       [&] { write_file_atomic(out.path() / "none" / "model.pt", "weights"); });
@@ -278,7 +278,7 @@ TEST_F(FileTest, WhatFailsInAFolderIsNamedAsItWillBe) {
   EXPECT_TRUE(has(nested, at("best/one-1/none.json").string())) << nested;
 }
 
-TEST_F(FileTest, AFolderReplacesTheOldOneWhole) {
+TEST_F(FileTest, FolderReplacesTheOldOneEntirely) {
   fs::create_directory(at("run"));
   put("run/old", "1");
   AtomicDirectory out(at("run/"));  // a trailing slash names the same folder
@@ -290,7 +290,7 @@ TEST_F(FileTest, AFolderReplacesTheOldOneWhole) {
   EXPECT_EQ(listing(), (std::set<std::string>{"run"}));
 }
 
-TEST_F(FileTest, AReaderNeverMissesAFolderThatIsReplaced) {
+TEST_F(FileTest, ReplacedFolderIsAlwaysPresent) {
   const auto write = [&](const std::string& text) {
     AtomicDirectory out(at("run"));
     write_file_atomic(out.path() / "a", text);
@@ -312,7 +312,7 @@ TEST_F(FileTest, AReaderNeverMissesAFolderThatIsReplaced) {
   EXPECT_EQ(missed, 0);
 }
 
-TEST_F(FileTest, AFolderWithoutCommitLeavesNothing) {
+TEST_F(FileTest, UncommittedFolderLeavesNothing) {
   fs::create_directory(at("run"));
   put("run/old", "1");
   {
@@ -324,13 +324,13 @@ TEST_F(FileTest, AFolderWithoutCommitLeavesNothing) {
   EXPECT_FALSE(fs::exists(at("run/new")));
 }
 
-TEST_F(FileTest, AFolderCannotTakeAFilesPlace) {
+TEST_F(FileTest, FolderCannotReplaceAFile) {
   put("run", "a file");
   EXPECT_TRUE(has(message_of<InputError>([&] { AtomicDirectory{at("run")}; }), at("run").string()));
   EXPECT_TRUE(has(message_of<InputError>([&] { AtomicDirectory{at("none/run")}; }), "none/run"));
 }
 
-TEST(Sha256, GivesTheKnownAnswers) {
+TEST(Sha256, MatchesKnownAnswers) {
   // Examples of FIPS 180-4.
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

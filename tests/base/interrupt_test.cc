@@ -23,12 +23,12 @@ void after_one(int signal) {
   std::exit(3);
 }
 
-TEST(InterruptDeathTest, TheFirstSignalIsNoted) {
+TEST(InterruptDeathTest, FirstSignalSetsTheFlag) {
   EXPECT_EXIT(after_one(SIGINT), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(after_one(SIGTERM), testing::ExitedWithCode(0), "");
 }
 
-TEST(InterruptDeathTest, TheSecondSignalKills) {
+TEST(InterruptDeathTest, SecondSignalKills) {
   const auto twice = [] {
     install_interrupt_handler();
     std::raise(SIGINT);

@@ -23,7 +23,7 @@ std::string flaw(const std::function<void()>& reads) {
   return "";
 }
 
-TEST(JsonFlaw, SaysWhatIsWrongWithoutTheLibrarysMark) {
+TEST(JsonFlaw, OmitsTheLibrarysErrorPrefix) {
   const json object = {{"a", 1}};
   EXPECT_THAT(flaw([&] { object.at("b"); }), ::testing::StartsWith("key 'b' not found"));
   EXPECT_THAT(flaw([&] { object.at("a").get<std::string>(); }),

@@ -7,21 +7,21 @@ namespace {
 
 const std::vector<std::string> kNames = {"fifo", "las", "greedy", "srsf-history", "policies"};
 
-TEST(Nearest, ASlipIsSeenThrough) {
+TEST(Nearest, FindsTheNameBehindATypo) {
   EXPECT_EQ(nearest_name("gredy", kNames), "greedy");
   EXPECT_EQ(nearest_name("FIFO", kNames), "fifo");
   EXPECT_EQ(nearest_name("srsf_histroy", kNames), "srsf-history");
-  EXPECT_EQ(nearest_name("lsa", kNames), "las") << "neighbours that changed places";
+  EXPECT_EQ(nearest_name("lsa", kNames), "las") << "two letters swapped";
   EXPECT_EQ(nearest_name("fiof", kNames), "fifo");
   EXPECT_EQ(nearest_name("lxx", kNames), std::nullopt) << "two of three letters are wrong";
   EXPECT_EQ(nearest_name("policy", kNames), "policies");
 }
 
-TEST(Nearest, TheNearestOfSeveralIsMeant) {
+TEST(Nearest, PrefersTheNearestName) {
   EXPECT_EQ(nearest_name("tirasias", {"tiresias-gittins", "tiresias", "tiresia"}), "tiresias");
 }
 
-TEST(Nearest, WhatIsNearNothingIsNotGuessed) {
+TEST(Nearest, DoesNotSuggestDistantNames) {
   for (const char* typed : {"", "backfill", "-", "x"}) {
     EXPECT_EQ(nearest_name(typed, kNames), std::nullopt) << typed;
     EXPECT_EQ(did_you_mean(typed, kNames), "") << typed;
@@ -32,7 +32,7 @@ TEST(Nearest, WhatIsNearNothingIsNotGuessed) {
   }
 }
 
-TEST(Nearest, ItIsPartOfTheMessage) {
+TEST(Nearest, SuggestionIsPartOfTheMessage) {
   EXPECT_STREQ(unknown_name("--policy", {"fifo", "las"}, "fifi").what(),
                "--policy: expected one of: fifo, las, got 'fifi'; did you mean `fifo`?");
   EXPECT_STREQ(unknown_name("--policy", {"fifo", "las"}, "x").what(),

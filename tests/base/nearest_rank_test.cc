@@ -7,7 +7,7 @@
 namespace yard {
 namespace {
 
-TEST(NearestRank, IsTheLeastValueThatTheShareDoesNotExceed) {
+TEST(NearestRank, IsTheSmallestValueThatCoversTheShare) {
   std::vector<int64_t> ten = {10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
   EXPECT_EQ(nearest_rank(ten, 0.5), 5);
   EXPECT_EQ(nearest_rank(ten, 0.9), 9);

@@ -21,7 +21,7 @@ void run(int (*fn)(int, char**)) {
   std::exit(run_main(2, argv, fn));
 }
 
-TEST(ProgramDeathTest, TheResultIsTheExitCode) {
+TEST(ProgramDeathTest, ResultIsTheExitCode) {
   EXPECT_EXIT(run([](int argc, char** argv) { return argc + (argv[1][0] == 'x' ? 5 : 0); }),
               testing::ExitedWithCode(7), "");
 }
@@ -31,12 +31,12 @@ TEST(ProgramDeathTest, BadInputExitsWithTwo) {
               testing::ExitedWithCode(2), "^yardmaster: a.csv:3: expected a number, got 'x'\n$");
 }
 
-TEST(ProgramDeathTest, AFailedRunExitsWithOne) {
+TEST(ProgramDeathTest, FailedRunExitsWithOne) {
   EXPECT_EXIT(run([](int, char**) -> int { throw RunError("out: No space left on device"); }),
               testing::ExitedWithCode(1), "^yardmaster: out: No space left on device\n$");
 }
 
-TEST(ProgramDeathTest, ASignalExitsWith130) {
+TEST(ProgramDeathTest, SignalExitsWith130) {
   EXPECT_EXIT(run([](int, char**) {
                 std::raise(SIGTERM);
                 throw_if_interrupted();
@@ -45,17 +45,17 @@ TEST(ProgramDeathTest, ASignalExitsWith130) {
               testing::ExitedWithCode(130), "^yardmaster: interrupted\n$");
 }
 
-TEST(ProgramDeathTest, OutputThatCannotBeWrittenExitsWithOne) {
+TEST(ProgramDeathTest, UnwritableOutputExitsWithOne) {
   EXPECT_EXIT(run([](int, char**) {
                 if (std::freopen("/dev/full", "w", stdout) == nullptr) return 9;
                 std::printf("a table");
                 return 0;
               }),
-              testing::ExitedWithCode(1), "standard output cannot be written");
+              testing::ExitedWithCode(1), "cannot write to standard output");
 }
 
 // As in `yardmaster list policies | head -1`: the reader closes the pipe early.
-TEST(ProgramDeathTest, AReaderThatHasGoneIsNoFailure) {
+TEST(ProgramDeathTest, ClosedPipeIsNotAnError) {
   for (const size_t printed : {size_t{10}, size_t{1} << 20}) {  // under and over the buffer size
     EXPECT_EXIT(
         {

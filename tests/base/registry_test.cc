@@ -35,7 +35,7 @@ using Orders = Registry<Order>;
 const Orders::Add<Fifo> kFifo{"fifo", {"as they came"}};
 const Orders::Add<Chosen> kChosen{"chosen", {"as set"}};
 
-TEST(Registry, MakesWhatTheNameSaysWithItsSettings) {
+TEST(Registry, MakesTheNamedEntryWithItsSettings) {
   Settings settings;
   settings.overlay("first=7");
   EXPECT_EQ(Orders::make("chosen", settings)->first(), 7);
@@ -49,7 +49,7 @@ TEST(Registry, ListsNamesInOrderWithTheirInfo) {
   EXPECT_EQ(Orders::info("fifo").help, "as they came");
 }
 
-TEST(Registry, AnUnknownNameIsAnErrorThatListsTheKnown) {
+TEST(Registry, UnknownNameErrorListsKnownNames) {
   try {
     Orders::make("sjf", {});
     FAIL() << "nothing was thrown";
@@ -63,13 +63,13 @@ struct Unnamed {
   virtual ~Unnamed() = default;
 };
 
-TEST(Registry, InterfacesAndInfosAreApart) {
+TEST(Registry, RegistriesOfDifferentTypesAreSeparate) {
   using Empty = Registry<Unnamed, int>;
   EXPECT_TRUE(Empty::names().empty());
   EXPECT_THROW(Empty::make("fifo", {}), InputError);
 }
 
-TEST(RegistryDeathTest, ANameTakenTwiceAborts) {
+TEST(RegistryDeathTest, DuplicateNameAborts) {
   EXPECT_DEATH((Orders::Add<Fifo>{"fifo", {""}}), "registered twice: fifo");
 }
 

@@ -23,7 +23,7 @@ Words philox(Words counter, uint64_t key) {
   return {words[0], words[1], words[2], words[3]};
 }
 
-TEST(Rng, PhiloxGivesTheKnownAnswers) {
+TEST(Rng, PhiloxMatchesKnownAnswers) {
   // Known-answer vectors of Random123.
   constexpr uint32_t kOnes = 0xffffffffu;
   EXPECT_EQ(philox({0, 0, 0, 0}, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -40,7 +40,7 @@ TEST(Rng, DrawsTheBlocksInOrder) {
   }
 }
 
-TEST(Rng, ACopyContinuesWhereTheOriginalStood) {
+TEST(Rng, CopyContinuesFromTheSameState) {
   for (int before = 0; before < 9; ++before) {
     Rng a(7);
     for (int i = 0; i < before; ++i) a.next();
@@ -49,14 +49,14 @@ TEST(Rng, ACopyContinuesWhereTheOriginalStood) {
   }
 }
 
-TEST(Rng, AChildDoesNotDependOnWhatItsParentDrew) {
+TEST(Rng, ChildDoesNotDependOnParentDraws) {
   Rng parent(7);
   Rng early = parent.split(3);
   for (int i = 0; i < 10; ++i) parent.next();
   EXPECT_EQ(early.next64(), parent.split(3).next64());
 }
 
-TEST(Rng, StreamsOfSeedsAndPathsOfKeysDiffer) {
+TEST(Rng, DifferentSeedsAndKeysGiveDifferentStreams) {
   constexpr uint64_t kFar = uint64_t{1} << 40;
   std::set<std::pair<uint64_t, uint64_t>> first;
   size_t streams = 0;
@@ -77,7 +77,7 @@ TEST(Rng, StreamsOfSeedsAndPathsOfKeysDiffer) {
   EXPECT_EQ(first.size(), streams);
 }
 
-TEST(Rng, BelowMeetsEveryNumberEquallyOftenAndNoOther) {
+TEST(Rng, BelowIsUniformAndInRange) {
   Rng rng(11);
   constexpr uint32_t kBound = 6;
   constexpr int kDraws = 60000;
@@ -93,7 +93,7 @@ TEST(Rng, BelowMeetsEveryNumberEquallyOftenAndNoOther) {
   EXPECT_EQ(rng.below(1), 0u);
 }
 
-TEST(Rng, BelowIsEvenWhereTheBoundDoesNotDivide) {
+TEST(Rng, BelowIsUnbiasedForLargeBounds) {
   // With a bound of 3 * 2^30, a plain product would draw multiples of three twice as often.
   Rng rng(12);
   constexpr int kDraws = 30000;
@@ -136,7 +136,7 @@ TEST(Rng, NormalAndExponentialHaveTheirMoments) {
   EXPECT_NEAR(e2 / kDraws, 2, 0.06);
 }
 
-TEST(RngDeathTest, BelowNeedsABound) { EXPECT_DEATH(Rng(1).below(0), "positive bound"); }
+TEST(RngDeathTest, BelowRequiresAPositiveBound) { EXPECT_DEATH(Rng(1).below(0), "positive bound"); }
 
 }  // namespace
 }  // namespace yard

@@ -60,13 +60,13 @@ std::string error_of(Call call) {
   return "no error";
 }
 
-TEST(Settings, NothingSetKeepsTheDefaults) {
+TEST(Settings, EmptySettingsKeepTheDefaults) {
   const Config config = parse<Config>(Settings());
   EXPECT_EQ(record(config), record(Config()));
   EXPECT_EQ(config.envs, 8);
 }
 
-TEST(Settings, AListMayStandInBracketsAsInYaml) {
+TEST(Settings, ListsMayHaveBrackets) {
   EXPECT_EQ(with("weights=[0.5, 2]").weights, (std::vector<double>{0.5, 2}));
   EXPECT_EQ(with("weights=0.5,2").weights, (std::vector<double>{0.5, 2}));
   EXPECT_EQ(with("layers=[a=1,b]").layers, (std::vector<std::string>{"a=1", "b"}));
@@ -106,7 +106,7 @@ TEST(Settings, YamlKeepsOrderAndLines) {
   check(settings.entries()[2], "a.d", "", "5");
 }
 
-TEST(Settings, TheLastWordCountsAndBringsItsOrigin) {
+TEST(Settings, LastValueWinsWithItsOrigin) {
   Settings settings = from_text("envs: 2\nclip: 0.3\n");
   settings.overlay(" envs = 4 ");
   EXPECT_EQ(settings.entries()[0].value, "4");
@@ -115,9 +115,9 @@ TEST(Settings, TheLastWordCountsAndBringsItsOrigin) {
   EXPECT_EQ(parse<Config>(settings).envs, 4);
 }
 
-TEST(Settings, AnOverlayValueMayHoldAnEqualsSign) { EXPECT_EQ(with("note=a=b").note, "a=b"); }
+TEST(Settings, OverlayValueMayContainAnEqualsSign) { EXPECT_EQ(with("note=a=b").note, "a=b"); }
 
-TEST(Settings, AnUnknownKeyIsAnErrorThatListsTheKnown) {
+TEST(Settings, UnknownKeyErrorListsKnownKeys) {
   EXPECT_EQ(
       error_of([] { parse<Config>(from_text("envs: 3\nenv: 2\n")); }),
       "settings.yaml:2: unknown key 'env', expected one of: train.lr, clip, envs, steps, seed, "
@@ -158,7 +158,7 @@ TEST(Settings, AnAssignmentWithoutKeyOrEqualsSignIsAnError) {
   EXPECT_EQ(error_of([] { with("=3"); }), "command line: expected key=value, got '=3'");
 }
 
-TEST(Settings, YamlThatHoldsNoSettingsIsAnErrorWithItsLine) {
+TEST(Settings, InvalidYamlErrorNamesTheLine) {
   const auto error = [](const std::string& text) { return error_of([&] { from_text(text); }); };
   EXPECT_EQ(error("a: 1\nb: 2\na: 3\n").substr(0, 30), "settings.yaml:3: expected each");
   EXPECT_EQ(error("a: 1\nb: [1\n").substr(0, 14), "settings.yaml:");
@@ -174,7 +174,7 @@ TEST(Settings, YamlThatHoldsNoSettingsIsAnErrorWithItsLine) {
   EXPECT_NE(error_of([] { Settings::from_yaml("no/such.yaml"); }), "no error");
 }
 
-TEST(Settings, TheRecordSetAgainGivesAnEqualConfig) {
+TEST(Settings, RecordRoundTrips) {
   Config config;
   config.lr = 1.0 / 3;
   config.clip = 0.7f;
@@ -193,7 +193,7 @@ TEST(Settings, TheRecordSetAgainGivesAnEqualConfig) {
   EXPECT_TRUE(back.layers.empty());
 }
 
-TEST(Settings, TheDescriptionTellsEveryFieldInOrder) {
+TEST(Settings, DescriptionListsEveryFieldInOrder) {
   const std::vector<Field> fields = describe<Config>();
   ASSERT_EQ(fields.size(), 10u);
   EXPECT_EQ(fields[0].key, "train.lr");
@@ -221,9 +221,9 @@ struct Twice {
   }
 };
 
-TEST(SettingsDeathTest, AConfigThatContradictsItselfAborts) {
+TEST(SettingsDeathTest, InconsistentConfigAborts) {
   EXPECT_DEATH(describe<OutOfRange>(), "gpus: default out of range");
-  EXPECT_DEATH(describe<NoChoice>(), "order: default is no choice");
+  EXPECT_DEATH(describe<NoChoice>(), "order: default is not among the choices");
   EXPECT_DEATH(describe<Twice>(), "two fields named a");
 }
 

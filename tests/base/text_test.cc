@@ -25,13 +25,13 @@ TEST(Text, JoinIsTheInverseOfSplit) {
   EXPECT_EQ(join({}), "");
 }
 
-TEST(Text, TrimTakesWhiteSpaceAtBothEndsOnly) {
+TEST(Text, TrimRemovesOuterWhiteSpaceOnly) {
   EXPECT_EQ(trim(" \t a b \r\n"), "a b");
   EXPECT_EQ(trim(" \n"), "");
   EXPECT_EQ(trim(""), "");
 }
 
-TEST(Text, IntegersAreWholeTextsThatFit) {
+TEST(Text, ParseIntNeedsACompleteIntegerInRange) {
   EXPECT_EQ(parse_int("-12"), -12);
   EXPECT_EQ(parse_int("9223372036854775807"), std::numeric_limits<int64_t>::max());
   for (const char* bad : {"", " 1", "1 ", "+1", "1.0", "1e3", "0x10", "9223372036854775808", "-"}) {
@@ -39,7 +39,7 @@ TEST(Text, IntegersAreWholeTextsThatFit) {
   }
 }
 
-TEST(Text, DoublesAreWholeTextsAndFinite) {
+TEST(Text, ParseDoubleNeedsACompleteFiniteNumber) {
   EXPECT_EQ(parse_double("-1.5e3"), -1500.0);
   EXPECT_EQ(parse_double("7"), 7.0);
   for (const char* bad : {"", " 1", "1,5", "1.5x", "nan", "inf", "-inf", "1e999", "."}) {
@@ -71,7 +71,7 @@ TEST(Text, SecondsAreShortAndExact) {
   EXPECT_EQ(format_seconds(std::numeric_limits<int64_t>::min()), "-9223372036854.775808");
 }
 
-TEST(Text, SecondsReadBackExactly) {
+TEST(Text, SecondsRoundTripExactly) {
   Rng rng(2);
   for (int i = 0; i < 100000; ++i) {
     // Draws the shift too, so that all magnitudes occur.
@@ -81,7 +81,7 @@ TEST(Text, SecondsReadBackExactly) {
   }
 }
 
-TEST(Text, SecondsAreReadInDecimalAndScientificNotation) {
+TEST(Text, SecondsMayBeDecimalOrScientific) {
   EXPECT_EQ(parse_seconds_us("1.5e3"), 1'500'000'000);
   EXPECT_EQ(parse_seconds_us("1E+2"), 100'000'000);
   EXPECT_EQ(parse_seconds_us("2500e-3"), 2'500'000);
@@ -93,7 +93,7 @@ TEST(Text, SecondsAreReadInDecimalAndScientificNotation) {
   EXPECT_EQ(parse_seconds_us("1e-999999999"), 0);
 }
 
-TEST(Text, SecondsAreRoundedToTheNearestHalvesAway) {
+TEST(Text, SecondsRoundHalfAwayFromZero) {
   EXPECT_EQ(parse_seconds_us("0.0000014999999"), 1);
   EXPECT_EQ(parse_seconds_us("0.0000015"), 2);
   EXPECT_EQ(parse_seconds_us("-0.0000015"), -2);
@@ -102,7 +102,7 @@ TEST(Text, SecondsAreRoundedToTheNearestHalvesAway) {
   EXPECT_EQ(parse_seconds_us("0.9999999"), 1'000'000);
 }
 
-TEST(Text, SecondsThatAreNoneOrDoNotFitAreRefused) {
+TEST(Text, InvalidOrOverflowingSecondsAreRejected) {
   EXPECT_EQ(parse_seconds_us("9223372036854.775807"), std::numeric_limits<int64_t>::max());
   for (const char* bad : {"", "-", ".", "e3", "1e", "1e+-3", "--1", "+1", "1s", "1.2.3", "nan",
                           "inf", " 1", "9223372036854.775808", "1e20", "1e999999999999"}) {

@@ -43,7 +43,7 @@ TEST(Tfrecord, ChecksumIsCastagnoli) {
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
 }
 
-TEST(Tfrecord, WhatIsReadIsWhatWasWritten) {
+TEST(Tfrecord, RoundTripsContents) {
   std::vector<std::string> whole;
   const auto found = read(frames(), whole);
   EXPECT_EQ(whole, kContents);
@@ -54,7 +54,7 @@ TEST(Tfrecord, WhatIsReadIsWhatWasWritten) {
   EXPECT_THROW(TfrecordReader("no/such/file"), InputError);
 }
 
-TEST(Tfrecord, AFileMayEndAnywhere) {
+TEST(Tfrecord, HandlesTruncationAnywhere) {
   const std::string all = tfrecord("one") + tfrecord("second");
   const size_t first = tfrecord("one").size();
   for (size_t length = 0; length < all.size(); ++length) {
@@ -68,7 +68,7 @@ TEST(Tfrecord, AFileMayEndAnywhere) {
 }
 
 // Flips every bit of two frames: the reader never accepts content that was not written.
-TEST(Tfrecord, EveryTurnedBitIsNoticed) {
+TEST(Tfrecord, DetectsEveryFlippedBit) {
   const std::string all = tfrecord("one") + tfrecord("second");
   const size_t first = tfrecord("one").size();
   for (size_t bit = 0; bit < 8 * all.size(); ++bit) {
@@ -86,7 +86,7 @@ TEST(Tfrecord, EveryTurnedBitIsNoticed) {
   }
 }
 
-TEST(Tfrecord, AFrameIsNoLongerThanItsFile) {
+TEST(Tfrecord, FrameLengthIsLimitedByTheFile) {
   std::string head(8, '\0');
   head[6] = 1;  // 2^48 bytes: must not be allocated
   const std::string frame = tfrecord(head);
@@ -97,7 +97,7 @@ TEST(Tfrecord, AFrameIsNoLongerThanItsFile) {
   EXPECT_TRUE(whole.empty());
 }
 
-TEST(Tfrecord, ZerosAreNoFrames) {
+TEST(Tfrecord, ZeroBytesAreNotFrames) {
   std::vector<std::string> whole;
   const auto found = read(tfrecord("one") + std::string(4096, '\0'), whole);
   EXPECT_EQ(found, (std::vector<Found>{Found::kWhole, Found::kLost, Found::kEnd}));

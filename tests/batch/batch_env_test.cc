@@ -34,7 +34,7 @@ Checkpoint dispatcher_of(const DispatchConfig& task) {
   return out;
 }
 
-TEST(BatchEnv, ManyWorldsAreTheSameAsGroupsOfThem) {
+TEST(BatchEnv, WorldsDoNotDependOnTheBatchSize) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig all = small(6), first = small(2);
   BatchEnv many(scene.fixed(), scene.workload(), all);
@@ -48,10 +48,10 @@ TEST(BatchEnv, ManyWorldsAreTheSameAsGroupsOfThem) {
     many.step(random_actions(many, t));
     few.step(random_actions(few, t));
   }
-  EXPECT_TRUE(differ) << "worlds with streams of their own play different jobs";
+  EXPECT_TRUE(differ) << "worlds with separate streams play different jobs";
 }
 
-TEST(BatchEnv, WithoutThePriorTheRestIsTheSame) {
+TEST(BatchEnv, OmittingThePriorChangesNothingElse) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig without = small(3);
   without.prior = false;
@@ -70,7 +70,7 @@ TEST(BatchEnv, WithoutThePriorTheRestIsTheSame) {
   }
 }
 
-TEST(BatchEnv, ThreadsChangeNothing) {
+TEST(BatchEnv, ResultsDoNotDependOnThreads) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig one = small(7), three = small(7);
   three.threads = 3;
@@ -88,7 +88,7 @@ TEST(BatchEnv, ThreadsChangeNothing) {
   for (size_t i = 0; i < left.size(); ++i) EXPECT_EQ(left[i].mean_jct_s, right[i].mean_jct_s);
 }
 
-TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
+TEST(BatchEnv, SavedBatchResumesIdentically) {
   const Scene scene("2x8", busy_jobs(300));
   BatchEnv a(scene.fixed(), scene.workload(), small(3));
   BatchEnv b(scene.fixed(), scene.workload(), small(3));
@@ -121,7 +121,7 @@ TEST(BatchEnv, ASavedBatchGoesOnIdentically) {
   EXPECT_THROW(with_faults.restore(a.save()), InputError);
 }
 
-TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {
+TEST(BatchEnv, ForkContinuesAsItsOrigin) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig config = small(4);
   config.task.preempt = true;
@@ -138,7 +138,7 @@ TEST(BatchEnv, AForkGoesOnAsItsOriginDoes) {
   }
 }
 
-TEST(BatchEnv, CoursesArePlayedByWeight) {
+TEST(BatchEnv, EnvironmentsAreSampledByWeight) {
   const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
   const std::vector<EnvSpec> env_specs = {{one.fixed(), &one.workload(), 1},
                                           {other.fixed(), &other.workload(), 3}};
@@ -164,7 +164,7 @@ TEST(BatchEnv, CoursesArePlayedByWeight) {
   EXPECT_EQ(shares(8000)[1], 0);
 }
 
-TEST(BatchEnv, SavesWhicheverCourseIsPlayed) {
+TEST(BatchEnv, SavesTheCurrentEnvironment) {
   const Scene one("2x8", busy_jobs(300)), other("1x8+2x4", busy_jobs(200));
   const std::vector<EnvSpec> env_specs = {{one.fixed(), &one.workload(), 1},
                                           {other.fixed(), &other.workload(), 1}};
@@ -181,7 +181,7 @@ TEST(BatchEnv, SavesWhicheverCourseIsPlayed) {
   }
 }
 
-TEST(BatchEnv, RewardsSumToMinusTheTimesOfTheJobs) {
+TEST(BatchEnv, RewardsSumToMinusTheTotalJct) {
   const Scene scene("2x8", busy_jobs(60));
   BatchConfig config = small(4);
   config.episode_jobs = 60;  // the whole workload
@@ -237,7 +237,7 @@ TEST(BatchEnv, RowsBeyondTheLastAreZeroAndMasked) {
   EXPECT_GT(most, least);
 }
 
-TEST(BatchEnv, ACutOffEpisodeShowsWhatItSawLast) {
+TEST(BatchEnv, TruncatedEpisodeShowsItsFinalObservation) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig config = small(2);
   config.max_decisions = 9;
@@ -269,10 +269,10 @@ TEST(BatchEnv, ACutOffEpisodeShowsWhatItSawLast) {
   const auto results = cut.take_results();
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0].decisions, 9);
-  EXPECT_TRUE(cut.take_results().empty()) << "results are handed out once";
+  EXPECT_TRUE(cut.take_results().empty()) << "results are returned once";
 }
 
-TEST(BatchEnv, AGroupPlaysTheSameJobs) {
+TEST(BatchEnv, GroupsPlayTheSameJobs) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig config = small(6);
   config.group = 3;
@@ -329,7 +329,7 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
 }
 
 // Arbitrary weights must not cause an endless decision.
-TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
+TEST(BatchEnv, ZeroQuantumTerminates) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     const Scene scene("2x8", busy_jobs(80, seed));
     Checkpoint wild = dispatcher_of({.quantum_us = 0});
@@ -350,7 +350,7 @@ TEST(BatchEnv, APilotWithoutAQuantumStillComesToAnEnd) {
 }
 
 // Weights that always prefer to do nothing must not make jobs wait forever.
-TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
+TEST(BatchEnv, NoOpWeightsStillFinishEveryJob) {
   const Scene scene("2x8", busy_jobs(60));
   Checkpoint lazy = dispatcher_of({});
   for (const auto& [name, shape] : job_scorer_shapes(4, kDispatchShape)) {
@@ -367,7 +367,7 @@ TEST(BatchEnv, ALazyPilotStillFinishesEveryJob) {
 
 // With zero logits the prior decides, and its best option is that of the index. As a policy under
 // the default rule set, it equals a world that takes the expert's actions.
-TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
+TEST(BatchEnv, ExpertActionsMatchTheZeroWeightPolicy) {
   for (const bool preempt : {false, true}) {
     const Scene scene("2x8", busy_jobs(120));
     BatchConfig config = small(1);
@@ -396,7 +396,7 @@ TEST(BatchEnv, AWorldThatFollowsTheSuggestionIsThePilotWithoutWeights) {
 }
 
 // A stage is a job of its own: it is blocked until its predecessors have ended. Episodes end.
-TEST(BatchEnv, PlaysTheStagesOfJobs) {
+TEST(BatchEnv, PlaysJobStages) {
   std::vector<Job> jobs = busy_jobs(60);
   for (size_t j = 0; j < jobs.size(); j += 3) {
     RoleGroup first;

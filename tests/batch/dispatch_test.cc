@@ -64,7 +64,7 @@ class ObservingPolicy final : public Policy {
   Memory** memory_;
 };
 
-TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
+TEST(Dispatch, PriorIsADistributionWithTheExpertAsItsMode) {
   const Scene scene("2x8", busy_jobs(150));
   int64_t recorded_observations = 0, nothing = 0, stops = 0, starts = 0;
   const ObservingPolicy observer({}, [&](const View&, const ObservedState& observed) {
@@ -102,7 +102,7 @@ TEST(Dispatch, ThePriorIsAProperDistributionWhoseModeIsTheSuggestion) {
 }
 
 // Two workloads that are identical until a time give identical observations until then.
-TEST(Dispatch, SeesNothingOfTheFuture) {
+TEST(Dispatch, ObservesNothingOfTheFuture) {
   const int64_t cut_us = 8000 * kSecond;
   const auto observations_until = [&](const std::vector<Job>& jobs) {
     const Scene scene("2x8", jobs);
@@ -138,7 +138,7 @@ TEST(Dispatch, SeesNothingOfTheFuture) {
 
 // Another order of arrivals within one second changes slots and serials. What is shown of each job
 // is the same.
-TEST(Dispatch, SlotsDoNotMatter) {
+TEST(Dispatch, ObservationsDoNotDependOnSlots) {
   std::vector<Job> jobs = jobs_of({{0, 8, 3000}, {0, 4, 500}, {0, 2, 70}, {0, 1, 900}, {0, 8, 40}});
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].user = "u" + std::to_string(i);
   const auto rows_seen = [](const std::vector<Job>& in) {
@@ -167,7 +167,7 @@ TEST(Dispatch, SlotsDoNotMatter) {
   EXPECT_EQ(rows_seen(jobs), expected);
 }
 
-TEST(Dispatch, ACrowdLeavesTheBestInTheWindow) {
+TEST(Dispatch, FullWindowKeepsTheBestJobs) {
   std::vector<JobLine> lines;
   for (int i = 0; i < 300; ++i) lines.push_back({0, i % 8 + 1, 600.0 + i});
   std::vector<Job> jobs = jobs_of(lines);
@@ -230,7 +230,7 @@ Indexed indexed(const View& view, const DispatchConfig& config, const UserHistor
 class Rows : public ::testing::TestWithParam<bool> {};
 
 // The order is kept in memory between decision points and updated. It must equal a full sort.
-TEST_P(Rows, AreTheFirstOfAllJobsInTheOrderOfTheIndex) {
+TEST_P(Rows, MatchAFullSortByIndex) {
   std::vector<Job> jobs = busy_jobs(400, 11);
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].user = "u" + std::to_string(i * i % 7);
   const Scene scene("2x8", jobs);
@@ -295,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(Preempt, Rows, ::testing::Bool());
 
 // A memory created mid-run, as in a policy server, finds every job. Equal and negative keys are
 // also ordered.
-TEST(Candidates, AreFoundAndOrderedFromNothing) {
+TEST(Candidates, AreRebuiltFromEmptyMemory) {
   const Scene scene("2x8", busy_jobs(200, 12));
   int64_t compared = 0;
   int64_t last_us = -1;
@@ -339,7 +339,7 @@ TEST(Candidates, AreFoundAndOrderedFromNothing) {
 
 // A job has run for long while another of the same user and submission time waits. The running job
 // raises the estimate for the waiting one, with and without preemption.
-TEST_P(Rows, ShowWhatARunningSiblingSays) {
+TEST_P(Rows, RunningSiblingRaisesTheEstimate) {
   std::vector<Job> jobs = jobs_of({{0, 8, 20'000}, {1, 16, 500}, {4000, 4, 100}});
   jobs[0].user = jobs[1].user = "ada";
   jobs[2].user = "bob";
@@ -356,7 +356,7 @@ TEST_P(Rows, ShowWhatARunningSiblingSays) {
         EXPECT_GT(f[Dispatch::kSiblings], 0.3);
         ++seen;
       } else if (view.gpus(slot) == 4) {
-        EXPECT_EQ(f[Dispatch::kSiblings], 0) << "bob has none";
+        EXPECT_EQ(f[Dispatch::kSiblings], 0) << "bob has no running sibling";
         ++seen;
       }
     }

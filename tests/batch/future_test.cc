@@ -74,16 +74,16 @@ void expect_nothing_ahead(const std::function<void(typename T::Config&)>& set) {
     all.differ += result.differ;
   }
   EXPECT_GT(all.compared, 300);
-  EXPECT_GT(all.differ, 6 * kWorlds / 2) << "the futures are the same";
+  EXPECT_GT(all.differ, 6 * kWorlds / 2) << "the futures do not differ";
 }
 
-TEST(BatchFuture, IsInNoTensorOfDispatch) {
+TEST(BatchFuture, IsNotInDispatchTensors) {
   for (const bool preempt : {false, true}) {
     expect_nothing_ahead<Dispatch>([&](DispatchConfig& task) { task.preempt = preempt; });
   }
 }
 
-TEST(BatchFuture, IsInNoTensorOfJoint) {
+TEST(BatchFuture, IsNotInJointTensors) {
   for (const bool preempt : {false, true}) {
     expect_nothing_ahead<JointTask>([&](JointTaskConfig& task) { task.joint.preempt = preempt; });
   }

@@ -33,7 +33,7 @@ BasicBatchConfig<JointTask> config_of(const ForkableScene& scene, int worlds) {
   return config;
 }
 
-TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
+TEST(JointEnv, ExpertActionsMatchThePolicy) {
   int64_t asked = 0, stayed = 0;
   const auto policy = make_policy("joint");
   for (uint64_t trial = 0; trial < 24; ++trial) {
@@ -60,7 +60,7 @@ TEST(JointEnv, WhoFollowsTheSuggestionsIsThePolicy) {
 }
 
 // An episode that is truncated within a decision leaves nothing of it in the next episode.
-TEST(JointEnv, AnEpisodeAfterOneThatWasCutOffIsAsGoodAsNew) {
+TEST(JointEnv, TruncationLeavesNoTraceInTheNextEpisode) {
   const ForkableScene scene(rated_world(4));
   auto config = config_of(scene, 2);
   config.max_decisions = 7;
@@ -96,7 +96,7 @@ TEST(JointEnv, SavedWorldsOfAnotherRuleOrClusterAreRefused) {
   EXPECT_THROW(JointEnv({strict}, config).restore(saved), InputError);
 }
 
-TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
+TEST(JointEnv, RewardsSumToMinusTheTotalJctForAnyActions) {
   int summed = 0;
   for (uint64_t trial = 0; trial < 8; ++trial) {
     const ForkableScene scene(rated_world(trial));
@@ -119,7 +119,7 @@ TEST(JointEnv, RewardsSumToMinusTheTimesOfTheJobsWhateverIsDone) {
   EXPECT_GT(summed, 2);
 }
 
-TEST(JointEnv, ADecisionInTheMakingIsSavedAndForked) {
+TEST(JointEnv, PartialDecisionIsSavedAndForked) {
   const ForkableScene one(rated_world(1)), two(rated_world(2));
   std::vector<EnvSpec> env_specs = {env_spec_of(one), env_spec_of(two)};
   auto config = config_of(one, 3);
@@ -143,10 +143,10 @@ TEST(JointEnv, ADecisionInTheMakingIsSavedAndForked) {
       for (int n = 0; n < 3; ++n) ASSERT_EQ(seen(a, n), seen(b, n)) << stop << " " << t;
     }
   }
-  EXPECT_GT(open, 3) << "no decision was in the making";
+  EXPECT_GT(open, 3) << "no decision was in progress";
 }
 
-TEST(JointEnv, ThePriorsModeIsTheSuggestion) {
+TEST(JointEnv, PriorHasTheExpertAsItsMode) {
   const ForkableScene scene(rated_world(3));
   auto config = config_of(scene, 2);
   JointEnv env({env_spec_of(scene)}, config);

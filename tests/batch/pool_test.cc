@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-TEST(ThreadPool, ThrowsWhatTheFirstOfThemThrew) {
+TEST(ThreadPool, RethrowsTheFirstException) {
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
     std::vector<int> done(8, 0);
@@ -32,7 +32,7 @@ TEST(ThreadPool, ThrowsWhatTheFirstOfThemThrew) {
   }
 }
 
-TEST(ThreadPool, EveryThreadButTheCallersBeginsOnce) {
+TEST(ThreadPool, InitialisesEachWorkerOnce) {
   std::atomic<int> begun = 0;
   {
     ThreadPool pool(3, [&] { ++begun; });
@@ -42,7 +42,7 @@ TEST(ThreadPool, EveryThreadButTheCallersBeginsOnce) {
 }
 
 // On a busy machine a thread may start late. Until then the caller does all the work.
-TEST(ThreadPool, RunsOnWithoutAThreadThatHasNotBegun) {
+TEST(ThreadPool, DoesNotWaitForUnstartedThreads) {
   std::atomic<bool> go = false, gave_up = false;
   ThreadPool pool(2, [&] {
     // Gives up after 30 s, so that a run() that waits for the thread fails instead of hanging.
@@ -61,7 +61,7 @@ TEST(ThreadPool, RunsOnWithoutAThreadThatHasNotBegun) {
 }
 
 // More threads than cores, rounds of every length, some after a pause.
-TEST(ThreadPool, DoesEveryPartOnceWhereThreadsComeLate) {
+TEST(ThreadPool, RunsEveryPartOnceWithLateThreads) {
   ThreadPool pool(8);
   std::vector<int> done(97, 0);
   for (int round = 0; round < 4000; ++round) {

@@ -23,7 +23,7 @@ BasicBatchConfig<Select> one_world(int jobs) {
   return config;
 }
 
-TEST(Select, ItsFirstChoiceIsGreedys) {
+TEST(Select, FirstChoiceMatchesGreedy) {
   const Scene scene("2x8", busy_jobs(400));
   SelectEnv env(scene.fixed(), scene.workload(), one_world(400));
   env.reset();
@@ -52,7 +52,7 @@ std::vector<Job> crowd() {
 }
 
 // Plays random actions. After each, compares the window with one rebuilt from the queue.
-TEST(Select, TheWindowIsTheHeadOfTheQueue) {
+TEST(Select, WindowIsTheHeadOfTheQueue) {
   const Scene scene("2x8", crowd());
   World world(scene.fixed(), scene.size());
   world.reset(0, scene.size());
@@ -116,7 +116,7 @@ TEST(Select, TheWindowIsTheHeadOfTheQueue) {
   EXPECT_TRUE(full) << "the window never overflowed";
 }
 
-TEST(Select, ALearnersTensorsHoldWhatTheBatchsWould) {
+TEST(Select, LearnerTensorsMatchBatchTensors) {
   const Scene scene("2x8", busy_jobs(300));
   BasicBatchConfig<Select> config = one_world(60);
   config.worlds = 5;

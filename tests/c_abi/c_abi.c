@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
   EXPECT(strlen(error) == 7);
   EXPECT(yardmaster_env_open(NULL, error, sizeof error) == NULL);
   EXPECT(yardmaster_env_open("cluster=8x8\ncluster=4x4\n", error, sizeof error) == NULL);
-  EXPECT(strstr(error, "cluster: expected to be set once") != NULL);
+  EXPECT(strstr(error, "cluster: expected one value") != NULL);
 
   const char* settings =
       "trace=synthetic:habits,synthetic:xv\ncluster=4x8,8x8\nworlds=4\nepisode_jobs=50\n"
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
   EXPECT(yardmaster_env_set_weights(a, weights, 2) == 0);
   yardmaster_env_close(a);
   EXPECT(yardmaster_env_open("from=0%,50%\nto=1%,2%,3%\n", error, sizeof error) == NULL);
-  EXPECT(strstr(error, "courses") != NULL);
+  EXPECT(strstr(error, "per scenario") != NULL);
   if (failures == 0) printf("all as it should be\n");
   return failures == 0 ? 0 : 1;
 }

@@ -44,7 +44,7 @@ class EveryAgent : public ::testing::TestWithParam<Case> {
   Folder folder_;
 };
 
-TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
+TEST_P(EveryAgent, TrainsResumesVerifiesAndEvaluates) {
   const Result whole = shell("yardmaster train small.yaml --out whole");
   ASSERT_EQ(whole.code, 0) << whole.err;
   const Result killed = shell(
@@ -90,7 +90,7 @@ TEST_P(EveryAgent, TrainsGoesOnAfterAKillIsVerifiedAndEvaluated) {
 }
 
 // The sequence of dl2-start.yaml and dl2.yaml.
-TEST(Dl2, BeginsWithACloneOfTheSameTask) {
+TEST(Dl2, StartsFromAClone) {
   if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
   Folder folder;
   folder.write("small.yaml",

@@ -58,7 +58,7 @@ class Cells : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(Cells, OpeningsAreLoggedWhereTheProjectKeepsALog) {
+TEST_F(Cells, TestOpeningsAreLoggedIfALogExists) {
   const std::string options = "--only late/a/x1 --candidate las";
   std::filesystem::remove("evaluations/test_log.jsonl");
   EXPECT_EQ(evaluate(options)["cells"][0]["test_openings"], 0);
@@ -82,7 +82,7 @@ TEST_F(Cells, OpeningsAreLoggedWhereTheProjectKeepsALog) {
   EXPECT_TRUE(std::filesystem::is_empty("elsewhere"));
 }
 
-TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
+TEST_F(Cells, OneTableHasAllTracesAndCongestions) {
   const Json json = evaluate("--candidate las");
   ASSERT_EQ(json["cells"].size(), 6u);
   for (const Json& row : json["cells"]) {
@@ -91,7 +91,7 @@ TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
     EXPECT_EQ(row["hindsight_count"], 2);
     EXPECT_EQ(row["test_openings"], late ? 1 : 0);
     EXPECT_EQ(row["cell_hash"].get<std::string>().size(), 16u);
-    EXPECT_TRUE(row["trace"] == "a.csv" || row["trace"] == "b.csv") << "the name alone";
+    EXPECT_TRUE(row["trace"] == "a.csv" || row["trace"] == "b.csv") << "only the name";
   }
   EXPECT_EQ(json["cells_file"]["sha256"], sha256_hex(read_file("cells.yaml")));
   for (const char* key : {"policy", "group", "over", "cells", "judged", "ratio", "ratio_lo",
@@ -109,7 +109,7 @@ TEST_F(Cells, OneTableOfManyTracesAndCongestions) {
   EXPECT_THAT(text.out, HasSubstr("probability of improvement"));
 }
 
-TEST_F(Cells, AKeptResultIsNotComputedAgainAndOpensNothingAnew) {
+TEST_F(Cells, KeptResultsAreReusedWithoutNewOpenings) {
   const std::string options = "--only late --candidate las,greedy --out kept ";
   const Json first = evaluate(options);
   const int64_t kept = files("kept");
@@ -126,7 +126,7 @@ TEST_F(Cells, AKeptResultIsNotComputedAgainAndOpensNothingAnew) {
 }
 
 // Where only starts are allowed, scores and openings are keyed by how a policy plays there.
-TEST_F(Cells, WhereJobsAreOnlyStartedScoresAndOpeningsAreOthers) {
+TEST_F(Cells, StartOnlyCellsHaveSeparateScoresAndOpenings) {
   const std::string bare = "  bare: {traces: [a], from: 80%, to: 100%, allows: [start]}\n";
   folder_.write("cells.yaml", read_file("cells.yaml") + bare);
   const Json json = evaluate("--only late/a/x1,bare/a/x1 --candidate 2d-las --out kept");
@@ -148,7 +148,7 @@ TEST_F(Cells, WhereJobsAreOnlyStartedScoresAndOpeningsAreOthers) {
   EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
 }
 
-TEST_F(Cells, SeedsAsOneStandBesideEachByItself) {
+TEST_F(Cells, PooledSeedsAreListedWithEachSeed) {
   const std::string a = root_ + "/checkpoints/pilot-1", b = root_ + "/checkpoints/pilot-2";
   const std::string both = "checkpoint:" + a + ",checkpoint:" + b;
   const Json json =
@@ -158,7 +158,7 @@ TEST_F(Cells, SeedsAsOneStandBesideEachByItself) {
   const Json& seeds = json["cells"][2];
   EXPECT_EQ(seeds["policy"], "checkpoint:" + a + " and 1 more seed");
   EXPECT_EQ(seeds["seeds"], 2);
-  EXPECT_EQ(seeds["others"].size(), 3u) << "each seed, and what they were before their training";
+  EXPECT_EQ(seeds["others"].size(), 3u) << "each seed, and their untrained networks";
   EXPECT_EQ(json["cells"][0]["seeds"], 1);
   EXPECT_EQ(json["cells"][0]["others"].size(), 2u);
   EXPECT_EQ(json["cells"][0]["others"][1]["policy"], "untrained");
@@ -173,7 +173,7 @@ Json without_speed(const std::string& text) {
   return json;
 }
 
-TEST_F(Cells, AnInterruptedEvaluationGoesOn) {
+TEST_F(Cells, InterruptedEvaluationResumes) {
   const std::string command =
       "yardmaster evaluate --cells cells.yaml --only early/a/x0.3 --candidate gittins --out kept "
       "--json";
@@ -194,7 +194,7 @@ TEST_F(Cells, AnInterruptedEvaluationGoesOn) {
   EXPECT_EQ(without_speed(resumed.out), without_speed(whole.out));
 }
 
-TEST_F(Cells, SayWhatADecisionCostsAndHowCandidatesCompare) {
+TEST_F(Cells, ReportDecisionCostsAndComparisons) {
   const Json json = evaluate("--candidate las,gittins --only early/a/x0.3");
   const Json& las = json["cells"][0];
   EXPECT_GT(las["decisions_per_s"], 0);
@@ -208,7 +208,7 @@ TEST_F(Cells, SayWhatADecisionCostsAndHowCandidatesCompare) {
   EXPECT_NEAR(mean / here, 1, 1e-9);
 }
 
-TEST_F(Cells, ACellThatIsNeverSoCrowdedIsLeftOutAndNamed) {
+TEST_F(Cells, UnreachableCongestionIsSkippedAndNamed) {
   std::string yaml = read_file("cells.yaml");
   const std::string two = "congestions: [0.3, 1]";
   ASSERT_TRUE(yaml.starts_with(two));
@@ -225,7 +225,7 @@ TEST_F(Cells, ACellThatIsNeverSoCrowdedIsLeftOutAndNamed) {
   EXPECT_THAT(none.err, HasSubstr("nearest"));
 }
 
-TEST_F(Cells, WhatContradictsACellsFileIsRefused) {
+TEST_F(Cells, OptionsThatContradictTheFileAreRejected) {
   for (const std::string wrong :
        {"--only nowhere", "--only ''", "--trace a.csv", "--congestion 2", "--replicas 3",
         "--seed 3", "--from 10%", "--validate-from 1% --validate-to 2%", "--cost-scale 2"}) {
@@ -250,7 +250,7 @@ TEST_F(Cells, WhatContradictsACellsFileIsRefused) {
   EXPECT_FALSE(folder_.has("kept"));
 }
 
-TEST_F(Cells, TuneSearchesThemAllAndSaysWhich) {
+TEST_F(Cells, TuneSearchesAllCellsAndNamesThem) {
   const Result result = shell(
       "yardmaster tune --cells cells.yaml --only early --policy las --budget 6 "
       "--results kept --out tuned.yaml --json");

@@ -46,9 +46,9 @@ tenants:
   EXPECT_EQ(c["gpus"], 40);
   EXPECT_EQ(c["racks"], 3);
   EXPECT_EQ(c["pods"], 1);
-  EXPECT_TRUE(c["cpus_per_gpu"].is_null()) << "nobody says it of the K80s";
+  EXPECT_TRUE(c["cpus_per_gpu"].is_null()) << "not given for the K80s";
   EXPECT_EQ(c["gpu_mem_gib"], 32 * 32 + 8 * 12);
-  EXPECT_TRUE(c["gpus_busy_w"].is_null()) << "nobody says it of the K80s";
+  EXPECT_TRUE(c["gpus_busy_w"].is_null()) << "not given for the K80s";
   ASSERT_EQ(c["types"].size(), 2u);
   EXPECT_EQ(c["types"][0]["gpus"], 32);
   EXPECT_EQ(c["types"][0]["speed_of_model"]["LM"], 1.5);
@@ -77,7 +77,7 @@ tenants:
   EXPECT_THAT(text.out, HasSubstr("7 nodes (1 without GPUs, 1 spot), 40 GPUs"));
 }
 
-TEST(ClusterDescribe, TakesShorthandAndNames) {
+TEST(ClusterDescribe, AcceptsShorthandAndNames) {
   const Folder folder;
   EXPECT_EQ(describe("4x8:v100+4x8:k80")["gpus"], 64);
   const Json philly = describe("philly");
@@ -87,17 +87,18 @@ TEST(ClusterDescribe, TakesShorthandAndNames) {
   EXPECT_EQ(philly["tenants"].size(), 15u);
 }
 
-TEST(ClusterDescribe, ReadsTheRealLists) {
+TEST(ClusterDescribe, ReadsPublishedNodeLists) {
   YARD_NEEDS_TRACES();
   EXPECT_EQ(describe("openb")["gpus"], 6212);
   EXPECT_EQ(describe("lingjun")["racks"], 119);
 }
 
-TEST(ClusterDescribe, RefusesInOneLine) {
+TEST(ClusterDescribe, ErrorsAreOneLine) {
   const Folder folder;
   folder.write("wrong.yaml", "nodes:\n  - {gpus: 8, speed: 2}\n");
   for (const auto& [cluster, said] :
-       {std::pair("nowhere", "or one of: dgx-a100-pod, "), std::pair("8x65", "1 to 64 GPUs a node"),
+       {std::pair("nowhere", "or one of: dgx-a100-pod, "),
+        std::pair("8x65", "1 to 64 GPUs per node"),
         std::pair("wrong.yaml", "wrong.yaml:2:15: expected one of the keys")}) {
     const Result result = shell(std::string("yardmaster cluster describe ") + cluster);
     EXPECT_EQ(result.code, 2) << cluster;
@@ -109,7 +110,7 @@ TEST(ClusterDescribe, RefusesInOneLine) {
   EXPECT_EQ(shell("yardmaster cluster describe").code, 2);
 }
 
-TEST(ReadyCluster, IsSimulatedByItsName) {
+TEST(ReadyCluster, CanBeSimulatedByName) {
   const Folder folder;
   const Result result = shell(
       "yardmaster simulate --trace synthetic:habits --generate-jobs 100 --cluster itp-10 "

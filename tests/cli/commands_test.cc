@@ -24,13 +24,13 @@ TEST(Commands, EachHasHelp) {
   }
 }
 
-TEST(Commands, AnUnknownOneIsRefused) {
+TEST(Commands, UnknownCommandIsRejected) {
   const Result result = shell("yardmaster bogus");
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.err, HasSubstr("bogus"));
 }
 
-TEST(List, NamesWhatIsRegistered) {
+TEST(List, ShowsRegisteredNames) {
   for (const std::string kind : {"policies", "traces", "clusters", "rules"}) {
     const Result table = shell("yardmaster list " + kind);
     ASSERT_EQ(table.code, 0) << table.err;
@@ -47,7 +47,7 @@ TEST(List, NamesWhatIsRegistered) {
   EXPECT_EQ(shell("yardmaster list everything").code, 2);
 }
 
-TEST(List, ShowsOneWithItsSettings) {
+TEST(List, ShowsOneEntryWithItsSettings) {
   for (const std::string kind : {"policies", "traces", "clusters", "rules", "agents"}) {
     if (kind == "agents" && !trainer_built()) continue;
     const Json rows = Json::parse(shell("yardmaster list " + kind + " --json").out)[kind];
@@ -71,7 +71,7 @@ TEST(List, ShowsOneWithItsSettings) {
   EXPECT_THAT(shell("yardmaster list policies las").out, HasSubstr("--set las.KEY=VALUE"));
 }
 
-TEST(Trace, GeneratedConvertedAndDescribedTracesAreTheSame) {
+TEST(Trace, GenerateConvertAndDescribeAgree) {
   const Folder folder;
   ASSERT_EQ(
       shell("yardmaster trace generate synthetic:habits --jobs 200 --seed 3 --out a.csv").code, 0);
@@ -89,7 +89,7 @@ TEST(Trace, GeneratedConvertedAndDescribedTracesAreTheSame) {
   EXPECT_FALSE(folder.has("c.csv"));
 }
 
-TEST(Trace, ALikenessIsComparedWithALaterPart) {
+TEST(Trace, LikeComparesWithALaterPart) {
   const Folder folder;
   const std::string like =
       "yardmaster trace generate --like synthetic:habits --samples 1 --json --to 60%";
@@ -106,11 +106,11 @@ TEST(Trace, ALikenessIsComparedWithALaterPart) {
     const Result without =
         shell("yardmaster trace generate synthetic:habits --out a.csv " + std::string(option));
     EXPECT_EQ(without.code, 2) << option;
-    EXPECT_THAT(without.err, HasSubstr("with --like TRACE alone"));
+    EXPECT_THAT(without.err, HasSubstr("only with --like TRACE"));
   }
 }
 
-TEST(Trace, RunTimesThatATraceLacksAreNullUntilMeasured) {
+TEST(Trace, MissingRunTimesAreNullUntilMeasured) {
   const Folder folder;
   folder.write("jobs.trace", "A3C\tcmd\t--max-steps\t0\t100\t5\t1\n");
   folder.write("thr.json", R"x({"v100": {"('A3C', 1)": {"null": 2}}})x");
@@ -128,7 +128,7 @@ TEST(Trace, RunTimesThatATraceLacksAreNullUntilMeasured) {
   EXPECT_THAT(read_file("a.csv"), HasSubstr("\n0,5,50,1,"));
 }
 
-TEST(Trace, ConvertsToTheFormThatTheEndingNames) {
+TEST(Trace, ConvertsToTheFormatOfTheExtension) {
   const Folder folder;
   ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 50 --out a.jsonl").code, 0);
   ASSERT_EQ(shell("yardmaster trace convert a.jsonl --out b.csv").code, 0);
@@ -139,7 +139,7 @@ TEST(Trace, ConvertsToTheFormThatTheEndingNames) {
   EXPECT_FALSE(folder.has("d.json"));
 }
 
-TEST(Simulate, NamesWhatAKeyWithoutAPolicyLacks) {
+TEST(Simulate, InvalidSettingErrorsStateTheExpectedForm) {
   const Folder folder;
   const std::string run =
       "yardmaster simulate --trace synthetic:habits --generate-jobs 20 --cluster 2x8 --policy "
@@ -154,7 +154,7 @@ TEST(Simulate, NamesWhatAKeyWithoutAPolicyLacks) {
   EXPECT_FALSE(folder.has("-"));
 }
 
-TEST(Trace, GenerateTakesKeysAsOtherCommandsHaveThem) {
+TEST(Trace, GenerateAcceptsPrefixedKeys) {
   const Folder folder;
   const std::string make = "yardmaster trace generate synthetic:habits --jobs 20 --out ";
   ASSERT_EQ(shell(make + "a.csv --set load=0.5").code, 0);
@@ -162,7 +162,7 @@ TEST(Trace, GenerateTakesKeysAsOtherCommandsHaveThem) {
   EXPECT_EQ(read_file("a.csv"), read_file("b.csv"));
 }
 
-TEST(Trace, NumbersThatAreNoneAreRefusedInAFewWords) {
+TEST(Trace, InvalidNumbersGiveShortErrors) {
   const Folder folder;
   const std::string make = "yardmaster trace generate synthetic:habits --out a.csv ";
   const std::string play =
@@ -183,7 +183,7 @@ TEST(Trace, NumbersThatAreNoneAreRefusedInAFewWords) {
   EXPECT_EQ(shell(make + "--jobs 1 --seed 18446744073709551615").code, 0);
 }
 
-TEST(Trace, AnEndingThatNamesAnotherFormIsRefused) {
+TEST(Trace, UnsupportedExtensionIsRejected) {
   const Folder folder;
   const Result result = shell("yardmaster trace generate synthetic:habits --out x.parquet");
   EXPECT_EQ(result.code, 2);
@@ -191,7 +191,7 @@ TEST(Trace, AnEndingThatNamesAnotherFormIsRefused) {
   EXPECT_FALSE(folder.has("x.parquet"));
 }
 
-TEST(Trace, DescribesWhatItCarriesAndWhatWasLeftOut) {
+TEST(Trace, DescribesContentsAndSkippedRows) {
   const Folder folder;
   write_file_atomic("pods.csv",
                     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
@@ -224,7 +224,7 @@ TEST(Trace, DescribesWhatItCarriesAndWhatWasLeftOut) {
   EXPECT_EQ(shell("yardmaster trace describe pods.csv --set gpus=all").code, 2);
 }
 
-TEST(Evaluate, PrintsEveryFieldAndGeneratedTracesOpenNothing) {
+TEST(Evaluate, PrintsEveryFieldAndOpensNoTestSplit) {
   const Folder folder;
   const Result result = shell(
       "yardmaster evaluate --candidate las --against fifo,greedy --trace synthetic:habits "
@@ -271,7 +271,7 @@ TEST(Evaluate, PrintsEveryFieldAndGeneratedTracesOpenNothing) {
   EXPECT_FALSE(folder.has("evaluations"));
 }
 
-TEST(Evaluate, APlacementIsForThoseWhoLetItBeChosen) {
+TEST(Evaluate, PlacementAppliesToPoliciesThatAcceptIt) {
   const Folder folder;
   const std::string base =
       "yardmaster evaluate --trace synthetic:habits --generate-jobs 200 --cluster 4x8 --replicas 1 "
@@ -280,7 +280,7 @@ TEST(Evaluate, APlacementIsForThoseWhoLetItBeChosen) {
     const Result result = shell(base + options);
     EXPECT_EQ(result.code, 0) << result.err;
     const Json row = Json::parse(result.out)["cells"][0];
-    EXPECT_FALSE(row["oracle"].is_null()) << "bounds play as they always do";
+    EXPECT_FALSE(row["oracle"].is_null()) << "bounds play with their usual placement";
     return row["mean_jct_s"].get<double>();
   };
   EXPECT_EQ(mean_jct_s("--placement consolidate"), mean_jct_s("--set fifo.placement=consolidate"));
@@ -291,7 +291,7 @@ TEST(Evaluate, APlacementIsForThoseWhoLetItBeChosen) {
 
 // Only a project keeps a log of test openings. A user's file has no test split, and nothing is
 // written into the working directory, even if a log is there.
-TEST(Evaluate, ATraceOfOnesOwnOpensNoTestSplit) {
+TEST(Evaluate, UserTraceHasNoTestSplit) {
   const Folder folder;
   ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 300 --out jobs.csv").code, 0);
   std::filesystem::create_directory("evaluations");
@@ -306,7 +306,7 @@ TEST(Evaluate, ATraceOfOnesOwnOpensNoTestSplit) {
   EXPECT_EQ(read_file("evaluations/test_log.jsonl"), "");
 }
 
-TEST(Evaluate, SaysWhatWasLeftOut) {
+TEST(Evaluate, ReportsSkippedRows) {
   const Folder folder;
   folder.write("a.csv",
                "job_id,submit_s,run_s,gpus,owner\n1,0,9,1,x\n2,1,-5,1,x\n3,2,9,1,x\n4,3,9,1,x\n");
@@ -319,7 +319,7 @@ TEST(Evaluate, SaysWhatWasLeftOut) {
   EXPECT_THAT(result.err, HasSubstr("note: a.csv: columns that are not used: owner"));
 }
 
-TEST(Evaluate, RefusesWhatContradictsItself) {
+TEST(Evaluate, RejectsContradictoryOptions) {
   const std::string root = std::filesystem::current_path().string();
   const Folder folder;
   const std::string base = "yardmaster evaluate --trace synthetic:habits --cluster 2x8 ";
@@ -375,7 +375,7 @@ TEST(Tune, PoolsSeveralCongestions) {
   EXPECT_EQ(json["tuned"][0]["cells"].size(), 2u);
 }
 
-TEST(Predict, TellsHowOftenIntervalsHold) {
+TEST(Predict, ReportsIntervalCoverage) {
   const std::string workload = " --trace synthetic:habits --generate-jobs 400 --cluster 2x8";
   const Result result = shell("yardmaster predict --every 600 --json" + workload);
   ASSERT_EQ(result.code, 0) << result.err;
@@ -389,7 +389,7 @@ TEST(Predict, TellsHowOftenIntervalsHold) {
   EXPECT_EQ(shell("yardmaster predict --policy nobody" + workload).code, 2);
 }
 
-TEST(Commands, WhatAClusterAllowsHoldsForAllWhoPlay) {
+TEST(Commands, ClusterPermissionsApplyToAllPolicies) {
   const Folder folder;
   const std::string play =
       "yardmaster simulate --trace synthetic:mixed --cluster mixed-9 --policy las-skew,joint "
@@ -407,10 +407,11 @@ TEST(Commands, WhatAClusterAllowsHoldsForAllWhoPlay) {
   }
   for (const Json& run : runs("--allow start")) EXPECT_EQ(run["preemptions"], 0);
   EXPECT_GT(shell(play + "--metrics all").out.size(), 0u);
-  for (const auto& [options, message] : {std::pair("--allow stop", "some of: start, preempt, move"),
-                                         std::pair("--allow start,move", "preempt beside move"),
-                                         std::pair("--cluster-scale 0", "--cluster-scale"),
-                                         std::pair("--load-scale -1", "--load-scale")}) {
+  for (const auto& [options, message] :
+       {std::pair("--allow stop", "start, preempt or move"),
+        std::pair("--allow start,move", "preempt together with move"),
+        std::pair("--cluster-scale 0", "--cluster-scale"),
+        std::pair("--load-scale -1", "--load-scale")}) {
     const Result result = shell(play + options);
     EXPECT_EQ(result.code, 2) << options;
     EXPECT_THAT(result.err, ::testing::HasSubstr(message));
@@ -422,7 +423,7 @@ TEST(Commands, WhatAClusterAllowsHoldsForAllWhoPlay) {
   EXPECT_THAT(other.err, ::testing::HasSubstr("--allow"));
 }
 
-TEST(Commands, GapIsToTheBestScheduleThatThereIs) {
+TEST(Commands, GapIsRelativeToTheOptimalSchedule) {
   const Folder folder;
   const Result result =
       shell("yardmaster gap --policy srtf,fifo --gpus 1 --instances 40 --seed 3 --json");
@@ -441,7 +442,7 @@ TEST(Commands, GapIsToTheBestScheduleThatThereIs) {
 }
 
 // An unset shell variable must not suppress an output.
-TEST(Commands, AnEmptyArgumentIsRefused) {
+TEST(Commands, EmptyArgumentIsRejected) {
   for (const std::string command :
        {"simulate --trace synthetic:habits --cluster 2x8 --policy fifo --jobs-out ''",
         "train --out ''", "evaluate --trace '' --cluster 8x8"}) {

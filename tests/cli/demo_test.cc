@@ -55,7 +55,7 @@ class Demo : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(Demo, TheGainIsLearned) {
+TEST_F(Demo, TrainingImprovesOnTheUntrainedNetwork) {
   train("learned", 30, "");
   EXPECT_LT(ratio_to_untrained("learned"), 0.92);
   train("still", 1, "lr=0");

@@ -26,7 +26,7 @@ constexpr const char* kRun =
     "mlf-h.stopped_share=0 ";
 constexpr const char* kControlled = "--set mlf-h.load_control=true ";
 
-TEST(Early, SimulateTellsThemApart) {
+TEST(EarlyTermination, SimulateReportsEarlyEndsSeparately) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   const std::string run = std::string(kRun) + kControlled;
@@ -47,12 +47,12 @@ TEST(Early, SimulateTellsThemApart) {
   EXPECT_THAT(rows, HasSubstr("a,1,0,0,540,0,540,0,0,ended-early\n"));
   EXPECT_THAT(rows, HasSubstr("b,2,10,540,640,530,630,0,0,finished\n"));
   const Result text = shell(run + "--metrics all");
-  EXPECT_THAT(text.out, HasSubstr("mlf-h ended 1 job early: mean JCT 540.0 s, of the others 630.0 "
-                                  "s; 38.3 % undone"));
+  EXPECT_THAT(text.out, HasSubstr("mlf-h ended 1 job early: mean JCT 540.0 s, of other jobs 630.0 "
+                                  "s; 38.3 % of requested GPU time undone"));
   EXPECT_THAT(text.out, HasSubstr("ended early "));
 }
 
-TEST(Early, WhereNobodyIsEndedThereIsNothingToTell) {
+TEST(EarlyTermination, NothingIsReportedWithoutEarlyEnds) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   const Result json = shell(std::string(kRun) + "--json");
@@ -65,7 +65,7 @@ TEST(Early, WhereNobodyIsEndedThereIsNothingToTell) {
   EXPECT_THAT(shell(kRun).out, ::testing::Not(HasSubstr("early")));
 }
 
-TEST(Early, AJobOfStagesNamesNoMeasure) {
+TEST(EarlyTermination, StagedJobCannotHaveATarget) {
   const Folder folder;
   folder.write("jobs.jsonl",
                R"({"job_id":"a","submit_s":0,"run_s":9,"gpus":2,"enough":0.5,"groups":[)"
@@ -73,7 +73,7 @@ TEST(Early, AJobOfStagesNamesNoMeasure) {
                "\n");
   const Result result = shell("yardmaster trace describe jobs.jsonl");
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("none where groups come after others"));
+  EXPECT_THAT(result.err, HasSubstr("in a job with stages (groups with after)"));
 }
 
 }  // namespace

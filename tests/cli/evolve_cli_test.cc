@@ -39,7 +39,7 @@ class Evolve : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(Evolve, WritesAPolicyThatSaysWhatItWasLearnedFromAndPlays) {
+TEST_F(Evolve, WritesAPlayablePolicyWithItsProvenance) {
   const std::string on = "--cells cells.yaml --only train --validate-on validate --json ";
   const Result one = evolve(on + "--out one.yaml"), two = evolve(on + "--out two.yaml");
   ASSERT_EQ(one.code, 0) << one.err;
@@ -58,7 +58,7 @@ TEST_F(Evolve, WritesAPolicyThatSaysWhatItWasLearnedFromAndPlays) {
   EXPECT_EQ(played.code, 0) << played.err;
 }
 
-TEST_F(Evolve, PlaysEpisodesThatNothingComesAfterWhereItIsToldTo) {
+TEST_F(Evolve, DrainPlaysEpisodesWithoutLaterArrivals) {
   const std::string on = "--cells cells.yaml --only train --validate-on validate --json ";
   const Result full = evolve(on + "--out full.yaml"),
                drain = evolve(on + "--drain --out drain.yaml");
@@ -70,20 +70,20 @@ TEST_F(Evolve, PlaysEpisodesThatNothingComesAfterWhereItIsToldTo) {
             Json::parse(drain.out)["validation_ratio_to_start"]);
 }
 
-TEST_F(Evolve, TakesOneWorkloadWithoutAFileOfCells) {
+TEST_F(Evolve, AcceptsOneWorkloadWithoutACellsFile) {
   const std::string on = "--trace a.csv --cluster 4x8 --to 60% --json ";
   const Result ok = evolve(on + "--validate-from 60% --validate-to 80% --learn gpu_exponent");
   ASSERT_EQ(ok.code, 0) << ok.err;
   EXPECT_EQ(Json::parse(ok.out)["episodes"], 3);
   const Result none = evolve(on);
   EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.err, HasSubstr("--validate-from: expected a window of the trace"));
+  EXPECT_THAT(none.err, HasSubstr("--validate-from: expected a validation window of the trace"));
   const Result cells = evolve(on + "--validate-from 60% --validate-on later");
   EXPECT_EQ(cells.code, 2);
   EXPECT_THAT(cells.err, HasSubstr("--validate-on: expected --cells"));
 }
 
-TEST_F(Evolve, ASearchIsNotOverwrittenNorCutShort) {
+TEST_F(Evolve, SearchIsNeitherOverwrittenNorShortened) {
   const std::string on =
       "--trace a.csv --cluster 4x8 --to 60% --validate-from 60% --validate-to 80% --out x.yaml ";
   ASSERT_EQ(evolve(on).code, 0);
@@ -103,7 +103,7 @@ TEST_F(Evolve, ASearchIsNotOverwrittenNorCutShort) {
   EXPECT_THAT(nowhere.err, HasSubstr("no/x.yaml"));
 }
 
-TEST_F(Evolve, RefusesWhatIsWrongInOneMessage) {
+TEST_F(Evolve, RejectsInvalidOptionsInOneMessage) {
   const std::string on = "--cells cells.yaml --only train --validate-on validate --out x.yaml ";
   const std::pair<const char*, const char*> cases[] = {
       {"--learn luck", "'luck'"},
@@ -111,10 +111,10 @@ TEST_F(Evolve, RefusesWhatIsWrongInOneMessage) {
       {"--step 0", "--step: expected above 0"},
       {"--generations 0", "--generations: expected 1 to"},
       {"--episode-jobs 1", "--episode-jobs: expected 10 to"},
-      {"--validate-from 60%", "--validate-from: expected no --cells with it"},
+      {"--validate-from 60%", "--validate-from: expected no --cells, because"},
       {"--set las.limit_1_gpu_s=1 --set las.limit_2_gpu_s=2 --set las.gpu_exponent=1 "
        "--set las.cost_weight=0",
-       "--policy: expected one that declares numbers"},
+       "--policy: expected a policy with numeric settings"},
   };
   for (const auto& [options, message] : cases) {
     const Result result = shell("yardmaster evolve --policy las " + on + options);

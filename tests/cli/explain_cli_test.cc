@@ -22,7 +22,7 @@ constexpr const char* kRule =
 constexpr const char* kOn =
     " --trace synthetic:habits --generate-jobs 400 --cluster 4x8 --congestion 2 ";
 
-TEST(Explain, AFormulaOfTwoTermsSaysWhatItKeepsAndPlays) {
+TEST(Explain, TwoTermFormulaReportsItsRetainedGainAndPlays) {
   Folder folder;
   folder.write("rule.yaml", kRule);
   const Result result = shell(
@@ -52,14 +52,14 @@ TEST(Explain, AFormulaOfTwoTermsSaysWhatItKeepsAndPlays) {
   EXPECT_THAT(read_file("f.yaml"), HasSubstr("policy: joint"));
 }
 
-TEST(Explain, RefusesWhatIsWrongInOneMessage) {
+TEST(Explain, RejectsInvalidOptionsInOneMessage) {
   Folder folder;
   folder.write("rule.yaml", kRule);
   folder.write("las.yaml", "policy: las\nsettings: {}\n");
   folder.write("same.yaml", "policy: joint\nsettings: {margin_log2: 1}\n");
   const std::pair<const char*, const char*> cases[] = {
       {"--checkpoint las.yaml", "a file of the policy 'joint'"},
-      {"--checkpoint same.yaml", "numbers other than the defaults"},
+      {"--checkpoint same.yaml", "settings other than the defaults"},
       {"--checkpoint nowhere", "nowhere"},
       {"--checkpoint rule.yaml --terms 0", "--terms: expected 1 to 100, got 0"},
   };

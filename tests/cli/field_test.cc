@@ -68,7 +68,7 @@ void expect(const Result& result, std::string_view line) {
     return;
   }
   const bool out = consume_prefix(rest, "stdout ");
-  ASSERT_TRUE(out || consume_prefix(rest, "stderr ")) << "no expectation: " << line;
+  ASSERT_TRUE(out || consume_prefix(rest, "stderr ")) << "missing expectation: " << line;
   const std::string said = collapse_blanks(out ? result.out : result.err);
   if (consume_prefix(rest, "contains ")) {
     EXPECT_THAT(said, HasSubstr(collapse_blanks(rest)));
@@ -77,13 +77,13 @@ void expect(const Result& result, std::string_view line) {
   } else if (consume_prefix(rest, "lines ")) {
     EXPECT_EQ(std::ranges::count(said, '\n'), parse_int(rest)) << line << "\n" << said;
   } else {
-    FAIL() << "no expectation: " << line;
+    FAIL() << "missing expectation: " << line;
   }
 }
 
 class UserCase : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(UserCase, ComesOutAsExpected) {
+TEST_P(UserCase, PrintsTheExpectedOutput) {
   const fs::path source = fs::absolute(kCases) / GetParam();
   const std::vector<std::string> commands = lines_of(source / "cmd");
   const std::vector<std::string> expected = lines_of(source / "expected");

@@ -31,14 +31,14 @@ void expect_refused(const std::vector<Case>& cases) {
 
 const std::string kScene = "--trace synthetic:habits --generate-jobs 60 --cluster 4x8 ";
 
-TEST(Messages, OfACommandLineNameTheOptionAndWhatToDo) {
+TEST(Messages, CommandLineErrorsNameTheOptionAndARemedy) {
   expect_refused({
       {"simulate " + kScene + "--polcy fifo",
        "simulate: expected an option of this command, got '--polcy'; did you mean `--policy`? (see "
        "yardmaster simulate --help)"},
       {"simulate " + kScene + "--policy=fifo --jobs-owt=x.csv", "did you mean `--jobs-out`?"},
       {"simulate " + kScene + "--policy fifo --bogus", "got '--bogus' (see"},
-      {"simulate " + kScene + "fifo", "simulate: expected nothing more, got 'fifo'"},
+      {"simulate " + kScene + "fifo", "simulate: expected no further argument, got 'fifo'"},
       {"simulate " + kScene + "--policy", "simulate: expected a value after --policy, got none"},
       {"simulate --trace --policy fifo --cluster 4x8",
        "simulate: expected a value after --trace, got the option --policy (see"},
@@ -55,7 +55,7 @@ TEST(Messages, OfACommandLineNameTheOptionAndWhatToDo) {
   });
 }
 
-TEST(Messages, OfNamesSayWhichWasProbablyMeant) {
+TEST(Messages, UnknownNamesGetASuggestion) {
   expect_refused({
       {"simulte", "did you mean `simulate`?"},
       {"list policy", "did you mean `policies`?"},
@@ -79,7 +79,7 @@ TEST(Messages, OfNamesSayWhichWasProbablyMeant) {
   });
 }
 
-TEST(Messages, OfAFormatSayWhichWasProbablyMeant) {
+TEST(Messages, UnknownFormatsGetASuggestion) {
   const Folder folder;
   folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n");
   expect_refused({{"trace describe a.csv --format helos", "--format: expected one of: "},
@@ -87,13 +87,13 @@ TEST(Messages, OfAFormatSayWhichWasProbablyMeant) {
 }
 
 // A path is looked up as a path, and is never taken for a misspelt name.
-TEST(Messages, OfAPathSpeakOfThePath) {
+TEST(Messages, PathErrorsNameThePath) {
   expect_refused({{"simulate " + kScene + "--policy checkpoint:fifo", "a checkpoint folder"},
                   {"simulate " + kScene + "--policy none/fifo.yaml", "none/fifo.yaml"}});
 }
 
 // The reported end of a window, just after its last job, is a --to which gives that window.
-TEST(Messages, TheEndOfAWindowIsANumberThatCanBeTyped) {
+TEST(Messages, ReportedWindowEndIsAValidOption) {
   const Folder folder;
   folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n2,7,10,1\n3,7.25,10,1\n");
   const auto simulated = [](const std::string& more) {
@@ -110,7 +110,7 @@ TEST(Messages, TheEndOfAWindowIsANumberThatCanBeTyped) {
 }
 
 // An argument's value may equal the argument's name, as in "log replay log".
-TEST(Messages, AValueMayHaveTheNameOfWhatItIs) {
+TEST(Messages, ValueMayEqualItsArgumentsName) {
   const Folder folder;
   folder.write("trace", "job_id,submit_s,run_s,gpus\n1,0,10,1\n");
   const Result result = shell("yardmaster trace describe trace --json");

@@ -45,11 +45,11 @@ class Meta : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(Meta, LearnsFromManyMixesAndAdaptsToAnotherInSoManyEpisodes) {
+TEST_F(Meta, LearnsFromMixesAndAdaptsToANewOne) {
   ASSERT_EQ(shell("yardmaster train meta.yaml --out meta").code, 0);
   const Json origin = provenance("meta/checkpoints/last");
   EXPECT_EQ(origin["grounds"].size(), 2u);
-  EXPECT_EQ(origin["episodes"], 13 * 5) << "one more experience, for the normaliser";
+  EXPECT_EQ(origin["episodes"], 13 * 5) << "one more rollout, for the normaliser";
   EXPECT_THAT(read_file("meta/metrics.csv"), HasSubstr("train/episodes"));
 
   const std::string adapt =
@@ -67,7 +67,7 @@ TEST_F(Meta, LearnsFromManyMixesAndAdaptsToAnotherInSoManyEpisodes) {
   EXPECT_THAT(refused.err, HasSubstr("updates: expected a multiple of meta_updates = 2, got 5"));
 }
 
-TEST_F(Meta, GoesOnAfterKillsAsIfNothingHadHappened) {
+TEST_F(Meta, ResumesIdenticallyAfterKills) {
   ASSERT_EQ(shell("yardmaster train meta.yaml --out whole").code, 0);
   const Result killed = shell(
       "yardmaster train meta.yaml --out run & pid=$!; "
@@ -87,7 +87,7 @@ TEST_F(Meta, GoesOnAfterKillsAsIfNothingHadHappened) {
   }
 }
 
-TEST_F(Meta, RanksLearnTogether) {
+TEST_F(Meta, TrainsOnSeveralRanks) {
   const Result two = shell("yardmaster train meta.yaml --set worlds=10 --ranks 2 --out two");
   ASSERT_EQ(two.code, 0) << two.err;
   EXPECT_EQ(provenance("two/checkpoints/last")["episodes"], 13 * 10);

@@ -60,7 +60,7 @@ Json runs_of(const std::string& arguments) {
   return result.code == 0 ? Json::parse(result.out)["runs"] : Json();
 }
 
-TEST(Metrics, OfThreeJobsByHand) {
+TEST(Metrics, MatchHandComputedValuesOfThreeJobs) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   folder.write("lab.yaml", kCluster);
@@ -94,13 +94,13 @@ TEST(Metrics, OfThreeJobsByHand) {
   EXPECT_TRUE(run["tenants"][0]["quota_share"].is_null());
   EXPECT_NEAR(run["tenants"][1]["mean_gpus"], 205.0 / 155, 1e-12);
   EXPECT_NEAR(run["tenants"][1]["quota_share"], 205.0 / 155 / 2, 1e-12);
-  EXPECT_TRUE(run["moved_bytes"].is_null()) << "without profiles nobody knows";
+  EXPECT_TRUE(run["moved_bytes"].is_null()) << "unknown without profiles";
 
   EXPECT_EQ(read_file("waits.csv"),
             "policy,job_id,from_s,to_s,reason,detail,behind,from_time,to_time\n"
-            "fifo,c,20,100,order,wants 1 GPUs; 2 free,b,,\n"
-            "fifo,b,10,100,too-few-gpus,wants 4 GPUs; 2 free,a,,\n"
-            "fifo,c,100,150,too-few-gpus,wants 1 GPUs; 0 free,b,,\n");
+            "fifo,c,20,100,order,needs 1 GPUs; 2 free,b,,\n"
+            "fifo,b,10,100,too-few-gpus,needs 4 GPUs; 2 free,a,,\n"
+            "fifo,c,100,150,too-few-gpus,needs 1 GPUs; 0 free,b,,\n");
   ASSERT_EQ(run["waits"].size(), 2u);
   EXPECT_EQ(run["waits"][0]["reason"], "too-few-gpus");
   EXPECT_EQ(run["waits"][0]["jobs"], 2);
@@ -123,7 +123,7 @@ TEST(Metrics, OfThreeJobsByHand) {
   }
 }
 
-TEST(Metrics, TablesHaveWhatThereIs) {
+TEST(Metrics, TablesShowAllRequestedMetrics) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   folder.write("lab.yaml", kCluster);
@@ -140,7 +140,7 @@ TEST(Metrics, TablesHaveWhatThereIs) {
   EXPECT_EQ(basic.out.find("GPU hours"), std::string::npos);
 }
 
-TEST(Metrics, WhatContradictsItselfIsRefused) {
+TEST(Metrics, ContradictoryOptionsAreRejected) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   const std::string base = "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo ";
@@ -151,12 +151,12 @@ TEST(Metrics, WhatContradictsItselfIsRefused) {
   expect_refused(shell(base + "--dump-out d.json --dump-at -1"), {"--dump-at", "-1"});
   expect_refused(shell(base + "--dump-out d.json --dump-at 5,156"), {"--dump-at", "155", "156"});
   expect_refused(shell(base + "--waits-out none/w.csv"), {"none/w.csv"});
-  expect_refused(shell(base + "--timeline ."), {"the name of a file to write"});
+  expect_refused(shell(base + "--timeline ."), {"the path of a regular file"});
   EXPECT_FALSE(folder.has("d.json"));
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
-TEST(Metrics, AFullDiskLeavesNoHalfFile) {
+TEST(Metrics, FullDiskLeavesNoPartialFile) {
   const Folder folder;
   folder.write("waits.csv", "old\n");
   const std::string command =
@@ -175,7 +175,7 @@ TEST(Metrics, AFullDiskLeavesNoHalfFile) {
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
-TEST(Dump, AMomentAfterOnePolicysEndIsShownForTheOther) {
+TEST(Dump, TimeAfterOnePolicysEndIsShownForTheOther) {
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,100,4\nb,1,10,4\n");
   // fifo ends at 110 s. srtf preempts job a at 1 s, which costs 40 s, and ends at 150 s.
@@ -191,7 +191,7 @@ TEST(Dump, AMomentAfterOnePolicysEndIsShownForTheOther) {
 }
 
 // Waits include the time before the rule set's next round first considers a job.
-TEST(Waits, CoverAllTimeBeforeAStartUnderRulesWithRounds) {
+TEST(Waits, CoverAllTimeBeforeStartsUnderRoundBasedRules) {
   const Folder folder;
   folder.write("jobs.csv",
                "job_id,submit_s,run_s,gpus\na,0.25,100,8\nb,10.5,500,8\nc,20,300,4\nd,333,50,4\n");
@@ -216,7 +216,7 @@ TEST(Waits, CoverAllTimeBeforeAStartUnderRulesWithRounds) {
   }
 }
 
-TEST(Dump, SaysWhyAJobWaitsUnderPublishedRulesToo) {
+TEST(Dump, GivesWaitReasonsUnderPublishedRules) {
   const Folder folder;
   const Result result = shell(
       "yardmaster simulate --trace synthetic:xv --cluster 2x8 --rules tiresias --policy dlas-gpu "
@@ -269,8 +269,8 @@ TEST(RealTraces, FragmentationOfOpenbsPods) {
     EXPECT_LE(fragmentation[key], 1) << key;
   }
   EXPECT_GT(fragmentation["unusable"], fragmentation["stranded"])
-      << "what is of no use to anybody is of no use to the next one";
-  EXPECT_GT(run["gpu_hours"]["unshared"], 0) << "shares leave something over";
+      << "GPUs that no job can use are of no use to the next job";
+  EXPECT_GT(run["gpu_hours"]["unshared"], 0) << "shares leave a remainder";
   const Json& hours = run["gpu_hours"];
   EXPECT_NEAR(hours["running"].get<double>() + hours["starting"].get<double>() +
                   hours["unshared"].get<double>(),

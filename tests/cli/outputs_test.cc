@@ -23,30 +23,31 @@ void expect_refused(const std::string& command, const std::string& said) {
   EXPECT_THAT(result.err, HasSubstr(said));
 }
 
-TEST(Outputs, TakeNoInputsPlace) {
+TEST(Outputs, CannotOverwriteInputs) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   folder.write("site.yaml", "nodes: [{count: 2, gpus: 8}]\n");
   for (const char* option : {"--jobs-out jobs.csv", "--json-out ./jobs.csv",
                              "--timeline ../$(basename $PWD)/jobs.csv", "--waits-out jobs.csv"}) {
-    expect_refused(std::string(kRun) + option, "another file than --trace");
+    expect_refused(std::string(kRun) + option, "a file other than that of --trace");
   }
   expect_refused(
       "yardmaster simulate --trace jobs.csv --cluster site.yaml --policy fifo "
       "--json-out site.yaml",
-      "another file than --cluster");
-  expect_refused("yardmaster trace convert jobs.csv --out jobs.csv", "another file than trace");
+      "a file other than that of --cluster");
+  expect_refused("yardmaster trace convert jobs.csv --out jobs.csv",
+                 "a file other than that of trace");
   EXPECT_EQ(read_file("jobs.csv"), kJobs);
 }
 
-TEST(Outputs, TakeNoOtherOutputsPlace) {
+TEST(Outputs, CannotOverwriteOtherOutputs) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
-  expect_refused(std::string(kRun) + "--jobs-out q.csv --waits-out ./q.csv", "another file than");
+  expect_refused(std::string(kRun) + "--jobs-out q.csv --waits-out ./q.csv", "a file other than");
   EXPECT_FALSE(folder.has("q.csv"));
 }
 
-TEST(Outputs, OptionsThatDoNothingAreRefused) {
+TEST(Outputs, OptionsWithoutEffectAreRejected) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   expect_refused(std::string(kRun) + "--rates nosuch", "--rates");
@@ -56,12 +57,12 @@ TEST(Outputs, OptionsThatDoNothingAreRefused) {
   expect_refused("YARD_CLUSTERS=/nosuch yardmaster cluster describe philly", "YARD_CLUSTERS");
 }
 
-TEST(Outputs, EndlessFilesAreRefused) {
+TEST(Outputs, EndlessFilesAreRejected) {
   const Folder folder;
   expect_refused("yardmaster cluster describe /dev/zero", "/dev/zero: expected at most");
 }
 
-TEST(Outputs, AStageDoesNotWaitForItsOwnJob) {
+TEST(Outputs, StagesDoNotWaitForTheirOwnJob) {
   const Folder folder;
   folder.write("jobs.csv",
                "job_id,submit_s,run_s,gpus,groups\n"
@@ -74,7 +75,7 @@ TEST(Outputs, AStageDoesNotWaitForItsOwnJob) {
 }
 
 // Stages outnumber jobs: each output keeps track of stages separately, and waits count jobs.
-TEST(Outputs, LookOnAtJobsOfManyStages) {
+TEST(Outputs, HandleJobsWithManyStages) {
   const Folder folder;
   std::string jobs;
   for (int i = 0; i < 60; ++i) {

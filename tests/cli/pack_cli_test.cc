@@ -35,7 +35,7 @@ class Pack : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(Pack, MakesACheckpointThatDecidesAsTheRuleDoes) {
+TEST_F(Pack, CheckpointDecidesAsTheRule) {
   const Result r = shell("yardmaster pack --policy rule.yaml --checkpoint made");
   ASSERT_EQ(r.code, 0) << r.err;
   const Json manifest = Json::parse(read_file("made/manifest.json"));
@@ -48,7 +48,7 @@ TEST_F(Pack, MakesACheckpointThatDecidesAsTheRuleDoes) {
   EXPECT_EQ(mean_jct_s("checkpoint:made"), mean_jct_s("rule.yaml"));
 }
 
-TEST_F(Pack, TakesSettingsInThePlaceOfTheFiles) {
+TEST_F(Pack, SettingsOverrideTheFile) {
   ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint a --set margin_log2=4").code, 0);
   ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint b").code, 0);
   const Json a = Json::parse(read_file("a/manifest.json"))["provenance"];
@@ -59,7 +59,7 @@ TEST_F(Pack, TakesSettingsInThePlaceOfTheFiles) {
 }
 
 // A search records its core-seconds with its policy file; pack copies them to cost.json.
-TEST_F(Pack, KeepsWhatTheSearchTook) {
+TEST_F(Pack, KeepsTheSearchCost) {
   ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint alone").code, 0);
   EXPECT_FALSE(std::filesystem::exists("alone/cost.json"));
   const std::string search =
@@ -80,7 +80,7 @@ TEST_F(Pack, KeepsWhatTheSearchTook) {
   EXPECT_GT(Json::parse(read_file("made/cost.json"))["training_core_s"], one);
 }
 
-TEST_F(Pack, AFolderWithAnythingElseInItIsLeftAlone) {
+TEST_F(Pack, FolderWithOtherFilesIsNotReplaced) {
   std::filesystem::create_directory("mine");
   folder_.write("mine/notes.txt", "of years");
   const Result packed = shell("yardmaster pack --policy rule.yaml --checkpoint mine");
@@ -90,12 +90,12 @@ TEST_F(Pack, AFolderWithAnythingElseInItIsLeftAlone) {
       "yardmaster evolve --policy joint --trace synthetic:mixed --generate-jobs 600 --cluster "
       "mixed-9 --to 60% --validate-from 60% --validate-to 80% --out found.yaml --checkpoint mine");
   EXPECT_EQ(searched.code, 2);
-  EXPECT_FALSE(folder_.has("found.yaml")) << "said before the search";
+  EXPECT_FALSE(folder_.has("found.yaml")) << "reported before the search";
   EXPECT_EQ(read_file("mine/notes.txt"), "of years");
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
-TEST_F(Pack, RefusesWhatIsNoRule) {
+TEST_F(Pack, RejectsFilesThatAreNotRules) {
   folder_.write("las.yaml", "policy: las\nsettings: {}\n");
   for (const auto& [options, message] : std::initializer_list<std::pair<const char*, const char*>>{
            {"--policy las.yaml", "a file of the policy 'joint'"},

@@ -30,7 +30,7 @@ bool says_nan(const std::string& text) {
   return false;
 }
 
-TEST(Printing, JobsThatTakeNoTimeHaveNoRatio) {
+TEST(Printing, JobsWithoutRunTimeHaveNoRatio) {
   const Folder folder;
   std::string jobs = "job_id,submit_s,run_s,gpus\n";
   for (int i = 0; i < 40; ++i) {
@@ -53,7 +53,7 @@ TEST(Printing, JobsThatTakeNoTimeHaveNoRatio) {
 }
 
 // The columns of a table begin or end at the same position in every row.
-TEST(Printing, LongNamesMoveColumnsAndBreakNone) {
+TEST(Printing, LongNamesKeepColumnsAligned) {
   const std::string name = "a-policy-with-a-name-that-is-longer-than-any-column-was-wide";
   const Result result = shell("yardmaster simulate --policy fifo," + name + "=las" + kScene);
   ASSERT_EQ(result.code, 0) << result.err;
@@ -74,7 +74,7 @@ TEST(Printing, LongNamesMoveColumnsAndBreakNone) {
   EXPECT_THAT(evaluated.out, HasSubstr("> " + name + "  blind"));
 }
 
-TEST(Printing, APolicyIsCalledAsItIsNamed) {
+TEST(Printing, PoliciesAreShownByTheirGivenName) {
   const std::string root = std::filesystem::current_path().string();
   const std::string pilot = "checkpoint:" + root + "/checkpoints/pilot";
   const auto runs = [&](const std::string& policies) {
@@ -100,7 +100,7 @@ TEST(Printing, APolicyIsCalledAsItIsNamed) {
   EXPECT_EQ(Json::parse(seeds.out)["cells"][0]["seeds"], 2);
 }
 
-TEST(Printing, ATypeOfWhichNothingIsKnownIsNamed) {
+TEST(Printing, UnknownGpuTypesAreNamed) {
   const auto notes = [](const std::string& command, const std::string& cluster) {
     const Result result =
         shell("yardmaster " + command + " --trace synthetic:habits --generate-jobs 100 --cluster " +
@@ -109,18 +109,18 @@ TEST(Printing, ATypeOfWhichNothingIsKnownIsNamed) {
     return result.err;
   };
   EXPECT_THAT(notes("simulate --policy fifo", "8x8:nosuchgpu"),
-              HasSubstr("nothing is known of GPU type 'nosuchgpu'"));
+              HasSubstr("GPU type 'nosuchgpu' is unknown"));
   EXPECT_THAT(notes("evaluate --replicas 1 --candidate las --against fifo", "8x8:nosuchgpu"),
-              HasSubstr("nothing is known of GPU type 'nosuchgpu'"));
+              HasSubstr("GPU type 'nosuchgpu' is unknown"));
   EXPECT_THAT(notes("simulate --policy fifo", "4x8:v100+4x8:k80"),
-              HasSubstr("v100, k80 are taken as equally fast"));
+              HasSubstr("v100, k80 are assumed to be equally fast"));
   for (const char* known : {"8x8", "8x8:v100", "8x8:V100", "mixed-9"}) {
     EXPECT_THAT(notes("simulate --policy fifo", known), Not(HasSubstr("GPU type"))) << known;
   }
 }
 
 // `head` closes the pipe early: no message appears, and files are still written.
-TEST(Printing, AReaderThatHasGoneIsNotAnError) {
+TEST(Printing, ClosedPipeIsNotAnError) {
   const Folder folder;
   for (const std::string& command :
        {std::string("list policies"), std::string("list policies --json"), std::string("--help"),

@@ -32,7 +32,7 @@ class Ranks : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(Ranks, OneIsKilledAndTheOthersSayWhyAndTheRunGoesOn) {
+TEST_F(Ranks, KilledRankIsReportedAndTheRunResumes) {
   const Result whole = shell("yardmaster train tiny.yaml --ranks 2 --out whole");
   ASSERT_EQ(whole.code, 0) << whole.err;
   EXPECT_EQ(whole.out, "whole/checkpoints/best\n");
@@ -44,9 +44,9 @@ TEST_F(Ranks, OneIsKilledAndTheOthersSayWhyAndTheRunGoesOn) {
       "kill -9 $(tr ' ' '\\n' < /proc/$pid/task/$pid/children | sed -n 2p); wait $pid");
   const auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(killed.code, 1) << killed.err;
-  EXPECT_THAT(killed.err, HasSubstr("rank 0 of 2: another rank is gone"));
+  EXPECT_THAT(killed.err, HasSubstr("rank 0 of 2: another rank has exited"));
   EXPECT_THAT(killed.err, HasSubstr("killed by signal 9"));
-  EXPECT_LT(took, std::chrono::minutes(5)) << "not the patience for a rank that hangs";
+  EXPECT_LT(took, std::chrono::minutes(5)) << "not after the time-out for a rank that hangs";
   EXPECT_EQ(folder_.leftovers(), 0);
 
   ASSERT_EQ(shell("yardmaster train tiny.yaml --ranks 2 --until 2 --out half").code, 0);
@@ -66,7 +66,7 @@ TEST_F(Ranks, AllStopTogetherOnCtrlC) {
 }
 
 // The hosts meet by torchrun's variables, over a network instead of a file.
-TEST_F(Ranks, TwoHostsTrainAsTwoProcessesDo) {
+TEST_F(Ranks, TwoHostsMatchTwoProcesses) {
   const Result hosts = shell(scripts_ + "two_hosts.sh tiny.yaml two");
   if (hosts.code == 77) GTEST_SKIP() << "network namespaces are not permitted here";
   ASSERT_EQ(hosts.code, 0) << read_file("two.log.0") << read_file("two.log.1");
@@ -74,7 +74,7 @@ TEST_F(Ranks, TwoHostsTrainAsTwoProcessesDo) {
   EXPECT_TRUE(weights("two") == weights("one"));
 }
 
-TEST_F(Ranks, MpirunTrainsAsTwoProcessesDo) {
+TEST_F(Ranks, MpirunMatchesTwoProcesses) {
   const std::string version = shell("mpirun --version").out;
   YARD_NEEDS(mpirun, version.find("Open MPI") != version.npos, "no mpirun of Open MPI");
   const Result mpi = shell(
@@ -85,7 +85,7 @@ TEST_F(Ranks, MpirunTrainsAsTwoProcessesDo) {
   EXPECT_TRUE(weights("two") == weights("one"));
 }
 
-TEST_F(Ranks, VariablesThatAreWrongAreOneMessage) {
+TEST_F(Ranks, InvalidVariablesGiveOneMessage) {
   const Result refused = shell("RANK=0 WORLD_SIZE=2 yardmaster train tiny.yaml --out run");
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("MASTER_ADDR"));

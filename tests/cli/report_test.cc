@@ -29,12 +29,12 @@ class ReportCommand : public ::testing::Test {
   const std::string scene_ = " --trace synthetic:habits --cluster 4x8 --generate-jobs 400";
 };
 
-TEST_F(ReportCommand, ShowsWhatEvaluateAndSimulateHandOut) {
+TEST_F(ReportCommand, ShowsOutputOfEvaluateAndSimulate) {
   make_run("run");
   const Result evaluated = shell("yardmaster evaluate --candidate srsf-history --against las,fifo" +
                                  scene_ + " --json-out run/evaluations/cells.json");
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
-  EXPECT_THAT(evaluated.out, HasSubstr("mean JCT s")) << "the table is printed all the same";
+  EXPECT_THAT(evaluated.out, HasSubstr("mean JCT s")) << "the table is still printed";
   const Result simulated =
       shell("yardmaster simulate --policy las,srsf" + scene_ +
             " --json-out run/evaluations/replay.json --jobs-out run/evaluations/jobs.csv "
@@ -46,7 +46,7 @@ TEST_F(ReportCommand, ShowsWhatEvaluateAndSimulateHandOut) {
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.out, "run/report.html\n");
   const std::string page = read_file("run/report.html");
-  for (const char* title : {"Comparison", "Learning curve", "cell by cell", "Replays",
+  for (const char* title : {"Comparison", "Learning curve", "Policies by cell", "Replays",
                             "Completion times", "Cluster over time", "All settings"}) {
     EXPECT_THAT(page, HasSubstr(title));
   }
@@ -57,7 +57,7 @@ TEST_F(ReportCommand, ShowsWhatEvaluateAndSimulateHandOut) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
-TEST_F(ReportCommand, SimulateLeavesAFolderWithAPageAndItsData) {
+TEST_F(ReportCommand, SimulateWritesAFolderWithPageAndData) {
   const std::string command = "yardmaster simulate --policy las,fifo,srtf" + scene_;
   const Result result = shell(command + " --out sim --report page.html --json");
   ASSERT_EQ(result.code, 0) << result.err;
@@ -88,7 +88,7 @@ TEST_F(ReportCommand, SimulateLeavesAFolderWithAPageAndItsData) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
-TEST_F(ReportCommand, TakesFilesThatCommandsWrote) {
+TEST_F(ReportCommand, AcceptsCommandOutputFiles) {
   ASSERT_EQ(shell("yardmaster evaluate --candidate srsf-history --against las,fifo" + scene_ +
                   " --json-out cells.json")
                 .code,
@@ -116,7 +116,7 @@ TEST_F(ReportCommand, TakesFilesThatCommandsWrote) {
   }
 }
 
-TEST_F(ReportCommand, ComparesRunsWhereItIsCalled) {
+TEST_F(ReportCommand, WritesComparisonsToTheWorkingDirectory) {
   make_run("a");
   make_run("b");
   EXPECT_EQ(shell("yardmaster report a b").out, "report.html\n");
@@ -126,21 +126,21 @@ TEST_F(ReportCommand, ComparesRunsWhereItIsCalled) {
   EXPECT_EQ(Json::parse(named.out)["bytes"], read_file("both.html").size());
 }
 
-TEST_F(ReportCommand, TakesThePlaceOfItsOwnPagesAlone) {
+TEST_F(ReportCommand, ReplacesOnlyItsOwnPages) {
   make_run("run");
   ASSERT_EQ(shell("yardmaster report run").code, 0);
-  EXPECT_EQ(shell("yardmaster report run").code, 0) << "its own page is made again";
+  EXPECT_EQ(shell("yardmaster report run").code, 0) << "its own page is replaced";
   for (const std::string other : {"<!DOCTYPE html><title>thesis</title>", "yardmaster"}) {
     folder_.write("run/report.html", other);
     const Result result = shell("yardmaster report run");
     EXPECT_EQ(result.code, 2);
-    EXPECT_THAT(result.err, HasSubstr("run/report.html: expected nothing there, or a page"));
+    EXPECT_THAT(result.err, HasSubstr("run/report.html: expected no file, or a page"));
     EXPECT_THAT(result.err, HasSubstr("--out"));
     EXPECT_EQ(read_file("run/report.html"), other);
     const Result simulated =
         shell("yardmaster simulate --policy las" + scene_ + " --report run/report.html");
     EXPECT_EQ(simulated.code, 2);
-    EXPECT_THAT(simulated.err, HasSubstr("--report names another"));
+    EXPECT_THAT(simulated.err, HasSubstr("choose another file with --report"));
     EXPECT_EQ(read_file("run/report.html"), other);
   }
   folder_.write("run/report.html", "");
@@ -148,21 +148,21 @@ TEST_F(ReportCommand, TakesThePlaceOfItsOwnPagesAlone) {
   EXPECT_EQ(shell("yardmaster report run --out other.html").code, 0);
 }
 
-TEST_F(ReportCommand, AFileOfWaitsIsNamedAsOne) {
+TEST_F(ReportCommand, WaitsFileIsNamedInTheError) {
   ASSERT_EQ(shell("yardmaster simulate --policy las" + scene_ + " --waits-out waits.csv").code, 0);
   const Result result = shell("yardmaster report waits.csv");
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("waits.csv: expected a file of --jobs-out, got a file of "
-                                    "--waits-out"));
+  EXPECT_THAT(result.err, HasSubstr("waits.csv: expected a file written by --jobs-out, got a file "
+                                    "written by --waits-out"));
 }
 
-TEST_F(ReportCommand, RefusesWhatIsNoRun) {
+TEST_F(ReportCommand, RejectsInvalidRuns) {
   make_run("broken");
   folder_.write("broken/evaluations/x.json", "{\"cells\":");
   folder_.write("file", "");
   for (const auto& [arguments, said] :
        {std::pair{"nowhere", "nowhere: expected a run folder"},
-        std::pair{"file", "a run folder, JSON of simulate"},
+        std::pair{"file", "a run folder, JSON from --json-out"},
         std::pair{"broken", "x.json: expected a JSON object"}, std::pair{"", "path is required"}}) {
     const Result result = shell(std::string("yardmaster report ") + arguments + " --out r.html");
     EXPECT_EQ(result.code, 2) << result.err;

@@ -44,7 +44,7 @@ class Scripts : public ::testing::Test {
   const Folder folder_;
 };
 
-TEST_F(Scripts, TheBuildInstallsNothingThatOnlyTestsAsk) {
+TEST_F(Scripts, BuildDoesNotInstallTestPackages) {
   apt(0);
   ASSERT_EQ(run("scripts/install.sh").code, 0);
   const std::string build = read_file("calls");
@@ -58,14 +58,14 @@ TEST_F(Scripts, TheBuildInstallsNothingThatOnlyTestsAsk) {
   EXPECT_THAT(tests, Not(HasSubstr("libtorch-dev")));
 }
 
-TEST_F(Scripts, WithoutANetworkTheBuildFailsAndTestsGoOn) {
+TEST_F(Scripts, WithoutNetworkBuildFailsAndTestsRun) {
   apt(100);
   program("python3", "case \"$*\" in *venv*) exit 1;; esac; echo Python 3.11.2");
   EXPECT_EQ(run("scripts/install.sh").code, 1);
   const Result tests = run("scripts/test_packages.sh");
   EXPECT_EQ(tests.code, 0);
   EXPECT_THAT(tests.err, HasSubstr("apt-get could not install: openmpi-bin"));
-  EXPECT_THAT(tests.err, HasSubstr("the tests that ask onnxruntime and tensorboard are skipped"));
+  EXPECT_THAT(tests.err, HasSubstr("tests that use onnxruntime and tensorboard are skipped"));
   EXPECT_FALSE(folder_.has("build/venv"));
 }
 

@@ -33,15 +33,15 @@ void expect_refused(const Result& result, const std::vector<std::string>& said) 
   for (const std::string& part : said) EXPECT_THAT(result.err, HasSubstr(part));
 }
 
-TEST(Simulate, SaysWhenAPolicySaysHowLargeElasticJobsAreAndNoneIs) {
+TEST(Simulate, NotesSizingPoliciesWithoutElasticJobs) {
   const std::string simulate =
       "yardmaster simulate --trace synthetic:servers --cluster 4x2 --generate-jobs 100 --policy "
       "optimus,drf --set trace.drawn=true ";
   const Result rigid = shell(simulate + "--set trace.most=0"), elastic = shell(simulate);
   EXPECT_EQ(rigid.code + elastic.code, 0) << rigid.err << elastic.err;
-  EXPECT_THAT(rigid.err, HasSubstr("note: optimus says how large elastic jobs are"));
-  EXPECT_THAT(rigid.err, Not(HasSubstr("drf says")));
-  EXPECT_THAT(elastic.err, Not(HasSubstr("says how large")));
+  EXPECT_THAT(rigid.err, HasSubstr("note: optimus sets the size of elastic jobs"));
+  EXPECT_THAT(rigid.err, Not(HasSubstr("drf sets")));
+  EXPECT_THAT(elastic.err, Not(HasSubstr("sets the size")));
 }
 
 TEST(Simulate, PrintsOneJsonDocument) {
@@ -76,20 +76,21 @@ TEST(Simulate, PrintsOneJsonDocument) {
   EXPECT_EQ(lines[2], "fifo,b,4,10,100,150,90,140,0,0,finished");
 }
 
-TEST(Simulate, PrintsATableWithBoundsApart) {
+TEST(Simulate, PrintsBoundsSeparately) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   const Result result =
       shell("yardmaster simulate --trace jobs.csv --cluster 1x4 --policy srtf,fifo");
   ASSERT_EQ(result.code, 0) << result.err;
-  const size_t fifo = result.out.find("\nfifo "), bounds = result.out.find("\nknow run times"),
+  const size_t fifo = result.out.find("\nfifo "),
+               bounds = result.out.find("\noracles, which see true run times"),
                srtf = result.out.find("\nsrtf ");
   EXPECT_LT(fifo, bounds);
   EXPECT_LT(bounds, srtf);
   EXPECT_NE(srtf, std::string::npos);
 }
 
-TEST(Simulate, RunsTheRulesOfTiresias) {
+TEST(Simulate, RunsTiresiasRules) {
   const Result result = shell(
       "yardmaster simulate --trace synthetic:xv --cluster 8x8 --rules tiresias "
       "--policy fifo --placement yarn --json");
@@ -97,7 +98,7 @@ TEST(Simulate, RunsTheRulesOfTiresias) {
   EXPECT_EQ(Json::parse(result.out)["runs"][0]["sum_jct_s"], 32014621);
 }
 
-TEST(Simulate, PublishedRulesLeaveOutJobsWithoutGpusWhereTheyMay) {
+TEST(Simulate, PublishedRulesSkipCpuJobsIfAllowed) {
   const Folder folder;
   folder.write("jobs.csv",
                "job_id,submit_s,run_s,gpus,groups\n"
@@ -113,10 +114,10 @@ TEST(Simulate, PublishedRulesLeaveOutJobsWithoutGpusWhereTheyMay) {
     EXPECT_THAT(result.err, HasSubstr("left out: 1 x no GPUs, the first at jobs.csv:3"));
     EXPECT_EQ(Json::parse(result.out)["trace"]["skipped"], 1);
   }
-  EXPECT_EQ(shell(base + "--policy fifo").code, 0) << "the default rules know them";
+  EXPECT_EQ(shell(base + "--policy fifo").code, 0) << "the default rules support them";
 }
 
-TEST(Simulate, SaysWhereThereIsNoLoad) {
+TEST(Simulate, ReportsUndefinedLoad) {
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,5,100,2\nb,5,100,2\n");
   const std::string command = "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo";
@@ -124,7 +125,7 @@ TEST(Simulate, SaysWhereThereIsNoLoad) {
   EXPECT_TRUE(Json::parse(shell(command + " --json").out)["trace"]["load"].is_null());
 }
 
-TEST(Simulate, SaysThatAPolicyMissesLimits) {
+TEST(Simulate, NotesMissingLimits) {
   const Folder folder;
   folder.write("none.csv", "job_id,submit_s,run_s,gpus\na,0,100,2\n");
   folder.write("some.csv", "job_id,submit_s,run_s,gpus,limit_s\na,0,100,2,\nb,0,100,2,300\n");
@@ -133,7 +134,7 @@ TEST(Simulate, SaysThatAPolicyMissesLimits) {
     EXPECT_EQ(result.code, 0) << result.err;
     return result.err;
   };
-  const char* note = "easy goes by users' limits, and no job of this trace has one";
+  const char* note = "easy uses the limits of jobs, but no job of this trace has one";
   EXPECT_THAT(said("none.csv", "simulate --policy fifo,easy"), HasSubstr(note));
   EXPECT_THAT(said("none.csv", "evaluate --candidate easy --against fifo"), HasSubstr(note));
   EXPECT_EQ(said("none.csv", "simulate --policy fifo,greedy"), "");
@@ -159,7 +160,7 @@ constexpr const char* kSteps =
     "A3C\tcmd\tfolder\t--max-steps\t0\t100\t1\t1\t-1\t5\n"
     "A3C\tcmd\tfolder\t--max-steps\t0\t720\t1\t1\t-1\t5\n";
 
-TEST(Simulate, RulesThatGoByMeasurementsTakeThemAndAskForThem) {
+TEST(Simulate, RulesThatUseMeasurementsRequireThem) {
   const Folder folder;
   folder.write("jobs.trace", kSteps);
   folder.write("thr.json", R"x({"v100": {"('A3C', 1)": {"null": 2}}})x");
@@ -200,7 +201,7 @@ TEST(Simulate, MeasurementsGiveRunTimesUnderOtherRules) {
                  {"jobs.trace:1", "('A3C', 1)", "first of 2 such jobs", "--skip-unusable"});
 }
 
-TEST(Simulate, RunsTheRulesOfRlScheduler) {
+TEST(Simulate, RunsRlSchedulerRules) {
   const Folder folder;
   folder.write("jobs.csv",
                "job_id,submission_time,duration,num_gpu\n"
@@ -217,7 +218,7 @@ TEST(Simulate, RunsTheRulesOfRlScheduler) {
   expect_refused(shell(base + "--policy fcfs --set backfill=2"), {"backfill", "2"});
 }
 
-TEST(Simulate, SettingsReachPolicyGeneratorAndNobodyElse) {
+TEST(Simulate, SettingsReachOnlyPolicyAndGenerator) {
   const std::string base =
       "yardmaster simulate --trace synthetic:habits --generate-jobs 200 --cluster 2x8 --json ";
   const Result plain = shell(base + "--policy las");
@@ -235,7 +236,7 @@ TEST(Simulate, SettingsReachPolicyGeneratorAndNobodyElse) {
   expect_refused(shell(base + "--policy las --set las.limit_1_gpu_s=much"), {"much"});
 }
 
-TEST(Simulate, RefusesWhatItDoesNotKnow) {
+TEST(Simulate, RejectsUnknownNames) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);
   const std::string base = "yardmaster simulate --trace jobs.csv --cluster 1x4 ";
@@ -294,7 +295,7 @@ TEST(Simulate, RefusesBrokenTracesAndWritesNothing) {
   EXPECT_EQ(Json::parse(read_file("t.json"))["traceEvents"].empty(), false);
 }
 
-TEST(Simulate, AFullDiskFailsAndLeavesTheOldFile) {
+TEST(Simulate, FullDiskFailsAndKeepsTheOldFile) {
   const Folder folder;
   folder.write("out.csv", "old\n");
   const std::string command =
@@ -311,18 +312,18 @@ TEST(Simulate, AFullDiskFailsAndLeavesTheOldFile) {
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
-TEST(Simulate, AReaderThatHasGoneKeepsNoFileFromBeingWritten) {
+TEST(Simulate, ClosedPipeDoesNotPreventFileOutput) {
   const Folder folder;
   const Result gone = shell(
       "(yardmaster simulate --trace synthetic:xv --cluster 8x8 --policy fifo --jobs-out out.csv; "
       "echo $? > code) | true");
-  EXPECT_EQ(read_file("code"), "0\n") << "the run itself has done all that it was to do";
+  EXPECT_EQ(read_file("code"), "0\n") << "the run itself has completed";
   EXPECT_EQ(gone.err, "");
   EXPECT_TRUE(folder.has("out.csv"));
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
-TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
+TEST(Simulate, TiresiasTimelinesContainAllWork) {
   const Folder folder;
   for (const std::string placement : {"yarn", "count"}) {
     const Result result = shell(
@@ -348,7 +349,7 @@ TEST(Simulate, TimelinesOfTiresiasHoldAllOfTheWork) {
 
 // Sends the signal only once the handler is installed, that is, once the shell has become the
 // program.
-TEST(Simulate, AnInterruptedRunWritesNothing) {
+TEST(Simulate, InterruptedRunWritesNothing) {
   const Folder folder;
   ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 500000 --out big.csv").code,
             0);
@@ -369,7 +370,7 @@ TEST(Simulate, AnInterruptedRunWritesNothing) {
 }
 
 // Faults are drawn for as long as jobs run, here far beyond the last arrival.
-TEST(Faults, AreDrawnForAsLongAsJobsRun) {
+TEST(Faults, AreDrawnWhileJobsRun) {
   const Folder folder;
   folder.write("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,7200000,1\n");
   const std::string play =
@@ -411,7 +412,7 @@ TEST(Faults, AreDrawnForAsLongAsJobsRun) {
 }
 
 // A preempting policy starts jobs early; the time stopped afterwards counts as a wait, too.
-TEST(Whatif, AWaitIsAllTimeInWhichAJobDoesNotRun) {
+TEST(Whatif, WaitIncludesTimeStopped) {
   const Folder folder;
   folder.write("log.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\n"
@@ -428,13 +429,13 @@ TEST(Whatif, AWaitIsAllTimeInWhichAJobDoesNotRun) {
   EXPECT_EQ(out["runs"][1]["mean_jct_s"], (140 + 10) / 2.0 + 550);
 }
 
-TEST(Whatif, ReadsWhatSlurmPrintedAndRebuildsItsCluster) {
+TEST(Whatif, ReadsSlurmLogAndInfersItsCluster) {
   const std::string log = "tests/data/sacct-22.05.txt";  // of a real Slurm
   const Result result = shell("yardmaster whatif --sacct " + log + " --json");
   ASSERT_EQ(result.code, 0) << result.err;
   const Json out = Json::parse(result.out);
   EXPECT_TRUE(out["cluster_inferred"]);
-  EXPECT_EQ(out["cluster"]["text"], "4x8:a100") << "one job asks for its type";
+  EXPECT_EQ(out["cluster"]["text"], "4x8:a100") << "one job requests this type";
   EXPECT_GT(out["cluster"]["gpus"], 0);
   EXPECT_GE(out["logged"]["mean_wait_s"], 0);
   ASSERT_EQ(out["runs"].size(), 5u);

@@ -25,7 +25,7 @@ Json json_of(const std::string& command) {
   return Json::parse(result.out, nullptr, false);
 }
 
-TEST(Speeds, AreToldUnlessAskedForAndPrintedEverywhere) {
+TEST(Speeds, AreExactByDefaultAndPrinted) {
   const std::string simulate = "yardmaster simulate " + kServers + "--policy optimus,drf ";
   const Result table = shell(simulate);
   ASSERT_EQ(table.code, 0) << table.err;
@@ -38,7 +38,7 @@ TEST(Speeds, AreToldUnlessAskedForAndPrintedEverywhere) {
   }
 }
 
-TEST(Speeds, MatterToPoliciesThatGoByThem) {
+TEST(Speeds, AffectPoliciesThatUseThem) {
   const auto jct = [](const std::string& how) {
     const Json json =
         json_of("yardmaster simulate " + kServers + "--policy optimus,fifo --json " + how);
@@ -56,7 +56,7 @@ TEST(Speeds, MatterToPoliciesThatGoByThem) {
   EXPECT_EQ(told, jct("--speeds told").first);
 }
 
-TEST(Speeds, AreInEvaluateAndTune) {
+TEST(Speeds, AreSupportedByEvaluateAndTune) {
   const Json row = json_of("yardmaster evaluate " + kServers +
                            "--candidate optimus --against drf --replicas 1 --json --speeds "
                            "noisy")["cells"][0];
@@ -68,7 +68,7 @@ TEST(Speeds, AreInEvaluateAndTune) {
   EXPECT_EQ(tuned["speeds"], "learned");
 }
 
-TEST(Speeds, AreRefusedWhereNobodyKnowsThem) {
+TEST(Speeds, AreRejectedUnderPublishedRules) {
   const Result rules = shell(
       "yardmaster simulate --trace synthetic:habits --generate-jobs 60 --cluster 4x8 --rules "
       "tiresias --policy fifo --speeds noisy");
@@ -79,9 +79,9 @@ TEST(Speeds, AreRefusedWhereNobodyKnowsThem) {
   EXPECT_THAT(word.err, HasSubstr("--speeds: expected one of: told, noisy, learned"));
 }
 
-TEST(Speeds, ANoteSaysWhereNoneAreKnown) {
+TEST(Speeds, NoteIsPrintedIfNoneAreKnown) {
   const std::string scene = "--trace synthetic:habits --generate-jobs 60 --cluster 4x8 ";
-  const std::string note = "changes nothing: no job here has a model whose speeds are known";
+  const std::string note = "has no effect: no job here has a model with known speeds";
   for (const std::string command :
        {"simulate --policy las ", "evaluate --candidate las --against fifo --replicas 1 "}) {
     for (const std::string speeds : {"noisy", "learned"}) {
@@ -96,12 +96,12 @@ TEST(Speeds, ANoteSaysWhereNoneAreKnown) {
   EXPECT_THAT(known.err, Not(HasSubstr(note)));
 }
 
-TEST(Headroom, ASmallOneIsNoMeasureAndWhatGrowsIsInTheVerdict) {
+TEST(Headroom, SmallHeadroomAndRegressionsAreReported) {
   const std::string evaluate =
       "yardmaster evaluate --trace synthetic:habits --generate-jobs 600 --cluster 4x8 --replicas 1 "
       "--candidate srtf-history --against fifo ";
   const Json row = json_of(evaluate + "--json")["cells"][0];
-  ASSERT_GT(row["max_wait_ratio"].get<double>(), 1.1) << "the example is one";
+  ASSERT_GT(row["max_wait_ratio"].get<double>(), 1.1) << "the example has one";
   EXPECT_LT(row["ratio"].get<double>(), 1);
   EXPECT_THAT(row["grown"][0].get<std::string>(), HasSubstr("longest wait x "));
   EXPECT_THAT(shell(evaluate).out, HasSubstr(", but longest wait x "));
@@ -112,7 +112,7 @@ TEST(Headroom, ASmallOneIsNoMeasureAndWhatGrowsIsInTheVerdict) {
   EXPECT_TRUE(alone["captured"].is_null()) << "nothing waits: " << alone["headroom"];
 }
 
-TEST(Headroom, IsNoneOnElasticJobsAndTheTextSaysWhy) {
+TEST(Headroom, IsUndefinedForElasticJobsWithAReason) {
   const std::string evaluate =
       "yardmaster evaluate " + kServers + "--candidate optimus --against drf --replicas 1 ";
   const Json json = json_of(evaluate + "--json");
@@ -126,11 +126,11 @@ TEST(Headroom, IsNoneOnElasticJobsAndTheTextSaysWhy) {
   EXPECT_TRUE(json["summary"][0]["oracle_gap_closed"].is_null());
   const Result text = shell(evaluate);
   EXPECT_THAT(text.out, HasSubstr("no bound"));
-  EXPECT_THAT(text.out, HasSubstr("headroom - (hindsight -), captured -"));
+  EXPECT_THAT(text.out, HasSubstr("headroom - (hindsight -), oracle gap closed -"));
   EXPECT_THAT(text.out, Not(HasSubstr("nan")));
 }
 
-TEST(Headroom, IsThereOnPlainJobs) {
+TEST(Headroom, IsDefinedForPlainJobs) {
   const Json row = json_of(
       "yardmaster evaluate --trace synthetic:habits --generate-jobs 200 --cluster 4x8 --replicas 1 "
       "--candidate las --against fifo --json")["cells"][0];
@@ -140,16 +140,17 @@ TEST(Headroom, IsThereOnPlainJobs) {
   EXPECT_TRUE(row["captured"].is_number());
 }
 
-TEST(Headroom, NoBoundIsCalledOneInASimulation) {
+TEST(Headroom, SimulateLabelsInvalidBounds) {
   const std::string with = "--policy drf,srtf ";
   const Result elastic = shell("yardmaster simulate " + kServers + with);
-  EXPECT_THAT(elastic.out, HasSubstr("know run times, which bounds nothing here: elastic jobs"));
+  EXPECT_THAT(elastic.out,
+              HasSubstr("oracles, which see true run times (no bound here: elastic jobs"));
   const Json runs = json_of("yardmaster simulate " + kServers + with + "--json")["runs"];
   EXPECT_FALSE(runs[1]["bound"].get<bool>());
   const Result plain = shell(
       "yardmaster simulate --trace synthetic:habits --generate-jobs 60 --cluster 4x8 --policy "
       "fifo,srtf");
-  EXPECT_THAT(plain.out, HasSubstr("know run times, which no scheduler does:"));
+  EXPECT_THAT(plain.out, HasSubstr("oracles, which see true run times (bounds, not rivals):"));
 }
 
 }  // namespace

@@ -79,11 +79,12 @@ double metric(const std::string& run, int step, const std::string& column) {
 TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
   const Result still = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0 --out still");
   ASSERT_EQ(still.code, 0) << still.err;
-  EXPECT_THAT(still.err, HasSubstr("update 0, the untrained network drawn in the same way"));
-  EXPECT_THAT(still.err, HasSubstr("(mean JCT over that of srsf-history on 2 validation windows)"));
-  EXPECT_THAT(still.err, HasSubstr("training brought nothing"));
+  EXPECT_THAT(still.err, HasSubstr("update 0, the untrained network with the same sampling"));
+  EXPECT_THAT(still.err,
+              HasSubstr("(mean JCT divided by that of srsf-history on 2 validation windows)"));
+  EXPECT_THAT(still.err, HasSubstr("training had no effect"));
   EXPECT_GT(metric("still", 0, "validation/ratio"), 0);
-  EXPECT_TRUE(std::isnan(metric("still", 0, "train/lr"))) << "nothing was trained yet";
+  EXPECT_TRUE(std::isnan(metric("still", 0, "train/lr"))) << "no update has been made";
   for (const int update : {1, 2}) {
     EXPECT_EQ(metric("still", update, "validation/ratio"), metric("still", 0, "validation/ratio"));
     EXPECT_EQ(metric("still", update, "validation/ratio_untrained"), 1);
@@ -118,7 +119,7 @@ TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
               learned["mean_jct_s"].get<double>() / alone["mean_jct_s"].get<double>(), 1e-9);
 }
 
-TEST_F(Train, NoUpdatesValidateTheUntrainedNetworkAlone) {
+TEST_F(Train, ZeroUpdatesValidateOnlyTheUntrainedNetwork) {
   const Result r = shell("yardmaster train tiny.yaml --set updates=0 --out run");
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_GT(metric("run", 0, "validation/ratio"), 0);
@@ -128,7 +129,7 @@ TEST_F(Train, NoUpdatesValidateTheUntrainedNetworkAlone) {
   EXPECT_EQ(Json::parse(read_file("run/run.json"))["state"], "done");
 }
 
-TEST_F(Train, VerifiesWithOnnxRuntimeWhereItIs) {
+TEST_F(Train, VerifiesWithOnnxRuntimeIfInstalled) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=1 --out run").code, 0);
   const std::string verify = "yardmaster verify --checkpoint run/checkpoints/last";
   const std::string without = "YARD_ONNX_PYTHON=/nowhere/python " + verify;
@@ -161,7 +162,7 @@ TEST_F(Train, VerifiesWithOnnxRuntimeWhereItIs) {
   EXPECT_EQ(shell(verify + " --require-onnx").code, 0);
 }
 
-TEST_F(Train, LearnsFromCellsAndSaysWhichAreNeverSoCrowded) {
+TEST_F(Train, LearnsFromCellsAndNamesUnreachableOnes) {
   ASSERT_EQ(shell("yardmaster trace generate synthetic:habits --jobs 600 --out a.csv").code, 0);
   const auto cells = [&](const std::string& congestions) {
     folder_.write("cells.yaml", "congestions: [" + congestions + "]\ntraces:\n  a: {file: a.csv, " +
@@ -190,7 +191,7 @@ TEST_F(Train, LearnsFromCellsAndSaysWhichAreNeverSoCrowded) {
   EXPECT_FALSE(folder_.has("none"));
 }
 
-TEST_F(Train, ARuleIsVerifiedByWhatItDoes) {
+TEST_F(Train, RuleIsVerifiedByItsDecisions) {
   folder_.write("rule.yaml", "policy: joint\nsettings: {gpu_exponent: 0.7}\n");
   ASSERT_EQ(shell("yardmaster pack --policy rule.yaml --checkpoint rule").code, 0);
   const Result same = shell("yardmaster verify --checkpoint rule --json");
@@ -207,7 +208,7 @@ TEST_F(Train, ARuleIsVerifiedByWhatItDoes) {
   EXPECT_THAT(other.out, HasSubstr("DIFFERENT"));
 }
 
-TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
+TEST_F(Train, RejectsInvalidArguments) {
   struct Case {
     std::string arguments, named;
   };
@@ -219,13 +220,13 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
       {"tiny.yaml --set network=luck", "network"},
       {"tiny.yaml --set agent=luck", "agent"},
       {"tiny.yaml --set steps=8", "unknown key 'steps'"},
-      {"tiny.yaml --set worlds=5", "groups of 2"},
+      {"tiny.yaml --set worlds=5", "group = 2"},
       {"tiny.yaml --set learner=ppo --set lambda=2", "lambda"},
       {"tiny.yaml --ranks 3", "3 ranks"},
       {"tiny.yaml --ranks 0", "ranks"},
       {"tiny.yaml --until 0", "until"},
       {"tiny.yaml --set trace=missing.csv", "missing.csv"},
-      {"tiny.yaml --set cells=some.yaml", "beside cells"},
+      {"tiny.yaml --set cells=some.yaml", "with cells"},
       {"missing.yaml", "missing.yaml"},
       {"", "CONFIG.yaml"},
       {"--resume nowhere", "nowhere"},
@@ -247,7 +248,7 @@ TEST_F(Train, RefusesWhatItDoesNotUnderstand) {
 }
 
 // Episodes are cut to the length of the trace; columns may have other names.
-TEST_F(Train, EpisodesAreNoLongerThanTheTraceAndColumnsMayHaveOtherNames) {
+TEST_F(Train, LimitsEpisodesToTheTraceAndRenamesColumns) {
   std::string jobs = "JobName,arrival,run_s,gpus,queue\n";
   for (int j = 0; j < 60; ++j) {
     jobs += "j" + std::to_string(j) + "," + std::to_string(30 * j) + "," +
@@ -258,8 +259,8 @@ TEST_F(Train, EpisodesAreNoLongerThanTheTraceAndColumnsMayHaveOtherNames) {
       "yardmaster train tiny.yaml --set trace=jobs.csv --set episode_jobs=5000 --set updates=1 ";
   const Result trained = shell(command + "--columns job_id=JobName,submit_s=arrival --out run");
   ASSERT_EQ(trained.code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("note: episodes have the 48 jobs that there are to learn "
-                                     "from, not 5000 (episode_jobs)"));
+  EXPECT_THAT(trained.err, HasSubstr("note: episodes have 48 jobs, all that the training part "
+                                     "has, instead of 5000 (episode_jobs)"));
   EXPECT_THAT(trained.err, HasSubstr("columns that are not used: queue"));
   EXPECT_THAT(read_file("run/config.yaml"), HasSubstr("columns: "));
   const Result unnamed = shell(command + "--out other");
@@ -267,7 +268,7 @@ TEST_F(Train, EpisodesAreNoLongerThanTheTraceAndColumnsMayHaveOtherNames) {
   EXPECT_THAT(unnamed.err, HasSubstr("--columns job_id=JobName,submit_s=arrival"));
 }
 
-TEST_F(Train, GoesOnAfterCtrlCAsIfNothingHadHappened) {
+TEST_F(Train, ResumesIdenticallyAfterCtrlC) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=20 --out whole").code, 0);
   // Waits for the first update, however slow the machine. The resumed run gives the same weights.
   const Result stopped = shell(
@@ -295,7 +296,7 @@ std::string metrics_without_time(const std::string& run) {
 }
 
 // After three kills at random moments the run ends with the same weights and figures.
-TEST_F(Train, GoesOnAfterKillsAsIfNothingHadHappened) {
+TEST_F(Train, ResumesIdenticallyAfterKills) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=30 --out whole").code, 0);
   const Result killed = shell(
       "yardmaster train tiny.yaml --set updates=30 --out run & pid=$!; "
@@ -327,7 +328,7 @@ TEST_F(Train, GoesOnAfterKillsAsIfNothingHadHappened) {
 
 // The second Ctrl-C comes while the first one is handled, or after it. Either way the run stays
 // intact.
-TEST_F(Train, ASecondCtrlCLosesNothing) {
+TEST_F(Train, SecondCtrlCLosesNothing) {
   const Result stopped = shell(
       "yardmaster train tiny.yaml --set updates=400 --out run & pid=$!; "
       "while kill -0 $pid && [ ! -e run/checkpoints/training_state ]; do sleep 0.02; done; "
@@ -337,13 +338,13 @@ TEST_F(Train, ASecondCtrlCLosesNothing) {
   EXPECT_EQ(shell("yardmaster train --resume run --until 5").code, 0);
 }
 
-TEST_F(Train, ADiskThatIsFullIsOneMessageAndTheRunGoesOnLater) {
+TEST_F(Train, FullDiskGivesOneMessageAndTheRunResumes) {
   // States and checkpoints exceed 40 blocks of 512 or 1024 bytes; all other files are smaller.
   const Result full = shell("ulimit -f 40; yardmaster train tiny.yaml --set updates=3 --out run");
   EXPECT_EQ(full.code, 1) << full.err;
   EXPECT_THAT(full.err, HasSubstr("File too large"));
   EXPECT_THAT(full.err, HasSubstr("run/checkpoints/"));
-  EXPECT_THAT(full.err, Not(HasSubstr(".yard-"))) << "a name that only the program knows";
+  EXPECT_THAT(full.err, Not(HasSubstr(".yard-"))) << "a name that is internal to the program";
   EXPECT_EQ(folder_.leftovers(), 0);
   EXPECT_EQ(Json::parse(read_file("run/run.json"))["state"], "failed");
 
@@ -353,7 +354,7 @@ TEST_F(Train, ADiskThatIsFullIsOneMessageAndTheRunGoesOnLater) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
-TEST_F(Train, AFolderThatIsTakenIsRefusedBeforeAnythingIsRead) {
+TEST_F(Train, ExistingFolderIsRejectedFirst) {
   fs::create_directory("taken");
   folder_.write("taken/thesis.tex", "years of work");
   const Result taken = shell("yardmaster train tiny.yaml --out taken");
@@ -362,7 +363,7 @@ TEST_F(Train, AFolderThatIsTakenIsRefusedBeforeAnythingIsRead) {
   EXPECT_THAT(taken.err, Not(HasSubstr("reading")));
 }
 
-TEST_F(Train, NothingThatTheAgentCouldDecideIsRefused) {
+TEST_F(Train, WorkloadWithoutDecisionsIsRejected) {
   folder_.write("dl2.yaml",
                 "agent: dl2\nnetwork: job-scorer\ntrace: synthetic:servers\ncluster: 4x2\n"
                 "trace_jobs: 200\nepisode_jobs: 20\nworlds: 4\ngroup: 2\nthreads: 1\n"
@@ -370,12 +371,12 @@ TEST_F(Train, NothingThatTheAgentCouldDecideIsRefused) {
   const Result rigid =
       shell("yardmaster train dl2.yaml --out rigid --set 'generator=[most=0,drawn=true]'");
   EXPECT_EQ(rigid.code, 2);
-  EXPECT_THAT(rigid.err, HasSubstr("jobs about which the agent has something to decide"));
-  EXPECT_FALSE(folder_.has("rigid")) << "it never began";
+  EXPECT_THAT(rigid.err, HasSubstr("jobs that need a decision by the agent"));
+  EXPECT_FALSE(folder_.has("rigid")) << "training never began";
   EXPECT_EQ(shell("yardmaster train dl2.yaml --out elastic").code, 0);
 }
 
-TEST_F(Train, ACheckpointIsNamedAsOne) {
+TEST_F(Train, CheckpointPathNeedsItsPrefix) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=1 --out run").code, 0);
   const Result plain = shell(
       "yardmaster simulate --trace synthetic:habits --generate-jobs 50 --cluster 2x8 --policy "
@@ -384,7 +385,7 @@ TEST_F(Train, ACheckpointIsNamedAsOne) {
   EXPECT_THAT(plain.err, HasSubstr("checkpoint:run/checkpoints/best"));
 }
 
-TEST_F(Train, StoppedAsAskedBetweenValidationsItIsSavedThere) {
+TEST_F(Train, StopBetweenValidationsSavesTheState) {
   ASSERT_EQ(
       shell("yardmaster train tiny.yaml --set updates=4 validate_every=2 --until 3 --out run").code,
       0);
@@ -393,10 +394,10 @@ TEST_F(Train, StoppedAsAskedBetweenValidationsItIsSavedThere) {
 }
 
 // An interrupted run advises a resume command without these settings.
-TEST_F(Train, SettingsGivenToAResumedRunHoldForLaterCalls) {
+TEST_F(Train, SettingsOfAResumedRunPersist) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=2 --out run").code, 0);
   ASSERT_EQ(shell("yardmaster train --resume run --set updates=4 --until 3").code, 0);
-  EXPECT_THAT(read_file("run/log.txt"), HasSubstr("updates is 4 from here on, was 2"));
+  EXPECT_THAT(read_file("run/log.txt"), HasSubstr("updates changed from 2 to 4"));
   ASSERT_EQ(shell("yardmaster train --resume run").code, 0);
   EXPECT_EQ(
       Json::parse(read_file("run/checkpoints/training_state/counters.json"))["counters"]["update"],
@@ -405,12 +406,12 @@ TEST_F(Train, SettingsGivenToAResumedRunHoldForLaterCalls) {
   EXPECT_EQ(shell("yardmaster train --resume run --set seed=77 --set updates=6").code, 2);
   const Result fewer = shell("yardmaster train --resume run --set updates=3");
   EXPECT_EQ(fewer.code, 2);
-  EXPECT_THAT(fewer.err, HasSubstr("at least the 4"));
-  EXPECT_EQ(read_file("run/config.yaml"), kept) << "refused, and not kept";
+  EXPECT_THAT(fewer.err, HasSubstr("at least 4"));
+  EXPECT_EQ(read_file("run/config.yaml"), kept) << "rejected, and not saved";
   EXPECT_EQ(read_file("run/run.json"), ended);
 }
 
-TEST_F(Train, WhatAKilledProcessLeftIsRemoved) {
+TEST_F(Train, LeftoversOfKilledProcessesAreRemoved) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=2 --until 1 --out run").code, 0);
   fs::create_directory("run/checkpoints/.yard-1-2.tmp");
   folder_.write("run/.yard-1-3.tmp", "half");
@@ -418,7 +419,7 @@ TEST_F(Train, WhatAKilledProcessLeftIsRemoved) {
   EXPECT_EQ(folder_.leftovers(), 0);
 }
 
-TEST_F(Train, RefusesAStateThatIsDamagedOrAnothers) {
+TEST_F(Train, RejectsDamagedOrForeignStates) {
   ASSERT_EQ(shell("yardmaster train tiny.yaml --set updates=3 --until 1 --out run").code, 0);
   const auto refused = [&](const std::string& arguments, const char* named) {
     const Result result = shell("yardmaster train --resume run " + arguments);
@@ -436,7 +437,7 @@ TEST_F(Train, RefusesAStateThatIsDamagedOrAnothers) {
   EXPECT_EQ(shell("yardmaster train --resume run").code, 0);
 }
 
-TEST_F(Train, KeepsTheLatestCheckpointsAndSaysWhereTimeWent) {
+TEST_F(Train, KeepsLatestCheckpointsAndPrintsAProfile) {
   const Result trained =
       shell("yardmaster train tiny.yaml --set updates=5 --set keep=2 --out run --profile");
   ASSERT_EQ(trained.code, 0) << trained.err;

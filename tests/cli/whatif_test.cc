@@ -77,7 +77,7 @@ std::map<std::pair<std::string, std::string>, Mean> means_of(const std::string& 
   return out;
 }
 
-TEST(Whatif, NamesWhatLosesThoughTheMeanImproves) {
+TEST(Whatif, NamesLosersDespiteABetterMean) {
   const Folder folder;
   folder.write("log.csv", queue_log(300, true));
   const Json out = whatif("--sacct log.csv --cluster 1x4 --policy fifo,greedy --jobs-out jobs.csv");
@@ -96,43 +96,45 @@ TEST(Whatif, NamesWhatLosesThoughTheMeanImproves) {
   const Result text = shell("yardmaster whatif --sacct log.csv --cluster 1x4 --policy fifo,greedy");
   EXPECT_THAT(text.out, HasSubstr(verdict["text"].get<std::string>().substr(0, 60)));
   EXPECT_THAT(text.out, HasSubstr("LONGER"));
-  EXPECT_THAT(text.out, HasSubstr("fifo in place of the site's own scheduler: mean wait"));
+  EXPECT_THAT(text.out,
+              HasSubstr("fifo in place of the site's own scheduler: simulated mean wait"));
 }
 
-TEST(Whatif, SaysWhatTheLogLacksBeforeTheFigures) {
+TEST(Whatif, ListsLimitationsOfTheLogFirst) {
   const Folder folder;
   folder.write("log.csv", queue_log(60, false));
   const Result result = shell("yardmaster whatif --sacct log.csv --policy easy,fifo,conservative");
   ASSERT_EQ(result.code, 0) << result.err;
-  const size_t lacks = result.out.find("What the log does not say, and how it was read:");
+  const size_t lacks = result.out.find("Limitations of the log, and assumptions:");
   ASSERT_NE(lacks, result.out.npos) << result.out;
   EXPECT_LT(lacks, result.out.find("mean wait s"));
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr("the cluster is guessed: "), HasSubstr("no job names a time limit"),
-                    HasSubstr("easy goes by users' limits"), HasSubstr("fifo to the digit"),
-                    HasSubstr("Eligible"), HasSubstr("no job names a partition or queue")));
-  EXPECT_THAT(result.out, HasSubstr("fifo instead of easy: every job waits as long as under easy"));
-  EXPECT_THAT(result.err, Not(HasSubstr("limits"))) << "it is said once";
+              AllOf(HasSubstr("the cluster is inferred: "), HasSubstr("no job has a time limit"),
+                    HasSubstr("easy uses the limits of jobs"), HasSubstr("equal those of fifo"),
+                    HasSubstr("Eligible"), HasSubstr("no job has a partition or queue")));
+  EXPECT_THAT(result.out,
+              HasSubstr("fifo instead of easy: every job has the same wait as under easy"));
+  EXPECT_THAT(result.err, Not(HasSubstr("limits"))) << "printed once";
   const Json all_limitations = whatif("--sacct log.csv --policy easy,fifo,conservative")["lacks"];
   EXPECT_THAT(
       all_limitations.dump(),
-      AllOf(HasSubstr("easy goes by users' limits, and no job of this trace has one: fifo to "
-                      "the digit"),
-            HasSubstr("conservative goes by users' limits, and no job of this trace has one: "
-                      "times are estimated")));
+      AllOf(HasSubstr("easy uses the limits of jobs, but no job of this trace has one: results "
+                      "equal those of fifo"),
+            HasSubstr("conservative uses the limits of jobs, but no job of this trace has one: "
+                      "run times are estimated")));
   folder.write("eligible.txt",
                "JobID|User|Partition|Submit|Eligible|Start|End|Timelimit|State|ReqTRES|Priority\n"
                "1|u|gpu|2024-05-06T10:00:00|2024-05-06T10:00:00|2024-05-06T10:05:00|"
                "2024-05-06T12:05:00|1-00:00:00|COMPLETED|cpu=4,gres/gpu=8,node=1|7\n");
   EXPECT_THAT(shell("yardmaster whatif --sacct eligible.txt --cluster 1x8 --policy easy").out,
-              Not(HasSubstr("What the log does not say")));
+              Not(HasSubstr("Limitations of the log")));
   EXPECT_THAT(shell("yardmaster whatif --sacct eligible.txt --cluster 1x8 --policy easy --set "
                     "trace.arrival=Submit")
                   .out,
-              HasSubstr("trace.arrival=Submit: jobs arrive when they were submitted"));
+              HasSubstr("trace.arrival=Submit: jobs arrive at submission"));
 }
 
-TEST(Whatif, EveryCommandSaysThatEasyWithoutLimitsIsFifo) {
+TEST(Whatif, EveryCommandNotesThatEasyWithoutLimitsIsFifo) {
   const Folder folder;
   folder.write("none.csv", queue_log(60, false));
   folder.write("some.csv", queue_log(60, true));
@@ -147,25 +149,25 @@ TEST(Whatif, EveryCommandSaysThatEasyWithoutLimitsIsFifo) {
       std::ranges::replace(both, '\n', ' ');
       return both;
     };
-    EXPECT_THAT(said("none.csv"), HasSubstr("fifo to the digit"));
-    EXPECT_THAT(said("some.csv"), Not(HasSubstr("fifo to the digit")));
+    EXPECT_THAT(said("none.csv"), HasSubstr("equal those of fifo"));
+    EXPECT_THAT(said("some.csv"), Not(HasSubstr("equal those of fifo")));
   }
   const Json out = whatif("--sacct none.csv --cluster 1x4 --policy easy,fifo");
-  EXPECT_EQ(out["runs"][1]["same"], true) << "and it is";
+  EXPECT_EQ(out["runs"][1]["same"], true) << "without limits easy is fifo";
 }
 
 // With an order other than that of arrival, easy is not fifo.
-TEST(Whatif, EasyByPriorityIsNotSaidToBeFifo) {
+TEST(Whatif, EasyByPriorityIsNotReportedAsFifo) {
   const Folder folder;
   folder.write("log.csv", queue_log(60, false));
   const Result result =
       shell("yardmaster whatif --sacct log.csv --policy fifo,easy --set easy.order=priority");
   ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("easy goes by users' limits"));
-  EXPECT_THAT(result.out, Not(HasSubstr("to the digit")));
+  EXPECT_THAT(result.out, HasSubstr("easy uses the limits of jobs"));
+  EXPECT_THAT(result.out, Not(HasSubstr("equal those of fifo")));
 }
 
-TEST(Whatif, SetsPoliciesThatStopJobsApart) {
+TEST(Whatif, SeparatesPreemptivePolicies) {
   const Folder folder;
   folder.write("log.csv", queue_log(200, true, 60));
   const std::string run = "--sacct log.csv --cluster 1x4 --policy easy,las,greedy,srtf ";
@@ -179,8 +181,7 @@ TEST(Whatif, SetsPoliciesThatStopJobsApart) {
   EXPECT_THAT(std::string(out["verdicts"][0]["text"]), HasSubstr("needs checkpointing"));
   const std::string text = shell("yardmaster whatif " + run).out;
   const size_t starts = text.find("\ngreedy"), stops = text.find("need checkpointing"),
-               las = text.find("\nlas"),
-               bounds = text.find("know run times, which no scheduler does"),
+               las = text.find("\nlas"), bounds = text.find("which see true run times"),
                srtf = text.find("\nsrtf");
   EXPECT_LT(starts, stops);
   EXPECT_LT(stops, las);
@@ -194,7 +195,7 @@ TEST(Whatif, SetsPoliciesThatStopJobsApart) {
   }
 }
 
-TEST(Whatif, SaysWhyKnownRunTimesBoundNothing) {
+TEST(Whatif, ExplainsWhyKnownRunTimesAreNoBound) {
   const Folder folder;
   folder.write("log.csv", queue_log(60, true));
   folder.write("two.yaml",
@@ -206,17 +207,18 @@ TEST(Whatif, SaysWhyKnownRunTimesBoundNothing) {
   EXPECT_TRUE(mixed["runs"][1]["knows_run_times"]);
   EXPECT_FALSE(mixed["runs"][1]["bound"]);
   EXPECT_THAT(std::string(mixed["no_bound"]), HasSubstr("GPU types"));
-  EXPECT_THAT(std::string(mixed["verdicts"][0]["text"]), HasSubstr("It bounds nothing here: GPU"));
+  EXPECT_THAT(std::string(mixed["verdicts"][0]["text"]),
+              HasSubstr("It gives no bound here because of GPU"));
   for (const char* cluster : {"1x4", "two.yaml"}) {
     const Result text = shell("yardmaster whatif --report page.html " + run + cluster);
-    EXPECT_THAT(text.out, HasSubstr("know run times, which no scheduler does"));
+    EXPECT_THAT(text.out, HasSubstr("which see true run times"));
     EXPECT_THAT(text.out, Not(HasSubstr("a bound"))) << "jobs of four GPUs";
     EXPECT_THAT(read_file("page.html"), Not(HasSubstr("bounds, which")));
   }
 }
 
 // A log with start and run times is enough for waits and for the cluster's size.
-TEST(Whatif, FindsTheClusterWithoutLoggedEnds) {
+TEST(Whatif, InfersTheClusterWithoutLoggedEnds) {
   const Folder folder;
   folder.write("log.txt",
                "JobID|Submit|Start|Elapsed|State|ReqTRES\n"
@@ -225,7 +227,7 @@ TEST(Whatif, FindsTheClusterWithoutLoggedEnds) {
   EXPECT_EQ(whatif("--sacct log.txt --policy fifo")["cluster"]["gpus"], 8);
 }
 
-TEST(Whatif, TakesTunedFilesAndShortNames) {
+TEST(Whatif, AcceptsTunedFilesAndShortNames) {
   const Folder folder;
   folder.write("log.csv", queue_log(100, true));
   folder.write("tuned.yaml", "policy: easy\nsettings: {placement: best-fit}\n");
@@ -238,7 +240,7 @@ TEST(Whatif, TakesTunedFilesAndShortNames) {
   EXPECT_EQ((means_of("jobs.csv").count({"mine", "all"})), 1u);
 }
 
-TEST(Whatif, RefusesBeforeItPlays) {
+TEST(Whatif, RejectsInvalidOptionsBeforePlaying) {
   const Folder folder;
   folder.write("log.csv", queue_log(20, true));
   const std::string log = "--sacct log.csv --cluster 1x4 ";
@@ -250,8 +252,9 @@ TEST(Whatif, RefusesBeforeItPlays) {
   expect_refused(log + "--policy fifo --report nosuch/page.html", {"nosuch"});
   expect_refused(log + "--policy fifo --jobs-out nosuch/jobs.csv", {"nosuch"});
   expect_refused(log + "--policy fifo --json-out nosuch/out.json", {"nosuch"});
-  expect_refused(log + "--policy fifo --report log.csv", {"--report", "another file than --sacct"});
-  expect_refused(log + "--policy fifo --report a --json-out a", {"another file than"});
+  expect_refused(log + "--policy fifo --report log.csv",
+                 {"--report", "a file other than that of --sacct"});
+  expect_refused(log + "--policy fifo --report a --json-out a", {"a file other than"});
   folder.write("cpus.csv",
                "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\na,0,10,0,0,10\n");
   expect_refused("--sacct cpus.csv --policy fifo",
@@ -259,7 +262,7 @@ TEST(Whatif, RefusesBeforeItPlays) {
   EXPECT_EQ(folder.leftovers(), 0);
 }
 
-TEST(Whatif, WritesAPageAndTheSameDocument) {
+TEST(Whatif, PageAndDocumentAgree) {
   const Folder folder;
   folder.write("log.csv", queue_log(300, true));
   const Result result = shell(
@@ -269,13 +272,13 @@ TEST(Whatif, WritesAPageAndTheSameDocument) {
   EXPECT_EQ(read_file("out.json"), result.out);
   const std::string page = read_file("page.html");
   EXPECT_THAT(page, HasSubstr("<h1>greedy instead of fifo: mean wait"));
-  EXPECT_LT(page.find("<h2>Verdict"), page.find("<h2>Where it comes from"));
+  EXPECT_LT(page.find("<h2>Verdict"), page.find("<h2>Provenance"));
   EXPECT_THAT(page, HasSubstr(Json::parse(result.out)["trace"]["sha256"].get<std::string>()));
 }
 
 // A month of TACC's Lonestar6, whole nodes of three GPUs each: the mean improves by two fifths, and
 // large jobs wait longer.
-TEST(Whatif, AMonthOfLonestar6NamesItsLosers) {
+TEST(Whatif, NamesLosersInAMonthOfLonestar6) {
   YARD_NEEDS_TRACES();
   const std::string log = (traces_dir() / "tacc-ls6-a100" / "ls6-a100.log.gz").string();
   const std::string at = std::filesystem::absolute(log).string();

@@ -44,7 +44,7 @@ class Bound : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Bound, IsOneWhereRunTimesAloneCount) {
+TEST_F(Bound, IsValidIfOnlyRunTimesMatter) {
   EXPECT_EQ(why("2x4"), "");
   EXPECT_EQ(why("2x4:v100"), "");
   ScenarioOptions habits;
@@ -53,24 +53,24 @@ TEST_F(Bound, IsOneWhereRunTimesAloneCount) {
   EXPECT_EQ(why_of(habits), "");
 }
 
-TEST_F(Bound, IsNoneWhereTypesDiffer) {
+TEST_F(Bound, IsInvalidWithMixedTypes) {
   const std::string cluster = file("two.yaml",
                                    "gpu_types:\n  fast: {speed: 1}\n  slow: {speed: 0.5}\n"
                                    "nodes:\n  - {count: 1, gpus: 4, type: fast}\n"
                                    "  - {count: 1, gpus: 4, type: slow}\n");
   EXPECT_THAT(why(cluster), HasSubstr("GPU types"));
   EXPECT_EQ(why(cluster, ",gpu_types", ",fast"), "") << "none of them can run on the slow ones";
-  EXPECT_EQ(why("1x4:v100+1x4:k80"), "") << "a shorthand says no speeds";
+  EXPECT_EQ(why("1x4:v100+1x4:k80"), "") << "a shorthand has no speeds";
 }
 
-TEST_F(Bound, IsNoneWhereJobsAreElastic) {
+TEST_F(Bound, IsInvalidWithElasticJobs) {
   ScenarioOptions options;
   options.trace = "synthetic:servers";
   options.cluster = "servers-13";
   EXPECT_THAT(why_of(options), HasSubstr("elastic"));
 }
 
-TEST_F(Bound, IsNoneWhereJobsSlowEachOtherDown) {
+TEST_F(Bound, IsInvalidWithInterference) {
   ScenarioOptions options;
   options.trace = "synthetic:servers";
   options.cluster = "servers-6";
@@ -85,25 +85,25 @@ TEST_F(Bound, IsNoneWhereJobsSlowEachOtherDown) {
   EXPECT_NE(why_of(options), "");
 }
 
-TEST_F(Bound, IsNoneWhereGpusFailOrJobsWaitForOthers) {
+TEST_F(Bound, IsInvalidWithFaultsOrDependencies) {
   EXPECT_THAT(why("2x4", ",after", ","), "");
   ScenarioOptions options;
   options.trace = file("jobs.csv", "job_id,submit_s,run_s,gpus,after\na,0,100,1,\nb,10,100,2,a\n");
   options.cluster = "2x4";
-  EXPECT_THAT(why_of(options), HasSubstr("wait for others"));
+  EXPECT_THAT(why_of(options), HasSubstr("dependencies between jobs"));
   options.trace = file("plain.csv", "job_id,submit_s,run_s,gpus\na,0,100,1\nb,10,100,2\n");
   options.fault_model.set("node_mtbf_h", "100", "test");
-  EXPECT_THAT(why_of(options), HasSubstr("failures"));
+  EXPECT_THAT(why_of(options), HasSubstr("faults"));
 }
 
-TEST_F(Bound, IsNoneWherePoliciesMayEndJobs) {
+TEST_F(Bound, IsInvalidIfPoliciesMayEndJobs) {
   ScenarioOptions options;
   options.trace = file("jobs.csv", "job_id,submit_s,run_s,gpus\na,0,100,1\nb,10,100,2\n");
   options.cluster = "2x4";
   options.demands.set("draw", "true", "test");
   EXPECT_THAT(why_of(options), HasSubstr("end before their work is done"));
   options.variation.allows = {.preempt = false, .move = false};
-  EXPECT_EQ(why_of(options), "") << "where jobs may not be stopped, none is ended";
+  EXPECT_EQ(why_of(options), "") << "if jobs may not be stopped, none is ended early";
 }
 
 EvaluateOptions evaluation(const std::string& trace, const std::string& cluster,
@@ -122,7 +122,7 @@ EvaluateOptions evaluation(const std::string& trace, const std::string& cluster,
   return options;
 }
 
-TEST_F(Bound, OfNoneThereIsNoHeadroomAndTheFamilyDoesNotPlay) {
+TEST_F(Bound, InvalidBoundHasNoHeadroomAndPlaysNoOracles) {
   const Evaluation result =
       evaluate(evaluation("synthetic:servers", "servers-13", "drf", {"fifo", "srtf"}));
   const CellResult& cell = result.cells[0];
@@ -131,12 +131,12 @@ TEST_F(Bound, OfNoneThereIsNoHeadroomAndTheFamilyDoesNotPlay) {
   EXPECT_TRUE(std::isnan(cell.headroom()));
   EXPECT_TRUE(std::isnan(cell.headroom_hindsight()));
   EXPECT_TRUE(std::isnan(cell.oracle_gap_closed()));
-  ASSERT_EQ(cell.bounds.size(), 1u) << "the one that was named";
+  ASSERT_EQ(cell.bounds.size(), 1u) << "the oracle that was named";
   EXPECT_EQ(cell.bounds[0].name, "srtf");
   EXPECT_GT(cell.bounds[0].mean_jct_s, 0);
 }
 
-TEST_F(Bound, IsKeptWithACellsFactsAndFoundAnewWhereOldOnesLackIt) {
+TEST_F(Bound, IsKeptWithTheCellsFactsAndRecomputedIfMissing) {
   EvaluateOptions options = evaluation("synthetic:servers", "servers-13", "drf", {"fifo"});
   options.cells[0].sha256 = "generated";
   options.results = (folder_ / "scores").string();

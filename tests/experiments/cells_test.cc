@@ -56,7 +56,7 @@ std::vector<std::string> names(const std::vector<CellSpec>& cells) {
   return out;
 }
 
-TEST(Cells, AreGroupsTimesTracesTimesCongestions) {
+TEST(Cells, AreTheProductOfGroupsTracesAndCongestions) {
   const CellFile file =
       read(std::string("replicas: 6\nagainst: [las, tuned/x.yaml]\n") + kTraces + kGroups);
   EXPECT_THAT(names(file.cells), ElementsAre("early/a/x1", "early/a/x3", "late/a/x1", "late/a/x3",
@@ -72,10 +72,10 @@ TEST(Cells, AreGroupsTimesTracesTimesCongestions) {
   EXPECT_TRUE(file.cells[0].chosen_on.empty());
   ASSERT_EQ(file.against.size(), 2u);
   EXPECT_EQ(file.against[0], "las");
-  EXPECT_THAT(file.against[1], ::testing::EndsWith("/tuned/x.yaml")) << "seen from the file";
+  EXPECT_THAT(file.against[1], ::testing::EndsWith("/tuned/x.yaml")) << "relative to the file";
 }
 
-TEST(Cells, AYardstickIsChosenOnItsOwnTraceElseOnAll) {
+TEST(Cells, BaselineIsChosenOnItsOwnTraceElseOnAll) {
   const CellFile file = read(std::string(kTraces) + R"(
 groups:
   late: {traces: [a, b], congestions: [1, 3], choose_on: early}
@@ -121,7 +121,7 @@ TEST(Cells, AreSelectedByGroupTraceOrName) {
   }
 }
 
-TEST(Cells, WhatIsNotThereIsToldByItsRightPart) {
+TEST(Cells, UnknownNamesAreReportedByTheirPart) {
   CellFile file;
   file.path = "f.yaml";
   for (const char* name : {"early/a/x1", "early/a/x3", "early/b/x1", "late/a/x1"}) {
@@ -135,24 +135,24 @@ TEST(Cells, WhatIsNotThereIsToldByItsRightPart) {
     }
     return "";
   };
-  EXPECT_EQ(refusal("earl"), "--only: expected of f.yaml one of early, late, got 'earl'");
+  EXPECT_EQ(refusal("earl"), "--only: expected one of early, late in f.yaml, got 'earl'");
   EXPECT_EQ(refusal("early/c/x1"),
-            "--only: expected of f.yaml one of early/a, early/b, got 'early/c/x1'");
+            "--only: expected one of early/a, early/b in f.yaml, got 'early/c/x1'");
   EXPECT_EQ(refusal("early/a/x2"),
-            "--only: expected of f.yaml one of early/a/x1, early/a/x3, got 'early/a/x2'");
+            "--only: expected one of early/a/x1, early/a/x3 in f.yaml, got 'early/a/x2'");
   EXPECT_EQ(refusal("late/a/x1/z"),
-            "--only: expected of f.yaml one of late/a/x1, got 'late/a/x1/z'");
+            "--only: expected one of late/a/x1 in f.yaml, got 'late/a/x1/z'");
   EXPECT_EQ(refusal("early/a"), "");
 }
 
-TEST(Cells, RefuseWhatContradictsItself) {
+TEST(Cells, ContradictionsAreRejected) {
   const std::string traces = kTraces, groups = kGroups;
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {traces, "groups by name"},
       {groups, "traces by name"},
-      {traces + "groups:\n  g: {from: 60%}", "the group's traces as a list"},
-      {traces + "groups:\n  g: {traces: [c]}", "names out of traces, got 'c'"},
-      {traces + "groups:\n  g: {traces: [a, a]}", "every one of traces once"},
+      {traces + "groups:\n  g: {from: 60%}", "a list of trace names"},
+      {traces + "groups:\n  g: {traces: [c]}", "a name in `traces` of the file, got 'c'"},
+      {traces + "groups:\n  g: {traces: [a, a]}", "each name in traces once"},
       {traces + "groups:\n  g: {traces: [a], congestions: [-1]}", "numbers from 0"},
       {traces + "groups:\n  g: {traces: [a], congestions: []}", "at least one"},
       {traces + "groups:\n  g: {traces: [a], replicas: 0}", "replicas as a whole number"},
@@ -164,14 +164,14 @@ TEST(Cells, RefuseWhatContradictsItself) {
                 "  h: {traces: [a], congestions: [1]}",
        "a group with the same congestions"},
       {traces + "groups:\n  g: {traces: [a], allows: [stop]}",
-       "some of: start, preempt, move, got 'stop'"},
-      {traces + "groups:\n  g: {traces: [a], allows: [preempt]}", "start, and perhaps preempt"},
-      {traces + "groups:\n  g: {traces: [a], allows: [start, move]}", "preempt beside move"},
+       "start, preempt or move, got 'stop'"},
+      {traces + "groups:\n  g: {traces: [a], allows: [preempt]}", "start, optionally with preempt"},
+      {traces + "groups:\n  g: {traces: [a], allows: [start, move]}", "preempt together with move"},
       {traces + "groups:\n  g: {traces: [a], cluster_scale: 0}", "cluster_scale as a number"},
       {"traces:\n  a: {synthetic: rings, file: a.csv, cluster: 1x8}\n" + groups,
-       "a file, or `synthetic`"},
+       "either a file or `synthetic`"},
       {"traces:\n  a: {file: a.csv, sha256: a, seed: 3, cluster: 1x8}\n" + groups,
-       "beside `synthetic` alone, got 'seed'"},
+       "only with `synthetic`, got 'seed'"},
       {"traces:\n  a: {synthetic: rings, settings: {mix: x}, cluster: 1x8}\n" + groups, "mix"},
       {"traces:\n  a: {file: a.csv, cluster: 1x8}\n" + groups, "sha256 of a trace"},
       {"traces:\n  a: {file: a.csv, sha256: a}\n" + groups, "cluster of a trace"}};
@@ -181,7 +181,7 @@ TEST(Cells, RefuseWhatContradictsItself) {
   }
 }
 
-TEST(Cells, AnotherTraceThanTheFileSaysIsRefused) {
+TEST(Cells, TraceWithAnotherHashIsRejected) {
   const TempFile trace("t.csv", "job_id,submission_time,duration,num_gpu\na,0,600,1\n");
   CellSpec cell;
   cell.name = "g/t/x1";
@@ -194,7 +194,7 @@ TEST(Cells, AnotherTraceThanTheFileSaysIsRefused) {
   EXPECT_THROW(check_traces({cell}), InputError);
 }
 
-TEST(Cells, TheHashIsOfWhatDecidesAScore) {
+TEST(Cells, HashCoversWhatAffectsAScore) {
   CellSpec cell;
   cell.name = "g/t/x1";
   cell.scenario.cluster = "2x8";
@@ -233,7 +233,7 @@ TEST(Cells, TheHashIsOfWhatDecidesAScore) {
 
 // A generator with other settings makes another trace with another hash, though its name is the
 // same.
-TEST(Cells, NameWhatAGeneratorMakes) {
+TEST(Cells, GeneratorSettingsChangeTheHash) {
   const CellFile file = read(R"(
 traces:
   one: {synthetic: rings, settings: {mix: 1, load: 0.5}, jobs: 60, seed: 7, cluster: rings-8}
@@ -253,7 +253,7 @@ groups:
   EXPECT_EQ(first.trace.jobs.size(), 60u);
   const Scenario as_it_is = scenario_of(one, first);
   EXPECT_EQ(as_it_is.factor, 1);
-  EXPECT_NE(as_it_is.fixed.speed.kind_by, nullptr) << "rings-8 lets schedulers choose";
+  EXPECT_NE(as_it_is.fixed.speed.kind_by, nullptr) << "on rings-8 schedulers choose the exchange";
   EXPECT_FALSE(as_it_is.opens_test);
 }
 
@@ -271,13 +271,13 @@ TEST(Cells, MayHaveSeveralProfiles) {
   EXPECT_EQ(two.profiles_sha256, "cc,dd");
   EXPECT_NE(hash_of(one), hash_of(two));
   EXPECT_THAT(read_error(with("profiles: [/p.json, /q.txt], profiles_sha256: [cc]")),
-              HasSubstr("one for each of 2 profiles"));
+              HasSubstr("one hash for each of 2 profiles"));
   EXPECT_NE(read_error(with("profiles: [], profiles_sha256: []")), "");
 }
 
 // The project's own cells: their number, their traces, and that windows before the test split end
 // before it.
-TEST(Cells, ThoseOfTheProjectAreThere) {
+TEST(Cells, ProjectCellsAreComplete) {
   YARD_NEEDS_TRACES();
   const CellFile file = read_cells("experiments/cells.yaml");
   EXPECT_EQ(select_cells(file, {"validate"}).size(), 15u);

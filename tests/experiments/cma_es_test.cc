@@ -31,7 +31,7 @@ Minimum minimise_each(const Point& start, const std::function<double(const Point
   return minimise(start, objective, budget, seed);
 }
 
-TEST(CmaEs, AGenerationIsAskedForAtOnce) {
+TEST(CmaEs, GenerationIsEvaluatedAtOnce) {
   std::vector<size_t> sizes;
   const auto objective = [&](const std::vector<Point>& points) {
     sizes.push_back(points.size());
@@ -55,7 +55,7 @@ TEST(CmaEs, FindsAPlantedMinimum) {
   }
 }
 
-TEST(CmaEs, FindsOneAtAFaceAndStaysInside) {
+TEST(CmaEs, FindsAMinimumOnTheBoundaryAndStaysInside) {
   const auto f = [](const Point& x) {
     double sum = 0;
     for (const double v : x) {
@@ -68,7 +68,7 @@ TEST(CmaEs, FindsOneAtAFaceAndStaysInside) {
   EXPECT_LT(minimise_each(Point(4, 0.5), f, 400, 3).value, 0.05);
 }
 
-TEST(CmaEs, SpendsTheBudgetAndNoMore) {
+TEST(CmaEs, SpendsExactlyTheBudget) {
   for (const int budget : {1, 3, 10, 57}) {
     int calls = 0;
     const Minimum found = minimise_each(
@@ -78,7 +78,7 @@ TEST(CmaEs, SpendsTheBudgetAndNoMore) {
   }
 }
 
-TEST(CmaEs, StartIsTheFirstAndTheLeastIsKept) {
+TEST(CmaEs, EvaluatesTheStartFirstAndKeepsTheBest) {
   bool first = true;
   const Point start = {0.25, 0.75};
   const Minimum found = minimise_each(
@@ -94,7 +94,7 @@ TEST(CmaEs, StartIsTheFirstAndTheLeastIsKept) {
   EXPECT_EQ(found.value, -1);
 }
 
-TEST(CmaEs, SameSeedSameSearchAndInfinityIsPassedOver) {
+TEST(CmaEs, SameSeedSameSearchAndInfinityIsSkipped) {
   const auto f = [](const Point& x) {
     return x[0] > 0.6 ? std::numeric_limits<double>::infinity() : valley(x, 0.5);
   };

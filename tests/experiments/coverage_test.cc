@@ -19,7 +19,7 @@ Scenario habits(double congestion) {
   return load_scenario(options);
 }
 
-TEST(Coverage, OfIntervalsIsWhatTheySay) {
+TEST(Coverage, IntervalsHaveTheirNominalCoverage) {
   const Scenario scenario = habits(1);
   const Coverage found = coverage(scenario, prepare("gittins", {}), {}, 1800);
   EXPECT_GT(found.all.predictions, 5000);
@@ -31,7 +31,7 @@ TEST(Coverage, OfIntervalsIsWhatTheySay) {
   EXPECT_LT(found.all.median_error_log2, 2.5);
 }
 
-TEST(Coverage, DoesNotHangOnHowOftenJobsAreLookedAt) {
+TEST(Coverage, DoesNotDependOnTheSamplingInterval) {
   const Scenario scenario = habits(2);
   const Coverage often = coverage(scenario, prepare("las", {}), {}, 900);
   const Coverage rarely = coverage(scenario, prepare("las", {}), {}, 9000);

@@ -69,7 +69,7 @@ TEST(DemandDraw, StaysWithinItsBounds) {
   EXPECT_GT(shorter, 10);
 }
 
-TEST(DemandDraw, HangsOnTheSeedAloneAndLeavesWhatIsSaid) {
+TEST(DemandDraw, DependsOnlyOnTheSeedAndKeepsGivenDemands) {
   Trace one = plain_trace(), two = plain_trace(), other = plain_trace(), said = plain_trace();
   draw_demands(one, Rng(3));
   draw_demands(two, Rng(3));

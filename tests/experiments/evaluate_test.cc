@@ -35,7 +35,7 @@ EvaluateOptions options_for(const std::string& candidate, std::vector<std::strin
   return options;
 }
 
-TEST(Evaluate, APolicyAgainstItselfIsOneWithoutDoubt) {
+TEST(Evaluate, PolicyAgainstItselfIsExactlyOne) {
   const Evaluation result = evaluate(options_for("las", {"las"}));
   ASSERT_EQ(result.cells.size(), 1u);
   const CellResult& cell = result.cells[0];
@@ -49,7 +49,7 @@ TEST(Evaluate, APolicyAgainstItselfIsOneWithoutDoubt) {
   EXPECT_EQ(cell.test_openings, 0);
 }
 
-TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
+TEST(Evaluate, RatioIsThatOfMeanJcts) {
   const Evaluation result = evaluate(options_for("greedy", {"fifo", "2d-las"}));
   const CellResult& cell = result.cells[0];
   ASSERT_EQ(cell.rivals.size(), 2u);
@@ -64,7 +64,7 @@ TEST(Evaluate, TheRatioIsThatOfMeanJcts) {
   EXPECT_LT(cell.oracle_gap_closed(), 0);
 }
 
-TEST(Evaluate, TheOracleIsTheBestOfItsFamily) {
+TEST(Evaluate, OracleIsTheBestOfItsFamily) {
   const Evaluation result = evaluate(options_for("las", {"fifo"}));
   const CellResult& cell = result.cells[0];
   ASSERT_TRUE(cell.oracle.has_value());
@@ -78,14 +78,14 @@ TEST(Evaluate, TheOracleIsTheBestOfItsFamily) {
               std::log(cell.vs_baseline.ratio) / std::log(1 - cell.headroom()), 1e-12);
 }
 
-TEST(Evaluate, OraclesAreNoCompetitors) {
+TEST(Evaluate, OraclesAreNotRivals) {
   const Evaluation result = evaluate(options_for("las", {"fifo", "srtf"}));
   ASSERT_EQ(result.cells[0].rivals.size(), 1u);
   EXPECT_EQ(result.cells[0].rivals[0].score.name, "fifo");
   EXPECT_THROW(evaluate(options_for("las", {"srtf"})), InputError);
 }
 
-TEST(Evaluate, RivalsKnowNoMoreThanTheCandidate) {
+TEST(Evaluate, RivalsHaveNoMoreInformationThanTheCandidate) {
   const Evaluation result = evaluate(options_for("las", {}));
   for (const ComparedPolicy& rival : result.cells[0].rivals) {
     EXPECT_LE(rival.score.level, Level::kBlind) << rival.score.name;
@@ -94,7 +94,7 @@ TEST(Evaluate, RivalsKnowNoMoreThanTheCandidate) {
   EXPECT_GE(result.cells[0].rivals.size(), 2u);
 }
 
-TEST(Evaluate, TheYardstickIsChosenOnValidation) {
+TEST(Evaluate, BaselineIsChosenOnValidation) {
   EvaluateOptions options = options_for("fifo", {"greedy", "las"});
   CellSpec& cell = options.cells[0];
   cell.scenario.window.from = "60%";
@@ -125,7 +125,7 @@ TEST(Evaluate, TheYardstickIsChosenOnValidation) {
   EXPECT_FALSE(found.conclusive);  // about 120 jobs: too few blocks
 }
 
-TEST(Evaluate, CandidatesAreComparedEachByItself) {
+TEST(Evaluate, CandidatesAreComparedSeparately) {
   EvaluateOptions both = options_for("las", {});
   both.candidates.push_back({"srsf-history", {"srsf-history"}});
   const Evaluation result = evaluate(both);
@@ -134,13 +134,14 @@ TEST(Evaluate, CandidatesAreComparedEachByItself) {
     EvaluateOptions alone = options_for(cell.candidate_name, {});
     const CellResult own = evaluate(alone).cells[0];
     EXPECT_EQ(cell.vs_baseline.ratio, own.vs_baseline.ratio) << cell.candidate_name;
-    EXPECT_EQ(cell.rivals.size(), own.rivals.size()) << "who knows more is no rival";
+    EXPECT_EQ(cell.rivals.size(), own.rivals.size())
+        << "a policy with more information is not a rival";
   }
   EXPECT_LT(result.cells[0].rivals.size(), result.cells[1].rivals.size());
 }
 
 // The result equals that with the other candidate named as a rival.
-TEST(Evaluate, CandidatesOfACallAreComparedWithEachOther) {
+TEST(Evaluate, CandidatesAreComparedWithEachOther) {
   EvaluateOptions both = options_for("las", {"fifo"});
   both.candidates.push_back({"srsf-history", {"srsf-history"}});
   const Evaluation result = evaluate(both);
@@ -155,7 +156,7 @@ TEST(Evaluate, CandidatesOfACallAreComparedWithEachOther) {
   EXPECT_GT(result.cells[0].decisions_per_s(), 0);
 }
 
-TEST(Evaluate, WhatLearnedIsComparedWithItsUntrainedSelf) {
+TEST(Evaluate, LearnedPolicyIsComparedWithItsUntrainedNetwork) {
   const testing::Scratch scratch;
   const auto saved = [&](const char* name, int seed) {
     Checkpoint made = testing::small_checkpoint();
@@ -176,9 +177,9 @@ TEST(Evaluate, WhatLearnedIsComparedWithItsUntrainedSelf) {
   const CellResult& learned = result.cells[0];
   ASSERT_NE(learned.untrained_result(), nullptr);
   EXPECT_EQ(learned.untrained_result()->score.name, "untrained");
-  EXPECT_EQ(learned.rivals.size(), 1u) << "it is no rival, by which a yardstick may be chosen";
-  EXPECT_EQ(played, 2) << "replicas of one: both seeds were the same before";
-  EXPECT_EQ(result.cells[1].untrained_result(), nullptr) << "a heuristic has none";
+  EXPECT_EQ(learned.rivals.size(), 1u) << "it is not a rival and cannot be the baseline";
+  EXPECT_EQ(played, 2) << "both seeds have the same untrained network";
+  EXPECT_EQ(result.cells[1].untrained_result(), nullptr) << "a heuristic has no untrained network";
   // The result equals that with the untrained network named as a rival.
   const std::string self = "untrained:" + seeds[0].substr(std::string("checkpoint:").size());
   EvaluateOptions named = options_for("seeds", {self});
@@ -188,7 +189,7 @@ TEST(Evaluate, WhatLearnedIsComparedWithItsUntrainedSelf) {
   EXPECT_EQ(learned.untrained_result()->candidate_ratio.interval.hi, expected.interval.hi);
 }
 
-TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
+TEST(Evaluate, PooledSeedsAreListedWithEachSeed) {
   EvaluateOptions as_one = options_for("seeds", {"fifo"});
   as_one.candidates[0].policies = {"las", "2d-las"};
   EvaluateOptions all = options_for("las", {"fifo"});
@@ -213,7 +214,7 @@ TEST(Evaluate, SeedsAsOneStandBesideEachAlone) {
   EXPECT_EQ(result.cells[0].others.size(), 1u);
 }
 
-TEST(Evaluate, TheLargestClassHasAtLeastFiftyJobs) {
+TEST(Evaluate, LargestClassHasAtLeastFiftyJobs) {
   const CellResult cell = evaluate(options_for("las", {"las"})).cells[0];
   int64_t jobs = 0;
   for (const int64_t of_class : cell.facts.class_jobs) jobs += of_class;
@@ -227,7 +228,7 @@ TEST(Evaluate, TheLargestClassHasAtLeastFiftyJobs) {
 }
 
 // If the mean improves and another figure grows by over 10 %, both are reported; 10 % is not over.
-TEST(Evaluate, WhatGrowsIsNamed) {
+TEST(Evaluate, RegressionsAreNamed) {
   const auto result = [](double wait_s, double class_jct_s) {
     CellResult cell;
     cell.facts.class_jobs[4] = 60;
@@ -244,11 +245,11 @@ TEST(Evaluate, WhatGrowsIsNamed) {
   EXPECT_THAT(result(1100, 500).regressions(), ::testing::IsEmpty());
   EXPECT_THAT(result(1520, 500).regressions(), ::testing::ElementsAre("longest wait x 1.52"));
   EXPECT_THAT(result(900, 600).regressions(),
-              ::testing::ElementsAre("JCT of the jobs of >16 GPUs x 1.20"));
+              ::testing::ElementsAre("mean JCT of jobs of >16 GPUs x 1.20"));
   EXPECT_THAT(result(2000, 600).regressions(), ::testing::SizeIs(2));
 }
 
-TEST(SizeClasses, AreThoseOfTheTables) {
+TEST(SizeClasses, MatchTheTables) {
   const auto name = [](int32_t gpus) { return std::string(size_class_name(size_class_of(gpus))); };
   EXPECT_EQ(name(1), "1");
   EXPECT_EQ(name(2), "2-4");
@@ -260,7 +261,7 @@ TEST(SizeClasses, AreThoseOfTheTables) {
 }
 
 // A kept score equals the computed one and is read instead of replayed.
-TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
+TEST(Evaluate, KeptScoresAreNotReplayed) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "yard_kept";
   std::filesystem::remove_all(folder);
   EvaluateOptions options = options_for("las", {"fifo", "greedy"});
@@ -303,7 +304,7 @@ TEST(Evaluate, KeptScoresAreNotPlayedAgain) {
 
 // Policies which play alike where preemption is allowed may differ where it is not, and the
 // reverse.
-TEST(PolicySpecInputs, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
+TEST(PolicySpecInputs, StartOnlyInputsReflectStartOnlyPlay) {
   const auto spec_with = [](const std::string& policy, const char* key, const char* value) {
     RunOptions how;
     how.policy.set(key, value, "test");
@@ -323,7 +324,7 @@ TEST(PolicySpecInputs, TheInputsOfCellsThatOnlyStartJobsTellHowTheyPlayThere) {
             of(spec_with("fifo", "placement", "first-fit"), false)["start_only"]);
 }
 
-TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
+TEST(Summary, CoversConclusiveCellsOfEachCandidateAndGroup) {
   EvaluateOptions options = options_for("las", {"greedy"});
   options.cells.push_back(options.cells[0]);
   options.cells[0].name = "one/habits/x1";
@@ -374,7 +375,7 @@ TEST(Summary, IsOverTheJudgedCellsOfEachCandidateAndGroup) {
   }
 }
 
-TEST(Summary, SaysWhatAllCellsComeToWhereSomeAreNotJudged) {
+TEST(Summary, AlsoCoversAllCellsIfSomeAreInconclusive) {
   EvaluateOptions options = options_for("las", {"fifo"});
   options.cells.push_back(options.cells.front());
   options.cells[0].name = "one/habits/x1";
@@ -389,9 +390,9 @@ TEST(Summary, SaysWhatAllCellsComeToWhereSomeAreNotJudged) {
   };
   using Over = std::vector<std::pair<std::string, int>>;
   result.cells[0].conclusive = result.cells[1].conclusive = true;
-  EXPECT_EQ(over(), (Over{{"judged cells", 2}}));
+  EXPECT_EQ(over(), (Over{{"conclusive cells", 2}}));
   result.cells[1].conclusive = false;
-  EXPECT_EQ(over(), (Over{{"judged cells", 1}, {"all cells", 2}}));
+  EXPECT_EQ(over(), (Over{{"conclusive cells", 1}, {"all cells", 2}}));
   result.cells[0].conclusive = false;
   EXPECT_EQ(over(), (Over{{"all cells", 2}}));
 }

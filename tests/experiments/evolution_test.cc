@@ -54,7 +54,7 @@ TEST(Snes, CommonNoiseChangesNothing) {
   EXPECT_EQ(with(0), with(1024));
 }
 
-TEST(Snes, IsTheSameForTheSameSeedAndOtherForAnother) {
+TEST(Snes, DependsOnTheSeed) {
   const auto by = [](uint64_t seed) {
     return search({0.5, 0.5}, 8, 10, seed, [](int, const auto& x) { return bowl(x, {0.1, 0.9}); });
   };
@@ -75,7 +75,7 @@ std::vector<Scenario> episodes(int count, uint64_t seed) {
   return out;
 }
 
-TEST(Evolve, LearnsWhatItsStartLacksAndKeepsWhatHoldsElsewhere) {
+TEST(Evolve, ImprovesOnTheStartAndKeepsWhatGeneralises) {
   const auto train = episodes(6, 100), validation = episodes(4, 200), fresh = episodes(4, 300);
   EvolutionOptions options;
   options.generations = 12;
@@ -102,7 +102,7 @@ TEST(Evolve, LearnsWhatItsStartLacksAndKeepsWhatHoldsElsewhere) {
 }
 
 // The state kept after any generation is enough to resume.
-TEST(Evolve, GoesOnAsIfItHadNotStopped) {
+TEST(Evolve, ResumesIdentically) {
   const auto train = episodes(4, 100), validation = episodes(2, 200);
   EvolutionOptions options;
   options.generations = 4;
@@ -132,7 +132,7 @@ TEST(Evolve, GoesOnAsIfItHadNotStopped) {
 
 // In some episodes, the same for all candidates, a verb is off. A policy which never preempts gains
 // nothing by better preemption settings.
-TEST(Evolve, WhatIsDroppedIsOff) {
+TEST(Evolve, DroppedVerbsAreDisabled) {
   const auto some = episodes(2, 100);
   EvolutionOptions options;
   options.generations = 3;
@@ -146,7 +146,7 @@ TEST(Evolve, WhatIsDroppedIsOff) {
   EXPECT_LT(evolve(some, some, "joint", {}, options).ratio, 1);
 }
 
-TEST(Evolve, BeginsWithTheNumbersThatItIsGiven) {
+TEST(Evolve, StartsFromTheGivenValues) {
   const auto one = episodes(1, 1);
   EvolutionOptions options;
   options.generations = 1;
@@ -162,7 +162,7 @@ TEST(Evolve, BeginsWithTheNumbersThatItIsGiven) {
   }
 }
 
-TEST(Evolve, RefusesANumberThatIsNotThere) {
+TEST(Evolve, RejectsUnknownParameters) {
   const auto one = episodes(1, 1);
   EvolutionOptions options;
   options.learn = {"gpu_exponent", "luck"};

@@ -49,7 +49,7 @@ struct Case {
   Outcome outcome;
 };
 
-TEST(Fairness, RhoOfThreeJobsByHand) {
+TEST(Fairness, RhoOfThreeJobsMatchesHandComputation) {
   // In the system: a until 100 s; a, b and c until 200 s; b and c until 300 s; c until 400 s.
   Case it({job("a", 0, 100, 4), job("b", 100, 100, 1), job("c", 100, 50, 4)}, {200, 300, 400}, 400);
   const Fairness fairness = fairness_of(it.trace, it.fixed, it.alone(), it.outcome);
@@ -62,11 +62,11 @@ TEST(Fairness, RhoOfThreeJobsByHand) {
   EXPECT_NEAR(fairness.finish_time->max, 3, 1e-12);
   EXPECT_NEAR(fairness.finish_time->p95, 3, 1e-12);
   EXPECT_NEAR(fairness.finish_time->unfair_share, 2.0 / 3, 1e-12);
-  EXPECT_FALSE(fairness.jain_users) << "the trace names nobody";
+  EXPECT_FALSE(fairness.jain_users) << "the trace has no users";
   EXPECT_FALSE(fairness.jain_tenants);
 }
 
-TEST(Fairness, WhoWaitsLongerThanOthersIsUnfair) {
+TEST(Fairness, JobsThatWaitLongerHaveHigherRho) {
   // The expected value sums the jobs in the system second by second.
   std::vector<Job> jobs;
   std::vector<int64_t> ends_s;
@@ -95,7 +95,7 @@ TEST(Fairness, WhoWaitsLongerThanOthersIsUnfair) {
               1e-9);
 }
 
-TEST(Fairness, JainOfUsersByHand) {
+TEST(Fairness, JainIndexOfUsersMatchesHandComputation) {
   // u waits as long as it runs, v does not wait: x = 0.5 and 1.
   Case it({job("a", 0, 100, 1, "u", "t"), job("b", 0, 50, 2, "v", "t"), job("c", 0, 10, 4)},
           {200, 50, 400}, 400);
@@ -104,7 +104,7 @@ TEST(Fairness, JainOfUsersByHand) {
   EXPECT_FALSE(fairness.jain_tenants) << "one tenant is never treated unfairly";
 }
 
-TEST(Deadlines, ByHand) {
+TEST(Deadlines, MatchHandComputation) {
   Case it({job("met", 0, 10, 1), job("late", 0, 10, 1), job("never", 0, 10, 1),
            job("open", 0, 10, 1), job("none", 0, 10, 1)},
           {50, 130, -1, -1, 60}, 200);
@@ -127,7 +127,7 @@ TEST(Deadlines, ByHand) {
   EXPECT_FALSE(deadlines_of(it.trace, it.outcome));
 }
 
-TEST(Tenants, ByHand) {
+TEST(Tenants, MatchHandComputation) {
   Case it({job("a", 0, 100, 1, "", "x"), job("b", 0, 100, 2, "", "x"), job("c", 0, 50, 4, "", "y"),
            job("d", 0, 50, 4)},
           {100, 300, 150, 400}, 400);

@@ -34,7 +34,7 @@ Scenario steps(double run_s) {
   return Scenario(std::move(trace), window, load_cluster("4x8"), 1);
 }
 
-TEST(FitHazards, AreTheSharesThatEnd) {
+TEST(FitHazards, AreTheSharesOfEndedJobs) {
   const std::vector<double> hazards = fit_hazards(steps(20));
   ASSERT_EQ(hazards.size(), 12 * kBins);
   const auto first = static_cast<size_t>(TimeBins::of_us(20'000'000));
@@ -47,18 +47,18 @@ TEST(FitHazards, AreTheSharesThatEnd) {
   EXPECT_NEAR(hazards[3 * kBins + first], 0.5, 0.02);
 }
 
-TEST(FitHazards, DoNotKnowWhatCameAfterTheWindow) {
+TEST(FitHazards, CensorJobsAtTheWindowsEnd) {
   // Jobs of 900 s end within the window if submitted in its first 100 s. All others are censored:
   // they only show how long they ran within it.
   const std::vector<double> hazards = fit_hazards(steps(900));
   const auto first = static_cast<size_t>(TimeBins::of_us(900'000'000));
   double ever = 0;
   for (size_t b = first + 1; b < kBins; ++b) ever = std::max(ever, hazards[b]);
-  EXPECT_NEAR(ever, 0.075, 1e-6) << "nobody is known to have run for longer";
+  EXPECT_NEAR(ever, 0.075, 1e-6) << "no job is known to have run longer";
   EXPECT_GT(hazards[first], 0.5);
 }
 
-TEST(FitHazards, TheFileIsAPolicy) {
+TEST(FitHazards, FileIsAPolicy) {
   const Scenario scenario = steps(20);
   const testing::TempFile file("fitted.yaml", fitted_yaml(fit_hazards(scenario), scenario));
   const OpenedPolicy opened = open_policy(file.path(), {});

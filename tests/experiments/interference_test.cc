@@ -121,7 +121,7 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
 }
 
 // The figures of docs/agents.md: errors after these numbers of jobs, for three seeds.
-TEST(InterferenceModel, WhoIsBesideWhomForetellsRates) {
+TEST(InterferenceModel, CoLocationPredictsThroughput) {
   const std::vector<int> bounds = {0, 25, 50, 100, 450, 550};
   for (const char* policy : {"least-loaded", "tetris"}) {
     for (const uint64_t seed : {1, 2, 3}) {
@@ -130,7 +130,7 @@ TEST(InterferenceModel, WhoIsBesideWhomForetellsRates) {
         SCOPED_TRACE(::testing::Message()
                      << policy << ", seed " << seed << ", jobs " << bounds[k] << " to "
                      << bounds[k + 1] << ": " << errors[k].colocation_model.mean()
-                     << ", of the load alone " << errors[k].load.mean() << ", of none "
+                     << ", by load only " << errors[k].load.mean() << ", without a model "
                      << errors[k].none.mean());
         EXPECT_LT(errors[k].colocation_model.mean(), k < 2 ? 0.1 : 0.05);
         EXPECT_LT(errors[k].colocation_model.mean(), 0.6 * errors[k].load.mean());

@@ -21,7 +21,7 @@ std::string hash_of_cells(const std::string& file) {
   return sha256_hex(all);
 }
 
-TEST(Links, FrozenWorkloadsStayAsTheyAre) {
+TEST(Links, FrozenWorkloadsAreUnchanged) {
   EXPECT_EQ(hash_of_cells("experiments/mlfs.yaml"),
             "317db3d96ed51029eb79cd9f37d15986358695868af3223591ec7d41171b98c7");
   EXPECT_EQ(hash_of_cells("experiments/sched2.yaml"),
@@ -42,7 +42,7 @@ double moved_bytes(const std::string& file, const std::string& policy) {
   return run_policy(load_scenario(options), policy, {}).outcome.moved_bytes;
 }
 
-TEST(Links, JobsMoveBytesThere) {
+TEST(Links, JobsSendBytesOnlyWithLinks) {
   YARD_NEEDS_TRACES();
   EXPECT_EQ(moved_bytes("experiments/mlfs.yaml", "greedy"), 0);
   EXPECT_EQ(moved_bytes("experiments/sched2.yaml", "greedy"), 0);

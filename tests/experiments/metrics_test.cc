@@ -39,7 +39,7 @@ struct Case {
   SimModel fixed;
 };
 
-TEST(Metrics, OfFourJobsByHand) {
+TEST(Metrics, MatchHandComputedValuesOfFourJobs) {
   const Case it({job("warm", 0, 500, 4, false), job("a", 100, 10, 1), job("b", 200, 100, 1),
                  job("c", 300, 4, 2), job("d", 400, 50, 1)});
   Outcome outcome;
@@ -103,7 +103,7 @@ TEST(Metrics, NearestRankOfAHundred) {
   EXPECT_DOUBLE_EQ(s.all.p99_jct_s, 99);
 }
 
-TEST(Metrics, RunAloneIsOnTheFastestGpusThatHoldTheGang) {
+TEST(Metrics, IsolatedRunTimeUsesTheFastestGpusThatFit) {
   ClusterSpec cluster = load_cluster("1x2:slow+1x4:fast");
   cluster.types[0].speed = 0.5;
   cluster.types[1].speed = 2;
@@ -118,7 +118,7 @@ TEST(Metrics, RunAloneIsOnTheFastestGpusThatHoldTheGang) {
                                   100 * kS}));  // all CPUs are equal
 }
 
-TEST(Metrics, RunAloneKnowsWhatATypeIsWorthToAModel) {
+TEST(Metrics, IsolatedRunTimeUsesTheModelsSpeeds) {
   ClusterSpec cluster = load_cluster("1x2:old+1x2:new");
   cluster.types[1].speed = 2;
   cluster.types[1].speed_of_model = {{"bert", 4}, {"lstm", 0.5}};
@@ -130,7 +130,7 @@ TEST(Metrics, RunAloneKnowsWhatATypeIsWorthToAModel) {
             (std::vector<int64_t>{25 * kS, 100 * kS, 50 * kS}));
 }
 
-TEST(Metrics, NothingFinishedIsNoNumber) {
+TEST(Metrics, MeanWithoutFinishedJobsIsNotANumber) {
   const Case it({job("a", 0, 10, 1)});
   Outcome outcome;
   outcome.jobs = {{}};
@@ -141,7 +141,7 @@ TEST(Metrics, NothingFinishedIsNoNumber) {
   EXPECT_EQ(s.makespan_s, 0);
 }
 
-TEST(Metrics, JobsEndedEarlyAreToldApart) {
+TEST(Metrics, JobsEndedEarlyAreCountedSeparately) {
   const Case it({job("a", 0, 100, 2), job("b", 0, 50, 1), job("c", 0, 40, 1), job("open", 0, 9, 1),
                  job("warm", 0, 50, 1, false)});
   Outcome outcome;
@@ -161,7 +161,7 @@ TEST(Metrics, JobsEndedEarlyAreToldApart) {
   EXPECT_DOUBLE_EQ(s.early->undone_share, 80.0 / 290);
 }
 
-TEST(Accuracy, ByHand) {
+TEST(Accuracy, MatchesHandComputation) {
   Trace trace;
   trace.jobs = {job("reached", 0, 100, 1), job("late", 0, 100, 1), job("half", 0, 100, 1),
                 job("worse", 0, 100, 1),   job("open", 0, 100, 1), job("no curve", 0, 100, 1),

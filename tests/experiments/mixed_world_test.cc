@@ -23,7 +23,7 @@ double mean_jct_s(const Scenario& scenario, const std::string& policy) {
   return run_policy(scenario, policy, {}).summary.all.mean_jct_s;
 }
 
-TEST(MixedWorld, PlaceAndPreemptionDecide) {
+TEST(MixedWorld, PlacementAndPreemptionMatter) {
   double log_place = 0, log_preemption = 0, log_bound = 0;
   constexpr int kEpisodes = 4;
   for (uint64_t seed = 1; seed <= kEpisodes; ++seed) {
@@ -40,7 +40,7 @@ TEST(MixedWorld, PlaceAndPreemptionDecide) {
 }
 
 // A policy which migrates keeps to what the cluster allows.
-TEST(MixedWorld, WhatTheClusterAllowsHolds) {
+TEST(MixedWorld, ClusterPermissionsApply) {
   ScenarioOptions options;
   options.trace = "synthetic:mixed";
   options.cluster = "mixed-9";
@@ -75,19 +75,19 @@ TEST(MixedWorld, ClusterAndLoadAreScaled) {
 }
 
 // On a cluster without speeds by model, the same jobs run at the speed of its GPUs.
-TEST(MixedWorld, ElsewhereModelsMakeNoDifference) {
+TEST(MixedWorld, ModelsDoNotMatterOnOtherClusters) {
   const Scenario plain = episode(1, "9x8");
   EXPECT_EQ(plain.speeds, nullptr);
   const Scenario mixed = episode(1);
   ASSERT_NE(mixed.speeds, nullptr);
   for (size_t j = 0; j < mixed.trace.jobs.size(); ++j) {
     ASSERT_EQ(mixed.isolated_us[j], plain.isolated_us[j])
-        << "a run time is that on the fastest type";
+        << "run times are those on the fastest type";
   }
 }
 
 // Traces without models may draw those of the cluster.
-TEST(MixedWorld, OtherTracesDrawItsModels) {
+TEST(MixedWorld, OtherTracesCanDrawItsModels) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.generate_jobs = 300;

@@ -37,9 +37,11 @@ void check(const OccupancyFigures& f) {
   EXPECT_TRUE(std::isnan(f.after_day));
 }
 
-TEST(Occupancy, OfALog) { check(logged_occupancy(two_jobs(), 4).figures(0, 6 * kHourUs)); }
+TEST(Occupancy, MatchesHandComputationOfALog) {
+  check(logged_occupancy(two_jobs(), 4).figures(0, 6 * kHourUs));
+}
 
-TEST(Occupancy, OfAReplayAndOfALogAreTheSameWhereTheJobsRanTheSame) {
+TEST(Occupancy, ReplayAndLogAgreeOnEqualRuns) {
   Trace trace;
   trace.jobs = two_jobs();
   const Scenario scenario(trace, {.to_us = kHourUs + 1, .scored = 2}, load_cluster("1x4"), 0);
@@ -50,7 +52,7 @@ TEST(Occupancy, OfAReplayAndOfALogAreTheSameWhereTheJobsRanTheSame) {
   check(seen.figures(0, 6 * kHourUs));
 }
 
-TEST(Occupancy, CountsWhatLiesWithinTheTimeAskedFor) {
+TEST(Occupancy, CountsOnlyTheGivenInterval) {
   const OccupancyFigures f = logged_occupancy(two_jobs(), 4).figures(kHourUs / 2, 5 * kHourUs / 2);
   EXPECT_DOUBLE_EQ(f.held, (1.5 * 1 + 0.5 * 0.5) / 2);
   EXPECT_DOUBLE_EQ(f.queued, 0.5);
@@ -69,7 +71,7 @@ TEST(Occupancy, CorrelatesHours) {
 }
 
 // Without a target congestion arrivals are not scaled, and the log is listed with the replays.
-TEST(LikeCheck, AsTheyArePlaysTheRecordAsItWas) {
+TEST(LikeCheck, UnscaledReplayKeepsTheRecordedArrivals) {
   FitPart part;
   for (int i = 0; i < 60; ++i) {
     part.jobs.push_back(job_of("", 2 * i, 2, 1, 2 * i + 1));

@@ -19,7 +19,7 @@ PooledCell flat(int window, double ours, double theirs, double bound, size_t blo
   return cell;
 }
 
-TEST(Pooled, CellsThatDoNotVaryHaveNoDoubt) {
+TEST(Pooled, ConstantCellsHaveExactIntervals) {
   const PooledCell half = flat(0, 9, 10, 8.1);
   const Pooled pooled = pool({half, half}, Rng(1));
   EXPECT_NEAR(pooled.oracle_gap_closed.value, 0.5, 1e-12);
@@ -31,7 +31,7 @@ TEST(Pooled, CellsThatDoNotVaryHaveNoDoubt) {
   EXPECT_EQ(pooled.improvement.value, 1);
 }
 
-TEST(Pooled, LossesCountAsWins) {
+TEST(Pooled, LossesCountAsMuchAsGains) {
   // One cell gains ln 0.9 and one loses it; the oracle gains 2 ln 0.81.
   const Pooled pooled = pool({flat(0, 9, 10, 8.1), flat(1, 10 / 0.9, 10, 8.1)}, Rng(1));
   EXPECT_NEAR(pooled.oracle_gap_closed.value, 0, 1e-12);
@@ -40,19 +40,19 @@ TEST(Pooled, LossesCountAsWins) {
   EXPECT_EQ(pool({flat(0, 10, 10, 8)}, Rng(1)).improvement.value, 0.5) << "a tie counts half";
 }
 
-TEST(Pooled, NothingIsCapturedWhereNothingCanBeWonOrNobodyKnows) {
+TEST(Pooled, GapClosedIsUndefinedWithoutHeadroomOrOracle) {
   EXPECT_TRUE(std::isnan(pool({flat(0, 9, 10, 11)}, Rng(1)).oracle_gap_closed.value));
   EXPECT_TRUE(
       std::isnan(pool({flat(0, 9, 10, 8), flat(1, 9, 10, 0)}, Rng(1)).oracle_gap_closed.value));
 }
 
 // With a headroom of 0.4 % the oracle gap closed is noise divided by noise.
-TEST(Pooled, NothingIsCapturedOfNextToNothing) {
+TEST(Pooled, GapClosedIsUndefinedForTinyHeadroom) {
   EXPECT_TRUE(std::isnan(pool({flat(0, 9.98, 10, 9.96)}, Rng(1)).oracle_gap_closed.value));
   EXPECT_NEAR(pool({flat(0, 9.97, 10, 9.94)}, Rng(1)).oracle_gap_closed.value, 0.5, 0.01);
 }
 
-TEST(Pooled, TheInterquartileMeanLeavesOutTheEnds) {
+TEST(Pooled, InterquartileMeanOmitsTheExtremes) {
   std::vector<PooledCell> cells;
   for (const double ours : {1.0, 9.0, 10.0, 100.0}) {
     cells.push_back(flat(static_cast<int>(cells.size()), ours, 10, 1));
@@ -63,7 +63,7 @@ TEST(Pooled, TheInterquartileMeanLeavesOutTheEnds) {
   EXPECT_NEAR(pool(cells, Rng(1)).iqm.value, (0.25 * 0.1 + 0.9 + 0.25 * 1.0) / 1.5, 1e-12);
 }
 
-TEST(Pooled, WhatCannotBeBelowZeroOrAboveOneIsNot) {
+TEST(Pooled, IntervalsRespectTheirBounds) {
   // One of two blocks is ten times better: Student's t interval of two blocks is wide.
   PooledCell cell = flat(0, 1, 1, 0, 2);
   cell.sums.ours = {{0.1, 1}};
@@ -74,7 +74,7 @@ TEST(Pooled, WhatCannotBeBelowZeroOrAboveOneIsNot) {
   EXPECT_LE(pooled.improvement.interval.hi, 1);
 }
 
-TEST(Pooled, OneBlockTellsNoInterval) {
+TEST(Pooled, OneBlockGivesNoInterval) {
   const Pooled pooled = pool({flat(0, 9, 10, 8), flat(1, 9, 10, 8, 1)}, Rng(1));
   EXPECT_NEAR(pooled.ratio.value, 0.9, 1e-12);
   EXPECT_TRUE(std::isnan(pooled.ratio.interval.lo));
@@ -101,7 +101,7 @@ TEST(Pooled, CellsOfOneWindowShareItsDraws) {
 }
 
 // Blocks of a window which were merged in one cell are merged in all of its cells.
-TEST(Pooled, AWindowHasTheCoarsestBlocksOfItsCells) {
+TEST(Pooled, WindowUsesTheCoarsestBlocksOfItsCells) {
   std::vector<PooledCell> cells = {flat(0, 9, 10, 8, 12), flat(0, 8, 10, 7, 12)};
   cells[1].blocks = 6;
   for (size_t b = 0; b < 12; ++b) cells[0].sums.ours[0][b] += b % 2 == 0 ? 1 : -1;
@@ -110,7 +110,7 @@ TEST(Pooled, AWindowHasTheCoarsestBlocksOfItsCells) {
 }
 
 // About 95 % of the intervals contain the known truth.
-TEST(Pooled, IntervalsCover) {
+TEST(Pooled, IntervalsHaveNominalCoverage) {
   constexpr int kSamples = 150, kBlocks = 12, kSeeds = 5;
   int ratio = 0, oracle_gap_closed = 0;
   for (int sample = 0; sample < kSamples; ++sample) {

@@ -55,7 +55,7 @@ std::string refusal(const std::string& policy, const RunOptions& options) {
   return "";
 }
 
-TEST(Replay, PublishedRulesKnowOfNobodyWhoWaitsForAnother) {
+TEST(Replay, PublishedRulesIgnoreDependencies) {
   std::vector<Job> jobs = {job("1", 0, 100 * kS, 1), job("2", 0, 10 * kS, 1)};
   jobs[1].after = {"1"};
   const Scenario scenario = of(jobs, "1x4");
@@ -67,7 +67,7 @@ TEST(Replay, PublishedRulesKnowOfNobodyWhoWaitsForAnother) {
   }
 }
 
-TEST(Replay, MoreInformationThanAllowedIsRefused) {
+TEST(Replay, MoreInformationThanAllowedIsRejected) {
   RunOptions blind;
   blind.information = Level::kBlind;
   EXPECT_THAT(refusal("srtf", blind), HasSubstr("'srtf', which needs oracle"));
@@ -77,7 +77,7 @@ TEST(Replay, MoreInformationThanAllowedIsRefused) {
   EXPECT_THAT(refusal("sjf", estimate), HasSubstr("which needs oracle"));
 }
 
-TEST(Replay, ANoisyOracleKnowsLess) {
+TEST(Replay, NoisyOracleIsWorseThanTheOracle) {
   const Scenario scenario = habits(400);
   RunOptions noisy;
   noisy.information = Level::kNoisyOracle;
@@ -89,7 +89,7 @@ TEST(Replay, ANoisyOracleKnowsLess) {
   EXPECT_GT(fuzzy.summary.all.sum_jct_us, exact.summary.all.sum_jct_us);
 }
 
-TEST(Replay, RulesKnowTheirOwnNames) {
+TEST(Replay, RuleSetsAcceptTheirOwnPolicyNames) {
   RunOptions options;
   options.rules = "tiresias";
   EXPECT_EQ(prepare("dlas-gpu-8", options).placement, "yarn");
@@ -102,7 +102,7 @@ TEST(Replay, RulesKnowTheirOwnNames) {
   EXPECT_EQ(prepare("sjf", options).level, Level::kOracle);
 }
 
-TEST(Replay, PlacementIsThePolicysOrTheOptions) {
+TEST(Replay, PlacementComesFromThePolicyOrTheOption) {
   RunOptions options;
   EXPECT_EQ(prepare("las", options).placement, "first-fit");
   options.placement = "consolidate";
@@ -114,7 +114,7 @@ TEST(Replay, PlacementIsThePolicysOrTheOptions) {
   EXPECT_THAT(refusal("las", options), HasSubstr("spread"));
 }
 
-TEST(Replay, UnknownNamesAreRefusedWithWhatThereIs) {
+TEST(Replay, UnknownNameErrorsListKnownNames) {
   EXPECT_THAT(refusal("nobody", {}), HasSubstr("fifo"));
   RunOptions options;
   options.rules = "nowhere";
@@ -158,7 +158,7 @@ TEST(Replay, WarmUpAndTailArePlayedButNotCounted) {
   EXPECT_EQ(run.outcome.jobs[2].end_us, kNone);     // the replay ends with the last scored job
 }
 
-TEST(JobsCsv, ReadsBackToTheSameNumbers) {
+TEST(JobsCsv, RoundTripsTimes) {
   const std::vector<Job> jobs = {job("a-1", 1, 1'500'000, 1), job("b", 2 * kS, 7'000'001, 4)};
   const Scenario scenario = of(jobs, "1x4");
   const auto run = run_policy(scenario, "fifo", {});
@@ -170,7 +170,7 @@ TEST(JobsCsv, ReadsBackToTheSameNumbers) {
             "fifo,b,4,2,2,9.000001,0,7.000001,0,0,finished\n");
 }
 
-TEST(Replay, ASignalIsSeenAtTheNextEvent) {
+TEST(Replay, SignalStopsAtTheNextEvent) {
   const auto interrupted = [] {
     install_interrupt_handler();
     int events = 0;
@@ -188,7 +188,7 @@ TEST(Replay, ASignalIsSeenAtTheNextEvent) {
   EXPECT_EXIT(interrupted(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST(JobsCsv, AnyIdComesBack) {
+TEST(JobsCsv, AnyIdRoundTrips) {
   const std::string id = "a,\"b\"\nc";
   const Scenario scenario = of({job(id, 0, kS, 1)}, "1x4");
   std::string row, unquoted;
@@ -222,7 +222,7 @@ TEST(JobsCsv, RowsAddUpToTheSummary) {
   }
 }
 
-TEST(JobsCsv, AnUnfinishedJobHasARowToo) {
+TEST(JobsCsv, UnfinishedJobHasARow) {
   const Scenario scenario = of({job("a", 0, kS, 1)}, "1x4");
   yard::Run run;
   run.policy = "p";
@@ -234,7 +234,7 @@ TEST(JobsCsv, AnUnfinishedJobHasARowToo) {
 
 // Stages: two workers for 100 s, four for 200 s, one for 50 s. On 4 GPUs another job runs during
 // the first and the last stage.
-TEST(Replay, StagesOfAJobAreToldAsOneJob) {
+TEST(Replay, StagesOfAJobAreReportedAsOneJob) {
   Job staged;
   staged.id = "staged";
   staged.run_us = 100 * kS;

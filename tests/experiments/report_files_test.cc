@@ -67,7 +67,7 @@ class ReportFiles : public ::testing::Test {
   const AtomicDirectory scratch_{::testing::TempDir() + "/report_files"};
 };
 
-TEST_F(ReportFiles, NeedNoRun) {
+TEST_F(ReportFiles, NeedNoRunFolder) {
   const Json series = {{"policy", "las"},     {"gpus", 4},        {"from_s", 0},
                        {"to_s", 10},          {"t_s", {1, 5, 9}}, {"held_gpus", {1, 2, 3}},
                        {"waiting", {0, 1, 0}}};
@@ -84,7 +84,7 @@ TEST_F(ReportFiles, NeedNoRun) {
   EXPECT_THAT(html, Not(HasSubstr("provenance'"))) << "there is no run";
 }
 
-TEST_F(ReportFiles, OfNoKnownKindAreRefused) {
+TEST_F(ReportFiles, UnknownKindsAreRejected) {
   for (const auto& [name, text] :
        {std::pair{"x.json", "{\"other\":1}"}, {"x.txt", "text"}, {"x.csv", "a,b\n1,2\n"}}) {
     try {
@@ -96,35 +96,35 @@ TEST_F(ReportFiles, OfNoKnownKindAreRefused) {
   }
 }
 
-TEST_F(ReportFiles, BeginWithWhatWasFoundAndEndWithWhereItComesFrom) {
+TEST_F(ReportFiles, StartWithTheResultAndEndWithItsSource) {
   const std::string one = page({cells("c.json", Json::array({cell("fifo", "x1", 0.9)}))});
-  EXPECT_THAT(one,
-              HasSubstr("<p class='headline'>fifo has 0.900 times the mean job completion time "
-                        "of las, 95 % interval 0.890 to 0.910, on t.csv on 4x8, x1: better."));
+  EXPECT_THAT(
+      one, HasSubstr("<p class='headline'>fifo: mean job completion time 0.900 times that of las, "
+                     "95 % interval 0.890 to 0.910, on t.csv on 4x8, x1. Verdict: better."));
   EXPECT_LT(one.find("class='headline'"), one.find("<h2>"));
   const std::string two =
       page({cells("c.json", Json::array({cell("fifo", "x1", 0.9), cell("fifo", "x3", 1.6)}))});
-  EXPECT_THAT(two, HasSubstr("fifo has 1.200 times the baselines&#39; mean job completion time "
-                             "(geometric mean of 2): 1 better, 1 worse."));
+  EXPECT_THAT(two, HasSubstr("fifo: mean job completion time 1.200 times the baseline&#39;s "
+                             "(geometric mean of 2 results). Verdicts: 1 better, 1 worse."));
   const Json runs = Json::array(
       {{{"policy", "las"}, {"mean_jct_s", 60}, {"max_wait_s", 7200}},
        {{"policy", "fifo"}, {"mean_jct_s", 120}, {"max_wait_s", 3600}},
        {{"policy", "srtf"}, {"information", "oracle"}, {"mean_jct_s", 1}, {"max_wait_s", 1}}});
   EXPECT_THAT(page({write("r.json", Json{{"runs", runs}}.dump())}),
               HasSubstr("las has the lowest mean job completion time of 2 policies, 1 min; the "
-                        "highest is 2 min, of fifo. Its longest wait is 2 h, where that of fifo "
-                        "is 1 h."));
+                        "highest is 2 min, under fifo. Its longest wait is 2 h, compared with "
+                        "1 h under fifo."));
 }
 
-TEST_F(ReportFiles, HeadlinesHideNothing) {
+TEST_F(ReportFiles, HeadlinesIncludeRegressions) {
   Json row = cell("fifo", "x1", 0.9);
   row["grown"] = {"longest wait x 1.52"};
   const std::string html = page({cells("c.json", Json::array({row}))});
-  EXPECT_THAT(html, HasSubstr("x1: better, but longest wait x 1.52.</p>"));
+  EXPECT_THAT(html, HasSubstr("x1. Verdict: better, but longest wait x 1.52.</p>"));
   EXPECT_THAT(html, HasSubstr(">better, but longest wait x 1.52<"));
   row["lo"] = row["hi"] = nullptr;
   EXPECT_THAT(page({cells("c.json", Json::array({row}))}),
-              HasSubstr("job completion time of las, on t.csv"));
+              HasSubstr("job completion time 0.900 times that of las, on t.csv"));
   const Json equal = Json::array(
       {{{"policy", "las"}, {"mean_jct_s", 60}}, {{"policy", "fifo"}, {"mean_jct_s", 60}}});
   EXPECT_THAT(page({write("r.json", Json{{"runs", equal}}.dump())}),
@@ -152,7 +152,7 @@ TEST_F(ReportFiles, ShowTheCandidatesLongestWaitAndPreemptions) {
   EXPECT_THAT(candidate(row), HasSubstr("<td>2,500</td><td>25</td>"));
 }
 
-TEST_F(ReportFiles, NoTwoRowsLookAlike) {
+TEST_F(ReportFiles, RowsHaveDistinctLabels) {
   const Json rows = Json::array({cell("checkpoint:runs/a/checkpoints/best", "x1", 0.9),
                                  cell("checkpoint:runs/b/checkpoints/best", "x1", 0.8),
                                  cell("checkpoint:runs/b/checkpoints/best", "x3", 0.7),
@@ -168,7 +168,7 @@ TEST_F(ReportFiles, NoTwoRowsLookAlike) {
   }
 }
 
-TEST_F(ReportFiles, RunsOfOneNameAreCalledByTheirFolders) {
+TEST_F(ReportFiles, RunsWithEqualNamesAreLabelledByFolder) {
   std::vector<std::string> runs;
   for (const char* folder : {"one/run", "two/run"}) {
     write(std::string(folder) + "/run.json", R"({"format":1,"agent":"pilot"})");
@@ -178,7 +178,7 @@ TEST_F(ReportFiles, RunsOfOneNameAreCalledByTheirFolders) {
   EXPECT_THAT(page(runs), HasSubstr("Runs one/run, two/run"));
 }
 
-TEST_F(ReportFiles, ALongTailIsNotDrawn) {
+TEST_F(ReportFiles, LongTailIsNotDrawn) {
   Json t = Json::array(), held = Json::array(), waiting = Json::array();
   for (int i = 0; i < 1000; ++i) {  // scored to 3600 s, no queue after 5000 s, ends at 1e6 s
     t.push_back(500 + 1000.0 * i);
@@ -191,12 +191,12 @@ TEST_F(ReportFiles, ALongTailIsNotDrawn) {
                          {"waiting", waiting}};
     return page({write("s.json", Json{{"series", Json::array({series})}}.dump())});
   };
-  EXPECT_THAT(html(3600), HasSubstr("after that are not drawn."));
+  EXPECT_THAT(html(3600), HasSubstr(" are not drawn."));
   EXPECT_THAT(html(3600), Not(HasSubstr(" d</text>"))) << "the axis counts hours or minutes";
   EXPECT_THAT(html(1e6), Not(HasSubstr("are not drawn")));
 }
 
-TEST_F(ReportFiles, TablesOfSimulateAreShownAndPlain) {
+TEST_F(ReportFiles, SimulateTablesAreShownInPlainWords) {
   const Json runs = Json::array({{{"policy", "a,b"},
                                   {"classes", {{{"gpus", 8}, {"jobs", 3}, {"mean_wait_s", 12.5}}}},
                                   {"waits", {{{"reason", "order"}, {"jobs", 2}, {"total_s", 9}}}},
@@ -218,7 +218,7 @@ TEST_F(ReportFiles, TablesOfSimulateAreShownAndPlain) {
   }
 }
 
-TEST_F(ReportFiles, FiguresOfATableAreRoundedAlike) {
+TEST_F(ReportFiles, FiguresOfAColumnAreRoundedAlike) {
   const auto size_class = [](int gpus, double jct_s, double wait_s) {
     return Json{{"gpus", gpus}, {"jobs", 2}, {"mean_jct_s", jct_s}, {"mean_wait_s", wait_s}};
   };
@@ -231,7 +231,7 @@ TEST_F(ReportFiles, FiguresOfATableAreRoundedAlike) {
   EXPECT_THAT(html, Not(HasSubstr("0.250")));
 }
 
-TEST(ReportWords, TitlesAreWords) {
+TEST(ReportWords, TitlesAreInPlainWords) {
   EXPECT_EQ(report::key_title("validation/mean_jct_s"), "Validation: mean JCT, s");
   EXPECT_EQ(report::key_title("train/entropy"), "Train: entropy");
   EXPECT_EQ(report::key_title("p99_jct_s"), "99th percentile JCT, s");

@@ -52,7 +52,7 @@ std::string unbalanced(const std::string& page) {
   return open.empty() ? "" : open.back() + " stays open";
 }
 
-TEST(ReportTags, ABrokenPageIsNoticed) {
+TEST(ReportTags, UnbalancedTagsAreDetected) {
   EXPECT_EQ(unbalanced("<html><p title='a>b'>x</p><br/></html>"), "");
   EXPECT_EQ(unbalanced("<html><p>x</html>"), "</html> closes p");
   EXPECT_EQ(unbalanced("<html><p>x</p>"), "html stays open");
@@ -175,7 +175,7 @@ class Report : public ::testing::Test {
   mutable std::map<std::string, double> mean_jct_s_;
 };
 
-TEST_F(Report, ShowsWhatTheRunHolds) {
+TEST_F(Report, ShowsTheContentsOfTheRun) {
   const std::string page = page_of({make_run("first")});
   for (const char* text :
        {"Results in first (agent pilot)", "0.962 [0.951, 0.973]", "0.873", "20.0 %", "better",
@@ -191,17 +191,17 @@ TEST_F(Report, ShowsWhatTheRunHolds) {
   EXPECT_EQ(unbalanced(page), "");
 }
 
-TEST_F(Report, BoundsStandApart) {
+TEST_F(Report, BoundsAreListedSeparately) {
   const std::string page = page_of({make_run("first")});
-  const std::string table = page.substr(page.find("cell by cell"));
-  const size_t bounds = table.find("A bound, no competitor");
+  const std::string table = page.substr(page.find("Policies by cell"));
+  const size_t bounds = table.find("Oracle: a bound, not a rival");
   ASSERT_NE(bounds, table.npos);
   EXPECT_LT(table.find(">las<"), bounds);
   EXPECT_GT(table.find(">srsf margin=0.1<"), bounds);
-  EXPECT_THAT(table, HasSubstr("best of 2"));
+  EXPECT_THAT(table, HasSubstr("best of 2 oracles"));
   const std::string replays = page.substr(page.find("<h2>Replays"));
-  EXPECT_LT(replays.find(">greedy<"), replays.find("Bounds, no competitors"));
-  EXPECT_GT(replays.find(">srsf<"), replays.find("Bounds, no competitors"));
+  EXPECT_LT(replays.find(">greedy<"), replays.find("Oracles: bounds, not rivals"));
+  EXPECT_GT(replays.find(">srsf<"), replays.find("Oracles: bounds, not rivals"));
 }
 
 TEST_F(Report, LossesArePrintedLikeWins) {
@@ -218,7 +218,7 @@ TEST_F(Report, LossesArePrintedLikeWins) {
   EXPECT_THAT(page_of({lost}), HasSubstr("<td>worse</td>"));
 }
 
-TEST_F(Report, AnUnfinishedJobFailsTheRow) {
+TEST_F(Report, UnfinishedJobFailsTheRow) {
   const fs::path path = make_run("first");
   Json failed = cell("checkpoint:best", 0.9);
   failed["unfinished"] = 3;
@@ -227,7 +227,7 @@ TEST_F(Report, AnUnfinishedJobFailsTheRow) {
   EXPECT_THAT(page_of({path}), HasSubstr("<td>failed: jobs did not finish</td>"));
 }
 
-TEST_F(Report, AsksForNothing) {
+TEST_F(Report, FetchesNothing) {
   const std::string page = page_of({make_run("first"), make_run("second", "0.01")});
   for (const char* fetch :
        {"http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "<iframe"}) {
@@ -249,7 +249,7 @@ TEST_F(Report, ComparesRuns) {
   EXPECT_THAT(page, HasSubstr(">second: pilot (best)</th>"));
 }
 
-TEST_F(Report, ShowsARunThatHasOnlyBegun) {
+TEST_F(Report, ShowsARunThatHasJustStarted) {
   const fs::path path = scratch_.path() / "young";
   const RunFolder run = RunFolder::create(path, {}, {.command = "train"});
   const std::string page = page_of({path});
@@ -263,7 +263,7 @@ TEST_F(Report, TitlesNameTheFolderOnce) {
   EXPECT_THAT(page_of({path}), HasSubstr("<h1>Results in run (agent pilot)</h1>"));
 }
 
-TEST_F(Report, EscapesWhatItIsGiven) {
+TEST_F(Report, EscapesItsInput) {
   const std::string evil = "<script>alert('x')</script>\"&";
   const fs::path path = scratch_.path() / "evil";
   RunFolder run = RunFolder::create(path, {{evil, evil}}, {.command = "train", .agent = evil});
@@ -288,13 +288,13 @@ TEST_F(Report, EscapesWhatItIsGiven) {
   EXPECT_EQ(unbalanced(page), "");
 }
 
-TEST_F(Report, RefusesWhatIsNoRun) {
+TEST_F(Report, RejectsInvalidRuns) {
   EXPECT_THAT(refusal(scratch_.path() / "nowhere"), HasSubstr("got no folder"));
   fs::create_directory(scratch_.path() / "empty");
   EXPECT_THAT(refusal(scratch_.path() / "empty"), HasSubstr("got a folder without"));
   const fs::path path = make_run("first");
   write_file_atomic(path / "run.json", "{\"format\":");
-  EXPECT_THAT(refusal(path), HasSubstr("run.json: expected a JSON object, got no valid JSON"));
+  EXPECT_THAT(refusal(path), HasSubstr("run.json: expected a JSON object, got invalid JSON"));
 }
 
 TEST_F(Report, RefusesBrokenEvaluations) {
@@ -319,7 +319,7 @@ TEST_F(Report, RefusesBrokenEvaluations) {
   page_of({path});  // intact again
 }
 
-TEST(ReportText, ReadsAsPeopleWrite) {
+TEST(ReportText, FormatsNumbersForReading) {
   using namespace report;
   EXPECT_EQ(number_text(1234567.891, 1), "1,234,567.9");
   EXPECT_EQ(number_text(-1234.5, 0), "-1,234");  // halves are rounded to even
@@ -364,7 +364,7 @@ std::string ask_browser(const std::string& page, const fs::path& folder, int wid
   return dom.substr(begin, dom.find('<', begin) - begin);
 }
 
-TEST_F(Report, ABrowserLaysItOutWithinAPhoneAndADesktop) {
+TEST_F(Report, LayoutFitsPhoneAndDesktopScreens) {
   YARD_NEEDS(chromium, std::system("command -v chromium >/dev/null 2>&1") == 0, "no chromium");
   const std::string page = page_of({make_run("first"), make_run("second", "0.01")});
   for (const int width : {500, 1280}) {  // 500 is the smallest width of Chromium's window

@@ -48,7 +48,7 @@ class RunFolderTest : public ::testing::Test {
                                  {"synthetic:habits", std::string(64, 'b'), "validation"}}};
 };
 
-TEST_F(RunFolderTest, HoldsWhatTheInterfacePromises) {
+TEST_F(RunFolderTest, ContainsTheDocumentedFiles) {
   RunFolder run = RunFolder::create(path_, {{"lr", "0.001"}}, info_);
   run.add_metrics(0, {{"train/return", 1}});
   run.set_state(RunState::kDone);
@@ -67,7 +67,7 @@ TEST_F(RunFolderTest, HoldsWhatTheInterfacePromises) {
             1);
 }
 
-TEST_F(RunFolderTest, TellsWhatRanWhereAndHowItEnded) {
+TEST_F(RunFolderTest, RecordsCommandHostAndFinalState) {
   {
     RunFolder run = RunFolder::create(path_, {}, info_);
     const nlohmann::json during = run_json();
@@ -90,7 +90,7 @@ TEST_F(RunFolderTest, TellsWhatRanWhereAndHowItEnded) {
   EXPECT_THAT(after.dump(), Not(HasSubstr("some/folder")));
 }
 
-TEST_F(RunFolderTest, ConfigReadsBackAsItWasSet) {
+TEST_F(RunFolderTest, ConfigRoundTrips) {
   const RunFolder::Config config = {{"lr", "0.001"},
                                     {"net.hidden", "64,64"},
                                     {"note", "yes: it's \"quoted\" # so"},
@@ -108,7 +108,7 @@ TEST_F(RunFolderTest, ConfigReadsBackAsItWasSet) {
 TEST_F(RunFolderTest, RefusesToOverwrite) {
   { RunFolder::create(path_, {{"lr", "1"}}, info_).set_state(RunState::kDone); }
   const auto refused = [&] { RunFolder::create(path_, {{"lr", "2"}}, info_); };
-  EXPECT_THAT(refusal(refused), HasSubstr("without a state to go on from (remove it"));
+  EXPECT_THAT(refusal(refused), HasSubstr("without a saved state to resume (remove it"));
   fs::create_directory(RunFolder::state_path(path_));
   EXPECT_THAT(refusal(refused),
               HasSubstr("expected a new or empty folder for a run, got a run (--resume"));
@@ -128,7 +128,7 @@ TEST_F(RunFolderTest, RefusesToOverwrite) {
   EXPECT_TRUE(fs::exists(scratch_.path() / "empty" / "run.json"));
 }
 
-TEST_F(RunFolderTest, OpensOnlyRuns) {
+TEST_F(RunFolderTest, OpensOnlyRunFolders) {
   EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("expected a run folder"));
   fs::create_directories(path_);
   write_file_atomic(path_ / "run.json", "{\"format\": 1");
@@ -142,7 +142,7 @@ TEST_F(RunFolderTest, OneProcessWritesAtATime) {
   EXPECT_THAT(refusal([&] { RunFolder::open(path_); }), HasSubstr("no other process"));
 }
 
-TEST_F(RunFolderTest, OpenedItIsAsItWasUntilItGoesOn) {
+TEST_F(RunFolderTest, OpeningChangesNothingUntilResumed) {
   RunFolder::create(path_, {}, info_).set_state(RunState::kDone);
   const std::string before = read_file(path_ / "run.json");
   {
@@ -155,7 +155,7 @@ TEST_F(RunFolderTest, OpenedItIsAsItWasUntilItGoesOn) {
   EXPECT_EQ(run_json()["resumed"].size(), 1u);
 }
 
-TEST_F(RunFolderTest, LeavingByAnExceptionIsAFailure) {
+TEST_F(RunFolderTest, ExceptionMarksTheRunAsFailed) {
   try {
     RunFolder run = RunFolder::create(path_, {}, info_);
     throw std::runtime_error("something broke");
@@ -175,7 +175,7 @@ TEST_F(RunFolderTest, MetricsHaveOneHeaderAndMayGrowColumns) {
             "0,-0.1,2,\n1,-0.05,,0.9\n5,,inf,\n");
 }
 
-TEST_F(RunFolderTest, ResumedRunForgetsWhatCameAfterTheCheckpoint) {
+TEST_F(RunFolderTest, ResumingDropsRowsAfterTheCheckpoint) {
   {
     RunFolder run = RunFolder::create(path_, {}, info_);
     for (int step = 0; step < 4; ++step) run.add_metrics(step, {{"loss", step}});
@@ -200,7 +200,7 @@ TEST_F(RunFolderTest, ResumedRunForgetsWhatCameAfterTheCheckpoint) {
               ::testing::MatchesRegex("2.*Z first part\n2.*Z second part\n"));
 }
 
-TEST_F(RunFolderTest, RowCutShortIsReplacedNotContinued) {
+TEST_F(RunFolderTest, TruncatedRowIsReplaced) {
   { RunFolder::create(path_, {}, info_).add_metrics(0, {{"loss", 1}}); }
   std::ofstream(path_ / "metrics.csv", std::ios::app) << "1,0.";
   RunFolder::open(path_).add_metrics(1, {{"loss", 2}});
@@ -216,10 +216,10 @@ TEST_F(RunFolderTest, BrokenMetricsAreNamedByLine) {
   EXPECT_THAT(refusal([&] { MetricsCsv(path_ / "metrics.csv"); }), HasSubstr("'zero'"));
 }
 
-TEST_F(RunFolderTest, FallingStepsAreOurBug) {
+TEST_F(RunFolderTest, DecreasingStepsAbort) {
   RunFolder run = RunFolder::create(path_, {}, info_);
   run.add_metrics(3, {{"loss", 1}});
-  EXPECT_DEATH(run.add_metrics(3, {{"loss", 1}}), "steps of metrics rise");
+  EXPECT_DEATH(run.add_metrics(3, {{"loss", 1}}), "steps of metrics must increase");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Source recorded(int jobs) {
   return source;
 }
 
-TEST(Scenario, CongestionIsMet) {
+TEST(Scenario, ReachesTheTargetCongestion) {
   for (const double target : {0.3, 1.0, 3.0}) {
     ScenarioOptions options = habits(600);
     options.congestion = target;
@@ -70,7 +70,7 @@ void add_speeds(Source& source) {
   source.speeds = std::make_shared<Speeds>(table, source.trace, source.cluster);
 }
 
-TEST(Scenario, CongestionIsMeasuredAtTheSpeedsAndWithTheFaultsThatAreThere) {
+TEST(Scenario, CongestionIncludesSpeedsAndFaults) {
   for (const bool faults : {false, true}) {
     SCOPED_TRACE(faults);
     Source source = recorded(60);
@@ -86,7 +86,7 @@ TEST(Scenario, CongestionIsMeasuredAtTheSpeedsAndWithTheFaultsThatAreThere) {
   }
 }
 
-TEST(Scenario, RunTimesAloneGoByWhatTheJobMayUseAndWasMeasuredOn) {
+TEST(Scenario, IsolatedRunTimesUseAllowedAndMeasuredTypes) {
   Source source = recorded(3);
   add_speeds(source);
   source.trace.jobs[1].gpu_types = {"k80"};
@@ -95,12 +95,12 @@ TEST(Scenario, RunTimesAloneGoByWhatTheJobMayUseAndWasMeasuredOn) {
                           source.speeds);
   EXPECT_EQ(scenario.isolated_us[0], run_us(0));
   EXPECT_EQ(scenario.isolated_us[1], 10 * run_us(1));
-  EXPECT_GT(scenario.isolated_us[2], run_us(2)) << "one of each, at the pace of the slower";
+  EXPECT_GT(scenario.isolated_us[2], run_us(2)) << "one of each, at the slower rate";
   // The last job waits for the K80 from 200 to 1200 s; the others do not wait.
   EXPECT_DOUBLE_EQ(run_policy(scenario, "fifo", {}).summary.all.mean_wait_s, 1000.0 / 3);
 }
 
-TEST(Scenario, DenserArrivalsAreMoreCongestedAndMoreLoaded) {
+TEST(Scenario, DenserArrivalsRaiseCongestionAndLoad) {
   ScenarioOptions options = habits(600);
   options.congestion = 0.5;
   const Scenario calm = load_scenario(options);
@@ -110,7 +110,7 @@ TEST(Scenario, DenserArrivalsAreMoreCongestedAndMoreLoaded) {
   EXPECT_GT(busy.load, calm.load);
 }
 
-TEST(Scenario, ACongestionThatCannotBeReachedIsRefused) {
+TEST(Scenario, UnreachableCongestionIsRejected) {
   Source source = recorded(3);  // even at the same time all but one fit
   try {
     make_scenario(std::move(source), {}, 100.0, 1);
@@ -140,7 +140,7 @@ TEST(Scenario, GeneratedWorkloadsHaveNoTestSplit) {
   EXPECT_FALSE(load_scenario(habits(200)).opens_test);
 }
 
-TEST(Scenario, ReplicasShakeArrivalsAndKeepJobs) {
+TEST(Scenario, ReplicasChangeArrivalsAndKeepJobs) {
   const Scenario scenario = load_scenario(habits(300));
   const std::vector<Scenario> replicas = replicas_of(scenario, 3, 5);
   const std::vector<Scenario> again = replicas_of(scenario, 3, 5);
@@ -160,7 +160,7 @@ TEST(Scenario, ReplicasShakeArrivalsAndKeepJobs) {
   EXPECT_EQ(first_arrivals.size(), 3u);
 }
 
-TEST(Scenario, ASingleReplicaIsTheWorkloadItself) {
+TEST(Scenario, SingleReplicaIsTheWorkloadItself) {
   const Scenario scenario = load_scenario(habits(100));
   const std::vector<Scenario> replicas = replicas_of(scenario, 1, 5);
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
@@ -177,7 +177,7 @@ TEST(Scenario, CostsAreScaled) {
   EXPECT_EQ(costly.fixed.costs.restore_large_us, 240 * kS);
 }
 
-TEST(Scenario, MovedScenariosStayWhole) {
+TEST(Scenario, MovedScenariosStayValid) {
   Scenario first = make_scenario(recorded(50), {}, std::nullopt, 1);
   const int64_t before = run_policy(first, "fifo", {}).summary.all.sum_jct_us;
   const Scenario second = std::move(first);
@@ -185,7 +185,7 @@ TEST(Scenario, MovedScenariosStayWhole) {
 }
 
 // In Gavel's table, 0 steps/s marks two models which were not measured together.
-TEST(Scenario, JobsThatDoNotFitTogetherAreKeptApart) {
+TEST(Scenario, IncompatibleJobsAreKeptApart) {
   const std::string table = testing::written("throughputs.json", R"json({"v100": {
   "('LM (batch size 5)', 1)": {"null": 10.0, "('A3C', 1)": [0.0, 0.0], "('LM (batch size 5)', 1)": [6, 6]},
   "('A3C', 1)": {"null": 8.0, "('LM (batch size 5)', 1)": [0.0, 0.0], "('A3C', 1)": [4.0, 4.0]}}})json");

@@ -40,7 +40,7 @@ Job job_of(const char* id, int64_t submit_s, int32_t gpus, int64_t run_s) {
   return job;
 }
 
-TEST(Series, TellsWhatIsHeldAndWhoWaits) {
+TEST(Series, RecordsHeldGpusAndWaitingJobs) {
   // Four GPUs: a holds all of them for 240 s, then b holds two for 240 s.
   Trace trace;
   trace.jobs = {job_of("a", 0, 4, 240), job_of("b", 120, 2, 240)};
@@ -60,7 +60,7 @@ TEST(Series, TellsWhatIsHeldAndWhoWaits) {
   }
 }
 
-TEST(Series, TellsWhatIsFreeOfUseAndWhose) {
+TEST(Series, RecordsFreeUnusableAndTenantGpus) {
   // Two nodes of two GPUs: a and c need one GPU each, b and d two.
   Trace trace;
   trace.jobs = {job_of("a", 0, 1, 240), job_of("b", 0, 2, 120), job_of("c", 0, 1, 240),

@@ -30,27 +30,27 @@ std::string of(std::vector<Job> jobs) {
   return smallest_cluster(trace);
 }
 
-TEST(SmallestCluster, IsTheMostThatWasHeldAtOnce) {
-  EXPECT_EQ(of({ran(0, 10, 4), ran(5, 9, 3), ran(9, 20, 2)}), "7x1") << "an end before a start";
+TEST(SmallestCluster, IsThePeakOfHeldGpus) {
+  EXPECT_EQ(of({ran(0, 10, 4), ran(5, 9, 3), ran(9, 20, 2)}), "7x1") << "ends precede starts";
   EXPECT_EQ(of({ran(0, 10, 8, nullptr, 4), ran(0, 9, 1)}), "3x4") << "9 GPUs, 4 on one node";
 }
 
-TEST(SmallestCluster, HasTheTypesThatWereAskedFor) {
+TEST(SmallestCluster, HasTheRequestedTypes) {
   EXPECT_EQ(of({ran(0, 10, 2, "a100"), ran(0, 10, 5)}), "7x1:a100");
   EXPECT_EQ(of({ran(0, 10, 4, "v100", 2), ran(0, 10, 2, "a100"), ran(20, 30, 1, "a100")}),
             "1x2:a100+2x2:v100");
   EXPECT_EQ(of({ran(0, 10, 4, "v100"), ran(20, 30, 2, "a100"), ran(20, 30, 7)}),
             "2x1:a100+7x1:v100")
-      << "9 at once: the type most asked for has the rest";
+      << "9 at once: the type most requested gets the rest";
 }
 
-TEST(SmallestCluster, AJobHeldNothingBetweenItsRuns) {
+TEST(SmallestCluster, JobHoldsNothingBetweenItsRuns) {
   Job requeued = ran(0, 100, 4);
   requeued.run_us = 40;
   EXPECT_EQ(of({requeued, ran(10, 60, 4)}), "4x1") << "its last run began at 60";
 }
 
-TEST(SmallestCluster, AJobWithoutALoggedEndRanFromItsStartOn) {
+TEST(SmallestCluster, JobWithoutALoggedEndRunsFromItsStart) {
   Job endless = ran(0, -1, 4);
   endless.run_us = 10;
   EXPECT_EQ(of({endless, ran(9, 20, 2)}), "6x1");

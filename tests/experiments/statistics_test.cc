@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-TEST(Statistics, QuantilesAreThoseOfTheTables) {
+TEST(Statistics, QuantilesMatchTheTables) {
   EXPECT_NEAR(normal_quantile(0.975), 1.959964, 1e-6);
   EXPECT_NEAR(normal_quantile(0.5), 0, 1e-12);
   EXPECT_NEAR(normal_cdf(-1.281552), 0.1, 1e-6);
@@ -89,7 +89,7 @@ TEST(Statistics, HalvingAddsPairsAndKeepsTheRatio) {
   EXPECT_DOUBLE_EQ(sums.ratio(), (15 + 7) / 2.0 / 10);
 }
 
-TEST(Statistics, NeighboursThatTellTheSameStoryAreMerged) {
+TEST(Statistics, CorrelatedNeighboursAreMerged) {
   // 2 2 2 2 .5 .5 .5 .5 ...: three of four neighbours are equal. After one merge every second is.
   BlockSums runs{{{}}, {}};
   for (int b = 0; b < 32; ++b) {
@@ -106,7 +106,7 @@ TEST(Statistics, NeighboursThatTellTheSameStoryAreMerged) {
   EXPECT_EQ(merge_correlated(jumps).blocks(), 32);
 }
 
-TEST(Statistics, EqualSumsHaveRatioOneWithoutDoubt) {
+TEST(Statistics, EqualSumsHaveRatioExactlyOne) {
   BlockSums same{{{}}, {}};
   for (int b = 0; b < 12; ++b) {
     same.ours[0].push_back(b + 1);
@@ -128,7 +128,7 @@ TEST(Statistics, FewBlocksGiveStudentsIntervalAndOneBlockNone) {
 }
 
 // About 95 % of the intervals contain the known true ratio.
-TEST(Statistics, IntervalsCover) {
+TEST(Statistics, IntervalsHaveNominalCoverage) {
   int covered = 0;
   constexpr int kSamples = 200, kBlocks = 20;
   for (int sample = 0; sample < kSamples; ++sample) {

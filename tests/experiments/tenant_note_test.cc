@@ -32,16 +32,16 @@ Trace trace_of(std::initializer_list<const char*> tenants) {
 TEST(TenantNote, NamesTenantsThatTheClusterLacks) {
   const ClusterSpec cluster = cluster_of({"physics", "biology"});
   EXPECT_EQ(unknown_tenants_note(trace_of({"physics", "Biology", "phys", "phys"}), cluster),
-            "3 jobs name tenants that the cluster does not have: 'Biology', 'phys'. No quota or "
-            "limit of a tenant is applied to them. The cluster has 'biology', 'physics'");
+            "3 jobs have tenants that the cluster does not define: 'Biology', 'phys'. No tenant "
+            "quota or limit applies to them. The cluster defines 'biology', 'physics'");
   EXPECT_EQ(unknown_tenants_note(trace_of({"x"}), cluster),
-            "1 job names a tenant that the cluster does not have: 'x'. No quota or limit of a "
-            "tenant is applied to it. The cluster has 'biology', 'physics'");
+            "1 job has a tenant that the cluster does not define: 'x'. No tenant quota or limit "
+            "applies to it. The cluster defines 'biology', 'physics'");
   EXPECT_THAT(unknown_tenants_note(trace_of({"1", "2", "3", "4", "5", "6", "7"}), cluster),
               HasSubstr("'5' and 2 more. "));
 }
 
-TEST(TenantNote, IsEmptyWhereNothingIsUnknown) {
+TEST(TenantNote, IsEmptyIfAllTenantsAreKnown) {
   EXPECT_EQ(unknown_tenants_note(trace_of({"x"}), cluster_of({})), "") << "no tenants at all";
   EXPECT_EQ(unknown_tenants_note(trace_of({"", "a"}), cluster_of({"a"})), "");
 }
@@ -57,7 +57,7 @@ TEST(TenantNote, IsANoticeOfTheTrace) {
   const Scenario scenario = load_scenario(options);
   ASSERT_EQ(scenario.trace.notices.size(), 1u);
   EXPECT_THAT(note_text(scenario.trace.notices[0]),
-              HasSubstr("jobs.csv: 1 job names a tenant that the cluster does not have: 'phys'"));
+              HasSubstr("jobs.csv: 1 job has a tenant that the cluster does not define: 'phys'"));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ print(json.dumps(out))
   return nlohmann::json::parse(read_file(out), nullptr, false);
 }
 
-TEST(TensorBoard, ReadsWhatARunWrote) {
+TEST(TensorBoard, ReadsTheEventsOfARun) {
   YARD_NEEDS(tensorboard, has_tensorboard(),
              "no Python with the package tensorboard (YARD_TENSORBOARD_PYTHON)");
   const AtomicDirectory temp(::testing::TempDir() + "/tensorboard");  // never committed: removed

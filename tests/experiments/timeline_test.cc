@@ -81,7 +81,7 @@ void expect_valid(const Json& events) {
   for (const auto& [key, count] : open) EXPECT_EQ(count, 0);
 }
 
-TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
+TEST(Timeline, LanesHoldOneJobAtATimeAndAllWork) {
   ScenarioOptions options;
   options.trace = "synthetic:habits";
   options.cluster = "4x8";
@@ -110,7 +110,7 @@ TEST(Timeline, LanesHoldOneJobAtATimeAndAllOfTheWork) {
   EXPECT_NEAR(static_cast<double>(sum_us["save"]) / 1e6, it.saving_gpu_s, 1e-3);
 }
 
-TEST(Timeline, SharesAndFaultsAreValidToo) {
+TEST(Timeline, HandlesSharesAndFaults) {
   int64_t shared_lane_events = 0;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const RandomWorld made = random_world(Rng(seed));
@@ -126,7 +126,7 @@ TEST(Timeline, SharesAndFaultsAreValidToo) {
       shared_lane_events += event["tid"].get<int64_t>() >= scenario.cluster.total_gpus();
     }
   }
-  EXPECT_GT(shared_lane_events, 0) << "somebody shares a GPU";
+  EXPECT_GT(shared_lane_events, 0) << "some jobs share a GPU";
 }
 
 TEST(Timeline, ShowsWaitsWithTheirReasons) {
@@ -140,7 +140,7 @@ TEST(Timeline, ShowsWaitsWithTheirReasons) {
   EXPECT_EQ(waits[0]["name"], "too-few-gpus");
   EXPECT_EQ(waits[0]["ts"], 10 * kSecond);
   EXPECT_EQ(waits[0]["args"]["job"], "b");
-  EXPECT_EQ(waits[0]["args"]["detail"], "wants 2 GPUs; 0 free");
+  EXPECT_EQ(waits[0]["args"]["detail"], "needs 2 GPUs; 0 free");
   EXPECT_EQ(waits[1]["ts"], 100 * kSecond);
 }
 
@@ -161,7 +161,7 @@ Json dumps(const Scenario& scenario, const std::string& policy, const std::vecto
   return Json::parse(out.dump());
 }
 
-TEST(Dump, TellsAllOfAMoment) {
+TEST(Dump, DescribesTheWholeState) {
   std::vector<Job> jobs = jobs_of({{0, 3, 1000}, {10, 2, 100}, {20, 4, 50}});
   const Scenario scenario = scenario_of(jobs, load_cluster("1x4:v100+1x2:v100"));
   const Json states = dumps(scenario, "fifo", {15 * kSecond, 110 * kSecond + 500'000});
@@ -188,7 +188,7 @@ TEST(Dump, TellsAllOfAMoment) {
   EXPECT_EQ(at110["jobs"][1]["job_id"], "c");
   EXPECT_EQ(at110["jobs"][1]["phase"], "waiting");
   EXPECT_EQ(at110["jobs"][1]["reason"], "too-few-gpus");
-  EXPECT_EQ(at110["jobs"][1]["detail"], "wants 4 GPUs; 3 free");
+  EXPECT_EQ(at110["jobs"][1]["detail"], "needs 4 GPUs; 3 free");
 
   try {
     dumps(scenario, "fifo", {5000 * kSecond});
@@ -199,7 +199,7 @@ TEST(Dump, TellsAllOfAMoment) {
   }
 }
 
-TEST(Dump, EveryGpuIsSomewhereInEveryMoment) {
+TEST(Dump, EveryGpuIsAccountedFor) {
   std::set<std::string> gpu_states, phases;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     const RandomWorld made = random_world(Rng(seed));

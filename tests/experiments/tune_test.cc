@@ -82,7 +82,7 @@ Field number(double min, double max) {
   return field;
 }
 
-TEST(Tune, RangesOverDecadesAreSearchedByLogarithm) {
+TEST(Tune, WideRangesAreSearchedLogarithmically) {
   const Field wide = number(1, 1e4), linear = number(0, 2), from_zero = number(0, 100);
   EXPECT_NEAR(from_unit(wide, 0.5), 100, 1e-9);
   EXPECT_NEAR(to_unit(wide, 100), 0.5, 1e-12);
@@ -115,7 +115,7 @@ TEST(Tune, FindsAPlantedOptimum) {
   EXPECT_NEAR(parse_double(tuned.settings[1].second).value(), 50, 2);
 }
 
-TEST(Tune, APoolIsJudgedByTheGeometricMean) {
+TEST(Tune, PoolIsScoredByTheGeometricMean) {
   ScenarioOptions sparse;
   sparse.trace = "synthetic:habits";
   sparse.cluster = "4x8";
@@ -131,7 +131,7 @@ TEST(Tune, APoolIsJudgedByTheGeometricMean) {
   EXPECT_NE(tuned_yaml(tuned, cells, budget(30)).find("cluster: 4x8"), std::string::npos);
 }
 
-TEST(Tune, TheFileIsThePolicyThatWasScored) {
+TEST(Tune, FileIsTheScoredPolicy) {
   const std::vector<TuneCell> cells = habits(1);
   const TuneOptions options = budget(16);
   const Tuned tuned = tune(cells, "las", {}, options);
@@ -144,7 +144,7 @@ TEST(Tune, TheFileIsThePolicyThatWasScored) {
 }
 
 // A stopped search resumes: candidates with kept scores are not played again.
-TEST(Tune, KeptCandidatesAreNotPlayedAgain) {
+TEST(Tune, KeptCandidatesAreNotReplayed) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "yard_tune";
   std::filesystem::remove_all(folder);
   const auto files = [&] {
@@ -172,7 +172,7 @@ TEST(Tune, KeptCandidatesAreNotPlayedAgain) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Tune, WhatIsSetStaysSet) {
+TEST(Tune, FixedSettingsAreKept) {
   RunOptions run;
   run.policy.set("gpu_exponent", "0.5", "test");
   const Tuned tuned = tune(habits(), "las", run, budget(8));
@@ -180,7 +180,7 @@ TEST(Tune, WhatIsSetStaysSet) {
   ASSERT_NE(tuned.fixed.find("gpu_exponent"), nullptr);
 }
 
-TEST(Tune, APolicyWithoutNumbersIsRefused) {
+TEST(Tune, PolicyWithoutNumericSettingsIsRejected) {
   EXPECT_THROW(tune(habits(), "fifo", {}, budget(8)), InputError);
 }
 

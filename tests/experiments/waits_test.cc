@@ -33,7 +33,7 @@ std::map<std::string, std::string> reasons(const Scene& scene, const std::string
   return out;
 }
 
-TEST(WaitsCsv, AnyIdComesBack) {
+TEST(WaitsCsv, AnyIdRoundTrips) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}});
   jobs[0].id = "a,b";
   const Scenario scenario = scenario_of(jobs, load_cluster("1x4"));
@@ -50,13 +50,13 @@ TEST(WhyWaiting, TooFewGpusAndOrder) {
   const Scene scene("1x8", jobs_of({{0, 6, 100}, {1, 4, 100}, {2, 2, 100}}));
   EXPECT_EQ(
       reasons(scene, "fifo", 3, PlacementRule::kBestFit),
-      (Reasons{{"b", "too-few-gpus: wants 4 GPUs; 2 free"}, {"c", "order: wants 2 GPUs; 2 free"}}));
+      (Reasons{{"b", "too-few-gpus: needs 4 GPUs; 2 free"}, {"c", "order: needs 2 GPUs; 2 free"}}));
 }
 
-TEST(WhyWaiting, FragmentedUnderAPlacementThatConsolidates) {
+TEST(WhyWaiting, FragmentedUnderConsolidation) {
   const Scene scene("2x4", jobs_of({{0, 3, 100}, {0, 3, 100}, {1, 2, 100}}));
   EXPECT_EQ(reasons(scene, "fifo placement=consolidate", 2, PlacementRule::kConsolidate),
-            (Reasons{{"c", "fragmented: wants 2 GPUs; 2 free; at most 1 on one node"}}));
+            (Reasons{{"c", "fragmented: needs 2 GPUs; 2 free; at most 1 on one node"}}));
 }
 
 TEST(WhyWaiting, SavingAndDependencies) {
@@ -74,7 +74,7 @@ TEST(WhyWaiting, TenantLimit) {
   for (Job& job : jobs) job.tenant = "t";
   const Scene scene(cluster, jobs);
   EXPECT_EQ(reasons(scene, "greedy", 2, PlacementRule::kBestFit),
-            (Reasons{{"b", "tenant-limit: wants 2 GPUs; tenant holds 3 of at most 4"}}));
+            (Reasons{{"b", "tenant-limit: needs 2 GPUs; tenant holds 3 of at most 4"}}));
 }
 
 TEST(WhyWaiting, GpusDown) {
@@ -85,7 +85,7 @@ TEST(WhyWaiting, GpusDown) {
                      .kind = FaultKind::kDrain,
                      .mask = 15}});
   EXPECT_EQ(reasons(scene, "fifo", 1, PlacementRule::kBestFit),
-            (Reasons{{"a", "gpus-down: wants 8 GPUs; 4 free; 4 down"}}));
+            (Reasons{{"a", "gpus-down: needs 8 GPUs; 4 free; 4 down"}}));
 }
 
 // Jobs a, b, ... whose only task is `tasks`; they come in a row, a second apart.
@@ -117,9 +117,9 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
   jobs[1].gpu_types = {"k80"};
   const Scene scene(cluster, jobs);
   EXPECT_EQ(reasons(scene, "greedy", 6, PlacementRule::kBestFit),
-            (Reasons{{"c", "cpu: wants 1 GPUs; 1 free"},
-                     {"d", "memory: wants 1 GPUs; 1 free"},
-                     {"f", "gpu-type: wants 1 GPUs; 1 free; 0 of them on nodes open to it"}}));
+            (Reasons{{"c", "cpu: needs 1 GPUs; 1 free"},
+                     {"d", "memory: needs 1 GPUs; 1 free"},
+                     {"f", "gpu-type: needs 1 GPUs; 1 free; 0 of them on eligible nodes"}}));
 
   // Half of each of two GPUs is free: 0.8 in total, but not on one GPU. If the free halves lack
   // memory, memory is the reason.
@@ -130,13 +130,13 @@ TEST(WhyWaiting, CoresMemoryTypesAndShares) {
   shares[0].task.gpu_mem_gib = 12;
   shares[1].task.gpu_mem_gib = 8;
   EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, PlacementRule::kBestFit),
-            (Reasons{{"b", "gpu-memory: wants 1 GPUs; 0 free"}}));
+            (Reasons{{"b", "gpu-memory: needs 1 GPUs; 0 free"}}));
   shares[1].task = {.gpu_milli = 500};
   EXPECT_EQ(reasons(Scene(one, tasks_of(shares)), "greedy", 2, PlacementRule::kBestFit),
-            (Reasons{{"b", "too-few-gpus: wants 1 GPUs; 0 free"}}));
+            (Reasons{{"b", "too-few-gpus: needs 1 GPUs; 0 free"}}));
 }
 
-TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
+TEST(Waits, IntervalsAreContiguousAndAddUp) {
   // a and b leave one GPU of each node free until a ends: c and d need two on one node.
   const std::vector<Job> jobs = jobs_of({{0, 3, 100}, {0, 3, 200}, {0, 2, 60}, {10, 2, 50}});
   const Scenario scenario = scenario_of(jobs, load_cluster("2x4"));
@@ -149,8 +149,8 @@ TEST(Waits, IntervalsFollowEachOtherAndAddUp) {
   const yard::Run run = run_policy(scenario, "fifo", how);
   waits.end(run.outcome.end_us);
   EXPECT_EQ(rows,
-            "fifo,c,0,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node,a;b,,\n"
-            "fifo,d,10,100,fragmented,wants 2 GPUs; 2 free; at most 1 on one node,a;b,,\n");
+            "fifo,c,0,100,fragmented,needs 2 GPUs; 2 free; at most 1 on one node,a;b,,\n"
+            "fifo,d,10,100,fragmented,needs 2 GPUs; 2 free; at most 1 on one node,a;b,,\n");
 }
 
 // Returns the rows of a run under `policy`; the log starts at 2026-03-01 23:59:00.
@@ -168,21 +168,21 @@ std::string rows_of(const std::vector<Job>& jobs, const std::string& cluster,
   return rows;
 }
 
-TEST(Waits, NameTheJobsThatAJobWaitsBehindAndTheCalendar) {
+TEST(Waits, NameBlockingJobsAndDates) {
   // a has 6 of 8 GPUs, b waits for 4. c and d would fit, but fifo starts neither before b.
   EXPECT_EQ(
       rows_of(jobs_of({{0, 6, 100}, {1, 4, 100}, {2, 2, 100}, {3, 2, 100}}), "1x8", "fifo"),
-      "fifo,b,1,100,too-few-gpus,wants 4 GPUs; 2 free,a,"
+      "fifo,b,1,100,too-few-gpus,needs 4 GPUs; 2 free,a,"
       "2026-03-01T23:59:01,2026-03-02T00:00:40\n"
-      "fifo,c,2,100,order,wants 2 GPUs; 2 free,b,2026-03-01T23:59:02,2026-03-02T00:00:40\n"
-      "fifo,d,3,100,order,wants 2 GPUs; 2 free,b;c,2026-03-01T23:59:03,2026-03-02T00:00:40\n");
+      "fifo,c,2,100,order,needs 2 GPUs; 2 free,b,2026-03-01T23:59:02,2026-03-02T00:00:40\n"
+      "fifo,d,3,100,order,needs 2 GPUs; 2 free,b;c,2026-03-01T23:59:03,2026-03-02T00:00:40\n");
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 50}, {10.5, 1, 5}});
   jobs[2].after = {"a", "b"};
   EXPECT_EQ(rows_of(jobs, "1x4", "fifo"),
             "fifo,c,10.5,100,dependencies,after a,a;b,2026-03-01T23:59:10.5,2026-03-02T00:00:40\n");
 }
 
-TEST(Waits, NameAtMostEightJobsAndSayHowManyMore) {
+TEST(Waits, NameAtMostEightJobsAndCountTheRest) {
   std::vector<Job> jobs = jobs_of(std::vector<JobLine>(10, {0, 1, 100}));
   const std::vector<Job> last = jobs_of({{1, 10, 5}});
   jobs.push_back(last[0]);
@@ -191,7 +191,7 @@ TEST(Waits, NameAtMostEightJobsAndSayHowManyMore) {
   EXPECT_NE(rows.find(",a;b;c;d;e;f;g;h;+2,"), std::string::npos) << rows;
 }
 
-TEST(Waits, CoverAllTheTimeThatJobsWait) {
+TEST(Waits, CoverAllWaitingTime) {
   std::array<int64_t, kWaitReasons> seen{};
   for (const char* policy : {"fifo", "greedy", "las", "srtf"}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {

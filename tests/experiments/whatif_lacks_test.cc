@@ -30,25 +30,25 @@ Job logged_job() {
   return job;
 }
 
-TEST(WhatifLacks, NothingWhereTheLogSaysAll) {
+TEST(WhatifLimitations, CompleteLogHasNone) {
   EXPECT_THAT(log_limitations(log_of({logged_job()}), {.has_eligible = true}), ElementsAre());
 }
 
-TEST(WhatifLacks, NamesWhatIsMissing) {
+TEST(WhatifLimitations, NameWhatIsMissing) {
   Job bare;
   bare.logged_start_us = 0;
   Trace trace = log_of({bare, bare});
   trace.skipped = {{"never started", 17, "log.txt:4"}};
-  const auto lacks = log_limitations(trace, {.cluster_inferred = true,
-                                             .cluster = "4x8",
-                                             .notes = {"easy goes by limits: fifo to the digit"}});
-  EXPECT_THAT(lacks, ElementsAre(HasSubstr("the cluster is guessed: 4x8"),
-                                 HasSubstr("no job asks for GPUs"), "no job names a time limit",
-                                 "easy goes by limits: fifo to the digit",
-                                 "no job names a user: no table by user",
-                                 "no job names a partition or queue: no table by partition",
-                                 HasSubstr("Eligible"), HasSubstr("no job has a priority"),
-                                 "17 rows left out: never started, the first at log.txt:4"));
+  const auto lacks = log_limitations(
+      trace,
+      {.cluster_inferred = true, .cluster = "4x8", .notes = {"easy uses limits: equal to fifo"}});
+  EXPECT_THAT(lacks,
+              ElementsAre(HasSubstr("the cluster is inferred: 4x8"),
+                          HasSubstr("no job requests GPUs"), "no job has a time limit",
+                          "easy uses limits: equal to fifo", "no job has a user: no table by user",
+                          "no job has a partition or queue: no table by partition",
+                          HasSubstr("Eligible"), HasSubstr("no job has a priority"),
+                          "17 rows left out: never started, the first at log.txt:4"));
   Trace noted = log_of({logged_job()});
   noted.notices = {{"counted as nodes", 3, "log.txt:2"}};
   EXPECT_THAT(log_limitations(noted, {.has_eligible = true, .ignores_eligible = true}),
@@ -57,13 +57,14 @@ TEST(WhatifLacks, NamesWhatIsMissing) {
   Job unknown = logged_job();
   unknown.limit_us = -1;
   unknown.logged_start_us = -1;
-  EXPECT_THAT(log_limitations(log_of({logged_job(), unknown}), {.has_eligible = true}),
-              ElementsAre("1 of 2 jobs names no time limit",
-                          "1 of 2 jobs does not say when it started: simulated, but not counted"));
+  EXPECT_THAT(
+      log_limitations(log_of({logged_job(), unknown}), {.has_eligible = true}),
+      ElementsAre("1 of 2 jobs has no time limit",
+                  "1 of 2 jobs has no start time: simulated, but excluded from all figures"));
 }
 
 // Two jobs of four GPUs overlap; a third begins when they have ended.
-TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
+TEST(WhatifLimitations, ReportAClusterTooSmallForTheLog) {
   Trace trace = log_of({logged_job(), logged_job(), logged_job()});
   const int64_t starts_us[] = {0, 50, 100};
   for (size_t j = 0; j < 3; ++j) {
@@ -73,7 +74,7 @@ TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
     job.logged_end_us = j == 0 ? 100 : 200;
   }
   EXPECT_THAT(log_limitations(trace, {.cluster = "1x6", .cluster_gpus = 6, .has_eligible = true}),
-              ElementsAre(HasSubstr("jobs of the log held 8 GPUs at once, and 1x6 has 6")));
+              ElementsAre(HasSubstr("jobs of the log held 8 GPUs at once, but 1x6 has 6")));
   EXPECT_THAT(log_limitations(trace, {.cluster = "1x8", .cluster_gpus = 8, .has_eligible = true}),
               ElementsAre());
   // A requeued job holds nothing between its first start and its last run.
@@ -84,7 +85,7 @@ TEST(WhatifLacks, SaysThatTheClusterIsSmallerThanWhatTheLogHeld) {
 }
 
 // Jobs are counted in the scored window, rows in the whole file.
-TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
+TEST(WhatifLimitations, StateWhetherTheWindowOrTheFileIsCounted) {
   Job before = logged_job();
   before.scored = false;
   Job nameless = logged_job();
@@ -93,14 +94,14 @@ TEST(WhatifLacks, SaysWhetherTheWindowOrTheFileIsCounted) {
   trace.skipped = {{"never started", 17, "log.txt:4"}};
   trace.notices = {{"counted as nodes", 3, "log.txt:2"}};
   EXPECT_THAT(log_limitations(trace, {.has_eligible = true}),
-              ElementsAre("1 of 2 jobs in the window names no user",
+              ElementsAre("1 of 2 jobs in the window has no user",
                           "17 rows of the whole file left out: never started, the first at "
                           "log.txt:4",
                           "in the whole file: counted as nodes (3 rows, the first at log.txt:2)"));
 }
 
 // Column names count, not the text which users wrote.
-TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
+TEST(WhatifLimitations, DetectEligibleTimes) {
   const auto names = [](const std::string& format, const std::string& text) {
     const testing::TempFile file("log", text);
     return has_eligible_times(file.path(), format);
@@ -115,11 +116,11 @@ TEST(WhatifLacks, FindsWhenJobsBecameEligible) {
   EXPECT_TRUE(json(R"({"name": "a", "time": {"limit": {"set": true}, "eligible": 3}})"));
   EXPECT_FALSE(json(R"({"name": "eligible", "time": {"start": 3}})"));
   EXPECT_FALSE(json(R"({"eligible": 1, "time": {"start": {"eligible": 3}}})"));
-  EXPECT_FALSE(names("csv", "job_id,eligible_s\n")) << "its reader does not look at it";
+  EXPECT_FALSE(names("csv", "job_id,eligible_s\n")) << "its reader ignores it";
   EXPECT_FALSE(names("sacct", ""));
 }
 
-TEST(WhatifLacks, RefusesALogThatCannotBeCompared) {
+TEST(WhatifLimitations, LogWithoutTimesIsRejected) {
   Job job = logged_job();
   EXPECT_NO_THROW(require_logged_times(log_of({job})));
   job.logged_start_us = -1;

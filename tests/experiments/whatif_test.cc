@@ -46,7 +46,7 @@ std::string verdict(const std::vector<ComparedJob>& jobs) {
   return verdicts_of(of(jobs))[0].text();
 }
 
-TEST(WhatifCompare, MakesClassesOfSizes) {
+TEST(WhatifCompare, GroupsJobsBySize) {
   std::vector<ComparedJob> jobs;
   for (const int32_t gpus : {0, 1, 2, 4, 5, 8, 9, 16, 17, 33, 2000}) add(jobs, 1, gpus, kS, kS);
   add(jobs, 20, 24, kS, kS);
@@ -62,7 +62,7 @@ TEST(WhatifCompare, MakesClassesOfSizes) {
   EXPECT_THAT(counts, ElementsAre(1, 1, 2, 2, 2, 40, 20, 1, 1));
 }
 
-TEST(WhatifCompare, HasEveryFigure) {
+TEST(WhatifCompare, ComputesEveryFigure) {
   std::vector<ComparedJob> jobs;
   for (int i = 1; i <= 100; ++i) add(jobs, 1, 1, i * kS, 2 * i * kS);
   const Comparison comparison = of(jobs);
@@ -80,7 +80,7 @@ TEST(WhatifCompare, HasEveryFigure) {
 }
 
 // Over 10 % means strictly over, computed without the rounding of a double.
-TEST(WhatifVerdict, NamesWhatGrowsByOverTenPercent) {
+TEST(WhatifVerdict, NamesIncreasesOverTenPercent) {
   std::vector<ComparedJob> jobs;
   add(jobs, 500, 1, 1000 * kS, 100 * kS);
   EXPECT_THAT(listed_sizes(jobs), ElementsAre());
@@ -92,12 +92,12 @@ TEST(WhatifVerdict, NamesWhatGrowsByOverTenPercent) {
   EXPECT_THAT(with(20, 10 * kS, 11 * kS), ElementsAre()) << "10 % itself";
   EXPECT_THAT(with(20, 10 * kS, 11 * kS + 1), ElementsAre("64")) << "a microsecond more";
   EXPECT_THAT(with(19, 10 * kS, 20 * kS), ElementsAre()) << "too few jobs";
-  EXPECT_THAT(with(20, 0, 1), ElementsAre("64")) << "from nothing";
+  EXPECT_THAT(with(20, 0, 1), ElementsAre("64")) << "from 0";
   EXPECT_THAT(with(20, 0, 0), ElementsAre());
   EXPECT_THAT(with(20, 3, 3), ElementsAre()) << "ties";
 }
 
-TEST(WhatifVerdict, NamesASizeThatItsRangeHides) {
+TEST(WhatifVerdict, NamesASizeHiddenByItsRange) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 32, 1000 * kS, 100 * kS);
   add(jobs, 20, 24, 100 * kS, 310 * kS);
@@ -106,7 +106,7 @@ TEST(WhatifVerdict, NamesASizeThatItsRangeHides) {
               HasSubstr("jobs of exactly 24 GPUs (3.10 times, 100 s to 310 s, 20 jobs)"));
 }
 
-TEST(WhatifVerdict, NamesTheLongestWaitThoughTheMeanImproves) {
+TEST(WhatifVerdict, NamesALongerMaximumDespiteABetterMean) {
   std::vector<ComparedJob> jobs;
   add(jobs, 200, 1, 1000 * kS, 500 * kS);
   add(jobs, 1, 1, 59'171 * kS, 144'311 * kS);
@@ -115,7 +115,7 @@ TEST(WhatifVerdict, NamesTheLongestWaitThoughTheMeanImproves) {
   EXPECT_THAT(verdicts_of(of(jobs))[0].headline,
               HasSubstr("the longest wait would grow from 59,171 s to 144,311 s"));
   jobs.back() = {1, "ada", "gpu", {}, {waits(50'000 * kS), waits(55'000 * kS)}};
-  EXPECT_THAT(verdict(jobs), HasSubstr("the longest wait does not grow by more"));
+  EXPECT_THAT(verdict(jobs), HasSubstr("The longest wait grows by at most 10 %."));
 }
 
 TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
@@ -128,14 +128,15 @@ TEST(WhatifVerdict, CountsUsersAndNamesPartitions) {
   EXPECT_EQ(verdict.users, 2);
   EXPECT_EQ(verdict.large_users, 1);
   EXPECT_EQ(verdict.user->name, "grace") << "3,000 s more in all, alan's 600 s";
-  EXPECT_THAT(verdict.text(),
-              HasSubstr("2 of 3 users, 1 of them with at least 20 jobs, most of all "
-                        "user grace (2.00 times, 100 s to 200 s, 30 jobs)"));
+  EXPECT_THAT(
+      verdict.text(),
+      HasSubstr("2 of 3 users, 1 of them with at least 20 jobs, with the largest total increase "
+                "for user grace (2.00 times, 100 s to 200 s, 30 jobs)"));
   EXPECT_THAT(verdict.text(), HasSubstr("1 of 3 partitions: long (2.00 times"));
   EXPECT_TRUE(verdict.sizes.empty());
 }
 
-TEST(WhatifVerdict, SpeaksOfOneUserOrPartitionAsOne) {
+TEST(WhatifVerdict, UsesTheSingularForOneUserOrPartition) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 1, 1000 * kS, 100 * kS, "ada", "gpu");
   add(jobs, 30, 8, 100 * kS, 200 * kS, "grace", "gpu");
@@ -149,7 +150,7 @@ TEST(WhatifVerdict, SpeaksOfOneUserOrPartitionAsOne) {
   EXPECT_THAT(verdicts_of(one)[0].text(), HasSubstr("the only partition: gpu (2.00 times"));
 }
 
-TEST(WhatifVerdict, SpeaksOfOneGpuOneStopAndOneJobAsOne) {
+TEST(WhatifVerdict, UsesTheSingularForOneGpuStopOrJob) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 100 * kS, 200 * kS);
   Comparison comparison = of(jobs);
@@ -174,22 +175,22 @@ TEST(WhatifVerdict, KeepsTheDigitsOfASmallRatioToTheLog) {
   add(jobs, 30, 1, 4 * kS, 4 * kS);
   for (ComparedJob& job : jobs) job.logged = waits(1000 * kS);
   EXPECT_THAT(fit_to_log_text(of(jobs)),
-              HasSubstr("mean wait 0.004 times the logged one. The log's"));
+              HasSubstr("simulated mean wait 0.004 times the logged one. Logged jobs"));
   for (ComparedJob& job : jobs) job.logged = waits(kS);
   EXPECT_THAT(fit_to_log_text(of(jobs)),
-              HasSubstr("mean wait 4.00 times the logged one. The site had more room"));
+              HasSubstr("mean wait 4.00 times the logged one. The site had more capacity"));
 }
 
-TEST(WhatifVerdict, SaysThatNothingWaitsLonger) {
+TEST(WhatifVerdict, StatesThatNothingWaitsLonger) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 1, 1000 * kS, 100 * kS);
   EXPECT_THAT(
       verdict(jobs),
       HasSubstr(
-          "No size class or partition of at least 20 jobs, and no user waits over 10 % longer, "
-          "and the longest wait does not grow by more."));
+          "No size class or partition of at least 20 jobs and no user waits over 10 % longer. "
+          "The longest wait grows by at most 10 %."));
   for (ComparedJob& job : jobs) job.by[1] = job.by[0];
-  EXPECT_EQ(verdict(jobs), "other instead of site: every job waits as long as under site.");
+  EXPECT_EQ(verdict(jobs), "other instead of site: every job has the same wait as under site.");
 }
 
 TEST(WhatifVerdict, CountsSmallClassesThatWaitLonger) {
@@ -200,12 +201,12 @@ TEST(WhatifVerdict, CountsSmallClassesThatWaitLonger) {
   const Verdict said = verdicts_of(comparison)[0];
   EXPECT_EQ(said.small_classes, 1);
   EXPECT_THAT(said.headline, HasSubstr(", and no size class or partition of at least 20 jobs waits "
-                                       "over 10 % longer (1 smaller one would)."));
+                                       "over 10 % longer (1 smaller class would)."));
   EXPECT_THAT(said.text(),
               HasSubstr("Of the classes with fewer than 20 jobs, 1 would wait over 10 % longer."));
 }
 
-TEST(WhatifVerdict, ClaimsNothingOfUsersThatTheLogDoesNotName) {
+TEST(WhatifVerdict, MakesNoClaimAboutUnnamedUsers) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 1, 1000 * kS, 100 * kS, "", "");
   EXPECT_THAT(verdict(jobs), HasSubstr("No size class of at least 20 jobs waits over 10 % longer"));
@@ -216,7 +217,7 @@ TEST(WhatifVerdict, ClaimsNothingOfUsersThatTheLogDoesNotName) {
   EXPECT_THAT(said, Not(HasSubstr("partition")));
 }
 
-TEST(WhatifVerdict, SaysWhereNothingWaitedInTheLog) {
+TEST(WhatifVerdict, HandlesALogWithoutWaits) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 5 * kS, 5 * kS);
   for (ComparedJob& job : jobs) job.logged = waits(0);
@@ -225,12 +226,12 @@ TEST(WhatifVerdict, SaysWhereNothingWaitedInTheLog) {
   EXPECT_THAT(said, HasSubstr("the simulated mean wait is 5 s."));
 }
 
-TEST(WhatifVerdict, SaysWhereThereIsNoRatio) {
+TEST(WhatifVerdict, HandlesAMissingRatio) {
   std::vector<ComparedJob> jobs;
   add(jobs, 30, 1, 0, 5 * kS);
   const std::string said = verdict(jobs);
-  EXPECT_THAT(said, HasSubstr("mean wait 5 s where nothing waits under site (no ratio)"));
-  EXPECT_THAT(said, HasSubstr("1 GPU (from nothing, 0 s to 5 s, 30 jobs)"));
+  EXPECT_THAT(said, HasSubstr("mean wait 5 s, while no job waits under site (no ratio)"));
+  EXPECT_THAT(said, HasSubstr("1 GPU (from 0, 0 s to 5 s, 30 jobs)"));
   EXPECT_THAT(said, Not(HasSubstr("nan")));
   EXPECT_THAT(said, Not(HasSubstr("inf")));
 }
@@ -259,7 +260,7 @@ TEST(WhatifVerdict, IsInconclusiveWithoutEnoughBlocksOfTime) {
 }
 
 // A block without waits has no ratio of its own; the overall interval exists all the same.
-TEST(WhatifVerdict, TakesBlocksWithoutWaits) {
+TEST(WhatifVerdict, AcceptsBlocksWithoutWaits) {
   std::vector<ComparedJob> jobs;
   for (int i = 0; i < 960; ++i) {
     const int block = i / 40;
@@ -274,7 +275,7 @@ TEST(WhatifVerdict, TakesBlocksWithoutWaits) {
 }
 
 // Otherwise a candidate would gain by starving jobs.
-TEST(WhatifVerdict, IsNoneWhereJobsDidNotEnd) {
+TEST(WhatifVerdict, IsWithheldIfJobsDidNotEnd) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 1, 100 * kS, 10 * kS);
   add(jobs, 20, 8, 10 * kS, 100 * kS);
@@ -288,21 +289,21 @@ TEST(WhatifVerdict, IsNoneWhereJobsDidNotEnd) {
   EXPECT_THAT(verdicts[0].text(), HasSubstr("no verdict: 1 job did not end"));
   EXPECT_EQ(headline_verdict(comparison, verdicts), nullptr);
   EXPECT_THAT(text_of(comparison, verdicts, {"log.txt", "1x8", {}}),
-              HasSubstr("n/a (1 did not end)"));
+              HasSubstr("n/a (1 unfinished)"));
 }
 
 // Jobs which do not end under the baseline are reported, not dropped silently.
-TEST(WhatifVerdict, CountsWhatDidNotEndUnderTheFirst) {
+TEST(WhatifVerdict, CountsUnfinishedJobsOfTheBaseline) {
   std::vector<ComparedJob> jobs;
   add(jobs, 21, 1, 100 * kS, 100 * kS);
   add(jobs, 21, 8, 10 * kS, 100 * kS);
   jobs[0].by[0] = jobs[40].by[0] = jobs[41].by[0] = {};
   const std::string said = verdict(jobs);
-  EXPECT_THAT(said, HasSubstr("3 jobs did not end under site: no ratio counts them."));
-  EXPECT_THAT(said, Not(HasSubstr("jobs of 8 GPUs"))) << "19 that can be compared";
+  EXPECT_THAT(said, HasSubstr("3 jobs did not end under site and are excluded from all ratios."));
+  EXPECT_THAT(said, Not(HasSubstr("jobs of 8 GPUs"))) << "19 comparable jobs";
 }
 
-TEST(WhatifVerdict, RatiosStayOnTheirSide) {
+TEST(WhatifVerdict, RoundingNeverCrossesALimit) {
   EXPECT_EQ(ratio_text(0.594), "0.59");
   EXPECT_EQ(ratio_text(1.1), "1.10");
   EXPECT_EQ(ratio_text(1.1003), "1.1003");
@@ -319,7 +320,7 @@ TEST(WhatifVerdict, RatiosStayOnTheirSide) {
   EXPECT_EQ(seconds_text(0.52), "0.5 s");
 }
 
-TEST(WhatifGroups, SetPreemptionAndKnownRunTimesApart) {
+TEST(WhatifGroups, SeparatePreemptionAndKnownRunTimes) {
   Comparison comparison;
   comparison.candidates = {{.name = "site", .needs_checkpointing = true},
                            {.name = "las", .needs_checkpointing = true},
@@ -327,15 +328,15 @@ TEST(WhatifGroups, SetPreemptionAndKnownRunTimesApart) {
                            {.name = "srtf", .knows_run_times = true, .needs_checkpointing = true}};
   const std::vector<Group> groups = groups_of(comparison);
   ASSERT_EQ(groups.size(), 3u);
-  EXPECT_THAT(groups[0].candidates, ElementsAre(0, 2)) << "the site's own stays first";
+  EXPECT_THAT(groups[0].candidates, ElementsAre(0, 2)) << "the site's policy stays first";
   EXPECT_THAT(groups[1].heading, HasSubstr("need checkpointing"));
   EXPECT_THAT(groups[1].candidates, ElementsAre(1));
-  EXPECT_EQ(groups[2].heading, "know run times, which no scheduler does (compare, do not compete)");
+  EXPECT_EQ(groups[2].heading, "oracles, which see true run times (for comparison only)");
   comparison.no_bound = "elastic jobs";
-  EXPECT_THAT(groups_of(comparison)[2].heading, HasSubstr("bounds nothing here: elastic jobs"));
+  EXPECT_THAT(groups_of(comparison)[2].heading, HasSubstr("not bounds because of elastic jobs"));
 }
 
-TEST(WhatifGroups, APageBeginsWithWhatASiteCouldRunAsItIs) {
+TEST(WhatifGroups, PageStartsWithDeployablePolicies) {
   std::vector<ComparedJob> jobs;
   for (int i = 0; i < 30; ++i) {
     jobs.push_back(
@@ -366,10 +367,10 @@ TEST(WhatifPrinting, TextAndJsonHaveTheSameVerdict) {
   EXPECT_EQ(json["verdicts"][0]["longer_sizes"], nlohmann::ordered_json({"64"}));
   EXPECT_EQ(json["by_size"][1]["policies"][1]["ratio"], 2.0);
   EXPECT_EQ(json["runs"][0]["wait_ratio_to_logged"], 1.0);
-  EXPECT_FALSE(json["runs"][0].contains("ratio")) << "the baseline has none to itself";
+  EXPECT_FALSE(json["runs"][0].contains("ratio")) << "the baseline has no comparison with itself";
 }
 
-TEST(WhatifPrinting, APageSaysTheVerdictFirstAndWhereItComesFromLast) {
+TEST(WhatifPrinting, PageStartsWithTheVerdictAndEndsWithItsSource) {
   std::vector<ComparedJob> jobs;
   add(jobs, 100, 1, 1000 * kS, 100 * kS, "a|<b>");
   add(jobs, 30, 64, 100 * kS, 200 * kS, "");
@@ -380,9 +381,9 @@ TEST(WhatifPrinting, APageSaysTheVerdictFirstAndWhereItComesFromLast) {
               {"log.txt", "4x8", {"no <limits>"}, {{"sha256", "abc"}, {"from", ""}}});
   const size_t headline = page.find("<h1>other instead of site: mean wait");
   ASSERT_NE(headline, page.npos);
-  EXPECT_LT(headline, page.find("What the log does not say"));
-  EXPECT_LT(page.find("What the log does not say"), page.find("<h2>All jobs"));
-  EXPECT_LT(page.find("<h2>By user"), page.find("<h2>Where it comes from"));
+  EXPECT_LT(headline, page.find("Limitations of the log"));
+  EXPECT_LT(page.find("Limitations of the log"), page.find("<h2>All jobs"));
+  EXPECT_LT(page.find("<h2>By user"), page.find("<h2>Provenance"));
   EXPECT_THAT(page, HasSubstr("a|&lt;b&gt;"));
   EXPECT_THAT(page, HasSubstr("no &lt;limits&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));

@@ -76,7 +76,7 @@ std::string mutated(std::string text, Rng& rng) {
   return text;
 }
 
-TEST(Fuzz, MutantsOfEveryExampleAreReadOrRefused) {
+TEST(Fuzz, MutatedExamplesAreReadOrRejected) {
   for (const Target& target : targets()) {
     SCOPED_TRACE(target.name);
     const std::string& example = target.example;
@@ -96,7 +96,7 @@ TEST(Fuzz, MutantsOfEveryExampleAreReadOrRefused) {
 }
 
 // tests/fuzz/corpus/TARGET/*: each input exposed a bug.
-TEST(Fuzz, WhatWasFoundOnceStaysMended) {
+TEST(Fuzz, FormerBugsStayFixed) {
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/fuzz/corpus")) {
     if (!entry.is_regular_file()) continue;

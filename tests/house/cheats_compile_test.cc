@@ -49,7 +49,7 @@ Compiled compile(const std::string& body) {
   return compiled;
 }
 
-TEST(Cheats, TheHonestCompile) {
+TEST(Cheats, HonestCodeCompiles) {
   const Compiled compiled = compile(
       "return view.gpus(slot) + static_cast<double>(view.attained_us(slot)) + draft.mark() + "
       "memory.bytes();");

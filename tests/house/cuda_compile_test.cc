@@ -45,7 +45,7 @@ Outcome run(const std::string& command) {
   return outcome;
 }
 
-TEST(Cuda, TheRulesCompileForTheGpu) {
+TEST(Cuda, RulesCompileForTheGpu) {
   const std::string nvcc = find_nvcc();
   YARD_NEEDS(cuda, !nvcc.empty(), "no nvcc on the PATH, in $CUDA_HOME or in /usr/local/cuda");
   // A fused multiply-add rounds once where the CPU rounds twice. nvcc only warns about a device

@@ -20,7 +20,7 @@ std::string snippet(const std::string& document, const std::string& heading) {
   return text.substr(begin, text.find("```", begin) - begin);
 }
 
-TEST(Docs, TheFirstPolicyCompiles) {
+TEST(Docs, ExamplePolicyCompiles) {
   const std::string code = snippet("docs/architecture.md", "**A policy**");
   ASSERT_NE(code.find("PolicyRegistry::Add<"), code.npos);
   const std::filesystem::path path =

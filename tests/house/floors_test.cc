@@ -7,7 +7,7 @@
 namespace yard::testing {
 namespace {
 
-TEST(Floors, TheTreeKeepsTheRules) {
+TEST(Floors, SourceTreeFollowsTheRules) {
   const SourceTree tree = read_source_tree(".");
   ASSERT_TRUE(tree.contains("env/base/core/version.cc")) << "not run in the source root";
   for (const std::string& sentence : broken_rules(tree)) ADD_FAILURE() << sentence;
@@ -18,9 +18,10 @@ std::vector<std::string> broken_by(const std::string& path, const std::string& h
   return broken_rules({{path, {10, {header}}}});
 }
 
-TEST(Floors, LookingUpIsCaught) {
+TEST(Floors, UpwardIncludesAreDetected) {
   EXPECT_FALSE(broken_by("env/base/text/text.h", "env/cluster/spec.h").empty());
-  EXPECT_FALSE(broken_by("env/cluster/spec.cc", "env/trace/core/job.h").empty()) << "blind to it";
+  EXPECT_FALSE(broken_by("env/cluster/spec.cc", "env/trace/core/job.h").empty())
+      << "trace is above cluster";
   EXPECT_FALSE(broken_by("env/predict/table.cc", "env/sim/state/state.h").empty());
   EXPECT_FALSE(broken_by("env/sim/rules/rules.h", "env/task/dispatch.h").empty());
   EXPECT_FALSE(broken_by("env/task/dispatch.h", "policies/policy.h").empty());
@@ -31,7 +32,7 @@ TEST(Floors, LookingUpIsCaught) {
   EXPECT_FALSE(broken_by("experiments/report/page.cc", "tests/support/require.h").empty());
 }
 
-TEST(Floors, LookingDownIsAllowed) {
+TEST(Floors, DownwardIncludesAreAllowed) {
   EXPECT_TRUE(broken_by("env/sim/rules/rules.h", "env/trace/core/job.h").empty());
   EXPECT_TRUE(broken_by("policies/heuristic/fifo.cc", "policies/policy.h").empty());
   EXPECT_TRUE(broken_by("policies/learned/network.cc", "policies/policy.h").empty());
@@ -39,7 +40,7 @@ TEST(Floors, LookingDownIsAllowed) {
   EXPECT_TRUE(broken_by("experiments/report/page.cc", "env/sim/state/truth.h").empty());
 }
 
-TEST(Floors, TheTruthIsCaughtThroughOtherHeaders) {
+TEST(Floors, IndirectIncludesOfTheTruthAreDetected) {
   EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "env/sim/state/truth.h").empty());
   EXPECT_FALSE(broken_by("env/task/dispatch.h", "env/sim/state/event_queue.h").empty());
   const SourceTree through = {{"serving/net/state.cc", {10, {"env/sim/rules/engine.h"}}},
@@ -52,7 +53,7 @@ TEST(Floors, TheTruthIsCaughtThroughOtherHeaders) {
             "serving/net/state.cc -> env/sim/rules/engine.h -> env/sim/state/truth.h");
 }
 
-TEST(Floors, HeavyHeadersStayOnTheirFloor) {
+TEST(Floors, HeavyHeadersStayInTheirFolders) {
   EXPECT_FALSE(broken_by("experiments/report/page.cc", "torch/torch.h").empty());
   EXPECT_FALSE(broken_by("agents/learners/ppo.cc", "grpcpp/grpcpp.h").empty());
   EXPECT_FALSE(broken_by("env/cluster/spec.h", "yaml-cpp/yaml.h").empty());
@@ -61,22 +62,22 @@ TEST(Floors, HeavyHeadersStayOnTheirFloor) {
   EXPECT_TRUE(broken_by("serving/net/server.cc", "grpcpp/grpcpp.h").empty());
 }
 
-TEST(Floors, LongFilesAndSharedReferencesAreCaught) {
+TEST(Floors, LongFilesAndSharedReferencesAreDetected) {
   EXPECT_FALSE(broken_rules({{"env/base/text/text.cc", {501, {}}}}).empty());
   EXPECT_TRUE(broken_rules({{"env/base/text/text.cc", {500, {}}}}).empty());
   EXPECT_FALSE(broken_by("tests/reference/world_reference.cc", "env/sim/state/state.h").empty());
 }
 
-TEST(Floors, RoomsIncludeOnlyEarlierRooms) {
+TEST(Floors, SubfoldersIncludeOnlyEarlierOnes) {
   EXPECT_TRUE(broken_by("env/sim/rules/rules.h", "env/sim/state/state.h").empty());
   EXPECT_FALSE(broken_by("env/sim/state/state.h", "env/sim/rules/rules.h").empty());
   EXPECT_FALSE(broken_by("env/trace/core/job.h", "env/trace/formats/sacct/rows.h").empty());
-  EXPECT_FALSE(broken_by("env/sim/rules.h", "env/cluster/spec.h").empty()) << "in no room";
+  EXPECT_FALSE(broken_by("env/sim/rules.h", "env/cluster/spec.h").empty()) << "in no subfolder";
   EXPECT_FALSE(broken_by("experiments/report/page.cc", "agents/learners/ppo.h").empty());
   EXPECT_TRUE(broken_by("experiments/train/session.cc", "agents/learners/ppo.h").empty());
 }
 
-TEST(Floors, FullFoldersAreCaught) {
+TEST(Floors, OverfullFoldersAreDetected) {
   SourceTree tree;
   for (int i = 0; i < 40; ++i) tree["env/task/t" + std::to_string(i) + ".cc"] = {10, {}};
   EXPECT_TRUE(broken_rules(tree).empty());

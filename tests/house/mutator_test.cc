@@ -31,21 +31,21 @@ std::vector<std::string> mutations_of(const std::string& body) {
 
 using Lies = std::vector<std::string>;
 
-TEST(Mutator, TurnsAndMovesRelations) {
+TEST(Mutator, NegatesAndShiftsComparisons) {
   EXPECT_EQ(mutations_of("while (a < b) {\n  return;\n}"),
             (Lies{"return; -> (nothing)", "while (a < b) { -> while (a <= b) {",
                   "while (a < b) { -> while (a >= b) {"}));
 }
 
-TEST(Mutator, LeavesTheBoundaryOfAnExtremeAlone) {
-  EXPECT_EQ(mutations_of("return a.b < c ? a.b : c;").size(), 1u) << "turned round, not moved";
+TEST(Mutator, SkipsTheBoundaryOfAnExtreme) {
+  EXPECT_EQ(mutations_of("return a.b < c ? a.b : c;").size(), 1u) << "negated, not shifted";
   EXPECT_EQ(mutations_of("return a.b < c ? c : d;").size(), 2u);
   EXPECT_EQ(mutations_of("if (a > b[i]) b[i] = a;").size(), 2u)
-      << "turned round, and the statement";
+      << "negated, and the statement removed";
   EXPECT_EQ(mutations_of("if (a > b) b = c;").size(), 3u);
 }
 
-TEST(Mutator, LeavesOutAssignmentsStepsAndCallsButNoDeclarations) {
+TEST(Mutator, RemovesStatementsButNoDeclarations) {
   EXPECT_EQ(mutations_of("x = y;"), Lies{"x = y; -> (nothing)"});
   EXPECT_EQ(mutations_of("++s.head->live;"), Lies{"++s.head->live; -> (nothing)"});
   EXPECT_EQ(mutations_of("(a ? b : c)[k] = y;"),
@@ -64,7 +64,7 @@ TEST(Mutator, MakesOperandsTrueOrFalse) {
             (Lies{"a -> false", "b && c -> false", "b -> true", "c -> true"}));
 }
 
-TEST(Mutator, NegatesConditionsThatCompareNothing) {
+TEST(Mutator, NegatesConditionsWithoutComparison) {
   EXPECT_EQ(mutations_of("if (a.empty()) return;"),
             (Lies{"a.empty() -> !(a.empty())", "return; -> (nothing)"}));
   EXPECT_EQ(mutations_of("if (T* x = a) return;"), Lies{"return; -> (nothing)"});
@@ -78,7 +78,7 @@ TEST(Mutator, ChangesNumbersAndExtremes) {
   EXPECT_EQ(mutations_of("return X{1, 2};").size(), 1u) << "the first could be narrowed";
 }
 
-TEST(Mutator, LeavesConstantsMessagesAndTypesAlone) {
+TEST(Mutator, SkipsConstantsMessagesAndTypes) {
   EXPECT_EQ(mutations_of("constexpr int kA = 1 + 2;"), Lies{});
   EXPECT_EQ(mutations_of("static_assert(a < b);"), Lies{});
   EXPECT_EQ(mutations_of("YARD_CHECK(a < b);"), Lies{});
@@ -89,7 +89,7 @@ TEST(Mutator, LeavesConstantsMessagesAndTypesAlone) {
   EXPECT_TRUE(points_of("#define A(x) \\\n  { x = 1 + 2; }\n").empty());
 }
 
-TEST(Mutator, NumbersWhatItPlantsAndKeepsTheLines) {
+TEST(Mutator, NumbersMutationsAndKeepsLines) {
   const std::string source = "void f() {\n  x = a +\n      b;\n}\n";
   EXPECT_EQ(
       planted(source, 7),
@@ -99,13 +99,13 @@ TEST(Mutator, NumbersWhatItPlantsAndKeepsTheLines) {
       "      b; } }\n}\n");
 }
 
-TEST(Mutator, NestsWhatBeginsOrEndsAtOnePlace) {
+TEST(Mutator, NestsMutationsAtOnePlace) {
   const std::string text = planted("void f() {\n  if (a && b) x = 0;\n}\n", 1);
   EXPECT_EQ(std::count(text.begin(), text.end(), '('), std::count(text.begin(), text.end(), ')'));
   EXPECT_NE(text.find("if ((::yard::mutation::is("), std::string::npos) << text;
 }
 
-TEST(Tokens, KnowTextsNumbersAndLines) {
+TEST(Tokens, IncludeTextsNumbersAndLines) {
   const std::string source = "a = \"x;\\\"\" + 'b' /* c */\n  - 1e-6;  // d\n#if 0\ne";
   std::string words;
   for (const Token& token : tokens_of(source)) {

@@ -113,7 +113,7 @@ std::set<std::string> types_of(std::string_view text) {
   return out;
 }
 
-TEST(OneDefinition, NoTwoFilesGiveTwoTypesOneName) {
+TEST(OneDefinition, TypeNamesAreUnique) {
   std::map<std::string, std::vector<std::string>> files;
   for (const auto& [path, file] : read_source_tree(".")) {
     for (const std::string& type : types_of(read_file(path))) files[type].push_back(path);
@@ -125,7 +125,7 @@ TEST(OneDefinition, NoTwoFilesGiveTwoTypesOneName) {
   }
 }
 
-TEST(OneDefinition, TypesAreFoundWhereOthersSeeThem) {
+TEST(OneDefinition, FindsVisibleTypes) {
   EXPECT_EQ(types_of(R"(
       #define NOT struct Macro {};
       // struct Comment {};

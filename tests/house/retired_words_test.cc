@@ -84,7 +84,7 @@ std::vector<std::string> retired_in(std::string_view code) {
   return out;
 }
 
-TEST(RetiredWords, AreInNoIdentifierOfTheLibrary) {
+TEST(RetiredWords, AreNotInLibraryIdentifiers) {
   namespace fs = std::filesystem;
   for (const char* top : {"env", "policies", "agents", "serving", "experiments"}) {
     for (const auto& entry : fs::recursive_directory_iterator(top)) {

@@ -36,7 +36,7 @@ bool is_source(const fs::path& path) {
          path.extension() == ".sh";
 }
 
-TEST(TraceTable, EveryRowIsWhole) {
+TEST(TraceTable, EveryRowIsComplete) {
   const auto rows = table();
   ASSERT_GT(rows.size(), 100u);
   std::set<std::string> files;
@@ -51,7 +51,7 @@ TEST(TraceTable, EveryRowIsWhole) {
   }
 }
 
-TEST(TraceTable, HasEveryTraceThatTestsAndExperimentsName) {
+TEST(TraceTable, HasEveryTraceInUse) {
   const auto rows = table();
   std::set<std::string> folders;
   for (size_t i = 1; i < rows.size(); ++i) {
@@ -80,7 +80,7 @@ TEST(TraceTable, HasEveryTraceThatTestsAndExperimentsName) {
   EXPECT_GT(seen.size(), 20u);
 }
 
-TEST(TraceTable, SaysWhatTheFolderOfTracesHolds) {
+TEST(TraceTable, MatchesTheFolderOfTraces) {
   if (!fs::is_directory(testing::traces_dir())) GTEST_SKIP() << "no folder of traces";
   std::set<std::string> files;
   for (const auto& row : table()) files.insert(row[0]);

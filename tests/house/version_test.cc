@@ -19,7 +19,7 @@ TEST(Version, NamesTheLibrariesItWasBuiltWith) {
   }
 }
 
-TEST(Version, EveryLibraryHasANumberOrNone) {
+TEST(Version, EveryLibraryHasAVersionOrNone) {
   for (const BuildFact& fact : build_facts()) {
     if (fact.name == "compiler" || fact.name == "build_type" || fact.name == "target") continue;
     EXPECT_TRUE(fact.value == "none" || std::isdigit(static_cast<unsigned char>(fact.value[0])))
@@ -27,7 +27,7 @@ TEST(Version, EveryLibraryHasANumberOrNone) {
   }
 }
 
-TEST(Version, CommitIsKnownOrSaidToBeUnknown) {
+TEST(Version, CommitIsKnownOrMarkedAsUnknown) {
   EXPECT_FALSE(commit().empty());
   EXPECT_EQ(commit().find('@'), std::string_view::npos) << "a template was not filled in";
   EXPECT_TRUE(std::isdigit(static_cast<unsigned char>(release()[0])));

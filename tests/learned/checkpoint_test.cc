@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Json = nlohmann::ordered_json;
 
-TEST(Tensors, ComeBackAsTheyWere) {
+TEST(Tensors, RoundTrip) {
   const Tensors out = {{"a", {{2, 3}, {1, -2, 3.5F, 0, 1e-38F, 3e38F}}},
                        {"empty", {{0, 4}, {}}},
                        {"scalar", {{1}, {-0.0F}}}};
@@ -102,7 +102,7 @@ class CheckpointFiles : public ::testing::Test {
   Checkpoint saved_ = small_checkpoint();
 };
 
-TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
+TEST_F(CheckpointFiles, RoundTrip) {
   const Checkpoint c = load_checkpoint(folder_);
   EXPECT_EQ(c.agent, "dispatcher");
   EXPECT_EQ(c.network, "job-scorer");
@@ -120,7 +120,7 @@ TEST_F(CheckpointFiles, ComeBackAsTheyWere) {
 }
 
 // A checkpoint's digest does not depend on whether model.onnx was written.
-TEST_F(CheckpointFiles, OneWithoutAnOnnxModelIsTheSameCheckpoint) {
+TEST_F(CheckpointFiles, OnnxModelDoesNotChangeTheDigest) {
   const std::string digest = load_checkpoint(folder_).digest;
   Json manifest = Json::parse(read_file(folder_ / "manifest.json"));
   ASSERT_EQ(manifest["sha256"].erase("model.onnx"), 1u);
@@ -148,14 +148,14 @@ class Silent final : public NativeNetwork {
 };
 const NativeNetworkRegistry::Add<Silent> kSilent{"silent", {}};
 
-TEST_F(CheckpointFiles, ANetworkThatDrawsNothingHasNoOnnxModel) {
+TEST_F(CheckpointFiles, NetworkWithoutAGraphHasNoOnnxModel) {
   saved_.network = "silent";
   save_checkpoint(saved_, folder_);
   EXPECT_FALSE(fs::exists(folder_ / "model.onnx"));
   EXPECT_EQ(load(), "");
 }
 
-TEST_F(CheckpointFiles, WhatTrainingTookStandsBesideTheManifest) {
+TEST_F(CheckpointFiles, TrainingCostIsStoredNextToTheManifest) {
   EXPECT_FALSE(fs::exists(folder_ / "cost.json"));
   EXPECT_EQ(load_checkpoint(folder_).core_s, 0);
   Checkpoint costly = small_checkpoint();
@@ -168,7 +168,7 @@ TEST_F(CheckpointFiles, WhatTrainingTookStandsBesideTheManifest) {
   EXPECT_NE(load(), "");
 }
 
-TEST_F(CheckpointFiles, GoldenStatesReproduceWhatWasRecorded) {
+TEST_F(CheckpointFiles, GoldenStatesReproduceTheRecordedOutputs) {
   const Checkpoint c = load_checkpoint(folder_);
   const JobScorer net({c.weights, kDispatchShape, "test"});
   auto states = unpack_golden(c.golden, kDispatchShape, "test");
@@ -180,7 +180,7 @@ TEST_F(CheckpointFiles, GoldenStatesReproduceWhatWasRecorded) {
   }
 }
 
-TEST_F(CheckpointFiles, ReplacingOneLeavesNothingBeside) {
+TEST_F(CheckpointFiles, ReplacingLeavesNoOtherFiles) {
   saved_.provenance["seed"] = 4;
   save_checkpoint(saved_, folder_);
   EXPECT_EQ(load_checkpoint(folder_).provenance["seed"], 4);
@@ -191,7 +191,7 @@ TEST_F(CheckpointFiles, ReplacingOneLeavesNothingBeside) {
   EXPECT_THAT(names, ::testing::ElementsAre("ckpt"));
 }
 
-TEST_F(CheckpointFiles, AFlippedBitIsSeen) {
+TEST_F(CheckpointFiles, FlippedBitIsDetected) {
   flip("model.safetensors", read_file(folder_ / "model.safetensors").size() - 3);
   EXPECT_THAT(load(), HasSubstr("model.safetensors"));
   save_checkpoint(saved_, folder_);
@@ -220,17 +220,17 @@ TEST_F(CheckpointFiles, AnotherVersionOrSchemaIsRefused) {
   EXPECT_THAT(load(), HasSubstr("99"));
   save_checkpoint(saved_, folder_);
   rewrite_manifest([](Json& m) { m["feature_schema"] = std::string(64, '0'); });
-  EXPECT_THAT(load(), HasSubstr("schema")) << "somebody wrote into it";
+  EXPECT_THAT(load(), HasSubstr("schema")) << "the file was edited";
   // Consistent, but made for another agent's features.
   rewrite_manifest([](Json& m) {
     std::string use;
     for (const char* key : {"agent", "network", "task", "feature_schema"}) use += m[key].dump();
     m["use_sha256"] = sha256_hex(use);
   });
-  EXPECT_THAT(load(), HasSubstr("train it anew"));
+  EXPECT_THAT(load(), HasSubstr("retrain it"));
 }
 
-TEST_F(CheckpointFiles, AManifestOfOtherTypesIsRefused) {
+TEST_F(CheckpointFiles, ManifestWithWrongTypesIsRejected) {
   const std::vector<std::function<void(Json&)>> changes = {
       [](Json& m) { m.erase("task"); },
       [](Json& m) { m["task"]["held_rows"] = 65; },
@@ -260,7 +260,7 @@ TEST_F(CheckpointFiles, AManifestOfOtherTypesIsRefused) {
   }
 }
 
-TEST_F(CheckpointFiles, AConstantThatWasChangedByHandIsNoticed) {
+TEST_F(CheckpointFiles, ManuallyChangedConstantIsDetected) {
   rewrite_manifest([](Json& m) { m["task"]["shrink"] = 9; });
   EXPECT_THAT(load(), HasSubstr("sha256"));
   save_checkpoint(saved_, folder_);
@@ -271,7 +271,7 @@ TEST_F(CheckpointFiles, AConstantThatWasChangedByHandIsNoticed) {
   EXPECT_EQ(load(), "") << "scores may be added later";
 }
 
-TEST_F(CheckpointFiles, WeightsThatDoNotFitAreRefused) {
+TEST_F(CheckpointFiles, InvalidWeightsAreRejected) {
   rewrite_tensors("model.safetensors",
                   [](Tensors& t) { t["w2"].data[3] = std::numeric_limits<float>::quiet_NaN(); });
   EXPECT_THAT(load(), ::testing::AllOf(HasSubstr("w2"), HasSubstr("finite")));
@@ -301,7 +301,7 @@ TEST_F(CheckpointFiles, GoldenStatesOfAnotherShapeAreRefused) {
   EXPECT_THAT(what([](Tensors& t) { t["rows"].data[0] = NAN; }), HasSubstr("128"));
 }
 
-TEST(JobScorer, RowsInAnotherOrderGetTheSameScores) {
+TEST(JobScorer, ScoresDoNotDependOnRowOrder) {
   const JobScorer net({random_weights(8, Rng{11}), kDispatchShape, "test"});
   GoldenState a = random_state(40, Rng{12}), b = a;
   for (size_t r = 0; r < 40; ++r) {

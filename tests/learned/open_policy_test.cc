@@ -27,7 +27,7 @@ std::string refusal(const std::string& text, const Settings& settings = {}) {
   return "";
 }
 
-TEST(OpenPolicy, ACheckpointDecides) {
+TEST(OpenPolicy, OpensACheckpoint) {
   const Scratch scratch;
   const std::string folder = (scratch.path() / "pilot").string();
   const Checkpoint saved = small_checkpoint();
@@ -50,7 +50,7 @@ TEST(OpenPolicy, ACheckpointDecides) {
   EXPECT_THAT(refusal("checkpoint:" + folder, settings), HasSubstr("placement"));
 }
 
-TEST(OpenPolicy, ACheckpointOfAnotherNetworkIsRefused) {
+TEST(OpenPolicy, UnknownNetworkIsRejected) {
   const Scratch scratch;
   const std::string folder = (scratch.path() / "other").string();
   Checkpoint c = small_checkpoint();
@@ -73,7 +73,7 @@ std::vector<int64_t> ends(const Policy& policy) {
 
 // Every untrained network has a last layer of zeros. So only the task of a checkpoint is needed to
 // reproduce its untrained network.
-TEST(OpenPolicy, TheUntrainedSelfIsTheNetworkWithALastLayerOfZeros) {
+TEST(OpenPolicy, UntrainedNetworkHasALastLayerOfZeros) {
   const Scratch scratch;
   const auto saved = [&](const char* name, const Checkpoint& checkpoint) {
     const std::string folder = (scratch.path() / name).string();
@@ -97,7 +97,7 @@ TEST(OpenPolicy, TheUntrainedSelfIsTheNetworkWithALastLayerOfZeros) {
   EXPECT_EQ(open_policy("las", {}).untrained, "");
 }
 
-TEST(OpenPolicy, TheUntrainedSelfOfASearchedRuleHasTheNumbersThatItDeclares) {
+TEST(OpenPolicy, UntrainedRuleHasItsDefaultValues) {
   const Scratch scratch;
   const std::string folder = (scratch.path() / "rule").string();
   PilotTask searched;
@@ -112,7 +112,7 @@ TEST(OpenPolicy, TheUntrainedSelfOfASearchedRuleHasTheNumbersThatItDeclares) {
             ends(*open_policy("checkpoint:" + folder, {}).policy));
 }
 
-TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
+TEST(OpenPolicy, OpensATunedFileWithItsSettings) {
   const Scratch scratch;
   const std::string file = (scratch.path() / "tuned.yaml").string();
   write_file_atomic(file, "policy: greedy\nsettings:\n  placement: best-fit\n");
@@ -145,7 +145,7 @@ TEST(OpenPolicy, ATunedFileIsItsPolicyWithItsSettings) {
   EXPECT_THAT(refusal("no_such.yaml"), HasSubstr("no_such.yaml"));
 }
 
-TEST(OpenPolicy, ANameIsLookedUp) {
+TEST(OpenPolicy, OpensARegisteredName) {
   EXPECT_EQ(open_policy("las", {}).name, "las");
   EXPECT_THAT(refusal("no-such-policy"),
               ::testing::AllOf(HasSubstr("no-such-policy"), HasSubstr("greedy")));

@@ -64,7 +64,7 @@ Played play(const ForkableScene& scene, const Policy& policy) {
   return out;
 }
 
-TEST(Pilot, ARuleAloneAndANetworkThatSaysNothingAreJoint) {
+TEST(Pilot, RuleWithNoOrAZeroNetworkMatchesJoint) {
   Settings settings;
   for (const auto& [key, value] : record(some_task().rule)) settings.set(key, value, "test");
   const auto joint = PolicyRegistry::make("joint", settings);
@@ -82,7 +82,7 @@ TEST(Pilot, ARuleAloneAndANetworkThatSaysNothingAreJoint) {
   EXPECT_GT(other, 6);
 }
 
-TEST(Pilot, WeightsThatWantAnythingComeToAnEnd) {
+TEST(Pilot, ArbitraryWeightsTerminate) {
   PilotTask task = some_task();
   for (uint64_t seed = 0; seed < 12; ++seed) {
     task.temperature = seed % 2 == 0 ? 0 : 1;
@@ -92,7 +92,7 @@ TEST(Pilot, WeightsThatWantAnythingComeToAnEnd) {
   }
 }
 
-TEST(Pilot, ADrawIsTheSameForTheSameRequest) {
+TEST(Pilot, SamplingIsReproducible) {
   PilotTask task = some_task();
   const auto best = policy_of(pilot(task, "job-scorer", 0.3F), "test");
   task.temperature = 2;
@@ -107,7 +107,7 @@ TEST(Pilot, ADrawIsTheSameForTheSameRequest) {
   EXPECT_GT(other, 4);
 }
 
-TEST(Pilot, ASiteTakesAwayWhatItDoesNotAllow) {
+TEST(Pilot, SettingsCanForbidVerbs) {
   const Checkpoint checkpoint = pilot(some_task(), "none");
   Settings forbidden, allowed;
   forbidden.overlay("preempt=false", "test");
@@ -129,7 +129,7 @@ TEST(Pilot, ASiteTakesAwayWhatItDoesNotAllow) {
 }
 
 // The Gittins index assumes that jobs which turn out to be long can be preempted.
-TEST(Pilot, WhoMayStopNobodyGoesByTheMeanTimeLeft) {
+TEST(Pilot, WithoutPreemptionUsesTheMeanTimeLeft) {
   PilotTask by_mean = some_task();
   by_mean.rule.gittins = 0;
   Settings forbidden;
@@ -146,7 +146,7 @@ TEST(Pilot, WhoMayStopNobodyGoesByTheMeanTimeLeft) {
   EXPECT_GT(other, 0);
 }
 
-TEST(Pilot, IsWrittenAndRead) {
+TEST(Pilot, RoundTrips) {
   const Scratch scratch;
   const auto folder = scratch.path() / "pilot";
   for (const char* network : {"none", "job-scorer"}) {
@@ -159,7 +159,7 @@ TEST(Pilot, IsWrittenAndRead) {
   }
 }
 
-TEST(Pilot, WhatIsNoPilotIsRefused) {
+TEST(Pilot, RejectsInvalidCheckpoints) {
   Checkpoint wrong = pilot(some_task(), "none");
   wrong.task["gittins"] = "2";
   EXPECT_THROW(policy_of(wrong, "test"), InputError);

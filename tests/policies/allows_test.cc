@@ -24,7 +24,7 @@ int32_t sum(const SceneRunner& runner, int32_t JobOutcome::*count) {
 }
 
 // The runner checks every plan against the rules.
-TEST_P(Allowed, StartsAlone) {
+TEST_P(Allowed, SupportsStartOnly) {
   Scene scene("3x4+1x8", crowd());
   scene.allow({.preempt = false, .move = false});
   const auto policy = make_policy(GetParam());
@@ -35,7 +35,7 @@ TEST_P(Allowed, StartsAlone) {
   EXPECT_EQ(sum(runner, &JobOutcome::preemptions), 0);
 }
 
-TEST_P(Allowed, StartsAndRequeues) {
+TEST_P(Allowed, SupportsStartAndRequeue) {
   Scene scene("3x4+1x8", crowd());
   scene.allow({.preempt = true, .move = false});
   const auto policy = make_policy(GetParam());
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, Allowed, ::testing::ValuesIn(PolicyRegistry
                          plain_name);
 
 // The setting `preempt=false` equals a cluster that does not allow preemption.
-TEST(AllowedStart, IsWhatASettingSays) {
+TEST(StartOnlyCluster, MatchesThePreemptSetting) {
   Scene scene("3x4+1x8", crowd());
   const auto by_setting = make_policy("2d-las preempt=false");
   SceneRunner first(scene, *by_setting);
@@ -84,7 +84,7 @@ std::vector<int64_t> ends(const std::string& policy, bool stops) {
 }
 
 // The Gittins index assumes that jobs which turn out to be long can be preempted.
-TEST(AllowedStart, IndicesGoByTheMeanTimeLeft) {
+TEST(StartOnlyCluster, IndicesUseTheMeanTimeLeft) {
   for (const std::string name : {"survival", "joint"}) {
     SCOPED_TRACE(name);
     EXPECT_NE(ends(name + " gittins=1", true), ends(name + " gittins=0", true));
@@ -137,7 +137,7 @@ JobOutcome disturbed(int64_t every_us, bool migrations) {
   return outcome.jobs[0];
 }
 
-TEST(Disturbances, MovesAndThoseSoonAgainAreCounted) {
+TEST(Disturbances, CountMigrationsAndRapidRepreemptions) {
   const JobOutcome moved = disturbed(100 * kSecond, true);
   EXPECT_EQ(moved.preemptions, 3);
   EXPECT_EQ(moved.migrations, 3);

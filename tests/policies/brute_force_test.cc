@@ -26,13 +26,13 @@ int total_s(const std::string& cluster, const std::vector<TinyJob>& jobs, const 
   SceneRunner runner(scene, policy);
   runner.play();
   const int64_t total_us = total_jct_us(scene, runner.jobs());
-  EXPECT_EQ(total_us % kSecond, 0) << "the search knows whole seconds only";
+  EXPECT_EQ(total_us % kSecond, 0) << "the search uses whole seconds only";
   return static_cast<int>(total_us / kSecond);
 }
 
 constexpr int kCases = 150;
 
-TEST(BruteForce, KnowsAnOptimumWorkedOutByHand) {
+TEST(BruteForce, MatchesHandComputedOptima) {
   // 4 s, then 1 s at 1: preempt the long one. JCT 5 + 1.
   EXPECT_EQ(BestSchedule({{0, 1, 4}, {1, 1, 1}}, 1).total(), 6);
   // A gang of two and two singles on two GPUs: singles first. JCT 1 + 1 + 3.
@@ -47,7 +47,7 @@ TEST(BruteForce, SrtfIsOptimalOnOneGpu) {
   }
 }
 
-TEST(BruteForce, SjfIsOptimalOnOneGpuForWhoComeTogether) {
+TEST(BruteForce, SjfIsOptimalOnOneGpuForSimultaneousJobs) {
   const auto sjf = make_policy("sjf");
   for (uint64_t i = 0; i < kCases; ++i) {
     const auto jobs = tiny_jobs(Rng(32).split(i), 1, true);
@@ -72,7 +72,7 @@ TEST(BruteForce, NoPolicyBeatsTheBestSchedule) {
       }
     }
   }
-  EXPECT_GT(worse, 0) << "a bound that everybody reaches says nothing";
+  EXPECT_GT(worse, 0) << "a bound that every policy reaches proves nothing";
 }
 
 }  // namespace

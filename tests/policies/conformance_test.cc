@@ -88,27 +88,27 @@ class EveryPolicy : public ::testing::TestWithParam<std::string> {
   const std::unique_ptr<Policy> policy_;
 };
 
-TEST_P(EveryPolicy, SaysWhatItIs) {
+TEST_P(EveryPolicy, DescribesItself) {
   EXPECT_FALSE(info_.about.empty());
   EXPECT_FALSE(info_.source.empty());
   EXPECT_FALSE(info_.fidelity.empty());
   EXPECT_EQ(policy_->level(), info_.level);
   if (info_.level >= Level::kNoisyOracle) {
-    EXPECT_FALSE(info_.servable) << "no live cluster knows run times";
+    EXPECT_FALSE(info_.servable) << "run times are unknown in a live cluster";
   }
 }
 
 TEST_P(EveryPolicy, RefusesUnknownSettings) {
   try {
     make_policy(name_ + " no_such_key=1");
-    FAIL() << "it took anything";
+    FAIL() << "the unknown setting was accepted";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("no_such_key"), std::string::npos) << error.what();
   }
 }
 
 // The runner checks legality and invariants at every event.
-TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
+TEST_P(EveryPolicy, FinishesEveryJobDeterministically) {
   for (const Costs& costs : {Costs{}, no_costs()}) {
     const Scene scene(kCluster, crowd(1), costs);
     SceneRunner first(scene, *policy_), second(scene, *policy_);
@@ -129,7 +129,7 @@ TEST_P(EveryPolicy, FinishesEveryJobAndRepeatsItself) {
 
 // Some jobs of a live cluster must not be preempted. If preempting others cannot make enough room,
 // nothing is preempted: each decision that preempts also starts jobs.
-TEST_P(EveryPolicy, LeavesPinnedJobsAloneAndStopsNobodyForNothing) {
+TEST_P(EveryPolicy, NeverPreemptsPinnedJobsOrInVain) {
   const Scene scene(kCluster, crowd(3), no_costs());
   SceneRunner runner(scene, *policy_);
   while (runner.advance()) {
@@ -154,7 +154,7 @@ TEST_P(EveryPolicy, LeavesPinnedJobsAloneAndStopsNobodyForNothing) {
   }
 }
 
-TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
+TEST_P(EveryPolicy, MatchesTheEngine) {
   const Scene scene(kCluster, crowd(2));
   SceneRunner runner(scene, *policy_);
   runner.play();
@@ -181,14 +181,14 @@ TEST_P(EveryPolicy, SchedulesAsTheEngineDoes) {
   }
 }
 
-TEST_P(EveryPolicy, RemembersNothingOutsideItsMemory) {
+TEST_P(EveryPolicy, KeepsStateOnlyInItsMemory) {
   const Scene scene(kCluster, crowd(3));
   const RelocatedMemory forgetful(GetParam());
   SceneRunner whole(scene, *policy_), saved(scene, forgetful);
   EXPECT_EQ(record_decisions(whole), record_decisions(saved));
 }
 
-TEST_P(EveryPolicy, GoesOnFromACopyAsIfNothingHadBeen) {
+TEST_P(EveryPolicy, ContinuesIdenticallyFromACopy) {
   const Scene scene(kCluster, crowd(4));
   SceneRunner whole(scene, *policy_);
   const std::vector<TimedPlan> recorded = record_decisions(whole);
@@ -208,7 +208,7 @@ TEST_P(EveryPolicy, GoesOnFromACopyAsIfNothingHadBeen) {
 // For a snapshot of a live cluster, every job counts as changed and the memory is built from the
 // view alone. A blind policy must decide as if it had seen all events. A policy that learns from
 // finished jobs only sees those in the snapshot, so its decision need only be legal.
-TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
+TEST_P(EveryPolicy, DecidesIdenticallyFromASnapshot) {
   if (!info_.servable) return;  // not servable: no snapshots
   const Scene scene(kCluster, crowd(5));
   SceneRunner runner(scene, *policy_);
@@ -248,7 +248,7 @@ TEST_P(EveryPolicy, DecidesAlikeFromASnapshot) {
   }
 }
 
-TEST_P(EveryPolicy, PlaysOneJobAndNone) {
+TEST_P(EveryPolicy, HandlesOneJobAndNone) {
   for (const int gpus : {1, 8, 20}) {
     const Scene scene(kCluster, jobs_of({{3, gpus, 100}}));
     SceneRunner runner(scene, *policy_);

@@ -69,7 +69,7 @@ void expect_balanced(const Scene& scene, const std::string& policy, bool exact) 
 
 class ConservedTime : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ConservedTime, IsSpentOnce) {
+TEST_P(ConservedTime, AddsUpInRandomWorlds) {
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const bool exact = seed % 2 == 0;
@@ -92,7 +92,7 @@ TEST_P(ConservedTime, IsSpentOnce) {
   }
 }
 
-TEST_P(ConservedTime, OfARealTraceToo) {
+TEST_P(ConservedTime, AddsUpOnARealTrace) {
   YARD_NEEDS_TRACES();
   Trace trace = load_trace((traces_dir() / "philly-2017" / "philly.csv.gz").string(), {});
   select_window(trace, {.jobs_from = 0, .jobs_count = 300, .after = AfterWindow::kNothing});

@@ -13,16 +13,16 @@ int32_t least(const std::string& cluster, int32_t gpus) {
   return FreedGpus::min_share(scene.fixed().spec, gpus);
 }
 
-TEST(FreedGpus, OnFullNodesTheRestIsLeftForOne) {
+TEST(FreedGpus, WholeNodesLeaveTheRemainderToOne) {
   EXPECT_EQ(least("3x8", 9), 1);
   EXPECT_EQ(least("3x8", 12), 4);
   EXPECT_EQ(least("3x8", 16), 8);
   EXPECT_EQ(least("3x8", 23), 7);
-  EXPECT_EQ(least("3x8", 24), 8) << "all of them, and full";
+  EXPECT_EQ(least("3x8", 24), 8) << "all nodes in full";
   EXPECT_EQ(least("2x3", 4), 1);
 }
 
-TEST(FreedGpus, WhereSmallerNodesHaveToHelpAnyShareMayBeOne) {
+TEST(FreedGpus, SharesMayBeOneIfSmallerNodesAreNeeded) {
   EXPECT_EQ(least("2x8+2x4", 16), 8);
   EXPECT_EQ(least("2x8+2x4", 17), 1);
   EXPECT_EQ(least("2x8+2x4", 20), 1);

@@ -85,7 +85,7 @@ std::vector<std::string> no_oracles() {
 
 class SpeedFuture : public ::testing::TestWithParam<std::tuple<std::string, SpeedLevel, bool>> {};
 
-TEST_P(SpeedFuture, IsUnknown) {
+TEST_P(SpeedFuture, DoesNotAffectDecisions) {
   const auto& [name, speeds, slowdowns] = GetParam();
   const auto policy = make_policy(name);
   int ahead = 0, differ = 0;
@@ -164,7 +164,7 @@ int count_table_effects(const Policy& policy, SpeedLevel speeds) {
 
 class SpeedTables : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(SpeedTables, AreUnknownUntilJobsRun) {
+TEST_P(SpeedTables, AreHiddenUntilJobsRun) {
   const auto policy = make_policy(GetParam());
   EXPECT_EQ(count_table_effects(*policy, SpeedLevel::kLearned), 0);
 }
@@ -172,7 +172,7 @@ TEST_P(SpeedTables, AreUnknownUntilJobsRun) {
 INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles()), test_name);
 
 // The same check detects the difference where tables may be used.
-TEST(SpeedTables, AreKnownAtTheLevelTold) {
+TEST(SpeedTables, AreVisibleAtTheExactLevel) {
   for (const char* name : {"joint", "srsf-rate"}) {
     EXPECT_GT(count_table_effects(*make_policy(name), SpeedLevel::kExact), 0) << name;
   }
@@ -193,7 +193,7 @@ struct SpeedCheat final : Policy {
   }
 };
 
-TEST(SpeedCheats, ReadingTheTablesPastTheViewIsCaught) {
+TEST(SpeedCheats, BypassingTheViewIsDetected) {
   EXPECT_GT(count_table_effects(SpeedCheat(), SpeedLevel::kLearned), 0);
 }
 

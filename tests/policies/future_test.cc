@@ -79,18 +79,18 @@ LookaheadCounts count_lookahead(const Policy& policy, const FutureOptions& optio
 
 class Future : public ::testing::TestWithParam<std::tuple<std::string, size_t>> {};
 
-TEST_P(Future, IsUnknownToWhoDoesNotDeclareAnOracle) {
+TEST_P(Future, DoesNotAffectPoliciesThatAreNotOracles) {
   const auto policy = make_policy(std::get<0>(GetParam()));
   const Kind& kind = kinds()[std::get<1>(GetParam())];
   constexpr int kTrials = 6;
   const LookaheadCounts lookahead = count_lookahead(*policy, kind.options, kTrials);
   if (policy->level() >= Level::kNoisyOracle) {
-    EXPECT_GT(lookahead.ahead, 0) << "an oracle that knows nothing";
+    EXPECT_GT(lookahead.ahead, 0) << "the oracle does not use the future";
   } else {
     EXPECT_EQ(lookahead.ahead, 0);
   }
   EXPECT_GT(lookahead.recorded, size_t{10 * kTrials});
-  EXPECT_GT(lookahead.differ, kTrials / 2) << "the futures are the same";
+  EXPECT_GT(lookahead.differ, kTrials / 2) << "the futures do not differ";
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, Future,
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, Future,
                          });
 
 // Ends jobs by their measured losses, also in the other world until the two part.
-TEST(Future, IsUnknownToLoadControl) {
+TEST(Future, DoesNotAffectLoadControl) {
   const auto policy = make_policy("mlf-h load_control=true");
   int64_t ends = 0;
   for (const Kind& kind : kinds()) {
@@ -123,7 +123,7 @@ TEST(Future, IsUnknownToLoadControl) {
 // limits.
 class Levels : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Levels, WhatTheyDoNotOfferDoesNotMatter) {
+TEST_P(Levels, HiddenInformationDoesNotMatter) {
   const auto policy = make_policy(GetParam());
   int64_t users = 0, limits = 0;
   // Limits only decide between elastic jobs, which are few.
@@ -183,13 +183,13 @@ int count_early_differences(const Policy& policy, const char* kind = "plain") {
   return count_lookahead(policy, it->options, 12).ahead;
 }
 
-TEST(Cheats, AnHonestPolicyOfTheSameFormIsNotAccused) {
+TEST(Cheats, HonestPolicyPasses) {
   const Cheat honest([](const View& view, int32_t slot) { return double(view.gpus(slot)); });
   EXPECT_EQ(count_early_differences(honest), 0);
   EXPECT_EQ(count_early_differences(honest, "everything"), 0);
 }
 
-TEST(Cheats, WhoGoesByWhatTrainingMeasuredIsNotAccused) {
+TEST(Cheats, UsingMeasuredLossesPasses) {
   const Cheat honest([](const View& view, int32_t slot) {
     return view.measures(slot) ? view.measured(slot) : 0.0;
   });
@@ -197,7 +197,7 @@ TEST(Cheats, WhoGoesByWhatTrainingMeasuredIsNotAccused) {
   EXPECT_EQ(count_early_differences(honest, "everything"), 0);
 }
 
-TEST(Cheats, WhoSmugglesTheTruthThroughAGlobalIsCaught) {
+TEST(Cheats, TruthLeakedThroughAGlobalIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) {
     return static_cast<double>(leaked.work_us[view.serial(slot)]);
   });
@@ -205,7 +205,7 @@ TEST(Cheats, WhoSmugglesTheTruthThroughAGlobalIsCaught) {
 }
 
 // Changes the order by the time of the next fault. A timer of its own would expose it sooner.
-TEST(Cheats, WhoKnowsWhatWillFailIsCaught) {
+TEST(Cheats, UsingFutureFaultsIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) {
     int64_t next_us = kNever;
     for (int32_t i = leaked.num_faults; i-- > 0 && leaked.faults[i].at_us > view.now_us();) {
@@ -216,7 +216,7 @@ TEST(Cheats, WhoKnowsWhatWillFailIsCaught) {
   EXPECT_GT(count_early_differences(cheat, "faults"), 0);
 }
 
-TEST(Cheats, WhoKnowsWhenGpusComeBackIsCaught) {
+TEST(Cheats, UsingFutureRepairsIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) -> double {
     int64_t back_us = 0;
     for (int32_t i = 0; i < leaked.num_faults && leaked.faults[i].at_us <= view.now_us(); ++i) {
@@ -228,7 +228,7 @@ TEST(Cheats, WhoKnowsWhenGpusComeBackIsCaught) {
 }
 
 // A predictor that counts the hidden run times of running jobs as if they had ended.
-TEST(Cheats, WhoLearnsFromRunningJobsAsIfTheyHadEndedIsCaught) {
+TEST(Cheats, LearningFromUnfinishedRunTimesIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) {
     double sum_us = 0;
     for (int32_t i = 0; i < view.num_held(); ++i) {
@@ -242,7 +242,7 @@ TEST(Cheats, WhoLearnsFromRunningJobsAsIfTheyHadEndedIsCaught) {
 }
 
 // A world's number of slots would reveal how many jobs are to come.
-TEST(Cheats, WhoCountsTheSlotsIsCaught) {
+TEST(Cheats, UsingTheNumberOfSlotsIsDetected) {
   const Cheat cheat([](const View& view, int32_t slot) -> double {
     return view.capacity() % 2 == 0 ? view.serial(slot) : -view.serial(slot);
   });
@@ -251,12 +251,12 @@ TEST(Cheats, WhoCountsTheSlotsIsCaught) {
 
 // --- Cheats that abort ---------------------------------------------------------------------------
 
-TEST(CheatsDeathTest, WhoReadsRunTimesBelowItsLevelAborts) {
+TEST(CheatsDeathTest, RunTimesBelowTheOracleLevelAbort) {
   const Cheat cheat([](const View& view, int32_t slot) { return view.left_us(slot); });
   EXPECT_DEATH(count_early_differences(cheat), "left_line\\(\\) needs an oracle level");
 }
 
-TEST(CheatsDeathTest, WhoReadsLimitsBelowItsLevelAborts) {
+TEST(CheatsDeathTest, LimitsBelowTheEstimateLevelAbort) {
   const Cheat cheat([](const View& view, int32_t slot) { return double(view.limit_us(slot)); });
   EXPECT_DEATH(count_early_differences(cheat), "limit_us\\(\\) needs the level `estimate`");
 }

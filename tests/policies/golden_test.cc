@@ -42,7 +42,7 @@ std::string settings_of(const std::string& name) {
 
 class Golden : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Golden, ThePlayIsAsItWas) {
+TEST_P(Golden, MatchesTheRecordedTranscript) {
   const std::string name = settings_of(GetParam());
   const Scene scene("2x4", golden_jobs());
   std::string text = "# " + name + " on 2x4, default costs; times in seconds, NODE:GPUS\n" +

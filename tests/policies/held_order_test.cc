@@ -14,7 +14,7 @@
 namespace yard::testing {
 namespace {
 
-TEST(HeldOrder, DoesAsASortedListDoes) {
+TEST(HeldOrder, MatchesASortedList) {
   constexpr int32_t kJobs = 48;
   Memory memory;
   memory.reset(HeldOrder::bytes(kJobs));
@@ -52,7 +52,7 @@ TEST(HeldOrder, DoesAsASortedListDoes) {
   }
 }
 
-TEST(HeldOrder, TakesTheMemoryThatItAsksFor) {
+TEST(HeldOrder, UsesTheMemoryItDeclares) {
   for (const int32_t slots : {1, 2, 7, 48}) {
     Memory memory;
     memory.reset(HeldOrder::bytes(slots));

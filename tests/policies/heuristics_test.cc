@@ -17,7 +17,7 @@ std::vector<int64_t> starts_of(const std::string& policy) {
   return out;
 }
 
-TEST(Random, EveryDrawIsAnOrderOfItsOwn) {
+TEST(Random, EveryDrawGivesItsOwnOrder) {
   const std::vector<int64_t> first = starts_of("random draw=1");
   EXPECT_EQ(starts_of("random draw=1"), first);
   EXPECT_NE(starts_of("random draw=2"), first);
@@ -25,7 +25,7 @@ TEST(Random, EveryDrawIsAnOrderOfItsOwn) {
 }
 
 // Numbers that are no probabilities are rejected, at any position.
-TEST(GittinsFitted, ChancesAreFromNoneToCertain) {
+TEST(GittinsFitted, HazardsMustBeProbabilities) {
   const auto refusal = [](const std::string& hazards) -> std::string {
     try {
       make_policy("gittins-fitted hazards=" + hazards);

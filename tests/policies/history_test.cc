@@ -47,15 +47,15 @@ std::vector<Line> short_job_finishes(const std::string& who) {
 
 class HistoryOrder : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(HistoryOrder, JobsThatWaitAreRankedAnewWhenTheirUsersJobsEnd) {
+TEST_P(HistoryOrder, WaitingJobsAreRerankedWhenTheirUsersJobsEnd) {
   // All end before the hog does, and the prior for all users falls with them.
   const std::vector<double> bob = starts(GetParam(), short_job_finishes("bob"));
-  EXPECT_LT(bob[2], bob[1]) << "although ann's came first, and both came before anything ended";
+  EXPECT_LT(bob[2], bob[1]) << "although ann's came first, and both came before any job ended";
   const std::vector<double> ann = starts(GetParam(), short_job_finishes("ann"));
   EXPECT_LT(ann[1], ann[2]);
 }
 
-TEST_P(HistoryOrder, AJobThatGoesOnForLongSpeaksForItsSiblings) {
+TEST_P(HistoryOrder, LongRunningJobRaisesItsSiblingsEstimates) {
   // No job has ended. Ann's job has run for over an hour when the two waiting ones can start. The
   // one that Ann submitted with it is expected to be as long.
   const std::vector<double> out =
@@ -75,7 +75,7 @@ double start_after(const std::string& policy, double her_run_s) {
   return starts(policy, lines).back() - begin_s;
 }
 
-TEST(HistoryOrder, OneThatWaitsAloneStopsWhoIsExpectedToTakeLonger) {
+TEST(HistoryOrder, LoneWaitingJobPreemptsALongerOne) {
   for (const char* policy : {"srtf-history", "srsf-history"}) {
     EXPECT_EQ(start_after(policy, 10), 500) << policy;
     EXPECT_EQ(start_after(policy, 4000), 1000) << policy;
@@ -115,7 +115,7 @@ std::vector<double> ends_by_limits(const std::string& policy, double from_s = 0)
 
 using Ends = std::vector<double>;
 
-TEST(Estimates, ShortLimitsGoFirstAndNoneLast) {
+TEST(Estimates, ShortLimitsGoFirstAndMissingOnesLast) {
   EXPECT_EQ(ends_by_limits("sjf-estimate"), (Ends{100, 410, 400, 460}));
   // At 1 s 999 s of the first are left, at 2 s 899 s of the second: each is preempted by the next.
   EXPECT_EQ(ends_by_limits("srtf-estimate"), (Ends{410, 311, 302, 460}));

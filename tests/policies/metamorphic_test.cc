@@ -67,7 +67,7 @@ bool has_constants_in_seconds(const std::string& policy) {
                      [](const Field& f) { return f.key == "timer_s"; });
 }
 
-TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
+TEST_P(Metamorphic, TimeUnitDoesNotMatter) {
   if (has_constants_in_seconds(policy_)) return;
   // Limits divisible by all GPU counts, so that no queue change falls between two microseconds.
   const std::map<std::string, std::pair<std::string, std::string>> settings = {
@@ -97,7 +97,7 @@ TEST_P(Metamorphic, TimesMayBeOfAnotherUnit) {
   }
 }
 
-TEST_P(Metamorphic, TimesMayBeFromAnotherZero) {
+TEST_P(Metamorphic, TimeOriginDoesNotMatter) {
   if (policy_ == "f1") return;  // its formula uses the log's start
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -111,7 +111,7 @@ TEST_P(Metamorphic, TimesMayBeFromAnotherZero) {
   }
 }
 
-TEST_P(Metamorphic, NamesMeanNothing) {
+TEST_P(Metamorphic, NamesDoNotMatter) {
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomWorld world = world_of(seed, {.jobs = 40, .rates = true, .tenants = true});
@@ -134,7 +134,7 @@ TEST_P(Metamorphic, NamesMeanNothing) {
   }
 }
 
-TEST_P(Metamorphic, TenantsThatLimitNothingAreNone) {
+TEST_P(Metamorphic, TenantsWithoutLimitsDoNotMatter) {
   // These group by tenant by default.
   const std::map<std::string, std::string> settings = {
       {"fair-share", " share=user"}, {"drf", " share=user"}, {"qssf", " per_tenant=false"}};
@@ -160,7 +160,7 @@ TEST_P(Metamorphic, TenantsThatLimitNothingAreNone) {
 }
 
 // Jobs restrict their GPU types, so more nodes of another type must not matter.
-TEST_P(Metamorphic, NodesThatNobodyCanUseDoNotMatter) {
+TEST_P(Metamorphic, UnusableNodesDoNotMatter) {
   // Reservations and shares of a cluster count all GPUs, usable or not.
   if (policy_ == "conservative" || policy_ == "drf" || policy_ == "optimus" || policy_ == "afs") {
     return;
@@ -191,7 +191,7 @@ TEST_P(Metamorphic, NodesThatNobodyCanUseDoNotMatter) {
 }
 
 // State and memory are complete: a copy of both, taken at any event, plays to the same end.
-TEST_P(Metamorphic, AForkGoesOnAsTheWholeDoes) {
+TEST_P(Metamorphic, ForkContinuesIdentically) {
   const auto scheduler = make_policy(policy_);
   for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

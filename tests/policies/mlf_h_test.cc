@@ -46,7 +46,7 @@ double reference_priority(const std::vector<ReferenceTask>& tasks, int k, const 
   return w.alpha * learning(k) + (1 - w.alpha) * time(k);  // eq. 6
 }
 
-TEST(MlfH, PrioritiesAreAsTheEquationsSay) {
+TEST(MlfH, PrioritiesMatchTheEquations) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
@@ -85,7 +85,7 @@ TEST(MlfH, PrioritiesAreAsTheEquationsSay) {
   }
 }
 
-TEST(MlfH, WhatIsPastOrNearlyDoneStaysFinite) {
+TEST(MlfH, OverdueAndNearlyDoneJobsStayFinite) {
   const MlfWeights w;
   MlfJob job;
   job.left_h = 1;
@@ -100,7 +100,7 @@ TEST(MlfH, WhatIsPastOrNearlyDoneStaysFinite) {
 }
 
 // At 600 s: two jobs run since 0 on one node of two GPUs, and one waits since 120 s.
-TEST(MlfH, WhatItSeesOfAJobByHand) {
+TEST(MlfH, JobFeaturesMatchHandComputation) {
   std::vector<Job> jobs = jobs_of({{0, 1, 1200}, {0, 1, 1200}, {120, 1, 60}, {600, 1, 60}});
   jobs[0].priority = 7;
   jobs[0].dues = {{4'200'000'000, 1}};
@@ -122,8 +122,8 @@ TEST(MlfH, WhatItSeesOfAJobByHand) {
   EXPECT_DOUBLE_EQ(first.waited_h, 0);
 
   const MlfJob second = mlf_job(view, hour, 1);
-  EXPECT_EQ(second.urgency, 1) << "named by nobody";
-  EXPECT_DOUBLE_EQ(second.last_fall, 0.1) << "as if its loss fell evenly, ten times so far";
+  EXPECT_EQ(second.urgency, 1) << "not given";
+  EXPECT_DOUBLE_EQ(second.last_fall, 0.1) << "as if its loss fell evenly, in ten steps so far";
   EXPECT_EQ(second.to_deadline_h, MlfJob::kNoDeadline);
 
   const MlfJob waiting = mlf_job(view, hour, 2);
@@ -183,7 +183,7 @@ std::vector<ReferenceTask> tasks_of(const Job& job, const ObservedProgress& note
 
 // Jobs with any task graphs, deadlines, urgency and losses. Checks every event of a play with
 // starts and preemptions.
-TEST(MlfH, PrioritiesOfRandomStatesAreAsTheEquationsSay) {
+TEST(MlfH, PrioritiesOfRandomStatesMatchTheEquations) {
   int compared = 0, ran_before = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -261,7 +261,7 @@ std::vector<std::string> order_of(std::vector<Job> jobs, const std::string& poli
 }
 
 // When the first job ends, all others have waited, and are expected to run, for about as long.
-TEST(MlfH, UrgencyThenDeadline) {
+TEST(MlfH, OrdersByUrgencyThenDeadline) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {1, 1, 100}, {2, 1, 100}, {3, 1, 100}});
   for (Job& job : jobs) job.user = "u" + job.id;
   jobs[2].dues = {{36'000'000'000, 1}};
@@ -278,7 +278,7 @@ TEST(MlfH, UrgencyThenDeadline) {
 
 // A long-running job is preempted for one with ten times its urgency and continues afterwards. At
 // most a tenth of the running jobs is preempted, at most once a minute.
-TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
+TEST(MlfH, LowestTenthIsPreemptedOnceAMinute) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 50}, {71, 1, 500}});
   jobs[2].priority = jobs[3].priority = 10;
   const auto played = outcomes("mlf-h", "2x1", jobs, no_costs());
@@ -289,7 +289,7 @@ TEST(MlfH, TheLowestTenthMakesRoomOnceAMinute) {
 
 // Two jobs with ten times the urgency arrive together. A tenth of two running jobs is rounded to
 // one, so one of them waits for the next round, though both are considered in one decision.
-TEST(MlfH, ATenthIsOfTheDecisionNotOfEachWhoComes) {
+TEST(MlfH, TenthAppliesToTheDecisionNotToEachJob) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}, {0, 1, 3000}, {70, 1, 500}, {70, 1, 500}});
   jobs[2].priority = jobs[3].priority = 10;
   const auto played = outcomes("mlf-h", "2x1", jobs, no_costs());
@@ -299,7 +299,7 @@ TEST(MlfH, ATenthIsOfTheDecisionNotOfEachWhoComes) {
 }
 
 // If no job runs, none can be preempted, and no timer is set.
-TEST(MlfH, SleepsWhileNobodyRuns) {
+TEST(MlfH, SetsNoTimerWithoutRunningJobs) {
   Scene scene("1x1", jobs_of({{10, 1, 100}}), no_costs());
   scene.set_faults({{.at_us = 20 * kSecond, .until_us = 36'000 * kSecond, .mask = 1}});
   const auto scheduler = make_policy("mlf-h");
@@ -312,7 +312,7 @@ TEST(MlfH, SleepsWhileNobodyRuns) {
 
 // Each task goes to the least used server, without counting the job's own tasks. Servers whose
 // cores would exceed the threshold are avoided if there is another.
-TEST(MlfH, TasksGoToTheServerNearestToTheIdeal) {
+TEST(MlfH, TasksGoToTheServerNearestTheIdeal) {
   std::vector<Job> jobs = jobs_of({{0, 1, 500}, {1, 1, 500}, {2, 2, 500}});
   const auto group = [](int32_t count, int32_t cores) {
     RoleGroup out;

@@ -40,13 +40,13 @@ std::vector<JobOutcome> play(const std::string& cluster, const std::vector<Job>&
   return runner.jobs();
 }
 
-TEST(MlfLoad, EndsWhoIsContentAtTheFirstRoundWhileAnotherWaits) {
+TEST(MlfLoad, EndsAJobAtItsTargetWhileAnotherWaits) {
   std::vector<Job> jobs = jobs_of({{0, 1, 1000}, {10, 2, 100}});
   jobs[0] = content_halfway(jobs[0]);
   const auto ended = play("1x2", jobs, kPolicy);
   EXPECT_TRUE(ended[0].ended_early);
-  EXPECT_EQ(ended[0].end_us, 540 * kSecond) << "content at 500, looked at each minute";
-  EXPECT_EQ(ended[1].start_us, 540 * kSecond) << "at the same moment";
+  EXPECT_EQ(ended[0].end_us, 540 * kSecond) << "target reached at 500, checked every minute";
+  EXPECT_EQ(ended[1].start_us, 540 * kSecond) << "at the same time";
   EXPECT_FALSE(ended[1].ended_early);
   for (const std::string policy : {"mlf-h stopped_share=0", "fifo", "las"}) {
     EXPECT_FALSE(play("1x2", jobs, policy)[0].ended_early) << policy;
@@ -54,7 +54,7 @@ TEST(MlfLoad, EndsWhoIsContentAtTheFirstRoundWhileAnotherWaits) {
 }
 
 // Half of the server is in use: no job waits, nothing is overloaded.
-TEST(MlfLoad, LetsHerJobRunOnWhileThereIsRoom) {
+TEST(MlfLoad, JobAtItsTargetContinuesWithoutOverload) {
   std::vector<Job> jobs = jobs_of({{0, 1, 1000}});
   jobs[0] = content_halfway(jobs[0]);
   EXPECT_EQ(play("1x2", jobs, kPolicy)[0].end_us, 1000 * kSecond);
@@ -63,7 +63,7 @@ TEST(MlfLoad, LetsHerJobRunOnWhileThereIsRoom) {
             1000 * kSecond);
 }
 
-TEST(MlfLoad, EndsNobodyWhoseUserDoesNotLetIt) {
+TEST(MlfLoad, NeverEndsAJobWithoutATarget) {
   std::vector<Job> jobs = jobs_of({{0, 1, 1000}, {10, 2, 100}});
   jobs[0] = content_halfway(jobs[0]);
   jobs[0].enough = Job::kNoTarget;
@@ -74,7 +74,7 @@ TEST(MlfLoad, EndsNobodyWhoseUserDoesNotLetIt) {
 }
 
 // m / (m + 1) of the improvement after m minutes: 0.949 of it after 19.
-TEST(MlfLoad, StopsWhereTrainingLevelsOffThoughNobodyWaits) {
+TEST(MlfLoad, EndsAConvergedJobWithoutWaitingJobs) {
   std::vector<Job> jobs = jobs_of({{0, 1, 3000}});
   jobs[0] = levels_off(jobs[0]);
   const auto ended = play("1x2", jobs, std::string(kPolicy) + " about=0.949");
@@ -83,7 +83,7 @@ TEST(MlfLoad, StopsWhereTrainingLevelsOffThoughNobodyWaits) {
   EXPECT_EQ(play("1x2", jobs, std::string(kPolicy) + " about=1")[0].end_us, 3000 * kSecond);
 }
 
-TEST(MlfLoad, TheLimitByHand) {
+TEST(MlfLoad, LimitMatchesHandComputation) {
   std::vector<Job> jobs =
       jobs_of({{0, 1, 3000}, {0, 1, 3000}, {0, 1, 3000}, {540, 1, 1}, {1200, 1, 1}});
   jobs[0] = levels_off(jobs[0]);
@@ -101,11 +101,11 @@ TEST(MlfLoad, TheLimitByHand) {
   ASSERT_TRUE(mlf_limit(view, 0));
   EXPECT_NEAR(*mlf_limit(view, 0), 3, 1e-9);
   EXPECT_FALSE(mlf_limit(view, 1)) << "it does not level off";
-  EXPECT_FALSE(mlf_limit(view, 2)) << "it turns back";
+  EXPECT_FALSE(mlf_limit(view, 2)) << "it reverses";
   EXPECT_FALSE(mlf_reached_enough(view, 1)) << "at 0.6";
 }
 
-TEST(MlfLoad, TheUseOfServersByHand) {
+TEST(MlfLoad, ServerUseMatchesHandComputation) {
   ClusterSpec cluster = load_cluster("2x4");
   cluster.nodes[0].cpus = 8;
   std::vector<Job> jobs = jobs_of({{0, 2, 100}, {0, 4, 100}});
@@ -123,16 +123,16 @@ TEST(MlfLoad, TheUseOfServersByHand) {
   // Half of the GPUs and a quarter of the cores; the other server is idle.
   const double use = std::sqrt((0.25 + 0.0625) / 2);
   EXPECT_NEAR(mlf_utilisation(runner.view()), use / 2, 1e-12);
-  EXPECT_TRUE(mlf_overloaded(runner.view(), {})) << "somebody waits";
+  EXPECT_TRUE(mlf_overloaded(runner.view(), {})) << "a job waits";
   const Piece four{1, 4};
   ASSERT_TRUE(draft.start(1, &four, 1));
-  EXPECT_NEAR(mlf_utilisation(runner.view()), (use + 1) / 2, 1e-12) << "it tells GPUs alone";
+  EXPECT_NEAR(mlf_utilisation(runner.view()), (use + 1) / 2, 1e-12) << "node 1 has only GPUs";
   EXPECT_FALSE(mlf_overloaded(runner.view(), {}));
   EXPECT_TRUE(mlf_overloaded(runner.view(), {.overloaded = 0.6}));
 }
 
 // The runner checks the invariants of every plan and state.
-TEST(MlfLoad, KeepsThePromisesInWorldsWithEverythingInThem) {
+TEST(MlfLoad, KeepsInvariantsWithAllFeatures) {
   const auto policy = make_policy("mlf-h load_control=true");
   int ended = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {

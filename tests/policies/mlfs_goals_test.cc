@@ -7,14 +7,14 @@
 namespace yard::testing {
 namespace {
 
-TEST(MlfsGoals, WithoutUnitsAreTheSumsThemselves) {
+TEST(MlfsGoals, WithoutUnitsAreWeightedSums) {
   const MlfsGoals shipped;
   const MlfsSums sums{7200, 3, 2.5e12, 2, 1.75};
   EXPECT_EQ(shipped.reward(sums),
             -0.5 * 7200 / 3600 + 0.55 * 3 - 0.25 * 1e-12 * 2.5e12 + 0.15 * 2 + 0.15 * 1.75);
 }
 
-TEST(MlfsGoals, InMeasuredUnitsWeighDifferencesOfOneSize) {
+TEST(MlfsGoals, MeasuredUnitsNormaliseDifferences) {
   MlfsGoals goals;
   goals.jct_unit = 3, goals.deadline_unit = 0.05, goals.bytes_unit = 1.2, goals.enough_unit = 0.08;
   goals.accuracy_unit = 0.001;
@@ -25,7 +25,7 @@ TEST(MlfsGoals, InMeasuredUnitsWeighDifferencesOfOneSize) {
   EXPECT_NEAR(goals.reward({.accuracy = 0.001}), 0.15, 1e-12);
 }
 
-TEST(MlfsGoals, AreTheSameDifferencesWhereMissesAreCharged) {
+TEST(MlfsGoals, ChargingMissesKeepsTheDifferences) {
   MlfsGoals reward;
   reward.deadline_unit = 0.1;
   MlfsGoals charged = reward;
@@ -37,7 +37,7 @@ TEST(MlfsGoals, AreTheSameDifferencesWhereMissesAreCharged) {
 }
 
 // The configuration mlfs-links has measured units: none is left at 1 for lack of differences.
-TEST(MlfsGoals, HaveUnitsInTheConfigurationOfLinks) {
+TEST(MlfsGoals, LinksConfigurationHasUnits) {
   const Settings config = Settings::from_yaml("experiments/configs/mlfs-links.yaml");
   for (const char* key :
        {"jct_unit", "deadline_unit", "bytes_unit", "enough_unit", "accuracy_unit"}) {

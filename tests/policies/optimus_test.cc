@@ -26,7 +26,7 @@ TEST(OptimusFits, WeightsAreNotNegative) {
 }
 
 // Columns in other units have the same answer, in those units.
-TEST(OptimusFits, UnitsOfColumnsDecideNothing) {
+TEST(OptimusFits, ColumnUnitsDoNotMatter) {
   for (const double unit : {1e-9, 1e-6, 1.0, 1e6}) {
     const std::vector<double> w =
         nonnegative_least_squares({{unit, 0}, {0, 1}, {unit, 1}}, {2, 1, 3});
@@ -40,7 +40,7 @@ TEST(OptimusFits, UnitsOfColumnsDecideNothing) {
 
 // Several pairs of terms fit two samples exactly, but differ elsewhere. The first pair is chosen,
 // whichever has the smaller rounding error.
-TEST(OptimusFits, OfFitsThatAreAllExactTheFirstIsTaken) {
+TEST(OptimusFits, FirstExactFitIsTaken) {
   for (const double scale : {1.0, 0.1, 1.0 / 3, 7.7}) {
     const std::vector<double> w = nonnegative_least_squares(
         {{1, 1, 1}, {1.0 / 2, 1, 2}}, {3 * scale, 2 * scale});  // of 1/n, 1 and n
@@ -50,7 +50,7 @@ TEST(OptimusFits, OfFitsThatAreAllExactTheFirstIsTaken) {
   }
 }
 
-TEST(OptimusFits, AQuarterOfALossCurveTellsWhenItReachesItsTarget) {
+TEST(OptimusFits, QuarterOfALossCurvePredictsItsTarget) {
   const LossFit truth{0.004, 0.5, 0.4};
   std::vector<std::pair<double, double>> points;
   for (int i = 0; i <= 12; ++i) points.emplace_back(100.0 * i, truth.at(100.0 * i));
@@ -65,7 +65,7 @@ TEST(OptimusFits, AQuarterOfALossCurveTellsWhenItReachesItsTarget) {
   EXPECT_FALSE(fit_loss({{0, 2.0}, {1, 1.5}}).has_value());
 }
 
-TEST(OptimusFits, SpeedsOfItsFormAreFoundFromAFewSamples) {
+TEST(OptimusFits, FewSamplesRecoverTheSpeedForm) {
   const OptimusSync truth{{1.0, 0.1, 0.05, 0.01, 0.02}, 1};
   std::vector<OptimusRun> samples;
   for (const auto& [p, w] :
@@ -80,7 +80,7 @@ TEST(OptimusFits, SpeedsOfItsFormAreFoundFromAFewSamples) {
 }
 
 // The second job is smaller, so it is placed first, consolidated, though submitted later.
-TEST(Optimus, TheSmallestJobIsPlacedFirst) {
+TEST(Optimus, SmallestJobIsPlacedFirst) {
   std::vector<Job> jobs = jobs_of({{0, 5, 100}, {0, 3, 100}});
   for (Job& job : jobs) job.limit_us = job.run_us;
   const Scene scene("2x4", jobs, no_costs());
@@ -124,7 +124,7 @@ TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
     }
   }
   EXPECT_FALSE(runner.failed());
-  EXPECT_GT(held[1], held[0]) << "more is left of the second, and time saved goes by what is left";
+  EXPECT_GT(held[1], held[0]) << "more work is left of the second job";
 }
 
 }  // namespace

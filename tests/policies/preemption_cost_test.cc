@@ -26,7 +26,7 @@ int32_t preemptions(const std::string& policy) {
 
 class PreemptionCost : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(PreemptionCost, KeepsWhoRunsRunning) {
+TEST_P(PreemptionCost, ReducesPreemptions) {
   // `las` gets low queue limits. Orders with a margin have it set to zero.
   std::string with = GetParam();
   if (with == "las") with += " limit_1_gpu_s=200 limit_2_gpu_s=400";

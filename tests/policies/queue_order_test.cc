@@ -27,7 +27,7 @@ using Starts = std::vector<int64_t>;
 
 class Orders : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Orders, GoByWhatUsersSay) {
+TEST_P(Orders, FollowUserAttributes) {
   EXPECT_EQ(starts_s(GetParam()), (Starts{100, 200, 300}));
   EXPECT_EQ(starts_s(GetParam() + " order=priority"), (Starts{200, 100, 300}));
   EXPECT_EQ(starts_s(GetParam() + " order=weight"), (Starts{300, 200, 100}));

@@ -71,7 +71,7 @@ std::vector<Job> arrivals(int32_t count, double load, int32_t servers, bool expo
 
 void expect_near(const Estimate& got, double want) {
   EXPECT_NEAR(got.mean, want, 4 * got.error);
-  EXPECT_LT(got.error, 0.04 * want) << "too few jobs to tell anything";
+  EXPECT_LT(got.error, 0.04 * want) << "too few jobs for a result";
 }
 
 TEST(Queueing, OneGpuUnderFifoIsTheMM1Queue) {

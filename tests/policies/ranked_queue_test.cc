@@ -16,7 +16,7 @@ namespace {
 // Class counts that are powers of two or not, so that the tournament has unused leaves.
 class Ranking : public ::testing::TestWithParam<int> {};
 
-TEST_P(Ranking, DoesAsOrderedSetsDo) {
+TEST_P(Ranking, MatchesOrderedSets) {
   const int classes = GetParam();
   std::vector<JobLine> lines;
   for (int j = 0; j < 64; ++j) lines.push_back({0, j % classes + 1, 1});
@@ -63,7 +63,7 @@ TEST_P(Ranking, DoesAsOrderedSetsDo) {
 
 INSTANTIATE_TEST_SUITE_P(Classes, Ranking, ::testing::Values(1, 2, 3, 4, 5, 8));
 
-TEST(RankedQueue, OfNoClassesHasNoFirst) {
+TEST(RankedQueue, IsEmptyWithoutClasses) {
   const Scene scene("1x8", {});
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), Level::kBlind);

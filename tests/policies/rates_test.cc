@@ -43,7 +43,7 @@ ClusterSpec wired(double nic_gbps) {
   return spec;
 }
 
-TEST(Rates, SpreadingCostsWhatTheTableSays) {
+TEST(Rates, SpreadingCostMatchesTheTable) {
   const MadeUpSpeeds speeds(2);
   Scene scene(wired(0), jobs_of({{0, 2, 100}, {0, 4, 100}}), no_costs());
   scene.set_speeds(speeds.columns(), speeds.classes);
@@ -57,7 +57,7 @@ TEST(Rates, SpreadingCostsWhatTheTableSays) {
   EXPECT_DOUBLE_EQ(runner.state().head->moved_bytes, 100 * 1e9 * 2);
 }
 
-TEST(Rates, WhoSharesALinkIsSlowedAndRecovers) {
+TEST(Rates, JobsThatShareALinkSlowDownAndRecover) {
   const MadeUpSpeeds speeds(2);
   // Each of the two jobs sends 0.5e9 bytes/s over its nodes' links of that capacity: alone neither
   // is slowed.
@@ -83,10 +83,10 @@ TEST(Rates, WhoSharesALinkIsSlowedAndRecovers) {
   EXPECT_TRUE(all_done(s));
   EXPECT_EQ(s.link_load[0], 0);
   EXPECT_EQ(s.link_load[1], 0);
-  EXPECT_NEAR(s.head->moved_bytes, 150 * 1e9 * 2, 1e3) << "what is moved hangs on the work alone";
+  EXPECT_NEAR(s.head->moved_bytes, 150 * 1e9 * 2, 1e3) << "the bytes sent depend only on the work";
 }
 
-TEST(Rates, ADraftTakenBackLeavesNoTrace) {
+TEST(Rates, UndoLeavesNoTrace) {
   const MadeUpSpeeds speeds(3);
   Scene scene(wired(8), jobs_of({{0, 4, 100}, {0, 2, 50}, {0, 2, 50}}));
   scene.set_speeds(speeds.columns(), speeds.classes);
@@ -128,7 +128,7 @@ TEST(Rates, NeighboursOnOneGpuSlowEachOther) {
   EXPECT_EQ(runner.jobs()[0].end_us, 80 * kSecond) << "30 s of work in 50 s, then 30 s alone";
 }
 
-TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
+TEST(Rates, IncompatibleJobsAreKeptApart) {
   ClusterSpec spec = load_cluster("1x2");
   spec.types[0].shares = Shares::kMilli;
   std::vector<Job> jobs = jobs_of({{0, 1, 60}, {0, 1, 60}, {0, 1, 30}, {0, 1, 10}});
@@ -151,7 +151,7 @@ TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
   start(scene.fixed(), s, 0, &first, 1);
   EXPECT_FALSE(may(1, first));
   EXPECT_TRUE(may(1, any)) << "there is another GPU";
-  EXPECT_TRUE(may(2, first)) << "it is the other's kind";
+  EXPECT_TRUE(may(2, first)) << "it is of the conflicting kind";
   EXPECT_TRUE(may(3, first));
   start(scene.fixed(), s, 2, &first, 1);
   start(scene.fixed(), s, 3, &second, 1);
@@ -161,10 +161,10 @@ TEST(Rates, WhoDoesNotFitTogetherIsKeptApart) {
   preempt(scene.fixed(), s, 2);
   EXPECT_TRUE(may(1, first));
   EXPECT_NE(scene.fixed().jobs.size_class[0], scene.fixed().jobs.size_class[1])
-      << "where one finds no place, the other may";
+      << "one may be placed where the other cannot";
 }
 
-TEST(Rates, ServersThatPromiseMoreThanTheyHaveAreSlow) {
+TEST(Rates, OvercommittedServersAreSlow) {
   ClusterSpec spec = load_cluster("1x4");
   spec.nodes[0].cpus = 8;
   spec.nodes[0].cpu_overload = 2;
@@ -204,7 +204,7 @@ std::vector<Job> jobs_of_tenants(const std::vector<std::string>& tenants) {
   return jobs;
 }
 
-TEST(Tenants, JobsThatTheirTenantMayNeverHoldDoNotFit) {
+TEST(Tenants, JobsBeyondTheirTenantsLimitDoNotFit) {
   const auto fits = [](const ClusterSpec& spec, const std::string& tenant, int32_t gpus) {
     Trace trace;
     trace.jobs = {jobs_of({{0, 1, 100}})[0], jobs_of({{0, gpus, 100}})[0]};
@@ -221,20 +221,20 @@ TEST(Tenants, JobsThatTheirTenantMayNeverHoldDoNotFit) {
   EXPECT_TRUE(fits(shared_by(0, true, false), "b", 8));
 }
 
-class TenantsOf : public ::testing::TestWithParam<std::string> {};
+class PolicyWithTenants : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(TenantsOf, HoldNoMoreThanTheirLimit) {
+TEST_P(PolicyWithTenants, KeepsTenantsWithinTheirLimit) {
   const Scene scene(shared_by(2, true, true), jobs_of_tenants({"a", "a", "b", "b", "nobody"}));
   const auto policy = make_policy(GetParam());
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.step());
   EXPECT_EQ(runner.view().tenant_gpus(0), 2);
-  EXPECT_EQ(runner.view().num_held(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait behind a";
+  EXPECT_EQ(runner.view().num_held(), GetParam() == "fifo" ? 1 : 4) << "fifo: all wait for a";
   runner.play();
   EXPECT_FALSE(runner.failed());
 }
 
-TEST_P(TenantsOf, WhoMayNotBorrowKeepsToItsQuota) {
+TEST_P(PolicyWithTenants, KeepsNonBorrowersWithinTheirQuota) {
   const Scene scene(shared_by(0, false, true), jobs_of_tenants({"a", "a", "a", "a"}));
   const auto policy = make_policy(GetParam());
   SceneRunner runner(scene, *policy);
@@ -244,7 +244,7 @@ TEST_P(TenantsOf, WhoMayNotBorrowKeepsToItsQuota) {
   EXPECT_FALSE(runner.failed());
 }
 
-TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
+TEST_P(PolicyWithTenants, LeavesUnlentNodesToTheirOwners) {
   const Scene scene(shared_by(0, true, false), jobs_of_tenants({"a", "a", "a", "nobody"}));
   const auto policy = make_policy(GetParam());
   SceneRunner runner(scene, *policy);
@@ -252,10 +252,11 @@ TEST_P(TenantsOf, NodesThatAreNotLentAreTheirOwnersAlone) {
   EXPECT_FALSE(runner.failed());
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, TenantsOf, ::testing::Values("fifo", "greedy", "las", "srtf"));
+INSTANTIATE_TEST_SUITE_P(Policies, PolicyWithTenants,
+                         ::testing::Values("fifo", "greedy", "las", "srtf"));
 
 // The nodes have room, but the tenant's limit requires a preemption.
-TEST(Tenants, RoomUnderALimitIsMadeThoughThereIsAPlace) {
+TEST(Tenants, TenantLimitRequiresPreemptionDespiteFreeGpus) {
   for (const std::string placement : {"first-fit", "best-fit", "consolidate"}) {
     ClusterSpec spec = load_cluster("2x2");
     Tenant tenant;

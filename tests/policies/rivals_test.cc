@@ -21,18 +21,18 @@ Job elastic(const std::string& id, double run_s, int most = 8) {
 // Speed is proportional to tasks. With n and m tasks, the longer job gets the next one if
 // 1 / (m + 1) > 1 / n. So the shorter job is at most two tasks ahead:
 // (1,1) (2,1) (3,1) (3,2) (4,2) (4,3) (5,3)
-TEST(Afs, TheShorterJobStaysAhead) {
+TEST(Afs, ShorterJobStaysAhead) {
   const auto sizes = [](const std::vector<Job>& jobs) {
     return first_sizes(Scene("1x8", jobs, no_costs()), "afs");
   };
   EXPECT_EQ(sizes({elastic("a", 100), elastic("b", 9000)}), (std::vector<int>{5, 3}));
   EXPECT_EQ(sizes({elastic("a", 9000), elastic("b", 100)}), (std::vector<int>{3, 5}));
   EXPECT_EQ(sizes({elastic("a", 100, 2), elastic("b", 9000)}), (std::vector<int>{2, 6}))
-      << "what one cannot use the other gets";
+      << "one job gets what the other cannot use";
 }
 
 // If the minimum sizes do not all fit, shorter jobs start first; under Optimus, earlier ones.
-TEST(Afs, ThoseWithNothingStartByLength) {
+TEST(Afs, UnstartedJobsStartShortestFirst) {
   const std::vector<Job> jobs = {elastic("a", 9000), elastic("b", 300), elastic("c", 200)};
   EXPECT_EQ(first_sizes(Scene("1x2", jobs, no_costs()), "afs"), (std::vector<int>{0, 1, 1}));
   EXPECT_EQ(first_sizes(Scene("1x2", jobs, no_costs()), "optimus"), (std::vector<int>{1, 1, 0}));
@@ -40,7 +40,7 @@ TEST(Afs, ThoseWithNothingStartByLength) {
 
 // On four GPUs the shorter job (1200 GPU-seconds) has three and ends at 400. The other, with one,
 // has done 600 of 2400 when the slot ends at 600. It then has all four and needs 450 s more.
-TEST(Afs, ASmallPlayByHand) {
+TEST(Afs, MatchesHandComputation) {
   const Scene scene("1x4", {elastic("a", 1200, 4), elastic("b", 2400, 4)}, no_costs());
   const auto afs = make_policy("afs timer_s=600");
   SceneRunner runner(scene, *afs);
@@ -54,7 +54,7 @@ TEST(Afs, ASmallPlayByHand) {
 // Plays out the assumption behind the comparison. The next GPU goes either to the shorter job and,
 // after its end, to the longer, or to the longer at once. The smaller sum of end times wins. Speed
 // grows sublinearly, so that both cases occur.
-TEST(Afs, TheNextGpuGoesWhereTheSumOfBothEndsIsLess) {
+TEST(Afs, NextGpuMinimisesTheSumOfEnds) {
   ClusterSpec cluster = two_racks();
   cluster.nodes.resize(1);
   cluster.nodes[0].gpus = 8;
@@ -134,7 +134,7 @@ TEST(OwnNode, TasksFollowTheirOwnJob) {
 // short   1000 iterations, 1100 s, of the second class
 // middle  2000, of the third: 1000 / 9.19 until `short` ends, the others in 1.1 s each
 // long    10,000, of the fourth: waits for `short`, is slowed by `middle`, then runs alone
-TEST(ExchangeSjf, ASmallPlayByHand) {
+TEST(ExchangeSjf, MatchesHandComputation) {
   ClusterSpec cluster = load_cluster("3x2");
   for (TierSpec& tier : cluster.tiers) tier = {8, 0, 1};
   cluster.tiers[static_cast<size_t>(Tier::kIsland)] = {8000, 0, 1};
@@ -172,7 +172,7 @@ TEST(ExchangeSjf, ASmallPlayByHand) {
 }
 
 // Priority follows the limit; jobs without a limit have none. Without a choice nothing is set.
-TEST(ExchangeSjf, ShorterJobsGoFirstOnLinks) {
+TEST(ExchangeSjf, ShorterJobsHavePriorityOnLinks) {
   const double limits_s[] = {900, 901, 1800, 3600, 3601, 0};
   const int priorities[] = {3, 2, 2, 1, 0, 0};
   for (size_t j = 0; j < std::size(limits_s); ++j) {

@@ -63,7 +63,7 @@ class EveryRuleSet : public ::testing::TestWithParam<std::string> {
   const RuleSet::Info& info_ = RuleSetRegistry::info(GetParam());
 };
 
-TEST(Default, EndsWhereTimesAreExactNoLonger) {
+TEST(Default, StopsWhenTimesAreNoLongerExact) {
   const Scene scene("1x1", jobs_of({{0, 1, 4e9}, {0, 1, 4e9}, {0, 1, 4e9}}));
   const auto policy = make_policy("fifo");
   PolicyDecider decider(*policy);
@@ -80,36 +80,36 @@ TEST(Default, EndsWhereTimesAreExactNoLonger) {
                RunError);
 }
 
-TEST_P(EveryRuleSet, SaysWhatItIs) {
+TEST_P(EveryRuleSet, DescribesItself) {
   EXPECT_FALSE(info_.about.empty());
   EXPECT_FALSE(info_.source.empty());
   EXPECT_FALSE(info_.fidelity.empty());
 }
 
 // `list rules` shows the registered keys; `--set` accepts the keys that the rule set reads.
-TEST_P(EveryRuleSet, ListsWhatCanBeSet) {
+TEST_P(EveryRuleSet, ListsItsSettings) {
   std::vector<std::string> keys;
   for (const Field& field : info_.fields()) keys.push_back(field.key);
   const std::string known =
-      keys.empty() ? "there is nothing to set" : "expected one of: " + join(keys);
+      keys.empty() ? "no keys are accepted here" : "expected one of: " + join(keys);
   Settings settings;
   settings.set("no_such_key", "1", "test");
   try {
     RuleSetRegistry::make(GetParam(), settings);
-    FAIL() << "an unknown key is taken";
+    FAIL() << "an unknown key is accepted";
   } catch (const InputError& error) {
     EXPECT_EQ(error.what(), "test: unknown key 'no_such_key', " + known);
   }
 }
 
-TEST_P(EveryRuleSet, RefusesNamesThatItDoesNotList) {
+TEST_P(EveryRuleSet, RejectsUnlistedNames) {
   if (info_.policies.empty()) return;
   const Scene scene("1x4", with_work(jobs_of({{0, 1, 10}})));
   EXPECT_THROW(replay(scene, {"no_such", ""}), InputError);
   EXPECT_THROW(replay(scene, {plays_of(info_)[0].policy, "no_such"}), InputError);
 }
 
-TEST_P(EveryRuleSet, PlaysNobody) {
+TEST_P(EveryRuleSet, HandlesAnEmptyTrace) {
   const Scene scene("4x8", {});
   for (const Play& play : plays_of(info_)) {
     const Outcome outcome = replay(scene, play);
@@ -144,7 +144,7 @@ TEST_P(EveryRuleSet, RunsOneJobAloneForItsRunTime) {
   }
 }
 
-TEST_P(EveryRuleSet, FinishesEveryJobAndRepeatsItself) {
+TEST_P(EveryRuleSet, FinishesEveryJobDeterministically) {
   std::vector<Job> jobs =
       random_jobs(Rng(41), {.count = 80, .sizes = {1, 2, 4, 8, 16}, .mean_gap_s = 60});
   for (Job& job : jobs) job.run_us = job.run_us / kSecond * kSecond + kSecond;  // whole seconds
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryRuleSet, ::testing::ValuesIn(RuleSetRe
                          });
 
 // A job that is never started must not hang the replay.
-TEST(DefaultRuleSet, SaysWhoLeavesJobsWaitingForEver) {
+TEST(DefaultRuleSet, NamesAPolicyThatNeverStartsAJob) {
   struct Lazy final : Policy {
     Level level() const override { return Level::kBlind; }
     void decide(const View&, Memory&, Draft&) const override {}

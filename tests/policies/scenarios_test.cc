@@ -101,7 +101,7 @@ std::vector<std::string> files() {
 
 class Scenarios : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Scenarios, EndAsWorkedOutByHand) {
+TEST_P(Scenarios, MatchHandComputedEnds) {
   const Scenario scenario = read_scenario(GetParam());
   ASSERT_FALSE(scenario.jobs.empty());
   const Scene scene(scenario.cluster, scenario.jobs, scenario.costs);

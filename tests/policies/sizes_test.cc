@@ -15,7 +15,7 @@ Job elastic_job(int index, int asked, int64_t run_s, int most) {
   return job_of_tasks("j" + std::to_string(index), 0, asked, 1, most, static_cast<double>(run_s));
 }
 
-TEST(Drf, SharesAreAsEqualAsMostAllow) {
+TEST(Drf, SharesAreEqualUpToTheMaximumSizes) {
   const auto sizes = [](const std::vector<Job>& jobs) {
     return first_sizes(Scene("2x4", jobs, no_costs()), "drf");
   };
@@ -27,7 +27,7 @@ TEST(Drf, SharesAreAsEqualAsMostAllow) {
 
 // A task counts by its dominant resource: one with 4 of 16 cores equals two of the other job's,
 // with 1 of 8 GPUs each. From shares of 1/2 and 1/2 both grow while there is room.
-TEST(Drf, TheScarcestResourceCounts) {
+TEST(Drf, DominantResourceCounts) {
   Job cores = elastic_job(0, 1, 900, 8), gpus = elastic_job(1, 1, 900, 8);
   cores.groups[0].task.cpu_milli = 4000;
   ClusterSpec cluster = load_cluster("2x4");
@@ -37,7 +37,7 @@ TEST(Drf, TheScarcestResourceCounts) {
 }
 
 // Greedy gains are optimal if gains decrease: the remaining times sum up as by brute force.
-TEST(Optimus, GainsComeToTheBestSizes) {
+TEST(Optimus, GreedyGainsGiveTheBestSizes) {
   for (const std::vector<int64_t>& run_s : std::vector<std::vector<int64_t>>{
            {4000, 1000}, {9000, 1000}, {500, 500, 8000}, {100, 1600, 6400}, {7, 700, 70}}) {
     std::vector<Job> jobs;
@@ -85,7 +85,7 @@ TEST(Drf, SizesChangeAtTheEndsOfSlots) {
 
 // Two GPUs are free, one on each node, so a task of two fits on no node. The next jobs get them:
 // first a rigid job, then an elastic one with both. Counting GPUs alone would leave none for them.
-TEST(HandOut, WhatFitsNowhereHoldsNothingBack) {
+TEST(SizeAllocation, TaskThatFitsNowhereBlocksNothing) {
   for (const std::string name : {"drf", "drf share=job", "optimus", "afs"}) {
     SCOPED_TRACE(name);
     std::vector<Job> jobs = jobs_of({{0, 3, 1000}, {0, 3, 1000}, {1, 2, 50}, {2, 1, 100}});

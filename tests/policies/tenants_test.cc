@@ -62,7 +62,7 @@ std::map<std::string, int> held_at(const Scene& scene, const std::string& policy
 
 using Held = std::map<std::string, int>;
 
-TEST(Tenants, ThreeToOneRunsThreeToOne) {
+TEST(Tenants, WeightsOfThreeToOneGiveThreeToOne) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "fair-share share=tenant",
                                    "fair-share preempt=false", "drf", "drf share=tenant"}) {
@@ -79,7 +79,7 @@ TEST(Tenants, ThreeToOneRunsThreeToOne) {
 }
 
 // Holds in the long run, for either order of arrival: 3 jobs of a end for each of b.
-TEST(Tenants, SharesComeToWeightsAsJobsEnd) {
+TEST(Tenants, SharesConvergeToTheWeights) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "drf"}) {
     const auto jobs = jobs_of({{0, "b", "", 40, 100}, {10, "a", "", 40, 100}});
@@ -89,7 +89,7 @@ TEST(Tenants, SharesComeToWeightsAsJobsEnd) {
   }
 }
 
-TEST(Tenants, UsersOfATenantShareAlike) {
+TEST(Tenants, UsersOfATenantShareEqually) {
   const std::vector<Tenant> tenants = {{.name = "a", .weight = 3}, {.name = "b", .weight = 1}};
   for (const std::string policy : {"fair-share", "drf"}) {
     const auto jobs = jobs_of({{0, "a", "x", 9}, {0, "a", "y", 9}, {0, "b", "z", 9}});
@@ -108,7 +108,7 @@ TEST(FairShare, QuotasComeBeforeWeights) {
   EXPECT_EQ(held_at(scene, "fair-share share=user", 0), (Held{{"b", 8}}));
 }
 
-TEST(FairShare, OfThoseThatBorrowTheHigherPriorityGoesFirst) {
+TEST(FairShare, BorrowersWithHigherPriorityGoFirst) {
   const auto jobs = jobs_of({{0, "b", "", 9}, {0, "a", "", 9}});
   const Scene scene(
       shared("1x4", {{.name = "a", .priority = 1}, {.name = "b", .quota_gpus = 1, .weight = 9}}),
@@ -117,7 +117,7 @@ TEST(FairShare, OfThoseThatBorrowTheHigherPriorityGoesFirst) {
 }
 
 // b holds four GPUs, two of them borrowed, when a asks for its guaranteed two.
-TEST(FairShare, PreemptsOnlyThoseItsTenantMayPreemptAndOnlyForItsQuota) {
+TEST(FairShare, PreemptsOnlyPermittedTenantsAndOnlyForTheQuota) {
   struct Case {
     Preempts may;
     int32_t priority;
@@ -141,7 +141,7 @@ TEST(FairShare, PreemptsOnlyThoseItsTenantMayPreemptAndOnlyForItsQuota) {
 }
 
 // Equal requests are distinguished if one tenant may preempt and another may not.
-TEST(FairShare, ATenantThatMayPreemptGoesAheadOfOneThatMayNot) {
+TEST(FairShare, TenantThatMayPreemptGoesFirst) {
   const Scene scene(
       shared("1x4", {{.name = "a", .quota_gpus = 1, .priority = 1},
                      {.name = "b", .quota_gpus = 2},
@@ -157,7 +157,7 @@ TEST(Drf, RigidJobsGoToTheUserWithTheLeastShare) {
 }
 
 // The example of the paper: 9 CPUs and 18 GB; tasks of x use 1 CPU and 4 GB, those of y 3 and 1.
-TEST(Drf, TheExampleOfThePaper) {
+TEST(Drf, MatchesTheExampleOfThePaper) {
   ClusterSpec spec = load_cluster("1x8");
   spec.nodes[0].cpus = 9;
   spec.nodes[0].mem_gib = 18;
@@ -175,7 +175,7 @@ TEST(Drf, TheExampleOfThePaper) {
 
 // The first job of a asks for four GPUs, does not fit with b's job, and blocks all of a. Jobs of c
 // start.
-TEST(Qssf, AJobThatDoesNotFitHoldsUpItsTenantAlone) {
+TEST(Qssf, JobThatDoesNotFitBlocksOnlyItsTenant) {
   std::vector<Job> jobs =
       jobs_of({{0, "b", "", 1}, {10, "a", "", 1}, {11, "a", "", 2}, {12, "c", "", 2}});
   jobs[1].gpus = 4;

@@ -45,7 +45,7 @@ std::vector<Job> odd_jobs(Rng& rng, const std::vector<int32_t>& sizes) {
   return jobs_of(lines);
 }
 
-TEST(TiresiasPolicies, LasIsDlasGpuOfTheSimulatorForJobsOfOneGpu) {
+TEST(TiresiasPolicies, LasMatchesDlasGpuForJobsOfOneGpu) {
   int64_t preemptions = 0;
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -69,7 +69,7 @@ class TiresiasPunctual : public ::testing::TestWithParam<Case> {};
 
 // The original notices late that jobs of several GPUs pass a limit. Sizes divide the limits, so
 // that jobs pass them at whole seconds.
-TEST_P(TiresiasPunctual, LargeJobsSinkAsTheRulesSayWithoutTheLateJump) {
+TEST_P(TiresiasPunctual, LargeJobsAreDemotedOnTime) {
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng{seed}.split(2);
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(All, TiresiasPunctual,
                                            Case{"tiresias promote_knob=8", "dlas-gpu-8"}),
                          [](const auto& info) { return "Case" + std::to_string(info.index); });
 
-TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
+TEST(TiresiasPolicies, GittinsIndexMatchesItsDefinition) {
   Memory memory;
   memory.reset(ServiceHistory::bytes());
   BumpAllocator bump(memory.data());
@@ -115,7 +115,7 @@ TEST(TiresiasPolicies, GittinsIndexIsTheChanceToEndOverWhatThatTakes) {
 }
 
 // An order by the index is rebuilt only when the index changes, so that must be rare.
-TEST(TiresiasPolicies, GittinsIndexStandsStillUntilAnEighthMoreHasFinished) {
+TEST(TiresiasPolicies, GittinsIndexChangesAfterAnEighthMoreJobs) {
   Memory memory;
   memory.reset(ServiceHistory::bytes());
   BumpAllocator bump(memory.data());
@@ -141,7 +141,7 @@ TEST(TiresiasPolicies, GittinsIndexStandsStillUntilAnEighthMoreHasFinished) {
 
 // After jobs of 100 s, the index expects a job that ran longer to continue. So the long job is
 // preempted for both later jobs; under queues alone it would run to its limit.
-TEST(TiresiasPolicies, GittinsIndexGoesByWhatAJobHasRunSoFar) {
+TEST(TiresiasPolicies, GittinsIndexDependsOnAttainedService) {
   std::vector<JobLine> lines;
   for (int i = 0; i < 10; ++i) lines.push_back({100.0 * i, 1, 100});
   lines.insert(lines.end(), {{1000, 1, 3000}, {1150, 1, 100}, {1310, 1, 100}});
@@ -156,7 +156,7 @@ TEST(TiresiasPolicies, GittinsIndexGoesByWhatAJobHasRunSoFar) {
 }
 
 // A running job is likelier to end the nearer it is to the usual run time, so it continues.
-TEST(TiresiasPolicies, GittinsIndexKeepsAJobThatIsAboutToEnd) {
+TEST(TiresiasPolicies, GittinsIndexKeepsAJobNearItsEnd) {
   std::vector<JobLine> lines;
   for (int i = 0; i < 10; ++i) lines.push_back({100.0 * i, 1, 100});
   lines.insert(lines.end(), {{1000, 1, 100}, {1060, 1, 100}});
@@ -167,7 +167,7 @@ TEST(TiresiasPolicies, GittinsIndexKeepsAJobThatIsAboutToEnd) {
 }
 
 // All three put a job that has passed a limit behind those that have not.
-TEST(TiresiasPolicies, ShortJobsGoAheadOfOneThatSank) {
+TEST(TiresiasPolicies, ShortJobsGoBeforeADemotedOne) {
   for (const char* name : {"las", "tiresias", "tiresias-gittins"}) {
     const Scene scene("1x1", jobs_of({{0, 1, 4000}, {10, 1, 100}, {20, 1, 100}}), no_costs());
     const std::vector<JobOutcome> jobs = played(scene, name);

@@ -185,7 +185,7 @@ class VictimIndexHarness {
   Memory memory_;
 };
 
-TEST(VictimIndex, FindsWhatAPlainWalkFinds) {
+TEST(VictimIndex, MatchesALinearScan) {
   int found = 0, refused = 0;
   for (uint64_t trial = 0; trial < 100; ++trial) {
     VictimIndexHarness index_under_test(Rng(17).split(trial));
@@ -200,7 +200,7 @@ TEST(VictimIndex, FindsWhatAPlainWalkFinds) {
   EXPECT_GT(refused, 1000);
 }
 
-TEST(VictimIndex, CountsNodesThatNobodyEverHeld) {
+TEST(VictimIndex, CountsNodesThatWereNeverUsed) {
   const Scene scene("2x2", jobs_of({{0, 2, 9}, {0, 4, 9}}), no_costs());
   World world(scene.fixed(), 2);
   world.reset(0, 2);
@@ -224,7 +224,7 @@ TEST(VictimIndex, CountsNodesThatNobodyEverHeld) {
   }
 }
 
-TEST(VictimIndex, ServesEqualNodesThatDoNotFailAndWholeGpus) {
+TEST(VictimIndex, RequiresEqualNodesWholeGpusAndNoFaults) {
   std::vector<Job> jobs = jobs_of({{0, 1, 10}});
   const auto serves = [&](const std::string& cluster, bool faults, PlacementRule placement) {
     Scene scene(cluster, jobs);

@@ -19,13 +19,13 @@ std::vector<int64_t> ends(const std::string& policy, const std::vector<JobLine>&
 constexpr double kHour = 3600;
 const std::string kJoint = "joint margin_log2=0.3 settle_s=0 cost_weight=0";
 
-TEST(JointWaiting, StopsNobodyByHavingWaited) {
+TEST(JointWaiting, WaitingTimeCausesNoPreemption) {
   // At most one job waits, so there is no order to change.
   const std::vector<JobLine> jobs = {{0, 1, 10 * kHour}, {kHour / 2, 1, 9 * kHour}};
   EXPECT_EQ(ends(kJoint + " order_by_wait=-2", jobs), ends(kJoint, jobs));
 }
 
-TEST(JointWaiting, PutsOneBeforeOthersThatWait) {
+TEST(JointWaiting, WaitingTimeReordersWaitingJobs) {
   std::vector<JobLine> jobs = {{0, 1, 8 * kHour}};
   for (int i = 0; i < 6; ++i) jobs.push_back({(1 + i) * kHour, 1, 2 * kHour});
   const auto first_waits = ends(kJoint + " preempt=false order_by_wait=-2", jobs);

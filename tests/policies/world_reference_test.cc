@@ -181,7 +181,7 @@ uint64_t worlds() {
 
 class WorldReference : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(WorldReference, TheSlowSimulatorAgrees) {
+TEST_P(WorldReference, MatchesTheReferenceSimulator) {
   const std::string policy = GetParam();
   int64_t preemptions = 0, failures = 0;
   double moved_bytes = 0;
@@ -208,7 +208,7 @@ TEST_P(WorldReference, TheSlowSimulatorAgrees) {
 
 // If all jobs ask for whole GPUs of equal nodes, the simulator uses sums and an index instead of
 // trial placements.
-TEST_P(WorldReference, TheSlowSimulatorAgreesOnEqualNodes) {
+TEST_P(WorldReference, MatchesTheReferenceOnEqualNodes) {
   const std::string policy = GetParam();
   for (uint64_t seed = 1; seed <= worlds() / 2; ++seed) {
     Rng rng = Rng{seed}.split(7);

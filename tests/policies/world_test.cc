@@ -20,7 +20,7 @@ namespace {
 
 class EveryFeature : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EveryFeature, KeepsItsPromisesUnderEveryPolicy) {
+TEST_P(EveryFeature, KeepsInvariantsUnderEveryPolicy) {
   const auto policy = make_policy(GetParam());
   int32_t failures = 0, blocked = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
@@ -57,7 +57,7 @@ Job share_of(const std::string& id, int32_t milli, double run_s) {
   return job;
 }
 
-TEST(Shares, GoToTheFullestGpuThatStillFits) {
+TEST(Shares, UseTheFullestGpuThatFits) {
   const Scene scene(parted("1x2"), {share_of("a", 600, 100), share_of("b", 500, 100),
                                     share_of("c", 400, 100), share_of("d", 500, 100)});
   const auto policy = make_policy("fifo");
@@ -73,7 +73,7 @@ TEST(Shares, GoToTheFullestGpuThatStillFits) {
   EXPECT_EQ(s.head->free_gpus, 2);
 }
 
-TEST(Shares, OfAThousandthFindWhatIsLeft) {
+TEST(Shares, OneThousandthUsesTheRemainder) {
   const Scene scene(parted("1x1"), {share_of("a", 999, 100), share_of("b", 1, 100)});
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
@@ -81,7 +81,7 @@ TEST(Shares, OfAThousandthFindWhatIsLeft) {
   EXPECT_EQ(runner.state().head->held, 2);
 }
 
-TEST(Shares, TakeAWholeGpuWhereTheTypeHasNoParts) {
+TEST(Shares, UseAWholeGpuIfTheTypeHasNoShares) {
   const Scene scene("1x2",
                     {share_of("a", 300, 100), share_of("b", 300, 100), share_of("c", 300, 100)});
   const auto policy = make_policy("fifo");
@@ -93,7 +93,7 @@ TEST(Shares, TakeAWholeGpuWhereTheTypeHasNoParts) {
   EXPECT_EQ(runner.jobs()[2].start_us, 100 * kSecond);
 }
 
-TEST(Shares, CanBePutOnANamedGpu) {
+TEST(Shares, CanBePlacedOnANamedGpu) {
   const Scene scene(parted("1x4"), {share_of("a", 500, 100), share_of("b", 500, 100)});
   World world(scene.fixed(), 2);
   world.reset(0, 2);
@@ -136,7 +136,7 @@ TEST_P(Faults, OnTheOnlyNode) {
   runner.play();
   ASSERT_FALSE(runner.failed());
   EXPECT_EQ(runner.jobs()[0].end_us, std::llround(c.end_s * 1e6));
-  EXPECT_FALSE(runner.world().advance(scene.truth())) << "what comes after it concerns nobody";
+  EXPECT_FALSE(runner.world().advance(scene.truth())) << "later faults affect no job";
   EXPECT_EQ(runner.state().head->now_us, runner.jobs()[0].end_us);
   EXPECT_EQ(runner.state().head->failures, c.failures);
   EXPECT_EQ(runner.state().head->preemptions, c.preemptions);
@@ -160,14 +160,14 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& info) { return info.param.name; });
 
-TEST(Faults, ADrainedGpuIsNotGivenAgainUntilItIsBack) {
+TEST(Faults, DrainedGpuIsNotReusedUntilItsRepair) {
   Scene scene("1x2", jobs_of({{0, 1, 100}, {0, 1, 300}, {150, 1, 50}, {150, 1, 50}}));
   scene.set_faults(fault(FaultKind::kDrain, 50, 500, 0, 0b01));
   const auto policy = make_policy("greedy");
   SceneRunner runner(scene, *policy);
   runner.play();
   ASSERT_FALSE(runner.failed());
-  EXPECT_EQ(runner.jobs()[0].end_us, 100 * kSecond) << "it goes on";
+  EXPECT_EQ(runner.jobs()[0].end_us, 100 * kSecond) << "it continues";
   EXPECT_EQ(runner.jobs()[2].start_us, 300 * kSecond) << "on the other GPU";
   EXPECT_EQ(runner.jobs()[3].start_us, 350 * kSecond);
   EXPECT_EQ(runner.state().head->down_time_us, 300 * kSecond) << "from 100 s to the end at 400 s";
@@ -184,7 +184,7 @@ TEST(Faults, LostWorkIsCounted) {
 
 // --- Dependencies between jobs
 
-TEST(Dependencies, AChainIsAsLongAsItsJobs) {
+TEST(Dependencies, ChainTakesAsLongAsItsJobs) {
   std::vector<Job> jobs;
   for (int i = 0; i < 300; ++i) {
     jobs.push_back(jobs_of({{0, 1, 10}})[0]);
@@ -219,7 +219,7 @@ ClusterSpec with_cpu_node() {
   return spec;
 }
 
-TEST(Faults, ANodeWithoutGpusTakesItsTasksAlongAndNoOthers) {
+TEST(Faults, CpuNodeFaultStopsOnlyItsTasks) {
   Scene scene(with_cpu_node(), {on_cpus("a", 5000), on_cpus("b", 500), on_cpus("c", 100)});
   scene.set_faults(fault(FaultKind::kFail, 100, 3000, 1, 0));
   const auto policy = make_policy("fifo");
@@ -228,10 +228,10 @@ TEST(Faults, ANodeWithoutGpusTakesItsTasksAlongAndNoOthers) {
   ASSERT_FALSE(runner.failed());
   EXPECT_EQ(runner.state().head->failures, 1);
   EXPECT_EQ(runner.jobs()[2].start_us, 3000 * kSecond) << "when the node is back";
-  EXPECT_EQ(runner.jobs()[1].end_us, (3100 + 500) * kSecond) << "anew, behind who came before";
+  EXPECT_EQ(runner.jobs()[1].end_us, (3100 + 500) * kSecond) << "again, behind earlier jobs";
 }
 
-TEST(Faults, ANodeThatFailsTakesTasksWithoutGpusAlong) {
+TEST(Faults, NodeFaultStopsTasksWithoutGpus) {
   ClusterSpec spec = load_cluster("1x2");
   spec.nodes[0].cpus = 1;
   Scene scene(spec, {on_cpus("a", 500), on_cpus("b", 100)});
@@ -245,7 +245,7 @@ TEST(Faults, ANodeThatFailsTakesTasksWithoutGpusAlong) {
   EXPECT_EQ(runner.jobs()[0].end_us, 3600 * kSecond);
 }
 
-TEST(Faults, AGpuThatFailsLeavesTasksWithoutGpusAlone) {
+TEST(Faults, GpuFaultKeepsTasksWithoutGpus) {
   ClusterSpec spec = load_cluster("1x2");
   spec.nodes[0].cpus = 1;
   Scene scene(spec, {on_cpus("a", 500), on_cpus("b", 100)});
@@ -257,7 +257,7 @@ TEST(Faults, AGpuThatFailsLeavesTasksWithoutGpusAlone) {
   EXPECT_EQ(runner.jobs()[1].end_us, 600 * kSecond);
 }
 
-TEST(Faults, ADrainedNodeLetsTasksWithoutGpusGoOnAndTakesNoOthers) {
+TEST(Faults, DrainedNodeKeepsItsTasksAndAcceptsNoOthers) {
   Scene scene(with_cpu_node(), {on_cpus("a", 1000), on_cpus("b", 500), on_cpus("c", 100)});
   scene.set_faults(fault(FaultKind::kDrain, 100, 3000, 1, 0));
   const auto policy = make_policy("fifo");
@@ -271,7 +271,7 @@ TEST(Faults, ADrainedNodeLetsTasksWithoutGpusGoOnAndTakesNoOthers) {
 
 // --- Speeds of models
 
-TEST(Speeds, AModelRunsAtItsOwnSpeedOfAType) {
+TEST(Speeds, ModelRunsAtItsSpeedOnTheType) {
   ClusterSpec spec = load_cluster("1x2:v100+1x2:k80");
   spec.types[1].speed = 0.5;
   spec.types[1].speed_of_model["ResNet-18"] = 0.25;
@@ -287,12 +287,12 @@ TEST(Speeds, AModelRunsAtItsOwnSpeedOfAType) {
   EXPECT_EQ(runner.jobs()[0].end_us, 400 * kSecond);
   EXPECT_EQ(runner.jobs()[1].end_us, 200 * kSecond) << "as fast as the type";
   EXPECT_EQ(runner.jobs()[2].end_us - runner.jobs()[2].start_us, 400 * kSecond)
-      << "a gang goes at the speed of its slowest GPU";
+      << "a gang runs at the speed of its slowest GPU";
 }
 
 // --- Elastic jobs
 
-TEST(Elastic, ThePlacementTakesAsManyTasksAsFindAPlace) {
+TEST(Elastic, PlacementIncludesAsManyTasksAsFit) {
   std::vector<Job> jobs = jobs_of({{0, 5, 100}, {0, 4, 300}, {0, 8, 100}});
   jobs[1].groups = {group_of(4, 1, 0, 0, 0)};
   jobs[1].groups[0].min_count = 2;
@@ -320,7 +320,7 @@ TEST(Elastic, ThePlacementTakesAsManyTasksAsFindAPlace) {
   EXPECT_EQ(ends_s("elastic"), (std::vector<int64_t>{100, 400, 260}));
 }
 
-TEST(After, AJobWaitsForThoseItComesAfter) {
+TEST(After, JobWaitsForItsDependencies) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 200}, {10, 1, 50}, {20, 1, 50}});
   jobs[2].after = {"a", "b"};
   jobs[3].after = {"c", "gone"};  // missing jobs count as ended
@@ -340,7 +340,7 @@ TEST(Fits, RefusesMoreWorkThanTheClockHolds) {
   EXPECT_THROW(check_fits(trace, load_cluster("1x1"), false), InputError);
 }
 
-TEST(Fits, SaysWhichRequestsNoNodeHolds) {
+TEST(Fits, NamesRequestsThatFitNoNode) {
   Trace trace;
   trace.source = "jobs.csv";
   trace.jobs = jobs_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}, {0, 1, 10}, {0, 0, 10}});
@@ -355,8 +355,9 @@ TEST(Fits, SaysWhichRequestsNoNodeHolds) {
   EXPECT_EQ(trace.jobs[1].id, "d");
   std::set<std::string> reasons;
   for (const Skipped& skipped : trace.skipped) reasons.insert(skipped.reason);
-  EXPECT_EQ(reasons, (std::set<std::string>{"GPU types that the cluster lacks",
-                                            "no place on the empty cluster", "asks for nothing"}));
+  EXPECT_EQ(reasons,
+            (std::set<std::string>{"GPU types that the cluster lacks",
+                                   "no placement on the empty cluster", "requests nothing"}));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class SilentPort {
 
 // gRPC's thread releases a call and its channel only after the answer. If it held the last
 // reference to the channel, it would destroy itself.
-TEST(Client, MayGoAsSoonAsItWasAnswered) {
+TEST(Client, MayBeDestroyedRightAfterAnAnswer) {
   const SilentPort silent_port;
   const pb::DecideRequest request = full_cluster();
   for (int i = 0; i < 50; ++i) {
@@ -98,7 +98,7 @@ TEST(Client, MayGoAsSoonAsItWasAnswered) {
   }
 }
 
-TEST(Client, PassesTheServersAnswerOn) {
+TEST(Client, ReturnsTheServersAnswer) {
   ServerOptions options;
   options.listen = "127.0.0.1:0";
   options.policy = "greedy";
@@ -110,7 +110,7 @@ TEST(Client, PassesTheServersAnswerOn) {
   EXPECT_EQ(answer.actions_size(), 0);
 }
 
-TEST(Client, DecidesByItselfWhereTheServerIsGone) {
+TEST(Client, FallsBackIfTheServerIsGone) {
   std::string address;
   {
     ServerOptions options;
@@ -125,13 +125,13 @@ TEST(Client, DecidesByItselfWhereTheServerIsGone) {
   expect_own(client.decide(full_cluster(), milliseconds(20'000)), pb::UNAVAILABLE);
 }
 
-TEST(Client, DecidesByItselfWhereTheServerIsSilent) {
+TEST(Client, FallsBackIfTheServerIsSilent) {
   const FakeServer silent({}, true);
   Client client({.server = silent.address()});
   expect_own(client.decide(full_cluster(), milliseconds(50)), pb::DEADLINE);
 }
 
-TEST(Client, DoesNotPassOnWhatIsNotAllowed) {
+TEST(Client, RejectsIllegalAnswers) {
   pb::DecideResponse wrong;
   wrong.set_source(pb::POLICY);
   pb::Action& action = *wrong.add_actions();
@@ -147,7 +147,7 @@ TEST(Client, DoesNotPassOnWhatIsNotAllowed) {
 
 // With a policy that hangs and 5 ms in all, each call gets a legal answer with its reason. How many
 // of them the server answers in time depends on the machine and is not checked.
-TEST(Client, FiveMillisecondsWithAHangingPolicy) {
+TEST(Client, AnswersWithinFiveMillisecondsDespiteAHangingPolicy) {
   start_hanging();
   ServerOptions options;
   options.listen = "127.0.0.1:0";
@@ -167,14 +167,14 @@ TEST(Client, FiveMillisecondsWithAHangingPolicy) {
   stop_hanging();
 }
 
-TEST(Client, RefusesWhatTheServerWouldRefuse) {
+TEST(Client, RejectsWhatTheServerWouldReject) {
   Client client({.server = "127.0.0.1:1"});
   EXPECT_THROW(client.decide(pb::DecideRequest(), milliseconds(1000)), InputError);
   EXPECT_THROW(Client({.server = "nowhere"}), InputError);
   EXPECT_THROW(Client({.server = "127.0.0.1:1", .fallback = "srtf"}), InputError);
 }
 
-TEST(Client, SaysWhenItsOwnHeuristicFails) {
+TEST(Client, ReportsAFailedFallback) {
   Client client({.server = "127.0.0.1:1", .fallback = "test-throws"});
   const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(5000));
   EXPECT_EQ(answer.source(), pb::CLIENT_HEURISTIC);

@@ -38,7 +38,7 @@ class Logs : public ::testing::Test {
   TempFolder temp_;
 };
 
-TEST_F(Logs, WhatIsReadIsWhatWasAdded) {
+TEST_F(Logs, RecordsRoundTrip) {
   pb::Account account;
   account.set_probability(0.25);
   account.set_draw_key(~uint64_t{0});
@@ -70,7 +70,7 @@ TEST_F(Logs, WhatIsReadIsWhatWasAdded) {
   EXPECT_EQ(damage.cut_tails + damage.damaged + damage.lost + damage.unknown, 0u);
 }
 
-TEST_F(Logs, TheBoundsHoldAndTheOldestGo) {
+TEST_F(Logs, BoundsHoldAndTheOldestAreDeleted) {
   DecisionLog log(small());
   uint64_t max_bytes = 0;
   for (int i = 0; i < 20; ++i) {
@@ -91,7 +91,7 @@ TEST_F(Logs, TheBoundsHoldAndTheOldestGo) {
   EXPECT_EQ(summarise(reader).missing, 0u);
 }
 
-TEST_F(Logs, AServerThatComesAgainGoesOnInAFileOfItsOwn) {
+TEST_F(Logs, RestartedServerUsesANewFile) {
   for (int i = 0; i < 3; ++i) {
     DecisionLog log(small());
     fill(log, 2);
@@ -108,7 +108,7 @@ TEST_F(Logs, AServerThatComesAgainGoesOnInAFileOfItsOwn) {
   EXPECT_EQ(summary.missing, 0u);
 }
 
-TEST_F(Logs, WhatAnotherRunLeftCountsToo) {
+TEST_F(Logs, FilesOfEarlierRunsCount) {
   {
     DecisionLog log(small());
     fill(log, 90, 20'000);
@@ -136,10 +136,10 @@ TEST_F(Logs, TooManyDecisionsAreDroppedAndCounted) {
   EXPECT_EQ(narrow.counts().late, 1u);
   const auto records = read_log(options.folder);
   ASSERT_EQ(records.size(), 1u);
-  EXPECT_EQ(records[0].decision().number(), 2u) << "a reader sees that one is missing";
+  EXPECT_EQ(records[0].decision().number(), 2u) << "a reader detects that one is missing";
 }
 
-TEST_F(Logs, ARecordLargerThanAFileIsLeftOut) {
+TEST_F(Logs, RecordLargerThanAFileIsSkipped) {
   DecisionLog log(small());
   fill(log, 1);
   fill(log, 3, 2 << 20);
@@ -152,7 +152,7 @@ TEST_F(Logs, ARecordLargerThanAFileIsLeftOut) {
   EXPECT_EQ(summarise(reader).missing, 3u);
 }
 
-TEST_F(Logs, ManyThreadsAdd) {
+TEST_F(Logs, ManyThreadsCanAdd) {
   constexpr int kThreads = 8, kEach = 200;
   DecisionLogOptions options = small();
   options.max_mib = 64;
@@ -183,7 +183,7 @@ TEST_F(Logs, ManyThreadsAdd) {
 }
 
 // Limits the size of files, then lifts the limit.
-TEST_F(Logs, ADiskThatRefusesIsCountedAndTriedAgain) {
+TEST_F(Logs, WriteErrorsAreCountedAndRetried) {
   signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -208,7 +208,7 @@ TEST_F(Logs, ADiskThatRefusesIsCountedAndTriedAgain) {
   EXPECT_EQ(damage.cut_tails + damage.damaged + damage.lost, 0u) << damage.first;
 }
 
-TEST_F(Logs, AFullDiskIsCountedAndTriedAgain) {
+TEST_F(Logs, FullDiskIsCountedAndRetried) {
   const std::string disk = temp_.path() / "disk";
   std::filesystem::create_directory(disk);
   const bool mounted = unshare(CLONE_NEWNS) == 0 &&
@@ -238,7 +238,7 @@ TEST_F(Logs, AFullDiskIsCountedAndTriedAgain) {
 }
 
 // On a disk that is full from the beginning, no number of attempts leaves a file behind.
-TEST_F(Logs, NothingIsLeftOfAFileThatCouldNotBegin) {
+TEST_F(Logs, FileThatCannotBeStartedLeavesNothing) {
   signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -255,7 +255,7 @@ TEST_F(Logs, NothingIsLeftOfAFileThatCouldNotBegin) {
   EXPECT_EQ(read_log(folder()).size(), 1u);
 }
 
-TEST_F(Logs, AFolderThatGoesAwayDoesNoHarm) {
+TEST_F(Logs, RemovedFolderIsTolerated) {
   DecisionLogOptions options = small();
   DecisionLog log(options);
   fill(log, 1);
@@ -276,11 +276,11 @@ void expect_refused(const DecisionLogOptions& options, const std::string& says) 
 
 TEST_F(Logs, BadFoldersAndBoundsAreRefused) {
   const DecisionLog first(small());
-  expect_refused(small(), "no other server writes its log, got one that is in use");
+  expect_refused(small(), "a folder not used by another server, got one in use");
   DecisionLogOptions options = small();
   options.folder = temp_.path() / "file";
   std::ofstream(options.folder) << "x";
-  expect_refused(options, "expected a folder that can be written");
+  expect_refused(options, "expected a writable folder");
   options = small();
   options.folder += "2";
   options.max_mib = 1;

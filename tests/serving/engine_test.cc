@@ -46,7 +46,7 @@ void expect_heuristic(const pb::DecideResponse& answer, pb::Reason reason) {
   EXPECT_FALSE(answer.detail().empty());
 }
 
-TEST(Engine, ThePolicyAnswers) {
+TEST(Engine, PolicyAnswers) {
   EngineFixture fixture("greedy");
   const pb::DecideResponse answer = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(answer.source(), pb::POLICY);
@@ -59,7 +59,7 @@ TEST(Engine, ThePolicyAnswers) {
   EXPECT_EQ(fixture.engine.pending(), 0);
 }
 
-TEST(Engine, NoModel) {
+TEST(Engine, FallsBackWithoutAModel) {
   EngineFixture none("");
   expect_heuristic(ask_engine(none.engine, full_cluster()), pb::NO_MODEL);
   EngineFixture other("greedy");
@@ -70,19 +70,19 @@ TEST(Engine, NoModel) {
   EXPECT_EQ(ask_engine(other.engine, request).source(), pb::POLICY);
 }
 
-TEST(Engine, FaultsOfThePolicy) {
+TEST(Engine, FallsBackOnPolicyErrors) {
   EngineFixture illegal("test-illegal"), throws("test-throws"), non_finite("test-not-finite");
   expect_heuristic(ask_engine(illegal.engine, full_cluster()), pb::INVALID_ACTION);
   expect_heuristic(ask_engine(throws.engine, full_cluster()), pb::POLICY_ERROR);
   expect_heuristic(ask_engine(non_finite.engine, full_cluster()), pb::NON_FINITE);
 }
 
-TEST(Engine, TooLarge) {
+TEST(Engine, FallsBackOnOversizedRequests) {
   EngineFixture fixture("greedy", {.max_jobs = 1});
   expect_heuristic(ask_engine(fixture.engine, full_cluster()), pb::TOO_LARGE);
 }
 
-TEST(Engine, NobodyLeftToAnswer) {
+TEST(Engine, SafeDefaultAnswersIfAllElseFails) {
   EngineFixture fixture("test-throws", {.fallback = "test-illegal"});
   const pb::DecideResponse answer = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(answer.source(), pb::SAFE_DEFAULT);
@@ -91,7 +91,7 @@ TEST(Engine, NobodyLeftToAnswer) {
   EXPECT_EQ(answer.decided_by(), "");
 }
 
-TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
+TEST(Engine, HangingHeuristicGivesTheSafeDefault) {
   start_hanging();
   auto fixture = std::make_unique<EngineFixture>(
       "greedy", EngineOptions{.fallback = "test-hangs", .budget_ms = 20});
@@ -111,7 +111,7 @@ TEST(Engine, AHangingHeuristicIsNotWaitedForEither) {
   caller.join();
 }
 
-TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
+TEST(Engine, HangingPolicyCostsDeadlinesUntilTheQueueIsFull) {
   start_hanging();
   auto fixture =
       std::make_unique<EngineFixture>("test-hangs", EngineOptions{.threads = 2, .budget_ms = 50});
@@ -138,7 +138,7 @@ TEST(Engine, AHangingPolicyCostsADeadlineThenTheQueueIsFull) {
   stop_hanging();
 }
 
-TEST(Engine, TheCallersDeadlineCountsToo) {
+TEST(Engine, CallersDeadlineIsRespected) {
   start_hanging();
   EngineFixture fixture("test-hangs", {.threads = 1, .budget_ms = 3.6e6});
   pb::DecideRequest request = full_cluster();
@@ -171,7 +171,7 @@ TEST(Engine, ManyThreadsEachGetTheirOwnAnswer) {
   EXPECT_EQ(fixture.seen, 800);
 }
 
-TEST(Engine, RefusesWhatIsNoClusterAndWhatCannotServe) {
+TEST(Engine, RejectsInvalidClustersAndUnservablePolicies) {
   EngineFixture fixture("las");
   EXPECT_THROW(ask_engine(fixture.engine, pb::DecideRequest()), InputError);
   EXPECT_EQ(fixture.engine.pending(), 0);
@@ -188,7 +188,7 @@ void damage(const std::filesystem::path& file) {
   stream.put('\x7f');
 }
 
-TEST(ModelStore, ADamagedFileTakesTheModelOutUntilItIsWholeAgain) {
+TEST(ModelStore, DamagedModelIsUnloadedUntilRepaired) {
   const TempFolder temp;
   const auto folder = temp.path() / "pilot";
   write_checkpoint(folder, 1);
@@ -213,7 +213,7 @@ TEST(ModelStore, ADamagedFileTakesTheModelOutUntilItIsWholeAgain) {
   EXPECT_EQ(after.model_digest(), before.model_digest());
 }
 
-TEST(ModelStore, EveryKindOfDamageIsSeen) {
+TEST(ModelStore, EveryKindOfDamageIsDetected) {
   const std::vector<std::pair<std::string, std::function<void(const std::filesystem::path&)>>>
       kinds = {
           {"golden.safetensors", [](const auto& f) { damage(f / "golden.safetensors"); }},
@@ -239,7 +239,7 @@ TEST(ModelStore, EveryKindOfDamageIsSeen) {
   }
 }
 
-TEST(ModelStore, ANewVersionIsTakenAndABadOneLeavesTheLastGood) {
+TEST(ModelStore, LoadsNewVersionsAndKeepsTheLastGoodOne) {
   const TempFolder temp;
   const auto folder = temp.path() / "pilot";
   write_checkpoint(folder, 1);
@@ -270,7 +270,7 @@ TEST(ModelStore, ANewVersionIsTakenAndABadOneLeavesTheLastGood) {
   EXPECT_EQ(fresh.current("").reason, pb::MODEL_INCOMPATIBLE);
 }
 
-TEST(ModelStore, RecordedOutputsThatTheNetworkDoesNotGiveAreRefused) {
+TEST(ModelStore, MismatchedGoldenOutputsAreRejected) {
   const TempFolder temp;
   write_checkpoint(temp.path() / "a", 1);
   Checkpoint checkpoint = load_checkpoint(temp.path() / "a");
@@ -281,7 +281,7 @@ TEST(ModelStore, RecordedOutputsThatTheNetworkDoesNotGiveAreRefused) {
   EXPECT_NE(store.current("").detail.find("recorded output"), std::string::npos);
 }
 
-TEST(ModelStore, AtTheStart) {
+TEST(ModelStore, MissingModelIsRejectedAndDamagedOneReported) {
   const TempFolder temp;
   EXPECT_THROW(ModelStore("checkpoint:" + (temp.path() / "nowhere").string(), ""), InputError);
   write_checkpoint(temp.path() / "pilot", 1);
@@ -291,7 +291,7 @@ TEST(ModelStore, AtTheStart) {
   EXPECT_EQ(store.current("").reason, pb::MODEL_CORRUPT);
 }
 
-TEST(Engine, NothingIsLostWhileModelsAreSwapped) {
+TEST(Engine, NoRequestIsLostWhileModelsAreSwapped) {
   const TempFolder temp;
   const auto folder = temp.path() / "pilot";
   write_checkpoint(folder, 1);

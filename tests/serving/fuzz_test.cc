@@ -57,7 +57,7 @@ bool try_request(const pb::DecideRequest& request, const std::vector<const Polic
   }
 }
 
-TEST(Fuzz, MutatedRequests) {
+TEST(Fuzz, MutatedRequestsAreHandled) {
   google::protobuf::SetLogHandler(nullptr);
   std::vector<std::unique_ptr<Policy>> owned;
   std::vector<const Policy*> policies;
@@ -102,7 +102,7 @@ TEST(Fuzz, MutatedRequests) {
   EXPECT_LT(possible, parsed);
 }
 
-TEST(Fuzz, MutatedJson) {
+TEST(Fuzz, MutatedJsonIsHandled) {
   const std::string valid_request = to_json(rich_request());
   int possible = 0;
   const auto las = make_policy("las");

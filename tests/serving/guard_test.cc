@@ -57,11 +57,11 @@ TEST(Guard, RefusesToEndAJob) {
     pb::DecideResponse response;
     snapshot.write(live.state(), plan, response);
     ASSERT_EQ(response.actions_size(), 1);
-    EXPECT_THAT(why_illegal(request, response), ::testing::EndsWith(": no verb"));
+    EXPECT_THAT(why_illegal(request, response), ::testing::EndsWith(": no known verb"));
   }
 }
 
-TEST(Guard, LetsPassWhatIsRight) {
+TEST(Guard, AcceptsLegalActions) {
   pb::DecideResponse nothing;
   EXPECT_EQ(why_illegal(busy(), nothing), "");
   pb::DecideResponse fits;
@@ -84,7 +84,7 @@ TEST(Guard, LetsPassWhatIsRight) {
   EXPECT_EQ(why_illegal(busy(), move), "");
 }
 
-TEST(Guard, RefusesWhatIsWrong) {
+TEST(Guard, RejectsIllegalActions) {
   struct Case {
     const char* why;
     void (*make)(pb::DecideResponse&);
@@ -95,8 +95,8 @@ TEST(Guard, RefusesWhatIsWrong) {
          start(r, "nobody", {{"n1", 1}});
        }},
       {"no such job", [](auto& r) { preempt(r, ""); }},
-      {"no verb", [](auto& r) { r.add_actions()->set_job("w1"); }},
-      {"it holds GPUs already",
+      {"no known verb", [](auto& r) { r.add_actions()->set_job("w1"); }},
+      {"it already holds GPUs",
        [](auto& r) {
          start(r, "half", {{"n1", 4}});
        }},
@@ -145,15 +145,15 @@ TEST(Guard, RefusesWhatIsWrong) {
          preempt(r, "half");
          preempt(r, "half");
        }},
-      {"names no GPUs",
+      {"must not name GPUs",
        [](auto& r) {
          preempt(r, "half");
          r.mutable_actions(0)->add_pieces()->set_node("n1");
        }},
-      {"no time that will come", [](auto& r) { r.set_wake_after_s(-1); }},
-      {"no time that will come",
+      {"negative or not finite", [](auto& r) { r.set_wake_after_s(-1); }},
+      {"negative or not finite",
        [](auto& r) { r.set_wake_after_s(std::numeric_limits<double>::quiet_NaN()); }},
-      {"no time that will come",
+      {"negative or not finite",
        [](auto& r) { r.set_wake_after_s(std::numeric_limits<double>::infinity()); }},
   };
   for (const Case& one : cases) {
@@ -164,7 +164,7 @@ TEST(Guard, RefusesWhatIsWrong) {
   }
 }
 
-TEST(Guard, KeepsToTheVerbsAllowed) {
+TEST(Guard, EnforcesTheAllowedVerbs) {
   pb::DecideRequest request = busy();
   request.add_allowed(pb::START);
   pb::DecideResponse response;
@@ -174,7 +174,7 @@ TEST(Guard, KeepsToTheVerbsAllowed) {
   EXPECT_EQ(why_illegal(request, response), "");
 }
 
-TEST(Guard, CountsWhatIsDownAndHeldOnce) {
+TEST(Guard, CountsGpusThatAreDownAndHeldOnce) {
   pb::DecideRequest request = cluster_of(1);
   request.mutable_nodes(0)->add_down(0);
   pb::Job& job = add_running(request, "a", 2, "n0");

@@ -40,7 +40,7 @@ class LogLearn : public ::testing::Test {
   TempFolder temp_;
 };
 
-TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
+TEST_F(LogLearn, EveryRecordedActionIsMatchedOrCounted) {
   const int asked =
       log_simulation(folder(), "srtf-history", kCluster, habit_jobs(kCluster, 120, 3));
   LogReader log(folder());
@@ -69,7 +69,7 @@ TEST_F(LogLearn, EveryRecordedActionIsFoundAgainOrCounted) {
   }
 }
 
-TEST_F(LogLearn, AFileHoldsTheStepsAsTheyWere) {
+TEST_F(LogLearn, StepsRoundTripThroughAFile) {
   log_simulation(folder(), "las", kCluster, habit_jobs(kCluster, 40, 4));
   LogReader log(folder());
   const RecordedChoices steps = training_data_of(log, open_task()).steps;
@@ -98,7 +98,7 @@ TEST_F(LogLearn, AFileHoldsTheStepsAsTheyWere) {
   EXPECT_EQ(jobs, steps.jobs);
 }
 
-TEST_F(LogLearn, AWholeLogGivesTheJobsBack) {
+TEST_F(LogLearn, CompleteLogReproducesTheJobs) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 120, 5);
   log_simulation(folder(), "las", kCluster, jobs);
   LogReader log(folder());
@@ -129,7 +129,7 @@ TEST_F(LogLearn, AWholeLogGivesTheJobsBack) {
 }
 
 // With GPU types of different speeds, the fit recovers a job's work wherever the job ran.
-TEST_F(LogLearn, WorkIsToldFromTimeBySpeed) {
+TEST_F(LogLearn, WorkFollowsFromTimeAndSpeed) {
   const std::string yaml = temp_.path() / "two.yaml";
   write_file_atomic(yaml,
                     "gpu_types: {slow: {speed: 0.5}}\n"
@@ -148,7 +148,7 @@ TEST_F(LogLearn, WorkIsToldFromTimeBySpeed) {
   EXPECT_GE(near, 76) << "of 80";
 }
 
-TEST_F(LogLearn, JobsThatGoOnAreDrawnFromThoseThatRanLonger) {
+TEST_F(LogLearn, UnfinishedJobsAreSampledFromLongerOnes) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 150, 7);
   const double until_s = 1e-6 * static_cast<double>(jobs[110].submit_us);
   log_simulation(folder(), "las", kCluster, jobs, until_s);
@@ -177,7 +177,7 @@ TEST_F(LogLearn, JobsThatGoOnAreDrawnFromThoseThatRanLonger) {
   EXPECT_EQ(unmatched, fit.extrapolated());
 }
 
-TEST_F(LogLearn, TheProgramWritesBothAndRefusesWhatIsNoLog) {
+TEST_F(LogLearn, ProgramWritesBothFilesAndRejectsOtherInput) {
   log_simulation(folder(), "las", kCluster, habit_jobs(kCluster, 40, 8));
   const auto output = [&](const std::vector<std::string>& arguments) {
     Child child(temp_.path(), arguments);
@@ -206,8 +206,7 @@ TEST_F(LogLearn, TheProgramWritesBothAndRefusesWhatIsNoLog) {
   const std::string empty = temp_.path() / "empty", damaged = temp_.path() / "damaged";
   std::filesystem::create_directories(empty);
   std::filesystem::create_directories(damaged);
-  std::ofstream(damaged + "/decisions-00000001.tfrecord")
-      << "this is no log, whatever it is called";
+  std::ofstream(damaged + "/decisions-00000001.tfrecord") << "not a log, despite its name";
   // A start on a full cluster, which would need a preemption first.
   DecisionLogOptions options;
   options.folder = temp_.path() / "unsaid";
@@ -220,7 +219,7 @@ TEST_F(LogLearn, TheProgramWritesBothAndRefusesWhatIsNoLog) {
     refused({"log", command, empty}, "a decision log");
     refused({"log", command, damaged}, "damaged/decisions-00000001.tfrecord");
   }
-  refused({"log", "choices", options.folder}, "can say, got none of 3");
+  refused({"log", "choices", options.folder}, "can represent, got none of 3");
   refused({"log", "choices", folder(), "--agent", "pilot"}, "expected dispatcher");
   EXPECT_FALSE(std::filesystem::exists(temp_.path() / "refused"));
 }

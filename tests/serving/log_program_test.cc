@@ -70,7 +70,7 @@ uint64_t ask_repeatedly(const std::string& address, int max_requests,
   return mine;
 }
 
-TEST_F(LogProgram, KilledInTheMiddleItLosesNoMoreThanItsTail) {
+TEST_F(LogProgram, KilledServerLosesOnlyTheTail) {
   for (int round = 0; round < 3; ++round) {
     Child server(temp_.path(), serve());
     const std::string address = server.addresses().at("grpc");
@@ -100,7 +100,7 @@ TEST_F(LogProgram, KilledInTheMiddleItLosesNoMoreThanItsTail) {
 }
 
 // Files may not grow past 100 kB. Serving continues, and dropped records are reported.
-TEST_F(LogProgram, AFullDiskIsNoHarmToServing) {
+TEST_F(LogProgram, FullDiskDoesNotAffectServing) {
   Child server(temp_.path(), serve(), [] {
     rlimit limit{};
     getrlimit(RLIMIT_FSIZE, &limit);
@@ -128,7 +128,7 @@ TEST_F(LogProgram, DescribesPrintsAndReplays) {
     EXPECT_EQ(server.wait(), 0) << server.err();
   }
   EXPECT_THAT(output({"log", "describe", folder()}),
-              HasSubstr("10 decisions of 1 runs in 1 files of 0.2 MiB, 0 more are missing\n"));
+              HasSubstr("10 decisions of 1 runs in 1 files of 0.2 MiB, 0 missing\n"));
   const auto description = nlohmann::json::parse(output({"log", "describe", folder(), "--json"}));
   EXPECT_EQ(description.at("decisions"), 10);
   EXPECT_EQ(description.at("models").at(0).at("model"), "las");
@@ -153,18 +153,18 @@ TEST_F(LogProgram, DescribesPrintsAndReplays) {
   EXPECT_EQ(replayed("greedy").at("asked"), 10);
   EXPECT_EQ(replayed("greedy").at("same_actions"), 0);
   EXPECT_THAT(output({"log", "replay", folder(), "--policy", "las"}),
-              HasSubstr("of 10 decisions 10 are the same"));
+              HasSubstr("10 decisions: 10 identical"));
 }
 
-TEST_F(LogProgram, HelpIsNoError) {
+TEST_F(LogProgram, HelpSucceeds) {
   EXPECT_THAT(output({"log", "--help"}), HasSubstr("describe"));
   EXPECT_THAT(output({"log", "replay", "--help"}), HasSubstr("--policy"));
 }
 
-TEST_F(LogProgram, RefusesBadInputWithOneLine) {
+TEST_F(LogProgram, RejectsBadInputInOneLine) {
   Child server(temp_.path(), serve());
   server.addresses();
-  expect_refused(serve(), "no other server writes its log");
+  expect_refused(serve(), "a folder not used by another server");
   expect_refused({"serve", "--policy", "las", "--decision-log-mib", "8"},
                  "--decision-log-mib requires --decision-log");
   const std::string other = temp_.path() / "other";
@@ -172,9 +172,10 @@ TEST_F(LogProgram, RefusesBadInputWithOneLine) {
                  "decision log: expected room for at least two files");
   std::ofstream(temp_.path() / "file") << "this is no log";
   expect_refused({"serve", "--policy", "las", "--decision-log", temp_.path() / "file"},
-                 "expected a folder that can be written");
+                 "expected a writable folder");
   expect_refused({"log", "describe", other}, "expected a folder with a decision log");
-  expect_refused({"log", "describe", temp_.path() / "file"}, "file, byte 0: expected the length");
+  expect_refused({"log", "describe", temp_.path() / "file"},
+                 "file, byte 0: expected a record length");
   expect_refused({"log", "replay", folder()}, "expected");
   expect_refused({"log"}, "subcommand");
   expect_refused({"log", "describe"}, "log is required");

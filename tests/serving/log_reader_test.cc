@@ -60,7 +60,7 @@ class Damaged : public ::testing::Test {
   std::set<std::string> written_;
 };
 
-TEST_F(Damaged, ACutTailIsPassedOver) {
+TEST_F(Damaged, TruncatedTailIsSkipped) {
   uint64_t records = 0;
   for (size_t length = 0; length <= whole_.size(); length += 3) {
     put(1, whole_.substr(0, length));
@@ -75,7 +75,7 @@ TEST_F(Damaged, ACutTailIsPassedOver) {
   EXPECT_GE(records, 4u);
 }
 
-TEST_F(Damaged, WhateverIsTurnedNothingIsReadThatWasNotWritten) {
+TEST_F(Damaged, CorruptionNeverYieldsOtherRecords) {
   Rng rng{5};
   for (int i = 0; i < 500; ++i) {
     std::string content = whole_;
@@ -92,12 +92,12 @@ TEST_F(Damaged, WhateverIsTurnedNothingIsReadThatWasNotWritten) {
   }
 }
 
-TEST_F(Damaged, GarbageBesideALogIsCounted) {
+TEST_F(Damaged, GarbageNextToALogIsCounted) {
   put(1, "this is no log, this is a text that somebody has put here\n");
   put(2, whole_);
   put(3, "");
-  std::ofstream(folder() / "notes.txt") << "not looked at";
-  std::ofstream(folder() / "decisions-x.tfrecord") << "nor this";
+  std::ofstream(folder() / "notes.txt") << "ignored";
+  std::ofstream(folder() / "decisions-x.tfrecord") << "also ignored";
   std::filesystem::create_directory(folder() / "decisions-00000009.tfrecord");
   LogReader log(folder());
   const LogSummary summary = summarise(log);
@@ -107,7 +107,7 @@ TEST_F(Damaged, GarbageBesideALogIsCounted) {
   EXPECT_THAT(summary.damage.first, HasSubstr("decisions-00000001.tfrecord, byte 0: expected"));
 }
 
-TEST_F(Damaged, FramesOfOtherThingsAreCounted) {
+TEST_F(Damaged, ForeignFramesAreCounted) {
   pb::LogRecord later;
   later.GetReflection()->MutableUnknownFields(&later)->AddVarint(99, 1);
   put(1, tfrecord("\xff\xff\xff") + tfrecord(later.SerializeAsString()) + whole_);
@@ -118,10 +118,11 @@ TEST_F(Damaged, FramesOfOtherThingsAreCounted) {
   EXPECT_THAT(damage.first, HasSubstr("expected a yardmaster.v1.LogRecord"));
 }
 
-TEST_F(Damaged, WhatIsNoLogIsRefused) {
+TEST_F(Damaged, RejectsOtherFiles) {
   EXPECT_THAT(refusal(), HasSubstr("log: expected a decision log"));
   put(1, "garbage that is longer than a head of a frame");
-  EXPECT_THAT(refusal(), HasSubstr("decisions-00000001.tfrecord, byte 0: expected the length"));
+  EXPECT_THAT(refusal(),
+              HasSubstr("decisions-00000001.tfrecord, byte 0: expected a record length"));
   pb::LogRecord head;
   head.mutable_head()->set_format(2);
   put(1, tfrecord(head.SerializeAsString()));
@@ -130,7 +131,7 @@ TEST_F(Damaged, WhatIsNoLogIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("expected a folder with a decision log, got No such file"));
 }
 
-TEST_F(Damaged, OneFileIsALogToo) {
+TEST_F(Damaged, SingleFileIsALog) {
   put(7, whole_);
   EXPECT_EQ(read_log(folder() / "decisions-00000007.tfrecord").size(), 5u);
 }

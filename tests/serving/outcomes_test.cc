@@ -42,7 +42,7 @@ std::vector<pb::LoggedOutcome> update(Outcomes& outcomes, const pb::DecideReques
   return outcomes.update(std::make_shared<const pb::DecideRequest>(request), response);
 }
 
-TEST(Outcomes, NothingBecomesOfJobsThatAreStillThere) {
+TEST(Outcomes, PresentJobsHaveNoOutcome) {
   Outcomes outcomes;
   EXPECT_TRUE(update(outcomes, first_snapshot()).empty());
   pb::DecideRequest later = first_snapshot();
@@ -51,7 +51,7 @@ TEST(Outcomes, NothingBecomesOfJobsThatAreStillThere) {
   EXPECT_TRUE(update(outcomes, later).empty());
 }
 
-TEST(Outcomes, GoneJobsRanForAtLeastAndAtMost) {
+TEST(Outcomes, MissingJobsHaveBoundsOnTheirRunTime) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
   const auto logged = update(outcomes, without(first_snapshot(), "a", 10'060));
@@ -64,10 +64,10 @@ TEST(Outcomes, GoneJobsRanForAtLeastAndAtMost) {
   EXPECT_EQ(logged[0].missed_s(), 10'060);
   EXPECT_EQ(logged[0].run_s(), 3600);
   EXPECT_EQ(logged[0].most_run_s(), 3660);
-  EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "told once";
+  EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "reported once";
 }
 
-TEST(Outcomes, FinishedJobsAreKnownByIdOrByLikeness) {
+TEST(Outcomes, FinishedJobsAreMatchedByIdOrAttributes) {
   for (const std::string id : {"a", ""}) {
     Outcomes outcomes;
     const pb::DecideRequest first = first_snapshot();
@@ -85,7 +85,7 @@ TEST(Outcomes, FinishedJobsAreKnownByIdOrByLikeness) {
   }
 }
 
-TEST(Outcomes, JobsThatLookAlikeGetTheEndsThatTheyCanHaveHad) {
+TEST(Outcomes, SimilarJobsGetPossibleEnds) {
   Outcomes outcomes;
   pb::DecideRequest first = first_snapshot();
   for (const int i : {0, 1}) {
@@ -105,7 +105,7 @@ TEST(Outcomes, JobsThatLookAlikeGetTheEndsThatTheyCanHaveHad) {
   EXPECT_EQ(logged[1].run_s(), 90);
 }
 
-TEST(Outcomes, TheDecisionThatStartedAJobIsNamed) {
+TEST(Outcomes, StartingDecisionIsNamed) {
   Outcomes outcomes;
   pb::DecideResponse response;
   response.set_decision_id("17");
@@ -124,7 +124,7 @@ TEST(Outcomes, TheDecisionThatStartedAJobIsNamed) {
   update(outcomes, first_snapshot());
 }
 
-TEST(Outcomes, AnIdThatIsUsedAgainIsAnotherJob) {
+TEST(Outcomes, ReusedIdIsAnotherJob) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
   pb::DecideRequest later = without(first_snapshot(), "a", 10'060);
@@ -134,14 +134,14 @@ TEST(Outcomes, AnIdThatIsUsedAgainIsAnotherJob) {
   EXPECT_EQ(logged[0].job().gpus(), 4u);
 }
 
-TEST(Outcomes, AnOlderSnapshotTellsNothing) {
+TEST(Outcomes, OlderSnapshotIsIgnored) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 9'990)).empty());
   EXPECT_EQ(update(outcomes, without(first_snapshot(), "b", 10'060)).size(), 1u);
 }
 
-TEST(Outcomes, AClockThatWasPutBackBeginsAnew) {
+TEST(Outcomes, ClockSetBackStartsAgain) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 5'000)).empty());
@@ -151,7 +151,7 @@ TEST(Outcomes, AClockThatWasPutBackBeginsAnew) {
   EXPECT_EQ(logged[0].most_run_s(), 3'610);
 }
 
-TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
+TEST(Outcomes, ClustersAreSeparate) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
   pb::DecideRequest named = without(first_snapshot(), "a", 10'060);
@@ -171,7 +171,7 @@ TEST(Outcomes, ClustersAreNotComparedWithEachOther) {
   EXPECT_EQ(logged[0].seen_s(), 10'000);
 }
 
-TEST(Outcomes, NoMoreClustersAreRememberedThanThereCanBe) {
+TEST(Outcomes, NumberOfClustersIsLimited) {
   Outcomes outcomes;
   update(outcomes, first_snapshot());
   for (int i = 0; i < 100; ++i) {

@@ -59,7 +59,7 @@ TEST_F(Program, ServesUntilSigterm) {
   EXPECT_EQ(server.wait(), 0) << server.err();
 }
 
-TEST_F(Program, KilledServersLeaveTheClientItsOwnHeuristic) {
+TEST_F(Program, ClientFallsBackIfTheServerIsKilled) {
   Child server = serve({"--policy", "greedy"});
   const std::string address = server.addresses().at("grpc");
   server.signal(SIGKILL);
@@ -70,7 +70,7 @@ TEST_F(Program, KilledServersLeaveTheClientItsOwnHeuristic) {
   EXPECT_EQ(answer.at("actions").size(), 2u);
 }
 
-TEST_F(Program, AServerThatStandsStillCostsTheDeadline) {
+TEST_F(Program, StoppedServerCostsTheDeadline) {
   Child server = serve({"--policy", "greedy"});
   const std::string address = server.addresses().at("grpc");
   server.signal(SIGSTOP);
@@ -84,7 +84,7 @@ TEST_F(Program, AServerThatStandsStillCostsTheDeadline) {
   EXPECT_EQ(decide(address).at("source"), "POLICY");
 }
 
-TEST_F(Program, ADamagedModelIsNoticed) {
+TEST_F(Program, DamagedModelIsDetected) {
   const auto folder = temp_.path() / "pilot";
   write_checkpoint(folder, 1);
   Child server = serve({"--checkpoint", folder.string()});
@@ -119,7 +119,7 @@ TEST_F(Program, StartsWithADamagedModel) {
   EXPECT_EQ(decide(at.at("grpc")).at("source"), "HEURISTIC");
 }
 
-TEST_F(Program, ARunFolderIsRefusedWithTheOneToName) {
+TEST_F(Program, RunFolderErrorNamesTheCheckpoint) {
   const auto run = temp_.path() / "run";
   std::filesystem::create_directories(run / "checkpoints");
   write_checkpoint(run / "checkpoints" / "best", 1);
@@ -127,11 +127,11 @@ TEST_F(Program, ARunFolderIsRefusedWithTheOneToName) {
   for (const auto& folder : {run, run / "checkpoints"}) {
     expect_refused(
         Child(temp_.path(), {"serve", "--listen", "127.0.0.1:0", "--checkpoint", folder.string()}),
-        "a folder of checkpoints, whose best one is " + best);
+        "a folder of checkpoints; the best one is " + best);
   }
 }
 
-TEST_F(Program, RefusesBadInputWithOneLine) {
+TEST_F(Program, RejectsBadInputInOneLine) {
   Child server = serve({"--policy", "las"});
   const std::string taken = server.addresses().at("grpc");
   const auto serve_with = [&](std::vector<std::string> more) {
@@ -139,12 +139,12 @@ TEST_F(Program, RefusesBadInputWithOneLine) {
     return Child(temp_.path(), more);
   };
   expect_refused(serve_with({"--policy", "las", "--listen", taken}),
-                 "--listen: expected an address");
+                 "--listen: expected a free address");
   expect_refused(serve_with({"--policy", "las", "--listen", "127.0.0.1:0", "--http", taken}),
-                 "--http: expected an address");
+                 "--http: expected a free address");
   expect_refused(serve_with({"--checkpoint", (temp_.path() / "no").string()}),
                  "checkpoint: expected a folder");
-  expect_refused(serve_with({"--policy", "srtf"}), "can serve live clusters");
+  expect_refused(serve_with({"--policy", "srtf"}), "a policy for live clusters");
   expect_refused(serve_with({"--policy", "nobody"}), "expected one of:");
   expect_refused(serve_with({"--policy", "las", "--fallback", "nobody"}), "expected one of:");
   expect_refused(serve_with({"--policy", "las", "--listen", "here"}), "HOST:PORT");
@@ -157,7 +157,7 @@ TEST_F(Program, RefusesBadInputWithOneLine) {
                                         (temp_.path() / "bad.json").string()}),
                    says);
   };
-  decide_with("{\"nodes\": [", "bad.json: expected the proto3 JSON");
+  decide_with("{\"nodes\": [", "bad.json: expected a yardmaster.v1.DecideRequest");
   decide_with("{\"colour\": 1}", "colour");
   decide_with("{\"time_s\": 5}", "nodes: expected 1 to");
   expect_refused(Child(temp_.path(), {"decide", "--snapshot", (temp_.path() / "no.json").string()}),
@@ -166,7 +166,7 @@ TEST_F(Program, RefusesBadInputWithOneLine) {
   expect_refused(Child(temp_.path(), {"serv"}), "did you mean `serve`?");
 }
 
-TEST_F(Program, HelpIsNoError) {
+TEST_F(Program, HelpSucceeds) {
   for (const char* command : {"serve", "decide", "bench-served"}) {
     Child child(temp_.path(), {command, "--help"});
     EXPECT_EQ(child.wait(), 0);
@@ -176,7 +176,7 @@ TEST_F(Program, HelpIsNoError) {
   }
 }
 
-TEST_F(Program, BenchPrintsItsDocument) {
+TEST_F(Program, BenchPrintsJson) {
   Child child(temp_.path(),
               {"bench-served", "--calls", "20", "--nodes", "4", "--waiting", "4", "--json"});
   ASSERT_EQ(child.wait(), 0) << child.err();

@@ -78,7 +78,7 @@ int play(const std::string& address, uint64_t seed) {
   return asked;
 }
 
-TEST_F(ServedLog, AskedAgainThePolicyDecidesTheSame) {
+TEST_F(ServedLog, ReplayedRequestsGiveTheSameDecisions) {
   for (const std::string& policy : {std::string("las"), std::string("gittins"), pilot()}) {
     ServerOptions options = options_for(policy);
     options.log.folder += "-" + options.policy.substr(0, 4);
@@ -97,7 +97,7 @@ TEST_F(ServedLog, AskedAgainThePolicyDecidesTheSame) {
     EXPECT_GT(replayed.acts, 100u) << policy;
     LogReader other(options.log.folder);
     const LogReplay fifo = replay(other, *PolicyRegistry::make("fifo", {}), Decisions::kOfPolicy);
-    EXPECT_LT(fifo.same_acts, fifo.acts) << "the comparison can fail";
+    EXPECT_LT(fifo.same_acts, fifo.acts) << "the comparison detects differences";
     EXPECT_FALSE(fifo.first.empty());
     LogReader summed(options.log.folder);
     const LogSummary summary = summarise(summed);
@@ -111,7 +111,7 @@ TEST_F(ServedLog, AskedAgainThePolicyDecidesTheSame) {
 }
 
 // The options that are logged as chosen by a trained policy are its actions.
-TEST_F(ServedLog, OptionsAreThoseOfTheDecision) {
+TEST_F(ServedLog, OptionsMatchTheDecision) {
   {
     Server server(options_for(pilot()));
     play(server.address(), 3);
@@ -143,7 +143,7 @@ TEST_F(ServedLog, OptionsAreThoseOfTheDecision) {
   EXPECT_GT(steps, 100);
 }
 
-TEST_F(ServedLog, WhoeverAnswersAndWhyIsThere) {
+TEST_F(ServedLog, RecordsTheSourceAndReasonOfAnswers) {
   start_hanging();
   ServerOptions options = options_for("test-hangs");
   options.engine.budget_ms = 500;
@@ -167,7 +167,7 @@ TEST_F(ServedLog, WhoeverAnswersAndWhyIsThere) {
   EXPECT_EQ(records[1].decision().response().reason(), pb::NO_MODEL);
 }
 
-TEST_F(ServedLog, ManyCallersAtOnce) {
+TEST_F(ServedLog, RecordsConcurrentCallers) {
   constexpr int kCallers = 8, kEach = 40;
   std::set<std::string> answered;
   std::mutex mutex;
@@ -198,7 +198,7 @@ TEST_F(ServedLog, ManyCallersAtOnce) {
   EXPECT_EQ(logged.size(), size_t{kCallers * kEach});
 }
 
-TEST_F(ServedLog, MetricsTellOfIt) {
+TEST_F(ServedLog, MetricsReportTheLog) {
   Server server(options_for("las"));
   decide(server.address(), full_cluster());
   std::string text;

@@ -98,7 +98,7 @@ TEST(Served, EqualsInProcessForATrainedPolicy) {
 
 // Every shipped checkpoint answers every snapshot of a play by itself. A snapshot has only a part
 // of what most of them learn over time; most answers are the same.
-TEST(Served, ByEveryShippedCheckpoint) {
+TEST(Served, EveryShippedCheckpointAnswers) {
   int checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator("checkpoints")) {
     if (!entry.is_directory()) continue;

@@ -95,7 +95,7 @@ TEST(Server, AnswersOverTheWire) {
   EXPECT_GT(answer.timings().total_ms(), 0);
 }
 
-TEST(Server, RefusesImpossibleSnapshotsWithAWordOnWhere) {
+TEST(Server, RejectsImpossibleSnapshotsWithThePlace) {
   const Server server(options_for("las"));
   const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
   pb::DecideRequest request = full_cluster();
@@ -105,10 +105,10 @@ TEST(Server, RefusesImpossibleSnapshotsWithAWordOnWhere) {
   const grpc::Status status = stub->Decide(&context, request, &answer);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(status.error_message(),
-            "jobs[1] 'fresh': expected 1 to 8 GPUs, what the cluster has, got 9");
+            "jobs[1] 'fresh': expected 1 to 8 GPUs, the size of the cluster, got 9");
 }
 
-TEST(Server, RefusesMessagesBeyondItsBound) {
+TEST(Server, RejectsOversizedMessages) {
   ServerOptions options = options_for("las");
   options.max_message_mib = 1;
   const Server server(options);
@@ -152,7 +152,7 @@ TEST(Server, StreamsAnswerInOrder) {
   EXPECT_EQ(bad->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST(Server, AStreamThatTheCallerLeavesDoesNoHarm) {
+TEST(Server, AbandonedStreamIsHarmless) {
   start_hanging();
   ServerOptions options = options_for("test-hangs");
   options.engine.budget_ms = 200;
@@ -238,7 +238,7 @@ TEST(Server, DrainsBeforeItEnds) {
             grpc::StatusCode::UNAVAILABLE);
 }
 
-TEST(Server, APortInUseIsRefused) {
+TEST(Server, PortInUseIsRejected) {
   const Server server(options_for("las"));
   for (std::string ServerOptions::*port :
        {&ServerOptions::listen, &ServerOptions::http, &ServerOptions::admin}) {
@@ -249,7 +249,7 @@ TEST(Server, APortInUseIsRefused) {
         const Server second(options);
         ADD_FAILURE() << taken;
       } catch (const InputError& error) {
-        EXPECT_NE(std::string(error.what()).find("free, got '" + taken), std::string::npos)
+        EXPECT_NE(std::string(error.what()).find("port, got '" + taken), std::string::npos)
             << error.what();
       }
     }
@@ -321,7 +321,7 @@ Sample read_sample(const std::string& line) {
 }
 
 // Parses every line of the exposition and checks every name by Prometheus' rules.
-TEST(Http, MetricsReadWellAndCount) {
+TEST(Http, MetricsAreValidAndCount) {
   const TempFolder temp;
   write_checkpoint(temp.path() / "pilot", 1);
   Server server(options_for("checkpoint:" + (temp.path() / "pilot").string()));

@@ -37,7 +37,7 @@ pb::DecideRequest valid_request() {
   return request;
 }
 
-TEST(Snapshot, RefusesWhatCannotBe) {
+TEST(Snapshot, RejectsImpossibleStates) {
   ASSERT_EQ(error_of(valid_request()), "");
   struct Case {
     const char* says;
@@ -49,8 +49,7 @@ TEST(Snapshot, RefusesWhatCannotBe) {
       {"got inf", [](auto& r) { r.set_time_s(std::numeric_limits<double>::infinity()); }},
       {"nodes: expected 1 to", [](auto& r) { r.clear_nodes(); }},
       {"nodes[1] '': expected a name", [](auto& r) { r.mutable_nodes(1)->clear_name(); }},
-      {"nodes[1] 'n0': expected every name once",
-       [](auto& r) { r.mutable_nodes(1)->set_name("n0"); }},
+      {"nodes[1] 'n0': expected unique names", [](auto& r) { r.mutable_nodes(1)->set_name("n0"); }},
       {"nodes[0] 'n0': expected 1 to 64 GPUs, got 0",
        [](auto& r) { r.mutable_nodes(0)->set_gpus(0); }},
       {"1 to 64 GPUs, got 65", [](auto& r) { r.mutable_nodes(0)->set_gpus(65); }},
@@ -59,45 +58,45 @@ TEST(Snapshot, RefusesWhatCannotBe) {
       {"vacating.until_s", [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_until_s(-2); }},
       {"a speed from 0.001", [](auto& r) { r.add_gpu_types()->set_name("v100"); }},
       {"jobs[2] '': expected an id", [](auto& r) { r.mutable_jobs(2)->clear_id(); }},
-      {"jobs[2] 'a': expected every id once", [](auto& r) { r.mutable_jobs(2)->set_id("a"); }},
-      {"jobs[2] 'w': expected the state", [](auto& r) { r.mutable_jobs(2)->clear_state(); }},
-      {"jobs[2] 'w': expected 1 to 16 GPUs, what the cluster has, got 0",
+      {"jobs[2] 'a': expected unique ids", [](auto& r) { r.mutable_jobs(2)->set_id("a"); }},
+      {"jobs[2] 'w': expected state", [](auto& r) { r.mutable_jobs(2)->clear_state(); }},
+      {"jobs[2] 'w': expected 1 to 16 GPUs, the size of the cluster, got 0",
        [](auto& r) { r.mutable_jobs(2)->set_gpus(0); }},
-      {"1 to 16 GPUs, what the cluster has, got 17",
+      {"1 to 16 GPUs, the size of the cluster, got 17",
        [](auto& r) { r.mutable_jobs(2)->set_gpus(17); }},
       {"submit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_submit_s(-5); }},
       {"submit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_submit_s(kNan); }},
       {"submit_s up to time_s", [](auto& r) { r.mutable_jobs(2)->set_submit_s(10'001); }},
       {"attained_s from 0", [](auto& r) { r.mutable_jobs(0)->set_attained_s(-1); }},
-      {"attained_s within the time since submit_s",
+      {"attained_s at most the time since submit_s",
        [](auto& r) { r.mutable_jobs(0)->set_attained_s(9999); }},
-      {"attained_s to hold the time since since_s",
+      {"attained_s at least the time since since_s",
        [](auto& r) { r.mutable_jobs(0)->set_since_s(2000); }},
       {"since_s up to time_s", [](auto& r) { r.mutable_jobs(0)->set_since_s(10'000.5); }},
       {"limit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_limit_s(-1); }},
       {"until_s from 0", [](auto& r) { r.mutable_jobs(2)->set_until_s(kNan); }},
       {"at most a million", [](auto& r) { r.mutable_jobs(2)->set_preemptions(4'000'000'000U); }},
-      {"a placement of all its 8 GPUs, got 0",
+      {"a placement with all its 8 GPUs, got 0",
        [](auto& r) { r.mutable_jobs(0)->clear_placement(); }},
-      {"a placement of all its 8 GPUs, got 7",
+      {"a placement with all its 8 GPUs, got 7",
        [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_gpus(7); }},
-      {"no placement of a job that waits",
+      {"no placement for a waiting job",
        [](auto& r) { r.mutable_jobs(2)->add_placement()->set_node("n1"); }},
-      {"nodes of the request, got 'n7'",
+      {"a node of the request, got 'n7'",
        [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_node("n7"); }},
-      {"1 to 0 GPUs, what others leave of node 'n1', got 4",
+      {"1 to 0 GPUs, those left on node 'n1', got 4",
        [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_node("n1"); }},
-      {"every node once",
+      {"each node once",
        [](auto& r) { *r.mutable_jobs(1)->add_placement() = r.jobs(1).placement(0); }},
-      {"as many gpu_ids as gpus",
+      {"one gpu_id per GPU",
        [](auto& r) { r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(1); }},
-      {"every GPU once, got 3 again",
+      {"each GPU once, got 3 again",
        [](auto& r) {
          for (const uint32_t gpu : {3U, 3U, 4U, 5U}) {
            r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
          }
        }},
-      {"GPUs that node 'n1' has, got 8",
+      {"a GPU of node 'n1', got 8",
        [](auto& r) {
          for (const uint32_t gpu : {5U, 6U, 7U, 8U}) {
            r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
@@ -124,8 +123,8 @@ TEST(Snapshot, RefusesWhatCannotBe) {
          r.mutable_finished(0)->set_run_s(-3);
        }},
       {"costs: expected save_s", [](auto& r) { r.mutable_costs()->set_save_s(kNan); }},
-      {"START among the verbs", [](auto& r) { r.add_allowed(pb::PREEMPT); }},
-      {"allowed: expected START and PREEMPT",
+      {"START in the list", [](auto& r) { r.add_allowed(pb::PREEMPT); }},
+      {"allowed: expected START or PREEMPT",
        [](auto& r) { r.add_allowed(static_cast<pb::Verb>(9)); }},
   };
   for (const Case& one : cases) {
@@ -137,7 +136,7 @@ TEST(Snapshot, RefusesWhatCannotBe) {
   }
 }
 
-TEST(Snapshot, RefusesMoreThanItWillHold) {
+TEST(Snapshot, RejectsOversizedSnapshots) {
   pb::DecideRequest request = cluster_of(kMaxSnapshotNodes + 1);
   EXPECT_NE(error_of(request).find("nodes: expected 1 to"), std::string::npos);
   request = cluster_of(1);
@@ -145,7 +144,7 @@ TEST(Snapshot, RefusesMoreThanItWillHold) {
   EXPECT_NE(error_of(request).find("jobs: expected at most"), std::string::npos);
 }
 
-TEST(Snapshot, LeavesOutWhatIsDown) {
+TEST(Snapshot, ExcludesGpusThatAreDown) {
   pb::DecideRequest request = cluster_of(3);
   for (uint32_t gpu = 0; gpu < 8; ++gpu) request.mutable_nodes(0)->add_down(gpu);
   request.mutable_nodes(1)->add_down(2);
@@ -167,7 +166,7 @@ TEST(Snapshot, LeavesOutWhatIsDown) {
   EXPECT_FALSE(view.preemptible(view.held(0)));
 }
 
-TEST(Snapshot, PinsWhatMayNotBePreempted) {
+TEST(Snapshot, PinsJobsThatMayNotBePreempted) {
   pb::DecideRequest request = full_cluster();
   const auto las = make_policy("las");
   EXPECT_EQ(lines_of(run_policy(*las, Snapshot(request), request).response),
@@ -185,7 +184,7 @@ TEST(Snapshot, PinsWhatMayNotBePreempted) {
   }
 }
 
-TEST(Snapshot, AStartWaitsForWhoIsLeaving) {
+TEST(Snapshot, StartWaitsForStoppingJobs) {
   pb::DecideRequest request = cluster_of(1);
   pb::Job& stopping = add_waiting(request, "s", 8);
   stopping.set_state(pb::STOPPING);
@@ -207,7 +206,7 @@ TEST(Snapshot, AStartWaitsForWhoIsLeaving) {
   EXPECT_EQ(view.until_us(w), 10'007 * kSecond);
 }
 
-TEST(Snapshot, AClusterThatIsDownDoesNothing) {
+TEST(Snapshot, ClusterThatIsDownGetsNoActions) {
   pb::DecideRequest request = cluster_of(1);
   for (uint32_t gpu = 0; gpu < 8; ++gpu) request.mutable_nodes(0)->add_down(gpu);
   add_waiting(request, "w", 8);
@@ -218,7 +217,7 @@ TEST(Snapshot, AClusterThatIsDownDoesNothing) {
   }
 }
 
-TEST(Snapshot, ExamplesDecideAsTheirTableSays) {
+TEST(Snapshot, ExampleDecisionsMatchTheTable) {
   const std::map<std::string, std::map<std::string, std::string>> expected = {
       {"idle",
        {{"greedy", "START bert n0x8\nSTART resnet n1x4\nSTART probe n1x4\n"},
@@ -249,7 +248,9 @@ TEST(Snapshot, JsonErrorsNameTheFile) {
       parse_snapshot(json, "queue.json");
       ADD_FAILURE() << json;
     } catch (const InputError& error) {
-      EXPECT_EQ(std::string(error.what()).rfind("queue.json: expected the proto3 JSON", 0), 0u)
+      EXPECT_EQ(
+          std::string(error.what()).rfind("queue.json: expected a yardmaster.v1.DecideRequest", 0),
+          0u)
           << error.what();
     }
   }
@@ -280,7 +281,7 @@ std::map<std::string, std::string> seen(const View& view, const std::vector<std:
   return out;
 }
 
-TEST(Snapshot, ASimulatedStateComesBack) {
+TEST(Snapshot, SimulatedStateRoundTrips) {
   const std::string cluster = "2x8:v100+3x4:k80";
   const ClusterSpec spec = load_cluster(cluster);
   for (uint64_t seed = 1; seed <= 5; ++seed) {

@@ -46,7 +46,7 @@ class TrainFromLog : public ::testing::Test {
   TempFolder temp_;
 };
 
-TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
+TEST_F(TrainFromLog, RecoversAnOrderAndPredictsTheClonesScore) {
   const std::vector<Job> jobs = habit_jobs(kCluster, 400, 5);
   const double until_s = 1e-6 * static_cast<double>(jobs[320].submit_us);
   log_simulation(log(), "srtf-history", kCluster, jobs, until_s);
@@ -61,9 +61,9 @@ TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   EXPECT_THAT(error_output(), HasSubstr("this policy, all jobs, simulated"));
   EXPECT_THAT(read_file(run() + "/metrics.csv"), HasSubstr("validation/agreement"));
   // Like every training it ends with a comparison with the untrained network.
+  EXPECT_THAT(error_output(), HasSubstr("held-out decisions, the untrained network"));
   EXPECT_THAT(error_output(),
-              HasSubstr("held-out decisions as the log does, the untrained network"));
-  EXPECT_THAT(error_output(), HasSubstr("on the decisions that it was chosen by: training "));
+              HasSubstr("on the decisions that selected the checkpoint: training "));
 
   // The truth: the logged jobs, simulated with their true run times.
   std::vector<Job> known;
@@ -90,7 +90,7 @@ TEST_F(TrainFromLog, FindsAnOrderAgainAndForetellsWhatTheCloneIsWorth) {
   EXPECT_TRUE(fs::exists(run() + "2/evaluations/off_policy.json"));
 }
 
-TEST_F(TrainFromLog, GoesOnAsIfItHadNotStopped) {
+TEST_F(TrainFromLog, ResumesIdentically) {
   log_simulation(log(), "las", kCluster, habit_jobs(kCluster, 120, 6));
   const std::string settings =
       " --set updates=4 --set validate_every=1 --set threads=1 --set hidden=8";
@@ -103,7 +103,7 @@ TEST_F(TrainFromLog, GoesOnAsIfItHadNotStopped) {
   EXPECT_TRUE(fs::exists(run() + "2/evaluations/off_policy.json"));
 }
 
-TEST_F(TrainFromLog, RefusesWhatIsNoLogWithOneLine) {
+TEST_F(TrainFromLog, RejectsOtherInputInOneLine) {
   const auto refused = [&](const std::string& arguments, const std::string& says) {
     EXPECT_EQ(train(arguments + " --out " + run()), 2) << arguments;
     const std::string err = error_output();
@@ -125,7 +125,7 @@ TEST_F(TrainFromLog, RefusesWhatIsNoLogWithOneLine) {
   refused("--from-log " + (temp_.path() / "nowhere").string(), "nowhere");
   refused("--from-log " + empty, "a decision log");
   refused("--from-log " + damaged, "damaged/decisions-00000001.tfrecord");
-  refused("--from-log " + illegal.folder, "can say, got none of 3");
+  refused("--from-log " + illegal.folder, "can represent, got none of 3");
   refused("--from-log " + log() + " --set agent=pilot", "dispatcher");
 }
 

@@ -83,7 +83,7 @@ Settings measurements_for(const std::vector<std::string>& needs, const std::vect
     std::string path;
     if (need == "rates") path = written("rates.csv", rates_csv(jobs, node_gpus));
     if (need == "throughputs") path = written("throughputs.json", throughputs_json(jobs));
-    EXPECT_FALSE(path.empty()) << "no file can be made up for '" << need << "'";
+    EXPECT_FALSE(path.empty()) << "cannot make a file for '" << need << "'";
     settings.set(need, path, "test");
   }
   return settings;

@@ -96,7 +96,7 @@ void expect_same(const Outcome& fast, const std::vector<reference::SecondsOutcom
   ASSERT_EQ(fast.jobs.size(), slow.size());
   for (size_t j = 0; j < slow.size(); ++j) {
     SCOPED_TRACE("job " + std::to_string(j));
-    ASSERT_GE(slow[j].end_s, 0) << "the slow simulator leaves it waiting";
+    ASSERT_GE(slow[j].end_s, 0) << "the reference simulator leaves it waiting";
     ASSERT_EQ(fast.jobs[j].start_us, slow[j].start_s * kSecond);
     ASSERT_EQ(fast.jobs[j].end_us, slow[j].end_s * kSecond);
     ASSERT_EQ(fast.jobs[j].preemptions, slow[j].preemptions);

@@ -30,7 +30,10 @@ class Flattener {
     for (const auto& entry : map) {
       const std::string origin = path_ + ":" + std::to_string(entry.first.Mark().line + 1);
       if (!entry.first.IsScalar()) throw InputError(origin, "a plain key", "a list or map");
-      if (depth > kMaxDepth) throw InputError(origin, "maps less deep", "a map within itself");
+      if (depth > kMaxDepth) {
+        throw InputError(origin, "maps nested at most " + std::to_string(kMaxDepth) + " deep",
+                         "more");
+      }
       if (++keys_ > kMaxKeys) {
         throw InputError(origin, "at most " + std::to_string(kMaxKeys) + " keys", "more");
       }
@@ -40,7 +43,8 @@ class Flattener {
         continue;
       }
       if (const Setting* first = out_.find(key)) {
-        throw InputError(origin, "each key once", in_quotes(key) + " again after " + first->origin);
+        throw InputError(origin, "each key once",
+                         in_quotes(key) + " again, first at " + first->origin);
       }
       out_.set(key,
                entry.second.IsSequence() ? list(entry.second, key, origin) : scalar(entry.second),
@@ -54,8 +58,8 @@ class Flattener {
     std::vector<std::string> texts;
     for (const YAML::Node& item : items) {
       if (!item.IsScalar() || item.Scalar().find(',') != std::string::npos) {
-        throw InputError(origin, in_quotes(key) + " to be a list of plain values without commas",
-                         item.IsScalar() ? in_quotes(item.Scalar()) : "something else in it");
+        throw InputError(origin, "a list of plain values without commas for " + in_quotes(key),
+                         item.IsScalar() ? in_quotes(item.Scalar()) : "an item of another kind");
       }
       texts.push_back(item.Scalar());
     }
@@ -138,7 +142,8 @@ void FieldList::operator()(const char* key, std::string& value, const char* help
 
 void FieldList::operator()(const char* key, std::string& value,
                            const std::vector<std::string>& choices, const char* help) {
-  YARD_CHECK(std::ranges::count(choices, value) == 1, std::string(key) + ": default is no choice");
+  YARD_CHECK(std::ranges::count(choices, value) == 1,
+             std::string(key) + ": default is not among the choices");
   const auto read = [&value, choices](std::string_view text) {
     if (std::ranges::find(choices, text) == choices.end()) return false;
     value = text;
@@ -184,7 +189,7 @@ void FieldList::assign(const Settings& settings) const {
       for (const Field& known : fields_) keys.push_back(known.key);
       throw InputError(
           setting.origin + ": unknown key " + in_quotes(setting.key) +
-          (keys.empty() ? ", there is nothing to set" : ", expected one of: " + join(keys)) +
+          (keys.empty() ? ", no keys are accepted here" : ", expected one of: " + join(keys)) +
           did_you_mean(setting.key, keys));
     }
     if (!field->read(setting.value)) {

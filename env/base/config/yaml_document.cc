@@ -47,7 +47,7 @@ YAML::Node parse_yaml_document(const std::string& text, const std::string& path)
     YAML::Parser parser(stream);
     Skip skip;
     if (parser.HandleNextDocument(skip) && parser.HandleNextDocument(skip)) {
-      throw InputError(where(path, skip.start), "one YAML document", "something after it");
+      throw InputError(where(path, skip.start), "one YAML document", "a second one");
     }
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {

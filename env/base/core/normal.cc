@@ -13,7 +13,7 @@ double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 double normal_share(double z) { return std::clamp(normal_cdf(z), 1e-15, 1 - 1e-15); }
 
 double normal_quantile(double p) {
-  YARD_CHECK(p > 0 && p < 1, "a quantile of the normal distribution lies between 0 and 1");
+  YARD_CHECK(p > 0 && p < 1, "a quantile needs a probability between 0 and 1");
   double low = -40, high = 40;
   while (high - low > 1e-13 * std::max(1.0, std::abs(low))) {
     const double middle = 0.5 * (low + high);

@@ -61,7 +61,7 @@ std::string shown(const fs::path& path) {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;  // limit of read_file(), not of traces
 constexpr char kReadable[] = "a readable file";
-constexpr char kWritable[] = "a place that can be written";
+constexpr char kWritable[] = "a writable path";
 
 // Owns a file descriptor.
 class Descriptor {
@@ -173,7 +173,7 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
   std::error_code ignored;
   const fs::file_status there = fs::status(target_, ignored);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    throw InputError(target_.string(), "the name of a file to write",
+    throw InputError(target_.string(), "the path of a regular file",
                      fs::is_directory(there) ? "a folder" : "a device or pipe");
   }
   temp_ = make_hidden(target_, "", [&](const fs::path& name) {
@@ -248,7 +248,7 @@ AtomicDirectory::AtomicDirectory(const fs::path& target)
   std::error_code ignored;
   const fs::file_status there = fs::status(target_, ignored);
   if (fs::exists(there) && !fs::is_directory(there)) {
-    throw InputError(target.string(), "a folder or nothing", "a file");
+    throw InputError(target.string(), "a folder, or a path that does not exist", "a file");
   }
   path_ = make_hidden(target_, target_.filename().string(),
                       [](const fs::path& name) { return ::mkdir(name.c_str(), 0777) == 0; });

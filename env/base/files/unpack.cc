@@ -64,10 +64,10 @@ struct Unpack::State {
         member_done = true;
       } else if (status == Z_BUF_ERROR && from == to && at_end) {
         throw InputError(
-            name, "whole gzip data",
+            name, "complete gzip data",
             "truncated data that ends after " + std::to_string(unpacked) + " unpacked bytes");
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        throw InputError(name, "whole gzip data",
+        throw InputError(name, "valid gzip data",
                          "corrupt data after " + std::to_string(unpacked) + " unpacked bytes (" +
                              (z.msg != nullptr ? z.msg : "no progress") + ")");
       }
@@ -88,7 +88,7 @@ Unpack::Unpack(const std::filesystem::path& path) : state_(std::make_unique<Stat
     throw;
   }
   s.is_gzip = s.to >= 2 && s.packed[0] == '\x1f' && s.packed[1] == '\x8b';
-  if (s.is_gzip) YARD_CHECK(inflateInit2(&s.z, kGzipOnly) == Z_OK, "zlib does not start");
+  if (s.is_gzip) YARD_CHECK(inflateInit2(&s.z, kGzipOnly) == Z_OK, "zlib failed to start");
 }
 
 Unpack::~Unpack() {

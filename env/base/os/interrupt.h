@@ -12,7 +12,7 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
   // `command`: continues the interrupted work.
   explicit Interrupted(const std::string& command)
-      : std::runtime_error("interrupted; go on with: " + command) {}
+      : std::runtime_error("interrupted; continue with: " + command) {}
 };
 
 inline constexpr int kInterruptedExit = 130;

@@ -40,7 +40,7 @@ int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
     std::cout.flush();
     const bool written = std::fflush(stdout) == 0 && std::cout && std::ferror(stdout) == 0;
     if (!written && !reader_gone()) {
-      throw RunError("standard output cannot be written");
+      throw RunError("cannot write to standard output");
     }
     return code;
   } catch (const InputError& error) {

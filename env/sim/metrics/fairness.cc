@@ -77,7 +77,7 @@ std::optional<double> jain(const std::unordered_map<std::string, Service>& servi
 
 Fairness fairness_of(const Trace& trace, const SimModel& fixed,
                      const std::vector<int64_t>& isolated_us, const Outcome& outcome) {
-  YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
+  YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "the outcome is of another trace");
   const InSystem in_system(trace, outcome);
   const double gpus = fixed.spec.total_gpus;
   std::unordered_map<std::string, Service> users, tenants;

@@ -134,8 +134,8 @@ int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us) 
 
 Summary summarise(const Trace& trace, const SimModel& fixed,
                   const std::vector<int64_t>& isolated_us, const Outcome& outcome) {
-  YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "an outcome of another trace");
-  YARD_CHECK(isolated_us.size() == trace.jobs.size(), "run times of another trace");
+  YARD_CHECK(outcome.jobs.size() == trace.jobs.size(), "the outcome is of another trace");
+  YARD_CHECK(isolated_us.size() == trace.jobs.size(), "the run times are of another trace");
   JctGroup all;
   std::map<int32_t, JctGroup> classes;  // by demand
   all.jct_us.reserve(trace.jobs.size());

@@ -31,7 +31,7 @@ WhyWaiting::WhyWaiting(const SimModel& fixed, PlacementRule placement)
 WaitReason WhyWaiting::reason(const SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kBlocked) return WaitReason::kDependencies;
   if (s.phase[slot] == Phase::kStopping) return WaitReason::kSaving;
-  YARD_CHECK(s.phase[slot] == Phase::kWaiting, "a job that does not wait has no reason");
+  YARD_CHECK(s.phase[slot] == Phase::kWaiting, "the job is not waiting");
   const auto k = static_cast<size_t>(s.size_class[slot]);
   if (seen_[k] != epoch_) {
     seen_[k] = epoch_;
@@ -160,7 +160,7 @@ int32_t WhyWaiting::first_before(const SimState& s, int32_t slot) const {
 }
 
 std::string WhyWaiting::figures(const SimState& s, int32_t slot, WaitReason reason) const {
-  const std::string gpus = "wants " + text(s.gpus[slot]) + " GPUs; ";
+  const std::string gpus = "needs " + text(s.gpus[slot]) + " GPUs; ";
   const std::string free = text(s.head->free_gpus) + " free";
   switch (reason) {
     case WaitReason::kSaving:
@@ -173,7 +173,7 @@ std::string WhyWaiting::figures(const SimState& s, int32_t slot, WaitReason reas
     case WaitReason::kGpusDown:
       return gpus + free + "; " + text(s.head->down_gpus) + " down";
     case WaitReason::kGpuType:
-      return gpus + free + "; " + text(open_gpus(s, slot)) + " of them on nodes open to it";
+      return gpus + free + "; " + text(open_gpus(s, slot)) + " of them on eligible nodes";
     case WaitReason::kFragmented: {
       const int32_t* most = std::max_element(s.free_count, s.free_count + fixed_.spec.num_nodes);
       return gpus + free + "; at most " + text(*most) + " on one node";

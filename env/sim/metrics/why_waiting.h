@@ -55,7 +55,7 @@ class WhyWaiting {
   // nothing (kOrder, kNextRound): which jobs go first is seen when they start.
   Blockers blockers(const SimState& state, int32_t slot, WaitReason reason) const;
 
-  // In figures: "wants 8 GPUs; 3 free". No commas. `name(j)`: the name of job `j`.
+  // In figures: "needs 8 GPUs; 3 free". No commas. `name(j)`: the name of job `j`.
   template <class Name>
   std::string detail(const SimState& state, int32_t slot, WaitReason reason,
                      const Name& name) const {

@@ -47,7 +47,7 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus,
     tasks += g.count;
     cpu_milli += int64_t{g.count} * g.task.cpu_milli;
   }
-  if (job.gpus == 0 && cpu_milli == 0) return {"asks for nothing", "GPUs or CPUs", "neither"};
+  if (job.gpus == 0 && cpu_milli == 0) return {"requests nothing", "GPUs or CPUs", "neither"};
   if (tasks > kMaxShapeTasks) {
     return {"too many tasks", "at most " + std::to_string(kMaxShapeTasks) + " tasks",
             std::to_string(tasks)};
@@ -61,16 +61,15 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus,
     std::vector<std::string> names;
     for (const Tenant& tenant : spec.tenants) names.push_back(tenant.name);
     return {"no node that its tenant may use",
-            "a tenant with nodes, as no node is lent (" + join(names) + ")",
+            "a tenant with nodes of its own, since no node is lent (tenants: " + join(names) + ")",
             job.tenant.empty() ? "none" : "'" + job.tenant + "'"};
   }
   // without_placement() checks jobs with a shape.
   const int64_t most = std::min(allowance.gpus, allowance.limit);
   if (job.groups.empty() && job.gpus > most) {
     return {"more than its tenant may hold",
-            "at most " + std::to_string(most) + " GPUs, what " +
-                (job.tenant.empty() ? "jobs without a tenant" : "'" + job.tenant + "'") +
-                " may hold",
+            "at most " + std::to_string(most) + " GPUs, the limit of " +
+                (job.tenant.empty() ? "jobs without a tenant" : "'" + job.tenant + "'"),
             std::to_string(job.gpus)};
   }
   return unfit_types_reason(job, spec, type_bits(job, spec));
@@ -146,10 +145,9 @@ void check_length(const Trace& trace) {
   double sum_us = trace.jobs.empty() ? 0 : static_cast<double>(trace.jobs.back().submit_us);
   for (const Job& job : trace.jobs) sum_us += static_cast<double>(job.run_us);
   if (sum_us <= 1e6 * kMaxS) return;
-  throw InputError(
-      trace.source,
-      "run times that add up, behind the last submission, to at most " + shortest(kMaxS) + " s",
-      shortest(1e-6 * sum_us));
+  throw InputError(trace.source,
+                   "at most " + shortest(kMaxS) + " s for the last submission plus all run times",
+                   shortest(1e-6 * sum_us));
 }
 
 }  // namespace
@@ -167,7 +165,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   std::vector<Unusable> why(trace.jobs.size());
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     if (!never[j]) continue;
-    why[j] = {"waits for a job that never ends", "jobs before it that can end",
+    why[j] = {"depends on a job that never ends", "dependencies that can end",
               "'" + join(trace.jobs[j].after) + "'"};
   }
   std::vector<size_t> shaped;  // jobs of `requests`, which only a placement can check
@@ -203,7 +201,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
 void check_gpus(Trace& trace, bool skip_unusable) {
   const auto found = [](const Job& job) -> std::optional<Unusable> {
     if (job.gpus > 0) return std::nullopt;
-    return Unusable{"no GPUs", "at least 1 GPU (published rules know no jobs of CPUs alone)",
+    return Unusable{"no GPUs", "at least 1 GPU (published rule sets do not support CPU-only jobs)",
                     "0 for job '" + job.id + "'"};
   };
   check_usable(trace, found, skip_unusable);

@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-constexpr const char* kReason = "no place on the empty cluster";
+constexpr const char* kReason = "no placement on the empty cluster";
 
 std::string counted(int64_t number, const std::string& what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
@@ -87,7 +87,8 @@ Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& sp
     return n->gpus > 0 && type_of(*n).shares == Shares::kMilli;
   };
   if (need.gpu_milli > 0 && std::ranges::none_of(nodes, shared)) {
-    return {kReason, "whole GPUs, as no node of the cluster shares one (shares: milli in its YAML)",
+    return {kReason,
+            "whole GPUs, since no node of the cluster shares GPUs (shares: milli in its YAML)",
             amount(need.gpu_milli / 1000.0) + " of a GPU"};
   }
   const bool all_say = std::ranges::all_of(
@@ -148,7 +149,7 @@ Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t ty
   if (spec.one_type && job.gpus > most) {
     return {kReason,
             "at most " + counted(most, "GPU") + types_text(job) +
-                ", what nodes of one type have (one_type)",
+                ", all that nodes of one type have (one_type)",
             std::to_string(job.gpus)};
   }
   return {};
@@ -175,7 +176,7 @@ Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t t
     const std::string where =
         gpus && !job.gpu_types.empty() ? "nodes" + types_text(job) : std::string("the nodes");
     return {kReason,
-            "at most " + counted(held, "task") + " of " + needs_text(group.task) + ", what " +
+            "at most " + counted(held, "task") + " of " + needs_text(group.task) + ", all that " +
                 where + " hold",
             std::to_string(count)};
   }
@@ -184,7 +185,7 @@ Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t t
           : spec.tenants.empty() ? "tasks that the cluster's nodes can hold together"
                                  : "tasks that the nodes open to its tenant can hold together, "
                                    "within its limit",
-          "one that finds no place"};
+          "no placement"};
 }
 
 }  // namespace yard

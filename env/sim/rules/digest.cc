@@ -143,16 +143,16 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
     if (s.first_part[slot] == kNone) continue;
     for (int32_t g = 0; g < num_groups(shapes, s.shape[slot]); ++g) {
       if (!enough(shapes, s.shape[slot], g, tasks[static_cast<size_t>(g)])) {
-        return "a gang that is not whole at slot " + std::to_string(slot);
+        return "incomplete gang at slot " + std::to_string(slot);
       }
     }
   }
   for (size_t m = 0; m < nodes; ++m) {
     if (s.free_cpu_milli[m] != fixed.spec.node_cpu_milli[m] - cpu[m] || s.free_cpu_milli[m] < 0) {
-      return "CPUs of node " + std::to_string(m);
+      return "wrong free CPUs of node " + std::to_string(m);
     }
     if (s.free_mem_mib[m] != fixed.spec.node_mem_mib[m] - mem[m] || s.free_mem_mib[m] < 0) {
-      return "memory of node " + std::to_string(m);
+      return "wrong free memory of node " + std::to_string(m);
     }
     if (shapes.max_loose_tasks == 0) continue;
     for (int32_t i = 0; i < fixed.spec.node_gpus[m]; ++i) {
@@ -161,18 +161,17 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
       const bool fits = s.share_milli[gpu] == kWholeGpu - milli[gpu] && s.share_milli[gpu] >= 0 &&
                         s.share_mem_mib[gpu] >= 0;
       if (!fits || shared != (milli[gpu] > 0) || (shared && (s.free_mask[m] >> i & 1) != 0)) {
-        return "shares of GPU " + std::to_string(gpu);
+        return "wrong shares of GPU " + std::to_string(gpu);
       }
       if (shapes.num_kinds > 0 && s.share_kinds[gpu] != kinds[gpu]) {
-        return "kinds of jobs on GPU " + std::to_string(gpu);
+        return "wrong kinds of jobs on GPU " + std::to_string(gpu);
       }
       for (uint64_t rest = kinds[gpu]; rest != 0; rest &= rest - 1) {
         const int32_t kind = lowest_bit(rest);
         const uint64_t conflicts =
             shapes.conflicts[fixed.spec.node_type[m] * shapes.num_kinds + kind] &
             ~(uint64_t{1} << kind);
-        if ((kinds[gpu] & conflicts) != 0)
-          return "jobs that do not fit on GPU " + std::to_string(gpu);
+        if ((kinds[gpu] & conflicts) != 0) return "conflicting jobs on GPU " + std::to_string(gpu);
       }
     }
   }
@@ -187,7 +186,8 @@ std::string broken_link(const SimModel& fixed, const SimState& s) {
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (!is_live(s.phase[slot])) continue;
     if (s.phase[slot] != Phase::kRunning) {
-      if (s.traffic[slot] != 0) return "sends but does not run: slot " + std::to_string(slot);
+      if (s.traffic[slot] != 0)
+        return "traffic of a job that does not run: slot " + std::to_string(slot);
       continue;
     }
     std::set<int32_t> links;
@@ -206,10 +206,10 @@ std::string broken_link(const SimModel& fixed, const SimState& s) {
     }
   }
   for (size_t i = 0; i < load.size(); ++i) {
-    if (s.link_load[i] != load[i]) return "load of link " + std::to_string(i);
+    if (s.link_load[i] != load[i]) return "wrong load of link " + std::to_string(i);
   }
   for (size_t i = 0; has_exchange_choice(fixed) && i < of_priority.size(); ++i) {
-    if (s.priority_load[i] != of_priority[i]) return "load by priority " + std::to_string(i);
+    if (s.priority_load[i] != of_priority[i]) return "wrong load by priority " + std::to_string(i);
   }
   return "";
 }
@@ -233,7 +233,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     waiting += phase == Phase::kWaiting;
     blocked += phase == Phase::kBlocked;
     if (phase == Phase::kBlocked && is_ready(fixed, s, s.job[slot])) {
-      return at("blocked by nobody: slot ", slot);
+      return at("blocked without a dependency: slot ", slot);
     }
     held += holds;
     int32_t sum = 0;
@@ -244,7 +244,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
       node |= s.part_mask[p];
       sum += count_bits(s.part_mask[p]);
       if (s.shape[slot] == kNone && (s.part_group[p] != 0 || s.part_tasks[p] != 0)) {
-        return at("tasks of a plain job at slot ", slot);
+        return at("plain job with tasks at slot ", slot);
       }
     }
     const bool plain = s.shape[slot] == kNone;  // other jobs: see broken_share()
@@ -255,10 +255,10 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     }
     if (s.done_us[slot] < 0 || s.attained_us[slot] < 0) return at("negative work at slot ", slot);
   }
-  if (live != h.live) return at("live jobs counted: ", live);
-  if (held != h.held) return at("holders counted: ", held);
-  if (blocked != h.blocked) return at("blocked jobs counted: ", blocked);
-  if (h.arrived - h.first_job != h.live + h.finished) return "a job was lost or doubled";
+  if (live != h.live) return at("wrong number of live jobs; counted: ", live);
+  if (held != h.held) return at("wrong number of holders; counted: ", held);
+  if (blocked != h.blocked) return at("wrong number of blocked jobs; counted: ", blocked);
+  if (h.arrived - h.first_job != h.live + h.finished) return "a job was lost or duplicated";
   int32_t free_gpus = 0, down_gpus = 0;
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
     const uint64_t all = low_mask(fixed.spec.node_gpus[m]);
@@ -267,18 +267,19 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
       return at("GPUs lost on node ", m);
     }
     if (fixed.faults && ((s.free_mask[m] & s.down_mask[m]) != 0 || (down & ~s.down_mask[m]) != 0)) {
-      return at("GPUs of node that are down and are not: ", m);
+      return at("wrong mask of down GPUs on node ", m);
     }
     down_gpus += count_bits(down);
-    if (s.free_count[m] != count_bits(s.free_mask[m])) return at("free count of node ", m);
+    if (s.free_count[m] != count_bits(s.free_mask[m])) return at("wrong free count of node ", m);
     const FreeMap map(fixed.spec);
     for (int32_t c = 0; c <= fixed.spec.max_node_gpus; ++c) {
-      if ((map.first(s, c, m) == m) != (c == s.free_count[m])) return at("free bitmap of node ", m);
+      if ((map.first(s, c, m) == m) != (c == s.free_count[m]))
+        return at("wrong free bitmap of node ", m);
     }
     free_gpus += s.free_count[m];
   }
-  if (free_gpus != h.free_gpus) return at("free GPUs counted: ", free_gpus);
-  if (down_gpus != h.down_gpus) return at("GPUs that are down counted: ", down_gpus);
+  if (free_gpus != h.free_gpus) return at("wrong number of free GPUs; counted: ", free_gpus);
+  if (down_gpus != h.down_gpus) return at("wrong number of down GPUs; counted: ", down_gpus);
   std::vector<int32_t> tenant_gpus(static_cast<size_t>(fixed.spec.num_tenants), 0);
   for (int32_t i = 0; i < h.held; ++i) {
     const int32_t slot = s.held_list[i], t = s.tenant[slot];
@@ -287,7 +288,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
   for (int32_t t = 0; t < fixed.spec.num_tenants; ++t) {
     const int32_t holds = tenant_gpus[static_cast<size_t>(t)];
     if (s.tenant_gpus[t] != holds || holds > fixed.spec.tenant_limit[t]) {
-      return at("GPUs of tenant ", t);
+      return at("wrong number of GPUs of tenant ", t);
     }
   }
   int32_t queued = 0;
@@ -297,17 +298,19 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     if (s.phase[slot] != Phase::kWaiting) return at("queued but not waiting: slot ", slot);
     const int32_t next = s.queue_next[slot];
     if (next != kNone && s.queue_rank[next] <= s.queue_rank[slot])
-      return "the queue lost its order";
+      return "the queue is out of order";
     if (queued > waiting) return "the queue has a loop";
   }
-  if (queued != waiting || waiting != h.waiting) return at("queued jobs counted: ", queued);
-  if (asked_for != h.waiting_gpus) return at("GPUs asked for counted: ", asked_for);
+  if (queued != waiting || waiting != h.waiting)
+    return at("wrong number of queued jobs; counted: ", queued);
+  if (asked_for != h.waiting_gpus)
+    return at("wrong number of requested GPUs; counted: ", asked_for);
   for (int32_t k = 0; k < fixed.jobs.num_classes; ++k) {
     int64_t rank = kNone;
     int32_t counted = 0;
     for (int32_t slot = s.class_head[k]; slot != kNone; slot = s.class_next[slot], ++counted) {
       if (s.size_class[slot] != k || s.queue_rank[slot] <= rank || counted >= s.class_count[k]) {
-        return at("queue of size class ", k);
+        return at("wrong queue of size class ", k);
       }
       rank = s.queue_rank[slot];
     }

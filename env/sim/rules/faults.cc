@@ -155,7 +155,7 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
     const auto named = names.find(trim(fields[3]));
     const std::optional<int64_t> index = parse_int(trim(fields[3]));
     if (ambiguous.contains(trim(fields[3]))) {
-      reject(4, "a name that one node has, or its index", fields[3]);
+      reject(4, "the unique name of a node, or its index", fields[3]);
     } else if (named != names.end()) {
       fault.node = named->second;
     } else if (index && *index >= 0 && *index < static_cast<int64_t>(spec.nodes.size())) {

@@ -34,22 +34,25 @@ struct FaultModel {
 
   void fields(FieldList& f) {
     f("gpu_mtbf_h", gpu_mtbf_h, 0, 1e9, "mean hours between failures of one GPU; 0: none");
-    f("node_mtbf_h", node_mtbf_h, 0, 1e9, "the same of one node");
-    f("rack_mtbf_h", rack_mtbf_h, 0, 1e9, "the same of one rack");
-    f("pod_mtbf_h", pod_mtbf_h, 0, 1e9, "the same of one pod");
-    f("zone_mtbf_h", zone_mtbf_h, 0, 1e9, "the same of one zone with a number above 0");
+    f("node_mtbf_h", node_mtbf_h, 0, 1e9, "mean hours between failures of one node; 0: none");
+    f("rack_mtbf_h", rack_mtbf_h, 0, 1e9, "mean hours between failures of one rack; 0: none");
+    f("pod_mtbf_h", pod_mtbf_h, 0, 1e9, "mean hours between failures of one pod; 0: none");
+    f("zone_mtbf_h", zone_mtbf_h, 0, 1e9,
+      "mean hours between failures of one zone with a number above 0; 0: none");
     f("reclaim_mtbf_h", reclaim_mtbf_h, 0, 1e9,
-      "mean hours until a spot node, or those of a zone, are taken back");
-    f("gpu_repair_h", gpu_repair_h, 1e-3, 1e6, "mean hours until a failed GPU is back");
-    f("node_repair_h", node_repair_h, 1e-3, 1e6, "the same of a node");
-    f("rack_repair_h", rack_repair_h, 1e-3, 1e6, "the same of a rack");
-    f("pod_repair_h", pod_repair_h, 1e-3, 1e6, "the same of a pod");
-    f("zone_repair_h", zone_repair_h, 1e-3, 1e6, "the same of a zone");
-    f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "the same of a reclaimed node");
+      "mean hours between reclaims of one spot node, or of all spot nodes of a zone; 0: none");
+    f("gpu_repair_h", gpu_repair_h, 1e-3, 1e6, "mean hours to repair a GPU");
+    f("node_repair_h", node_repair_h, 1e-3, 1e6, "mean hours to repair a node");
+    f("rack_repair_h", rack_repair_h, 1e-3, 1e6, "mean hours to repair a rack");
+    f("pod_repair_h", pod_repair_h, 1e-3, 1e6, "mean hours to repair a pod");
+    f("zone_repair_h", zone_repair_h, 1e-3, 1e6, "mean hours to repair a zone");
+    f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "mean hours until a reclaimed node returns");
     f("reclaim_notice_s", reclaim_notice_s, 0, 1e6,
-      "seconds between the notice of a reclaim, read or drawn, and the end of its jobs");
+      "seconds between the notice of a reclaim and the end of its jobs, for recorded and drawn "
+      "reclaims");
     f("until_h", until_h, 0, 1e6,
-      "hours after the first arrival in which any of these happen; 0: as long as jobs take");
+      "hours after the first arrival within which failures and reclaims begin; 0: until all jobs "
+      "end");
   }
   bool any() const {
     return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + pod_mtbf_h + zone_mtbf_h + reclaim_mtbf_h > 0;

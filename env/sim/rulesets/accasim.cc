@@ -23,9 +23,9 @@ class AccaSim final : public RuleSet {
 
 const RuleSetRegistry::Add<AccaSim> kAccaSim{
     "accasim",
-    {.about = "events in whole seconds over single-core nodes, no costs",
+    {.about = "events in whole seconds on single-core nodes; no costs",
      .source = "AccaSim, Cluster Computing 2020",
-     .fidelity = "job for job on nodes of one core; memory is not counted",
+     .fidelity = "exact job for job on single-core nodes; memory is not modelled",
      .policies = {"fifo"},
      .placements = {"first-fit"}}};
 

@@ -59,11 +59,11 @@ const RuleSetRegistry::Add<Blox> kBlox{
     "blox",
     {.about = "rounds of 300 s, no costs",
      .source = "Blox, EuroSys 2024",
-     .fidelity = "job for job, its placement that must hit the number exactly included; nobody "
-                 "is stopped for a job that waited 1000 hours",
+     .fidelity = "exact job for job, including its placement, which must match the demand exactly; "
+                 "no job is preempted for one that has waited 1000 hours",
      .policies = {"fifo"},
      .placements = {"scattered"},
-     .waiver = "jobs start, end and give back GPUs at rounds only",
+     .waiver = "jobs start, end and release GPUs only at round boundaries",
      .fields = describe<Config>}};
 
 }  // namespace

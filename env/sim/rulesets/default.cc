@@ -78,7 +78,7 @@ class Default final : public RuleSet {
   explicit Default(const Settings& settings) { parse<NoConfig>(settings); }
 
   Outcome replay(const Replay& replay) const override {
-    YARD_CHECK(replay.decider != nullptr, "the default rules need a decider");
+    YARD_CHECK(replay.decider != nullptr, "the default rule set needs a decider");
     World world(replay.fixed, replay.end_job - replay.first_job);
     world.reset(replay.first_job, replay.end_job);
     SimState& s = world.state();
@@ -106,9 +106,8 @@ class Default final : public RuleSet {
                        " jobs waiting with nothing running");
       }
       if (s.head->now_us > kExactUs) {
-        throw RunError(replay.policy + " takes longer than the " +
-                       std::to_string(kExactUs / 1'000'000) +
-                       " s up to which times are exact: fewer jobs, or a larger cluster");
+        throw RunError(replay.policy + " runs beyond " + std::to_string(kExactUs / 1'000'000) +
+                       " s, the limit of exact times: use fewer jobs or a larger cluster");
       }
       ++out.events;
       remaining -= record(replay.workload, s, out);
@@ -129,7 +128,8 @@ class Default final : public RuleSet {
 
 const RuleSetRegistry::Add<Default> kDefault{
     "default",
-    {.about = "events; a preempted job saves 10 s and restores 30 s (60 s beyond 8 GPUs)",
+    {.about = "event-driven; a preempted job takes 10 s to save and 30 s to restore (60 s beyond 8 "
+              "GPUs)",
      .source = "docs/architecture.md",
      .fidelity = "our own rules"}};
 

@@ -98,7 +98,7 @@ class FifoEngine {
 }  // namespace
 
 Outcome replay_fifo(SlotSim& stage, const FifoRules& rules, const Replay& replay) {
-  YARD_CHECK(!rules.skips || !rules.shortest_first, "a line that skips is not sorted");
+  YARD_CHECK(!rules.skips || !rules.shortest_first, "a queue that skips jobs cannot be sorted");
   FifoEngine(stage, rules, replay).run();
   return stage.take_outcome();
 }

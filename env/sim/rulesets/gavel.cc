@@ -40,12 +40,12 @@ struct Config {
   uint32_t seed = 0;
 
   void fields(auto& f) {
-    f("throughputs", throughputs, "file of measured steps a second, as Gavel's JSON has them");
-    f("gpu_type", gpu_type, "the type of GPUs whose type the cluster does not name");
+    f("throughputs", throughputs,
+      "file of measured throughputs in steps per second, in Gavel's JSON format");
+    f("gpu_type", gpu_type, "GPU type of nodes for which the cluster names none");
     f("round_s", round_s, 1, 86'400, "longest round");
-    f("recompute_s", recompute_s, 0, 1'000'000'000,
-      "shortest time from one allocation to the next");
-    f("seed", seed, 0, UINT32_MAX, "of the lots drawn where there are several types");
+    f("recompute_s", recompute_s, 0, 1'000'000'000, "minimum time between allocations");
+    f("seed", seed, 0, UINT32_MAX, "seed of the random draws with several GPU types");
   }
 };
 
@@ -138,7 +138,7 @@ class Rounds {
     job(j).steps_left = static_cast<int64_t>(trace_job.iterations);
     if (trace_job.iterations < 1 || trace_job.iterations != std::floor(trace_job.iterations)) {
       throw InputError("job '" + trace_job.id + "'",
-                       "a whole number of steps, as Gavel's traces have",
+                       "a whole number of steps, at least 1, as in Gavel's traces",
                        shortest(trace_job.iterations));
     }
     bool runs_somewhere = false;
@@ -299,7 +299,8 @@ class Gavel final : public RuleSet {
       : config_(parse<Config>(settings)), table_(Throughputs::load(config_.throughputs)) {}
 
   Outcome replay(const Replay& replay) const override {
-    YARD_CHECK(replay.cluster != nullptr, "the rules of gavel go by the names of GPU types");
+    YARD_CHECK(replay.cluster != nullptr,
+               "rule set gavel needs the cluster for the names of its GPU types");
     return Rounds(replay, config_, table_).run();
   }
 
@@ -312,8 +313,8 @@ const RuleSetRegistry::Add<Gavel> kGavel{
     "gavel",
     {.about = "Gavel's simulator: rounds of up to 360 s, measured throughputs by GPU type",
      .source = "Gavel, OSDI 2020",
-     .fidelity = "step for step, on one GPU type or several, over-allocation and dropped jobs "
-                 "included; fifo only",
+     .fidelity = "exact step for step on one or several GPU types, including over-allocation and "
+                 "dropped jobs; fifo only",
      .policies = {"fifo"},
      .placements = {"count"},
      .fields = describe<Config>,

@@ -33,7 +33,7 @@ JobSim::JobSim(const Replay& replay, std::string rules)
     check_known("placement", rules_, info.placements, replay.placement);
   }
   parse<NoConfig>(replay.settings);
-  YARD_CHECK(replay.trace != nullptr, "these rules need the jobs in full");
+  YARD_CHECK(replay.trace != nullptr, "this rule set needs the trace");
   world_.reset(replay.first_job, replay.end_job);
   out_.jobs.resize(slot_.size());
   out_.begin_us = s_.head->now_us;
@@ -43,7 +43,7 @@ JobSim::JobSim(const Replay& replay, std::string rules)
 }
 
 void JobSim::pass_to(int64_t at_us) {
-  YARD_CHECK(at_us >= s_.head->now_us, "the clock falls");
+  YARD_CHECK(at_us >= s_.head->now_us, "the clock runs backwards");
   if (at_us > s_.head->now_us && s_.head->num_changed > 0) show();
   yard::pass_time(world_.fixed(), s_, at_us);
 }

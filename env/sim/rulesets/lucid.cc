@@ -34,7 +34,7 @@ class Consolidate final : public GangPlacer {
   explicit Consolidate(const SpecColumns& spec) : num_nodes_(spec.num_nodes) {
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_gpus[m] == kNodeGpus) continue;
-      throw InputError("cluster", "nodes of 8 GPUs for the placement consolidate of lucid",
+      throw InputError("cluster", "nodes of 8 GPUs, as required by lucid's placement consolidate",
                        std::to_string(spec.node_gpus[m]) + " GPUs at node " + std::to_string(m));
     }
   }
@@ -104,15 +104,15 @@ class Lucid final : public RuleSet {
 
 const RuleSetRegistry::Add<Lucid> kLucid{
     "lucid",
-    {.about = "ticks of a second; a preempted job has 40 s more to do (60 s beyond 8 GPUs)",
+    {.about = "ticks of one second; a preemption adds 40 s of work (60 s beyond 8 GPUs)",
      .source = "Lucid, ASPLOS 2023; Helios, SC 2021",
-     .fidelity = "job for job, on one virtual cluster; fifo and sjf end jobs of less than a "
-                 "second, which the original does not",
+     .fidelity = "exact job for job on one virtual cluster, except that fifo and sjf end jobs of "
+                 "less than a second, which the original does not end",
      .policies = {"fifo", "sjf", "srtf", "tiresias"},
      .placements = {"consolidate", "random"},
      .oracles = {"sjf", "srtf"},
-     .waiver = "srtf and tiresias run everybody a second longer, tiresias starts jobs at whole "
-               "minutes only",
+     .waiver = "srtf and tiresias run each job one second longer; tiresias starts jobs only at "
+               "whole minutes",
      .fields = describe<LucidConfig>}};
 
 }  // namespace

@@ -15,9 +15,10 @@ struct LucidConfig {
 
   void fields(auto& f) {
     f("preempt_s", preempt_s, 0, 1'000'000, "work added to a preempted job of up to 8 GPUs");
-    f("preempt_large_s", preempt_large_s, 0, 1'000'000, "the same for a larger job");
+    f("preempt_large_s", preempt_large_s, 0, 1'000'000,
+      "work added to a preempted job of more than 8 GPUs");
     f("limit_gpu_s", limit_gpu_s, 0, 1'000'000'000'000,
-      "tiresias: service in GPU seconds beyond which a job goes behind");
+      "tiresias: attained service, in GPU-seconds, beyond which a job has low priority");
     f("round_s", round_s, 1, 1'000'000, "tiresias: time between decisions");
   }
 };

@@ -53,9 +53,9 @@ struct Config {
   double slowdown = 1.015;
   double other_start_up_s = 10;
   void fields(auto& f) {
-    f("slowdown", slowdown, 0.001, 1000.0, "of an iteration against the trace");
+    f("slowdown", slowdown, 0.001, 1000.0, "duration of an iteration relative to the trace");
     f("other_start_up_s", other_start_up_s, 0.0, 1e6,
-      "charged at every event to a job that the table does not name");
+      "start-up time at every event of jobs whose model or GPU count is not in the table");
   }
 };
 
@@ -219,7 +219,7 @@ class MuriRules final : public RuleSet {
   Outcome replay(const Replay& replay) const override {
     parse<NoConfig>(replay.settings);
     check_supported("muri", replay.policy, replay.placement);
-    YARD_CHECK(replay.trace != nullptr, "the muri rules go by models and iterations");
+    YARD_CHECK(replay.trace != nullptr, "rule set muri needs the trace for models and iterations");
     return Muri(replay, config_, replay.policy == "shortest-gpu").run();
   }
 
@@ -229,14 +229,15 @@ class MuriRules final : public RuleSet {
 
 const RuleSetRegistry::Add<MuriRules> kMuri{
     "muri",
-    {.about = "events in floating seconds; a running job loses its start-up time at every event",
+    {.about =
+         "events in floating-point seconds; a running job loses its start-up time at every event",
      .source = "Muri, SIGCOMM 2022",
-     .fidelity = "job for job, to the original's doubles; models and GPU counts that its table "
-                 "does not name cost 10 s",
+     .fidelity = "exact job for job, in the original's double arithmetic; models and GPU counts "
+                 "missing from its table cost 10 s",
      .policies = {"shortest", "shortest-gpu"},
      .placements = {"count"},
      .oracles = {"shortest", "shortest-gpu"},
-     .waiver = "iterations take 1.5 % longer than the trace says",
+     .waiver = "iterations take 1.5 % longer than in the trace",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -31,8 +31,9 @@ struct Config {
   void fields(auto& f) {
     f("rates", rates, "file of measured goodputs by job, placement and epoch");
     f("round_s", round_s, 1, 86'400, "length of a round");
-    f("rescale_s", rescale_s, 0, 86'400, "how long a start takes");
-    f("queue_gpu_s", queue_gpu_s, 1, 1'000'000'000'000, "GPU time after which a job sinks");
+    f("rescale_s", rescale_s, 0, 86'400, "duration of a start");
+    f("queue_gpu_s", queue_gpu_s, 1, 1'000'000'000'000,
+      "attained service, in GPU-seconds, at which a job moves to the second queue");
   }
 };
 
@@ -239,7 +240,7 @@ const RuleSetRegistry::Add<Pollux> kPollux{
     "pollux",
     {.about = "the Tiresias policy of Pollux' simulator: rounds of 60 s, goodputs by placement",
      .source = "Pollux, OSDI 2021",
-     .fidelity = "second for second, from goodputs that --rates gives",
+     .fidelity = "exact second for second, with the goodputs given by --rates",
      .policies = {"tiresias"},
      .placements = {"most-free"},
      .fields = describe<Config>,

@@ -13,14 +13,14 @@ SimModel without_costs(SimModel fixed) {
 void check_published(const Replay& replay, const std::string& rules) {
   for (int32_t j = replay.first_job; j < replay.end_job; ++j) {
     if (replay.fixed.jobs.gpus[j] > 0) continue;
-    throw InputError("trace", "jobs with GPUs (the " + rules + " rules know no others)",
+    throw InputError("trace", "jobs with GPUs (rule set " + rules + " supports no others)",
                      "none for job number " + std::to_string(j));
   }
   if (RuleSetRegistry::info(rules).by_types) return;
   const SpecColumns& spec = replay.fixed.spec;
   for (int32_t m = 0; m < spec.num_nodes; ++m) {
     if (spec.node_speed[m] == 1) continue;
-    throw InputError("cluster", "GPUs of speed 1 (to the " + rules + " rules all are alike)",
+    throw InputError("cluster", "GPUs of speed 1 (rule set " + rules + " treats all GPUs alike)",
                      shortest(spec.node_speed[m]) + " at node " + std::to_string(m));
   }
 }

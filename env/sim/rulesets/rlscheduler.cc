@@ -31,8 +31,8 @@ struct Config {
   int32_t window = 1024;
 
   void fields(auto& f) {
-    f("backfill", backfill, 0, 1, "1: others may start while the committed job waits");
-    f("window", window, 0, INT32_MAX, "how many of the scored jobs are played; 0: all");
+    f("backfill", backfill, 0, 1, "1: other jobs may start while the committed job waits");
+    f("window", window, 0, INT32_MAX, "number of scored jobs to simulate; 0: all");
   }
 };
 
@@ -260,10 +260,10 @@ class RlScheduler final : public RuleSet {
 
 const RuleSetRegistry::Add<RlScheduler> kRlScheduler{
     "rlscheduler",
-    {.about = "RLScheduler's simulator: jobs are seen lazily, one commitment at a time",
+    {.about = "RLScheduler's simulator: jobs are admitted lazily; one job at a time is committed",
      .source = "RLScheduler, SC 2020",
-     .fidelity = "second for second, on one resource; with backfill=0 or 1, the first 1024 scored "
-                 "jobs on an empty cluster",
+     .fidelity = "exact second for second on one resource, with backfill=0 or 1; simulates the "
+                 "first 1024 scored jobs on an empty cluster",
      .policies = {"fcfs", "sjf", "smallest"},
      .placements = {"count"},
      .oracles = {"sjf"},

@@ -39,7 +39,7 @@ void SlotSim::find_next_events() {
 int64_t SlotSim::run_us(int32_t slot) const {
   const int64_t run_us = work_us_[s_.job[slot]];
   if (run_us >= 0) return run_us;
-  throw InputError("trace", "run times (the " + rules_ + " rules know no profiles)",
+  throw InputError("trace", "run times (rule set " + rules_ + " does not support profiles)",
                    "none for job number " + std::to_string(s_.job[slot]));
 }
 

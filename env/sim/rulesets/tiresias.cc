@@ -65,7 +65,7 @@ class Tiresias final : public RuleSet {
     if (policy == "dlas-gpu") return {.gpu_time = true};
     const auto n = parse_starvation(std::string_view(policy).substr(kStarvation.size()));
     if (n) return {.gpu_time = true, .starvation = *n};
-    throw InputError("policy under rules 'tiresias'", "dlas-gpu-N, N more than 0",
+    throw InputError("policy under rules 'tiresias'", "dlas-gpu-N with N above 0",
                      "'" + policy + "'");
   }
 };
@@ -74,9 +74,8 @@ const RuleSetRegistry::Add<Tiresias> kTiresias{
     "tiresias",
     {.about = "events in whole seconds, no costs, no slowdown",
      .source = "Tiresias, NSDI 2019",
-     .fidelity =
-         "job for job, its bugs in dlas included; yarn with sjf and shortest* goes on where "
-         "the original runs out of the memory that it forgot to give back",
+     .fidelity = "exact job for job, including its bugs in dlas; yarn with sjf and shortest* "
+                 "continues where the original fails because it does not return host memory",
      .policies = {"fifo", "fjf", "sjf", "shortest", "shortest-gpu", "dlas", "dlas-gpu",
                   "dlas-gpu-N"},
      .placements = {"yarn", "count"},

@@ -9,7 +9,7 @@ YarnPlacer::YarnPlacer(const SpecColumns& spec) : node_gpus_(spec.max_node_gpus)
   std::vector<int32_t> racks;
   for (int32_t m = 0; m < spec.num_nodes; ++m) {
     if (spec.node_gpus[m] != node_gpus_) {
-      throw InputError("cluster", "nodes of equal size for the placement yarn",
+      throw InputError("cluster", "nodes of equal size, as required by placement yarn",
                        std::to_string(spec.node_gpus[m]) + " GPUs at node " + std::to_string(m) +
                            ", " + std::to_string(node_gpus_) + " elsewhere");
     }

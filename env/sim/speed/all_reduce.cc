@@ -21,14 +21,14 @@ class LinkFit {
   }
   Link link() const {
     const double determinant = uu_ * vv_ - uv_ * uv_;
-    YARD_CHECK(determinant > 0, "a link is fitted to at least two sizes of messages");
+    YARD_CHECK(determinant > 0, "fitting a link needs at least two message sizes");
     double alpha = (u_ * vv_ - v_ * uv_) / determinant;
     double inverse_beta = (v_ * uu_ - u_ * uv_) / determinant;
     if (alpha < 0) {
       alpha = 0;
       inverse_beta = v_ / vv_;
     }
-    YARD_CHECK(inverse_beta > 0, "a link is fitted to times that grow with the message");
+    YARD_CHECK(inverse_beta > 0, "fitting a link needs times that grow with the message size");
     return {alpha, 1 / inverse_beta};
   }
 

@@ -12,7 +12,7 @@ namespace yard {
 // first wins, so that rounding does not decide.
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& terms,
                                               const std::vector<double>& values) {
-  YARD_CHECK(!terms.empty(), "nothing to fit to");
+  YARD_CHECK(!terms.empty(), "no values to fit");
   const size_t count = terms[0].size();
   YARD_CHECK(count <= 5, "nonnegative_least_squares() tries all subsets of at most 5 terms");
   Eigen::MatrixXd all(terms.size(), count);

@@ -87,7 +87,7 @@ double PolluxForm::combined_s(double compute_s, double sync_s) const {
 }
 
 PolluxForm fit_pollux(std::span<const MeasuredRun> runs) {
-  YARD_CHECK(!runs.empty(), "nothing to fit to");
+  YARD_CHECK(!runs.empty(), "no measured runs to fit");
   Residuals residuals{runs, first_guess(runs)};
   Eigen::VectorXd best = residuals.start;
   double best_norm = INFINITY;

@@ -15,7 +15,7 @@ ServerCurve::ServerCurve(std::span<const ServerRun> runs, const std::string& gpu
     (run.asynchronous ? async : sync)
         .push_back({run.servers, run.workers, run.steps_per_s, run.batch});
   }
-  YARD_CHECK(!sync.empty() || !async.empty(), "a type that nobody measured");
+  YARD_CHECK(!sync.empty() || !async.empty(), "no measured runs on this GPU type");
   asynchronous_ = sync.empty();
   if (asynchronous_) {
     async_ = fit_optimus_async(async);

@@ -39,7 +39,8 @@ double batch_for(const ModelProfile& profile, int32_t batch) {
 
 SpeedTable::SpeedTable(const Profiles& profiles, SpeedOptions options)
     : profiles_(&profiles), options_(std::move(options)) {
-  YARD_CHECK(options_.max_gpus > 0 && options_.node_gpus > 0, "a table needs its sizes");
+  YARD_CHECK(options_.max_gpus > 0 && options_.node_gpus > 0,
+             "a speed table needs max_gpus and node_gpus");
   for (const GpuType& type : options_.types) type_speed_.push_back(type.speed);
   class_kind_.push_back(-1);
   class_reference_.push_back(1);
@@ -225,7 +226,7 @@ double SpeedTable::reference_rate(const Kind& kind, const std::string& type, int
 
 int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gpus,
                              Pattern pattern) {
-  YARD_CHECK(gpus >= 0 && gpus <= options_.max_gpus, "more GPUs than the table has room for");
+  YARD_CHECK(gpus >= 0 && gpus <= options_.max_gpus, "number of GPUs out of range");
   const ModelProfile* profile = gpus > 0 ? find(model, batch) : nullptr;
   const auto fits = [](const MeasuredRun& run) { return run.iteration_s > 0; };
   if (profile == nullptr || std::ranges::none_of(profile->runs, fits)) return 0;
@@ -252,7 +253,8 @@ int32_t SpeedTable::add_class(int32_t kind, double reference) {
 
 int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, int32_t servers,
                                      int32_t workers) {
-  YARD_CHECK(servers > 0 && workers > 0 && workers <= options_.max_gpus, "no job with servers");
+  YARD_CHECK(servers > 0 && workers > 0 && workers <= options_.max_gpus,
+             "number of servers or workers out of range");
   const std::string plain = plain_model_name(model);
   const auto found = std::ranges::find_if(profiles_->models, [&](const ModelProfile& profile) {
     return !plain.empty() && !profile.server_runs.empty() &&
@@ -272,7 +274,7 @@ void SpeedTable::allow_servers_up_to(int32_t job_class, int32_t most) {
   int32_t& known = max_servers_[job_class];
   known = std::max(known, most);
   const Kind kind = kinds_[static_cast<size_t>(class_kind_[static_cast<size_t>(job_class)])];
-  YARD_CHECK(kind.servers > 0, "a class without servers");
+  YARD_CHECK(kind.servers > 0, "the class has no parameter servers");
   for (int32_t n = 1; n <= known; ++n) {
     kind_of(*kind.profile, kind.batch, kind.pattern, n, kind.measured);
   }

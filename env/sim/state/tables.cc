@@ -375,9 +375,9 @@ StateSizes sizes_for(const SimModel& fixed, int32_t slots) {
                             ? 0
                             : shapes.loose_task_sums[std::min(most, fixed.jobs.num_jobs)];
   if (loose > INT32_MAX - z.gpus) {
-    throw InputError("jobs that are in the system at once",
+    throw InputError("jobs in the system at once",
                      "at most " + std::to_string(INT32_MAX - z.gpus) +
-                         " tasks without whole GPUs, so that they can be counted",
+                         " tasks without whole GPUs (counts have 32 bits)",
                      std::to_string(loose));
   }
   z.parts = z.gpus + static_cast<int32_t>(loose);

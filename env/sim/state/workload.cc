@@ -21,7 +21,7 @@ std::vector<Fault> expand_faults(std::vector<Fault> faults) {
   for (size_t i = 0; i < given; ++i) {
     const Fault down = faults[i];
     YARD_CHECK(down.kind != FaultKind::kRepair && down.until_us > down.at_us,
-               "a fault without end");
+               "a fault must end after it begins");
     // Jobs that are still there when the notice is over fail.
     if (down.kind == FaultKind::kReclaim && down.notice_us < down.until_us - down.at_us) {
       Fault over = down;

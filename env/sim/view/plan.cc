@@ -43,7 +43,7 @@ std::string why_not_startable(const SimModel& fixed, const SimState& s, int32_t 
   for (const Piece& p : pieces) {
     if (p.node < 0 || p.node >= fixed.spec.num_nodes) return "no such node";
     if (p.gpus < 1 && s.shape[slot] == kNone) return "a piece without GPUs";
-    if (!named.insert({p.node, p.group}).second && p.mask == 0) return "a node named twice";
+    if (!named.insert({p.node, p.group}).second && p.mask == 0) return "a node listed twice";
     sum += p.gpus;
   }
   if (sum != s.gpus[slot] && s.shape[slot] == kNone) {
@@ -56,7 +56,7 @@ std::string why_not_startable(const SimModel& fixed, const SimState& s, int32_t 
              std::to_string(p.gpus - s.free_count[p.node]) + " GPUs";
     }
   }
-  return "its pieces are not what it asks for, or not there";
+  return "its pieces do not match its request or are not free";
 }
 
 }  // namespace
@@ -96,10 +96,10 @@ std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan
       return about(edit) + ": it runs already";
     }
     if (s.phase[slot] == Phase::kStopping && !fixed.allows.move) {
-      return about(edit) + ": no job may be moved here";
+      return about(edit) + ": moves are not allowed here";
     }
     if (!legal_exchange(fixed, s, slot, edit.exchange)) {
-      return about(edit) + ": nobody may tell it to exchange like that";
+      return about(edit) + ": its all-reduce or link priority may not be chosen";
     }
     const std::span<const Piece> pieces(plan.pieces.data() + edit.first_piece,
                                         static_cast<size_t>(edit.num_pieces));
@@ -253,7 +253,7 @@ void Draft::put_stops_first() {
     if (!starts(edit)) continue;
     const bool started =
         start(edit.job.slot, pieces.data() + edit.first_piece, edit.num_pieces, edit.exchange);
-    YARD_CHECK(started, "a start that needs what is stopped after it");
+    YARD_CHECK(started, "a start needs GPUs that are freed only after it");
   }
 }
 

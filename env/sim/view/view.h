@@ -253,7 +253,7 @@ class View {
   }
   // After that much of its work. Requires: no more than worked_us().
   YARD_HD double measured_after(int32_t slot, int64_t work_us) const {
-    YARD_CHECK(work_us <= worked_us(slot), "measured_after() tells what was, not what will be");
+    YARD_CHECK(work_us <= worked_us(slot), "measured_after() needs work that is already done");
     const CurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], static_cast<double>(work_us));
   }

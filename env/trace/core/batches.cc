@@ -36,7 +36,7 @@ Batches find_batches(const std::vector<Job>& jobs) {
   int64_t before_us = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
     const Job& job = jobs[j];
-    YARD_CHECK(j == 0 || job.submit_us >= before_us, "jobs come by rising submission");
+    YARD_CHECK(j == 0 || job.submit_us >= before_us, "jobs must be sorted by submission");
     before_us = job.submit_us;
     const int32_t owner =
         owners.try_emplace(owner_of(job, out.kind), static_cast<int32_t>(owners.size()))

@@ -87,7 +87,7 @@ Renames parse_renames(std::string_view text, std::string_view where) {
     const std::string name(trim(part.substr(0, equals)));
     const std::string column(trim(part.substr(std::min(equals + 1, part.size()))));
     if (name.empty() || column.empty()) {
-      throw InputError(std::string(where), "NAME=COLUMN,NAME=COLUMN, as job_id=JobName",
+      throw InputError(std::string(where), "NAME=COLUMN,NAME=COLUMN, such as job_id=JobName",
                        "'" + std::string(part) + "'");
     }
     const auto same = [&](const auto& one) { return one.first == name; };
@@ -111,8 +111,7 @@ void rename_columns(const Renames& renames, const std::string& where,
       });
     }
     if (at == before.end()) {
-      throw InputError(where,
-                       "a column '" + column + "', as --columns " + name + "=" + column + " says",
+      throw InputError(where, "a column '" + column + "' for --columns " + name + "=" + column,
                        "'" + join(before, ",") + "'" + did_you_mean(column, before));
     }
     found.push_back(static_cast<size_t>(at - before.begin()));
@@ -171,9 +170,9 @@ std::string column_advice(const std::vector<std::string>& missing,
     std::erase(left, *guess);
   }
   const std::string how = "--columns " + join(option, ",");
-  if (guesses.empty()) return "say which " + what + " it is with " + how;
+  if (guesses.empty()) return "set the " + what + " with " + how;
   return "did you mean the " + what + (guesses.size() > 1 ? "s " : " ") + join(guesses) + "? " +
-         how + (all ? "" : " (" + any + ": one of the file's)");
+         how + (all ? "" : " (" + any + ": a " + what + " of the file)");
 }
 
 }  // namespace yard

@@ -185,7 +185,7 @@ bool Rows::text(int column, std::string& out) {
 bool Rows::due(int column, int64_t due_us, Job& job) {
   if (due_us < job.submit_us) {
     const std::string name = name_of(column);
-    unusable(column, name + " lies before the submission", name + " after the submission",
+    unusable(column, name + " is before the submission", name + " after the submission",
              trimmed(column));
     return false;
   }
@@ -196,7 +196,7 @@ bool Rows::due(int column, int64_t due_us, Job& job) {
 bool Rows::in_order(int start, int end, const Job& job) {
   const int64_t start_us = start < 0 ? job.submit_us : job.logged_start_us;
   if (start_us < job.submit_us) {
-    unusable(start, "starts before it came", columns_[start] + " after the submission",
+    unusable(start, "starts before its submission", columns_[start] + " after the submission",
              trimmed(start));
     return false;
   }

@@ -111,7 +111,7 @@ bool Rows::next_record() {
   do {
     record_ += lines_->ending();
     if (record_.size() > kMaxRecordBytes || !lines_->next(row_)) {
-      throw InputError(here(), "quotes that are closed within 1 MiB", "quotes that stay open");
+      throw InputError(here(), "a closing quote within 1 MiB", "none");
     }
     record_ += row_;
   } while (open_quotes(record_, layout_.separator));
@@ -150,7 +150,7 @@ bool Rows::next() {
     if (!layout_.quotes || row_.find('"') == row_.npos) {
       split_line(row_, layout_.separator, fields_);
     } else if (!split_quoted(row_, layout_.separator, unquoted_, fields_)) {
-      unusable("text behind closing quotes", "a separator behind closing quotes", "other text");
+      unusable("text after a closing quote", "a separator after a closing quote", "other text");
       continue;
     }
     const size_t surplus = fields_.size() - std::min(fields_.size(), columns_.size());
@@ -243,9 +243,9 @@ bool Rows::add_id(const std::string& id) {
   }
   Seen& seen = seen_[slot_of(id)];
   if (seen.job >= 0) {
-    unusable(
-        "duplicate job id", "a job id that is not used before",
-        in_quotes(id) + " as on line " + std::to_string(job(static_cast<size_t>(seen.job)).line));
+    unusable("duplicate job id", "a unique job id",
+             in_quotes(id) + ", also on line " +
+                 std::to_string(job(static_cast<size_t>(seen.job)).line));
     return false;
   }
   seen = {hash_of(id), static_cast<int32_t>(num_jobs_)};
@@ -276,7 +276,7 @@ void Rows::finish(bool skip_unusable, Trace& trace) {
     if (unusable_ > 0) {
       got = "only unusable rows, the first on line " + std::to_string(first_unusable_line_);
     } else if (!left_out_.empty()) {
-      got = "only rows that hold none (" + left_out_.front().reason + ", the first at " +
+      got = "only rows without a usable job (" + left_out_.front().reason + ", the first at " +
             left_out_.front().first + ")";
     }
     throw InputError(lines_->name(), "at least one job", got);

@@ -44,7 +44,7 @@ struct Layout {
 
 // Notice about a row that repeats the line of column names.
 inline constexpr const char* kRepeatedNames =
-    "the line of column names once more, as where files were put together: passed over";
+    "repeated header line skipped, as in concatenated files";
 
 class Rows {
  public:

@@ -46,7 +46,7 @@ std::vector<Stage> stages_of(const Job& job) {
     const auto ready = std::find_if(open.begin(), open.end(), [&](const auto& stage) {
       return std::ranges::all_of(stage.first, [&](int32_t g) { return stage_of.contains(g); });
     });
-    YARD_CHECK(ready != open.end(), "groups in a circle");
+    YARD_CHECK(ready != open.end(), "role groups must not wait for each other in a cycle");
     Stage stage = std::move(ready->second);
     for (const int32_t g : ready->first) {
       stage.after.push_back(stage_of[g]);

@@ -165,14 +165,14 @@ void apply_timestamps(const TimestampReader& timestamps, const std::string& zone
   const bool dates = timestamps.kind() == TimestampReader::Kind::kDates;
   if (zone != "UTC0" && !timestamps.used_zone() &&
       timestamps.kind() != TimestampReader::Kind::kUnknown) {
-    throw InputError("trace.zone", "a file with dates that name no zone of their own",
-                     dates ? "dates that all do" : "times in " + timestamps.kind_text());
+    throw InputError("trace.zone", "a file with dates without a time zone",
+                     dates ? "dates that all have one" : "times in " + timestamps.kind_text());
   }
   if (!timestamps.calendar()) return;
   rows.start_at_first_submission();
   if (dates) return;
-  rows.note_file("its times are taken for " + timestamps.kind_text() +
-                 "; the trace begins at its first submission");
+  rows.note_file("times are read as " + timestamps.kind_text() +
+                 "; time 0 is the first submission");
 }
 
 bool looks_like_dates(const Trace& trace) {

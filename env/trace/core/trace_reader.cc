@@ -105,7 +105,7 @@ void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&
     ++kept;
   }
   trace.jobs.resize(kept);
-  if (kept == 0) throw InputError(trace.source, "a job that can be used", "none");
+  if (kept == 0) throw InputError(trace.source, "at least one usable job", "none");
 }
 
 }  // namespace yard

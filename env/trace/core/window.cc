@@ -49,7 +49,7 @@ int64_t parse_time_us(const Trace& trace, const Span& span, std::string_view tex
   const std::optional<int64_t> date_s = parse_date_s(text);
   const std::string got = "'" + std::string(text) + "'";
   if (date_s && !trace.epoch_unix_s) {
-    throw InputError(option, "seconds or NN%: this trace does not say its calendar", got);
+    throw InputError(option, "seconds or NN%, as this trace has no calendar dates", got);
   }
   if (!date_s) {
     throw InputError(option,
@@ -81,10 +81,10 @@ Range by_number(const Trace& trace, const WindowOptions& options, Window& window
   }
   const int64_t count = options.jobs_count.value_or(size - begin);
   if (count < 1 || count > size - begin) {
-    throw InputError(
-        "--jobs-count",
-        "1 to " + std::to_string(size - begin) + ", the jobs from number " + std::to_string(begin),
-        std::to_string(count));
+    throw InputError("--jobs-count",
+                     "1 to " + std::to_string(size - begin) + ", the number of jobs from job " +
+                         std::to_string(begin),
+                     std::to_string(count));
   }
   const int64_t end = begin + count;
   window.from_us = trace.jobs[begin].submit_us;
@@ -107,8 +107,8 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
   window.to_us = options.to.empty() ? span.end_us : parse_time_us(trace, span, options.to, "--to");
   if (!options.from.empty() && !options.to.empty() && window.from_us > window.to_us) {
     throw InputError("--from, --to", "a start before the end",
-                     "the end is before the start: from " + timestamp_text(trace, window.from_us) +
-                         " to " + timestamp_text(trace, window.to_us));
+                     "from " + timestamp_text(trace, window.from_us) + " to " +
+                         timestamp_text(trace, window.to_us));
   }
   const auto at = [&](int64_t us) {
     const auto before = [](const Job& job, int64_t t) { return job.submit_us < t; };
@@ -117,14 +117,14 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
   };
   const Range range{at(window.from_us), at(window.to_us)};
   if (range.begin >= range.end) {
-    throw InputError(
-        "--from, --to",
-        "a window with jobs, which are submitted from " + timestamp_text(trace, span.first_us) +
-            " to " + timestamp_text(trace, span.end_us - 1),
-        options.to.empty()     ? "none from " + timestamp_text(trace, window.from_us) + " on"
-        : options.from.empty() ? "none before " + timestamp_text(trace, window.to_us)
-                               : "none from " + timestamp_text(trace, window.from_us) + " to " +
-                                     timestamp_text(trace, window.to_us));
+    throw InputError("--from, --to",
+                     "a window with jobs (submitted from " + timestamp_text(trace, span.first_us) +
+                         " to " + timestamp_text(trace, span.end_us - 1) + ")",
+                     options.to.empty()
+                         ? "none from " + timestamp_text(trace, window.from_us) + " on"
+                     : options.from.empty() ? "none before " + timestamp_text(trace, window.to_us)
+                                            : "none from " + timestamp_text(trace, window.from_us) +
+                                                  " to " + timestamp_text(trace, window.to_us));
   }
   return range;
 }
@@ -219,7 +219,7 @@ void jitter_arrivals(Trace& trace, Window& window, const Rng& rng, int64_t max_u
 }
 
 double offered_load(const Trace& trace, const Window& window, int total_gpus) {
-  YARD_CHECK(total_gpus > 0, "a cluster has GPUs");
+  YARD_CHECK(total_gpus > 0, "the cluster must have GPUs");
   if (window.to_us - window.from_us <= 1) return std::numeric_limits<double>::quiet_NaN();
   double asked_gpu_us = 0;
   for (const Job& job : trace.jobs) {

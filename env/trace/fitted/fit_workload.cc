@@ -30,11 +30,12 @@ double common_step_s(const std::vector<Job>& jobs) {
 void check_usable(const Trace& trace, const std::vector<Job>& jobs) {
   const auto unknown = [](const Job& job) { return job.run_us < 0; };
   if (const auto it = std::ranges::find_if(jobs, unknown); it != jobs.end()) {
-    throw InputError(trace.source + ":" + std::to_string(it->line), "run times to fit",
-                     "a job without one, '" + it->id + "'");
+    throw InputError(trace.source + ":" + std::to_string(it->line),
+                     "a run time for every job to fit", "none for job '" + it->id + "'");
   }
   if (jobs.size() >= kMinJobs) return;
-  throw InputError(trace.source, "a part with at least " + std::to_string(kMinJobs) + " jobs",
+  throw InputError(trace.source,
+                   "at least " + std::to_string(kMinJobs) + " jobs in the part to fit",
                    std::to_string(jobs.size()));
 }
 

@@ -14,9 +14,12 @@ struct Config {
   std::string model;
   double days = 0, load = 0;
   void fields(FieldList& f) {
-    f("model", model, "file that `trace generate --like TRACE --model-out FILE` wrote");
-    f("days", days, 0.0, 36'500.0, "how long, where no number of jobs is given; 0: as the model");
-    f("load", load, 0.0, 1000.0, "GPU time asked for over that of the cluster; 0: as the model");
+    f("model", model,
+      "workload model file, written by `trace generate --like TRACE --model-out FILE`");
+    f("days", days, 0.0, 36'500.0,
+      "length of the trace if no number of jobs is given, in days; 0: as in the model");
+    f("load", load, 0.0, 1000.0,
+      "GPU time asked for divided by GPU time offered; 0: as in the model");
   }
 };
 
@@ -24,7 +27,7 @@ class Like final : public TraceGenerator {
  public:
   explicit Like(const Settings& settings) : config_(parse<Config>(settings)) {
     if (config_.model.empty()) {
-      throw InputError("synthetic:like", "trace.model = a fitted model's file", "none");
+      throw InputError("synthetic:like", "trace.model = FILE, a workload model", "none");
     }
     text_ = read_file(config_.model);
     model_ = parse_workload_model(text_, config_.model);
@@ -53,7 +56,7 @@ class Like final : public TraceGenerator {
 
 const Registry<TraceGenerator>::Add<Like> kAdd{
     "like",
-    {.help = "a recorded trace's likeness, from a model fitted to a part of it",
+    {.help = "jobs drawn from a workload model that was fitted to a part of a recorded trace",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -51,7 +51,8 @@ double between(double low, double high, double part) {
 }  // namespace
 
 double Quantiles::at(double share) const {
-  YARD_CHECK(share >= 0 && share < 1 && !knots.empty(), "a share of a distribution");
+  YARD_CHECK(share >= 0 && share < 1 && !knots.empty(),
+             "a quantile needs a share from 0 to below 1, and knots");
   if (share < body) {
     const double place = share / body * static_cast<double>(knots.size() - 1);
     const size_t low = std::min(static_cast<size_t>(place), knots.size() - 1);

@@ -93,8 +93,9 @@ BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
                     const std::vector<double>& levels, const Rng& seed) {
   const WeightedPick sizes(shares_of_sizes(model, most_gpus));
   if (!sizes.any()) {
-    throw InputError("synthetic:like", "a size that fits " + std::to_string(most_gpus) + " GPUs",
-                     "only larger ones");
+    throw InputError("synthetic:like",
+                     "a model with jobs of at most " + std::to_string(most_gpus) + " GPUs",
+                     "only larger jobs");
   }
   struct Kinds {
     std::vector<int32_t> all;

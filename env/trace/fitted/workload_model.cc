@@ -26,14 +26,13 @@ void check(const WorkloadModel& model, const SampleOptions& options) {
   const auto expect = [](bool holds, const std::string& expected, const std::string& got) {
     if (!holds) throw InputError("synthetic:like", expected, got);
   };
-  expect(options.jobs == 0 || options.days == 0, "a number of jobs or of days", "both");
+  expect(options.jobs == 0 || options.days == 0, "either a number of jobs or of days", "both");
   expect(options.jobs >= 0, "at least one job", std::to_string(options.jobs));
   expect(options.days >= 0 && options.days <= kMaxDays, "0 to 36500 days", shortest(options.days));
   expect(options.load >= 0 && options.load <= 1000, "a load from 0 to 1000",
          shortest(options.load));
-  expect(options.load == 0 || options.cluster_gpus > 0, "a cluster that the load refers to",
-         "none");
-  expect(options.load == 0 || model.mean_gpu_s > 0, "a model with GPU time to scale", "none");
+  expect(options.load == 0 || options.cluster_gpus > 0, "a cluster for the load", "none");
+  expect(options.load == 0 || model.mean_gpu_s > 0, "a model with GPU time, for the load", "none");
   const int64_t jobs = number_of_jobs(model, options);
   expect(static_cast<double>(jobs) <= kMaxJobs, "at most 10 million jobs", std::to_string(jobs));
 }

@@ -30,7 +30,7 @@ class Check {
   }
   void rising(const std::string& what, const Quantiles& q, bool optional = false) const {
     that(optional || !q.knots.empty(), what + " with knots", "none");
-    that(std::ranges::is_sorted(q.knots), what + " with knots that do not fall", "others");
+    that(std::ranges::is_sorted(q.knots), what + " with non-decreasing knots", "falling ones");
     that(q.body > 0, what + " with a body above 0", shortest(q.body));
   }
 
@@ -56,7 +56,8 @@ void check_sizes(const WorkloadModel& m, const Check& check) {
   for (const SizeShare& size : m.sizes) {
     of_sizes.push_back(size.share);
     check.that(size.gpus <= m.classes.back().most_gpus,
-               "sizes up to the last class's " + std::to_string(m.classes.back().most_gpus),
+               "sizes of at most the last class's most_gpus, " +
+                   std::to_string(m.classes.back().most_gpus),
                std::to_string(size.gpus));
   }
   check.shares("sizes", of_sizes);
@@ -71,7 +72,7 @@ void check_workload_model(const WorkloadModel& m, const std::string& where) {
   check.that(m.to_s > m.from_s, "from_s below to_s", shortest(m.to_s));
   check.length("week", m.week.size(), WorkloadModel::kWeekHours);
   check.that(std::ranges::any_of(m.week, [](double w) { return w > 0; }),
-             "an hour of the week with arrivals", "none");
+             "arrivals in at least one hour of week", "none");
   check.that(m.newcomers > 0, "newcomers above 0", shortest(m.newcomers));
   check.length("memory", m.memory.size(), WorkloadModel::kMemory.size());
   check.at_most_1("memory", std::accumulate(m.memory.begin(), m.memory.end(), 0.0));
@@ -81,7 +82,8 @@ void check_workload_model(const WorkloadModel& m, const std::string& where) {
   check.at_most_1("kind_habit's last and own", m.kind_habit.last + m.kind_habit.own);
   check.at_most_1("jobs_owner and jobs_level", m.batch_jobs_owner + m.batch_jobs_level);
   check.rising("gap_s", m.gap_s);
-  check.that(std::ranges::is_sorted(m.limits_s), "usual_s that rise", "others");
+  check.that(std::ranges::is_sorted(m.limits_s), "usual_s in non-decreasing order",
+             "falling values");
   if (!m.timeouts.empty()) check.length("timeouts", m.timeouts.size(), WorkloadModel::kLengths);
   check.length("statuses' shares", m.status_shares.size(),
                m.statuses.size() * WorkloadModel::kLengths);

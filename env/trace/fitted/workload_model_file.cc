@@ -186,7 +186,7 @@ class FieldReader {
     for (const auto& entry : node_) {
       const auto at = std::ranges::find(left, entry.first.Scalar());
       if (at == left.end()) {
-        throw InputError(where(entry.first), "one each of: " + join(keys_),
+        throw InputError(where(entry.first), "each of these keys once: " + join(keys_),
                          "'" + entry.first.Scalar() + "'");
       }
       left.erase(at);

@@ -63,7 +63,7 @@ class ChronusReader final : public TraceReader {
     const std::string minutes = rows.trimmed(times), value_list = rows.trimmed(values);
     const auto deadline_minutes = split(minutes, '-'), deadline_values = split(value_list, '-');
     if (deadline_minutes.size() != deadline_values.size()) {
-      rows.unusable(values, "not one value for each time",
+      rows.unusable(values, "numbers of times and values differ",
                     std::to_string(deadline_minutes.size()) + " values", "'" + value_list + "'");
       return false;
     }
@@ -73,12 +73,12 @@ class ChronusReader final : public TraceReader {
       const bool later = minute && *minute >= 0 && *minute <= kMaxMinutes &&
                          (i == 0 || *minute * kUsPerMin > dues.back().within_us);
       if (!later) {
-        rows.unusable(times, "times that do not rise", "rising whole minutes joined by '-'",
+        rows.unusable(times, "times not increasing", "increasing whole minutes separated by '-'",
                       "'" + minutes + "'");
         return false;
       }
       if (!value || (i > 0 && *value > dues.back().value)) {
-        rows.unusable(values, "values that do not fall", "falling numbers joined by '-'",
+        rows.unusable(values, "values increasing", "non-increasing numbers separated by '-'",
                       "'" + value_list + "'");
         return false;
       }
@@ -89,7 +89,7 @@ class ChronusReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<ChronusReader> kAdd{
-    "chronus", {.help = "CSV of Chronus over Philly jobs, with deadlines (Gao et al., SoCC 2021)"}};
+    "chronus", {.help = "CSV of Chronus, Philly jobs with deadlines (Gao et al., SoCC 2021)"}};
 
 }  // namespace
 }  // namespace yard

@@ -22,7 +22,8 @@ std::string in_quotes(std::string_view text) { return "'" + std::string(text) + 
 bool read_number(Rows& rows, int field, const std::string& name, double& out) {
   const auto value = parse_double(trim(rows.field(field)));
   if (value) out = *value;
-  if (!value) rows.unusable(name + " is not a number", name, in_quotes(rows.field(field)));
+  if (!value)
+    rows.unusable(name + " is not a number", name + " as a number", in_quotes(rows.field(field)));
   return value.has_value();
 }
 
@@ -31,7 +32,7 @@ bool read_steps(Rows& rows, int field, double& out) {
   if (out >= 1 && out <= kMaxSteps && out == static_cast<double>(static_cast<int64_t>(out))) {
     return true;
   }
-  rows.unusable("steps is no whole number above 0", "a whole number of steps, at least 1",
+  rows.unusable("steps is not a whole number above 0", "a whole number of steps, at least 1",
                 in_quotes(rows.field(field)));
   return false;
 }
@@ -47,8 +48,7 @@ bool read_type(Rows& rows, std::string_view type, Job& job) {
     job.batch_size = size.value_or(0);
     if (job.batch_size > 0) return true;
   }
-  rows.unusable("job type is not readable", "a job type like ResNet-18 (batch size 32)",
-                in_quotes(type));
+  rows.unusable("invalid job type", "a job type like ResNet-18 (batch size 32)", in_quotes(type));
   return false;
 }
 
@@ -57,7 +57,7 @@ bool read_slo(Rows& rows, int field) {
   double slo = -1;
   if (!read_number(rows, field, "SLO", slo)) return false;
   if (slo == -1) return true;
-  rows.unusable("an SLO", "-1, no SLO", in_quotes(rows.field(field)));
+  rows.unusable("SLO not supported", "-1 (no SLO)", in_quotes(rows.field(field)));
   return false;
 }
 
@@ -82,7 +82,7 @@ bool read_seconds(Rows& rows, int field, const std::string& name, int64_t& out_u
     out_us = *us;
     return true;
   }
-  rows.unusable(name + " is no time", name + " in seconds, at least 0",
+  rows.unusable(name + " is not a time", name + " in seconds, at least 0",
                 in_quotes(rows.field(field)));
   return false;
 }
@@ -98,7 +98,7 @@ bool read_job(Rows& rows, const Fields& fields, Job& job) {
   if (fields.weight < 0) return true;
   if (!read_number(rows, fields.weight, "weight", job.weight)) return false;
   if (!(job.weight >= 0)) {
-    rows.unusable("weight is below 0", "a weight of at least 0",
+    rows.unusable("weight is negative", "a weight of at least 0",
                   in_quotes(rows.field(fields.weight)));
     return false;
   }
@@ -128,7 +128,7 @@ class GavelReader final : public TraceReader {
     while (rows.next()) {
       const bool physical = gavel::fits(rows.line(), kPhysical);
       if (!physical && !gavel::fits(rows.line(), kSimulated)) {
-        rows.unusable("not of Gavel's layout", "7 or 10 fields between tabs, as Gavel has them",
+        rows.unusable("not in Gavel's layout", "7 or 10 tab-separated fields in Gavel's layout",
                       std::to_string(rows.num_fields()) + " fields");
         continue;
       }
@@ -146,7 +146,7 @@ class GavelReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<GavelReader> kAdd{
-    "gavel", {.help = "traces of Gavel (OSDI 2020); run times come with --throughputs"}};
+    "gavel", {.help = "traces of Gavel (OSDI 2020); run times come from --throughputs"}};
 
 }  // namespace
 }  // namespace yard

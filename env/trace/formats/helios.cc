@@ -23,8 +23,8 @@ struct Config {
   std::string jobs = "all";
   std::string zone = "UTC0";
   void fields(FieldList& f) {
-    f("jobs", jobs, {"all", "gpu"}, "gpu: those that ask for a GPU");
-    f("zone", zone, "of dates that name none of their own, as POSIX writes it");
+    f("jobs", jobs, {"all", "gpu"}, "jobs to read; gpu: only jobs that request GPUs");
+    f("zone", zone, "time zone of dates without one, in POSIX format");
   }
 };
 
@@ -46,7 +46,7 @@ class JobTable : public TraceReader {
       if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus, 0)) continue;
       job.status = rows.trimmed(state);
       if (job.gpus == 0 && config_.jobs == "gpu") {
-        rows.left_out("asks for no GPU");
+        rows.left_out("requests no GPU");
         continue;
       }
       if (!read_times(rows, times, job) || (job.gpus == 0 && !read_cpus(rows, job))) continue;
@@ -57,8 +57,8 @@ class JobTable : public TraceReader {
       rows.add(std::move(job));
     }
     if (used_zone || rows.size() == 0) return;
-    throw InputError("trace.zone", "a file with dates that name no zone of their own",
-                     "dates that all do");
+    throw InputError("trace.zone", "a file with dates without a time zone",
+                     "a time zone in every date");
   }
 
  private:

@@ -27,8 +27,8 @@ struct Config {
   std::string tenant;
   std::string zone = "UTC0";
   void fields(FieldList& f) {
-    f("tenant", tenant, "of all jobs: the virtual cluster that the file's name tells");
-    f("zone", zone, "of the wall clock, as POSIX writes it; the log does not name its own");
+    f("tenant", tenant, "tenant of all jobs, such as the virtual cluster in the file's name");
+    f("zone", zone, "time zone of the log's clock, in POSIX format; the log does not name it");
   }
 };
 
@@ -185,7 +185,7 @@ class HeliosLoadReader final : public TraceReader {
       std::array<Count, 2> counts;
       if (!rows.date(time, zone_, at_us) || !read_counts(rows, columns, counts)) continue;
       if (at_us <= now_us) {
-        rows.unusable(time, "time goes back", "a time after that of the row before",
+        rows.unusable(time, "times not increasing", "a time after the previous row's",
                       rows.trimmed(time));
         continue;
       }
@@ -226,7 +226,7 @@ class HeliosLoadReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<HeliosLoadReader> kAdd{
     "helios-load",
-    {.help = "load by the minute of a virtual cluster of SenseTime's Helios Earth, 2020, as the "
+    {.help = "load per minute of a virtual cluster of SenseTime's Helios Earth, 2020, read as the "
              "fewest jobs that explain it",
      .fields = describe<Config>}};
 

@@ -50,7 +50,8 @@ class ItpModelsReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<ItpModelsReader> kAdd{
-    "itp-models", {.help = "CSV of Microsoft's ITP clusters with drawn models and deadlines"}};
+    "itp-models",
+    {.help = "CSV of Microsoft's ITP clusters with randomly drawn models and deadlines"}};
 
 }  // namespace
 }  // namespace yard

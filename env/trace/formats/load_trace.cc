@@ -35,8 +35,8 @@ std::string recognise(const FileHead& head, const Renames& renames) {
   }
   if (fitting.size() == 1) return fitting.front();
   if (!fitting.empty()) {
-    throw InputError(head.name + ":1", "the columns of one format alone",
-                     "those of " + join(fitting) + "; name one with --format");
+    throw InputError(head.name + ":1", "columns of exactly one format",
+                     "columns of " + join(fitting) + "; select one with --format");
   }
   if (renames.empty()) reject_unknown(head);
   return own;
@@ -49,10 +49,10 @@ struct Generation {
 
 Generation generation_of(const std::string& source, const LoadOptions& options) {
   if (!options.format.empty()) {
-    throw InputError(source, "no format for a generator", "'" + options.format + "'");
+    throw InputError(source, "no --format with a generator", "'" + options.format + "'");
   }
   const std::string name = source.substr(kSynthetic.size());
-  require_name<Generators>("--trace synthetic:NAME, NAME", name);
+  require_name<Generators>("--trace synthetic:NAME", name);
   Generation out{Generators::make(name, options.settings), ""};
   out.sha256 = sha256_hex("generator=" + name + "\nparameters=" + out.generator->parameters_hash() +
                           "\nseed=" + std::to_string(options.seed) +
@@ -126,7 +126,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
   const auto reader = Readers::make(trace.format, settings);
   const Layout layout = reader->layout();
   if (!renames.empty() && layout.names == 0 && trace.format != "yardmaster-jsonl") {
-    throw InputError("--columns", "a format with a line of column names", "'" + trace.format + "'");
+    throw InputError("--columns", "a format with a header line", "'" + trace.format + "'");
   }
   Rows rows(lines, layout, renames);
   reader->read(rows);

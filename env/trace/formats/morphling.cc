@@ -14,7 +14,8 @@ namespace {
 struct Config {
   int64_t min_steps = 1;
   void fields(FieldList& f) {
-    f("min_steps", min_steps, int64_t{1}, int64_t{1'000'000'000}, "shorter jobs are left out");
+    f("min_steps", min_steps, int64_t{1}, int64_t{1'000'000'000},
+      "jobs with fewer steps are left out");
   }
 };
 

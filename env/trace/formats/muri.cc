@@ -50,7 +50,8 @@ class MuriReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<MuriReader> kAdd{
-    "muri", {.help = "CSV of Muri's simulator, models and iterations (Zhao et al., SIGCOMM 2022)"}};
+    "muri",
+    {.help = "CSV of Muri's simulator with models and iterations (Zhao et al., SIGCOMM 2022)"}};
 
 }  // namespace
 }  // namespace yard

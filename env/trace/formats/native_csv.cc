@@ -152,7 +152,7 @@ class CellReader {
     const int column = next();
     if (!ok_ || missing(column)) return;
     const auto pattern = parse_pattern(rows_.trimmed(column));
-    if (!pattern) return fail(column, {"", "no such pattern", pattern_names(), got(column)});
+    if (!pattern) return fail(column, {"", "unknown pattern", pattern_names(), got(column)});
     value = *pattern;
   }
   void texts(const char*, std::vector<std::string>& value) {
@@ -166,7 +166,7 @@ class CellReader {
     for (const std::string_view one : split(rows_.field(column), '|'))
       value.emplace_back(trim(one));
     if (std::ranges::count(value, "") == 0) return;
-    fail(column, {"", "an empty text", "texts joined by '|'", got(column)});
+    fail(column, {"", "empty item in a list", "non-empty items separated by '|'", got(column)});
   }
   void dues(const char*, std::vector<Due>& value) {
     const int column = next();
@@ -177,7 +177,7 @@ class CellReader {
       const auto due_value = colon == one.size() ? std::optional<double>(1)
                                                  : parse_double(trim(one.substr(colon + 1)));
       if (!within_us || *within_us < 0 || *within_us > kMaxTimeUs || !due_value) {
-        return fail(column, {"", "no deadlines", "SECONDS:VALUE|SECONDS:VALUE", got(column)});
+        return fail(column, {"", "invalid deadlines", "SECONDS:VALUE|SECONDS:VALUE", got(column)});
       }
       value.push_back({*within_us, *due_value});
     }
@@ -216,14 +216,13 @@ class CellReader {
     }
     const std::string& name = rows_.columns()[column];
     if (timestamps_.kind() == TimestampReader::Kind::kUnknown) {
-      rows_.unusable(column, name + " is no time",
+      rows_.unusable(column, name + " is not a time",
                      name + " in seconds, or as a date like 2024-05-06 10:00:00", got(column));
       return false;
     }
     if (!timestamps_.calendar()) return rows_.seconds(column, us);
-    rows_.unusable(column, name + " is not of the kind of the rows before",
-                   name + " in " + timestamps_.kind_text() + ", as in the rows before",
-                   got(column));
+    rows_.unusable(column, name + " is in another format than in earlier rows",
+                   name + " in " + timestamps_.kind_text() + ", as in earlier rows", got(column));
     return false;
   }
   std::string got(int column) const { return "'" + rows_.trimmed(column) + "'"; }
@@ -253,9 +252,7 @@ class CellReader {
 
 struct Config {
   std::string zone = "UTC0";
-  void fields(FieldList& f) {
-    f("zone", zone, "of dates that name none of their own, as POSIX writes it");
-  }
+  void fields(FieldList& f) { f("zone", zone, "time zone of dates without one, in POSIX format"); }
 };
 
 // Returns the column of each of native_field_names(), or -1: by exact name, else by meaning.
@@ -381,7 +378,7 @@ class NativeCsvReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<NativeCsvReader> kAdd{
     "yardmaster",
-    {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with its columns",
+    {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with the same columns",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -41,22 +41,24 @@ std::optional<Flaw> check_group(const std::vector<RoleGroup>& groups, size_t g) 
   const std::string place = "groups[" + std::to_string(g) + "]";
   const auto same = [&](const RoleGroup& other) { return other.role == group.role; };
   if (std::ranges::count_if(groups, same) > 1) {
-    return flaw(place + ".role", "two groups of one role", "a role for each group alone",
+    return flaw(place + ".role", "duplicate role", "a different role for each group",
                 "'" + group.role + "'");
   }
   const bool rigid = group.min_count == 0 && group.max_count == 0;
   if (group.count < 1 || (!rigid && (group.min_count < 1 || group.min_count > group.count ||
                                      group.max_count < group.count))) {
-    return flaw(place + ".count", "tasks out of range", "1 <= min_count <= count <= max_count",
+    return flaw(place + ".count", "number of tasks out of range",
+                "1 <= min_count <= count <= max_count",
                 std::to_string(group.min_count) + ", " + std::to_string(group.count) + ", " +
                     std::to_string(group.max_count));
   }
   if (group.task.gpu_milli > 0 && group.task.gpus > 0) {
-    return flaw(place + ".gpu_milli", "a share beside whole GPUs", "gpus or gpu_milli", "both");
+    return flaw(place + ".gpu_milli", "gpus and gpu_milli in one group", "either gpus or gpu_milli",
+                "both");
   }
   for (const int32_t before : group.after) {
     if (before >= 0 && before < static_cast<int32_t>(groups.size())) continue;
-    return flaw(place + ".after", "no such group", "groups by index from 0",
+    return flaw(place + ".after", "unknown group", "indices of groups, from 0",
                 std::to_string(before));
   }
   return std::nullopt;
@@ -72,21 +74,21 @@ std::optional<Flaw> check_groups(const Job& job) {
   }
   if (job.groups.empty()) return std::nullopt;
   if (has_cycle(job.groups)) {
-    return flaw("groups", "groups in a circle", "groups that end before others begin",
+    return flaw("groups", "cyclic dependencies of groups", "groups without cyclic dependencies",
                 "groups that wait for each other");
   }
   for (size_t g = 0; g < job.groups.size() && !is_staged(job); ++g) {
     if (job.groups[g].run_us < 0) continue;
-    return flaw("groups[" + std::to_string(g) + "].run_s", "a gang in which one runs by itself",
-                "run_s of groups only where some come after others",
+    return flaw("groups[" + std::to_string(g) + "].run_s", "run_s of a group in a gang",
+                "run_s of groups only in a job with stages (groups with after)",
                 format_seconds(job.groups[g].run_us));
   }
   // Shares of GPUs may be packed on one GPU, or each have a GPU of its own.
   if (job.gpus >= whole + (shares > 0) && job.gpus <= whole + shares) return std::nullopt;
-  return flaw("gpus", "GPUs do not add up",
+  return flaw("gpus", "gpus does not match the groups",
               std::to_string(whole + (shares > 0)) +
                   (shares > 1 ? " to " + std::to_string(whole + shares) : "") +
-                  " GPUs, as its groups ask for",
+                  " GPUs, as requested by its groups",
               std::to_string(job.gpus));
 }
 
@@ -174,30 +176,30 @@ std::optional<Flaw> check_native_job(const Job& job) {
   }
   if (auto found = check_groups(job)) return found;
   if (job.loss.b1 == 0 && (job.loss.b0 != 0 || job.loss.b2 != 0)) {
-    return flaw("loss_b1", "a loss without bounds", "more than 0 beside loss_b0 and loss_b2",
+    return flaw("loss_b1", "unbounded loss", "more than 0 if loss_b0 or loss_b2 is set",
                 shortest(job.loss.b1));
   }
   if (job.target != Job::kNoTarget && is_staged(job)) {
-    return flaw("target", "a target of several stages", "none where groups come after others",
-                shortest(job.target));
+    return flaw("target", "target of a job with stages",
+                "no target in a job with stages (groups with after)", shortest(job.target));
   }
   if (job.enough != Job::kNoTarget && is_staged(job)) {
-    return flaw("enough", "a measure of several stages", "none where groups come after others",
-                shortest(job.enough));
+    return flaw("enough", "enough of a job with stages",
+                "no enough in a job with stages (groups with after)", shortest(job.enough));
   }
   for (size_t i = 1; i < job.dues.size(); ++i) {
     const Due &before = job.dues[i - 1], &due = job.dues[i];
     if (due.within_us > before.within_us && due.value <= before.value) continue;
-    return flaw("dues", "deadlines out of order", "rising times with falling values",
-                format_seconds(due.within_us) + " s for " + shortest(due.value) + " after " +
-                    format_seconds(before.within_us) + " s for " + shortest(before.value));
+    return flaw("dues", "deadlines out of order", "increasing times with non-increasing values",
+                format_seconds(due.within_us) + " s (value " + shortest(due.value) + ") after " +
+                    format_seconds(before.within_us) + " s (value " + shortest(before.value) + ")");
   }
   if (const std::string& mode = job.batch_mode;
       !mode.empty() && mode != "static" && mode != "accordion" && mode != "gns") {
     return flaw("batch_mode", "unknown mode", "static, accordion or gns", "'" + mode + "'");
   }
   if (std::ranges::count(job.after, job.id) > 0) {
-    return flaw("after", "waits for itself", "ids of other jobs", "'" + job.id + "'");
+    return flaw("after", "depends on itself", "ids of other jobs", "'" + job.id + "'");
   }
   return std::nullopt;
 }

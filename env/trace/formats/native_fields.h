@@ -79,7 +79,7 @@ std::string unused_text(const char* what, const std::vector<std::string>& names)
 
 // What is expected of a number of GPUs where a fraction is given.
 inline constexpr const char* kWholeGpus =
-    "a whole number of GPUs (a part of one is gpu_milli of a group: gpus 1 and groups "
+    "a whole number of GPUs (for a share, set gpu_milli of a group: gpus 1 and groups "
     "[{\"count\":1,\"gpu_milli\":500}])";
 
 // Why a value cannot be used, and its place in the job.

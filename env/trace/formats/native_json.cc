@@ -31,7 +31,8 @@ bool nests_deeper(const AnyJson& value, int depth) {
 
 template <class AnyJson>
 std::string beginning_of(const AnyJson& value) {
-  if (nests_deeper(value, kDepth)) return value.is_array() ? "a deep list" : "a deep object";
+  if (nests_deeper(value, kDepth))
+    return value.is_array() ? "a deeply nested list" : "a deeply nested object";
   std::string text = value.dump(-1, ' ', true, AnyJson::error_handler_t::replace);
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
   return text;
@@ -77,11 +78,11 @@ std::optional<Json> parse_json(std::string_view text, Flaw& flaw) {
   try {
     Json json = Json::parse(text, on_event);
     if (twice.empty()) return json;
-    flaw = {"", "a key twice", "each key once", "'" + twice + "' twice"};
+    flaw = {"", "duplicate key", "each key once", "'" + twice + "' twice"};
   } catch (const Json::parse_error& error) {
-    flaw = {"byte " + std::to_string(error.byte), "not JSON", "JSON", "something else"};
+    flaw = {"byte " + std::to_string(error.byte), "not JSON", "JSON", "a syntax error"};
   } catch (const Json::out_of_range&) {
-    flaw = {"", "not JSON", "numbers that a double can hold", "a larger one"};
+    flaw = {"", "number too large", "numbers in the range of a double", "a larger number"};
   }
   return std::nullopt;
 }
@@ -90,7 +91,7 @@ std::string dump_json(const Json& json, const std::string& where) {
   try {
     return json.dump();
   } catch (const Json::type_error&) {
-    throw InputError(where, "texts in UTF-8, as JSON needs them",
+    throw InputError(where, "text in UTF-8, as JSON requires",
                      json.dump(-1, ' ', true, Json::error_handler_t::replace));
   }
 }
@@ -99,17 +100,17 @@ void align_clocks(Rows& rows, Job& job) {
   const int64_t early_us = job.submit_us - job.logged_start_us;
   if (job.logged_start_us < 0 || early_us <= 0 || early_us > 5 * kUsPerS) return;
   job.submit_us = job.logged_start_us;
-  rows.notice("start up to 5 s before submission, as clocks differ: taken as the same moment");
+  rows.notice("start up to 5 s before submission, assumed clock skew: submission set to the start");
 }
 
 void note_run_time_mismatch(Rows& rows, const Job& job) {
   if (job.logged_start_us < 0 || job.logged_end_us < 0 || job.run_us < 0) return;
   const int64_t over_us = job.run_us - (job.logged_end_us - job.logged_start_us);
   if (over_us > kUsPerS) {  // whole seconds may be off by one
-    rows.notice("run_s is longer than the time from start to end: run_s counts");
+    rows.notice("run_s is longer than the time from start to end: run_s is used");
   } else if (over_us < -kUsPerS) {
     rows.notice(
-        "run_s is shorter than the time from start to end, as of a suspended job: run_s counts");
+        "run_s is shorter than the time from start to end, as for a suspended job: run_s is used");
   }
 }
 
@@ -128,12 +129,12 @@ void JsonReader::fail(std::string place, std::string reason, std::string expecte
 }
 
 bool JsonReader::array(const std::string& place, const Json& value) {
-  if (!value.is_array() && !value.is_null()) fail(place, "no list", "a list", shown(value));
+  if (!value.is_array() && !value.is_null()) fail(place, "not a list", "a list", shown(value));
   return value.is_array() && !flaw_;
 }
 
 bool JsonReader::object(const std::string& place, const Json& value) {
-  if (!value.is_object()) fail(place, "no object", "an object", shown(value));
+  if (!value.is_object()) fail(place, "not an object", "an object", shown(value));
   return value.is_object() && !flaw_;
 }
 
@@ -146,11 +147,11 @@ void JsonReader::text(const std::string& place, const Json& value, std::string& 
     } else if (std::abs(real) < 0x1p53 && real == std::trunc(real)) {
       out = std::to_string(static_cast<int64_t>(real));
     } else {
-      fail(place, "no text", "a text or a whole number", shown(value));
+      fail(place, "not a string", "a string or a whole number", shown(value));
     }
     return;
   }
-  if (!value.is_string()) return fail(place, "no text", "a text", shown(value));
+  if (!value.is_string()) return fail(place, "not a string", "a string", shown(value));
   out = value.get_ref<const std::string&>();
 }
 
@@ -167,7 +168,7 @@ void JsonReader::seconds(const std::string& place, const Json& value, int64_t& o
     us = parse_seconds_us(value.get_ref<const std::string&>());
   }
   if (!us || *us < 0 || *us > kMaxTimeS * kUsPerS) {
-    return fail(place, "no time", "0 to " + std::to_string(kMaxTimeS) + " s", shown(value));
+    return fail(place, "invalid time", "0 to " + std::to_string(kMaxTimeS) + " s", shown(value));
   }
   out_us = *us;
 }
@@ -188,7 +189,7 @@ void JsonReader::whole(const std::string& place, const Json& value, int64_t leas
     if (std::abs(real) < 0x1p53 && real == std::trunc(real)) number = static_cast<int64_t>(real);
   }
   if (!number || *number < least || *number > most) {
-    return fail(place, "no such number",
+    return fail(place, "invalid number",
                 "a whole number, " + std::to_string(least) + " to " + std::to_string(most),
                 shown(value));
   }
@@ -206,7 +207,7 @@ void JsonReader::number(const std::string& place, const Json& value, double leas
   if (value.is_null() || flaw_) return;
   const double real = value.is_number() ? value.get<double>() : std::nan("");
   if (!std::isfinite(real) || real < least || real > most) {
-    return fail(place, "no such number",
+    return fail(place, "invalid number",
                 most < std::numeric_limits<double>::max()
                     ? "a number from " + shortest(least) + " to " + shortest(most)
                 : least > std::numeric_limits<double>::lowest()
@@ -222,7 +223,7 @@ void JsonReader::texts(const std::string& place, const Json& value, std::vector<
   for (size_t i = 0; i < value.size(); ++i) {
     std::string one;
     text(at(place, i), value[i], one);
-    if (one.empty()) fail(at(place, i), "no text", "a text that is not empty", shown(value[i]));
+    if (one.empty()) fail(at(place, i), "empty string", "a non-empty string", shown(value[i]));
     out.push_back(std::move(one));
   }
 }
@@ -242,7 +243,8 @@ void JsonReader::dues(const std::string& place, const Json& value, std::vector<D
         fail(where, "unknown key", "within_s or value", "'" + key + "'");
       }
     }
-    if (due.within_us < 0) fail(at(place, i), "no time", "a key within_s", shown(value[i]));
+    if (due.within_us < 0)
+      fail(at(place, i), "within_s is missing", "a key within_s", shown(value[i]));
     out.push_back(due);
   }
 }

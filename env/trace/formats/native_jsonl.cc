@@ -66,14 +66,15 @@ class FieldsFromJson {
     us = absent;
     const Json& value = said(name);
     if (!read_calendar(name, value, us)) json_reader.seconds(key(name), value, us);
-    if (us < -1) json_reader.fail(key(name), "no time", "a time", "nothing");
+    if (us < -1) json_reader.fail(key(name), "time is missing", "a time", "nothing");
   }
   void whole(const char* name, int32_t& value, int32_t least) {
     const Json& value_of = said(name);
     if (std::string_view(name) == "gpus" && value_of.is_number()) {
       const auto real = value_of.get<double>();
       if (real > 0 && real != std::trunc(real)) {
-        return json_reader.fail(key(name), "no such number", kWholeGpus, value_of.dump());
+        return json_reader.fail(key(name), "gpus is not a whole number", kWholeGpus,
+                                value_of.dump());
       }
     }
     json_reader.whole(key(name), said(name), least, value);
@@ -94,7 +95,7 @@ class FieldsFromJson {
     json_reader.text(key(name), said(name), text);
     const auto pattern = parse_pattern(text);
     if (pattern) value = *pattern;
-    if (!pattern) json_reader.fail(key(name), "no such pattern", pattern_names(), "'" + text + "'");
+    if (!pattern) json_reader.fail(key(name), "unknown pattern", pattern_names(), "'" + text + "'");
   }
   void texts(const char* name, std::vector<std::string>& value) {
     json_reader.texts(key(name), said(name), value);
@@ -125,8 +126,8 @@ class FieldsFromJson {
     if (name == "submit_s" || name == "logged_start_s" || name == "logged_end_s") {
       found = timestamps_.read(text);
       if (!found && timestamps_.calendar()) {
-        json_reader.fail(key(name.c_str()), "another kind of time",
-                         timestamps_.kind_text() + ", as in the rows before", "'" + text + "'");
+        json_reader.fail(key(name.c_str()), "time in another format than in earlier rows",
+                         timestamps_.kind_text() + ", as in earlier rows", "'" + text + "'");
       }
     } else if (text.find(':') != text.npos) {
       found = span_us(text);
@@ -196,8 +197,10 @@ std::optional<Flaw> read_native(const Json& from, Job& job, std::optional<int64_
   if (from.contains(kEpochColumn)) reading.timestamps.set_trace_seconds();
   FieldsFromJson fields(from, reading.timestamps);
   visit_native_fields(job, fields);
-  if (job.id.empty()) fields.json_reader.fail("key job_id", "no id", "an id", "nothing");
-  if (!from.contains("gpus")) fields.json_reader.fail("key gpus", "no GPUs", "a number", "nothing");
+  if (job.id.empty())
+    fields.json_reader.fail("key job_id", "job_id is missing", "an id", "nothing");
+  if (!from.contains("gpus"))
+    fields.json_reader.fail("key gpus", "gpus is missing", "a number", "nothing");
   if (from.contains(kEpochColumn) && !from[kEpochColumn].is_null()) {
     int64_t epoch = 0;
     fields.json_reader.whole(std::string("key ") + kEpochColumn, from[kEpochColumn], -kMaxEpochS,
@@ -212,16 +215,14 @@ std::optional<Flaw> read_native(const Json& from, Job& job, std::optional<int64_
 
 std::optional<Flaw> read_job(const Json& from, const Renames& renames, Job& job,
                              std::optional<int64_t>& epoch_s, Reading& reading) {
-  if (!from.is_object()) return Flaw{"", "no object", "a JSON object", "another value"};
+  if (!from.is_object()) return Flaw{"", "not an object", "a JSON object", "another value"};
   if (renames.empty() && has_native_keys(from)) return read_native(from, job, epoch_s, reading);
   return read_native(with_native_keys(from, renames, reading), job, epoch_s, reading);
 }
 
 struct Config {
   std::string zone = "UTC0";
-  void fields(FieldList& f) {
-    f("zone", zone, "of dates that name none of their own, as POSIX writes it");
-  }
+  void fields(FieldList& f) { f("zone", zone, "time zone of dates without one, in POSIX format"); }
 };
 
 class NativeJsonlReader final : public TraceReader {
@@ -296,8 +297,7 @@ class NativeJsonlReader final : public TraceReader {
     }
     align_clocks(rows, job);
     if (job.logged_start_us < job.submit_us || job.logged_end_us < job.logged_start_us) {
-      rows.unusable("times out of order", "submission, start and end that follow each other",
-                    "others");
+      rows.unusable("times out of order", "submission <= start <= end", "another order");
       return false;
     }
     job.run_us = job.logged_end_us - job.logged_start_us;
@@ -310,7 +310,7 @@ class NativeJsonlReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<NativeJsonlReader> kAdd{
     "yardmaster-jsonl",
-    {.help = "Yardmaster's own JSONL, as `trace convert` writes it, or lines with its keys",
+    {.help = "Yardmaster's own JSONL, as `trace convert` writes it, or lines with the same keys",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -19,9 +19,10 @@ struct Config {
   std::string pods = "all";
   double gap_s = -1, run_s = -1;
   void fields(FieldList& f) {
-    f("pods", pods, {"all", "gpu"}, "gpu: those that ask for a GPU or a share of one");
-    f("gap_s", gap_s, -1.0, 1e8, "seconds from pod to pod in the file's order; -1: as logged");
-    f("run_s", run_s, -1.0, 1e8, "seconds that every pod runs; -1: as logged");
+    f("pods", pods, {"all", "gpu"},
+      "pods to read; gpu: only pods that request a GPU or a share of one");
+    f("gap_s", gap_s, -1.0, 1e8, "seconds between successive pods, in file order; -1: as logged");
+    f("run_s", run_s, -1.0, 1e8, "run time of every pod, in seconds; -1: as logged");
   }
 };
 
@@ -48,7 +49,7 @@ class OpenbReader final : public TraceReader {
     if (!timed && (config_.gap_s < 0 || config_.run_s < 0)) {
       throw InputError(rows.where_names(),
                        "columns creation_time, scheduled_time and deletion_time, or --set "
-                       "trace.gap_s=SECONDS --set trace.run_s=SECONDS to space the pods out",
+                       "trace.gap_s=SECONDS --set trace.run_s=SECONDS to set the times",
                        "a list of pods without times");
     }
     int64_t pods = 0;
@@ -56,7 +57,7 @@ class OpenbReader final : public TraceReader {
       Job job;
       if (!rows.text(name, job.id) || !rows.gpus(gpus, job.gpus, 0)) continue;
       if (job.gpus == 0 && config_.pods == "gpu") {
-        rows.left_out("asks for no GPU");
+        rows.left_out("requests no GPU");
         continue;
       }
       if (!read_task(rows, job) || !read_times(rows, times, pods, job)) continue;
@@ -86,7 +87,8 @@ class OpenbReader final : public TraceReader {
     const std::string said = rows.trimmed(column);
     for (const std::string_view model : split(said, '|')) job.gpu_types.emplace_back(trim(model));
     if (std::ranges::count(job.gpu_types, "") == 0) return true;
-    rows.unusable(column, "gpu_spec with an empty model", "models joined by '|'", "'" + said + "'");
+    rows.unusable(column, "gpu_spec with an empty model", "models separated by '|'",
+                  "'" + said + "'");
     return false;
   }
 
@@ -147,7 +149,7 @@ class OpenbReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<OpenbReader> kAdd{
     "openb",
-    {.help = "pods of Alibaba's openb cluster, 2023, shares of GPUs (Weng et al., ATC 2023)",
+    {.help = "pods of Alibaba's openb cluster, 2023, with GPU shares (Weng et al., ATC 2023)",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -29,8 +29,9 @@ struct Config {
   std::string jobs = "all";
   bool gpu_types = false;
   void fields(FieldList& f) {
-    f("jobs", jobs, {"all", "gpu"}, "gpu: those that ask for a GPU or a share of one");
-    f("gpu_types", gpu_types, "a job runs on the type of GPU alone that it was given in the log");
+    f("jobs", jobs, {"all", "gpu"},
+      "jobs to read; gpu: only jobs that request a GPU or a share of one");
+    f("gpu_types", gpu_types, "restrict each job to the GPU types on which it ran in the log");
   }
 };
 
@@ -110,13 +111,13 @@ class PaiTasksReader final : public TraceReader {
     }
     const auto typed = [](const Gathered& one) { return !one.job.gpu_types.empty(); };
     if (config_.gpu_types && !jobs.empty() && std::ranges::none_of(jobs, typed)) {
-      throw InputError("trace.gpu_types", "a table that names types of GPUs", "none in any row");
+      throw InputError("trace.gpu_types", "a table with GPU types", "no GPU type in any row");
     }
     for (Gathered& one : jobs) add_job(rows, std::move(one), submissions);
     if (submissions.empty() && rows.size() > 0) {
       rows.note_file(
-          "jobs arrive when they started, so that no wait is in it: put pai_job_table.csv, "
-          "which says when they were submitted, into the same folder");
+          "no submission times: jobs arrive at their start, without a logged wait; put "
+          "pai_job_table.csv, which has the submission times, into the same folder");
     }
   }
 
@@ -179,8 +180,8 @@ class PaiTasksReader final : public TraceReader {
     for (const RoleGroup& group : job.groups) {
       gpus += int64_t{group.count} * (group.task.gpus + (group.task.gpu_milli > 0));
     }
-    if (gpus == 0 && config_.jobs == "gpu") return rows.left_out("asks for no GPU");
-    if (gpus > 1 << 20) return rows.left_out("asks for more than 1048576 GPUs");
+    if (gpus == 0 && config_.jobs == "gpu") return rows.left_out("requests no GPU");
+    if (gpus > 1 << 20) return rows.left_out("requests more than 1048576 GPUs");
     job.gpus = static_cast<int32_t>(gpus);
     job.submit_us = one.first_us;
     job.run_us = one.last_us - one.first_us;

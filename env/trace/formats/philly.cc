@@ -55,7 +55,7 @@ class PhillyReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<PhillyReader> kAdd{
     "philly",
-    {.help = "philly.csv: Microsoft's Philly jobs, 2017, as cut for Pollux (OSDI 2021)",
+    {.help = "philly.csv: Microsoft's Philly jobs, 2017, as reduced for Pollux (OSDI 2021)",
      .fields = describe<PhillyConfig>}};
 
 }  // namespace

@@ -11,8 +11,8 @@ struct PhillyConfig {
   std::string vc;
   std::string zone = "UTC0";
   void fields(FieldList& f) {
-    f("vc", vc, "only this virtual cluster; empty: all of them");
-    f("zone", zone, "of the wall clock, as POSIX writes it; the log does not name its own");
+    f("vc", vc, "virtual cluster to read; empty: all");
+    f("zone", zone, "time zone of the log's clock, in POSIX format; the log does not name it");
   }
 };
 

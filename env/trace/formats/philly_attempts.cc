@@ -18,7 +18,7 @@ struct Config {
   bool join_attempts = false;
   void fields(FieldList& f) {
     f("join_attempts", join_attempts,
-      "rows of one second with equal user, GPUs and status are one job that runs their sum");
+      "join rows of the same second, user, GPUs and status into one job; run times add up");
   }
 };
 
@@ -45,8 +45,8 @@ class PhillyAttemptsReader final : public TraceReader {
       if (!rows.seconds(interval, interval_us)) continue;
       submit_us += interval_us;
       if (submit_us > kLatestUs) {
-        rows.unusable(interval, "the intervals' sum is too large", "a trace of less than 30 years",
-                      rows.trimmed(interval));
+        rows.unusable(interval, "sum of the intervals is too large",
+                      "a trace of less than 30 years", rows.trimmed(interval));
         submit_us -= interval_us;
         continue;
       }
@@ -60,7 +60,7 @@ class PhillyAttemptsReader final : public TraceReader {
       if (before != nullptr && before->submit_us == submit_us && before->user == job.user &&
           before->gpus == job.gpus && before->status == job.status && before->run_us <= kLatestUs) {
         before->run_us += job.run_us;
-        rows.left_out("attempt joined to the row before");
+        rows.left_out("attempt joined to the previous row");
         continue;
       }
       rows.add(std::move(job));
@@ -82,7 +82,7 @@ class PhillyAttemptsReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<PhillyAttemptsReader> kAdd{
     "philly-attempts",
-    {.help = "DIR-LAB's CSV of Philly, 2017: users and end states, a row an attempt",
+    {.help = "DIR-LAB's CSV of Philly, 2017: users and end states, one row per attempt",
      .fields = describe<Config>}};
 
 }  // namespace

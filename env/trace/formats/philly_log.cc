@@ -47,7 +47,7 @@ class Objects {
         text_.clear();
       }
       if (text_.size() > kMaxObjectBytes)
-        throw InputError("a job of at most 64 MiB, got a longer one");
+        throw InputError("expected jobs of at most 64 MiB, got a larger one");
     }
     if (depth_ > 0) text_ += '\n';
   }
@@ -88,14 +88,14 @@ class PhillyLogReader final : public TraceReader {
       });
       if (began || objects.open()) continue;
       if (trim(rows.line()).find_first_not_of("[],") == std::string_view::npos) continue;
-      rows.unusable("not a job", "an object of JSON", shown_line(rows.line()));
+      rows.unusable("not a job", "a JSON object", shown_line(rows.line()));
     }
     if (objects.open()) {
-      rows.unusable("a job that does not end", "a closing brace", "the end of the file");
+      rows.unusable("incomplete job", "a closing brace", "the end of the file");
     }
     if (broken > 0) {
       rows.note_file(std::to_string(broken) + (broken == 1 ? " attempt has" : " attempts have") +
-                     " no start or no end after it: their time is not counted");
+                     " no start or no end after the start: not counted as run time");
     }
     read_machines(rows);
   }
@@ -151,7 +151,7 @@ class PhillyLogReader final : public TraceReader {
     job.submit_us = date_of(*from, "submitted_time");
     const auto attempts = from->find("attempts");
     if (job.id.empty() || attempts == from->end() || !attempts->is_array()) {
-      return rows.unusable("not a job", "an object with jobid and attempts", "another one");
+      return rows.unusable("not a job", "an object with jobid and attempts", "another object");
     }
     if (!config_.vc.empty() && job.tenant != config_.vc) {
       return rows.left_out("another virtual cluster");
@@ -179,7 +179,7 @@ class PhillyLogReader final : public TraceReader {
                                      : "never started");
     }
     if (job.submit_us < 0) {
-      return rows.unusable("no submission", "a date as submitted_time",
+      return rows.unusable("submission is missing", "a date in submitted_time",
                            "'" + text_of(*from, "submitted_time") + "' of job '" + job.id + "'");
     }
     if (!rows.in_order_or_left_out(job)) return;

@@ -31,7 +31,7 @@ class PolluxReader final : public TraceReader {
       }
       const auto size = parse_number<int32_t>(trim(rows.field(batch)));
       if (!size || *size < 1) {
-        rows.unusable("batch_size is no whole number above 0", "a batch_size of at least 1",
+        rows.unusable("batch_size is not a whole number above 0", "a batch_size of at least 1",
                       "'" + std::string(rows.field(batch)) + "'");
         continue;
       }
@@ -48,7 +48,7 @@ class PolluxReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<PolluxReader> kAdd{
-    "pollux", {.help = "workloads of Pollux (OSDI 2021); run times come with --rates"}};
+    "pollux", {.help = "workloads of Pollux (OSDI 2021); run times come from --rates"}};
 
 }  // namespace
 }  // namespace yard

@@ -33,19 +33,19 @@ struct Magic {
     const std::string name = by;
     if (conversion == Conversion::kUnpack) return "unpack it first: " + name + " FILE";
     if (conversion == Conversion::kOther) return name;
-    return "write it as CSV first: python3 -c \"import pandas; pandas.read_" + name +
+    return "convert it to CSV first: python3 -c \"import pandas; pandas.read_" + name +
            "('FILE').to_csv('jobs.csv', index=False)\"";
   }
 };
 using namespace std::string_view_literals;
 constexpr Magic kMagic[] = {
-    {"\xFD\x37zXZ\0"sv, "a file packed with xz", Conversion::kUnpack, "xz -dk"},
-    {"BZh"sv, "a file packed with bzip2", Conversion::kUnpack, "bunzip2 -k"},
-    {"\x28\xB5\x2F\xFD"sv, "a file packed with zstd", Conversion::kUnpack, "zstd -dk"},
-    {"\x04\x22\x4D\x18"sv, "a file packed with lz4", Conversion::kUnpack, "lz4 -dk"},
+    {"\xFD\x37zXZ\0"sv, "an xz-compressed file", Conversion::kUnpack, "xz -dk"},
+    {"BZh"sv, "a bzip2-compressed file", Conversion::kUnpack, "bunzip2 -k"},
+    {"\x28\xB5\x2F\xFD"sv, "a zstd-compressed file", Conversion::kUnpack, "zstd -dk"},
+    {"\x04\x22\x4D\x18"sv, "an lz4-compressed file", Conversion::kUnpack, "lz4 -dk"},
     {"\x1F\x8B"sv, "gzip data within gzip data", Conversion::kOther,
      "unpack it once: gunzip -k FILE"},
-    {"\x1F\x9D"sv, "a file packed with compress", Conversion::kUnpack, "uncompress -k"},
+    {"\x1F\x9D"sv, "a file compressed with compress", Conversion::kUnpack, "uncompress -k"},
     {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", Conversion::kUnpack, "7z x"},
     {"Rar!"sv, "a RAR archive", Conversion::kUnpack, "unrar x"},
     {"PAR1"sv, "a Parquet file", Conversion::kPandas, "parquet"},
@@ -53,14 +53,14 @@ constexpr Magic kMagic[] = {
     {"ORC"sv, "an ORC file", Conversion::kPandas, "orc"},
     {"\x89HDF"sv, "an HDF5 file", Conversion::kPandas, "hdf"},
     {"SQLite format 3"sv, "an SQLite database", Conversion::kOther,
-     "write the table as CSV first: sqlite3 -header -csv FILE 'select * from jobs' > jobs.csv"},
+     "export the table as CSV first: sqlite3 -header -csv FILE 'select * from jobs' > jobs.csv"},
     {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", Conversion::kOther,
      "save its sheet as CSV first"},
-    {"%PDF"sv, "a PDF", Conversion::kOther, "take the table that it was made from"},
+    {"%PDF"sv, "a PDF", Conversion::kOther, "use the table from which it was made"},
     {"\x80\x04\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
     {"\x80\x05\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
     {"\x93NUMPY"sv, "a NumPy array", Conversion::kOther,
-     "write it as CSV first, with a line of column names"},
+     "convert it to CSV first, with a header line"},
     {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
      Conversion::kOther, "fetch the file: git lfs pull"},
 };
@@ -98,12 +98,12 @@ void refuse_bytes(const FileHead& head) {
     odd += i % 2;
   }
   if (marked || (zeros * 3 >= checked && checked > 3 && (odd == 0 || odd == zeros))) {
-    refuse(head, "a text in UTF-16",
-           "write it in UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > jobs.csv");
+    refuse(head, "text in UTF-16",
+           "convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > jobs.csv");
   }
   const auto controls = std::ranges::count_if(text.substr(0, checked), is_control);
   if (static_cast<size_t>(controls) * 10 > checked) {
-    refuse(head, "a file of bytes, not of text", "a trace is CSV, JSON lines or another text");
+    refuse(head, "a binary file", "a trace is CSV, JSONL or another text format");
   }
 }
 
@@ -125,23 +125,23 @@ void refuse_json(const FileHead& head) {
   const auto has = [&](std::string_view key) { return text.find(key) != text.npos; };
   if (const std::string key = wrapping_key(text); !key.empty() && !has("\"tres\"")) {
     refuse(head, "one JSON object with all jobs",
-           "write an object a line: jq -c '.[\"" + key + "\"][]' FILE > jobs.jsonl");
+           "write one object per line: jq -c '.[\"" + key + "\"][]' FILE > jobs.jsonl");
   }
   if (text.starts_with('{') && has("\"jobs\"") && (has("\"tres\"") || has("\"job_id\""))) {
-    refuse(head, "what sacct --json prints",
-           "print it with sacct --parsable2 (docs/traces.md has the columns)");
+    refuse(head, "output of sacct --json",
+           "print it with sacct --parsable2 (docs/traces.md lists the columns)");
   }
   if (text.starts_with("{") && (has("\"submit_s\":{") || has("\"submit_s\": {"))) {
-    refuse(head, "JSON by columns",
-           "write a line a job: pandas' to_json(FILE, orient='records', "
+    refuse(head, "column-oriented JSON",
+           "write one line per job: pandas' to_json(FILE, orient='records', "
            "lines=True)");
   }
   if (text.starts_with('[')) {
-    refuse(head, "one JSON array", "write an object a line: jq -c '.[]' FILE > jobs.jsonl");
+    refuse(head, "a JSON array", "write one object per line: jq -c '.[]' FILE > jobs.jsonl");
   }
   const std::string_view line = trim(head.line(1));
   if (line == "{" || !line.ends_with('}')) {
-    refuse(head, "JSON over several lines", "write an object a line: jq -c . FILE > jobs.jsonl");
+    refuse(head, "JSON over several lines", "write one object per line: jq -c . FILE > jobs.jsonl");
   }
   // Keys of the first object; approximate, but enough for a guess.
   std::vector<std::string> keys;
@@ -175,11 +175,10 @@ void refuse_late_names(const FileHead& head) {
       const bool names = below.is_json() || reader->layout().names == 1 || (sacct && sacct->known);
       if (!names || !reader->recognises(below)) continue;
       const std::string line = std::to_string(number);
-      throw InputError(head.name + ":1", "a line of column names, or a row",
-                       shown(head.line(1)) + "; what " + name + " begins with stands on line " +
-                           line + ": take the " +
-                           (number == 2 ? "line out" : "lines in front of it out") + " (tail -n +" +
-                           line + " " + head.name + " > jobs.txt)");
+      throw InputError(head.name + ":1", "a header line or a row",
+                       shown(head.line(1)) + "; " + name + " data begin on line " + line +
+                           ": remove the " + (number == 2 ? "line" : "lines") +
+                           " before it (tail -n +" + line + " " + head.name + " > jobs.txt)");
     }
   }
 }
@@ -189,8 +188,8 @@ void refuse_first_line(const FileHead& head) {
   const std::string_view line = trim(head.line(1));
   if (line.empty() || line.starts_with('#') || line.starts_with("//") ||
       lower_case(line).starts_with("sep=")) {
-    throw InputError(head.name + ":1", "a line of column names, or a row",
-                     shown(line) + ", in front of it: take the line out (tail -n +2)");
+    throw InputError(head.name + ":1", "a header line or a row",
+                     shown(line) + " before it: remove the line (tail -n +2)");
   }
 }
 
@@ -201,13 +200,13 @@ void refuse_blanks(const FileHead& head) {
   split_line(trim(head.line(2)), ' ', second);
   const std::string_view dashes = trim(head.line(2));
   if (!dashes.empty() && dashes.find_first_not_of("- ") == dashes.npos) {
-    refuse(head, "a table of fixed width, as sacct and squeue print by default",
-           "print it with sacct --parsable2 (docs/traces.md has the columns)");
+    refuse(head, "a fixed-width table, the default output of sacct and squeue",
+           "print it with sacct --parsable2 (docs/traces.md lists the columns)");
   }
   if (head.line(1).find_first_of(",;|\t") != std::string_view::npos) return;
   if (first.size() > 2 && std::ranges::all_of(first, is_number)) {
-    throw InputError(head.name + ":1", "18 fields, as the Standard Workload Format has",
-                     std::to_string(first.size()) + " numbers between blanks");
+    throw InputError(head.name + ":1", "18 fields of the Standard Workload Format",
+                     std::to_string(first.size()) + " numbers separated by blanks");
   }
   if (first.size() > 2 && first.size() == second.size()) {
     refuse(head, "a table whose columns are aligned by blanks",
@@ -221,12 +220,11 @@ void refuse_without_names(const FileHead& head) {
   const auto fields = column_names(line, separator);
   if (!looks_like_values(fields)) return;
   if (separator == '|') {
-    refuse(head, "a table without a line of column names",
-           "print it without sacct's --noheader (-n), or put the names in front of it");
+    refuse(head, "a table without a header line",
+           "print it without sacct's --noheader (-n), or add a header line");
   }
-  refuse(head,
-         "a table without a line of column names, of " + std::to_string(fields.size()) + " fields",
-         "put one in front of it, as job_id,submit_s,run_s,gpus (other columns may have any name)");
+  refuse(head, "a table without a header line, with " + std::to_string(fields.size()) + " fields",
+         "add a header line such as job_id,submit_s,run_s,gpus (other columns may have any name)");
 }
 
 // Names of sacct's columns with any separator: "JobID JobName State".
@@ -246,8 +244,8 @@ void refuse_sacct(const FileHead& head) {
   const bool with_bars = bars && has("elapsed") && has("state");
   if (sacct_only < 2 && !with_bars) return;
   if (head.line(1).find('|') == std::string_view::npos) {
-    refuse(head, "sacct's columns without '|' between them",
-           "print them with sacct --parsable2, or name ours with --columns job_id=JobID,...");
+    refuse(head, "sacct columns that are not separated by '|'",
+           "print them with sacct --parsable2, or map them with --columns job_id=JobID,...");
   }
   throw InputError(head.name + ":1", "a column JobID or JobIDRaw, as sacct --parsable2 prints it",
                    shown(head.line(1)) + "; add it with --format=JobID,...");
@@ -259,13 +257,13 @@ void reject_unreadable(const FileHead& head) {
   const std::string_view text = head.text;
   if (trim(text).empty()) {
     throw InputError(head.name, "a trace",
-                     text.empty() ? "an empty file" : "an empty file (blanks)");
+                     text.empty() ? "an empty file" : "an empty file (only blanks)");
   }
   if (text.starts_with("PK\x03\x04")) {
     if (text.find("xl/") != text.npos || text.find("[Content_Types].xml") != text.npos) {
       refuse(head, "an Excel workbook", "save its sheet as CSV first");
     }
-    refuse(head, "a zip archive", "unpack it first: unzip FILE (gzip is read as it is)");
+    refuse(head, "a zip archive", "unpack it first: unzip FILE (gzip files are read directly)");
   }
   for (const Magic& magic : kMagic) {
     if (text.starts_with(magic.bytes)) refuse(head, magic.is, magic.advice());
@@ -278,16 +276,17 @@ void reject_unreadable(const FileHead& head) {
   if (begin.starts_with("<!doctype html") ||
       (begin.starts_with('<') && begin.find("<html") != begin.npos)) {
     refuse(head, "a web page (HTML)",
-           "the download gave a page in place of the file; on GitHub take the link \"Raw\"");
+           "the download returned a page instead of the file; on GitHub, use the \"Raw\" link");
   }
   if (begin.starts_with("<?xml")) {
-    refuse(head, "XML", "write its rows as CSV first; a trace is CSV, JSON lines or another text");
+    refuse(head, "XML",
+           "convert its rows to CSV first; a trace is CSV, JSONL or another text format");
   }
   refuse_bytes(head);
   if (text.find('\n') == text.npos && text.find('\r') != text.npos &&
       text.find('\r') + 1 < text.size()) {
-    refuse(head, "lines that end with a carriage return alone",
-           "write them with line feeds: tr '\\r' '\\n' < FILE > jobs.csv");
+    refuse(head, "lines that end with a carriage return only",
+           "convert them to line feeds: tr '\\r' '\\n' < FILE > jobs.csv");
   }
 }
 
@@ -317,7 +316,7 @@ void reject_unknown(const FileHead& head) {
   if (near < 2 || missing.empty()) {
     throw InputError(
         head.name + ":1", "the columns of a known format (yardmaster list traces)",
-        got + (columns.size() < 2 ? "" : "; name ours with --columns job_id=COLUMN,..."));
+        got + (columns.size() < 2 ? "" : "; map them with --columns job_id=COLUMN,..."));
   }
   std::vector<std::string> left = columns;  // columns without another meaning
   std::erase_if(left, [](const std::string& one) { return !native_field_of(one).empty(); });

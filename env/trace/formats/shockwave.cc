@@ -26,7 +26,7 @@ class ShockwaveReader final : public TraceReader {
   void read(Rows& rows) const override {
     while (rows.next()) {
       if (!gavel::fits(rows.line(), kFields)) {
-        rows.unusable("not of Shockwave's layout", "12 fields between tabs, as Shockwave has them",
+        rows.unusable("not in Shockwave's layout", "12 tab-separated fields in Shockwave's layout",
                       std::to_string(rows.num_fields()) + " fields");
         continue;
       }

@@ -33,12 +33,12 @@ struct Config {
   bool dependencies = true;
   void fields(FieldList& f) {
     f("processors", processors, {"larger", "requested", "allocated"},
-      "which of the two numbers counts; where one is not known the other does");
+      "which processor count is read; if it is unknown, the other one is read");
     f("tenant", tenant, {"queue", "partition", "group"},
-      "which number names it; queue: the group where no queue is known");
+      "field read as the tenant; queue: the group if the queue is unknown");
     f("unknown_run_s", unknown_run_s, -1.0, 1e9,
-      "what a job runs whose run time is not known; -1: it is unusable");
-    f("dependencies", dependencies, "a job waits for the end of its preceding job");
+      "seconds that replace an unknown run time; -1: such jobs are unusable");
+    f("dependencies", dependencies, "start each job only after its preceding job has ended");
   }
 };
 
@@ -159,7 +159,7 @@ class SwfReader final : public TraceReader {
           setting_used || !(is_unknown(rows.field(counts)) || is_zero(rows.field(counts)));
       const std::string preceding = known(rows.field(kPreceding));
       if (config_.dependencies && preceding == job.id) {
-        rows.unusable(kPreceding, "waits for itself", "the number of another job", preceding);
+        rows.unusable(kPreceding, "depends on itself", "the number of another job", preceding);
         continue;
       }
       if (config_.dependencies && !preceding.empty() && !never_ran_ids.contains(preceding)) {
@@ -186,11 +186,12 @@ class SwfReader final : public TraceReader {
     if (thinking > 0) {
       rows.note_file("think times of " + std::to_string(thinking) +
                      (thinking == 1 ? " job" : " jobs") +
-                     " are not played: they may start when their preceding job has ended");
+                     " are ignored: a job may start as soon as its preceding job has ended");
     }
     if (!setting_used && rows.size() > 0) {
-      throw InputError("trace.processors", "a log that says how many were " + config_.processors,
-                       "-1, not known, in every row of " + rows.source());
+      throw InputError("trace.processors",
+                       "a log with the number of " + config_.processors + " processors",
+                       "-1 (unknown) in every row of " + rows.source());
     }
     check_tenant(rows);
     read_header(rows);
@@ -244,9 +245,9 @@ class SwfReader final : public TraceReader {
       job.after.clear();
     }
     if (count == 0) return;
-    rows.note_file(std::to_string(count) + (count == 1 ? " job comes" : " jobs come") +
-                   " after one that is not in the file (" + first +
-                   "): at the submission that the log has");
+    rows.note_file(std::to_string(count) + (count == 1 ? " job depends" : " jobs depend") +
+                   " on a job that is not in the file (" + first +
+                   "): logged submission times are used");
   }
 
   // Throws InputError if trace.tenant is set but no row has a value for it.
@@ -256,7 +257,7 @@ class SwfReader final : public TraceReader {
       if (!rows.job(j).tenant.empty()) return;
     }
     throw InputError("trace.tenant", "a log whose rows have a " + config_.tenant,
-                     "-1, not known, in every row of " + rows.source());
+                     "-1 (unknown) in every row of " + rows.source());
   }
 
   bool run_time(Rows& rows, Job& job) const {
@@ -266,8 +267,8 @@ class SwfReader final : public TraceReader {
       job.run_unknown = true;
       return true;
     }
-    rows.unusable("run time is not known",
-                  "a run time in seconds (--set trace.unknown_run_s=10 says what such jobs run)",
+    rows.unusable("unknown run time",
+                  "a run time in seconds (--set trace.unknown_run_s=10 sets one for such jobs)",
                   "-1");
     return false;
   }
@@ -336,7 +337,7 @@ class SwfReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<SwfReader> kAdd{
     "swf",
-    {.help = "Standard Workload Format of the Parallel Workloads Archive; processors as GPUs",
+    {.help = "Standard Workload Format of the Parallel Workloads Archive; processors read as GPUs",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -19,8 +19,8 @@ struct Config {
   int gpus_per_node = 1;
   std::string zone = "CST6CDT,M3.2.0,M11.1.0";
   void fields(FieldList& f) {
-    f("gpus_per_node", gpus_per_node, 1, 1024, "GPUs that a job asks for with each node");
-    f("zone", zone, "of the wall clock, as POSIX writes it");
+    f("gpus_per_node", gpus_per_node, 1, 1024, "GPUs per requested node");
+    f("zone", zone, "time zone of the log's clock, in POSIX format");
   }
 };
 

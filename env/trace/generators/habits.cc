@@ -122,12 +122,13 @@ void check(const HabitsParams& p, const std::vector<double>& sizes) {
   check_weights(p.hours, 24, "hours");
   check_weights(p.weekdays, 7, "weekdays");
   if (sizes.back() <= 0) {
-    throw InputError("synthetic:habits", "a positive share_1 to share_16 that fits the cluster",
+    throw InputError("synthetic:habits",
+                     "a positive share (share_1 to share_16) of a size that fits the cluster",
                      "none");
   }
   if (p.shortest_s > p.longest_s) {
     throw InputError("synthetic:habits",
-                     "shortest_s up to longest_s (" + shortest(p.longest_s) + ")",
+                     "shortest_s of at most longest_s (" + shortest(p.longest_s) + ")",
                      shortest(p.shortest_s));
   }
 }
@@ -148,7 +149,8 @@ class Habits final : public TraceGenerator {
 
 const Registry<TraceGenerator>::Add<Habits> kAdd{
     "habits",
-    {.help = "users with habits, by hour and weekday, 1 to 16 GPUs a job, loaded",
+    {.help = "batches of similar jobs of 1 to 16 GPUs, by users with typical sizes and run times; "
+             "arrivals by hour and weekday",
      .fields = describe<HabitsParams>}};
 
 }  // namespace

@@ -58,25 +58,30 @@ struct HabitsParams {
   void fields(F& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
-    f("load", load, 0.01, 10.0, "GPU time asked for over GPU time offered");
+    f("load", load, 0.01, 10.0, "GPU time asked for divided by GPU time offered");
     f("hours", hours, "relative arrivals in each of the 24 hours of a day");
     f("weekdays", weekdays, "relative arrivals on each of the 7 days from Monday");
     f("users", users, 1, 100'000, "number of users");
-    f("activity_exponent", activity_exponent, 0.0, 4.0, "activity of the r-th user is r^-this");
+    f("activity_exponent", activity_exponent, 0.0, 4.0,
+      "exponent x: user r submits in proportion to r^-x");
     f("batch_jobs", batch_jobs, 1.0, 1000.0, "mean number of jobs submitted together");
-    f("sibling_gap_s", sibling_gap_s, 0.0, 86400.0, "mean time between jobs of a batch");
-    f("share_1", share_1, 0.0, 1.0, "share of batches that ask for 1 GPU a job");
-    f("share_2", share_2, 0.0, 1.0, "for 2 GPUs");
-    f("share_4", share_4, 0.0, 1.0, "for 4 GPUs");
-    f("share_8", share_8, 0.0, 1.0, "for 8 GPUs");
-    f("share_16", share_16, 0.0, 1.0, "for 16 GPUs");
-    f("own_size_share", own_size_share, 0.0, 1.0, "share of batches of the user's favourite size");
-    f("median_s", median_s, 1.0, 1e7, "median run time before clipping");
-    f("log_sd_user", log_sd_user, 0.0, 5.0, "deviation of log run time between users");
-    f("log_sd_batch", log_sd_batch, 0.0, 5.0, "between a user's batches");
-    f("log_sd_job", log_sd_job, 0.0, 5.0, "between the jobs of a batch");
-    f("shortest_s", shortest_s, 1.0, 1e8, "run times are at least this");
-    f("longest_s", longest_s, 1.0, 1e8, "run times are at most this");
+    f("sibling_gap_s", sibling_gap_s, 0.0, 86400.0,
+      "mean time between jobs of a batch, in seconds");
+    f("share_1", share_1, 0.0, 1.0, "share of batches with jobs of 1 GPU");
+    f("share_2", share_2, 0.0, 1.0, "share of batches with jobs of 2 GPUs");
+    f("share_4", share_4, 0.0, 1.0, "share of batches with jobs of 4 GPUs");
+    f("share_8", share_8, 0.0, 1.0, "share of batches with jobs of 8 GPUs");
+    f("share_16", share_16, 0.0, 1.0, "share of batches with jobs of 16 GPUs");
+    f("own_size_share", own_size_share, 0.0, 1.0,
+      "share of batches with the user's preferred size");
+    f("median_s", median_s, 1.0, 1e7, "median run time before clipping, in seconds");
+    f("log_sd_user", log_sd_user, 0.0, 5.0, "standard deviation of log run time between users");
+    f("log_sd_batch", log_sd_batch, 0.0, 5.0,
+      "standard deviation of log run time between batches of a user");
+    f("log_sd_job", log_sd_job, 0.0, 5.0,
+      "standard deviation of log run time between jobs of a batch");
+    f("shortest_s", shortest_s, 1.0, 1e8, "shortest run time, in seconds");
+    f("longest_s", longest_s, 1.0, 1e8, "longest run time, in seconds");
   }
 };
 

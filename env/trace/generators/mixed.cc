@@ -65,7 +65,8 @@ class Mixed final : public TraceGenerator {
 
 const Registry<TraceGenerator>::Add<Mixed> kAdd{
     "mixed",
-    {.help = "24 classes of users whose models care for place and GPU type, with cluster mixed-9",
+    {.help = "jobs of 24 user classes, with speeds that depend on placement and GPU type, for "
+             "cluster mixed-9",
      .fields = describe<MixedParams>}};
 
 }  // namespace
@@ -87,12 +88,13 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
     if (kSizes[i] > p.cluster_gpus) shares[i] = 0;
   }
   if (std::accumulate(shares.begin(), shares.end(), 0.0) <= 0) {
-    throw InputError("synthetic:mixed", "a positive share_1 to share_16 that fits the cluster",
+    throw InputError("synthetic:mixed",
+                     "a positive share (share_1 to share_16) of a size that fits the cluster",
                      "none");
   }
   if (p.shortest_s > p.longest_s) {
     throw InputError("synthetic:mixed",
-                     "shortest_s up to longest_s (" + shortest(p.longest_s) + ")",
+                     "shortest_s of at most longest_s (" + shortest(p.longest_s) + ")",
                      shortest(p.shortest_s));
   }
 

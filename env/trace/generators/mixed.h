@@ -29,16 +29,18 @@ struct MixedParams {
   void fields(F& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
-    f("load", load, 0.01, 10.0, "GPU time asked for over GPU time offered, at speed 1");
-    f("share_1", share_1, 0.0, 1.0, "share of jobs that ask for 1 GPU");
-    f("share_2", share_2, 0.0, 1.0, "for 2 GPUs");
-    f("share_4", share_4, 0.0, 1.0, "for 4 GPUs");
-    f("share_8", share_8, 0.0, 1.0, "for 8 GPUs");
-    f("share_16", share_16, 0.0, 1.0, "for 16 GPUs");
-    f("favourite", favourite, 1.0, 1000.0, "times as often a class submits its favourite size");
-    f("first_model_share", first_model_share, 0.0, 1.0, "of a class's jobs have its first model");
-    f("shortest_s", shortest_s, 1.0, 1e8, "run times are at least this");
-    f("longest_s", longest_s, 1.0, 1e8, "run times are at most this");
+    f("load", load, 0.01, 10.0, "GPU time asked for divided by GPU time offered, at speed 1");
+    f("share_1", share_1, 0.0, 1.0, "share of jobs of 1 GPU");
+    f("share_2", share_2, 0.0, 1.0, "share of jobs of 2 GPUs");
+    f("share_4", share_4, 0.0, 1.0, "share of jobs of 4 GPUs");
+    f("share_8", share_8, 0.0, 1.0, "share of jobs of 8 GPUs");
+    f("share_16", share_16, 0.0, 1.0, "share of jobs of 16 GPUs");
+    f("favourite", favourite, 1.0, 1000.0,
+      "weight of a class for its preferred size; 1 for other sizes");
+    f("first_model_share", first_model_share, 0.0, 1.0,
+      "share of a class's jobs with its first model");
+    f("shortest_s", shortest_s, 1.0, 1e8, "shortest run time, in seconds");
+    f("longest_s", longest_s, 1.0, 1e8, "longest run time, in seconds");
   }
 };
 

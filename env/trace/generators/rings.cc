@@ -71,7 +71,7 @@ class Rings final : public TraceGenerator {
 
 const Registry<TraceGenerator>::Add<Rings> kAdd{
     "rings",
-    {.help = "jobs that exchange by all-reduce, in mixes that differ, with cluster rings-8",
+    {.help = "jobs with all-reduce, in different mixes of models and sizes, for cluster rings-8",
      .fields = describe<RingsParams>}};
 
 }  // namespace
@@ -83,7 +83,7 @@ std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions
   if (p.jobs < 1 || p.cluster_gpus < kWorkers.back()) {
     throw InputError(
         "synthetic:rings",
-        "at least one job, and " + std::to_string(kWorkers.back()) + " GPUs for the largest",
+        "at least one job, and " + std::to_string(kWorkers.back()) + " GPUs for the largest job",
         std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
   }
   const Mix mix = mix_of(p);

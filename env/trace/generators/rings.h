@@ -28,16 +28,18 @@ struct RingsParams {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
     f("mix", mix, 0, 1'000'000,
-      "which weights of models and sizes, and which mean run time: drawn from it; 0: none is");
-    f("load", load, 0.01, 10.0, "GPU time over GPU time offered, all as asked for");
-    f("mean_min", mean_min, 1.0, 1e6, "mean run time [min], which a mix halves to doubles");
+      "number of the mix, which sets the weights of models and sizes and scales run times; 0: no "
+      "mix");
+    f("load", load, 0.01, 10.0, "GPU time asked for divided by GPU time offered");
+    f("mean_min", mean_min, 1.0, 1e6, "mean run time, in minutes; a mix multiplies it by 0.5 to 2");
     f("log_sd", log_sd, 0.0, 4.0, "standard deviation of the logarithm of run times");
-    f("larger", larger, -4.0, 4.0, "a size is drawn workers^this times as often");
+    f("larger", larger, -4.0, 4.0,
+      "exponent x: multiplies the weight of a size of w workers by w^x");
     f("other_models", other_models, 0.0, 1.0,
-      "part of the jobs whose model is one of four that no mix has");
+      "share of jobs whose model is one of four that are in no mix");
     f("limit_sd", limit_sd, 0.0, 4.0,
-      "standard deviation of the logarithm of users' limits over run times; 0: they tell the "
-      "truth");
+      "standard deviation of the logarithm of limit divided by run time; 0: limits equal run "
+      "times");
   }
 };
 

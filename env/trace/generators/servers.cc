@@ -51,7 +51,7 @@ class Servers final : public TraceGenerator {
 
 const Registry<TraceGenerator>::Add<Servers> kAdd{
     "servers",
-    {.help = "jobs with workers and parameter servers, elastic or not, with cluster servers-13",
+    {.help = "jobs with workers and parameter servers, elastic or not, for cluster servers-13",
      .fields = describe<ServersParams>}};
 
 }  // namespace
@@ -61,7 +61,7 @@ std::vector<Job> generate_servers(const ServersParams& params, const GenerateOpt
   if (options.jobs != 0) p.jobs = options.jobs;
   if (options.cluster_gpus != 0) p.cluster_gpus = options.cluster_gpus;
   if (p.jobs < 1 || p.cluster_gpus < p.workers) {
-    throw InputError("synthetic:servers", "at least one job, and GPUs for the workers of one",
+    throw InputError("synthetic:servers", "at least one job, and a GPU for each of its workers",
                      std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
   }
   const Rng seed(options.seed);

@@ -28,15 +28,18 @@ struct ServersParams {
   void fields(F& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
-    f("load", load, 0.01, 10.0, "GPU time over GPU time offered, at the sizes asked for");
-    f("mean_min", mean_min, 1.0, 1e6, "mean run time at the size asked for [min]");
+    f("load", load, 0.01, 10.0,
+      "GPU time asked for divided by GPU time offered, at the sizes asked for");
+    f("mean_min", mean_min, 1.0, 1e6, "mean run time at the size asked for, in minutes");
     f("log_sd", log_sd, 0.0, 4.0, "standard deviation of the logarithm of run times");
-    f("workers", workers, 1, 1024, "that a job asks for, each a GPU");
-    f("servers", servers, 1, 1024, "parameter servers that it asks for");
-    f("drawn", drawn, "from one up to as many workers, with as many servers, drawn for each job");
-    f("most", most, 0, 1024, "the most of each that it can run with, from one; 0: not elastic");
-    f("worker_cores", worker_cores, 0.001, 1024.0, "cores of a worker");
-    f("server_cores", server_cores, 0.001, 1024.0, "of a parameter server");
+    f("workers", workers, 1, 1024, "workers that a job asks for, with one GPU each");
+    f("servers", servers, 1, 1024, "parameter servers that a job asks for");
+    f("drawn", drawn,
+      "draws each job's number of workers from 1 to `workers`, with an equal number of servers");
+    f("most", most, 0, 1024,
+      "largest number of workers, and of servers, of an elastic job; 0: jobs are not elastic");
+    f("worker_cores", worker_cores, 0.001, 1024.0, "CPU cores of a worker");
+    f("server_cores", server_cores, 0.001, 1024.0, "CPU cores of a parameter server");
   }
 };
 

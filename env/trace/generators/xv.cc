@@ -58,7 +58,7 @@ class Xv final : public TraceGenerator {
 };
 
 const Registry<TraceGenerator>::Add<Xv> kAdd{
-    "xv", {.help = "sequence for comparisons with published simulators, 1 to 16 GPUs a job"}};
+    "xv", {.help = "job sequence for comparisons with published simulators, 1 to 16 GPUs per job"}};
 
 }  // namespace
 }  // namespace yard

@@ -24,10 +24,13 @@ struct CheckpointModel {
   double start_s = 20;
 
   void fields(FieldList& f) {
-    f("state_per_weight", state_per_weight, 0, 100, "values in a checkpoint for each weight");
-    f("storage_gib_per_s", storage_gib_per_s, 1e-6, 1e6, "what a job gets of the storage, GiB/s");
-    f("save_s", save_s, 0, 1e6, "seconds of a save beside what is written");
-    f("start_s", start_s, 0, 1e6, "seconds of a restore beside what is read");
+    f("state_per_weight", state_per_weight, 0, 100,
+      "values in a checkpoint per weight of the model");
+    f("storage_gib_per_s", storage_gib_per_s, 1e-6, 1e6, "storage bandwidth of a job, in GiB/s");
+    f("save_s", save_s, 0, 1e6,
+      "fixed time of a save, in seconds, before the time to write the checkpoint");
+    f("start_s", start_s, 0, 1e6,
+      "fixed time of a restore, in seconds, before the time to read the checkpoint");
   }
 };
 

@@ -46,7 +46,7 @@ class ElasticFlow final : public ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     const std::string folder = folder_name(lines.name());
     if (!folder.starts_with(kFolder)) {
-      throw InputError(lines.name(), "a folder 'throughputs_TYPE' around it", "'" + folder + "'");
+      throw InputError(lines.name(), "a file in a folder 'throughputs_TYPE'", "'" + folder + "'");
     }
     const std::string type = lower_case(folder.substr(kFolder.size()));
     const int32_t node_gpus = type == "t4" ? 4 : 8;
@@ -61,7 +61,7 @@ class ElasticFlow final : public ProfileReader {
       gpus.push_back(parse_number<int32_t>(name).value_or(0));
       if (name == "global_batch_size") continue;
       if (gpus.back() < 1 || gpus.back() > MeasurementTable::kMaxGpus) {
-        throw InputError(lines.name() + ":1", "columns named by a number of GPUs",
+        throw InputError(lines.name() + ":1", "columns whose names are numbers of GPUs",
                          "'" + name + "'");
       }
     }

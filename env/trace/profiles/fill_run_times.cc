@@ -86,7 +86,7 @@ void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable)
   if (file.empty()) {
     const std::string line = first->line > 0 ? ":" + std::to_string(first->line) : "";
     throw InputError(trace.source + line,
-                     steps ? "--throughputs FILE, where the trace tells steps instead of run times"
+                     steps ? "--throughputs FILE, as the trace has steps instead of run times"
                            : "a run time, or --rates FILE",
                      "none");
   }

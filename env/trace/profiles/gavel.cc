@@ -93,7 +93,7 @@ class Handler {
     return true;
   }
   bool start_object(size_t) {
-    if (in_array_ || depth_ == 3) fail("steps a second", "{");
+    if (in_array_ || depth_ == 3) fail("steps per second", "{");
     ++depth_;
     return true;
   }
@@ -240,7 +240,8 @@ class Gavel final : public ProfileReader {
 
 const Registry<ProfileReader>::Add<Gavel> kAdd{
     "gavel",
-    {.help = "throughputs on V100, P100, K80, spread and in pairs (Gavel, OSDI 2020; Shockwave)",
+    {.help = "throughputs on V100, P100, K80, also unconsolidated and of co-located pairs (Gavel, "
+             "OSDI 2020; Shockwave)",
      .example_path = "simulation_throughputs.json"}};
 
 }  // namespace

@@ -73,12 +73,13 @@ void set_next_progress(const Row& row, JobGoodputs& job) {
   const auto num_epochs = static_cast<size_t>(row.count(kCompletionEpoch)) + 1;
   if (job.next_progress.empty()) job.next_progress.resize(num_epochs);
   if (job.num_epochs() != num_epochs) {
-    row.refuse("completion_epoch " + std::to_string(job.num_epochs() - 1) + " as in the job's rows",
-               std::to_string(num_epochs - 1));
+    row.refuse(
+        "completion_epoch " + std::to_string(job.num_epochs() - 1) + ", as in the job's other rows",
+        std::to_string(num_epochs - 1));
   }
   const auto epoch = static_cast<size_t>(row.count(kEpoch));
   if (epoch >= num_epochs) {
-    row.refuse("an epoch up to completion_epoch", std::to_string(epoch));
+    row.refuse("an epoch of at most completion_epoch", std::to_string(epoch));
   }
   const double next = row.positive(kNextProgress);
   const double known = job.next_progress[epoch];
@@ -112,7 +113,7 @@ GoodputTable GoodputTable::load(const std::string& path) {
     JobGoodputs::Goodput& goodput = job.placements[std::string(placement)];
     goodput.resize(job.num_epochs());
     double& rate = goodput[static_cast<size_t>(row.count(kEpoch))];
-    if (rate != 0) row.refuse("every job, placement and epoch once", "another row of the same");
+    if (rate != 0) row.refuse("each job, placement and epoch once", "a second row");
     rate = row.positive(kGoodput);
   }
   if (rates.jobs_.empty()) throw InputError(path, "at least one rate", "a header without rows");

@@ -80,10 +80,10 @@ int32_t MeasurementTable::count(int column) const {
 std::vector<int32_t> MeasurementTable::placement(int column) const {
   std::vector<int32_t> node_gpus;
   for (const char c : text(column)) {
-    if (c < '1' || c > '9') refuse(column, "a placement, one digit above 0 for each node");
+    if (c < '1' || c > '9') refuse(column, "a placement: one digit from 1 to 9 per node");
     node_gpus.push_back(c - '0');
   }
-  if (node_gpus.empty()) refuse(column, "a placement, one digit above 0 for each node");
+  if (node_gpus.empty()) refuse(column, "a placement: one digit from 1 to 9 per node");
   return node_gpus;
 }
 

@@ -43,7 +43,7 @@ class Optimus final : public ProfileReader {
 
 const Registry<ProfileReader>::Add<Optimus> kAdd{
     "optimus",
-    {.help = "steps a second by parameter servers and workers, for the form of Optimus",
+    {.help = "steps per second by parameter servers and workers, for the speed model of Optimus",
      .example_path = "speeds.csv"}};
 
 }  // namespace

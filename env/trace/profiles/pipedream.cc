@@ -30,7 +30,8 @@ class PipeDream final : public ProfileReader {
       const auto size = parse_double(trim(line.substr(at)));
       if (at == 0 || !size || *size < 0 || *size > MeasurementTable::kMax) {
         const std::string where = lines.name() + ":" + std::to_string(lines.number()) + ":";
-        throw InputError(where + std::to_string(at + 1), "parameter_size=BYTES at its end",
+        throw InputError(where + std::to_string(at + 1),
+                         "parameter_size=BYTES at the end of the line",
                          "'" + std::string(line.substr(at)) + "'");
       }
       bytes += *size;

@@ -71,7 +71,7 @@ class PolluxScalability final : public ProfileReader {
     const int step = table.column("step_time"), sync = table.column("sync_time");
     while (table.next()) {
       const int32_t n = table.count(gpus), spread = table.count(nodes);
-      if (spread > n) table.refuse(nodes, "at most as many nodes as replicas");
+      if (spread > n) table.refuse(nodes, "num_nodes of at most num_replicas");
       std::vector<int32_t> node_gpus(static_cast<size_t>(spread), n / spread);
       for (int32_t i = 0; i < n % spread; ++i) ++node_gpus[static_cast<size_t>(i)];
       profile.runs.push_back({"t4", std::move(node_gpus), table.positive(batch),

@@ -32,7 +32,7 @@ class PolluxValidation final : public ProfileReader {
     while (table.next()) {
       const double at = table.positive(progress);
       if (!curve.points.empty() && at <= curve.points.back().share) {
-        table.refuse(progress, "more progress than in the row before");
+        table.refuse(progress, "more progress than in the previous row");
       }
       // A vanished gradient gives no noise scale.
       const double square = table.not_negative(sqr);
@@ -54,7 +54,7 @@ class PolluxValidation final : public ProfileReader {
 
 const Registry<ProfileReader>::Add<PolluxValidation> kAdd{
     "pollux-validation",
-    {.help = "metric and gradient noise along training, 6 models (Pollux, OSDI 2021)",
+    {.help = "metric and gradient noise during training, 6 models (Pollux, OSDI 2021)",
      .example_path = "cifar10/validation-128.csv"}};
 
 }  // namespace

@@ -29,7 +29,7 @@ bool read_known(Lines& lines, Profiles& out) {
 }
 
 [[noreturn]] void refuse(const std::string& where, const std::string& got) {
-  throw InputError(where, "measurements of " + join(Readers::names()), got);
+  throw InputError(where, "measurements in one of the formats " + join(Readers::names()), got);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ double Profiles::parameter_bytes(const std::string& plain_name) const {
 void load_profiles(const fs::path& path, Profiles& out) {
   if (!fs::is_directory(path)) {
     Lines lines = Lines::of_file(path);
-    if (!read_known(lines, out)) refuse(path.string() + ":1", "another kind of file");
+    if (!read_known(lines, out)) refuse(path.string() + ":1", "another format");
     return;
   }
   std::vector<fs::path> files;
@@ -79,7 +79,7 @@ void load_profiles(const fs::path& path, Profiles& out) {
     Lines lines = Lines::of_file(file);
     any |= read_known(lines, out);
   }
-  if (!any) refuse(path.string(), "a folder without any");
+  if (!any) refuse(path.string(), "a folder without such files");
 }
 
 Profiles load_profiles(const fs::path& path) {
@@ -90,7 +90,7 @@ Profiles load_profiles(const fs::path& path) {
 
 void parse_profile(std::string_view text, const std::string& path, Profiles& out) {
   Lines lines = Lines::of_text(text, path);
-  if (!read_known(lines, out)) refuse(path + ":1", "another kind of file");
+  if (!read_known(lines, out)) refuse(path + ":1", "another format");
 }
 
 std::string plain_model_name(std::string_view name) {

@@ -44,7 +44,7 @@ class Restarts final : public ProfileReader {
 
 const Registry<ProfileReader>::Add<Restarts> kAdd{
     "restarts",
-    {.help = "parameters of models, or measured times to save and restore them",
+    {.help = "numbers of parameters of models, or measured times to save and restore a checkpoint",
      .example_path = "restarts.csv"}};
 
 }  // namespace

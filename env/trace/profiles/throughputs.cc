@@ -15,7 +15,7 @@ std::string at(const std::string& place, const std::string& key) { return place 
 
 double steps_per_s(const SortedJson& value, const std::string& place) {
   if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
-  throw InputError(place, "steps a second, at least 0", shown(value));
+  throw InputError(place, "steps per second, at least 0", shown(value));
 }
 
 const SortedJson& object(const SortedJson& value, const std::string& place, const std::string& of) {
@@ -30,7 +30,7 @@ Throughputs::Kind kind_at(const std::string& key, const std::string& place) {
         parse_number<int32_t>(std::string_view(key).substr(comma + 3, key.size() - comma - 4));
     if (gpus && *gpus >= 1) return {key.substr(2, comma - 2), *gpus};
   }
-  throw InputError(place, "a kind of job like ('LM (batch size 5)', 1)", "'" + key + "'");
+  throw InputError(place, "a job type like ('LM (batch size 5)', 1)", "'" + key + "'");
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Throughputs Throughputs::load(const std::string& path) {
   for (const auto& [type, kinds] : object(json, path, "GPU types").items()) {
     const std::string in_type = at(path, type);
     std::map<Kind, Entry>& entries = out.types_[type];
-    for (const auto& [key, others] : object(kinds, in_type, "kinds of jobs").items()) {
+    for (const auto& [key, others] : object(kinds, in_type, "job types").items()) {
       const std::string place = at(in_type, key);
       Entry& entry = entries[kind_at(key, in_type)];
       for (const auto& [other, value] : object(others, place, "throughputs").items()) {

@@ -32,7 +32,7 @@ const MeasuredCurve* measured_curve(const Profiles& profiles, const Job& job) {
 }  // namespace
 
 std::vector<CurvePoint> tabulate_loss(const LossForm& form) {
-  YARD_CHECK(form.b0 >= 0 && form.b1 > 0, "a loss that does not fall to where it ends");
+  YARD_CHECK(form.b0 >= 0 && form.b1 > 0, "a loss curve needs b0 of at least 0 and b1 above 0");
   std::vector<CurvePoint> out;
   for (int i = 0; i <= kSteps; ++i) {
     const double share = static_cast<double>(i) / kSteps;

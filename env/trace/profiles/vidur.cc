@@ -25,7 +25,7 @@ class Vidur final : public ProfileReader {
     while (table.next()) {
       const MeasuredAllReduce one{nodes, table.count(gpus), table.count(per_node),
                                   table.positive(bytes), table.positive(time) / 1000};
-      if (one.gpus % one.gpus_per_node != 0) table.refuse(per_node, "a part of num_workers");
+      if (one.gpus % one.gpus_per_node != 0) table.refuse(per_node, "a divisor of num_workers");
       out.all_reduces.push_back(one);
     }
   }

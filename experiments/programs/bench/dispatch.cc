@@ -110,7 +110,7 @@ void run_case(Json& results, const EnvCase& c, double copy_gbps) {
        {"value", rate},
        {"unit", "decisions/s"},
        {"ratio", rate * bytes * 1e-9 / copy_gbps},
-       {"against", "bytes of observations written a second over those of a large memcpy"},
+       {"against", "the bandwidth of a large memcpy, in bytes of observations"},
        {"better", "higher"},
        {"detail",
         {{"worlds", config.worlds},

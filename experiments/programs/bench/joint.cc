@@ -88,7 +88,7 @@ void add(Json& results, const char* name, const Scenario& scenario, bool with_ne
   } catch (const DoneMeasuring&) {
   }
   std::vector<double>& took = decider.took_s;
-  YARD_CHECK(!took.empty(), "the queue never was as long as it is to be measured");
+  YARD_CHECK(!took.empty(), "the queue never reached the length to be measured");
   std::sort(took.begin(), took.end());
   const double p50_ms = 1e3 * took[took.size() / 2];
   results.push_back({{"name", fmt::format("decide_{}_{}_jobs_{}_nodes", name, waiting, nodes)},

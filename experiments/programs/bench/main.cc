@@ -90,16 +90,16 @@ constexpr std::array<Bench, 11> kBenches = {
      {"scale", "100,000 jobs on 10,000 GPUs", bench_scale, true},
      {"million", "1,000,000 jobs on 100,000 GPUs (a minute)", bench_million, false},
      {"growth", "time per event as jobs and GPUs grow", bench_growth, false},
-     {"select", "decisions of the plainest task", bench_select, true},
-     {"env", "decisions of the dispatcher's task", bench_dispatch, true},
-     {"joint", "how long the flagship thinks", bench_joint, true},
-     {"memory", "bytes of states and worlds", bench_memory, true},
-     {"inference", "a trained network", bench_inference, true},
-     {"ppo", "training", bench_ppo, true},
-     {"served", "a served decision", bench_served, true}}};
+     {"select", "decisions per second of the task `select`", bench_select, true},
+     {"env", "decisions per second of the dispatcher's task", bench_dispatch, true},
+     {"joint", "decision time of the policy `pilot`", bench_joint, true},
+     {"memory", "bytes of simulator states and environments", bench_memory, true},
+     {"inference", "native inference of a network", bench_inference, true},
+     {"ppo", "training samples per second", bench_ppo, true},
+     {"served", "latency of a served decision", bench_served, true}}};
 
 void print_help() {
-  std::puts("usage: yardmaster bench [NAME...] [--json]; without a name: all that take seconds");
+  std::puts("usage: yardmaster bench [NAME...] [--json]; default: all that finish within seconds");
   for (const Bench& b : kBenches) std::puts(fmt::format("  {:10} {}", b.name, b.about).c_str());
 }
 

@@ -88,7 +88,7 @@ void bench_replay(Json& results) {
                        {"value", 1e3 * process},
                        {"unit", "ms"},
                        {"ratio", kPublishedSeconds / process},
-                       {"against", "24.4 CPU s; from start of process to the closed jobs file"},
+                       {"against", "24.4 CPU s; from process start to the closed jobs file"},
                        {"better", "lower"}});
   }
   bench_child(results, "yardmaster-reference", "");

@@ -66,7 +66,7 @@ void add(Json& results, const std::string& name, const Scenario& scenario, const
                      {"value", t.wall_s},
                      {"unit", "s"},
                      {"ratio", span_s / t.wall_s},
-                     {"against", "the time in which the jobs were submitted"},
+                     {"against", "the time from first to last submission"},
                      {"better", "lower"},
                      {"detail",
                       {{"events", t.events},

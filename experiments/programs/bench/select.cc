@@ -175,7 +175,7 @@ void bench_busy(Json& results, const Scenario& scenario, const Case& c) {
                      {"value", two.per_s},
                      {"unit", "decisions/s"},
                      {"ratio", two.per_s / one.per_s},
-                     {"against", "one thread on a machine that is as busy"},
+                     {"against", "one thread on an equally busy machine"},
                      {"better", "higher"}});
 }
 
@@ -221,7 +221,7 @@ void bench_select(Json& results) {
                        {"value", one.per_s},
                        {"unit", "decisions/s"},
                        {"ratio", one.per_s / writes},
-                       {"against", "writing the bytes alone"},
+                       {"against", "only writing the same bytes"},
                        {"better", "higher"},
                        {"detail",
                         {{"worlds", kWorlds},

@@ -18,19 +18,20 @@ int run_bench_served(int argc, char** argv) {
   std::string policy = "las";
   int calls = 2000, nodes = 64, waiting = 64;
   bool json = false;
-  CLI::App app("a served decision against a gRPC echo of the same messages", "bench-served");
+  CLI::App app("compare a served decision with a gRPC echo of the same messages", "bench-served");
   app.option_defaults()->always_capture_default();
-  app.add_option("--policy", policy, "who decides: a name, checkpoint:DIR or a file");
-  app.add_option("--calls", calls, "of each kind")->check(CLI::Range(10, 10'000'000));
-  app.add_option("--nodes", nodes, "of 8 GPUs")->check(CLI::Range(1, 4096));
-  app.add_option("--waiting", waiting, "jobs")->check(CLI::Range(0, 100'000));
+  app.add_option("--policy", policy, "policy: a name, checkpoint:DIR or a file");
+  app.add_option("--calls", calls, "calls of each kind")->check(CLI::Range(10, 10'000'000));
+  app.add_option("--nodes", nodes, "nodes of 8 GPUs")->check(CLI::Range(1, 4096));
+  app.add_option("--waiting", waiting, "waiting jobs")->check(CLI::Range(0, 100'000));
   app.add_flag("--json", json, "one JSON document on stdout");
   if (!parse_arguments(app, argc, argv)) return 0;
 
   const ServedBench b = bench_served(policy, busy_cluster(nodes, waiting), calls);
   if (!json) {
-    std::puts(fmt::format("{} calls each, {} B there, {} B back, {} decided by the policy\n"
-                          "served p50 {:.3f} ms p99 {:.3f} ms, of which the policy p50 {:.3f} ms\n"
+    std::puts(fmt::format("{} calls each, {} B per request, {} B per response, "
+                          "{} decided by the policy\n"
+                          "served p50 {:.3f} ms p99 {:.3f} ms, policy p50 {:.3f} ms\n"
                           "echo   p50 {:.3f} ms p99 {:.3f} ms, ratio p50 {:.2f} p99 {:.2f}",
                           b.calls, b.request_bytes, b.response_bytes, b.by_policy, b.served.p50_ms,
                           b.served.p99_ms, b.policy.p50_ms, b.echo.p50_ms, b.echo.p99_ms,
@@ -44,7 +45,7 @@ int run_bench_served(int argc, char** argv) {
                                   {"value", served_ms},
                                   {"unit", "ms"},
                                   {"ratio", served_ms / echo_ms},
-                                  {"against", "gRPC echo of the same messages, calls in turns"},
+                                  {"against", "gRPC echo of the same messages, alternating calls"},
                                   {"better", "lower"},
                                   {"detail",
                                    {{"echo_ms", echo_ms},

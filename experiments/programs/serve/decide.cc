@@ -34,7 +34,7 @@ void print(const pb::DecideResponse& answer) {
   for (const pb::Action& action : answer.actions()) std::puts(action_text(action).c_str());
   if (answer.actions().empty()) std::puts("no action");
   if (answer.has_wake_after_s())
-    std::puts(fmt::format("ask again in {} s", answer.wake_after_s()).c_str());
+    std::puts(fmt::format("next decision in {} s", answer.wake_after_s()).c_str());
 }
 
 }  // namespace
@@ -45,14 +45,14 @@ int run_decide(int argc, char** argv) {
   std::string file;
   int deadline_ms = 1000;
   bool json = false;
-  CLI::App app("ask a running server for a decision", "decide");
+  CLI::App app("request a decision from a running server", "decide");
   app.option_defaults()->always_capture_default();
   app.add_option("--server", options.server, "HOST:PORT");
   app.add_option("--snapshot", file, "JSON of yardmaster.v1.DecideRequest")->required();
-  app.add_option("--deadline-ms", deadline_ms, "the answer is here by then")
+  app.add_option("--deadline-ms", deadline_ms, "deadline of the decision, in milliseconds")
       ->check(CLI::Range(1, 3'600'000));
   app.add_option("--fallback", options.fallback,
-                 "heuristic that answers where the server does not");
+                 "heuristic that decides if the server does not respond");
   app.add_flag("--json", json, "one JSON document on stdout");
   if (!parse_arguments(app, argc, argv)) return 0;
 

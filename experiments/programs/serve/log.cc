@@ -60,8 +60,8 @@ Json to_json(const LogSummary& s) {
 }
 
 void print_text(const LogSummary& s) {
-  fmt::print("{} decisions of {} runs in {} files of {:.1f} MiB, {} more are missing\n",
-             s.decisions, s.runs, s.files, static_cast<double>(s.bytes) / (1 << 20), s.missing);
+  fmt::print("{} decisions of {} runs in {} files of {:.1f} MiB, {} missing\n", s.decisions, s.runs,
+             s.files, static_cast<double>(s.bytes) / (1 << 20), s.missing);
   fmt::print("unix time {:.3f} to {:.3f}, snapshots {:.3f} to {:.3f}\n", s.unix_s.first,
              s.unix_s.last, s.time_s.first, s.time_s.last);
   for (const auto& [model, count] : s.models) {
@@ -72,17 +72,18 @@ void print_text(const LogSummary& s) {
     fmt::print("  {} {}: {}\n", reason.first, reason.second, count);
   }
   for (const auto& [name, count] : s.deciders) {
-    fmt::print("  decided by {}: {}\n", name.empty() ? "nobody" : name, count);
+    fmt::print("  decided by {}: {}\n", name.empty() ? "(none)" : name, count);
   }
-  fmt::print("{} starts, {} preemptions; options told with {} decisions, {} drawn\n", s.starts,
-             s.preemptions, s.with_options, s.sampled);
-  fmt::print("{} jobs, of which {} finished and {} were gone\n", s.jobs, s.finished, s.gone);
+  fmt::print("{} starts, {} preemptions; {} decisions with recorded options, {} sampled\n",
+             s.starts, s.preemptions, s.with_options, s.sampled);
+  fmt::print("{} jobs: {} finished, {} gone\n", s.jobs, s.finished, s.gone);
   const LogReader::Damage& damage = s.damage;
-  if (damage.cut_tails > 0) fmt::print("{} cut tails\n", damage.cut_tails);
+  if (damage.cut_tails > 0) fmt::print("{} truncated files\n", damage.cut_tails);
   if (damage.damaged + damage.lost + damage.unknown > 0) {
-    fmt::print("{} damaged records, {} files that are lost from there on, {} unknown records{}{}\n",
-               damage.damaged, damage.lost, damage.unknown, damage.first.empty() ? "" : "; first ",
-               damage.first);
+    fmt::print(
+        "{} damaged records, {} files with an unreadable remainder, {} unknown records{}{}\n",
+        damage.damaged, damage.lost, damage.unknown, damage.first.empty() ? "" : "; first ",
+        damage.first);
   }
 }
 
@@ -127,12 +128,14 @@ int replay_log(const std::string& folder, const std::string& policy, bool all, b
                       {"damage", to_json(log.damage())}};
     std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   } else {
-    fmt::print("of {} decisions {} are the same, {} in their actions; of {} with actions {}\n",
-               r.replayed, r.same, r.same_actions, r.acts, r.same_acts);
-    if (r.failed > 0) fmt::print("{} times it could not answer\n", r.failed);
+    fmt::print(
+        "{} decisions: {} identical, {} with identical actions; of {} with actions, {} identical\n",
+        r.replayed, r.same, r.same_actions, r.acts, r.same_acts);
+    if (r.failed > 0) fmt::print("{} decisions failed\n", r.failed);
     if (r.skipped > 0)
-      fmt::print("{} were not the served policy's (--all asks those, too)\n", r.skipped);
-    if (!r.first.empty()) fmt::print("the first with other actions is {}\n", r.first);
+      fmt::print("{} decisions not made by the served policy were skipped (--all includes them)\n",
+                 r.skipped);
+    if (!r.first.empty()) fmt::print("first decision with different actions: {}\n", r.first);
   }
   return 0;
 }
@@ -142,38 +145,41 @@ int replay_log(const std::string& folder, const std::string& policy, bool all, b
 int run_log(int argc, char** argv) {
   std::string folder, policy, checkpoint;
   bool json = false, all = false;
-  CLI::App app("look at the log of a server's decisions", "log");
+  CLI::App app("inspect the decision log of a server", "log");
   app.require_subcommand(1);
-  auto* describe_command = app.add_subcommand("describe", "says what a log holds");
-  auto* print_command = app.add_subcommand("print", "writes its records as JSON, one a line");
-  auto* replay_command =
-      app.add_subcommand("replay", "asks a policy again and counts the answers that are the same");
+  auto* describe_command = app.add_subcommand("describe", "summarise a log");
+  auto* print_command = app.add_subcommand("print", "print the records as JSON, one per line");
+  auto* replay_command = app.add_subcommand(
+      "replay", "run a policy on the recorded snapshots and count identical decisions");
   ChoicesOptions choices;
   auto* choices_command = app.add_subcommand(
-      "choices", "writes what was chosen, as an agent's task sees it, to learn from");
-  choices_command->add_option("--agent", choices.agent, "dispatcher")->capture_default_str();
+      "choices", "write the recorded decisions as training data for an agent's task");
+  choices_command->add_option("--agent", choices.agent, "agent; only dispatcher is supported")
+      ->capture_default_str();
   choices_command->add_option("--task", choices.task,
-                              "the `task` of a checkpoint's manifest, as a file");
-  choices_command->add_option("--out", choices.out, "the file, safetensors")->required();
+                              "JSON file with the `task` of a checkpoint's manifest");
+  choices_command->add_option("--out", choices.out, "safetensors file to write")->required();
   FitOptions fit;
   auto* fit_command = app.add_subcommand(
-      "fit", "writes jobs.csv and cluster.yaml, a simulator fitted to it, and log.json");
-  fit_command->add_option("--out", fit.out, "folder")->required();
+      "fit", "fit a simulator to the log: write jobs.csv, cluster.yaml and log.json");
+  fit_command->add_option("--out", fit.out, "folder to write")->required();
   fit_command
-      ->add_option("--draws", fit.draws, "of run times that are not known: jobs-2.csv and on")
+      ->add_option("--draws", fit.draws,
+                   "draws of unknown run times; further draws go to jobs-2.csv and on")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  fit_command->add_option("--seed", fit.seed, "of the draws")->capture_default_str();
+  fit_command->add_option("--seed", fit.seed, "seed of the draws")->capture_default_str();
   for (CLI::App* command :
        {describe_command, print_command, replay_command, choices_command, fit_command}) {
-    command->add_option("log", folder, "folder, or one of its files")->required();
+    command->add_option("log", folder, "folder of a decision log, or one of its files")->required();
     if (command != print_command) command->add_flag("--json", json, "one JSON document on stdout");
   }
   auto* policy_option =
-      replay_command->add_option("--policy", policy, "a name, or a tuned policy's file");
-  replay_command->add_option("--checkpoint", checkpoint, "folder of a trained policy instead")
+      replay_command->add_option("--policy", policy, "policy name or a tuned policy's file");
+  replay_command
+      ->add_option("--checkpoint", checkpoint, "folder of a trained policy, instead of --policy")
       ->excludes(policy_option);
-  replay_command->add_flag("--all", all, "also where the heuristic answered then");
+  replay_command->add_flag("--all", all, "include decisions not made by the served policy");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (describe_command->parsed()) return describe(folder, json);
   if (print_command->parsed()) return print(folder);

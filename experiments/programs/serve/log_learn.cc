@@ -40,7 +40,7 @@ DispatchConfig read_task(const std::string& path) {
     const Json json = Json::parse(read_file(path));
     return dispatch_from(json);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(path, "the task of a dispatcher's checkpoint", json_flaw(error));
+    throw InputError(path, "the `task` of a dispatcher's checkpoint", json_flaw(error));
   }
 }
 
@@ -72,7 +72,7 @@ Json observed(const LogFit& fit) {
 
 int log_choices(const ChoicesOptions& options) {
   if (options.agent != "dispatcher") {
-    throw InputError("--agent", "dispatcher, whose task a log can be followed in",
+    throw InputError("--agent", "dispatcher, the only agent that can represent a log",
                      "'" + options.agent + "'");
   }
   const DispatchConfig task = read_task(options.task);
@@ -80,7 +80,7 @@ int log_choices(const ChoicesOptions& options) {
   const LogTrainingData found = training_data_of(log, task);
   if (found.decisions == 0 && !log.damage().first.empty()) throw InputError(log.damage().first);
   if (found.steps.size() == 0) {
-    throw InputError(options.log, "decisions that the task of dispatcher can say",
+    throw InputError(options.log, "decisions that the dispatcher's task can represent",
                      fmt::format("none of {}", found.decisions));
   }
   const Json summary = {{"agent", options.agent},         {"task", dispatch_json(task)},
@@ -98,16 +98,15 @@ int log_choices(const ChoicesOptions& options) {
     return 0;
   }
   fmt::print(
-      "{} decisions: {} of somebody else than the policy, {} that cannot be read, {} without "
-      "a choice\n",
+      "{} decisions: {} not made by the policy, {} with an invalid snapshot, {} without a choice\n",
       found.decisions, found.skipped, found.impossible, found.idle);
   fmt::print(
-      "{} steps, {} of them to do nothing more; of {} recorded actions {} are followed, {} "
-      "of these to another place than the task's\n",
+      "{} steps, {} of them doing nothing; of {} recorded actions {} are reproduced, {} of these "
+      "with another placement\n",
       found.steps.size(), found.nothing, found.actions, found.reproduced, found.other_placement);
   fmt::print(
-      "the task cannot say: {} actions on jobs that it does not show, {} that it does not "
-      "allow, {} times to do nothing{}{}\n",
+      "not representable in the task: {} actions on jobs outside of its rows, {} illegal actions, "
+      "{} decisions to do nothing{}{}\n",
       found.not_shown, found.not_legal, found.forced, found.first.empty() ? "" : "; first in ",
       found.first);
   return 0;
@@ -117,7 +116,7 @@ int log_fit(const FitOptions& options) {
   LogReader log(options.log);
   const LogFit fit = fit_log(log);
   if (fit.jobs.empty()) {
-    throw InputError(options.log, "a decision log in whose snapshots jobs ran", "none");
+    throw InputError(options.log, "a decision log with running jobs", "none");
   }
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;
@@ -145,8 +144,8 @@ int log_fit(const FitOptions& options) {
     return 0;
   }
   fmt::print(
-      "{} jobs: {} finished, {} gone, {} still there at the end, {} of those run longer than "
-      "any that ended; {} more left without having run\n",
+      "{} jobs: {} finished, {} gone, {} unfinished at the end, {} of these running longer than "
+      "any that ended; {} more left before running\n",
       fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.extrapolated(), fit.never_ran);
   return 0;
 }

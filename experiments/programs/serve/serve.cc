@@ -61,30 +61,37 @@ int run_serve(int argc, char** argv) {
   auto* folder =
       app.add_option("--checkpoint", checkpoint,
                      "folder of a trained policy; without it and --policy, the fallback decides");
-  app.add_option("--policy", options.policy, "a registered policy or a tuned policy's file instead")
+  app.add_option("--policy", options.policy,
+                 "a registered policy or a tuned policy's file, instead of --checkpoint")
       ->excludes(folder);
-  app.add_option("--name", options.name, "of the model; default: the folder's or the policy's");
-  app.add_option("--fallback", options.engine.fallback, "heuristic that answers where it cannot");
-  app.add_option("--listen", options.listen, "HOST:PORT for gRPC; port 0 takes a free one");
+  app.add_option("--name", options.name,
+                 "name of the model; default: that of the folder or policy");
+  app.add_option("--fallback", options.engine.fallback,
+                 "heuristic that decides if the policy cannot");
+  app.add_option("--listen", options.listen, "HOST:PORT for gRPC; port 0 selects a free port");
   app.add_option("--http", options.http, "HOST:PORT for /metrics, /readyz, /v1/decide, ...");
   app.add_option("--admin", options.admin, "HOST:PORT for the service ModelAdmin");
-  app.add_option("--budget-ms", options.engine.budget_ms, "time of a decision, where none is asked")
+  app.add_option("--budget-ms", options.engine.budget_ms,
+                 "time limit of a decision in milliseconds, if the request sets none")
       ->check(CLI::Range(0.1, 3.6e6));
-  app.add_option("--threads", options.engine.threads, "on which policies decide")
+  app.add_option("--threads", options.engine.threads, "threads that run policies")
       ->check(CLI::Range(1, 256));
-  app.add_option("--most-jobs", options.engine.max_jobs, "of a snapshot that the policy is shown")
+  app.add_option("--most-jobs", options.engine.max_jobs,
+                 "maximum jobs in a snapshot for the policy; the fallback decides larger ones")
       ->check(CLI::Range(1, 1 << 18));
-  app.add_option("--max-message-mib", options.max_message_mib, "larger requests are refused")
+  app.add_option("--max-message-mib", options.max_message_mib,
+                 "maximum size of a request in MiB; larger ones are refused")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--grace", options.grace_s, "seconds between 'not ready' and the end of service")
+  app.add_option("--grace", options.grace_s, "seconds from 'not ready' to shutdown")
       ->check(CLI::Range(0.0, 3600.0));
   auto* log = app.add_option("--decision-log", options.log.folder,
-                             "folder for a log of all decisions, to learn from");
+                             "folder for a log of all decisions, for training");
   app.add_option("--decision-log-mib", options.log.max_mib,
-                 "that its files may hold together; the oldest go first")
+                 "maximum total size of the log in MiB; the oldest files are deleted first")
       ->check(CLI::Range(2, 1 << 30))
       ->needs(log);
-  app.add_option("--decision-log-file-mib", options.log.file_mib, "that one of them may hold")
+  app.add_option("--decision-log-file-mib", options.log.file_mib,
+                 "maximum size of a log file in MiB")
       ->check(CLI::Range(1, 1024))
       ->needs(log);
   app.add_flag("--json", json, "print the addresses as one JSON document");
@@ -102,12 +109,12 @@ int run_serve(int argc, char** argv) {
   std::string state = state_of(server.model());
   const bool serves = server.model().current.model != nullptr;
   if (options.policy.empty()) {
-    spdlog::warn("neither --checkpoint nor --policy: every decision is the fallback's, {}",
+    spdlog::warn("neither --checkpoint nor --policy is given: the fallback {} makes every decision",
                  options.engine.fallback);
   } else if (serves) {
     spdlog::info("model '{}': {}", server.model().current.name, state);
   } else {
-    spdlog::warn("model '{}': {}; {} decides", server.model().current.name, state,
+    spdlog::warn("model '{}': {}; the fallback {} decides", server.model().current.name, state,
                  options.engine.fallback);
   }
   std::string trouble;
@@ -116,7 +123,7 @@ int run_serve(int argc, char** argv) {
     if (!written || written->trouble == trouble) return;
     trouble = written->trouble;
     spdlog::warn("decision log: {}",
-                 trouble.empty() ? "written again" : trouble + "; records are dropped");
+                 trouble.empty() ? "writing again" : trouble + "; records are dropped");
   };
   while (!interrupted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -46,13 +46,13 @@ void print_text(const Json& c) {
   const auto text = [&](const char* key) { return cell(c[key]); };
   fmt::print("{}{}{}\n\n", text("text"), c["about"].get<std::string>().empty() ? "" : ": ",
              text("about"));
-  fmt::print("{} nodes ({} without GPUs, {} spot), {} GPUs, at most {} a node\n", text("nodes"),
+  fmt::print("{} nodes ({} without GPUs, {} spot), {} GPUs, at most {} per node\n", text("nodes"),
              text("nodes_without_gpus"), text("spot_nodes"), text("gpus"),
              text("max_gpus_per_node"));
   fmt::print("{} racks, {} pods, {} zones\n", text("racks"), text("pods"), text("zones"));
-  fmt::print("for each GPU {} cores and {} GiB of host memory; {} GiB of GPU memory in all\n",
+  fmt::print("per GPU: {} cores and {} GiB of host memory; in total: {} GiB of GPU memory\n",
              text("cpus_per_gpu"), text("mem_gib_per_gpu"), text("gpu_mem_gib"));
-  fmt::print("all GPUs: {} W idle, {} W busy, {} an hour\n", text("gpus_idle_w"),
+  fmt::print("all GPUs: {} W idle, {} W busy, price {} per hour\n", text("gpus_idle_w"),
              text("gpus_busy_w"), text("price_per_h"));
   std::puts("\nGPU types");
   print_table(c["types"], {{"name", "type"},
@@ -66,10 +66,11 @@ void print_text(const Json& c) {
                            {"shares", "shares"}});
   for (const Json& type : c["types"]) {
     if (!type["speed_of_model"].empty()) {
-      fmt::print("  speeds of {}: {}\n", cell(type["name"]), type["speed_of_model"].dump());
+      fmt::print("  speeds of models on {}: {}\n", cell(type["name"]),
+                 type["speed_of_model"].dump());
     }
   }
-  std::puts("\nkinds of nodes (Gbit/s: of a GPU in its island and in its node, of the node)");
+  std::puts("\nnode kinds (Gbit/s: per GPU in its island and its node; network: per node)");
   print_table(c["kinds"], {{"nodes", "nodes"},
                            {"gpus", "GPUs"},
                            {"type", "type"},
@@ -82,7 +83,8 @@ void print_text(const Json& c) {
                            {"network_gbps", "network"},
                            {"cpu_overload", "overload"},
                            {"spot", "spot"}});
-  std::puts("\ntiers (Gbit/s one way: of one sender alone; bisection of the largest group)");
+  std::puts(
+      "\ntiers (Gbit/s one way: least and most of one sender; bisection of the largest group)");
   print_table(c["tiers"], {{"name", "tier"},
                            {"groups", "groups"},
                            {"largest_gpus", "largest, GPUs"},
@@ -109,10 +111,12 @@ int run_cluster(CLI::App& app, int argc, char** argv) {
   std::string cluster;
   bool json = false;
   app.require_subcommand(1);
-  auto* describe = app.add_subcommand("describe", "says what a cluster is made of");
+  auto* describe =
+      app.add_subcommand("describe", "print a cluster's nodes, GPU types, tiers and tenants");
   describe
-      ->add_option("cluster", cluster,
-                   "8x8, 4x8:v100+4x8:k80, a name out of `list clusters`, or a YAML file")
+      ->add_option(
+          "cluster", cluster,
+          "NODESxGPUS (8x8, 4x8:v100+4x8:k80), a name from `list clusters`, or a YAML file")
       ->required();
   describe->add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
@@ -125,7 +129,7 @@ int run_cluster(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kCluster{"cluster", "Looks at clusters.", run_cluster};
+const Command kCluster{"cluster", "Describe clusters.", run_cluster};
 
 }  // namespace
 }  // namespace yard::sim

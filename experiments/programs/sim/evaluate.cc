@@ -36,13 +36,13 @@ struct Options : CommonOptions {
 // Adds a cell of --trace for each --congestion, and the validation cells which choose the baseline.
 void cells_of_trace(const Options& options, EvaluateOptions& evaluate_options) {
   if (options.validate_from.empty() != options.validate_to.empty()) {
-    throw InputError("--validate-from, --validate-to", "both or none", "one of them");
+    throw InputError("--validate-from, --validate-to", "both or neither", "only one");
   }
   if (options.replicas < 1 || options.replicas > kMaxReplicas) {
     throw InputError("--replicas", "1 to " + std::to_string(kMaxReplicas),
                      std::to_string(options.replicas));
   }
-  if (!options.out.empty()) throw InputError("--out", "--cells with it", "none");
+  if (!options.out.empty()) throw InputError("--out", "--cells as well", "none");
   std::vector<std::optional<double>> congestions(options.congestions.begin(),
                                                  options.congestions.end());
   if (congestions.empty()) congestions.emplace_back(std::nullopt);
@@ -128,7 +128,7 @@ void print_test_openings(const Evaluation& result) {
     const CellResult& cell = result.cells[i];
     const bool repeated = i > 0 && result.cells[i - 1].facts.sha256 == cell.facts.sha256;
     if (cell.test_openings == 0 || repeated) continue;
-    std::printf("the test split of %s was opened %lld time%s, this one included\n",
+    std::printf("the test split of %s has been opened %lld time%s, including this run\n",
                 cell.facts.trace.c_str(), static_cast<long long>(cell.test_openings),
                 cell.test_openings == 1 ? "" : "s");
   }
@@ -138,21 +138,24 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
   options.cells.add_to(app);
-  app.add_option("--checkpoint", options.checkpoints,
-                 "folder of a trained policy; several, separated by commas, are training seeds, "
-                 "compared as one; NAME=FOLDERS names them in tables");
   app.add_option(
-      "--candidate", options.candidate,
-      "any policies that --policy takes, each compared by itself; NAME=POLICY names one");
+      "--checkpoint", options.checkpoints,
+      "checkpoint folder of a trained policy; comma-separated folders are training seeds, "
+      "compared as one; NAME=FOLDERS sets their name in tables");
+  app.add_option("--candidate", options.candidate,
+                 "comma-separated policies, as for simulate --policy, each compared by itself; "
+                 "NAME=POLICY sets a name");
   app.add_option("--against", options.against,
-                 "heuristics, separated by commas (default: those of --cells, or all servable ones "
-                 "that know no more)");
+                 "rivals: comma-separated policies (default: those of --cells, or all servable "
+                 "heuristics with no more information than the candidate)");
   app.add_option("--validate-from", options.validate_from,
-                 "start of the window in which the yardstick is chosen");
-  app.add_option("--validate-to", options.validate_to, "its end");
-  app.add_option("--replicas", options.replicas, "shaken copies of the arrivals to average over");
+                 "start of the window on which the baseline is chosen");
+  app.add_option("--validate-to", options.validate_to,
+                 "end of the window on which the baseline is chosen");
+  app.add_option("--replicas", options.replicas,
+                 "replicas of each cell, with jittered arrivals, to average over");
   app.add_option("--out", options.out,
-                 "with --cells: a folder that keeps each score, so that a second call goes on");
+                 "with --cells: folder for scores, from which an interrupted evaluation resumes");
   if (!parse_arguments(app, argc, argv)) return 0;
   const auto file =
       options.cells.read(app, {"--validate-from", "--validate-to", "--replicas", "--seed"});
@@ -226,7 +229,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kEvaluate{"evaluate", "Compares policies with heuristics, with intervals.",
+const Command kEvaluate{"evaluate", "Compare policies with heuristics, with confidence intervals.",
                         run_evaluate};
 
 }  // namespace

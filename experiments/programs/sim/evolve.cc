@@ -79,20 +79,21 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCach
     const Source& source = sources.of(cells[c].scenario);
     const auto jobs = static_cast<int64_t>(source.trace.jobs.size());
     if (jobs < options.episode_jobs && options.evolution.progress) {
-      options.evolution.progress("episodes have the " + std::to_string(jobs) + " jobs of " +
-                                 source.trace.source + ", not " +
+      options.evolution.progress("episodes have " + std::to_string(jobs) + " jobs, all of " +
+                                 source.trace.source + ", instead of " +
                                  std::to_string(options.episode_jobs) + " (--episode-jobs)");
     }
     add_episodes(cells[c], source, count, options, rng.split(c), out);
   }
   if (out.empty()) {
-    throw InputError("congestion", "one that some episode reaches", "none that does");
+    throw InputError("congestion", "a value which at least one episode reaches",
+                     "one which none reaches");
   }
   const size_t wanted = cells.size() * static_cast<size_t>(count);
   if (out.size() < wanted && options.evolution.progress) {
     options.evolution.progress(std::to_string(wanted - out.size()) + " of " +
                                std::to_string(wanted) +
-                               " episodes are left out: they are never as crowded as asked for");
+                               " episodes are left out: they cannot reach the congestion");
   }
   return out;
 }
@@ -132,37 +133,50 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
   options.cells.add_to(app);
-  app.add_option("--policy", options.policy, "a registered policy")->required();
-  app.add_option("--start", options.start, "a policy's file whose settings it begins with");
-  app.add_option("--learn", options.learn, "its numbers that are learned (default: all not set)");
-  app.add_option("--drop", options.drop,
-                 "yes-or-no settings that are off in some episodes, by lot: what not every cluster "
-                 "allows");
-  app.add_option("--drop-share", options.evolution.drop_share, "in which share of episodes");
-  app.add_option("--tails", options.evolution.tails,
-                 "weight of what p99 and the jobs of most GPUs lose, beside the mean");
-  app.add_option("--episodes", options.episodes, "that each cell's window is cut into");
-  app.add_option("--episode-jobs", options.episode_jobs, "scored jobs of each");
+  app.add_option("--policy", options.policy, "registered policy whose settings are learned")
+      ->required();
+  app.add_option("--start", options.start, "policy file with the initial settings");
+  app.add_option("--learn", options.learn,
+                 "comma-separated numeric settings to learn (default: all which are not set)");
+  app.add_option(
+      "--drop", options.drop,
+      "comma-separated yes-or-no settings which are turned off at random in some episodes, "
+      "for what not every cluster allows");
+  app.add_option("--drop-share", options.evolution.drop_share,
+                 "share of episodes in which each setting of --drop is off");
+  app.add_option(
+      "--tails", options.evolution.tails,
+      "weight of losses in p99 JCT and of the jobs with most GPUs; the mean has weight 1");
+  app.add_option("--episodes", options.episodes, "episodes per cell, spread over its window");
+  app.add_option("--episode-jobs", options.episode_jobs, "scored jobs per episode");
   app.add_option("--episode-warmup", options.episode_warmup,
-                 "seconds that are played before each episode, not scored");
+                 "seconds simulated before each episode but not scored");
   app.add_flag(
       "--drain", options.drain,
-      "nothing comes after an episode's jobs (default: they come again, so that the cluster "
-      "stays as full)");
-  app.add_option("--validate-on", options.validate_on, "of --cells: what is kept is best there");
-  app.add_option("--validate-from", options.validate_from, "start of that window of --trace");
-  app.add_option("--validate-to", options.validate_to, "its end");
-  app.add_option("--validation-episodes", options.validation_episodes, "that it is cut into");
-  app.add_option("--generations", options.evolution.generations);
-  app.add_option("--candidates", options.evolution.candidates, "a generation; even");
-  app.add_option("--meet", options.evolution.episodes, "episodes that a generation meets");
-  app.add_option("--step", options.evolution.step, "at the start, of each number's range");
-  app.add_option("--out", options.out,
-                 "the policy's YAML file; beside it .search.json, from which --resume goes on");
-  app.add_option("--checkpoint", options.checkpoint,
-                 "of the policy joint: a folder that `serve` and checkpoint:DIR take, made at the "
-                 "end from --out");
-  app.add_flag("--resume", options.resume, "go on with the search of --out");
+      "submit nothing after an episode's jobs (default: repeat them, so that the cluster stays "
+      "as full)");
+  app.add_option("--validate-on", options.validate_on,
+                 "cells on which the best settings are chosen, in the form of --only");
+  app.add_option("--validate-from", options.validate_from,
+                 "start of the window of --trace on which the best settings are chosen");
+  app.add_option("--validate-to", options.validate_to, "end of that window");
+  app.add_option("--validation-episodes", options.validation_episodes,
+                 "validation episodes per cell, spread over its window");
+  app.add_option("--generations", options.evolution.generations, "number of generations");
+  app.add_option("--candidates", options.evolution.candidates,
+                 "candidates per generation, an even number");
+  app.add_option("--meet", options.evolution.episodes,
+                 "episodes per generation, the same for all its candidates");
+  app.add_option("--step", options.evolution.step,
+                 "initial step size, as a share of each setting's range");
+  app.add_option(
+      "--out", options.out,
+      "policy YAML file to write; --resume reads the .search.json file written next to it");
+  app.add_option(
+      "--checkpoint", options.checkpoint,
+      "with --policy joint: checkpoint folder, made from --out at the end, for `serve` and "
+      "checkpoint:DIR");
+  app.add_flag("--resume", options.resume, "resume the search of --out");
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({options.policy});
   check_range("--episodes", options.episodes, 1, 100'000);
@@ -185,7 +199,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     throw InputError("--tails", "0 to 100", shortest(options.evolution.tails));
   }
   if (options.resume && options.out.empty()) {
-    throw InputError("--resume", "--out, the file of the search to go on with", "none");
+    throw InputError("--resume", "--out, the file of the search to resume", "none");
   }
   if (!options.checkpoint.empty() && (options.policy != "joint" || options.out.empty())) {
     throw InputError("--checkpoint", "--policy joint and --out", "--policy " + options.policy);
@@ -195,8 +209,8 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     for (const std::filesystem::path& output_path :
          {std::filesystem::path(options.out), search_state_path(options.out)}) {
       if (options.resume || !std::filesystem::exists(output_path)) continue;
-      throw InputError(output_path.string(), "a new file, or --resume to go on with a search",
-                       "one that is there");
+      throw InputError(output_path.string(), "a new file, or --resume to continue a search",
+                       "an existing file");
     }
     check_writable(options.out);
   }
@@ -219,10 +233,10 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     check_traces(validation_cells);
   } else {
     if (!options.validate_on.empty()) {
-      throw InputError("--validate-on", "--cells, whose cells it names", "no --cells");
+      throw InputError("--validate-on", "--cells as well", "none");
     }
     if (options.validate_from.empty() && options.validate_to.empty()) {
-      throw InputError("--validate-from", "a window of the trace", "none");
+      throw InputError("--validate-from", "a validation window of the trace", "none");
     }
     cells = cells_of_trace(options, options.scenario.window.from, options.scenario.window.to);
     validation_cells = cells_of_trace(options, options.validate_from, options.validate_to);
@@ -245,7 +259,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                      });
   } catch (const Interrupted&) {
     if (options.out.empty() || !std::filesystem::exists(search_state_path(options.out))) throw;
-    throw Interrupted("the same command, with --resume");
+    throw Interrupted("the same command with --resume");
   }
   Json settings = Json::object();
   for (const auto& [key, value] : evolved.settings) settings[key] = *parse_double(value);
@@ -257,7 +271,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                     {"validation_episodes", validation.size()},
                     {"played", evolved.played}};
   options.print_result(out, [&] {
-    std::printf("%s: validation x %s of the start's (generation %d, %lld episodes played)\n",
+    std::printf("%s: validation ratio to the start %s (generation %d, %lld episodes simulated)\n",
                 options.policy.c_str(), number_text(evolved.ratio, 4).c_str(), evolved.generation,
                 static_cast<long long>(evolved.played));
     for (const auto& [key, value] : evolved.settings) {
@@ -272,7 +286,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kEvolve{"evolve", "Learns the numbers of a policy from many short episodes.",
+const Command kEvolve{"evolve", "Learn the numeric settings of a policy from many short episodes.",
                       run_evolve};
 
 }  // namespace

@@ -83,7 +83,7 @@ Json json_of(const Explained& explained) {
 }
 
 void print(const Explained& explained) {
-  std::printf("%-18s %10s %10s %6s  mean JCT without it, x: all", "term", "value", "default",
+  std::printf("%-18s %10s %10s %6s  JCT ratio without term: all", "term", "value", "default",
               "kept");
   for (int c = 0; c < kSizeClasses; ++c) std::printf(" %6s", size_class_name(c));
   std::printf(" GPUs\n");
@@ -101,7 +101,7 @@ void print(const Explained& explained) {
     std::printf("\n    %s\n", term.about.c_str());
   }
   std::printf(
-      "mean JCT over that of joint's defaults: %s whole, %s by these terms: %s of the gain\n",
+      "mean JCT ratio to joint's defaults: %s whole rule, %s these terms (%s of the gain)\n",
       number_text(explained.whole, 3).c_str(), number_text(explained.formula, 3).c_str(),
       percent_text(explained.gain_share, 0).c_str());
 }
@@ -111,12 +111,12 @@ int run_explain(CLI::App& app, int argc, char** argv) {
   options.add_to(app, true);
   options.cells.add_to(app);
   app.add_option("--checkpoint", options.checkpoint,
-                 "a pilot's folder, or the file of a rule of `joint`")
+                 "pilot checkpoint folder, or policy file of `joint`")
       ->required();
-  app.add_option("--terms", options.explain.terms, "most that the formula may have");
+  app.add_option("--terms", options.explain.terms, "maximum number of terms in the formula");
   app.add_option("--replicas", options.replicas,
-                 "shaken copies of the arrivals (default: those of --cells, or 2)");
-  app.add_option("--out", options.out, "the formula as a policy's YAML file");
+                 "replicas of each cell, with jittered arrivals (default: those of --cells, or 2)");
+  app.add_option("--out", options.out, "write the formula as a policy YAML file");
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::optional<CellFile> file = options.cells.read(app, {});
   options.finish({"joint"});
@@ -145,7 +145,8 @@ int run_explain(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kExplain{"explain", "What a trained policy does, as a formula of few named terms.",
+const Command kExplain{"explain",
+                       "Express the rule of a trained policy as a formula of few named terms.",
                        run_explain};
 
 }  // namespace

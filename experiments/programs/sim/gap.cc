@@ -65,10 +65,11 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   int gpus = 4, count = 200;
   uint64_t seed = 1;
   bool json = false;
-  app.add_option("--policy", policies, "those to measure, separated by commas")->required();
-  app.add_option("--gpus", gpus, "of the one node")->check(whole_number(1));
-  app.add_option("--instances", count, "of up to four jobs each")->check(whole_number(1));
-  app.add_option("--seed", seed, "of the instances")->check(whole_number<uint64_t>(0));
+  app.add_option("--policy", policies, "comma-separated policies to measure")->required();
+  app.add_option("--gpus", gpus, "GPUs of the single node")->check(whole_number(1));
+  app.add_option("--instances", count, "number of instances, of up to four jobs each")
+      ->check(whole_number(1));
+  app.add_option("--seed", seed, "seed of the instances")->check(whole_number<uint64_t>(0));
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (gpus > kMaxGpusPerNode) {
@@ -86,7 +87,7 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   for (int i = 0; i < count; ++i) instances.push_back(make_instance(seed, i, gpus));
   Json out = {{"gpus", gpus}, {"instances", count}, {"seed", seed}, {"gaps", Json::array()}};
   if (!json) {
-    std::printf("%d instances of up to 4 jobs on %d GPUs, nothing costs\n\n", count, gpus);
+    std::printf("%d instances of up to 4 jobs on %d GPUs, all costs 0\n\n", count, gpus);
   }
   TextTable table({"policy", "information", "mean gap", "worst", "optimal"}, 2);
   for (const PreparedPolicy& prepared : prepared_policies) {
@@ -103,8 +104,8 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kGap{"gap", "How far policies are from the best schedule of tiny instances.",
-                   run_gap};
+const Command kGap{
+    "gap", "Measure how far policies are from the optimal schedules of tiny instances.", run_gap};
 
 }  // namespace
 }  // namespace yard::sim

@@ -97,13 +97,11 @@ Json list_clusters() {
 int run_list(CLI::App& app, int argc, char** argv) {
   std::string kind, name;
   bool json = false;
-  app.add_option("kind", kind,
-                 "policies, agents, learners, networks, tasks, traces, clusters or rules")
+  app.add_option("kind", kind, "kind of entries to list")
       ->required()
       ->check(one_of(
           {"policies", "agents", "learners", "networks", "tasks", "traces", "clusters", "rules"}));
-  app.add_option("name", name, "one of them: all about it, its settings among that")
-      ->default_str("");
+  app.add_option("name", name, "entry to describe in full, with its settings")->default_str("");
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (kind == "agents" || kind == "learners" || kind == "networks" || kind == "tasks") {
@@ -136,8 +134,9 @@ int run_list(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kList{"list", "What is registered, one line each; with a NAME, all about one.",
-                    run_list};
+const Command kList{
+    "list", "List what is registered, one line each; with a NAME, describe that entry in full.",
+    run_list};
 
 }  // namespace
 }  // namespace yard::sim

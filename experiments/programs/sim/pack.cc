@@ -11,20 +11,20 @@ namespace {
 int run_pack(CLI::App& app, int argc, char** argv) {
   std::string file, folder;
   std::vector<std::string> assignments;
-  app.add_option("--policy", file, "a policy's file of joint, as evolve writes it")->required();
-  app.add_option("--checkpoint", folder, "the folder to make")->required();
-  app.add_option("--set", assignments, "key=value in the place of the file's");
+  app.add_option("--policy", file, "policy file of joint, as written by evolve")->required();
+  app.add_option("--checkpoint", folder, "checkpoint folder to create")->required();
+  app.add_option("--set", assignments, "key=value: override a setting of the file");
   if (!parse_arguments(app, argc, argv)) return 0;
   check_checkpoint_place(folder);
   Settings set;
   for (const std::string& assignment : assignments) set.overlay(assignment, "--set");
   const Checkpoint made = pilot_checkpoint(file, set);
   save_checkpoint(made, folder);
-  std::printf("%s: a pilot by the rule of %s\n", folder.c_str(), file.c_str());
+  std::printf("%s: pilot checkpoint with the rule of %s\n", folder.c_str(), file.c_str());
   return 0;
 }
 
-const Command kPack{"pack", "Makes a checkpoint of a policy's file.", run_pack};
+const Command kPack{"pack", "Make a checkpoint from a policy file.", run_pack};
 
 }  // namespace
 }  // namespace yard::sim

@@ -20,7 +20,8 @@ namespace {
 std::vector<GoldenState> read_golden_states(const Checkpoint& checkpoint,
                                             const std::string& folder) {
   if (checkpoint.network == "none") {
-    throw InputError(folder, "a checkpoint with a network", "a rule, which explain tells of");
+    throw InputError(folder, "a checkpoint with a network",
+                     "a rule without one (see yardmaster explain)");
   }
   const TaskShape shape = learned_agent(checkpoint.agent)->shape();
   std::vector<GoldenState> out = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
@@ -94,7 +95,7 @@ void print_actions(const report::Decision& d, size_t most) {
   for (const report::Decision::ActionRow& c : legal_actions) {
     const auto bar = static_cast<size_t>(std::lround(40 * c.probability));
     std::puts(fmt::format("{:<10}{:>6.1f} % {} {}", c.name, 100 * c.probability,
-                          std::string(bar, '#'), c.is_expert_action ? "(it begins with it)" : "")
+                          std::string(bar, '#'), c.is_expert_action ? "(expert action)" : "")
                   .c_str());
     std::string features;
     for (size_t f = 0; f < c.features.size(); ++f) {
@@ -112,11 +113,12 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   bool json = false;
   app.add_option("--checkpoint", folder, "checkpoint folder")->required();
   app.add_option("--state", state,
-                 "which recorded decision, from 1 (default: that of most choices)")
+                 "number of the recorded decision, from 1 (default: the one with most actions)")
       ->check(whole_number<size_t>(1));
-  app.add_option("--most", most, "so many of the likeliest choices")->check(whole_number(1));
-  app.add_option("--out", out, "the picture as an SVG file");
-  app.add_flag("--json", json, "one JSON document on stdout");
+  app.add_option("--most", most, "maximum number of actions shown, the most probable first")
+      ->check(whole_number(1));
+  app.add_option("--out", out, "write the picture as an SVG file");
+  app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   const Checkpoint checkpoint = load_checkpoint(folder);
   std::vector<GoldenState> states = read_golden_states(checkpoint, folder);
@@ -125,7 +127,7 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   }
   const size_t index = state > 0 ? state - 1 : most_actions(states);
   report::Decision decision = decision_of(checkpoint, states[index]);
-  decision.title = fmt::format("{}, recorded decision {}: {} choices", checkpoint.agent, index + 1,
+  decision.title = fmt::format("{}, recorded decision {}: {} actions", checkpoint.agent, index + 1,
                                decision.legal_actions.size());
   if (json) {
     std::puts(json_of(decision).dump(2).c_str());
@@ -134,13 +136,13 @@ int run_picture(CLI::App& app, int argc, char** argv) {
     print_actions(decision, static_cast<size_t>(most));
   }
   if (!out.empty()) {
-    decision.title += "; in bold what it begins with";
+    decision.title += "; bold: expert action";
     write_file_atomic(out, report::decision_svg(decision, static_cast<size_t>(most)));
   }
   return 0;
 }
 
-const Command kPicture{"picture", "A recorded decision of a trained policy, drawn.", run_picture};
+const Command kPicture{"picture", "Draw a recorded decision of a trained policy.", run_picture};
 
 }  // namespace
 }  // namespace yard::sim

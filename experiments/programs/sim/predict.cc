@@ -28,7 +28,7 @@ Json group_json(const char* name, const CoverageGroup& group) {
 
 void print_group(const char* name, const CoverageGroup& group) {
   if (group.predictions == 0) return;
-  std::printf("%-10s %9lld %8.3f %8.3f %8.3f %14.2f\n", name,
+  std::printf("%-10s %11lld %8.3f %8.3f %8.3f %14.2f\n", name,
               static_cast<long long>(group.predictions), group.share(0), group.share(1),
               group.share(2), group.median_error_log2);
 }
@@ -38,12 +38,13 @@ void write_fitted_distribution(const CommonOptions& options, const std::string& 
     throw InputError("--fit", "a name that ends in .yaml", "'" + fit + "'");
   }
   if (options.scenario.congestion) {
-    throw InputError("--congestion", "none: --fit goes by the times of the log",
+    throw InputError("--congestion", "none with --fit, which uses the times of the log",
                      shortest(*options.scenario.congestion));
   }
   const Scenario scenario = load_scenario(options.scenario);
   if (scenario.opens_test) {
-    throw InputError("--to", "at most 80% with --fit: the last fifth of a log is for tests alone",
+    throw InputError("--to",
+                     "at most 80% with --fit: the last fifth of a log is reserved for tests",
                      options.scenario.window.to.empty() ? "the end" : options.scenario.window.to);
   }
   write_file_atomic(fit, fitted_yaml(fit_hazards(scenario), scenario));
@@ -55,11 +56,11 @@ int run_predict(CLI::App& app, int argc, char** argv) {
   double interval_s = 3600;
   std::string fit;
   options.add_to(app);
-  app.add_option("--policy", policy, "who schedules meanwhile");
-  app.add_option("--every", interval_s, "simulated seconds between two looks at all jobs");
+  app.add_option("--policy", policy, "policy which schedules during the measurement");
+  app.add_option("--every", interval_s, "simulated seconds between predictions for all jobs");
   app.add_option("--fit", fit,
-                 "instead: writes run times of the scored jobs, by size, as a file of the policy "
-                 "gittins-fitted");
+                 "instead of measuring, write the run times of the scored jobs, by size, to a YAML "
+                 "file for the policy gittins-fitted");
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({policy});
   check_policies({policy}, options.run.rules, "--policy");
@@ -84,11 +85,11 @@ int run_predict(CLI::App& app, int argc, char** argv) {
               {"cluster", cluster_json(scenario.cluster)},
               {"trace", trace_json(scenario)}};
   options.print_result(out, [&] {
-    std::printf("%-10s %9s %8s %8s %8s %14s\n", "jobs", "asked", "in 50 %", "in 80 %", "in 90 %",
-                "|error| log2");
+    std::printf("%-10s %11s %8s %8s %8s %14s\n", "jobs", "predictions", "in 50 %", "in 80 %",
+                "in 90 %", "|error| log2");
     print_group("all", found.all);
     print_group("waiting", found.waiting);
-    print_group("begun", found.begun);
+    print_group("started", found.begun);
   });
   AtomicFiles files;
   options.save(out, files);
@@ -96,7 +97,7 @@ int run_predict(CLI::App& app, int argc, char** argv) {
 }
 
 const Command kPredict{"predict",
-                       "How often a job's time left lies within the intervals that are foretold.",
+                       "Measure how often a job's remaining time lies in its predicted intervals.",
                        run_predict};
 
 }  // namespace

@@ -17,11 +17,12 @@ int run_report(CLI::App& app, int argc, char** argv) {
   std::string out;
   bool json = false;
   app.add_option("path", paths,
-                 "run folders, and files of --json-out, --jobs-out and --series-out (JSON)")
+                 "run folders, and files written by --json-out, --jobs-out and --series-out (JSON)")
       ->required();
   app.add_option(
       "--out", out,
-      "the page; by default report.html in the run's folder, for several paths or files here");
+      "page to write (default: report.html in the folder of a single run, else in the current "
+      "folder)");
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<report::RunRecord> runs = report::read_all(paths);
@@ -40,9 +41,9 @@ int run_report(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kReport{"report",
-                      "Writes a static page about runs, or about what simulate and evaluate wrote.",
-                      run_report};
+const Command kReport{
+    "report", "Write a static page about runs, or about results of simulate, evaluate and whatif.",
+    run_report};
 
 }  // namespace
 }  // namespace yard::sim

@@ -37,11 +37,11 @@ void add_rows(const std::vector<Run>& runs, bool bounds, TextTable& table) {
 void print_early(const Run& run) {
   const std::optional<EarlySummary>& early = run.summary.early;
   if (!early) return;
-  std::printf("%s ended %s early: mean JCT %s s, of the others %s s; %s undone\n",
-              run.policy.c_str(), counted_text(early->jobs, "job").c_str(),
-              number_text(early->mean_jct_s, 1).c_str(),
-              number_text(early->others_mean_jct_s, 1).c_str(),
-              percent_text(early->undone_share, 1).c_str());
+  std::printf(
+      "%s ended %s early: mean JCT %s s, of other jobs %s s; %s of requested GPU time undone\n",
+      run.policy.c_str(), counted_text(early->jobs, "job").c_str(),
+      number_text(early->mean_jct_s, 1).c_str(), number_text(early->others_mean_jct_s, 1).c_str(),
+      percent_text(early->undone_share, 1).c_str());
 }
 
 void print_table(const Scenario& scenario, const std::vector<Run>& runs,
@@ -58,8 +58,9 @@ void print_table(const Scenario& scenario, const std::vector<Run>& runs,
       4);
   add_rows(runs, false, table);
   if (std::ranges::any_of(runs, [](const Run& run) { return is_bound(run.level); })) {
-    table.line(no_bound.empty() ? "know run times, which no scheduler does:"
-                                : "know run times, which bounds nothing here: " + no_bound + ":");
+    table.line(no_bound.empty()
+                   ? "oracles, which see true run times (bounds, not rivals):"
+                   : "oracles, which see true run times (no bound here: " + no_bound + "):");
   }
   add_rows(runs, true, table);
   std::fputs(table.text().c_str(), stdout);
@@ -72,12 +73,12 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   std::string policy_list;
   options.add_to(app);
   app.add_option("--policy", policy_list,
-                 "a policy, or several separated by commas; NAME=POLICY names one in tables")
+                 "comma-separated policies; NAME=POLICY sets a name for tables")
       ->required();
   recorded.add_to(app);
   std::string out_folder, page;
-  app.add_option("--out", out_folder, "a new folder for report.html and all figures as tables");
-  app.add_option("--report", page, "the page alone");
+  app.add_option("--out", out_folder, "new folder for report.html and all results as tables");
+  app.add_option("--report", page, "write only the report page, to this file");
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<std::string> policies = split_policies(policy_list, "--policy");
   options.finish(policies);
@@ -123,7 +124,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kSimulate{"simulate", "Replays a workload under one or more policies.", run_simulate};
+const Command kSimulate{"simulate", "Replay a workload under one or more policies.", run_simulate};
 
 }  // namespace
 }  // namespace yard::sim

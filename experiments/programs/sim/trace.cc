@@ -30,7 +30,7 @@ Trace load(Options& options) {
   set_trace_keys(options.set, options.load.settings);
   set_trace_columns(options.columns, options.load.settings);
   if (options.load.jobs > 0 && !is_synthetic(options.trace)) {
-    throw InputError("--jobs", "synthetic:NAME, whose jobs it counts", "'" + options.trace + "'");
+    throw InputError("--jobs", "a trace synthetic:NAME", "'" + options.trace + "'");
   }
   options.load.format = options.format;
   Trace trace = load_trace(options.trace, options.load);
@@ -67,35 +67,40 @@ int run_trace(CLI::App& app, int argc, char** argv) {
   Options options;
   TraceGenerateCommand generate_options;
   app.require_subcommand(1);
-  auto* describe = app.add_subcommand("describe", "says what a workload holds");
+  auto* describe = app.add_subcommand("describe", "print statistics of a workload");
   auto* convert = app.add_subcommand(
-      "convert", "writes it in Yardmaster's own form: CSV, or JSONL where the name ends so");
+      "convert",
+      "write a workload in Yardmaster's own format: JSONL if the name ends in .jsonl, else CSV");
   auto* generate = app.add_subcommand(
-      "generate", "writes what a generator makes, or the likeness of a trace, in that form");
+      "generate",
+      "write a synthetic workload, from a generator or a model fitted to a trace, in that format");
   for (CLI::App* command : {describe, convert}) {
-    command->add_option("trace", options.trace, "file (.gz too), or synthetic:NAME")->required();
-    command->add_option("--format", options.format, "recognised where it is not named");
+    command->add_option("trace", options.trace, "trace file, plain or .gz, or synthetic:NAME")
+        ->required();
+    command->add_option("--format", options.format, "format of the trace (default: detected)");
     command->add_option("--columns", options.columns, kColumnsHelp)->default_str("");
     command
         ->add_option("--throughputs", options.measured.throughputs,
-                     "measured steps a second, for run times that a trace lacks")
+                     "file of measured steps per second, for run times missing from the trace")
         ->default_str("");
-    command->add_option("--rates", options.measured.rates, "measured goodputs, likewise")
+    command
+        ->add_option("--rates", options.measured.rates,
+                     "file of measured goodputs, for run times missing from the trace")
         ->default_str("");
     command->add_flag("--skip-unusable", options.load.skip_unusable,
-                      "count rows that cannot be used instead of refusing the file");
-    command->add_option("--seed", options.load.seed, "of the generator")
+                      "skip and count unusable rows instead of refusing the file");
+    command->add_option("--seed", options.load.seed, "seed of the generator")
         ->check(whole_number<uint64_t>(0));
-    command->add_option("--jobs", options.load.jobs, "how many jobs a generator makes")
+    command->add_option("--jobs", options.load.jobs, "number of jobs of a synthetic trace")
         ->default_str("")
         ->check(whole_number(1));
     command->add_option("--cluster-gpus", options.load.cluster_gpus,
-                        "GPUs of the cluster that the load refers to");
-    command->add_option("--set", options.set, "key=value for the format or generator");
+                        "size in GPUs of the cluster to which the load refers");
+    command->add_option("--set", options.set, "key=value: a setting of the format or generator");
     if (command == describe) {
       command->add_flag("--json", options.json, "print one JSON document");
     } else {
-      command->add_option("--out", options.out, "the file: .csv or .jsonl")->required();
+      command->add_option("--out", options.out, "output file, .csv or .jsonl")->required();
     }
   }
   generate_options.add_to(*generate);
@@ -104,7 +109,7 @@ int run_trace(CLI::App& app, int argc, char** argv) {
   return describe->parsed() ? describe_trace(options) : write_trace(options);
 }
 
-const Command kTrace{"trace", "Looks at, converts and makes workloads.", run_trace};
+const Command kTrace{"trace", "Describe, convert and generate workloads.", run_trace};
 
 }  // namespace
 }  // namespace yard::sim

@@ -143,18 +143,18 @@ Json check_json(const QueueCheck& check) {
 }
 
 void print_model(const Json& model) {
-  std::printf("fitted to %s, %.0f to %.0f s, %lld jobs%s\n",
-              model["source"].get<std::string>().c_str(), model["from_s"].get<double>(),
-              model["to_s"].get<double>(), model["jobs"].get<long long>(),
-              model["reaches_test_split"].get<bool>()
-                  ? "; THIS PART REACHES INTO THE LAST FIFTH, which is for final tests"
-                  : "");
-  std::printf("batches by %s; arrivals know %s%s\n",
-              model["owner"] == "nobody" ? "size alone (the trace names nobody)"
+  std::printf(
+      "fitted to %s, %.0f to %.0f s, %lld jobs%s\n", model["source"].get<std::string>().c_str(),
+      model["from_s"].get<double>(), model["to_s"].get<double>(), model["jobs"].get<long long>(),
+      model["reaches_test_split"].get<bool>()
+          ? "; WARNING: this part includes the last fifth, which is reserved for final tests"
+          : "");
+  std::printf("batches by %s; cycle of arrivals: %s%s\n",
+              model["owner"] == "nobody" ? "size alone (the trace has no users)"
                                          : model["owner"].get<std::string>().c_str(),
-              model["profile"] == "flat" ? "no cycle (the part is shorter than a week)"
+              model["profile"] == "flat" ? "none (the part is shorter than a week)"
                                          : model["profile"].get<std::string>().c_str(),
-              model["calendar"].get<bool>() ? "" : ", counted from the trace's zero");
+              model["calendar"].get<bool>() ? "" : ", counted from time 0 of the trace");
 }
 
 void print_fidelity(const WorkloadSimilarity& fidelity, bool later, int samples) {
@@ -173,10 +173,10 @@ void print_fidelity(const WorkloadSimilarity& fidelity, bool later, int samples)
     figures.row(cells);
   }
   std::printf("\n%s\n%s", distances.text().c_str(), figures.text().c_str());
-  std::printf("\ngenerated: from the %s, the mean over %d seeds; %s\n",
-              later ? "later part" : "record", samples,
-              later ? "fitted: the fitted part from the later one"
-                    : "halves: of the record from each other");
+  std::printf("\ngenerated: distance to the %s, mean over %d seeds; %s\n",
+              later ? "later part" : "recorded part", samples,
+              later ? "fitted: distance of the fitted part to the later part"
+                    : "halves: distance between the halves of the recorded part");
 }
 
 QueueFigures mean_of(const std::vector<QueueFigures>& all) {
@@ -197,10 +197,10 @@ QueueFigures mean_of(const std::vector<QueueFigures>& all) {
 }
 
 void print_check(const QueueCheck& check, const std::string& cluster) {
-  std::printf("\nqueues on %s, the record at load %.3f and congestion %.2f\n", cluster.c_str(),
-              check.load, check.congestion);
-  TextTable waits({"policy", "wait s", "JCT s", "gen/rec", "lowest", "highest", "JCT",
-                   "halves' wait", "and JCT over the record's"});
+  std::printf("\nqueues on %s; recorded jobs at load %.3f and congestion %.2f; ratios to these\n",
+              cluster.c_str(), check.load, check.congestion);
+  TextTable waits({"policy", "wait s", "JCT s", "wait ratio", "lowest", "highest", "JCT ratio",
+                   "wait of halves", "JCT of halves"});
   for (const QueueRow& row : check.rows) {
     double wait = 0, jct = 0, low = INFINITY, high = 0;
     for (const QueueFigures& f : row.generated) {
@@ -240,37 +240,45 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
 }  // namespace
 
 void TraceGenerateCommand::add_to(CLI::App& command) {
-  command.add_option("generator", generator, "synthetic:NAME; or --like");
-  command.add_option("--like", like, "a trace to be like: a file, or synthetic:NAME");
-  command.add_option("--format", load.format, "of that trace; recognised where it is not named");
+  command.add_option("generator", generator, "synthetic:NAME, unless --like is given");
+  command.add_option("--like", like, "trace to which a model is fitted: a file or synthetic:NAME");
+  command.add_option("--format", load.format, "format of that trace (default: detected)");
   command.add_flag("--skip-unusable", load.skip_unusable,
-                   "count rows that cannot be used instead of refusing the file");
+                   "skip and count unusable rows instead of refusing the file");
   command.add_option("--columns", columns, kColumnsHelp)->default_str("");
-  command.add_option("--from", part.from, "start of the part to fit: seconds, date or NN%");
-  command.add_option("--to", part.to, "its end (default 60%, the training part)");
+  command.add_option("--from", part.from, "start of the part to fit: seconds, a date or NN%");
+  command.add_option("--to", part.to, "end of the part to fit (default 60%, the training part)");
   command.add_option("--against-from", later.from,
-                     "start of a later part that the report and --check compare with");
-  command.add_option("--against-to", later.to, "its end (default: the fitted part itself)");
-  command.add_option("--seed", load.seed, "of what is generated")->check(whole_number<uint64_t>(0));
-  command.add_option("--jobs", load.jobs, "how many jobs (default: as in the part)")
+                     "start of a later part, with which the report and --check compare");
+  command.add_option("--against-to", later.to,
+                     "end of that part (default: compare with the fitted part itself)");
+  command.add_option("--seed", load.seed, "seed of the generated workload")
+      ->check(whole_number<uint64_t>(0));
+  command
+      .add_option("--jobs", load.jobs,
+                  "number of jobs (default with --like: as in the fitted part)")
       ->default_str("")
       ->check(whole_number(1));
-  command.add_option("--days", days, "how long instead, with --like");
+  command.add_option("--days", days, "with --like: length in days, instead of a number of jobs");
   command.add_option(
       "--load", target_load,
-      "GPU time asked for over that of the cluster, with --like (default: as fitted)");
-  command.add_option("--cluster", cluster, "that the load refers to and --check plays on");
-  command.add_option("--cluster-gpus", load.cluster_gpus, "its GPUs, where that is all to be said");
-  command.add_option("--thin", thin, "keep each batch with this probability");
-  command.add_option("--thin-by", thin_by, "batch or job")->check(one_of({"batch", "job"}));
-  command.add_option("--set", set, "key=value for the generator or the trace's reader");
-  command.add_option("--out", out, "the file: .csv or .jsonl");
-  command.add_option("--model-out", model_out, "the fitted model, for synthetic:like");
-  command.add_option("--samples", samples, "workloads that the report looks at")
+      "with --like: GPU time requested divided by that of the cluster (default: as fitted)");
+  command.add_option("--cluster", cluster,
+                     "cluster to which the load refers and which --check simulates");
+  command.add_option("--cluster-gpus", load.cluster_gpus,
+                     "size of the cluster in GPUs, instead of --cluster");
+  command.add_option("--thin", thin, "probability of keeping each batch or job (see --thin-by)");
+  command.add_option("--thin-by", thin_by, "unit kept or removed by --thin")
+      ->check(one_of({"batch", "job"}));
+  command.add_option("--set", set, "key=value: a setting of the generator or the trace format");
+  command.add_option("--out", out, "output file, .csv or .jsonl");
+  command.add_option("--model-out", model_out, "write the fitted model, for synthetic:like");
+  command.add_option("--samples", samples, "number of generated workloads in the report")
       ->check(CLI::Range(1, 100));
-  command.add_flag("--check", check, "also play schedulers on the record and the samples");
+  command.add_flag("--check", check,
+                   "also simulate schedulers on the recorded and generated workloads");
   command.add_option("--congestion", congestion,
-                     "of the record in --check (default 1; 0: all arrivals as they are)");
+                     "congestion of the recorded workload in --check (0: unscaled arrivals)");
   command.add_flag("--json", json, "print the report as one JSON document");
   command.add_option("--json-out", report_out, "write the report to a file");
 }
@@ -303,7 +311,8 @@ void check_options(const TraceGenerateCommand& o) {
     require_input(o.days == 0 && o.target_load == 0 && !o.check && o.model_out.empty() &&
                       o.later.from.empty() && o.later.to.empty(),
                   where,
-                  "--days, --load, --check, --against and --model-out with --like TRACE alone",
+                  "--days, --load, --check, --against-from, --against-to and --model-out only with "
+                  "--like TRACE",
                   "'" + o.generator + "'");
     const TraceGenerateCommand defaults;
     require_input(
@@ -312,11 +321,11 @@ void check_options(const TraceGenerateCommand& o) {
             o.load.format.empty() && o.columns.empty() && !o.load.skip_unusable,
         where,
         "--json, --json-out, --samples, --congestion, --from, --to, --format, --columns and "
-        "--skip-unusable with --like TRACE alone",
+        "--skip-unusable only with --like TRACE",
         "'" + o.generator + "'");
     return;
   }
-  require_input(!o.check || !o.cluster.empty(), "--check", "a --cluster to play on", "none");
+  require_input(!o.check || !o.cluster.empty(), "--check", "a --cluster to simulate", "none");
   require_input(o.congestion >= 0 && o.congestion <= 1000, "--congestion", "0 to 1000",
                 shortest(o.congestion));
 }

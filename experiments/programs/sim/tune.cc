@@ -84,20 +84,20 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   Options options;
   options.add_to(app, true);
   options.cells.add_to(app);
-  app.add_option("--policy", options.policies, "registered policies, separated by commas")
-      ->required();
-  app.add_option("--budget", options.tune.budget, "candidates for each policy");
+  app.add_option("--policy", options.policies, "comma-separated registered policies")->required();
+  app.add_option("--budget", options.tune.budget, "candidates per policy");
   app.add_option("--replicas", options.replicas,
-                 "shaken copies of the arrivals (default: those of --cells, or 2)");
-  app.add_option("--results", options.tune.results,
-                 "with --cells: a folder that keeps each candidate, so that a second call goes on");
+                 "replicas of each cell, with jittered arrivals (default: those of --cells, or 2)");
+  app.add_option(
+      "--results", options.tune.results,
+      "with --cells: folder for evaluated candidates, from which an interrupted search resumes");
   app.add_option(
       "--out", options.out,
-      "the best policy's YAML file; of several, each is written to FILE.POLICY.yaml too");
+      "write the best policy as a YAML file; with several, also each one as FILE.POLICY.yaml");
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::optional<CellFile> file = options.cells.read(app, {});
   if (!file && !options.tune.results.empty()) {
-    throw InputError("--results", "--cells with it", "none");
+    throw InputError("--results", "--cells as well", "none");
   }
   const std::vector<std::string> policies = split_list(options.policies, "--policy");
   options.finish(policies);
@@ -156,8 +156,8 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kTune{"tune", "Searches the declared constants of policies, same budget for each.",
-                    run_tune};
+const Command kTune{
+    "tune", "Search the numeric settings of policies, with the same budget for each.", run_tune};
 
 }  // namespace
 }  // namespace yard::sim

@@ -33,7 +33,7 @@ std::vector<TuneCell> tune_cells(const CommonOptions& options, const CellOptions
   std::vector<TuneCell> out;
   SourceCache sources;
   for (const CellSpec& spec : cells.selected(*file)) {
-    progress("looking at " + spec.name);
+    progress("preparing " + spec.name);
     out.emplace_back(spec.name, scenario_of(spec, sources.of(spec.scenario)),
                      replicas.value_or(spec.replicas), spec.seed);
     out.back().hash = hash_of(spec);

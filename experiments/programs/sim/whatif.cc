@@ -37,28 +37,33 @@ struct Options {
   void add_to(CLI::App& app) {
     ScenarioOptions& scenario = common.scenario;
     app.add_option("--sacct,--trace", scenario.trace,
-                   "what sacct --parsable2 printed, or any log that says when jobs started")
+                   "output of sacct --parsable2, or any log with the start times of jobs")
         ->required();
-    app.add_option("--format", scenario.format, "of the log; recognised where it is not named");
+    app.add_option("--format", scenario.format, "format of the log (default: detected)");
     app.add_option("--columns", common.columns, kColumnsHelp)->default_str("");
-    app.add_option("--cluster", scenario.cluster,
-                   "as for simulate; without it, the least that can have run the logged jobs");
-    app.add_option("--policy", policies,
-                   "the site's own first, then candidates: registered names, checkpoint:DIR, files "
-                   "of tuned ones; name=POLICY gives a short name");
-    app.add_option("--set", common.set, "trace.key=value for the log, P.key=value for a policy P");
-    app.add_option("--allow", common.allow,
-                   "what policies may do, of start, preempt and move (default: all three)")
+    app.add_option(
+        "--cluster", scenario.cluster,
+        "cluster, as for simulate (default: the smallest which can have run the logged jobs)");
+    app.add_option(
+        "--policy", policies,
+        "comma-separated policies, the site's own first, then candidates: registered names, "
+        "checkpoint:DIR or tuned policy files; NAME=POLICY sets a short name");
+    app.add_option("--set", common.set,
+                   "a setting: trace.key=value for the log, P.key=value for a policy P");
+    app.add_option(
+           "--allow", common.allow,
+           "actions which policies may take, comma-separated: start, preempt, move (default: "
+           "all)")
         ->default_str("");
     common.add_speeds(app);
-    app.add_option("--from", scenario.window.from, "start of the time that counts");
-    app.add_option("--to", scenario.window.to, "its end");
+    app.add_option("--from", scenario.window.from, "start of the scored window");
+    app.add_option("--to", scenario.window.to, "end of the scored window");
     app.add_flag("--skip-unusable", scenario.skip_unusable,
-                 "count rows and jobs that cannot be used instead of refusing the log");
-    app.add_option("--report", report, "HTML page with the verdict, tables and pictures");
-    app.add_option("--jobs-out", jobs_out, "CSV with a row for every job and policy");
+                 "skip and count unusable rows and jobs instead of refusing the log");
+    app.add_option("--report", report, "write an HTML page with the verdict, tables and figures");
+    app.add_option("--jobs-out", jobs_out, "write a CSV with one row per job and policy");
     app.add_flag("--json", common.json, "print one JSON document");
-    app.add_option("--json-out", common.json_out, "write the same document to a file");
+    app.add_option("--json-out", common.json_out, "write the JSON document to a file");
   }
 };
 
@@ -73,7 +78,7 @@ std::vector<PreparedPolicy> contestants_of(Options& options) {
   }
   if (is_bound(out[0].level)) {
     throw InputError("--policy", "the site's own policy first (easy, fifo, greedy, ...)",
-                     "'" + out[0].name + "', which knows run times that no scheduler knows");
+                     "'" + out[0].name + "', which uses the true run times");
   }
   return out;
 }
@@ -159,7 +164,7 @@ std::vector<std::string> log_limitations(const ScenarioOptions& options, const S
   for (const PreparedPolicy& prepared : prepared_policies) {
     if (!lacks_sizes(prepared, scenario.trace)) continue;
     facts.notes.push_back(prepared.name +
-                          " says how large elastic jobs are, and no job here is elastic");
+                          " sets the size of elastic jobs, but no job here is elastic");
   }
   return whatif::log_limitations(scenario.trace, facts);
 }
@@ -218,7 +223,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   const std::vector<std::string> limitations =
       log_limitations(options.common.scenario, scenario, prepared_policies, inferred);
   const std::string cluster =
-      scenario.cluster.text + (inferred ? " (inferred: the most that was held at once)" : "");
+      scenario.cluster.text + (inferred ? " (inferred: the most GPUs held at once)" : "");
 
   Json out = {{"trace", trace_json(scenario)},
               {"cluster", cluster_json(scenario.cluster)},
@@ -241,8 +246,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   return 0;
 }
 
-const Command kWhatif{"whatif", "What a site's own log would have been under other policies.",
-                      run_whatif};
+const Command kWhatif{"whatif", "Replay a site's own log under other policies.", run_whatif};
 
 }  // namespace
 }  // namespace yard::sim

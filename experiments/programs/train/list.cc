@@ -50,12 +50,12 @@ Json tasks() {
            {"information", "history"},
            {"source", "this project; the window of 128 jobs as in RLScheduler, SC 2020"},
            {"fidelity", "ours"},
-           {"about", "which waiting job starts, which running one stops, or nothing more"}},
+           {"about", "start a waiting job, preempt a running one, or end the decision"}},
           {{"name", "select"},
            {"information", "estimate"},
            {"source", "RLScheduler, SC 2020"},
-           {"fidelity", "its decision, features of our own"},
-           {"about", "which of the first 128 waiting jobs starts next, or nothing more"}}};
+           {"fidelity", "decision as published; features are ours"},
+           {"about", "start one of the first 128 waiting jobs, or end the decision"}}};
 }
 
 }  // namespace

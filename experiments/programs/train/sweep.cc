@@ -214,7 +214,7 @@ class Sweep {
       }
       const bool out_of_time = plan_.config.minutes > 0 && elapsed_s() > 60 * plan_.config.minutes;
       if (out_of_time && running.empty() && next < active.size()) {
-        std::fputs("the time is used up; --resume goes on\n", stderr);
+        std::fputs("the time limit is reached; continue with --resume\n", stderr);
         write_result(false);
         return false;
       }
@@ -242,14 +242,14 @@ class Sweep {
     std::fputs(fmt::format("trial {} {} update {}  score {}  ETA {}{}\n", t.number,
                            t.failed ? "failed after" : "at", t.updates, text_of(t.score),
                            clock_text(left_s),
-                           t.failed ? "  (" + run_folder_of(t).string() + ".log says why)" : "")
+                           t.failed ? "  (see " + run_folder_of(t).string() + ".log)" : "")
                    .c_str(),
                stderr);
     if (plan_.config.minutes > 0 && !warned_late_ &&
         elapsed_s() + left_s > 60 * plan_.config.minutes) {
       warned_late_ = true;
-      std::fputs(fmt::format("at this speed all trials take {}, more than the {} minutes given: "
-                             "what is not done then --resume takes up\n",
+      std::fputs(fmt::format("at this speed all trials take {}, more than the limit of {} minutes; "
+                             "continue with --resume afterwards\n",
                              clock_text(elapsed_s() + left_s), plan_.config.minutes)
                      .c_str(),
                  stderr);
@@ -294,8 +294,8 @@ void make_folder(const fs::path& folder, const std::string& config, const SweepP
   std::error_code error;
   if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder))) {
     throw InputError(folder.string(), "a new or empty folder for a sweep",
-                     fs::exists(folder / "sweep.yaml") ? "a sweep (--resume goes on with it)"
-                                                       : "something else that is there");
+                     fs::exists(folder / "sweep.yaml") ? "a sweep (continue it with --resume)"
+                                                       : "other contents");
   }
   AtomicDirectory out(folder);
   write_file_atomic(out.path() / "sweep.yaml", read_file(config));
@@ -315,8 +315,8 @@ int run_sweep(int argc, char** argv) {
   CLI::App app("random search and successive halving over a YAML space of training settings",
                "sweep");
   app.add_option("config", config, "YAML file: train, space, trials, halving (docs/training.md)");
-  app.add_option("--out", out, "folder to make")->default_str("runs/sweep");
-  app.add_option("--resume", resume, "folder to go on with");
+  app.add_option("--out", out, "sweep folder to create")->default_str("runs/sweep");
+  app.add_option("--resume", resume, "sweep folder to continue");
   app.add_flag("--json", json, "one JSON document on stdout");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (config.empty() == resume.empty()) {
@@ -327,7 +327,7 @@ int run_sweep(int argc, char** argv) {
   }
   const fs::path folder = !resume.empty() ? resume : out.empty() ? "runs/sweep" : out;
   if (!resume.empty() && !fs::exists(folder / "sweep.yaml")) {
-    throw InputError(resume, "the folder of a sweep, with sweep.yaml", "none");
+    throw InputError(resume, "a sweep folder with sweep.yaml", "none");
   }
   Settings settings =
       Settings::from_yaml(resume.empty() ? config : (folder / "sweep.yaml").string());
@@ -336,7 +336,7 @@ int run_sweep(int argc, char** argv) {
   if (resume.empty()) make_folder(folder, config, plan);
   AppendFile lock(folder / "sweep.lock");
   if (!lock.lock()) {
-    throw InputError(folder.string(), "a sweep that no other process runs", "one that runs");
+    throw InputError(folder.string(), "a sweep that is not running", "one run by another process");
   }
   Sweep sweep(std::move(plan), folder);
   const bool complete = sweep.run();

@@ -68,27 +68,28 @@ char** whole_command(char** argv) { return argv - 1; }
 int run_train(int argc, char** argv) {
   Arguments args;
   SessionOptions& session = args.session;
-  CLI::App app("trains an agent, writes a run folder", "train");
+  CLI::App app("train an agent and write a run folder", "train");
   app.add_option("config", args.config, "YAML file of settings");
   app.add_option("--from-log", args.from_log,
-                 "decision log of a server to learn from, in the place of a trace and a cluster");
-  app.add_option("--set", args.set, "key=value over the file's; may be repeated");
-  app.add_option("--columns", args.columns,
-                 "what the trace calls its columns: job_id=JobName,submit_s=arrival_time,...");
-  app.add_option("--out", session.out, "run folder to make")
+                 "decision log of a server to train on, instead of a trace and a cluster");
+  app.add_option("--set", args.set, "override a setting of the file: key=value; may be repeated");
+  app.add_option(
+      "--columns", args.columns,
+      "column names of the trace, as FIELD=COLUMN: job_id=JobName,submit_s=arrival_time,...");
+  app.add_option("--out", session.out, "run folder to create")
       ->default_str("runs/ and the name of the configuration");
-  app.add_option("--resume", session.resume, "run folder to go on with");
-  app.add_option("--until", session.until, "stop after this update, to be resumed later")
+  app.add_option("--resume", session.resume, "run folder to continue");
+  app.add_option("--until", session.until, "stop after this update; continue with --resume")
       ->check(CLI::PositiveNumber);
-  app.add_option("--ranks", args.ranks,
-                 "processes on this machine that train together; past one machine: torchrun, srun "
-                 "or mpirun")
+  app.add_option(
+         "--ranks", args.ranks,
+         "training processes on this machine; on several machines use torchrun, srun or mpirun")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--profile", session.profile,
-               "say where the time went: a table, and profile.json in the run folder");
-  app.add_flag("--settings", args.settings,
-               "print every setting with its default and range, for the agent, learner and network "
-               "that are named");
+               "print the time by stage and write profile.json to the run folder");
+  app.add_flag(
+      "--settings", args.settings,
+      "print all settings of the chosen agent, learner and network with defaults and ranges");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (args.settings) {
     print_settings(read_settings(args));
@@ -102,7 +103,7 @@ int run_train(int argc, char** argv) {
   const Rank rank = rank_from_environment([](const char* name) { return std::getenv(name); });
   const bool launches = args.ranks > 1 && rank.file.empty();
   if (launches && rank.size > 1) {
-    throw InputError("train", "--ranks, or ranks of torchrun, srun or mpirun", "both");
+    throw InputError("train", "either --ranks or ranks of torchrun, srun or mpirun", "both");
   }
   // Check settings before ranks are started, so that an error is printed once.
   const TrainingSetup setup = read_setup(read_settings(args), launches ? args.ranks : rank.size);

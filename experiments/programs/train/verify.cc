@@ -53,7 +53,7 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
 bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool json) {
   const auto recorded = checkpoint.provenance.find("golden_course");
   if (recorded == checkpoint.provenance.end()) {
-    throw InputError(folder, "a rule's recorded course (provenance.golden_course)", "none");
+    throw InputError(folder, "a rule's recorded workload (provenance.golden_course)", "none");
   }
   const nlohmann::ordered_json now = run_golden_workload(checkpoint);
   const bool ok = now == *recorded;
@@ -65,7 +65,7 @@ bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool j
                                         {"ok", ok}};
     std::puts(out.dump(2).c_str());
   } else {
-    std::puts(fmt::format("a rule: recorded {}, now {}: {}", recorded->dump(), now.dump(),
+    std::puts(fmt::format("rule: recorded {}, now {}: {}", recorded->dump(), now.dump(),
                           ok ? "ok" : "DIFFERENT")
                   .c_str());
   }
@@ -79,14 +79,15 @@ int run_verify(int argc, char** argv) {
   bool json = false, write_onnx = false, require_onnx = false;
   // Summation order of a few hundred float products changes the seventh digit by a few units.
   double tolerance = 1e-4;
-  CLI::App app("native inference against LibTorch and ONNX Runtime on a checkpoint's golden states",
-               "verify");
+  CLI::App app(
+      "compare native inference with LibTorch and ONNX Runtime on a checkpoint's golden states",
+      "verify");
   app.add_option("--checkpoint", folder, "checkpoint folder")->required();
-  app.add_option("--tolerance", tolerance, "largest difference of a logit")
+  app.add_option("--tolerance", tolerance, "maximum difference of a logit")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_flag("--write-onnx", write_onnx, "first draws model.onnx anew, beside the same weights");
-  app.add_flag("--require-onnx", require_onnx, "fails where ONNX Runtime cannot be asked");
+  app.add_flag("--write-onnx", write_onnx, "first write model.onnx again from the same weights");
+  app.add_flag("--require-onnx", require_onnx, "fail if ONNX Runtime is not available");
   app.add_flag("--json", json, "one JSON document on stdout");
   if (!parse_arguments(app, argc, argv)) return 0;
   if (write_onnx) save_checkpoint(load_checkpoint(folder), folder);
@@ -115,8 +116,8 @@ int run_verify(int argc, char** argv) {
   } else {
     const std::string by_onnx =
         onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
-    std::puts(fmt::format("{} golden states, from the recorded logits: native {:.2e}, LibTorch "
-                          "{:.2e}, {}; {} other choices: {}",
+    std::puts(fmt::format("{} golden states, maximum difference from the recorded logits: native "
+                          "{:.2e}, LibTorch {:.2e}, {}; {} different choices: {}",
                           d.states, d.native, torch, by_onnx, d.mismatches, ok ? "ok" : "DIFFERENT")
                   .c_str());
   }

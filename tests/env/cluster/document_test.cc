@@ -19,7 +19,7 @@ using testing::TempFile;
 
 const char* const kPage = "docs/clusters.md";
 
-TEST(ClusterDocument, ItsExampleIsACluster) {
+TEST(ClusterDocument, ExampleIsAValidCluster) {
   const std::string page = read_file(kPage);
   const std::string open = "```yaml\n";
   const size_t begin = page.find(open) + open.size();
@@ -31,7 +31,7 @@ TEST(ClusterDocument, ItsExampleIsACluster) {
 }
 
 // The reader lists all its keys in the error for an unknown one.
-TEST(ClusterDocument, HasEveryKey) {
+TEST(ClusterDocument, ListsEveryKey) {
   const std::string page = read_file(kPage);
   for (const char* yaml :
        {"unknown: 1\n", "nodes: [{unknown: 1}]\n", "nodes: [{gpus: 1}]\ntenants: [{unknown: 1}]\n",

@@ -51,7 +51,7 @@ TEST(EveryNodeList, ReadsItsOwnExample) {
   }
 }
 
-TEST(Openb, SaysCoresMemoryAndModel) {
+TEST(Openb, ReadsCoresMemoryAndModel) {
   const auto nodes = read("openb",
                           "model,gpu,sn,cpu_milli,memory_mib\r\n"
                           "P100,2,a,15500,262144\r\n"
@@ -67,7 +67,7 @@ TEST(Openb, SaysCoresMemoryAndModel) {
   EXPECT_EQ(nodes[1].type, "");
 }
 
-TEST(Openb, RefusesWithLineAndColumn) {
+TEST(Openb, ErrorsNameLineAndColumn) {
   const std::string head = "sn,cpu_milli,memory_mib,gpu,model\n";
   EXPECT_THAT(
       error_of("openb", "sn,gpu\n"),
@@ -85,7 +85,7 @@ TEST(Openb, RefusesWithLineAndColumn) {
               HasSubstr("nodes.csv:2:1: expected 5 fields, got 4"));
 }
 
-TEST(Pai, ReadsTheTarToo) {
+TEST(Pai, ReadsTarArchives) {
   const std::string csv = "a,V100,96,384,8\nb,CPU,96,512,0\n";
   std::string tar(512, '\0');
   tar.replace(0, 4, "spec");
@@ -106,7 +106,7 @@ TEST(Pai, ReadsTheTarToo) {
   EXPECT_THAT(error_of("pai", "a,T4,96,384,0\n"), HasSubstr("nodes.csv:1:3: expected CPU"));
 }
 
-TEST(Lingjun, ARackIsNamedWithItsPod) {
+TEST(Lingjun, RackNamesIncludeThePod) {
   const auto nodes = read("lingjun",
                           "ip,DSW,PSW,ASW\n"
                           "a,G,P1,S1\n"
@@ -119,7 +119,7 @@ TEST(Lingjun, ARackIsNamedWithItsPod) {
   EXPECT_EQ(nodes[0].pod, nodes[2].pod);
 }
 
-TEST(NodeLists, FollowTheYamlFileAndItsGroups) {
+TEST(NodeLists, AreRelativeToTheYamlFileAndComeAfterGroups) {
   const TempFile yaml("cluster.yaml", R"(
 nodes:
   - {gpus: 4, type: t4, rack: 7, pod: 2}
@@ -142,7 +142,7 @@ nodes_from:
   ASSERT_EQ(spec.nodes.size(), 6u);
   EXPECT_EQ(spec.total_gpus(), 4 + 24 + 10);
   const auto place = [&](size_t m) { return std::pair(spec.nodes[m].rack, spec.nodes[m].pod); };
-  EXPECT_EQ(place(1), std::pair(8, 3)) << "above what the file names";
+  EXPECT_EQ(place(1), std::pair(8, 3)) << "above the numbers in the file";
   EXPECT_EQ(place(2), std::pair(9, 4));
   EXPECT_EQ(place(3), place(1));
   EXPECT_EQ(place(4), std::pair(10, 0));
@@ -173,13 +173,13 @@ std::string error_of_list(const std::string& entry) {
   return "no error";
 }
 
-TEST(NodeLists, AreRefusedWithTheirOwnName) {
+TEST(NodeLists, ErrorsNameTheListFile) {
   EXPECT_THAT(error_of_list("{file: none.csv, format: openb}"),
               HasSubstr("none.csv: expected a readable file"));
   EXPECT_THAT(error_of_list("{file: twice.csv, format: openb}"),
-              HasSubstr("twice.csv: expected every node once, got 'a' again"));
+              HasSubstr("twice.csv: expected each node once, got 'a' again"));
   EXPECT_THAT(error_of_list("{file: once.csv, format: openb, by_type: {H100: {spot: true}}}"),
-              HasSubstr("expected a type of the list, got 'H100'"));
+              HasSubstr("expected a GPU type in the node list, got 'H100'"));
 }
 
 // The published lists against the figures of SOURCE.md.

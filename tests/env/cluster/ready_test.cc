@@ -45,7 +45,7 @@ void expect_whole(const std::string& name) {
   }
 }
 
-TEST(ReadyClusters, TheWholeListIsThere) {
+TEST(ReadyClusters, ListIsComplete) {
   EXPECT_THAT(
       ready_cluster_names(),
       IsSupersetOf({"philly", "helios-earth", "itp-01", "itp-02", "itp-04", "itp-05", "itp-08",
@@ -59,14 +59,14 @@ TEST(ReadyClusters, TheWholeListIsThere) {
   EXPECT_EQ(find_ready_cluster("nobody"), "");
 }
 
-TEST(ReadyClusters, ThoseOfPublicTracesLoad) {
+TEST(ReadyClusters, ClustersOfPublicTracesLoad) {
   YARD_NEEDS_TRACES();
   for (const std::string& name : ready_cluster_names()) {
     if (needs_traces(name)) expect_whole(name);
   }
 }
 
-TEST(ReadyClusters, HaveTheSizesThatArePublished) {
+TEST(ReadyClusters, HaveThePublishedSizes) {
   struct Size {
     const char* name;
     size_t nodes;
@@ -111,7 +111,7 @@ void expect_earth(const std::string& name, const std::string& day) {
   EXPECT_EQ(quotas, published);
 }
 
-TEST(ReadyClusters, EarthIsThatOfItsTable) {
+TEST(ReadyClusters, EarthMatchesItsTable) {
   YARD_NEEDS_TRACES();
   expect_earth("helios-earth", "2020-08-31");
   expect_earth("helios-earth-2020-05", "2020-05-31");
@@ -124,7 +124,7 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-TEST(ReadyClusters, GavelsSpeedsAreThoseOfItsTable) {
+TEST(ReadyClusters, GavelSpeedsMatchTheirTable) {
   YARD_NEEDS_TRACES();
   const auto file = testing::traces_dir() / "gavel/simulation_throughputs.json.gz";
   const auto table = nlohmann::json::parse(read_unpacked(file));
@@ -149,7 +149,7 @@ TEST(ReadyClusters, GavelsSpeedsAreThoseOfItsTable) {
 }
 
 // The user's own folder takes precedence over the others.
-TEST(ReadyClusters, OnesOwnComeFirst) {
+TEST(ReadyClusters, UserClustersTakePrecedence) {
   const TempFile own("philly.yaml", "about: mine\nnodes: [{gpus: 3}]\n");
   setenv("YARD_CLUSTERS", own.folder().c_str(), 1);
   EXPECT_EQ(load_cluster("philly").total_gpus(), 3);
@@ -158,7 +158,7 @@ TEST(ReadyClusters, OnesOwnComeFirst) {
   EXPECT_EQ(load_cluster("philly").total_gpus(), 2490);
 }
 
-TEST(ReadyClusters, WithoutTracesTheVariableIsNamed) {
+TEST(ReadyClusters, MissingTracesErrorNamesTheVariable) {
   const char* before = std::getenv("YARD_TRACES");
   const std::string folder = before == nullptr ? "" : before;
   setenv("YARD_TRACES", "/no/such/folder", 1);

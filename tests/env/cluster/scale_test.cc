@@ -31,7 +31,7 @@ TEST(ScaledCluster, EveryKindOfNodeIsScaled) {
   EXPECT_EQ(scaled(load_cluster("9x8"), 0.5).total_gpus(), 40);
 }
 
-TEST(ScaledCluster, RefusesWhatCannotBeScaled) {
+TEST(ScaledCluster, RejectsUnscalableClusters) {
   ClusterSpec owned = load_cluster("2x8");
   owned.tenants.resize(1);
   EXPECT_THROW(scaled(owned, 2), InputError);

@@ -37,7 +37,7 @@ TEST(Cluster, ShorthandCountsNodesThenGpus) {
   EXPECT_EQ(spec.nodes[15].name, "gpu15");
 }
 
-TEST(Cluster, ShorthandPartsFollowEachOther) {
+TEST(Cluster, ShorthandPartsKeepTheirOrder) {
   const ClusterSpec spec = load_cluster("2x8:v100+3x4:k80+1x8:v100");
   ASSERT_EQ(spec.nodes.size(), 6u);
   ASSERT_EQ(spec.types.size(), 2u);
@@ -50,25 +50,25 @@ TEST(Cluster, ShorthandPartsFollowEachOther) {
   EXPECT_EQ(spec.total_gpus(), 36);
 }
 
-TEST(Cluster, ShorthandThatIsWrongSaysWhatWasExpected) {
-  EXPECT_THAT(error_of("8x65"), AllOf(HasSubstr("1 to 64 GPUs a node"), HasSubstr("got 65")));
+TEST(Cluster, InvalidShorthandErrorsStateTheExpectedForm) {
+  EXPECT_THAT(error_of("8x65"), AllOf(HasSubstr("1 to 64 GPUs per node"), HasSubstr("got 65")));
   EXPECT_THAT(error_of("0x8"), HasSubstr("1 to 1048576 nodes, got 0"));
   EXPECT_THAT(error_of("8x8:"), HasSubstr("NODESxGPUS[:TYPE]"));
   EXPECT_THAT(error_of("8x8+"), HasSubstr("got ''"));
   EXPECT_THAT(error_of("8x8+4"), HasSubstr("got '4'"));
   EXPECT_THAT(error_of("8xfast"), HasSubstr("got '8xfast'"));
   EXPECT_THAT(error_of("8x99999999999999999999"), HasSubstr("NODESxGPUS"));
-  EXPECT_THAT(error_of("1000000x1+1000000x1"), HasSubstr("nodes in all"));
-  EXPECT_THAT(error_of("no/such/cluster.yaml"),
-              AllOf(HasSubstr("or a YAML file, or one of: dgx-a100-pod"),
-                    HasSubstr("no/such/cluster.yaml")));
+  EXPECT_THAT(error_of("1000000x1+1000000x1"), HasSubstr("nodes in total"));
+  EXPECT_THAT(
+      error_of("no/such/cluster.yaml"),
+      AllOf(HasSubstr("a YAML file, or one of: dgx-a100-pod"), HasSubstr("no/such/cluster.yaml")));
   EXPECT_THAT(error_of(""), HasSubstr("NODESxGPUS"));
   std::string many = "1x1:t0";
   for (int t = 1; t < 65; ++t) many += "+1x1:t" + std::to_string(t);
   EXPECT_THAT(error_of(many), HasSubstr("expected at most 64 GPU types, got 65"));
 }
 
-TEST(Cluster, YamlSaysTypesAndGroups) {
+TEST(Cluster, ReadsTypesAndGroupsFromYaml) {
   const TempFile file("own.yaml", R"(gpu_types:
   v100: {speed: 1.0, mem_gib: 32}
   k80:  {speed: 0.25}
@@ -92,7 +92,7 @@ nodes:
   EXPECT_EQ(spec.total_gpus(), 21);
 }
 
-TEST(Cluster, YamlSaysEverything) {
+TEST(Cluster, ReadsEveryKeyFromYaml) {
   const TempFile file("own.yaml", R"(about: a lab
 gpu_types:
   v100:
@@ -140,7 +140,7 @@ tenants:
 
   ASSERT_EQ(spec.nodes.size(), 6u);
   const auto place = [&](size_t m) { return std::pair(spec.nodes[m].rack, spec.nodes[m].pod); };
-  EXPECT_EQ(place(0), std::pair(6, 4)) << "numbers above those that the file names";
+  EXPECT_EQ(place(0), std::pair(6, 4)) << "above the numbers in the file";
   EXPECT_EQ(place(1), place(0));
   EXPECT_EQ(place(2), std::pair(7, 5));
   EXPECT_EQ(place(3), place(2));

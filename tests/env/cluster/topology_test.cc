@@ -71,12 +71,12 @@ TEST(Topology, FindsTheTierOfGpus) {
   EXPECT_EQ(t.islands[9], 0);
   const Topology wide(load_cluster("1x64"));
   EXPECT_EQ(tier_of_gpus(wide.columns(), 0, ~uint64_t{0}), Tier::kIsland)
-      << "one island unless said";
+      << "one island by default";
   EXPECT_EQ(tier_of_gpus(wide.columns(), 0, uint64_t{1} << 63), Tier::kGpu);
 }
 
 // The tier of a set of GPUs is that of its farthest pair, for every island size.
-TEST(Topology, ATierOfGpusIsThatOfTheirWorstPair) {
+TEST(Topology, TierOfGpusIsThatOfTheirFarthestPair) {
   for (const int size : {1, 2, 3, 5, 8, 32, 63, 64}) {
     const TempFile file("own.yaml",
                         "nodes: [{gpus: 64, island_gpus: " + std::to_string(size) + "}]\n");
@@ -92,12 +92,12 @@ TEST(Topology, ATierOfGpusIsThatOfTheirWorstPair) {
   }
 }
 
-TEST(Topology, SaysWhatWiresCarry) {
+TEST(Topology, GivesLinkCapacities) {
   const TempFile file("own.yaml", kYaml);
   const Topology topology(load_cluster(file.path()));
   const TopologyColumns& t = topology.columns();
   EXPECT_EQ(t.num_kinds, 2);
-  EXPECT_EQ(gbps_at(t, 0, Tier::kGpu), 0) << "not said";
+  EXPECT_EQ(gbps_at(t, 0, Tier::kGpu), 0) << "not given";
   EXPECT_EQ(gbps_at(t, 0, Tier::kIsland), 2400);
   EXPECT_EQ(gbps_at(t, 8, Tier::kIsland), 33);
   EXPECT_EQ(latency_us_at(t, 0, Tier::kIsland), 10);
@@ -115,7 +115,7 @@ TEST(Topology, SaysWhatWiresCarry) {
   EXPECT_EQ(t.pod_up_gbps[t.pod[0]], 4 * 100 / (2 * 4));
 }
 
-TEST(Topology, AShorthandIsOneRackThatSaysNothing) {
+TEST(Topology, ShorthandIsOneRackWithoutLinks) {
   const Topology topology(load_cluster("4x8:v100+2x4:k80"));
   const TopologyColumns& t = topology.columns();
   EXPECT_EQ(t.num_racks, 1);

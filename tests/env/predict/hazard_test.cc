@@ -31,7 +31,7 @@ std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
 
 const EndOffsets kEven = EndOffsets::even();
 
-TEST(TimeBins, FollowEachOtherByQuarterOctaves) {
+TEST(TimeBins, AreQuarterOctaves) {
   const BinEdges edges;
   EXPECT_EQ(edges.begin_s[0], 0);
   EXPECT_NEAR(edges.begin_s[1], 8, 0.01);
@@ -45,7 +45,7 @@ TEST(TimeBins, FollowEachOtherByQuarterOctaves) {
   EXPECT_EQ(TimeBins::of_us(INT64_MAX / 2), kBins - 1);
 }
 
-TEST(LookAhead, AMemorylessTimeStaysAsLong) {
+TEST(LookAhead, MemorylessTimesKeepTheirMean) {
   const BinEdges edges;
   const double mean_s = 3000;
   const auto hazards = hazards_of(edges, [&](double t) { return std::exp(-t / mean_s); });
@@ -57,7 +57,7 @@ TEST(LookAhead, AMemorylessTimeStaysAsLong) {
   }
 }
 
-TEST(LookAhead, AHeavyTailMakesTheYoungFirst) {
+TEST(LookAhead, HeavyTailsFavourYoungJobs) {
   // Pareto: S(t) = (1 + t / 100)^-1.5; the mean time left is (100 + t) / 0.5.
   const BinEdges edges;
   const auto hazards = hazards_of(edges, [](double t) { return std::pow(1 + t / 100, -1.5); });
@@ -74,7 +74,7 @@ TEST(LookAhead, AHeavyTailMakesTheYoungFirst) {
 }
 
 // A time belongs to exactly one bin: hazards of earlier bins (NaN here) are never read.
-TEST(LookAhead, NeverLooksBackFromAnEdge) {
+TEST(LookAhead, NeverUsesEarlierBins) {
   const BinEdges edges;
   for (int32_t b = 1; b < kBins; ++b) {
     const int64_t edge_us = std::llround(1e6 * edges.begin_s[b]);
@@ -91,7 +91,7 @@ TEST(LookAhead, NeverLooksBackFromAnEdge) {
   }
 }
 
-TEST(LookAhead, WhoOutlivesAllBinsIsExpectedForLong) {
+TEST(LookAhead, JobsBeyondAllBinsHaveALongExpectation) {
   const BinEdges edges;
   const std::vector<float> never(kBins, 0.0F);
   const RemainingTime ahead = predict_remaining(edges, 0, kUnlimitedUs, never.data(), kEven);
@@ -101,7 +101,7 @@ TEST(LookAhead, WhoOutlivesAllBinsIsExpectedForLong) {
       std::isfinite(predict_remaining(edges, us(1e9F), kUnlimitedUs, never.data(), kEven).mean_s));
 }
 
-TEST(LookAhead, ALimitEndsWhoStillRuns) {
+TEST(LookAhead, LimitTruncatesTheRemainingTime) {
   // A memoryless time cut off after l has the mean m (1 - exp(-l / m)).
   const BinEdges edges;
   const double mean_s = 3000;
@@ -121,7 +121,7 @@ TEST(LookAhead, ALimitEndsWhoStillRuns) {
   EXPECT_NEAR(predict_remaining(edges, us(100), us(700), never.data(), kEven).gittins_s, 600, 1);
 }
 
-TEST(LookAhead, KnowsWhereInABinJobsEnd) {
+TEST(LookAhead, ResolvesEndsWithinABin) {
   // All jobs end in the sixth cell of one bin: none before it, all after it.
   const BinEdges edges;
   const int32_t bin = 40;
@@ -142,7 +142,7 @@ TEST(LookAhead, KnowsWhereInABinJobsEnd) {
   }
 }
 
-TEST(ShareEnded, IsThatOfDraws) {
+TEST(ShareEnded, MatchesSampledShares) {
   const BinEdges edges;
   const double sd = 1.5, median_s = 2000;
   const auto survives = [&](double t) {

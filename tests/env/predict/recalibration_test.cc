@@ -10,13 +10,13 @@
 namespace yard {
 namespace {
 
-TEST(Recalibration, ReadsSharesAsTheyAreBeforeAnythingIsSeen) {
+TEST(Recalibration, IsTheIdentityWithoutData) {
   const Recalibration fresh;
   for (const double level : {0.0, 0.05, 0.5, 0.95, 1.0})
     EXPECT_NEAR(fresh.read(level), level, 1e-6);
 }
 
-TEST(Recalibration, FindsHowOftenEndsComeBelowAToldShare) {
+TEST(Recalibration, LearnsHowOftenEndsFallBelowAPredictedShare) {
   Recalibration learned;
   Rng rng(7);
   // Ends occur at u^2 where u was predicted: half of them below a quarter.
@@ -32,7 +32,7 @@ TEST(Recalibration, FindsHowOftenEndsComeBelowAToldShare) {
   }
 }
 
-TEST(Recalibration, SpreadsAnEndThatIsKnownRoughlyEvenly) {
+TEST(Recalibration, SpreadsRoughlyKnownEndsEvenly) {
   Recalibration rough, even;
   for (int i = 0; i < 20'000; ++i) rough.learn(0.5, 1.0);
   EXPECT_NEAR(rough.read(1.0 / 12), 0.25, 0.01);  // from the prior alone
@@ -41,7 +41,7 @@ TEST(Recalibration, SpreadsAnEndThatIsKnownRoughlyEvenly) {
   EXPECT_NEAR(even.read(0.3), 0.3, 1e-3);
 }
 
-TEST(Recalibration, IntervalsAreWiderTheFewerJobsHaveEnded) {
+TEST(Recalibration, IntervalsAreWiderWithFewerEndedJobs) {
   Recalibration few, many;
   for (int i = 0; i < 10; ++i) few.begin_job();
   for (int i = 0; i < 5000; ++i) many.begin_job();

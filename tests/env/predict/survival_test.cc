@@ -251,7 +251,7 @@ class Checking final : public Policy {
   mutable int64_t checks = 0;
 };
 
-TEST(Survival, LearnsWhatASlowReferenceAddsUpAnew) {
+TEST(Survival, MatchesASlowReference) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomJobs how;
@@ -297,7 +297,7 @@ float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
   return -1;
 }
 
-TEST(Survival, WhoStillRunsSaysSoBeforeItHasEnded) {
+TEST(Survival, RunningJobsCountBeforeTheyEnd) {
   // The last job comes after thirty jobs which took a minute, or which are still running.
   std::vector<JobLine> idle(30, JobLine{0, 1, 60});
   std::vector<JobLine> busy(30, JobLine{0, 1, 200'000});
@@ -308,7 +308,7 @@ TEST(Survival, WhoStillRunsSaysSoBeforeItHasEnded) {
   EXPECT_GT(ended_soon(busy, 30), 0);
 }
 
-TEST(RollingEstimate, GoesByNameThenUserThenSize) {
+TEST(RollingEstimate, UsesNameThenUserThenSize) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100},
                                    {0, 1, 500},
                                    {0, 2, 900},

@@ -85,11 +85,11 @@ TEST(ResidualLife, RanksByGittinsIndex) {
 }
 
 // Widths range from jobs of a known batch (narrow) to jobs without any history (wide).
-TEST(RunTimes, AreTheWiderTheLessIsKnown) {
+TEST(RunTimes, AreWiderWithLessHistory) {
   const RunTimes model(0.7F, 0.9F, 0.6F);
   EXPECT_EQ(model.width(0, 0), 0);
   EXPECT_EQ(model.width(1, 1), RunTimes::kWidths - 1);
-  EXPECT_GT(model.width(1, 0), model.width(0, 1)) << "a batch says more than a user";
+  EXPECT_GT(model.width(1, 0), model.width(0, 1)) << "a batch is more informative than a user";
   const auto is = [](const ResidualLife& life, double sd) {
     const ResidualLife other(sd);
     EXPECT_NEAR(life.log2_left(0, 1), other.log2_left(0, 1), 1e-4);
@@ -101,7 +101,7 @@ TEST(RunTimes, AreTheWiderTheLessIsKnown) {
   is(narrow.life[narrow.width(1, 1)], 0.7);
 }
 
-TEST(ResidualLife, GrowsWithoutEndOrHoles) {
+TEST(ResidualLife, GrowsSteadily) {
   for (const double sd : {0.2, 1.2, 3.0}) {
     const ResidualLife life(sd);
     float before = life.log2_left(0, 1);
@@ -168,7 +168,7 @@ class History : public ::testing::Test {
   int32_t point_ = 0;
 };
 
-TEST_F(History, KeepsTheMeanOfWhatFinished) {
+TEST_F(History, KeepsTheMeanOfFinishedJobs) {
   double sum = 0;
   Rng rng(1);
   for (int i = 0; i < 20; ++i) {
@@ -178,7 +178,7 @@ TEST_F(History, KeepsTheMeanOfWhatFinished) {
   }
   EXPECT_EQ(history_.record(1).jobs, 20);
   EXPECT_NEAR(history_.record(1).mean_log2, sum / 20, 1e-4);
-  EXPECT_EQ(history_.record(0).jobs, 0) << "nobody else's";
+  EXPECT_EQ(history_.record(0).jobs, 0) << "of no other user";
   EXPECT_EQ(history_.record(2).jobs, 0);
   // A user without history gets the median of all users; other users are shrunk towards it.
   const float all = history_.log2_median(2, kShrink);
@@ -187,7 +187,7 @@ TEST_F(History, KeepsTheMeanOfWhatFinished) {
   EXPECT_EQ(history_.log2_median(UserHistory::kNoUser, kShrink), all);
 }
 
-TEST_F(History, ForgetsSlowlyWhatWasLongAgo) {
+TEST_F(History, ForgetsOldJobsSlowly) {
   for (int i = 0; i < 200; ++i) history_.observe(0, i * kFar, 14);
   for (int i = 0; i < 100; ++i) history_.observe(0, (200 + i) * kFar, 6);
   EXPECT_LE(history_.record(0).jobs, 32);
@@ -206,7 +206,7 @@ TEST_F(History, FinishedSiblingsShiftTheMedian) {
   EXPECT_FLOAT_EQ(median(2, now_us), history_.log2_median(2, kShrink)) << "another user's";
 }
 
-TEST_F(History, SiblingsThatStillRunRaiseTheMedian) {
+TEST_F(History, RunningSiblingsRaiseTheMedian) {
   for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
   const int64_t now_us = 1000 * kFar;
   update();
@@ -214,7 +214,7 @@ TEST_F(History, SiblingsThatStillRunRaiseTheMedian) {
   Jobs jobs;
   jobs.held_rows = {{1, now_us, 0, false}};
   update(jobs);
-  EXPECT_NEAR(median(1, now_us), before, 0.2) << "one that has hardly begun says little";
+  EXPECT_NEAR(median(1, now_us), before, 0.2) << "a job that has just started adds little";
   float last = median(1, now_us);
   for (const int64_t ran_s : {200, 1000, 5000, 30'000}) {
     jobs.held_rows = {{1, now_us, ran_s * kSecond, false}};
@@ -241,7 +241,7 @@ TEST_F(History, TheOrderOfManySiblingsDoesNotMatter) {
 }
 
 // A job which holds GPUs but does not run yet is no observation, nor is its batch the running one.
-TEST_F(History, AJobThatIsStillStartingSaysNothing) {
+TEST_F(History, StartingJobsAreIgnored) {
   Jobs jobs;
   jobs.held_rows = {{1, 0, 4000 * kSecond, false}};
   update(jobs);
@@ -252,7 +252,7 @@ TEST_F(History, AJobThatIsStillStartingSaysNothing) {
 }
 
 // Of several running batches, the one submitted last represents the user.
-TEST_F(History, OnlyTheNewestBatchThatRunsCounts) {
+TEST_F(History, OnlyTheNewestRunningBatchCounts) {
   Jobs jobs;
   jobs.held_rows = {{1, 0, 90'000 * kSecond, false}, {1, kFar, 500 * kSecond, false}};
   update(jobs);
@@ -263,7 +263,7 @@ TEST_F(History, OnlyTheNewestBatchThatRunsCounts) {
   EXPECT_EQ(median(1, kFar), both);
 }
 
-TEST_F(History, LooksAnewAtWhatRunsEveryTime) {
+TEST_F(History, UpdatesRunningJobsEveryTime) {
   for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
   const int64_t now_us = 1000 * kFar;
   Jobs jobs;
@@ -274,7 +274,7 @@ TEST_F(History, LooksAnewAtWhatRunsEveryTime) {
   EXPECT_EQ(median(1, now_us), once);
 }
 
-TEST_F(History, OneThatFinishedNoLongerCountsAsRunning) {
+TEST_F(History, FinishedJobsNoLongerCountAsRunning) {
   for (int i = 0; i < 30; ++i) history_.observe(1, i * kFar, 8);
   const int64_t now_us = 1000 * kFar;
   Jobs jobs;

@@ -12,7 +12,7 @@ namespace {
 
 const Play kFifo{"accasim", "fifo", ""};
 
-TEST(AccaSim, TheSlowSimulatorAgrees) {
+TEST(AccaSim, MatchesTheReferenceSimulator) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng{seed};
@@ -31,7 +31,7 @@ TEST(AccaSim, NodesMayHaveSeveralCores) {
   EXPECT_EQ(csv_of(one, replay_checked(one, kFifo)), csv_of(four, replay_checked(four, kFifo)));
 }
 
-TEST(AccaSim, RefusesWhatItsRulesDoNotKnow) {
+TEST(AccaSim, RejectsUnsupportedOptions) {
   const Scene scene("4x1", jobs_of({{0, 1, 10}}));
   EXPECT_NE(refusal(scene, {"accasim", "sjf", ""}).find("'sjf'"), std::string::npos);
   EXPECT_NE(refusal(scene, {"accasim", "fifo", "best-fit"}).find("'best-fit'"), std::string::npos);

@@ -17,7 +17,7 @@ namespace {
 
 const Play kFifo{"blox", "fifo", ""};
 
-TEST(Blox, AddsUpAsInTheOriginal) {
+TEST(Blox, TotalsMatchTheOriginal) {
   YARD_NEEDS_XVAL();
   const Trace trace = load_trace((xval_dir() / "60_job.csv").string(), {});
   const Scene scene("2x8", trace.jobs);
@@ -27,12 +27,12 @@ TEST(Blox, AddsUpAsInTheOriginal) {
 }
 
 // The original's number of rounds, the first at 0.
-TEST(Blox, PlaysAsManyRoundsAsTheOriginal) {
+TEST(Blox, RoundsMatchTheOriginal) {
   const Scene scene("8x8", load_trace("synthetic:xv", {.jobs = 480}).jobs);
   EXPECT_EQ(replay(scene, kFifo).end_us, (2'560 - 1) * 300 * kSecond);
 }
 
-TEST(Blox, TheSlowSimulatorAgrees) {
+TEST(Blox, MatchesTheReferenceSimulator) {
   const std::vector<std::pair<std::string, std::vector<int>>> clusters = {
       {"1x8", {8}},
       {"2x8", {8, 8}},
@@ -71,7 +71,7 @@ TEST(Blox, TheSlowSimulatorAgrees) {
 }
 
 // 3 GPUs are free on the first node, 8 on the second: 3 + 4 is not 4.
-TEST(Blox, APlacementMustHitTheNumber) {
+TEST(Blox, PlacementMustHaveTheExactNumberOfGpus) {
   const Scene scene("2x8", jobs_of({{0, 5, 500}, {0, 4, 10}, {0, 1, 10}}));
   const Outcome outcome = replay_checked(scene, kFifo);
   EXPECT_EQ(outcome.jobs[0].end_us, 600 * kSecond);
@@ -79,7 +79,7 @@ TEST(Blox, APlacementMustHitTheNumber) {
   EXPECT_EQ(outcome.jobs[2].start_us, 600 * kSecond);
 }
 
-TEST(Blox, SaysWhenAJobHoldsUpTheLineForEver) {
+TEST(Blox, ReportsAJobThatBlocksTheQueueForEver) {
   const Scene scene("2x8", jobs_of({{0, 12, 10}, {0, 1, 10}}));
   try {
     replay(scene, kFifo);
@@ -89,7 +89,7 @@ TEST(Blox, SaysWhenAJobHoldsUpTheLineForEver) {
   }
 }
 
-TEST(Blox, RefusesWhatItsRulesDoNotKnow) {
+TEST(Blox, RejectsUnsupportedOptions) {
   const Scene scene("1x8", jobs_of({{0, 1, 10}}));
   EXPECT_NE(refusal(scene, {"blox", "las", ""}).find("'las'"), std::string::npos);
   EXPECT_NE(refusal(scene, {"blox", "fifo", "yarn"}).find("'yarn'"), std::string::npos);

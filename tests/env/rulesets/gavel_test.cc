@@ -72,7 +72,7 @@ const Published kPublished[] = {
     {"gavel/traces-msr-seed0/e13805.trace.gz", "2x8:v100", 0, 177721828.204, 8485574.763, 11523, 1},
 };
 
-TEST(Gavel, PublishedTracesAddUp) {
+TEST(Gavel, TotalsOfPublishedTracesMatch) {
   YARD_NEEDS_XVAL();
   const std::string file = traces_dir() / "gavel/simulation_throughputs.json.gz";
   for (const Published& p : kPublished) {
@@ -101,7 +101,7 @@ TEST(Gavel, PublishedTracesAddUp) {
   }
 }
 
-TEST(Gavel, LotsAreThoseOfPython) {
+TEST(Gavel, RandomDrawsMatchPython) {
   // random.Random(seed).randrange(n), from Python 3.11.
   struct Draw {
     uint32_t seed, n;
@@ -203,7 +203,7 @@ Case random_case(Rng& rng, const World& world) {
   return c;
 }
 
-TEST(Gavel, TheSlowSimulatorAgrees) {
+TEST(Gavel, MatchesTheReferenceSimulator) {
   int64_t preemptions = 0;
   int dropped = 0, stuck = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
@@ -266,7 +266,7 @@ std::vector<Job> with_steps(std::vector<Job> jobs, const std::vector<int>& steps
   return jobs;
 }
 
-TEST(Gavel, AFreedPlaceStaysEmptyUntilTheNextAllocation) {
+TEST(Gavel, FreedGpusStayIdleUntilTheNextAllocation) {
   // a and b run from 10; a ends at 110, inside the round which ends with b's 360 steps at 370. c
   // waits until 1920 s have passed since 10: the next round's end is at 2170.
   const Scene scene("1x2",
@@ -279,7 +279,7 @@ TEST(Gavel, AFreedPlaceStaysEmptyUntilTheNextAllocation) {
   EXPECT_EQ(outcome.held_time_us, (100 + 3000 + 100) * kSecond);
 }
 
-TEST(Gavel, AJobWithFewerLastStepsThanGpusIsDropped) {
+TEST(Gavel, JobWithFewerLastStepsThanGpusIsDropped) {
   const Scene scene("1x2", with_steps(jobs_of({{0, 2, 1}, {5, 1, 1}}), {361, 10}));
   const Outcome outcome = replay(scene, file_of({{"v100", {{1, 1}, {2, 1}}}}));
   EXPECT_EQ(outcome.jobs[0].start_us, 0);
@@ -298,7 +298,7 @@ std::string refusal(const std::string& cluster, const std::vector<Job>& jobs,
   return "";
 }
 
-TEST(Gavel, WhatTheFileDoesNotHaveIsNamed) {
+TEST(Gavel, MissingThroughputsAreNamed) {
   const auto jobs = [](int gpus) { return with_steps(jobs_of({{0, gpus, 1}}), {10}); };
   const std::string file = file_of({{"v100", {{2, 1}, {4, 0}}}});
   EXPECT_EQ(refusal("1x4", jobs(2), file), "");
@@ -311,7 +311,7 @@ TEST(Gavel, WhatTheFileDoesNotHaveIsNamed) {
   EXPECT_THAT(refusal("1x4", jobs_of({{0, 2, 1}}), file), HasSubstr("a whole number of steps"));
 }
 
-TEST(Gavel, WhatCanNeverRunIsAnError) {
+TEST(Gavel, JobThatCanNeverRunIsAnError) {
   // A type with 8 GPUs exists, but the job gets the last type by name, which has four.
   const Scene scene("1x8:k80+1x4:p100", with_steps(jobs_of({{0, 8, 1}}), {10}));
   EXPECT_THROW(replay(scene, file_of({{"k80", {{8, 1}}}, {"p100", {{8, 1}}}})), RunError);

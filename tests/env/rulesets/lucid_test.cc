@@ -24,7 +24,7 @@ struct Published {
   std::string sha256;  // of csv_of()
 };
 
-TEST(Lucid, EveryJobStartsAndEndsAsInTheOriginal) {
+TEST(Lucid, StartsAndEndsMatchTheOriginal) {
   const Trace trace = load_trace("synthetic:xv", {.jobs = 480});
   const Scene scene("8x8", trace.jobs);
   for (const Published& p :
@@ -46,7 +46,7 @@ TEST(Lucid, EveryJobStartsAndEndsAsInTheOriginal) {
 }
 
 // The original's number of ticks under tiresias; for sjf only "1.08 million" is published.
-TEST(Lucid, TheOthersEndAtTheSameTick) {
+TEST(Lucid, LastTicksMatchTheOriginal) {
   const Scene small("8x8", load_trace("synthetic:xv", {.jobs = 480}).jobs);
   EXPECT_EQ(replay(small, play("tiresias", "consolidate")).end_us, 338'700 * kSecond);
   const Scene large("8x8", load_trace("synthetic:xv", {.jobs = 2000}).jobs);
@@ -82,7 +82,7 @@ reference::LucidRules random_rules(Rng& rng, const std::string& policy, Settings
 
 class LucidRandom : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(LucidRandom, TheSlowSimulatorAgrees) {
+TEST_P(LucidRandom, MatchesTheReferenceSimulator) {
   for (uint64_t seed = 0; seed < 800; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng = Rng{seed}.split(sha256_hex(GetParam())[0]);
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(All, LucidRandom, ::testing::Values("fifo", "sjf", "srt
                          [](const auto& info) { return info.param; });
 
 // The original's service limit, which large jobs reach.
-TEST(Lucid, TheSlowSimulatorAgreesBeyondTheServiceLimit) {
+TEST(Lucid, MatchesTheReferenceBeyondTheServiceLimit) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng{seed};
@@ -129,7 +129,7 @@ TEST(Lucid, TheSlowSimulatorAgreesBeyondTheServiceLimit) {
   }
 }
 
-TEST(Lucid, FractionsOfSecondsAreCutAndARunTakesASecond) {
+TEST(Lucid, TruncatesToSecondsAndRunsAtLeastOne) {
   const Scene scene("1x8", jobs_of({{2.5, 8, 10.9}, {3.2, 8, 0.5}}));
   const Outcome fifo = replay_checked(scene, play("fifo", "random"));
   EXPECT_EQ(fifo.jobs[0].start_us, 2 * kSecond);
@@ -143,7 +143,7 @@ TEST(Lucid, FractionsOfSecondsAreCutAndARunTakesASecond) {
   EXPECT_EQ(srtf.jobs[0].end_us, (4 + 49 + 1) * kSecond);
 }
 
-TEST(Lucid, RefusesWhatItsRulesDoNotKnow) {
+TEST(Lucid, RejectsUnsupportedOptions) {
   const auto refused = [](const std::string& cluster, const Play& play) {
     const Scene scene(cluster, jobs_of({{0, 1, 10}}));
     return refusal(scene, play);

@@ -41,7 +41,7 @@ std::map<std::string, Times> expected_times(const std::string& path) {
 
 double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
-TEST(Muri, EveryJobStartsAndEndsAsInTheOriginal) {
+TEST(Muri, StartsAndEndsMatchTheOriginal) {
   YARD_NEEDS_XVAL();
   const Trace trace = load_trace((traces_dir() / "muri" / "trace3.csv.gz").string(), {});
   ASSERT_EQ(trace.format, "muri");
@@ -64,7 +64,7 @@ TEST(Muri, EveryJobStartsAndEndsAsInTheOriginal) {
 }
 
 // Each line of the original's log is an event, except for a header.
-TEST(Muri, HasAsManyEventsAsTheOriginal) {
+TEST(Muri, EventsMatchTheOriginal) {
   YARD_NEEDS_TRACES();
   struct Case {
     const char *file, *policy;
@@ -106,7 +106,7 @@ std::vector<Job> muri_jobs(Rng& rng, bool late, bool powers) {
 
 class MuriRandom : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(MuriRandom, TheSlowSimulatorAgrees) {
+TEST_P(MuriRandom, MatchesTheReferenceSimulator) {
   const bool by_gpus = GetParam() == "shortest-gpu";
   int64_t shared = 0;  // ends at the moment of another end
   for (uint64_t seed = 0; seed < 400; ++seed) {
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(All, MuriRandom, ::testing::Values("shortest", "shortes
 
 // The start-up time of vgg16 on 4 GPUs, 8 s, is lost at the arrival at 100, though no job starts
 // again. It is not lost at the end, which was predicted without it.
-TEST(Muri, AJobLosesItsStartUpTimeAtEveryEventButItsEnd) {
+TEST(Muri, StartUpTimeIsLostAtEveryEventButTheEnd) {
   std::vector<Job> jobs = jobs_of({{0, 4, 1000}, {100, 1, 1}});
   for (Job& job : jobs) {
     job.model = "vgg16";
@@ -157,7 +157,7 @@ TEST(Muri, AJobLosesItsStartUpTimeAtEveryEventButItsEnd) {
   EXPECT_NEAR(seconds(outcome.jobs[1].end_us), 5100 + 7, 1e-5);
 }
 
-TEST(Muri, ATraceWithoutIterationsCountsSeconds) {
+TEST(Muri, TraceWithoutIterationsCountsSeconds) {
   const Scene scene("1x8", jobs_of({{0.5, 3, 100}}));
   EXPECT_EQ(replay_checked(scene, play("shortest")).jobs[0].end_us, 102'000'000);
   Play slow = play("shortest-gpu");
@@ -165,7 +165,7 @@ TEST(Muri, ATraceWithoutIterationsCountsSeconds) {
   EXPECT_EQ(replay_checked(scene, slow).jobs[0].end_us, 200'500'000);
 }
 
-TEST(Muri, RefusesWhatItsRulesDoNotKnow) {
+TEST(Muri, RejectsUnsupportedOptions) {
   const Scene scene("1x8", jobs_of({{0, 1, 10}}));
   EXPECT_THAT(refusal(scene, play("dlas")), HasSubstr("'dlas'"));
   EXPECT_THAT(refusal(scene, {"muri", "shortest", "yarn"}), HasSubstr("'yarn'"));
@@ -192,7 +192,7 @@ TEST(MuriReader, TimesAreMilliseconds) {
   EXPECT_EQ(job.priority, -2);
 }
 
-TEST(MuriReader, SaysWhatIsWrongWithARow) {
+TEST(MuriReader, NamesTheFlawOfARow) {
   const auto message = [](const std::string& row) {
     try {
       parse_trace(kHeader + row + "\n", "x", {});
@@ -216,7 +216,7 @@ TEST(MuriReader, SaysWhatIsWrongWithARow) {
               HasSubstr("batch_size as a whole number"));
 }
 
-TEST(MuriReader, RealFilesAreReadWhole) {
+TEST(MuriReader, ReadsPublishedFilesCompletely) {
   YARD_NEEDS_TRACES();
   const std::pair<const char*, size_t> files[] = {{"trace1.csv.gz", 1494},
                                                   {"trace2.csv.gz", 5755},

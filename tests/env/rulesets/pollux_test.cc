@@ -46,7 +46,7 @@ struct Published {
 
 const Published kPublished[] = {{1, 2473.65}, {2, 5144.9625}, {3, 3876.25625}};
 
-TEST(Pollux, EveryPublishedJobCompletesAndRestartsAsInTheOriginal) {
+TEST(Pollux, CompletionsAndRestartsMatchTheOriginal) {
   YARD_NEEDS_XVAL();
   for (const Published& p : kPublished) {
     SCOPED_TRACE(p.workload);
@@ -135,7 +135,7 @@ Case random_case(Rng& rng, const World& world) {
   return c;
 }
 
-TEST(Pollux, TheSlowSimulatorAgrees) {
+TEST(Pollux, MatchesTheReferenceSimulator) {
   int restarts = 0, spread = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -170,7 +170,7 @@ TEST(Pollux, TheSlowSimulatorAgrees) {
 
 const char* const kHeader = "job,placement,epoch,goodput,next_progress,completion_epoch\n";
 
-TEST(Pollux, AJobIsSeenAtARoundsEndAndCompletesInsideOne) {
+TEST(Pollux, JobStartsAtARoundsEndAndMayEndWithinOne) {
   const Scene scene("1x4", jobs_of({{0, 4, 1}, {61, 2, 1}, {120, 2, 1}}));
   // a: noticed at 60, 30 s of rescaling, 10 units at 0.8/s = 12.5 s, cut to 12 s; its GPUs are free
   // at 120. b and c: noticed at 120, both end at 120 + 30 + 11.
@@ -185,7 +185,7 @@ TEST(Pollux, AJobIsSeenAtARoundsEndAndCompletesInsideOne) {
   EXPECT_EQ(outcome.held_time_us, (4 * 60 + 4 * 60) * kSecond);
 }
 
-TEST(Pollux, RoundsMayHaveAnotherLength) {
+TEST(Pollux, RoundLengthIsConfigurable) {
   const Scene scene("1x4", jobs_of({{5, 1, 1}}));
   const std::string rates = written("rates.csv", std::string(kHeader) + "a,1,0,1,100,0\n");
   EXPECT_EQ(replay(scene, rates, "10").jobs[0].start_us, 10 * kSecond);
@@ -201,7 +201,7 @@ std::string refusal(const Scene& scene, const std::string& rows) {
   return "";
 }
 
-TEST(Pollux, WhatTheRatesDoNotHaveIsNamed) {
+TEST(Pollux, MissingRatesAreNamed) {
   const Scene scene("1x4", jobs_of({{0, 2, 1}}));
   EXPECT_THAT(refusal(scene, "b,2,0,1,10,0\n"), HasSubstr("rates of job 'a'"));
   EXPECT_THAT(refusal(scene, "a,1+1,0,1,10,0\n"),
@@ -211,14 +211,14 @@ TEST(Pollux, WhatTheRatesDoNotHaveIsNamed) {
   EXPECT_EQ(refusal(scene, "a,2,0,1,10,0\n"), "");
 }
 
-TEST(Pollux, AJobThatAWindowRepeatsGoesByItsFirstName) {
+TEST(Pollux, RepeatedJobUsesTheOriginalsRates) {
   std::vector<Job> jobs = jobs_of({{0, 1, 1}, {100, 1, 1}});
   jobs[1].id = "a#1";
   const Scene scene("1x4", jobs);
   EXPECT_EQ(refusal(scene, "a,1,0,1,10,0\n"), "");
 }
 
-TEST(Pollux, AJobLargerThanTheClusterIsNotWaitedFor) {
+TEST(Pollux, OversizedJobIsAnError) {
   const Scene scene("1x4", jobs_of({{0, 5, 1}, {0, 1, 1}}));
   const std::string rates =
       written("rates.csv", std::string(kHeader) + "a,5,0,1,10,0\nb,1,0,1,10,0\n");

@@ -67,7 +67,7 @@ TEST_P(Published, RefusesJobsWithoutGpus) {
   EXPECT_THAT(message, HasSubstr("job number 1"));
 }
 
-TEST_P(Published, RefusesGpusOfUnlikeSpeedsUnlessItKnowsTypes) {
+TEST_P(Published, RejectsMixedSpeedsUnlessItSupportsTypes) {
   ClusterSpec cluster = load_cluster("1x8:v100");
   cluster.types[0].speed = 0.5;
   const std::string message = refusal(GetParam(), with_work(jobs_of({{0, 1, 100}})), cluster);
@@ -80,7 +80,7 @@ TEST_P(Published, RefusesGpusOfUnlikeSpeedsUnlessItKnowsTypes) {
 
 // A long replay must stop soon after Ctrl-C. Each case runs in a separate process, so that this
 // one's files are left alone.
-TEST_P(Published, ASignalIsSeenAtTheNextEvent) {
+TEST_P(Published, SignalStopsAtTheNextEvent) {
   const auto interrupted = [&] {
     install_interrupt_handler();
     int events = 0;
@@ -100,7 +100,7 @@ TEST_P(Published, ASignalIsSeenAtTheNextEvent) {
 INSTANTIATE_TEST_SUITE_P(Registered, Published, ::testing::ValuesIn(published()),
                          [](const auto& info) { return info.param; });
 
-TEST(PublishedRules, OneOfThemKnowsTypes) {
+TEST(PublishedRules, OnlyOneSupportsTypes) {
   int by_types = 0;
   for (const std::string& name : published()) by_types += RuleSetRegistry::info(name).by_types;
   EXPECT_EQ(by_types, 1) << "gavel";

@@ -84,7 +84,7 @@ std::vector<Job> random_numbered_jobs(Rng& rng, int procs) {
 
 class RlSchedulerRandom : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
+TEST_P(RlSchedulerRandom, MatchesTheReferenceSimulator) {
   int64_t late_seen = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -128,12 +128,12 @@ TEST_P(RlSchedulerRandom, TheSlowSimulatorAgrees) {
       late_seen += summary.all.max_wait_s > 0;
     }
   }
-  EXPECT_GT(late_seen, 300) << "else hardly anybody ever waits";
+  EXPECT_GT(late_seen, 300) << "otherwise jobs hardly ever wait";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RlSchedulerRandom, ::testing::Values("fcfs", "sjf", "smallest"));
 
-TEST(RlScheduler, JobsAreSeenOnlyWhenSomebodyWaits) {
+TEST(RlScheduler, CommitsBeforeConsideringLaterArrivals) {
   // a runs at once, and the queue is empty. b is then dequeued and committed to before c is
   // considered, which is shorter and was submitted meanwhile.
   const Scene scene("1x4", jobs_of({{0, 4, 100}, {10, 4, 50}, {20, 4, 5}}));
@@ -153,7 +153,7 @@ TEST(RlScheduler, BackfillKeepsTheReservation) {
   EXPECT_EQ(outcome.jobs[3].start_us, 150 * kSecond);
 }
 
-TEST(RlScheduler, WhoseTimesAreBothUnknownAsksForMinusOneSecond) {
+TEST(RlScheduler, JobWithoutTimesRequestsMinusOneSecond) {
   // c, d and e are queued when b ends. d requests -1 s and precedes c and e, which request less
   // than the 10 s of its run time.
   std::vector<Job> jobs = jobs_of({{0, 4, 100}, {5, 4, 50}, {6, 4, 3}, {7, 4, 10}, {8, 4, 1}});
@@ -166,7 +166,7 @@ TEST(RlScheduler, WhoseTimesAreBothUnknownAsksForMinusOneSecond) {
   EXPECT_EQ(replay(Scene("1x4", jobs), {"sjf"}).jobs[3].start_us, 154 * kSecond);
 }
 
-TEST(RlScheduler, PlaysTheFirstScoredJobsOfTheWindowAlone) {
+TEST(RlScheduler, PlaysOnlyTheScoredJobs) {
   std::vector<Job> jobs = jobs_of({{0, 4, 500}, {1, 4, 10}, {2, 4, 10}, {3, 4, 10}, {4, 4, 10}});
   jobs[0].scored = jobs[4].scored = false;
   jobs[2].run_us = 0;  // dropped, as in the original
@@ -182,7 +182,7 @@ TEST(RlScheduler, PlaysTheFirstScoredJobsOfTheWindowAlone) {
   EXPECT_EQ(shorter.jobs[3].start_us, kNone);
 }
 
-TEST(RlScheduler, AJobLargerThanTheMachineIsNotWaitedFor) {
+TEST(RlScheduler, OversizedJobIsAnError) {
   const Scene scene("1x4", jobs_of({{0, 5, 10}}));
   EXPECT_THROW(replay(scene, {"fcfs"}), RunError);
   EXPECT_THROW(replay(scene, {"fcfs", true}), RunError);

@@ -48,7 +48,7 @@ const Published kPublished[] = {
 
 class TiresiasPublished : public ::testing::TestWithParam<Published> {};
 
-TEST_P(TiresiasPublished, EveryJobStartsAndEndsAsInTheOriginal) {
+TEST_P(TiresiasPublished, StartsAndEndsMatchTheOriginal) {
   const Published& p = GetParam();
   const bool generated = p.trace.find('.') == std::string::npos;
   if (!generated) YARD_NEEDS_XVAL();
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(All, TiresiasPublished, ::testing::ValuesIn(kPublished)
                            return name;
                          });
 
-TEST(Tiresias, TheLongTraceAddsUpAsInTheOriginal) {
+TEST(Tiresias, TotalsOfTheLongTraceMatchTheOriginal) {
   const Trace trace = load_trace("synthetic:xv", {.jobs = 10'000});
   const Scene scene("8x8", trace.jobs);
   const auto sum_s = [&](const Play& play) {
@@ -113,7 +113,7 @@ std::vector<Job> jobs_for(Rng& rng, const reference::Nodes& nodes, bool powers) 
 
 class TiresiasRandom : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(TiresiasRandom, TheSlowSimulatorAgrees) {
+TEST_P(TiresiasRandom, MatchesTheReferenceSimulator) {
   const std::string policy = GetParam();
   const std::vector<Cluster> clusters = {{"1x4", {1, 4, 1}},
                                          {"2x8", {2, 8, 2}},
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(All, TiresiasRandom,
                          });
 
 // The random cases must cover the stale end, a special case of these rules.
-TEST(Tiresias, RandomJobsMeetTheStaleEnd) {
+TEST(Tiresias, RandomJobsCoverTheStaleEnd) {
   int ended_early = 0;
   for (uint64_t seed = 0; seed < 400 && ended_early == 0; ++seed) {
     Rng rng = Rng{seed}.split(1);
@@ -169,7 +169,7 @@ TEST(Tiresias, RandomJobsMeetTheStaleEnd) {
 // --- what the original never meets
 // ----------------------------------------------------------------
 
-TEST(Tiresias, FractionsOfSecondsAreCutFromRunsAndWaitedForAtSubmission) {
+TEST(Tiresias, TruncatesRunTimesAndRoundsSubmissionsUp) {
   const Scene scene("1x4", jobs_of({{0, 4, 10.9}, {2.5, 4, 5}}));
   const Outcome outcome = replay(scene, play("fifo", "count"));
   EXPECT_EQ(outcome.jobs[0].end_us, 10 * kSecond);
@@ -184,7 +184,7 @@ std::string refused(const std::string& cluster, const std::string& policy,
   return refusal(scene, play(policy, placement));
 }
 
-TEST(Tiresias, RefusesWhatItsRulesDoNotKnow) {
+TEST(Tiresias, RejectsUnsupportedOptions) {
   EXPECT_NE(refused("1x4", "srtf", "count").find("'srtf'"), std::string::npos);
   EXPECT_NE(refused("1x4", "dlas-gpu-0", "count").find("'dlas-gpu-0'"), std::string::npos);
   EXPECT_NE(refused("1x4", "dlas-gpu-x", "count").find("'dlas-gpu-x'"), std::string::npos);
@@ -193,7 +193,7 @@ TEST(Tiresias, RefusesWhatItsRulesDoNotKnow) {
   EXPECT_EQ(refused("1x4+1x8", "fifo", "count"), "");
 }
 
-TEST(Tiresias, SaysWhenAJobCannotRunAtAll) {
+TEST(Tiresias, ReportsAJobThatCanNeverRun) {
   // There are 8 GPUs, but no switch has 8.
   const std::string path =
       ::testing::TempDir() + "single_switches_" + std::to_string(::getpid()) + ".yaml";

@@ -8,7 +8,7 @@
 namespace yard::testing {
 namespace {
 
-TEST(LeastSquares, FindsTheWeightsThatObservationsCameFrom) {
+TEST(LeastSquares, RecoversTheTrueWeights) {
   LeastSquares<4> fit{};
   fit.begin({1, 1, 0, 0}, 1);
   fit.begin({9, 9, 9, 9}, 1);  // ignored: the fit has begun
@@ -39,7 +39,7 @@ struct Watched {
   ColocationModel colocation_model;
 };
 
-TEST(ColocationModel, CountsWhoIsBesideWhom) {
+TEST(ColocationModel, CountsCoLocatedJobs) {
   const Scene scene("2x4", jobs_of({{0, 2, 100}, {0, 1, 100}, {10, 2, 100}}), no_costs());
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
@@ -65,7 +65,7 @@ TEST(ColocationModel, CountsWhoIsBesideWhom) {
 }
 
 // Servers with eight cores which offer twelve.
-TEST(ColocationModel, CountsPromisedCpusAndServersApart) {
+TEST(ColocationModel, CountsRequestedCpusAndServersSeparately) {
   Job job;
   job.gpus = 1;
   job.run_us = 100 * kSecond;

@@ -67,7 +67,7 @@ class Watching final : public Policy {
   mutable std::vector<double> errors_, untaught_, doubts_;
 };
 
-TEST(ExchangeTerms, ComeNearToWhatTheRulesDo) {
+TEST(ExchangeTerms, ApproximateTheSimulatedExchange) {
   const ExchangeScene scene(load_cluster("rings-8"), generate_rings({}, {.seed = 3, .jobs = 300}));
   const Watching policy;
   SceneRunner runner(scene.scene(), policy);
@@ -77,13 +77,13 @@ TEST(ExchangeTerms, ComeNearToWhatTheRulesDo) {
   ASSERT_GT(all, 1000u);
   const double last = Watching::mean(policy.errors_, all / 2, all);
   EXPECT_LT(last, Watching::mean(policy.untaught_, all / 2, all) / 3) << "of the logarithm";
-  EXPECT_LT(last, 0.1) << "what models do to each other is said by four kinds of them only";
+  EXPECT_LT(last, 0.1) << "interactions between models depend on four kinds only";
   EXPECT_LT(Watching::mean(policy.doubts_, all / 2, all),
             Watching::mean(policy.doubts_, 0, all / 50) / 4);
 }
 
 // Two jobs with two GPUs each, spread over the same two nodes; the other job has higher priority.
-TEST(ExchangeTerms, KnowWhoIsAheadOnALink) {
+TEST(ExchangeTerms, IncludeLinkPriorities) {
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
   for (Job& job : jobs) job.model = "large", job.pattern = Pattern::kRing;
   const ExchangeScene scene(two_racks(), jobs);
@@ -107,7 +107,7 @@ TEST(ExchangeTerms, KnowWhoIsAheadOnALink) {
   EXPECT_EQ(before.link, behind.link);
   EXPECT_GE(behind.excess_load, before.excess_load);
   EXPECT_EQ(terms.jobs_on_links(second, apart), std::vector{first});
-  EXPECT_EQ(terms.variables(first).link, 0) << "nobody else is there";
+  EXPECT_EQ(terms.variables(first).link, 0) << "no other job is there";
   const auto x = ExchangeTerms::terms(behind);
   EXPECT_EQ(x[ExchangeTerms::kTree], behind.time);
   EXPECT_EQ(x[ExchangeTerms::kTwoLevels], 0);

@@ -9,7 +9,7 @@ namespace yard::testing {
 namespace {
 
 // A cluster whose manager only starts jobs, and one which requeues but does not migrate.
-TEST(Rules, WhatAClusterDoesNotAllowIsIllegal) {
+TEST(Rules, VerbsTheClusterForbidsAreIllegal) {
   const Scene scene("2x4", jobs_of({{0, 4, 100}}));
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);

@@ -45,11 +45,11 @@ class Ends : public ::testing::Test {
   SceneRunner runner_;
 };
 
-TEST_F(Ends, OnlyWhoRunsAndWhoseUserLetsIt) {
+TEST_F(Ends, OnlyRunningJobsWithATargetMayEndEarly) {
   const View& view = runner_.view();
   EXPECT_TRUE(view.may_end(0));
   EXPECT_EQ(view.enough(0), 0.5);
-  EXPECT_FALSE(view.may_end(1)) << "its user names no measure";
+  EXPECT_FALSE(view.may_end(1)) << "its user gave no target";
   EXPECT_TRUE(view.may_end(2));
   EXPECT_TRUE(legal_end(fixed(), state(), 0));
   for (const int32_t slot : {-1, 1, 2, 3, 4}) EXPECT_FALSE(legal_end(fixed(), state(), slot));
@@ -72,7 +72,7 @@ TEST_F(Ends, OnlyWhoRunsAndWhoseUserLetsIt) {
             "end of slot 0: not allowed here");
 }
 
-TEST_F(Ends, WithoutACurveNobodyMayEndIt) {
+TEST_F(Ends, JobsWithoutACurveMayNotEndEarly) {
   std::vector<Job> bare = jobs_of({{0, 2, 100}, {0, 2, 100}});
   bare[0].enough = 0.5;
   let_end(bare[1]);
@@ -83,7 +83,7 @@ TEST_F(Ends, WithoutACurveNobodyMayEndIt) {
   EXPECT_FALSE(curves.may_end(1));
 }
 
-TEST_F(Ends, ItLeavesAtOnceAndIsDoneAtTheSameMoment) {
+TEST_F(Ends, EndedJobFreesItsGpusAtOnce) {
   SimState& s = state();
   ASSERT_EQ(s.head->now_us, 40 * kSecond);
   end_early(fixed(), s, 0);
@@ -99,7 +99,7 @@ TEST_F(Ends, ItLeavesAtOnceAndIsDoneAtTheSameMoment) {
   ASSERT_TRUE(runner_.advance());
   EXPECT_EQ(s.head->now_us, 40 * kSecond);
   EXPECT_TRUE(runner_.view().finished(0));
-  EXPECT_EQ(s.phase[3], Phase::kWaiting) << "who came after it";
+  EXPECT_EQ(s.phase[3], Phase::kWaiting) << "the job that came after it";
   EXPECT_EQ(s.head->finished, 1);
   EXPECT_EQ(runner_.jobs()[0].end_us, 40 * kSecond);
   EXPECT_TRUE(runner_.jobs()[0].ended_early);
@@ -109,7 +109,7 @@ TEST_F(Ends, ItLeavesAtOnceAndIsDoneAtTheSameMoment) {
   EXPECT_FALSE(runner_.jobs()[1].ended_early);
 }
 
-TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
+TEST_F(Ends, FreedGpusCanBeUsedInTheSamePlan) {
   std::vector<Job> two = jobs_of({{0, 4, 100}, {40, 4, 10}});
   for (Job& job : two) let_end(job);
   const Scene scene("1x4", two);
@@ -130,8 +130,8 @@ TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
   EXPECT_FALSE(draft.preempt(0));
   const size_t mark = draft.mark();
   ASSERT_TRUE(draft.start(1, &all, 1));
-  EXPECT_EQ(s.phase[1], Phase::kRunning) << "nobody saves";
-  EXPECT_FALSE(draft.end(1)) << "it has not begun when the plan is carried out";
+  EXPECT_EQ(s.phase[1], Phase::kRunning) << "no job saves";
+  EXPECT_FALSE(draft.end(1)) << "it has not started when the plan is applied";
   execute(scene.fixed(), other.state(), draft.plan());
   EXPECT_EQ(digest(scene.fixed(), other.state()), digest(scene.fixed(), s));
   draft.undo_to(mark);
@@ -141,11 +141,11 @@ TEST_F(Ends, ItsRoomIsGivenAwayInTheSamePlan) {
   EXPECT_TRUE(runner.view().may_end(0));
   ASSERT_TRUE(draft.preempt(0));
   const uint64_t preempted = digest(scene.fixed(), s);
-  EXPECT_NE(preempted, ended) << "an end is no preemption";
+  EXPECT_NE(preempted, ended) << "an end is not a preemption";
 }
 
 // A copied state continues to the same end.
-TEST_F(Ends, ACopyKnowsOfIt) {
+TEST_F(Ends, CopyIncludesTheEnd) {
   end_early(fixed(), state(), 0);
   World copy(fixed(), scene_.size());
   copy.copy_from(runner_.world());
@@ -156,7 +156,7 @@ TEST_F(Ends, ACopyKnowsOfIt) {
   EXPECT_EQ(copy.state().head->finished, 1);
 }
 
-TEST_F(Ends, StopsGoFirst) {
+TEST_F(Ends, StopsComeBeforeStartsInAPlan) {
   SimState& s = state();
   Draft draft(fixed(), s);
   ASSERT_TRUE(draft.preempt(1));

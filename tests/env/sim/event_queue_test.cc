@@ -29,7 +29,7 @@ TEST(EventQueue, IsEmptyAtFirst) {
   EXPECT_EQ(*owned.event_queue.size, 0);
 }
 
-TEST(EventQueue, EqualTimesGoByJobWhateverTheSlots) {
+TEST(EventQueue, EqualTimesAreOrderedByJobNotSlot) {
   Owned owned(4);
   owned.event_queue.put(0, 30, 5);
   owned.event_queue.put(1, 10, 5);
@@ -43,7 +43,7 @@ TEST(EventQueue, EqualTimesGoByJobWhateverTheSlots) {
   EXPECT_EQ(jobs, (std::vector<int32_t>{10, 20, 30}));
 }
 
-TEST(EventQueue, DoesAsAnOrderedSetDoes) {
+TEST(EventQueue, MatchesAnOrderedSet) {
   for (const int32_t slots : {1, 2, 5, 6, 37, 300}) {
     Owned owned(slots);
     EventQueue& event_queue = owned.event_queue;

@@ -79,14 +79,14 @@ void expect_factors(const std::vector<uint8_t>& priorities, const std::vector<do
   do {
     const Rates rates = with_priorities(priorities, order);
     if (first.empty()) first = rates.factor;
-    EXPECT_EQ(rates.factor, first) << "to the bit, in whatever order they start";
+    EXPECT_EQ(rates.factor, first) << "bit-identical for any order of starts";
     for (size_t j = 0; j < factors.size(); ++j) {
       EXPECT_NEAR(rates.factor[j], factors[j], 1e-6) << "job " << j;
     }
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST(Exchange, WhoHasTheHigherPriorityIsServedFirst) {
+TEST(Exchange, HigherPriorityIsServedFirst) {
   // Each needs half of the links: two fill them, three need 1.5 times the bandwidth.
   expect_factors({0, 0}, {1, 1});
   expect_factors({0, 1}, {1, 1});
@@ -102,7 +102,7 @@ TEST(Exchange, WhoHasTheHigherPriorityIsServedFirst) {
   expect_factors({1, 1, 0, 0}, {1, 1, 1 / (1 + 0.5 * 15), 1 / (1 + 0.5 * 15)});
 }
 
-TEST(Exchange, OnlyWhoHasTheChoiceMayBeTold) {
+TEST(Exchange, OnlyJobsWithAChoiceCanBeAssigned) {
   const ClusterSpec cluster = two_racks();
   std::vector<Job> jobs = rings(3, {2}, Rng(1));
   for (Job& job : jobs) job.submit_us = 0;
@@ -125,7 +125,7 @@ TEST(Exchange, OnlyWhoHasTheChoiceMayBeTold) {
     return why;
   };
   const ExchangeScene scene(cluster, jobs), without(cluster, jobs, false);
-  const std::string no = "start of slot 0: nobody may tell it to exchange like that";
+  const std::string no = "start of slot 0: its all-reduce or link priority may not be chosen";
   for (const Pattern by : kChoices) {
     EXPECT_EQ(legal(scene, 0, {by, 3}), "");
     EXPECT_EQ(legal(without, 0, {by, 0}), by == Pattern::kNone ? "" : no);
@@ -193,7 +193,7 @@ class RandomPlay {
   Rng rng_;
 };
 
-TEST(Exchange, ADraftTakenBackLeavesNoTraceAndAPlanMeansTheSame) {
+TEST(Exchange, UndoLeavesNoTraceAndPlansReplay) {
   int64_t edits = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {
     const ExchangeScene scene(two_racks(), rings(20, {1, 2, 3, 4}, Rng(31).split(trial)));
@@ -287,7 +287,7 @@ void expect_predicted(const SimModel& f, const World& now, World& then,
   counts.interfering += lost > 1e-3;
 }
 
-TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
+TEST(Exchange, PredictionOfEveryChoiceIsExact) {
   CheckCounts counts;
   for (uint64_t trial = 0; trial < 12; ++trial) {
     ClusterSpec cluster = two_racks();
@@ -328,7 +328,7 @@ TEST(Exchange, WhatIsForetoldOfEveryChoiceIsWhatHappens) {
 }
 
 // If all jobs have the default exchange, or all the same, the choice makes no difference.
-TEST(Exchange, ToldNothingAllIsAsWithout) {
+TEST(Exchange, DefaultChoicesChangeNothing) {
   for (uint64_t trial = 0; trial < 6; ++trial) {
     const std::vector<Job> jobs = rings(20, {1, 2, 3, 4}, Rng(51).split(trial));
     const ExchangeScene with(two_racks(), jobs), without(two_racks(), jobs, false);
@@ -341,7 +341,7 @@ TEST(Exchange, ToldNothingAllIsAsWithout) {
   }
 }
 
-TEST(Exchange, AViewShowsWhatALinkCarries) {
+TEST(Exchange, ViewShowsLinkLoads) {
   std::vector<Job> jobs = jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 2, 100}});
   for (Job& job : jobs) job.model = "even";
   const ExchangeScene scene(half_and_half(), jobs);

@@ -36,14 +36,14 @@ std::map<std::set<int32_t>, int> joint_faults(const std::vector<Fault>& faults) 
   return out;
 }
 
-TEST(DrawnFaults, ARackOrAPodTakesAllItsNodesAlong) {
+TEST(DrawnFaults, RackAndPodFaultsIncludeAllTheirNodes) {
   const auto racks = joint_faults(
       draw_faults(pods(), {.rack_mtbf_h = 99, .rack_repair_h = 1}, 0, 100'000 * kHourUs, Rng(3)));
   ASSERT_EQ(racks.size(), 4u);
   for (const auto& [nodes, times] : racks) {
     EXPECT_EQ(nodes.size(), 2u);
     EXPECT_EQ(*nodes.begin() / 2, *nodes.rbegin() / 2);
-    EXPECT_NEAR(times, 1000, 150) << "100 h from one to the next, 1,000 of them, five deviations";
+    EXPECT_NEAR(times, 1000, 150) << "100 h between faults, 1,000 faults, five standard deviations";
   }
   const auto pod = joint_faults(
       draw_faults(pods(), {.pod_mtbf_h = 99, .pod_repair_h = 1}, 0, 100'000 * kHourUs, Rng(3)));
@@ -52,7 +52,7 @@ TEST(DrawnFaults, ARackOrAPodTakesAllItsNodesAlong) {
   EXPECT_NEAR(pod.begin()->second, 1000, 150);
 }
 
-TEST(DrawnFaults, OnlySpotNodesAreReclaimedAndZonesTogether) {
+TEST(DrawnFaults, SpotNodesAreReclaimedByZone) {
   ClusterSpec spec = load_cluster("6x2");
   for (const size_t m : {1, 2, 3, 4}) spec.nodes[m].spot = true;
   for (const size_t m : {0, 1, 2}) spec.nodes[m].zone = 1;
@@ -65,22 +65,22 @@ TEST(DrawnFaults, OnlySpotNodesAreReclaimedAndZonesTogether) {
   for (const auto& [when, nodes] : at) ++sets[nodes];
   ASSERT_EQ(sets.size(), 3u);
   for (const auto& nodes : std::vector<std::set<int32_t>>{{1, 2}, {3}, {4}}) {
-    EXPECT_NEAR(sets[nodes], 83, 45) << "12 h from one to the next, five deviations";
+    EXPECT_NEAR(sets[nodes], 83, 45) << "12 h between faults, five standard deviations";
   }
 }
 
-TEST(DrawnFaults, MayBeMoreThanOneAnHour) {
+TEST(DrawnFaults, MayOccurMoreThanOnceAnHour) {
   const std::vector<Fault> faults = draw_faults(
       load_cluster("1x1"), {.gpu_mtbf_h = 0.3, .gpu_repair_h = 0.2}, 0, 1000 * kHourUs, Rng(2));
-  EXPECT_NEAR(static_cast<double>(faults.size()), 2000, 150) << "half an hour from one to the next";
+  EXPECT_NEAR(static_cast<double>(faults.size()), 2000, 150) << "half an hour between faults";
 }
 
-TEST(DrawnFaults, AZoneFailsTogether) {
+TEST(DrawnFaults, ZoneFaultsIncludeAllTheirNodes) {
   ClusterSpec spec = load_cluster("4x2");
   for (const size_t m : {0, 3}) spec.nodes[m].zone = 2;
   const auto zones = joint_faults(
       draw_faults(spec, {.zone_mtbf_h = 99, .zone_repair_h = 1}, 0, 100'000 * kHourUs, Rng(3)));
-  ASSERT_EQ(zones.size(), 1u) << "nodes of zone 0 are of none";
+  ASSERT_EQ(zones.size(), 1u) << "nodes of zone 0 belong to no zone";
   EXPECT_EQ(zones.begin()->first, (std::set<int32_t>{0, 3}));
   EXPECT_NEAR(zones.begin()->second, 1000, 150);
 }

@@ -41,7 +41,7 @@ std::vector<Fault> drawn(const FaultModel& model) {
   return draw_faults(spec, model, 50 * kHour, 100'000 * kHour, Rng(3));
 }
 
-TEST(DrawnFaults, OfGpusHaveTheirMeans) {
+TEST(DrawnFaults, GpuFaultsHaveTheConfiguredMeans) {
   std::map<std::pair<int32_t, uint64_t>, std::vector<Fault>> by_gpu;
   for (const Fault& fault : drawn({.gpu_mtbf_h = 20, .gpu_repair_h = 5})) {
     EXPECT_EQ(fault.kind, FaultKind::kFail);
@@ -56,10 +56,10 @@ TEST(DrawnFaults, OfGpusHaveTheirMeans) {
     EXPECT_NEAR(up_h, 20, 1.5) << "4000 of them: a standard error of 0.3";
     EXPECT_NEAR(down_h, 5, 0.4);
   }
-  EXPECT_NE((by_gpu[{0, 1}][0].at_us), (by_gpu[{0, 2}][0].at_us)) << "each by itself";
+  EXPECT_NE((by_gpu[{0, 1}][0].at_us), (by_gpu[{0, 2}][0].at_us)) << "each independently";
 }
 
-TEST(DrawnFaults, OfNodesRacksAndSpotsTakeAllOfThem) {
+TEST(DrawnFaults, NodeRackAndSpotFaultsIncludeAllGpus) {
   std::map<int32_t, std::vector<Fault>> nodes, spots, racks;
   for (const Fault& fault : drawn({.node_mtbf_h = 40, .node_repair_h = 2})) {
     EXPECT_EQ(fault.mask, 3u);
@@ -93,7 +93,7 @@ TEST(DrawnFaults, OfNodesRacksAndSpotsTakeAllOfThem) {
 }
 
 // Faults of different components are independent, also between GPUs and the nodes they are on.
-TEST(DrawnFaults, OfOneThingAreNotThoseOfAnother) {
+TEST(DrawnFaults, ComponentsFailIndependently) {
   std::map<int64_t, int> times;
   for (const FaultModel& model : {FaultModel{.gpu_mtbf_h = 1000}, FaultModel{.node_mtbf_h = 1000},
                                   FaultModel{.reclaim_mtbf_h = 1000}}) {
@@ -109,7 +109,7 @@ TEST(DrawnFaults, OfOneThingAreNotThoseOfAnother) {
   for (const auto& [at_us, n] : times) EXPECT_EQ(n, 1) << at_us;
 }
 
-TEST(DrawnFaults, OfASeedStayTheSame) {
+TEST(DrawnFaults, AreFrozenForASeed) {
   const auto first_us = [](const FaultModel& model) { return drawn(model).at(0).at_us; };
   EXPECT_EQ(first_us({.gpu_mtbf_h = 10}), 202'500'972'889);
   EXPECT_EQ(first_us({.node_mtbf_h = 10}), 195'073'618'637);
@@ -130,7 +130,7 @@ std::vector<Fault> read(const std::string& rows) {
   return read_faults(file.path(), named());
 }
 
-TEST(ReadFaults, SaysWhatAFileSays) {
+TEST(ReadFaults, ParsesAFile) {
   const std::vector<Fault> faults = read(
       "0,20.5,fail,alpha,all\n\n10,,drain,1,0+3\n 11 , 12 , reclaim , 0 , 2 \n5,6,fail,beta,1\n");
   ASSERT_EQ(faults.size(), 4u);
@@ -149,7 +149,7 @@ TEST(ReadFaults, SaysWhatAFileSays) {
   EXPECT_EQ(faults[2].mask, 0b100u);
 }
 
-TEST(ReadFaults, SaysWhereItIsWrong) {
+TEST(ReadFaults, ErrorsNameThePlace) {
   const auto place = [](const std::string& row) -> std::string {
     try {
       read("1,2,fail,0,all\n" + row + "\n");

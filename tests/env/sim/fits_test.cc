@@ -43,17 +43,17 @@ std::string error_of(const std::string& tenant, int32_t gpus, bool b_lends = tru
   return "";
 }
 
-TEST(Fits, ATenantHasItsOwnNodesAndThoseThatAreLent) {
+TEST(Fits, TenantMayUseItsOwnAndLentNodes) {
   EXPECT_EQ(error_of("b", 8), "");
-  EXPECT_EQ(error_of("", 8), "") << "on what b lends";
-  EXPECT_THAT(error_of("", 9), HasSubstr("at most 8 GPUs, what jobs without a tenant may hold"));
-  EXPECT_THAT(error_of("b", 9), HasSubstr("at most 8 GPUs, what 'b' may hold, got 9 for job 'x'"));
-  EXPECT_THAT(error_of("", 1, false),
-              HasSubstr("a tenant with nodes, as no node is lent (a, b, c), got none for job 'x'"));
+  EXPECT_EQ(error_of("", 8), "") << "on the node that b lends";
+  EXPECT_THAT(error_of("", 9), HasSubstr("at most 8 GPUs, the limit of jobs without a tenant"));
+  EXPECT_THAT(error_of("b", 9), HasSubstr("at most 8 GPUs, the limit of 'b', got 9 for job 'x'"));
+  EXPECT_THAT(error_of("", 1, false), HasSubstr("a tenant with nodes of its own, since no node is "
+                                                "lent (tenants: a, b, c), got none for job 'x'"));
   EXPECT_THAT(error_of("d", 1, false), HasSubstr("got 'd' for job 'x'"));
 }
 
-TEST(Fits, JobsWithoutGpusAreNamedOrLeftOut) {
+TEST(Fits, CpuJobsAreNamedOrSkipped) {
   Trace trace = of("", 0);
   trace.jobs.push_back(of("", 2).jobs[0]);
   Trace kept = trace;
@@ -72,12 +72,12 @@ TEST(Fits, JobsWithoutGpusAreNamedOrLeftOut) {
   EXPECT_EQ(kept.skipped[0].count, 1);
 }
 
-TEST(Fits, ATenantHasALimit) {
+TEST(Fits, TenantLimitApplies) {
   EXPECT_EQ(error_of("a", 8), "");
-  EXPECT_THAT(error_of("a", 9), HasSubstr("at most 8 GPUs, what 'a' may hold"))
-      << "it may borrow none";
+  EXPECT_THAT(error_of("a", 9), HasSubstr("at most 8 GPUs, the limit of 'a'"))
+      << "it may not borrow";
   EXPECT_EQ(error_of("c", 3), "");
-  EXPECT_THAT(error_of("c", 4), HasSubstr("at most 3 GPUs, what 'c' may hold"));
+  EXPECT_THAT(error_of("c", 4), HasSubstr("at most 3 GPUs, the limit of 'c'"));
   Trace shaped = of("c", 4);
   shaped.jobs[0].groups = {RoleGroup{}};
   shaped.jobs[0].groups[0].task.gpus = 4;

@@ -12,7 +12,7 @@
 namespace yard::testing {
 namespace {
 
-TEST(Fragmentation, OfTwoNodesByHand) {
+TEST(Fragmentation, MatchesHandComputationOnTwoNodes) {
   // Tasks: a 8 (a whole node), b and c 2, d 10 = a whole node and 2: shares 2/5 of 8, 3/5 of 2.
   const Scene scene("2x8", jobs_of({{0, 8, 100}, {0, 2, 100}, {0, 2, 100}, {0, 10, 100}}),
                     no_costs());
@@ -43,7 +43,7 @@ TEST(Fragmentation, OfTwoNodesByHand) {
   EXPECT_EQ(now.ideal_block, 8);
 }
 
-TEST(Fragmentation, OfSharesAndCoresByHand) {
+TEST(Fragmentation, MatchesHandComputationOfSharesAndCores) {
   ClusterSpec cluster = load_cluster("1x2");
   cluster.types[0].shares = Shares::kMilli;
   cluster.nodes[0].cpus = 4;
@@ -130,7 +130,7 @@ int64_t no_use(const SimModel& f, const ClusterSpec& cluster, const SimState& s,
   return too_small;
 }
 
-TEST(Fragmentation, IsThatOfAnObviousRecomputation) {
+TEST(Fragmentation, MatchesANaiveRecomputation) {
   double seen = 0;
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     const RandomWorld made = random_world(Rng(seed));

@@ -17,9 +17,9 @@ int32_t first_by_walk(const SimModel& f, const SimState& s, int32_t count, int32
 }
 
 // One word, two words, and enough nodes for two words of summary, never a multiple of 64.
-class FreeMapOf : public ::testing::TestWithParam<int> {};
+class FreeMapOfSize : public ::testing::TestWithParam<int> {};
 
-TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
+TEST_P(FreeMapOfSize, MatchesALinearScan) {
   const int nodes = GetParam();
   const Scene scene(std::to_string(nodes) + "x4", {});
   World world(scene.fixed(), 1);
@@ -61,9 +61,10 @@ TEST_P(FreeMapOf, FindsWhatAWalkFinds) {
   EXPECT_EQ(s.head->free_gpus, free);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nodes, FreeMapOf, ::testing::Values(1, 63, 64, 65, 130, 4095, 4097, 9001));
+INSTANTIATE_TEST_SUITE_P(Nodes, FreeMapOfSize,
+                         ::testing::Values(1, 63, 64, 65, 130, 4095, 4097, 9001));
 
-TEST(FreeMap, AWholeNodeOf64GpusIsOneWord) {
+TEST(FreeMap, NodeOf64GpusIsOneWord) {
   const Scene scene("2x64", {});
   World world(scene.fixed(), 1);
   const FreeMap map(scene.fixed().spec);

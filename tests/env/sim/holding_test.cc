@@ -18,7 +18,7 @@
 namespace yard::testing {
 namespace {
 
-TEST(SoonestBits, AreThoseVacatedFirstAndTheLowestAmongEquals) {
+TEST(SoonestBits, AreTheEarliestFreedThenTheLowest) {
   const Scene scene("1x2+1x8", {});
   World world(scene.fixed(), 1);
   SimState& s = world.state();
@@ -105,20 +105,20 @@ class Vacating : public ::testing::Test {
   std::unique_ptr<World> world_;
 };
 
-TEST_F(Vacating, AShareThatFitsBesideTheSaverStartsAtOnce) {
+TEST_F(Vacating, ShareThatFitsStartsDuringASave) {
   make({{500}, {300}, {400}, {0}});
   start_on(0, 1);
   ASSERT_TRUE(world_->advance(scene_->truth()));
   preempt(fixed(), s(), 0);
   start_on(1, 1);
-  EXPECT_EQ(s().phase[1], Phase::kRunning) << "300 beside 500";
+  EXPECT_EQ(s().phase[1], Phase::kRunning) << "300 next to 500";
   start_on(2, 1);
-  EXPECT_EQ(begins_s(2), 15) << "400 beside 300, once 500 have left";
+  EXPECT_EQ(begins_s(2), 15) << "400 next to 300, after 500 have left";
   start_on(3, 2);
-  EXPECT_EQ(s().phase[3], Phase::kRunning) << "on a GPU that nobody leaves";
+  EXPECT_EQ(s().phase[3], Phase::kRunning) << "on a GPU without a saving job";
 }
 
-TEST_F(Vacating, AWholeGpuWaitsForTheLastShare) {
+TEST_F(Vacating, WholeGpuWaitsForTheLastShare) {
   make({{100}, {0}});
   start_on(0, 1);
   ASSERT_TRUE(world_->advance(scene_->truth()));
@@ -127,18 +127,18 @@ TEST_F(Vacating, AWholeGpuWaitsForTheLastShare) {
   EXPECT_EQ(begins_s(1), 15);
 }
 
-TEST_F(Vacating, MemoryOfAGpuIsNotGivenTwice) {
+TEST_F(Vacating, GpuMemoryIsNotAllocatedTwice) {
   make({{100, 10}, {100, 6}, {100, 4}});
   start_on(0, 1);
   ASSERT_TRUE(world_->advance(scene_->truth()));
   preempt(fixed(), s(), 0);
   start_on(1, 1);
-  EXPECT_EQ(s().phase[1], Phase::kRunning) << "6 GiB beside 10";
+  EXPECT_EQ(s().phase[1], Phase::kRunning) << "6 GiB next to 10";
   start_on(2, 1);
-  EXPECT_EQ(begins_s(2), 15) << "nothing is left beside those";
+  EXPECT_EQ(begins_s(2), 15) << "nothing is left next to those";
 }
 
-TEST_F(Vacating, NeitherAreTheHostsCoresAndMemory) {
+TEST_F(Vacating, HostCoresAndMemoryAreNotAllocatedTwice) {
   for (const auto& [saver, small, large] :
        {std::array<TaskRequest, 3>{
             TaskRequest{500, 0, 6000, 0}, {100, 0, 2000, 0}, {100, 0, 1000, 0}},
@@ -155,7 +155,7 @@ TEST_F(Vacating, NeitherAreTheHostsCoresAndMemory) {
   }
 }
 
-TEST_F(Vacating, WhoMayNotLieBesideTheSaverWaits) {
+TEST_F(Vacating, ConflictingJobWaitsForTheSave) {
   make({{100}, {100}, {100}}, {{0, kNone, 0, kNone}, {0b1}, 1});  // kind 0 conflicts with itself
   start_on(0, 1);
   start_on(1, 1);
@@ -172,7 +172,7 @@ TEST_F(Vacating, WhoMayNotLieBesideTheSaverWaits) {
   EXPECT_EQ(begins_s(2), 15);
 }
 
-TEST_F(Vacating, AKindThatHasLeftBarsNobody) {
+TEST_F(Vacating, ConflictEndsWhenTheJobHasLeft) {
   make({{100}, {100}, {100}}, {{0, kNone, 0, kNone}, {0b1}, 1});
   start_on(0, 1);
   preempt(fixed(), s(), 0);
@@ -182,10 +182,10 @@ TEST_F(Vacating, AKindThatHasLeftBarsNobody) {
   preempt(fixed(), s(), 1);
   ASSERT_EQ(s().gpu_ready_us[0], 20 * kSecond);
   start_on(2, 1);
-  EXPECT_EQ(s().phase[2], Phase::kRunning) << "who saves now is of no kind";
+  EXPECT_EQ(s().phase[2], Phase::kRunning) << "the job that saves now has no kind";
 }
 
-TEST_F(Vacating, OfSeveralSaversEachKindBars) {
+TEST_F(Vacating, EverySavingJobCanConflict) {
   make({{100}, {100}, {100}, {100}}, {{0, 1, 2, 1, kNone}, {0b100, 0, 0b1}, 3});
   start_on(0, 1);
   start_on(1, 1);
@@ -195,10 +195,10 @@ TEST_F(Vacating, OfSeveralSaversEachKindBars) {
   start_on(2, 1);
   EXPECT_EQ(begins_s(2), 15);
   start_on(3, 1);
-  EXPECT_EQ(s().phase[3], Phase::kRunning) << "its kind lies beside all";
+  EXPECT_EQ(s().phase[3], Phase::kRunning) << "its kind conflicts with none";
 }
 
-TEST_F(Vacating, OfAWholeGpuNothingIsLeft) {
+TEST_F(Vacating, SavingWholeGpuJobLeavesNoShare) {
   make({{500, 4}, {0}, {1}}, {{0, kNone, 0, kNone}, {0b1}, 1});
   start_on(0, 1);
   preempt(fixed(), s(), 0);
@@ -208,13 +208,13 @@ TEST_F(Vacating, OfAWholeGpuNothingIsLeft) {
   start_on(1, 1);
   preempt(fixed(), s(), 1);
   EXPECT_EQ(s().leaving_milli[0], kWholeGpu);
-  EXPECT_EQ(s().leaving_mem_mib[0], 0) << "what a share left before is no matter";
+  EXPECT_EQ(s().leaving_mem_mib[0], 0) << "what a share freed before does not matter";
   EXPECT_EQ(s().leaving_kinds[0], 0u);
   start_on(2, 1);
   EXPECT_EQ(begins_s(2), 20);
 }
 
-TEST_F(Vacating, WhatOthersWaitForIsTaken) {
+TEST_F(Vacating, ReservedSharesAreTaken) {
   make({{500}, {500}, {500}, {500}});
   start_on(0, 1);
   start_on(1, 1);
@@ -230,7 +230,7 @@ TEST_F(Vacating, WhatOthersWaitForIsTaken) {
 }
 
 // The starts of a plan follow its stops, whatever the order in which they were drafted.
-TEST_F(Vacating, APlanMeansTheSameInAnyOrder) {
+TEST_F(Vacating, PlansDoNotDependOnDraftOrder) {
   const auto drafted = [&](const std::vector<int32_t>& order) {  // -1 - slot: stop it
     make({{500}, {200}, {300}, {500}, {200}});
     start_on(0, 1);
@@ -253,7 +253,7 @@ TEST_F(Vacating, APlanMeansTheSameInAnyOrder) {
   drafted({-1, -2, 3, 2, 4});
 }
 
-TEST_F(Vacating, WhatIsTakenBackLeavesNoTrace) {
+TEST_F(Vacating, UndoLeavesNoTrace) {
   make({{500, 4, 1000, 1024}, {500, 4, 1000, 1024}, {500, 4, 2000, 2048}, {0, 0, 1000, 512}});
   start_on(0, 1);
   start_on(1, 1);

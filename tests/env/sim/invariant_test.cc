@@ -25,9 +25,9 @@ int32_t some_slot(const SimState& s, Phase phase) {
   return 0;
 }
 
-class Seen : public ::testing::TestWithParam<Damage> {};
+class BrokenInvariant : public ::testing::TestWithParam<Damage> {};
 
-TEST_P(Seen, AsABrokenInvariant) {
+TEST_P(BrokenInvariant, IsDetected) {
   const Scene scene("2x4",
                     jobs_of({{0, 2, 100}, {0, 4, 100}, {0, 1, 100}, {0, 4, 10}, {0, 4, 10}}));
   const auto policy = make_policy("greedy");
@@ -42,7 +42,7 @@ TEST_P(Seen, AsABrokenInvariant) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Damage, Seen,
+    Damage, BrokenInvariant,
     ::testing::ValuesIn(std::vector<Damage>{
         {"AGpuHeldTwice",
          [](SimState& s) {

@@ -45,7 +45,7 @@ TEST(Meter, CountsSavingAndRestoringByHand) {
   EXPECT_DOUBLE_EQ(cost_of(cluster, used)->all, 2 * 1090 * 0.001);
 }
 
-TEST(Meter, ReclaimedGpusAreDownOnceTheirJobHasSaved) {
+TEST(Meter, ReclaimedGpusAreDownAfterTheSave) {
   ClusterSpec cluster = load_cluster("1x2:v100+1x2:k80");
   std::vector<Job> jobs = jobs_of({{0, 2, 100}});
   Scene scene(cluster, jobs);
@@ -63,7 +63,7 @@ TEST(Meter, ReclaimedGpusAreDownOnceTheirJobHasSaved) {
   EXPECT_DOUBLE_EQ(used.time.saving, 2 * 10);
   EXPECT_DOUBLE_EQ(used.time.down, 2 * 50);
   EXPECT_DOUBLE_EQ(used.time.idle, 2 * 140 * 2 - 2 * 100 - 2 * 30 - 2 * 60);
-  EXPECT_FALSE(energy_kwh(cluster, used)) << "nobody said what the GPUs draw";
+  EXPECT_FALSE(energy_kwh(cluster, used)) << "the power of the GPUs is unknown";
   EXPECT_FALSE(cost_of(cluster, used));
 }
 
@@ -121,7 +121,7 @@ struct Slow {
   std::vector<double> ready_s, down_ready_s;
 };
 
-TEST(Meter, AddsUpToAllTimeAndIsThatOfASlowIntegral) {
+TEST(Meter, SumsToAllTimeAndMatchesANaiveIntegral) {
   double saving = 0, saving_down = 0, lost = 0;
   for (const std::string policy : {"las", "srtf", "greedy"}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {

@@ -90,7 +90,7 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   counts.interfering += o.interference_cost > 0;
 }
 
-TEST(Options, AreSoundCanBeCarriedOutAndRunAsForetold) {
+TEST(Options, AreLegalAndRunAsPredicted) {
   CheckCounts counts;
   const auto policy = make_policy("fifo placement=consolidate");
   for (uint64_t trial = 0; trial < 90; ++trial) {
@@ -125,7 +125,7 @@ TEST(Options, AreSoundCanBeCarriedOutAndRunAsForetold) {
   EXPECT_GT(counts.interfering, 50);
 }
 
-TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
+TEST(Options, InterferenceCostIsTheNeighboursLoss) {
   ClusterSpec cluster = load_cluster("1x4");
   cluster.slowdowns.neighbours = 0.5;
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
@@ -157,7 +157,7 @@ TEST(Options, HarmIsWhatTheOneNeighbourLoses) {
 }
 
 // The predicted rate of a job with parameter servers is correct wherever the servers are placed.
-TEST(ThroughputModel, OfParameterServersOnlyTheirNumberMatters) {
+TEST(ThroughputModel, OnlyTheNumberOfParameterServersMatters) {
   ServersParams p;
   p.jobs = 8;
   p.most = 0;

@@ -25,7 +25,7 @@ class Placements : public ::testing::Test {
   }
 };
 
-TEST_F(Placements, AreWhatTheyAreDefinedAs) {
+TEST_F(Placements, MatchTheirDefinitions) {
   const Scene scene("3x4+2x8+4x1+1x2", jobs_of({{0, 1, 10}}));
   const SimModel& f = scene.fixed();
   World world(f, 1);
@@ -101,7 +101,7 @@ TEST(CanPlace, CountsAnyNumberOfNodesOfOneType) {
   EXPECT_TRUE(can_place(view, PlacementRule::kFirstFit, 0));
 }
 
-TEST(CanPlace, SaysWhetherPlaceFindsOne) {
+TEST(CanPlace, AgreesWithPlace) {
   const auto policy = make_policy("las");
   int64_t found = 0, missed = 0;
   for (uint64_t trial = 0; trial < 20; ++trial) {

@@ -23,7 +23,7 @@ int32_t fewest_by_sort(std::vector<int32_t> free, int32_t gpus) {
 
 class EveryPlacement : public ::testing::TestWithParam<PlacementRule> {};
 
-TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
+TEST_P(EveryPlacement, KeepsItsGuaranteesOnRandomStates) {
   const PlacementRule placement = GetParam();
   const Scene scene("5x8+3x4+2x2", {});
   World world(scene.fixed(), 1);
@@ -46,13 +46,13 @@ TEST_P(EveryPlacement, KeepsItsPromiseOnRandomStates) {
     const int32_t n = place_gpus(view, placement, gpus, pieces.data());
     EXPECT_EQ(n > 0, can_place_gpus(view, placement, gpus));
     if (gpus > sum) {
-      ASSERT_EQ(n, 0) << "more than there is";
+      ASSERT_EQ(n, 0) << "more than the cluster has";
       continue;
     }
     const int32_t fewest = fewest_by_sort(free, gpus);
     if (n == 0) {
       ASSERT_EQ(placement, PlacementRule::kConsolidate);
-      ASSERT_GT(fewest, fewest_by_sort(whole, gpus)) << "an empty cluster would do no better";
+      ASSERT_GT(fewest, fewest_by_sort(whole, gpus)) << "an empty cluster has no better placement";
       ++refused;
       continue;
     }
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Placements, EveryPlacement,
                            return name;
                          });
 
-TEST(PlacementRule, TheLastPieceGoesWhereItFitsTightest) {
+TEST(PlacementRule, LastPieceUsesTheTightestFit) {
   const Scene scene("3x8+1x4", {});
   World world(scene.fixed(), 1);
   const View view(scene.fixed(), world.state(), Level::kBlind);
@@ -113,7 +113,7 @@ TEST(PlacementRule, TheLastPieceGoesWhereItFitsTightest) {
   EXPECT_EQ(pieces[1], (Piece{3, 3})) << "the node of 4, not another of 8";
 }
 
-TEST(PlacementRule, ConsolidateWaitsForNoMoreThanAnEmptyClusterOffers) {
+TEST(PlacementRule, ConsolidateRequiresNoMoreThanAnEmptyClusterHas) {
   // One node of 8 and four of 4: 16 GPUs need at least three nodes.
   const Scene scene("1x8+4x4", {});
   World world(scene.fixed(), 1);

@@ -82,7 +82,7 @@ struct UndoingPolicy final : Policy {
 
 class Drafts : public ::testing::TestWithParam<Costs> {};
 
-TEST_P(Drafts, WhatIsTakenBackLeavesNoTraceAndWhatStaysIsALegalPlan) {
+TEST_P(Drafts, UndoLeavesNoTraceAndPlansAreLegal) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     const Scene scene("2x4+1x8", random_jobs(Rng(9).split(seed), {.count = 60, .mean_gap_s = 30}),
                       GetParam());
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Costs, Drafts,
                          ::testing::Values(Costs{}, no_costs(),
                                            Costs{.save_us = 0, .restore_us = 30'000'000}));
 
-TEST(Draft, TakesBackOneOfManyByMarks) {
+TEST(Draft, UndoesToAMark) {
   const Scene scene("1x4", jobs_of({{0, 1, 9}, {0, 1, 9}, {0, 2, 9}}));
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
@@ -115,11 +115,11 @@ TEST(Draft, TakesBackOneOfManyByMarks) {
   ASSERT_TRUE(draft.start(1, &one, 1));
   draft.undo_to(mark);
   EXPECT_EQ(runner.view().num_held(), 1);
-  EXPECT_EQ(runner.view().queue_head(), 1) << "back at its place, before job 2";
+  EXPECT_EQ(runner.view().queue_head(), 1) << "back in its position, before job 2";
   EXPECT_EQ(draft.plan().edits.size(), 1u);
 }
 
-TEST(Draft, DoesNotStopWhatItStarts) {
+TEST(Draft, DoesNotStopItsOwnStarts) {
   const Scene scene("2x4", jobs_of({{0, 4, 9}}));
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
@@ -127,14 +127,14 @@ TEST(Draft, DoesNotStopWhatItStarts) {
   Draft draft(scene.fixed(), runner.world().state());
   const Piece piece{0, 4};
   ASSERT_TRUE(draft.start(0, &piece, 1));
-  EXPECT_FALSE(draft.preempt(0)) << "a plan cannot say it";
+  EXPECT_FALSE(draft.preempt(0)) << "a plan cannot express it";
   draft.undo_to(0);
   ASSERT_TRUE(draft.start(0, &piece, 1));
   draft.reset();
   EXPECT_TRUE(draft.preempt(0)) << "the next decision may";
 }
 
-TEST(Draft, KeepsTheSoonestWish) {
+TEST(Draft, KeepsTheEarliestWakeTime) {
   const Scene scene("1x1", jobs_of({{0, 1, 9}}));
   World world(scene.fixed(), 1);
   Draft draft(scene.fixed(), world.state());
@@ -184,7 +184,7 @@ class Illegal : public ::testing::Test {
   SceneRunner runner_;
 };
 
-TEST_F(Illegal, PlansAreNamedByTheirReason) {
+TEST_F(Illegal, PlansAreRejectedWithAReason) {
   constexpr Verb kStart = Verb::kStart, kPreempt = Verb::kPreempt;
   EXPECT_EQ(why({{kStart, ref(1)}}, {{1, 4}}), "");
   EXPECT_EQ(why({{kStart, ref(1)}, {kPreempt, ref(0)}}, {{0, 4}}), "") << "whatever the order";
@@ -207,13 +207,13 @@ TEST_F(Illegal, PlansAreNamedByTheirReason) {
   plan.pieces = {{1, 2}, {1, 2}};
   plan.edits = {{kStart, ref(1), 0, 2}};
   EXPECT_EQ(why_illegal(scene_.fixed(), runner_.state(), plan),
-            "start of slot 1: a node named twice");
+            "start of slot 1: a node listed twice");
   plan.pieces[1].mask = 0b1100;
   EXPECT_EQ(why_illegal(scene_.fixed(), runner_.state(), plan),
-            "start of slot 1: its pieces are not what it asks for, or not there");
+            "start of slot 1: its pieces do not match its request or are not free");
 }
 
-TEST_F(Illegal, AJobMayMoveInOnePlan) {
+TEST_F(Illegal, JobMayMoveInOnePlan) {
   EXPECT_EQ(why({{Verb::kPreempt, ref(0)}, {Verb::kStart, ref(0)}}, {{1, 4}}), "");
   EXPECT_EQ(why({{Verb::kPreempt, ref(0)}, {Verb::kStart, ref(0)}, {Verb::kStart, ref(1)}},
                 {{1, 4}, {0, 4}}),

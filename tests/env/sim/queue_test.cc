@@ -29,7 +29,7 @@ std::vector<int32_t> class_of(const SimState& s, int32_t k) {
   return slots;
 }
 
-TEST(Queue, DoesAsPlainListsDo) {
+TEST(Queue, MatchesPlainLists) {
   std::vector<JobLine> lines;
   for (int j = 0; j < 60; ++j) lines.push_back({0, j % 3 + 1, 1});
   std::vector<Job> jobs = jobs_of(lines);
@@ -68,7 +68,7 @@ TEST(Queue, DoesAsPlainListsDo) {
   }
 }
 
-TEST(Queue, WhatIsTakenBackInReverseStandsWhereItStood) {
+TEST(Queue, UndoInReverseRestoresTheOrder) {
   std::vector<JobLine> lines;
   for (int j = 0; j < 20; ++j) lines.push_back({0, j % 3 + 1, 1});
   const Scene scene("4x4", jobs_of(lines));
@@ -96,7 +96,7 @@ TEST(Queue, WhatIsTakenBackInReverseStandsWhereItStood) {
   }
 }
 
-TEST(Queue, ASlotIsUsedAgainAndItsOldHandleIsCaught) {
+TEST(Queue, StaleHandleOfAReusedSlotIsDetected) {
   const Scene scene("1x4", jobs_of({{0, 4, 10}, {100, 4, 10}}), no_costs());
   const auto fifo = make_policy("fifo");
   SceneRunner runner(scene, *fifo);

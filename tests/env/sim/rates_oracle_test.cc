@@ -283,9 +283,9 @@ void play_by_the_book(const ForkableScene& scene, const Policy& policy, CheckCou
   ASSERT_FALSE(runner.failed());
 }
 
-class RatesByTheBook : public ::testing::TestWithParam<std::string> {};
+class RatesReference : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(RatesByTheBook, AreWhatTheRulesKeep) {
+TEST_P(RatesReference, MatchTheRules) {
   const auto policy = make_policy(GetParam());
   CheckCounts counts;
   for (uint64_t trial = 0; trial < 40; ++trial) {
@@ -305,7 +305,7 @@ TEST_P(RatesByTheBook, AreWhatTheRulesKeep) {
   EXPECT_GT(counts.islands, 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, RatesByTheBook,
+INSTANTIATE_TEST_SUITE_P(Policies, RatesReference,
                          ::testing::Values("greedy", "las placement=consolidate"),
                          [](const auto& info) {
                            return info.param.substr(0, info.param.find(' '));
@@ -337,7 +337,7 @@ struct ResizingPolicy final : Policy {
   }
 };
 
-TEST(StretchedJobs, RunByTheBook) {
+TEST(ResizedJobs, MatchTheReference) {
   CheckCounts counts;
   int resized = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {

@@ -12,7 +12,7 @@
 namespace yard::testing {
 namespace {
 
-TEST(Reset, RubbishInTheBlockChangesNothing) {
+TEST(Reset, DoesNotDependOnOldMemory) {
   const auto policy = make_policy("srtf placement=best-fit");
   int64_t events = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
@@ -57,7 +57,7 @@ std::vector<uint64_t> play(const Scene& scene, World& world, int events) {
   return digests;
 }
 
-TEST(Reset, NothingStaysOfAnEpisodeThatWasCutOff) {
+TEST(Reset, TruncatedEpisodeLeavesNothing) {
   const Scene scene("3x4", random_jobs(Rng(72), {.count = 60, .mean_gap_s = 60}));
   World fresh(scene.fixed(), scene.size()), used(scene.fixed(), scene.size());
   fresh.reset(0, scene.size());
@@ -72,7 +72,7 @@ TEST(Reset, NothingStaysOfAnEpisodeThatWasCutOff) {
   }
 }
 
-TEST(Reset, AWorldBeginsWithItsFirstJobOrAtZero) {
+TEST(Reset, StartsAtTheFirstJobOrAtZero) {
   const Scene scene("1x1", jobs_of({{7, 1, 1}, {9, 1, 1}}));
   World world(scene.fixed(), 2);
   world.reset(0, 2);

@@ -52,7 +52,7 @@ Script::Act both(Script::Act a, Script::Act b) {
 }
 
 // A century of a large cluster, and more GPUs requested than an int32 holds.
-TEST(Rules, SumsHoldWhatTracesMaySay) {
+TEST(Rules, SumsDoNotOverflow) {
   const Scene scene("4096x64", jobs_of({{0, 1 << 18, kMaxTimeS}}), no_costs());
   Script script;
   std::vector<Piece> all;
@@ -71,7 +71,7 @@ TEST(Rules, SumsHoldWhatTracesMaySay) {
   EXPECT_EQ(world.state().head->waiting_gpus, int64_t{3000} << 20);
 }
 
-TEST(Rules, APreemptedJobSavesHoldsItsGpusAndRestores) {
+TEST(Rules, PreemptedJobSavesHoldsItsGpusAndRestores) {
   const Scene scene("1x8", jobs_of({{0, 8, 100}, {0, 1, 1000}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 8}})},
@@ -95,7 +95,7 @@ TEST(Rules, APreemptedJobSavesHoldsItsGpusAndRestores) {
   EXPECT_EQ(phase_of_0[110], Phase::kRunning);
   EXPECT_EQ(runner.jobs()[0].end_us, 170 * kSecond);  // 40 s were done, 60 are left at 110
   // It ran from 50 to 70 (20 s done) and resumes at 200 + 30: 980 s are left.
-  EXPECT_EQ(runner.jobs()[1].start_us, 40 * kSecond) << "from when GPUs are its own";
+  EXPECT_EQ(runner.jobs()[1].start_us, 40 * kSecond) << "when its GPUs are assigned";
   EXPECT_EQ(runner.jobs()[1].end_us, 1210 * kSecond);
   EXPECT_EQ(runner.jobs()[1].preemptions, 1);
   EXPECT_EQ(runner.jobs()[1].restarts, 1);
@@ -114,7 +114,7 @@ TEST(Rules, RestoringTakesLongerBeyondEightGpus) {
   }
 }
 
-TEST(Rules, AJobThatTellsItsCostsIsChargedThose) {
+TEST(Rules, JobWithItsOwnCostsIsChargedThose) {
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 100}});
   jobs[0].save_us = 3 * kSecond;
   jobs[0].restore_us = 7 * kSecond;
@@ -130,14 +130,14 @@ TEST(Rules, AJobThatTellsItsCostsIsChargedThose) {
     while (runner.step()) {
       if (runner.view().now_us() != 20 * kSecond) continue;
       EXPECT_EQ(runner.view().until_us(0), (20 + 3 * scale) * kSecond);
-      EXPECT_EQ(runner.view().until_us(1), 30 * kSecond) << "as everybody";
+      EXPECT_EQ(runner.view().until_us(1), 30 * kSecond) << "as for every job";
     }
     EXPECT_EQ(runner.jobs()[0].end_us, (60 + 7 * scale + 80) * kSecond);
     EXPECT_EQ(runner.jobs()[1].end_us, (60 + 30 + 80) * kSecond);
   }
 }
 
-TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
+TEST(Rules, JobWithoutProgressRestoresNothing) {
   const Scene scene("1x1", jobs_of({{0, 1, 100}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 1}})}};
@@ -147,14 +147,14 @@ TEST(Rules, AJobThatDidNothingHasNothingToRestore) {
   const Piece piece{0, 1};
   start(scene.fixed(), s, 0, &piece, 1);
   preempt(scene.fixed(), s, 0);
-  EXPECT_EQ(s.phase[0], Phase::kStopping) << "a running job saves, however little it did";
+  EXPECT_EQ(s.phase[0], Phase::kStopping) << "a running job saves, even with little work done";
   ASSERT_TRUE(runner.world().advance(scene.truth()));
   EXPECT_EQ(s.head->now_us, 10 * kSecond);
   start(scene.fixed(), s, 0, &piece, 1);
   EXPECT_EQ(s.phase[0], Phase::kRunning) << "no work was done, so none is restored";
 }
 
-TEST(Rules, AMicrosecondOfWorkIsRestored) {
+TEST(Rules, OneMicrosecondOfWorkIsRestored) {
   const Scene scene("1x1", jobs_of({{0, 1, 100}}));
   Script script;
   SceneRunner runner(scene, script);
@@ -171,7 +171,7 @@ TEST(Rules, AMicrosecondOfWorkIsRestored) {
 }
 
 // In any order of the pieces.
-TEST(Rules, ANodeIsNamedOnce) {
+TEST(Rules, PiecesNameEachNodeOnce) {
   const Scene scene("4x2", jobs_of({{0, 3, 100}}));
   Script script;
   SceneRunner runner(scene, script);
@@ -192,7 +192,7 @@ TEST(Rules, ANodeIsNamedOnce) {
 }
 
 // With sixteen nodes a column fills a cache line, so that another column follows it directly.
-TEST(Rules, WhatIsNotThereIsNotLegal) {
+TEST(Rules, MissingJobsAndNodesAreIllegal) {
   const Scene scene("16x8", jobs_of({{0, 1, 100}, {0, 4, 100}}));
   Script script;
   SceneRunner runner(scene, script);
@@ -219,7 +219,7 @@ TEST(Rules, WhatIsNotThereIsNotLegal) {
   EXPECT_FALSE(legal_start(f, s, 1, &named, 1)) << "three GPUs named as four";
 }
 
-TEST(Rules, AStartWaitsForTheLastOfItsGpus) {
+TEST(Rules, StartWaitsForTheLastOfItsGpus) {
   // Job 2 needs GPUs from which jobs 0 and 1 save until 20 and 30.
   const Scene scene("2x2", jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 4, 100}}));
   Script script;
@@ -235,7 +235,7 @@ TEST(Rules, AStartWaitsForTheLastOfItsGpus) {
   EXPECT_EQ(runner.jobs()[1].end_us, (300 + 30 + 80) * kSecond);
 }
 
-TEST(Rules, GpusThatAreReallyFreeAreTakenBeforeThoseStillBeingLeft) {
+TEST(Rules, FreeGpusAreUsedBeforeThoseBeingFreed) {
   const Scene scene("1x4", jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 1, 100}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 2}})},
@@ -255,7 +255,7 @@ TEST(Rules, GpusThatAreReallyFreeAreTakenBeforeThoseStillBeingLeft) {
   EXPECT_EQ(runner.jobs()[2].end_us, 120 * kSecond) << "its GPU was left at 20";
 }
 
-TEST(Rules, AJobMovesInOnePlan) {
+TEST(Rules, JobMovesInOnePlan) {
   const Scene scene("2x4", jobs_of({{0, 4, 100}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 4}})}, {50, both(stop(0), start_on(0, {{1, 4}}))}};
@@ -267,7 +267,7 @@ TEST(Rules, AJobMovesInOnePlan) {
   EXPECT_EQ(runner.jobs()[0].restarts, 1);
 }
 
-TEST(Rules, AMoveThatIsStoppedDoesNotOvertakeItsOwnSave) {
+TEST(Rules, StoppedMoveWaitsForItsOwnSave) {
   const Scene scene("3x4", jobs_of({{0, 4, 100}}));
   Script script;
   script.acts = {
@@ -294,7 +294,7 @@ TEST(Rules, TwoJobsSwapTheirNodesInOnePlan) {
   EXPECT_EQ(runner.jobs()[1].end_us, (60 + 30 + 150) * kSecond);
 }
 
-TEST(Rules, AGangMovesAtTheSpeedOfItsSlowestMember) {
+TEST(Rules, GangRunsAtTheSpeedOfItsSlowestGpu) {
   ClusterSpec spec = load_cluster("1x2:fast+1x2:slow");
   Trace trace;
   trace.jobs = jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 4, 100}});
@@ -328,7 +328,7 @@ TEST(Rules, AGangMovesAtTheSpeedOfItsSlowestMember) {
   EXPECT_TRUE(all_done(s));
 }
 
-TEST(Rules, WorkGoesByTheTasksThatAJobGot) {
+TEST(Rules, ProgressScalesWithTheTasksPlaced) {
   Job job = jobs_of({{0, 2, 60}})[0];
   job.groups = {group_of(2, 1, 0, 0, 0)};
   job.groups[0].min_count = 1;
@@ -347,7 +347,7 @@ TEST(Rules, WorkGoesByTheTasksThatAJobGot) {
   }
 }
 
-TEST(Rules, AnEndNeverComesBeforeTheWorkIsDone) {
+TEST(Rules, JobNeverEndsBeforeItsWorkIsDone) {
   // Neither work nor its end is a whole number of microseconds of the other.
   for (const double speed : {0.7, 1.0 / 3, 3.0}) {
     for (const int64_t work_us : {1, 2, 3, 7, 1000003}) {
@@ -367,12 +367,12 @@ TEST(Rules, AnEndNeverComesBeforeTheWorkIsDone) {
       ASSERT_TRUE(world.advance(workload.truth()));
       const double done = world.state().done_us[0];
       EXPECT_GE(done, static_cast<double>(work_us));
-      EXPECT_LT(done, static_cast<double>(work_us) + speed) << "a microsecond earlier would do";
+      EXPECT_LT(done, static_cast<double>(work_us) + speed) << "a microsecond earlier suffices";
     }
   }
 }
 
-TEST(Rules, EndsComeBeforeArrivalsAndInTheOrderOfTheJobs) {
+TEST(Rules, EndsComeBeforeArrivalsInJobOrder) {
   // At 100 two jobs end and one arrives; it finds their GPUs free.
   const Scene scene("1x2", jobs_of({{0, 1, 100}, {0, 1, 100}, {100, 2, 10}}));
   const auto fifo = make_policy("fifo");
@@ -390,7 +390,7 @@ TEST(Rules, EndsComeBeforeArrivalsAndInTheOrderOfTheJobs) {
   EXPECT_EQ(runner.jobs()[2].end_us, 110 * kSecond);
 }
 
-TEST(Rules, AJobOfNoWorkEndsAtTheMomentItStarts) {
+TEST(Rules, JobWithoutWorkEndsWhenItStarts) {
   const Scene scene("1x1", jobs_of({{5, 1, 0}, {5, 1, 3}}));
   const auto fifo = make_policy("fifo");
   SceneRunner runner(scene, *fifo);
@@ -399,7 +399,7 @@ TEST(Rules, AJobOfNoWorkEndsAtTheMomentItStarts) {
   EXPECT_EQ(runner.jobs()[1].end_us, 8 * kSecond);
 }
 
-TEST(Rules, TheClockJumpsToATimerAndForgetsIt) {
+TEST(Rules, TimerFiresOnce) {
   const Scene scene("1x1", jobs_of({{0, 1, 100}}));
   Script script;
   script.acts = {{0, start_on(0, {{0, 1}})}, {33, [](const View&, Draft&) {}}};
@@ -409,7 +409,7 @@ TEST(Rules, TheClockJumpsToATimerAndForgetsIt) {
   EXPECT_EQ(times, (std::vector<int64_t>{0, 33, 100}));
 }
 
-TEST(Rules, IntegralsAreOfJobsInTheSystemAndOfGpusHeld) {
+TEST(Rules, IntegralsCountJobsInTheSystemAndHeldGpus) {
   const Scene scene("1x4", jobs_of({{0, 4, 100}, {50, 2, 100}}), no_costs());
   const auto fifo = make_policy("fifo");
   SceneRunner runner(scene, *fifo);
@@ -418,7 +418,7 @@ TEST(Rules, IntegralsAreOfJobsInTheSystemAndOfGpusHeld) {
   EXPECT_EQ(runner.state().head->held_time_us, (4 * 100 + 2 * 100) * kSecond);
 }
 
-TEST(Rules, WhatIsNotAllowedIsRefused) {
+TEST(Rules, IllegalActionsAreRejected) {
   const Scene scene("2x4", jobs_of({{0, 4, 100}, {0, 2, 100}}));
   Script script;
   SceneRunner runner(scene, script);
@@ -451,7 +451,7 @@ TEST(Rules, WhatIsNotAllowedIsRefused) {
   EXPECT_FALSE(legal_preempt(scene.fixed(), s, 0)) << "pinned";
 }
 
-TEST(Rules, ASlotOfAnEpisodeBeforeIsNoJob) {
+TEST(Rules, SlotOfAnEarlierEpisodeIsNotAJob) {
   const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 100}, {0, 1, 100}}));
   World world(scene.fixed(), 3);
   world.reset(0, 3);
@@ -464,7 +464,7 @@ TEST(Rules, ASlotOfAnEpisodeBeforeIsNoJob) {
   EXPECT_FALSE(legal_start(scene.fixed(), world.state(), 1, &piece, 1));
 }
 
-TEST(Rules, AJobWaitsFromTheEndOfItsSave) {
+TEST(Rules, WaitingBeginsAtTheEndOfTheSave) {
   const Scene scene("1x4", jobs_of({{0, 1, 100}}));
   World world(scene.fixed(), 1);
   world.reset(0, 1);
@@ -481,7 +481,7 @@ TEST(Rules, AJobWaitsFromTheEndOfItsSave) {
   EXPECT_EQ(s.since_us[0], 60 * kSecond);
 }
 
-TEST(Rules, APlanCannotNameAJobThatHasEnded) {
+TEST(Rules, PlanCannotNameAnEndedJob) {
   const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 500}}));
   World world(scene.fixed(), 2);
   world.reset(0, 2);

@@ -284,7 +284,7 @@ std::vector<Piece> random_pieces(ShapeCase& shape_case, const SimState& s, int32
   return pieces;
 }
 
-TEST(ShapesByDefinition, StartWhereASlowLedgerSays) {
+TEST(ShapesReference, LegalStartsMatchANaiveLedger) {
   int legal = 0, illegal = 0;
   for (uint64_t trial = 0; trial < 80; ++trial) {
     ShapeCase shape_case(Rng(61).split(trial));

@@ -56,7 +56,7 @@ class OneNode {
 };
 
 // Pieces: node, GPUs, group, tasks, mask.
-TEST(Shapes, SharesOfOneJobTakeMemoryAndCoresEach) {
+TEST(Shapes, EachShareOfAJobUsesMemoryAndCores) {
   OneNode two({job_of("a", {group_of(2, 0, 300, 1000, 2048)})});
   EXPECT_TRUE(two.legal(0, {{0, 0, 0, 2}}));
   OneNode mem({job_of("a", {group_of(2, 0, 300, 1000, 2049)})});
@@ -65,7 +65,7 @@ TEST(Shapes, SharesOfOneJobTakeMemoryAndCoresEach) {
   EXPECT_FALSE(cpu.legal(0, {{0, 0, 0, 2}}));
 }
 
-TEST(Shapes, AThousandthIsAShare) {
+TEST(Shapes, OneThousandthIsAShare) {
   OneNode node({job_of("a", {group_of(1, 0, 1, 0, 0)}), job_of("b", {group_of(1, 0, 999, 0, 0)}),
                 job_of("c", {group_of(1, 0, 1, 0, 0)})});
   node.start(0, {{0, 0, 0, 1, 0b10}});
@@ -75,7 +75,7 @@ TEST(Shapes, AThousandthIsAShare) {
   EXPECT_TRUE(node.legal(2, {{0, 0, 0, 1}})) << "the other GPU is whole";
 }
 
-TEST(Shapes, APieceThatNamesItsGpuGetsThatOneOrNone) {
+TEST(Shapes, PieceWithANamedGpuGetsThatOneOrNone) {
   OneNode node(
       {job_of("a", {group_of(1, 0, 400, 0, 0)}), job_of("b", {group_of(2, 0, 600, 0, 0)})});
   node.start(0, {{0, 0, 0, 1, 0b01}});
@@ -86,7 +86,7 @@ TEST(Shapes, APieceThatNamesItsGpuGetsThatOneOrNone) {
   EXPECT_FALSE(node.legal(1, {{0, 0, 0, 1, 0b11}, {0, 0, 0, 1, 0b10}})) << "one GPU a share";
 }
 
-TEST(Shapes, WholeGpusThatAreNamedAreThoseOfTheTasks) {
+TEST(Shapes, NamedWholeGpusMatchTheTasks) {
   OneNode node(
       {job_of("a", {group_of(2, 1, 0, 4000, 2048)}), job_of("b", {group_of(2, 1, 0, 4001, 0)}),
        job_of("c", {group_of(2, 1, 0, 0, 2049)}), job_of("d", {group_of(1, 0, 500, 0, 0)})});
@@ -96,15 +96,15 @@ TEST(Shapes, WholeGpusThatAreNamedAreThoseOfTheTasks) {
   EXPECT_FALSE(node.legal(1, {{0, 2, 0, 2, 0b11}})) << "cores";
   EXPECT_FALSE(node.legal(2, {{0, 2, 0, 2, 0b11}})) << "memory";
   node.start(3, {{0, 0, 0, 1, 0b01}});
-  EXPECT_FALSE(node.legal(0, {{0, 2, 0, 2, 0b11}})) << "somebody has a share of one";
+  EXPECT_FALSE(node.legal(0, {{0, 2, 0, 2, 0b11}})) << "one GPU has a share";
 }
 
-TEST(Shapes, NoPieceIsOfAGroupThatTheJobLacks) {
+TEST(Shapes, PieceOfAnUnknownGroupIsIllegal) {
   OneNode node({job_of("a", {group_of(1, 1, 0, 0, 0)}), job_of("b", {group_of(1, 1, 0, 1000, 0)})});
   EXPECT_TRUE(node.legal(0, {{0, 1, 0, 1}}));
-  EXPECT_FALSE(node.legal(0, {{0, 1, 0, 1}, {0, 1, 1, 1}})) << "b's group lies behind a's";
+  EXPECT_FALSE(node.legal(0, {{0, 1, 0, 1}, {0, 1, 1, 1}})) << "b's group is stored after a's";
   EXPECT_FALSE(node.legal(1, {{0, 1, 0, 1}, {0, 1, -1, 1}}));
-  EXPECT_FALSE(node.legal(0, {{0, 1, 0, 1}, {0, 1, 0, 1}})) << "one task more than asked for";
+  EXPECT_FALSE(node.legal(0, {{0, 1, 0, 1}, {0, 1, 0, 1}})) << "one task more than requested";
   EXPECT_FALSE(node.legal(0, {{1, 1, 0, 1}}));
   EXPECT_FALSE(node.legal(0, {{0, 0, 0, 0}, {0, 1, 0, 1}})) << "a piece without tasks";
 }

@@ -75,14 +75,14 @@ TEST(SpeedLevels, HaveNames) {
   }
 }
 
-TEST(ToldSpeeds, AreTheTablesThemselves) {
+TEST(ExactSpeeds, AreTheTables) {
   const Tables tables;
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
   EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedLevel::kExact, 0.25, 1).shown(), nullptr);
 }
 
-TEST(NoisySpeeds, AreOffByAQuarterAndFollowFromTheSeed) {
+TEST(NoisySpeeds, HaveTheGivenErrorAndFollowTheSeed) {
   const Tables tables;
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
@@ -113,17 +113,17 @@ TEST(NoisySpeeds, AreOffByAQuarterAndFollowFromTheSeed) {
     EXPECT_NEAR(sum[i], 0, 0.025) << i;
     EXPECT_NEAR(std::sqrt(squares[i]), 0.25, 0.0125) << i;
   }
-  EXPECT_NEAR(together, 0, 0.01) << "types are off by themselves";
+  EXPECT_NEAR(together, 0, 0.01) << "types have independent errors";
 }
 
-TEST(NoisySpeeds, KeepWhatIsNoSpeed) {
+TEST(NoisySpeeds, KeepMissingSpeeds) {
   const Tables tables;
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25, seed);
     EXPECT_EQ(shown_speed(noisy, 2, 1, 1), 0) << "it does not fit";
-    EXPECT_EQ(shown_speed(noisy, 0, 1, 1), 0.5) << "of no model that is known";
+    EXPECT_EQ(shown_speed(noisy, 0, 1, 1), 0.5) << "of no known model";
     EXPECT_EQ(noisy.shown()->table.pair_rate[3], 0) << "they do not fit together";
     for (int i = 0; i < 8; ++i) EXPECT_LE(noisy.shown()->table.pair_rate[i], 1);
     // All numbers of GPUs have the same error: a scaling curve keeps its shape.
@@ -132,7 +132,7 @@ TEST(NoisySpeeds, KeepWhatIsNoSpeed) {
 }
 
 // Each all-reduce of a job has its own error.
-TEST(NoisySpeeds, AreOffByThemselvesForEachAllReduce) {
+TEST(NoisySpeeds, HaveSeparateErrorsForEachAllReduce) {
   std::vector<Job> jobs = jobs_of({{0, 4, 1000}});
   jobs[0].model = "large";
   const ExchangeScene scene(two_racks(), jobs);
@@ -165,7 +165,7 @@ TEST(NoisySpeeds, AreOffByThemselvesForEachAllReduce) {
   EXPECT_GT(others_seem_best, kSeeds / 20);
 }
 
-TEST(LearnedSpeeds, BeginWithTheSpeedOfTheType) {
+TEST(LearnedSpeeds, StartAtTheSpeedOfTheType) {
   const Tables tables;
   Scene scene(two_types(0.5), jobs_of({{0, 1, 100}, {0, 2, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1, 2});
@@ -173,10 +173,10 @@ TEST(LearnedSpeeds, BeginWithTheSpeedOfTheType) {
   EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 0, 1), 1);
   EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 1, 1), 0.5);
   EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 0, 4), 4) << "twice the GPUs, twice the work";
-  EXPECT_DOUBLE_EQ(shown_speed(learned, 2, 0, 2, Tier::kRack, 2), 1) << "nothing lost by spread";
+  EXPECT_DOUBLE_EQ(shown_speed(learned, 2, 0, 2, Tier::kRack, 2), 1) << "no loss from spreading";
   EXPECT_EQ(shown_speed(learned, 2, 1, 1), 0) << "that it does not fit is known";
   const SpeedColumns& shown = learned.shown()->table;
-  EXPECT_EQ(shown.pair_rate[1], 1) << "nothing lost to neighbours";
+  EXPECT_EQ(shown.pair_rate[1], 1) << "no loss to neighbours";
   EXPECT_EQ(shown.exchange_share[Tables::at(0, 0, 2)], 0);
   EXPECT_EQ(shown.gradient_bytes[0], 0);
 }
@@ -195,7 +195,7 @@ void play(const Scene& scene, const OnEvent& on_event) {
   }
 }
 
-TEST(LearnedSpeeds, AreWhatRunningJobsShowedAndNothingBefore) {
+TEST(LearnedSpeeds, ComeOnlyFromRunningJobs) {
   const Tables tables;
   // The first job takes all of the first node, the second is placed on the other; the third arrives
   // later.
@@ -207,14 +207,14 @@ TEST(LearnedSpeeds, AreWhatRunningJobsShowedAndNothingBefore) {
     other.push_back(shown_speed(learned, 2, 0, 1));
   });
   ASSERT_GE(first.size(), 3u);
-  EXPECT_NEAR(first[0], 1, 1e-12) << "what it asks for, as long as nothing is known";
+  EXPECT_NEAR(first[0], 1, 1e-12) << "the requested size, while nothing is known";
   const double truth = tables.steps_per_s[Tables::at(0, 0, 4)] / tables.class_reference[3];
   EXPECT_NEAR(first[1], truth, 1e-6);
   EXPECT_NEAR(first.back(), truth, 1e-6);
   EXPECT_EQ(other[0], other[1]) << "no job of the model ran before";
 }
 
-TEST(LearnedSpeeds, SeparateNeighboursFromTheModelItself) {
+TEST(LearnedSpeeds, SeparateInterferenceFromTheModelsSpeed) {
   const Tables tables;
   // A job of the first model alone, then one of the second model on the same node.
   ClusterSpec cluster = two_types(0.5);

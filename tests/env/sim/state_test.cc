@@ -54,7 +54,7 @@ void operator delete[](void* block, size_t, std::align_val_t) noexcept { std::fr
 namespace yard::testing {
 namespace {
 
-TEST(Sizes, PartsAreThoseThatJobsCanHoldNotTheMostTimesAll) {
+TEST(Sizes, PartsAreLimitedByWhatJobsCanHold) {
   std::vector<JobLine> lines(2000, {0, 1, 10});
   std::vector<Job> jobs = jobs_of(lines);
   RoleGroup group;
@@ -70,7 +70,7 @@ TEST(Sizes, PartsAreThoseThatJobsCanHoldNotTheMostTimesAll) {
   EXPECT_EQ(sizes_for(scene.fixed(), 1).parts, 4 + 1000);
 }
 
-TEST(Sizes, PartsThatCannotBeCountedAreRefused) {
+TEST(Sizes, TooManyPartsAreRejected) {
   std::vector<Job> jobs = jobs_of({{0, 0, 10}, {0, 0, 10}, {0, 0, 10}});
   for (size_t j = 0; j < jobs.size(); ++j) {
     RoleGroup group;
@@ -85,7 +85,7 @@ TEST(Sizes, PartsThatCannotBeCountedAreRefused) {
 
 static_assert(std::is_trivially_copyable_v<SimState> && std::is_trivially_copyable_v<Head>);
 
-TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
+TEST(State, ColumnsAreAlignedContiguousAndFillTheBlock) {
   for (const StateSizes& z : {StateSizes{1, 1, 1, 1, 1}, StateSizes{37, 5, 33, 3, 8},
                               StateSizes{1000, 4097, 32776, 7, 64}}) {
     auto* base = reinterpret_cast<std::byte*>(kColumnAlign);  // an address to count from
@@ -96,7 +96,7 @@ TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
       const auto* at = reinterpret_cast<const std::byte*>(column);
       EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % kColumnAlign, 0u);
       EXPECT_GE(at, end) << "columns overlap";
-      EXPECT_LT(at - end, static_cast<int64_t>(kColumnAlign)) << "a hole";
+      EXPECT_LT(at - end, static_cast<int64_t>(kColumnAlign)) << "a gap";
       end = at + static_cast<size_t>(length) * sizeof(*column);
       ++columns;
     });
@@ -108,9 +108,9 @@ TEST(State, ColumnsAreAlignedFollowEachOtherAndFillTheBlock) {
   }
 }
 
-class GoOn : public ::testing::TestWithParam<const char*> {};
+class CopiedState : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(GoOn, ACopyGoesOnAsTheOriginalAtEveryEvent) {
+TEST_P(CopiedState, ContinuesAsTheOriginalAtEveryEvent) {
   const Scene scene("3x4+1x8", random_jobs(Rng(6), {.count = 30}));
   const auto policy = make_policy(GetParam());
   SceneRunner runner(scene, *policy);
@@ -133,10 +133,10 @@ TEST_P(GoOn, ACopyGoesOnAsTheOriginalAtEveryEvent) {
   EXPECT_EQ(digest(scene.fixed(), copy.state()), digest(scene.fixed(), runner.state()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, GoOn, ::testing::Values("greedy", "srtf", "las"),
+INSTANTIATE_TEST_SUITE_P(Policies, CopiedState, ::testing::Values("greedy", "srtf", "las"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(State, ACopyComesFromWhatIsAliveAlone) {
+TEST(State, CopyUsesOnlyLiveData) {
   const Scene scene("2x4", random_jobs(Rng(7), {.count = 200}));
   const auto policy = make_policy("greedy");
   SceneRunner runner(scene, *policy);
@@ -154,7 +154,7 @@ TEST(State, ACopyComesFromWhatIsAliveAlone) {
       << "a slot never used was copied";
 }
 
-TEST(Digest, IsOfTheStateAndNotOfItsHistory) {
+TEST(Digest, DependsOnTheStateNotItsHistory) {
   // Two jobs wait; the later one is in the lower slot in one world and in the higher in the other.
   const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 2, 100}, {0, 3, 100}}));
   World a(scene.fixed(), 3), b(scene.fixed(), 3);
@@ -190,7 +190,7 @@ TEST(Digest, IsOfTheStateAndNotOfItsHistory) {
   EXPECT_NE(digest(scene.fixed(), a.state()), digest(scene.fixed(), b.state()));
 }
 
-TEST(Digest, SeesTheOrderOfTheQueue) {
+TEST(Digest, DependsOnTheOrderOfTheQueue) {
   const Scene scene("1x4", jobs_of({{0, 1, 100}, {0, 1, 100}}));
   World world(scene.fixed(), 2);
   world.reset(0, 2);

@@ -61,7 +61,7 @@ std::vector<int64_t> words_of(const SimModel& f, const SimState& s) {
   return words;
 }
 
-TEST(Undo, LeavesEveryColumnAsItWas) {
+TEST(Undo, RestoresEveryColumn) {
   const auto policy = make_policy("las");
   int64_t edits = 0, stops = 0, ends = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {

@@ -20,7 +20,7 @@ std::vector<Job> jobs_with(const std::string& model, int32_t gpus,
 constexpr Pattern kChoices[] = {Pattern::kNone, Pattern::kRing, Pattern::kTree,
                                 Pattern::kHierarchical};
 
-TEST(AllReduces, EveryCellIsTheClosedForm) {
+TEST(AllReduces, EveryCellMatchesTheClosedForm) {
   const ClusterSpec cluster = load_cluster("rings-8");
   const TierLinks links = links_of(cluster);
   const Link inside = links[static_cast<size_t>(Tier::kNode)];
@@ -59,7 +59,7 @@ TEST(AllReduces, EveryCellIsTheClosedForm) {
 }
 
 // Small gradients are latency-bound: a tree takes the fewest steps. Large ones are bandwidth-bound.
-TEST(AllReduces, TheAlgorithmMatters) {
+TEST(AllReduces, BestAlgorithmDependsOnTheSize) {
   const ClusterSpec cluster = load_cluster("rings-8");
   const auto speed = [&](const char* model, int32_t nodes, Pattern by) {
     const ExchangeScene rings(cluster, jobs_with(model, 8));
@@ -71,7 +71,7 @@ TEST(AllReduces, TheAlgorithmMatters) {
   EXPECT_GT(speed("vgg", 8, Pattern::kRing), 1.5 * speed("vgg", 8, Pattern::kTree));
 }
 
-TEST(AllReduces, WhoHasNoChoice) {
+TEST(AllReduces, OnlySomeJobsHaveAChoice) {
   ClusterSpec cluster = load_cluster("rings-8");
   cluster.models["untold"] = {.spread = 0.5};
   const auto chooses = [&](const std::vector<Job>& jobs) {
@@ -83,13 +83,13 @@ TEST(AllReduces, WhoHasNoChoice) {
   EXPECT_TRUE(chooses(jobs_with("bert", 4, Pattern::kTree)));
   EXPECT_FALSE(chooses(jobs_with("bert", 4, Pattern::kPipeline)));
   EXPECT_FALSE(chooses(jobs_with("bert", 4, Pattern::kParameterServer)));
-  EXPECT_FALSE(chooses(jobs_with("untold", 4))) << "nobody says what it exchanges";
+  EXPECT_FALSE(chooses(jobs_with("untold", 4))) << "its exchange is not given";
   EXPECT_FALSE(chooses(jobs_with("nobody", 4)));
 }
 
 // The exchange time of a measured model is scaled by the ratio of the closed forms, relative to the
 // all-reduce with which it was measured.
-TEST(AllReduces, AMeasuredModelGoesByTheRatio) {
+TEST(AllReduces, MeasuredModelIsScaledByTheRatio) {
   Profiles profiles;
   ModelProfile& net = profiles.profile("file", "net", Scaling::kStrong);
   net.gradient_bytes = 4e8;
@@ -106,7 +106,7 @@ TEST(AllReduces, AMeasuredModelGoesByTheRatio) {
     return speed_of(c, job_class, 0, 4, Tier::kRack, 4, 0, by);
   };
   EXPECT_EQ(speed(Pattern::kNone), before);
-  EXPECT_EQ(speed(Pattern::kHierarchical), before) << "what is not said counts as two levels";
+  EXPECT_EQ(speed(Pattern::kHierarchical), before) << "an unset pattern counts as hierarchical";
   EXPECT_EQ(speed(Pattern::kRing), before) << "one GPU a node";
   const Link across = links[static_cast<size_t>(Tier::kRack)];
   const double longer = tree_all_reduce_s(4, 4e8, across) / ring_all_reduce_s(4, 4e8, across);

@@ -17,7 +17,7 @@ namespace {
 constexpr Link kSlow = {10e-6, 1e9};
 constexpr Link kFast = {1e-6, 100e9};
 
-TEST(AllReduce, ByHand) {
+TEST(AllReduce, MatchesHandComputation) {
   // 4 members, 8 MB: 6 steps of 10 us, and 12 MB at 1 GB/s.
   EXPECT_DOUBLE_EQ(ring_all_reduce_s(4, 8e6, kSlow), 60e-6 + 12e-3);
   // 5 members: 3 levels up and 3 down, each with the whole message.
@@ -57,7 +57,7 @@ TEST(AllReduce, PatternsDiffer) {
                    two_level_all_reduce_s(2, 4, 8e6, kFast, kSlow));
 }
 
-TEST(AllReduce, TheFitFindsTheLinks) {
+TEST(AllReduce, FitRecoversTheLinks) {
   std::vector<MeasuredAllReduce> measured;
   for (const double bytes : {2e3, 1e5, 1e6, 6e7}) {
     for (const int32_t gpus : {2, 4, 8}) {
@@ -76,7 +76,7 @@ TEST(AllReduce, TheFitFindsTheLinks) {
 
 constexpr PolluxForm kForm = {0.1, 0.01, 0.05, 0.002, 0.2, 0.005, 2};
 
-TEST(Pollux, ByHand) {
+TEST(Pollux, MatchesHandComputation) {
   EXPECT_DOUBLE_EQ(kForm.compute_s(20), 0.3);
   EXPECT_EQ(kForm.sync_s(1, 1), 0) << "a single GPU exchanges nothing";
   EXPECT_DOUBLE_EQ(kForm.sync_s(4, 1), 0.054);
@@ -90,7 +90,7 @@ TEST(Pollux, ByHand) {
   EXPECT_NEAR(alone.iteration_s(42, 8, 20), 0.4, 0.003) << "nearly all of it overlaps";
 }
 
-TEST(Pollux, TheFitFindsTheForm) {
+TEST(Pollux, FitRecoversTheForm) {
   std::vector<MeasuredRun> runs;
   for (const double batch : {8, 16, 32, 64}) {
     for (const std::vector<int32_t>& placement :
@@ -114,7 +114,7 @@ TEST(Pollux, OneRunIsEnoughForAFit) {
   EXPECT_NEAR(fit_pollux(runs).iteration_s(1, 1, 1), 0.5, 1e-3);
 }
 
-TEST(Optimus, ByHand) {
+TEST(Optimus, MatchesHandComputation) {
   const OptimusSync sync = {{0.01, 0.1, 0.05, 0.02, 0.03}, 100};
   // 0.01 100 / 4 + 0.1 + 0.05 4 / 2 + 0.02 4 + 0.03 2
   EXPECT_DOUBLE_EQ(sync.steps_per_s(2, 4), 1 / 0.59);
@@ -123,7 +123,7 @@ TEST(Optimus, ByHand) {
   EXPECT_DOUBLE_EQ(async.steps_per_s(2, 4), 4 / 1.6);
 }
 
-TEST(Optimus, TheFitFindsTheCoefficients) {
+TEST(Optimus, FitRecoversTheCoefficients) {
   const OptimusSync sync = {{0.01, 0.1, 0.05, 0, 0.03}, 100};
   const OptimusAsync async = {{0.5, 0, 0.2, 0.05}};
   std::vector<OptimusRun> sync_runs, async_runs;
@@ -142,7 +142,7 @@ TEST(Optimus, TheFitFindsTheCoefficients) {
 }
 
 // No other choice within the bounds is better. Checked at random points around the fit.
-TEST(Optimus, TheFitIsTheBestWithoutNegativeCoefficients) {
+TEST(Optimus, FitIsTheBestWithoutNegativeCoefficients) {
   Rng rng(7);
   std::vector<OptimusRun> runs;
   for (int32_t w = 1; w <= 8; ++w) {
@@ -168,20 +168,20 @@ TEST(Optimus, TheFitIsTheBestWithoutNegativeCoefficients) {
 
 // --- contention ---------------------------------------------------------------------------------
 
-TEST(Contention, ByHand) {
+TEST(Contention, MatchesHandComputation) {
   EXPECT_EQ(exchange_slowdown(50, 100), 1);
   EXPECT_EQ(exchange_slowdown(100, 100), 1);
   EXPECT_EQ(exchange_slowdown(300, 100), 3);
   EXPECT_EQ(exchange_slowdown(300, 0), 1) << "no limit is known";
   EXPECT_EQ(contention_factor(0.5, 1), 1);
   EXPECT_EQ(contention_factor(0.5, 3), 0.5);
-  EXPECT_EQ(contention_factor(0, 100), 1) << "who exchanges nothing is not slowed";
+  EXPECT_EQ(contention_factor(0, 100), 1) << "a job without exchange is not slowed";
   EXPECT_EQ(overload_factor(4, 8), 1);
   EXPECT_EQ(overload_factor(16, 8), 0.5);
   EXPECT_EQ(overload_factor(16, 0), 1);
 }
 
-TEST(Contention, TheLineTouchesTheFormWhereItSaysAndStaysNear) {
+TEST(Contention, LineIsTangentAndStaysClose) {
   for (const double gamma : {1.0, 1.5, 3.0, 10.0}) {
     PolluxForm form = kForm;
     form.gamma = gamma;

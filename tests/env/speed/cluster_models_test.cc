@@ -59,7 +59,7 @@ struct Fixture {
   std::optional<SpeedTable> table;
 };
 
-TEST(ToldModels, PlaceAndTypeAreAsSaid) {
+TEST(DeclaredModels, PlacementAndTypeSpeedsMatchTheFile) {
   Fixture f(40);
   for (int32_t gpus = 1; gpus <= 40; ++gpus) {
     const int32_t needed = (gpus + 3) / 4;
@@ -76,7 +76,7 @@ TEST(ToldModels, PlaceAndTypeAreAsSaid) {
   }
 }
 
-TEST(ToldModels, PairsAreAsSaid) {
+TEST(DeclaredModels, PairSpeedsMatchTheFile) {
   Fixture f(4);
   for (const int32_t type : {0, 1}) {
     EXPECT_DOUBLE_EQ(f.pair_speed("net", "net", type), 1 / (1 + 0.5 * 2));
@@ -88,7 +88,7 @@ TEST(ToldModels, PairsAreAsSaid) {
 }
 
 // Measurements of a model take precedence over the cluster's file.
-TEST(ToldModels, MeasurementsComeBefore) {
+TEST(DeclaredModels, MeasurementsTakePrecedence) {
   Profiles profiles;
   profiles.profile("file", "Net", Scaling::kWeak).runs = {{"v100", {1}, 1, 1, -1},
                                                           {"k80", {1}, 1, 2, -1}};

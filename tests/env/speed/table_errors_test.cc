@@ -187,7 +187,7 @@ TEST(SpeedErrors, Gavel) {
   }
 }
 
-TEST(SpeedErrors, GavelsPairsComeBackExactly) {
+TEST(SpeedErrors, GavelPairsAreExact) {
   YARD_NEEDS_TRACES();
   const Profiles all = load_profiles(traces_dir() / "gavel/simulation_throughputs.json.gz");
   const std::vector<GpuType> types = types_of(all);
@@ -204,7 +204,7 @@ TEST(SpeedErrors, GavelsPairsComeBackExactly) {
     asymmetric += pair_rate(columns, other, one, type) != pair.other.rate;
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(asymmetric, 0) << "the file says each pair twice, the same both times";
+  EXPECT_EQ(asymmetric, 0) << "the file has each pair twice, with equal values";
 }
 
 TEST(SpeedErrors, AllReduceOnVidursNodes) {

@@ -51,7 +51,7 @@ struct Fixture {
   SpeedTable table;
 };
 
-TEST(SpeedTable, WhatWasAskedForIsExactlyOne) {
+TEST(SpeedTable, RequestedPlacementHasThroughputOne) {
   const Profiles profiles = measured();
   Fixture f(profiles);
   for (const int32_t gpus : {1, 2, 3, 4}) {
@@ -66,7 +66,7 @@ TEST(SpeedTable, WhatWasAskedForIsExactlyOne) {
   }
 }
 
-TEST(SpeedTable, WhatWasMeasuredComesBack) {
+TEST(SpeedTable, ReproducesMeasurements) {
   const Profiles profiles = measured();
   Fixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 1);  // one iteration a second
@@ -79,7 +79,7 @@ TEST(SpeedTable, WhatWasMeasuredComesBack) {
   EXPECT_DOUBLE_EQ(f.rate(c, kK80, 4, Tier::kNode, 1), 1 / 1.5);
 }
 
-TEST(SpeedTable, BetweenMeasurementsItIsMonotone) {
+TEST(SpeedTable, IsMonotoneBetweenMeasurements) {
   const Profiles profiles = measured();
   Fixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 1);
@@ -96,7 +96,7 @@ TEST(SpeedTable, BetweenMeasurementsItIsMonotone) {
 }
 
 // Falling curves are measured, too: more GPUs can be slower.
-TEST(SpeedTable, FallingMeasurementsFallWithoutDetour) {
+TEST(SpeedTable, FallingMeasurementsFallMonotonically) {
   Profiles p;
   ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
   for (const auto& [gpus, rate] :
@@ -113,7 +113,7 @@ TEST(SpeedTable, FallingMeasurementsFallWithoutDetour) {
 }
 
 // Holds for all measurements, even where the fitted form is not monotone between them.
-TEST(SpeedTable, RandomMeasurementsNeverTurnBackBetweenTwo) {
+TEST(SpeedTable, IsMonotoneBetweenRandomMeasurements) {
   Rng rng(11);
   for (int trial = 0; trial < 60; ++trial) {
     Profiles p;
@@ -139,7 +139,7 @@ TEST(SpeedTable, RandomMeasurementsNeverTurnBackBetweenTwo) {
 }
 
 // The form, fitted to few placements across nodes, may predict more there than inside one.
-TEST(SpeedTable, SpreadingIsNoGainWhereItIsAGuess) {
+TEST(SpeedTable, ExtrapolatedSpreadingIsNoGain) {
   Profiles p;
   ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
   for (const auto& [placement, rate] : std::vector<std::pair<std::vector<int32_t>, double>>{
@@ -164,7 +164,7 @@ TEST(SpeedTable, UnknownModelsAreNeutral) {
   Fixture f(profiles);
   EXPECT_EQ(f.table.class_of("", 64, 4), 0);
   EXPECT_EQ(f.table.class_of("nobody's", 64, 4), 0);
-  EXPECT_EQ(f.table.class_of("net1", 64, 0), 0) << "a job of CPUs alone";
+  EXPECT_EQ(f.table.class_of("net1", 64, 0), 0) << "a job without GPUs";
   for (const Tier tier : {Tier::kIsland, Tier::kNode, Tier::kRack, Tier::kPod, Tier::kCore}) {
     for (const int32_t gpus : {1, 7, 32}) {
       EXPECT_EQ(f.rate(0, kV100, gpus, tier, 3), 1);
@@ -175,7 +175,7 @@ TEST(SpeedTable, UnknownModelsAreNeutral) {
   EXPECT_EQ(link_bytes_per_s(f.table.columns(), 0, kV100, 8, Tier::kRack, 2), 0);
 }
 
-TEST(SpeedTable, TypesThatWereNotMeasuredBorrowTheReference) {
+TEST(SpeedTable, UnmeasuredTypesUseTheReference) {
   const Profiles profiles = measured();
   Fixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 4);
@@ -193,7 +193,7 @@ TEST(SpeedTable, TypesThatWereNotMeasuredBorrowTheReference) {
 }
 
 // The order of types in the cluster does not affect the reference type.
-TEST(SpeedTable, TheReferenceDoesNotHangOnTheOrderOfTypes) {
+TEST(SpeedTable, ReferenceDoesNotDependOnTypeOrder) {
   const Profiles profiles = measured();
   const auto on_v100 = [&](std::vector<GpuType> types) {
     SpeedTable table(profiles, {.types = types, .max_gpus = 8, .node_gpus = 4});
@@ -201,18 +201,18 @@ TEST(SpeedTable, TheReferenceDoesNotHangOnTheOrderOfTypes) {
     return speed_of(table.columns(), table.class_of("net1", 64, 4), v100, 4, Tier::kNode, 1);
   };
   const GpuType v100{"v100", 1, 16}, k80{"k80", 1, 12};
-  EXPECT_EQ(on_v100({v100, k80}), 1) << "of two of speed 1 the one that was measured faster";
+  EXPECT_EQ(on_v100({v100, k80}), 1) << "of two types of speed 1, the faster as measured";
   EXPECT_EQ(on_v100({k80, v100}), 1);
   GpuType fast = v100, slow = k80;
   fast.speed = 4;
-  EXPECT_DOUBLE_EQ(on_v100({fast, k80}), 1.5 / 0.32) << "the one of speed 1";
+  EXPECT_DOUBLE_EQ(on_v100({fast, k80}), 1.5 / 0.32) << "the type of speed 1";
   EXPECT_DOUBLE_EQ(on_v100({k80, fast}), 1.5 / 0.32);
   slow.speed = 0.5;
   EXPECT_EQ(on_v100({fast, slow}), 1) << "none of speed 1: the fastest";
   EXPECT_EQ(on_v100({slow, fast}), 1);
 }
 
-TEST(SpeedTable, NothingIsKnownOfTiersWithoutLinks) {
+TEST(SpeedTable, TiersWithoutLinksAddNothing) {
   const Profiles profiles = measured();
   Fixture f(profiles);
   const int32_t c = f.table.class_of("net1", 64, 8);
@@ -220,13 +220,13 @@ TEST(SpeedTable, NothingIsKnownOfTiersWithoutLinks) {
   EXPECT_EQ(f.rate(c, kV100, 8, Tier::kCore, 4), f.rate(c, kV100, 8, Tier::kRack, 4));
 }
 
-TEST(SpeedTable, SlowerTiersAreSlowerForThoseWhoExchange) {
+TEST(SpeedTable, SlowerTiersSlowJobsThatExchange) {
   const Profiles profiles = measured();
   const TierLinks links = {Link{},        {1e-6, 200e9}, {2e-6, 50e9},
                            {10e-6, 10e9}, {15e-6, 5e9},  {20e-6, 2e9}};
   Fixture f(profiles, links);
   const int32_t c = f.table.class_of("net1", 64, 4);
-  EXPECT_EQ(f.rate(c, kV100, 4, Tier::kIsland, 1), 1) << "asked for where it is fastest";
+  EXPECT_EQ(f.rate(c, kV100, 4, Tier::kIsland, 1), 1) << "requested where it is fastest";
   EXPECT_LT(f.rate(c, kV100, 4, Tier::kNode, 1), 1);
   for (const int32_t nodes : {2, 4, 7, 12}) {
     const double rack = f.rate(c, kV100, 16, Tier::kRack, nodes);
@@ -240,7 +240,7 @@ TEST(SpeedTable, SlowerTiersAreSlowerForThoseWhoExchange) {
 }
 
 // More bandwidth is never slower.
-TEST(SpeedTable, MonotoneInBandwidth) {
+TEST(SpeedTable, IsMonotoneInBandwidth) {
   const Profiles profiles = measured();
   double before = 0;
   for (double pod = 1e8; pod < 1e12; pod *= 4) {
@@ -254,7 +254,7 @@ TEST(SpeedTable, MonotoneInBandwidth) {
   }
 }
 
-TEST(SpeedTable, WhatWasMeasuredInsideAloneIsCarriedAcross) {
+TEST(SpeedTable, ExtrapolatesAcrossNodesFromOneNode) {
   Profiles p = measured();
   std::erase_if(p.models[0].runs, [](const MeasuredRun& run) { return run.nodes() > 1; });
   const TierLinks links = {Link{}, {1e-6, 100e9}, {1e-6, 100e9}, {10e-6, 1e9}, {}, {}};
@@ -267,7 +267,7 @@ TEST(SpeedTable, WhatWasMeasuredInsideAloneIsCarriedAcross) {
   EXPECT_EQ(blind.rate(b, kV100, 4, Tier::kRack, 2), 1) << "no links, no difference";
 }
 
-TEST(SpeedTable, WhatDidNotFitIsZero) {
+TEST(SpeedTable, SizesThatDoNotFitHaveZeroThroughput) {
   Profiles p;
   ModelProfile& net = p.profile("test", "big", Scaling::kStrong);
   for (const auto& [gpus, s] :
@@ -279,9 +279,9 @@ TEST(SpeedTable, WhatDidNotFitIsZero) {
   for (int32_t n = 1; n <= 2; ++n) {
     EXPECT_EQ(speed_of(table.columns(), c, kV100, n, Tier::kNode, 1), 0);
   }
-  EXPECT_GT(speed_of(table.columns(), c, kV100, 3, Tier::kNode, 1), 0) << "nobody tried";
+  EXPECT_GT(speed_of(table.columns(), c, kV100, 3, Tier::kNode, 1), 0) << "not measured";
   EXPECT_EQ(speed_of(table.columns(), c, kV100, 4, Tier::kNode, 1), 1);
-  EXPECT_EQ(table.class_of("big", 1, 2), 0) << "asked for what it cannot have run on";
+  EXPECT_EQ(table.class_of("big", 1, 2), 0) << "requested a size that it cannot run on";
   // If another type can hold the model, that one is the reference.
   net.runs.push_back({"k80", {2}, 0.5, 8, -1});
   SpeedTable both(p, {.types = kTypes, .max_gpus = 16, .node_gpus = 16});
@@ -291,7 +291,7 @@ TEST(SpeedTable, WhatDidNotFitIsZero) {
 }
 
 // Eight times the largest measured batch: seven parts without an exchange and one with it.
-TEST(SpeedTable, LargeBatchesAreWorkedOnInParts) {
+TEST(SpeedTable, LargeBatchesAreSplit) {
   Profiles p;
   ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
   for (const double batch : {8.0, 16.0}) {
@@ -314,7 +314,7 @@ TEST(SpeedTable, WeakScalingCountsStepsOfEveryWorker) {
   EXPECT_DOUBLE_EQ(speed_of(table.columns(), c, kV100, 4, Tier::kNode, 1), 2.5);
 }
 
-TEST(SpeedTable, BytesOnALink) {
+TEST(SpeedTable, GivesBytesOnALink) {
   const Profiles profiles = measured();
   Fixture f(profiles);
   const int32_t ring = f.table.class_of("net1", 64, 8);
@@ -330,7 +330,7 @@ TEST(SpeedTable, BytesOnALink) {
   EXPECT_LT(share, 1);
 }
 
-TEST(SpeedTable, PairsAreOfTheOneBesideTheOther) {
+TEST(SpeedTable, PairRatesAreThoseOfTheFirstModel) {
   Profiles p;
   for (const char* model : {"a", "b"}) {
     p.profile("test", model, Scaling::kWeak).runs.push_back({"v100", {1}, 1, 0.1, -1});
@@ -345,14 +345,14 @@ TEST(SpeedTable, PairsAreOfTheOneBesideTheOther) {
   const SpeedColumns columns = table.columns();
   EXPECT_EQ(pair_rate(columns, a, b, kV100), 0.9);
   EXPECT_EQ(pair_rate(columns, b, a, kV100), 0.4);
-  EXPECT_EQ(pair_rate(columns, a2, b, kV100), 0.9) << "of the kind, whatever was asked for";
+  EXPECT_EQ(pair_rate(columns, a2, b, kV100), 0.9) << "by kind, for any requested size";
   EXPECT_EQ(pair_rate(columns, a, a2, kV100), 0) << "they do not fit";
   EXPECT_EQ(pair_rate(columns, a, b, kK80), 0.5) << "not measured there";
   EXPECT_EQ(pair_rate(columns, a, c, kV100), 0.5);
-  EXPECT_EQ(pair_rate(columns, a, 0, kV100), 0.5) << "beside a neutral one";
+  EXPECT_EQ(pair_rate(columns, a, 0, kV100), 0.5) << "next to a neutral job";
 }
 
-TEST(SpeedTable, TheBatchChoosesBetweenProfilesOfOneName) {
+TEST(SpeedTable, BatchSelectsAmongProfilesOfOneName) {
   Profiles p;
   p.profile("first", "net", Scaling::kWeak).runs.push_back({"v100", {1}, 8, 0.1, -1});
   p.profile("second", "Net", Scaling::kWeak).runs.push_back({"v100", {1}, 16, 0.5, -1});
@@ -366,7 +366,7 @@ TEST(SpeedTable, TheBatchChoosesBetweenProfilesOfOneName) {
   EXPECT_DOUBLE_EQ(reference(0), 10) << "the first, its middle batch";
 }
 
-TEST(SpeedTable, ABatchCountsOnlyWhereOneWasTold) {
+TEST(SpeedTable, BatchMattersOnlyIfGiven) {
   Profiles p;
   ModelProfile& net = p.profile("test", "net", Scaling::kStrong);
   net.runs.push_back({"v100", {1}, 1, 0.1, -1});
@@ -376,7 +376,7 @@ TEST(SpeedTable, ABatchCountsOnlyWhereOneWasTold) {
   EXPECT_DOUBLE_EQ(speed_of(table.columns(), 1, kV100, 2, Tier::kNode, 1), 0.1 / 0.06);
 }
 
-TEST(SpeedTable, EverySpanHasItsPlace) {
+TEST(SpeedTable, EverySpanHasItsOwnIndex) {
   std::vector<int> seen(kSpans);
   ++seen[static_cast<size_t>(span_of(Tier::kIsland, 1))];
   ++seen[static_cast<size_t>(span_of(Tier::kNode, 1))];
@@ -387,11 +387,11 @@ TEST(SpeedTable, EverySpanHasItsPlace) {
     EXPECT_EQ(span_of(tier, 1000), span_of(tier, 9));
   }
   EXPECT_EQ(seen, std::vector<int>(kSpans, 1));
-  EXPECT_EQ(spread_of(0), spread_of(1)) << "of a job on CPUs alone";
+  EXPECT_EQ(spread_of(0), spread_of(1)) << "of a job without GPUs";
 }
 
 // Rows made by Optimus' form are recovered; other numbers of servers and workers follow the form.
-TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
+TEST(SpeedTable, JobsWithServersFollowTheOptimusForm) {
   const OptimusSync made = {{0.01, 0.1, 0.05, 0.02, 0.03}, 100};
   Profiles profiles;
   std::string text = "model,gpu_type,mode,batch,servers,workers,steps_per_s\n";
@@ -401,7 +401,7 @@ TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
   }
   parse_profile(text, "speeds.csv", profiles);
   Fixture f(profiles);
-  EXPECT_EQ(f.table.class_of("net1", 100, 4), 0) << "nobody measured it without servers";
+  EXPECT_EQ(f.table.class_of("net1", 100, 4), 0) << "not measured without servers";
   EXPECT_EQ(f.table.class_of_servers("other", 100, 2, 4), 0);
   const int32_t c = f.table.class_of_servers("net1", 100, 2, 4);
   ASSERT_GT(c, 0);
@@ -421,13 +421,13 @@ TEST(SpeedTable, JobsWithServersRunByTheFormOfOptimus) {
     const double wanted = made.steps_per_s(p, 4) / made.steps_per_s(2, 4);
     EXPECT_NEAR(with(p, 4), wanted, 1e-4);
   }
-  EXPECT_EQ(with(0, 4), 1) << "as asked for";
+  EXPECT_EQ(with(0, 4), 1) << "as requested";
   EXPECT_EQ(with(9, 4), with(4, 4));
   // w / p is 0.05 4 / 2 of a step of 0.01 100 / 4 + 0.1 + 0.05 4 / 2 + 0.02 4 + 0.03 2.
   EXPECT_NEAR(exchange_share(f.table.columns(), c, kV100, 4, Tier::kRack, 2), 0.1 / 0.59, 1e-4);
 }
 
-TEST(SpeedTable, AsynchronousWorkersStepByThemselves) {
+TEST(SpeedTable, AsynchronousWorkersStepIndependently) {
   const OptimusAsync made = {{0.5, 0.1, 0.2, 0.05}};
   Profiles profiles;
   std::string text = "model,gpu_type,mode,batch,servers,workers,steps_per_s\n";

@@ -21,7 +21,7 @@ Trace asking_for(const std::vector<std::string>& models) {
   return trace;
 }
 
-TEST(Checkpoints, GoBySizeThenByWhatWasMeasuredThenByTheJob) {
+TEST(Checkpoints, CostsComeFromSizeMeasurementOrJob) {
   Profiles profiles;
   parse_profile("model,parameters,save_s,restore_s\nGPT-2,134217728,,\nmoe,1e9,12.5,\nodd,,,90\n",
                 "restarts.csv", profiles);
@@ -39,10 +39,10 @@ TEST(Checkpoints, GoBySizeThenByWhatWasMeasuredThenByTheJob) {
   EXPECT_EQ(times(2), std::pair(int64_t{-1}, int64_t{90'000'000}));
   EXPECT_EQ(times(3), std::pair(int64_t{-1}, int64_t{-1}));
   EXPECT_EQ(times(4), std::pair(int64_t{-1}, int64_t{-1}));
-  EXPECT_EQ(times(5), std::pair(int64_t{3'000'000}, int64_t{5'000'000})) << "the job's own";
+  EXPECT_EQ(times(5), std::pair(int64_t{3'000'000}, int64_t{5'000'000})) << "the job's own value";
 }
 
-TEST(Checkpoints, OfPublishedModels) {
+TEST(Checkpoints, CostsOfPublishedModels) {
   YARD_NEEDS_TRACES();
   Profiles profiles;
   load_profiles(testing::traces_dir() / "pipedream-layers" / "vgg16.graph.txt.gz", profiles);

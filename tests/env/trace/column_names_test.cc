@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Header, TheSeparatorIsTheOneThatIsThereMost) {
+TEST(Header, SeparatorIsTheMostFrequent) {
   EXPECT_EQ(separator_of("a,b,c"), ',');
   EXPECT_EQ(separator_of("a;b;c"), ';');
   EXPECT_EQ(separator_of("a\tb"), '\t');
@@ -22,14 +22,14 @@ TEST(Header, TheSeparatorIsTheOneThatIsThereMost) {
   EXPECT_THAT(column_names(" a ;\"b c\";", ';'), ElementsAre("a", "b c", ""));
 }
 
-TEST(Header, WhatSaysNothing) {
+TEST(Header, MissingValuesAreRecognised) {
   for (const char* text : {"", " ", "NaN", "nan", "None", "NULL", "null", "<NA>", "N/A", "NaT"}) {
     EXPECT_TRUE(is_missing(text)) << text;
   }
   for (const char* text : {"0", "-", "nana", "No"}) EXPECT_FALSE(is_missing(text)) << text;
 }
 
-TEST(Header, TheNearestColumnIsGuessed) {
+TEST(Header, NearestColumnIsSuggested) {
   const auto guess = [](const char* name, const std::vector<std::string>& columns) {
     return nearest_column(name, columns).value_or("");
   };
@@ -43,15 +43,14 @@ TEST(Header, TheNearestColumnIsGuessed) {
   EXPECT_EQ(guess("job_id", {"gpus", "user"}), "");
   EXPECT_EQ(column_advice({"submit_s"}, {"submit_time"}),
             "did you mean the column `submit_time`? --columns submit_s=submit_time");
-  EXPECT_EQ(column_advice({"run_s"}, {"user"}),
-            "say which column it is with --columns run_s=COLUMN");
+  EXPECT_EQ(column_advice({"run_s"}, {"user"}), "set the column with --columns run_s=COLUMN");
 }
 
 TEST(Header, ColumnsAreRenamed) {
   std::vector<std::string> columns = {"a", "b", "submit_s"};
   rename_columns(parse_renames("job_id=A, submit_s=b", "--columns"), "t:1", columns);
   EXPECT_THAT(columns, ElementsAre("job_id", "submit_s", ""))
-      << "the column of that name gives way";
+      << "the existing column of that name is replaced";
   const auto error_of = [](const char* renames) -> std::string {
     std::vector<std::string> names = {"JobName", "b"};
     try {

@@ -58,7 +58,7 @@ const std::string kTable =
     " 'v100_unconsolidated': {'A3C, 1': {'null': 99}},"
     " 'k80': {'A3C, 1': {'null': 1}}}";
 
-TEST(Throughputs, AreReadByTypeKindAndCompany) {
+TEST(Throughputs, AreReadByTypeKindAndCoLocation) {
   const Throughputs table = Throughputs::load(throughputs_file(kTable));
   EXPECT_THAT(table.types(), ElementsAre("k80", "v100", "v100_unconsolidated"));
   EXPECT_EQ(table.alone("v100", {"LM (batch size 5)", 2}), 8);
@@ -72,7 +72,7 @@ TEST(Throughputs, AreReadByTypeKindAndCompany) {
       << "not in the file";
 }
 
-TEST(Throughputs, AKindIsAModelABatchSizeAndGpus) {
+TEST(Throughputs, KindIsModelBatchSizeAndGpus) {
   Job job;
   job.model = "A3C";
   job.gpus = 4;
@@ -81,27 +81,28 @@ TEST(Throughputs, AKindIsAModelABatchSizeAndGpus) {
   EXPECT_EQ(Throughputs::text_of(Throughputs::kind_of(job)), "('A3C (batch size 16)', 4)");
 }
 
-TEST(Throughputs, BrokenFilesAreNamedWithTheKey) {
+TEST(Throughputs, ErrorsNameFileAndKey) {
   EXPECT_THAT(error_in("{"), AllOf(HasSubstr("t.json: expected JSON"), HasSubstr("byte")));
   EXPECT_THAT(error_in("[1]"), HasSubstr("t.json: expected an object of GPU types"));
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   EXPECT_THAT(error_of([&] { Throughputs::load(written("t.json", deep)); }),
-              HasSubstr("got a deep list"))
+              HasSubstr("got a deeply nested list"))
       << "deeper than the stack is";
   EXPECT_THAT(error_in("{}"), HasSubstr("at least one GPU type"));
   EXPECT_THAT(error_in("{'v100': {'A3C': {}}}"),
-              AllOf(HasSubstr("t.json: v100: expected a kind of job"), HasSubstr("'A3C'")));
-  EXPECT_THAT(error_in("{'v100': {'A3C, 0': {}}}"), HasSubstr("a kind of job"));
-  EXPECT_THAT(error_in("{'v100': {'A3C, 1': {'null': -1}}}"),
-              HasSubstr("t.json: v100: ('A3C', 1): null: expected steps a second, at least 0, got "
-                        "-1"));
+              AllOf(HasSubstr("t.json: v100: expected a job type"), HasSubstr("'A3C'")));
+  EXPECT_THAT(error_in("{'v100': {'A3C, 0': {}}}"), HasSubstr("a job type"));
+  EXPECT_THAT(
+      error_in("{'v100': {'A3C, 1': {'null': -1}}}"),
+      HasSubstr("t.json: v100: ('A3C', 1): null: expected steps per second, at least 0, got "
+                "-1"));
   EXPECT_THAT(error_in("{'v100': {'A3C, 1': {'null': 1e999}}}"), HasSubstr("too large"));
   EXPECT_THAT(error_in("{'v100': {'A3C, 1': {'A3C, 1': [1]}}}"),
               HasSubstr("v100: ('A3C', 1): ('A3C', 1): expected two numbers, got [1]"));
   EXPECT_THAT(error_of([] { Throughputs::load("no/such.json"); }), HasSubstr("no/such.json"));
 }
 
-TEST(Throughputs, RealFilesAreReadWhole) {
+TEST(Throughputs, ReadsPublishedFilesCompletely) {
   YARD_NEEDS_TRACES();
   struct Real {
     const char* path;
@@ -165,7 +166,7 @@ std::string error_in_rates(const std::string& rows) {
   return error_of([&] { GoodputTable::load(written("r.csv", kColumns + rows)); });
 }
 
-TEST(GoodputTable, AreReadByJobPlacementAndEpoch) {
+TEST(GoodputTable, IsReadByJobPlacementAndEpoch) {
   const GoodputTable rates = GoodputTable::load(
       written("r.csv", kColumns + "a,4+2,1,2.5,30,1\na,4+2,0,0.5,10,1\na,6,1,4,30,1\n"));
   EXPECT_EQ(rates.find("b"), nullptr);
@@ -179,14 +180,14 @@ TEST(GoodputTable, AreReadByJobPlacementAndEpoch) {
   EXPECT_DOUBLE_EQ(a->isolated_run_s(), 10 / 0.5 + 20 / 4.0);
 }
 
-TEST(GoodputTable, AloneMeansFewNodesTheFullestFirst) {
+TEST(GoodputTable, IsolatedRunTimeUsesTheFewestNodes) {
   const GoodputTable rates = GoodputTable::load(written(
       "r.csv", kColumns + "a,3+3,0,1,60,0\na,4+2,0,2,60,0\na,4+1+1,0,3,60,0\nb,2,1,1,60,1\n"));
   EXPECT_DOUBLE_EQ(rates.find("a")->isolated_run_s(), 30);
   EXPECT_EQ(rates.find("b")->isolated_run_s(), -1) << "an epoch is missing";
 }
 
-TEST(GoodputTable, BrokenRowsAreNamedWithTheLine) {
+TEST(GoodputTable, ErrorsNameTheLine) {
   const std::string good = "a,4,0,1,10,1\n";
   struct Bad {
     const char* row;
@@ -197,13 +198,13 @@ TEST(GoodputTable, BrokenRowsAreNamedWithTheLine) {
         Bad{"a,4+,1,1,20,1", "a placement like 4+2, got '4+'"},
         Bad{"a,4+0,1,1,20,1", "a placement like 4+2"},
         Bad{"a,4,-1,1,20,1", "epoch as a whole number from 0 to 9999, got '-1'"},
-        Bad{"a,4,2,1,20,1", "an epoch up to completion_epoch, got 2"},
+        Bad{"a,4,2,1,20,1", "an epoch of at most completion_epoch, got 2"},
         Bad{"a,4,1,0,20,1", "goodput from 1e-06 to 1e+12, got '0'"},
         Bad{"a,4,1,inf,20,1", "goodput from 1e-06 to 1e+12, got 'inf'"},
         Bad{"a,4,1,1,10,1", "next_progress that rises"},
         Bad{"a,2,0,1,11,1", "the same on every placement, got 11"},
-        Bad{"a,4,1,1,20,2", "completion_epoch 1 as in the job's rows, got 2"},
-        Bad{"a,4,0,1,10,1", "every job, placement and epoch once"}}) {
+        Bad{"a,4,1,1,20,2", "completion_epoch 1, as in the job's other rows, got 2"},
+        Bad{"a,4,0,1,10,1", "each job, placement and epoch once"}}) {
     EXPECT_THAT(error_in_rates(good + bad.row + "\n"),
                 AllOf(HasSubstr("r.csv:3: expected "), HasSubstr(bad.message)));
   }
@@ -239,7 +240,7 @@ TEST(RunTimes, AreStepsOverThroughputOnTheReferenceType) {
   EXPECT_FALSE(lacks_run_times(trace));
 }
 
-TEST(RunTimes, TooManyStepsAreNotAMissingThroughput) {
+TEST(RunTimes, TooManyStepsHaveTheirOwnError) {
   Trace trace = parse_trace("A3C\tcmd\tfolder\t--max-steps\t0\t1000000000000000\t1\t1\t-1\t0\n",
                             "g.trace", {});
   const std::string file = throughputs_file(kTable);
@@ -257,7 +258,7 @@ TEST(RunTimes, WithoutAV100TheFastestTypeIsTheReference) {
   EXPECT_EQ(trace.jobs[0].run_us, 30 * kUsPerS);
 }
 
-TEST(RunTimes, OfPolluxJobsComeFromTheirRates) {
+TEST(RunTimes, PolluxJobsUseTheirRates) {
   const std::string text =
       "name,time,application,num_replicas,batch_size\nx,0,ncf,1,8\na,5,ncf,4,8\n";
   Trace trace = parse_trace(text, "w.csv", {});
@@ -287,7 +288,7 @@ TEST(RunTimes, AreNeverGuessed) {
   EXPECT_EQ(some.skipped.at(0).reason, "no run time");
   Trace itp = parse_trace("job_id,submission_time,duration,num_gpu\na,0,1,1\n", "j.csv", {});
   fill_run_times(itp, {}, false);
-  EXPECT_EQ(itp.jobs[0].run_us, kUsPerS) << "what the trace says stays";
+  EXPECT_EQ(itp.jobs[0].run_us, kUsPerS) << "values of the trace are kept";
 }
 
 }  // namespace

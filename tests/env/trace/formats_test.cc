@@ -59,15 +59,15 @@ TEST(PhillyAttempts, IntervalsAddUp) {
   EXPECT_EQ(trace.jobs[3].status, "Pass");
 }
 
-TEST(PhillyAttempts, MayBeJoined) {
+TEST(PhillyAttempts, CanBeJoined) {
   const Trace trace = parse_with(kAttempts, "join_attempts=true");
   ASSERT_EQ(trace.jobs.size(), 6u);
   EXPECT_EQ(trace.jobs[1].id, "14854");
   EXPECT_EQ(trace.jobs[1].run_us, 2851 * kUsPerS);
-  EXPECT_EQ(trace.skipped.at(0).reason, "attempt joined to the row before");
+  EXPECT_EQ(trace.skipped.at(0).reason, "attempt joined to the previous row");
 }
 
-TEST(Philly, TheClockMayHaveAZone) {
+TEST(Philly, ClockMayHaveAZone) {
   const std::string text =
       "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,66.0,0,0.0,11cb48\n";
   EXPECT_EQ(parse_trace(text, "t", {}).epoch_unix_s, 1507532515);
@@ -77,7 +77,7 @@ TEST(Philly, TheClockMayHaveAZone) {
   EXPECT_THROW(parse_with(text, "vc=ee9e8c"), InputError) << "no job is left";
 }
 
-TEST(ElasticFlow, TheRealDurationCounts) {
+TEST(ElasticFlow, RealDurationIsUsed) {
   const Trace trace = parse_trace(
       "job_id,submit_time,real_iteration,model_name,ddl,batch_size,num_gpu,real_duration,duration,"
       "iteration\n0,5,7,vgg16,20,256,1,10,99,98\n",
@@ -102,9 +102,9 @@ struct Bad {
   const char* message;
 };
 
-class BadRowOf : public ::testing::TestWithParam<Bad> {};
+class BadRowOfFormat : public ::testing::TestWithParam<Bad> {};
 
-TEST_P(BadRowOf, NamesLineColumnAndWhatWasExpected) {
+TEST_P(BadRowOfFormat, ErrorNamesLineColumnAndExpectation) {
   const Bad& bad = GetParam();
   const std::string example = Registry<TraceReader>::make(bad.format, {})->example();
   const auto line = std::ranges::count(example, '\n') + 1;
@@ -117,14 +117,15 @@ TEST_P(BadRowOf, NamesLineColumnAndWhatWasExpected) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Trace, BadRowOf,
+    Trace, BadRowOfFormat,
     ::testing::Values(
         Bad{"ChronusTimes", "chronus", "9,vc,1,1,1,m,1,1,5-x,2-1,0,soft",
-            "column 9 (expect_time_list): expected rising whole minutes joined by '-', got '5-x'"},
+            "column 9 (expect_time_list): expected increasing whole minutes separated by '-', got "
+            "'5-x'"},
         Bad{"ChronusOrder", "chronus", "9,vc,1,1,1,m,1,1,5-5,2-1,0,soft",
-            "column 9 (expect_time_list): expected rising"},
+            "column 9 (expect_time_list): expected increasing"},
         Bad{"ChronusValues", "chronus", "9,vc,1,1,1,m,1,1,5-6,1-2,0,soft",
-            "column 10 (expect_value_list): expected falling numbers"},
+            "column 10 (expect_value_list): expected non-increasing numbers"},
         Bad{"ChronusNumber", "chronus", "9,vc,1,1,1,m,1,1,5-6,1,0,soft",
             "column 10 (expect_value_list): expected 2 values, got '1'"},
         Bad{"ChronusBest", "chronus", "9,vc,1,1,1,m,1,1,5,1,2,best",
@@ -142,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"OpenbNoShare", "openb", "p,1,1,1,0,,LS,Running,0,2,1",
             "column 5 (gpu_milli): expected gpu_milli as a whole number, 1 to 1000, got '0'"},
         Bad{"OpenbTypes", "openb", "p,1,1,1,1000,T4||P100,LS,Running,0,2,1",
-            "column 6 (gpu_spec): expected models joined by '|', got 'T4||P100'"},
+            "column 6 (gpu_spec): expected models separated by '|', got 'T4||P100'"},
         Bad{"OpenbGpus", "openb", "p,1,1,-1,0,,LS,Running,0,2,1",
             "column 4 (num_gpu): expected 0 to 1048576 GPUs, got -1"},
         Bad{"PaiGpus", "pai", "ali-x,0,1,0", "column 4 (gpu_count): expected 1 to"},
@@ -161,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 // Published archives have such rows, and their users cannot correct them.
-TEST(Formats, RowsThatEndBeforeTheyStartAreLeftOutOfArchives) {
+TEST(Formats, RowsThatEndBeforeTheyStartAreSkippedInArchives) {
   const auto reasons = [](const std::string& text) {
     std::string out;
     const Trace trace = parse_trace(text, "t.csv", {});

@@ -61,18 +61,20 @@ TEST(GavelTrace, UnusableRowsAreNamed) {
     const char* message;
   };
   for (const Bad& bad :
-       {Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1", "7 or 10 fields between tabs, as Gavel"},
-        Bad{"A3C\tcmd\tfolder\tsteps\t1\t10\t1\t1\t-1\t0", "as Gavel has them, got 10 fields"},
-        Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1", "as Gavel has them, got 7 fields"},
+       {Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1", "7 or 10 tab-separated fields in Gavel"},
+        Bad{"A3C\tcmd\tfolder\tsteps\t1\t10\t1\t1\t-1\t0", "in Gavel's layout, got 10 fields"},
+        Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1", "in Gavel's layout, got 7 fields"},
         Bad{"\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t0", "a job type like ResNet-18"},
         Bad{"LM (batch size x)\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t0", "'LM (batch size x)'"},
         Bad{"LM (batch size 0)\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t0", "'LM (batch size 0)'"},
         Bad{"A3C\tcmd\tfolder\t--steps\t1\t0\t1\t1\t-1\t0", "at least 1, got '0'"},
         Bad{"A3C\tcmd\tfolder\t--steps\t1\t1.5\t1\t1\t-1\t0", "at least 1, got '1.5'"},
-        Bad{"A3C\tcmd\tfolder\t--steps\t1\tmany\t1\t1\t-1\t0", "expected steps, got 'many'"},
+        Bad{"A3C\tcmd\tfolder\t--steps\t1\tmany\t1\t1\t-1\t0",
+            "expected steps as a number, got 'many'"},
         Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t0\t1\t-1\t0", "GPUs, got 0"},
-        Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t2\t0", "no SLO, got '2'"},
-        Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\tw\t-1\t0", "expected weight, got 'w'"},
+        Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t2\t0", "(no SLO), got '2'"},
+        Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\tw\t-1\t0",
+            "expected weight as a number, got 'w'"},
         Bad{"A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t-3", "arrival in seconds, at least 0"}}) {
     SCOPED_TRACE(bad.row);
     EXPECT_THAT(error_of(good + bad.row + "\n", "gavel"),
@@ -80,7 +82,7 @@ TEST(GavelTrace, UnusableRowsAreNamed) {
   }
 }
 
-TEST(GavelTrace, JobsKeepTheirNumbersWhereRowsAreSkipped) {
+TEST(GavelTrace, JobsKeepTheirNumbersIfRowsAreSkipped) {
   const std::string row = "A3C\tcmd\tfolder\t--steps\t1\t10\t1\t1\t-1\t0\n";
   const Trace trace = parse_trace(row + "broken\n" + row, "jobs.trace", {.skip_unusable = true});
   ASSERT_EQ(trace.jobs.size(), 2u);
@@ -103,7 +105,7 @@ TEST(ShockwaveTrace, ModeAndDurationAreRead) {
   EXPECT_THAT(error_of(row + start + "gns\t1\t-1\tlong\t0\n", "shockwave"),
               HasSubstr("duration in seconds, at least 0, got 'long'"));
   EXPECT_THAT(error_of(row + start + "1\t-1\t0\n", "shockwave"),
-              HasSubstr("as Shockwave has them, got 10 fields"));
+              HasSubstr("12 tab-separated fields in Shockwave's layout, got 10 fields"));
 }
 
 TEST(PolluxTrace, ApplicationsAreModels) {
@@ -140,7 +142,7 @@ const RealFile kRealFiles[] = {
     {"pollux-adaptdl/workloads-2.0/workload-6.csv.gz", "pollux", 320, 28189, 0, 0},
 };
 
-TEST(GavelTrace, RealFilesAreReadWhole) {
+TEST(GavelTrace, ReadsPublishedFilesCompletely) {
   YARD_NEEDS_TRACES();
   const std::filesystem::path dir = testing::traces_dir();
   for (const RealFile& file : kRealFiles) {

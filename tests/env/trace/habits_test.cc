@@ -63,7 +63,7 @@ TEST(Habits, SameSeedSameJobs) {
   EXPECT_NE(a.sha256, c.sha256);
 }
 
-TEST(Habits, JobsAreWholeAndInOrder) {
+TEST(Habits, JobsAreValidAndInOrder) {
   const HabitsParams p;
   for (const std::vector<Job>& jobs : some_seeds()) {
     ASSERT_EQ(jobs.size(), static_cast<size_t>(p.jobs));
@@ -78,7 +78,7 @@ TEST(Habits, JobsAreWholeAndInOrder) {
   }
 }
 
-TEST(Habits, RunTimesSpreadLessWithinAUserAndLeastWithinABatch) {
+TEST(Habits, RunTimesVaryLessWithinUsersAndBatches) {
   std::vector<double> all, within;
   double hours = 0;
   for (const std::vector<Job>& jobs : some_seeds()) {
@@ -122,7 +122,7 @@ TEST(Habits, SiblingsResembleEachOther) {
   EXPECT_NEAR(deviation(apart), 1.55, 0.15);
 }
 
-TEST(Habits, LoadIsTheOneAskedFor) {
+TEST(Habits, LoadMatchesTheSetting) {
   for (const double load : {0.5, 0.9, 1.2}) {
     for (const int gpus : {32, 128}) {
       HabitsParams p;

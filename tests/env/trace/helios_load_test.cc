@@ -51,7 +51,7 @@ std::string jobs_text(const Trace& trace) {
   return join(lines, "\n");
 }
 
-TEST(HeliosLoad, ChangesOfTheCountsAreJobs) {
+TEST(HeliosLoad, CountChangesBecomeJobs) {
   // Two small jobs end one after the other. A large one waits and replaces another.
   const Trace trace = parse({"2,0,4,0, 1,0,8,0", "1,0,2,0, 1,1,8,16", "0,0,0,0, 1,0,16,0"});
   EXPECT_EQ(trace.format, "helios-load");
@@ -62,7 +62,7 @@ TEST(HeliosLoad, ChangesOfTheCountsAreJobs) {
             "s2 2 0 0 1 began earlier");
 }
 
-TEST(HeliosLoad, WhoEndsIsTheLastWhoseGpusWereGivenBack) {
+TEST(HeliosLoad, EndedJobIsTheLastWithTheFreedGpus) {
   // Requests for 1, 4 and 1 GPUs arrive; then 4 are freed, then 1.
   const Trace trace = parse({"1,0,1,0, 0,0,0,0", "2,0,5,0, 0,0,0,0", "3,0,6,0, 0,0,0,0",
                              "2,0,2,0, 0,0,0,0", "1,0,1,0, 0,0,0,0"});
@@ -72,12 +72,12 @@ TEST(HeliosLoad, WhoEndsIsTheLastWhoseGpusWereGivenBack) {
             "s3 1 2 2 4");
 }
 
-TEST(HeliosLoad, AChangeOfGpusAloneIsAnEndAndAStart) {
+TEST(HeliosLoad, GpuChangeAloneIsAnEndAndAStart) {
   const Trace trace = parse({"1,0,1,0, 0,0,0,0", "1,0,3,0, 0,0,0,0"});
   EXPECT_EQ(jobs_text(trace), "s1 1 0 0 1 began earlier\ns2 3 1 1 1 still ran");
 }
 
-TEST(HeliosLoad, NewcomersShareTheirGpusEvenlyAndInWholeNodesWhereTheyFit) {
+TEST(HeliosLoad, NewJobsShareGpusEvenlyInWholeNodes) {
   const Trace trace = parse({"1,0,1,0, 0,0,0,0", "4,0,8,0, 3,0,32,0", "0,0,0,0, 0,2,0,20"});
   EXPECT_EQ(jobs_text(trace),
             "l1 8 1 1 2\nl2 16 1 1 2\nl3 8 1 1 2\n"
@@ -95,7 +95,7 @@ TEST(HeliosLoad, RowsOutOfOrderAreRefused) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr(
-                                  "vc.csv:4: column 1 (time): expected a time after that of the"));
+                                  "vc.csv:4: column 1 (time): expected a time after the previous"));
   }
 }
 
@@ -144,7 +144,7 @@ size_t check_counts(const std::filesystem::path& path) {
   return trace.jobs.size();
 }
 
-TEST(HeliosLoad, TheJobsGiveThePublishedCountsAgain) {
+TEST(HeliosLoad, JobsReproduceThePublishedCounts) {
   YARD_NEEDS_TRACES();
   size_t jobs = 0, files = 0;
   for (const auto& entry :

@@ -46,7 +46,7 @@ TEST(Mixed, SameSeedSameJobs) {
   EXPECT_NE(a.sha256, c.sha256);
 }
 
-TEST(Mixed, SharesAndClassesAreAsSaid) {
+TEST(Mixed, SharesAndClassesMatchTheSettings) {
   const MixedParams p;
   const std::vector<Job> jobs = generate_mixed(p, {.seed = 2, .jobs = 20000});
   std::map<int, double> share;
@@ -82,7 +82,7 @@ TEST(Mixed, SharesAndClassesAreAsSaid) {
   EXPECT_GT(sizes["class4"][8], sizes["class4"][4]);
 }
 
-TEST(Mixed, LoadIsTheOneAskedFor) {
+TEST(Mixed, LoadMatchesTheSetting) {
   for (const double load : {0.3, 0.6, 1.2}) {
     MixedParams p;
     p.load = load;
@@ -95,7 +95,7 @@ TEST(Mixed, LoadIsTheOneAskedFor) {
 }
 
 // A model without measurements would be neutral: neither placement nor type would matter to it.
-TEST(Mixed, ItsClusterKnowsAllModels) {
+TEST(Mixed, ClusterHasSpeedsOfAllModels) {
   const ClusterSpec cluster = load_cluster("mixed-9");
   EXPECT_EQ(cluster.total_gpus(), MixedParams{}.cluster_gpus);
   std::set<std::string> named, known;

@@ -163,7 +163,7 @@ void expect_equal(const Job& a, const Job& b) {
   ASSERT_EQ(a.status, b.status);
 }
 
-TEST(OwnForms, RandomJobsComeBackExactly) {
+TEST(NativeFormats, RandomJobsRoundTrip) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng{seed};
@@ -179,7 +179,7 @@ TEST(OwnForms, RandomJobsComeBackExactly) {
       texts.push_back(to_native_csv(trace));
       texts.push_back(to_native_jsonl(trace));
     } catch (const InputError&) {
-      ASSERT_FALSE(utf8) << "JSON holds any UTF-8, and the CSV that but in lists";
+      ASSERT_FALSE(utf8) << "JSON can hold any UTF-8, the CSV any outside lists";
     }
     for (const std::string& text : texts) {
       const Trace back = parse_trace(text, "back", {});
@@ -203,13 +203,13 @@ Trace jobs_of(const std::vector<std::string>& ids) {
   return trace;
 }
 
-TEST(OwnForms, BytesThatAreNotUtf8GoIntoACsvAlone) {
+TEST(NativeFormats, NonUtf8TextIsCsvOnly) {
   Trace trace = jobs_of({"\xff\xfe"});
   EXPECT_EQ(parse_trace(to_native_csv(trace), "t", {}).jobs.at(0).id, "\xff\xfe");
   EXPECT_THROW(to_native_jsonl(trace), InputError);
 }
 
-TEST(OwnForms, TheCsvHasColumnsThatSomeJobNeeds) {
+TEST(NativeFormats, CsvHasOnlyNeededColumns) {
   Trace trace = jobs_of({"a", "b"});
   EXPECT_EQ(to_native_csv(trace), "job_id,submit_s,run_s,gpus\na,0,0,1\nb,0,0,2\n");
   trace.jobs[1].dues = {{900'000'000, 1}, {1'800'000'000, 0.5}};
@@ -227,7 +227,7 @@ TEST(OwnForms, TheCsvHasColumnsThatSomeJobNeeds) {
             "\n");
 }
 
-TEST(OwnForms, OneBoundOfAnElasticGroupIsEnough) {
+TEST(NativeFormats, OneBoundOfAnElasticGroupIsEnough) {
   const Trace trace = parse_trace(
       R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":4,"groups":[{"count":4,"gpus":1,"min_count":2}]})"
       "\n"
@@ -240,7 +240,7 @@ TEST(OwnForms, OneBoundOfAnElasticGroupIsEnough) {
   EXPECT_EQ(trace.jobs[1].groups[0].max_count, 9);
 }
 
-TEST(OwnForms, ANameThatLooksLikeColumnsMakesNoOtherFormat) {
+TEST(NativeFormats, JobNamesDoNotChangeTheFormat) {
   Trace trace = jobs_of({"a"});
   trace.jobs[0].name = "x|JobID|,job_id,submit_s,run_s,gpus,name,time,application,num_replicas,";
   trace.jobs[0].name += "batch_size,num_gpu,submit_time,iterations,model_name";
@@ -249,7 +249,7 @@ TEST(OwnForms, ANameThatLooksLikeColumnsMakesNoOtherFormat) {
   EXPECT_EQ(again.jobs[0].name, trace.jobs[0].name);
 }
 
-TEST(OwnForms, TheEndingOfAFileNamesTheForm) {
+TEST(NativeFormats, ExtensionSelectsTheFormat) {
   const Trace trace = jobs_of({"a"});
   EXPECT_EQ(to_native_text(trace, "a.jsonl"), to_native_jsonl(trace));
   EXPECT_EQ(to_native_text(trace, "a.csv"), to_native_csv(trace));
@@ -260,7 +260,7 @@ TEST(OwnForms, TheEndingOfAFileNamesTheForm) {
   EXPECT_EQ(to_native_text(trace, "some.folder/a"), to_native_csv(trace));
 }
 
-TEST(OwnForms, QuotedFieldsMaySpanLines) {
+TEST(NativeFormats, QuotedFieldsMaySpanLines) {
   const Trace trace = parse_trace(
       "\"job_id\",submit_s,run_s,gpus,name\r\n"
       "a,0,1,1,\"two\r\nlines, and \"\"quotes\"\"\"\r\n"
@@ -289,7 +289,7 @@ struct Broken {
 
 class BrokenCsv : public ::testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenCsv, NamesLineColumnAndWhatWasExpected) {
+TEST_P(BrokenCsv, ErrorNamesLineColumnAndExpectation) {
   const Broken& broken = GetParam();
   const std::string columns = broken.columns;
   const auto commas = static_cast<size_t>(std::ranges::count(columns, ','));
@@ -314,30 +314,32 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"dues", ",dues", "a,0,1,1,9:x",
                "column 5 (dues): expected SECONDS:VALUE|SECONDS:VALUE, got '9:x'"},
         Broken{"order", ",dues", "a,0,1,1,9:1|8:1",
-               "column dues: expected rising times with falling values, got 8 s for 1 after 9 s"},
+               "column dues: expected increasing times with non-increasing values, got 8 s (value "
+               "1) after 9 s"},
         Broken{"after", ",after", "a,0,1,1,a", "column after: expected ids of other jobs"},
-        Broken{"types", ",gpu_types", "a,0,1,1,a||b", "column 5 (gpu_types): expected texts"},
+        Broken{"types", ",gpu_types", "a,0,1,1,a||b",
+               "column 5 (gpu_types): expected non-empty items"},
         Broken{"json", ",groups", "a,0,1,1,[{]", "column 5 (groups): expected JSON at byte 3"},
         Broken{"key", ",groups", "a,0,1,1,\"[{\"\"tasks\"\":1}]\"",
                "column 5 (groups): expected a key of a group at groups[0].tasks, got 'tasks'"},
         Broken{"sum", ",groups", "a,0,1,1,\"[{\"\"gpus\"\":2}]\"",
-               "column gpus: expected 2 GPUs, as its groups ask for, got 1"},
+               "column gpus: expected 2 GPUs, as requested by its groups, got 1"},
         Broken{"role", ",groups", "a,0,1,2,\"[{\"\"gpus\"\":1},{\"\"gpus\"\":1}]\"",
-               "column groups[0].role: expected a role for each group alone, got 'worker'"},
+               "column groups[0].role: expected a different role for each group, got 'worker'"},
         Broken{"circle", ",groups",
                "a,0,1,0,\"[{\"\"role\"\":\"\"x\"\",\"\"after\"\":[1]},{\"\"after\"\":[0]}]\"",
-               "column groups: expected groups that end before others begin"},
+               "column groups: expected groups without cyclic dependencies"},
         Broken{
             "elastic", ",groups", "a,0,1,0,\"[{\"\"count\"\":2,\"\"min_count\"\":3}]\"",
             "column groups[0].count: expected 1 <= min_count <= count <= max_count, got 3, 2, 2"},
         Broken{"mode", ",batch_mode", "a,0,1,1,foo",
                "column batch_mode: expected static, accordion or gns, got 'foo'"},
         Broken{"epoch", ",epoch_unix_s", "a,0,1,1,soon", "column 5 (epoch_unix_s): expected"},
-        Broken{"quotes", ",name", "a,0,1,1,\"x\"y", "expected a separator behind closing quotes"},
-        Broken{"open", ",name", "a,0,1,1,\"x", "expected quotes that are closed within 1 MiB"}),
+        Broken{"quotes", ",name", "a,0,1,1,\"x\"y", "expected a separator after a closing quote"},
+        Broken{"open", ",name", "a,0,1,1,\"x", "expected a closing quote within 1 MiB"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST(OwnForms, AnUnknownColumnIsNotUsedAndOneThatIsThereTwiceRefused) {
+TEST(NativeFormats, UnknownColumnsAreIgnoredAndDuplicatesRejected) {
   const Trace trace = parse_trace(",job_id,submit_s,run_s,gpus,usr,x\n0,a,0,1,1,ada,7\n", "t", {});
   EXPECT_EQ(trace.jobs.at(0).user, "");
   ASSERT_EQ(trace.notices.size(), 1u);
@@ -349,7 +351,7 @@ TEST(OwnForms, AnUnknownColumnIsNotUsedAndOneThatIsThereTwiceRefused) {
               HasSubstr("got 'gpus'"));
 }
 
-TEST(OwnForms, AKeyThatNothingReadsIsNotUsed) {
+TEST(NativeFormats, UnknownKeysAreIgnored) {
   const Trace trace = parse_trace(
       "{\"job_id\":\"a\",\"submit_s\":0,\"run_s\":1,\"gpus\":1,\"usr\":\"x\",\"User\":\"ada\"}\n",
       "t", {});
@@ -359,7 +361,7 @@ TEST(OwnForms, AKeyThatNothingReadsIsNotUsed) {
               HasSubstr("keys that are not used: usr (did you mean user?"));
 }
 
-TEST(OwnForms, ATextThatSaysNothingIsOneInQuotes) {
+TEST(NativeFormats, QuotedNullWordsAreText) {
   Trace trace = jobs_of({"a", "NaN"});
   trace.jobs[0].user = "None";
   trace.jobs[1].after = {"null"};
@@ -373,7 +375,7 @@ TEST(OwnForms, ATextThatSaysNothingIsOneInQuotes) {
 }
 
 // Times which look like seconds since 1970 are not read as dates from our own files.
-TEST(OwnForms, LargeTimesFromAnUnknownZeroComeBack) {
+TEST(NativeFormats, LargeTimesRoundTrip) {
   Trace trace = jobs_of({"a"});
   trace.jobs[0].submit_us = 1'714'953'600'000'000;
   for (const std::string& text : {to_native_csv(trace), to_native_jsonl(trace)}) {
@@ -386,7 +388,7 @@ TEST(OwnForms, LargeTimesFromAnUnknownZeroComeBack) {
   EXPECT_EQ(dated.epoch_unix_s, 1'714'953'600);
 }
 
-TEST(OwnForms, NumbersAreIdsAndBlanksAroundIdsAreNone) {
+TEST(NativeFormats, NumericIdsAreAcceptedAndBlanksTrimmed) {
   const Trace json = parse_trace(
       "{\"job_id\":7,\"user\":1000,\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n"
       "{\"job_id\":8.0,\"after\":[7],\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n",
@@ -400,7 +402,7 @@ TEST(OwnForms, NumbersAreIdsAndBlanksAroundIdsAreNone) {
   EXPECT_EQ(csv.jobs.at(0).id, "a");
 }
 
-TEST(OwnForms, RepeatedNamesPartsOfGpusAndCutOffEnds) {
+TEST(NativeFormats, RepeatedHeadersFractionalGpusAndTruncation) {
   const std::string names = "job_id,submit_s,run_s,gpus\n";
   const Trace twice = parse_trace(names + "a,0,10,1\n" + names + "b,0,10,1\n", "t", {});
   EXPECT_EQ(twice.jobs.size(), 2u);
@@ -408,7 +410,7 @@ TEST(OwnForms, RepeatedNamesPartsOfGpusAndCutOffEnds) {
   const Trace early = parse_trace("job_id,submit_s,start_s,end_s,gpus\na,12,10,20,1\n", "t", {});
   EXPECT_EQ(early.jobs.at(0).run_us, 10'000'000);
   ASSERT_EQ(early.notices.size(), 1u);
-  EXPECT_THAT(early.notices[0].reason, HasSubstr("the same moment"));
+  EXPECT_THAT(early.notices[0].reason, HasSubstr("clock skew"));
   EXPECT_THAT(error_of(names + "a,0,10,0.5\n", ""), HasSubstr("gpu_milli"));
   EXPECT_THAT(error_of(names + "a,0,10,1\nb,0", ""), HasSubstr("the last line is cut off"));
   EXPECT_THAT(error_of("Title of the sheet\n" + names + "a,0,10,1\n", ""), HasSubstr("tail -n +2"));
@@ -417,7 +419,7 @@ TEST(OwnForms, RepeatedNamesPartsOfGpusAndCutOffEnds) {
               HasSubstr("cut off"));
 }
 
-TEST(OwnForms, ARunTimeThatContradictsStartAndEndHasANotice) {
+TEST(NativeFormats, ContradictoryRunTimeGivesANotice) {
   const std::string names = "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\n";
   const Trace trace =
       parse_trace(names + "a,0,20,1,5,15\nb,0,4,1,5,15\nc,0,11,1,5,15\nd,0,9,1,5,15\n", "t", {});
@@ -426,11 +428,11 @@ TEST(OwnForms, ARunTimeThatContradictsStartAndEndHasANotice) {
   ASSERT_EQ(trace.notices.size(), 2u) << "times in whole seconds may be off by one";
   EXPECT_EQ(trace.notices[0].count, 1);
   EXPECT_EQ(trace.notices[0].reason,
-            "run_s is longer than the time from start to end: run_s counts");
+            "run_s is longer than the time from start to end: run_s is used");
   EXPECT_EQ(trace.notices[1].count, 1);
   EXPECT_EQ(
       trace.notices[1].reason,
-      "run_s is shorter than the time from start to end, as of a suspended job: run_s counts");
+      "run_s is shorter than the time from start to end, as for a suspended job: run_s is used");
   EXPECT_EQ(parse_trace("{\"job_id\":\"a\",\"submit_s\":0,\"run_s\":20,\"gpus\":1,"
                         "\"start_s\":5,\"end_s\":15}\n",
                         "t", {})
@@ -438,18 +440,18 @@ TEST(OwnForms, ARunTimeThatContradictsStartAndEndHasANotice) {
             1u);
 }
 
-TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
+TEST(NativeFormats, JsonErrorsNameTheKey) {
   const auto message = [](const std::string& line) {
     return error_of("{\"job_id\":\"ok\",\"submit_s\":0,\"run_s\":1,\"gpus\":1}\n" + line + "\n",
                     "yardmaster-jsonl");
   };
   EXPECT_THAT(message("{\"job_id\":\"a\""), HasSubstr("t:2: byte 14: expected JSON"));
   EXPECT_THAT(message("{\"job_id\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}"),
-              HasSubstr("t:2: key job_id: expected a text, got a deep list"))
+              HasSubstr("t:2: key job_id: expected a string, got a deeply nested list"))
       << "deeper than the stack is";
   EXPECT_THAT(message("[]"), HasSubstr("t:2: expected a JSON object"));
   EXPECT_THAT(message(R"({"job_id":7.5,"submit_s":0,"run_s":1,"gpus":1})"),
-              HasSubstr("t:2: key job_id: expected a text or a whole number, got 7.5"));
+              HasSubstr("t:2: key job_id: expected a string or a whole number, got 7.5"));
   EXPECT_THAT(message(R"({"submit_s":0,"run_s":1,"gpus":1})"),
               HasSubstr("t:2: key job_id: expected"));
   EXPECT_THAT(message(R"({"job_id":"a","run_s":1,"gpus":1})"),
@@ -458,7 +460,7 @@ TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
               HasSubstr("t:2: key submit_s: expected 0 to 4000000000 s, got -1"));
   EXPECT_THAT(
       message(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1.5})"),
-      HasSubstr("t:2: key gpus: expected a whole number of GPUs (a part of one is gpu_milli"));
+      HasSubstr("t:2: key gpus: expected a whole number of GPUs (for a share, set gpu_milli"));
   EXPECT_THAT(message(R"({"job_id":"a","submit_s":0,"run_s":1})"), HasSubstr("t:2: key gpus: "));
   EXPECT_THAT(
       message(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":2,"groups":[{"gpus":[]}]})"),
@@ -472,7 +474,7 @@ TEST(OwnForms, BrokenLinesOfJsonAreNamedByTheirKey) {
   EXPECT_THAT(message(R"({"job_id":"a","submit_s":0,"run_s":1,"gpus":1e400})"), HasSubstr("t:2: "));
 }
 
-TEST(OwnJsonl, AKeyTwiceIsRefused) {
+TEST(NativeJsonl, DuplicateKeyIsRejected) {
   try {
     parse_trace("{\"job_id\":\"a\",\"submit_s\":0,\"run_s\":1,\"gpus\":1,\"gpus\":2}\n",
                 "jobs.jsonl", {.format = "yardmaster-jsonl"});

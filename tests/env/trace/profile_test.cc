@@ -69,7 +69,7 @@ const MeasuredRun& run_at(const ModelProfile& profile, const std::string& type, 
   throw InputError("no such run of " + profile.model);
 }
 
-TEST(EveryProfileReader, ReadsItsOwnExampleAndIsTheOnlyOneToRecogniseIt) {
+TEST(EveryProfileReader, AloneRecognisesItsExample) {
   ASSERT_FALSE(Readers::names().empty());
   for (const std::string& name : Readers::names()) {
     SCOPED_TRACE(name);
@@ -90,7 +90,7 @@ TEST(EveryProfileReader, ReadsItsOwnExampleAndIsTheOnlyOneToRecogniseIt) {
 }
 
 // Any content gives measurements or an InputError which names the file.
-TEST(EveryProfileReader, SurvivesExamplesCutAndBent) {
+TEST(EveryProfileReader, SurvivesMutatedExamples) {
   for (const std::string& name : Readers::names()) {
     const std::string example = Readers::make(name, {})->example();
     const std::string path = Readers::info(name).example_path;
@@ -158,7 +158,7 @@ TEST(Profile, ErrorsInJsonNameLineAndColumn) {
   EXPECT_THAT(error_of("{\"v100\": {\"('A3C', 1)\": {\"null\": 1}}", path), HasSubstr("JSON"));
 }
 
-TEST(Profile, FoldersAreWalkedAndEmptyOnesRefused) {
+TEST(Profile, FoldersAreSearchedAndEmptyOnesRejected) {
   const fs::path dir = fs::temp_directory_path() / ("yard-profile-" + std::to_string(getpid()));
   fs::create_directories(dir / "cifar10");
   EXPECT_THROW(load_profiles(dir), InputError);
@@ -176,7 +176,7 @@ TEST(Profile, FoldersAreWalkedAndEmptyOnesRefused) {
   fs::remove_all(dir);
 }
 
-TEST(Profile, NamesThatSourcesWriteDifferently) {
+TEST(Profile, ModelNamesAreNormalised) {
   EXPECT_EQ(plain_model_name("ResNet-50"), plain_model_name("resnet50"));
   EXPECT_EQ(plain_model_name("gpt2/zero-dp"), "gpt2/zerodp");
   EXPECT_NE(plain_model_name("ResNet-50"), plain_model_name("ResNet-18"));
@@ -198,11 +198,11 @@ TEST(PublishedProfiles, Gavel) {
   EXPECT_EQ(p.pairs.size(), 3u * 26 * 26);
   for (const MeasuredPair& pair : p.pairs) {
     EXPECT_GE(pair.one.rate, 0);
-    EXPECT_LE(pair.one.rate, 1 + 1e-12) << "nobody gains by company";
+    EXPECT_LE(pair.one.rate, 1 + 1e-12) << "no job gains from co-location";
   }
 }
 
-TEST(PublishedProfiles, ShockwaveHasGavelsLayout) {
+TEST(PublishedProfiles, ShockwaveHasTheGavelLayout) {
   YARD_NEEDS_TRACES();
   const Profiles p = load_profiles(traces_dir() / "shockwave/tacc_throughputs.json.gz");
   EXPECT_DOUBLE_EQ(run_at(model(p, "ResNet-18"), "v100", 16, {1}).iteration_s, 1 / 57.68343332);
@@ -251,7 +251,7 @@ TEST(PublishedProfiles, Morphling) {
   }
 }
 
-TEST(PublishedProfiles, PipeDreamsParametersAreTheKnownOnes) {
+TEST(PublishedProfiles, PipeDreamParameterCountsMatch) {
   YARD_NEEDS_TRACES();
   const Profiles p = load_profiles(traces_dir() / "pipedream-layers");
   EXPECT_EQ(p.sizes.size(), 14u);

@@ -60,7 +60,7 @@ std::string expected_format(const std::string& file) {
   return format;
 }
 
-TEST(TraceFiles, EachIsOfTheRightFormatAlone) {
+TEST(TraceFiles, EachIsRecognisedAsOneFormat) {
   YARD_NEEDS_TRACES();
   const std::filesystem::path dir = testing::traces_dir();
   std::map<std::string, int> files;  // by format
@@ -83,7 +83,7 @@ TEST(TraceFiles, EachIsOfTheRightFormatAlone) {
     }
     ++files[expected];
   }
-  EXPECT_GE(files[""], 100) << "what holds no jobs is seen, too";
+  EXPECT_GE(files[""], 100) << "files without jobs are recognised, too";
   EXPECT_GE(files["openb"], 16);
   EXPECT_GE(files["itp"] + files["itp-models"], 15);
 }
@@ -144,7 +144,7 @@ const RealFile kRealFiles[] = {
     {"tacc-ls6-a100/ls6-a100.log.gz", "tacc", 24777, 779519563000000, 64, 0},
 };
 
-TEST(TraceFiles, AreReadWhole) {
+TEST(TraceFiles, AreReadCompletely) {
   YARD_NEEDS_TRACES();
   for (const RealFile& file : kRealFiles) {
     SCOPED_TRACE(file.path);
@@ -237,7 +237,7 @@ TEST(TraceFiles, ItpModelsAreTheRawJobsWithDeadlines) {
   EXPECT_EQ(first.dues, (std::vector<Due>{{(3716178 - 3715485) * kUsPerS, 1}}));
 }
 
-TEST(TraceFiles, OpenbHasSharesTypesAndPodsOfCpus) {
+TEST(TraceFiles, OpenbHasSharesTypesAndCpuPods) {
   YARD_NEEDS_TRACES();
   const std::string path = "alibaba-openb-2023/openb_pod_list_";
   const Trace trace = load(path + "default.csv.gz");
@@ -262,7 +262,7 @@ TEST(TraceFiles, OpenbHasSharesTypesAndPodsOfCpus) {
   EXPECT_EQ(load(path + "cpu200.csv.gz", "pods=gpu").jobs.size(), 6203u);
 }
 
-TEST(TraceFiles, OpenbWithoutTimesAsksHowToSpaceThem) {
+TEST(TraceFiles, OpenbWithoutTimesRequiresAGap) {
   YARD_NEEDS_TRACES();
   const std::string path = "alibaba-openb-2023/openb_pod_list_multigpu20.csv.gz";
   try {
@@ -306,7 +306,7 @@ TEST(TraceFiles, MorphlingHasStepTimes) {
   EXPECT_EQ(longer.jobs.size() + static_cast<size_t>(longer.skipped.at(0).count), 406u);
 }
 
-TEST(TraceFiles, TaccIsReadByTheClockOfTexas) {
+TEST(TraceFiles, TaccUsesTexasTime) {
   YARD_NEEDS_TRACES();
   const std::string path = "tacc-ls6-a100/ls6-a100.log.gz";
   const auto over_limit = [](const Trace& trace) {

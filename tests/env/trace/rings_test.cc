@@ -56,7 +56,7 @@ TEST(SyntheticRings, AreRingsOfOneToEightWorkers) {
   EXPECT_NE(trace.sha256, load_trace("synthetic:rings", {.seed = 4}).sha256);
 }
 
-TEST(SyntheticRings, TheMeanAndTheLoadAreWhatTheySay) {
+TEST(SyntheticRings, MeanAndLoadMatchTheSettings) {
   RingsParams p;
   p.load = 0.7;
   const std::vector<Job> jobs = generate_rings(p, {.seed = 9, .jobs = 20'000});
@@ -70,7 +70,7 @@ TEST(SyntheticRings, TheMeanAndTheLoadAreWhatTheySay) {
   for (const auto& [model, share] : of) EXPECT_NEAR(share, 1.0 / 12, 0.011) << model;
 }
 
-TEST(SyntheticRings, MixesDifferAndAreTheSameForEverySeed) {
+TEST(SyntheticRings, MixesDifferButDoNotDependOnTheSeed) {
   std::set<int> tenths;
   for (int mix = 1; mix <= 20; ++mix) {
     RingsParams p;
@@ -83,7 +83,7 @@ TEST(SyntheticRings, MixesDifferAndAreTheSameForEverySeed) {
     double apart = 0;
     const auto of_a = shares(a);
     for (const auto& [model, share] : of_a) apart = std::max(apart, std::abs(share - 1.0 / 12));
-    EXPECT_GT(apart, 0.05) << "some model comes more often than in no mix";
+    EXPECT_GT(apart, 0.05) << "some model is more frequent than without a mix";
     for (const auto& [model, share] : shares(b)) {
       const auto known = of_a.find(model);
       EXPECT_NEAR(share, known == of_a.end() ? 0 : known->second, 0.05) << model;
@@ -93,7 +93,7 @@ TEST(SyntheticRings, MixesDifferAndAreTheSameForEverySeed) {
   EXPECT_GT(tenths.size(), 3u) << "of ten minutes";
 }
 
-TEST(SyntheticRings, ShiftsAreSettings) {
+TEST(SyntheticRings, ShiftsAreConfigurable) {
   const GenerateOptions options{.seed = 5, .jobs = 4'000};
   RingsParams p;
   p.other_models = 0.5;
@@ -127,7 +127,7 @@ TEST(SyntheticRings, RefusesAClusterTooSmallForTheLargestJob) {
   EXPECT_THROW(generate_rings({}, {.cluster_gpus = 7}), InputError);
 }
 
-TEST(SyntheticRings, ItsClusterTellsOfEveryModel) {
+TEST(SyntheticRings, ClusterHasEveryModel) {
   const ClusterSpec cluster = load_cluster("rings-8");
   EXPECT_TRUE(cluster.choose_exchange);
   EXPECT_EQ(cluster.total_gpus(), 32);

@@ -43,7 +43,7 @@ std::string read(const std::string& cells, Get get, std::vector<T>& out) {
   return "";
 }
 
-TEST(Rows, UnitsOfTime) {
+TEST(Rows, TimeUnitsAreParsed) {
   std::vector<int64_t> us;
   EXPECT_EQ(
       read(
@@ -73,7 +73,7 @@ TEST(Rows, UnitsOfTime) {
               HasSubstr("expected x of at least 0 s, got -1e30"));
 }
 
-TEST(Rows, Dates) {
+TEST(Rows, DatesAreParsed) {
   std::vector<int64_t> us;
   const auto date = [](Rows& r, int64_t& v) { return r.date(1, Zone("UTC0"), v); };
   EXPECT_EQ(read(",2021-03-04T12:30:15\n,1614861015\n,2021-03-04 12:30:15\n", date, us), "");
@@ -85,7 +85,7 @@ TEST(Rows, Dates) {
   }
 }
 
-TEST(Rows, Numbers) {
+TEST(Rows, NumbersAreParsed) {
   std::vector<int64_t> whole;
   const auto small = [](Rows& r, int64_t& v) { return r.whole(1, v, 2, 5); };
   EXPECT_EQ(read(",2\n, 5\n", small, whole), "");
@@ -112,7 +112,7 @@ TEST(Rows, SurplusSeparatorsBelongToTheFreeText) {
   EXPECT_FALSE(rows.next()) << "too few fields";
 }
 
-TEST(Rows, WhatIsLeftOutIsCountedAndNoReasonToRefuse) {
+TEST(Rows, SkippedRowsAreCountedAndNoError) {
   const std::string text = "id\na\nb\nc\nd\n";
   Lines lines = Lines::of_text(text, "t");
   Rows rows(lines, {});
@@ -135,7 +135,7 @@ TEST(Rows, WhatIsLeftOutIsCountedAndNoReasonToRefuse) {
 }
 
 // The numbers include more jobs than a chunk holds, so that several chunks are merged.
-TEST(Rows, JobsAreSortedStablyWhateverTheirNumber) {
+TEST(Rows, AnyNumberOfJobsIsSortedStably) {
   Rng rng{5};
   for (const int count : {1, 2, 3, 100, 2047, 2048, 2049, 10'000}) {
     std::string text = "id,submit\n";
@@ -165,7 +165,7 @@ TEST(Rows, JobsAreSortedStablyWhateverTheirNumber) {
   }
 }
 
-TEST(Rows, TheZeroMayBeTheFirstSubmission) {
+TEST(Rows, TimeZeroMayBeTheFirstSubmission) {
   const std::string text = "id,t\na,2021-03-04T00:00:10\nb,2021-03-04T00:00:05\n";
   Lines lines = Lines::of_text(text, "t");
   Rows rows(lines, {});
@@ -187,7 +187,7 @@ TEST(Rows, TheZeroMayBeTheFirstSubmission) {
   EXPECT_EQ(trace.jobs[1].logged_end_us, -1);
 }
 
-TEST(Split, AtSeparatorsAndBlanks) {
+TEST(Split, SplitsAtSeparatorsAndBlanks) {
   std::vector<std::string_view> fields;
   split_line("a,,b,", ',', fields);
   EXPECT_THAT(fields, ElementsAre("a", "", "b", ""));
@@ -197,7 +197,7 @@ TEST(Split, AtSeparatorsAndBlanks) {
   EXPECT_THAT(fields, ElementsAre("a, b"));
 }
 
-TEST(Split, Quotes) {
+TEST(Split, HandlesQuotes) {
   std::vector<std::string_view> fields;
   std::string unquoted;
   EXPECT_TRUE(split_quoted(R"("a,b","","say ""x""",plain,pl"ain)", ',', unquoted, fields));
@@ -211,7 +211,7 @@ TEST(Split, Quotes) {
   EXPECT_FALSE(open_quotes("a\"b", ','));
 }
 
-TEST(Lines, SayHowTheyEnded) {
+TEST(Lines, ReportTheirLineEndings) {
   Lines lines = Lines::of_text("a\nb\r\nc\r", "t");
   std::string_view line;
   ASSERT_TRUE(lines.next(line));

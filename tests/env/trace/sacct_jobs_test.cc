@@ -59,7 +59,7 @@ std::string row(const std::string& id, const std::string& user, const std::strin
 const std::string kRan =
     row("99", "z", "09:00", "09:05", "10:05", "01:00:00", "COMPLETED", "gres/gpu=1");
 
-TEST(SacctNeverRan, InEverySpelling) {
+TEST(SacctUnstartedJob, IsRecognisedInEverySpelling) {
   for (const char* state : {"CANCELLED", "CANCELLED by 1000", "CANCELLED+", "cancelled by 7", "CA",
                             "DEADLINE", "FAILED", "NODE_FAIL", "BOOT_FAIL", "TIMEOUT"}) {
     const Trace trace =
@@ -74,7 +74,7 @@ TEST(SacctNeverRan, InEverySpelling) {
   }
 }
 
-TEST(SacctNeverRan, WhatHeldSomethingStays) {
+TEST(SacctUnstartedJob, JobsThatHeldResourcesAreKept) {
   for (const char* state : {"CANCELLED by 1000", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY"}) {
     const std::string short_run =
         row("1", "u", "10:00", "12:00", "12:00", "00:00:00", state, "gres/gpu=1");
@@ -87,10 +87,10 @@ TEST(SacctNeverRan, WhatHeldSomethingStays) {
                  "gres/gpu=1\n")
                 .jobs.size(),
             1u)
-      << "no column says what was allocated";
+      << "no column has the allocation";
 }
 
-TEST(SacctNeverRan, IsSeenInWhateverColumnsThereAre) {
+TEST(SacctUnstartedJob, IsRecognisedFromAnyColumns) {
   const std::string ran = "9|2024-05-06T10:00:00|01:00:00|COMPLETED|";
   const std::string not_ran = "1|2024-05-06T10:00:00|00:00:00|CANCELLED|";
   EXPECT_EQ(read("JobID|Submit|Elapsed|State|AllocTRES\n" + ran + "gres/gpu=1\n" + not_ran + "\n")
@@ -111,7 +111,7 @@ TEST(SacctNeverRan, IsSeenInWhateverColumnsThereAre) {
       << "without State";
 }
 
-TEST(SacctRuns, OfARequeuedJobAreOneJob) {
+TEST(SacctRuns, RunsOfARequeuedJobAreOneJob) {
   for (const char* state : {"REQUEUED", "PREEMPTED", "NODE_FAIL", "FAILED"}) {
     const std::string first =
         row("7", "u", "10:00", "10:05", "11:05", "01:00:00", state, "gres/gpu=1");
@@ -126,12 +126,12 @@ TEST(SacctRuns, OfARequeuedJobAreOneJob) {
       EXPECT_EQ(job.logged_end_us, 7 * kHourUs);
       EXPECT_EQ(job.run_us, 3 * kHourUs) << "its last run's";
       EXPECT_EQ(job.status, "COMPLETED");
-      EXPECT_EQ(left_out(trace).at("earlier run of a requeued job, joined to its last"), 1);
+      EXPECT_EQ(left_out(trace).at("earlier run of a requeued job, joined to the last run"), 1);
     }
   }
 }
 
-TEST(SacctRuns, OfAJobThatIsToRunAgainAreNone) {
+TEST(SacctRuns, PendingRequeuedJobIsSkipped) {
   const std::string first =
       row("7", "u", "10:00", "10:05", "11:05", "01:00:00", "PREEMPTED", "gres/gpu=1");
   const std::string next = row("7", "u", "11:06", "Unknown", "Unknown", "00:00:00", "PENDING", "");
@@ -140,10 +140,10 @@ TEST(SacctRuns, OfAJobThatIsToRunAgainAreNone) {
   const std::string taken_back =
       row("7", "u", "11:06", "12:00", "12:00", "00:00:00", "CANCELLED by 7", "");
   const Trace trace = read(kHead + kRan + first + taken_back);
-  EXPECT_EQ(by_id(trace).at("7").run_us, kHourUs) << "that it held";
+  EXPECT_EQ(by_id(trace).at("7").run_us, kHourUs) << "the time it held GPUs";
 }
 
-TEST(SacctRuns, OfAResizedJobAreItsParts) {
+TEST(SacctRuns, ResizedJobIsSplitIntoParts) {
   const auto resized = [](const char* before, const char* at, const char* long1, const char* long2,
                           const char* after) {
     return by_id(read(kHead + row("7", "u", "10:00", "10:05", at, long1, "RESIZING", before) +
@@ -159,7 +159,7 @@ TEST(SacctRuns, OfAResizedJobAreItsParts) {
   EXPECT_EQ(resized("gres/gpu=4", "11:05", "01:00:00", "03:00:00", "gres/gpu=8").gpus, 8);
 }
 
-TEST(SacctRuns, TheSameRunTwiceIsOne) {
+TEST(SacctRuns, DuplicateRunCountsOnce) {
   const std::string running =
       row("7", "u", "10:00", "10:05", "Unknown", "01:00:00", "RUNNING", "gres/gpu=1");
   const std::string ended =
@@ -167,14 +167,14 @@ TEST(SacctRuns, TheSameRunTwiceIsOne) {
   const Trace trace = read(kHead + running + ended + ended);
   ASSERT_EQ(trace.jobs.size(), 1u) << "two months' logs, both with the job in them";
   EXPECT_EQ(left_out(trace),
-            (std::map<std::string, int64_t>{{"an earlier state of a job whose end the log has", 1},
-                                            {"the same run once more", 1}}));
+            (std::map<std::string, int64_t>{{"earlier state of a job that has ended in the log", 1},
+                                            {"duplicate row of a run", 1}}));
   const std::string other =
       row("7", "u", "10:00", "10:30", "12:05", "01:35:00", "COMPLETED", "gres/gpu=1");
-  EXPECT_THAT(error_of(kHead + ended + other), HasSubstr("a job id that is not used before"));
+  EXPECT_THAT(error_of(kHead + ended + other), HasSubstr("a unique job id"));
 }
 
-TEST(SacctRuns, AJobNumberUsedAgainIsAnotherJob) {
+TEST(SacctRuns, ReusedJobNumberIsAnotherJob) {
   const std::string first =
       row("5_1", "u", "10:00", "10:05", "11:05", "01:00:00", "FAILED", "gres/gpu=1");
   for (const char* user : {"u", "v"}) {
@@ -187,12 +187,11 @@ TEST(SacctRuns, AJobNumberUsedAgainIsAnotherJob) {
     EXPECT_EQ(trace.jobs[1].array, "5#2");
     ASSERT_EQ(trace.notices.size(), 1u);
     EXPECT_EQ(notice_text(trace.notices[0]),
-              "the number of an earlier job, used again: the later job's id ends in #2 (1 row, at "
-              "log:3)");
+              "job number reused: the later job's id ends in #2 (1 row, at log:3)");
   }
 }
 
-TEST(SacctClusters, AreToldApart) {
+TEST(SacctClusters, JobsOfDifferentClustersAreDistinct) {
   const std::string head = "Cluster|JobID|Submit|Elapsed|State|AllocTRES\n";
   const std::string rest = "|7|2024-05-06T10:00:00|01:00:00|COMPLETED|gres/gpu=1\n";
   const std::string text = head + "alpha" + rest + "beta" + rest;
@@ -210,7 +209,7 @@ TEST(SacctClusters, AreToldApart) {
   EXPECT_THAT(error_of(text, "cluster=gamma"), HasSubstr("expected one of: 'alpha', 'beta'"));
 }
 
-TEST(SacctTimes, AJobComesWhenItMayRun) {
+TEST(SacctTimes, JobArrivesWhenEligible) {
   const std::string text =
       "JobID|Submit|Eligible|Start|End|Elapsed|State|AllocTRES\n"
       "1|2024-05-06T10:00:00|2024-05-06T12:00:00|2024-05-06T12:01:00|2024-05-06T13:01:00|01:00:00|"
@@ -226,7 +225,7 @@ TEST(SacctTimes, AJobComesWhenItMayRun) {
   EXPECT_EQ(by_id(read(text, "arrival=Submit")).at("1").submit_us, 0);
 }
 
-TEST(SacctTimes, OfAnHourThatComesTwiceElapsedTellsWhich) {
+TEST(SacctTimes, ElapsedResolvesARepeatedHour) {
   const std::string text =
       "JobID|Submit|Start|End|Elapsed|State|AllocTRES\n"
       "1|2024-10-27T01:30:00|2024-10-27T02:50:00|2024-10-27T02:10:00|00:20:00|COMPLETED|gres/"
@@ -245,7 +244,7 @@ TEST(SacctTimes, OfAnHourThatComesTwiceElapsedTellsWhich) {
   };
   for (const auto& [id, job] : jobs) EXPECT_EQ(ran(id.c_str()), job.run_us) << id;
   EXPECT_EQ(jobs.at("3").logged_end_us, 50 * 60 * kUsPerS) << "02:20 of summer time";
-  EXPECT_EQ(jobs.at("2").logged_start_us, 100 * 60 * kUsPerS) << "either would do";
+  EXPECT_EQ(jobs.at("2").logged_start_us, 100 * 60 * kUsPerS) << "either is correct";
   EXPECT_EQ(jobs.at("4").submit_us, 80 * 60 * kUsPerS);
   // Without a time zone, Elapsed reveals that the clock was set back.
   const Trace trace = read(text);
@@ -255,7 +254,7 @@ TEST(SacctTimes, OfAnHourThatComesTwiceElapsedTellsWhich) {
   EXPECT_THAT(trace.notices[0].reason, HasSubstr("--set trace.zone="));
 }
 
-TEST(SacctTimes, OfAnHourThatNeverComes) {
+TEST(SacctTimes, SkippedHourIsHandled) {
   const std::string text =
       "JobID|Submit|Start|End|Elapsed|State|AllocTRES\n"
       "1|2024-03-31T01:00:00|2024-03-31T02:50:00|2024-03-31T03:10:00|00:20:00|COMPLETED|gres/"
@@ -268,7 +267,7 @@ TEST(SacctTimes, OfAnHourThatNeverComes) {
   }
 }
 
-TEST(SacctTimes, MayNameTheirZone) {
+TEST(SacctTimes, MayHaveAnOffset) {
   const Trace trace = read(
       "JobID|Submit|Start|End|Elapsed|AllocTRES\n"
       "1|2024-05-06T10:00:00+02:00|2024-05-06T10:10:00+0200|2024-05-06T08:20:00Z|00:10:00|"
@@ -283,12 +282,12 @@ std::string held(const std::string& asked, const std::string& given, int nodes =
          given + "\n";
 }
 
-TEST(SacctRequests, AnExclusiveJobHoldsItsNodes) {
+TEST(SacctRequests, ExclusiveJobHoldsItsNodes) {
   const std::string text = kHeld + held("cpu=4,gres/gpu=1,mem=16G,node=1",
                                         "cpu=64,gres/gpu:a100=8,gres/gpu=8,mem=500G,node=1");
   const Trace trace = read(text);
   EXPECT_EQ(trace.jobs[0].gpus, 8);
-  EXPECT_TRUE(trace.jobs[0].gpu_types.empty()) << "none was asked for";
+  EXPECT_TRUE(trace.jobs[0].gpu_types.empty()) << "none was requested";
   EXPECT_EQ(trace.jobs[0].groups.at(0).task,
             (Resources{.gpus = 8, .cpu_milli = 64000, .mem_mib = 512000}));
   ASSERT_EQ(trace.notices.size(), 1u);
@@ -297,10 +296,10 @@ TEST(SacctRequests, AnExclusiveJobHoldsItsNodes) {
   EXPECT_EQ(asked.jobs[0].gpus, 1);
   EXPECT_TRUE(asked.notices.empty());
   EXPECT_EQ(read(kHeld + held("gres/gpu=2", "cpu=4,node=1")).jobs[0].gpus, 2)
-      << "what was allocated says nothing of GPUs";
+      << "the allocation has no GPUs";
 }
 
-TEST(SacctRequests, UncountedGpusAreSaidOnce) {
+TEST(SacctRequests, MissingGpuCountsGiveOneNotice) {
   const std::string text = kHeld + held("cpu=4,node=2", "cpu=4,node=2", 2);
   const Trace trace = read(text);
   ASSERT_EQ(trace.notices.size(), 1u);
@@ -311,7 +310,7 @@ TEST(SacctRequests, UncountedGpusAreSaidOnce) {
   EXPECT_TRUE(counted.notices.empty());
 }
 
-TEST(SacctRequests, PartsOfGpusAreParts) {
+TEST(SacctRequests, GpuSlicesAreFractions) {
   const auto job = [](const std::string& tres, const std::string& settings = "") {
     return read(kHeld + held(tres, tres), settings).jobs.at(0);
   };
@@ -333,7 +332,7 @@ TEST(SacctRequests, PartsOfGpusAreParts) {
   EXPECT_EQ(job("gres/gpu=4,gres/gpu:a100=4").gpus, 4) << "the same four";
 }
 
-TEST(SacctSettings, ThatMeetNothingAreRefused) {
+TEST(SacctSettings, AreRejectedWithoutEffect) {
   const std::string text = kHeld + held("gres/gpu=1", "gres/gpu=1");
   EXPECT_THAT(error_of(text, "tenant=QOS"), HasSubstr("trace.tenant: expected a log with the "
                                                       "column QOS"));
@@ -346,7 +345,7 @@ TEST(SacctSettings, ThatMeetNothingAreRefused) {
   EXPECT_THAT(error_of("JobID|Submit|Elapsed|ReqTRES\n1|1714989600|01:00|gres/gpu=1\n",
                        "zone=CET-1CEST,M3.5.0,M10.5.0/3"),
               HasSubstr("trace.zone: expected a log with dates"));
-  EXPECT_EQ(read(text, "arrival=Submit").jobs.size(), 1u) << "as it is anyway";
+  EXPECT_EQ(read(text, "arrival=Submit").jobs.size(), 1u) << "as by default";
 }
 
 }  // namespace

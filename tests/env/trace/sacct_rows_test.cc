@@ -37,7 +37,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-TEST(SacctRows, BarsStayInTheTextThatHoldsThem) {
+TEST(SacctRows, BarsStayInTheirTextField) {
   const Trace trace = read(
       "JobID|JobName|User|WorkDir|Partition|Submit|Elapsed|State|AllocTRES\n"
       "1|train|u1|/scratch/run|17|gpu|" +
@@ -58,16 +58,16 @@ TEST(SacctRows, BarsStayInTheTextThatHoldsThem) {
   EXPECT_EQ(trace.jobs[2].user, "u3");
 }
 
-TEST(SacctRows, BarsInTextsThatAreNotReadDoNotMatter) {
+TEST(SacctRows, BarsInUnusedFieldsAreIgnored) {
   const Trace trace = read(
       "JobID|JobName|SubmitLine|User|Submit|Elapsed|State|AllocTRES|Comment|AdminComment\n"
       "1|train|srun cat x | python a.py|u1|" +
       kTimes + kTres + "|a|b|c|d\n");
   EXPECT_EQ(trace.jobs[0].name, "train");
-  EXPECT_EQ(trace.jobs[0].user, "u1") << "one of the comments has the bars, whichever";
+  EXPECT_EQ(trace.jobs[0].user, "u1") << "one of the comments contains the bars";
 }
 
-TEST(SacctRows, ARowThatCanBeReadInTwoWaysIsRefused) {
+TEST(SacctRows, AmbiguousRowIsRejected) {
   const std::string text =
       "JobID|JobName|User|Comment|Partition|Submit|Elapsed|State|AllocTRES\n"
       "1|train|u1|a|b|gpu|" +
@@ -75,13 +75,14 @@ TEST(SacctRows, ARowThatCanBeReadInTwoWaysIsRefused) {
       "\n"
       "2|train|u1|a|gpu|" +
       kTimes + kTres + "\n";
-  EXPECT_THAT(error_of(text), HasSubstr("log:2: expected 9 fields, or one way to read more"));
+  EXPECT_THAT(error_of(text),
+              HasSubstr("log:2: expected 9 fields, or an unambiguous split of more"));
   const Trace trace = read(text, true);
   ASSERT_EQ(trace.jobs.size(), 1u);
-  EXPECT_EQ(trace.skipped[0].reason, "a delimiter within a text, at an unknown place");
+  EXPECT_EQ(trace.skipped[0].reason, "ambiguous delimiter within a text");
 }
 
-TEST(SacctRows, LineBreaksStayInTheTextThatHoldsThem) {
+TEST(SacctRows, LineBreaksStayInTheirTextField) {
   const std::string head = "JobID|JobName|User|Submit|Elapsed|State|AllocTRES|Comment\n";
   const Trace trace =
       read(head + "1|tra\nin|x|u1|" + kTimes + kTres + "|\n" + "2|eval|u2|" + kTimes + kTres +
@@ -95,7 +96,7 @@ TEST(SacctRows, LineBreaksStayInTheTextThatHoldsThem) {
   EXPECT_EQ(trace.jobs[2].line, 7);
 }
 
-TEST(SacctRows, ABrokenRowTakesNoneOfTheNext) {
+TEST(SacctRows, BrokenRowDoesNotAbsorbTheNext) {
   const std::string text =
       "JobID|JobName|User|Submit|Elapsed|State|AllocTRES\n"
       "1|cut\n2|whole|u2|" +
@@ -107,7 +108,7 @@ TEST(SacctRows, ABrokenRowTakesNoneOfTheNext) {
   EXPECT_EQ(trace.jobs[0].name, "whole");
 }
 
-TEST(SacctRows, AnyDelimiterWillDo) {
+TEST(SacctRows, AnyDelimiterIsAccepted) {
   const std::string text =
       "JobID|JobName|User|Submit|Elapsed|State|ReqTRES|AllocTRES\n"
       "1|train|u1|" +
@@ -122,7 +123,7 @@ TEST(SacctRows, AnyDelimiterWillDo) {
   EXPECT_EQ(read(quoted).jobs[0].gpus, 2) << "as a spreadsheet writes it";
 }
 
-TEST(SacctRows, TrailingBarsLineEndsAndMarksOfOtherSystems) {
+TEST(SacctRows, TrailingBarsLineEndsAndByteOrderMarks) {
   const std::string text =
       "JobID|JobName|Submit|Elapsed|State|AllocTRES|\n"
       "1|a|b|" +
@@ -136,9 +137,9 @@ TEST(SacctRows, TrailingBarsLineEndsAndMarksOfOtherSystems) {
       << "typed by hand";
 }
 
-TEST(SacctRows, OtherOutputIsRefusedInOneSentence) {
+TEST(SacctRows, OtherOutputIsRejectedInOneSentence) {
   const std::string row = "1121|train|u1|gpu|" + kTimes + kTres + "\n";
-  EXPECT_THAT(error_of(row), HasSubstr("log:1: expected a line of column names: print the log "
+  EXPECT_THAT(error_of(row), HasSubstr("log:1: expected a header line: print the log "
                                        "without --noheader (sacct --parsable2 --allusers"));
   EXPECT_THAT(error_of("1121|bash|gpu|a1|4|COMPLETED|0:0\n"), HasSubstr("--noheader"));
   EXPECT_THAT(error_of(replaced(row, "|", ";")), HasSubstr("--noheader"));
@@ -156,7 +157,7 @@ TEST(SacctRows, OtherOutputIsRefusedInOneSentence) {
   EXPECT_THAT(error_of("{\"jobs\": []}\n", {.format = "sacct"}), HasSubstr("sacct-json"));
 }
 
-TEST(SacctJson, IsReadAsTheTableIs) {
+TEST(SacctJson, MatchesTheTable) {
   const Trace trace = read(
       R"({"meta": {"slurm": {}}, "jobs": [
         {"job_id": 11, "name": "a|b", "association": {"user": "ada", "account": "vision"},
@@ -212,7 +213,7 @@ TEST(SacctRows, TablesOfSpreadsheetsAndPandasAreRead) {
             3'600'000'000);
 }
 
-TEST(SacctRows, RealsOfATableAreWholeNumbersButStepsStaySteps) {
+TEST(SacctRows, WholeRealsAreIntegersButStepsStaySteps) {
   const Trace reals = read(kOwnNames + "\n1.0," + kOwnRow + "1.0\n2," + kOwnRow + "1\n");
   ASSERT_EQ(reals.jobs.size(), 2u);
   EXPECT_EQ(reals.jobs[0].id, "1");
@@ -227,24 +228,24 @@ TEST(SacctRows, RealsOfATableAreWholeNumbersButStepsStaySteps) {
               HasSubstr("step of a job"));
 }
 
-TEST(SacctRows, ColumnNamesMayStandTwiceOrLater) {
+TEST(SacctRows, HeaderMayBeRepeatedOrLate) {
   const std::string log = replaced(kOwnNames + "\n1," + kOwnRow + "1\n", ",", "|");
   const std::string second = replaced(kOwnNames + "\n2," + kOwnRow + "1\n", ",", "|");
   const Trace trace = read(log + second);
   EXPECT_EQ(trace.jobs.size(), 2u);
   ASSERT_EQ(trace.notices.size(), 1u);
-  EXPECT_THAT(trace.notices[0].reason, HasSubstr("column names once more"));
+  EXPECT_THAT(trace.notices[0].reason, HasSubstr("repeated header line"));
   EXPECT_EQ(read("\n\n" + log).jobs.size(), 1u);
   EXPECT_THAT(error_of("sacct: warning: x\nsacct: y\n" + log), HasSubstr("tail -n +3 log"));
 }
 
-TEST(SacctRows, ALastLineThatIsCutOffIsSaidToBe) {
+TEST(SacctRows, TruncatedLastLineIsReported) {
   const std::string log = replaced(kOwnNames + "\n1," + kOwnRow + "1\n", ",", "|");
   EXPECT_THAT(error_of(log + "2|t|u"), HasSubstr("the last line is cut off"));
   EXPECT_THAT(error_of(log + "2|t|u\n"), Not(HasSubstr("cut off")));
 }
 
-TEST(SacctRows, WhatIsReadRoughlyHasANotice) {
+TEST(SacctRows, ApproximationGivesANotice) {
   const auto notice = [](const std::string& from, const std::string& to) {
     const Trace trace =
         read(replaced(replaced(kOwnNames + "\n1," + kOwnRow + "1\n", ",", "|"), from, to));
@@ -252,12 +253,12 @@ TEST(SacctRows, WhatIsReadRoughlyHasANotice) {
   };
   EXPECT_THAT(notice("gres/gpu=4", "gres/gpu:a100=2,gres/gpu:v100=2"), HasSubstr("several types"));
   EXPECT_THAT(notice("gres/gpu=4", "gres/mps=50"), HasSubstr("half a GPU"));
-  EXPECT_THAT(notice("10:05:00", "09:59:57"), HasSubstr("the same moment"));
+  EXPECT_THAT(notice("10:05:00", "09:59:57"), HasSubstr("clock skew"));
   EXPECT_THAT(error_of(kOwnNames + "\n1," + replaced(kOwnRow, "10:05:00", "09:59:54") + "1\n"),
               HasSubstr("Start after the submission"));
 }
 
-TEST(SacctRows, AllocGresCountsWhereNoTresDoes) {
+TEST(SacctRows, AllocGresIsUsedWithoutTres) {
   const Trace trace = read(
       "JobID|User|State|Submit|Start|End|AllocGRES|NNodes\n1|u|COMPLETED|2018-03-04T10:00:00|"
       "2018-03-04T10:05:00|2018-03-04T11:05:00|gpu:4|2\n");
@@ -266,7 +267,7 @@ TEST(SacctRows, AllocGresCountsWhereNoTresDoes) {
   EXPECT_THAT(trace.notices[0].reason, HasSubstr("of each node"));
 }
 
-TEST(SacctRows, OwnTablesAreNotTakenForSacct) {
+TEST(SacctRows, UserTablesAreNotTakenForSacct) {
   EXPECT_THAT(
       error_of("jobid,submit_time,duration,num_gpus\na,0,10,1\n"),
       HasSubstr("--columns job_id=jobid,submit_s=submit_time,run_s=duration,gpus=num_gpus"));
@@ -276,14 +277,14 @@ TEST(SacctRows, OwnTablesAreNotTakenForSacct) {
               HasSubstr("--columns job_id=id"));
 }
 
-TEST(SacctJson, WithoutJobsOrCutOffItIsSaidToBe) {
+TEST(SacctJson, MissingJobsAndTruncationAreReported) {
   EXPECT_THAT(error_of("{\"jobs\":[],\"warnings\":[]}"), HasSubstr("no jobs"));
   EXPECT_THAT(error_of("{\"jobs\":[{\"job_id\":1}\n"), HasSubstr("the end is cut off"));
 }
 
-TEST(SacctJson, OtherJsonIsRefused) {
+TEST(SacctJson, OtherJsonIsRejected) {
   EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, \"submit_time\": 5}]}"),
-              HasSubstr("log:1: expected jobs with their \"time\""));
+              HasSubstr("log:1: expected jobs with a \"time\" object"));
   EXPECT_THAT(error_of("{\"jobs\": [{\"job_id\": 1, "), HasSubstr("the end is cut off"));
   EXPECT_THAT(error_of("{\"jobs\": [\n{\"job_id\": 1,\n\"user\": \"a\n}]}\n"), HasSubstr(":3: "))
       << "the line of a text without its closing quote";

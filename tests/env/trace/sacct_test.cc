@@ -31,7 +31,7 @@ class Sacct : public ::testing::Test {
   std::map<std::string, Job> jobs_ = by_id(trace_);
 };
 
-TEST_F(Sacct, TellsJobsFromStepsAndFromThoseThatNeverRan) {
+TEST_F(Sacct, SeparatesJobsFromStepsAndUnstartedJobs) {
   EXPECT_EQ(trace_.format, "sacct");
   EXPECT_EQ(trace_.jobs.size(), 18u);
   std::map<std::string, int64_t> left_out;
@@ -44,7 +44,7 @@ TEST_F(Sacct, TellsJobsFromStepsAndFromThoseThatNeverRan) {
   EXPECT_EQ(trace_.skipped.front().first, "tests/data/sacct-22.05.txt:3");
 }
 
-TEST_F(Sacct, ReadsWhatWasAskedFor) {
+TEST_F(Sacct, ReadsRequests) {
   const Job& job = jobs_.at("4");  // two nodes with 8 GPUs each
   EXPECT_EQ(job.name, "llama");
   EXPECT_EQ(job.user, "grace");
@@ -63,13 +63,13 @@ TEST_F(Sacct, ReadsWhatWasAskedFor) {
   EXPECT_EQ(job.status, "COMPLETED");
 }
 
-TEST_F(Sacct, KnowsTheOddities) {
+TEST_F(Sacct, HandlesSpecialCases) {
   EXPECT_EQ(jobs_.at("3").name, "bert|large") << "a separator in the name";
   EXPECT_EQ(jobs_.at("3").limit_us, 26 * 3600 * kUsPerS) << "1-02:00:00";
   EXPECT_EQ(jobs_.at("2").gpu_types, std::vector<std::string>{"a100"});
-  EXPECT_TRUE(jobs_.at("1").gpu_types.empty()) << "any type was asked for";
+  EXPECT_TRUE(jobs_.at("1").gpu_types.empty()) << "any type was requested";
   EXPECT_EQ(jobs_.at("5_3").array, "5");
-  EXPECT_EQ(jobs_.at("6").gpus, 0) << "CPUs alone";
+  EXPECT_EQ(jobs_.at("6").gpus, 0) << "CPUs only";
   EXPECT_EQ(jobs_.at("6").groups.at(0).task, (Resources{.cpu_milli = 2000, .mem_mib = 2000}));
   EXPECT_EQ(jobs_.at("7").status, "FAILED");
   EXPECT_EQ(jobs_.at("7").run_us, 0);
@@ -96,7 +96,7 @@ std::string error_of(const std::string& text, const LoadOptions& options = {}) {
   return "no error";
 }
 
-TEST(SacctColumns, FewWillDoAndTheirOrderIsFree) {
+TEST(SacctColumns, FewAreNeededInAnyOrder) {
   const Trace trace = parse_trace(
       "ElapsedRaw|AllocTRES|JobIDRaw|Submit|UID|TimelimitRaw|\n"  // --parsable ends in a '|'
       "90|cpu=2,gres/gpu:a100=1,gres/gpu:h100=2|7|2023-01-02T00:00:00|1001|5|\n"
@@ -112,7 +112,7 @@ TEST(SacctColumns, FewWillDoAndTheirOrderIsFree) {
   EXPECT_EQ(trace.jobs[1].gpus, 0);
 }
 
-TEST(SacctColumns, RunTimeIsAsksOfTheClockWhereThereIsNoOther) {
+TEST(SacctColumns, RunTimeFallsBackToStartAndEnd) {
   const std::string text =
       "JobID|Submit|Start|End|NNodes|ReqGRES|ReqMem|ReqCPUS\n"
       "1|2023-03-12T00:00:00|2023-03-12T01:00:00|2023-03-12T04:00:00|2|gpu:a100:4|2Gc|8\n";
@@ -126,7 +126,7 @@ TEST(SacctColumns, RunTimeIsAsksOfTheClockWhereThereIsNoOther) {
   EXPECT_EQ(trace.jobs[0].groups.at(0).task.mem_mib, 8192) << "2 GiB of each CPU";
 }
 
-TEST(SacctColumns, LogsWithoutGpusAreToldHowMany) {
+TEST(SacctColumns, GpusPerNodeCompletesLogsWithoutGpus) {
   const std::string text = "JobID|Submit|Elapsed|NNodes\n1|2023-03-12T00:00:00|10:00|4\n";
   EXPECT_THAT(error_of(text), HasSubstr("log:1: expected a column ReqTRES or AllocTRES"));
   LoadOptions options;
@@ -141,7 +141,7 @@ TEST(SacctColumns, MissingOnesAreNamed) {
   EXPECT_THAT(
       error_of("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n1|a|b|c|4|x|0:0\n"),
       HasSubstr("log:1: expected a column 'Submit'"))
-      << "what sacct prints unasked";
+      << "sacct's default columns";
   EXPECT_THAT(error_of("JobID|Submit|Start|ReqTRES\n1|2023-03-12T00:00:00|Unknown|\n"),
               HasSubstr("log:1: expected a column Elapsed or ElapsedRaw, or Start and End"));
 }
@@ -165,7 +165,7 @@ TEST(SacctColumns, BrokenFieldsAreNamed) {
   EXPECT_THAT(message("1|" + dates + "01:00||gres/gpu=1048577|"),
               HasSubstr("log:2: expected at most 1048576 GPUs, nodes and CPUs"));
   EXPECT_THAT(message("1.batch|" + dates + "01:00|||"),
-              HasSubstr("got only rows that hold none (step of a job, the first at log:2)"));
+              HasSubstr("got only rows without a usable job (step of a job, the first at log:2)"));
 }
 
 TEST(SacctFields, Durations) {
@@ -221,14 +221,14 @@ TEST(SacctFields, Resources) {
   EXPECT_EQ(parse_gres_gpus("gpu:2(IDX:0-1)"), 2);
 }
 
-TEST(SacctFields, PartsOfGpus) {
+TEST(SacctFields, GpuSlices) {
   const auto slices = parse_tres("gres/gpu:a100_1g.5gb=2,gres/gpu=3,gres/gpu:a100=1");
   ASSERT_TRUE(slices);
   EXPECT_EQ(slices->gpus, 1) << "gres/gpu counts slices as well";
   EXPECT_EQ(slices->gpu_type, "a100");
   EXPECT_EQ(slices->slices, (std::vector<GpuSlices>{{2, 142}}));
   EXPECT_EQ(parse_tres("gres/gpu:1g.10gb=1")->slices, (std::vector<GpuSlices>{{1, 142}}));
-  EXPECT_EQ(parse_tres("gres/gpu:7g.40gb=2")->gpus, 2) << "whole ones";
+  EXPECT_EQ(parse_tres("gres/gpu:7g.40gb=2")->gpus, 2) << "whole GPUs";
   EXPECT_EQ(parse_tres("gres/shard=3,gres/shard:a100=3")->shards, 3);
   EXPECT_EQ(parse_tres("gres/mps=50")->mps, 50);
   EXPECT_TRUE(parse_tres("gres/mps=50")->names_gpus());

@@ -35,7 +35,7 @@ TEST(SyntheticServers, HasWorkersAndServers) {
   }
 }
 
-TEST(SyntheticServers, TheMeanAndTheLoadAreWhatTheySay) {
+TEST(SyntheticServers, MeanAndLoadMatchTheSettings) {
   ServersParams p;
   p.load = 0.7;
   const std::vector<Job> jobs = generate_servers(p, {.seed = 9, .jobs = 20'000});
@@ -54,7 +54,7 @@ TEST(SyntheticServers, TheMeanAndTheLoadAreWhatTheySay) {
     EXPECT_NEAR(count, n / 8, 5 * std::sqrt(n / 8)) << model;
 }
 
-TEST(SyntheticServers, OfFixedSizesIsNotElastic) {
+TEST(SyntheticServers, FixedSizesAreNotElastic) {
   ServersParams p;
   p.most = 0;
   for (const Job& job : generate_servers(p, {})) {
@@ -62,7 +62,7 @@ TEST(SyntheticServers, OfFixedSizesIsNotElastic) {
   }
 }
 
-TEST(SyntheticServers, DrawsSizesUpToThoseAskedFor) {
+TEST(SyntheticServers, DrawsSizesUpToTheMaximum) {
   ServersParams p;
   p.drawn = true;
   p.workers = 3;

@@ -42,7 +42,7 @@ Trace diamond() {
   return trace;
 }
 
-TEST(Stages, RunByTheirGroupsAndInTheirOrder) {
+TEST(Stages, RunInTheOrderOfTheirGroups) {
   Trace trace = diamond();
   resolve_stage_times(trace);
   // 70 s of workers and servers, 100 s of the large group (10 s next to it), 30 s.
@@ -72,7 +72,7 @@ TEST(Stages, RunByTheirGroupsAndInTheirOrder) {
   EXPECT_THAT(stages.jobs[4].after, ElementsAre(id(3), "elsewhere")) << "after the last stage";
 }
 
-TEST(Stages, JobsOfOneStageStayAsTheyAre) {
+TEST(Stages, JobsOfOneStageAreUnchanged) {
   Trace trace = diamond();
   for (RoleGroup& g : trace.jobs[0].groups) g.after.clear(), g.run_us = -1;
   EXPECT_FALSE(any_staged(trace));

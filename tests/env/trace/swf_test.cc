@@ -48,7 +48,7 @@ TEST(Swf, FieldsBecomeAJob) {
   EXPECT_EQ(full.name, "17");
   EXPECT_EQ(full.tenant, "queue2");
   const Job& bare = trace.jobs[2];
-  EXPECT_EQ(bare.id, "11") << "jobs of one moment keep their order";
+  EXPECT_EQ(bare.id, "11") << "simultaneous jobs keep their order";
   EXPECT_EQ(bare.run_us, 0);
   EXPECT_EQ(bare.gpus, 8);
   EXPECT_EQ(bare.limit_us, -1);
@@ -60,18 +60,18 @@ TEST(Swf, FieldsBecomeAJob) {
   EXPECT_EQ(trace.jobs[0].tenant, "");
 }
 
-TEST(Swf, RowsWithoutUseAreNamedAndCounted) {
+TEST(Swf, UnusableRowsAreNamedAndCounted) {
   const std::string good = "1 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
   const auto row = [](const std::string& begin) { return begin + " -1 -1 1 1 1 -1 -1 -1 -1 -1\n"; };
   const std::string no_run = row("2 5 0 -1 4 -1 -1 4"), no_processors = row("3 5 0 10 -1 -1 -1 0");
   EXPECT_THAT(error_of(good + no_run + no_processors),
               HasSubstr("log.swf:2: expected a run time in seconds (--set trace.unknown_run_s=10 "
-                        "says what such jobs run), got -1 (first of 2 unusable"));
+                        "sets one for such jobs), got -1 (first of 2 unusable"));
   const Trace trace =
       parse_trace(good + no_run + no_processors + no_run, "log.swf", {.skip_unusable = true});
   EXPECT_EQ(trace.jobs.size(), 1u);
   ASSERT_EQ(trace.skipped.size(), 2u);
-  EXPECT_EQ(trace.skipped[0].reason, "run time is not known");
+  EXPECT_EQ(trace.skipped[0].reason, "unknown run time");
   EXPECT_EQ(trace.skipped[0].count, 2);
   EXPECT_EQ(trace.skipped[1].reason, "no GPUs");
   EXPECT_THAT(error_of(good + row("2 5 0 10 many -1 -1 4")),
@@ -79,11 +79,11 @@ TEST(Swf, RowsWithoutUseAreNamedAndCounted) {
   EXPECT_THAT(error_of(good + row("2 -5 0 10 4 -1 -1 4")),
               HasSubstr("submit time of at least 0 s"));
   EXPECT_THAT(error_of(good + row("2 5 0 10 4 -1 -1")), HasSubstr("expected 18 fields, got 17"));
-  EXPECT_THAT(error_of(good + good), HasSubstr("a job id that is not used before"));
+  EXPECT_THAT(error_of(good + good), HasSubstr("a unique job id"));
 }
 
 // The users of an archive cannot correct it.
-TEST(Swf, RowsThatEndBeforeTheyStartAreLeftOut) {
+TEST(Swf, RowsThatEndBeforeTheyStartAreSkipped) {
   const std::string rest = " -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
   const Trace trace = parse_trace(
       "1 0 0 10 4 -1 -1 4" + rest + "2 5 0 -30 4 -1 -1 4" + rest + "3 9 -4 10 4 -1 -1 4" + rest,
@@ -92,7 +92,7 @@ TEST(Swf, RowsThatEndBeforeTheyStartAreLeftOut) {
   ASSERT_EQ(trace.skipped.size(), 1u);
   EXPECT_EQ(trace.skipped[0].reason, "ends before it starts: its run time is negative");
   EXPECT_EQ(trace.skipped[0].first, "log.swf:2");
-  EXPECT_EQ(trace.jobs[1].id, "3") << "a wait below 0 costs the logged times alone";
+  EXPECT_EQ(trace.jobs[1].id, "3") << "a negative wait drops only the logged times";
   EXPECT_EQ(trace.jobs[1].logged_start_us, -1);
   ASSERT_EQ(trace.notices.size(), 1u);
   EXPECT_EQ(trace.notices[0].reason, "starts before its submission: its logged times are not used");
@@ -105,7 +105,7 @@ Trace with(const std::string& text, std::initializer_list<const char*> settings,
   return parse_trace(text, "log.swf", options);
 }
 
-TEST(Swf, TheHeaderTellsTheCalendarAndTheMachine) {
+TEST(Swf, HeaderGivesCalendarAndMachineSize) {
   const std::string row = "1 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
   const Trace log = with(";  UnixStartTime:  893466664 \n; MaxNodes: 8\n;MaxProcs: 16\n" + row, {});
   EXPECT_EQ(log.epoch_unix_s, 893466664);
@@ -113,10 +113,10 @@ TEST(Swf, TheHeaderTellsTheCalendarAndTheMachine) {
   EXPECT_EQ(with("; MaxNodes: 8\n; MaxProcs: -1\n" + row, {}).machine_gpus, 8);
   const Trace model = with("; UnixStartTime: 0\n; Note: x\n" + row + "; MaxProcs: 9\n", {});
   EXPECT_FALSE(model.epoch_unix_s.has_value());
-  EXPECT_EQ(model.machine_gpus, 0) << "behind the rows it is no header";
+  EXPECT_EQ(model.machine_gpus, 0) << "after the rows it is not a header";
 }
 
-TEST(Swf, PartsOfAJobAndWhoNeverRanAreLeftOut) {
+TEST(Swf, PartialAndUnstartedJobsAreSkipped) {
   const Trace trace = with(
       "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
       "1 0 5 60 4 -1 -1 4 -1 -1 2 1 1 -1 -1 -1 -1 -1\n"
@@ -125,7 +125,7 @@ TEST(Swf, PartsOfAJobAndWhoNeverRanAreLeftOut) {
       "3 90 9 7 4 -1 -1 4 -1 -1 5 1 1 -1 -1 -1 -1 -1\n",
       {});
   ASSERT_EQ(trace.jobs.size(), 2u);
-  EXPECT_EQ(trace.jobs[0].run_us, 100 * kUsPerS) << "the row of the whole";
+  EXPECT_EQ(trace.jobs[0].run_us, 100 * kUsPerS) << "the summary row";
   EXPECT_EQ(trace.jobs[1].id, "3") << "cancelled while it ran";
   ASSERT_EQ(trace.skipped.size(), 2u);
   EXPECT_EQ(trace.skipped[0].reason, "a part of a job");
@@ -134,7 +134,7 @@ TEST(Swf, PartsOfAJobAndWhoNeverRanAreLeftOut) {
   EXPECT_EQ(trace.skipped[1].first, "log.swf:4");
 }
 
-TEST(Swf, AJobWaitsForItsPrecedingOneUnlessThatNeverRan) {
+TEST(Swf, JobWaitsForAPrecedingJobThatRan) {
   const std::string text =
       "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
       "2 80 9 -1 -1 -1 -1 4 -1 -1 5 1 1 -1 -1 -1 -1 -1\n"
@@ -147,7 +147,7 @@ TEST(Swf, AJobWaitsForItsPrecedingOneUnlessThatNeverRan) {
   EXPECT_TRUE(with(text, {"dependencies=false"}).jobs[1].after.empty());
 }
 
-TEST(Swf, WhatIsNotKnownCanBeSaid) {
+TEST(Swf, UnknownValuesCanBeGiven) {
   const std::string text =
       "1 0 5 -1 4 -1 -1 8 -1 -1 5 1 7 -1 -1 3 -1 -1\n"
       "2 0 5 9 -1 -1 -1 8 -1 -1 0 1 7 -1 2 -1 -1 -1\n"
@@ -158,7 +158,7 @@ TEST(Swf, WhatIsNotKnownCanBeSaid) {
   EXPECT_TRUE(trace.jobs[0].run_unknown);
   EXPECT_FALSE(trace.jobs[1].run_unknown);
   EXPECT_EQ(trace.jobs[0].logged_start_us, 5 * kUsPerS);
-  EXPECT_EQ(trace.jobs[0].logged_end_us, -1) << "nobody logged its end";
+  EXPECT_EQ(trace.jobs[0].logged_end_us, -1) << "its end was not logged";
   const auto gpus = [&](const char* processors) {
     std::vector<int32_t> out;
     for (const Job& job : with(text, {"unknown_run_s=10", processors}).jobs)
@@ -171,10 +171,10 @@ TEST(Swf, WhatIsNotKnownCanBeSaid) {
   EXPECT_EQ(with(text, {"unknown_run_s=10", "tenant=partition"}).jobs[0].tenant, "partition3");
   EXPECT_EQ(with(text, {"unknown_run_s=10", "tenant=group"}).jobs[1].tenant, "group7");
   EXPECT_THAT(error_of("1 0 5 -1 4 -1 -1 8 -1 -1 1 1 7 -1 -1 3 -1 -1\n"),
-              HasSubstr("--set trace.unknown_run_s=10 says what such jobs run"));
+              HasSubstr("--set trace.unknown_run_s=10 sets one for such jobs"));
 }
 
-TEST(Swf, JobsThatNeverRanAreLeftOutHoweverTheyAreWritten) {
+TEST(Swf, UnstartedJobsAreSkippedInEveryNotation) {
   const Trace trace = with(
       "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
       "2 5 9 0 16 -1 -1 16 -1 -1 5 1 1 -1 -1 -1 -1 -1\n"
@@ -190,7 +190,7 @@ TEST(Swf, JobsThatNeverRanAreLeftOutHoweverTheyAreWritten) {
   EXPECT_EQ(trace.skipped[1].reason, "never started");
 }
 
-TEST(Swf, AJobAfterOneThatIsNotThereArrivesAtItsSubmission) {
+TEST(Swf, JobWithAMissingPredecessorArrivesAtSubmission) {
   const Trace trace = with(
       "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
       "3 50 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 2 20\n"
@@ -199,11 +199,11 @@ TEST(Swf, AJobAfterOneThatIsNotThereArrivesAtItsSubmission) {
   EXPECT_TRUE(trace.jobs.at(1).after.empty());
   EXPECT_EQ(trace.jobs.at(2).after, std::vector<std::string>{"3"});
   ASSERT_EQ(trace.notices.size(), 2u);
-  EXPECT_THAT(trace.notices[0].reason, HasSubstr("1 job comes after one that is not in the file"));
+  EXPECT_THAT(trace.notices[0].reason, HasSubstr("1 job depends on a job that is not in the file"));
   EXPECT_THAT(trace.notices[1].reason, HasSubstr("think times of 2 jobs"));
 }
 
-TEST(Swf, PartsWithoutARowOfTheWholeArePutTogether) {
+TEST(Swf, PartialRowsWithoutASummaryAreMerged) {
   const Trace trace = with(
       "1 0 5 60 4 -1 -1 4 -1 -1 2 1 1 -1 -1 -1 -1 -1\n"
       "1 65 7 40 8 -1 -1 8 -1 -1 4 1 1 -1 -1 -1 -1 -1\n"
@@ -215,19 +215,19 @@ TEST(Swf, PartsWithoutARowOfTheWholeArePutTogether) {
   EXPECT_EQ(trace.jobs[0].logged_start_us, 5 * kUsPerS);
   EXPECT_EQ(trace.jobs[0].logged_end_us, 112 * kUsPerS);
   EXPECT_EQ(trace.jobs[0].line, 1);
-  EXPECT_EQ(trace.jobs[1].after, std::vector<std::string>{"1"}) << "it is a job like others";
+  EXPECT_EQ(trace.jobs[1].after, std::vector<std::string>{"1"}) << "it is an ordinary job";
 }
 
-TEST(Swf, ATenantThatNoRowHasIsRefused) {
+TEST(Swf, UnknownTenantIsRejected) {
   const std::string row = "1 0 5 100 4 -1 -1 4 -1 -1 1 1 7 -1 -1 -1 -1 -1\n";
   EXPECT_EQ(with(row, {"tenant=group"}).jobs.at(0).tenant, "group7");
   EXPECT_THROW(with(row, {"tenant=partition"}), InputError);
 }
 
-TEST(Swf, CommentsAloneAreALogWithoutJobs) {
+TEST(Swf, LogOfCommentsHasNoJobs) {
   EXPECT_THAT(error_of("; Version: 2.2\n;\n"), HasSubstr("expected at least one job"));
   EXPECT_THAT(error_of("1 2 3\n"),
-              HasSubstr("expected 18 fields, as the Standard Workload Format has, got 3 numbers"));
+              HasSubstr("expected 18 fields of the Standard Workload Format, got 3 numbers"));
 }
 
 }  // namespace

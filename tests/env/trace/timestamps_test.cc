@@ -12,7 +12,7 @@ constexpr int64_t kUs = 1'000'000;
 
 std::optional<int64_t> utc(const char* text) { return calendar_us(text, Zone()); }
 
-TEST(Moments, DatesMayNameTheirDistanceFromUtc) {
+TEST(Timestamps, DatesMayHaveAUtcOffset) {
   EXPECT_EQ(utc("2024-05-06"), kMay6 * kUs);
   EXPECT_EQ(utc("2024-05-06 10:00"), (kMay6 + 36'000) * kUs);
   EXPECT_EQ(utc("2024-05-06T10:00:00Z"), (kMay6 + 36'000) * kUs);
@@ -29,13 +29,13 @@ TEST(Moments, DatesMayNameTheirDistanceFromUtc) {
   }
 }
 
-TEST(Moments, AZoneIsOfDatesWithoutTheirOwn) {
+TEST(Timestamps, ZoneAppliesToDatesWithoutAnOffset) {
   const Zone berlin("CET-1CEST,M3.5.0,M10.5.0/3");
   EXPECT_EQ(calendar_us("2024-05-06 10:00:00", berlin), (kMay6 + 28'800) * kUs);
   EXPECT_EQ(calendar_us("2024-05-06 10:00:00Z", berlin), (kMay6 + 36'000) * kUs);
 }
 
-TEST(Moments, SpansOfHours) {
+TEST(Timestamps, DurationsAreParsed) {
   EXPECT_EQ(span_us("01:30:00"), 5'400 * kUs);
   EXPECT_EQ(span_us("100:00:00"), 360'000 * kUs);
   EXPECT_EQ(span_us("2-01:00:00"), 176'400 * kUs);
@@ -47,7 +47,7 @@ TEST(Moments, SpansOfHours) {
   }
 }
 
-TEST(Moments, TheFirstNumberSaysWhatAllAre) {
+TEST(Timestamps, FirstNumberSetsTheUnit) {
   using Kind = TimestampReader::Kind;
   const auto read = [](const char* text, Kind kind, int64_t us) {
     TimestampReader timestamps{Zone()};
@@ -63,7 +63,7 @@ TEST(Moments, TheFirstNumberSaysWhatAllAre) {
   TimestampReader plain{Zone()};
   EXPECT_FALSE(plain.read("0").has_value());
   EXPECT_EQ(plain.kind(), Kind::kTraceSeconds);
-  EXPECT_FALSE(plain.read("1714953600").has_value()) << "seconds from the zero, if many";
+  EXPECT_FALSE(plain.read("1714953600").has_value()) << "seconds from time zero, if large";
   EXPECT_FALSE(plain.calendar());
   TimestampReader dates{Zone()};
   EXPECT_EQ(dates.read("2024-05-06"), kMay6 * kUs);

@@ -33,7 +33,7 @@ std::string error_of(const std::string& text, const LoadOptions& options = {}) {
   return "no error";
 }
 
-TEST(EveryReader, ReadsItsOwnExampleAndIsTheOnlyOneToRecogniseIt) {
+TEST(EveryReader, AloneRecognisesItsExample) {
   ASSERT_FALSE(Registry<TraceReader>::names().empty());
   for (const std::string& name : Registry<TraceReader>::names()) {
     SCOPED_TRACE(name);
@@ -52,7 +52,7 @@ TEST(EveryReader, ReadsItsOwnExampleAndIsTheOnlyOneToRecogniseIt) {
   }
 }
 
-TEST(EveryReader, ReadsUnderTheSettingsThatItDeclaresAndRefusesOthers) {
+TEST(EveryReader, AcceptsOnlyDeclaredSettings) {
   for (const std::string& name : Registry<TraceReader>::names()) {
     SCOPED_TRACE(name);
     const std::string example = Registry<TraceReader>::make(name, {})->example();
@@ -68,7 +68,7 @@ TEST(EveryReader, ReadsUnderTheSettingsThatItDeclaresAndRefusesOthers) {
   }
 }
 
-TEST(EveryReader, NamesTheLineThatIsBroken) {
+TEST(EveryReader, NamesTheInvalidLine) {
   for (const std::string& name : Registry<TraceReader>::names()) {
     SCOPED_TRACE(name);
     const std::string example = Registry<TraceReader>::make(name, {})->example();
@@ -85,7 +85,7 @@ TEST(EveryReader, NamesTheLineThatIsBroken) {
 }
 
 // Any content gives jobs or an InputError, never another failure.
-TEST(EveryReader, SurvivesExamplesCutAndBent) {
+TEST(EveryReader, SurvivesMutatedExamples) {
   for (const std::string& name : Registry<TraceReader>::names()) {
     const std::string example = Registry<TraceReader>::make(name, {})->example();
     int read = 0, refused = 0;
@@ -113,7 +113,7 @@ TEST(EveryReader, SurvivesExamplesCutAndBent) {
   }
 }
 
-TEST(Tiresias, ColumnsMayStandInAnyOrder) {
+TEST(Tiresias, ColumnsMayBeInAnyOrder) {
   const Trace trace = parse_trace(
       "duration,submit_time,job_id,model_name,num_gpu\r\n"
       "164.9,30,a,vgg19,2\r\n"
@@ -127,7 +127,7 @@ TEST(Tiresias, ColumnsMayStandInAnyOrder) {
   EXPECT_EQ(trace.jobs[0].line, 4);
   EXPECT_EQ(trace.jobs[1].id, "a");
   EXPECT_EQ(trace.jobs[1].submit_us, 30 * kUsPerS);
-  EXPECT_EQ(trace.jobs[1].run_us, 164 * kUsPerS) << "the fraction is cut";
+  EXPECT_EQ(trace.jobs[1].run_us, 164 * kUsPerS) << "the fraction is truncated";
   EXPECT_EQ(trace.jobs[1].name, "vgg19");
   EXPECT_EQ(trace.jobs[1].line, 2);
 }
@@ -140,7 +140,7 @@ TEST(Itp, KeepsFractionsOfSeconds) {
   EXPECT_EQ(trace.jobs.at(0).run_us, 600'250'000);
 }
 
-TEST(Trace, JobsOfOneMomentKeepTheOrderOfTheFile) {
+TEST(Trace, SimultaneousJobsKeepTheOrderOfTheFile) {
   std::string text = kItpHeader;
   for (int i = 0; i < 100; ++i) {
     text += "j" + std::to_string(i) + "," + std::to_string(i % 3) + ",10,1\n";
@@ -173,7 +173,7 @@ struct Bad {
 class BadRow : public ::testing::TestWithParam<Bad> {};
 
 // One bad row of a kind on line 3, two more of another kind after it.
-TEST_P(BadRow, IsNamedWithTheNumberOfAllAndCountedWhereAllowed) {
+TEST_P(BadRow, IsNamedAndCounted) {
   const Bad& bad = GetParam();
   const std::string text = std::string(kItpHeader) + "good,0,10,1\n" + bad.row +
                            "\nb,1,10,one\nlast,5,20,2\nc,1,10,two\n";
@@ -219,20 +219,20 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"short", "a,1,5", "", "4 fields, got 3", "wrong number of fields"},
         Bad{"long", "a,1,5,1,", "", "4 fields, got 5", "wrong number of fields"},
         Bad{"no_id", ",1,5,1", "column 1 (job_id): ", "a job_id, got nothing", "job_id is empty"},
-        Bad{"again", "good,1,5,1", "", "a job id that is not used before, got 'good' as on line 2",
+        Bad{"again", "good,1,5,1", "", "a unique job id, got 'good', also on line 2",
             "duplicate job id"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST(Trace, OneBadRowIsTheOnlyOne) {
+TEST(Trace, SingleBadRowIsReportedAsTheOnlyOne) {
   EXPECT_THAT(error_of(std::string(kItpHeader) + "a,1,-5,1\n"), HasSubstr("the only unusable row"));
 }
 
-TEST(Trace, NothingLeftIsAnErrorEvenWhereRowsMayBeSkipped) {
+TEST(Trace, NoUsableRowIsAnErrorEvenWhenSkipping) {
   EXPECT_THAT(error_of(std::string(kItpHeader) + "\na,1,-5,1\n", {.skip_unusable = true}),
               HasSubstr("expected at least one job, got only unusable rows, the first on line 3"));
 }
 
-TEST(Trace, FilesWithoutJobsOrFormatSaySo) {
+TEST(Trace, FilesWithoutJobsOrFormatAreRejected) {
   EXPECT_THAT(error_of(""), HasSubstr("jobs.csv: expected a trace, got an empty file"));
   EXPECT_THAT(error_of("\n \n"), HasSubstr("an empty file"));
   EXPECT_THAT(error_of(kItpHeader), HasSubstr("a header without rows"));
@@ -282,7 +282,7 @@ TEST(Trace, SourcesAreListedWithTheirHelp) {
               ::testing::IsSupersetOf({"itp", "tiresias", "synthetic:habits", "synthetic:xv"}));
 }
 
-TEST(Trace, JobsThatAskForNothingAreNamedOrCounted) {
+TEST(Trace, JobsWithoutGpusAreNamedOrCounted) {
   const std::string text = "job_id,submit_s,run_s,gpus\na,1,5,8\nb,9,5,0\nc,2,5,0\nd,3,5,12\n";
   Trace trace = parse_trace(text, "jobs.csv", {});
   ASSERT_EQ(trace.jobs.size(), 4u);
@@ -296,7 +296,7 @@ TEST(Trace, JobsThatAskForNothingAreNamedOrCounted) {
   check_fits(trace, load_cluster("1x8"), true);
   ASSERT_EQ(trace.jobs.size(), 1u);
   ASSERT_EQ(trace.skipped.size(), 2u);
-  EXPECT_EQ(trace.skipped[0].reason, "asks for nothing");
+  EXPECT_EQ(trace.skipped[0].reason, "requests nothing");
   EXPECT_EQ(trace.skipped[0].count, 2);
   EXPECT_EQ(trace.skipped[1].reason, "larger than the cluster");
 }

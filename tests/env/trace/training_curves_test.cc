@@ -12,7 +12,7 @@
 namespace yard::testing {
 namespace {
 
-TEST(Curves, FollowOptimusForm) {
+TEST(Curves, FollowTheOptimusForm) {
   const LossForm form{12, 0.5, 0.1};
   const std::vector<CurvePoint> curve = tabulate_loss(form);
   EXPECT_DOUBLE_EQ(curve.front().value, 2.1);
@@ -28,7 +28,7 @@ TEST(Curves, FollowOptimusForm) {
   }
 }
 
-TEST(Curves, TheTargetIsReachedFromEitherSide) {
+TEST(Curves, TargetIsReachedFromEitherSide) {
   const std::vector<CurvePoint> falls = {{0, 10, 0}, {0.5, 4, 0}, {1, 2, 0}};
   EXPECT_DOUBLE_EQ(share_until(falls, 7), 0.25);
   EXPECT_DOUBLE_EQ(share_until(falls, 4), 0.5);
@@ -47,7 +47,7 @@ Trace with_loss(double target) {
   return trace;
 }
 
-TEST(Curves, AJobEndsAtItsTarget) {
+TEST(Curves, JobEndsAtItsTarget) {
   Trace trace = with_loss(0.4);  // 3 x + 1 = 2.5: x = 0.5, at a point of the curve
   set_training_curves(trace, {});
   EXPECT_EQ(trace.jobs[0].run_us, 500 * kSecond);
@@ -61,7 +61,7 @@ TEST(Curves, AJobEndsAtItsTarget) {
   EXPECT_EQ(never.jobs[0].run_us, 1000 * kSecond);
 }
 
-TEST(Curves, AViewShowsWhereTheTrainingStands) {
+TEST(Curves, ViewShowsTrainingProgress) {
   Trace trace = with_loss(0.4);
   trace.jobs[1].submit_us = 250 * kSecond;
   set_training_curves(trace, {});
@@ -74,14 +74,14 @@ TEST(Curves, AViewShowsWhereTheTrainingStands) {
   EXPECT_EQ(runner.view().target(0), 0.4);
   ASSERT_TRUE(runner.step());
   ASSERT_EQ(runner.view().now_us(), 250 * kSecond);
-  EXPECT_DOUBLE_EQ(runner.view().measured(0), 1 / 1.75) << "a quarter of what was asked for";
+  EXPECT_DOUBLE_EQ(runner.view().measured(0), 1 / 1.75) << "a quarter of the request";
   EXPECT_EQ(runner.view().measured_first(0), 1);
   EXPECT_FALSE(runner.view().measures(1));
   runner.play();
   EXPECT_EQ(runner.jobs()[0].end_us, 500 * kSecond);
 }
 
-TEST(Curves, OfPolluxTrainings) {
+TEST(Curves, CurvesOfPolluxTrainings) {
   YARD_NEEDS_TRACES();
   const Profiles profiles = load_profiles(traces_dir() / "pollux-adaptdl/traces/cifar10");
   Trace trace;

@@ -74,7 +74,7 @@ TEST(Window, WithoutOptionsIsTheWholeTrace) {
   EXPECT_EQ(window.to_us, 20 * kUsPerS + 1);
 }
 
-TEST(Window, ByNumberSplitsJobsOfOneMoment) {
+TEST(Window, ByNumberSplitsSimultaneousJobs) {
   Trace trace = trace_at({5, 10, 10, 10, 20});
   const Window window =
       select_window(trace, {.jobs_from = 1, .jobs_count = 2, .after = AfterWindow::kNothing});
@@ -84,7 +84,7 @@ TEST(Window, ByNumberSplitsJobsOfOneMoment) {
   EXPECT_LT(window.from_us, window.to_us);
 }
 
-TEST(Window, ByTimeTakesFromAndLeavesTo) {
+TEST(Window, ByTimeIncludesFromAndExcludesTo) {
   Trace trace = trace_at({0, 10, 20, 30, 40});
   const Window window = select_window(
       trace, {.from = "10", .to = "30", .warmup = "0", .after = AfterWindow::kTrace, .repeats = 0});
@@ -92,10 +92,10 @@ TEST(Window, ByTimeTakesFromAndLeavesTo) {
   EXPECT_THAT(unscored(trace), ElementsAre("3", "4"));
   EXPECT_EQ(window.from_us, 10 * kUsPerS);
   EXPECT_EQ(window.to_us, 30 * kUsPerS);
-  EXPECT_EQ(trace.jobs[0].submit_us, 10 * kUsPerS) << "the trace's own zero is kept";
+  EXPECT_EQ(trace.jobs[0].submit_us, 10 * kUsPerS) << "the trace's time zero is kept";
 }
 
-TEST(Window, PercentIsOfTheTimeBetweenFirstAndLast) {
+TEST(Window, PercentIsOfTheSubmissionSpan) {
   Trace trace = trace_at({1000, 1040, 1059, 1061, 1081, 1100});
   select_window(trace, {.from = "60%", .to = "80%", .after = AfterWindow::kNothing});
   EXPECT_THAT(scored(trace), ElementsAre("3"));
@@ -129,7 +129,7 @@ TEST(Window, PartsByPercentCoverTheTraceOnce) {
   for (const auto& [id, count] : seen) EXPECT_EQ(count, 1) << id;
 }
 
-TEST(Window, WarmupIsAWeekWhereThereIsOne) {
+TEST(Window, WarmupIsAWeekIfAvailable) {
   const std::vector<int64_t> days = {0, 2 * kDayS, 4 * kDayS, 10 * kDayS, 11 * kDayS};
   Trace trace = trace_at(days);
   const std::string from = std::to_string(10 * kDayS);
@@ -140,7 +140,7 @@ TEST(Window, WarmupIsAWeekWhereThereIsOne) {
 
   trace = trace_at(days);
   window = select_window(trace, {.from = std::to_string(4 * kDayS)});
-  EXPECT_EQ(window.warm_from_us, 0) << "the trace has but four days before";
+  EXPECT_EQ(window.warm_from_us, 0) << "the trace has only four days before";
 
   trace = trace_at(days);
   window = select_window(trace, {.from = from, .warmup = std::to_string(9 * kDayS)});
@@ -150,7 +150,7 @@ TEST(Window, WarmupIsAWeekWhereThereIsOne) {
 TEST(Window, DatesNeedACalendar) {
   Trace trace = trace_at({0, kDayS, 2 * kDayS});
   EXPECT_THAT(error_of(trace, {.from = "2021-03-05"}),
-              AllOf(HasSubstr("--from"), HasSubstr("does not say its calendar")));
+              AllOf(HasSubstr("--from"), HasSubstr("has no calendar dates")));
   trace.epoch_unix_s = 1614816000;  // 2021-03-04
   const Window window =
       select_window(trace, {.from = "2021-03-05T00:00", .to = "2021-03-05T12:30:10Z"});
@@ -160,7 +160,7 @@ TEST(Window, DatesNeedACalendar) {
   EXPECT_THAT(error_of(trace, {.from = "2021-02-30"}), HasSubstr("or a date like"));
 }
 
-TEST(Window, CopiesComeAfterCopies) {
+TEST(Window, CopiesDependOnCopies) {
   Trace trace = trace_at({0, 10, 15, 30});
   trace.jobs[1].after = {"0"};  // in the warm-up, which is not repeated
   trace.jobs[2].after = {"1", "0"};
@@ -173,7 +173,7 @@ TEST(Window, CopiesComeAfterCopies) {
   EXPECT_THAT(after["2#2"], ElementsAre("1#2", "0"));
 }
 
-TEST(Window, ThereIsNoLoadWhereAllArriveAtOnce) {
+TEST(Window, SimultaneousArrivalsHaveNoLoad) {
   Trace trace = trace_at({7, 7, 7});
   const Window window = select_window(trace, {});
   EXPECT_TRUE(std::isnan(offered_load(trace, window, 8)));
@@ -181,7 +181,7 @@ TEST(Window, ThereIsNoLoadWhereAllArriveAtOnce) {
   EXPECT_GT(offered_load(later, select_window(later, {}), 8), 0);
 }
 
-TEST(Window, WhatComesAfterIsTheTraceAndThenTheWindowAgain) {
+TEST(Window, TailIsTheTraceThenTheRepeatedWindow) {
   const std::vector<int64_t> times = {0, 10, 15, 30, 40};
   Trace trace = trace_at(times);
   select_window(trace, {.from = "10", .to = "20", .repeats = 2});
@@ -198,7 +198,7 @@ TEST(Window, WhatComesAfterIsTheTraceAndThenTheWindowAgain) {
                              [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; }));
 }
 
-TEST(Window, OptionsThatCannotBeAreNamed) {
+TEST(Window, InvalidOptionsAreNamed) {
   const Trace trace = trace_at({0, 10, 20});
   EXPECT_THAT(error_of(trace, {.jobs_from = 0, .from = "5"}), HasSubstr("got both"));
   EXPECT_THAT(error_of(trace, {.jobs_from = 3}), HasSubstr("--jobs-from: expected 0 to 2, got 3"));
@@ -208,14 +208,14 @@ TEST(Window, OptionsThatCannotBeAreNamed) {
   EXPECT_THAT(error_of(trace, {.jobs_count = 0}), HasSubstr("got 0"));
   EXPECT_THAT(error_of(trace, {.from = "11", .to = "20"}), HasSubstr("a window with jobs"));
   EXPECT_THAT(error_of(trace, {.from = "20", .to = "10"}),
-              HasSubstr("the end is before the start: from 20 s to 10 s"));
+              HasSubstr("expected a start before the end, got from 20 s to 10 s"));
   EXPECT_THAT(error_of(trace, {.from = "101%"}), HasSubstr("got '101%'"));
   EXPECT_THAT(error_of(trace, {.to = "soon"}), HasSubstr("--to: expected"));
   EXPECT_THAT(error_of(trace, {.warmup = "-1"}), HasSubstr("--warmup: expected"));
 }
 
 // If the bounds are dates, the error states dates.
-TEST(Window, AnEmptyOneIsNamedInTheTracesCalendar) {
+TEST(Window, EmptyWindowErrorUsesTheTracesCalendar) {
   Trace trace = trace_at({0, 10, kDayS});
   EXPECT_THAT(error_of(trace, {.from = "20", .to = "30"}),
               HasSubstr("submitted from 0 s to 86400 s, got none from 20 s to 30 s"));
@@ -226,7 +226,7 @@ TEST(Window, AnEmptyOneIsNamedInTheTracesCalendar) {
               AllOf(HasSubstr("0 s (2022-01-08T00:00:00) to 86400 s (2022-01-09T00:00:00)"),
                     HasSubstr("(2023-01-01T00:00:00)"), HasSubstr("(2023-02-01T00:00:00)")));
   EXPECT_THAT(error_of(trace, {.from = "2023-02-01", .to = "2023-01-01"}),
-              HasSubstr("the end is before the start"));
+              HasSubstr("expected a start before the end"));
 }
 
 TEST(Arrivals, AreScaledAboutTheWindowsStart) {
@@ -244,7 +244,7 @@ TEST(Arrivals, AreScaledAboutTheWindowsStart) {
   EXPECT_DOUBLE_EQ(offered_load(trace, window, 4), 2 * load);
 }
 
-TEST(Arrivals, StretchedStayAfterTheWarmupsStart) {
+TEST(Arrivals, StretchingKeepsThemAfterTheWarmupsStart) {
   Trace trace = trace_at({0, 60, 100, 120, 160});
   Window window = select_window(trace, {.from = "100", .to = "140", .repeats = 0});
   scale_arrivals(trace, window, 2);
@@ -256,7 +256,7 @@ TEST(Arrivals, StretchedStayAfterTheWarmupsStart) {
   EXPECT_EQ(trace.jobs.front().id, "1");
 }
 
-TEST(Arrivals, ScaledByOneAreAsBefore) {
+TEST(Arrivals, ScalingByOneChangesNothing) {
   Trace trace = trace_at({3, 60, 100, 120, 160});
   Window window = select_window(trace, {.from = "100"});
   const Trace before = trace;

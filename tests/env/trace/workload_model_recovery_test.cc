@@ -332,7 +332,7 @@ double rate_distance(const Rates& known, const std::vector<double>& seen) {
 
 // The shares of hours come from 8,700 batches of unequal days: the standard error is 0.02. A flat
 // day would differ by 0.24.
-TEST(LikeRecovery, TheDailyCurve) {
+TEST(LikeRecovery, DailyCurve) {
   const Recovery& r = named();
   EXPECT_LT(rate_distance(r.known.hours, r.trace.hours), 0.03);
   for (const MeasuredParams& one : r.samples)
@@ -340,14 +340,14 @@ TEST(LikeRecovery, TheDailyCurve) {
 }
 
 // 52 weeks of days whose rates vary by 40 %: the error is 0.03. A flat week would differ by 0.16.
-TEST(LikeRecovery, TheWeeklyCurve) {
+TEST(LikeRecovery, WeeklyCurve) {
   const Recovery& r = named();
   EXPECT_LT(rate_distance(r.known.weekdays, r.trace.weekdays), 0.04);
   for (const MeasuredParams& one : r.samples)
     EXPECT_LT(rate_distance(r.known.weekdays, one.weekdays), 0.07);
 }
 
-TEST(LikeRecovery, TheLevelOfDays) {
+TEST(LikeRecovery, DailyLevel) {
   const Recovery& r = named();
   const double variance = r.known.day_sd * r.known.day_sd;
   // A year holds some 65 independent levels: the deviation is 17 % of the variance.
@@ -363,7 +363,7 @@ TEST(LikeRecovery, TheLevelOfDays) {
               r.trace.three_day_correlation, 0.15);
 }
 
-TEST(LikeRecovery, Clumps) {
+TEST(LikeRecovery, Batches) {
   const Recovery& r = named();
   // Adjacent batches of one owner and size count as one: a tenth more jobs per batch, and a few
   // gaps of up to ten minutes.
@@ -403,7 +403,7 @@ TEST(LikeRecovery, RunTimesBySize) {
 }
 
 // Correlations between jobs of one owner and of one batch.
-TEST(LikeRecovery, LikenessOfRunTimes) {
+TEST(LikeRecovery, RunTimeCorrelations) {
   const Recovery& r = named();
   // A repetition is identical to the job before it.
   const double common = r.known.owner_part + r.known.batch_part;
@@ -414,7 +414,7 @@ TEST(LikeRecovery, LikenessOfRunTimes) {
   EXPECT_NEAR(r.generated([](const MeasuredParams& s) { return s.repeat; }), r.known.repeat, 0.03);
 }
 
-TEST(LikeRecovery, HabitsOfUsers) {
+TEST(LikeRecovery, UserSizes) {
   const Recovery& r = named();
   double same_size = r.known.same_size;
   for (const double share : r.known.shares) same_size += (1 - r.known.same_size) * share * share;
@@ -428,7 +428,7 @@ TEST(LikeRecovery, HabitsOfUsers) {
 
 // Days with more batches also have larger batches. The variance of daily job counts is then three
 // times that of independent ones. Known weakness: normal scores reproduce two thirds of it.
-TEST(LikeRecovery, JobsPerBatchGoWithTheDay) {
+TEST(LikeRecovery, JobsPerBatchFollowTheDay) {
   const Recovery r(true, {.jobs_with_day = 0.6});
   EXPECT_GT(r.model.level_with_rate, 0.7);
   const double with = r.generated([](const MeasuredParams& s) { return s.dispersion_day; });
@@ -446,7 +446,7 @@ TEST(LikeRecovery, JobsPerBatchGoWithTheDay) {
 }
 
 // Without user names, batches of many owners overlap; the arrivals of jobs must still match.
-TEST(LikeRecovery, NamelessJobsClumpAndVaryAsTheyDid) {
+TEST(LikeRecovery, AnonymousJobsKeepTheirBurstsAndVariance) {
   const Recovery& r = nameless();
   ASSERT_EQ(r.model.owner, "nobody");
   for (const MeasuredParams& one : r.samples)

@@ -51,7 +51,7 @@ WorkloadModel fitted(const Trace& trace) {
   return fit_workload_model(trace, part_of(trace, {.to = "60%"}));
 }
 
-TEST(Like, IsNearWhatItWasFittedTo) {
+TEST(Like, ResemblesTheFittedTrace) {
   const Trace trace = load_trace("synthetic:habits", {.seed = 3, .jobs = 4000});
   const FitPart part = part_of(trace, {.to = "60%"});
   const WorkloadModel model = fit_workload_model(trace, part);
@@ -65,7 +65,7 @@ TEST(Like, IsNearWhatItWasFittedTo) {
                              [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; }));
 }
 
-TEST(Like, TheSameSeedTheSameJobs) {
+TEST(Like, SameSeedSameJobs) {
   const WorkloadModel model = fitted(load_trace("synthetic:habits", {.seed = 3, .jobs = 1000}));
   const auto submits = [&](uint64_t seed) {
     std::vector<int64_t> out;
@@ -78,7 +78,7 @@ TEST(Like, TheSameSeedTheSameJobs) {
   EXPECT_NE(submits(1), submits(2));
 }
 
-TEST(Like, AModelSurvivesItsFile) {
+TEST(Like, ModelRoundTripsThroughAFile) {
   const WorkloadModel model = fitted(load_trace("synthetic:habits", {.seed = 3, .jobs = 1000}));
   const std::string text = to_text(model);
   EXPECT_EQ(to_text(parse_workload_model(text, "m.json")), text);
@@ -108,7 +108,7 @@ TEST(Like, ThinningKeepsItsShare) {
   }
 }
 
-TEST(Like, AnItpClusterIsMetNearerThanItsHalvesMeetEachOther) {
+TEST(Like, ItpFitIsCloserThanTheTraceHalvesAre) {
   YARD_NEEDS_TRACES();
   const Trace trace =
       load_trace(testing::traces_dir() / "microsoft-itp-2021/raw/cluster04.csv.gz", {});

@@ -30,7 +30,7 @@ const Expected kExpected[] = {
      "f0ff0f6e0dcd3a3931f071709d497c3e9e3ada1592a6b91db692680fbae1fe85"},
 };
 
-TEST(Xv, SumsAndHashesAreThoseOfTheFormula) {
+TEST(Xv, SumsAndHashesMatchTheFormula) {
   for (const Expected& expected : kExpected) {
     SCOPED_TRACE(expected.jobs);
     const Trace trace = load_trace("synthetic:xv", {.jobs = expected.jobs});
@@ -52,7 +52,7 @@ TEST(Xv, SumsAndHashesAreThoseOfTheFormula) {
   }
 }
 
-TEST(Xv, HasItsOwnSizeAndNeitherSeedNorSettings) {
+TEST(Xv, HasAFixedSizeAndNoSeedOrSettings) {
   EXPECT_EQ(load_trace("synthetic:xv", {}).jobs.size(), 480u);
   const Trace one = load_trace("synthetic:xv", {.seed = 1});
   const Trace two = load_trace("synthetic:xv", {.seed = 2});

@@ -83,17 +83,17 @@ class SacctReader final : public TraceReader {
       throw InputError(rows.where_names(), expected + " (" + kExampleCommand + ")", got);
     };
     if (trim(first).starts_with('{')) {
-      fail("fields with | between them; --format sacct-json reads what sacct --json prints");
+      fail("fields separated by |; --format sacct-json reads the output of sacct --json");
     }
     switch (sacct_flaw(first, second)) {
       case SacctFlaw::kNoHeader:
-        fail("a line of column names: print the log without --noheader");
+        fail("a header line: print the log without --noheader");
         break;
       case SacctFlaw::kFixedWidth:
-        fail("fields with | between them: print the log with --parsable2");
+        fail("fields separated by |: print the log with --parsable2");
         break;
       case SacctFlaw::kNone:
-        if (!header) fail("a line of sacct's column names with | between them");
+        if (!header) fail("a header line of sacct column names separated by |");
     }
   }
 
@@ -103,8 +103,7 @@ class SacctReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<SacctReader> kAdd{
     "sacct",
-    {.help = "Slurm's accounting, as sacct --parsable2 prints it",
-     .fields = describe<SacctConfig>}};
+    {.help = "Slurm accounting log, output of sacct --parsable2", .fields = describe<SacctConfig>}};
 
 }  // namespace
 }  // namespace yard

@@ -28,8 +28,8 @@ int64_t max_requeue_gap_us(std::string_view state) {
 }
 
 constexpr const char* kNoGpus =
-    "no row counts GPUs (is gres/gpu in AccountingStorageTRES?): all jobs run on CPUs alone; --set "
-    "trace.gpus_per_node=N says how many a job has of each node";
+    "no row counts GPUs (is gres/gpu in AccountingStorageTRES?): all jobs are read as CPU jobs; "
+    "--set trace.gpus_per_node=N sets the GPUs per node";
 
 // Returns "'a', 'b'": names as in the log, which may be empty.
 std::string join_names(const std::vector<std::string>& names) {
@@ -86,7 +86,7 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
       open = mark->reason != kNeverStarted;
       if (!open) last.job.status = "CANCELLED";  // while waiting to run again
     } else if (mark->user == last.job.user && mark->submitted_us == last.submitted_us) {
-      mark->reason = "an earlier state of a job whose end the log has";
+      mark->reason = "earlier state of a job that has ended in the log";
     }
   }
   if (open) {
@@ -114,9 +114,9 @@ SacctLog::Run* SacctLog::join_chain(const std::vector<Run*>& chain,
   }
   job.run_us = run_us;
   for (size_t i = 0; i + 1 < chain.size(); ++i) {
-    drop(*chain[i], chain[i]->state == "RESIZING" ? "part of a resized job, joined to its last"
-                                                  : "earlier run of a requeued job, joined to its "
-                                                    "last");
+    drop(*chain[i], chain[i]->state == "RESIZING" ? "part of a resized job, joined to the last part"
+                                                  : "earlier run of a requeued job, joined to the "
+                                                    "last run");
   }
   const Job& came = chain.front() == &last ? job : chain.front()->job;
   job.submit_us = came.submit_us;
@@ -144,7 +144,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*
              job.logged_start_us == run->job.logged_start_us && job.run_us == run->job.run_us;
     };
     if (std::ranges::any_of(chains, same)) {
-      drop(*run, "the same run once more");
+      drop(*run, "duplicate row of a run");
       continue;
     }
     const auto before = std::ranges::find_if(chains, [&](const std::vector<Run*>& chain) {
@@ -169,7 +169,7 @@ void SacctLog::join_rows(std::vector<Run*> runs, const std::vector<UnstartedRow*
       run->job.id += mark;
       if (!run->job.array.empty()) run->job.array += mark;
       rows_.set_first_line(run->job.line);
-      rows_.notice("the number of an earlier job, used again: the later job's id ends in " + mark);
+      rows_.notice("job number reused: the later job's id ends in " + mark);
     }
     jobs.push_back(run);
   }
@@ -182,14 +182,13 @@ void SacctLog::check_settings() const {
   };
   const bool zone = is_given("zone") && config_.zone != SacctConfig().zone;
   if (zone && !dates_seen_ && !(num_runs_ == 0 && unstarted_.empty())) {
-    unused_setting("zone", "a log with dates, for trace.zone to name their clock",
-                   rows_.where_names() + " with seconds since 1970");
+    unused_setting("zone", "a log with dates", rows_.where_names() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {
     unused_setting("cluster", "one of: " + join_names(clusters_), "'" + config_.cluster + "'");
   }
   if (config_.shards_per_gpu > 0 && !shards_seen_ && num_runs_ > 0) {
-    unused_setting("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without");
+    unused_setting("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without it");
   }
 }
 
@@ -275,8 +274,8 @@ void SacctLog::finish() {
     if (uncounted) rows_.notice(kNoGpus);
     if (several && one.cluster > 0) {
       rows_.notice("clusters " + join_names(clusters_) +
-                   " in one log: their jobs are read as one cluster's, with ids CLUSTER/NUMBER; "
-                   "--set trace.cluster=NAME takes those of one");
+                   " in one log: their jobs are read as jobs of one cluster, with ids "
+                   "CLUSTER/NUMBER; --set trace.cluster=NAME selects one cluster");
     }
     rows_.add(std::move(job));
   }

@@ -220,23 +220,24 @@ class SacctJsonReader final : public TraceReader {
       [[maybe_unused]] const Json rest = Json::parse(CharIterator(&text), CharIterator(), take);
     } catch (const Json::parse_error& flaw) {
       if (text.ended()) {
-        throw InputError(rows.source(), "JSON, as sacct --json prints it",
-                         "a part of it: the end is cut off, as in a file copied while it was "
+        throw InputError(rows.source(), "JSON output of sacct --json",
+                         "incomplete JSON: the end is cut off, as in a file copied while it was "
                          "written");
       }
       throw InputError(rows.source() + ":" + std::to_string(text.line_number()),
-                       "JSON, as sacct --json prints it", json_flaw(flaw));
+                       "JSON output of sacct --json", json_flaw(flaw));
     } catch (const Json::exception& flaw) {
-      throw InputError(rows.where_names(), "JSON, as sacct --json prints it", json_flaw(flaw));
+      throw InputError(rows.where_names(), "JSON output of sacct --json", json_flaw(flaw));
     }
     if (timeless > 0) {
-      throw InputError(rows.where_names(), "jobs with their \"time\", as sacct --json prints",
-                       "job " + std::to_string(timeless) + " without");
+      throw InputError(rows.where_names(),
+                       "jobs with a \"time\" object, as in the output of sacct --json",
+                       "job " + std::to_string(timeless) + " without it");
     }
     if (jobs == 0) {
       throw InputError(rows.source(), "at least one job",
-                       "no jobs (sacct prints today's of the user who calls it; --allusers "
-                       "--starttime=2024-01-01 prints those of all since then)");
+                       "no jobs (by default, sacct prints only the caller's jobs of today; add "
+                       "--allusers --starttime=2024-01-01)");
     }
     log.finish();
   }
@@ -279,7 +280,7 @@ class SacctJsonReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<SacctJsonReader> kAdd{
     "sacct-json",
-    {.help = "Slurm's accounting, as sacct --json prints it", .fields = describe<SacctConfig>}};
+    {.help = "Slurm accounting log, output of sacct --json", .fields = describe<SacctConfig>}};
 
 }  // namespace
 }  // namespace yard

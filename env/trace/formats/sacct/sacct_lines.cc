@@ -216,9 +216,9 @@ void SacctLines::refuse(const std::string& record) {
   for (const std::string& column : header_.columns) {
     if (is_sacct_text(column)) texts += (texts.empty() ? "" : " or ") + column;
   }
-  rows_.unusable("a delimiter within a text, at an unknown place",
-                 fields + ", or one way to read more of them; print the log without " +
-                     (texts.empty() ? "texts" : texts) + ", or with another --delimiter",
+  rows_.unusable("ambiguous delimiter within a text",
+                 fields + ", or an unambiguous split of more fields; print the log without " +
+                     (texts.empty() ? "text columns" : texts) + ", or with another --delimiter",
                  std::to_string(parts.size()));
 }
 

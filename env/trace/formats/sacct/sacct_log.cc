@@ -15,8 +15,8 @@ constexpr int64_t kHourUs = 3600 * kUsPerS;
 constexpr int64_t kClocksApartUs = 5 * kUsPerS;  // of the servers that record Submit and Start
 
 constexpr const char* kNeededColumns =
-    " (sacct --parsable2 --format=JobID,JobName,User,Account,Partition,Submit,Eligible,Start,End,"
-    "Elapsed,Timelimit,State,NNodes,ReqTRES,AllocTRES prints what is needed)";
+    " (use sacct --parsable2 --format=JobID,JobName,User,Account,Partition,Submit,Eligible,Start,"
+    "End,Elapsed,Timelimit,State,NNodes,ReqTRES,AllocTRES)";
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -42,16 +42,17 @@ std::optional<int64_t> parse_offset_s(std::string_view text) {
 
 void SacctConfig::fields(FieldList& f) {
   f("gpus_per_node", gpus_per_node, 0, 1024,
-    "GPUs that a job has of each node, where the log does not count them; 0: it does");
+    "GPUs per node of a job, instead of the log's GPU counts; 0: as counted in the log");
   f("shards_per_gpu", shards_per_gpu, 0, 1024,
-    "gres/shard that make up one GPU; 0: a job's shards of a node count as one GPU");
+    "gres/shard per GPU; 0: all shards of a job on a node count as one GPU");
   f("gpus", gpus, {"allocated", "requested"},
-    "what a job holds: AllocTRES (all of a node with --exclusive), or ReqTRES");
+    "resources that a job holds: AllocTRES (whole nodes with --exclusive) or ReqTRES");
   f("arrival", arrival, {"Eligible", "Submit"},
-    "when a job comes: when it may run, so that holds and dependencies are no wait, or Submit");
-  f("cluster", cluster, "the only cluster whose jobs count (column Cluster); empty: all");
-  f("tenant", tenant, {"Partition", "Account", "QOS"}, "the column that names a job's tenant");
-  f("zone", zone, "of the cluster's clock, as POSIX writes it: CET-1CEST,M3.5.0,M10.5.0/3");
+    "arrival of a job; Eligible excludes holds and dependencies from its wait, Submit does not");
+  f("cluster", cluster, "cluster whose jobs are read (column Cluster); empty: all");
+  f("tenant", tenant, {"Partition", "Account", "QOS"}, "column read as the tenant");
+  f("zone", zone,
+    "time zone of the cluster's clock, in POSIX format, as in CET-1CEST,M3.5.0,M10.5.0/3");
 }
 
 const std::vector<std::string>& SacctLog::used_columns() {
@@ -303,8 +304,8 @@ bool SacctLog::read_times(Run& run) {
     if (elapsed_us >= 0 && !is_given("zone") && end_us - start_us == elapsed_us - kHourUs) {
       end_us = start_us + elapsed_us;
       rows_.notice(
-          "End is an hour too early for Start and Elapsed: clocks were put back in between, and "
-          "Elapsed counts; --set trace.zone=CET-1CEST,M3.5.0,M10.5.0/3 or the like says when");
+          "End is an hour too early for Start and Elapsed: clocks were put back in between, so "
+          "Elapsed is used; set the time zone, as in --set trace.zone=CET-1CEST,M3.5.0,M10.5.0/3");
     }
   }
   int64_t submit_us = submit.us;
@@ -314,17 +315,17 @@ bool SacctLog::read_times(Run& run) {
   job.submit_us = run.submitted_us = submit_us;
   const int64_t from_us = start_us < 0 ? submit_us : start_us;
   if (from_us < submit_us && submit_us - from_us <= kClocksApartUs) {
-    rows_.notice("Start up to 5 s before Submit, as clocks differ: taken as the same moment");
+    rows_.notice("Start up to 5 s before Submit, assumed clock skew: submission set to the start");
     job.submit_us = submit_us = from_us;
   }
   if (from_us < submit_us) {
     std::string expected = "Start after the submission";
     if (!is_given("zone") && submit_us - from_us <= kHourUs) {
       expected +=
-          " (where clocks were put back in between, --set trace.zone=CET-1CEST,M3.5.0,"
-          "M10.5.0/3 or the like says when)";
+          " (if clocks were put back in between, set the time zone, as in --set "
+          "trace.zone=CET-1CEST,M3.5.0,M10.5.0/3)";
     }
-    unusable(at_.start, ": starts before it came", expected);
+    unusable(at_.start, ": starts before its submission", expected);
     return false;
   }
   if (end_us >= 0 && end_us < from_us) {
@@ -386,27 +387,27 @@ bool SacctLog::read_request(Job& job) {
   gpus_seen_ |= asked.names_gpus() || given.names_gpus() || job.gpus > 0;
   const bool counts = config_.gpus_per_node == 0;
   if (!counts && (asked.names_gpus() || given.names_gpus())) {
-    rows_.notice("the log counts GPUs, and trace.gpus_per_node counts instead");
+    rows_.notice("trace.gpus_per_node overrides the GPU counts of the log");
   } else if (allocated && asked.gpus >= 0 && given.gpus > asked.gpus) {
     rows_.notice(
-        "more GPUs allocated than requested, as with --exclusive: the job holds what was "
-        "allocated; --set trace.gpus=requested takes what was requested");
+        "more GPUs allocated than requested, as with --exclusive: the job holds the allocated "
+        "GPUs; --set trace.gpus=requested reads the requested GPUs");
   }
   const bool by_gres = counts && !asked.names_gpus() && !given.names_gpus() && job.gpus > 0;
   if (by_gres && gres == at_.alloc_gres && std::max(request.nodes, asked.nodes) > 1) {
-    rows_.notice("AllocGRES is read as the GPUs of each node, as ReqGRES is");
+    rows_.notice("AllocGRES is read as the GPUs of each node, like ReqGRES");
   }
   if (counts && (asked.num_gpu_types > 1 || given.num_gpu_types > 1)) {
-    rows_.notice("GPUs of several types in one job: it is read as one that runs on any type");
+    rows_.notice("GPUs of several types in one job: it is read as a job that runs on any type");
   }
   if (counts && std::max(asked.mps, given.mps) > 0 && std::max(asked.gpus, given.gpus) < 1) {
-    rows_.notice("gres/mps counts hundredths of a GPU: 50 of a node are read as half a GPU");
+    rows_.notice("gres/mps counts hundredths of a GPU: 50 on a node are read as half a GPU");
   }
   if (std::max(asked.shards, given.shards) > 0) {
     if (counts && config_.shards_per_gpu == 0 && std::max(asked.gpus, given.gpus) < 1) {
       rows_.notice(
-          "gres/shard counts parts of a GPU: the job holds a whole one of each node; --set "
-          "trace.shards_per_gpu=N says how many make up one");
+          "gres/shard counts parts of a GPU: the job is read with one whole GPU per node; --set "
+          "trace.shards_per_gpu=N sets the shards per GPU");
     }
     shards_seen_ = true;
   }
