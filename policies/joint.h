@@ -8,21 +8,7 @@
 
 namespace yard {
 
-// Makes one decision. `pick(joint)` returns the chosen option of the current job. The memory holds
-// the columns of `joint`, then those of the source.
-template <class Source, class Pick>
-void decide_jointly(const JointConfig& config, const Source& source, const View& view,
-                    Memory& memory, Draft& draft, Pick&& pick) {
-  BumpAllocator bump(memory.data() + Joint::bytes(view));
-  typename Source::Evaluator now(source, view, bump);
-  Joint::on_events(view, memory.data());
-  if (view.num_waiting() == 0 && view.num_held() == 0) return;
-  Joint joint(config, view, memory.data(), &draft);
-  joint.begin_round([&](int32_t slot) { return now.seconds(slot); });
-  while (joint.next() != kNone) joint.apply(pick(joint));
-  joint.commit();
-}
-
+// The memory holds the columns of Joint, then those of the source.
 template <class Source>
 class JointPolicy final : public Policy {
  public:
@@ -36,8 +22,14 @@ class JointPolicy final : public Policy {
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    decide_jointly(config_, source_, view, memory, draft,
-                   [](const Joint& joint) { return joint.expert_action(); });
+    BumpAllocator bump(memory.data() + Joint::bytes(view));
+    typename Source::Evaluator now(source_, view, bump);
+    Joint::on_events(view, memory.data());
+    if (view.num_waiting() == 0 && view.num_held() == 0) return;
+    Joint joint(config_, view, memory.data());
+    joint.begin_round([&](int32_t slot) { return now.seconds(slot); });
+    while (joint.next() != kNone) joint.apply(joint.expert_action(), draft);
+    joint.commit(draft);
   }
 
  private:

@@ -4,6 +4,7 @@
 //   const PolicyRegistry::Add<Fifo> kFifo{"fifo", {.about = "...", .source = "..."}};
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ class Policy {
     bool uses_limits = false;   // uses the limits that users set
     bool resizes_jobs = false;  // chooses the sizes of elastic jobs
     // Settings and their defaults: `describe<Config>` of the policy's own struct.
-    std::vector<Field> (*fields)() = describe<NoConfig>;
+    std::function<std::vector<Field>()> fields = describe<NoConfig>;
   };
 
   virtual ~Policy() = default;

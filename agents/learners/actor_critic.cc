@@ -33,7 +33,7 @@ class ActorCritic final : public Learner {
 
   Requirements requirements() const override { return config_.replay.requirements(); }
 
-  Returns judge(const Experience& e) override {
+  Returns compute_advantages(const Experience& e) override {
     const ReplayBatch drawn = sample_replay(e, config_.replay);
     Returns out = n_step_targets(drawn, values(e.target_network, e, bootstrap_samples(drawn)),
                                  e.rollout.size());
@@ -46,19 +46,19 @@ class ActorCritic final : public Learner {
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    const auto [logits, value] = network.judge(batch.seen, Heads::kBoth);
-    const auto [log_prob, entropy] = action_stats(logits, batch.action, batch.seen.offset);
+    const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
+    const auto [log_prob, entropy] = action_stats(output.logits(), batch.action, batch.seen.offset);
     const auto weight =
         config_.most_weight > 0
             ? (log_prob.detach() - batch.behaviour_log_prob).exp().clamp_max(config_.most_weight)
             : torch::ones_like(log_prob);
-    const auto policy = -weight * batch.advantage * log_prob;  // (B)
-    const auto off = 0.5 * (value - batch.target).pow(2);      // (B)
+    const auto policy = -weight * batch.advantage * log_prob;              // (B)
+    const auto value_loss = 0.5 * (output.value() - batch.target).pow(2);  // (B)
     Loss out;
-    out.each = policy - config_.entropy * entropy + config_.value_weight * off;
+    out.each = policy - config_.entropy * entropy + config_.value_weight * value_loss;
     out.metrics = {{"policy_loss", policy.detach()},
                    {"entropy", entropy.detach()},
-                   {"value_loss", off.detach()},
+                   {"value_loss", value_loss.detach()},
                    {"weight", weight}};
     return out;
   }
@@ -68,8 +68,8 @@ class ActorCritic final : public Learner {
                                    const std::vector<int64_t>& samples) {
     std::vector<float> out;
     for (const BatchOutput& one :
-         forward_samples(network, e.rollout, samples, Heads::kValue, e.threads)) {
-      const auto v = one.judged.value.contiguous();
+         forward_samples(network, e.rollout, samples, {kValueHead}, e.threads)) {
+      const auto v = one.output.value().contiguous();
       out.insert(out.end(), v.data_ptr<float>(), v.data_ptr<float>() + v.numel());
     }
     return out;

@@ -26,7 +26,7 @@ class Clone final : public Learner {
 
   Requirements requirements() const override { return {.expert_acts = true}; }
 
-  Returns judge(const Experience& e) override {
+  Returns compute_advantages(const Experience& e) override {
     return {std::vector<float>(static_cast<size_t>(e.rollout.size())), {}};
   }
 

@@ -40,27 +40,30 @@ class Dqn final : public Learner {
 
   Requirements requirements() const override { return config_.replay.requirements(); }
 
-  Returns judge(const Experience& e) override {
+  Returns compute_advantages(const Experience& e) override {
     ++updates_;
     const ReplayBatch drawn = sample_replay(e, config_.replay);
     const std::vector<int64_t> then = bootstrap_samples(drawn);
     std::vector<float> values;
-    const auto chosen = forward_samples(e.network, e.rollout, then, Heads::kPolicy, e.threads);
-    const auto worth = forward_samples(e.target_network, e.rollout, then, Heads::kBoth, e.threads);
-    for (size_t i = 0; i < worth.size(); ++i) {
+    const auto chosen = forward_samples(e.network, e.rollout, then, {kPolicyHead}, e.threads);
+    const auto target_outputs =
+        forward_samples(e.target_network, e.rollout, then, {kPolicyHead, kValueHead}, e.threads);
+    for (size_t i = 0; i < target_outputs.size(); ++i) {
       const torch::NoGradGuard no_grad;
-      const torch::Tensor& offset = worth[i].seen.offset;
-      const auto action = argmax_action(chosen[i].judged.logits, offset);
-      const auto q =
-          (worth[i].judged.value + logit_gap(worth[i].judged.logits, action, offset)).contiguous();
+      const torch::Tensor& offset = target_outputs[i].seen.offset;
+      const auto action = argmax_action(chosen[i].output.logits(), offset);
+      const auto q = (target_outputs[i].output.value() +
+                      logit_gap(target_outputs[i].output.logits(), action, offset))
+                         .contiguous();
       values.insert(values.end(), q.data_ptr<float>(), q.data_ptr<float>() + q.numel());
     }
     return n_step_targets(drawn, values, e.rollout.size());
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    const auto [logits, value] = network.judge(batch.seen, Heads::kBoth);
-    const auto q = value + logit_gap(logits, batch.action, batch.seen.offset);  // (B)
+    const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
+    const auto q =
+        output.value() + logit_gap(output.logits(), batch.action, batch.seen.offset);  // (B)
     Loss out;
     out.each = torch::nn::functional::huber_loss(
         q, batch.target,

@@ -16,7 +16,7 @@ class Group final : public Learner {
     return {.groups = true, .explore = config_.explore.explore};
   }
 
-  Returns judge(const Experience& e) override {
+  Returns compute_advantages(const Experience& e) override {
     return group_advantages(e.rollout, e.worlds, e.group, e.horizon_s, e.reward_scale);
   }
 

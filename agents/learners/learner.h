@@ -54,6 +54,7 @@ struct Minibatch {
   torch::Tensor behaviour_log_prob;  // (B)  of the behaviour policy mu, which may explore
   torch::Tensor advantage;           // (B)  normalised over the minibatch of all ranks
   torch::Tensor target;              // (B)  for the critic; undefined without one
+  torch::Tensor old_value;           // (B)  the critic's value at collection; undefined without one
   torch::Tensor expert_action;       // (B) int64  the expert's action
 };
 
@@ -89,7 +90,7 @@ class Learner {
   // pick() is used. If pick() samples from pi, the log-probability returned is log mu(a):
   //   mu = (1 - e) pi + e h,   h = 1 / (actions in the exploration mask) for those, else 0
   SampledAction act(const ActionDistribution& options, Rng& rng) const;
-  virtual Returns judge(const Experience& experience) = 0;
+  virtual Returns compute_advantages(const Experience& experience) = 0;
   virtual Loss loss(Network& network, const Minibatch& batch) const = 0;
 
   // State carried from update to update, apart from the network.

@@ -48,7 +48,7 @@ class Ppo final : public Learner {
             .explore = config_.surrogate.explore.explore};
   }
 
-  Returns judge(const Experience& e) override {
+  Returns compute_advantages(const Experience& e) override {
     if (config_.relative_reward) subtract_expert_rewards(e.rollout, e.worlds, e.group);
     if (!config_.average_reward) {
       return time_aware_gae(e.rollout, e.last_value, e.horizon_s, config_.lambda, e.reward_scale);
@@ -58,9 +58,9 @@ class Ppo final : public Learner {
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
-    const auto [logits, seen_value] = network.judge(batch.seen, Heads::kBoth);
-    Loss out = surrogate_loss(logits, batch, config_.surrogate);
-    const auto value = 0.5 * (seen_value - batch.target).pow(2);  // (B)
+    const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
+    Loss out = surrogate_loss(output.logits(), batch, config_.surrogate);
+    const auto value = 0.5 * (output.value() - batch.target).pow(2);  // (B)
     out.each = out.each + config_.value_weight * value;
     out.metrics.emplace_back("value_loss", value.detach());
     return out;

@@ -71,7 +71,7 @@ ReplayBatch sample_replay(const Experience& e, const ReplayConfig& config) {
 }
 
 std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollout,
-                                         const std::vector<int64_t>& samples, Heads heads,
+                                         const std::vector<int64_t>& samples, const Heads& heads,
                                          ThreadPool& threads) {
   const std::vector<Part> parts = parts_of(rollout.rows_of(samples), kRowsPerPart);
   std::vector<BatchOutput> out(parts.size());
@@ -79,7 +79,7 @@ std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollou
     const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
     out[i].seen = rollout.batch(std::span(samples).subspan(parts[i].from, parts[i].count));
-    out[i].judged = network.judge(out[i].seen, heads);
+    out[i].output = network.forward(out[i].seen, heads);
   });
   return out;
 }

@@ -41,10 +41,10 @@ ReplayBatch sample_replay(const Experience& experience, const ReplayConfig& conf
 // Network outputs for samples: the `heads` of each, computed in parts on the threads.
 struct BatchOutput {
   RaggedBatch seen;
-  NetworkOutput judged;
+  NetworkOutput output;
 };
 std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollout,
-                                         const std::vector<int64_t>& samples, Heads heads,
+                                         const std::vector<int64_t>& samples, const Heads& heads,
                                          ThreadPool& threads);
 
 // Returns the bootstrap samples of all draws, in order. A sample appears once per draw.

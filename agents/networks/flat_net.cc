@@ -17,14 +17,15 @@ class FlatNet final : public Network {
  public:
   explicit FlatNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override {
+  NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
     const auto x = trunk_->forward(
         window_->forward(standard_jobs(batch), standard_cluster(batch), batch.offset));  // (B, H)
     NetworkOutput out;
-    if (heads != Heads::kValue) {
-      out.logits = batch.prior + gather_choices(scores_->forward(x), batch.offset);  // (R + B)
+    if (has(heads, kPolicyHead)) {
+      out.set(kPolicyHead,
+              batch.prior + gather_choices(scores_->forward(x), batch.offset));  // (R + B)
     }
-    if (heads != Heads::kPolicy) out.value = value_->forward(x).squeeze(-1);  // (B)
+    if (has(heads, kValueHead)) out.set(kValueHead, value_->forward(x).squeeze(-1));  // (B)
     return out;
   }
 

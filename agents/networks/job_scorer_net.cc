@@ -20,7 +20,7 @@ class JobScorerNet final : public Network {
  public:
   explicit JobScorerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override;
+  NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override;
 
  protected:
   void make_layers(const EnvShape& shape) override;
@@ -59,12 +59,12 @@ void JobScorerNet::make_layers(const EnvShape& shape) {
   v3_ = layer("v3", h, 1, 1.0, true);
 }
 
-NetworkOutput JobScorerNet::judge(const RaggedBatch& batch, Heads heads) {
+NetworkOutput JobScorerNet::forward(const RaggedBatch& batch, const Heads& heads) {
   const auto x = standard_jobs(batch);     // (R, F)
   const auto c = standard_cluster(batch);  // (B, C)
   NetworkOutput out;
-  if (heads != Heads::kValue) out.logits = logits_of(batch, x, c);
-  if (heads != Heads::kPolicy) out.value = value_of(batch, x, c);
+  if (has(heads, kPolicyHead)) out.set(kPolicyHead, logits_of(batch, x, c));
+  if (has(heads, kValueHead)) out.set(kValueHead, value_of(batch, x, c));
   return out;
 }
 

@@ -11,19 +11,19 @@ class KernelNet final : public Network {
  public:
   explicit KernelNet(const Settings& settings) { parse<NoConfig>(settings); }
 
-  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override {
+  NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
     const auto x = standard_jobs(batch);     // (R, F)
     const auto c = standard_cluster(batch);  // (B, C)
     NetworkOutput out;
-    if (heads != Heads::kValue) {
+    if (has(heads, kPolicyHead)) {
       const auto both = torch::cat({x, c.repeat_interleave(batch.offset.diff(), 0)}, 1);
       const auto score = score_->forward(kernel_->forward(both)).squeeze(-1);  // (R)
-      out.logits =
-          action_logits(batch.prior, score, nothing_->forward(c), batch.offset);  // (R + B)
+      out.set(kPolicyHead,
+              action_logits(batch.prior, score, nothing_->forward(c), batch.offset));  // (R + B)
     }
-    if (heads != Heads::kPolicy) {
+    if (has(heads, kValueHead)) {
       const auto all = window_->forward(x, c, batch.offset);
-      out.value = value_->forward(critic_->forward(all)).squeeze(-1);  // (B)
+      out.set(kValueHead, value_->forward(critic_->forward(all)).squeeze(-1));  // (B)
     }
     return out;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "agents/kernels/row_kernels.h"
+#include "env/base/core/check.h"
 #include "env/base/core/error.h"
 
 namespace yard {
@@ -26,6 +27,12 @@ Tensor to_tensor(const torch::Tensor& t) {
 }
 
 }  // namespace
+
+const torch::Tensor& NetworkOutput::at(const std::string& head) const {
+  const auto it = heads_.find(head);
+  YARD_CHECK(it != heads_.end(), "the network has no head " + head);
+  return it->second;
+}
 
 void Network::build(const EnvShape& shape) {
   YARD_CHECK(!job_mean_.defined(), "a network is built once");

@@ -4,6 +4,8 @@
 // Dims: B samples, R rows of all samples together, F, C features.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,12 +27,23 @@ struct RaggedBatch {
   torch::Tensor prior;    // (R + B)    logits; very low where an action is illegal
 };
 
-// Network outputs for B decisions. Heads which were not requested are undefined.
-struct NetworkOutput {
-  torch::Tensor logits;  // (R + B) prior + scores
-  torch::Tensor value;   // (B)
+// Heads by name. Every network has these two; one may have more, which a learner requests by name.
+inline const std::string kPolicyHead = "policy";  // (R + B) logits: prior + scores
+inline const std::string kValueHead = "value";    // (B)
+using Heads = std::vector<std::string>;
+
+// Outputs of the requested heads for B decisions.
+class NetworkOutput {
+ public:
+  void set(const std::string& head, torch::Tensor output) { heads_[head] = std::move(output); }
+  // Requires: the head was requested and the network has it.
+  const torch::Tensor& at(const std::string& head) const;
+  const torch::Tensor& logits() const { return at(kPolicyHead); }
+  const torch::Tensor& value() const { return at(kValueHead); }
+
+ private:
+  std::map<std::string, torch::Tensor> heads_;
 };
-enum class Heads { kPolicy, kValue, kBoth };
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
@@ -45,9 +58,9 @@ class Network : public torch::nn::Module {
   // Creates the layers. Call it once, before any other function.
   void build(const EnvShape& shape);
 
-  virtual NetworkOutput judge(const RaggedBatch& batch, Heads heads) = 0;
-  torch::Tensor logits(const RaggedBatch& batch) { return judge(batch, Heads::kPolicy).logits; }
-  torch::Tensor value(const RaggedBatch& batch) { return judge(batch, Heads::kValue).value; }
+  virtual NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) = 0;
+  torch::Tensor logits(const RaggedBatch& batch) { return forward(batch, {kPolicyHead}).logits(); }
+  torch::Tensor value(const RaggedBatch& batch) { return forward(batch, {kValueHead}).value(); }
 
   // Returns the policy's tensors for native inference, without the critic's.
   Tensors export_policy() const;
@@ -59,6 +72,9 @@ class Network : public torch::nn::Module {
 
  protected:
   virtual void make_layers(const EnvShape& shape) = 0;
+  static bool has(const Heads& heads, const std::string& head) {
+    return std::ranges::find(heads, head) != heads.end();
+  }
   // The policy's tensors by name, without the normaliser's. They are exported and imported.
   virtual NamedTensors policy() const = 0;
 

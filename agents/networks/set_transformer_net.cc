@@ -71,25 +71,25 @@ class SetTransformerNet final : public Network {
  public:
   explicit SetTransformerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  NetworkOutput judge(const RaggedBatch& batch, Heads heads) override {
+  NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
     const auto c = standard_cluster(batch);  // (B, C)
     const auto context = c.repeat_interleave(batch.offset.diff(), 0);
     const auto x = torch::cat({standard_jobs(batch), context}, 1);  // (R, F + C)
     const Sets sets(batch.offset);
     NetworkOutput out;
-    if (heads != Heads::kValue) {
+    if (has(heads, kPolicyHead)) {
       const auto e = torch::relu(embed_->forward(x));  // (R, H)
       const auto mixed = sets.attend(query_->forward(e), key_->forward(e), e);
       const auto u = normal(e + mix_->forward(mixed));
       const auto o = normal(u + torch::relu(widen_->forward(u)));
       const auto z = sets.pool(seed_, o);  // (B, H)
       const auto nothing = nothing_->forward(pooled_->forward(torch::cat({z, c}, 1)));
-      out.logits =
-          action_logits(batch.prior, score_->forward(o).squeeze(-1), nothing, batch.offset);
+      out.set(kPolicyHead,
+              action_logits(batch.prior, score_->forward(o).squeeze(-1), nothing, batch.offset));
     }
-    if (heads != Heads::kPolicy) {
+    if (has(heads, kValueHead)) {
       const auto z = sets.pool(critic_seed_, torch::relu(critic_embed_->forward(x)));
-      out.value = value_->forward(critic_->forward(torch::cat({z, c}, 1))).squeeze(-1);
+      out.set(kValueHead, value_->forward(critic_->forward(torch::cat({z, c}, 1))).squeeze(-1));
     }
     return out;
   }

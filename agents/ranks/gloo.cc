@@ -19,11 +19,10 @@ namespace {
 // Returns the address of this host on the route to `host`, at which the other ranks reach it. A
 // connected datagram socket has this address; nothing is sent.
 std::string address_towards(const std::string& host, int port) {
-  addrinfo exploration_mask{};
-  exploration_mask.ai_socktype = SOCK_DGRAM;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
-  const int failed =
-      getaddrinfo(host.c_str(), std::to_string(port).c_str(), &exploration_mask, &found);
+  const int failed = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (failed != 0) throw InputError("MASTER_ADDR", "a host name that resolves", host);
   std::string out;
   for (const addrinfo* at = found; at != nullptr && out.empty(); at = at->ai_next) {

@@ -1,7 +1,7 @@
-// A vector of environments of one agent, as a trainer sees it. `TaskVectorEnv` (task_vector_env.h)
-// makes one from a task; a problem with a known answer, such as a bandit, implements it directly.
-// Dims: N environments, J rows, F features per row, C features of the cluster, A = J + 1 actions,
-// the last of which is the no-op.
+// A vector of environments of one agent, as a trainer sees it. `AgentVectorEnv`
+// (agent_vector_env.h) makes one from an agent; a problem with a known answer, such as a bandit,
+// implements it directly. Dims: N environments, J rows, F features per row, C features of the
+// cluster, A = J + 1 actions, the last of which is the no-op.
 #pragma once
 
 #include <cstdint>

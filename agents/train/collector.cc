@@ -48,22 +48,24 @@ struct Collector::PolicyOutput {
   std::vector<float> log_prob, value;  // (R + B) of choices, (B) with a critic
 };
 
-Collector::PolicyOutput Collector::judge(std::span<const int32_t> worlds) {
+Collector::PolicyOutput Collector::infer(std::span<const int32_t> worlds) {
   const Observations observations = worlds_.observations();
   std::vector<int32_t> rows;
   for (const int32_t n : worlds) rows.push_back(observations.rows[static_cast<size_t>(n)]);
   const std::vector<Part> parts = parts_of(rows, kRowsPerPart);
-  std::vector<std::pair<torch::Tensor, torch::Tensor>> judged(parts.size());
+  std::vector<std::pair<torch::Tensor, torch::Tensor>> results(parts.size());
   threads_.each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // for this thread
     const auto i = static_cast<size_t>(part);
     const RaggedBatch batch = current_batch(worlds_, worlds.subspan(parts[i].from, parts[i].count));
-    const auto [logits, value] =
-        network_.judge(batch, requirements_.critic ? Heads::kBoth : Heads::kPolicy);
-    judged[i] = {log_probs(logits, batch.offset), value};
+    Heads heads = {kPolicyHead};
+    if (requirements_.critic) heads.push_back(kValueHead);
+    const NetworkOutput output = network_.forward(batch, heads);
+    results[i] = {log_probs(output.logits(), batch.offset),
+                  requirements_.critic ? output.value() : torch::Tensor()};
   });
   PolicyOutput out;
-  for (const auto& [log_prob, value] : judged) {
+  for (const auto& [log_prob, value] : results) {
     append(out.log_prob, log_prob);
     if (requirements_.critic) append(out.value, value);
   }
@@ -91,8 +93,8 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
     {
       const auto timed = stage_timer_.enter(StageTimer::Stage::kInference);
       rollout_.add_observations(worlds_, active);
-      const PolicyOutput outlook = judge(active);
-      const float* log_prob = outlook.log_prob.data();
+      const PolicyOutput output = infer(active);
+      const float* log_prob = output.log_prob.data();
       const Observations observations = worlds_.observations();
       for (const int32_t world : active) {
         const auto n = static_cast<size_t>(world);
@@ -116,7 +118,7 @@ void Collector::collect(int number, std::vector<GoldenState>* golden) {
         rollout_.behaviour_log_prob.push_back(sampled.log_prob);
         log_prob += rows + 1;
       }
-      rollout_.value.insert(rollout_.value.end(), outlook.value.begin(), outlook.value.end());
+      rollout_.value.insert(rollout_.value.end(), output.value.begin(), output.value.end());
     }
     if (golden != nullptr && golden->size() < kGoldenStates) record_golden(*golden);
     {

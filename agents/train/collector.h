@@ -47,7 +47,7 @@ class Collector {
 
  private:
   struct PolicyOutput;
-  PolicyOutput judge(std::span<const int32_t> worlds);
+  PolicyOutput infer(std::span<const int32_t> worlds);
   bool expert_decides(int world) const;
   void add_final_values(std::span<const int32_t> active);
   void record_golden(std::vector<GoldenState>& golden) const;

@@ -68,6 +68,7 @@ Minibatch MinibatchOptimizer::minibatch(const Rollout& rollout, const Returns& r
   batch.advantage =
       (gather(returns.advantage, index) - mean) / (std::sqrt(std::max(variance, 0.0)) + 1e-8);
   if (!returns.target.empty()) batch.target = gather(returns.target, index);
+  if (!rollout.value.empty()) batch.old_value = gather(rollout.value, index);
   return batch;
 }
 

@@ -102,7 +102,7 @@ class Trainer::Impl {
       run_or_roll_back([&] { make_update(events); });
     }
     // Stopped at `until`, between two validations.
-    if (!done() && !judged() && events.save) events.save();
+    if (!done() && !validation_due() && events.save) events.save();
   }
 
   void save(const std::filesystem::path& folder) const {
@@ -246,7 +246,7 @@ class Trainer::Impl {
   }
 
   // Whether the latest update is validated and saved.
-  bool judged() const {
+  bool validation_due() const {
     return counters_.update % config_.validate_every == 0 || counters_.update == config_.updates;
   }
 
@@ -262,8 +262,8 @@ class Trainer::Impl {
     if (at_task_start()) end_task();
     report.samples_per_s = static_cast<double>(update_samples_) /
                            std::chrono::duration<double>(StageTimer::Clock::now() - begin).count();
-    const bool validates = judged();
-    if (validates) report.validation = judge(events);
+    const bool validates = validation_due();
+    if (validates) report.validation = validate(events);
     count_core_s();
     if (events.on_update && ranks_.rank() == 0) events.on_update(report);
     if (validates && events.save) {
@@ -278,7 +278,7 @@ class Trainer::Impl {
     if (at_task_start()) begin_task();
     collector_.collect(0, &golden_);
     TrainStats report;
-    report.validation = untrained_score_ = judge(events);
+    report.validation = untrained_score_ = validate(events);
     count_core_s();
     if (events.on_update && report.validation > 0 && ranks_.rank() == 0) events.on_update(report);
   }
@@ -370,9 +370,10 @@ class Trainer::Impl {
       const auto timed = stage_timer_.enter(StageTimer::Stage::kAdvantages);
       std::vector<float> last;
       if (validates) last = collector_.last_values();
-      returns = learner_->judge({rollout, last, worlds_->count(), config_.group, config_.horizon_s,
-                                 counters_.reward_scale, ranks_, *network_, *mean_network_,
-                                 threads_, rng.split(kReplayStream)});
+      returns = learner_->compute_advantages({rollout, last, worlds_->count(), config_.group,
+                                              config_.horizon_s, counters_.reward_scale, ranks_,
+                                              *network_, *mean_network_, threads_,
+                                              rng.split(kReplayStream)});
     }
     if (replayed) samples = std::move(returns.drawn);
     const auto timed = stage_timer_.enter(StageTimer::Stage::kUpdate);
@@ -428,7 +429,7 @@ class Trainer::Impl {
     return out;
   }
 
-  double judge(const TrainCallbacks& events) {
+  double validate(const TrainCallbacks& events) {
     if (!events.validate && ranks_.size() == 1) return 0;
     double score[2] = {0, 0};  // score; whether it was interrupted, which stops the other ranks too
     if (ranks_.rank() == 0 && events.validate) {

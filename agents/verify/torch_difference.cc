@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "agents/train/collector.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 
 double torch_difference(const Checkpoint& checkpoint) {
   const std::string where = "model.safetensors";
-  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
+  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto network =
       make_network(checkpoint.network, network_of(checkpoint, where)->settings(), shape, 0);
   network->import_policy(checkpoint.weights, where);

@@ -6,6 +6,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/os/huge_pages.h"
+#include "env/batch/episode_state.h"
 #include "env/batch/pool.h"
 #include "env/batch/saved.h"
 
@@ -27,45 +28,6 @@ constexpr uint64_t kEnvSpecStream = 0x636F75727365;
 constexpr int kIdleEpisodes = 1000;  // consecutive episodes without a decision
 
 }  // namespace
-
-// One world on one EnvSpec, with the task's memory.
-template <Task T>
-struct BasicBatchEnv<T>::EpisodeState {
-  EpisodeState(const EnvSpec& env_spec, const BasicBatchConfig<T>& config, HugePages& pages)
-      : world(env_spec.fixed, config.episode_jobs, &pages),
-        view(world.fixed(), world.state(), level_of<T>(config.task)),
-        memory((memory_bytes_of<T>(view, config.task) + 7) / 8, &pages),
-        scratch(static_cast<size_t>(env_spec.fixed.spec.num_nodes) *
-                static_cast<size_t>(env_spec.fixed.jobs.shapes.max_groups)),
-        draft(world.fixed(), world.state()) {}
-
-  std::byte* memory_bytes() { return reinterpret_cast<std::byte*>(memory.data()); }
-
-  World world;
-  View view;
-  std::pmr::vector<uint64_t> memory;  // of the task
-  std::vector<Piece> scratch;
-  // For drafting tasks: the draft of the current decision and its actions so far.
-  Draft draft;
-  std::vector<int32_t> actions_taken;
-};
-
-template <Task T>
-struct BasicBatchEnv<T>::EnvInstance {
-  explicit EnvInstance(const Rng& stream) : rng(stream) {}
-
-  Rng rng;  // stream of episodes of this world, or its group
-  std::vector<std::unique_ptr<EpisodeState>> episode_states;  // by EnvSpec, created on first use
-  EpisodeState* episode_state = nullptr;                      // that of the current episode
-  int32_t env_spec = 0;
-  int64_t episode = -1;
-  int64_t decisions = 0;
-  Observation observation{};  // its slice of the tensors
-  double jct_sum_s = 0;
-  EpisodeResult result{};
-  bool has_result = false;
-  bool is_done = false;  // between episodes
-};
 
 template <Task T>
 BasicBatchEnv<T>::BasicBatchEnv(const SimModel& fixed, const Workload& workload,
@@ -258,7 +220,7 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
   SimState& s = episode_state.world.state();
   const Truth truth = env_specs_[static_cast<size_t>(p.env_spec)].workload->truth();
   while (!all_done(s)) {
-    if constexpr (!DraftingTask<T>) s.head->timer_us = T::wake_us(episode_state.view, config_.task);
+    if constexpr (DeviceTask<T>) s.head->timer_us = T::wake_us(episode_state.view, config_.task);
     const bool moved = episode_state.world.advance(truth);
     YARD_CHECK(moved, "a world has no next event");
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
@@ -266,12 +228,13 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
       if (s.phase[slot] != Phase::kDone) continue;
       p.jct_sum_s += 1e-6 * static_cast<double>(s.head->now_us - s.submit_us[slot]);
     }
-    const bool choice =
-        T::on_events(episode_state.view, config_.task, episode_state.memory_bytes());
-    if constexpr (DraftingTask<T>) {
-      if (choice && continue_decision(n)) return true;
+    if constexpr (!DeviceTask<T>) {
+      episode_state.agent_memory.cache.reset();
+      config_.task->on_events(episode_state.view, episode_state.agent_memory);
+      config_.task->begin_decision(episode_state.view, episode_state.agent_memory);
+      if (continue_decision(n)) return true;
     } else {
-      if (!choice) continue;
+      if (!T::on_events(episode_state.view, config_.task, episode_state.memory_bytes())) continue;
       observe(n);
       if (p.observation.choices > 0) return true;
     }
@@ -279,16 +242,17 @@ bool BasicBatchEnv<T>::advance_to_choice(int n) {
   return false;
 }
 
-// Observes if the current decision needs another action, else closes it and returns false.
+// Observes if the agent lists actions in the current decision, else closes it and returns false.
 template <Task T>
 bool BasicBatchEnv<T>::continue_decision(int n) {
-  if constexpr (DraftingTask<T>) {
+  if constexpr (!DeviceTask<T>) {
     EpisodeState& episode_state = *instances_[static_cast<size_t>(n)]->episode_state;
-    if (T::needs_action(episode_state.view, config_.task, episode_state.memory_bytes())) {
+    episode_state.list_actions(*config_.task);
+    if (!episode_state.list.empty()) {
       observe(n);
       return true;
     }
-    T::commit(episode_state.view, config_.task, episode_state.memory_bytes(), episode_state.draft);
+    config_.task->commit(episode_state.view, episode_state.agent_memory, episode_state.draft);
     const int64_t wake_us = episode_state.draft.plan().wake_us;
     if (wake_us != kNever) episode_state.world.state().head->timer_us = wake_us;
     episode_state.draft.reset();
@@ -301,13 +265,16 @@ bool BasicBatchEnv<T>::continue_decision(int n) {
 template <Task T>
 void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
   episode_state.draft.reset();
-  if constexpr (DraftingTask<T>) {
-    if (episode_state.actions_taken.empty()) return;
-    T::begin_round(episode_state.view, config_.task, episode_state.memory_bytes());
+  if constexpr (!DeviceTask<T>) {
+    const Agent& agent = *config_.task;
+    AgentMemory& memory = episode_state.agent_memory;
+    memory.cache.reset();
+    if (!episode_state.actions_taken.empty()) agent.begin_decision(episode_state.view, memory);
     for (const int32_t action : episode_state.actions_taken) {
-      T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action,
-               episode_state.draft);
+      episode_state.list_actions(agent);
+      agent.apply(episode_state.view, memory, episode_state.list.at(action), episode_state.draft);
     }
+    episode_state.list_actions(agent);
   }
 }
 
@@ -327,9 +294,25 @@ void BasicBatchEnv<T>::observe(int n) {
   EnvInstance& p = *instances_[static_cast<size_t>(n)];
   if (config_.exploration_mask)
     std::fill_n(p.observation.exploration_mask, shape_.actions(), uint8_t{0});
-  T::observe(p.episode_state->view, config_.task, p.episode_state->memory_bytes(), p.observation);
+  EpisodeState& episode_state = *p.episode_state;
+  if constexpr (DeviceTask<T>) {
+    T::observe(episode_state.view, config_.task, episode_state.memory_bytes(), p.observation);
+  } else {
+    config_.task->observe(episode_state.view, episode_state.agent_memory, episode_state.list,
+                          shape_, p.observation);
+  }
   rows_[static_cast<size_t>(n)] = p.observation.rows;
   expert_action_[static_cast<size_t>(n)] = p.observation.expert_action;
+}
+
+// job_s: jobs in the system, integrated over time since the last action.
+template <Task T>
+double BasicBatchEnv<T>::cumulative_reward(EpisodeState& episode_state, double job_s) const {
+  if constexpr (DeviceTask<T>) {
+    return -job_s;
+  } else {
+    return config_.task->cumulative_reward(episode_state.view, episode_state.agent_memory, job_s);
+  }
 }
 
 template <Task T>
@@ -344,17 +327,17 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
     return;
   }
   const int64_t from_us = s.head->now_us;
-  const CumulativeReward before = cumulative_reward<T>(
-      episode_state.view, config_.task, episode_state.memory_bytes(), s.head->job_time_us);
+  const int64_t job_us = s.head->job_time_us;
+  const double before = cumulative_reward(episode_state, 0);
   ending_[i] = Ending::kNone;
   ++p.decisions;
   bool continues = true;
   YARD_CHECK(action >= 0 && action < shape_.actions() && p.observation.mask[action] != 0,
              "illegal action");
   if (next_ != at_) bind_observation(p.observation, n, next_, shape_.rows);
-  if constexpr (DraftingTask<T>) {
-    T::apply(episode_state.view, config_.task, episode_state.memory_bytes(), action,
-             episode_state.draft);
+  if constexpr (!DeviceTask<T>) {
+    config_.task->apply(episode_state.view, episode_state.agent_memory,
+                        episode_state.list.at(action), episode_state.draft);
     episode_state.actions_taken.push_back(action);
     if (!continue_decision(n)) continues = advance_to_choice(n);
   } else if (action != T::kNothing) {
@@ -367,9 +350,9 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   } else {
     continues = advance_to_choice(n);
   }
-  reward_[i] = static_cast<float>(reward_of<T>(
-      before, cumulative_reward<T>(episode_state.view, config_.task, episode_state.memory_bytes(),
-                                   s.head->job_time_us)));
+  reward_[i] = static_cast<float>(
+      cumulative_reward(episode_state, 1e-6 * static_cast<double>(s.head->job_time_us - job_us)) -
+      before);
   dt_s_[i] = 1e-6F * static_cast<float>(s.head->now_us - from_us);
   const bool cut = continues && config_.max_decisions > 0 && p.decisions >= config_.max_decisions;
   if (continues && !cut) return;
@@ -465,7 +448,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
     apply(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
     episode_state.world.rebuild_agenda();
     replay_actions(episode_state);
-    if (!DraftingTask<T> || !p.is_done) observe(static_cast<int>(n));
+    if (DeviceTask<T> || !p.is_done) observe(static_cast<int>(n));
   }
 }
 
@@ -487,12 +470,10 @@ void BasicBatchEnv<T>::fork(int from, int to) {
   b.episode_state->actions_taken = a.episode_state->actions_taken;
   replay_actions(*a.episode_state);
   replay_actions(*b.episode_state);
-  if (!DraftingTask<T> || !b.is_done) observe(to);
+  if (DeviceTask<T> || !b.is_done) observe(to);
 }
 
-template class BasicBatchEnv<Dispatch>;
-template class BasicBatchEnv<JointTask>;
+template class BasicBatchEnv<AgentTask>;
 template class BasicBatchEnv<Select>;
-template class BasicBatchEnv<RowTaskAdapter>;
 
 }  // namespace yard

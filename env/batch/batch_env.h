@@ -15,9 +15,7 @@
 
 #include "env/base/core/rng.h"
 #include "env/sim/rules/world.h"
-#include "env/task/dispatch.h"
-#include "env/task/joint_task.h"
-#include "env/task/row_task.h"
+#include "env/task/agent.h"
 #include "env/task/select.h"
 #include "env/task/task.h"
 
@@ -40,7 +38,7 @@ struct BasicBatchConfig {
   uint64_t seed = 1;
   typename T::Config task;
 };
-using BatchConfig = BasicBatchConfig<Dispatch>;
+using BatchConfig = BasicBatchConfig<AgentTask>;
 
 // A cluster and the jobs that are played on it.
 struct EnvSpec {
@@ -122,6 +120,7 @@ class BasicBatchEnv {
   std::vector<EpisodeResult> take_results();
 
   int worlds() const { return config_.worlds; }
+  const TaskShape& shape() const { return shape_; }
   int env_specs() const { return static_cast<int>(env_specs_.size()); }
 
   // Returns all that training needs to resume exactly: every world's state and the EnvSpec
@@ -146,6 +145,7 @@ class BasicBatchEnv {
   bool continue_decision(int n);
   void replay_actions(EpisodeState& episode_state) const;
   void observe(int n);
+  double cumulative_reward(EpisodeState& episode_state, double job_s) const;
   Observation slice(int n);
   void bind_observation(Observation& observation, int n, const Tensors& tensors,
                         int32_t filled) const;
@@ -170,9 +170,7 @@ class BasicBatchEnv {
   Tensors at_{}, next_{};  // buffers of the current and the next observations
 };
 
-using BatchEnv = BasicBatchEnv<Dispatch>;
-using JointEnv = BasicBatchEnv<JointTask>;
+using BatchEnv = BasicBatchEnv<AgentTask>;
 using SelectEnv = BasicBatchEnv<Select>;
-using RowEnv = BasicBatchEnv<RowTaskAdapter>;
 
 }  // namespace yard

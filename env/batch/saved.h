@@ -40,7 +40,10 @@ std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatch
     append(all, value);
   }
   append(all, config.seed);
-  if constexpr (requires { config.task.text(); }) all += config.task.text();
+  if constexpr (std::same_as<T, AgentTask>) {
+    all += config.task->feature_schema("");
+    for (const auto& [key, value] : config.task->settings()) all += key + '=' + value + '\n';
+  }
   for (const EnvSpec& env_spec : env_specs) {
     const JobColumns& jobs = env_spec.fixed.jobs;
     const SpecColumns& spec = env_spec.fixed.spec;

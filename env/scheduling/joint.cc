@@ -34,12 +34,11 @@ void Joint::on_events(const View& view, std::byte* memory) {
   }
 }
 
-Joint::Joint(const JointConfig& config, const View& view, std::byte* memory, Draft* draft)
+Joint::Joint(const JointConfig& config, const View& view, std::byte* memory)
     : config_(config),
       view_(view),
       at_(columns(view, memory)),
       round_(*at_.now),
-      draft_(draft),
       throughput_model_(view),
       option_lister_(view, throughput_model_,
                      {[this](int32_t a, int32_t b) { return preemptible_for(a, b); },
@@ -332,7 +331,8 @@ double Joint::min_score(int32_t slot) const {
 
 // --- applying options
 
-void Joint::apply(int32_t pick) {
+void Joint::apply(int32_t pick, Draft& draft) {
+  draft_ = &draft;
   const int32_t slot = round_.current_job;
   while (pick != kStay && !try_apply(slot, options_[static_cast<size_t>(pick)])) {
     options_.erase(options_.begin() + pick);
@@ -387,9 +387,9 @@ int64_t Joint::next_wake_us() const {
                   round_.movable_at_us);
 }
 
-void Joint::commit() {
-  draft_->put_stops_first();
-  if (next_wake_us() != kNever) draft_->wake_at(next_wake_us());
+void Joint::commit(Draft& draft) {
+  draft.put_stops_first();
+  if (next_wake_us() != kNever) draft.wake_at(next_wake_us());
 }
 
 }  // namespace yard

@@ -12,10 +12,10 @@
 // A heuristic or a network picks from the same options:
 //
 //   Joint::on_events(view, memory);
-//   Joint joint(config, view, memory, &draft);
+//   Joint joint(config, view, memory);
 //   joint.begin_round(seconds_left);
-//   while (joint.next() != kNone) joint.apply(joint.expert_action());
-//   joint.commit();
+//   while (joint.next() != kNone) joint.apply(joint.expert_action(), draft);
+//   joint.commit(draft);
 #pragma once
 
 #include <functional>
@@ -40,8 +40,8 @@ class Joint {
   // Records events since the last decision. Call it at every decision, with or without a round.
   static void on_events(const View& view, std::byte* memory);
 
-  // Requires: all outlive this. `draft` may be null if nothing is taken.
-  Joint(const JointConfig& config, const View& view, std::byte* memory, Draft* draft);
+  // Requires: all outlive this.
+  Joint(const JointConfig& config, const View& view, std::byte* memory);
   Joint(const Joint&) = delete;
   Joint& operator=(const Joint&) = delete;
 
@@ -71,10 +71,10 @@ class Joint {
 
   // Applies the pick. An option that turns out to be impossible is removed and the next best is
   // tried, if any.
-  void apply(int32_t pick);
+  void apply(int32_t pick, Draft& draft);
 
   // Ends the round: puts preemptions before starts, and sets the time of the next decision.
-  void commit();
+  void commit(Draft& draft);
   int64_t next_wake_us() const;
 
   // A waiting or running job compared with all others.
@@ -150,7 +150,7 @@ class Joint {
   const View& view_;
   Columns at_;
   RoundState& round_;
-  Draft* draft_;
+  Draft* draft_ = nullptr;  // while apply() runs
   ThroughputModel throughput_model_;
   Options option_lister_;
   std::set<int32_t> unplaceable_;  // classes of identical requests without an option

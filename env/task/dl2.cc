@@ -14,11 +14,12 @@
 // size, as in the paper's code.
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "env/sim/placement/sizes.h"
 #include "env/sim/placement/throughput_model.h"
+#include "env/task/agent.h"
 #include "env/task/progress.h"
-#include "env/task/row_task.h"
 
 namespace yard {
 namespace {
@@ -30,30 +31,22 @@ constexpr int32_t kMaxGroups = 2;
 constexpr int32_t kWorstRatio = 10;  // of workers to servers, or the reverse
 
 enum RowFeature {
-  kSlots,     // log2 of 1 + slots that it has run
-  kLeft,      // log2 s left at the requested size; 0: no limit
-  kNoLength,  // 1: no limit
-  kShare,     // its dominant share
-  kWorkers,   // log2 of 1 + tasks, including those granted so far
-  kServers,   // likewise
-  kBalance,   // log2 of workers over servers
-  kManyW,     // of its model, 0 if not measured: log2 of the speed with 4 workers and 1 server over
-              // that with 1 and 1,
-  kManyS,     // with 1 and 4,
-  kManyBoth,  // with 4 and 4
+  kSlots,
+  kLeft,
+  kNoLength,
+  kShare,
+  kWorkers,
+  kServers,
+  kBalance,
+  kManyW,
+  kManyS,
+  kManyBoth,
   kAddsWorker,
   kAddsServer,
-  kAddsPair,  // 1: how the action grows the job
+  kAddsPair,
   kRowFeatures
 };
-enum ClusterFeature {
-  kGpusUsed,  // shares, including what is granted so far
-  kCpusUsed,
-  kMemUsed,
-  kOpen,  // jobs to be sized at present, in 30
-  kLive,  // log2 of 1 + jobs
-  kClusterFeatures
-};
+enum StateFeature { kGpusUsed, kCpusUsed, kMemUsed, kOpen, kLive, kStateFeatures };
 
 struct Config {
   double timer_s = 1200;
@@ -66,95 +59,121 @@ struct Config {
   }
 };
 
-class Dl2 final : public RowTask {
+class Dl2 final : public Agent {
  public:
   explicit Dl2(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
-  std::string feature_schema() const override {
-    return "dl2 2, 30 jobs x 3 ways to grow: slots left no_length share workers servers balance "
-           "many_w many_s many_both adds_worker adds_server adds_pair; cluster: gpus cpus mem open "
-           "live";
+  int32_t max_actions() const override { return kRows; }
+  std::vector<Feature> action_features() const override {
+    return {{"slots", "log2 of 1 + slots that it has run, over 4"},
+            {"left", "log2 s left at the requested size, minus 12, over 8; 0: no limit"},
+            {"no_length", "1: no limit"},
+            {"share", "its dominant share"},
+            {"workers", "log2 of 1 + workers, including those granted so far, over 4"},
+            {"servers", "log2 of 1 + parameter servers, likewise"},
+            {"balance", "log2 of workers over servers, over 4"},
+            {"many_w",
+             "log2 of its model's speed with 4 workers and 1 server over that with 1 and "
+             "1, over 4; 0: not measured"},
+            {"many_s", "the same with 1 worker and 4 servers"},
+            {"many_both", "the same with 4 workers and 4 servers"},
+            {"adds_worker", "1: the action adds a worker"},
+            {"adds_server", "1: it adds a server"},
+            {"adds_pair", "1: it adds one of each"}};
   }
+  std::vector<Feature> state_features() const override {
+    return {{"gpus", "share of GPUs used, including what is granted so far"},
+            {"cpus", "share of cores used"},
+            {"mem", "share of host memory used"},
+            {"open", "jobs to be sized at present, over 30"},
+            {"live", "log2 of 1 + jobs in the system, over 8"}};
+  }
+  int feature_version() const override { return 2; }
   Level level() const override { return Level::kEstimate; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
     return record(config_);
   }
-  Heuristic heuristic() const override {
-    Heuristic out{"drf", {}};
-    out.settings.set("share", "job", "training");
-    out.settings.set("timer_s", shortest(config_.timer_s), "training");
-    return out;
+  PolicySpec expert() const override {
+    return {"drf", {{"share", "job"}, {"timer_s", shortest(config_.timer_s)}}};
   }
+  bool preempts() const override { return true; }
 
   // 1 if the slot is closed; then, by slot and group, the tasks granted beyond the minimum.
   size_t memory_bytes(const View& view) const override {
     return sizeof(int64_t) + static_cast<size_t>(view.capacity()) *
                                  static_cast<size_t>(view.max_groups()) * sizeof(int32_t);
   }
-  void begin_round(const View& view, std::byte* memory) const override {
-    std::fill_n(memory, memory_bytes(view), std::byte{0});
-    serve_inexpressible(view, memory);
+  void begin_decision(const View& view, AgentMemory& memory) const override {
+    std::fill_n(memory.data(), memory_bytes(view), std::byte{0});
+    serve_inexpressible(view, memory.data());
   }
 
-  bool needs_action(const View& view, std::byte* memory) const override {
-    if (round_done(memory) != 0) return false;
-    const Sizes sizes = sizes_of(view, memory);
-    for (int32_t i = 0; i < shown(sizes); ++i) {
+  void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
+    if (round_done(memory.data()) != 0) return;
+    const auto sizes = std::make_shared<Sizes>(sizes_of(view, memory.data()));
+    bool any = false;
+    for (int32_t i = 0; i < shown(*sizes); ++i) {
+      const JobSize& size = sizes->open()[static_cast<size_t>(i)];
+      const int corrects = out.needs_exploration ? correcting_growth(view, size) : int{kWays};
       for (int way = 0; way < kWays; ++way) {
-        if (may_grow(view, sizes, i, way)) return true;
+        const bool legal = may_grow(view, *sizes, i, way);
+        any = any || legal;
+        out.actions.push_back({.slot = size.slot,
+                               .kind = way,
+                               .index = i,
+                               .legal = legal,
+                               .explore = way == corrects});
       }
     }
-    return false;
+    if (!any) return out.clear();
+    out.expert = expert_action(view, *sizes);
+    out.prefer_expert(config_.prior_gap);
+    memory.cache = sizes;
   }
 
-  void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const Sizes sizes = sizes_of(view, memory);
+  void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
+                        float* f) const override {
+    const Sizes& sizes = *static_cast<const Sizes*>(memory.cache.get());
     const ThroughputModel throughput_model(view);
-    std::fill_n(o.mask, kRows + 1, uint8_t{0});
-    o.mask[kRows] = 1;
-    o.choices = 0;
-    for (int32_t i = 0; i < shown(sizes); ++i) {
-      const JobSize& size = sizes.open()[static_cast<size_t>(i)];
-      float* first = o.jobs + int64_t{i} * kWays * kRowFeatures;
-      write_job(view, throughput_model, sizes, size, first);
-      for (int way = 0; way < kWays; ++way) {
-        const int32_t row = i * kWays + way;
-        float* f = o.jobs + int64_t{row} * kRowFeatures;
-        if (way > 0) std::copy_n(first, kAddsWorker, f);
-        for (int w = 0; w < kWays; ++w) f[kAddsWorker + w] = w == way;
-        o.slots[row] = size.slot;
-        o.mask[row] = may_grow(view, sizes, i, way);
-        if (way == correcting_growth(view, size)) mark_for_exploration(o, row);
-        o.choices += o.mask[row];
+    const float* first = f;
+    for (const Action& a : list.actions) {
+      if (a.kind == 0) {
+        write_job(view, throughput_model, sizes, sizes.open()[static_cast<size_t>(a.index)], f);
+        first = f;
+      } else {
+        std::copy_n(first, int{kAddsWorker}, f);
+      }
+      for (int way = 0; way < kWays; ++way) f[kAddsWorker + way] = way == a.kind;
+      f += kRowFeatures;
+    }
+  }
+
+  void describe_state(const View& view, AgentMemory& memory, const ActionList&,
+                      float* f) const override {
+    const Sizes& sizes = *static_cast<const Sizes*>(memory.cache.get());
+    f[kGpusUsed] = static_cast<float>(sizes.used().gpus);
+    f[kCpusUsed] = static_cast<float>(sizes.used().cpus);
+    f[kMemUsed] = static_cast<float>(sizes.used().mem);
+    f[kOpen] = static_cast<float>(sizes.open().size()) / kShown;
+    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
+  }
+
+  void apply(const View& view, AgentMemory& memory, const Action& action, Draft&) const override {
+    if (action.is_noop()) {
+      round_done(memory.data()) = 1;
+    } else {
+      for (const int32_t g : groups(view, action.slot, action.kind)) {
+        ++added(view, memory.data(), action.slot)[g];
       }
     }
-    o.expert_action = expert_action(view, sizes);
-    write_prior(o, config_.prior_gap);
-    clear_rest(o, shown(sizes) * kWays);
-    o.cluster[kGpusUsed] = static_cast<float>(sizes.used().gpus);
-    o.cluster[kCpusUsed] = static_cast<float>(sizes.used().cpus);
-    o.cluster[kMemUsed] = static_cast<float>(sizes.used().mem);
-    o.cluster[kOpen] = static_cast<float>(sizes.open().size()) / kShown;
-    o.cluster[kLive] = log2_of(1.0 + view.num_live()) / 8;
+    serve_inexpressible(view, memory.data());
   }
 
-  void apply(const View& view, std::byte* memory, int32_t action, Draft&) const override {
-    if (action == kRows) {
-      round_done(memory) = 1;
-    } else {
-      const Sizes sizes = sizes_of(view, memory);
-      const int32_t slot = sizes.open()[static_cast<size_t>(action / kWays)].slot;
-      for (const int32_t g : groups(view, slot, action % kWays)) ++added(view, memory, slot)[g];
-    }
-    serve_inexpressible(view, memory);
+  void commit(const View& view, AgentMemory& memory, Draft& draft) const override {
+    sizes_of(view, memory.data()).apply(draft);
   }
 
-  void commit(const View& view, std::byte* memory, Draft& draft) const override {
-    sizes_of(view, memory).apply(draft);
-  }
-
-  double cumulative_reward(const View& view, const std::byte*, double) const override {
+  double cumulative_reward(const View& view, const AgentMemory&, double) const override {
     return training_progress(view);
   }
 
@@ -242,16 +261,16 @@ class Dl2 final : public RowTask {
     return kWays;
   }
 
-  // Returns the action for DRF's next grant.
+  // Returns the action for DRF's next grant; kNone: the no-op.
   static int32_t expert_action(const View& view, const Sizes& sizes) {
     const Sizes::Grant grant = next_drf_grant(view, sizes, true);
-    if (grant.index == kNone) return kRows;
+    if (grant.index == kNone) return kNone;
     const int32_t slot = sizes.open()[static_cast<size_t>(grant.index)].slot;
     for (const int way : {kWorker, kServer}) {
       const std::vector<int32_t> which = groups(view, slot, way);
       if (which.size() == 1 && which[0] == grant.group) return grant.index * kWays + way;
     }
-    return kRows;
+    return kNone;
   }
 
   void write_job(const View& view, const ThroughputModel& throughput_model, const Sizes& sizes,
@@ -295,7 +314,7 @@ class Dl2 final : public RowTask {
   Config config_;
 };
 
-const RowTasks::Add<Dl2> kDl2{
+const AgentRegistry::Add<Dl2> kDl2{
     "dl2",
     {.about = "decides how many workers and parameter servers each job gets",
      .source = "Peng et al., DL2, TPDS 2021",

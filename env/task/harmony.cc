@@ -17,11 +17,15 @@
 
 #include "env/scheduling/colocation_model.h"
 #include "env/sim/placement/task_placer.h"
+#include "env/task/agent.h"
+#include "env/task/partial_job.h"
 #include "env/task/progress.h"
-#include "env/task/row_task.h"
 
 namespace yard {
 namespace {
+
+using partial_job::add, partial_job::asked, partial_job::can_complete, partial_job::groups;
+using partial_job::num_tasks, partial_job::takes, partial_job::tasks_left;
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
 constexpr int kRows = kJobs * kRoles * kServers;
@@ -29,26 +33,26 @@ constexpr double kTogether = 2;  // exceeds the largest free share, which is 1
 constexpr int kMaxTasks = 64;    // per job; larger jobs are placed by load balancing
 
 enum RowFeature {
-  kWorker,     // 1: the task holds GPUs
-  kTasks,      // log2 of the job's tasks
-  kTasksLeft,  // share of them without a placement
-  kLength,     // log2 s of the user's limit; 0: none
-  kNoLength,   // 1: no limit
-  kWaited,     // log2 s
-  kOrder,      // position in the queue, in eighths
-  kGpusFree,   // shares of the server, before the task
+  kWorker,
+  kTasks,
+  kTasksLeft,
+  kLength,
+  kNoLength,
+  kWaited,
+  kOrder,
+  kGpusFree,
   kCpusFree,
   kMemFree,
-  kGpusTaken,  // shares of it that the task takes
+  kGpusTaken,
   kCpusTaken,
-  kOwn,               // tasks of this job placed there, in eighths
-  kOwnAny,            // 1: some are
-  kOthers,            // jobs that hold GPUs there, in quarters
-  kSpeed,             // log2 of its speed with this task over its isolated speed; 0 without workers
-  kInterferenceCost,  // interference cost in GPUs
+  kOwn,
+  kOwnAny,
+  kOthers,
+  kSpeed,
+  kInterferenceCost,
   kRowFeatures
 };
-enum ClusterFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kClusterFeatures };
+enum StateFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kStateFeatures };
 
 struct Config {
   double prior_gap = 1;
@@ -69,105 +73,135 @@ struct ListedAction {
   int32_t slot, group, node;
 };
 
-// The job that is being placed, its placed tasks, and the possible actions.
+// The job that is being placed, and its placed tasks.
 struct PartialPlacement {
   int32_t slot, count;
   int16_t group[kMaxTasks];
   int32_t node[kMaxTasks];
-  int32_t choices;  // cached until the next action; kNone: not computed yet
-  ListedAction choice[kRows];
 };
 
-class Harmony final : public RowTask {
+class Harmony final : public Agent {
  public:
   explicit Harmony(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
-  std::string feature_schema() const override {
-    return "harmony 3, 4 jobs x 2 roles x 16 servers: worker tasks tasks_left length no_length "
-           "waited order gpus_free cpus_free mem_free gpus_taken cpus_taken own own_any others "
-           "speed harm; cluster: gpus cpus waiting live begun";
+  int32_t max_actions() const override { return kRows; }
+  std::vector<Feature> action_features() const override {
+    return {{"worker", "1: the task holds GPUs"},
+            {"tasks", "log2 of the job's tasks, over 4"},
+            {"tasks_left", "share of them without a placement"},
+            {"length", "log2 s of the user's limit, minus 12, over 8; 0: none"},
+            {"no_length", "1: no limit"},
+            {"waited", "log2 s, minus 12, over 8"},
+            {"order", "position in the queue, in eighths"},
+            {"gpus_free", "share of the server's GPUs free before the task"},
+            {"cpus_free", "share of its cores free"},
+            {"mem_free", "share of its memory free"},
+            {"gpus_taken", "share of its GPUs that the task takes"},
+            {"cpus_taken", "share of its cores that the task takes"},
+            {"own", "tasks of this job placed there, in eighths"},
+            {"own_any", "1: some are"},
+            {"others", "jobs that hold GPUs there, in quarters"},
+            {"speed", "log2 of its speed with this task over its isolated speed; 0: no workers"},
+            {"interference_cost", "interference cost in GPUs"}};
   }
+  std::vector<Feature> state_features() const override {
+    return {{"gpus", "share of GPUs free"},
+            {"cpus", "mean share of a server's cores free"},
+            {"waiting", "log2 of 1 + waiting jobs, over 8"},
+            {"live", "log2 of 1 + jobs in the system, over 8"},
+            {"begun", "1: some tasks of a job are placed"}};
+  }
+  int feature_version() const override { return 3; }
   Level level() const override { return Level::kEstimate; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
     return record(config_);
   }
-  Heuristic heuristic() const override { return {"least-loaded", {}}; }
+  PolicySpec expert() const override { return {"least-loaded", {}}; }
 
   size_t memory_bytes(const View& view) const override {
     return decision_bytes(view) + (learns() ? ColocationModel::Learned::bytes(view) : 0);
   }
-  void on_events(const View& view, std::byte* memory) const override {
+  void on_events(const View& view, AgentMemory& memory) const override {
     if (!learns()) return;
-    const ColocationModel::Learned learned = learned_by(view, memory);
+    const ColocationModel::Learned learned = learned_by(view, memory.data());
     learned.begin(ColocationModel::start());
     learned.on_events(view);
   }
-  void begin_round(const View& view, std::byte* memory) const override {
-    std::fill_n(memory, decision_bytes(view), std::byte{0});
-    partial(memory).slot = partial(memory).choices = kNone;
+  void begin_decision(const View& view, AgentMemory& memory) const override {
+    std::fill_n(memory.data(), decision_bytes(view), std::byte{0});
+    partial(memory.data()).slot = kNone;
   }
 
-  bool needs_action(const View& view, std::byte* memory) const override {
-    return view.num_waiting() > 0 && !choices(view, memory).empty();
+  // Ordered by job, role (the kind) and server (the index).
+  void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
+    if (view.num_waiting() == 0) return;
+    const std::vector<ListedAction> all = list_actions(view, memory.data());
+    if (all.empty()) return;
+    for (const ListedAction& c : all) {
+      out.actions.push_back({.slot = c.slot, .kind = c.group, .index = c.node});
+    }
+    const std::vector<Piece> pieces = pieces_of(view, partial(memory.data()));
+    out.noop_legal = false;
+    out.expert = expert_action(view, all, pieces);
+    out.prefer_expert(config_.prior_gap);
+    if (!out.needs_exploration) return;
+    for (const int32_t i : {out.expert, pack_action(view, all, pieces)}) {
+      out.actions[static_cast<size_t>(i)].explore = true;
+    }
   }
 
-  void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const std::span<const ListedAction> all = choices(view, memory);
+  void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
+                        float* f) const override {
     const ThroughputModel throughputs(view);
     std::optional<ColocationModel::Learned> learned;
     std::optional<ColocationModel> colocation;
-    if (learns()) colocation.emplace(view, throughputs, learned.emplace(learned_by(view, memory)));
-    const std::vector<Piece> pieces = pieces_of(view, partial(memory));
-    std::fill_n(o.mask, kRows + 1, uint8_t{0});
-    o.choices = static_cast<int32_t>(all.size());
-    o.expert_action = expert_action(view, all, pieces);
-    int32_t order = 0;
-    for (size_t row = 0; row < all.size(); ++row) {
-      if (row > 0 && all[row].slot != all[row - 1].slot) ++order;
-      o.mask[row] = 1;
-      o.slots[row] = all[row].slot;
-      float* f = o.jobs + row * kRowFeatures;
-      write_choice(view, throughputs, all[row], pieces, order, f);
-      std::vector<Piece> with = pieces;
-      add(view, all[row].slot, all[row].group, all[row].node, with);
-      if (colocation) write_learned(*colocation, all[row].slot, with, f);
-      if (config_.model == "measured") write_measured(throughputs, all[row].slot, with, f);
+    if (learns()) {
+      colocation.emplace(view, throughputs, learned.emplace(learned_by(view, memory.data())));
     }
-    mark_for_exploration(o, o.expert_action);
-    mark_for_exploration(o, pack_action(view, all, pieces));
-    write_prior(o, config_.prior_gap);
-    clear_rest(o, o.choices);
-    write_cluster(view, !pieces.empty(), o.cluster);
+    const std::vector<Piece> pieces = pieces_of(view, partial(memory.data()));
+    int32_t order = 0, last = list.actions[0].slot;
+    for (const Action& a : list.actions) {
+      order += a.slot != last;
+      last = a.slot;
+      write_choice(view, throughputs, {a.slot, a.kind, a.index}, pieces, order, f);
+      std::vector<Piece> with = pieces;
+      add(view, a.slot, a.kind, a.index, with);
+      if (colocation) write_learned(*colocation, a.slot, with, f);
+      if (config_.model == "measured") write_measured(throughputs, a.slot, with, f);
+      f += kRowFeatures;
+    }
+  }
+  void describe_state(const View& view, AgentMemory& memory, const ActionList&,
+                      float* f) const override {
+    write_cluster(view, partial(memory.data()).slot != kNone, f);
   }
 
-  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
-    const ListedAction choice = choices(view, memory)[static_cast<size_t>(action)];
-    PartialPlacement& b = partial(memory);
-    b.choices = kNone;
-    b.slot = choice.slot;
-    b.group[b.count] = static_cast<int16_t>(choice.group);
-    b.node[b.count++] = choice.node;
+  void apply(const View& view, AgentMemory& memory, const Action& action,
+             Draft& draft) const override {
+    PartialPlacement& b = partial(memory.data());
+    b.slot = action.slot;
+    b.group[b.count] = static_cast<int16_t>(action.kind);
+    b.node[b.count++] = action.index;
     if (b.count < num_tasks(view, b.slot)) return;
     const std::vector<Piece> pieces = pieces_of(view, b);
     if (!draft.start(b.slot, pieces.data(), static_cast<int32_t>(pieces.size())) &&
         !start_balanced(view, b.slot, draft)) {
-      given_up(memory, b.slot) = 1;
+      given_up(memory.data(), b.slot) = 1;
     }
     b.slot = kNone;
     b.count = 0;
   }
 
-  void commit(const View& view, std::byte* memory, Draft& draft) const override {
+  void commit(const View& view, AgentMemory& memory, Draft& draft) const override {
     start_inexpressible(view, draft);
     if (!learns()) return;
     const ThroughputModel throughputs(view);
-    const ColocationModel::Learned learned = learned_by(view, memory);
+    const ColocationModel::Learned learned = learned_by(view, memory.data());
     const ColocationModel colocation(view, throughputs, learned);
     learned.scan(view, [&](int32_t slot) { return colocation.terms(slot); });
   }
 
-  double cumulative_reward(const View& view, const std::byte*, double) const override {
+  double cumulative_reward(const View& view, const AgentMemory&, double) const override {
     return training_progress(view);
   }
 
@@ -213,89 +247,12 @@ class Harmony final : public RowTask {
     return n > 0 && draft.start(slot, draft.scratch(), n);
   }
 
-  // A plain job counts as one group of single-GPU tasks.
-  static int32_t groups(const View& view, int32_t slot) {
-    return view.shaped(slot) ? view.num_groups(slot) : 1;
-  }
-  static int32_t asked(const View& view, int32_t slot, int32_t group) {
-    return view.shaped(slot) ? view.requested_tasks(slot, group) : view.gpus(slot);
-  }
-  static int32_t num_tasks(const View& view, int32_t slot) {
-    int32_t n = 0;
-    for (int32_t g = 0; g < groups(view, slot); ++g) n += asked(view, slot, g);
-    return n;
-  }
-
-  static void add(const View& view, int32_t slot, int32_t group, int32_t node,
-                  std::vector<Piece>& pieces) {
-    auto mine = std::ranges::find_if(
-        pieces, [&](const Piece& p) { return p.node == node && p.group == group; });
-    if (mine == pieces.end()) mine = pieces.insert(pieces.end(), {node, 0, group, 0});
-    mine->gpus += view.shaped(slot) ? view.task_need(slot, group).gpus : 1;
-    mine->tasks += view.shaped(slot);
-  }
-
   // Sorted by group, as a start requires.
   static std::vector<Piece> pieces_of(const View& view, const PartialPlacement& b) {
     std::vector<Piece> out;
     for (int32_t k = 0; k < b.count; ++k) add(view, b.slot, b.group[k], b.node[k], out);
     std::ranges::stable_sort(out, {}, &Piece::group);
     return out;
-  }
-
-  static std::vector<int32_t> tasks_left(const View& view, int32_t slot,
-                                         std::span<const Piece> pieces) {
-    std::vector<int32_t> left;
-    for (int32_t g = 0; g < groups(view, slot); ++g) left.push_back(asked(view, slot, g));
-    for (const Piece& p : pieces) {
-      left[static_cast<size_t>(p.group)] -= view.shaped(slot) ? p.tasks : p.gpus;
-    }
-    return left;
-  }
-
-  // Returns whether the task may be placed on the node. If a job's GPUs must be of one type, the
-  // node must have the type of the GPUs placed so far.
-  static bool takes(const View& view, int32_t slot, std::span<const Piece> pieces, int32_t group,
-                    int32_t node) {
-    const SpecColumns& spec = view.spec();
-    const auto on_gpus = [&](int32_t g) {
-      if (!view.shaped(slot)) return true;
-      const TaskNeed need = view.task_need(slot, g);
-      return need.gpus + need.gpu_milli > 0;
-    };
-    if (spec.one_type && on_gpus(group)) {
-      for (const Piece& p : pieces) {
-        if (on_gpus(p.group) && spec.node_type[p.node] != spec.node_type[node]) return false;
-      }
-    }
-    return TaskPlacer(view).takes(slot, pieces, group, node);
-  }
-
-  // Returns whether all other tasks fit, too, by first-fit; of any one type, if none is placed yet.
-  static bool can_complete(const View& view, int32_t slot, const std::vector<Piece>& pieces) {
-    const SpecColumns& spec = view.spec();
-    if (!spec.one_type) return can_complete_from(view, slot, pieces, 0);
-    for (int32_t first = 0; first < spec.num_nodes; ++first) {
-      const bool new_type = first == 0 || spec.node_type[first] != spec.node_type[first - 1];
-      if (new_type && can_complete_from(view, slot, pieces, first)) return true;
-    }
-    return false;
-  }
-
-  // Tries the nodes from `first` on, then those before it.
-  static bool can_complete_from(const View& view, int32_t slot, std::vector<Piece> pieces,
-                                int32_t first) {
-    const int32_t nodes = view.spec().num_nodes;
-    const std::vector<int32_t> left = tasks_left(view, slot, pieces);
-    for (int32_t g = 0; g < static_cast<int32_t>(left.size()); ++g) {
-      int32_t passed = 0;
-      for (int32_t t = 0; t < left[static_cast<size_t>(g)]; ++t) {
-        while (passed < nodes && !takes(view, slot, pieces, g, (first + passed) % nodes)) ++passed;
-        if (passed == nodes) return false;
-        add(view, slot, g, (first + passed) % nodes, pieces);
-      }
-    }
-    return true;
   }
 
   // Returns the job being placed; else the first jobs in the queue that fit, one per size class.
@@ -344,17 +301,6 @@ class Harmony final : public RowTask {
     return room;
   }
 
-  static std::span<const ListedAction> choices(const View& view, std::byte* memory) {
-    PartialPlacement& b = partial(memory);
-    if (b.choices == kNone) {
-      const std::vector<ListedAction> found = list_actions(view, memory);
-      std::ranges::copy(found, b.choice);
-      b.choices = static_cast<int32_t>(found.size());
-    }
-    return {b.choice, static_cast<size_t>(b.choices)};
-  }
-
-  // Ordered by job, role and server.
   static std::vector<ListedAction> list_actions(const View& view, std::byte* memory) {
     std::vector<ListedAction> out;
     for (const int32_t slot : candidates(view, memory)) {
@@ -487,7 +433,7 @@ class Harmony final : public RowTask {
   Config config_;
 };
 
-const RowTasks::Add<Harmony> kHarmony{
+const AgentRegistry::Add<Harmony> kHarmony{
     "harmony",
     {.about = "places the workers and parameter servers of new jobs, task by task",
      .source = "Bao, Peng and Wu, Harmony, INFOCOM 2019",

@@ -13,11 +13,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <tuple>
 
 #include "env/scheduling/exchange_terms.h"
+#include "env/task/agent.h"
 #include "env/task/ring_placements.h"
-#include "env/task/row_task.h"
 
 namespace yard {
 namespace {
@@ -28,43 +29,35 @@ constexpr int kMaxPieces = 32;  // of a job whose exchange is chosen
 static_assert(kRows >= kAllReduces * kLinkPriorities);
 
 enum RowFeature {
-  kExchanges,  // 1: the second step
-  kSize,       // log2 of its GPUs
-  kLength,     // log2 s left by the user's limit; 0: no limit
-  kNoLength,   // 1: no limit
-  kWaited,     // log2 s
-  kFirst,      // 1: the first job in the queue that fits
-  kTight,      // the rules that lead to its placement
+  kExchanges,
+  kSize,
+  kLength,
+  kNoLength,
+  kWaited,
+  kFirst,
+  kTight,  // the rules, in the order of RingPlacement
   kEven,
   kQuiet,
   kClear,
-  kNodes,     // log2
-  kBeyond,    // log2 of the nodes over the fewest possible
-  kLeftOver,  // GPUs left free on them, in nodes
-  kOccupied,  // share of the fullest of them that other jobs hold
-  kSlowness,  // log2 of its time per work in isolation over the best
-  kOwn,       // its traffic over the link's capacity
-  kLink,      // other jobs' traffic on the busiest link over its capacity
-  kCrowd,     // factor by which that link is overbooked at its priority
-  kLonger,    // share of jobs on its links that have longer left
-  kOthers,    // log2 of 1 + the number of these jobs
+  kNodes,
+  kBeyond,
+  kLeftOver,
+  kOccupied,
+  kSlowness,
+  kOwn,
+  kLink,
+  kCrowd,
+  kLonger,
+  kOthers,
   kRing,
   kTree,
-  kTwoLevels,  // 1: the all-reduce, if it is not the job's own
-  kPriority,   // on links, over the highest
-  kPredicted,  // log2 of its predicted time per work over the best
-  kVariance,   // log2 of 1 + the variance of that prediction
+  kTwoLevels,
+  kPriority,
+  kPredicted,
+  kVariance,
   kRowFeatures
 };
-enum ClusterFeature {
-  kFree,        // share of GPUs
-  kFragmented,  // share of free GPUs on partly used nodes
-  kQueue,       // GPUs waited for over all GPUs, at most 4
-  kWaiting,     // log2 of 1 + jobs
-  kLive,        // log2 of 1 + jobs
-  kLinks,       // mean utilisation of uplinks, 0 to 1
-  kClusterFeatures
-};
+enum StateFeature { kFree, kFragmented, kQueue, kWaiting, kLive, kLinks, kStateFeatures };
 
 struct Config {
   double prior_gap = 1;
@@ -89,108 +82,173 @@ struct PartialPlacement {
 
 using Learned = ExchangeTerms::Learned;
 
-class Meta final : public RowTask {
+class Meta final : public Agent {
  public:
   explicit Meta(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
-  std::string feature_schema() const override {
-    return "meta 1, 6 jobs x 4 places, or 4 all-reduces x 4 priorities: exchanges size length "
-           "no_length waited first tight even quiet clear nodes beyond left_over beside slowness "
-           "own link crowd longer others ring tree two_levels priority foretold doubt; "
-           "cluster: free fragmented queue waiting live links";
+  int32_t max_actions() const override { return kRows; }
+  std::vector<Feature> action_features() const override {
+    return {{"exchanges", "1: the action chooses the exchange of a job whose placement is chosen"},
+            {"size", "log2 of its GPUs, over 4"},
+            {"length", "log2 s left by the user's limit, minus 12, over 8; 0: no limit"},
+            {"no_length", "1: no limit"},
+            {"waited", "log2 s, minus 12, over 8"},
+            {"first", "1: the first job in the queue that fits"},
+            {"tight", "1: the rule `tight` leads to its placement"},
+            {"even", "1: the rule `even` does"},
+            {"quiet", "1: the rule `quiet` does"},
+            {"clear", "1: the rule `clear` does"},
+            {"nodes", "log2 of its nodes, over 4"},
+            {"beyond", "log2 of the nodes over the fewest possible"},
+            {"left_over", "GPUs left free on them, in nodes"},
+            {"occupied", "share of the fullest of them that other jobs hold"},
+            {"slowness", "log2 of its time per work in isolation over the best"},
+            {"own", "its traffic over the link's capacity, at most 4"},
+            {"link", "other jobs' traffic on the busiest link over its capacity, at most 4"},
+            {"crowd", "factor by which that link is overbooked at its priority, at most 4"},
+            {"longer", "share of jobs on its links which have longer left"},
+            {"others", "log2 of 1 + the number of these jobs, over 2"},
+            {"ring", "1: all-reduce in a ring, if that is not the job's own"},
+            {"tree", "1: in a tree"},
+            {"two_levels", "1: hierarchical"},
+            {"priority", "on links, over the highest"},
+            {"predicted", "log2 of its predicted time per work over the best"},
+            {"variance", "log2 of 1 + the variance of that prediction, over 4"}};
+  }
+  std::vector<Feature> state_features() const override {
+    return {{"free", "share of GPUs free"},
+            {"fragmented", "share of free GPUs on partly used nodes"},
+            {"queue", "GPUs waited for over all GPUs, at most 4"},
+            {"waiting", "log2 of 1 + waiting jobs, over 8"},
+            {"live", "log2 of 1 + jobs in the system, over 8"},
+            {"links", "mean utilisation of uplinks, 0 to 1"}};
   }
   Level level() const override { return Level::kEstimate; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
     return record(config_);
   }
-  Heuristic heuristic() const override {
-    Heuristic out{"greedy", {}};
-    out.settings.set("placement", "best-fit", "training");
-    return out;
-  }
+  PolicySpec expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
 
   size_t memory_bytes(const View& view) const override {
     return BumpAllocator::bytes<PartialPlacement>(1) + Learned::bytes(view);
   }
-  void on_events(const View& view, std::byte* memory) const override {
-    const Learned learned = this->learned(view, memory);
+  void on_events(const View& view, AgentMemory& memory) const override {
+    const Learned learned = this->learned(view, memory.data());
     learned.begin(ExchangeTerms::start());
     learned.on_events(view);
   }
-  void begin_round(const View&, std::byte* memory) const override {
-    partial(memory) = {.slot = kNone, .count = 0, .piece = {}};
+  void begin_decision(const View&, AgentMemory& memory) const override {
+    partial(memory.data()) = {.slot = kNone, .count = 0, .piece = {}};
   }
 
-  bool needs_action(const View& view, std::byte* memory) const override {
-    const PartialPlacement& b = partial(memory);
-    return b.slot != kNone || !shown(view, 1).empty();
-  }
-
-  void observe(const View& view, std::byte* memory, Observation& o) const override {
+  // The expert takes the first of the tight placements, and the job's own exchange.
+  void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
+    const PartialPlacement& b = partial(memory.data());
     const ThroughputModel throughput_model(view);
-    const RowContext context{view, throughput_model, ExchangeTerms(view, throughput_model),
-                             learned(view, memory), o};
-    std::fill_n(o.mask, kRows + 1, uint8_t{0});
-    o.choices = o.expert_action = 0;
-    const PartialPlacement& b = partial(memory);
+    const auto listed = std::make_shared<std::vector<Way>>();
     if (b.slot != kNone) {
-      ask_for_exchange(context, b);
+      for (const Exchange& exchange : exchange_options(throughput_model, b.slot, b.pieces())) {
+        listed->push_back({b.slot, {b.pieces().begin(), b.pieces().end()}, exchange, 0, false});
+      }
     } else {
-      ask_for_place(context);
+      const std::vector<int32_t> jobs = shown(view, kJobs);
+      for (const int32_t slot : jobs) {
+        for (RingPlacement& place : ring_placements(view, throughput_model, slot)) {
+          listed->push_back({slot, std::move(place.pieces), {}, place.rules, slot == jobs[0]});
+        }
+      }
     }
-    write_prior(o, config_.prior_gap);
-    clear_rest(o, o.choices);
-    write_cluster(view, o.cluster);
+    if (listed->empty()) return;
+    for (size_t i = 0; i < listed->size(); ++i) {
+      out.actions.push_back({.slot = (*listed)[i].slot, .index = static_cast<int32_t>(i)});
+    }
+    out.expert = 0;
+    out.noop_legal = false;
+    out.prefer_expert(config_.prior_gap);
+    if (out.needs_exploration) out.actions[most_uncertain(view, memory, *listed)].explore = true;
+    memory.cache = listed;
   }
 
-  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
-    PartialPlacement& b = partial(memory);
+  void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
+                        float* f) const override {
     const ThroughputModel throughput_model(view);
-    if (b.slot != kNone) {
-      const std::vector<Exchange> ways = exchange_options(throughput_model, b.slot, b.pieces());
-      start(view, b.slot, b.pieces(), ways[static_cast<size_t>(action)], draft);
+    const ExchangeTerms terms(view, throughput_model);
+    const Learned learned = this->learned(view, memory.data());
+    const bool exchanges = partial(memory.data()).slot != kNone;
+    for (const Action& a : list.actions) {
+      const Way& way = ways_of(memory)[static_cast<size_t>(a.index)];
+      write_row(view, throughput_model, terms, learned, way, f);
+      f[kExchanges] = exchanges;
+      if (exchanges) {
+        f[kRing] = way.exchange.all_reduce == Pattern::kRing;
+        f[kTree] = way.exchange.all_reduce == Pattern::kTree;
+        f[kTwoLevels] = way.exchange.all_reduce == Pattern::kHierarchical;
+        f[kPriority] = static_cast<float>(way.exchange.priority) / (kLinkPriorities - 1);
+      } else {
+        f[kFirst] = way.first;
+        for (int rule = 0; rule < RingPlacement::kRules; ++rule) {
+          f[kTight + rule] = way.rules >> rule & 1;
+        }
+      }
+      f += kRowFeatures;
+    }
+  }
+
+  void describe_state(const View& view, AgentMemory&, const ActionList&, float* f) const override {
+    const SpecColumns& spec = view.spec();
+    int32_t broken = 0;
+    double links = 0;
+    for (int32_t node = 0; node < spec.num_nodes; ++node) {
+      if (view.node_free(node) < spec.node_gpus[node]) broken += view.node_free(node);
+      if (spec.node_up_bytes[node] <= 0) continue;
+      links += static_cast<double>(view.link_bytes_per_s(node)) /
+               static_cast<double>(spec.node_up_bytes[node]);
+    }
+    const auto total = static_cast<float>(view.total_gpus());
+    const auto free = static_cast<float>(view.free_gpus());
+    f[kFree] = free / total;
+    f[kFragmented] = free > 0 ? static_cast<float>(broken) / free : 0;
+    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
+    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
+    f[kLinks] = static_cast<float>(links / std::max(1, spec.num_nodes));
+  }
+
+  void apply(const View& view, AgentMemory& memory, const Action& action,
+             Draft& draft) const override {
+    PartialPlacement& b = partial(memory.data());
+    const Way& way = ways_of(memory)[static_cast<size_t>(action.index)];
+    if (b.slot != kNone || !is_asked(view, way.slot, way.pieces)) {
+      start(view, way.slot, way.pieces, way.exchange, draft);
       b.slot = kNone;
       return;
     }
-    int32_t row = 0;
-    for (const int32_t slot : shown(view, kJobs)) {
-      const std::vector<RingPlacement> placements = ring_placements(view, throughput_model, slot);
-      const auto n = static_cast<int32_t>(placements.size());
-      if (action >= row + n) {
-        row += n;
-        continue;
-      }
-      const std::vector<Piece>& pieces = placements[static_cast<size_t>(action - row)].pieces;
-      if (!is_asked(view, slot, pieces)) {
-        start(view, slot, pieces, {}, draft);
-        return;
-      }
-      b.slot = slot;
-      b.count = static_cast<int32_t>(pieces.size());
-      std::ranges::copy(pieces, b.piece);
-      return;
-    }
+    b.slot = way.slot;
+    b.count = static_cast<int32_t>(way.pieces.size());
+    std::ranges::copy(way.pieces, b.piece);
   }
 
-  void commit(const View& view, std::byte* memory, Draft&) const override {
+  void commit(const View& view, AgentMemory& memory, Draft&) const override {
     const ThroughputModel throughput_model(view);
     const ExchangeTerms terms(view, throughput_model);
-    learned(view, memory).scan(view, [&](int32_t slot) {
+    learned(view, memory.data()).scan(view, [&](int32_t slot) {
       return view.shaped(slot) ? ExchangeTerms::Terms{}
                                : ExchangeTerms::terms(terms.variables(slot));
     });
   }
 
  private:
-  // What rows are computed from, and the observation to write.
-  struct RowContext {
-    const View& view;
-    const ThroughputModel& throughput_model;
-    ExchangeTerms terms;
-    Learned learned;
-    Observation& o;
+  // A placement of a job, or the exchange of a job whose placement is chosen.
+  struct Way {
+    int32_t slot;
+    std::vector<Piece> pieces;
+    Exchange exchange;
+    int rules;   // bits: the rules which lead to the placement
+    bool first;  // of the first job in the queue that fits
   };
+  static const std::vector<Way>& ways_of(const AgentMemory& memory) {
+    return *static_cast<const std::vector<Way>*>(memory.cache.get());
+  }
 
   static PartialPlacement& partial(std::byte* memory) {
     return *reinterpret_cast<PartialPlacement*>(memory);
@@ -245,50 +303,30 @@ class Meta final : public RowTask {
     return out;
   }
 
-  void ask_for_place(const RowContext& s) const {
-    int32_t most_uncertain = 0;
+  // Returns the row whose predicted time has the highest variance.
+  size_t most_uncertain(const View& view, AgentMemory& memory, const std::vector<Way>& ways) const {
+    const ThroughputModel throughput_model(view);
+    const ExchangeTerms terms(view, throughput_model);
+    const Learned learned = this->learned(view, memory.data());
+    size_t out = 0;
     double max_variance = -1;
-    const std::vector<int32_t> jobs = shown(s.view, kJobs);
-    for (const int32_t slot : jobs) {
-      for (const RingPlacement& place : ring_placements(s.view, s.throughput_model, slot)) {
-        const int32_t row = s.o.choices;
-        float* f = write_row(s, slot, place.pieces, {}, max_variance, most_uncertain);
-        f[kFirst] = slot == jobs[0];
-        for (int rule = 0; rule < RingPlacement::kRules; ++rule) {
-          f[kTight + rule] = place.rules >> rule & 1;
-        }
-        s.o.mask[row] = 1;
-      }
+    for (size_t i = 0; i < ways.size(); ++i) {
+      const Way& way = ways[i];
+      if (view.shaped(way.slot)) continue;
+      const double variance = learned.variance(
+          ExchangeTerms::terms(terms.variables(way.slot, way.pieces, way.exchange)));
+      if (variance > max_variance) max_variance = variance, out = i;
     }
-    mark_for_exploration(s.o, most_uncertain);
+    return out;
   }
 
-  void ask_for_exchange(const RowContext& s, const PartialPlacement& b) const {
-    int32_t most_uncertain = 0;
-    double max_variance = -1;
-    for (const Exchange& way : exchange_options(s.throughput_model, b.slot, b.pieces())) {
-      const int32_t row = s.o.choices;
-      float* f = write_row(s, b.slot, b.pieces(), way, max_variance, most_uncertain);
-      f[kExchanges] = 1;
-      f[kRing] = way.all_reduce == Pattern::kRing;
-      f[kTree] = way.all_reduce == Pattern::kTree;
-      f[kTwoLevels] = way.all_reduce == Pattern::kHierarchical;
-      f[kPriority] = static_cast<float>(way.priority) / (kLinkPriorities - 1);
-      s.o.mask[row] = 1;
-    }
-    mark_for_exploration(s.o, most_uncertain);
-  }
-
-  // Appends a row and returns it. Sets `most_uncertain` to the row with the highest variance so
-  // far.
-  float* write_row(const RowContext& s, int32_t slot, std::span<const Piece> pieces,
-                   const Exchange& exchange, double& max_variance, int32_t& most_uncertain) const {
-    const View& view = s.view;
+  void write_row(const View& view, const ThroughputModel& throughput_model,
+                 const ExchangeTerms& exchange_terms, const Learned& learned, const Way& way,
+                 float* f) const {
     const SpecColumns& spec = view.spec();
-    const int32_t row = s.o.choices++;
-    float* f = s.o.jobs + int64_t{row} * kRowFeatures;
+    const int32_t slot = way.slot;
+    const std::span<const Piece> pieces = way.pieces;
     std::fill_n(f, int{kRowFeatures}, 0.0F);
-    s.o.slots[row] = slot;
     const double left_s = seconds_left(view, slot);
     f[kSize] = log2_of(view.weight_gpus(slot)) / 4;
     f[kNoLength] = std::isinf(left_s);
@@ -301,9 +339,10 @@ class Meta final : public RowTask {
     f[kNodes] = nodes / 4;
     f[kBeyond] = nodes - log2_of(fewest);
     f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(spec.max_node_gpus);
-    if (view.shaped(slot)) return f;
-    const ExchangeTerms::LinkVariables variables = s.terms.variables(slot, pieces, exchange);
-    const double best = s.throughput_model.best_throughput(slot);
+    if (view.shaped(slot)) return;
+    const ExchangeTerms::LinkVariables variables =
+        exchange_terms.variables(slot, pieces, way.exchange);
+    const double best = throughput_model.best_throughput(slot);
     const auto over_best = [&](double time) {
       return best > 0 ? log2_of(std::clamp(time * best, 1.0 / 16, 16.0)) : 0.0F;
     };
@@ -312,7 +351,7 @@ class Meta final : public RowTask {
     f[kOwn] = static_cast<float>(std::min(variables.own_load, 4.0));
     f[kLink] = static_cast<float>(std::min(variables.link, 4.0));
     f[kCrowd] = static_cast<float>(std::min(variables.excess_load, 4.0));
-    const std::vector<int32_t> others = s.terms.jobs_on_links(slot, pieces);
+    const std::vector<int32_t> others = exchange_terms.jobs_on_links(slot, pieces);
     if (pieces.size() > 1 && !others.empty()) {
       const auto longer = std::ranges::count_if(
           others, [&](int32_t other) { return seconds_left(view, other) > left_s; });
@@ -320,38 +359,15 @@ class Meta final : public RowTask {
       f[kOthers] = log2_of(1.0 + static_cast<double>(others.size())) / 2;
     }
     const ExchangeTerms::Terms terms = ExchangeTerms::terms(variables);
-    const double variance = s.learned.variance(terms);
-    if (variance > max_variance) max_variance = variance, most_uncertain = row;
-    if (!config_.model) return f;
-    f[kPredicted] = over_best(std::max(s.learned.time(terms), 1e-3));
-    f[kVariance] = log2_of(1 + std::min(variance, 1e3)) / 4;
-    return f;
-  }
-
-  static void write_cluster(const View& view, float* f) {
-    const SpecColumns& spec = view.spec();
-    int32_t broken = 0;
-    double links = 0;
-    for (int32_t node = 0; node < spec.num_nodes; ++node) {
-      if (view.node_free(node) < spec.node_gpus[node]) broken += view.node_free(node);
-      if (spec.node_up_bytes[node] <= 0) continue;
-      links += static_cast<double>(view.link_bytes_per_s(node)) /
-               static_cast<double>(spec.node_up_bytes[node]);
-    }
-    const auto total = static_cast<float>(view.total_gpus());
-    const auto free = static_cast<float>(view.free_gpus());
-    f[kFree] = free / total;
-    f[kFragmented] = free > 0 ? static_cast<float>(broken) / free : 0;
-    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
-    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
-    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
-    f[kLinks] = static_cast<float>(links / std::max(1, spec.num_nodes));
+    if (!config_.model) return;
+    f[kPredicted] = over_best(std::max(learned.time(terms), 1e-3));
+    f[kVariance] = log2_of(1 + std::min(learned.variance(terms), 1e3)) / 4;
   }
 
   Config config_;
 };
 
-const RowTasks::Add<Meta> kMeta{
+const AgentRegistry::Add<Meta> kMeta{
     "meta",
     {.about =
          "decides which job starts where and with which all-reduce; intended for meta-learning",

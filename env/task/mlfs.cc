@@ -12,15 +12,14 @@
 #include <utility>
 
 #include "env/predict/rolling_estimate.h"
-#include "env/predict/survival_index.h"
 #include "env/scheduling/mlf_config.h"
 #include "env/scheduling/preempt_to_start.h"
 #include "env/sim/placement/placement_rules.h"
 #include "env/sim/placement/task_placer.h"
 #include "env/sim/placement/throughput_model.h"
-#include "env/sim/view/work_view.h"
+#include "env/task/agent.h"
 #include "env/task/mlfs_goals.h"
-#include "env/task/row_task.h"
+#include "env/task/remaining_times.h"
 
 namespace yard {
 namespace {
@@ -32,36 +31,27 @@ constexpr int64_t kRapidRepreemptionUs = 1'000'000;
 constexpr int kMaxSameClass = 2;  // shown jobs of one size class
 
 enum RowFeature {
-  kSize,                       // log2 of its GPUs
-  kParts,                      // number of its model's partitions, in quarters
-  kUrgency,                    // in tenths
-  kPriority,                   // log2 of its MLF-H priority over the highest of waiting jobs
-  kLeft,                       // log2 s predicted left
-  kRan,                        // log2 s run so far
-  kWaited,                     // log2 s waited since submission
-  kSlack,                      // signed log2 min of time to its deadline minus time left
-  kDue,                        // 1: it has a deadline that is not past
-  kAccuracy,                   // share of its sufficient accuracy reached; 0: not measured
-  kRate,                       // log2 of its throughput there over its best; 0 with preemption
-  kNodes,                      // log2 of its nodes; likewise
-  kCrowding,                   // share of cores in use on its fullest node, the job included
-  kWay,                        // one-hot: the way, of kWays
-  kVictimGpus = kWay + kWays,  // GPUs of the victims over its own
-  kVictimTimeLeft,             // log2 s predicted left of the victim that would end first
-  kVictimPriority,             // log2 of its priority over the victims' highest
-  kVictimRunTime,              // log2 s since the latest start of a victim
+  kSize,
+  kParts,
+  kUrgency,
+  kPriority,
+  kLeft,
+  kRan,
+  kWaited,
+  kSlack,
+  kDue,
+  kAccuracy,
+  kRate,
+  kNodes,
+  kCrowding,
+  kWay,  // one-hot
+  kVictimGpus = kWay + kWays,
+  kVictimTimeLeft,
+  kVictimPriority,
+  kVictimRunTime,
   kRowFeatures
 };
-enum ClusterFeature {
-  kFree,        // share of GPUs
-  kCoresFree,   // share
-  kQueue,       // GPUs waited for over all GPUs, at most 4
-  kWaiting,     // log2 of 1 + jobs
-  kLive,        // log2 of 1 + jobs
-  kOverloaded,  // share of servers with more cores in use than the threshold
-  kRound,       // 1: MLF-H may preempt jobs
-  kClusterFeatures
-};
+enum StateFeature { kFree, kCoresFree, kQueue, kWaiting, kLive, kOverloaded, kRound };
 
 struct Config {
   MlfConfig mlf_h;
@@ -77,63 +67,80 @@ struct Config {
   }
 };
 
-struct PreemptSetting {
-  bool preempt = true;
-  void fields(FieldList&) {}
-};
-using RemainingTimes = SurvivalIndex<Level::kHistory, PreemptSetting, WorkView>;
-
 RemainingTimes::Config remaining_times_config() {
   RemainingTimes::Config out;
   out.keep_s = 600;
   return out;
 }
 
-struct ListedAction {
-  int32_t slot, way;
-};
-
 // Memory of the agent; the predictors' memories are behind it.
 struct AgentState {
   double met, satisfied, accuracy;  // jobs in time, with sufficient accuracy, sum of accuracies
   double due, measured;             // jobs with a deadline, with an accuracy
   int32_t preemptions_left;         // jobs that MLF-H may still preempt in this decision
-  int32_t round_done;               // 1: the decision took "nothing more"
-  int32_t choices;                  // kNone: not computed yet
-  int32_t expert_action;
-  ListedAction choice[kRows];
+  int32_t round_done;               // 1: the decision took the no-op
 };
 
-class Mlfs final : public RowTask {
+class Mlfs final : public Agent {
  public:
   explicit Mlfs(const Settings& settings)
       : config_(parse<Config>(settings)), remaining_times_(remaining_times_config()) {}
 
-  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
-  std::string feature_schema() const override {
-    return "mlfs 2, 12 jobs x 4 ways: size parts urgency priority left ran waited slack due "
-           "accuracy rate nodes crowding ways(4) stopped stopped_left stopped_priority "
-           "stopped_ran; cluster: free cores_free queue waiting live overloaded round";
+  int32_t max_actions() const override { return kRows; }
+  std::vector<Feature> action_features() const override {
+    return {{"size", "log2 of its GPUs, over 4"},
+            {"parts", "number of its model's partitions, in quarters"},
+            {"urgency", "in tenths"},
+            {"priority", "log2 of its MLF-H priority over the highest of waiting jobs, over 8"},
+            {"left", "log2 s predicted left, minus 12, over 8"},
+            {"ran", "log2 s run so far, minus 12, over 8"},
+            {"waited", "log2 s waited since submission, minus 12, over 8"},
+            {"slack", "signed log2 min of time to its deadline minus time left, over 8"},
+            {"due", "1: it has a deadline that is not past"},
+            {"accuracy", "share of its sufficient accuracy reached; 0: not measured"},
+            {"rate", "log2 of its throughput there over its best; 0 with preemption"},
+            {"nodes", "log2 of its nodes, over 2; likewise"},
+            {"crowding", "share of cores in use on its fullest node, the job included"},
+            {"nearest_ideal", "1: on the nodes nearest to MLF-H's ideal"},
+            {"min_nodes", "1: on the fewest nodes"},
+            {"preempt_lowest", "1: it preempts jobs of the lowest priority"},
+            {"preempt_longest", "1: it preempts the jobs with the longest time left"},
+            {"victim_gpus", "GPUs of the victims over its own, in quarters"},
+            {"victim_left", "log2 s predicted left of the victim that would end first, scaled"},
+            {"victim_priority", "log2 of its priority over the victims' highest, over 8"},
+            {"victim_ran", "log2 s since the latest start of a victim, minus 12, over 8"}};
   }
+  std::vector<Feature> state_features() const override {
+    return {{"free", "share of GPUs free"},
+            {"cores_free", "share of cores free"},
+            {"queue", "GPUs waited for over all GPUs, at most 4"},
+            {"waiting", "log2 of 1 + waiting jobs, over 8"},
+            {"live", "log2 of 1 + jobs in the system, over 8"},
+            {"overloaded", "share of servers with more cores in use than the threshold"},
+            {"round", "1: MLF-H may preempt jobs"}};
+  }
+  int feature_version() const override { return 2; }
   Level level() const override { return Level::kHistory; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
     return record(config_);
   }
-  Heuristic heuristic() const override {
-    Heuristic out{"mlf-h", {}};
+  PolicySpec expert() const override {
+    PolicySpec out{"mlf-h", {}};
     for (const auto& [key, value] : record(config_.mlf_h)) {
       out.settings.set(key, value, "training");
     }
     return out;
   }
 
+  bool preempts() const override { return true; }
+
   size_t memory_bytes(const View& view) const override {
     return BumpAllocator::bytes<AgentState>(1) + BumpAllocator::bytes<uint8_t>(view.capacity()) +
            RollingEstimate::bytes(view) + remaining_times_.bytes(view);
   }
 
-  void on_events(const View& view, std::byte* memory) const override {
-    Memory m(view, memory);
+  void on_events(const View& view, AgentMemory& memory) const override {
+    Memory m(view, memory.data());
     m.estimate.on_events(view);
     BumpAllocator bump(m.lengths);
     const RemainingTimes::Evaluator now(remaining_times_, view, bump);
@@ -150,93 +157,83 @@ class Mlfs final : public RowTask {
     }
   }
 
-  void begin_round(const View& view, std::byte* memory) const override {
-    Memory m(view, memory);
+  void begin_decision(const View& view, AgentMemory& memory) const override {
+    Memory m(view, memory.data());
     m.kept.round_done = 0;
-    m.kept.choices = kNone;
     m.kept.preemptions_left = mlf_may_stop(view, m.total_s, config_.mlf_h.rule);
     std::fill_n(m.given_up, view.capacity(), uint8_t{0});
   }
 
-  bool needs_action(const View& view, std::byte* memory) const override {
-    Memory m(view, memory);
-    if (m.kept.round_done != 0 || view.num_waiting() == 0) return false;
-    if (m.kept.choices == kNone) list_actions(view, m);
-    return m.kept.choices > 0;
+  void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
+    Memory m(view, memory.data());
+    if (m.kept.round_done != 0 || view.num_waiting() == 0) return;
+    const bool has_room = list_actions(view, m, out);
+    if (out.empty()) return;
+    // If a job has room, one must start, as in MLF-H. If nothing runs, waiting is useless.
+    out.noop_legal = !has_room && view.num_held() > 0;
+    if (out.expert != kNone) out.actions[static_cast<size_t>(out.expert)].index = kExpert;
+    if (out.expert == kNone && !out.noop_legal) out.expert = 0;
+    out.prefer_expert(config_.prior_gap);
+    for (int32_t i = 0; i < out.size(); ++i) {
+      Action& a = out.actions[static_cast<size_t>(i)];
+      if (is_preemption(a) && i != out.expert) a.prior -= static_cast<float>(config_.stop_gap);
+    }
   }
 
-  void observe(const View& view, std::byte* memory, Observation& o) const override {
-    Memory m(view, memory);
-    if (m.kept.choices == kNone) list_actions(view, m);
+  void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
+                        float* f) const override {
+    Memory m(view, memory.data());
     RemainingTimes::Evaluator now = attach(view, m);
     const ThroughputModel throughputs(view);
     const std::vector<Holder> holders = holders_of(view, m, now);
     const double highest = highest_priority(view, m);
-    std::fill_n(o.mask, kRows + 1, uint8_t{0});
-    o.choices = m.kept.choices;
-    for (int32_t row = 0; row < m.kept.choices; ++row) {
-      const ListedAction& c = m.kept.choice[row];
-      float* f = o.jobs + int64_t{row} * kRowFeatures;
-      describe_job(view, m, now, c, highest, f);
-      if (c.way < kPreemptLowestPriority) {
-        describe_place(view, throughputs, c.slot, place_for(view, c), f);
+    for (const Action& a : list.actions) {
+      describe_job(view, m, now, a, highest, f);
+      if (is_preemption(a)) {
+        describe_victims(view, m, a, victims_for(view, m, now, a, holders), f);
       } else {
-        describe_victims(view, m, c, victims_for(view, m, now, c, holders), f);
+        describe_place(view, throughputs, a.slot, place_for(view, a), f);
       }
-      o.mask[row] = 1;
-      o.slots[row] = c.slot;
+      f += kRowFeatures;
     }
-    // If a job has room, one must start, as in MLF-H. If nothing runs, waiting is useless.
-    o.mask[kRows] = !has_room(m.kept) && view.num_held() > 0;
-    o.expert_action = m.kept.expert_action;
-    if (o.expert_action == kRows && o.mask[kRows] == 0) o.expert_action = 0;
-    if (o.prior != nullptr) {
-      write_prior(o, config_.prior_gap);
-      for (int32_t row = 0; row < m.kept.choices; ++row) {
-        const bool stops = m.kept.choice[row].way >= kPreemptLowestPriority;
-        if (stops && row != o.expert_action) o.prior[row] -= static_cast<float>(config_.stop_gap);
-      }
-    }
-    clear_rest(o, m.kept.choices);
-    describe_cluster(view, m, o.cluster);
+  }
+  void describe_state(const View& view, AgentMemory& memory, const ActionList&,
+                      float* f) const override {
+    describe_cluster(view, Memory(view, memory.data()), f);
   }
 
-  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
-    Memory m(view, memory);
-    if (m.kept.choices == kNone) list_actions(view, m);  // after a decision was undone
-    const int32_t expert_action = m.kept.expert_action;
-    m.kept.choices = kNone;
-    if (action == kRows) {
+  void apply(const View& view, AgentMemory& memory, const Action& action,
+             Draft& draft) const override {
+    Memory m(view, memory.data());
+    if (action.is_noop()) {
       m.kept.round_done = 1;
       return;
     }
-    const ListedAction c = m.kept.choice[action];
     const int32_t held = view.num_held();
     bool started;
-    if (c.way < kPreemptLowestPriority) {
-      const std::vector<Piece> there = place_for(view, c);
-      started = draft.start(c.slot, there.data(), static_cast<int32_t>(there.size()));
+    if (!is_preemption(action)) {
+      started = draft.start(action.slot, place_for(view, action));
     } else {
       RemainingTimes::Evaluator now = attach(view, m);
       std::vector<int32_t> stops;
-      if (action == expert_action) {  // MLF-H's own: lowest priority first, as many as it may
+      if (action.index == kExpert) {  // MLF-H's own: lowest priority first, as many as it may
         stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up)
                     .victims;
       } else {
-        for (const Holder& h : victims_for(view, m, now, c, holders_of(view, m, now))) {
+        for (const Holder& h : victims_for(view, m, now, action, holders_of(view, m, now))) {
           stops.push_back(h.slot);
         }
       }
-      started = preempt_to_start(view, c.slot, stops, draft);
+      started = preempt_to_start(view, action.slot, stops, draft);
     }
     if (started) {
       m.kept.preemptions_left = std::max(0, m.kept.preemptions_left - (held + 1 - view.num_held()));
     } else {
-      m.given_up[c.slot] = 1;
+      m.given_up[action.slot] = 1;
     }
   }
 
-  void commit(const View& view, std::byte*, Draft& draft) const override {
+  void commit(const View& view, AgentMemory&, Draft& draft) const override {
     draft.put_stops_first();
     if (view.num_waiting() > 0 && view.num_held() > 0 && view.may_preempt()) {
       draft.wake_at(view.now_us() + config_.mlf_h.rule.round_us());
@@ -250,13 +247,18 @@ class Mlfs final : public RowTask {
   }
 
   // Equation 7: the goals as sums, in their units.
-  double cumulative_reward(const View& view, const std::byte* memory, double job_s) const override {
-    const AgentState& kept = *reinterpret_cast<const AgentState*>(memory);
+  double cumulative_reward(const View& view, const AgentMemory& memory,
+                           double job_s) const override {
+    const AgentState& kept = *reinterpret_cast<const AgentState*>(memory.data());
     return config_.goals.reward({job_s, kept.met, view.moved_bytes(), kept.satisfied, kept.accuracy,
                                  kept.due, kept.measured});
   }
 
  private:
+  static constexpr int32_t kExpert = 1;  // index of the action which MLF-H takes
+
+  static bool is_preemption(const Action& a) { return a.kind >= kPreemptLowestPriority; }
+
   struct Memory {
     Memory(const View& view, std::byte* at) : Memory(view, BumpAllocator(at)) {}
     Memory(const Memory&) = delete;
@@ -302,8 +304,8 @@ class Mlfs final : public RowTask {
   // Returns the first jobs that rank after the job in the way's order, until they release the
   // GPUs it needs. Returns none if they never do.
   std::vector<Holder> victims_for(const View& view, const Memory& m, RemainingTimes::Evaluator& now,
-                                  const ListedAction& c, std::vector<Holder> holders) const {
-    if (c.way == kPreemptLongest) {
+                                  const Action& c, std::vector<Holder> holders) const {
+    if (c.kind == kPreemptLongest) {
       const double left_s = now.seconds(c.slot);
       std::erase_if(holders, [&](const Holder& h) { return h.left_s <= left_s; });
       std::ranges::stable_sort(holders, std::greater(), &Holder::left_s);
@@ -321,9 +323,9 @@ class Mlfs final : public RowTask {
     return holders;
   }
 
-  std::vector<Piece> place_for(const View& view, const ListedAction& c) const {
-    return c.way == kMinNodes ? best_fit(view, c.slot)
-                              : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
+  std::vector<Piece> place_for(const View& view, const Action& c) const {
+    return c.kind == kMinNodes ? best_fit(view, c.slot)
+                               : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
   }
 
   double highest_priority(const View& view, const Memory& m) const {
@@ -367,42 +369,38 @@ class Mlfs final : public RowTask {
     return out;
   }
 
-  static bool has_room(const AgentState& kept) {
-    return std::ranges::any_of(
-        std::span(kept.choice, static_cast<size_t>(kept.choices)),
-        [](const ListedAction& c) { return c.way < kPreemptLowestPriority; });
-  }
-
-  void list_actions(const View& view, Memory& m) const {
-    AgentState& kept = m.kept;
+  // Returns whether a job has room without preemption.
+  bool list_actions(const View& view, Memory& m, ActionList& out) const {
     RemainingTimes::Evaluator now = attach(view, m);
     const std::vector<Holder> holders = holders_of(view, m, now);
     const MlfStep step =
-        mlf_step(view, m.total_s, config_.mlf_h.rule, kept.preemptions_left, m.given_up);
-    kept.choices = 0;
-    kept.expert_action = kRows;
+        mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up);
+    bool has_room = false;
     for (const int32_t slot : shown(view, m, now, step.slot)) {
       const auto add = [&](int32_t way) {
         const bool expert_action =
             slot == step.slot &&
             way == (step.victims.empty() ? kNearestIdeal : kPreemptLowestPriority);
-        if (expert_action) kept.expert_action = kept.choices;
-        kept.choice[kept.choices++] = {slot, way};
+        if (expert_action) out.expert = out.size();
+        out.actions.push_back({.slot = slot, .kind = way});
       };
       const std::vector<Piece> ideal = nearest_ideal_place(view, config_.mlf_h.rule, slot);
       if (!ideal.empty()) {
+        has_room = true;
         add(kNearestIdeal);
         if (best_fit(view, slot) != ideal) add(kMinNodes);
         continue;
       }
       for (const int32_t way : {kPreemptLowestPriority, kPreemptLongest}) {
-        if (!victims_for(view, m, now, {slot, way}, holders).empty()) add(way);
+        const Action preemption{.slot = slot, .kind = way};
+        if (!victims_for(view, m, now, preemption, holders).empty()) add(way);
       }
     }
+    return has_room;
   }
 
   void describe_job(const View& view, const Memory& m, RemainingTimes::Evaluator& now,
-                    const ListedAction& c, double highest, float* f) const {
+                    const Action& c, double highest, float* f) const {
     const int32_t slot = c.slot;
     const double left_s = now.seconds(slot);
     const double ran_s = 1e-6 * static_cast<double>(view.attained_us(slot));
@@ -422,7 +420,7 @@ class Mlfs final : public RowTask {
                                 static_cast<float>(due_s - left_s));
     }
     if (view.may_end(slot)) f[kAccuracy] = static_cast<float>(mlf_accuracy(view, slot));
-    f[kWay + c.way] = 1;
+    f[kWay + c.kind] = 1;
   }
 
   static void describe_place(const View& view, const ThroughputModel& throughputs, int32_t slot,
@@ -442,7 +440,7 @@ class Mlfs final : public RowTask {
     f[kCrowding] = static_cast<float>(fullest);
   }
 
-  void describe_victims(const View& view, const Memory& m, const ListedAction& c,
+  void describe_victims(const View& view, const Memory& m, const Action& c,
                         const std::vector<Holder>& stops, float* f) const {
     int32_t gpus = view.free_gpus(), stopped = 0;
     double left_s = 1e9, priority = 0;
@@ -486,7 +484,7 @@ class Mlfs final : public RowTask {
   RemainingTimes remaining_times_;
 };
 
-const RowTasks::Add<Mlfs> kMlfs{
+const AgentRegistry::Add<Mlfs> kMlfs{
     "mlfs",
     {.about = "decides which jobs start, where, which are preempted and, with MLF-C, end early",
      .source = "Wang, Liu and Shen, MLFS, CoNEXT 2020",

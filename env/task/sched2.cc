@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <tuple>
 
 #include "env/base/core/log2.h"
-#include "env/predict/survival_index.h"
 #include "env/sim/placement/placement_rules.h"
 #include "env/sim/placement/throughput_model.h"
-#include "env/sim/view/work_view.h"
-#include "env/task/row_task.h"
+#include "env/task/agent.h"
+#include "env/task/remaining_times.h"
 
 namespace yard {
 namespace {
@@ -24,36 +24,36 @@ constexpr int kShown = 12;  // jobs
 // as have room at present; on the first GPUs that are free.
 constexpr std::array kDegrees = {PlacementRule::kConsolidate, PlacementRule::kBestFit,
                                  PlacementRule::kFirstFit};
+constexpr int32_t kPreemption = static_cast<int32_t>(kDegrees.size());  // kind of action
 constexpr int kHolders = 12;  // jobs that may be preempted, in the rows after the waiting jobs
 constexpr int kRows = kShown * static_cast<int>(kDegrees.size()) + kHolders;
 
 enum RowFeature {
-  kSize,         // log2 of its GPUs
-  kLength,       // log2 s predicted left
-  kWaited,       // log2 s waited, or since its last start
-  kHead,         // 1: first in the queue
-  kSensitivity,  // log2 of its throughput on the fewest nodes over one GPU per node
-  kRate,         // log2 of its throughput here over its best
-  kNodes,        // log2 of its nodes here
-  kBeyond,       // log2 of these over the fewest possible
-  kLeftOver,     // GPUs left free on them, in nodes
+  kSize,
+  kLength,
+  kWaited,
+  kHead,
+  kSensitivity,
+  kRate,
+  kNodes,
+  kBeyond,
+  kLeftOver,
   kStrict,
   kCompact,
-  kLoose,  // 1: the degree of this row
-  kHolds,  // 1: it runs, and the action preempts it
+  kLoose,
+  kHolds,
   kRowFeatures
 };
-// Followed by the share of nodes with at least a quarter, half, three quarters and all GPUs free.
-enum ClusterFeature {
-  kFree,        // share of GPUs
-  kLargest,     // most GPUs free on one node, in nodes
-  kFragmented,  // share of free GPUs on partly used nodes
-  kQueue,       // GPUs waited for over all GPUs, at most 4
-  kWaiting,     // log2 of 1 + jobs
-  kLive,        // log2 of 1 + jobs
-  kLocalJobs,   // share of shown jobs that lose at least a tenth of their speed when spread
-  kNodesFree,   // the four shares
-  kClusterFeatures = kNodesFree + 4
+enum StateFeature {
+  kFree,
+  kLargest,
+  kFragmented,
+  kQueue,
+  kWaiting,
+  kLive,
+  kLocalJobs,
+  kNodesFree,  // four shares
+  kStateFeatures = kNodesFree + 4
 };
 
 struct Config {
@@ -74,143 +74,158 @@ struct Config {
   }
 };
 
-struct PreemptSetting {
-  bool preempt = false;
-  void fields(FieldList&) {}
-};
-using RemainingTimes = SurvivalIndex<Level::kHistory, PreemptSetting, WorkView>;
-
 RemainingTimes::Config remaining_times_config(const Config& config) {
   RemainingTimes::Config out;
   out.preempt = config.preempt;
   return out;
 }
 
-class Sched2 final : public RowTask {
+class Sched2 final : public Agent {
  public:
   explicit Sched2(const Settings& settings)
       : config_(parse<Config>(settings)), remaining_times_(remaining_times_config(config_)) {}
 
-  TaskShape shape() const override { return {kRows, kRowFeatures, kClusterFeatures}; }
-  std::string feature_schema() const override {
-    return "sched2 2, 12 jobs x 3 degrees, 12 holders: size length waited head sensitivity rate "
-           "nodes beyond left_over strict compact loose holds; cluster: free largest fragmented "
-           "queue waiting live local_jobs nodes_free(4)";
+  int32_t max_actions() const override { return kRows; }
+  std::vector<Feature> action_features() const override {
+    return {{"size", "log2 of its GPUs, over 4"},
+            {"length", "log2 s predicted left, minus 12, over 8"},
+            {"waited", "log2 s waited, or since its last start, minus 12, over 8"},
+            {"head", "1: first in the queue"},
+            {"sensitivity", "log2 of its throughput on the fewest nodes over one GPU per node"},
+            {"rate", "log2 of its throughput here over its best"},
+            {"nodes", "log2 of its nodes here, over 4"},
+            {"beyond", "log2 of these over the fewest possible"},
+            {"left_over", "GPUs left free on them, in nodes"},
+            {"strict", "1: on as few nodes as can hold the job, or it waits"},
+            {"compact", "1: on as few nodes as have room at present"},
+            {"loose", "1: on the first GPUs that are free"},
+            {"holds", "1: it runs, and the action preempts it"}};
   }
+  std::vector<Feature> state_features() const override {
+    return {{"free", "share of GPUs free"},
+            {"largest", "most GPUs free on one node, in nodes"},
+            {"fragmented", "share of free GPUs on partly used nodes"},
+            {"queue", "GPUs waited for over all GPUs, at most 4"},
+            {"waiting", "log2 of 1 + waiting jobs, over 8"},
+            {"live", "log2 of 1 + jobs in the system, over 8"},
+            {"local_jobs", "share of listed jobs that lose a tenth of their speed when spread"},
+            {"nodes_free_1", "share of nodes with at least a quarter of their GPUs free"},
+            {"nodes_free_2", "share of nodes with half of them free"},
+            {"nodes_free_3", "share of nodes with three quarters of them free"},
+            {"nodes_free_4", "share of nodes with all of them free"}};
+  }
+  int feature_version() const override { return 2; }
   Level level() const override { return Level::kHistory; }
   std::vector<std::pair<std::string, std::string>> settings() const override {
     return record(config_);
   }
-  Heuristic heuristic() const override {
-    Heuristic out{"fifo", {}};
-    out.settings.set("placement", config_.locality ? "consolidate" : "best-fit", "training");
-    return out;
+  PolicySpec expert() const override {
+    return {"fifo", {{"placement", config_.locality ? "consolidate" : "best-fit"}}};
   }
+  bool preempts() const override { return config_.preempt; }
 
   size_t memory_bytes(const View& view) const override {
     return sizeof(int64_t) + remaining_times_.bytes(view);
   }
-  void on_events(const View& view, std::byte* memory) const override {
-    BumpAllocator bump(memory + sizeof(int64_t));
+  void on_events(const View& view, AgentMemory& memory) const override {
+    BumpAllocator bump(memory.data() + sizeof(int64_t));
     const RemainingTimes::Evaluator now(remaining_times_, view, bump);
   }
-  void begin_round(const View&, std::byte* memory) const override { round_done(memory) = 0; }
-
-  bool needs_action(const View& view, std::byte* memory) const override {
-    if (round_done(memory) != 0 || view.num_waiting() == 0) return false;
-    BumpAllocator bump(memory + sizeof(int64_t));
-    RemainingTimes::Evaluator now(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
-    const std::vector<Candidate> waiting = shown(view, now);
-    if (!holders(view, now, waiting).empty()) return true;
-    if (view.free_gpus() < view.min_gpus_waited_for()) return false;
-    std::vector<Piece> room = room_for(view);
-    for (const auto& [seconds, rank, slot] : waiting) {
-      for (size_t d = 0; d < kDegrees.size(); ++d) {
-        if (offered(d) && place(view, kDegrees[d], slot, room.data()) > 0) return true;
-      }
-    }
-    return false;
+  void begin_decision(const View&, AgentMemory& memory) const override {
+    round_done(memory.data()) = 0;
   }
 
-  void observe(const View& view, std::byte* memory, Observation& o) const override {
-    const ThroughputModel throughput_model(view);
-    BumpAllocator bump(memory + sizeof(int64_t));
+  void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
+    if (round_done(memory.data()) != 0 || view.num_waiting() == 0) return;
+    BumpAllocator bump(memory.data() + sizeof(int64_t));
     RemainingTimes::Evaluator now(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
-    const std::vector<Candidate> jobs = shown(view, now);
+    const auto listed = std::make_shared<Listed>();
+    listed->jobs = shown(view, now);
+    listed->held = holders(view, now, listed->jobs);
+    if (listed->held.empty() && view.free_gpus() < view.min_gpus_waited_for()) return;
     std::vector<Piece> room = room_for(view);
-    std::fill_n(o.mask, kRows + 1, uint8_t{0});
-    o.choices = 0;
-    o.expert_action = kRows;
-    int32_t first = kNone, local = 0;
-    for (size_t j = 0; j < jobs.size(); ++j) {
-      const int32_t slot = jobs[j].slot;
-      const float sensitivity = config_.locality ? sensitivity_of(view, throughput_model, slot) : 0;
-      local += sensitivity > kLocal;
-      int32_t fewer = 0;  // nodes of the stricter degree
+    int32_t first = kNone;
+    for (size_t j = 0; j < listed->jobs.size(); ++j) {
+      const int32_t slot = listed->jobs[j].slot;
+      std::vector<Piece> stricter;
       for (size_t d = 0; d < kDegrees.size(); ++d) {
-        const auto row = static_cast<int32_t>(j * kDegrees.size() + d);
-        float* f = describe_job(view, jobs[j], sensitivity, row, o);
-        f[kHead] = slot == view.queue_head();
-        f[kStrict + d] = 1;
-        if (!offered(d)) continue;
-        const int32_t n = place(view, kDegrees[d], slot, room.data());
-        if (n == 0 || n == fewer) continue;  // a stricter degree gives the same
-        const std::span<const Piece> there(room.data(), static_cast<size_t>(n));
-        describe_place(view, throughput_model, slot, there, f);
-        fewer = n;
-        o.mask[row] = 1;
-        ++o.choices;
-        if (first == kNone) first = row;
+        const int32_t n = offered(d) ? place(view, kDegrees[d], slot, room.data()) : 0;
+        std::vector<Piece> there(room.begin(), room.begin() + n);
+        // A stricter degree may give the same.
+        const bool legal = n > 0 && there.size() != stricter.size();
+        if (legal && first == kNone) first = out.size();
         const bool strictest = d == 0 || !offered(0);
-        if (strictest && slot == view.queue_head()) o.expert_action = row;
+        if (legal && strictest && slot == view.queue_head()) out.expert = out.size();
+        out.actions.push_back({.slot = slot,
+                               .kind = static_cast<int32_t>(d),
+                               .index = static_cast<int32_t>(j),
+                               .legal = legal});
+        if (legal) stricter = there;
+        listed->places.push_back(legal ? std::move(there) : std::vector<Piece>());
       }
     }
-    const std::vector<Candidate> held = holders(view, now, jobs);
-    auto rows = static_cast<int32_t>(jobs.size() * kDegrees.size());
-    for (const Candidate& holder : held) {
-      const float sensitivity =
-          config_.locality ? sensitivity_of(view, throughput_model, holder.slot) : 0;
-      float* f = describe_job(view, holder, sensitivity, rows, o);
-      f[kHolds] = 1;
-      describe_place(view, throughput_model, holder.slot, pieces_of(view, holder.slot), f);
-      o.mask[rows++] = 1;
-      ++o.choices;
+    for (size_t h = 0; h < listed->held.size(); ++h) {
+      out.actions.push_back(
+          {.slot = listed->held[h].slot, .kind = kPreemption, .index = static_cast<int32_t>(h)});
+      listed->places.push_back(pieces_of(view, listed->held[h].slot));
     }
+    if (first == kNone && listed->held.empty()) return out.clear();
     // If nothing runs, waiting for a placement is useless.
-    o.mask[kRows] = view.num_held() > 0;
-    // The heuristic never preempts. If it can start no job, it waits.
-    if (o.mask[o.expert_action] == 0) o.expert_action = first;
-    if (o.expert_action == kNone) o.expert_action = kRows;
-    if (o.prior != nullptr) {
-      for (int32_t a = 0; a <= kRows; ++a) {
-        const bool stops = a >= rows - static_cast<int32_t>(held.size()) && a < rows;
-        const double gap =
-            (a == o.expert_action ? 0 : config_.prior_gap) + stops * config_.stop_gap;
-        o.prior[a] = o.mask[a] == 0 ? kMaskedLogit : -static_cast<float>(gap);
-      }
+    out.noop_legal = view.num_held() > 0;
+    // The expert never preempts. If it can start no job, it waits.
+    if (out.expert == kNone && !out.noop_legal) out.expert = first;
+    for (int32_t i = 0; i < out.size(); ++i) {
+      Action& a = out.actions[static_cast<size_t>(i)];
+      const double gap = (i == out.expert ? 0 : config_.prior_gap) +
+                         (a.kind == kPreemption ? config_.stop_gap : 0);
+      a.prior = -static_cast<float>(gap);
     }
-    clear_rest(o, rows);
-    describe_cluster(view, static_cast<float>(local) / static_cast<float>(jobs.size()), o.cluster);
+    out.noop_prior = out.expert == kNone ? 0 : -static_cast<float>(config_.prior_gap);
+    memory.cache = listed;
   }
 
-  void apply(const View& view, std::byte* memory, int32_t action, Draft& draft) const override {
-    if (action == kRows) {
-      round_done(memory) = 1;
-      return;
+  void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
+                        float* f) const override {
+    const ThroughputModel throughput_model(view);
+    Listed& listed = listed_of(memory);
+    listed.local_jobs = 0;
+    float sensitivity = 0;
+    for (size_t i = 0; i < list.actions.size(); ++i, f += kRowFeatures) {
+      const Action& a = list.actions[i];
+      const bool holds = a.kind == kPreemption;
+      const Candidate& job = (holds ? listed.held : listed.jobs)[static_cast<size_t>(a.index)];
+      if (holds || a.kind == 0) {
+        sensitivity = config_.locality ? sensitivity_of(view, throughput_model, a.slot) : 0;
+        listed.local_jobs += !holds && sensitivity > kLocal;
+      }
+      describe_job(view, job, sensitivity, f);
+      f[kHolds] = holds;
+      if (!holds) {
+        f[kHead] = a.slot == view.queue_head();
+        f[kStrict + a.kind] = 1;
+      }
+      if (a.legal) describe_place(view, throughput_model, a.slot, listed.places[i], f);
     }
-    BumpAllocator bump(memory + sizeof(int64_t));
-    RemainingTimes::Evaluator now(RemainingTimes::Evaluator::kAttach, remaining_times_, view, bump);
-    const std::vector<Candidate> waiting = shown(view, now);
-    const size_t j = static_cast<size_t>(action) / kDegrees.size(),
-                 d = static_cast<size_t>(action) % kDegrees.size();
-    if (j >= waiting.size()) {
-      const size_t first = waiting.size() * kDegrees.size();
-      draft.preempt(holders(view, now, waiting)[static_cast<size_t>(action) - first].slot);
-      return;
+  }
+
+  void describe_state(const View& view, AgentMemory& memory, const ActionList&,
+                      float* out) const override {
+    const Listed& listed = listed_of(memory);
+    describe_cluster(
+        view, static_cast<float>(listed.local_jobs) / static_cast<float>(listed.jobs.size()), out);
+  }
+
+  void apply(const View& view, AgentMemory& memory, const Action& action,
+             Draft& draft) const override {
+    if (action.is_noop()) {
+      round_done(memory.data()) = 1;
+    } else if (action.kind == kPreemption) {
+      draft.preempt(action.slot);
+    } else {
+      const PlacementRule degree = kDegrees[static_cast<size_t>(action.kind)];
+      const int32_t n = place(view, degree, action.slot, draft.scratch());
+      draft.start(action.slot, draft.scratch(), n);
     }
-    const int32_t slot = waiting[j].slot;
-    const int32_t n = place(view, kDegrees[d], slot, draft.scratch());
-    draft.start(slot, draft.scratch(), n);
   }
 
  private:
@@ -233,6 +248,16 @@ class Sched2 final : public RowTask {
     int64_t rank;    // breaks ties
     int32_t slot;
   };
+
+  // What the list of actions was made from.
+  struct Listed {
+    std::vector<Candidate> jobs, held;
+    std::vector<std::vector<Piece>> places;  // by action
+    int32_t local_jobs = 0;                  // that lose a tenth of their speed when spread
+  };
+  static Listed& listed_of(AgentMemory& memory) {
+    return *static_cast<Listed*>(memory.cache.get());
+  }
 
   // Returns the head of the queue, then the jobs with the shortest predicted time left.
   static std::vector<Candidate> shown(const View& view, RemainingTimes::Evaluator& now) {
@@ -290,17 +315,13 @@ class Sched2 final : public RowTask {
     return out;
   }
 
-  static float* describe_job(const View& view, const Candidate& job, float sensitivity, int32_t row,
-                             Observation& o) {
-    float* f = o.jobs + int64_t{row} * kRowFeatures;
+  static void describe_job(const View& view, const Candidate& job, float sensitivity, float* f) {
     std::fill_n(f, int{kRowFeatures}, 0.0F);
-    o.slots[row] = job.slot;
     f[kSize] = log2_of(view.weight_gpus(job.slot)) / 4;
     f[kLength] = log2_of_s(job.seconds);
     f[kWaited] =
         log2_of_s(1e-6 * static_cast<double>(view.now_us() - phase_start_us(view, job.slot)));
     f[kSensitivity] = sensitivity;
-    return f;
   }
 
   // Spread over one node per GPU, or over all nodes if there are fewer; other jobs are ignored.
@@ -347,7 +368,7 @@ class Sched2 final : public RowTask {
 
   void describe_cluster(const View& view, float local, float* f) const {
     const SpecColumns& spec = view.spec();
-    std::fill_n(f, int{kClusterFeatures}, 0.0F);
+    std::fill_n(f, int{kStateFeatures}, 0.0F);
     int32_t largest = 0, broken = 0;
     std::array<int32_t, 4> with{};
     for (int32_t node = 0; node < spec.num_nodes; ++node) {
@@ -378,7 +399,7 @@ class Sched2 final : public RowTask {
   RemainingTimes remaining_times_;
 };
 
-const RowTasks::Add<Sched2> kSched2{
+const AgentRegistry::Add<Sched2> kSched2{
     "sched2",
     {.about = "decides which job starts next, how much locality it waits for, and which jobs are "
               "preempted for it",

@@ -6,7 +6,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
-#include "env/sim/placement/placement_rules.h"
+#include "env/task/select_info.h"
 #include "experiments/replay/congestion.h"
 #include "experiments/replay/load_scenario.h"
 
@@ -36,8 +36,9 @@ std::optional<double> congestion_of(const std::string& text) {
 }  // namespace
 
 void EnvConfig::fields(FieldList& f) {
-  f("task", task, {"dispatch", "select"},
-    "task, which defines observations and actions; see list tasks");
+  f("agent", agent,
+    "agent, which defines observations and actions; see list agents. agent.KEY=VALUE sets its "
+    "settings");
   f("trace", trace, "trace file or synthetic:NAME; a comma-separated list makes one scenario each");
   f("cluster", cluster,
     "cluster; this and the next options up to `faults` have one value for all scenarios, or a "
@@ -56,10 +57,7 @@ void EnvConfig::fields(FieldList& f) {
   f("max_decisions", max_decisions, 0, 1 << 30,
     "an episode is truncated after this many decisions; 0: never");
   f("generate_jobs", generate_jobs, 0, 1 << 24, "jobs to generate; 0: the generator's default");
-  f("preempt", preempt, "allow preemption (task dispatch)");
   f("skip_unusable", skip_unusable, "skip unusable rows and jobs");
-  f("placement", placement, {std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames)},
-    "placement rule");
   f("cost_scale", cost_scale, 0, 1000, "factor of the default preemption costs");
   f("seed", seed, 0, UINT64_MAX, "seed of generators, faults and episodes");
 }
@@ -68,7 +66,9 @@ EnvSettings::EnvSettings(const Settings& settings) {
   Settings own;
   for (const Setting& given : settings.entries()) {
     const std::string_view key = given.key;
-    if (key.starts_with("trace.")) {
+    if (key.starts_with("agent.")) {
+      agent.set(given.key.substr(6), given.value, given.origin);
+    } else if (key.starts_with("trace.")) {
       trace.set(given.key.substr(6), given.value, given.origin);
     } else if (key.starts_with("faults.")) {
       fault_model.set(given.key.substr(7), given.value, given.origin);
@@ -81,9 +81,7 @@ EnvSettings::EnvSettings(const Settings& settings) {
     throw InputError("group", "a divisor of worlds = " + std::to_string(config.worlds),
                      std::to_string(config.group));
   }
-  if (config.task == "select" && config.preempt) {
-    throw InputError("preempt", "false, since the task select never preempts", "true");
-  }
+  if (config.agent != kSelectName) agent_info(config.agent);  // throws if there is no such agent
 }
 
 std::vector<Scenario> load_env_scenarios(const EnvSettings& settings) {
@@ -125,7 +123,8 @@ std::vector<Scenario> load_env_scenarios(const EnvSettings& settings) {
 }
 
 template <Task T>
-BasicBatchConfig<T> batch_config(const EnvConfig& config) {
+BasicBatchConfig<T> batch_config(const EnvSettings& settings) {
+  const EnvConfig& config = settings.config;
   BasicBatchConfig<T> out;
   out.worlds = config.worlds;
   out.threads = config.threads;
@@ -134,14 +133,15 @@ BasicBatchConfig<T> batch_config(const EnvConfig& config) {
   out.max_decisions = config.max_decisions;
   out.prior = false;
   out.seed = config.seed;
-  if constexpr (requires { out.task.preempt; }) out.task.preempt = config.preempt;
-  const auto* const at =
-      std::find(std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames), config.placement);
-  out.task.placement = static_cast<PlacementRule>(at - std::begin(kPlacementRuleNames));
+  if constexpr (DeviceTask<T>) {
+    out.task = select_config(settings.agent);
+  } else {
+    out.task = make_agent(config.agent, settings.agent);
+  }
   return out;
 }
 
-template BasicBatchConfig<Dispatch> batch_config<Dispatch>(const EnvConfig&);
-template BasicBatchConfig<Select> batch_config<Select>(const EnvConfig&);
+template BasicBatchConfig<Dispatch> batch_config<AgentTask>(const EnvSettings&);
+template BasicBatchConfig<Select> batch_config<Select>(const EnvSettings&);
 
 }  // namespace yard

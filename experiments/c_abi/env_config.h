@@ -12,7 +12,7 @@
 namespace yard {
 
 struct EnvConfig {
-  std::string task = "dispatch";
+  std::string agent = "dispatcher";
   std::string trace = "synthetic:habits";
   std::string cluster = "8x8";
   std::string format, from, to, congestion, faults;
@@ -23,28 +23,26 @@ struct EnvConfig {
   int episode_jobs = 256;
   int max_decisions = 0;
   int generate_jobs = 0;
-  bool preempt = false;
   bool skip_unusable = false;
-  std::string placement = "first-fit";
   double cost_scale = 1;
   uint64_t seed = 1;
 
   void fields(FieldList& f);
 };
 
-// Splits `settings`: keys that begin with `trace.` or `faults.` configure trace readers and the
-// fault model; the others are EnvConfig's.
+// Splits `settings`: keys that begin with `agent.`, `trace.` or `faults.` configure the agent,
+// trace readers and the fault model; the others are EnvConfig's.
 struct EnvSettings {
   explicit EnvSettings(const Settings& settings);  // throws InputError
 
   EnvConfig config;
-  Settings trace, fault_model;
+  Settings agent, trace, fault_model;
 };
 
 // Returns one scenario per course. Throws InputError if an input is unreadable or inconsistent.
 std::vector<Scenario> load_env_scenarios(const EnvSettings& settings);
 
 template <Task T>
-BasicBatchConfig<T> batch_config(const EnvConfig& config);
+BasicBatchConfig<T> batch_config(const EnvSettings& settings);
 
 }  // namespace yard

@@ -1,26 +1,46 @@
-#include "env/batch/yardmaster_env.h"
+#include "include/yardmaster_env.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
+#include "env/task/select_info.h"
 #include "experiments/c_abi/env_config.h"
+#include "policies/policy.h"
 
 namespace yard {
 namespace {
 
 template <class T>
 std::unique_ptr<BasicBatchEnv<T>> make_batch(const std::vector<Scenario>& scenarios,
-                                             const EnvConfig& config) {
+                                             const EnvSettings& settings) {
   std::vector<EnvSpec> env_specs;
   for (const Scenario& s : scenarios) env_specs.push_back({s.fixed, &s.workload, 1});
-  return std::make_unique<BasicBatchEnv<T>>(env_specs, batch_config<T>(config));
+  return std::make_unique<BasicBatchEnv<T>>(env_specs, batch_config<T>(settings));
+}
+
+nlohmann::ordered_json set_json(const char* name, int32_t rows,
+                                const std::vector<Feature>& features) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Feature& f : features) list.push_back({{"name", f.name}, {"meaning", f.meaning}});
+  return {{"name", name}, {"rows", rows}, {"features", list}};
+}
+
+std::string spec_text(const std::string& agent, Level level, int32_t actions,
+                      const std::vector<Feature>& action_features,
+                      const std::vector<Feature>& state_features) {
+  const nlohmann::ordered_json sets = {set_json("state", 1, state_features),
+                                       set_json("actions", actions - 1, action_features)};
+  return nlohmann::ordered_json{
+      {"agent", agent}, {"level", level_name(level)}, {"actions", actions}, {"sets", sets}}
+      .dump();
 }
 
 Settings settings_of(const char* text) {
@@ -45,10 +65,16 @@ static_assert(sizeof(Ending) == 1);
 struct yardmaster_env {
   explicit yardmaster_env(const yard::EnvSettings& settings)
       : scenarios(yard::load_env_scenarios(settings)) {
-    if (settings.config.task == "select") {
-      batch = yard::make_batch<yard::Select>(scenarios, settings.config);
+    if (settings.config.agent == yard::kSelectName) {
+      batch = yard::make_batch<yard::Select>(scenarios, settings);
+      spec =
+          yard::spec_text(settings.config.agent, yard::select_info().level, yard::Select::kActions,
+                          yard::select_action_features(), yard::select_state_features());
     } else {
-      batch = yard::make_batch<yard::Dispatch>(scenarios, settings.config);
+      batch = yard::make_batch<yard::AgentTask>(scenarios, settings);
+      const auto agent = yard::make_agent(settings.config.agent, settings.agent);
+      spec = yard::spec_text(settings.config.agent, agent->level(), agent->shape().actions(),
+                             agent->action_features(), agent->state_features());
     }
   }
 
@@ -73,25 +99,21 @@ struct yardmaster_env {
 
   std::vector<yard::Scenario> scenarios;
   std::variant<std::unique_ptr<yard::BatchEnv>, std::unique_ptr<yard::SelectEnv>> batch;
+  std::string spec;  // of observations, as JSON
   std::string error;
   bool begun = false;  // step() and fork() are allowed
 };
 
 namespace {
 
-template <class T>
-T task_of(const yard::BasicBatchEnv<T>&);  // only for decltype
-template <class Batch>
-using TaskOf = decltype(task_of(std::declval<const Batch&>()));
-
 // Throws InputError at the first illegal action.
 template <class Batch>
 void check_actions(const Batch& batch, const int32_t* actions) {
-  constexpr auto kActions = static_cast<size_t>(TaskOf<Batch>::kActions);
+  const auto count = static_cast<size_t>(batch.shape().actions());
   const auto mask = batch.mask();
   for (size_t n = 0; n < static_cast<size_t>(batch.worlds()); ++n) {
-    const bool inside = actions[n] >= 0 && static_cast<size_t>(actions[n]) < kActions;
-    if (inside && mask[n * kActions + static_cast<size_t>(actions[n])] != 0) continue;
+    const bool inside = actions[n] >= 0 && static_cast<size_t>(actions[n]) < count;
+    if (inside && mask[n * count + static_cast<size_t>(actions[n])] != 0) continue;
     throw yard::InputError("actions[" + std::to_string(n) + "]", "a legal action",
                            std::to_string(actions[n]));
   }
@@ -135,21 +157,22 @@ const char* yardmaster_env_help(void) {
 
 const char* yardmaster_env_error(const yardmaster_env* env) { return env->error.c_str(); }
 
+const char* yardmaster_env_spec(const yardmaster_env* env) { return env->spec.c_str(); }
+
 int32_t yardmaster_env_worlds(const yardmaster_env* env) {
   return env->with([](const auto& b) { return b.worlds(); });
 }
 int32_t yardmaster_env_rows(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kJobs; });
+  return env->with([](const auto& b) { return b.shape().rows; });
 }
 int32_t yardmaster_env_job_features(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kJobFeatures; });
+  return env->with([](const auto& b) { return b.shape().row_features; });
 }
 int32_t yardmaster_env_cluster_features(const yardmaster_env* env) {
-  return env->with(
-      [](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kClusterFeatures; });
+  return env->with([](const auto& b) { return b.shape().cluster_features; });
 }
 int32_t yardmaster_env_actions(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return TaskOf<std::decay_t<decltype(b)>>::kActions; });
+  return env->with([](const auto& b) { return b.shape().actions(); });
 }
 
 int yardmaster_env_reset(yardmaster_env* env) {
@@ -176,7 +199,7 @@ const float* yardmaster_env_cluster(const yardmaster_env* env) {
 const uint8_t* yardmaster_env_mask(const yardmaster_env* env) {
   return env->with([](const auto& b) { return b.mask().data(); });
 }
-const int32_t* yardmaster_env_suggested(const yardmaster_env* env) {
+const int32_t* yardmaster_env_expert_action(const yardmaster_env* env) {
   return env->with([](const auto& b) { return b.expert_action().data(); });
 }
 const float* yardmaster_env_reward(const yardmaster_env* env) {

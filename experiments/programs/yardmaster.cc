@@ -30,7 +30,7 @@ constexpr Command kCommands[] = {
     {"picture", "yardmaster-sim", "draw a recorded decision of a trained policy"},
     {"pack", "yardmaster-sim", "make a checkpoint from a policy file"},
     {"list", "yardmaster-sim",
-     "list what is registered: policies, agents, tasks, traces, clusters, rules"},
+     "list what is registered: policies, agents, traces, clusters, rules"},
     {"whatif", "yardmaster-sim", "replay a site's own log under other policies"},
     {"gap", "yardmaster-sim",
      "measure how far policies are from the optimal schedules of tiny instances"},

@@ -2,7 +2,7 @@
 
 #include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 

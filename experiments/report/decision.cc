@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
-#include <sstream>
 
 #include "experiments/report/html.h"
 
@@ -14,23 +12,6 @@ namespace yard::report {
 namespace {
 
 constexpr int kCell = 22, kLeft = 90, kTop = 150, kBar = 160;
-
-std::vector<std::string> names_in(const std::string& text, int count) {
-  std::vector<std::string> out;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    const size_t open = word.find('(');
-    if (open == std::string::npos) {
-      out.push_back(word);
-      continue;
-    }
-    const int n = std::atoi(word.c_str() + open + 1);
-    for (int i = 1; i <= n; ++i) out.push_back(word.substr(0, open) + std::to_string(i));
-  }
-  while (std::ssize(out) < count) out.push_back(std::to_string(out.size() + 1));
-  out.resize(static_cast<size_t>(count));
-  return out;
-}
 
 std::string colour(float value) {
   const double v = std::clamp(static_cast<double>(value), -1.0, 1.0);
@@ -55,17 +36,6 @@ std::string head(int x, int y, const std::string& name) {
 }
 
 }  // namespace
-
-FeatureNames feature_names(const std::string& schema, int row_features, int cluster_features) {
-  const size_t colon = schema.find(": "), semicolon = schema.find(';');
-  if (colon == std::string::npos)
-    return {names_in("", row_features), names_in("", cluster_features)};
-  const size_t second =
-      semicolon == std::string::npos ? std::string::npos : schema.find(": ", semicolon);
-  const std::string rows = schema.substr(colon + 2, semicolon - colon - 2);
-  return {names_in(rows, row_features),
-          names_in(second == std::string::npos ? "" : schema.substr(second + 2), cluster_features)};
-}
 
 std::string decision_svg(const Decision& d, size_t most) {
   std::vector<const Decision::ActionRow*> shown;

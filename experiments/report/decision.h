@@ -20,13 +20,6 @@ struct Decision {
   std::vector<float> cluster;
 };
 
-// Feature names from a schema such as "agent 2, 4 jobs: a b(2) c; cluster: d e": a, b1, b2, c for
-// rows and d, e for the cluster. Unnamed features are called by their number.
-struct FeatureNames {
-  std::vector<std::string> rows, cluster;
-};
-FeatureNames feature_names(const std::string& schema, int row_features, int cluster_features);
-
 // Draws the `most` most probable actions, one per line: features from blue (-1) over white to
 // orange (1), and a bar for the probability.
 std::string decision_svg(const Decision& decision, size_t most);

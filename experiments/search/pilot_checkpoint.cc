@@ -5,7 +5,7 @@
 #include "env/base/files/file.h"
 #include "experiments/replay/golden_workload.h"
 #include "policies/learned/open_policy.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 namespace {
@@ -46,9 +46,7 @@ Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
     rule.set(s.key, s.value, s.origin);
     provenance["set"][s.key] = s.value;
   }
-  PilotTask task;
-  task.rule = parse<JointIndex::Config>(rule);
-  Checkpoint out = rule_checkpoint(task);
+  Checkpoint out = expert_checkpoint("pilot", rule);
   out.provenance = std::move(provenance);
   out.core_s = search_core_s(file);
   out.provenance["golden_course"] = run_golden_workload(out);

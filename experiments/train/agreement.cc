@@ -4,7 +4,7 @@
 
 #include "experiments/run/parallel.h"
 #include "policies/learned/golden.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 

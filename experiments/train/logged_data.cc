@@ -32,7 +32,8 @@ LoggedData::LoggedData(const LogFolder& folder, double held_out) : folder_(folde
   }
 }
 
-std::unique_ptr<VectorEnv> LoggedData::worlds(const Agent&, const VectorEnvOptions& options) const {
+std::unique_ptr<VectorEnv> LoggedData::worlds(const TrainableAgent&,
+                                              const VectorEnvOptions& options) const {
   return make_log_env(learned_, options);
 }
 

@@ -14,7 +14,7 @@ class LoggedData final : public TrainingData {
   // is empty or the file is damaged. Requires: `folder` has choices and outlives this object.
   LoggedData(const LogFolder& folder, double held_out);
 
-  std::unique_ptr<VectorEnv> worlds(const Agent& agent,
+  std::unique_ptr<VectorEnv> worlds(const TrainableAgent& agent,
                                     const VectorEnvOptions& options) const override;
 
   // The score is the share of held-out recorded actions which the network does not choose.

@@ -8,7 +8,7 @@
 #include <deque>
 #include <optional>
 
-#include "agents/train/agent.h"
+#include "agents/train/trainable_agent.h"
 #include "agents/train/trainer.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
@@ -20,7 +20,7 @@
 #include "experiments/train/off_policy.h"
 #include "experiments/train/simulated_data.h"
 #include "experiments/train/training_gain.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 namespace {
@@ -75,7 +75,7 @@ class Session {
       : setup_(setup),
         options_(options),
         is_rank0_(ranks.rank() == 0),
-        agent_(make_agent(setup.data.agent, setup.agent)),
+        agent_(setup.data.agent, setup.agent),
         log_(read_log()),
         training_data_(make_training_data()) {
     const Tensors start = read_initial_weights();
@@ -83,7 +83,7 @@ class Session {
     if (log_) provenance["log_sha256"] = log_->fit().at("sha256");
     for (const auto& [key, value] : setup.resolved) provenance["settings"][key] = value;
     const auto worlds = [this](const VectorEnvOptions& o) {
-      return training_data_->worlds(*agent_, o);
+      return training_data_->worlds(agent_, o);
     };
     trainer_.emplace(setup.loop, setup.learner, setup.network, worlds, ranks, provenance);
     if (!start.empty()) trainer_->start_from(start, setup.loop.start);
@@ -96,7 +96,7 @@ class Session {
     LiveLine line(trainer_->update(), std::min(setup_.loop.updates, options_.until));
     TrainCallbacks events;
     events.validate = [this](const TrainingResult& trained, int update) {
-      const TrainingData::ValidationResult result = validate(trained, agent_->checkpoint(trained));
+      const TrainingData::ValidationResult result = validate(trained, agent_.checkpoint(trained));
       if (update == 0) untrained_ = result.log_ratios;
       latest_ = gain_over_untrained(result);
       const TrainingData::ReportedScore reported = training_data_->reported(result.score);
@@ -122,8 +122,7 @@ class Session {
       const TrainingData::ReportedScore reported = training_data_->reported(stats.validation);
       line.note(fmt::format(
           "update 0, the untrained network with the same sampling of actions: {} {:.4f} ({})",
-          reported.name, reported.value,
-          training_data_->score_description(agent_->heuristic_name())));
+          reported.name, reported.value, training_data_->score_description(agent_.expert_name())));
     };
     events.save = [this] {
       const HoldInterrupts hold;
@@ -155,9 +154,9 @@ class Session {
   TrainingData::ValidationResult validate(const TrainingResult& trained,
                                           const Checkpoint& checkpoint) const {
     if (setup_.data.adapt_updates == 0) return training_data_->validate(checkpoint);
-    return training_data_->validate_adapted(
-        *agent_,
-        [&](const TrainingData::MakeVectorEnv& worlds) { return adapted(trained, worlds); });
+    return training_data_->validate_adapted(agent_, [&](const TrainingData::MakeVectorEnv& worlds) {
+      return adapted(trained, worlds);
+    });
   }
 
   // Ratio of a validation to the untrained network on the same windows; nothing if there are none.
@@ -192,7 +191,7 @@ class Session {
     Trainer trainer(loop, setup_.learner, setup_.network, worlds, *ranks, {});
     trainer.start_from(trained.weights, loop.start);
     trainer.run({});
-    return agent_->checkpoint(trainer.trained());
+    return agent_.checkpoint(trainer.trained());
   }
 
   void open_run() {
@@ -224,7 +223,7 @@ class Session {
   }
 
   Checkpoint scored(const TrainingResult& trained, int update, double score) const {
-    Checkpoint out = agent_->checkpoint(trained);
+    Checkpoint out = agent_.checkpoint(trained);
     const TrainingData::ReportedScore reported = training_data_->reported(score);
     nlohmann::ordered_json scores = {{"validation_" + reported.name, reported.value},
                                      {"update", update}};
@@ -324,7 +323,7 @@ class Session {
     const bool reported = setup_.data.agent == "dispatcher";
     return std::make_unique<LogFolder>(
         log, folder(), !options_.resume.empty(), setup_.data.log_draws,
-        reported ? agent_->checkpoint(TrainingResult{}).task : nlohmann::ordered_json());
+        reported ? agent_.checkpoint(TrainingResult{}).task : nlohmann::ordered_json());
   }
 
   std::unique_ptr<TrainingData> make_training_data() const {
@@ -340,7 +339,7 @@ class Session {
       data.from.clear();
       data.to.clear();
     }
-    return std::make_unique<SimulatedData>(data, setup_.loop.episode_jobs, *agent_->heuristic());
+    return std::make_unique<SimulatedData>(data, setup_.loop.episode_jobs, agent_.expert());
   }
 
   // The initial weights of training from `start`; empty if there is none or the run is resumed.
@@ -353,7 +352,7 @@ class Session {
     };
     require_equal(setup_.data.agent, from.agent);
     require_equal(setup_.loop.network, from.network);
-    require_equal("the task " + agent_->checkpoint(TrainingResult{}).task.dump(),
+    require_equal("the task " + agent_.checkpoint(TrainingResult{}).task.dump(),
                   "the task " + from.task.dump());
     return std::move(from.weights);
   }
@@ -373,7 +372,7 @@ class Session {
   const TrainingSetup& setup_;
   const SessionOptions& options_;
   bool is_rank0_;
-  std::unique_ptr<Agent> agent_;
+  TrainableAgent agent_;
   std::unique_ptr<LogFolder> log_;  // null: no decision log
   std::unique_ptr<TrainingData> training_data_;
   std::optional<RunFolder> run_;

@@ -18,7 +18,7 @@
 #include "experiments/replay/load_scenario.h"
 #include "experiments/run/parallel.h"
 #include "experiments/run/progress.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/policy.h"
 
 namespace yard {
@@ -265,15 +265,15 @@ std::vector<double> SimulatedData::log_ratios(const Policy& policy,
   return out;
 }
 
-TrainingData::ValidationResult SimulatedData::validate_adapted(const Agent& agent,
+TrainingData::ValidationResult SimulatedData::validate_adapted(const TrainableAgent& agent,
                                                                const Adapt& adapt_fn) const {
   const auto each = static_cast<size_t>(config_.validate_windows);
   std::vector<double> all;
   for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
     const Scenario& jobs = *adaptation_scenarios_[g];
     const Checkpoint adapted = adapt_fn([&](const VectorEnvOptions& options) {
-      return agent.worlds({{jobs.fixed, &jobs.workload, 1}},
-                          limit_episode_jobs(options, episode_jobs_));
+      return agent.environments({{jobs.fixed, &jobs.workload, 1}},
+                                limit_episode_jobs(options, episode_jobs_));
     });
     const auto own =
         log_ratios(*policy_of(adapted, "validation"), std::span(windows_).subspan(g * each, each));

@@ -58,14 +58,14 @@ class SimulatedData final : public TrainingData {
   // The env_specs point into this object.
   std::vector<EnvSpec> env_specs() const;
 
-  std::unique_ptr<VectorEnv> worlds(const Agent& agent,
+  std::unique_ptr<VectorEnv> worlds(const TrainableAgent& agent,
                                     const VectorEnvOptions& options) const override {
-    return agent.worlds(env_specs(), limit_episode_jobs(options, episode_jobs_));
+    return agent.environments(env_specs(), limit_episode_jobs(options, episode_jobs_));
   }
 
   // Log ratios of mean JCT to the reference's by window; the score is the ratios' geometric mean.
   ValidationResult validate(const Checkpoint& checkpoint) const override;
-  ValidationResult validate_adapted(const Agent& agent, const Adapt& adapt) const override;
+  ValidationResult validate_adapted(const TrainableAgent& agent, const Adapt& adapt) const override;
 
   std::string score_description(const std::string& heuristic) const override {
     const size_t windows = windows_.size();

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/train/agent.h"
+#include "agents/train/trainable_agent.h"
 #include "env/base/core/check.h"
 
 namespace yard {
@@ -18,7 +18,7 @@ class TrainingData {
   virtual ~TrainingData() = default;
 
   // Makes training environments, which may point into this object.
-  virtual std::unique_ptr<VectorEnv> worlds(const Agent& agent,
+  virtual std::unique_ptr<VectorEnv> worlds(const TrainableAgent& agent,
                                             const VectorEnvOptions& options) const = 0;
 
   struct ValidationResult {
@@ -33,7 +33,7 @@ class TrainingData {
   // environments which play other jobs of that workload.
   using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
   using Adapt = std::function<Checkpoint(const MakeVectorEnv& worlds)>;
-  virtual ValidationResult validate_adapted(const Agent&, const Adapt&) const {
+  virtual ValidationResult validate_adapted(const TrainableAgent&, const Adapt&) const {
     YARD_CHECK(false, "training data without jobs to adapt to");
   }
 

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <optional>
 
-#include "agents/train/agent.h"
 #include "agents/train/registered.h"
+#include "agents/train/trainable_agent.h"
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
 #include "experiments/train/log_folder.h"
-#include "policies/learned/checkpoint.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 namespace {
+
+using AgentSetting = std::pair<std::string, std::string>;
 
 std::vector<Field> settings_of(const char* kind, const std::vector<RegisteredInfo>& all,
                                const std::string& name) {
@@ -88,7 +90,7 @@ void choose_order(Settings& settings, const std::vector<Field>& agent, const std
     Settings trial = settings;
     trial.set("index", index, "--from-log");
     if (trial.find("margin_log2") == nullptr) trial.set("margin_log2", margin, "--from-log");
-    const auto task = make_agent("dispatcher", of(agent, trial))->checkpoint(TrainingResult{}).task;
+    const auto task = task_json("dispatcher", *make_agent("dispatcher", of(agent, trial)));
     try {
       const double share = expert_share(log, task);
       if (share <= best_share) continue;
@@ -183,11 +185,17 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
                        "'" + out.data.agent + "'");
     }
   }
-  make_agent(out.data.agent, out.agent);  // checks the agent's settings early
+  const auto agent = make_agent(out.data.agent, out.agent);  // checks its settings early
+  const auto agent_settings = agent->settings();
   check_training(out.loop, out.learner, out.network, ranks);
   for (const Field& field : all) {
     const Setting* given = settings.find(field.key);
-    out.resolved.emplace_back(field.key, given != nullptr ? given->value : field.value);
+    // An agent's settings may come from a file which one of them names.
+    const auto own = std::ranges::find(agent_settings, field.key, &AgentSetting::first);
+    const bool is_own = own != agent_settings.end();
+    out.resolved.emplace_back(field.key, is_own             ? own->second
+                                         : given != nullptr ? given->value
+                                                            : field.value);
   }
   return out;
 }

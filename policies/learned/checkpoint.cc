@@ -7,7 +7,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/text/json_flaw.h"
-#include "policies/learned/learned_agent.h"
+#include "env/task/agent.h"
 #include "policies/learned/onnx_model.h"
 
 namespace yard {
@@ -32,7 +32,7 @@ std::string usage_hash(const Json& manifest) {
 
 // Throws InputError for an unknown agent.
 std::string feature_schema_of(const std::string& agent) {
-  return sha256_hex(learned_agent(agent)->feature_schema());
+  return sha256_hex(make_agent(agent, {})->feature_schema(agent));
 }
 
 std::string read_part(const fs::path& folder, const char* name, const Json& hashes) {
@@ -91,7 +91,7 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
                    {"network", c.network},
                    {"task", c.task},
                    {"feature_schema", feature_schema_of(c.agent)},
-                   {"information", level_name(learned_agent(c.agent)->info(c).level)},
+                   {"information", level_name(agent_info(c.agent).level)},
                    {"provenance", c.provenance},
                    {"scores", c.scores},
                    {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};

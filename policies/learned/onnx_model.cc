@@ -1,6 +1,6 @@
 #include "policies/learned/onnx_model.h"
 
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/learned/onnx_graph.h"
 
 namespace yard {
@@ -16,7 +16,7 @@ OnnxGraph::Value standardise(OnnxGraph& graph, const OnnxGraph::Value& x, const 
 
 std::string onnx_of(const Checkpoint& checkpoint) {
   if (!NativeNetworkRegistry::has(checkpoint.network)) return "";
-  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
+  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
   OnnxGraph graph(checkpoint.weights);
   const auto rows = graph.input("rows", {"R", shape.row_features});
   const auto cluster = graph.input("cluster", {shape.cluster_features});

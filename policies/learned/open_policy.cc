@@ -4,7 +4,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/learned/untrained.h"
 
 namespace yard {
@@ -18,12 +18,9 @@ OpenedPolicy open_checkpoint(const std::string& folder, bool trained, const Sett
   Checkpoint checkpoint = load_checkpoint(folder);
   if (!trained) checkpoint = untrained_of(checkpoint);
   std::unique_ptr<Policy> policy = policy_of(checkpoint, folder, settings);
-  return {std::move(policy),
-          checkpoint.agent,
-          learned_agent(checkpoint.agent)->info(checkpoint),
-          checkpoint.digest,
-          checkpoint.core_s,
-          trained ? std::string(kUntrained) + folder : std::string()};
+  return {std::move(policy),       checkpoint.agent,
+          policy_info(checkpoint), checkpoint.digest,
+          checkpoint.core_s,       trained ? std::string(kUntrained) + folder : std::string()};
 }
 
 struct PolicyFile {

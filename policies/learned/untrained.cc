@@ -1,9 +1,10 @@
 #include "policies/learned/untrained.h"
 
+#include <algorithm>
+
 #include "env/base/files/file.h"
 #include "policies/learned/layers.h"
-#include "policies/learned/learned_agent.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 namespace {
@@ -22,15 +23,14 @@ class Untrained final : public NativeNetwork {
   TaskShape shape_;
 };
 
-// Returns the rule with its default numbers. What the cluster allows is kept.
-nlohmann::ordered_json with_default_numbers(const nlohmann::ordered_json& json) {
-  const PilotTask searched = pilot_from(json);
-  PilotTask out;
-  out.rule.preempt = searched.rule.preempt;
-  out.rule.move = searched.rule.move;
-  out.rule.hold = searched.rule.hold;
-  out.rule.choose_type = searched.rule.choose_type;
-  return pilot_json(out);
+// Returns a searched rule's task with its default numbers. What the cluster permits is kept.
+nlohmann::ordered_json with_default_numbers(const Checkpoint& checkpoint) {
+  const std::vector<std::string>& permissions = agent_info(checkpoint.agent).permissions;
+  Settings kept;
+  for (const auto& [key, value] : agent_of(checkpoint)->settings()) {
+    if (std::ranges::find(permissions, key) != permissions.end()) kept.set(key, value, "task");
+  }
+  return task_json(checkpoint.agent, *make_agent(checkpoint.agent, kept));
 }
 
 }  // namespace
@@ -38,11 +38,11 @@ nlohmann::ordered_json with_default_numbers(const nlohmann::ordered_json& json) 
 Checkpoint untrained_of(const Checkpoint& checkpoint) {
   Checkpoint out;
   out.agent = checkpoint.agent;
-  const bool rule = checkpoint.network == "none";
-  out.network = rule ? "none" : kUntrainedNetwork;
-  out.task = rule ? with_default_numbers(checkpoint.task) : checkpoint.task;
+  const bool rule = checkpoint.network == kNoNetwork;
+  out.network = rule ? kNoNetwork : kUntrainedNetwork;
+  out.task = rule ? with_default_numbers(checkpoint) : checkpoint.task;
   out.digest = sha256_hex("untrained " + out.agent + ' ' + out.network + ' ' + out.task.dump() +
-                          ' ' + learned_agent(out.agent)->feature_schema());
+                          ' ' + make_agent(out.agent, {})->feature_schema(out.agent));
   return out;
 }
 

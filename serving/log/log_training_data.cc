@@ -1,29 +1,36 @@
 #include "serving/log/log_training_data.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <string_view>
 #include <unordered_map>
 
 #include "env/base/core/error.h"
 #include "env/sim/view/plan.h"
-#include "policies/learned/dispatcher.h"
 #include "policies/memory.h"
 #include "serving/snapshot/snapshot.h"
 
 namespace yard {
 namespace {
 
-// Replays one recorded decision in the task.
+// Replays one recorded decision as steps of the agent.
 class DecisionReplayer {
  public:
-  DecisionReplayer(const DispatchConfig& task, const Snapshot& snapshot,
-                   const pb::LoggedDecision& decision)
-      : task_(task),
+  DecisionReplayer(const Agent& agent, const Snapshot& snapshot, const pb::LoggedDecision& decision)
+      : agent_(agent),
+        shape_(agent.shape()),
         snapshot_(snapshot),
         live_(snapshot.state()),
-        view_(live_.fixed(), live_.state(), Dispatch::kLevel),
-        draft_(live_.fixed(), live_.state()) {
+        view_(live_.fixed(), live_.state(), agent.level()),
+        draft_(live_.fixed(), live_.state()),
+        jobs_(static_cast<size_t>(shape_.rows) * static_cast<size_t>(shape_.row_features)),
+        cluster_(static_cast<size_t>(shape_.cluster_features)),
+        prior_(static_cast<size_t>(shape_.actions())),
+        mask_(prior_.size()),
+        slots_(static_cast<size_t>(shape_.rows)) {
+    memory_block_.reset(
+        agent.memory_bytes(view_));  // as in the server: all input is in the snapshot
+    memory_ = AgentMemory(memory_block_.data());
     std::unordered_map<std::string_view, int32_t> slot_of;
     const pb::DecideRequest& request = decision.request();
     for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
@@ -47,25 +54,26 @@ class DecisionReplayer {
   // Calls step(observation, action) at each step. Returns whether there was a step.
   template <class Step>
   bool replay(LogTrainingData& counts, Step&& step) {
-    Memory memory;
-    memory.reset(Dispatch::memory_bytes(view_));  // as in the server: all input is in the snapshot
-    if (!Dispatch::on_events(view_, task_, memory.data())) return false;
+    agent_.on_events(view_, memory_);
+    agent_.begin_decision(view_, memory_);
     for (bool any = false;; any = true) {
-      Dispatch::observe(view_, task_, memory.data(), out_);
-      if (out_.choices == 0) return any;
+      list_.clear();
+      agent_.actions(view_, memory_, list_);
+      if (list_.empty()) return any;
+      agent_.observe(view_, memory_, list_, shape_, out_);
       const int32_t row = next_row(counts);
       if (row != kNone) {
         step(out_, row);
         continue;
       }
-      // The recorded rest cannot be expressed in the task, which is not a choice of the no-op.
+      // The recorded rest cannot be expressed, which is not a choice of the no-op.
       if (left() > 0) return any;
-      if (out_.mask[Dispatch::kNothing] == 0) {
+      if (!list_.noop_legal) {
         ++counts.forced;
         return any;
       }
       ++counts.nothing;
-      step(out_, Dispatch::kNothing);
+      step(out_, shape_.rows);
       return true;
     }
   }
@@ -86,15 +94,15 @@ class DecisionReplayer {
   };
 
   int32_t row_of(int32_t slot) const {
-    const auto end = slots_.begin() + out_.rows;
-    const auto it = std::find(slots_.begin(), end, slot);
-    return slot == kNone || it == end ? kNone : static_cast<int32_t>(it - slots_.begin());
+    const auto it = std::ranges::find(list_.actions, slot, &Action::slot);
+    if (slot == kNone || it == list_.actions.end()) return kNone;
+    return static_cast<int32_t>(it - list_.actions.begin());
   }
 
   // Returns the row if the job may start or stop now, else kNone.
   int32_t legal_row(const RecordedAction& recorded) const {
     const int32_t row = row_of(recorded.slot);
-    if (row == kNone || out_.mask[static_cast<size_t>(row)] == 0) return kNone;
+    if (row == kNone || !list_.at(row).legal) return kNone;
     const bool waits = view_.phase(recorded.slot) == Phase::kWaiting;
     return waits == (recorded.action->verb() == pb::START) ? row : kNone;
   }
@@ -120,13 +128,28 @@ class DecisionReplayer {
     return kNone;
   }
 
-  // Starts in the recorded placement or, if `anywhere`, in the task's. Returns kNone on failure.
+  // Returns where the agent would start the job.
+  std::vector<Piece> agents_pieces(const Action& action) {
+    const Memory before = memory_block_;
+    const size_t mark = draft_.mark();
+    agent_.apply(view_, memory_, action, draft_);
+    std::vector<Piece> out;
+    if (draft_.mark() > mark) {
+      const Plan& plan = draft_.plan();
+      const Edit& edit = plan.edits.back();
+      const auto first = plan.pieces.begin() + edit.first_piece;
+      out.assign(first, first + edit.num_pieces);
+    }
+    draft_.undo_to(mark);
+    std::memcpy(memory_block_.data(), before.data(), before.bytes());
+    return out;
+  }
+
+  // Starts in the recorded placement or, if `anywhere`, in the agent's. Returns kNone on failure.
   int32_t start(size_t i, bool anywhere, LogTrainingData& counts) {
     const RecordedAction recorded = starts_[i];
     const int32_t row = legal_row(recorded);
-    Piece* own = draft_.scratch();
-    const int32_t n = place(view_, task_.placement, recorded.slot, own);
-    const std::vector<Piece> ours(own, own + n);
+    const std::vector<Piece> ours = agents_pieces(list_.at(row));
     const std::vector<Piece> told = snapshot_.pieces(*recorded.action);
     const std::vector<Piece>& there = anywhere ? ours : told;
     const bool same = std::ranges::equal(ours, told, [](const Piece& a, const Piece& b) {
@@ -146,26 +169,28 @@ class DecisionReplayer {
     ++counts.reproduced;
   }
 
-  const DispatchConfig& task_;
+  const Agent& agent_;
+  TaskShape shape_;
   const Snapshot& snapshot_;
   LiveState live_;
   const View view_;
   Draft draft_;
+  Memory memory_block_;
+  AgentMemory memory_{nullptr};
+  ActionList list_;
   std::vector<RecordedAction> starts_, stops_;
-  std::array<float, size_t{Dispatch::kJobs} * Dispatch::kJobFeatures> jobs_;
-  std::array<float, Dispatch::kClusterFeatures> cluster_;
-  std::array<float, Dispatch::kActions> prior_;
-  std::array<uint8_t, Dispatch::kActions> mask_;
-  std::array<int32_t, Dispatch::kJobs> slots_;
+  std::vector<float> jobs_, cluster_, prior_;
+  std::vector<uint8_t> mask_;
+  std::vector<int32_t> slots_;
   Observation out_{};
 };
 
 }  // namespace
 
-LogTrainingData training_data_of(LogReader& log, const DispatchConfig& task) {
+LogTrainingData training_data_of(LogReader& log, const Agent& agent) {
   LogTrainingData out;
   RecordedChoices& steps = out.steps;
-  steps.shape = kDispatchShape;
+  steps.shape = agent.shape();
   double first_s = 0;
   int32_t number = -1;
   for (const pb::LogRecord& record : log) {
@@ -190,12 +215,12 @@ LogTrainingData training_data_of(LogReader& log, const DispatchConfig& task) {
         ++out.idle;
         continue;
       }
-      DecisionReplayer replayer(task, snapshot, decision);
+      DecisionReplayer replayer(agent, snapshot, decision);
       const uint64_t forced = out.forced;
       const bool any = replayer.replay(out, [&](const Observation& seen, int32_t action) {
         steps.add(seen);
         out.expert_action += action == seen.expert_action;
-        steps.action.push_back(action == Dispatch::kNothing ? seen.rows : action);
+        steps.action.push_back(std::min(action, seen.rows));
         steps.decision.push_back(number);
         steps.time_s.push_back(time_s);
         steps.probability.push_back(static_cast<float>(decision.account().probability()));

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "policies/decision_trace.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 #include "serving/snapshot/guard.h"
 
 namespace yard {

@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "agents/rollout/vector_env.h"
-#include "agents/train/agent.h"
-#include "env/task/row_task.h"
+#include "agents/train/trainable_agent.h"
+#include "env/task/agent.h"
 #include "env/trace/generators/servers.h"
 #include "policies/policy.h"
 #include "tests/agents/problems.h"
+#include "tests/support/agent_steps.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -26,7 +27,7 @@ Scene servers_scene(int jobs) {
 }
 
 std::unique_ptr<VectorEnv> worlds_of(const Scene& scene, int jobs) {
-  return make_agent("dl2", {})->worlds(
+  return TrainableAgent("dl2", {}).environments(
       {{scene.fixed(), &scene.workload(), 1}},
       {.worlds = 1, .episode_jobs = jobs, .wait_at_end = true, .seed = 4});
 }
@@ -103,7 +104,7 @@ TEST(Dl2, RewardIsTheTrainedShareOfEachJob) {
 // job with one of each.
 std::vector<int32_t> exploration_mask_after(int workers, int servers) {
   const Scene scene = servers_scene(1);
-  const auto worlds = make_agent("dl2", {})->worlds(
+  const auto worlds = TrainableAgent("dl2", {}).environments(
       {{scene.fixed(), &scene.workload(), 1}},
       {.worlds = 1, .episode_jobs = 1, .wait_at_end = true, .exploration_mask = true, .seed = 4});
   worlds->reset();
@@ -129,22 +130,22 @@ TEST(Dl2, ExplorationMaskBalancesWorkersAndServers) {
 class Scripted final : public Policy {
  public:
   explicit Scripted(std::vector<int32_t> actions)
-      : task_(RowTasks::make("dl2", {})), actions_(std::move(actions)) {}
+      : agent_(make_agent("dl2", {})), actions_(std::move(actions)) {}
 
-  Level level() const override { return task_->level(); }
+  Level level() const override { return agent_->level(); }
   void decide(const View& view, Memory&, Draft& draft) const override {
-    std::vector<std::byte> memory(task_->memory_bytes(view));
-    task_->begin_round(view, memory.data());
+    std::vector<std::byte> memory(agent_->memory_bytes(view));
+    AgentSteps steps(*agent_, view, memory.data());
     for (const int32_t action : actions_) {
-      EXPECT_TRUE(task_->needs_action(view, memory.data()));
-      task_->apply(view, memory.data(), action, draft);
+      EXPECT_TRUE(steps.next());
+      steps.apply(action, draft);
     }
-    EXPECT_FALSE(task_->needs_action(view, memory.data()));
-    task_->commit(view, memory.data(), draft);
+    EXPECT_FALSE(steps.next());
+    steps.commit(draft);
   }
 
  private:
-  std::shared_ptr<const RowTask> task_;
+  std::shared_ptr<const Agent> agent_;
   std::vector<int32_t> actions_;
 };
 

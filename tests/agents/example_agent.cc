@@ -1,65 +1,30 @@
-// Agent `next-job`: which of the first waiting jobs starts next.
-#include <algorithm>
-#include <cmath>
-
+// Agent `next-job`: which of the first sixteen jobs that fit starts next.
 #include "env/scheduling/preempt_to_start.h"
-#include "env/task/row_task.h"
-
+#include "env/task/agent.h"
 namespace yard {
-namespace {
-
-class NextJob final : public RowTask {
- public:
+struct NextJob : Agent {
   explicit NextJob(const Settings& settings) { parse<NoConfig>(settings); }
-
-  TaskShape shape() const override { return {16, 2, 1}; }
-  std::string feature_schema() const override { return "next-job 1: gpus waited; free"; }
-  Level level() const override { return Level::kBlind; }
-  Heuristic heuristic() const override {
-    Heuristic out{"greedy", {}};
-    out.settings.set("placement", "best-fit", "example");
-    return out;
-  }
-
-  bool needs_action(const View& view, std::byte*) const override { return !shown(view).empty(); }
-
-  void observe(const View& view, std::byte*, Observation& o) const override {
-    const std::vector<int32_t> jobs = shown(view);
-    std::fill_n(o.mask, 17, uint8_t{0});  // the last action, the no-op, is illegal
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      const double waited_s = 1e-6 * static_cast<double>(view.now_us() - view.since_us(jobs[i]));
-      o.jobs[2 * i] = static_cast<float>(std::log2(view.weight_gpus(jobs[i]))) / 4;
-      o.jobs[2 * i + 1] = static_cast<float>(std::log1p(waited_s)) / 8;
-      o.slots[i] = jobs[i];
-      o.mask[i] = 1;
+  PolicySpec expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
+  int32_t max_actions() const override { return 16; }
+  std::vector<Feature> action_features() const override { return {{"gpus", "log2, over 4"}}; }
+  std::vector<Feature> state_features() const override { return {{"free", "share of GPUs"}}; }
+  void actions(const View& view, AgentMemory&, ActionList& out) const override {
+    for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+      if (out.size() < 16 && !best_fit(view, slot).empty()) out.actions.push_back({.slot = slot});
     }
-    o.choices = static_cast<int32_t>(jobs.size());
-    o.expert_action = 0;
-    write_prior(o, 0);  // the network alone decides
-    clear_rest(o, o.choices);
-    o.cluster[0] = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
+    out.expert = out.empty() ? kNone : 0;  // the first, as greedy does
+    out.noop_legal = false;
   }
-
-  void apply(const View& view, std::byte*, int32_t action, Draft& draft) const override {
-    const int32_t slot = shown(view)[static_cast<size_t>(action)];
-    const std::vector<Piece> there = best_fit(view, slot);
-    draft.start(slot, there.data(), static_cast<int32_t>(there.size()));
+  void features(const View& view, AgentMemory&, const Action& a, float* out) const override {
+    out[0] = log2_of(view.weight_gpus(a.slot)) / 4;
   }
-
- private:
-  // The first sixteen waiting jobs that fit.
-  static std::vector<int32_t> shown(const View& view) {
-    std::vector<int32_t> out;
-    for (int32_t slot = view.queue_head(); slot != kNone && out.size() < 16;
-         slot = view.queue_next(slot)) {
-      if (!best_fit(view, slot).empty()) out.push_back(slot);
-    }
-    return out;
+  void describe_state(const View& view, AgentMemory&, const ActionList&,
+                      float* out) const override {
+    out[0] = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
+  }
+  void apply(const View& view, AgentMemory&, const Action& a, Draft& draft) const override {
+    draft.start(a.slot, best_fit(view, a.slot));
   }
 };
-
-const RowTasks::Add<NextJob> kNextJob{
-    "next-job", {.about = "which job starts next", .source = "an example", .fidelity = "ours"}};
-
-}  // namespace
+const AgentRegistry::Add<NextJob> kNextJob{"next-job", {.about = "which job starts next"}};
 }  // namespace yard

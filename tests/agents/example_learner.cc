@@ -13,7 +13,7 @@ class Reinforce final : public Learner {
 
   Requirements requirements() const override { return {.groups = true}; }
 
-  Returns judge(const Experience& e) override {
+  Returns compute_advantages(const Experience& e) override {
     return group_advantages(e.rollout, e.worlds, e.group, e.horizon_s, e.reward_scale);
   }
 

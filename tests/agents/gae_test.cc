@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "agents/learners/returns.h"
-#include "agents/rollout/task_vector_env.h"
+#include "agents/rollout/agent_vector_env.h"
+#include "tests/support/dispatcher.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -20,7 +21,8 @@ struct Sample {
 
 Rollout rollout_of(const std::vector<Sample>& samples) {
   const Scene scene("2x8", busy_jobs(20));
-  TaskVectorEnv<Dispatch> env({{scene.fixed(), &scene.workload(), 1}}, {.episode_jobs = 20}, {});
+  AgentVectorEnv env({{scene.fixed(), &scene.workload(), 1}}, {.episode_jobs = 20},
+                     dispatcher::agent());
   env.reset();
   Rollout r(env.shape());
   const std::vector<int32_t> only = {0};

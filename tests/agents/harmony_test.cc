@@ -7,12 +7,13 @@
 #include <utility>
 
 #include "agents/rollout/vector_env.h"
-#include "agents/train/agent.h"
+#include "agents/train/trainable_agent.h"
 #include "env/sim/placement/task_placer.h"
-#include "env/task/row_task.h"
+#include "env/task/agent.h"
 #include "env/trace/generators/servers.h"
 #include "policies/policy.h"
 #include "tests/agents/problems.h"
+#include "tests/support/agent_steps.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -32,29 +33,17 @@ Scene fixed_sizes(int jobs) {
 class Placing final : public Policy {
  public:
   using Pick = std::function<int32_t(int32_t choices)>;
-  explicit Placing(Pick pick) : task_(RowTasks::make("harmony", {})), pick_(std::move(pick)) {}
+  explicit Placing(Pick pick) : agent_(make_agent("harmony", {})), pick_(std::move(pick)) {}
 
-  Level level() const override { return task_->level(); }
+  Level level() const override { return agent_->level(); }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
-    const TaskShape shape = task_->shape();
-    std::vector<std::byte> memory(task_->memory_bytes(view));
-    std::vector<float> jobs(static_cast<size_t>(shape.rows * shape.row_features)),
-        cluster(static_cast<size_t>(shape.cluster_features));
-    std::vector<uint8_t> mask(static_cast<size_t>(shape.actions()));
-    std::vector<int32_t> slots(static_cast<size_t>(shape.rows));
-    task_->begin_round(view, memory.data());
+    std::vector<std::byte> memory(agent_->memory_bytes(view));
+    AgentSteps steps(*agent_, view, memory.data());
     int32_t begun = kNone, left = 0;
-    while (task_->needs_action(view, memory.data())) {
-      Observation o{};
-      o.jobs = jobs.data();
-      o.cluster = cluster.data();
-      o.mask = mask.data();
-      o.slots = slots.data();
-      o.filled = shape.rows;
-      task_->observe(view, memory.data(), o);
-      const int32_t action = pick_(o.choices);
-      const int32_t slot = slots[static_cast<size_t>(action)];
+    while (steps.next()) {
+      const int32_t action = pick_(steps.list.size());
+      const int32_t slot = steps.slots[static_cast<size_t>(action)];
       // Once the first task of a job is placed, its others follow until the job starts.
       if (begun != kNone) {
         EXPECT_EQ(slot, begun);
@@ -62,7 +51,7 @@ class Placing final : public Policy {
       if (begun == kNone) left = view.num_tasks(slot);
       begun = slot;
       const int32_t held = view.num_held();
-      task_->apply(view, memory.data(), action, draft);
+      steps.apply(action, draft);
       ++tasks_;
       if (--left == 0) {
         EXPECT_EQ(view.num_held(), held + 1);
@@ -78,13 +67,13 @@ class Placing final : public Policy {
       const auto any = [](const TaskPlacer::Seat&) { return 0.0; };
       EXPECT_EQ(TaskPlacer(view).place(s, {}, any, room.data()), 0);
     }
-    task_->commit(view, memory.data(), draft);
+    steps.commit(draft);
   }
 
   int tasks() const { return tasks_; }
 
  private:
-  std::shared_ptr<const RowTask> task_;
+  std::shared_ptr<const Agent> agent_;
   Pick pick_;
   mutable int tasks_ = 0;
 };
@@ -111,9 +100,9 @@ TEST(Harmony, ExpertMatchesLeastLoadedOnPlainJobs) {
   for (Job& job : jobs) job.gpus = std::min(job.gpus, 12);
   const Scene scene(load_cluster("6x8"), jobs, no_costs());
   const auto worlds =
-      make_agent("harmony", {})
-          ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                   {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
+      TrainableAgent("harmony", {})
+          .environments({{scene.fixed(), &scene.workload(), 1}},
+                        {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
   worlds->reset();
   while (!worlds->is_done(0)) {
     worlds->step(std::vector<int32_t>{worlds->observations().expert_action[0]});
@@ -141,9 +130,9 @@ TEST(Harmony, EveryJobFinishes) {
   cluster.one_type = true;
   const Scene scene(cluster, jobs, no_costs());
   const auto worlds =
-      make_agent("harmony", {})
-          ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                   {.worlds = 1, .episode_jobs = 30, .wait_at_end = true, .seed = 4});
+      TrainableAgent("harmony", {})
+          .environments({{scene.fixed(), &scene.workload(), 1}},
+                        {.worlds = 1, .episode_jobs = 30, .wait_at_end = true, .seed = 4});
   for (const bool random : {false, true}) {
     worlds->reset();
     Rng rng(7);
@@ -180,12 +169,12 @@ TEST(Harmony, ExplorationMaskOffersPackingAndBalancing) {
   }
   const Scene scene(load_cluster("servers-6"), jobs, no_costs());
   const auto worlds =
-      make_agent("harmony", {})
-          ->worlds({{scene.fixed(), &scene.workload(), 1}}, {.worlds = 1,
-                                                             .episode_jobs = 3,
-                                                             .wait_at_end = true,
-                                                             .exploration_mask = true,
-                                                             .seed = 4});
+      TrainableAgent("harmony", {})
+          .environments({{scene.fixed(), &scene.workload(), 1}}, {.worlds = 1,
+                                                                  .episode_jobs = 3,
+                                                                  .wait_at_end = true,
+                                                                  .exploration_mask = true,
+                                                                  .seed = 4});
   worlds->reset();
   using Rows = std::vector<int32_t>;
   const auto step = [&](int32_t action) { worlds->step(std::vector<int32_t>{action}); };
@@ -209,9 +198,9 @@ TEST(Harmony, ExplorationMaskOffersPackingAndBalancing) {
 TEST(Harmony, RewardIsTheTrainedShareOfEachJob) {
   const Scene scene = fixed_sizes(20);
   const auto worlds =
-      make_agent("harmony", {})
-          ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                   {.worlds = 1, .episode_jobs = 20, .wait_at_end = true, .seed = 4});
+      TrainableAgent("harmony", {})
+          .environments({{scene.fixed(), &scene.workload(), 1}},
+                        {.worlds = 1, .episode_jobs = 20, .wait_at_end = true, .seed = 4});
   worlds->reset();
   double total_reward = 0;
   while (!worlds->is_done(0)) {

@@ -47,12 +47,14 @@ Table chain() {
   return t;
 }
 
+Table bandit() {
+  return {.transitions = {{{kEnd, -2, 1}, {kEnd, -1, 1}, {kEnd, -5, 1}, {kEnd, -1.5, 1}}}};
+}
+
 class EveryLearner : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
-  const Table bandit = {
-      .transitions = {{{kEnd, -2, 1}, {kEnd, -1, 1}, {kEnd, -5, 1}, {kEnd, -1.5, 1}}}};
-  TableTraining training(bandit, GetParam(), settings_for(GetParam()), {.worlds = 64, .group = 8},
+  TableTraining training(bandit(), GetParam(), settings_for(GetParam()), {.worlds = 64, .group = 8},
                          steady(), 1e9);
   EXPECT_NEAR(training.probabilities(0)[1], 0.25, 1e-6);
   training.learn(30);
@@ -64,6 +66,14 @@ TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
   EXPECT_NEAR(action_values[1], -1, 0.02);  // the best arm, sampled most
   EXPECT_NEAR(action_values[3], -1.5, 0.1);
   EXPECT_NEAR(action_values[0], -2, 0.2);
+}
+
+// A learner with another value loss is one file (clipped_value_ppo.cc).
+TEST(ClippedValuePpo, LearnsTheBestArm) {
+  TableTraining training(bandit(), "clipped-value-ppo", {"entropy=0"}, {.worlds = 64, .group = 8},
+                         steady(), 1e9);
+  training.learn(30);
+  EXPECT_GT(training.probabilities(0)[1], 0.95);
 }
 
 TEST(EveryNetwork, LearnsAChainAndItsValues) {

@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "agents/rollout/vector_env.h"
-#include "agents/train/agent.h"
-#include "env/task/row_task.h"
+#include "agents/train/trainable_agent.h"
+#include "env/task/agent.h"
 #include "env/trace/generators/rings.h"
 #include "policies/memory.h"
 #include "policies/policy.h"
 #include "tests/agents/problems.h"
+#include "tests/support/agent_steps.h"
 #include "tests/support/exchange_scene.h"
 
 namespace yard::testing {
@@ -23,64 +24,51 @@ enum { kExchanges = 0, kNodes = 10, kTree = 21, kPriority = 23, kPredicted = 24,
 class RandomPolicy final : public Policy {
  public:
   explicit RandomPolicy(const std::vector<std::string>& settings)
-      : task_(RowTasks::make("meta", settings_of(settings))) {}
+      : agent_(make_agent("meta", settings_of(settings))) {}
 
-  Level level() const override { return task_->level(); }
-  size_t memory_bytes(const View& view) const override { return task_->memory_bytes(view); }
+  Level level() const override { return agent_->level(); }
+  size_t memory_bytes(const View& view) const override { return agent_->memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    const TaskShape shape = task_->shape();
-    std::vector<float> jobs(static_cast<size_t>(shape.rows * shape.row_features)),
-        cluster(static_cast<size_t>(shape.cluster_features));
-    std::vector<uint8_t> mask(static_cast<size_t>(shape.actions())), exploration_mask(mask.size());
-    std::vector<int32_t> slots(static_cast<size_t>(shape.rows));
-    task_->on_events(view, memory.data());
-    task_->begin_round(view, memory.data());
+    AgentSteps steps(*agent_, view, memory.data());
     int32_t placed = kNone;
-    while (task_->needs_action(view, memory.data())) {
-      Observation o{};
-      o.jobs = jobs.data();
-      o.cluster = cluster.data();
-      o.mask = mask.data();
-      o.slots = slots.data();
-      std::ranges::fill(exploration_mask, uint8_t{0});
-      o.exploration_mask = exploration_mask.data();
-      o.filled = shape.rows;
-      task_->observe(view, memory.data(), o);
-      const auto row = [&](int32_t r) { return jobs.data() + r * shape.row_features; };
+    while (steps.next()) {
+      const auto row = [&](int32_t r) { return steps.jobs.data() + r * steps.shape.row_features; };
       const bool exchanges = row(0)[kExchanges] == 1;
-      const auto action = static_cast<int32_t>(rng_.below(static_cast<uint32_t>(o.choices)));
-      const int32_t slot = slots[static_cast<size_t>(action)];
-      EXPECT_EQ(mask.back(), 0) << "jobs that fit are started";
-      EXPECT_EQ(std::ranges::count(exploration_mask, 1), 1) << "where the model is least certain";
-      const auto explored = static_cast<int32_t>(std::ranges::max_element(exploration_mask) -
-                                                 exploration_mask.begin());
-      for (int32_t r = 0; r < o.choices; ++r) {
+      const auto action =
+          static_cast<int32_t>(rng_.below(static_cast<uint32_t>(steps.list.size())));
+      const int32_t slot = steps.slots[static_cast<size_t>(action)];
+      EXPECT_EQ(steps.mask.back(), 0) << "who fits starts";
+      EXPECT_EQ(std::ranges::count(steps.exploration_mask, 1), 1)
+          << "where the model is least sure";
+      const auto explored = static_cast<int32_t>(std::ranges::max_element(steps.exploration_mask) -
+                                                 steps.exploration_mask.begin());
+      for (int32_t r = 0; r < steps.list.size(); ++r) {
         EXPECT_LE(row(r)[kVariance], row(explored)[kVariance]);
         num_predicted_ += row(r)[kPredicted] != 0 || row(r)[kVariance] != 0;
       }
       if (exchanges) {
-        EXPECT_EQ(slot, placed) << "placed in this decision";
+        EXPECT_EQ(slot, placed) << "that was given a place just now";
         ++exchanges_;
       }
-      task_->apply(view, memory.data(), action, draft);
+      steps.apply(action, draft);
       if (exchanges) {
         EXPECT_TRUE(view.holds(slot));
         EXPECT_EQ(view.exchange(slot).all_reduce == Pattern::kTree, row(action)[kTree] == 1);
         EXPECT_EQ(view.exchange(slot).priority, std::lround(3 * row(action)[kPriority]));
         EXPECT_TRUE(row(action)[kNodes] > 0 || row(action)[kPriority] == 0)
-            << "priorities apply to links";
+            << "priorities are for links";
       }
       placed = view.holds(slot) ? kNone : slot;
     }
-    task_->commit(view, memory.data(), draft);
+    steps.commit(draft);
   }
 
   int exchanges() const { return exchanges_; }
   int num_predicted() const { return num_predicted_; }
 
  private:
-  std::shared_ptr<const RowTask> task_;
+  std::shared_ptr<const Agent> agent_;
   mutable Rng rng_{5};
   mutable int exchanges_ = 0, num_predicted_ = 0;
 };
@@ -102,7 +90,7 @@ class Meta : public ::testing::Test {
 };
 
 TEST_F(Meta, ChoosesTheExchangeAfterPlacement) {
-  EXPECT_EQ(play({}).exchanges(), multi_gpu_jobs_) << "once for each job of several GPUs";
+  EXPECT_EQ(play({}).exchanges(), multi_gpu_jobs_) << "once a job of several GPUs";
   EXPECT_GT(policy_->num_predicted(), 0);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agents/rollout/vector_env.h"
-#include "agents/train/agent.h"
+#include "agents/train/trainable_agent.h"
 #include "env/trace/profiles/training_curves.h"
 #include "tests/agents/problems.h"
 #include "tests/support/worlds.h"
@@ -17,9 +17,10 @@ namespace {
 // The sum of rewards of one world under the expert's actions.
 double total_reward(const Scene& scene, const std::vector<std::string>& settings) {
   const auto worlds =
-      make_agent("mlfs", settings_of(settings))
-          ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                   {.worlds = 1, .episode_jobs = scene.size(), .wait_at_end = true, .seed = 4});
+      TrainableAgent("mlfs", settings_of(settings))
+          .environments(
+              {{scene.fixed(), &scene.workload(), 1}},
+              {.worlds = 1, .episode_jobs = scene.size(), .wait_at_end = true, .seed = 4});
   worlds->reset();
   double sum = 0;
   while (!worlds->is_done(0)) {
@@ -76,9 +77,9 @@ TEST(Mlfs, DividesEachGoalByItsUnit) {
 TEST(Mlfs, RestoredDecisionIsRepeated) {
   const Scene scene("4x8", busy_jobs(60));
   const auto make = [&] {
-    return make_agent("mlfs", {})
-        ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                 {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
+    return TrainableAgent("mlfs", {})
+        .environments({{scene.fixed(), &scene.workload(), 1}},
+                      {.worlds = 1, .episode_jobs = 60, .wait_at_end = true, .seed = 4});
   };
   const auto saved = make(), whole = make();
   saved->reset();

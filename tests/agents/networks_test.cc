@@ -10,8 +10,9 @@
 #include "agents/networks/action_distribution.h"
 #include "agents/networks/network.h"
 #include "agents/verify/torch_difference.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 #include "tests/agents/perturbed_network.h"
+#include "tests/support/dispatcher.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -25,16 +26,16 @@ RaggedBatch batch_of(const std::vector<GoldenState>& states) {
   std::vector<float> jobs, cluster, prior, count;
   std::vector<int64_t> offset = {0};
   for (const GoldenState& g : states) {
-    jobs.insert(jobs.end(), g.jobs.begin(), g.jobs.begin() + g.rows * Dispatch::kJobFeatures);
+    jobs.insert(jobs.end(), g.jobs.begin(), g.jobs.begin() + g.rows * dispatcher::kJobFeatures);
     cluster.insert(cluster.end(), g.cluster.begin(), g.cluster.end());
     prior.insert(prior.end(), g.prior.begin(), g.prior.begin() + g.rows);
-    prior.push_back(g.prior[Dispatch::kNothing]);
+    prior.push_back(g.prior[dispatcher::kNothing]);
     count.push_back(static_cast<float>(std::max(g.rows, 1)));
     offset.push_back(offset.back() + g.rows);
   }
   RaggedBatch b;
-  b.jobs = torch::tensor(jobs).view({-1, Dispatch::kJobFeatures});
-  b.cluster = torch::tensor(cluster).view({samples, Dispatch::kClusterFeatures});
+  b.jobs = torch::tensor(jobs).view({-1, dispatcher::kJobFeatures});
+  b.cluster = torch::tensor(cluster).view({samples, dispatcher::kClusterFeatures});
   b.prior = torch::tensor(prior);
   b.count = torch::tensor(count).view({samples, 1});
   b.offset = torch::tensor(offset, torch::kInt64);
@@ -43,13 +44,13 @@ RaggedBatch batch_of(const std::vector<GoldenState>& states) {
 
 // The action of a state's choice: its rows, then the no-op.
 size_t action_of(const GoldenState& g, int32_t choice) {
-  return static_cast<size_t>(choice < g.rows ? choice : Dispatch::kNothing);
+  return static_cast<size_t>(choice < g.rows ? choice : dispatcher::kNothing);
 }
 
 class Networks : public ::testing::TestWithParam<std::string> {
  protected:
   static std::unique_ptr<Network> seeded_net(uint64_t seed) {
-    return make_network(GetParam(), {}, kDispatchShape, seed);
+    return make_network(GetParam(), {}, dispatcher::kShape, seed);
   }
   static std::unique_ptr<Network> perturbed_network() {
     return testing::perturbed_network(GetParam());
@@ -69,7 +70,8 @@ TEST_P(Networks, MatchTheNativeImplementation) {
   const RaggedBatch batch = batch_of(states);
   net->fit_normaliser(batch, *alone());
   const Tensors weights = net->export_policy();
-  const auto native = NativeNetworkRegistry::make(GetParam(), {weights, kDispatchShape, "test"});
+  const auto native =
+      NativeNetworkRegistry::make(GetParam(), {weights, dispatcher::kShape, "test"});
   const auto logits = net->logits(batch).contiguous();
   const float* row = logits.data_ptr<float>();
   double moved = 0;
@@ -78,7 +80,7 @@ TEST_P(Networks, MatchTheNativeImplementation) {
     for (int32_t r = 0; r <= g.rows; ++r, ++row) {
       const size_t a = action_of(g, r);
       if (g.mask[a] == 0) {
-        EXPECT_LT(*row, Dispatch::kMasked / 2);
+        EXPECT_LT(*row, kMaskedLogit / 2);
         continue;
       }
       EXPECT_NEAR(*row, g.logits[a], 1e-5 * std::max(1.0F, std::abs(*row))) << g.rows << " " << a;
@@ -89,7 +91,7 @@ TEST_P(Networks, MatchTheNativeImplementation) {
   const auto other = seeded_net(6);
   other->import_policy(weights, "test");
   EXPECT_TRUE(torch::equal(other->logits(batch), logits));
-  EXPECT_NO_THROW(make_network(GetParam(), native->settings(), kDispatchShape, 6)
+  EXPECT_NO_THROW(make_network(GetParam(), native->settings(), dispatcher::kShape, 6)
                       ->import_policy(weights, "test"));
 }
 
@@ -107,7 +109,7 @@ TEST_P(Networks, RejectMismatchedWeights) {
     infinite[name].data.back() = std::numeric_limits<float>::infinity();
     const auto native = [](const Tensors& weights) {
       return refusal([&] {
-        NativeNetworkRegistry::make(GetParam(), {weights, kDispatchShape, "w"});
+        NativeNetworkRegistry::make(GetParam(), {weights, dispatcher::kShape, "w"});
       });
     };
     for (const Tensors* bad : {&without, &wider, &infinite}) EXPECT_NE(native(*bad), "") << name;
@@ -129,7 +131,7 @@ TEST_P(Networks, ServedOutputsMatchTraining) {
   c.weights = perturbed_network()->export_policy();
   std::vector<GoldenState> states = random_states();
   for (GoldenState& g : states) network_of(c, "test")->forward(g.observation(), g.logits);
-  c.golden = pack_golden(states, kDispatchShape);
+  c.golden = pack_golden(states, dispatcher::kShape);
   EXPECT_LT(torch_difference(c), 1e-4);
   EXPECT_NO_THROW(policy_of(c, "test"));
   c.weights["trunk.9.weight"] = c.weights.begin()->second;
@@ -151,7 +153,9 @@ TEST_P(Networks, JointPassEqualsSeparateHeads) {
   torch::NoGradGuard no_grad;
   const auto net = perturbed_network();
   const RaggedBatch batch = batch_of(random_states());
-  const auto [logits, value] = net->judge(batch, Heads::kBoth);
+  const NetworkOutput output = net->forward(batch, {kPolicyHead, kValueHead});
+  const auto& logits = output.logits();
+  const auto& value = output.value();
   EXPECT_TRUE(torch::equal(logits, net->logits(batch)));
   EXPECT_TRUE(torch::equal(value, net->value(batch)));
   EXPECT_GT(value.std().item<double>(), 0.01);
@@ -165,9 +169,9 @@ TEST_P(Networks, ScoresDoNotDependOnRowOrder) {
   GoldenState b = a;
   const auto from = [](size_t r) { return (r * 7 + 3) % 40; };
   for (size_t r = 0; r < 40; ++r) {
-    std::copy_n(a.jobs.begin() + static_cast<int64_t>(from(r) * Dispatch::kJobFeatures),
-                Dispatch::kJobFeatures,
-                b.jobs.begin() + static_cast<int64_t>(r * Dispatch::kJobFeatures));
+    std::copy_n(a.jobs.begin() + static_cast<int64_t>(from(r) * dispatcher::kJobFeatures),
+                dispatcher::kJobFeatures,
+                b.jobs.begin() + static_cast<int64_t>(r * dispatcher::kJobFeatures));
     b.prior[r] = a.prior[from(r)];
   }
   const RaggedBatch batch = batch_of({a, b});
@@ -192,7 +196,7 @@ TEST_P(Networks, MaskedActionsHaveNoProbabilityAndNoGradient) {
   RaggedBatch batch = batch_of(states);
   batch.prior.requires_grad_(true);
   const auto logits = net->logits(batch);
-  const auto nothing = torch::full({batch.offset.numel() - 1}, Dispatch::kNothing, torch::kInt64);
+  const auto nothing = torch::full({batch.offset.numel() - 1}, dispatcher::kNothing, torch::kInt64);
   const ActionStats chosen = action_stats(logits, nothing, batch.offset);
   (chosen.entropy.mean() + chosen.log_prob.sum()).backward();
   const auto prob = log_probs(logits, batch.offset).exp();

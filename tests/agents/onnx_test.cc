@@ -9,9 +9,10 @@
 #include <set>
 
 #include "agents/verify/onnx_difference.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/learned/onnx_model.h"
 #include "tests/agents/perturbed_network.h"
+#include "tests/support/dispatcher.h"
 #include "tests/support/protobuf_fields.h"
 #include "tests/support/require.h"
 
@@ -35,7 +36,7 @@ class Onnx : public ::testing::TestWithParam<std::string> {
     }
     std::vector<GoldenState> states = random_states();
     for (GoldenState& g : states) network_of(c, "test")->forward(g.observation(), g.logits);
-    c.golden = pack_golden(states, kDispatchShape);
+    c.golden = pack_golden(states, dispatcher::kShape);
     c.onnx = onnx_of(c);
     return c;
   }

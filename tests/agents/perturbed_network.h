@@ -7,12 +7,13 @@
 
 #include "agents/networks/network.h"
 #include "tests/support/checkpoints.h"
+#include "tests/support/dispatcher.h"
 
 namespace yard::testing {
 
 // A network with noise on every parameter, those of the last layers included.
 inline std::unique_ptr<Network> perturbed_network(const std::string& name) {
-  auto net = make_network(name, {}, kDispatchShape, 5);
+  auto net = make_network(name, {}, dispatcher::kShape, 5);
   torch::NoGradGuard no_grad;
   for (auto& p : net->parameters()) p.add_(torch::randn_like(p) * 0.1);
   return net;

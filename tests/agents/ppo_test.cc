@@ -6,9 +6,10 @@
 #include <limits>
 
 #include "agents/networks/action_distribution.h"
-#include "agents/rollout/task_vector_env.h"
+#include "agents/rollout/agent_vector_env.h"
 #include "agents/train/minibatch_optimizer.h"
 #include "tests/support/checkpoints.h"
+#include "tests/support/dispatcher.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -17,7 +18,7 @@ namespace {
 std::unique_ptr<Network> bandit_net() {
   Settings settings;
   settings.set("hidden", "16", "test");
-  return make_network("job-scorer", settings, kDispatchShape, 3);
+  return make_network("job-scorer", settings, dispatcher::kShape, 3);
 }
 
 // One observation and two of its actions, each taken equally often. One has the higher advantage.
@@ -26,10 +27,10 @@ class Bandit : public ::testing::Test {
   Bandit() {
     env_.reset();
     const uint8_t* mask = env_.observations().mask.data();
-    for (int32_t a = 0; a < Dispatch::kNothing && worse_ < 0; ++a) {
+    for (int32_t a = 0; a < dispatcher::kNothing && worse_ < 0; ++a) {
       if (mask[a] != 0) (better_ < 0 ? better_ : worse_) = a;
     }
-    if (worse_ < 0) worse_ = Dispatch::kNothing;
+    if (worse_ < 0) worse_ = dispatcher::kNothing;
     const std::vector<float> now = probabilities();  // per action
     for (int i = 0; i < 64; ++i) {
       rollout_.add_observations(env_, std::vector<int32_t>{0});
@@ -55,14 +56,15 @@ class Bandit : public ::testing::Test {
     torch::NoGradGuard no_grad;
     const auto p =
         torch::softmax(net_->logits(current_batch(env_, std::vector<int32_t>{0})), 0).contiguous();
-    std::vector<float> out(Dispatch::kActions);
+    std::vector<float> out(dispatcher::kActions);
     std::copy_n(p.data_ptr<float>(), p.numel() - 1, out.begin());
-    out[Dispatch::kNothing] = p[p.numel() - 1].item<float>();
+    out[dispatcher::kNothing] = p[p.numel() - 1].item<float>();
     return out;
   }
 
   Scene scene_{"2x8", busy_jobs(60)};
-  TaskVectorEnv<Dispatch> env_{{{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, {}};
+  AgentVectorEnv env_{
+      {{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, dispatcher::agent()};
   std::unique_ptr<Communicator> ranks_ = alone();
   ThreadPool threads_{1};
   std::unique_ptr<Network> net_ = bandit_net();
@@ -84,7 +86,7 @@ TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
   const std::vector<float> after = probabilities();
   const auto b = static_cast<size_t>(better_), w = static_cast<size_t>(worse_);
   EXPECT_GT(after[b] / after[w], 1.1F * before[b] / before[w]);
-  for (size_t a = 0; a < Dispatch::kActions; ++a) {
+  for (size_t a = 0; a < dispatcher::kActions; ++a) {
     if (env_.observations().mask[a] == 0) {
       EXPECT_EQ(after[a], 0);
     }

@@ -222,7 +222,7 @@ class TableTraining {
       if (learner_->requirements().critic) last = collector_.last_values();
       const Rng rng = Rng{9}.split(static_cast<uint64_t>(update_));
       const Returns returns =
-          learner_->judge({collector_.rollout(), last, options_.worlds, options_.group, horizon_s_,
+          learner_->compute_advantages({collector_.rollout(), last, options_.worlds, options_.group, horizon_s_,
                            1, *ranks_, *network_, *target_network_, threads_, rng.split(0)});
       const UpdateStats stats = minibatch_optimizer_.update(
           *learner_, collector_.rollout(), returns,

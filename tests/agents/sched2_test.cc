@@ -4,7 +4,7 @@
 #include <set>
 
 #include "agents/rollout/vector_env.h"
-#include "agents/train/agent.h"
+#include "agents/train/trainable_agent.h"
 #include "tests/agents/problems.h"
 #include "tests/support/futures.h"
 #include "tests/support/worlds.h"
@@ -31,9 +31,9 @@ ShownFeatures shown_features(const std::string& locality) {
     Settings settings;
     settings.set("locality", locality, "test");
     const auto worlds =
-        make_agent("sched2", settings)
-            ->worlds({{random_scene.scene().fixed(), &random_scene.scene().workload(), 1}},
-                     {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
+        TrainableAgent("sched2", settings)
+            .environments({{random_scene.scene().fixed(), &random_scene.scene().workload(), 1}},
+                          {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
     const TaskShape shape = worlds->shape();
     worlds->reset();
     Rng rng(seed);

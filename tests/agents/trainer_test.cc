@@ -10,14 +10,15 @@
 #include <limits>
 #include <numeric>
 
-#include "agents/rollout/task_vector_env.h"
-#include "agents/train/agent.h"
+#include "agents/rollout/agent_vector_env.h"
+#include "agents/train/trainable_agent.h"
 #include "agents/verify/torch_difference.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "policies/learned/untrained.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
+#include "tests/support/dispatcher.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -30,9 +31,7 @@ struct TrainingSetup {
   TrainConfig loop;
   std::vector<std::string> agent, learner, network = {"hidden=16"};
 
-  std::unique_ptr<Agent> make_agent() const {
-    return AgentRegistry::make("dispatcher", settings_of(agent));
-  }
+  TrainableAgent trainable() const { return {"dispatcher", settings_of(agent)}; }
 };
 
 TrainingSetup tiny_setup(const std::string& learner) {
@@ -55,20 +54,20 @@ TrainingSetup tiny_setup(const std::string& learner) {
 class Training {
  public:
   Training(const TrainingSetup& setup, const Scene& scene)
-      : agent_(setup.make_agent()),
+      : agent_(setup.trainable()),
         trainer_(setup.loop, settings_of(setup.learner), settings_of(setup.network),
                  [&](const VectorEnvOptions& options) {
-                   return agent_->worlds({{scene.fixed(), &scene.workload(), 1}}, options);
+                   return agent_.environments({{scene.fixed(), &scene.workload(), 1}}, options);
                  },
                  *ranks_, {{"made_by", "test"}}) {}
 
   Trainer& operator*() { return trainer_; }
   Trainer* operator->() { return &trainer_; }
-  Checkpoint checkpoint() const { return agent_->checkpoint(trainer_.trained()); }
+  Checkpoint checkpoint() const { return agent_.checkpoint(trainer_.trained()); }
 
  private:
   std::unique_ptr<Communicator> ranks_ = alone();
-  std::unique_ptr<Agent> agent_;
+  TrainableAgent agent_;
   Trainer trainer_;
 };
 
@@ -167,9 +166,9 @@ TEST(Trainer, WeightsDoNotDependOnThreads) {
 // The rewards of an episode sum to minus the total JCT of its jobs, whatever the actions.
 TEST(Reward, SumsToMinusTheTotalCompletionTime) {
   const Scene scene("2x8", busy_jobs(60));
-  TaskVectorEnv<Dispatch> worlds({{scene.fixed(), &scene.workload(), 1}},
-                                 {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
-                                 {});
+  AgentVectorEnv worlds({{scene.fixed(), &scene.workload(), 1}},
+                        {.worlds = 6, .episode_jobs = 30, .wait_at_end = true, .seed = 4},
+                        dispatcher::agent());
   worlds.reset();
   std::vector<double> total_reward(6, 0.0);
   for (uint64_t step = 0; step < 100'000; ++step) {
@@ -179,9 +178,9 @@ TEST(Reward, SumsToMinusTheTotalCompletionTime) {
       if (worlds.is_done(n)) continue;
       any = true;
       Rng rng = Rng{8}.split(static_cast<uint64_t>(n)).split(step);
-      const uint8_t* mask = worlds.observations().mask.data() + n * Dispatch::kActions;
+      const uint8_t* mask = worlds.observations().mask.data() + n * dispatcher::kActions;
       do {
-        actions[static_cast<size_t>(n)] = static_cast<int32_t>(rng.below(Dispatch::kActions));
+        actions[static_cast<size_t>(n)] = static_cast<int32_t>(rng.below(dispatcher::kActions));
       } while (mask[actions[static_cast<size_t>(n)]] == 0);
     }
     if (!any) break;
@@ -377,7 +376,7 @@ TEST(Trainer, UpdateZeroIsTheUntrainedNetwork) {
     events.validate = [&](const TrainingResult& trained, int update) {
       asked.push_back(update);
       if (update > 0) return 2.0;
-      const Checkpoint first = setup.make_agent()->checkpoint(trained);
+      const Checkpoint first = setup.trainable().checkpoint(trained);
       EXPECT_FALSE(trained.golden.empty());
       EXPECT_EQ(total_us(first, scene), total_us(untrained_of(first), scene));
       return 1.0;

@@ -10,8 +10,8 @@
 
 #include "env/base/core/error.h"
 #include "env/trace/core/stages.h"
-#include "policies/learned/dispatcher.h"
 #include "policies/learned/job_scorer.h"
+#include "tests/support/dispatcher.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
@@ -22,15 +22,15 @@ BatchConfig small(int worlds) {
   config.worlds = worlds;
   config.episode_jobs = 40;
   config.seed = 5;
-  config.task.tick_us = 600 * kSecond;
+  config.task = dispatcher::agent({"tick_s=600"});
   return config;
 }
 
-Checkpoint dispatcher_of(const DispatchConfig& task) {
+Checkpoint dispatcher_of(const std::vector<std::string>& settings) {
   Checkpoint out;
   out.agent = "dispatcher";
   out.network = "job-scorer";
-  out.task = dispatch_json(task);
+  out.task = task_json("dispatcher", *dispatcher::agent(settings));
   return out;
 }
 
@@ -124,7 +124,7 @@ TEST(BatchEnv, SavedBatchResumesIdentically) {
 TEST(BatchEnv, ForkContinuesAsItsOrigin) {
   const Scene scene("2x8", busy_jobs(300));
   BatchConfig config = small(4);
-  config.task.preempt = true;
+  config.task = dispatcher::agent({"tick_s=600", "preempt=true"});
   BatchEnv env(scene.fixed(), scene.workload(), config);
   env.reset();
   for (uint64_t t = 0; t < 150; ++t) env.step(random_actions(env, t));
@@ -217,20 +217,21 @@ TEST(BatchEnv, RowsBeyondTheLastAreZeroAndMasked) {
   const Scene scene("2x8", busy_jobs(300));
   BatchEnv env(scene.fixed(), scene.workload(), small(3));
   env.reset();
-  int32_t most = 0, least = Dispatch::kJobs;
+  int32_t most = 0, least = dispatcher::kJobs;
   for (uint64_t t = 0; t < 300; ++t) {
     for (int n = 0; n < 3; ++n) {
       const int32_t rows = env.rows()[static_cast<size_t>(n)];
       most = std::max(most, rows);
       least = std::min(least, rows);
-      const float* jobs = env.jobs().data() + int64_t{n} * Dispatch::kJobs * Dispatch::kJobFeatures;
-      for (int32_t k = rows * Dispatch::kJobFeatures; k < Dispatch::kJobs * Dispatch::kJobFeatures;
-           ++k) {
+      const float* jobs =
+          env.jobs().data() + int64_t{n} * dispatcher::kJobs * dispatcher::kJobFeatures;
+      for (int32_t k = rows * dispatcher::kJobFeatures;
+           k < dispatcher::kJobs * dispatcher::kJobFeatures; ++k) {
         ASSERT_EQ(jobs[k], 0);
       }
-      for (int32_t a = rows; a < Dispatch::kJobs; ++a) ASSERT_EQ(mask_of(env, n)[a], 0);
+      for (int32_t a = rows; a < dispatcher::kJobs; ++a) ASSERT_EQ(mask_of(env, n)[a], 0);
       const uint8_t* mask = mask_of(env, n);
-      ASSERT_GT(std::count(mask, mask + Dispatch::kActions, 1), 0) << "something is always legal";
+      ASSERT_GT(std::count(mask, mask + dispatcher::kActions, 1), 0) << "something is always legal";
     }
     env.step(random_actions(env, t));  // aborts on an illegal action
   }
@@ -252,7 +253,7 @@ TEST(BatchEnv, TruncatedEpisodeShowsItsFinalObservation) {
     cut.step(random_actions(cut, t));
     whole.step(random_actions(whole, t));
   }
-  constexpr int64_t kWindow = int64_t{Dispatch::kJobs} * Dispatch::kJobFeatures;
+  constexpr int64_t kWindow = int64_t{dispatcher::kJobs} * dispatcher::kJobFeatures;
   for (int64_t n = 0; n < 2; ++n) {
     const auto i = static_cast<size_t>(n);
     ASSERT_EQ(cut.ending()[i], Ending::kTruncated);
@@ -262,9 +263,9 @@ TEST(BatchEnv, TruncatedEpisodeShowsItsFinalObservation) {
     EXPECT_TRUE(std::equal(cut.final_jobs().begin() + n * kWindow,
                            cut.final_jobs().begin() + (n + 1) * kWindow,
                            whole.jobs().begin() + n * kWindow));
-    EXPECT_TRUE(std::equal(cut.final_cluster().begin() + n * Dispatch::kClusterFeatures,
-                           cut.final_cluster().begin() + (n + 1) * Dispatch::kClusterFeatures,
-                           whole.cluster().begin() + n * Dispatch::kClusterFeatures));
+    EXPECT_TRUE(std::equal(cut.final_cluster().begin() + n * dispatcher::kClusterFeatures,
+                           cut.final_cluster().begin() + (n + 1) * dispatcher::kClusterFeatures,
+                           whole.cluster().begin() + n * dispatcher::kClusterFeatures));
   }
   const auto results = cut.take_results();
   ASSERT_EQ(results.size(), 2u);
@@ -332,9 +333,9 @@ TEST(BatchEnv, WorldsWaitAtTheEndUntilAllAreDone) {
 TEST(BatchEnv, ZeroQuantumTerminates) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     const Scene scene("2x8", busy_jobs(80, seed));
-    Checkpoint wild = dispatcher_of({.quantum_us = 0});
+    Checkpoint wild = dispatcher_of({"quantum_s=0"});
     Rng rng(seed);
-    for (const auto& [name, shape] : job_scorer_shapes(4, kDispatchShape)) {
+    for (const auto& [name, shape] : job_scorer_shapes(4, dispatcher::kShape)) {
       size_t count = 1;
       for (const int64_t n : shape) count *= static_cast<size_t>(n);
       std::vector<float> values;
@@ -353,7 +354,7 @@ TEST(BatchEnv, ZeroQuantumTerminates) {
 TEST(BatchEnv, NoOpWeightsStillFinishEveryJob) {
   const Scene scene("2x8", busy_jobs(60));
   Checkpoint lazy = dispatcher_of({});
-  for (const auto& [name, shape] : job_scorer_shapes(4, kDispatchShape)) {
+  for (const auto& [name, shape] : job_scorer_shapes(4, dispatcher::kShape)) {
     size_t count = 1;
     for (const int64_t n : shape) count *= static_cast<size_t>(n);
     lazy.weights[name] = {shape, std::vector<float>(count, name == "b5" ? 1e6F : 0.0F)};
@@ -373,15 +374,17 @@ TEST(BatchEnv, ExpertActionsMatchTheZeroWeightPolicy) {
     BatchConfig config = small(1);
     config.episode_jobs = 120;
     config.wait_at_end = true;
-    config.task.preempt = preempt;
+    const std::vector<std::string> settings = {"tick_s=600",
+                                               preempt ? "preempt=true" : "preempt=false"};
+    config.task = dispatcher::agent(settings);
     BatchEnv env(scene.fixed(), scene.workload(), config);
     env.reset();
     while (!env.is_done(0)) env.step(env.expert_action());
     const auto results = env.take_results();
     ASSERT_EQ(results.size(), 1u);
 
-    Checkpoint nothing = dispatcher_of(config.task);
-    for (const auto& [name, shape] : job_scorer_shapes(4, kDispatchShape)) {
+    Checkpoint nothing = dispatcher_of(settings);
+    for (const auto& [name, shape] : job_scorer_shapes(4, dispatcher::kShape)) {
       size_t count = 1;
       for (const int64_t n : shape) count *= static_cast<size_t>(n);
       nothing.weights[name] = {shape, std::vector<float>(count, 0.0F)};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env/batch/yardmaster_env.h"
+#include "include/yardmaster_env.h"
 
 static int failures = 0;
 
@@ -36,13 +36,13 @@ static size_t jobs_bytes(const yardmaster_env* env) {
          sizeof(float);
 }
 
-/* Opens the cluster with each task and plays 40 steps. */
+/* Opens the cluster with an agent and the device task, and plays 40 steps. */
 static void play_on(const char* cluster) {
   for (int task = 0; task < 2; ++task) {
     char settings[512], error[2048] = "";
     snprintf(settings, sizeof settings,
-             "task=%s\ncluster=%s\nworlds=4\nepisode_jobs=20\ngenerate_jobs=200\n",
-             task == 0 ? "dispatch" : "select", cluster);
+             "agent=%s\ncluster=%s\nworlds=4\nepisode_jobs=20\ngenerate_jobs=200\n",
+             task == 0 ? "dispatcher" : "select", cluster);
     yardmaster_env* env = yardmaster_env_open(settings, error, sizeof error);
     if (env == NULL && strstr(error, "YARD_TRACES") != NULL) {
       printf("%s: skipped: %s\n", cluster, error);
@@ -107,6 +107,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   EXPECT(yardmaster_env_worlds(a) == kWorlds);
+  EXPECT(strstr(yardmaster_env_spec(a), "\"agent\":\"dispatcher\"") != NULL);
+  EXPECT(strstr(yardmaster_env_spec(a), "\"siblings\"") != NULL);
   const int32_t nothing[kWorlds] = {0};
   EXPECT(yardmaster_env_step(a, nothing) == -1);
   EXPECT(strstr(yardmaster_env_error(a), "step: expected a reset") != NULL);
@@ -171,9 +173,9 @@ int main(int argc, char** argv) {
   yardmaster_env_close(a);
   yardmaster_env_close(b);
 
-  /* The other task, over workloads that differ in window and congestion. */
+  /* The device task, over workloads that differ in window and congestion. */
   a = yardmaster_env_open(
-      "task=select\ntrace=synthetic:habits\nworlds=4\nepisode_jobs=20\ngenerate_jobs=400\n"
+      "agent=select\ntrace=synthetic:habits\nworlds=4\nepisode_jobs=20\ngenerate_jobs=400\n"
       "from=0%,50%\nto=50%,90%\ncongestion=3,6\nfaults.node_mtbf_h=500\n",
       error, sizeof error);
   if (a == NULL) {
@@ -190,6 +192,27 @@ int main(int argc, char** argv) {
   EXPECT(ended > 0);
   EXPECT(yardmaster_env_set_weights(a, weights, 2) == 0);
   yardmaster_env_close(a);
+
+  /* Every agent opens by its name, with settings of its own. */
+  const char* agents[] = {"dispatcher", "pilot", "sched2", "mlfs", "meta", "harmony", "select"};
+  for (size_t i = 0; i < sizeof agents / sizeof *agents; ++i) {
+    char text[256];
+    snprintf(text, sizeof text, "agent=%s\ncluster=4x8\nworlds=4\nepisode_jobs=20\n", agents[i]);
+    a = yardmaster_env_open(text, error, sizeof error);
+    EXPECT(a != NULL);
+    if (a == NULL) continue;
+    EXPECT(strstr(yardmaster_env_spec(a), agents[i]) != NULL);
+    EXPECT(yardmaster_env_reset(a) == 0);
+    for (unsigned t = 0; t < 40; ++t) {
+      choose(a, t, actions);
+      EXPECT(yardmaster_env_step(a, actions) == 0);
+    }
+    yardmaster_env_close(a);
+  }
+  EXPECT(yardmaster_env_open("agent=pilots\n", error, sizeof error) == NULL);
+  EXPECT(strstr(error, "pilot") != NULL);
+  EXPECT(yardmaster_env_open("agent.colour=red\n", error, sizeof error) == NULL);
+  EXPECT(strstr(error, "colour") != NULL);
   EXPECT(yardmaster_env_open("from=0%,50%\nto=1%,2%,3%\n", error, sizeof error) == NULL);
   EXPECT(strstr(error, "per scenario") != NULL);
   if (failures == 0) printf("all as it should be\n");

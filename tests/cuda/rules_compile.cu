@@ -5,7 +5,6 @@
 #include "env/sim/placement/placement_rules.h"
 #include "env/sim/rules/advance.h"
 #include "env/sim/view/view.h"
-#include "env/task/dispatch.h"
 #include "env/task/select.h"
 
 namespace yard {
@@ -81,34 +80,6 @@ __global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* b
   out[n] = sum + static_cast<double>(next_event_us(fixed, truth, fork, fork_agenda));
 }
 
-// Lists and applies the expert's actions at a decision point until none is left.
-__global__ void observe(SimModel fixed, DispatchConfig config, StateSizes sizes, std::byte* blocks,
-                        size_t stride, std::byte* memories, size_t memory_bytes, Piece* scratch,
-                        Observation* out, int32_t worlds) {
-  const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (n >= worlds) return;
-  SimState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
-  const View view(fixed, s, Level::kHistory);
-  std::byte* memory = memories + static_cast<size_t>(n) * memory_bytes;
-  if (Dispatch::memory_bytes(view) > memory_bytes) return;
-  if (!Dispatch::on_events(view, config, memory)) return;
-  struct Editor {
-    const SimModel& fixed;
-    SimState& s;
-    __device__ void start(int32_t slot, const Piece* pieces, int32_t num) {
-      yard::start(fixed, s, slot, pieces, num);
-    }
-    __device__ void preempt(int32_t slot) { yard::preempt(fixed, s, slot); }
-  };
-  Piece* pieces = scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes;
-  for (Dispatch::observe(view, config, memory, out[n]); out[n].expert_action != Dispatch::kNothing;
-       Dispatch::observe(view, config, memory, out[n])) {
-    Dispatch::apply(view, config, memory, out[n].slots[out[n].expert_action], pieces,
-                    Editor{fixed, s});
-  }
-  s.head->timer_us = Dispatch::wake_us(view, config);
-}
-
 // The task `select`: writes the observation and applies the first legal action.
 __global__ void select(SimModel fixed, StateSizes sizes, std::byte* blocks, size_t stride,
                        std::byte* memories, SelectConfig config, Piece* scratch, Observation* out,
@@ -137,13 +108,6 @@ __global__ void select(SimModel fixed, StateSizes sizes, std::byte* blocks, size
 void launch(const SimModel& fixed, const Truth& truth, const StateSizes& sizes, std::byte* blocks,
             size_t stride, Piece* scratch, double* out, int32_t worlds) {
   play<<<(worlds + 127) / 128, 128>>>(fixed, truth, sizes, blocks, stride, scratch, out, worlds);
-}
-
-void launch(const SimModel& fixed, const DispatchConfig& config, const StateSizes& sizes,
-            std::byte* blocks, size_t stride, std::byte* memories, size_t memory_bytes,
-            Piece* scratch, Observation* out, int32_t worlds) {
-  observe<<<(worlds + 127) / 128, 128>>>(fixed, config, sizes, blocks, stride, memories,
-                                         memory_bytes, scratch, out, worlds);
 }
 
 void launch(const SimModel& fixed, const SelectConfig& config, const StateSizes& sizes,

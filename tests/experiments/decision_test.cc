@@ -1,4 +1,4 @@
-// Pictures of decisions: feature names from schemas, and the order of actions.
+// Pictures of decisions.
 #include "experiments/report/decision.h"
 
 #include <gtest/gtest.h>
@@ -8,20 +8,6 @@
 
 namespace yard::report::testing {
 namespace {
-
-TEST(FeatureNames, ComeFromTheSchema) {
-  const FeatureNames names =
-      feature_names("agent 2, 4 jobs x 3 ways: size ways(3) left; cluster: free open(2)", 5, 3);
-  EXPECT_EQ(names.rows, (std::vector<std::string>{"size", "ways1", "ways2", "ways3", "left"}));
-  EXPECT_EQ(names.cluster, (std::vector<std::string>{"free", "open1", "open2"}));
-}
-
-TEST(FeatureNames, UnnamedFeaturesAreNumbered) {
-  const FeatureNames names = feature_names("agent 1: a b", 3, 1);
-  EXPECT_EQ(names.rows, (std::vector<std::string>{"a", "b", "3"}));
-  EXPECT_EQ(names.cluster, (std::vector<std::string>{"1"}));
-  EXPECT_EQ(feature_names("nothing said", 1, 0).rows, (std::vector<std::string>{"1"}));
-}
 
 TEST(DecisionSvg, ShowsTheMostProbableFirstAndEscapes) {
   Decision d;

@@ -11,6 +11,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "tests/support/checkpoints.h"
+#include "tests/support/dispatcher.h"
 
 namespace yard::testing {
 namespace {
@@ -106,11 +107,7 @@ TEST_F(CheckpointFiles, RoundTrip) {
   const Checkpoint c = load_checkpoint(folder_);
   EXPECT_EQ(c.agent, "dispatcher");
   EXPECT_EQ(c.network, "job-scorer");
-  const DispatchConfig task = dispatch_from(c.task), saved = small_task();
-  EXPECT_EQ(task.placement, PlacementRule::kBestFit);
-  EXPECT_EQ(task.gpu_exponent, 0.75F);
-  EXPECT_EQ(task.held_rows, 17);
-  EXPECT_EQ(std::memcmp(&task.run_times, &saved.run_times, sizeof(RunTimes)), 0);
+  EXPECT_EQ(agent_of(c)->settings(), small_agent()->settings());
   EXPECT_EQ(c.provenance, saved_.provenance);
   EXPECT_EQ(c.onnx, read_file(folder_ / "model.onnx"));
   ASSERT_EQ(c.weights.size(), saved_.weights.size());
@@ -170,10 +167,10 @@ TEST_F(CheckpointFiles, TrainingCostIsStoredNextToTheManifest) {
 
 TEST_F(CheckpointFiles, GoldenStatesReproduceTheRecordedOutputs) {
   const Checkpoint c = load_checkpoint(folder_);
-  const JobScorer net({c.weights, kDispatchShape, "test"});
-  auto states = unpack_golden(c.golden, kDispatchShape, "test");
+  const JobScorer net({c.weights, dispatcher::kShape, "test"});
+  auto states = unpack_golden(c.golden, dispatcher::kShape, "test");
   ASSERT_EQ(states.size(), 5u);
-  std::vector<float> logits(Dispatch::kActions);
+  std::vector<float> logits(dispatcher::kActions);
   for (GoldenState& g : states) {
     net.forward(g.observation(), logits);
     EXPECT_EQ(logits, g.logits) << g.rows << " rows";
@@ -220,7 +217,7 @@ TEST_F(CheckpointFiles, AnotherVersionOrSchemaIsRefused) {
   EXPECT_THAT(load(), HasSubstr("99"));
   save_checkpoint(saved_, folder_);
   rewrite_manifest([](Json& m) { m["feature_schema"] = std::string(64, '0'); });
-  EXPECT_THAT(load(), HasSubstr("schema")) << "the file was edited";
+  EXPECT_THAT(load(), HasSubstr("schema")) << "somebody wrote into it";
   // Consistent, but made for another agent's features.
   rewrite_manifest([](Json& m) {
     std::string use;
@@ -291,7 +288,7 @@ TEST_F(CheckpointFiles, GoldenStatesOfAnotherShapeAreRefused) {
   const auto what = [&](std::function<void(Tensors&)> change) {
     Tensors golden = good;
     change(golden);
-    return refusal([&] { unpack_golden(golden, kDispatchShape, "golden"); });
+    return refusal([&] { unpack_golden(golden, dispatcher::kShape, "golden"); });
   };
   EXPECT_EQ(what([](Tensors&) {}), "");
   EXPECT_THAT(what([](Tensors& t) { t.erase("rows"); }), HasSubstr("rows"));
@@ -302,7 +299,7 @@ TEST_F(CheckpointFiles, GoldenStatesOfAnotherShapeAreRefused) {
 }
 
 TEST(JobScorer, ScoresDoNotDependOnRowOrder) {
-  const JobScorer net({random_weights(8, Rng{11}), kDispatchShape, "test"});
+  const JobScorer net({random_weights(8, Rng{11}), dispatcher::kShape, "test"});
   GoldenState a = random_state(40, Rng{12}), b = a;
   for (size_t r = 0; r < 40; ++r) {
     const size_t from = (r * 7 + 3) % 40;
@@ -314,7 +311,7 @@ TEST(JobScorer, ScoresDoNotDependOnRowOrder) {
   net.forward(a.observation(), a.logits);
   net.forward(b.observation(), b.logits);
   for (size_t r = 0; r < 40; ++r) EXPECT_NEAR(b.logits[r], a.logits[(r * 7 + 3) % 40], 1e-5);
-  EXPECT_NEAR(b.logits[Dispatch::kNothing], a.logits[Dispatch::kNothing], 1e-5);
+  EXPECT_NEAR(b.logits[dispatcher::kNothing], a.logits[dispatcher::kNothing], 1e-5);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_policy.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/scene.h"
 
@@ -100,10 +100,10 @@ TEST(OpenPolicy, UntrainedNetworkHasALastLayerOfZeros) {
 TEST(OpenPolicy, UntrainedRuleHasItsDefaultValues) {
   const Scratch scratch;
   const std::string folder = (scratch.path() / "rule").string();
-  PilotTask searched;
-  searched.rule.gpu_exponent = 0.1;
-  searched.rule.move = false;
-  save_checkpoint(rule_checkpoint(searched), folder);
+  Settings searched;
+  searched.overlay("gpu_exponent=0.1", "test");
+  searched.overlay("move=false", "test");
+  save_checkpoint(expert_checkpoint("pilot", searched), folder);
   Settings settings;
   settings.overlay("move=false", "test");
   EXPECT_EQ(ends(*open_policy("untrained:" + folder, {}).policy),

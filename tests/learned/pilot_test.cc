@@ -1,10 +1,9 @@
 // The pilot as a policy: without a network it is `joint`, a network adds logits, and a site's
 // settings forbid actions.
-#include "policies/learned/pilot.h"
-
 #include <gtest/gtest.h>
 
 #include "env/base/core/error.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/learned/open_policy.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/futures.h"
@@ -19,25 +18,25 @@ ForkableWorld rated_world(uint64_t trial) {
   return forkable;
 }
 
-PilotTask some_task() {
-  PilotTask task;
-  task.rule.margin_log2 = 0.6;
-  task.rule.type_price = 0.7;
-  task.rule.hold_by_length = 0.4;
-  task.rule.gittins = 0.5;
-  return task;
+// Settings of the rule that differ from the defaults.
+Settings some_settings(const std::vector<std::string>& more = {}) {
+  Settings out;
+  for (const char* assignment :
+       {"margin_log2=0.6", "type_price=0.7", "hold_by_length=0.4", "gittins=0.5"}) {
+    out.overlay(assignment, "test");
+  }
+  for (const std::string& assignment : more) out.overlay(assignment, "test");
+  return out;
 }
 
 // `scale`: of random weights; 0 gives zero logits.
-Checkpoint pilot(const PilotTask& task, const std::string& network, float scale = 0,
+Checkpoint pilot(const Settings& settings, const std::string& network, float scale = 0,
                  uint64_t seed = 1) {
-  Checkpoint out;
-  out.agent = "pilot";
+  Checkpoint out = expert_checkpoint("pilot", settings);
   out.network = network;
-  out.task = pilot_json(task);
   if (network == "none") return out;
   Rng rng(seed);
-  for (const auto& [name, shape] : job_scorer_shapes(8, JointTask::kShape)) {
+  for (const auto& [name, shape] : job_scorer_shapes(8, make_agent("pilot", {})->shape())) {
     Tensor& t = out.weights[name];
     t.shape = shape;
     size_t count = 1;
@@ -65,12 +64,10 @@ Played play(const ForkableScene& scene, const Policy& policy) {
 }
 
 TEST(Pilot, RuleWithNoOrAZeroNetworkMatchesJoint) {
-  Settings settings;
-  for (const auto& [key, value] : record(some_task().rule)) settings.set(key, value, "test");
-  const auto joint = PolicyRegistry::make("joint", settings);
-  const auto rule = policy_of(pilot(some_task(), "none"), "test");
-  const auto silent = policy_of(pilot(some_task(), "job-scorer"), "test");
-  const auto loud = policy_of(pilot(some_task(), "job-scorer", 1), "test");
+  const auto joint = PolicyRegistry::make("joint", some_settings());
+  const auto rule = policy_of(pilot(some_settings(), "none"), "test");
+  const auto silent = policy_of(pilot(some_settings(), "job-scorer"), "test");
+  const auto loud = policy_of(pilot(some_settings(), "job-scorer", 1), "test");
   int other = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {
     const ForkableScene scene(rated_world(trial));
@@ -83,20 +80,17 @@ TEST(Pilot, RuleWithNoOrAZeroNetworkMatchesJoint) {
 }
 
 TEST(Pilot, ArbitraryWeightsTerminate) {
-  PilotTask task = some_task();
   for (uint64_t seed = 0; seed < 12; ++seed) {
-    task.temperature = seed % 2 == 0 ? 0 : 1;
-    const auto wild = policy_of(pilot(task, "job-scorer", 3, seed), "test");
+    const Settings settings = some_settings({seed % 2 == 0 ? "temperature=0" : "temperature=1"});
+    const auto wild = policy_of(pilot(settings, "job-scorer", 3, seed), "test");
     const ForkableScene scene(rated_world(seed));
     play(scene, *wild);
   }
 }
 
 TEST(Pilot, SamplingIsReproducible) {
-  PilotTask task = some_task();
-  const auto best = policy_of(pilot(task, "job-scorer", 0.3F), "test");
-  task.temperature = 2;
-  const auto drawn = policy_of(pilot(task, "job-scorer", 0.3F), "test");
+  const auto best = policy_of(pilot(some_settings(), "job-scorer", 0.3F), "test");
+  const auto drawn = policy_of(pilot(some_settings({"temperature=2"}), "job-scorer", 0.3F), "test");
   int other = 0;
   for (uint64_t trial = 0; trial < 8; ++trial) {
     const ForkableScene scene(rated_world(trial));
@@ -108,7 +102,7 @@ TEST(Pilot, SamplingIsReproducible) {
 }
 
 TEST(Pilot, SettingsCanForbidVerbs) {
-  const Checkpoint checkpoint = pilot(some_task(), "none");
+  const Checkpoint checkpoint = pilot(some_settings(), "none");
   Settings forbidden, allowed;
   forbidden.overlay("preempt=false", "test");
   forbidden.overlay("move=false", "test");
@@ -120,8 +114,7 @@ TEST(Pilot, SettingsCanForbidVerbs) {
     with += play(scene, *policy_of(checkpoint, "test", allowed)).preemptions;
   }
   EXPECT_GT(with, 0);
-  PilotTask stiff = some_task();
-  stiff.rule.preempt = stiff.rule.move = false;
+  const Settings stiff = some_settings({"preempt=false", "move=false"});
   const ForkableScene scene(rated_world(1));
   EXPECT_EQ(play(scene, *policy_of(pilot(stiff, "none"), "test", allowed)).preemptions, 0);
   forbidden.overlay("luck=true", "test");
@@ -130,18 +123,17 @@ TEST(Pilot, SettingsCanForbidVerbs) {
 
 // The Gittins index assumes that jobs which turn out to be long can be preempted.
 TEST(Pilot, WithoutPreemptionUsesTheMeanTimeLeft) {
-  PilotTask by_mean = some_task();
-  by_mean.rule.gittins = 0;
+  const Settings by_mean = some_settings({"gittins=0"});
   Settings forbidden;
   forbidden.overlay("preempt=false", "test");
   int other = 0;
   for (uint64_t trial = 0; trial < 8; ++trial) {
     const ForkableScene scene(rated_world(trial));
-    const auto played = [&](const PilotTask& task, const Settings& site) {
-      return play(scene, *policy_of(pilot(task, "none"), "test", site));
+    const auto played = [&](const Settings& settings, const Settings& site) {
+      return play(scene, *policy_of(pilot(settings, "none"), "test", site));
     };
-    EXPECT_EQ(played(some_task(), forbidden), played(by_mean, forbidden)) << trial;
-    other += played(some_task(), {}) != played(by_mean, {});
+    EXPECT_EQ(played(some_settings(), forbidden), played(by_mean, forbidden)) << trial;
+    other += played(some_settings(), {}) != played(by_mean, {});
   }
   EXPECT_GT(other, 0);
 }
@@ -150,9 +142,9 @@ TEST(Pilot, RoundTrips) {
   const Scratch scratch;
   const auto folder = scratch.path() / "pilot";
   for (const char* network : {"none", "job-scorer"}) {
-    save_checkpoint(pilot(some_task(), network, 0.1F), folder);
-    const PilotTask read = pilot_from(load_checkpoint(folder).task);
-    EXPECT_EQ(record(read), record(some_task()));
+    save_checkpoint(pilot(some_settings(), network, 0.1F), folder);
+    EXPECT_EQ(agent_of(load_checkpoint(folder))->settings(),
+              make_agent("pilot", some_settings())->settings());
     const OpenedPolicy opened = open_policy("checkpoint:" + folder.string(), {});
     EXPECT_EQ(opened.name, "pilot");
     EXPECT_TRUE(opened.info.preemptive);
@@ -160,16 +152,16 @@ TEST(Pilot, RoundTrips) {
 }
 
 TEST(Pilot, RejectsInvalidCheckpoints) {
-  Checkpoint wrong = pilot(some_task(), "none");
+  Checkpoint wrong = pilot(some_settings(), "none");
   wrong.task["gittins"] = "2";
   EXPECT_THROW(policy_of(wrong, "test"), InputError);
-  wrong = pilot(some_task(), "none");
+  wrong = pilot(some_settings(), "none");
   wrong.task["luck"] = "2";
   EXPECT_THROW(policy_of(wrong, "test"), InputError);
-  wrong = pilot(some_task(), "none");
+  wrong = pilot(some_settings(), "none");
   wrong.task["gittins"] = nlohmann::ordered_json::array();
   EXPECT_THROW(policy_of(wrong, "test"), InputError);
-  wrong = pilot(some_task(), "job-scorer");
+  wrong = pilot(some_settings(), "job-scorer");
   wrong.weights["w2"].shape = {8, 7};
   EXPECT_THROW(policy_of(wrong, "test"), InputError);
 }

@@ -11,13 +11,13 @@
 #include "env/base/files/file.h"
 #include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/native.h"
-#include "policies/learned/dispatcher.h"
 #include "serving/log/log_fit.h"
 #include "serving/log/log_training_data.h"
 #include "tests/serving/child.h"
 #include "tests/serving/logs.h"
 #include "tests/serving/requests.h"
 #include "tests/serving/simulated_log.h"
+#include "tests/support/dispatcher.h"
 
 namespace yard::testing {
 namespace {
@@ -26,12 +26,9 @@ using ::testing::HasSubstr;
 
 constexpr const char* kCluster = "2x8";
 
-// A task without the limits of the index, so that it allows as many actions as possible.
-DispatchConfig open_task() {
-  DispatchConfig task;
-  task.quantum_us = 0;
-  task.gpu_exponent = 0;
-  return task;
+// An agent without the limits of the index, so that it allows as many actions as possible.
+std::shared_ptr<const Agent> open_agent() {
+  return dispatcher::agent({"quantum_s=0", "gpu_exponent=0"});
 }
 
 class LogLearn : public ::testing::Test {
@@ -44,7 +41,7 @@ TEST_F(LogLearn, EveryRecordedActionIsMatchedOrCounted) {
   const int asked =
       log_simulation(folder(), "srtf-history", kCluster, habit_jobs(kCluster, 120, 3));
   LogReader log(folder());
-  const LogTrainingData found = training_data_of(log, open_task());
+  const LogTrainingData found = training_data_of(log, *open_agent());
   EXPECT_EQ(found.decisions, static_cast<uint64_t>(asked));
   EXPECT_EQ(found.skipped + found.impossible + found.not_shown + found.forced, 0u);
   EXPECT_EQ(found.reproduced + found.not_legal, found.actions);
@@ -72,22 +69,22 @@ TEST_F(LogLearn, EveryRecordedActionIsMatchedOrCounted) {
 TEST_F(LogLearn, StepsRoundTripThroughAFile) {
   log_simulation(folder(), "las", kCluster, habit_jobs(kCluster, 40, 4));
   LogReader log(folder());
-  const RecordedChoices steps = training_data_of(log, open_task()).steps;
+  const RecordedChoices steps = training_data_of(log, *open_agent()).steps;
   const Tensors tensors = from_safetensors(to_safetensors(pack_choices(steps)), "file");
-  const RecordedChoices again = unpack_choices(tensors, kDispatchShape, "file");
+  const RecordedChoices again = unpack_choices(tensors, dispatcher::kShape, "file");
   EXPECT_EQ(pack_choices(again)["prior"].data, pack_choices(steps)["prior"].data);
   EXPECT_EQ(again.jobs, steps.jobs);
   EXPECT_EQ(again.action, steps.action);
   EXPECT_EQ(again.decision, steps.decision);
   Tensors wrong = tensors;
   wrong["action"].data[0] = 128;
-  EXPECT_THROW(unpack_choices(wrong, kDispatchShape, "file"), InputError);
+  EXPECT_THROW(unpack_choices(wrong, dispatcher::kShape, "file"), InputError);
   wrong = tensors;
   wrong["jobs"].data.resize(8);
   wrong["jobs"].shape = {1, 8};
-  EXPECT_THROW(unpack_choices(wrong, kDispatchShape, "file"), InputError);
+  EXPECT_THROW(unpack_choices(wrong, dispatcher::kShape, "file"), InputError);
   wrong.erase("jobs");
-  EXPECT_THROW(unpack_choices(wrong, kDispatchShape, "file"), InputError);
+  EXPECT_THROW(unpack_choices(wrong, dispatcher::kShape, "file"), InputError);
   // Two parts together hold all steps.
   const RecordedChoices first = steps.part(0, 30), rest = steps.part(30, steps.size());
   EXPECT_EQ(first.size() + rest.size(), steps.size());
@@ -188,7 +185,7 @@ TEST_F(LogLearn, ProgramWritesBothFilesAndRejectsOtherInput) {
   const auto summary =
       nlohmann::json::parse(output({"log", "choices", folder(), "--out", out, "--json"}));
   EXPECT_GT(summary.at("followed"), 0);
-  EXPECT_NO_THROW(unpack_choices(from_safetensors(read_file(out), out), kDispatchShape, out));
+  EXPECT_NO_THROW(unpack_choices(from_safetensors(read_file(out), out), dispatcher::kShape, out));
   EXPECT_THAT(output({"log", "choices", folder(), "--out", out}), HasSubstr("steps"));
   EXPECT_THAT(output({"log", "fit", folder(), "--out", fit, "--draws", "2"}),
               HasSubstr("40 jobs: "));

@@ -8,11 +8,11 @@
 #include <mutex>
 
 #include "policies/learned/checkpoint.h"
-#include "policies/learned/dispatcher.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/order.h"
+#include "tests/support/dispatcher.h"
 
 namespace yard::testing {
 namespace {
@@ -177,9 +177,9 @@ void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
   Rng rng = Rng{7}.split(seed);
   Checkpoint checkpoint;
   checkpoint.agent = "dispatcher";
-  checkpoint.task = dispatch_json({});
+  checkpoint.task = task_json("dispatcher", *dispatcher::agent());
   checkpoint.network = "job-scorer";
-  for (const auto& [name, shape] : job_scorer_shapes(16, kDispatchShape)) {
+  for (const auto& [name, shape] : job_scorer_shapes(16, dispatcher::kShape)) {
     Tensor& tensor = checkpoint.weights[name];
     tensor.shape = shape;
     int64_t size = 1;
@@ -190,23 +190,23 @@ void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
       tensor.data.push_back(name.ends_with("scale") ? 1.0F : 0.2F * drawn);
     }
   }
-  const JobScorer network({checkpoint.weights, kDispatchShape, "test"});
+  const JobScorer network({checkpoint.weights, dispatcher::kShape, "test"});
   std::vector<GoldenState> states(3);
   for (GoldenState& state : states) {
     const auto fill = [&rng](std::vector<float>& values, size_t size) {
       for (size_t i = 0; i < size; ++i) values.push_back(static_cast<float>(rng.uniform()));
     };
-    fill(state.jobs, size_t{Dispatch::kJobs} * Dispatch::kJobFeatures);
-    fill(state.cluster, Dispatch::kClusterFeatures);
-    fill(state.prior, Dispatch::kActions);
-    state.slots.assign(Dispatch::kJobs, kNone);
+    fill(state.jobs, size_t{dispatcher::kJobs} * dispatcher::kJobFeatures);
+    fill(state.cluster, dispatcher::kClusterFeatures);
+    fill(state.prior, dispatcher::kActions);
+    state.slots.assign(dispatcher::kJobs, kNone);
     state.rows = 5;
-    state.mask.assign(Dispatch::kActions, 0);
+    state.mask.assign(dispatcher::kActions, 0);
     for (const size_t legal : {0U, 2U, 4U, 128U}) state.mask[legal] = 1;
-    state.logits.resize(Dispatch::kActions);
+    state.logits.resize(dispatcher::kActions);
     network.forward(state.observation(), state.logits);
   }
-  checkpoint.golden = pack_golden(states, kDispatchShape);
+  checkpoint.golden = pack_golden(states, dispatcher::kShape);
   save_checkpoint(checkpoint, folder);
 }
 

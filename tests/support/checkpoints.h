@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "env/base/core/rng.h"
-#include "policies/learned/dispatcher.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
+#include "policies/learned/learned_policy.h"
+#include "tests/support/dispatcher.h"
 
 namespace yard::testing {
 
 inline Tensors random_weights(int hidden, Rng rng) {
   Tensors out;
-  for (const auto& [name, shape] : job_scorer_shapes(hidden, kDispatchShape)) {
+  for (const auto& [name, shape] : job_scorer_shapes(hidden, dispatcher::kShape)) {
     Tensor& t = out[name];
     t.shape = shape;
     size_t count = 1;
@@ -30,49 +31,45 @@ inline Tensors random_weights(int hidden, Rng rng) {
 
 inline GoldenState random_state(int32_t rows, Rng rng) {
   GoldenState g;
-  g.jobs.assign(size_t{Dispatch::kJobs} * Dispatch::kJobFeatures, 0.0F);
-  g.mask.assign(Dispatch::kActions, 0);
-  g.prior.assign(Dispatch::kActions, Dispatch::kMasked);
-  g.slots.assign(Dispatch::kJobs, 0);
-  g.logits.assign(Dispatch::kActions, 0);
-  for (int i = 0; i < Dispatch::kClusterFeatures; ++i) {
+  g.jobs.assign(size_t{dispatcher::kJobs} * dispatcher::kJobFeatures, 0.0F);
+  g.mask.assign(dispatcher::kActions, 0);
+  g.prior.assign(dispatcher::kActions, kMaskedLogit);
+  g.slots.assign(dispatcher::kJobs, 0);
+  g.logits.assign(dispatcher::kActions, 0);
+  for (int i = 0; i < dispatcher::kClusterFeatures; ++i) {
     g.cluster.push_back(static_cast<float>(rng.normal()));
   }
   g.rows = rows;
   for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
-    for (size_t k = 0; k < Dispatch::kJobFeatures; ++k) {
-      g.jobs[r * Dispatch::kJobFeatures + k] = static_cast<float>(rng.normal());
+    for (size_t k = 0; k < dispatcher::kJobFeatures; ++k) {
+      g.jobs[r * dispatcher::kJobFeatures + k] = static_cast<float>(rng.normal());
     }
     g.mask[r] = rng.uniform() < 0.7;
     if (g.mask[r] != 0) g.prior[r] = static_cast<float>(rng.normal());
   }
-  g.mask[Dispatch::kNothing] = 1;
-  g.prior[Dispatch::kNothing] = 0;
+  g.mask[dispatcher::kNothing] = 1;
+  g.prior[dispatcher::kNothing] = 0;
   return g;
 }
 
-inline DispatchConfig small_task() {
-  DispatchConfig task;
-  task.gpu_exponent = 0.75F;
-  task.placement = PlacementRule::kBestFit;
-  task.held_rows = 17;
-  task.run_times = RunTimes(0.9F, 0.5F, 0.4F);
-  return task;
+inline std::shared_ptr<const Agent> small_agent() {
+  return dispatcher::agent({"gpu_exponent=0.75", "placement=best-fit", "held_rows=17", "spread=0.9",
+                            "spread_batch=0.5", "spread_user=0.4"});
 }
 
 inline Checkpoint small_checkpoint() {
   Checkpoint c;
   c.agent = "dispatcher";
   c.network = "job-scorer";
-  c.task = dispatch_json(small_task());
+  c.task = task_json("dispatcher", *small_agent());
   c.weights = random_weights(8, Rng{3});
-  const JobScorer net({c.weights, kDispatchShape, "test"});
+  const JobScorer net({c.weights, dispatcher::kShape, "test"});
   std::vector<GoldenState> golden;
   for (const int32_t rows : {0, 1, 5, 40, 128}) {
     golden.push_back(random_state(rows, Rng{4}.split(static_cast<uint64_t>(rows))));
     net.forward(golden.back().observation(), golden.back().logits);
   }
-  c.golden = pack_golden(golden, kDispatchShape);
+  c.golden = pack_golden(golden, dispatcher::kShape);
   c.provenance = {{"seed", 3}};
   return c;
 }

@@ -18,14 +18,14 @@ inline std::vector<Job> busy_jobs(int32_t count, uint64_t seed = 7) {
 
 template <class T>
 const uint8_t* mask_of(const BasicBatchEnv<T>& env, int world) {
-  return env.mask().data() + static_cast<int64_t>(world) * T::kActions;
+  return env.mask().data() + static_cast<int64_t>(world) * env.shape().actions();
 }
 
 template <class T>
 int32_t random_action(const BasicBatchEnv<T>& env, int world, Rng& rng) {
   const uint8_t* mask = mask_of(env, world);
   std::vector<int32_t> legal;
-  for (int32_t a = 0; a < T::kActions; ++a) {
+  for (int32_t a = 0; a < env.shape().actions(); ++a) {
     if (mask[a] != 0) legal.push_back(a);
   }
   return legal[rng.below(static_cast<uint32_t>(legal.size()))];
@@ -58,13 +58,15 @@ WorldOutputs seen(const BasicBatchEnv<T>& env, int world) {
   const auto add = [&](std::span<const float> all, size_t width) {
     for (const float x : all.subspan(n * width, width)) out.numbers.push_back(x);
   };
-  add(env.jobs(), size_t{T::kJobs} * T::kJobFeatures);
-  add(env.cluster(), T::kClusterFeatures);
-  add(env.prior(), T::kActions);
+  const TaskShape& shape = env.shape();
+  const auto actions = static_cast<size_t>(shape.actions());
+  add(env.jobs(), static_cast<size_t>(shape.rows) * static_cast<size_t>(shape.row_features));
+  add(env.cluster(), static_cast<size_t>(shape.cluster_features));
+  add(env.prior(), actions);
   add(env.reward(), 1);
   add(env.dt_s(), 1);
   out.numbers.push_back(static_cast<float>(env.elapsed_s(world)));
-  out.mask.assign(mask_of(env, world), mask_of(env, world) + T::kActions);
+  out.mask.assign(mask_of(env, world), mask_of(env, world) + actions);
   out.rows = env.rows()[n];
   out.expert_action = env.expert_action()[n];
   out.ending = env.ending()[n];

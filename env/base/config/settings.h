@@ -13,6 +13,7 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -33,6 +34,12 @@ struct Setting {
 // Keys and values as given, in the order of their first mention.
 class Settings {
  public:
+  Settings() = default;
+  // Keys and values which the program itself sets.
+  Settings(std::initializer_list<std::pair<const char*, std::string>> entries) {
+    for (const auto& [key, value] : entries) set(key, value, "default");
+  }
+
   // Throws InputError unless the file is a YAML map of scalars, lists of scalars and such maps.
   static Settings from_yaml(const std::string& path);
 

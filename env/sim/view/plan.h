@@ -2,6 +2,7 @@
 // edits act on the state at once, so that a policy sees their effect, and a journal can undo them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ class Draft {
   // Return false and change nothing if the rules forbid the edit. A preemption or end of a job that
   // this draft starts is forbidden, too: undo_to() reverts the start.
   bool start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange = {});
+  bool start(int32_t slot, std::span<const Piece> pieces, const Exchange& exchange = {}) {
+    return start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange);
+  }
   bool preempt(int32_t slot);
   bool end(int32_t slot);  // before its work is done, if View::may_end()
   void wake_at(int64_t at_us);

@@ -1,4 +1,4 @@
-// Decisions per second of the dispatcher's task, with and without prior; reference: large memcpy.
+// Decisions per second of the agent `dispatcher`, with and without prior; reference: large memcpy.
 #include <cstring>
 #include <vector>
 
@@ -26,14 +26,15 @@ class RandomActor {
 
   std::span<const int32_t> choose(const BatchEnv& env) {
     for (size_t n = 0; n < action_.size(); ++n) {
-      const uint8_t* mask = env.mask().data() + n * Dispatch::kActions;
+      const auto nothing = static_cast<uint32_t>(env.shape().rows);
+      const uint8_t* mask = env.mask().data() + n * (nothing + 1);
       const auto rows = static_cast<uint32_t>(env.rows()[n]);
       // Most rows are legal, so draw until one is.
       uint32_t a;
       do {
         a = rng_.below(rows + 1);
-      } while (!mask[a == rows ? Dispatch::kNothing : a]);
-      action_[n] = a == rows ? Dispatch::kNothing : static_cast<int32_t>(a);
+      } while (!mask[a == rows ? nothing : a]);
+      action_[n] = static_cast<int32_t>(a == rows ? nothing : a);
     }
     return action_;
   }
@@ -61,7 +62,13 @@ void run_case(Json& results, const EnvCase& c, double copy_gbps) {
   config.worlds = 64;
   config.episode_jobs = c.episode_jobs;
   config.prior = c.prior;
-  config.task.preempt = c.preempt;
+  Settings agent;
+  for (const auto& [key, value] :
+       {std::pair("preempt", c.preempt ? "true" : "false"), std::pair("held_rows", "64"),
+        std::pair("waiting_rows", "128")}) {
+    agent.set(key, value, "bench");
+  }
+  config.task = make_agent("dispatcher", agent);
   BatchEnv env(scenario.fixed, scenario.workload, config);
   env.reset();
   RandomActor actor(config.worlds);
@@ -101,10 +108,10 @@ void run_case(Json& results, const EnvCase& c, double copy_gbps) {
   }
   const double played = 1.0 * kStretches * kSteps * config.worlds;
   const double rate = played / best;
-  const double bytes =
-      sizeof(float) * (Dispatch::kJobs * Dispatch::kJobFeatures + Dispatch::kClusterFeatures +
-                       (c.prior ? Dispatch::kActions : 0)) +
-      Dispatch::kActions;
+  const TaskShape& shape = env.shape();
+  const double bytes = sizeof(float) * (shape.rows * shape.row_features + shape.cluster_features +
+                                        (c.prior ? shape.actions() : 0)) +
+                       shape.actions();
   results.push_back(
       {{"name", c.name},
        {"value", rate},

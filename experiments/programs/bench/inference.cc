@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "env/base/core/rng.h"
+#include "env/task/agent.h"
 #include "experiments/programs/bench/bench.h"
-#include "policies/learned/dispatcher.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
 
@@ -12,20 +12,23 @@ namespace yard::bench {
 
 void bench_inference(Json& results) {
   constexpr int kHidden = 32, kRows = 64;
+  const TaskShape shape = make_agent("dispatcher", {})->shape();
   Rng rng(3);
   Tensors weights;
-  for (const auto& [name, shape] : job_scorer_shapes(kHidden, kDispatchShape)) {
+  for (const auto& [name, of] : job_scorer_shapes(kHidden, shape)) {
     Tensor& t = weights[name];
-    t.shape = shape;
+    t.shape = of;
     size_t count = 1;
-    for (const int64_t n : shape) count *= static_cast<size_t>(n);
+    for (const int64_t n : of) count *= static_cast<size_t>(n);
     for (size_t i = 0; i < count; ++i) t.data.push_back(static_cast<float>(rng.normal() * 0.3));
   }
-  const JobScorer net({weights, kDispatchShape, "bench"});
-  std::vector<float> jobs(size_t{Dispatch::kJobs} * Dispatch::kJobFeatures, 0.5F),
-      cluster(Dispatch::kClusterFeatures, 0.5F), prior(Dispatch::kActions, 0),
-      logits(Dispatch::kActions);
-  std::vector<uint8_t> mask(Dispatch::kActions, 1);
+  const JobScorer net({weights, shape, "bench"});
+  const auto actions = static_cast<size_t>(shape.actions());
+  std::vector<float> jobs(static_cast<size_t>(shape.rows) * static_cast<size_t>(shape.row_features),
+                          0.5F),
+      cluster(static_cast<size_t>(shape.cluster_features), 0.5F), prior(actions, 0),
+      logits(actions);
+  std::vector<uint8_t> mask(actions, 1);
   Observation o{};
   o.jobs = jobs.data();
   o.cluster = cluster.data();
@@ -40,10 +43,10 @@ void bench_inference(Json& results) {
                        kCalls;
   // Reference: the two matrix products alone, by Eigen.
   Eigen::Matrix<float, -1, -1, Eigen::RowMajor> x = Eigen::MatrixXf::Random(kRows, kHidden);
-  const Eigen::MatrixXf w1 = Eigen::MatrixXf::Random(Dispatch::kJobFeatures, kHidden);
+  const Eigen::MatrixXf w1 = Eigen::MatrixXf::Random(shape.row_features, kHidden);
   const Eigen::MatrixXf w2 = Eigen::MatrixXf::Random(kHidden, kHidden);
   Eigen::Matrix<float, -1, -1, Eigen::RowMajor> in =
-      Eigen::MatrixXf::Random(kRows, Dispatch::kJobFeatures);
+      Eigen::MatrixXf::Random(kRows, shape.row_features);
   const double product_s = best_seconds(5,
                                         [&] {
                                           for (int i = 0; i < kCalls; ++i) {

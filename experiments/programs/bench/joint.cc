@@ -14,7 +14,7 @@
 #include "experiments/replay/load_scenario.h"
 #include "experiments/scenario/scenario.h"
 #include "policies/learned/job_scorer.h"
-#include "policies/learned/pilot.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard::bench {
 namespace {
@@ -33,10 +33,10 @@ Scenario crowded(int nodes, int jobs) {
 }
 
 std::unique_ptr<Policy> pilot(bool with_network) {
-  Checkpoint out = rule_checkpoint({});
+  Checkpoint out = expert_checkpoint("pilot", {});
   if (with_network) out.network = "job-scorer";
   Rng rng(1);
-  for (const auto& [name, shape] : job_scorer_shapes(kHidden, JointTask::kShape)) {
+  for (const auto& [name, shape] : job_scorer_shapes(kHidden, make_agent("pilot", {})->shape())) {
     Tensor& t = out.weights[name];
     t.shape = shape;
     size_t count = 1;

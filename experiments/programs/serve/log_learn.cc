@@ -13,7 +13,7 @@
 #include "env/base/text/json_flaw.h"
 #include "env/trace/formats/native.h"
 #include "experiments/stats/mean_by_time.h"
-#include "policies/learned/dispatcher.h"
+#include "policies/learned/learned_policy.h"
 #include "serving/log/log_fit.h"
 #include "serving/log/log_training_data.h"
 
@@ -34,11 +34,19 @@ std::string sha256_of(const LogReader& log) {
   return sha256_hex(all);
 }
 
-DispatchConfig read_task(const std::string& path) {
-  if (path.empty()) return {};
+// Reads the settings in a checkpoint's task. Without a file as many jobs as possible are listed.
+std::unique_ptr<Agent> read_agent(const std::string& name, const std::string& path) {
+  if (path.empty()) {
+    Settings all_rows;
+    all_rows.set("held_rows", "64", "log choices");
+    all_rows.set("waiting_rows", "128", "log choices");
+    return make_agent(name, all_rows);
+  }
   try {
-    const Json json = Json::parse(read_file(path));
-    return dispatch_from(json);
+    Checkpoint checkpoint;
+    checkpoint.agent = name;
+    checkpoint.task = Json::parse(read_file(path));
+    return agent_of(checkpoint);
   } catch (const nlohmann::json::exception& error) {
     throw InputError(path, "the `task` of a dispatcher's checkpoint", json_flaw(error));
   }
@@ -75,22 +83,23 @@ int log_choices(const ChoicesOptions& options) {
     throw InputError("--agent", "dispatcher, the only agent that can represent a log",
                      "'" + options.agent + "'");
   }
-  const DispatchConfig task = read_task(options.task);
+  const auto agent = read_agent(options.agent, options.task);
   LogReader log(options.log);
-  const LogTrainingData found = training_data_of(log, task);
+  const LogTrainingData found = training_data_of(log, *agent);
   if (found.decisions == 0 && !log.damage().first.empty()) throw InputError(log.damage().first);
   if (found.steps.size() == 0) {
     throw InputError(options.log, "decisions that the dispatcher's task can represent",
                      fmt::format("none of {}", found.decisions));
   }
-  const Json summary = {{"agent", options.agent},         {"task", dispatch_json(task)},
-                        {"decisions", found.decisions},   {"passed", found.skipped},
-                        {"impossible", found.impossible}, {"idle", found.idle},
-                        {"steps", found.steps.size()},    {"suggested", found.expert_action},
-                        {"nothing", found.nothing},       {"actions", found.actions},
-                        {"followed", found.reproduced},   {"elsewhere", found.other_placement},
-                        {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
-                        {"forced", found.forced},         {"first_missed", found.first}};
+  const Json summary = {
+      {"agent", options.agent},         {"task", task_json(options.agent, *agent)},
+      {"decisions", found.decisions},   {"passed", found.skipped},
+      {"impossible", found.impossible}, {"idle", found.idle},
+      {"steps", found.steps.size()},    {"suggested", found.expert_action},
+      {"nothing", found.nothing},       {"actions", found.actions},
+      {"followed", found.reproduced},   {"elsewhere", found.other_placement},
+      {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
+      {"forced", found.forced},         {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
   print_damage(log);
   if (options.json) {

@@ -14,8 +14,8 @@
 #include "experiments/programs/sim/tune_cells.h"
 #include "experiments/report/text_table.h"
 #include "experiments/run/progress.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/learned/open_policy.h"
-#include "policies/learned/pilot.h"
 
 namespace yard::sim {
 namespace {
@@ -38,10 +38,7 @@ Settings numeric_settings_of(const std::string& checkpoint) {
   if (read.agent != "pilot") {
     throw InputError(checkpoint, "a checkpoint of the agent pilot", "one of " + read.agent);
   }
-  Settings out;
-  for (const auto& [key, value] : record(pilot_from(read.task).rule))
-    out.set(key, value, checkpoint);
-  return out;
+  return agent_of(read)->expert().settings;
 }
 
 std::string policy_yaml(const Options& options, const Explained& explained) {

@@ -99,12 +99,12 @@ int run_list(CLI::App& app, int argc, char** argv) {
   bool json = false;
   app.add_option("kind", kind, "kind of entries to list")
       ->required()
-      ->check(one_of(
-          {"policies", "agents", "learners", "networks", "tasks", "traces", "clusters", "rules"}));
+      ->check(
+          one_of({"policies", "agents", "learners", "networks", "traces", "clusters", "rules"}));
   app.add_option("name", name, "entry to describe in full, with its settings")->default_str("");
   app.add_flag("--json", json, "print one JSON document");
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (kind == "agents" || kind == "learners" || kind == "networks" || kind == "tasks") {
+  if (kind == "agents" || kind == "learners" || kind == "networks") {
     exec_trainer(argv);
   }
   Json rows = kind == "policies"   ? list_policies()

@@ -12,7 +12,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/report/decision.h"
 #include "policies/learned/golden.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard::sim {
 namespace {
@@ -23,7 +23,7 @@ std::vector<GoldenState> read_golden_states(const Checkpoint& checkpoint,
     throw InputError(folder, "a checkpoint with a network",
                      "a rule without one (see yardmaster explain)");
   }
-  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
+  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
   std::vector<GoldenState> out = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
   if (out.empty()) throw InputError(folder, "at least one recorded state", "none");
   return out;
@@ -36,10 +36,8 @@ size_t most_actions(std::vector<GoldenState>& states) {
 }
 
 report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
-  const auto agent = learned_agent(checkpoint.agent);
+  const auto agent = make_agent(checkpoint.agent, {});
   const TaskShape shape = agent->shape();
-  const report::FeatureNames names =
-      report::feature_names(agent->feature_schema(), shape.row_features, shape.cluster_features);
   std::vector<float> logits(static_cast<size_t>(shape.actions()));
   network_of(checkpoint, "model.safetensors")->forward(g.observation(), logits);
   float most = kMaskedLogit;
@@ -47,8 +45,8 @@ report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
     if (g.mask[a] != 0) most = std::max(most, logits[a]);
   }
   report::Decision out;
-  out.row_features = names.rows;
-  out.cluster_features = names.cluster;
+  for (const Feature& f : agent->action_features()) out.row_features.push_back(f.name);
+  for (const Feature& f : agent->state_features()) out.cluster_features.push_back(f.name);
   out.cluster = g.cluster;
   const auto width = static_cast<size_t>(shape.row_features);
   // Without a unique maximum the prior suggests no action.

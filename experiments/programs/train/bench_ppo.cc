@@ -13,7 +13,7 @@
 
 #include "agents/kernels/matrix_product.h"
 #include "agents/ranks/connect.h"
-#include "agents/train/agent.h"
+#include "agents/train/trainable_agent.h"
 #include "agents/train/trainer.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/train/rendezvous_dir.h"
@@ -55,9 +55,9 @@ struct Measured {
 };
 
 // Trains with this number of ranks, each a thread of this process. Returns the fastest update.
-Measured train(const TrainingSetup& setup, const Agent& agent, const SimulatedData& data,
+Measured train(const TrainingSetup& setup, const TrainableAgent& agent, const SimulatedData& data,
                int ranks) {
-  const EnvShape shape = agent.worlds(data.env_specs(), {})->shape();
+  const EnvShape shape = agent.environments(data.env_specs(), {})->shape();
   const double hidden = std::stod(setup.value("hidden"));
   Measured best;
   const RendezvousDir rendezvous;
@@ -73,7 +73,9 @@ Measured train(const TrainingSetup& setup, const Agent& agent, const SimulatedDa
       const std::lock_guard lock(trainer_mutex);  // LibTorch's seed is global
       trainer.emplace(
           setup.loop, setup.learner, setup.network,
-          [&](const VectorEnvOptions& options) { return agent.worlds(data.env_specs(), options); },
+          [&](const VectorEnvOptions& options) {
+            return agent.environments(data.env_specs(), options);
+          },
           *communicator, Json());
     }
     TrainCallbacks events;
@@ -121,9 +123,9 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
   }
   for (const std::string& assignment : assignments) settings.overlay(assignment, "bench");
   const TrainingSetup setup = read_setup(settings, ranks);
-  const auto agent = make_agent(setup.data.agent, setup.agent);
-  const SimulatedData data(setup.data, setup.loop.episode_jobs, *agent->heuristic());
-  const Measured measured = train(setup, *agent, data, ranks);
+  const TrainableAgent agent(setup.data.agent, setup.agent);
+  const SimulatedData data(setup.data, setup.loop.episode_jobs, *agent.expert());
+  const Measured measured = train(setup, agent, data, ranks);
   const double sgemm_flop_per_s = matrix_product_flop_per_s(parallelism.all());
   const std::string threads =
       parallelism.all() == 1 ? "one thread" : std::to_string(parallelism.all()) + " threads";

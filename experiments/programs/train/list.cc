@@ -1,4 +1,4 @@
-// `list agents|learners|networks|tasks`: registries which link LibTorch. Called by `yardmaster
+// `list agents|learners|networks`: registries which link LibTorch. Called by `yardmaster
 // list`.
 
 #include <fmt/format.h>
@@ -7,28 +7,30 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "agents/train/agent.h"
 #include "agents/train/registered.h"
 #include "env/base/core/error.h"
+#include "env/task/select_info.h"
 #include "experiments/cli/listing.h"
 #include "experiments/programs/train/commands.h"
+#include "policies/policy.h"
 
 namespace yard {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json agent_row(const std::string& name, const Agent::Info& info) {
+  return {{"name", name},          {"information", level_name(info.level)},
+          {"source", info.source}, {"fidelity", info.fidelity},
+          {"about", info.about},   {"settings", settings_json(info.settings())}};
+}
+
 Json agents() {
   Json rows = Json::array();
-  for (const std::string& name : agent_names()) {
-    const Agent::Info info = agent_info(name);
-    rows.push_back({{"name", name},
-                    {"information", info.information},
-                    {"source", info.source},
-                    {"fidelity", info.fidelity},
-                    {"about", info.about},
-                    {"settings", settings_json(info.settings())}});
+  for (const std::string& name : AgentRegistry::names()) {
+    rows.push_back(agent_row(name, agent_info(name)));
   }
+  rows.push_back(agent_row(kSelectName, select_info()));
   return rows;
 }
 
@@ -43,19 +45,6 @@ Json parts(const std::vector<RegisteredInfo>& all) {
                     {"settings", settings_json(one.settings)}});
   }
   return rows;
-}
-
-Json tasks() {
-  return {{{"name", "dispatch"},
-           {"information", "history"},
-           {"source", "this project; the window of 128 jobs as in RLScheduler, SC 2020"},
-           {"fidelity", "ours"},
-           {"about", "start a waiting job, preempt a running one, or end the decision"}},
-          {{"name", "select"},
-           {"information", "estimate"},
-           {"source", "RLScheduler, SC 2020"},
-           {"fidelity", "decision as published; features are ours"},
-           {"about", "start one of the first 128 waiting jobs, or end the decision"}}};
 }
 
 }  // namespace
@@ -80,10 +69,8 @@ int run_list(int argc, char** argv) {
     rows = parts(registered_learners());
   } else if (kind == "networks") {
     rows = parts(registered_networks());
-  } else if (kind == "tasks") {
-    rows = tasks();
   } else {
-    throw InputError("list", "agents, learners, networks or tasks", "'" + kind + "'");
+    throw InputError("list", "agents, learners or networks", "'" + kind + "'");
   }
   if (!name.empty()) rows = Json::array({listed_row(kind, rows, name)});
   if (json) {

@@ -16,7 +16,7 @@
 #include "experiments/programs/train/commands.h"
 #include "experiments/replay/golden_workload.h"
 #include "policies/learned/golden.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 
 namespace yard {
 namespace {
@@ -30,7 +30,7 @@ struct Difference {
 };
 
 Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
-  const TaskShape shape = learned_agent(checkpoint.agent)->shape();
+  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto net = network_of(checkpoint, "model.safetensors");
   std::vector<float> logits(static_cast<size_t>(shape.actions()));
   Difference out;

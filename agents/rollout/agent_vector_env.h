@@ -1,19 +1,18 @@
-// Adapts the batch environment of a task (env/batch/batch_env.h) to VectorEnv, for training.
+// Adapts the batch environment of an agent (env/batch/batch_env.h) to VectorEnv, for training.
 #pragma once
 
 #include "agents/rollout/vector_env.h"
 
 namespace yard {
 
-template <Task T>
-class TaskVectorEnv final : public VectorEnv {
+class AgentVectorEnv final : public VectorEnv {
  public:
-  // Requires: as BasicBatchEnv.
-  TaskVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
-                const typename T::Config& task)
-      : shape_(shape_of<T>(task)), env_(std::move(env_specs), config(options, task)) {}
+  // Requires: as BatchEnv.
+  AgentVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
+                 std::shared_ptr<const Agent> agent)
+      : env_(std::move(env_specs), config(options, std::move(agent))) {}
 
-  EnvShape shape() const override { return shape_; }
+  EnvShape shape() const override { return env_.shape(); }
   int count() const override { return env_.worlds(); }
   Observations observations() const override {
     return {env_.jobs(),
@@ -57,8 +56,8 @@ class TaskVectorEnv final : public VectorEnv {
   }
 
  private:
-  static BasicBatchConfig<T> config(const VectorEnvOptions& o, const typename T::Config& task) {
-    BasicBatchConfig<T> out;
+  static BatchConfig config(const VectorEnvOptions& o, std::shared_ptr<const Agent> agent) {
+    BatchConfig out;
     out.worlds = o.worlds;
     out.first_world = o.first_world;
     out.threads = o.threads;
@@ -68,12 +67,11 @@ class TaskVectorEnv final : public VectorEnv {
     out.wait_at_end = o.wait_at_end;
     out.exploration_mask = o.exploration_mask;
     out.seed = o.seed;
-    out.task = task;
+    out.task = std::move(agent);
     return out;
   }
 
-  EnvShape shape_;
-  BasicBatchEnv<T> env_;
+  BatchEnv env_;
 };
 
 }  // namespace yard

@@ -1,4 +1,4 @@
-// Checks every agent on a row task: the contract of its environments, and checkpoints that play as
+// Checks every agent: the contract of its environments, and checkpoints that play as
 // they were trained.
 #include <gtest/gtest.h>
 
@@ -6,15 +6,15 @@
 #include <filesystem>
 #include <map>
 
-#include "agents/rollout/task_vector_env.h"
-#include "agents/train/agent.h"
+#include "agents/rollout/agent_vector_env.h"
+#include "agents/train/trainable_agent.h"
 #include "agents/train/trainer.h"
 #include "agents/verify/torch_difference.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
-#include "env/task/row_task.h"
+#include "env/task/agent.h"
 #include "env/trace/generators/servers.h"
-#include "policies/learned/learned_agent.h"
+#include "policies/learned/learned_policy.h"
 #include "tests/agents/problems.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/futures.h"
@@ -40,13 +40,13 @@ Scene busy_scene() {
 
 std::unique_ptr<VectorEnv> worlds_of(const std::string& agent, const Scene& scene,
                                      int max_decisions) {
-  return make_agent(agent, {})->worlds({{scene.fixed(), &scene.workload(), 1}},
-                                       {.worlds = kWorlds,
-                                        .episode_jobs = 30,
-                                        .max_decisions = max_decisions,
-                                        .wait_at_end = max_decisions == 0,
-                                        .exploration_mask = true,
-                                        .seed = 4});
+  return TrainableAgent(agent, {}).environments({{scene.fixed(), &scene.workload(), 1}},
+                                                {.worlds = kWorlds,
+                                                 .episode_jobs = 30,
+                                                 .max_decisions = max_decisions,
+                                                 .wait_at_end = max_decisions == 0,
+                                                 .exploration_mask = true,
+                                                 .seed = 4});
 }
 
 // Random legal actions, which depend only on the world, the step and the mask.
@@ -65,9 +65,9 @@ std::vector<int32_t> random_actions(const VectorEnv& worlds, uint64_t step) {
   return out;
 }
 
-class EveryRowAgent : public ::testing::TestWithParam<std::string> {};
+class EveryAgent : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EveryRowAgent, ShowsExistingRowsAndSuggestsLegalActions) {
+TEST_P(EveryAgent, ShowsExistingRowsAndSuggestsLegalActions) {
   const Scene scene = busy_scene();
   const auto worlds = worlds_of(GetParam(), scene, 0);
   const TaskShape shape = worlds->shape();
@@ -101,7 +101,7 @@ TEST_P(EveryRowAgent, ShowsExistingRowsAndSuggestsLegalActions) {
   EXPECT_GT(asked, 100);
 }
 
-TEST_P(EveryRowAgent, SavedWorldsResumeIdentically) {
+TEST_P(EveryAgent, SavedWorldsResumeIdentically) {
   const Scene scene = busy_scene();
   const auto worlds = worlds_of(GetParam(), scene, 50), other = worlds_of(GetParam(), scene, 50);
   worlds->reset();
@@ -145,7 +145,7 @@ std::vector<float> shown(const VectorEnv& worlds, int world) {
 }
 
 // Workloads that are equal up to a time show the same until then, whatever the actions.
-TEST_P(EveryRowAgent, ObservesNothingOfTheFuture) {
+TEST_P(EveryAgent, ObservesNothingOfTheFuture) {
   int compared = 0, differ = 0;
   for (uint64_t trial = 0; trial < 24; ++trial) {
     FutureOptions options{.tenants = trial % 2 == 1, .models = trial % 3 == 1, .world = {}};
@@ -155,13 +155,13 @@ TEST_P(EveryRowAgent, ObservesNothingOfTheFuture) {
     const ForkableScene now(pairs[0].now), then(pairs[0].then);
     const auto worlds_of_scene = [&](const ForkableScene& random_scene) {
       const Scene& scene = random_scene.scene();
-      return make_agent(GetParam(), {})
-          ->worlds({{scene.fixed(), &scene.workload(), 1}},
-                   {.worlds = kWorlds,
-                    .episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size()),
-                    .wait_at_end = true,
-                    .exploration_mask = true,
-                    .seed = trial});
+      return TrainableAgent(GetParam(), {})
+          .environments({{scene.fixed(), &scene.workload(), 1}},
+                        {.worlds = kWorlds,
+                         .episode_jobs = static_cast<int>(pairs[0].now.world.jobs.size()),
+                         .wait_at_end = true,
+                         .exploration_mask = true,
+                         .seed = trial});
     };
     const auto a = worlds_of_scene(now), b = worlds_of_scene(then);
     try {
@@ -190,7 +190,7 @@ TEST_P(EveryRowAgent, ObservesNothingOfTheFuture) {
     }
   }
   EXPECT_GT(compared, 60);
-  EXPECT_GT(differ, kWorlds) << "the futures do not differ";
+  EXPECT_GT(differ, kWorlds) << "the futures are the same";
 }
 
 struct TrainingSetup {
@@ -218,14 +218,14 @@ TrainingSetup tiny_setup(const std::string& agent) {
 
 // Saves and resumes the training after `stopped_after` updates; 0: trains without a stop.
 Checkpoint train(const TrainingSetup& setup, const Scene& scene, int stopped_after = 0) {
-  const auto agent = make_agent(setup.agent, settings_of(setup.task));
+  const TrainableAgent agent(setup.agent, settings_of(setup.task));
   const auto ranks = alone();
   TrainConfig loop = setup.loop;
   loop.network = setup.network;
   const auto make = [&] {
     return Trainer(loop, settings_of(setup.learner), settings_of({"hidden=16"}),
                    [&](const VectorEnvOptions& o) {
-                     return agent->worlds({{scene.fixed(), &scene.workload(), 1}}, o);
+                     return agent.environments({{scene.fixed(), &scene.workload(), 1}}, o);
                    },
                    *ranks, {{"made_by", "test"}});
   };
@@ -238,7 +238,7 @@ Checkpoint train(const TrainingSetup& setup, const Scene& scene, int stopped_aft
     trainer.restore(scratch.path() / "state");
   }
   trainer.run({});
-  return agent->checkpoint(trainer.trained());
+  return agent.checkpoint(trainer.trained());
 }
 
 int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
@@ -250,7 +250,7 @@ int64_t total_us(const Checkpoint& checkpoint, const Scene& scene) {
 }
 
 // A saved and loaded checkpoint plays the same, and the native network agrees with LibTorch.
-TEST_P(EveryRowAgent, CheckpointPlaysIdentically) {
+TEST_P(EveryAgent, CheckpointPlaysIdentically) {
   const Scene scene = busy_scene();
   TrainingSetup setup = tiny_setup(GetParam());
   setup.loop.updates = 2;
@@ -263,11 +263,11 @@ TEST_P(EveryRowAgent, CheckpointPlaysIdentically) {
   EXPECT_EQ(read.agent, GetParam());
   EXPECT_LT(torch_difference(read), 1e-4);
   EXPECT_EQ(total_us(read, scene), total_us(trained, scene));
-  EXPECT_EQ(learned_agent(read.agent)->info(read).level, RowTasks::info(GetParam()).level);
+  EXPECT_EQ(policy_info(read).level, agent_info(GetParam()).level);
 }
 
 // With exploration, training gives the same weights when resumed and on several threads.
-TEST_P(EveryRowAgent, ExplorationDoesNotDependOnResumesOrThreads) {
+TEST_P(EveryAgent, ExplorationDoesNotDependOnResumesOrThreads) {
   const Scene scene = busy_scene();
   for (const char* learner : {"ppo", "actor-critic"}) {
     TrainingSetup setup = tiny_setup(GetParam());
@@ -288,14 +288,14 @@ void expect_begins_as_its_heuristic(TrainingSetup setup) {
   const Scene scene = busy_scene();
   setup.loop.updates = 1;
   setup.loop.optimizer_config.lr = 0;
-  const auto heuristic = make_agent(setup.agent, settings_of(setup.task))->heuristic();
+  const auto heuristic = TrainableAgent(setup.agent, settings_of(setup.task)).expert();
   SceneRunner runner(scene, *heuristic);
   runner.play();
   ASSERT_FALSE(runner.failed());
   EXPECT_EQ(total_us(train(setup, scene), scene), total_jct_us(scene, runner.jobs()));
 }
 
-TEST_P(EveryRowAgent, UntrainedMatchesItsHeuristic) {
+TEST_P(EveryAgent, UntrainedMatchesItsHeuristic) {
   expect_begins_as_its_heuristic(tiny_setup(GetParam()));
 }
 
@@ -305,7 +305,7 @@ TEST(Sched2, UntrainedWithoutLocalityMatchesItsHeuristic) {
   expect_begins_as_its_heuristic(setup);
 }
 
-TEST_P(EveryRowAgent, NamesAnUnknownSetting) {
+TEST_P(EveryAgent, NamesAnUnknownSetting) {
   Settings settings;
   settings.set("colour", "red", "test");
   try {
@@ -316,7 +316,7 @@ TEST_P(EveryRowAgent, NamesAnUnknownSetting) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RowTasks, EveryRowAgent, ::testing::ValuesIn(RowTasks::names()),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAgent, ::testing::ValuesIn(AgentRegistry::names()),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');
@@ -356,15 +356,14 @@ TEST(ExampleAgent, MatchesTheDocumentation) {
 }
 
 TEST(Agents, AllKindsAreFoundByName) {
-  const std::vector<std::string> names = agent_names();
+  const std::vector<std::string> names = AgentRegistry::names();
   for (const char* name : {"pilot", "dispatcher", "sched2", "next-job"}) {
     EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
     EXPECT_FALSE(agent_info(name).about.empty());
-    EXPECT_GT(learned_agent(name)->shape().rows, 0);
+    EXPECT_GT(make_agent(name, {})->shape().rows, 0);
   }
   EXPECT_THROW(make_agent("pilots", {}), InputError);
   EXPECT_THROW(agent_info("pilots"), InputError);
-  EXPECT_THROW(learned_agent("pilots"), InputError);
 }
 
 }  // namespace

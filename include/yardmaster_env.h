@@ -1,15 +1,15 @@
-/* The batch environment for other languages: a pure C interface.
+/* Batches of environments for other languages: a pure C interface to every agent.
  *
  *   char error[512];
- *   yardmaster_env* env = yardmaster_env_open("trace=synthetic:habits\ncluster=8x8\nworlds=64\n",
+ *   yardmaster_env* env = yardmaster_env_open("agent=sched2\ncluster=8x8\nworlds=64\n",
  *                                             error, sizeof error);
  *   yardmaster_env_reset(env);
- *   const float* jobs = yardmaster_env_jobs(env);           // (worlds, 128, 8)
- *   const uint8_t* mask = yardmaster_env_mask(env);         // (worlds, 129)
+ *   const float* jobs = yardmaster_env_jobs(env);           // (worlds, rows, features)
+ *   const uint8_t* mask = yardmaster_env_mask(env);         // (worlds, rows + 1)
  *   yardmaster_env_step(env, actions);                      // actions: (worlds) int32
  *
  * Build a program with
- *   cc -I. prog.c -Lbuild/lib -lyardmaster_env -Wl,-rpath,$PWD/build/lib
+ *   cc -Iinclude prog.c -Lbuild/lib -lyardmaster_env -Wl,-rpath,$PWD/build/lib
  *
  * The environment owns all tensors. Their addresses are fixed from open() to close(); reset() and
  * step() overwrite them. Functions that return int return 0, or -1 on an error, which
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define YARDMASTER_ENV_ABI 2 /* increases when this interface changes */
+#define YARDMASTER_ENV_ABI 3 /* increases when this interface changes */
 
 typedef struct yardmaster_env yardmaster_env;
 
@@ -40,11 +40,17 @@ void yardmaster_env_close(yardmaster_env* env);
 const char* yardmaster_env_help(void);
 const char* yardmaster_env_error(const yardmaster_env* env);
 
+/* Describes the agent and its observation as one JSON document:
+ *   {"agent", "level", "actions", "sets": [{"name", "rows", "features": [{"name", "meaning"}]}]}
+ * `rows` is the largest number of rows of a set; "actions" is the set of jobs(), "state" that of
+ * cluster(). */
+const char* yardmaster_env_spec(const yardmaster_env* env);
+
 int32_t yardmaster_env_worlds(const yardmaster_env* env);
-int32_t yardmaster_env_rows(const yardmaster_env* env);         /* in the window of jobs */
+int32_t yardmaster_env_rows(const yardmaster_env* env);         /* most actions */
 int32_t yardmaster_env_job_features(const yardmaster_env* env); /* per row */
 int32_t yardmaster_env_cluster_features(const yardmaster_env* env);
-int32_t yardmaster_env_actions(const yardmaster_env* env); /* rows + 1; the last one is "nothing" */
+int32_t yardmaster_env_actions(const yardmaster_env* env); /* rows + 1; the last one is the no-op */
 
 int yardmaster_env_reset(yardmaster_env* env);
 /* Takes one legal action per world. An illegal action is an error and changes no world. step() and
@@ -55,17 +61,17 @@ int yardmaster_env_step(yardmaster_env* env, const int32_t* actions);
 const float* yardmaster_env_jobs(const yardmaster_env* env);    /* (worlds, rows, features) */
 const float* yardmaster_env_cluster(const yardmaster_env* env); /* (worlds, features) */
 const uint8_t* yardmaster_env_mask(const yardmaster_env* env);  /* (worlds, actions) 1: legal */
-const int32_t* yardmaster_env_suggested(
-    const yardmaster_env* env); /* (worlds) the heuristic's action */
+const int32_t* yardmaster_env_expert_action(
+    const yardmaster_env* env); /* (worlds) the expert's action */
 
 /* Tensors of the last step. */
-const float* yardmaster_env_reward(const yardmaster_env* env);     /* (worlds) minus job-seconds */
-const float* yardmaster_env_dt_s(const yardmaster_env* env);       /* (worlds) seconds passed */
+const float* yardmaster_env_reward(const yardmaster_env* env); /* (worlds) e.g. minus job-seconds */
+const float* yardmaster_env_dt_s(const yardmaster_env* env);   /* (worlds) seconds passed */
 const uint8_t* yardmaster_env_ending(const yardmaster_env* env);   /* (worlds) YARDMASTER_... */
 const float* yardmaster_env_final_jobs(const yardmaster_env* env); /* last ones, if truncated */
 const float* yardmaster_env_final_cluster(const yardmaster_env* env);
 
-/* Sets how often each course is played, from the next episodes on. A course is a trace with its
+/* Sets how often each scenario is played, from the next episodes on. A scenario is a trace with its
  * window and congestion on a cluster. */
 int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32_t count);
 /* Copies the state of world `from` to world `to`. */

@@ -1,4 +1,4 @@
-// The task `joint` in a batch: taking the expert's actions equals the policy `joint`. A partial
+// The agent `pilot` in a batch: taking the expert's actions equals the policy `joint`. A partial
 // decision is saved and forked with the rest of the state.
 #include <gtest/gtest.h>
 
@@ -25,26 +25,27 @@ EnvSpec env_spec_of(const ForkableScene& scene) {
   return {scene.scene().fixed(), &scene.scene().workload(), 1};
 }
 
-BasicBatchConfig<JointTask> config_of(const ForkableScene& scene, int worlds) {
-  BasicBatchConfig<JointTask> config;
+BatchConfig config_of(const ForkableScene& scene, int worlds) {
+  BatchConfig config;
+  config.task = make_agent("pilot", {});
   config.worlds = worlds;
   config.episode_jobs = scene.scene().size();
   config.seed = 5;
   return config;
 }
 
-TEST(JointEnv, ExpertActionsMatchThePolicy) {
+TEST(PilotEnv, ExpertActionsMatchThePolicy) {
   int64_t asked = 0, stayed = 0;
   const auto policy = make_policy("joint");
   for (uint64_t trial = 0; trial < 24; ++trial) {
     const ForkableScene scene(rated_world(trial));
     auto config = config_of(scene, 1);
     config.wait_at_end = true;
-    JointEnv env({env_spec_of(scene)}, config);
+    BatchEnv env({env_spec_of(scene)}, config);
     env.reset();
     for (; !env.is_done(0); env.step(env.expert_action())) {
       ++asked;
-      stayed += env.expert_action()[0] == JointTask::kNothing;
+      stayed += env.expert_action()[0] == env.shape().rows;
     }
     const auto results = env.take_results();
     ASSERT_EQ(results.size(), 1u);
@@ -60,11 +61,11 @@ TEST(JointEnv, ExpertActionsMatchThePolicy) {
 }
 
 // An episode that is truncated within a decision leaves nothing of it in the next episode.
-TEST(JointEnv, TruncationLeavesNoTraceInTheNextEpisode) {
+TEST(PilotEnv, TruncationLeavesNoTraceInTheNextEpisode) {
   const ForkableScene scene(rated_world(4));
   auto config = config_of(scene, 2);
   config.max_decisions = 7;
-  JointEnv a({env_spec_of(scene)}, config), b({env_spec_of(scene)}, config);
+  BatchEnv a({env_spec_of(scene)}, config), b({env_spec_of(scene)}, config);
   a.reset();
   int cut = 0;
   for (uint64_t t = 0; t < 90; ++t) {
@@ -82,27 +83,29 @@ TEST(JointEnv, TruncationLeavesNoTraceInTheNextEpisode) {
   EXPECT_TRUE(std::ranges::equal(a.jobs(), b.jobs()));
 }
 
-TEST(JointEnv, SavedWorldsOfAnotherRuleOrClusterAreRefused) {
+TEST(PilotEnv, SavedWorldsOfAnotherRuleOrClusterAreRefused) {
   const ForkableScene scene(rated_world(4));
   const auto config = config_of(scene, 1);
-  JointEnv env({env_spec_of(scene)}, config);
+  BatchEnv env({env_spec_of(scene)}, config);
   env.reset();
   const auto saved = env.save();
   auto other = config;
-  other.task.joint.type_price = 0.7;
-  EXPECT_THROW(JointEnv({env_spec_of(scene)}, other).restore(saved), InputError);
+  Settings settings;
+  settings.overlay("type_price=0.7", "test");
+  other.task = make_agent("pilot", settings);
+  EXPECT_THROW(BatchEnv({env_spec_of(scene)}, other).restore(saved), InputError);
   EnvSpec strict = env_spec_of(scene);
   strict.fixed.allows = {.preempt = false, .move = false};
-  EXPECT_THROW(JointEnv({strict}, config).restore(saved), InputError);
+  EXPECT_THROW(BatchEnv({strict}, config).restore(saved), InputError);
 }
 
-TEST(JointEnv, RewardsSumToMinusTheTotalJctForAnyActions) {
+TEST(PilotEnv, RewardsSumToMinusTheTotalJctForAnyActions) {
   int summed = 0;
   for (uint64_t trial = 0; trial < 8; ++trial) {
     const ForkableScene scene(rated_world(trial));
     auto config = config_of(scene, 1);
     config.wait_at_end = true;
-    JointEnv env({env_spec_of(scene)}, config);
+    BatchEnv env({env_spec_of(scene)}, config);
     env.reset();
     double sum = 0;
     const double before = env.elapsed_s(0);  // in no reward
@@ -119,14 +122,14 @@ TEST(JointEnv, RewardsSumToMinusTheTotalJctForAnyActions) {
   EXPECT_GT(summed, 2);
 }
 
-TEST(JointEnv, PartialDecisionIsSavedAndForked) {
+TEST(PilotEnv, PartialDecisionIsSavedAndForked) {
   const ForkableScene one(rated_world(1)), two(rated_world(2));
   std::vector<EnvSpec> env_specs = {env_spec_of(one), env_spec_of(two)};
   auto config = config_of(one, 3);
   config.episode_jobs = std::min(one.scene().size(), two.scene().size());
   int64_t open = 0;
   for (uint64_t stop = 20; stop < 300; stop += 13) {
-    JointEnv a(env_specs, config), b(env_specs, config);
+    BatchEnv a(env_specs, config), b(env_specs, config);
     a.reset();
     b.reset();
     for (uint64_t t = 0; t < stop; ++t) a.step(random_actions(a, t));
@@ -143,18 +146,18 @@ TEST(JointEnv, PartialDecisionIsSavedAndForked) {
       for (int n = 0; n < 3; ++n) ASSERT_EQ(seen(a, n), seen(b, n)) << stop << " " << t;
     }
   }
-  EXPECT_GT(open, 3) << "no decision was in progress";
+  EXPECT_GT(open, 3) << "no decision was in the making";
 }
 
-TEST(JointEnv, PriorHasTheExpertAsItsMode) {
+TEST(PilotEnv, PriorHasTheExpertAsItsMode) {
   const ForkableScene scene(rated_world(3));
   auto config = config_of(scene, 2);
-  JointEnv env({env_spec_of(scene)}, config);
+  BatchEnv env({env_spec_of(scene)}, config);
   env.reset();
+  const auto actions = static_cast<size_t>(env.shape().actions());
   for (uint64_t t = 0; t < 300; ++t) {
     for (int n = 0; n < 2; ++n) {
-      const auto prior =
-          env.prior().subspan(static_cast<size_t>(n) * JointTask::kActions, JointTask::kActions);
+      const auto prior = env.prior().subspan(static_cast<size_t>(n) * actions, actions);
       const auto mode = std::max_element(prior.begin(), prior.end()) - prior.begin();
       const int32_t expert_action = env.expert_action()[static_cast<size_t>(n)];
       EXPECT_EQ(prior[static_cast<size_t>(expert_action)], prior[static_cast<size_t>(mode)]);

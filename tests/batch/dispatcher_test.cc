@@ -1,5 +1,6 @@
-// Observations of `dispatch`: independent of the future and of slot numbers, and within the window.
-#include "env/task/dispatch.h"
+// Observations of the agent `dispatcher`: independent of the future and of slot numbers, and within
+// the window.
+#include "tests/support/dispatcher.h"
 
 #include <gtest/gtest.h>
 
@@ -8,28 +9,34 @@
 #include <cmath>
 #include <tuple>
 
+#include "env/predict/user_history.h"
+#include "env/task/candidates.h"
 #include "policies/policy.h"
 #include "tests/support/worlds.h"
 
 namespace yard::testing {
 namespace {
 
+// The observation of a list of actions. `slots`: the job of each action.
 struct ObservedState {
-  std::array<float, Dispatch::kJobs * Dispatch::kJobFeatures> jobs;
-  std::array<float, Dispatch::kClusterFeatures> cluster;
-  std::array<uint8_t, Dispatch::kActions> mask;
-  std::array<float, Dispatch::kActions> prior;
-  std::array<int32_t, Dispatch::kJobs> slots;
+  std::vector<float> jobs, cluster, prior;
+  std::vector<uint8_t> mask;
+  std::vector<int32_t> slots;
   Observation o{};
 
-  ObservedState(const View& view, const DispatchConfig& config, std::byte* memory) {
+  ObservedState(const Agent& agent, const View& view, AgentMemory& memory, const ActionList& list)
+      : jobs(size_t{dispatcher::kJobs} * dispatcher::kJobFeatures),
+        cluster(dispatcher::kClusterFeatures),
+        prior(dispatcher::kActions),
+        mask(dispatcher::kActions),
+        slots(dispatcher::kJobs) {
     o.jobs = jobs.data();
     o.cluster = cluster.data();
     o.mask = mask.data();
     o.prior = prior.data();
     o.slots = slots.data();
-    o.filled = Dispatch::kJobs;
-    Dispatch::observe(view, config, memory, o);
+    o.filled = dispatcher::kJobs;
+    agent.observe(view, memory, list, dispatcher::kShape, o);
   }
   ObservedState(const ObservedState&) = delete;
 };
@@ -38,41 +45,47 @@ struct ObservedState {
 class ObservingPolicy final : public Policy {
  public:
   // `memory`: if given, receives the address of the policy's memory.
-  ObservingPolicy(const DispatchConfig& config,
+  ObservingPolicy(const std::vector<std::string>& settings,
                   std::function<void(const View&, const ObservedState&)> look,
                   Memory** memory = nullptr)
-      : config_(config), on_observation_(std::move(look)), memory_(memory) {}
-  Level level() const override { return Level::kHistory; }
-  size_t memory_bytes(const View& view) const override { return Dispatch::memory_bytes(view); }
+      : agent_(dispatcher::agent(settings)), on_observation_(std::move(look)), memory_(memory) {}
+  Level level() const override { return agent_->level(); }
+  size_t memory_bytes(const View& view) const override { return agent_->memory_bytes(view); }
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     if (memory_ != nullptr) *memory_ = &memory;
-    draft.wake_at(Dispatch::wake_us(view, config_));
-    if (!Dispatch::on_events(view, config_, memory.data())) return;
-    for (;;) {
-      const ObservedState observed(view, config_, memory.data());
+    AgentMemory own(memory.data());
+    agent_->on_events(view, own);
+    agent_->begin_decision(view, own);
+    for (ActionList list;;) {
+      list.clear();
+      agent_->actions(view, own, list);
+      if (list.empty()) break;
+      const ObservedState observed(*agent_, view, own, list);
       on_observation_(view, observed);
-      if (observed.o.expert_action == Dispatch::kNothing) return;
-      Dispatch::apply(view, config_, memory.data(),
-                      observed.slots[static_cast<size_t>(observed.o.expert_action)],
-                      draft.scratch(), draft);
+      agent_->apply(view, own, list.at(observed.o.expert_action), draft);
     }
+    agent_->commit(view, own, draft);
   }
 
  private:
-  DispatchConfig config_;
+  std::shared_ptr<const Agent> agent_;
   std::function<void(const View&, const ObservedState&)> on_observation_;
   Memory** memory_;
 };
 
-TEST(Dispatch, PriorIsADistributionWithTheExpertAsItsMode) {
+TEST(Dispatcher, DeclaresTheShapeThatTestsUse) {
+  EXPECT_EQ(dispatcher::agent()->shape(), dispatcher::kShape);
+}
+
+TEST(Dispatcher, PriorIsADistributionWithTheExpertAsItsMode) {
   const Scene scene("2x8", busy_jobs(150));
   int64_t recorded_observations = 0, nothing = 0, stops = 0, starts = 0;
   const ObservingPolicy observer({}, [&](const View&, const ObservedState& observed) {
     double sum = 0;
-    for (int32_t a = 0; a < Dispatch::kActions; ++a) {
+    for (int32_t a = 0; a < dispatcher::kActions; ++a) {
       const auto i = static_cast<size_t>(a);
       if (observed.mask[i] == 0) {
-        ASSERT_EQ(observed.prior[i], Dispatch::kMasked);
+        ASSERT_EQ(observed.prior[i], kMaskedLogit);
       } else {
         ASSERT_TRUE(std::isfinite(observed.prior[i]));
         sum += std::exp(static_cast<double>(observed.prior[i]));
@@ -86,12 +99,12 @@ TEST(Dispatch, PriorIsADistributionWithTheExpertAsItsMode) {
     EXPECT_EQ(std::count(observed.prior.begin(), observed.prior.end(), *best), 1);
     const int32_t pick = observed.o.expert_action;
     ++recorded_observations;
-    if (pick == Dispatch::kNothing) {
+    if (pick == dispatcher::kNothing) {
       ++nothing;
     } else {
-      const float* row = observed.jobs.data() + pick * Dispatch::kJobFeatures;
-      EXPECT_EQ(row[Dispatch::kExpertAction], 1);
-      ++(row[Dispatch::kHolds] > 0 ? stops : starts);
+      const float* row = observed.jobs.data() + pick * dispatcher::kJobFeatures;
+      EXPECT_EQ(row[dispatcher::kExpertAction], 1);
+      ++(row[dispatcher::kHolds] > 0 ? stops : starts);
     }
   });
   SceneRunner runner(scene, observer);
@@ -102,7 +115,7 @@ TEST(Dispatch, PriorIsADistributionWithTheExpertAsItsMode) {
 }
 
 // Two workloads that are identical until a time give identical observations until then.
-TEST(Dispatch, ObservesNothingOfTheFuture) {
+TEST(Dispatcher, ObservesNothingOfTheFuture) {
   const int64_t cut_us = 8000 * kSecond;
   const auto observations_until = [&](const std::vector<Job>& jobs) {
     const Scene scene("2x8", jobs);
@@ -138,7 +151,7 @@ TEST(Dispatch, ObservesNothingOfTheFuture) {
 
 // Another order of arrivals within one second changes slots and serials. What is shown of each job
 // is the same.
-TEST(Dispatch, ObservationsDoNotDependOnSlots) {
+TEST(Dispatcher, ObservationsDoNotDependOnSlots) {
   std::vector<Job> jobs = jobs_of({{0, 8, 3000}, {0, 4, 500}, {0, 2, 70}, {0, 1, 900}, {0, 8, 40}});
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].user = "u" + std::to_string(i);
   const auto rows_seen = [](const std::vector<Job>& in) {
@@ -147,9 +160,9 @@ TEST(Dispatch, ObservationsDoNotDependOnSlots) {
     const ObservingPolicy observer({}, [&](const View&, const ObservedState& observed) {
       if (!rows.empty()) return;
       for (int32_t r = 0; r < observed.o.rows; ++r) {
-        const float* row = observed.jobs.data() + r * Dispatch::kJobFeatures;
-        std::vector<float> f(row, row + Dispatch::kJobFeatures);
-        f[Dispatch::kExpertAction] = 0;  // ties among equal jobs go to the earliest
+        const float* row = observed.jobs.data() + r * dispatcher::kJobFeatures;
+        std::vector<float> f(row, row + dispatcher::kJobFeatures);
+        f[dispatcher::kExpertAction] = 0;  // ties among equal jobs go to the earliest
         f.push_back(observed.mask[static_cast<size_t>(r)]);
         rows.push_back(f);
       }
@@ -167,7 +180,7 @@ TEST(Dispatch, ObservationsDoNotDependOnSlots) {
   EXPECT_EQ(rows_seen(jobs), expected);
 }
 
-TEST(Dispatch, FullWindowKeepsTheBestJobs) {
+TEST(Dispatcher, FullWindowKeepsTheBestJobs) {
   std::vector<JobLine> lines;
   for (int i = 0; i < 300; ++i) lines.push_back({0, i % 8 + 1, 600.0 + i});
   std::vector<Job> jobs = jobs_of(lines);
@@ -175,16 +188,14 @@ TEST(Dispatch, FullWindowKeepsTheBestJobs) {
   const Scene scene("2x8", jobs);
   int32_t most = 0;
   int64_t crowded = 0;
-  DispatchConfig config;
-  config.waiting_rows = Dispatch::kJobs;
-  const ObservingPolicy observer(config, [&](const View& view, const ObservedState& observed) {
+  const ObservingPolicy observer({}, [&](const View& view, const ObservedState& observed) {
     most = std::max(most, observed.o.rows);
-    ASSERT_LE(observed.o.rows, Dispatch::kJobs);
+    ASSERT_LE(observed.o.rows, dispatcher::kJobs);
     ASSERT_EQ(observed.o.choices, std::count(observed.mask.begin(), observed.mask.end() - 1, 1));
     std::vector<int32_t> slots(observed.slots.begin(), observed.slots.begin() + observed.o.rows);
     std::sort(slots.begin(), slots.end());
     ASSERT_TRUE(std::adjacent_find(slots.begin(), slots.end()) == slots.end());
-    if (view.num_waiting() <= Dispatch::kJobs) return;
+    if (view.num_waiting() <= dispatcher::kJobs) return;
     ++crowded;
     // There is no history, so the index of jobs that never ran is one constant times their GPUs.
     int32_t widest = 0, waiting = 0;
@@ -204,9 +215,13 @@ TEST(Dispatch, FullWindowKeepsTheBestJobs) {
   SceneRunner runner(scene, observer);
   runner.play();
   EXPECT_FALSE(runner.failed());
-  EXPECT_EQ(most, Dispatch::kJobs);
+  EXPECT_EQ(most, dispatcher::kJobs);
   EXPECT_GT(crowded, 50);
 }
+
+// The defaults of the settings.
+const RunTimes kRunTimes{0.7F, 0.9F, 0.6F};
+constexpr float kSiblingPrior = 0.5F;
 
 // Expected rows: computed for each job separately and sorted with the standard library.
 struct Indexed {
@@ -217,14 +232,12 @@ struct Indexed {
   }
 };
 
-Indexed indexed(const View& view, const DispatchConfig& config, const UserHistory& history,
-                int32_t slot) {
+Indexed indexed(const View& view, const UserHistory& history, int32_t slot) {
   const float attained = log2_seconds(view.attained_us(slot));
-  const auto expected =
-      history.predict(view.user(slot), view.submit_us(slot), config.sibling_prior);
-  const int32_t width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
-  const float rank = config.run_times.life[width].log2_rank(expected.log2_median, attained);
-  return {rank + config.gpu_exponent * log2_coarse(view.gpus(slot)), view.serial(slot), slot};
+  const auto expected = history.predict(view.user(slot), view.submit_us(slot), kSiblingPrior);
+  const int32_t width = kRunTimes.width(expected.batch_unknown, expected.user_unknown);
+  const float rank = kRunTimes.life[width].log2_rank(expected.log2_median, attained);
+  return {rank + log2_coarse(view.gpus(slot)), view.serial(slot), slot};
 }
 
 class Rows : public ::testing::TestWithParam<bool> {};
@@ -234,52 +247,49 @@ TEST_P(Rows, MatchAFullSortByIndex) {
   std::vector<Job> jobs = busy_jobs(400, 11);
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].user = "u" + std::to_string(i * i % 7);
   const Scene scene("2x8", jobs);
-  DispatchConfig config;
-  config.preempt = GetParam();
-  config.held_rows = 6;
-  config.waiting_rows = 20;
+  const bool preempt = GetParam();
   int64_t points = 0, more_than_fit = 0;
   Memory* memory = nullptr;
   const ObservingPolicy observer(
-      config,
+      {preempt ? "preempt=true" : "preempt=false", "held_rows=6", "waiting_rows=20"},
       [&](const View& view, const ObservedState& observed) {
-        const UserHistory history(memory->data());
+        const UserHistory history(memory->data() + 2 * sizeof(int32_t));
         std::vector<Indexed> held, waiting;
-        for (int32_t i = 0; config.preempt && i < view.num_held(); ++i) {
-          held.push_back(indexed(view, config, history, view.held(i)));
+        for (int32_t i = 0; preempt && i < view.num_held(); ++i) {
+          held.push_back(indexed(view, history, view.held(i)));
         }
         for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-          waiting.push_back(indexed(view, config, history, slot));
+          waiting.push_back(indexed(view, history, slot));
         }
         std::sort(held.rbegin(), held.rend());
         std::sort(waiting.begin(), waiting.end());
         ++points;
-        more_than_fit += waiting.size() > 20 && (!config.preempt || held.size() > 6);
+        more_than_fit += waiting.size() > 20 && (!preempt || held.size() > 6);
         held.resize(std::min<size_t>(held.size(), 6));
         waiting.resize(std::min<size_t>(waiting.size(), 20));
         held.insert(held.end(), waiting.begin(), waiting.end());
         ASSERT_EQ(observed.o.rows, static_cast<int32_t>(held.size()));
         for (size_t r = 0; r < held.size(); ++r) {
           ASSERT_EQ(observed.slots[r], held[r].slot) << "row " << r << " at " << view.now_us();
-          const float* f = observed.jobs.data() + r * Dispatch::kJobFeatures;
+          const float* f = observed.jobs.data() + r * dispatcher::kJobFeatures;
           const int64_t age_us = view.now_us() - view.submit_us(held[r].slot);
-          ASSERT_EQ(f[Dispatch::kAge], (log2_seconds(age_us) - 8) / 8);
-          ASSERT_EQ(f[Dispatch::kGpus], log2_coarse(view.gpus(held[r].slot)) / 4);
+          ASSERT_EQ(f[dispatcher::kAge], (log2_seconds(age_us) - 8) / 8);
+          ASSERT_EQ(f[dispatcher::kGpus], log2_coarse(view.gpus(held[r].slot)) / 4);
           const int32_t slot = held[r].slot;
           const float attained = log2_seconds(view.attained_us(slot));
           const auto expected =
-              history.predict(view.user(slot), view.submit_us(slot), config.sibling_prior);
+              history.predict(view.user(slot), view.submit_us(slot), kSiblingPrior);
           const auto& life =
-              config.run_times
-                  .life[config.run_times.width(expected.batch_unknown, expected.user_unknown)];
-          ASSERT_EQ(f[Dispatch::kAttained], (attained - 8) / 8);
-          ASSERT_EQ(f[Dispatch::kLeft], (life.log2_left(expected.log2_median, attained) - 12) / 4);
-          ASSERT_EQ(f[Dispatch::kSiblings],
-                    expected.siblings / (expected.siblings + config.sibling_prior));
-          ASSERT_EQ(f[Dispatch::kKnown], 1 - expected.user_unknown);
-          ASSERT_EQ(f[Dispatch::kHolds], view.phase(slot) == Phase::kWaiting ? 0 : 1);
+              kRunTimes.life[kRunTimes.width(expected.batch_unknown, expected.user_unknown)];
+          ASSERT_EQ(f[dispatcher::kAttained], (attained - 8) / 8);
+          ASSERT_EQ(f[dispatcher::kLeft],
+                    (life.log2_left(expected.log2_median, attained) - 12) / 4);
+          ASSERT_EQ(f[dispatcher::kSiblings],
+                    expected.siblings / (expected.siblings + kSiblingPrior));
+          ASSERT_EQ(f[dispatcher::kKnown], 1 - expected.user_unknown);
+          ASSERT_EQ(f[dispatcher::kHolds], view.phase(slot) == Phase::kWaiting ? 0 : 1);
         }
-        for (size_t i = held.size() * Dispatch::kJobFeatures; i < observed.jobs.size(); ++i) {
+        for (size_t i = held.size() * dispatcher::kJobFeatures; i < observed.jobs.size(); ++i) {
           ASSERT_EQ(observed.jobs[i], 0);
         }
       },
@@ -344,19 +354,18 @@ TEST_P(Rows, RunningSiblingRaisesTheEstimate) {
   jobs[0].user = jobs[1].user = "ada";
   jobs[2].user = "bob";
   const Scene scene("2x8", jobs);
-  DispatchConfig config;
-  config.preempt = GetParam();
   int seen = 0;
-  const ObservingPolicy observer(config, [&](const View& view, const ObservedState& observed) {
+  const char* preempt = GetParam() ? "preempt=true" : "preempt=false";
+  const ObservingPolicy observer({preempt}, [&](const View& view, const ObservedState& observed) {
     if (view.now_us() < 4000 * kSecond || view.now_us() > 4001 * kSecond) return;
     for (int32_t r = 0; r < observed.o.rows; ++r) {
       const int32_t slot = observed.slots[static_cast<size_t>(r)];
-      const float* f = observed.jobs.data() + r * Dispatch::kJobFeatures;
+      const float* f = observed.jobs.data() + r * dispatcher::kJobFeatures;
       if (view.gpus(slot) == 16) {
-        EXPECT_GT(f[Dispatch::kSiblings], 0.3);
+        EXPECT_GT(f[dispatcher::kSiblings], 0.3);
         ++seen;
       } else if (view.gpus(slot) == 4) {
-        EXPECT_EQ(f[Dispatch::kSiblings], 0) << "bob has no running sibling";
+        EXPECT_EQ(f[dispatcher::kSiblings], 0) << "bob has none";
         ++seen;
       }
     }

@@ -1,0 +1,62 @@
+// What a batch keeps of each world.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "env/base/os/huge_pages.h"
+#include "env/batch/batch_env.h"
+
+namespace yard {
+
+// One world on one EnvSpec, with the task's memory.
+template <Task T>
+struct BasicBatchEnv<T>::EpisodeState {
+  EpisodeState(const EnvSpec& env_spec, const BasicBatchConfig<T>& config, HugePages& pages)
+      : world(env_spec.fixed, config.episode_jobs, &pages),
+        view(world.fixed(), world.state(), level_of<T>(config.task)),
+        memory((memory_bytes_of<T>(view, config.task) + 7) / 8, &pages),
+        scratch(static_cast<size_t>(env_spec.fixed.spec.num_nodes) *
+                static_cast<size_t>(env_spec.fixed.jobs.shapes.max_groups)),
+        draft(world.fixed(), world.state()),
+        agent_memory(memory_bytes()) {
+    list.needs_prior = config.prior;
+    list.needs_exploration = config.exploration_mask;
+  }
+
+  std::byte* memory_bytes() { return reinterpret_cast<std::byte*>(memory.data()); }
+
+  void list_actions(const Agent& agent) {
+    list.clear();
+    agent.actions(view, agent_memory, list);
+  }
+
+  World world;
+  View view;
+  std::pmr::vector<uint64_t> memory;  // of the task
+  std::vector<Piece> scratch;
+  // Of agents: the draft of the current decision, its actions so far, and those to choose from now.
+  Draft draft;
+  AgentMemory agent_memory;
+  std::vector<int32_t> actions_taken;
+  ActionList list;
+};
+
+template <Task T>
+struct BasicBatchEnv<T>::EnvInstance {
+  explicit EnvInstance(const Rng& stream) : rng(stream) {}
+
+  Rng rng;  // stream of episodes of this world, or its group
+  std::vector<std::unique_ptr<EpisodeState>> episode_states;  // by EnvSpec, created on first use
+  EpisodeState* episode_state = nullptr;                      // that of the current episode
+  int32_t env_spec = 0;
+  int64_t episode = -1;
+  int64_t decisions = 0;
+  Observation observation{};  // its slice of the tensors
+  double jct_sum_s = 0;
+  EpisodeResult result{};
+  bool has_result = false;
+  bool is_done = false;  // between episodes
+};
+
+}  // namespace yard

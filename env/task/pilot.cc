@@ -1,0 +1,348 @@
+// Agent `pilot`, the flagship: waiting jobs, in the order of an index, each choose one of their
+// options (env/sim/placement/options.h: a placement, possibly with preemptions or moves) or, with
+// the no-op, keep waiting. Then running jobs may move (env/scheduling/joint.h).
+//
+// The expert is the rule of joint.h, whose numbers a search has tuned. Prior logits fall with an
+// option's score under the rule; an untrained network reproduces it. The index is that of
+// env/predict/survival_index.h, learned from the jobs' run times.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include "env/base/core/error.h"
+#include "env/predict/survival_index.h"
+#include "env/scheduling/joint.h"
+#include "env/sim/view/work_view.h"
+#include "env/task/agent.h"
+
+namespace yard {
+namespace {
+
+using JointIndex = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
+
+constexpr float kTimeUnit = 1.0F / 8;
+constexpr int32_t kMaxOptions = 32;
+
+enum OptionFeature {
+  kRate,
+  kSeconds,
+  kTypeLog2,
+  kInterferenceCost,
+  kLeftOver,
+  kSpread,
+  kPreempt,
+  kMoveOthers,
+  kGpusMoved,
+  kScore,
+  kScoreOverWait,
+  kExpertAction,
+  kActionFeatures
+};
+enum StateFeature {
+  kLength,
+  kLeft,
+  kSize,
+  kGain,
+  kWaited,
+  kAttained,
+  kPreempted,
+  kRuns,
+  kBestScoreOverWait,
+  kExpertStays,
+  kQueue,
+  kFree,
+  kWaiting,
+  kLive,
+  kMayPreempt,
+  kMayMove,
+  kMayHold,
+  kMayChooseType,
+  kStateFeatures
+};
+
+// How a network's scores are combined with the rule.
+struct PriorConfig {
+  double prior_slope = 1;
+  double prior_gap = 2;
+  double temperature = 0;
+
+  void fields(FieldList& f) {
+    f("prior_slope", prior_slope, 0.0, 100.0, "logit lost per doubling of the rule's score");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit by which other actions are behind the expert's");
+    f("temperature", temperature, 0.0, 10.0,
+      "temperature at which a trained network's decisions are sampled; 0: always the best");
+  }
+};
+
+struct Config : JointIndex::Config, PriorConfig {
+  void fields(FieldList& f) {
+    JointIndex::Config::fields(f);
+    PriorConfig::fields(f);
+  }
+};
+
+// What a user sets: `rule` stands for the settings in a file. Each may be set beside it, too.
+struct GivenConfig : Config {
+  std::string rule;
+  void fields(FieldList& f) {
+    f("rule", rule, "policy file of `joint`, as evolve and tune write it; empty: its defaults");
+    Config::fields(f);
+  }
+};
+
+Config config_of(Settings given) {
+  const std::string file = parse<GivenConfig>(given).rule;
+  Settings all;
+  if (!file.empty()) {
+    if (!std::filesystem::exists(file)) {
+      throw InputError("rule", "a policy file, relative to the current folder",
+                       "'" + file + "', which does not exist");
+    }
+    constexpr std::string_view kPrefix = "settings.";
+    for (const Setting& s : Settings::from_yaml(file).entries()) {
+      if (s.key == "policy" && s.value != "joint") {
+        throw InputError(file, "a file of the policy 'joint'", "'" + s.value + "'");
+      }
+      if (!s.key.starts_with(kPrefix)) continue;
+      all.set(s.key.substr(kPrefix.size()), s.value, s.origin);
+    }
+  }
+  for (const Setting& s : given.entries()) {
+    if (s.key != "rule") all.set(s.key, s.value, s.origin);
+  }
+  return parse<Config>(all);
+}
+
+float bounded(double value, double most) {
+  return static_cast<float>(std::clamp(value, -most, most));
+}
+
+float log2_of_s(double seconds) {
+  return (static_cast<float>(log2_coarse(std::max(seconds, 1.0))) - 12) * kTimeUnit;
+}
+
+void describe_option(const View& view, const Joint& joint, size_t i, double best_score, float* f) {
+  const Option& option = joint.options()[i];
+  const int32_t slot = joint.current_job();
+  const Joint::JobStats& job = joint.job_stats(slot);
+  const double gpus = view.weight_gpus(slot), rate = std::max(option.rate, kMinRate);
+  std::fill_n(f, kActionFeatures, 0.0F);
+  f[kRate] = bounded(log2_coarse(rate / job.best), 8);
+  f[kSeconds] = log2_of_s(job.left_s * job.best / rate);
+  f[kTypeLog2] = option.type == kNone ? 0 : bounded(joint.type_rate_log2(option.type), 8);
+  f[kInterferenceCost] = bounded(option.interference_cost / gpus, 4);
+  f[kLeftOver] =
+      static_cast<float>(option.left_over) / static_cast<float>(view.spec().max_node_gpus);
+  f[kSpread] = option.kind == OptionKind::kSpread;
+  f[kPreempt] = option.kind == OptionKind::kPreempt;
+  f[kMoveOthers] = option.kind == OptionKind::kMoveOthers;
+  f[kGpusMoved] = bounded(option.gpus_moved / gpus, 4);
+  f[kScore] = bounded(joint.score(i) - best_score, 4);
+  f[kScoreOverWait] = bounded(joint.score(i) - joint.wait_score(), 4);
+  f[kExpertAction] = joint.expert_action() == static_cast<int32_t>(i);
+}
+
+void describe_moment(const View& view, const JointConfig& config, const Joint& joint,
+                     double best_score, float* f) {
+  const int32_t slot = joint.current_job();
+  const Joint::JobStats& job = joint.job_stats(slot);
+  const auto total = static_cast<float>(view.total_gpus());
+  f[kLength] = bounded(job.length, 4);
+  f[kLeft] = log2_of_s(job.left_s);
+  f[kSize] = bounded(joint.size(slot), 4);
+  f[kGain] = bounded(job.gain, 4);
+  f[kWaited] = log2_of_s(static_cast<double>(view.now_us() - view.since_us(slot)) * 1e-6);
+  f[kAttained] = log2_of_s(static_cast<double>(view.attained_us(slot)) * 1e-6);
+  f[kPreempted] = log2_coarse(1.0 + view.preempted(slot)) * 0.5F;
+  f[kRuns] = joint.visits_running();
+  f[kBestScoreOverWait] = bounded(best_score - joint.wait_score(), 4);
+  f[kExpertStays] = joint.expert_action() == Joint::kStay;
+  f[kQueue] = static_cast<float>(joint.queue());
+  f[kFree] = static_cast<float>(view.free_gpus()) / total;
+  f[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * kTimeUnit;
+  f[kLive] = static_cast<float>(view.num_live()) / 64;
+  f[kMayPreempt] = config.preempt && view.may_preempt();
+  f[kMayMove] = config.move && view.may_move();
+  f[kMayHold] = config.hold;
+  f[kMayChooseType] = config.choose_type;
+}
+
+// Returns the options which are listed: their indices into joint.options(). If there are more
+// options than fit, which is rare, these are the ones with the highest scores.
+std::vector<int32_t> listed_options(const Joint& joint) {
+  std::vector<int32_t> out(joint.options().size());
+  std::iota(out.begin(), out.end(), 0);
+  if (out.size() <= size_t{kMaxOptions}) return out;
+  std::stable_sort(out.begin(), out.end(), [&](int32_t a, int32_t b) {
+    return joint.score(static_cast<size_t>(a)) > joint.score(static_cast<size_t>(b));
+  });
+  out.resize(kMaxOptions);
+  return out;
+}
+
+double best_score(const Joint& joint, const ActionList& list) {
+  double best = -1e9;
+  for (const Action& a : list.actions)
+    best = std::max(best, joint.score(static_cast<size_t>(a.index)));
+  return best;
+}
+
+class Pilot final : public Agent {
+ public:
+  explicit Pilot(const Settings& settings) : config_(config_of(settings)), index_(config_) {}
+
+  int32_t max_actions() const override { return kMaxOptions; }
+  std::vector<Feature> action_features() const override {
+    return {{"rate", "log2 of its throughput over the job's best"},
+            {"seconds", "log2 s that the job would still run there, minus 12, over 8"},
+            {"type_log2", "log2 of what its GPU type gives jobs on average"},
+            {"interference_cost", "interference cost per GPU of the job"},
+            {"left_over", "GPUs left free on its nodes, in nodes"},
+            {"spread", "1: over more nodes than needed"},
+            {"preempt", "1: preempts other jobs"},
+            {"move_others", "1: moves other jobs"},
+            {"gpus_moved", "GPUs of jobs preempted or moved, per GPU of the job"},
+            {"score", "score under the rule, minus the best option's"},
+            {"score_over_wait", "score minus that of the no-op"},
+            {"expert_action", "1: the rule would pick it"}};
+  }
+  std::vector<Feature> state_features() const override {
+    return {{"length", "log8 of the job's seconds left over the mean"},
+            {"left", "log2 s left at its best throughput, minus 12, over 8"},
+            {"size", "log8 of its GPUs"},
+            {"gain", "log2 of its gain from the best GPU type, relative to other jobs"},
+            {"waited", "log2 s since it started to wait or run, minus 12, over 8"},
+            {"attained", "log2 s run so far, minus 12, over 8"},
+            {"preempted", "log2 of 1 + its preemptions, over 2"},
+            {"runs", "1: it runs and may move"},
+            {"best_score_over_wait", "score of its best option minus that of the no-op"},
+            {"expert_noop", "1: the rule would take the no-op"},
+            {"queue", "GPUs waited for over all GPUs, at most 1"},
+            {"free", "share of GPUs free"},
+            {"waiting", "log2 of 1 + waiting jobs, over 8"},
+            {"live", "jobs in the system, over 64"},
+            {"may_preempt", "1: running jobs may be preempted"},
+            {"may_move", "1: running jobs may be moved"},
+            {"may_hold", "1: a job may wait for a better placement"},
+            {"may_choose_type", "1: GPU types may be chosen"}};
+  }
+  Level level() const override { return Level::kHistory; }
+  std::vector<std::pair<std::string, std::string>> settings() const override {
+    return record(config_);
+  }
+  PolicySpec expert() const override {
+    PolicySpec out{"joint", {}};
+    for (const auto& [key, value] : record(static_cast<const JointIndex::Config&>(config_))) {
+      out.settings.set(key, value, "training");
+    }
+    return out;
+  }
+  bool preempts() const override { return config_.preempt; }
+  double temperature() const override { return config_.temperature; }
+
+  size_t memory_bytes(const View& view) const override {
+    return Joint::bytes(view) + JointIndex::bytes(view);
+  }
+  void on_events(const View& view, AgentMemory& memory) const override {
+    BumpAllocator bump(memory.data() + Joint::bytes(view));
+    const JointIndex::Evaluator now(index_, view, bump);  // updates the index
+    Joint::on_events(view, memory.data());
+  }
+  void begin_decision(const View& view, AgentMemory& memory) const override {
+    if (is_idle(view)) return;
+    BumpAllocator bump(memory.data() + Joint::bytes(view));
+    JointIndex::Evaluator now(JointIndex::Evaluator::kAttach, index_, view, bump);
+    const auto joint = std::make_shared<Joint>(config_, view, memory.data());
+    joint->begin_round([&](int32_t slot) { return now.seconds(slot); });
+    joint->next();
+    memory.cache = joint;
+  }
+
+  void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
+    if (is_idle(view) || Joint::current_job(view, memory.data()) == kNone) return;
+    const Joint& joint = joint_of(view, memory);
+    for (const int32_t i : listed_options(joint)) {
+      if (joint.expert_action() == i) out.expert = out.size();
+      out.actions.push_back({.slot = joint.current_job(), .index = i});
+    }
+    out.noop_legal = joint.may_stay();
+    if (!out.needs_prior) return;
+    double most = best_score(joint, out);
+    if (out.noop_legal) most = std::max(most, joint.wait_score());
+    const auto slope = static_cast<float>(config_.prior_slope);
+    const auto gap = static_cast<float>(config_.prior_gap);
+    const auto prior = [&](double score, bool expert_action) {
+      return static_cast<float>(slope * std::max(score - most, -16.0)) - (expert_action ? 0 : gap);
+    };
+    for (int32_t i = 0; i < out.size(); ++i) {
+      Action& a = out.actions[static_cast<size_t>(i)];
+      a.prior = prior(joint.score(static_cast<size_t>(a.index)), i == out.expert);
+    }
+    out.noop_prior = prior(joint.wait_score(), out.expert == kNone);
+  }
+
+  void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
+                        float* out) const override {
+    const Joint& joint = joint_of(view, memory);
+    const double best = best_score(joint, list);
+    for (const Action& a : list.actions) {
+      describe_option(view, joint, static_cast<size_t>(a.index), best, out);
+      out += kActionFeatures;
+    }
+  }
+  void describe_state(const View& view, AgentMemory& memory, const ActionList& list,
+                      float* out) const override {
+    const Joint& joint = joint_of(view, memory);
+    describe_moment(view, config_, joint, best_score(joint, list), out);
+  }
+
+  void apply(const View& view, AgentMemory& memory, const Action& action,
+             Draft& draft) const override {
+    Joint& joint = joint_of(view, memory);
+    joint.apply(action.is_noop() ? Joint::kStay : action.index, draft);
+    joint.next();
+  }
+  void commit(const View& view, AgentMemory& memory, Draft& draft) const override {
+    if (!is_idle(view)) joint_of(view, memory).commit(draft);
+  }
+
+  // The same request has the same answer, whatever was asked before.
+  std::vector<uint64_t> sample_key(const View& view, const AgentMemory& memory,
+                                   int) const override {
+    const Joint& joint = *static_cast<const Joint*>(memory.cache.get());
+    return {static_cast<uint64_t>(view.submit_us(joint.current_job())),
+            static_cast<uint64_t>(joint.visit_number()),
+            static_cast<uint64_t>(joint.visits_running())};
+  }
+
+ private:
+  // Nothing happens with no job in the system that could start or move.
+  static bool is_idle(const View& view) { return view.num_waiting() == 0 && view.num_held() == 0; }
+
+  // The round in progress.
+  Joint& joint_of(const View& view, AgentMemory& memory) const {
+    if (memory.cache == nullptr) {
+      const auto joint = std::make_shared<Joint>(config_, view, memory.data());
+      if (joint->current_job() != kNone) joint->list_options();
+      memory.cache = joint;
+    }
+    return *static_cast<Joint*>(memory.cache.get());
+  }
+
+  Config config_;
+  JointIndex index_;
+};
+
+const AgentRegistry::Add<Pilot> kPilot{
+    "pilot",
+    {.about = "chooses order, GPU type, placement, preemptions and moves: one option for each job",
+     .source = "this project",
+     .fidelity = "ours",
+     .level = Level::kHistory,
+     .preemptive = true,
+     .permissions = {"preempt", "move", "hold", "choose_type"},
+     .settings = describe<GivenConfig>}};
+
+}  // namespace
+}  // namespace yard

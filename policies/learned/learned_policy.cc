@@ -1,0 +1,252 @@
+#include "policies/learned/learned_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "env/base/core/error.h"
+#include "env/base/core/rng.h"
+#include "env/base/text/json_flaw.h"
+#include "env/base/text/text.h"
+#include "policies/decision_trace.h"
+#include "policies/learned/untrained.h"
+
+namespace yard {
+namespace {
+
+constexpr uint64_t kSampleSeed = 0x70696C6F74;
+
+// Returns exp(logit / temperature) of legal actions, up to a common factor, and 0 of others.
+std::vector<double> weights_of(std::span<const float> logits, double temperature) {
+  const float largest = *std::ranges::max_element(logits);
+  std::vector<double> out;
+  for (const float logit : logits) {
+    out.push_back(logit <= kMaskedLogit / 2
+                      ? 0
+                      : std::exp(static_cast<double>(logit - largest) / temperature));
+  }
+  return out;
+}
+
+double sum_of(const std::vector<double>& weights) {
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  return sum;
+}
+
+class LearnedPolicy final : public TracedPolicy {
+ public:
+  LearnedPolicy(std::unique_ptr<Agent> agent, const Checkpoint& checkpoint,
+                const std::string& where)
+      : agent_(std::move(agent)), shape_(agent_->shape()) {
+    if (checkpoint.network != kNoNetwork) net_ = network_of(checkpoint, where);
+  }
+
+  Level level() const override { return agent_->level(); }
+
+  size_t memory_bytes(const View& view) const override { return agent_->memory_bytes(view); }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    choose(view, memory, draft, nullptr);
+  }
+
+  void decide_traced(const View& view, Memory& memory, Draft& draft,
+                     DecisionTrace& trace) const override {
+    if (net_ && agent_->temperature() > 0) {
+      trace.sample_key = static_cast<uint64_t>(view.now_us());
+    }
+    choose(view, memory, draft, &trace);
+  }
+
+ private:
+  // The observation and its logits.
+  struct Buffers {
+    explicit Buffers(const TaskShape& shape)
+        : jobs(static_cast<size_t>(shape.rows) * static_cast<size_t>(shape.row_features)),
+          cluster(static_cast<size_t>(shape.cluster_features)),
+          prior(static_cast<size_t>(shape.actions())),
+          logits(prior.size()),
+          mask(prior.size()),
+          slots(static_cast<size_t>(shape.rows)) {
+      seen.jobs = jobs.data();
+      seen.cluster = cluster.data();
+      seen.prior = prior.data();
+      seen.mask = mask.data();
+      seen.slots = slots.data();
+    }
+    Buffers(const Buffers&) = delete;
+
+    std::vector<float> jobs, cluster, prior, logits;
+    std::vector<uint8_t> mask;
+    std::vector<int32_t> slots;
+    Observation seen{};
+  };
+
+  void choose(const View& view, Memory& memory, Draft& draft, DecisionTrace* trace) const {
+    AgentMemory own(memory.data());
+    agent_->on_events(view, own);
+    agent_->begin_decision(view, own);
+    ActionList list;
+    list.needs_prior = net_ != nullptr;
+    std::optional<Buffers> buffers;
+    for (int step = 0;; ++step) {
+      list.clear();
+      agent_->actions(view, own, list);
+      if (list.empty()) break;
+      int32_t pick = list.expert == kNone ? list.size() : list.expert;
+      if (net_) {
+        if (!buffers) buffers.emplace(shape_);
+        agent_->observe(view, own, list, shape_, buffers->seen);
+        pick = pick_of(view, own, step, *buffers);
+        if (trace != nullptr) trace->steps.push_back(traced_step(*buffers, pick));
+      }
+      agent_->apply(view, own, list.at(pick), draft);
+    }
+    agent_->commit(view, own, draft);
+  }
+
+  int32_t pick_of(const View& view, const AgentMemory& memory, int step, Buffers& b) const {
+    net_->forward(b.seen, b.logits);
+    if (!std::ranges::all_of(b.logits, [](float v) { return std::isfinite(v); })) {
+      throw NonFinite();
+    }
+    if (agent_->temperature() > 0) return sample(view, memory, step, b.logits);
+    return static_cast<int32_t>(std::ranges::max_element(b.logits) - b.logits.begin());
+  }
+
+  // Samples from the tempered distribution. The same request has the same answer.
+  int32_t sample(const View& view, const AgentMemory& memory, int step,
+                 const std::vector<float>& logits) const {
+    Rng rng = Rng(kSampleSeed).split(static_cast<uint64_t>(view.now_us()));
+    for (const uint64_t key : agent_->sample_key(view, memory, step)) rng = rng.split(key);
+    const std::vector<double> weights = weights_of(logits, agent_->temperature());
+    double left = rng.uniform() * sum_of(weights);
+    int32_t last = shape_.rows;
+    for (size_t a = 0; a < weights.size(); ++a) {
+      if (weights[a] == 0) continue;
+      last = static_cast<int32_t>(a);
+      left -= weights[a];
+      if (left < 0) break;
+    }
+    return last;
+  }
+
+  DecisionStep traced_step(const Buffers& b, int32_t pick) const {
+    DecisionStep step;
+    for (int32_t a = 0; a < shape_.actions(); ++a) {
+      const auto i = static_cast<size_t>(a);
+      if (b.mask[i] == 0) continue;
+      if (a == pick) step.chosen = static_cast<int32_t>(step.options.size());
+      step.options.push_back({a == shape_.rows ? kNone : b.slots[i], b.logits[i]});
+    }
+    if (agent_->temperature() > 0) {
+      const std::vector<double> weights = weights_of(b.logits, agent_->temperature());
+      step.probability = weights[static_cast<size_t>(pick)] / sum_of(weights);
+    }
+    return step;
+  }
+
+  std::unique_ptr<Agent> agent_;
+  TaskShape shape_;
+  std::unique_ptr<NativeNetwork> net_;  // null: the expert decides
+};
+
+// Reads the settings in a checkpoint's task. Throws InputError if a value is not a string.
+Settings task_settings(const nlohmann::ordered_json& task) {
+  Settings out;
+  for (const auto& [key, value] : task.items()) {
+    if (key == "name") continue;
+    if (!value.is_string()) throw InputError("task." + key, "a text", value.dump());
+    out.set(key, value.get<std::string>(), "task");
+  }
+  return out;
+}
+
+// Switches off what a site does not permit.
+void apply_permissions(const std::string& agent, const Settings& site, Settings& task) {
+  const Agent::Info& info = AgentRegistry::info(agent);
+  const std::vector<Field> fields = info.settings();
+  for (const Setting& given : site.entries()) {
+    if (std::ranges::find(info.permissions, given.key) == info.permissions.end()) {
+      throw InputError(
+          given.origin,
+          info.permissions.empty()
+              ? "no setting: a checkpoint of the agent '" + agent + "' has its own"
+              : "a setting that a checkpoint can be restricted by: " + join(info.permissions),
+          "'" + given.key + "'");
+    }
+    const auto field = std::ranges::find(fields, given.key, &Field::key);
+    if (!field->read(given.value)) {
+      throw InputError(given.origin + ": " + given.key, field->type, "'" + given.value + "'");
+    }
+    if (given.value == "false") task.set(given.key, given.value, given.origin);
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json task_json(const std::string& name, const Agent& agent) {
+  nlohmann::ordered_json out = {{"name", name}};
+  for (const auto& [key, value] : agent.settings()) out[key] = value;
+  return out;
+}
+
+std::unique_ptr<Agent> agent_of(const Checkpoint& checkpoint) {
+  return make_agent(checkpoint.agent, task_settings(checkpoint.task));
+}
+
+Checkpoint expert_checkpoint(const std::string& agent, const Settings& settings) {
+  Checkpoint out;
+  out.agent = agent;
+  out.network = kNoNetwork;
+  out.task = task_json(agent, *make_agent(agent, settings));
+  return out;
+}
+
+std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::string& where,
+                                  const Settings& settings) {
+  try {
+    Settings task = task_settings(checkpoint.task);
+    apply_permissions(checkpoint.agent, settings, task);
+    return std::make_unique<LearnedPolicy>(make_agent(checkpoint.agent, task), checkpoint, where);
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(where, "a task of the agent '" + checkpoint.agent + "'", json_flaw(error));
+  }
+}
+
+std::unique_ptr<Policy> expert_policy(const Agent& agent) {
+  const Agent::PolicySpec expert = agent.expert();
+  return PolicyRegistry::make(expert.policy, expert.settings);
+}
+
+Policy::Info policy_info(const Checkpoint& checkpoint) {
+  const Agent::Info& info = agent_info(checkpoint.agent);
+  return {.about = info.about,
+          .source = info.source,
+          .fidelity = info.fidelity,
+          .level = info.level,
+          .servable = info.servable,
+          .preemptive = agent_of(checkpoint)->preempts(),
+          .resizes_jobs = info.resizes_jobs,
+          .fields = [&info] {
+            std::vector<Field> fields = info.settings();
+            std::erase_if(fields, [&](const Field& f) {
+              return std::ranges::find(info.permissions, f.key) == info.permissions.end();
+            });
+            return fields;
+          }};
+}
+
+std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const std::string& where) {
+  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  if (checkpoint.network == kUntrainedNetwork) return untrained_network(shape);
+  const std::vector<std::string> known = NativeNetworkRegistry::names();
+  if (std::ranges::find(known, checkpoint.network) == known.end()) {
+    throw InputError(where, "one of the networks " + join(known), checkpoint.network);
+  }
+  return NativeNetworkRegistry::make(checkpoint.network, {checkpoint.weights, shape, where});
+}
+
+}  // namespace yard
