@@ -1,6 +1,7 @@
 #include "experiments/stats/intervals.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -58,53 +59,6 @@ double acceleration(const std::vector<std::vector<double>>& without_one) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-double incomplete_beta(double a, double b, double x);
-
-double student_cdf(double t, double degrees) {
-  const double tail = 0.5 * incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
-  return t > 0 ? 1 - tail : tail;
-}
-
-// Regularised, by the continued fraction of Abramowitz and Stegun, 26.5.8, and Lentz's method.
-double incomplete_beta(double a, double b, double x) {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  if (x > (a + 1) / (a + b + 2)) return 1 - incomplete_beta(b, a, 1 - x);
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
-                                a * std::log(x) + b * std::log1p(-x)) /
-                       a;
-  constexpr double kTiny = 1e-300, kClose = 1e-15;
-  double c = 1, d = 1 - (a + b) * x / (a + 1);
-  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
-  double fraction = d;
-  for (int m = 1; m < 1000; ++m) {
-    for (const bool even : {true, false}) {
-      const double term = even ? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-                               : -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-      d = 1 + term * d;
-      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
-      c = 1 + term / c;
-      if (std::abs(c) < kTiny) c = kTiny;
-      fraction *= c * d;
-      if (!even && std::abs(c * d - 1) < kClose) return front * fraction;
-    }
-  }
-  return front * fraction;
-}
-
-// Solves cdf(x) = p for an increasing cdf by bisection.
-template <class Cdf>
-double solve(Cdf cdf, double p) {
-  double low = -1, high = 1;
-  while (cdf(low) > p) low *= 2;
-  while (cdf(high) < p) high *= 2;
-  for (int i = 0; i < 200; ++i) {
-    const double middle = (low + high) / 2;
-    (cdf(middle) < p ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
-
 std::vector<int> sizes_of(const BlockSums& sums) {
   return {static_cast<int>(sums.ours.size()), sums.blocks()};
 }
@@ -112,7 +66,7 @@ std::vector<int> sizes_of(const BlockSums& sums) {
 }  // namespace
 
 double student_quantile(double p, double degrees) {
-  return solve([&](double t) { return student_cdf(t, degrees); }, p);
+  return boost::math::quantile(boost::math::students_t(degrees), p);
 }
 
 Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic, double level,

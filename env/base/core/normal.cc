@@ -1,6 +1,7 @@
 #include "env/base/core/normal.h"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -14,12 +15,7 @@ double normal_share(double z) { return std::clamp(normal_cdf(z), 1e-15, 1 - 1e-1
 
 double normal_quantile(double p) {
   YARD_CHECK(p > 0 && p < 1, "a quantile needs a probability between 0 and 1");
-  double low = -40, high = 40;
-  while (high - low > 1e-13 * std::max(1.0, std::abs(low))) {
-    const double middle = 0.5 * (low + high);
-    (normal_cdf(middle) < p ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
+  return boost::math::quantile(boost::math::normal(), p);
 }
 
 std::vector<double> normal_scores(std::span<const double> values) {

@@ -141,32 +141,27 @@ void Draft::wake_at(int64_t at_us) {
   if (at_us < plan_.wake_us) plan_.wake_us = at_us;
 }
 
+// `first_part`: where the parts of a job begin that the edit stops.
+Draft::Undo Draft::undo_of(int32_t slot, size_t first_part) const {
+  const SimState& s = *state_;
+  return {.record = s.slot_records[slot],
+          .slot = slot,
+          .queue_rank = s.queue_rank[slot],
+          .next_rank = *s.next_rank,
+          .ready_horizon_us = s.head->ready_horizon_us,
+          .run_start_us = fixed_->faults ? s.run_start_us[slot] : 0,
+          .kept_us = fixed_->faults ? s.kept_us[slot] : 0,
+          .moved_bytes = s.head->moved_bytes,
+          .first_part = first_part,
+          .num_parts = parts_.size() - first_part,
+          .num_pieces = plan_.pieces.size(),
+          .exchange = exchange_of(*fixed_, s, slot)};
+}
+
 bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange) {
   SimState& s = *state_;
   if (!legal_start(*fixed_, s, slot, pieces, num_pieces, exchange)) return false;
-  journal_.push_back({slot,
-                      s.phase[slot],
-                      s.queue_prev[slot],
-                      s.queue_next[slot],
-                      s.class_prev[slot],
-                      s.class_next[slot],
-                      s.queue_rank[slot],
-                      *s.next_rank,
-                      s.first_start_us[slot],
-                      s.since_us[slot],
-                      s.until_us[slot],
-                      s.saved_us[slot],
-                      s.attained_us[slot],
-                      s.head->ready_horizon_us,
-                      s.done_us[slot],
-                      s.rate[slot],
-                      fixed_->faults ? s.kept_us[slot] : 0,
-                      s.head->moved_bytes,
-                      fixed_->faults ? s.run_start_us[slot] : 0,
-                      parts_.size(),
-                      0,
-                      plan_.pieces.size(),
-                      exchange_of(*fixed_, s, slot)});
+  journal_.push_back(undo_of(slot, parts_.size()));
   yard::start(*fixed_, s, slot, pieces, num_pieces, exchange);
   const auto first = static_cast<int32_t>(plan_.pieces.size());
   record_pieces(slot);
@@ -209,29 +204,7 @@ void Draft::stop_job(Verb verb, int32_t slot) {
     parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],
                       leaving_from(*fixed_, s, slot, p)});
   }
-  journal_.push_back({slot,
-                      s.phase[slot],
-                      s.queue_prev[slot],
-                      s.queue_next[slot],
-                      s.class_prev[slot],
-                      s.class_next[slot],
-                      s.queue_rank[slot],
-                      *s.next_rank,
-                      s.first_start_us[slot],
-                      s.since_us[slot],
-                      s.until_us[slot],
-                      s.saved_us[slot],
-                      s.attained_us[slot],
-                      s.head->ready_horizon_us,
-                      s.done_us[slot],
-                      s.rate[slot],
-                      fixed_->faults ? s.kept_us[slot] : 0,
-                      s.head->moved_bytes,
-                      fixed_->faults ? s.run_start_us[slot] : 0,
-                      first,
-                      parts_.size() - first,
-                      plan_.pieces.size(),
-                      exchange_of(*fixed_, s, slot)});
+  journal_.push_back(undo_of(slot, first));
   plan_.edits.push_back({verb, {slot, s.generation[slot]}});
   if (verb == Verb::kPreempt) {
     yard::preempt(*fixed_, s, slot);
@@ -269,24 +242,24 @@ void Draft::undo_to(size_t mark) {
       undo_stop(edit.verb, u);
     }
     SimState& s = *state_;
-    s.phase[u.slot] = u.phase;
+    // The undone edit has changed which lists the job is in, and its parts.
+    SlotRecord& record = s.slot_records[u.slot];
+    const SlotRecord now = record;
+    record = u.record;
+    record.is_changed = now.is_changed;
+    record.is_dirty = now.is_dirty;
+    record.first_part = now.first_part;
+    record.held_pos = now.held_pos;
     s.queue_rank[u.slot] = u.queue_rank;
     *s.next_rank = u.next_rank;
-    s.first_start_us[u.slot] = u.first_start_us;
-    s.since_us[u.slot] = u.since_us;
-    s.until_us[u.slot] = u.until_us;
-    s.saved_us[u.slot] = u.saved_us;
-    s.attained_us[u.slot] = u.attained_us;
-    s.done_us[u.slot] = u.done_us;
-    s.rate[u.slot] = u.rate;
     s.head->moved_bytes = u.moved_bytes;
+    s.head->ready_horizon_us = u.ready_horizon_us;
     if (fixed_->faults) {
       s.kept_us[u.slot] = u.kept_us;
       s.run_start_us[u.slot] = u.run_start_us;
     }
-    s.head->ready_horizon_us = u.ready_horizon_us;
     set_exchange(*fixed_, s, u.slot, u.exchange);
-    if (u.phase == Phase::kRunning) begin_run(*fixed_, s, u.slot);
+    if (record.phase == Phase::kRunning) begin_run(*fixed_, s, u.slot);
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);
   }
@@ -298,15 +271,14 @@ void Draft::undo_start(const Undo& u) {
   SimState& s = *state_;
   begun_[static_cast<size_t>(u.slot)] = 0;
   release(*fixed_, s, u.slot);
-  --s.started[u.slot];
   --s.head->starts;
-  if (u.phase == Phase::kWaiting) queue_link(s, u.slot);
+  if (u.record.phase == Phase::kWaiting) queue_link(s, u.slot);
 }
 
 void Draft::undo_stop(Verb verb, const Undo& u) {
   SimState& s = *state_;
   if (s.phase[u.slot] == Phase::kWaiting) queue_remove(s, u.slot);
-  s.phase[u.slot] = u.phase;
+  s.phase[u.slot] = u.record.phase;
   int32_t chain = kNone;
   for (size_t i = u.num_parts; i-- > 0;) {
     const HeldPart& part = parts_[u.first_part + i];
@@ -322,15 +294,7 @@ void Draft::undo_stop(Verb verb, const Undo& u) {
   enter_kind(*fixed_, s, u.slot);
   held_add(s, u.slot);
   if (s.tenant[u.slot] != kNone) s.tenant_gpus[s.tenant[u.slot]] += s.gpus[u.slot];
-  if (verb == Verb::kPreempt) {
-    --s.preempted[u.slot];
-    --s.head->preemptions;
-  }
-  s.ended[u.slot] = 0;
-  s.queue_prev[u.slot] = u.queue_prev;
-  s.queue_next[u.slot] = u.queue_next;
-  s.class_prev[u.slot] = u.class_prev;
-  s.class_next[u.slot] = u.class_next;
+  if (verb == Verb::kPreempt) --s.head->preemptions;
 }
 
 }  // namespace yard

@@ -75,6 +75,7 @@ class Draft {
 
  private:
   struct Undo;
+  Undo undo_of(int32_t slot, size_t first_part) const;
   void record_pieces(int32_t slot);
   void undo_start(const Undo& u);
   void stop_job(Verb verb, int32_t slot);
@@ -82,14 +83,10 @@ class Draft {
 
   // What an edit overwrote.
   struct Undo {
+    SlotRecord record;
     int32_t slot;
-    Phase phase;
-    int32_t queue_prev, queue_next, class_prev, class_next;
-    int64_t queue_rank, next_rank, first_start_us, since_us, until_us, saved_us;
-    int64_t attained_us;
-    int64_t ready_horizon_us;
-    double done_us, rate, kept_us, moved_bytes;
-    int64_t run_start_us;
+    int64_t queue_rank, next_rank, ready_horizon_us, run_start_us;
+    double kept_us, moved_bytes;
     size_t first_part, num_parts;  // into parts_: what a stopped job held
     size_t num_pieces;             // length of plan_.pieces before the edit
     Exchange exchange;
