@@ -1,7 +1,7 @@
 /* Batches of environments for other languages: a pure C interface to every agent.
  *
  *   char error[512];
- *   yardmaster_env* env = yardmaster_env_open("agent=sched2\ncluster=8x8\nworlds=64\n",
+ *   yardmaster_env* env = yardmaster_env_open("agent=sched2\ncluster=8x8\nnum_envs=64\n",
  *                                             error, sizeof error);
  *   yardmaster_env_reset(env);
  *   const float* jobs = yardmaster_env_jobs(env);           // (worlds, rows, features)

@@ -7,7 +7,7 @@ set -eu
 
 sim="cmake g++ make ninja-build ccache pkg-config
   libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
-  libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libspdlog-dev libfmt-dev"
+  libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libboost-dev libspdlog-dev libfmt-dev"
 case "${1:-}" in
   sim) packages=$sim optional= ;;
   test) packages= optional="openmpi-bin python3-venv" ;;

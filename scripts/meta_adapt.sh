@@ -49,7 +49,7 @@ for seed in $seeds; do
     done &
     for updates in 1 4 20; do
       adapt meta "$seed" "$shift" $updates "$kept/meta-$seed/checkpoints/best"
-      adapt scratch "$seed" "$shift" $updates "" lr=0.03
+      adapt scratch "$seed" "$shift" $updates "" learning_rate=0.03
     done
     adapt one-head "$seed" "$shift" 4 "$kept/one-head-$seed/checkpoints/best" second_head=false
     wait $!

@@ -11,7 +11,7 @@ checkpoint_of() { if [[ $1 == mlfs* ]]; then echo last; else echo best; fi; }
 
 # A build without LibTorch has no trainer (docs/dependencies.md). The other rows of shipped seeds can still be made.
 has_trainer() { [[ -z ${SHIPPED:-} || -x ${yard%/*}/yardmaster-train ]]; }
-no_training=(updates=1 validate_every=1 lr=0)
+no_training=(updates=1 validate_every=1 learning_rate=0)
 
 # NAME CONFIG [KEY=VALUE...]: the untrained network of an agent, with the same settings as its seeds, as a candidate
 # after a comma.

@@ -14,15 +14,15 @@ namespace {
 
 struct Config {
   ReplayConfig replay;
-  double entropy = 1e-3;
-  double value_weight = 0.5;
-  double most_weight = 1;
+  double ent_coef = 1e-3;
+  double vf_coef = 0.5;
+  double max_importance_weight = 1;
 
   void fields(FieldList& f) {
     replay.fields(f);
-    f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
-    f("value_weight", value_weight, 0.0, 100.0, "weight of the value loss");
-    f("most_weight", most_weight, 0.0, 1e6,
+    f("ent_coef", ent_coef, 0.0, 10.0, "weight of the entropy bonus");
+    f("vf_coef", vf_coef, 0.0, 100.0, "weight of the value loss");
+    f("max_importance_weight", max_importance_weight, 0.0, 1e6,
       "upper bound of importance weights; 0: no importance weights");
   }
 };
@@ -48,14 +48,15 @@ class ActorCritic final : public Learner {
   Loss loss(Network& network, const Minibatch& batch) const override {
     const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
     const auto [log_prob, entropy] = action_stats(output.logits(), batch.action, batch.seen.offset);
-    const auto weight =
-        config_.most_weight > 0
-            ? (log_prob.detach() - batch.behaviour_log_prob).exp().clamp_max(config_.most_weight)
-            : torch::ones_like(log_prob);
+    const auto weight = config_.max_importance_weight > 0
+                            ? (log_prob.detach() - batch.behaviour_log_prob)
+                                  .exp()
+                                  .clamp_max(config_.max_importance_weight)
+                            : torch::ones_like(log_prob);
     const auto policy = -weight * batch.advantage * log_prob;              // (B)
     const auto value_loss = 0.5 * (output.value() - batch.target).pow(2);  // (B)
     Loss out;
-    out.each = policy - config_.entropy * entropy + config_.value_weight * value_loss;
+    out.each = policy - config_.ent_coef * entropy + config_.vf_coef * value_loss;
     out.metrics = {{"policy_loss", policy.detach()},
                    {"entropy", entropy.detach()},
                    {"value_loss", value_loss.detach()},

@@ -12,10 +12,10 @@ namespace yard {
 namespace {
 
 struct CloneConfig {
-  double entropy = 0;
+  double ent_coef = 0;
 
   void fields(FieldList& f) {
-    f("entropy", entropy, 0.0, 100.0,
+    f("ent_coef", ent_coef, 0.0, 100.0,
       "weight of the entropy bonus, which keeps the clone exploratory");
   }
 };
@@ -37,7 +37,7 @@ class Clone final : public Learner {
     const auto nothing = batch.seen.offset.diff();                                   // (B)
     const auto expert_action = torch::minimum(batch.expert_action, nothing);         // (B)
     const auto agrees = argmax_action(logits, batch.seen.offset).eq(expert_action);  // (B)
-    return {.each = -log_prob - config_.entropy * entropy,
+    return {.each = -log_prob - config_.ent_coef * entropy,
             .kl = {},
             .metrics = {{"clone_loss", -log_prob.detach()},
                         {"entropy", entropy.detach()},

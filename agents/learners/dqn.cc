@@ -19,16 +19,16 @@ namespace {
 
 struct Config {
   ReplayConfig replay;
-  double epsilon = 0.3;
-  double epsilon_end = 0.02;
-  int epsilon_updates = 100;
+  double start_e = 0.3;
+  double end_e = 0.02;
+  int exploration_updates = 100;
   double huber = 1;
 
   void fields(FieldList& f) {
     replay.fields(f);
-    f("epsilon", epsilon, 0.0, 1.0, "initial share of random decisions");
-    f("epsilon_end", epsilon_end, 0.0, 1.0, "final share of random decisions");
-    f("epsilon_updates", epsilon_updates, 1, 1'000'000,
+    f("start_e", start_e, 0.0, 1.0, "initial share of random decisions");
+    f("end_e", end_e, 0.0, 1.0, "final share of random decisions");
+    f("exploration_updates", exploration_updates, 1, 1'000'000,
       "updates over which the share of random decisions falls linearly");
     f("huber", huber, 1e-6, 1e6, "error beyond which the loss is linear");
   }
@@ -93,8 +93,9 @@ class Dqn final : public Learner {
 
  private:
   double epsilon() const {
-    const double passed = std::min(1.0, static_cast<double>(updates_) / config_.epsilon_updates);
-    return config_.epsilon + passed * (config_.epsilon_end - config_.epsilon);
+    const double passed =
+        std::min(1.0, static_cast<double>(updates_) / config_.exploration_updates);
+    return config_.start_e + passed * (config_.end_e - config_.start_e);
   }
 
   Config config_;

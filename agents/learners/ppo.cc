@@ -13,18 +13,19 @@ namespace {
 
 struct Config {
   SurrogateConfig surrogate;
-  int steps = 128;
-  double value_weight = 0.5;
-  double lambda = 0.97;
+  int num_steps = 128;
+  double vf_coef = 0.5;
+  double gae_lambda = 0.97;
   bool average_reward = false;
   double rate_step = 0.1;
   bool relative_reward = false;
 
   void fields(FieldList& f) {
     surrogate.fields(f);
-    f("steps", steps, 1, 100'000, "decisions per environment between updates");
-    f("value_weight", value_weight, 0.0, 100.0, "weight of the value loss");
-    f("lambda", lambda, 0.0, 1.0, "decay of advantages per decision that advances time (GAE)");
+    f("num_steps", num_steps, 1, 100'000, "decisions per environment between updates");
+    f("vf_coef", vf_coef, 0.0, 100.0, "weight of the value loss");
+    f("gae_lambda", gae_lambda, 0.0, 1.0,
+      "decay of advantages per decision that advances time (GAE)");
     f("average_reward", average_reward,
       "optimise the mean reward per second, without discounting, instead of a horizon");
     f("rate_step", rate_step, 0.0, 1.0,
@@ -41,7 +42,7 @@ class Ppo final : public Learner {
 
   Requirements requirements() const override {
     const bool relative = config_.relative_reward;
-    return {.steps = relative ? 0 : config_.steps,
+    return {.steps = relative ? 0 : config_.num_steps,
             .critic = true,
             .groups = relative,
             .expert_leads = relative,
@@ -51,17 +52,18 @@ class Ppo final : public Learner {
   Returns compute_advantages(const Experience& e) override {
     if (config_.relative_reward) subtract_expert_rewards(e.rollout, e.worlds, e.group);
     if (!config_.average_reward) {
-      return time_aware_gae(e.rollout, e.last_value, e.horizon_s, config_.lambda, e.reward_scale);
+      return time_aware_gae(e.rollout, e.last_value, e.horizon_s, config_.gae_lambda,
+                            e.reward_scale);
     }
     update_mean_reward(e);
-    return average_reward_gae(e.rollout, e.last_value, rate_, config_.lambda, e.reward_scale);
+    return average_reward_gae(e.rollout, e.last_value, rate_, config_.gae_lambda, e.reward_scale);
   }
 
   Loss loss(Network& network, const Minibatch& batch) const override {
     const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
     Loss out = surrogate_loss(output.logits(), batch, config_.surrogate);
     const auto value = 0.5 * (output.value() - batch.target).pow(2);  // (B)
-    out.each = out.each + config_.value_weight * value;
+    out.each = out.each + config_.vf_coef * value;
     out.metrics.emplace_back("value_loss", value.detach());
     return out;
   }

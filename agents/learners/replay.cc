@@ -10,16 +10,17 @@ constexpr int64_t kRowsPerPart = 12'288;  // per part
 }  // namespace
 
 void ReplayConfig::fields(FieldList& f) {
-  f("replay", replay, 1, 100'000'000, "samples per rank kept after their update");
-  f("drawn", drawn, 1, 100'000'000, "samples per rank drawn from the kept ones for an update");
-  f("steps", steps, 2, 100'000, "decisions per environment between updates");
+  f("buffer_size", buffer_size, 1, 100'000'000, "samples per rank kept after their update");
+  f("batch_size", batch_size, 1, 100'000'000,
+    "samples per rank drawn from the kept ones for an update");
+  f("num_steps", num_steps, 2, 100'000, "decisions per environment between updates");
   f("n_step", n_step, 1, 10'000,
     "decisions that advance time before the return continues with the value estimate");
   explore.fields(f);
 }
 
 Learner::Requirements ReplayConfig::requirements() const {
-  return {.steps = steps, .critic = true, .replay = replay, .explore = explore.explore};
+  return {.steps = num_steps, .critic = true, .replay = buffer_size, .explore = explore.explore};
 }
 
 ReplayBatch sample_replay(const Experience& e, const ReplayConfig& config) {
@@ -40,7 +41,7 @@ ReplayBatch sample_replay(const Experience& e, const ReplayConfig& config) {
   ReplayBatch out;
   if (known.empty()) return out;
   Rng rng = e.rng;
-  for (int k = 0; k < config.drawn; ++k) {
+  for (int k = 0; k < config.batch_size; ++k) {
     const int64_t sample = known[rng.below(static_cast<uint32_t>(known.size()))];
     NStepReturn n_step_return{.discount = 1};
     int passed = 0;

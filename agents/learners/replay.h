@@ -10,9 +10,9 @@
 namespace yard {
 
 struct ReplayConfig {
-  int replay = 65'536;
-  int drawn = 4'096;
-  int steps = 16;
+  int buffer_size = 65'536;
+  int batch_size = 4'096;
+  int num_steps = 16;
   int n_step = 4;
   ExploreConfig explore;
 

@@ -14,15 +14,16 @@
 namespace yard {
 
 struct SurrogateConfig {
-  double clip = 0.2;
-  double entropy = 1e-3;
-  double teacher_kl = 0;
+  double clip_coef = 0.2;
+  double ent_coef = 1e-3;
+  double expert_kl_coef = 0;
   ExploreConfig explore;
 
   void fields(FieldList& f) {
-    f("clip", clip, 0.0, 1.0, "maximum relative change of an action's probability in one update");
-    f("entropy", entropy, 0.0, 10.0, "weight of the entropy bonus");
-    f("teacher_kl", teacher_kl, 0.0, 100.0,
+    f("clip_coef", clip_coef, 0.0, 1.0,
+      "maximum relative change of an action's probability in one update");
+    f("ent_coef", ent_coef, 0.0, 10.0, "weight of the entropy bonus");
+    f("expert_kl_coef", expert_kl_coef, 0.0, 100.0,
       "weight of the KL divergence from the heuristic's probabilities");
     explore.fields(f);
   }

@@ -47,7 +47,7 @@ MinibatchOptimizer::MinibatchOptimizer(Network& network, const OptimizerConfig& 
       config_(config),
       threads_(threads),
       ranks_(ranks),
-      adam_(network.parameters(), torch::optim::AdamOptions(config.lr).eps(1e-5)),
+      adam_(network.parameters(), torch::optim::AdamOptions(config.learning_rate).eps(1e-5)),
       parameters_(network.parameters()) {
   for (auto& p : parameters_) p.mutable_grad() = torch::zeros_like(p);
 }
@@ -184,15 +184,17 @@ UpdateStats MinibatchOptimizer::update(const Learner& learner, const Rollout& ro
                                        const Returns& returns, std::vector<int64_t> order,
                                        double progress, Rng rng) {
   for (auto& group : adam_.param_groups()) {  // detail 4: linear annealing
-    static_cast<torch::optim::AdamOptions&>(group.options()).lr(config_.lr * (1 - progress));
+    static_cast<torch::optim::AdamOptions&>(group.options())
+        .lr(config_.learning_rate * (1 - progress));
   }
   double total[1] = {static_cast<double>(order.size())};
   ranks_.sum(total);
   // All ranks make the same number of steps, whatever their shares, of about equal size.
-  const auto parts = std::max<int64_t>(1, std::llround(std::ceil(total[0] / config_.minibatch)));
+  const auto parts =
+      std::max<int64_t>(1, std::llround(std::ceil(total[0] / config_.minibatch_size)));
   const auto size = static_cast<int64_t>(order.size());
   Sums sums;
-  for (int epoch = 0; epoch < config_.epochs && sums.last_kl <= config_.target_kl; ++epoch) {
+  for (int epoch = 0; epoch < config_.update_epochs && sums.last_kl <= config_.target_kl; ++epoch) {
     for (size_t i = order.size(); i > 1; --i) {  // detail 6: shuffle over the flat batch
       std::swap(order[i - 1], order[rng.below(static_cast<uint32_t>(i))]);
     }

@@ -5,9 +5,9 @@
 namespace yard {
 
 void OptimizerConfig::fields(FieldList& f) {
-  f("lr", lr, 0.0, 1.0, "initial Adam step size; falls linearly to 0");
-  f("epochs", epochs, 1, 100, "passes over an update's samples");
-  f("minibatch", minibatch, 1, 1'000'000, "samples per gradient step, over all ranks");
+  f("learning_rate", learning_rate, 0.0, 1.0, "initial Adam step size; falls linearly to 0");
+  f("update_epochs", update_epochs, 1, 100, "passes over an update's samples");
+  f("minibatch_size", minibatch_size, 1, 1'000'000, "samples per gradient step, over all ranks");
   f("max_grad_norm", max_grad_norm, 0.0, 1e9, "global norm to which gradients are clipped");
   f("target_kl", target_kl, 0.0, 1e9, "an update stops early above this KL divergence");
 }
@@ -25,7 +25,7 @@ void TrainConfig::fields(FieldList& f) {
     "training fails if approx_kl is above this for three updates in a row");
   f("stop_explained_variance", stop_explained_variance, -1e300, 1.0,
     "training fails if explained_variance is below this for three updates in a row");
-  f("worlds", worlds, 1, 65'536, "environments simulated in parallel, over all ranks");
+  f("num_envs", num_envs, 1, 65'536, "environments simulated in parallel, over all ranks");
   f("threads", threads, 1, 256,
     "threads per rank, for environments and large minibatches; results do not depend on it");
   f("group", group, 1, 65'536,
@@ -48,9 +48,9 @@ void TrainConfig::fields(FieldList& f) {
 }
 
 void TrainConfig::check(int ranks, bool groups) const {
-  if (worlds % ranks != 0) {
-    throw InputError("worlds", "a multiple of the " + std::to_string(ranks) + " ranks",
-                     std::to_string(worlds));
+  if (num_envs % ranks != 0) {
+    throw InputError("num_envs", "a multiple of the " + std::to_string(ranks) + " ranks",
+                     std::to_string(num_envs));
   }
   const auto whole_tasks = [&](const char* name, int number) {
     if (meta_updates == 0 || number % meta_updates == 0) return;
@@ -61,11 +61,11 @@ void TrainConfig::check(int ranks, bool groups) const {
   whole_tasks("validate_every", validate_every);
   if (!groups) return;
   if (group < 2) throw InputError("group", "at least 2 for learner " + learner, "1");
-  if (worlds / ranks % group != 0) {
-    throw InputError("worlds",
+  if (num_envs / ranks % group != 0) {
+    throw InputError("num_envs",
                      "a multiple of group = " + std::to_string(group) +
                          (ranks > 1 ? " on each of the " + std::to_string(ranks) + " ranks" : ""),
-                     std::to_string(worlds / ranks));
+                     std::to_string(num_envs / ranks));
   }
 }
 

@@ -6,9 +6,9 @@
 namespace yard {
 
 struct OptimizerConfig {
-  double lr = 3e-3;
-  int epochs = 2;
-  int minibatch = 1024;
+  double learning_rate = 3e-3;
+  int update_epochs = 2;
+  int minibatch_size = 1024;
   double max_grad_norm = 0.5;
   double target_kl = 0.03;
 
@@ -27,7 +27,7 @@ struct TrainConfig {
   double stop_kl = 1;
   double stop_explained_variance = -1000;
   // Environments.
-  int worlds = 32;
+  int num_envs = 32;
   int threads = 2;
   int group = 8;
   int episode_jobs = 256;

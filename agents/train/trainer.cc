@@ -34,7 +34,7 @@ struct Counters {
 VectorEnvOptions worlds_options(const TrainConfig& c, const Learner::Requirements& requirements,
                                 const Communicator& ranks) {
   VectorEnvOptions o;
-  o.worlds = c.worlds / ranks.size();
+  o.worlds = c.num_envs / ranks.size();
   o.first_world = o.worlds * ranks.rank();
   o.threads = c.threads;
   o.group = requirements.groups ? c.group : 1;
@@ -74,8 +74,8 @@ class Trainer::Impl {
         collector_(*worlds_, *network_, *learner_,
                    {.seed = config.seed,
                     .group = config.group,
-                    .first_world = config.worlds / ranks.size() * ranks.rank(),
-                    .all_worlds = config.worlds,
+                    .first_world = config.num_envs / ranks.size() * ranks.rank(),
+                    .all_worlds = config.num_envs,
                     .interruptible = ranks.size() == 1},
                    threads_, stage_timer_),
         provenance_(std::move(provenance)),
@@ -422,7 +422,7 @@ class Trainer::Impl {
     out.agreement = sums[1] / sums[0];
     out.rows = sums[4] / sums[0];
     out.mean_jct_s = sums[3] > 0 ? sums[2] / sums[3] : 0;
-    out.lr = config_.optimizer_config.lr * (1 - progress(counters_.update - 1));
+    out.lr = config_.optimizer_config.learning_rate * (1 - progress(counters_.update - 1));
     out.metrics = stats.metrics;
     out.metrics.emplace_back("approx_kl", stats.approx_kl);
     out.metrics.emplace_back("grad_norm", stats.grad_norm);

@@ -50,7 +50,7 @@ void EnvConfig::fields(FieldList& f) {
     "target congestion (mean wait / mean run time under greedy); arrivals are scaled to reach it");
   f("faults", faults, "CSV file of faults; faults.node_mtbf_h=N generates them instead");
   f("profiles", profiles, "comma-separated files or folders of measured speeds, for all scenarios");
-  f("worlds", worlds, 1, 1 << 20, "environments simulated in parallel");
+  f("num_envs", num_envs, 1, 1 << 20, "environments simulated in parallel");
   f("threads", threads, 1, 1024, "threads that simulate the environments");
   f("group", group, 1, 1 << 20, "number of consecutive environments with the same jobs");
   f("episode_jobs", episode_jobs, 1, 1 << 24, "jobs per episode");
@@ -77,8 +77,8 @@ EnvSettings::EnvSettings(const Settings& settings) {
     }
   }
   config = parse<EnvConfig>(own);
-  if (config.worlds % config.group != 0) {
-    throw InputError("group", "a divisor of worlds = " + std::to_string(config.worlds),
+  if (config.num_envs % config.group != 0) {
+    throw InputError("group", "a divisor of num_envs = " + std::to_string(config.num_envs),
                      std::to_string(config.group));
   }
   if (config.agent != kSelectName) agent_info(config.agent);  // throws if there is no such agent
@@ -126,7 +126,7 @@ template <Task T>
 BasicBatchConfig<T> batch_config(const EnvSettings& settings) {
   const EnvConfig& config = settings.config;
   BasicBatchConfig<T> out;
-  out.worlds = config.worlds;
+  out.worlds = config.num_envs;
   out.threads = config.threads;
   out.group = config.group;
   out.episode_jobs = config.episode_jobs;

@@ -17,7 +17,7 @@ struct EnvConfig {
   std::string cluster = "8x8";
   std::string format, from, to, congestion, faults;
   std::string profiles;
-  int worlds = 64;
+  int num_envs = 64;
   int threads = 1;
   int group = 1;
   int episode_jobs = 256;

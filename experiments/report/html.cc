@@ -70,7 +70,8 @@ std::string key_title(const std::string& key) {
                              {"gpu", "GPU"},
                              {"gpus", "GPUs"},
                              {"kl", "KL divergence"},
-                             {"lr", "learning rate"},
+                             {"SPS", "samples per second"},
+                             {"clipfrac", "clip fraction"},
                              {"p50", "median"},
                              {"p95", "95th percentile"},
                              {"p99", "99th percentile"}};

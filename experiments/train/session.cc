@@ -242,13 +242,13 @@ class Session {
   void write_metrics(const TrainStats& s) {
     RunFolder::Metrics row;
     if (s.update > 0) {
-      row = {{"train/samples", static_cast<double>(s.samples)},
-             {"train/samples_per_s", s.samples_per_s},
-             {"train/episodes", static_cast<double>(s.episodes)},
-             {"train/agreement", s.agreement},
-             {"train/lr", s.lr}};
+      row = {{"charts/samples", static_cast<double>(s.samples)},
+             {"charts/SPS", s.samples_per_s},
+             {"charts/episodes", static_cast<double>(s.episodes)},
+             {"charts/agreement", s.agreement},
+             {"charts/learning_rate", s.lr}};
     }
-    for (const auto& [name, value] : s.metrics) row.emplace_back("train/" + name, value);
+    for (const auto& [name, value] : s.metrics) row.emplace_back("losses/" + name, value);
     if (s.validation > 0) {
       const TrainingData::ReportedScore reported = training_data_->reported(s.validation);
       row.emplace_back("validation/" + reported.name, reported.value);
@@ -260,7 +260,7 @@ class Session {
         }
       }
     }
-    if (s.mean_jct_s > 0) row.emplace_back("train/mean_jct_s", s.mean_jct_s);
+    if (s.mean_jct_s > 0) row.emplace_back("charts/mean_jct_s", s.mean_jct_s);
     run_->add_metrics(s.update, row);
   }
 

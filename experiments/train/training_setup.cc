@@ -74,7 +74,7 @@ Settings of(const std::vector<Field>& fields, const Settings& settings) {
 // as possible, so that the task can represent as many of its actions as possible.
 constexpr std::pair<const char*, const char*> kCloneDefaults[] = {
     {"held_rows", "64"}, {"waiting_rows", "128"}, {"quantum_s", "0"},      {"gpu_exponent", "0"},
-    {"hidden", "64"},    {"updates", "60"},       {"validate_every", "5"}, {"minibatch", "256"},
+    {"hidden", "64"},    {"updates", "60"},       {"validate_every", "5"}, {"minibatch_size", "256"},
 };
 
 // Index orders which a clone may start from, and the margin in favour of running jobs for each.

@@ -28,7 +28,7 @@ class ClippedValuePpo final : public Learner {
   Loss loss(Network& network, const Minibatch& batch) const override {
     const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
     Loss out = surrogate_loss(output.logits(), batch, config_.surrogate);
-    const double e = config_.surrogate.clip;
+    const double e = config_.surrogate.clip_coef;
     const auto moved = batch.old_value + (output.value() - batch.old_value).clamp(-e, e);
     const auto value = 0.5 * torch::max((output.value() - batch.target).pow(2),
                                         (moved - batch.target).pow(2));  // (B)

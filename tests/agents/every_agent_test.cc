@@ -196,7 +196,7 @@ TEST_P(EveryAgent, ObservesNothingOfTheFuture) {
 struct TrainingSetup {
   TrainConfig loop;
   std::string agent, network = "job-scorer";
-  std::vector<std::string> learner = {"steps=32"};
+  std::vector<std::string> learner = {"num_steps=32"};
   std::vector<std::string> task = {};
 };
 
@@ -204,14 +204,14 @@ TrainingSetup tiny_setup(const std::string& agent) {
   TrainingSetup setup{.loop = {}, .agent = agent};
   TrainConfig& c = setup.loop;
   c.learner = "ppo";
-  c.worlds = 16;
+  c.num_envs = 16;
   c.threads = 1;
   c.group = 8;
   c.updates = 12;
   c.average = 0;
   c.episode_jobs = 7;
-  c.optimizer_config.lr = 0.02;
-  c.optimizer_config.minibatch = 64;
+  c.optimizer_config.learning_rate = 0.02;
+  c.optimizer_config.minibatch_size = 64;
   c.optimizer_config.target_kl = 0.2;
   return setup;
 }
@@ -274,7 +274,7 @@ TEST_P(EveryAgent, ExplorationDoesNotDependOnResumesOrThreads) {
     setup.loop.learner = learner;
     setup.loop.updates = 4;
     setup.loop.episode_jobs = 30;
-    setup.learner = {"steps=32", "explore=0.4"};
+    setup.learner = {"num_steps=32", "explore=0.4"};
     const Tensors straight = train(setup, scene).weights;
     setup.loop.threads = 3;
     for (const auto& [name, tensor] : train(setup, scene, 2).weights) {
@@ -287,7 +287,7 @@ TEST_P(EveryAgent, ExplorationDoesNotDependOnResumesOrThreads) {
 void expect_begins_as_its_heuristic(TrainingSetup setup) {
   const Scene scene = busy_scene();
   setup.loop.updates = 1;
-  setup.loop.optimizer_config.lr = 0;
+  setup.loop.optimizer_config.learning_rate = 0;
   const auto heuristic = TrainableAgent(setup.agent, settings_of(setup.task)).expert();
   SceneRunner runner(scene, *heuristic);
   runner.play();
@@ -335,7 +335,7 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
                              {0, 8, 100}}),
                     no_costs());
   TrainingSetup frozen_setup = tiny_setup("next-job");
-  frozen_setup.loop.optimizer_config.lr = 0;
+  frozen_setup.loop.optimizer_config.learning_rate = 0;
   frozen_setup.loop.updates = 1;
   const Checkpoint trained = train(tiny_setup("next-job"), scene);
   // The optimum: jobs end at 100, 200, 300, 400, 2400, 4400 and 6400 s.

@@ -68,7 +68,7 @@ TEST(Explore, ExperienceHasBothProbabilities) {
   const Table bandit = {.transitions = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}},
                         .prior = {2, 0, 0},
                         .exploration_mask = {1}};
-  TableTraining training(bandit, "ppo", {"steps=400", "explore=0.4"}, {.worlds = 50}, {}, 1);
+  TableTraining training(bandit, "ppo", {"num_steps=400", "explore=0.4"}, {.worlds = 50}, {}, 1);
   training.collector().collect(0, nullptr);
   const Rollout& r = training.collector().rollout();
   const std::vector<double> pi = training.probabilities(0);
@@ -85,21 +85,22 @@ TEST(Explore, ExperienceHasBothProbabilities) {
 
 OptimizerConfig steady() {
   OptimizerConfig d;
-  d.lr = 0.02;
-  d.epochs = 4;
-  d.minibatch = 256;
+  d.learning_rate = 0.02;
+  d.update_epochs = 4;
+  d.minibatch_size = 256;
   d.target_kl = 0.2;
   return d;
 }
 
 std::vector<std::string> settings_for(const std::string& learner, const std::string& explore) {
   std::vector<std::string> out = {"explore=" + explore};
-  if (learner == "ppo") out.push_back("steps=16");
+  if (learner == "ppo") out.push_back("num_steps=16");
   if (learner == "dqn" || learner == "actor-critic") {
-    for (const char* s : {"steps=16", "replay=4096", "drawn=1024", "n_step=8"}) out.push_back(s);
+    for (const char* s : {"num_steps=16", "buffer_size=4096", "batch_size=1024", "n_step=8"})
+      out.push_back(s);
   }
-  out.push_back(learner == "dqn" ? "epsilon=0" : "entropy=0");
-  if (learner == "dqn") out.push_back("epsilon_end=0");
+  out.push_back(learner == "dqn" ? "start_e=0" : "ent_coef=0");
+  if (learner == "dqn") out.push_back("end_e=0");
   return out;
 }
 
@@ -107,7 +108,7 @@ class EveryExplorer : public ::testing::TestWithParam<const char*> {};
 
 // A chain of five states. "On" costs 1 per state and the end pays 20; "out" ends the episode with
 // -1 and is what an untrained policy does. (The actor-critic does not find the end, with
-// most_weight=1 or with 0.)
+// max_importance_weight=1 or with 0.)
 TEST(Explore, MaskFindsRewardsMissedWithoutExploration) {
   for (const std::string learner : {"ppo", "group", "dqn"}) {
     Table chain{.transitions = {}, .prior = {0, -6}, .exploration_mask = {1}};

@@ -16,22 +16,23 @@ constexpr int kEnd = Transition::kEnd;
 
 OptimizerConfig steady() {
   OptimizerConfig d;
-  d.lr = 0.02;
-  d.epochs = 4;
-  d.minibatch = 256;
+  d.learning_rate = 0.02;
+  d.update_epochs = 4;
+  d.minibatch_size = 256;
   d.target_kl = 0.2;
   return d;
 }
 
 std::vector<std::string> settings_for(const std::string& learner) {
   if (learner == "reinforce") return {};
-  if (learner == "ppo") return {"entropy=0", "steps=16"};
-  if (learner == "dqn") return {"steps=16", "replay=8192", "drawn=2048", "epsilon_updates=20"};
+  if (learner == "ppo") return {"ent_coef=0", "num_steps=16"};
+  if (learner == "dqn")
+    return {"num_steps=16", "buffer_size=8192", "batch_size=2048", "exploration_updates=20"};
   // Enough entropy not to settle on "out", which is the better action at first.
   if (learner == "actor-critic") {
-    return {"steps=16", "replay=4096", "drawn=1024", "n_step=8", "entropy=0.1"};
+    return {"num_steps=16", "buffer_size=4096", "batch_size=1024", "n_step=8", "ent_coef=0.1"};
   }
-  return {"entropy=0"};
+  return {"ent_coef=0"};
 }
 
 // A chain of five states. "On" costs 1 and takes 10 s per state, and the end pays 20; "out" ends
@@ -70,7 +71,7 @@ TEST_P(EveryLearner, FindsTheBestArmOfABandit) {
 
 // A learner with another value loss is one file (clipped_value_ppo.cc).
 TEST(ClippedValuePpo, LearnsTheBestArm) {
-  TableTraining training(bandit(), "clipped-value-ppo", {"entropy=0"}, {.worlds = 64, .group = 8},
+  TableTraining training(bandit(), "clipped-value-ppo", {"ent_coef=0"}, {.worlds = 64, .group = 8},
                          steady(), 1e9);
   training.learn(30);
   EXPECT_GT(training.probabilities(0)[1], 0.95);
@@ -139,7 +140,8 @@ TEST(Learning, TruncatedEpisodesBootstrapFromTheValue) {
 TEST(Learning, AverageRewardFindsTheRateAndRelativeValues) {
   const Table two = {.transitions = {{{0, 1, 1}, {1, 0, 1}}, {{0, 5, 2}, {1, 0, 1}}}};
   TableTraining training(
-      two, "ppo", {"entropy=0", "steps=64", "average_reward=true", "rate_step=0.3", "lambda=0.9"},
+      two, "ppo",
+      {"ent_coef=0", "num_steps=64", "average_reward=true", "rate_step=0.3", "gae_lambda=0.9"},
       {.worlds = 32}, steady(), 1);
   training.learn(60);
   EXPECT_GT(training.probabilities(0)[1], 0.97);
@@ -152,7 +154,7 @@ TEST(Learning, AverageRewardFindsTheRateAndRelativeValues) {
 // The expert always takes "out" and gets -1; the whole chain is better. The first world of each
 // group plays the expert and is not learned from.
 TEST(Learning, RelativeRewardsLeadToTheSamePolicy) {
-  TableTraining training(chain(), "ppo", {"entropy=0", "relative_reward=true"},
+  TableTraining training(chain(), "ppo", {"ent_coef=0", "relative_reward=true"},
                          {.worlds = 128, .group = 8}, steady(), 1e9);
   training.learn(40);
   for (int s = 0; s < 5; ++s) EXPECT_GT(training.probabilities(s)[1], 0.97) << s;
@@ -174,7 +176,7 @@ TEST(Learning, CloneMatchesTheExpertsFrequencies) {
     return state == 1 ? 2 : rng.uniform() < 0.7 ? 0 : 1;
   };
   OptimizerConfig optimizer_config = steady();
-  optimizer_config.minibatch = 100'000;
+  optimizer_config.minibatch_size = 100'000;
   TableTraining training(table, "clone", {}, {.worlds = 2000}, optimizer_config, 1);
   training.learn(60);
   // Four standard errors of a frequency among 2,000 samples, at a falling step size.
@@ -198,7 +200,7 @@ TEST(Learning, EntropyBonusGivesTheExpectedProbabilities) {
   const double c = 2;
   Table table = {.transitions = {{{kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}, {kEnd, 0, 1}}}};
   table.expert_action = [](int, Rng&) { return 2; };
-  TableTraining training(table, "clone", {"entropy=2"}, {.worlds = 128}, steady(), 100);
+  TableTraining training(table, "clone", {"ent_coef=2"}, {.worlds = 128}, steady(), 100);
   training.learn(60);
   const auto p = training.probabilities(0);
   for (const size_t other : {0, 1, 3}) EXPECT_NEAR(c * p[2] * std::log(p[2] / p[other]), 1, 0.02);
@@ -222,9 +224,9 @@ TEST(Learning, KlPenaltyGivesTheExpectedProbability) {
   }
   const Table bandit = {.transitions = {{{kEnd, 1, 1}, {kEnd, 0, 1}}}, .prior = {expert_logit, 0}};
   OptimizerConfig optimizer_config = steady();
-  optimizer_config.minibatch = 100'000;
-  optimizer_config.epochs = 1;
-  TableTraining training(bandit, "group", {"entropy=0", "teacher_kl=3"},
+  optimizer_config.minibatch_size = 100'000;
+  optimizer_config.update_epochs = 1;
+  TableTraining training(bandit, "group", {"ent_coef=0", "expert_kl_coef=3"},
                          {.worlds = 2000, .group = 50}, optimizer_config, 1e9);
   EXPECT_NEAR(training.probabilities(0)[0], 1 / (1 + std::exp(2)), 1e-4);
   training.learn(100);

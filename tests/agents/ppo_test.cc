@@ -41,8 +41,8 @@ class Bandit : public ::testing::Test {
       rollout_.behaviour_log_prob.push_back(rollout_.log_prob.back());
       returns_.advantage.push_back(i % 2 == 0 ? 1.0F : -1.0F);
     }
-    config_.minibatch = 16;
-    config_.lr = 0.01;
+    config_.minibatch_size = 16;
+    config_.learning_rate = 0.01;
   }
 
   // Updates `net_` once with learner `name`.
@@ -78,7 +78,7 @@ class Bandit : public ::testing::Test {
 TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
   const std::vector<float> before = probabilities();
   config_.target_kl = 1e9;
-  config_.epochs = 4;
+  config_.update_epochs = 4;
   const UpdateStats stats = update("group");
   EXPECT_EQ(stats.non_finite, "");
   EXPECT_GT(stats.approx_kl, 0);
@@ -95,7 +95,7 @@ TEST_F(Bandit, ProbabilityMovesToTheBetterAction) {
 
 TEST_F(Bandit, UpdateStopsAtTheTargetKl) {
   config_.target_kl = 1e9;
-  config_.epochs = 40;
+  config_.update_epochs = 40;
   const double free_kl = update("group").approx_kl;
   net_ = bandit_net();
   config_.target_kl = 1e-4;
@@ -105,7 +105,7 @@ TEST_F(Bandit, UpdateStopsAtTheTargetKl) {
 TEST_F(Bandit, CriticLearnsItsTarget) {
   rollout_.value.assign(64, 0);
   returns_.target.assign(64, -1.5F);
-  config_.epochs = 50;
+  config_.update_epochs = 50;
   config_.target_kl = 1e9;
   config_.max_grad_norm = 1e9;
   update("ppo");

@@ -169,20 +169,20 @@ class Ranks : public ::testing::TestWithParam<const char*> {
   static TrainConfig config(int minibatch) {
     TrainConfig c;
     c.learner = GetParam();
-    c.worlds = 16;
+    c.num_envs = 16;
     c.group = 4;
     c.threads = 1;
     c.updates = 3;
     c.average = 0;
-    c.optimizer_config.lr = 0.02;
-    c.optimizer_config.minibatch = minibatch;
+    c.optimizer_config.learning_rate = 0.02;
+    c.optimizer_config.minibatch_size = minibatch;
     c.optimizer_config.target_kl = 1e9;
     return c;
   }
 
   static std::unique_ptr<Trainer> trainer(const TrainConfig& config, Communicator& ranks) {
     Settings learner;
-    if (config.learner == "ppo") learner.set("steps", "6", "test");
+    if (config.learner == "ppo") learner.set("num_steps", "6", "test");
     return std::make_unique<Trainer>(
         config, learner, settings_of({"hidden=8"}),
         [](const VectorEnvOptions& options) {

@@ -33,23 +33,23 @@ Table bandit(size_t best) {
 TrainConfig few_shot_config(const std::string& learner) {
   TrainConfig c;
   c.learner = learner;
-  c.worlds = 16;
+  c.num_envs = 16;
   c.group = 16;
   c.threads = 1;
   c.updates = 4;
   c.validate_every = 4;
   c.average = 0.5;
   c.reward_scale = 1;
-  c.optimizer_config.lr = 0.02;
-  c.optimizer_config.minibatch = 64;
+  c.optimizer_config.learning_rate = 0.02;
+  c.optimizer_config.minibatch_size = 64;
   c.optimizer_config.target_kl = 0.2;
   return c;
 }
 
 Settings settings_for(const std::string& learner) {
-  if (learner == "group") return settings_of({"entropy=0"});
-  if (learner == "ppo") return settings_of({"steps=8"});
-  return settings_of({"steps=8", "drawn=256", "replay=300"});
+  if (learner == "group") return settings_of({"ent_coef=0"});
+  if (learner == "ppo") return settings_of({"num_steps=8"});
+  return settings_of({"num_steps=8", "batch_size=256", "buffer_size=300"});
 }
 
 class Training {

@@ -38,16 +38,17 @@ TrainingSetup tiny_setup(const std::string& learner) {
   TrainingSetup setup;
   TrainConfig& c = setup.loop;
   c.learner = learner;
-  c.worlds = 16;
+  c.num_envs = 16;
   c.threads = 1;
   c.group = 8;
   c.updates = 12;
   c.average = 0;
-  c.optimizer_config.lr = 0.02;
-  c.optimizer_config.minibatch = 64;
+  c.optimizer_config.learning_rate = 0.02;
+  c.optimizer_config.minibatch_size = 64;
   c.optimizer_config.target_kl = 0.2;
-  if (learner == "ppo") setup.learner = {"steps=32"};
-  if (learner == "dqn" || learner == "actor-critic") setup.learner = {"steps=32", "drawn=8192"};
+  if (learner == "ppo") setup.learner = {"num_steps=32"};
+  if (learner == "dqn" || learner == "actor-critic")
+    setup.learner = {"num_steps=32", "batch_size=8192"};
   return setup;
 }
 
@@ -119,7 +120,7 @@ TEST_P(TinyCluster, ReachesTheOptimumFromAPoorStart) {
   const int64_t best_us = best_total_us(jobs);
 
   TrainingSetup frozen_setup = setup;
-  frozen_setup.loop.optimizer_config.lr = 0;
+  frozen_setup.loop.optimizer_config.learning_rate = 0;
   frozen_setup.loop.updates = 1;
   EXPECT_GT(total_us(train(frozen_setup, scene), scene), best_us * 3 / 2);
   EXPECT_EQ(total_us(train(setup, scene), scene), best_us);
@@ -138,10 +139,10 @@ TEST(Trainer, WeightsDoNotDependOnThreads) {
                                          {"actor-critic", "job-scorer"}}) {
     TrainingSetup setup = tiny_setup(learner);
     setup.loop.network = network;
-    setup.loop.worlds = 512;
+    setup.loop.num_envs = 512;
     setup.loop.updates = 2;
     setup.loop.episode_jobs = 100;
-    setup.loop.optimizer_config.minibatch = 1'000'000;
+    setup.loop.optimizer_config.minibatch_size = 1'000'000;
     setup.loop.max_decisions = 40;
     const auto weights = [&](int threads) {
       setup.loop.threads = threads;
@@ -150,7 +151,7 @@ TEST(Trainer, WeightsDoNotDependOnThreads) {
       TrainCallbacks events;
       events.on_update = [&](const TrainStats& s) { rows = s.rows; };
       training->run(events);
-      EXPECT_GT(rows * setup.loop.worlds, 3072) << "observed in one part";
+      EXPECT_GT(rows * setup.loop.num_envs, 3072) << "observed in one part";
       return training.checkpoint().weights;
     };
     const Tensors of_one = weights(1);
@@ -198,7 +199,7 @@ TrainingSetup small_setup(const std::string& learner) {
   TrainingSetup setup = tiny_setup(learner == "ppo" ? "ppo" : learner);
   setup.loop.updates = 6;
   setup.loop.validate_every = 2;
-  setup.loop.worlds = 4;
+  setup.loop.num_envs = 4;
   setup.loop.group = 2;
   setup.loop.episode_jobs = 30;
   setup.loop.average = 0.5;
@@ -206,7 +207,7 @@ TrainingSetup small_setup(const std::string& learner) {
 }
 
 // A replay that holds the samples of several updates, but not of all.
-const std::vector<std::string> kReplays = {"steps=8", "replay=100", "drawn=64"};
+const std::vector<std::string> kReplays = {"num_steps=8", "buffer_size=100", "batch_size=64"};
 
 struct Resumed {
   const char* name;
@@ -299,8 +300,8 @@ TEST(Trainer, RefusesTheStateOfAnotherTraining) {
   other.network = {"hidden=8"};
   EXPECT_THAT(refusal(other), HasSubstr("network.pt"));
   other = setup;
-  other.loop.worlds = 8;
-  EXPECT_THAT(refusal(other), HasSubstr("worlds"));
+  other.loop.num_envs = 8;
+  EXPECT_THAT(refusal(other), HasSubstr("num_envs"));
   other = setup;
   other.loop.learner = "ppo";
   EXPECT_THAT(refusal(other), HasSubstr("learner \"ppo\""));
@@ -329,13 +330,13 @@ TEST(Trainer, RejectsIncompatibleSettings) {
     }
     return "taken";
   };
-  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.worlds = 5; }), HasSubstr("group = 2"));
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.num_envs = 5; }), HasSubstr("group = 2"));
   EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.group = 1; }),
               HasSubstr("group: expected at least 2"));
   EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.learner = "luck"; }),
               HasSubstr("clone, dqn, group, ppo"));
   EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.network = "luck"; }), HasSubstr("job-scorer"));
-  EXPECT_THAT(refusal([](TrainingSetup& p) { p.learner = {"steps=4"}; }),
+  EXPECT_THAT(refusal([](TrainingSetup& p) { p.learner = {"num_steps=4"}; }),
               HasSubstr("unknown key 'steps'"));
 }
 
@@ -422,7 +423,7 @@ TEST(Trainer, StopsAtTheGivenUpdateAndResumes) {
 // Trains on a table, whose rewards can be anything. Returns the error, or "trained".
 std::string failure_of(const Table& table, const TrainConfig& config) {
   const auto ranks = alone();
-  Trainer trainer(config, settings_of({"steps=8"}), settings_of({"hidden=8"}),
+  Trainer trainer(config, settings_of({"num_steps=8"}), settings_of({"hidden=8"}),
                   [&](const VectorEnvOptions& options) {
                     return std::make_unique<TableWorlds>(table, options);
                   },

@@ -41,7 +41,7 @@ static void play_on(const char* cluster) {
   for (int task = 0; task < 2; ++task) {
     char settings[512], error[2048] = "";
     snprintf(settings, sizeof settings,
-             "agent=%s\ncluster=%s\nworlds=4\nepisode_jobs=20\ngenerate_jobs=200\n",
+             "agent=%s\ncluster=%s\nnum_envs=4\nepisode_jobs=20\ngenerate_jobs=200\n",
              task == 0 ? "dispatcher" : "select", cluster);
     yardmaster_env* env = yardmaster_env_open(settings, error, sizeof error);
     if (env == NULL && strstr(error, "YARD_TRACES") != NULL) {
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   EXPECT(strstr(error, "cluster: expected one value") != NULL);
 
   const char* settings =
-      "trace=synthetic:habits,synthetic:xv\ncluster=4x8,8x8\nworlds=4\nepisode_jobs=50\n"
+      "trace=synthetic:habits,synthetic:xv\ncluster=4x8,8x8\nnum_envs=4\nepisode_jobs=50\n"
       "generate_jobs=300\nseed=7\n";
   yardmaster_env* a = yardmaster_env_open(settings, error, sizeof error);
   yardmaster_env* b = yardmaster_env_open(settings, error, sizeof error);
@@ -175,7 +175,7 @@ int main(int argc, char** argv) {
 
   /* The device task, over workloads that differ in window and congestion. */
   a = yardmaster_env_open(
-      "agent=select\ntrace=synthetic:habits\nworlds=4\nepisode_jobs=20\ngenerate_jobs=400\n"
+      "agent=select\ntrace=synthetic:habits\nnum_envs=4\nepisode_jobs=20\ngenerate_jobs=400\n"
       "from=0%,50%\nto=50%,90%\ncongestion=3,6\nfaults.node_mtbf_h=500\n",
       error, sizeof error);
   if (a == NULL) {
@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
   const char* agents[] = {"dispatcher", "pilot", "sched2", "mlfs", "meta", "harmony", "select"};
   for (size_t i = 0; i < sizeof agents / sizeof *agents; ++i) {
     char text[256];
-    snprintf(text, sizeof text, "agent=%s\ncluster=4x8\nworlds=4\nepisode_jobs=20\n", agents[i]);
+    snprintf(text, sizeof text, "agent=%s\ncluster=4x8\nnum_envs=4\nepisode_jobs=20\n", agents[i]);
     a = yardmaster_env_open(text, error, sizeof error);
     EXPECT(a != NULL);
     if (a == NULL) continue;

@@ -33,7 +33,7 @@ class EveryAgent : public ::testing::TestWithParam<Case> {
     folder_.write("small.yaml", "agent: " + c.agent + "\nlearner: " + c.learner +
                                     "\nnetwork: job-scorer\ntrace: synthetic:" + generator() +
                                     "\ncluster: " + cluster() +
-                                    "\ntrace_jobs: 200\nepisode_jobs: 20\nworlds: 4\nthreads: 1\n"
+                                    "\ntrace_jobs: 200\nepisode_jobs: 20\nnum_envs: 4\nthreads: 1\n"
                                     "hidden: 8\nupdates: 8\nvalidate_every: 2\n"
                                     "validate_windows: 1\nvalidate_jobs: 30\n" +
                                     c.settings);
@@ -95,20 +95,20 @@ TEST(Dl2, StartsFromAClone) {
   Folder folder;
   folder.write("small.yaml",
                "agent: dl2\nnetwork: job-scorer\ntrace: synthetic:servers\ncluster: 6x2\n"
-               "trace_jobs: 200\nepisode_jobs: 20\nworlds: 4\nthreads: 1\nhidden: 8\nupdates: 1\n"
+               "trace_jobs: 200\nepisode_jobs: 20\nnum_envs: 4\nthreads: 1\nhidden: 8\nupdates: 1\n"
                "validate_windows: 1\nvalidate_jobs: 30\nprior_gap: 0\n");
   const Result clone = shell(
-      "yardmaster train small.yaml --set learner=clone entropy=10 validate_every=1 --out clone");
+      "yardmaster train small.yaml --set learner=clone ent_coef=10 validate_every=1 --out clone");
   ASSERT_EQ(clone.code, 0) << clone.err;
   const std::string on =
       "yardmaster train small.yaml --set learner=group group=2 validate_every=1 "
       "start=clone/checkpoints/best ";
   // With a learning rate of 0 the weights stay those of the clone.
-  const Result same = shell(on + "lr=0 --out same");
+  const Result same = shell(on + "learning_rate=0 --out same");
   ASSERT_EQ(same.code, 0) << same.err;
   const std::string weights = "/checkpoints/best/model.safetensors";
   EXPECT_TRUE(read_file("same" + weights) == read_file("clone" + weights));
-  const Result later = shell(on + "lr=0.01 --out later");
+  const Result later = shell(on + "learning_rate=0.01 --out later");
   ASSERT_EQ(later.code, 0) << later.err;
   // The best checkpoint may be that of update 0, so the last one is compared.
   EXPECT_FALSE(read_file("later/checkpoints/last/model.safetensors") ==
@@ -121,11 +121,11 @@ TEST(Dl2, StartsFromAClone) {
 INSTANTIATE_TEST_SUITE_P(
     OfTheLiterature, EveryAgent,
     ::testing::Values(Case{"sched2", "sched2", "dqn", "habits 4x4",
-                           "steps: 8\nreplay: 2000\ndrawn: 256\n"},
+                           "num_steps: 8\nbuffer_size: 2000\nbatch_size: 256\n"},
                       Case{"harmony", "harmony", "group", "servers 6x2",
                            "generator: [most=0, drawn=true]\ngroup: 2\n"},
                       Case{"harmony_paper", "harmony", "actor-critic", "servers 6x2",
-                           "generator: [most=0, drawn=true]\nsteps: 8\nexplore: 0.1\n"},
+                           "generator: [most=0, drawn=true]\nnum_steps: 8\nexplore: 0.1\n"},
                       Case{"dl2", "dl2", "group", "servers 6x2", "group: 2\n"},
                       Case{"mlfs", "mlfs", "group", "habits 4x4", "group: 2\n"},
                       Case{"meta", "meta", "group", "rings 4x4", "group: 2\n"}),

@@ -58,7 +58,7 @@ class Demo : public ::testing::Test {
 TEST_F(Demo, TrainingImprovesOnTheUntrainedNetwork) {
   train("learned", 30, "");
   EXPECT_LT(ratio_to_untrained("learned"), 0.92);
-  train("still", 1, "lr=0");
+  train("still", 1, "learning_rate=0");
   EXPECT_EQ(ratio_to_untrained("still"), 1);
   // The trained policy keeps the large job on one node, as an operator would.
   folder_.write("idle.csv",

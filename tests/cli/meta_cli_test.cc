@@ -28,7 +28,7 @@ constexpr const char* kCells =
 
 constexpr const char* kConfig =
     "agent: sched2\nlearner: group\ncells: cells.yaml\nonly: [train]\nvalidate_on: [validate]\n"
-    "draws: 1\nepisode_jobs: 30\nworlds: 5\ngroup: 5\nhidden: 8\nthreads: 1\nupdates: 12\n"
+    "draws: 1\nepisode_jobs: 30\nnum_envs: 5\ngroup: 5\nhidden: 8\nthreads: 1\nupdates: 12\n"
     "validate_every: 2\nvalidate_windows: 2\nvalidate_jobs: 30\nmeta_updates: 2\n"
     "adapt_updates: 2\nreward_scale: 1e-5\n";
 
@@ -50,7 +50,7 @@ TEST_F(Meta, LearnsFromMixesAndAdaptsToANewOne) {
   const Json origin = provenance("meta/checkpoints/last");
   EXPECT_EQ(origin["grounds"].size(), 2u);
   EXPECT_EQ(origin["episodes"], 13 * 5) << "one more rollout, for the normaliser";
-  EXPECT_THAT(read_file("meta/metrics.csv"), HasSubstr("train/episodes"));
+  EXPECT_THAT(read_file("meta/metrics.csv"), HasSubstr("charts/episodes"));
 
   const std::string adapt =
       "yardmaster train meta.yaml --set only=shift meta_updates=0 adapt_updates=0 updates=3 "
@@ -88,7 +88,7 @@ TEST_F(Meta, ResumesIdenticallyAfterKills) {
 }
 
 TEST_F(Meta, TrainsOnSeveralRanks) {
-  const Result two = shell("yardmaster train meta.yaml --set worlds=10 --ranks 2 --out two");
+  const Result two = shell("yardmaster train meta.yaml --set num_envs=10 --ranks 2 --out two");
   ASSERT_EQ(two.code, 0) << two.err;
   EXPECT_EQ(provenance("two/checkpoints/last")["episodes"], 13 * 10);
 }

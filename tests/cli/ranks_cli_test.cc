@@ -22,7 +22,7 @@ class Ranks : public ::testing::Test {
     if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
     folder_.write("tiny.yaml",
                   "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\n"
-                  "worlds: 8\ngroup: 2\nhidden: 8\nthreads: 1\nvalidate_windows: 1\n"
+                  "num_envs: 8\ngroup: 2\nhidden: 8\nthreads: 1\nvalidate_windows: 1\n"
                   "validate_jobs: 40\nvalidate_every: 1\nupdates: 4\n");
   }
   static std::string weights(const std::string& run) {

@@ -23,12 +23,13 @@ class Sweep : public ::testing::Test {
     if (!trainer_built()) GTEST_SKIP() << "built without LibTorch";
     folder_.write("tiny.yaml",
                   "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\n"
-                  "worlds: 4\ngroup: 2\nhidden: 8\nthreads: 1\nvalidate_windows: 1\n"
+                  "num_envs: 4\ngroup: 2\nhidden: 8\nthreads: 1\nvalidate_windows: 1\n"
                   "validate_jobs: 40\nvalidate_every: 1\nupdates: 4\n");
-    folder_.write("sweep.yaml",
-                  "train: tiny.yaml\ntrials: 4\nhalving: 2\nfirst_updates: 1\nseed: 5\n"
-                  "space:\n  lr: {log: [1e-4, 1e-1]}\n  epochs: {integer: [1, 3]}\n"
-                  "  minibatch: {choice: [64, 256]}\n  clip: {uniform: [0.1, 0.3]}\n");
+    folder_.write(
+        "sweep.yaml",
+        "train: tiny.yaml\ntrials: 4\nhalving: 2\nfirst_updates: 1\nseed: 5\n"
+        "space:\n  learning_rate: {log: [1e-4, 1e-1]}\n  update_epochs: {integer: [1, 3]}\n"
+        "  minibatch_size: {choice: [64, 256]}\n  clip_coef: {uniform: [0.1, 0.3]}\n");
   }
   static Json result(const std::string& folder) {
     return Json::parse(read_file(folder + "/sweep.json"));
@@ -66,8 +67,8 @@ TEST_F(Sweep, GivesTheBetterHalfTwiceTheUpdates) {
   double worst_promoted = 0, best_stopped = 1e9;
   for (const Json& t : out["trials"]) {
     updates.insert(t["updates"].get<int>());
-    rates.insert(t["settings"]["lr"].get<std::string>());
-    const double lr = std::stod(t["settings"]["lr"].get<std::string>());
+    rates.insert(t["settings"]["learning_rate"].get<std::string>());
+    const double lr = std::stod(t["settings"]["learning_rate"].get<std::string>());
     EXPECT_GE(lr, 1e-4);
     EXPECT_LE(lr, 1e-1);
     EXPECT_TRUE(fs::exists("s/trials/" + t["run"].get<std::string>() + "/checkpoints/best"));
@@ -107,8 +108,8 @@ TEST_F(Sweep, ResumesIdenticallyAfterKills) {
 // Trials which cannot learn all have the untrained network's score, and none is the best.
 TEST_F(Sweep, IndistinguishableTrialsAreReported) {
   folder_.write("sweep.yaml",
-                "train: tiny.yaml\ntrials: 3\nhalving: 1\nset: {updates: 1, lr: 0, "
-                "validate_windows: 3}\nspace: {clip: {uniform: [0.1, 0.3]}}\n");
+                "train: tiny.yaml\ntrials: 3\nhalving: 1\nset: {updates: 1, learning_rate: 0, "
+                "validate_windows: 3}\nspace: {clip_coef: {uniform: [0.1, 0.3]}}\n");
   const Result swept = shell("yardmaster sweep sweep.yaml --out s");
   ASSERT_EQ(swept.code, 0) << swept.err;
   EXPECT_THAT(swept.out, HasSubstr("All 3 trials have the same score"));
@@ -138,9 +139,10 @@ TEST_F(Sweep, OneWindowCannotDistinguishTrials) {
 
 // The trained rungs are those which the example of docs/training.md states.
 TEST_F(Sweep, RoundedRungsAreReported) {
-  folder_.write("sweep.yaml",
-                "train: tiny.yaml\ntrials: 9\nhalving: 3\nfirst_updates: 1\nset: {updates: 9, "
-                "validate_every: 2}\nspace: {lr: {log: [1e-3, 3e-1]}}\nminutes: 0.0001\n");
+  folder_.write(
+      "sweep.yaml",
+      "train: tiny.yaml\ntrials: 9\nhalving: 3\nfirst_updates: 1\nset: {updates: 9, "
+      "validate_every: 2}\nspace: {learning_rate: {log: [1e-3, 3e-1]}}\nminutes: 0.0001\n");
   const Result swept = shell("yardmaster sweep sweep.yaml --out s");
   EXPECT_THAT(swept.err,
               HasSubstr("rungs of 1, 3 updates rounded up to multiples of validate_every=2: "
@@ -166,20 +168,20 @@ TEST_F(Sweep, InvalidSpaceGivesOneMessage) {
   const std::string head = "train: tiny.yaml\ntrials: 2\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {head, "space"},
-      {head + "space: {lr: {gauss: [0, 1]}}\n", "gauss"},
-      {head + "space: {lr: 3}\n", "lr"},
-      {head + "space: {lr: {log: [0, 1]}}\n", "above 0"},
-      {head + "space: {lr: {uniform: [1, 0]}}\n", "min, max"},
-      {head + "space: {lr: {uniform: [0, 1, 2]}}\n", "min, max"},
-      {head + "space: {epochs: {integer: [1, 2.5]}}\n", "min, max"},
-      {head + "space: {lr: {uniform: [2, 3]}}\n", "lr"},
+      {head + "space: {learning_rate: {gauss: [0, 1]}}\n", "gauss"},
+      {head + "space: {learning_rate: 3}\n", "learning_rate"},
+      {head + "space: {learning_rate: {log: [0, 1]}}\n", "above 0"},
+      {head + "space: {learning_rate: {uniform: [1, 0]}}\n", "min, max"},
+      {head + "space: {learning_rate: {uniform: [0, 1, 2]}}\n", "min, max"},
+      {head + "space: {update_epochs: {integer: [1, 2.5]}}\n", "min, max"},
+      {head + "space: {learning_rate: {uniform: [2, 3]}}\n", "learning_rate"},
       {head + "space: {no_such: {uniform: [2, 3]}}\n", "no_such"},
       {head + "space: {updates: {integer: [2, 3]}}\n", "updates"},
-      {head + "set: {no_such: 1}\nspace: {lr: {log: [0.1, 1]}}\n", "no_such"},
-      {head + "halving: 0.5\nspace: {lr: {log: [0.1, 1]}}\n", "halving"},
-      {head + "bogus: 1\nspace: {lr: {log: [0.1, 1]}}\n", "bogus"},
-      {"trials: 2\nspace: {lr: {log: [0.1, 1]}}\n", "train"},
-      {"train: none.yaml\nspace: {lr: {log: [0.1, 1]}}\n", "none.yaml"},
+      {head + "set: {no_such: 1}\nspace: {learning_rate: {log: [0.1, 1]}}\n", "no_such"},
+      {head + "halving: 0.5\nspace: {learning_rate: {log: [0.1, 1]}}\n", "halving"},
+      {head + "bogus: 1\nspace: {learning_rate: {log: [0.1, 1]}}\n", "bogus"},
+      {"trials: 2\nspace: {learning_rate: {log: [0.1, 1]}}\n", "train"},
+      {"train: none.yaml\nspace: {learning_rate: {log: [0.1, 1]}}\n", "none.yaml"},
   };
   for (const auto& [text, named] : cases) {
     folder_.write("wrong.yaml", text);

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 // A training of a second or two.
 constexpr const char* kConfig =
-    "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\nworlds: 4\ngroup: "
+    "trace: synthetic:habits\ncluster: 2x8\ntrace_jobs: 400\nepisode_jobs: 40\nnum_envs: 4\ngroup: "
     "2\n"
     "hidden: 8\nthreads: 1\nvalidate_windows: 2\nvalidate_jobs: 40\nvalidate_every: 1\n";
 
@@ -77,14 +77,15 @@ double metric(const std::string& run, int step, const std::string& column) {
 // The untrained network, drawn in the same way, is validated first, as update 0. All results of a
 // training are given relative to it.
 TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
-  const Result still = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0 --out still");
+  const Result still =
+      shell("yardmaster train tiny.yaml --set updates=2 --set learning_rate=0 --out still");
   ASSERT_EQ(still.code, 0) << still.err;
   EXPECT_THAT(still.err, HasSubstr("update 0, the untrained network with the same sampling"));
   EXPECT_THAT(still.err,
               HasSubstr("(mean JCT divided by that of srsf-history on 2 validation windows)"));
   EXPECT_THAT(still.err, HasSubstr("training had no effect"));
   EXPECT_GT(metric("still", 0, "validation/ratio"), 0);
-  EXPECT_TRUE(std::isnan(metric("still", 0, "train/lr"))) << "no update has been made";
+  EXPECT_TRUE(std::isnan(metric("still", 0, "charts/learning_rate"))) << "no update has been made";
   for (const int update : {1, 2}) {
     EXPECT_EQ(metric("still", update, "validation/ratio"), metric("still", 0, "validation/ratio"));
     EXPECT_EQ(metric("still", update, "validation/ratio_untrained"), 1);
@@ -92,7 +93,8 @@ TEST_F(Train, TheUntrainedNetworkIsUpdateZero) {
   EXPECT_TRUE(folder_.has("still/checkpoints/untrained/manifest.json"));
   EXPECT_EQ(shell("yardmaster verify --checkpoint still/checkpoints/untrained").code, 0);
 
-  const Result trained = shell("yardmaster train tiny.yaml --set updates=2 --set lr=0.1 --out run");
+  const Result trained =
+      shell("yardmaster train tiny.yaml --set updates=2 --set learning_rate=0.1 --out run");
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(metric("run", 0, "validation/ratio"), metric("still", 0, "validation/ratio"));
   const Json scores = Json::parse(read_file("run/checkpoints/last/manifest.json"))["scores"][0];
@@ -173,7 +175,7 @@ TEST_F(Train, LearnsFromCellsAndNamesUnreachableOnes) {
   };
   folder_.write("on.yaml",
                 "cells: cells.yaml\nonly: [train]\nvalidate_on: [validate]\ndraws: 2\n"
-                "episode_jobs: 40\nworlds: 4\ngroup: 2\nhidden: 8\nthreads: 1\nupdates: 1\n"
+                "episode_jobs: 40\nnum_envs: 4\ngroup: 2\nhidden: 8\nthreads: 1\nupdates: 1\n"
                 "validate_windows: 2\nvalidate_jobs: 40\nvalidate_every: 1\n");
   cells("1, 999");
   const Result some = shell("yardmaster train on.yaml --out run");
@@ -215,13 +217,13 @@ TEST_F(Train, RejectsInvalidArguments) {
   const std::vector<Case> cases = {
       {"tiny.yaml --set no_such_key=1", "no_such_key"},
       {"tiny.yaml --set updates=-1", "updates"},
-      {"tiny.yaml --set lr=fast", "lr"},
+      {"tiny.yaml --set learning_rate=fast", "learning_rate"},
       {"tiny.yaml --set learner=luck", "learner"},
       {"tiny.yaml --set network=luck", "network"},
       {"tiny.yaml --set agent=luck", "agent"},
-      {"tiny.yaml --set steps=8", "unknown key 'steps'"},
-      {"tiny.yaml --set worlds=5", "group = 2"},
-      {"tiny.yaml --set learner=ppo --set lambda=2", "lambda"},
+      {"tiny.yaml --set num_steps=8", "unknown key 'num_steps'"},
+      {"tiny.yaml --set num_envs=5", "group = 2"},
+      {"tiny.yaml --set learner=ppo --set gae_lambda=2", "gae_lambda"},
       {"tiny.yaml --ranks 3", "3 ranks"},
       {"tiny.yaml --ranks 0", "ranks"},
       {"tiny.yaml --until 0", "until"},
@@ -366,7 +368,7 @@ TEST_F(Train, ExistingFolderIsRejectedFirst) {
 TEST_F(Train, WorkloadWithoutDecisionsIsRejected) {
   folder_.write("dl2.yaml",
                 "agent: dl2\nnetwork: job-scorer\ntrace: synthetic:servers\ncluster: 4x2\n"
-                "trace_jobs: 200\nepisode_jobs: 20\nworlds: 4\ngroup: 2\nthreads: 1\n"
+                "trace_jobs: 200\nepisode_jobs: 20\nnum_envs: 4\ngroup: 2\nthreads: 1\n"
                 "updates: 1\nvalidate_windows: 1\nvalidate_jobs: 50\n");
   const Result rigid =
       shell("yardmaster train dl2.yaml --out rigid --set 'generator=[most=0,drawn=true]'");
@@ -428,7 +430,7 @@ TEST_F(Train, RejectsDamagedOrForeignStates) {
   };
   refused("--set hidden=16", "network.pt");
   refused("--set learner=ppo", "learner");
-  refused("--set worlds=8", "worlds");
+  refused("--set num_envs=8", "num_envs");
   refused("--ranks 2", "ranks");
   const std::string file = "run/checkpoints/training_state/adam.pt", whole = read_file(file);
   write_file_atomic(file, whole.substr(0, whole.size() / 2));
@@ -454,17 +456,17 @@ TEST_F(Train, KeepsLatestCheckpointsAndPrintsAProfile) {
 }
 
 TEST_F(Train, EveryLearnerTrains) {
-  for (const char* settings :
-       {"learner=ppo --set steps=16", "learner=ppo --set steps=16 --set average_reward=true",
-        "learner=ppo --set relative_reward=true", "learner=clone",
-        "learner=group --set teacher_kl=0.1"}) {
+  for (const char* settings : {"learner=ppo --set num_steps=16",
+                               "learner=ppo --set num_steps=16 --set average_reward=true",
+                               "learner=ppo --set relative_reward=true", "learner=clone",
+                               "learner=group --set expert_kl_coef=0.1"}) {
     const Result trained = shell(
         "rm -rf run; yardmaster train tiny.yaml --out run --set updates=2 "
         "--set " +
         std::string(settings));
     EXPECT_EQ(trained.code, 0) << settings << ": " << trained.err;
   }
-  EXPECT_THAT(read_file("run/metrics.csv"), HasSubstr("train/teacher_kl"));
+  EXPECT_THAT(read_file("run/metrics.csv"), HasSubstr("losses/expert_kl"));
 }
 
 // The repository's checkpoints must fit its code.

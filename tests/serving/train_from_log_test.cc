@@ -83,7 +83,7 @@ TEST_F(TrainFromLog, RecoversAnOrderAndPredictsTheClonesScore) {
 
   // Training can continue in the simulation fitted to the log.
   EXPECT_EQ(train("--from-log " + log() + " --out " + run() + "2 --set start=" + run() +
-                  "/checkpoints/best --set learner=group --set updates=1 --set worlds=4 --set "
+                  "/checkpoints/best --set learner=group --set updates=1 --set num_envs=4 --set "
                   "group=2 --set episode_jobs=40 --set validate_jobs=40 --set threads=1"),
             0)
       << error_output();

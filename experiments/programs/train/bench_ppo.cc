@@ -82,7 +82,7 @@ Measured train(const TrainingSetup& setup, const TrainableAgent& agent, const Si
     if (r == 0) {
       events.on_update = [&](const TrainStats& s) {
         if (s.update == 1) return;  // this one fits the normaliser
-        const int epochs = setup.loop.optimizer_config.epochs;
+        const int epochs = setup.loop.optimizer_config.update_epochs;
         const bool flat = setup.loop.network == "flat";
         const double done =
             (flat ? flop_of_flat : flop_of_job_scorer)(shape, s.rows, hidden, epochs);
@@ -138,8 +138,8 @@ Json bench(const std::string& name, const std::vector<std::string>& assignments,
           {"detail",
            {{"learner", setup.loop.learner},
             {"network", setup.loop.network},
-            {"worlds", setup.loop.worlds},
-            {"epochs", setup.loop.optimizer_config.epochs},
+            {"num_envs", setup.loop.num_envs},
+            {"update_epochs", setup.loop.optimizer_config.update_epochs},
             {"hidden", setup.value("hidden")},
             {"rows_a_sample", measured.rows},
             {"flop_a_sample", measured.flop},
@@ -158,9 +158,9 @@ int run_bench_ppo(int, char**) {
     const std::string name = network == "flat" ? "ppo_flat_samples" : "ppo_samples";
     return bench(
         name + parallelism.suffix(),
-        {"learner=ppo", "network=" + network, "hidden=128", "epochs=4", "steps=64", "updates=10",
-         "target_kl=1e9", "worlds=" + std::to_string(128 * parallelism.all()),
-         "minibatch=" + std::to_string(2048 * parallelism.all())},
+        {"learner=ppo", "network=" + network, "hidden=128", "update_epochs=4", "num_steps=64",
+         "updates=10", "target_kl=1e9", "num_envs=" + std::to_string(128 * parallelism.all()),
+         "minibatch_size=" + std::to_string(2048 * parallelism.all())},
         parallelism);
   };
   Json results = {bench("group_samples", {"learner=group", "updates=6"})};
