@@ -87,7 +87,7 @@ mkdir -p "$kept" "$tuned" evaluations
 # Of a placement rule only the eight constants of published rules are tuned, on cells where placement matters.
 # The others, which are additions of ours, keep their defaults.
 mixed="mixed-validate/mixed-itp-04/x1,mixed-validate/mixed-itp-08"
-pinned="srsf-move.cost_weight=1 srsf-move.left_over=0.1 srsf-move.move_cost=2 srsf-move.settle_s=600"
+pinned="srsf-move.cost_weight=1 srsf-move.fragmentation=0.1 srsf-move.move_cost=2 srsf-move.settle_s=600"
 for number in stop clear spread {rate,price,hold}_by_{length,size,queue} margin_by_{size,queue} \
   order_by_{gain,wait,size}; do
   pinned+=" srsf-move.$number=0"

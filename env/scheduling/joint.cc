@@ -304,9 +304,9 @@ double Joint::placement_score(int32_t slot, int32_t type, double rate,
 double Joint::option_score(int32_t slot, const Option& o) const {
   const double gpus = view_.weight_gpus(slot);
   double score = placement_score(slot, o.type, o.rate, o.interference_cost);
-  score -= config_.left_over * o.left_over / view_.spec().max_node_gpus;
-  if (o.kind == OptionKind::kPreempt) score -= config_.stop * o.gpus_moved / gpus;
-  if (o.kind == OptionKind::kMoveOthers) score -= config_.clear * o.gpus_moved / gpus;
+  score -= config_.fragmentation * o.left_over / view_.spec().max_node_gpus;
+  if (o.kind == OptionKind::kPreempt) score -= config_.preemption_penalty * o.gpus_moved / gpus;
+  if (o.kind == OptionKind::kMoveOthers) score -= config_.migration_penalty * o.gpus_moved / gpus;
   if (o.kind == OptionKind::kSpread) score -= config_.spread;
   return score;
 }

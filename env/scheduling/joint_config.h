@@ -9,8 +9,8 @@ struct JointConfig {
   bool preempt = true, move = true, hold = true, choose_type = true;
   double gpu_exponent = 1, margin_log2 = 1, cost_weight = 1, timer_s = 300;
   double rate_floor = 0.5, patience_s = 7200;
-  double type_price = 0.3, interference_cost = 1, left_over = 0.1, stop = 0.1, clear = 0.1,
-         spread = 0;
+  double type_price = 0.3, interference_cost = 1, fragmentation = 0.1, preemption_penalty = 0.1,
+         migration_penalty = 0.1, spread = 0;
   double move_gain_log2 = 0.5, move_cost = 2, settle_s = 600;
   // Adjustments by a job's remaining time compared with others, by its size, and by queue length.
   double rate_by_length = 0, rate_by_size = 0, rate_by_queue = 0;
@@ -38,11 +38,14 @@ struct JointConfig {
       "seconds of waiting after which half of that share suffices");
     f("type_price", type_price, 0.0, 2.0,
       "weight of a GPU type's mean rate: keeps fast types for jobs that gain most; 1: full");
-    f("harm", interference_cost, 0.0, 10.0, "weight of the interference cost, per GPU of the job");
-    f("left_over", left_over, 0.0, 2.0,
+    f("interference_cost", interference_cost, 0.0, 10.0,
+      "weight of the interference cost, per GPU of the job");
+    f("fragmentation", fragmentation, 0.0, 2.0,
       "weight of GPUs left free on the same nodes, as a share of a node");
-    f("stop", stop, 0.0, 5.0, "weight of GPUs of preempted jobs, per GPU of the job");
-    f("clear", clear, 0.0, 5.0, "weight of GPUs of jobs moved out of the way, per GPU of the job");
+    f("preemption_penalty", preemption_penalty, 0.0, 5.0,
+      "weight of GPUs of preempted jobs, per GPU of the job");
+    f("migration_penalty", migration_penalty, 0.0, 5.0,
+      "weight of GPUs of jobs moved out of the way, per GPU of the job");
     f("spread", spread, 0.0, 5.0,
       "penalty of a placement on more nodes than needed, in addition to its speed");
     f("move_gain_log2", move_gain_log2, 0.0, 5.0,

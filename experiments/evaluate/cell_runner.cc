@@ -80,7 +80,7 @@ Json json_of(const PolicyScore& score) {
           {"max_wait_s", score.max_wait_s},
           {"preemptions", score.preemptions},
           {"moves", number(score.migrations)},
-          {"soon_again", number(score.rapid_repreemptions)},
+          {"rapid_repreemptions", number(score.rapid_repreemptions)},
           {"ended_early", score.ended_early},
           {"class_jct_s", score.class_jct_s},
           {"unfinished", score.unfinished},
@@ -100,7 +100,7 @@ PolicyScore read_score(const Json& json) {
   score.decisions = json.value("decisions", 0.0);
   score.core_s = json.value("core_s", 0.0);
   score.migrations = number(json.value("moves", Json()));
-  score.rapid_repreemptions = number(json.value("soon_again", Json()));
+  score.rapid_repreemptions = number(json.value("rapid_repreemptions", Json()));
   score.ended_early = json.value("ended_early", 0.0);
   json.at("class_jct_s").get_to(score.class_jct_s);
   json.at("unfinished").get_to(score.unfinished);

@@ -54,7 +54,7 @@ std::string verdict(const Json& row) {
   const auto lo = number(row, "lo"), hi = number(row, "hi");
   if (number(row, "unfinished").value_or(0) > 0) return "failed: jobs did not finish";
   if (!lo || !hi) return "no interval";
-  const bool conclusive = row.value("judged", Json(false)) == Json(true);
+  const bool conclusive = row.value("conclusive", Json(false)) == Json(true);
   const std::string word = *hi < 1 ? "better" : *lo > 1 ? "worse" : "no significant difference";
   return conclusive ? word : word + " (inconclusive)";
 }
@@ -62,8 +62,8 @@ std::string verdict(const Json& row) {
 // The figures which grow by over 10 %, as listed by evaluate; empty if none does.
 std::string regressions(const Json& row) {
   std::string out;
-  if (!row.contains("grown") || !row["grown"].is_array()) return out;
-  for (const Json& what : row["grown"]) {
+  if (!row.contains("regressions") || !row["regressions"].is_array()) return out;
+  for (const Json& what : row["regressions"]) {
     if (what.is_string()) out += (out.empty() ? "" : ", ") + what.get<std::string>();
   }
   return out;
@@ -79,8 +79,8 @@ std::string verdict_with_regressions(const Json& row) {
 }
 
 std::string baseline(const Json& row) {
-  const std::string chosen = text(row, "yardstick_chosen");
-  return PolicyLabels::short_label(text(row, "yardstick")) +
+  const std::string chosen = text(row, "baseline_chosen");
+  return PolicyLabels::short_label(text(row, "baseline")) +
          (chosen.empty() ? "" : " (" + chosen + ")");
 }
 
@@ -122,7 +122,7 @@ Json with_candidate_figures(const Json& row) {
   double yardstick_wait_s = none;
   if (row.contains("policies") && row["policies"].is_array()) {
     for (const Json& rival : row["policies"]) {
-      if (text(rival, "policy") == text(row, "yardstick")) {
+      if (text(rival, "policy") == text(row, "baseline")) {
         yardstick_wait_s = number_or(rival, "max_wait_s", none);
       }
     }
@@ -168,7 +168,7 @@ std::string cell_table(const RunRecord& run, const Json& row) {
   if (learned) add(row["untrained"], "untrained network, same action sampling", "");
   for (const Json* rival : rivals) {
     const std::string name = text(*rival, "policy");
-    std::string role = name == text(row, "yardstick") ? "baseline" : "";
+    std::string role = name == text(row, "baseline") ? "baseline" : "";
     if (name == text(row, "best_hindsight"))
       role += role.empty() ? "best in hindsight" : ", best in hindsight";
     add(*rival, role, "");
@@ -298,10 +298,10 @@ std::string comparison(const Runs& runs) {
                                escape(baseline(row)), cell(row, "mean_jct_s", 0)});
     table.row(cells);
     more.row({escape(names[i]), escape(scene_text(row)), cell(row, "ratio_hindsight", 3),
-              percent(row, "headroom"), cell(row, "captured", 3), cell(row, "p99_ratio", 3),
-              cell(row, "largest_class_jct_ratio", 3), cell(row, "max_wait_ratio", 3),
-              cell(row, "preemptions_ratio", 2), escape(information(row)),
-              escape(all[i].document->file)});
+              percent(row, "headroom"), cell(row, "oracle_gap_closed", 3),
+              cell(row, "p99_ratio", 3), cell(row, "largest_class_jct_ratio", 3),
+              cell(row, "max_wait_ratio", 3), cell(row, "preemptions_ratio", 2),
+              escape(information(row)), escape(all[i].document->file)});
   }
   return "<section><h2>Comparison</h2>\n<p>Mean job completion time (JCT) of the same jobs under "
          "the same arrivals. A ratio below 1 is better than the baseline, above 1 worse. If the "

@@ -24,7 +24,7 @@ Json score_json(const PolicyScore& score) {
           {"max_wait_s", score.max_wait_s},
           {"preemptions", score.preemptions},
           {"moves", number(score.migrations)},
-          {"soon_again", number(score.rapid_repreemptions)},
+          {"rapid_repreemptions", number(score.rapid_repreemptions)},
           {"ended_early", score.ended_early},
           {"unfinished", score.unfinished},
           {"class_jct_s", score.class_jct_s}};
@@ -38,7 +38,7 @@ Json others_json(const CellResult& cell) {
                    {"ratio", number(other.candidate_ratio.ratio)},
                    {"lo", number(other.candidate_ratio.interval.lo)},
                    {"hi", number(other.candidate_ratio.interval.hi)},
-                   {"judged", other.conclusive}});
+                   {"conclusive", other.conclusive}});
   }
   return out;
 }
@@ -49,7 +49,7 @@ Json rival_json(const ComparedPolicy& rival, bool validated) {
   out["candidate_ratio"] = number(rival.candidate_ratio.ratio);
   out["lo"] = number(rival.candidate_ratio.interval.lo);
   out["hi"] = number(rival.candidate_ratio.interval.hi);
-  out["judged"] = rival.conclusive;
+  out["conclusive"] = rival.conclusive;
   return out;
 }
 
@@ -95,7 +95,7 @@ Json cell_json(const CellResult& cell) {
       {"speeds", speed_level_name(first_score.speeds)},
       {"jobs", cell.facts.jobs},
       {"unfinished", cell.unfinished()},
-      {"judged", cell.conclusive},
+      {"conclusive", cell.conclusive},
       {"mean_jct_s", figure(cell.mean(&PolicyScore::mean_jct_s))},
       {"p99_jct_s", figure(cell.mean(&PolicyScore::p99_jct_s))},
       {"max_wait_s", figure(cell.mean(&PolicyScore::max_wait_s))},
@@ -107,26 +107,25 @@ Json cell_json(const CellResult& cell) {
       {"ratio_untrained_lo", figure(untrained.interval.lo)},
       {"ratio_untrained_hi", figure(untrained.interval.hi)},
       {"ratio_hindsight", figure(cell.ratio_hindsight())},
-      {"captured", figure(cell.oracle_gap_closed())},
       {"oracle_gap_closed", figure(cell.oracle_gap_closed())},
       {"p99_ratio", figure(cell.ratio_to_baseline(&PolicyScore::p99_jct_s))},
-      {"grown", cell.unfinished() > 0 ? Json::array() : Json(cell.regressions())},
+      {"regressions", cell.unfinished() > 0 ? Json::array() : Json(cell.regressions())},
       {"largest_class", largest ? Json(size_class_name(*largest)) : Json(nullptr)},
       {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
       {"max_wait_ratio", figure(cell.ratio_to_baseline(&PolicyScore::max_wait_s))},
       {"preemptions_ratio", figure(cell.ratio_to_baseline(&PolicyScore::preemptions))},
       {"preemptions_per_job", figure(cell.per_job(&PolicyScore::preemptions))},
       {"moves_per_job", figure(cell.per_job(&PolicyScore::migrations))},
-      {"soon_again", figure(cell.mean(&PolicyScore::rapid_repreemptions))},
+      {"rapid_repreemptions", figure(cell.mean(&PolicyScore::rapid_repreemptions))},
       {"ended_early", figure(cell.mean(&PolicyScore::ended_early))},
       {"training_core_s", known(cell.training_core_s)},
       {"decisions_per_s", number(cell.decisions_per_s())},
       {"seeds", cell.seeds()},
       {"blocks", cell.vs_baseline.blocks},
       {"replicas", cell.replicas},
-      {"yardstick", cell.baseline_score().name},
-      {"yardstick_chosen", cell.validated ? "validation" : "hindsight"},
-      {"yardstick_jct_s", cell.baseline_score().mean_jct_s},
+      {"baseline", cell.baseline_score().name},
+      {"baseline_chosen", cell.validated ? "validation" : "hindsight"},
+      {"baseline_jct_s", cell.baseline_score().mean_jct_s},
       {"best_hindsight", cell.rivals[cell.best_hindsight].score.name},
       {"best_hindsight_jct_s", cell.rivals[cell.best_hindsight].score.mean_jct_s},
       {"hindsight_count", cell.rivals.size()},
@@ -145,8 +144,8 @@ Json cell_json(const CellResult& cell) {
 
 Json summary_json(const SummaryRow& row) {
   const auto figure = [&](double value) { return row.finished ? number(value) : Json(nullptr); };
-  Json out = {{"policy", row.policy}, {"group", row.group},       {"over", row.over},
-              {"cells", row.cells},   {"judged", row.conclusive}, {"better", row.better},
+  Json out = {{"policy", row.policy}, {"group", row.group},           {"over", row.over},
+              {"cells", row.cells},   {"conclusive", row.conclusive}, {"better", row.better},
               {"worse", row.worse}};
   const auto add = [&](const std::string& name, const Estimate& estimate) {
     out[name] = figure(estimate.value);
@@ -156,8 +155,7 @@ Json summary_json(const SummaryRow& row) {
   add("ratio", row.pooled.ratio);
   out["ratio_worst"] = figure(row.ratio.worst);
   add("ratio_hindsight", row.hindsight.ratio);
-  out["judged_hindsight"] = row.hindsight.conclusive;
-  add("captured", row.pooled.oracle_gap_closed);
+  out["conclusive_hindsight"] = row.hindsight.conclusive;
   add("oracle_gap_closed", row.pooled.oracle_gap_closed);
   add("iqm", row.pooled.iqm);
   add("probability_of_improvement", row.pooled.improvement);
@@ -170,7 +168,7 @@ Json summary_json(const SummaryRow& row) {
   add_spread("max_wait_ratio", row.max_wait);
   add_spread("preemptions_ratio", row.preemptions);
   out["preemptions_per_job"] = figure(row.preemptions_per_job);
-  out["soon_again"] = figure(row.rapid_repreemptions);
+  out["rapid_repreemptions"] = figure(row.rapid_repreemptions);
   out["training_core_s"] = known(row.training_core_s);
   out["decisions_per_s"] = number(row.decisions_per_s);
   out["ratio_untrained"] = nullptr;
@@ -185,7 +183,7 @@ Json summary_json(const SummaryRow& row) {
                               {"candidate_ratio", number(one.ratio.value)},
                               {"lo", number(one.ratio.interval.lo)},
                               {"hi", number(one.ratio.interval.hi)},
-                              {"judged", one.conclusive}});
+                              {"conclusive", one.conclusive}});
   }
   return out;
 }

@@ -192,7 +192,7 @@ Json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered,
   out["utilisation"] = s.utilisation;
   out["preemptions"] = s.preemptions;
   out["moves"] = or_null(s.migrations);
-  out["soon_again"] = or_null(s.rapid_repreemptions);
+  out["rapid_repreemptions"] = or_null(s.rapid_repreemptions);
   out["restarts"] = s.restarts;
   add_early(s.early, s.all.finished, out);
   out["failures"] = run.outcome.failures;
@@ -302,8 +302,10 @@ void print_all_metrics(const Json& runs) {
       part("accuracy"));
   print_lines(runs, "ended early",
               {"ended_early", "early_mean_jct_s", "others_mean_jct_s", "undone_share"}, early);
-  print_lines(runs, "interruptions",
-              {"preemptions", "moves", "soon_again", "restarts", "failures", "moved_bytes"}, whole);
+  print_lines(
+      runs, "interruptions",
+      {"preemptions", "moves", "rapid_repreemptions", "restarts", "failures", "moved_bytes"},
+      whole);
   print_lines(runs, "energy", {"energy_kwh"}, whole);
   print_lines(runs, "cost", {"held", "all"}, part("cost"));
   for (const Json& run : runs) print_tenants(run);

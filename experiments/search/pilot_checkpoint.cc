@@ -49,7 +49,7 @@ Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
   Checkpoint out = expert_checkpoint("pilot", rule);
   out.provenance = std::move(provenance);
   out.core_s = search_core_s(file);
-  out.provenance["golden_course"] = run_golden_workload(out);
+  out.provenance["golden_workload"] = run_golden_workload(out);
   return out;
 }
 

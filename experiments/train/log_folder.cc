@@ -91,10 +91,10 @@ double expert_share(const std::string& log, const Json& task) {
                              "--out", (folder / "choices.safetensors").string(), "--json"}));
     fs::remove_all(folder, ignored);
     double all = 0;
-    for (const char* key : {"steps", "not_shown", "not_legal", "forced"}) {
+    for (const char* key : {"steps", "not_shown", "not_legal", "illegal_noop"}) {
       all += choices_summary.at(key).get<double>();
     }
-    return choices_summary.at("suggested").get<double>() / all;
+    return choices_summary.at("expert_action").get<double>() / all;
   } catch (...) {
     fs::remove_all(folder, ignored);
     throw;

@@ -17,7 +17,8 @@ enum class Rule { kFifoSkew, kLasSkew, kShortestRate, kShortestMove };
 struct RuleConfig : JointConfig {
   explicit RuleConfig(Rule rule) {
     margin_log2 = 0.5;
-    type_price = 0, interference_cost = 0, left_over = 0.1, stop = 0, clear = 0, spread = 0;
+    type_price = 0, interference_cost = 0, fragmentation = 0.1, preemption_penalty = 0,
+    migration_penalty = 0, spread = 0;
     move = false, preempt = rule != Rule::kFifoSkew;
     if (rule == Rule::kFifoSkew || rule == Rule::kLasSkew) {
       rate_floor = 0.75, patience_s = 3600;  // slow when spread: waits to be consolidated

@@ -87,15 +87,15 @@ TEST_F(Cells, OneTableHasAllTracesAndCongestions) {
   ASSERT_EQ(json["cells"].size(), 6u);
   for (const Json& row : json["cells"]) {
     const bool late = row["cell"].get<std::string>().starts_with("late/");
-    EXPECT_EQ(row["yardstick_chosen"], late ? "validation" : "hindsight");
+    EXPECT_EQ(row["baseline_chosen"], late ? "validation" : "hindsight");
     EXPECT_EQ(row["hindsight_count"], 2);
     EXPECT_EQ(row["test_openings"], late ? 1 : 0);
     EXPECT_EQ(row["cell_hash"].get<std::string>().size(), 16u);
     EXPECT_TRUE(row["trace"] == "a.csv" || row["trace"] == "b.csv") << "only the name";
   }
   EXPECT_EQ(json["cells_file"]["sha256"], sha256_hex(read_file("cells.yaml")));
-  for (const char* key : {"policy", "group", "over", "cells", "judged", "ratio", "ratio_lo",
-                          "ratio_hi", "captured", "captured_lo", "iqm", "iqm_lo",
+  for (const char* key : {"policy", "group", "over", "cells", "conclusive", "ratio", "ratio_lo",
+                          "ratio_hi", "oracle_gap_closed", "oracle_gap_closed_lo", "iqm", "iqm_lo",
                           "probability_of_improvement", "p99_ratio", "p99_ratio_worst",
                           "max_wait_ratio_worst", "largest_class_jct_ratio", "preemptions_ratio"}) {
     EXPECT_TRUE(json["summary"][0].contains(key)) << key;

@@ -242,14 +242,14 @@ TEST(Evaluate, PrintsEveryFieldAndOpensNoTestSplit) {
                           "information",
                           "jobs",
                           "unfinished",
-                          "judged",
+                          "conclusive",
                           "mean_jct_s",
                           "p99_jct_s",
                           "ratio",
                           "lo",
                           "hi",
                           "ratio_hindsight",
-                          "captured",
+                          "oracle_gap_closed",
                           "p99_ratio",
                           "largest_class",
                           "largest_class_jct_ratio",
@@ -258,7 +258,7 @@ TEST(Evaluate, PrintsEveryFieldAndOpensNoTestSplit) {
                           "seeds",
                           "blocks",
                           "replicas",
-                          "yardstick",
+                          "baseline",
                           "best_hindsight",
                           "hindsight_count",
                           "oracle",
@@ -403,7 +403,7 @@ TEST(Commands, ClusterPermissionsApplyToAllPolicies) {
   for (const Json& run : runs("--allow start,preempt")) {
     EXPECT_GT(run["preemptions"], 0);
     EXPECT_EQ(run["moves"], 0);
-    EXPECT_GE(run["soon_again"], 0);
+    EXPECT_GE(run["rapid_repreemptions"], 0);
   }
   for (const Json& run : runs("--allow start")) EXPECT_EQ(run["preemptions"], 0);
   EXPECT_GT(shell(play + "--metrics all").out.size(), 0u);

@@ -44,7 +44,7 @@ TEST_F(Pack, CheckpointDecidesAsTheRule) {
   EXPECT_EQ(manifest["provenance"]["seed"], "3");
   EXPECT_EQ(manifest["provenance"]["cells"]["train/a.b/x0.3"]["sha256"], "abc");
   EXPECT_EQ(manifest["provenance"]["seen"], Json({"a", "b"}));
-  EXPECT_GT(manifest["provenance"]["golden_course"]["decisions"], 256);
+  EXPECT_GT(manifest["provenance"]["golden_workload"]["decisions"], 256);
   EXPECT_EQ(mean_jct_s("checkpoint:made"), mean_jct_s("rule.yaml"));
 }
 
@@ -54,7 +54,7 @@ TEST_F(Pack, SettingsOverrideTheFile) {
   const Json a = Json::parse(read_file("a/manifest.json"))["provenance"];
   const Json b = Json::parse(read_file("b/manifest.json"))["provenance"];
   EXPECT_EQ(a["set"]["margin_log2"], "4");
-  EXPECT_NE(a["golden_course"], b["golden_course"]);
+  EXPECT_NE(a["golden_workload"], b["golden_workload"]);
   EXPECT_NE(mean_jct_s("checkpoint:a"), mean_jct_s("checkpoint:b"));
 }
 

@@ -40,11 +40,11 @@ Json cell(const std::string& policy, const std::string& name, double ratio) {
           {"cluster", "4x8"},
           {"policy", policy},
           {"jobs", 100},
-          {"judged", true},
+          {"conclusive", true},
           {"ratio", ratio},
           {"lo", ratio - 0.01},
           {"hi", ratio + 0.01},
-          {"yardstick", "las"},
+          {"baseline", "las"},
           {"unfinished", 0},
           {"mean_jct_s", 100},
           {"policies", Json::array({rival("las", 111, 5'000), rival("fifo", 222, 9'000)})}};
@@ -118,7 +118,7 @@ TEST_F(ReportFiles, StartWithTheResultAndEndWithItsSource) {
 
 TEST_F(ReportFiles, HeadlinesIncludeRegressions) {
   Json row = cell("fifo", "x1", 0.9);
-  row["grown"] = {"longest wait x 1.52"};
+  row["regressions"] = {"longest wait x 1.52"};
   const std::string html = page({cells("c.json", Json::array({row}))});
   EXPECT_THAT(html, HasSubstr("x1. Verdict: better, but longest wait x 1.52.</p>"));
   EXPECT_THAT(html, HasSubstr(">better, but longest wait x 1.52<"));

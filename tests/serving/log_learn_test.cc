@@ -184,7 +184,7 @@ TEST_F(LogLearn, ProgramWritesBothFilesAndRejectsOtherInput) {
   const std::string out = temp_.path() / "choices.safetensors", fit = temp_.path() / "fit";
   const auto summary =
       nlohmann::json::parse(output({"log", "choices", folder(), "--out", out, "--json"}));
-  EXPECT_GT(summary.at("followed"), 0);
+  EXPECT_GT(summary.at("reproduced"), 0);
   EXPECT_NO_THROW(unpack_choices(from_safetensors(read_file(out), out), dispatcher::kShape, out));
   EXPECT_THAT(output({"log", "choices", folder(), "--out", out}), HasSubstr("steps"));
   EXPECT_THAT(output({"log", "fit", folder(), "--out", fit, "--draws", "2"}),

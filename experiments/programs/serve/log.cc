@@ -123,7 +123,7 @@ int replay_log(const std::string& folder, const std::string& policy, bool all, b
                       {"acts", r.acts},
                       {"same_acts", r.same_acts},
                       {"failed", r.failed},
-                      {"passed", r.skipped},
+                      {"skipped", r.skipped},
                       {"first_other", r.first},
                       {"damage", to_json(log.damage())}};
     std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());

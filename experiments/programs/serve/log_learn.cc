@@ -93,13 +93,13 @@ int log_choices(const ChoicesOptions& options) {
   }
   const Json summary = {
       {"agent", options.agent},         {"task", task_json(options.agent, *agent)},
-      {"decisions", found.decisions},   {"passed", found.skipped},
+      {"decisions", found.decisions},   {"skipped", found.skipped},
       {"impossible", found.impossible}, {"idle", found.idle},
-      {"steps", found.steps.size()},    {"suggested", found.expert_action},
-      {"nothing", found.nothing},       {"actions", found.actions},
-      {"followed", found.reproduced},   {"elsewhere", found.other_placement},
+      {"steps", found.steps.size()},    {"expert_action", found.expert_action},
+      {"noop", found.nothing},       {"actions", found.actions},
+      {"reproduced", found.reproduced},   {"other_placement", found.other_placement},
       {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
-      {"forced", found.forced},         {"first_missed", found.first}};
+      {"illegal_noop", found.forced},         {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
   print_damage(log);
   if (options.json) {
@@ -133,7 +133,7 @@ int log_fit(const FitOptions& options) {
                         {"zero_s", fit.zero_s},       {"begin_s", fit.begin_s},
                         {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
                         {"finished", fit.finished},   {"gone", fit.gone},
-                        {"censored", fit.censored},   {"by_nobody", fit.extrapolated()},
+                        {"censored", fit.censored},   {"extrapolated", fit.extrapolated()},
                         {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
                         {"draws", options.draws},     {"seed", options.seed},
                         {"observed", observed(fit)},  {"sha256", sha256_of(log)}};

@@ -74,14 +74,14 @@ nlohmann::ordered_json json_of(const report::Decision& d) {
   nlohmann::ordered_json legal_actions = nlohmann::ordered_json::array();
   for (const report::Decision::ActionRow& c : d.legal_actions) {
     nlohmann::ordered_json one = {
-        {"choice", c.name}, {"probability", c.probability}, {"suggested", c.is_expert_action}};
+        {"action", c.name}, {"probability", c.probability}, {"expert_action", c.is_expert_action}};
     for (size_t f = 0; f < c.features.size(); ++f)
       one["features"][d.row_features[f]] = c.features[f];
     legal_actions.push_back(one);
   }
   nlohmann::ordered_json cluster;
   for (size_t f = 0; f < d.cluster.size(); ++f) cluster[d.cluster_features[f]] = d.cluster[f];
-  return {{"decision", d.title}, {"choices", legal_actions}, {"cluster", cluster}};
+  return {{"decision", d.title}, {"actions", legal_actions}, {"state", cluster}};
 }
 
 // Prints the `most` most probable actions, each with its non-zero features.

@@ -51,7 +51,7 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
 // Replays a rule's recorded workload and prints the comparison as JSON or a line. Returns whether
 // the results are equal. Throws InputError if none is recorded.
 bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool json) {
-  const auto recorded = checkpoint.provenance.find("golden_course");
+  const auto recorded = checkpoint.provenance.find("golden_workload");
   if (recorded == checkpoint.provenance.end()) {
     throw InputError(folder, "a rule's recorded workload (provenance.golden_course)", "none");
   }
