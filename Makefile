@@ -1,5 +1,5 @@
-# make sim | demo | test | build | check-deep | results | mutate. CMAKE_ARGS="-DYARD_TORCH_ROOT=..." goes to the first
-# configuration; JOBS limits the parallel compilations.
+# make sim | demo | test | build | check-deep | results | mutate | docs. CMAKE_ARGS="-DYARD_TORCH_ROOT=..."
+# goes to the first configuration; JOBS limits the parallel compilations.
 JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
 # make mutate: so many mutations of the rules, drawn by the seed.
@@ -7,7 +7,7 @@ MUTANTS ?= 240
 SEED ?= 1
 ONLY ?=
 
-.PHONY: sim build all demo test check-deep results mutate clean
+.PHONY: sim build all demo test check-deep results mutate docs clean
 
 # The simulator alone, without LibTorch and gRPC: yardmaster and yardmaster-sim in build/bin.
 sim:
@@ -40,6 +40,10 @@ results: build
 
 mutate:
 	@scripts/mutate.sh $(JOBS) $(MUTANTS) $(SEED)
+
+# The documents as a web site: build/site/index.html.
+docs:
+	@scripts/docs.sh
 
 clean:
 	rm -rf build

@@ -10,7 +10,7 @@
 #
 # Each is the publisher's file at one commit, compressed here with gzip; scripts/traces.tsv has the sha256
 # of its uncompressed content. Correct existing files are kept. Needs curl, gzip, sha256sum (or shasum).
-# Complying with the licences is up to you: CC-BY-4.0 requires the attribution in docs/traces.md.
+# Complying with the licences is up to you: CC-BY-4.0 requires the attribution in docs/reference/public-traces.md.
 # MIRROR=URL replaces https://raw.githubusercontent.com (URL/REPOSITORY/COMMIT/PATH).
 set -euo pipefail
 cd_from=$PWD

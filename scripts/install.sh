@@ -3,6 +3,7 @@
 # does nothing, and needs neither root nor a network.
 # install.sh sim: only packages for the simulator.
 # install.sh test: only additional packages for tests; succeeds even if it cannot install them.
+# install.sh docs: only packages for scripts/docs.sh; the same.
 set -eu
 
 sim="cmake g++ make ninja-build ccache pkg-config
@@ -11,6 +12,7 @@ sim="cmake g++ make ninja-build ccache pkg-config
 case "${1:-}" in
   sim) packages=$sim optional= ;;
   test) packages= optional="openmpi-bin python3-venv" ;;
+  docs) packages= optional="python3-venv" ;;
   *)
     packages="$sim git libtorch-dev libgloo-dev libopenblas0-pthread
       libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
@@ -20,7 +22,7 @@ case "${1:-}" in
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
-  echo "install.sh: not a Debian system; see docs/dependencies.md for the packages which the build needs" >&2
+  echo "install.sh: not a Debian system; see docs/reference/dependencies.md for the packages which the build needs" >&2
   exit 0
 fi
 

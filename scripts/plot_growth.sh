@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# plot_growth.sh [BENCH.json]: docs/growth.svg, time per event as jobs and GPUs grow, from what
+# plot_growth.sh [BENCH.json]: docs/design/growth.svg, time per event as jobs and GPUs grow, from what
 # `yardmaster bench growth --json` printed (measured again if no file is given). Needs gnuplot and jq.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ table gpus jobs 100000
 
 gnuplot <<PLOT
 set terminal svg size 900,380 font "sans-serif,13" background "white"
-set output "docs/growth.svg"
+set output "docs/design/growth.svg"
 set multiplot layout 1,2
 set logscale xy
 set yrange [0.05:30]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# results.sh: makes the tables of docs/results.md: tunes the heuristics and the agents' rivals, searches the
-# seeds of the pilot, trains its gradient stage and the learned rival, learns on the embedded workload, scores all
-# policies, trains and scores the agents of the literature, and writes the tables. Results of earlier calls in
+# results.sh: makes evaluations/*.json and their tables (docs/results.md, evaluations/tables): tunes the heuristics and
+# the agents' rivals, searches the seeds of the pilot, trains its gradient stage and the learned rival, learns on the
+# embedded workload, scores all policies, and trains and scores the agents of the literature. Results of earlier calls in
 # runs/results are kept; an interrupted call resumes. ONLY=STAGE or STAGE/PART (tune/las, pilot/3, scores/validate)
 # runs only that and the tables. Test splits (the last fifth of a trace's time) and clusters without training are
 # opened only by ONLY=test, test/GROUP, or a goal: a (test, unseen, printed, and the five seeds pooled), b (mixed-),

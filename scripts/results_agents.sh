@@ -9,7 +9,7 @@
 # chance: the queues of a whole stretch of Philly are longer.
 checkpoint_of() { if [[ $1 == mlfs* ]]; then echo last; else echo best; fi; }
 
-# A build without LibTorch has no trainer (docs/dependencies.md). The other rows of shipped seeds can still be made.
+# A build without LibTorch has no trainer (docs/reference/dependencies.md). The other rows of shipped seeds can still be made.
 has_trainer() { [[ -z ${SHIPPED:-} || -x ${yard%/*}/yardmaster-train ]]; }
 no_training=(updates=1 validate_every=1 learning_rate=0)
 
@@ -115,11 +115,11 @@ placing=least-loaded,experiments/rivals/own-node.yaml,tetris,lif-linear,lif-quad
 sizing=experiments/rivals/drf-jobs.yaml,optimus,afs,experiments/rivals/afs-tuned.yaml
 urgent_rivals=experiments/rivals/mlf-h-slow.yaml,mlf-h,las,tiresias,2d-las,$turns,fair-share
 
-# AGENT JSON: the ratios of the agent to the rivals in `told`, to the best of all and to the pilot. A group of several
-# cells has rows over all of them, too (docs/metrics.md, "Over several cells").
+# AGENT JSON: the ratios of the agent to the rivals in `rivals`, to the best of all and to the pilot. A group of several
+# cells has rows over all of them, too (docs/reference/metrics.md, "Over several cells").
 to_rows() {
   # shellcheck disable=SC2016  # the dollars are jq's
-  jq --arg agent "$1" --arg shown "$told" '
+  jq --arg agent "$1" --arg shown "$rivals" '
     def plain: if test("-[1-5](/checkpoints/(best|last))?$") then capture("(?<name>[a-z0-9-]+)-[1-5](/checkpoints/(best|last))?$").name
       else ltrimstr("checkpoint:checkpoints/") | ltrimstr("experiments/rivals/") | rtrimstr(".yaml") end;
     # For several seeds of a rival: the mean over them, with their interval and spread.
@@ -127,21 +127,21 @@ to_rows() {
     def as_one: if length == 1 then .[0] else (map(.ratio | log)) as $logs | ($logs | add / length) as $mid
       | ([$logs[] | . - $mid | . * .] | add / (length - 1) | 2.776 * 2.776 / ($logs | length) * .) as $apart
       | ((map(half) | add / length) | . * . + $apart | sqrt) as $half
-      | .[0] + {judged: all(.judged), ratio: ($mid | exp), lo: ($mid - $half | exp), hi: ($mid + $half | exp)} end;
+      | .[0] + {conclusive: all(.conclusive), ratio: ($mid | exp), lo: ($mid - $half | exp), hi: ($mid + $half | exp)} end;
     [.cells[] | select(.seeds > 1 or .policy == $agent)] as $own
     | [$own[].cell | split("/")[0]] as $groups
     | [.summary[] | select((.policy | IN($own[].policy)) and .cells > 1 and (.over | test("headroom") | not))
        | if .group == "all" and ($groups | unique | length) == 1 then .group = $groups[0] else . end
        | select(.group as $group | .cells == ([$groups[] | select(. == $group)] | length))
        | .cells as $cells | {cell: "\(.group), all \(.cells) cells",
-          told: [.against[], {best: true, ratio: .ratio_hindsight, lo: .ratio_hindsight_lo, hi: .ratio_hindsight_hi,
-            judged: .judged_hindsight} | .judged = (.judged == $cells)]}]
-    + [$own[] | .best_hindsight as $best | [.policies[], .others[]?] as $told
+          rivals: [.against[], {best: true, ratio: .ratio_hindsight, lo: .ratio_hindsight_lo, hi: .ratio_hindsight_hi,
+            conclusive: .conclusive_hindsight} | .conclusive = (.conclusive == $cells)]}]
+    + [$own[] | .best_hindsight as $best | [.policies[], .others[]?] as $rivals
        | {cell: (if .cell == "as it is" then .trace + " on " + .cluster else .cell end),
-          told: ($told + [$told[] | select(.policy == $best and ($told | length) > 1) | .best = true])}]
+          rivals: ($rivals + [$rivals[] | select(.policy == $best and ($rivals | length) > 1) | .best = true])}]
     | ($agent | plain) as $agent
-    | [.[] | .cell as $cell | .told[]
-       | {$agent, cell: $cell, judged, rival: (if .best then "the best in hindsight" else .policy | plain end),
+    | [.[] | .cell as $cell | .rivals[]
+       | {$agent, cell: $cell, conclusive, rival: (if .best then "the best in hindsight" else .policy | plain end),
           who: (if .best and .policy then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi, policy}
        | select(.ratio != null and .lo != null and .rival != $agent)
        | select(.rival | IN($shown | split(",")[], "the best in hindsight", "pilot"))]
@@ -166,7 +166,7 @@ compare_seeds() {
   scripts/over_seeds.sh 5101 5120 "${some_jobs[@]}" --cluster "$cluster" "$@" --policy "$agent,$rival" |
     jq -Rn --arg agent "$agent" --arg cell "synthetic:servers on $cluster, 20 seeds" \
     '[inputs | capture("^(?<rival>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
-      | {agent: $agent, cell: $cell, judged: true, rival, who: null,
+      | {agent: $agent, cell: $cell, conclusive: true, rival, who: null,
          ratio: (.ratio | tonumber), lo: (.lo | tonumber), hi: (.hi | tonumber)}]' >"$kept/agents.part"
   mv "$kept/agents.part" "$kept/agents-$agent.rows"
   made+=("$kept/agents-$agent.rows")
@@ -215,18 +215,18 @@ for part in $agents; do
       ;;
   esac
   case $name in
-    sched2*) told=fifo-consolidate,fifo,greedy,las-skew,survival-consolidate,survival-consolidate-tuned ;;
-    harmony*) told=least-loaded,own-node,tetris,lif-linear,lif-quadratic ;;
-    dl2*) told=drf-jobs,optimus,afs,afs-tuned,dl2-start,dl2-untrained ;;
-    mlfs*) told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva-long,gandiva,fair-share ;;
-    meta) told=greedy-best-fit,las-skew,srtf-estimate,exchange-sjf,exchange-sjf-tuned,sjf-consolidate ;;
-    rules) told=random,las,tiresias,2d-las,gandiva-long,gandiva,fair-share,drf,mlf-h ;;
+    sched2*) rivals=fifo-consolidate,fifo,greedy,las-skew,survival-consolidate,survival-consolidate-tuned ;;
+    harmony*) rivals=least-loaded,own-node,tetris,lif-linear,lif-quadratic ;;
+    dl2*) rivals=drf-jobs,optimus,afs,afs-tuned,dl2-start,dl2-untrained ;;
+    mlfs*) rivals=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva-long,gandiva,fair-share ;;
+    meta) rivals=greedy-best-fit,las-skew,srtf-estimate,exchange-sjf,exchange-sjf-tuned,sjf-consolidate ;;
+    rules) rivals=random,las,tiresias,2d-las,gandiva-long,gandiva,fair-share,drf,mlf-h ;;
   esac
-  told+=,$name-untrained
+  rivals+=,$name-untrained
   whole=  # the agent of which this is an ablation
   if [[ $name == *-* ]]; then
     whole=${name%%-*}
-    told+=,$whole
+    rivals+=,$whole
   fi
   who=$pilot$untrained_of${whole:+$(others "$whole")}
   case $name in
@@ -286,12 +286,12 @@ unseen() {  # "AGENT ABLATION..." OPTION...: the seeds are appended to the last 
 }
 if wanted test/agents-sched2; then
   echo "== test, sched2"
-  told=fifo-consolidate,fifo,greedy,las-skew,sched2
+  rivals=fifo-consolidate,fifo,greedy,las-skew,sched2
   unseen "sched2 sched2-anywhere" "${local_jobs[@]}" --only test,unseen --candidate "$local_rivals,$pilot"
 fi
 if wanted test/agents-mlfs; then
   echo "== test, mlfs"
-  told=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva-long,gandiva,fair-share,mlfs
+  rivals=mlf-h-slow,mlf-h,mlf-h-load,las,tiresias,2d-las,gandiva-long,gandiva,fair-share,mlfs
   unseen "mlfs mlfs-load" "${urgent_jobs[@]}" --only unseen --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$pilot"
 fi
 

@@ -3,7 +3,7 @@
 //
 //   ClusterSpec lab = load_cluster("4x8:v100+4x8:k80");  // 4 nodes of 8 V100, then 4 of 8 K80
 //   ClusterSpec known = load_cluster("philly");          // a ready-made spec, see ready.h
-//   ClusterSpec own = load_cluster("cluster.yaml");      // docs/clusters.md
+//   ClusterSpec own = load_cluster("cluster.yaml");      // docs/reference/cluster-yaml.md
 #pragma once
 
 #include <array>
@@ -84,14 +84,14 @@ struct Tenant {
   Preempts may_preempt = Preempts::kNoJobs;
 };
 
-// How jobs slow each other down without sharing a GPU. Formulas: docs/speed.md.
+// How jobs slow each other down without sharing a GPU. Formulas: docs/design/speed.md.
 struct Slowdowns {
   double neighbours = 0;         // weight of other jobs' load on a node; 0: none
   bool shared_exchange = false;  // jobs spread over nodes take turns on those nodes' links
 };
 
 // Effects of placement and neighbours on jobs of a model, as given by the cluster; its speeds by
-// type are in GpuType::speed_of_model. Formulas: docs/speed.md.
+// type are in GpuType::speed_of_model. Formulas: docs/design/speed.md.
 struct ModelTraits {
   double spread = 1;  // factor of its speed on more nodes than needed
   // If these are given, the exchange over the cluster's links replaces `spread`:
@@ -119,9 +119,9 @@ struct ClusterSpec {
 };
 
 // Loads a cluster from `text`: shorthand `NODESxGPUS[:TYPE]`, parts joined by `+`; the name of a
-// ready-made spec (ready.h); or a YAML file, whose keys are in docs/clusters.md. In shorthand,
-// every type has speed 1 and the default type is "gpu". Throws InputError, for files with line and
-// column.
+// ready-made spec (ready.h); or a YAML file, whose keys are in docs/reference/cluster-yaml.md. In
+// shorthand, every type has speed 1 and the default type is "gpu". Throws InputError, for files
+// with line and column.
 ClusterSpec load_cluster(const std::string& text);
 
 }  // namespace yard

@@ -100,7 +100,8 @@ Config config_of(Settings given) {
                        "'" + file + "', which does not exist");
     }
     constexpr std::string_view kPrefix = "settings.";
-    for (const Setting& s : Settings::from_yaml(file).entries()) {
+    const Settings from_file = Settings::from_yaml(file);
+    for (const Setting& s : from_file.entries()) {
       if (s.key == "policy" && s.value != "joint") {
         throw InputError(file, "a file of the policy 'joint'", "'" + s.value + "'");
       }

@@ -132,10 +132,10 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
 
 void CommonOptions::add_speeds(CLI::App& app) {
   app.add_option("--speeds", speeds,
-                 "information of policies on job speeds: told (the tables of --profiles and the "
+                 "information of policies on job speeds: exact (the tables of --profiles and the "
                  "cluster), noisy (these with a log-normal error of 25 %), learned (estimates from "
-                 "running jobs); oracles which serve as bounds always use told")
-      ->default_str("told");
+                 "running jobs); oracles which serve as bounds always use exact")
+      ->default_str("exact");
 }
 
 void CommonOptions::finish(const std::vector<std::string>& policies) {

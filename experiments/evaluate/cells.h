@@ -1,5 +1,5 @@
 // Reads files of cells. A cell is a window of a workload on a cluster at a congestion, with every
-// other input of a score. docs/metrics.md lists the keys.
+// other input of a score. docs/reference/metrics.md lists the keys.
 //
 //   CellFile file = read_cells("experiments/cells.yaml");
 //   std::vector<CellSpec> cells = select_cells(file, {"validate", "test/itp-04/x3"});

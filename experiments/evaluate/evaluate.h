@@ -1,7 +1,7 @@
 // Compares policies with heuristics on the same jobs and arrivals, averaged over replicas. The
 // baseline is chosen on other cells, an oracle gives the headroom, and ratios have intervals. A
 // trained policy is also compared with its untrained network, which samples in the same way.
-// docs/metrics.md defines each figure.
+// docs/reference/metrics.md defines each figure.
 #pragma once
 
 #include <filesystem>

@@ -119,16 +119,16 @@ double number_or(const Json& row, const char* key, double fallback) {
 Json with_candidate_figures(const Json& row) {
   Json out = row;
   const double none = std::numeric_limits<double>::quiet_NaN();
-  double yardstick_wait_s = none;
+  double baseline_wait_s = none;
   if (row.contains("policies") && row["policies"].is_array()) {
     for (const Json& rival : row["policies"]) {
       if (text(rival, "policy") == text(row, "baseline")) {
-        yardstick_wait_s = number_or(rival, "max_wait_s", none);
+        baseline_wait_s = number_or(rival, "max_wait_s", none);
       }
     }
   }
   out["max_wait_s"] =
-      number_or(row, "max_wait_s", number_or(row, "max_wait_ratio", none) * yardstick_wait_s);
+      number_or(row, "max_wait_s", number_or(row, "max_wait_ratio", none) * baseline_wait_s);
   out["preemptions"] =
       number_or(row, "preemptions",
                 number_or(row, "preemptions_per_job", none) * number_or(row, "jobs", none));

@@ -1,5 +1,5 @@
 // Metrics of a run: the JSON of `simulate`, and the additional text tables of `--metrics all`.
-// docs/metrics.md defines each figure. A figure whose data are missing is null, never 0.
+// docs/reference/metrics.md defines each figure. A figure whose data are missing is null, never 0.
 #pragma once
 
 #include <nlohmann/json.hpp>

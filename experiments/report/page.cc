@@ -66,7 +66,7 @@ std::string render_page(const std::vector<RunRecord>& records) {
       title + "</title>\n<style>" + kStyle + "</style></head>\n<body>\n<header><h1>" + title +
       "</h1></header>\n<main>\n" + body(runs) + "</main>\n<footer>Written " + utc_now() +
       " by yardmaster " + escape(release()) + ", commit " + escape(commit()) +
-      ". Definitions of the metrics: docs/metrics.md.</footer>\n</body></html>\n";
+      ". Definitions of the metrics: docs/reference/metrics.md.</footer>\n</body></html>\n";
   return out;
 }
 

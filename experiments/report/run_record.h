@@ -60,7 +60,7 @@ std::optional<double> number(const Json& object, const char* key);
 // Whether a row is about a policy with the level `oracle` or `noisy-oracle`.
 bool is_bound(const Json& row);
 // The row's level of information about run times and, if present, about speeds: "blind, speeds
-// told".
+// exact".
 std::string information(const Json& row);
 
 // Reads a run folder. Throws InputError if it is none, or a file in it is invalid.

@@ -50,13 +50,14 @@ std::vector<std::string> type_notes(const Scenario& scenario) {
     if (described) continue;
     notes.push_back("GPU type '" + type +
                     "' is unknown: no job, profile or ready-made cluster names it. It gets speed 1 "
-                    "and no memory size; describe it in a YAML file (docs/clusters.md)" +
+                    "and no memory size; describe it in a YAML file "
+                    "(docs/guides/describe-a-cluster.md)" +
                     (ready.empty() ? "" : ". Known types: " + join(ready)));
   }
   if (scenario.cluster.types.size() > 1 && equal.size() == scenario.cluster.types.size()) {
     notes.push_back("GPU types " + join(equal) +
                     " are assumed to be equally fast; set their speeds with --profiles or in a "
-                    "cluster's YAML file (docs/clusters.md)");
+                    "cluster's YAML file (docs/guides/describe-a-cluster.md)");
   }
   return notes;
 }

@@ -83,7 +83,7 @@ void TrainingConfig::fields(FieldList& f) {
   f("trace_seed", trace_seed, 0, UINT64_MAX, "seed of the generator");
   f("profiles", profiles, "comma-separated files or folders of measured speeds");
   f("speeds", speeds,
-    "speeds available to policies in validation: told (exact), noisy or learned; training "
+    "speeds available to policies in validation: exact, noisy or learned; training "
     "environments always give exact speeds");
   f("congestion", congestion, 0.0, 1e6,
     "target congestion to which arrivals are scaled; 0: not scaled");

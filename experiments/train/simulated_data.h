@@ -28,7 +28,7 @@ struct TrainingConfig {
   int trace_jobs = 20'000;  // generated jobs
   uint64_t trace_seed = 1001;
   std::string profiles;         // files or folders of measured speeds, comma-separated
-  std::string speeds = "told";  // information about speeds in validation
+  std::string speeds = "exact";  // information about speeds in validation
   double congestion = 0;
   double cost_scale = 1;
   bool skip_unusable = false;

@@ -1,6 +1,7 @@
 #include "experiments/train/training_setup.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "agents/train/registered.h"
@@ -54,6 +55,13 @@ struct DeclaredFields {
   }
 };
 
+// Names which other libraries, or earlier versions, give to settings.
+const std::map<std::string, std::string> kRenamed = {
+    {"lr", "learning_rate"},          {"worlds", "num_envs"},    {"steps", "num_steps"},
+    {"epochs", "update_epochs"},      {"clip", "clip_coef"},     {"minibatch", "minibatch_size"},
+    {"entropy", "ent_coef"},          {"lambda", "gae_lambda"},  {"value_weight", "vf_coef"},
+    {"teacher_kl", "expert_kl_coef"}, {"replay", "buffer_size"}, {"drawn", "batch_size"}};
+
 // Settings which each cell of a file has for itself.
 constexpr const char* kSingleTraceKeys[] = {"trace",   "format",     "cluster",    "from",
                                             "to",      "congestion", "generator",  "trace_jobs",
@@ -73,8 +81,9 @@ Settings of(const std::vector<Field>& fields, const Settings& settings) {
 // Defaults for cloning another policy: as many rows as fit, and as few restrictions on preemption
 // as possible, so that the task can represent as many of its actions as possible.
 constexpr std::pair<const char*, const char*> kCloneDefaults[] = {
-    {"held_rows", "64"}, {"waiting_rows", "128"}, {"quantum_s", "0"},      {"gpu_exponent", "0"},
-    {"hidden", "64"},    {"updates", "60"},       {"validate_every", "5"}, {"minibatch_size", "256"},
+    {"held_rows", "64"},     {"waiting_rows", "128"},   {"quantum_s", "0"},
+    {"gpu_exponent", "0"},   {"hidden", "64"},          {"updates", "60"},
+    {"validate_every", "5"}, {"minibatch_size", "256"},
 };
 
 // Index orders which a clone may start from, and the margin in favour of running jobs for each.
@@ -149,6 +158,10 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
   const std::vector<Field> all = parts.all();
   for (const Setting& s : settings.entries()) {
     if (std::ranges::find(all, s.key, &Field::key) != all.end()) continue;
+    if (const auto renamed = kRenamed.find(s.key); renamed != kRenamed.end()) {
+      throw InputError(s.origin + ": unknown key '" + s.key + "', which is called '" +
+                       renamed->second + "'");
+    }
     std::vector<std::string> keys;
     for (const Field& field : all) keys.push_back(field.key);
     throw InputError(s.origin + ": unknown key '" + s.key +

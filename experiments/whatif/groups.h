@@ -22,6 +22,6 @@ inline constexpr const char* kHowToRead =
     "Wait is job completion time minus run time. It includes waits after preemption or suspension, "
     "saving and restoring, and time lost on GPUs slower than the fastest. Ratios compare mean "
     "waits and have 95 % intervals over blocks of time. If an interval contains 1, the difference "
-    "is not significant. Details: docs/whatif.md.";
+    "is not significant. Details: docs/guides/what-if.md.";
 
 }  // namespace yard::whatif

@@ -9,6 +9,7 @@
 #include "env/base/text/json_flaw.h"
 #include "env/task/agent.h"
 #include "policies/learned/onnx_model.h"
+#include "policies/policy.h"
 
 namespace yard {
 namespace {

@@ -1,10 +1,9 @@
 #include "policies/learned/onnx_graph.h"
 
-#include <bit>
-#include <cstring>
 #include <string_view>
 
 #include "env/base/core/check.h"
+#include "env/base/files/protobuf_wire.h"
 
 namespace yard {
 namespace {
@@ -14,31 +13,7 @@ constexpr int64_t kIrVersion = 8, kOperatorSet = 17;
 constexpr int64_t kFloat = 1, kInt64 = 7;                  // TensorProto.DataType
 constexpr int64_t kFloatAttribute = 1, kIntAttribute = 2;  // AttributeProto.AttributeType
 
-enum Wire : uint64_t { kVarint = 0, kBytes = 2, kFixed32 = 5 };
-
-std::string varint(uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  return out += static_cast<char>(value);
-}
-
-std::string key(uint64_t field, Wire wire) { return varint(field << 3 | wire); }
-
-std::string number(uint64_t field, int64_t value) {
-  return key(field, kVarint) + varint(static_cast<uint64_t>(value));
-}
-
-// Encodes a string, raw numbers or a message.
-std::string bytes(uint64_t field, std::string_view value) {
-  return key(field, kBytes).append(varint(value.size())).append(value);
-}
-
-std::string real(uint64_t field, float value) {
-  static_assert(std::endian::native == std::endian::little, "the format is little-endian");
-  std::string raw(sizeof value, '\0');
-  std::memcpy(raw.data(), &value, sizeof value);
-  return key(field, kFixed32) + raw;
-}
+using wire::bytes, wire::number, wire::real;
 
 template <class T>
 std::string_view raw(const std::vector<T>& values) {

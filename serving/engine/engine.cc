@@ -95,7 +95,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
                         : "the heuristic exceeded the deadline";
     if (reason == pb::NONE) reason = heuristic ? heuristic->reason : pb::DEADLINE;
     PolicyResult none;
-    none.account.set_probability(1);
+    none.trace.set_probability(1);
     finish(lock, std::move(none), pb::SAFE_DEFAULT, "");
   }
 
@@ -117,7 +117,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     timings.set_heuristic_ms(heuristic ? heuristic->elapsed_ms : 0);
     timings.set_total_ms(ms_since(begin));
     const Done then = std::move(done);
-    engine->on_served_({request, response, answer.account});
+    engine->on_served_({request, response, answer.trace});
     --engine->pending_;
     lock.unlock();
     then(std::move(response));

@@ -33,7 +33,7 @@ struct EngineOptions {
 struct ServedDecision {
   const std::shared_ptr<const pb::DecideRequest>& request;
   const pb::DecideResponse& response;
-  pb::Account& account;  // may be moved from
+  pb::DecisionTrace& trace;  // may be moved from
 };
 
 class Engine {

@@ -66,7 +66,7 @@ struct DecisionLog::Shared {
     size_t bytes;
     std::shared_ptr<const pb::DecideRequest> request;
     pb::DecideResponse response;
-    pb::Account account;
+    pb::DecisionTrace trace;
   };
 
   explicit Shared(const DecisionLogOptions& given)
@@ -105,7 +105,7 @@ struct DecisionLog::Shared {
     decision.set_unix_s(entry.unix_s);
     *decision.mutable_request() = *entry.request;
     *decision.mutable_response() = std::move(entry.response);
-    *decision.mutable_account() = std::move(entry.account);
+    *decision.mutable_trace() = std::move(entry.trace);
     append(record);
     for (const pb::LoggedOutcome& outcome : outcomes_now) {
       *record.mutable_outcome() = outcome;
@@ -158,8 +158,8 @@ DecisionLog::~DecisionLog() {
 }
 
 void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
-                      const pb::DecideResponse& response, pb::Account&& account) {
-  const size_t bytes = request->ByteSizeLong() + account.memory().size();
+                      const pb::DecideResponse& response, pb::DecisionTrace&& trace) {
+  const size_t bytes = request->ByteSizeLong() + trace.memory().size();
   Shared& s = *shared_;
   const std::lock_guard lock(s.mutex);
   const uint64_t number = ++s.offered;
@@ -170,7 +170,7 @@ void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
   }
   ++s.taken;
   s.waiting_bytes += bytes;
-  s.waiting.push_back({number, unix_s(), bytes, std::move(request), response, std::move(account)});
+  s.waiting.push_back({number, unix_s(), bytes, std::move(request), response, std::move(trace)});
   s.changed.notify_one();
 }
 

@@ -3,7 +3,7 @@
 // Records which the queue or the disk cannot take are dropped and counted.
 //
 //   DecisionLog log({.folder = "log"});
-//   log.add(request, response, std::move(account));
+//   log.add(request, response, std::move(trace));
 #pragma once
 
 #include <chrono>
@@ -46,7 +46,7 @@ class DecisionLog {
 
   // Thread-safe. Neither blocks nor throws.
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
-           pb::Account&& account);
+           pb::DecisionTrace&& trace);
 
   // Waits until all earlier records are written or dropped. Returns false if that takes longer than
   // `most`.

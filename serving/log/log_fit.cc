@@ -54,8 +54,8 @@ struct JobRecord {
   double work_s = 0;  // of attained_s
   double speed = 1;   // on its GPUs, or the last it had
   double seen_s = 0, end_s = 0;
-  double run_s = 0, most_run_s = 0;  // of an outcome
-  bool told = false;                 // there was an outcome
+  double run_s = 0, max_run_s = 0;  // of an outcome
+  bool job_now = false;             // there was an outcome
   bool finished = false;
 };
 
@@ -95,14 +95,14 @@ class Fitter {
     const auto it = index_.find({outcome.job().id(), outcome.job().submit_s()});
     if (it == index_.end()) return;
     JobRecord& seen = seen_[it->second];
-    seen.told = true;
+    seen.reported = true;
     seen.finished = outcome.end() == pb::LoggedOutcome::FINISHED;
     seen.end_s = seen.finished ? outcome.end_s() : outcome.missed_s();
     seen.run_s = outcome.run_s();
-    seen.most_run_s = outcome.most_run_s();
+    seen.max_run_s = outcome.max_run_s();
     // It waited and was never started, so it was cancelled.
     const bool never = outcome.run_s() == 0 && outcome.started_by().empty();
-    if (!seen.finished && never) seen.most_run_s = 0;
+    if (!seen.finished && never) seen.max_run_s = 0;
   }
 
   uint64_t decisions() const { return fit_.decisions; }
@@ -142,37 +142,37 @@ class Fitter {
   }
 
  private:
-  void take(const pb::Job& told, double now_s, const Speeds& speeds) {
-    const auto [it, fresh] = index_.try_emplace({told.id(), told.submit_s()}, seen_.size());
+  void take(const pb::Job& job_now, double now_s, const Speeds& speeds) {
+    const auto [it, fresh] = index_.try_emplace({job_now.id(), job_now.submit_s()}, seen_.size());
     if (fresh) {
       JobRecord& seen = seen_.emplace_back();
       Job& job = seen.job.job;
-      job.id = told.id();
-      job.user = told.user();
-      job.name = told.name();
-      job.gpus = static_cast<int32_t>(told.gpus());
-      if (told.limit_s() > 0) job.limit_us = to_us(told.limit_s());
-      take_costs(told);
-      seen.submit_s = told.submit_s();
+      job.id = job_now.id();
+      job.user = job_now.user();
+      job.name = job_now.name();
+      job.gpus = static_cast<int32_t>(job_now.gpus());
+      if (job_now.limit_s() > 0) job.limit_us = to_us(job_now.limit_s());
+      take_costs(job_now);
+      seen.submit_s = job_now.submit_s();
     }
-    present_[told.id()] = it->second;
+    present_[job_now.id()] = it->second;
     JobRecord& seen = seen_[it->second];
-    seen.told = seen.finished = false;  // it was only absent for a while
-    const bool holds = told.state() == pb::STARTING || told.state() == pb::RUNNING;
-    if (fresh && holds) seen.speed = speeds.of(told.placement());
-    seen.work_s += std::max(0.0, told.attained_s() - seen.attained_s) * seen.speed;
-    seen.attained_s = told.attained_s();
+    seen.reported = seen.finished = false;  // it was only absent for a while
+    const bool holds = job_now.state() == pb::STARTING || job_now.state() == pb::RUNNING;
+    if (fresh && holds) seen.speed = speeds.of(job_now.placement());
+    seen.work_s += std::max(0.0, job_now.attained_s() - seen.attained_s) * seen.speed;
+    seen.attained_s = job_now.attained_s();
     seen.seen_s = now_s;
-    if (holds) seen.speed = speeds.of(told.placement());
+    if (holds) seen.speed = speeds.of(job_now.placement());
   }
 
-  void take_costs(const pb::Job& told) {
+  void take_costs(const pb::Job& job_now) {
     if (!last_.has_costs()) return;
     const pb::Costs& costs = last_.costs();
     Job& job = seen_.back().job.job;
-    const bool small = told.gpus() <= costs.small_gpus();
+    const bool small = job_now.gpus() <= costs.small_gpus();
     const double restore_s = small ? costs.restore_s() : costs.restore_large_s();
-    const double default_s = told.gpus() <= 8 ? 30 : 60;
+    const double default_s = job_now.gpus() <= 8 ? 30 : 60;
     if (costs.save_s() != 10) job.save_us = to_us(costs.save_s());
     if (restore_s != default_s) job.restore_us = to_us(restore_s);
   }
@@ -183,14 +183,14 @@ class Fitter {
     const auto work_us = [&](double run_s) {
       return to_us(seen.work_s + std::max(0.0, run_s - seen.attained_s) * seen.speed);
     };
-    const bool still_there = !seen.told && seen.seen_s == last_s_;
+    const bool still_there = !seen.reported && seen.seen_s == last_s_;
     job.end = seen.finished ? LogEnd::kFinished : still_there ? LogEnd::kCensored : LogEnd::kGone;
-    if (!seen.told) {
-      seen.run_s = seen.most_run_s = seen.attained_s;
+    if (!seen.reported) {
+      seen.run_s = seen.max_run_s = seen.attained_s;
       seen.end_s = seen.seen_s;  // its outcome was lost: it ended some time later
     }
     job.work_us = work_us(seen.run_s);
-    job.max_work_us = work_us(seen.most_run_s);
+    job.max_work_us = work_us(seen.max_run_s);
     if (seen.finished) job.work_us = job.max_work_us = std::max<int64_t>(1, job.work_us);
   }
 
@@ -292,11 +292,11 @@ LogFit fit_log(LogReader& log) {
 
 Trace LogFit::trace(uint64_t seed, int draw) const {
   const FinishedWork donors(jobs);
-  const Rng lots = Rng(seed).split(static_cast<uint64_t>(draw));
+  const Rng stream = Rng(seed).split(static_cast<uint64_t>(draw));
   Trace out;
   for (size_t j = 0; j < jobs.size(); ++j) {
     const LogJob& from = jobs[j];
-    Rng rng = lots.split(j);
+    Rng rng = stream.split(j);
     int64_t work_us = from.work_us;
     if (from.end == LogEnd::kGone) {
       work_us += static_cast<int64_t>(rng.uniform() *

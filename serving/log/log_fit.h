@@ -36,7 +36,7 @@ struct LogFit {
   uint64_t finished = 0, gone = 0, censored = 0;
   uint64_t never_ran = 0;                    // left out: gone before they ran
   std::map<std::string, uint64_t> deciders;  // of all decisions
-  std::string cluster_yaml;                  // of the last snapshot; docs/clusters.md
+  std::string cluster_yaml;                  // of the last snapshot
   bool may_preempt = true;                   // some request allowed preemption
 
   // Returns the jobs with run times; unknown ones are drawn. The end of a gone job is uniform

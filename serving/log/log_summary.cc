@@ -47,8 +47,8 @@ LogSummary summarise(LogReader& log) {
     for (const pb::Action& action : response.actions()) {
       ++(action.verb() == pb::START ? out.starts : out.preemptions);
     }
-    out.with_options += decision.account().steps_size() > 0;
-    out.sampled += decision.account().has_draw_key();
+    out.with_options += decision.trace().steps_size() > 0;
+    out.sampled += decision.trace().has_sample_key();
     for (const pb::Job& job : decision.request().jobs())
       jobs.insert(key_of(decision.request(), job));
   }

@@ -36,8 +36,8 @@ class DecisionReplayer {
     for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
       const Phase phase = view_.phase(slot);
       if (phase == Phase::kFree || phase == Phase::kDone) continue;
-      const int32_t told = snapshot.request_index(live_.state(), slot);
-      slot_of[request.jobs(told).id()] = slot;
+      const int32_t entry = snapshot.request_index(live_.state(), slot);
+      slot_of[request.jobs(entry).id()] = slot;
     }
     for (const pb::Action& action : decision.response().actions()) {
       const auto it = slot_of.find(action.job());
@@ -150,9 +150,9 @@ class DecisionReplayer {
     const RecordedAction recorded = starts_[i];
     const int32_t row = legal_row(recorded);
     const std::vector<Piece> ours = agents_pieces(list_.at(row));
-    const std::vector<Piece> told = snapshot_.pieces(*recorded.action);
-    const std::vector<Piece>& there = anywhere ? ours : told;
-    const bool same = std::ranges::equal(ours, told, [](const Piece& a, const Piece& b) {
+    const std::vector<Piece> recorded_pieces = snapshot_.pieces(*recorded.action);
+    const std::vector<Piece>& there = anywhere ? ours : recorded_pieces;
+    const bool same = std::ranges::equal(ours, recorded_pieces, [](const Piece& a, const Piece& b) {
       return a.node == b.node && a.gpus == b.gpus;
     });
     if (there.empty() ||
@@ -223,7 +223,7 @@ LogTrainingData training_data_of(LogReader& log, const Agent& agent) {
         steps.action.push_back(std::min(action, seen.rows));
         steps.decision.push_back(number);
         steps.time_s.push_back(time_s);
-        steps.probability.push_back(static_cast<float>(decision.account().probability()));
+        steps.probability.push_back(static_cast<float>(decision.trace().probability()));
       });
       out.idle += !any && replayer.left() == 0 && out.forced == forced;
       for (const bool of_starts : {true, false}) {

@@ -83,10 +83,10 @@ pb::LoggedOutcome outcome_of(const pb::Job& job, const pb::DecideRequest& last,
   if (finished != nullptr) {
     out.set_end_s(finished->end_s());
     out.set_run_s(finished->run_s());
-    out.set_most_run_s(finished->run_s());
+    out.set_max_run_s(finished->run_s());
   } else {
     out.set_run_s(job.attained_s());
-    out.set_most_run_s(job.attained_s() + now.time_s() - last.time_s());
+    out.set_max_run_s(job.attained_s() + now.time_s() - last.time_s());
   }
   return out;
 }

@@ -94,7 +94,7 @@ struct Server::Impl {
 
   void on_served(const ServedDecision& served) {
     metrics.decided(served.response, models.name());
-    if (log != nullptr) log->add(served.request, served.response, std::move(served.account));
+    if (log != nullptr) log->add(served.request, served.response, std::move(served.trace));
   }
 
   void stop() {

@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-void write_memory(const Memory& memory, pb::Account& out) {
+void write_memory(const Memory& memory, pb::DecisionTrace& out) {
   out.set_memory_bytes(memory.bytes());
   if (memory.bytes() > kMaxTracedMemory) return;
   const std::byte* begin = memory.data();
@@ -20,9 +20,9 @@ void write_memory(const Memory& memory, pb::Account& out) {
 }
 
 void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const SimState& state,
-                 pb::Account& out) {
+                 pb::DecisionTrace& out) {
   out.set_probability(choices.probability());
-  if (choices.sample_key) out.set_draw_key(*choices.sample_key);
+  if (choices.sample_key) out.set_sample_key(*choices.sample_key);
   for (const DecisionStep& choice : choices.steps) {
     pb::Step& step = *out.add_steps();
     step.set_chosen(static_cast<uint32_t>(choice.chosen));
@@ -39,7 +39,7 @@ void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const S
 }
 
 void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, PolicyResult& answer) {
-  answer.account.set_probability(1);
+  answer.trace.set_probability(1);
   if (!snapshot.may_start_anything()) return;
   LiveState live = snapshot.state();
   const View view(live.fixed(), live.state(), policy.level());
@@ -47,12 +47,12 @@ void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, Pol
   memory.reset(policy.memory_bytes(view));
   policy.rebuild(view, memory);
   Draft draft(live.fixed(), live.state());
-  if (tracing == Tracing::kOn) write_memory(memory, answer.account);
+  if (tracing == Tracing::kOn) write_memory(memory, answer.trace);
   const auto* traced = dynamic_cast<const TracedPolicy*>(&policy);
   if (tracing == Tracing::kOn && traced != nullptr) {
     DecisionTrace choices;
     traced->decide_traced(view, memory, draft, choices);
-    write_trace(choices, snapshot, live.state(), answer.account);
+    write_trace(choices, snapshot, live.state(), answer.trace);
   } else {
     policy.decide(view, memory, draft);
   }

@@ -15,13 +15,13 @@ struct PolicyResult {
   pb::Reason reason = pb::NONE;  // NONE: the actions in `response` are legal
   std::string detail;
   pb::DecideResponse response;  // actions and wake_after_s only
-  pb::Account account;          // filled for Tracing::kOn
+  pb::DecisionTrace trace;          // filled for Tracing::kOn
   double elapsed_ms = 0;
 };
 
 enum class Tracing { kNone, kOn };
 
-// Policy memory above this is left out of an account: it can be rebuilt from the snapshot.
+// Policy memory above this is left out of an trace: it can be rebuilt from the snapshot.
 inline constexpr size_t kMaxTracedMemory = size_t{64} << 10;
 
 // Never throws: every failure of the policy becomes a reason. Takes as long as the policy does.

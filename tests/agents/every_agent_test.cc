@@ -352,7 +352,7 @@ TEST(RowAgents, RejectWorkloadsWithoutDecisions) {
 
 TEST(ExampleAgent, MatchesTheDocumentation) {
   const std::string code = read_file("tests/agents/example_agent.cc");
-  EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
+  EXPECT_NE(read_file("docs/tutorials/first-agent.md").find(code), std::string::npos);
 }
 
 TEST(Agents, AllKindsAreFoundByName) {

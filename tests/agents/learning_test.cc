@@ -87,10 +87,10 @@ TEST(EveryNetwork, LearnsAChainAndItsValues) {
   }
 }
 
-// The example in docs/training.md is a file that is compiled and tested here.
+// The example in docs/design/agents.md is a file that is compiled and tested here.
 TEST(Example, MatchesTheDocumentation) {
   const std::string code = read_file("tests/agents/example_learner.cc");
-  EXPECT_NE(read_file("docs/training.md").find(code), std::string::npos);
+  EXPECT_NE(read_file("docs/design/agents.md").find(code), std::string::npos);
 }
 
 TEST_P(EveryLearner, LearnsToTraverseAChain) {

@@ -41,6 +41,8 @@ Result shell(const std::string& command) {
 
 bool trainer_built() { return fs::exists(fs::path(programs()) / "yardmaster-train"); }
 
+bool server_built() { return fs::exists(fs::path(programs()) / "yardmaster-serve"); }
+
 Folder::Folder()
     : path_(fs::path(::testing::TempDir()) / ("yard_folder_" + std::to_string(::getpid()))),
       before_(fs::current_path()) {

@@ -17,6 +17,9 @@ Result shell(const std::string& command);
 // Returns whether yardmaster-train was built. A build without LibTorch lacks it.
 bool trainer_built();
 
+// Returns whether yardmaster-serve was built. A build without gRPC lacks it.
+bool server_built();
+
 // A temporary working directory. Removed, and the previous one restored, on destruction.
 class Folder {
  public:

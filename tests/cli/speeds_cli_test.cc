@@ -30,9 +30,9 @@ TEST(Speeds, AreExactByDefaultAndPrinted) {
   const Result table = shell(simulate);
   ASSERT_EQ(table.code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("information  speeds"));
-  EXPECT_THAT(table.out, HasSubstr(" told "));
+  EXPECT_THAT(table.out, HasSubstr(" exact "));
   EXPECT_THAT(shell(simulate + "--speeds noisy").out, HasSubstr(" noisy "));
-  for (const Json& run : json_of(simulate + "--json")["runs"]) EXPECT_EQ(run["speeds"], "told");
+  for (const Json& run : json_of(simulate + "--json")["runs"]) EXPECT_EQ(run["speeds"], "exact");
   for (const Json& run : json_of(simulate + "--json --speeds learned")["runs"]) {
     EXPECT_EQ(run["speeds"], "learned");
   }
@@ -45,15 +45,16 @@ TEST(Speeds, AffectPoliciesThatUseThem) {
     return std::pair(json["runs"][0]["mean_jct_s"].get<double>(),
                      json["runs"][1]["mean_jct_s"].get<double>());
   };
-  const auto [told, fifo] = jct("");
+  const auto [exact, fifo] = jct("");
   const auto [noisy, fifo_noisy] = jct("--speeds noisy");
   const auto [learned, fifo_learned] = jct("--speeds learned");
-  EXPECT_NE(told, noisy);
-  EXPECT_NE(told, learned);
+  EXPECT_NE(exact, noisy);
+  EXPECT_NE(exact, learned);
   EXPECT_EQ(noisy, jct("--speeds noisy").first) << "the same seed, the same errors";
   EXPECT_EQ(fifo, fifo_noisy);
   EXPECT_EQ(fifo, fifo_learned);
-  EXPECT_EQ(told, jct("--speeds told").first);
+  EXPECT_EQ(exact, jct("--speeds exact").first);
+  EXPECT_EQ(exact, jct("--speeds told").first) << "another name of the level";
 }
 
 TEST(Speeds, AreSupportedByEvaluateAndTune) {
@@ -76,7 +77,7 @@ TEST(Speeds, AreRejectedUnderPublishedRules) {
   EXPECT_THAT(rules.err, HasSubstr("--speeds noisy: expected rules 'default'"));
   const Result word = shell("yardmaster simulate " + kServers + "--policy drf --speeds guessed");
   EXPECT_EQ(word.code, 2);
-  EXPECT_THAT(word.err, HasSubstr("--speeds: expected one of: told, noisy, learned"));
+  EXPECT_THAT(word.err, HasSubstr("--speeds: expected one of: exact, noisy, learned"));
 }
 
 TEST(Speeds, NoteIsPrintedIfNoneAreKnown) {

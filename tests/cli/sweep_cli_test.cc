@@ -137,7 +137,7 @@ TEST_F(Sweep, OneWindowCannotDistinguishTrials) {
   EXPECT_EQ(out["learned"], false);
 }
 
-// The trained rungs are those which the example of docs/training.md states.
+// Rungs are rounded up to validations, as docs/guides/tune.md states.
 TEST_F(Sweep, RoundedRungsAreReported) {
   folder_.write(
       "sweep.yaml",

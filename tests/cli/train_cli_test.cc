@@ -222,6 +222,7 @@ TEST_F(Train, RejectsInvalidArguments) {
       {"tiny.yaml --set network=luck", "network"},
       {"tiny.yaml --set agent=luck", "agent"},
       {"tiny.yaml --set num_steps=8", "unknown key 'num_steps'"},
+      {"tiny.yaml --set lr=0", "which is called 'learning_rate'"},
       {"tiny.yaml --set num_envs=5", "group = 2"},
       {"tiny.yaml --set learner=ppo --set gae_lambda=2", "gae_lambda"},
       {"tiny.yaml --ranks 3", "3 ranks"},

@@ -120,7 +120,7 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
   return out;
 }
 
-// The figures of docs/agents.md: errors after these numbers of jobs, for three seeds.
+// The figures of evaluations/notes.md: errors after these numbers of jobs, for three seeds.
 TEST(InterferenceModel, CoLocationPredictsThroughput) {
   const std::vector<int> bounds = {0, 25, 50, 100, 450, 550};
   for (const char* policy : {"least-loaded", "tetris"}) {

@@ -136,7 +136,7 @@ bool try_faults(std::string_view text) {
   return true;
 }
 
-// A shortened copy of the example in docs/clusters.md, with a node list.
+// A shortened copy of the example in docs/guides/describe-a-cluster.md, with a node list.
 constexpr const char* kCluster = R"(about: a lab
 gpu_types:
   v100: {speed: 1, mem_gib: 32, busy_w: 177, shares: milli}

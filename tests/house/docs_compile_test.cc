@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -21,8 +22,9 @@ std::string snippet(const std::string& document, const std::string& heading) {
 }
 
 TEST(Docs, ExamplePolicyCompiles) {
-  const std::string code = snippet("docs/architecture.md", "**A policy**");
+  const std::string code = snippet("docs/tutorials/first-policy.md", "## 1. The class");
   ASSERT_NE(code.find("PolicyRegistry::Add<"), code.npos);
+  EXPECT_LE(std::ranges::count(code, '\n'), 15) << "the example is short";
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("yard-docs-" + std::to_string(getpid()) + ".cc");
   write_file_atomic(path, code);

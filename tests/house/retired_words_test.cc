@@ -16,10 +16,10 @@
 namespace yard::testing {
 namespace {
 
-// Returns the words of the list with their replacements.
-std::map<std::string, std::string> retired_words() {
+// Returns the words of a list with their replacements.
+std::map<std::string, std::string> retired_words(const std::string& file) {
   std::map<std::string, std::string> out;
-  const std::string list = read_file("tests/house/retired_words.txt");
+  const std::string list = read_file(file);
   for (const std::string_view line : split(list, '\n')) {
     const size_t space = line.find(' ');
     if (line.empty() || line.front() == '#' || space == line.npos) continue;
@@ -58,6 +58,42 @@ std::set<std::string> identifiers(std::string_view code) {
   return out;
 }
 
+// Returns the retired words in a text for readers: a page, a comment, a help text.
+std::vector<std::string> retired_in_prose(std::string_view text) {
+  static const std::map<std::string, std::string> retired =
+      retired_words("tests/house/retired_prose.txt");
+  std::vector<std::string> out;
+  std::string word;
+  for (const char c : std::string(text) + ' ') {
+    if (std::isalpha(static_cast<unsigned char>(c))) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      continue;
+    }
+    const auto found = retired.find(word);
+    if (found != retired.end()) out.push_back(word + ": write " + found->second);
+    word.clear();
+  }
+  return out;
+}
+
+// Returns the comments of C++ code, and its literals with more than one word.
+std::string prose_of(std::string_view code) {
+  std::string out;
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (code.substr(i).starts_with("//")) {
+      const size_t end = std::min(code.find('\n', i), code.size());
+      out.append(code.substr(i + 2, end - i - 2)) += '\n';
+      i = end;
+    } else if (code[i] == '"' && (i == 0 || code[i - 1] != '\'')) {
+      const size_t begin = ++i;
+      while (i < code.size() && code[i] != '"' && code[i] != '\n') i += code[i] == '\\' ? 2 : 1;
+      const std::string_view text = code.substr(begin, std::min(i, code.size()) - begin);
+      if (text.find(' ') != text.npos) out.append(text) += '\n';
+    }
+  }
+  return out;
+}
+
 // Splits an identifier at underscores and before capitals, in lower case: "kMaxRows" -> k, max,
 // rows.
 std::vector<std::string> words_of(const std::string& identifier) {
@@ -73,7 +109,8 @@ std::vector<std::string> words_of(const std::string& identifier) {
 }
 
 std::vector<std::string> retired_in(std::string_view code) {
-  static const std::map<std::string, std::string> retired = retired_words();
+  static const std::map<std::string, std::string> retired =
+      retired_words("tests/house/retired_words.txt");
   std::vector<std::string> out;
   for (const std::string& identifier : identifiers(code)) {
     for (const std::string& word : words_of(identifier)) {
@@ -95,6 +132,32 @@ TEST(RetiredWords, AreNotInLibraryIdentifiers) {
       }
     }
   }
+}
+
+// Single-word literals are names of values, such as a file's `nobody`.
+TEST(RetiredWords, AreNotInTextsForReaders) {
+  namespace fs = std::filesystem;
+  for (const char* top :
+       {"env", "policies", "agents", "serving", "experiments", "include", "docs", "scripts"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(top)) {
+      const std::string extension = entry.path().extension();
+      const bool code = extension == ".h" || extension == ".cc" || extension == ".cu";
+      if (!code && extension != ".md" && extension != ".sh") continue;
+      const std::string text = read_file(entry.path());
+      for (const std::string& found : retired_in_prose(code ? prose_of(text) : text)) {
+        ADD_FAILURE() << entry.path().string() << ": " << found;
+      }
+    }
+  }
+  for (const std::string& found : retired_in_prose(read_file("README.md"))) {
+    ADD_FAILURE() << "README.md: " << found;
+  }
+}
+
+TEST(RetiredWords, AreFoundInProse) {
+  EXPECT_EQ(retired_in_prose("Nobody was told.").size(), 2u);
+  EXPECT_TRUE(retired_in_prose(prose_of("f(\"nobody\", told);  // the owner")).empty());
+  EXPECT_EQ(retired_in_prose(prose_of("f(\"stops nobody\");  // to whom")).size(), 2u);
 }
 
 TEST(RetiredWords, AreFoundInCodeOnly) {

@@ -20,7 +20,8 @@ struct Floor {
 
 constexpr int kTopLevel = 7;  // experiments and tests may include all
 
-// docs/architecture.md has the same table. A path belongs to the longest folder that is its prefix.
+// docs/design/architecture.md has the same table. A path belongs to the longest folder that is its
+// prefix.
 constexpr Floor kFloors[] = {
     {"env/base/", 0, true},
     {"env/cluster/", 1, true},

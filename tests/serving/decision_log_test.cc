@@ -39,19 +39,19 @@ class Logs : public ::testing::Test {
 };
 
 TEST_F(Logs, RecordsRoundTrip) {
-  pb::Account account;
-  account.set_probability(0.25);
-  account.set_draw_key(~uint64_t{0});
-  account.set_memory(std::string("\0\xff\n", 3));
-  account.set_memory_bytes(3);
-  pb::Step& step = *account.add_steps();
+  pb::DecisionTrace trace;
+  trace.set_probability(0.25);
+  trace.set_sample_key(~uint64_t{0});
+  trace.set_memory(std::string("\0\xff\n", 3));
+  trace.set_memory_bytes(3);
+  pb::Step& step = *trace.add_steps();
   step.add_options()->set_logit(-1.5F);
   step.set_probability(0.25);
   const auto request = snapshot_at(10'000.000001);
   const pb::DecideResponse response = answer_of("a");
   {
     DecisionLog log(small());
-    log.add(request, response, pb::Account(account));
+    log.add(request, response, pb::DecisionTrace(trace));
     ASSERT_TRUE(log.flush(kLong));
     EXPECT_EQ(log.counts().decisions, 1u);
     EXPECT_EQ(log.counts().bytes, bytes_of_log(folder()));
@@ -66,7 +66,7 @@ TEST_F(Logs, RecordsRoundTrip) {
   EXPECT_GT(read.unix_s(), 1.7e9);
   EXPECT_EQ(read.request().SerializeAsString(), request->SerializeAsString());
   EXPECT_EQ(read.response().SerializeAsString(), response.SerializeAsString());
-  EXPECT_EQ(read.account().SerializeAsString(), account.SerializeAsString());
+  EXPECT_EQ(read.trace().SerializeAsString(), trace.SerializeAsString());
   EXPECT_EQ(damage.cut_tails + damage.damaged + damage.lost + damage.unknown, 0u);
 }
 

@@ -27,9 +27,9 @@ pb::DecideResponse answer_of(const std::string& id) {
 
 void fill(DecisionLog& log, int count, size_t bytes) {
   for (int i = 0; i < count; ++i) {
-    pb::Account account;
-    account.set_probability(1);
-    log.add(snapshot_at(10'000 + i, bytes), answer_of(std::to_string(i)), std::move(account));
+    pb::DecisionTrace trace;
+    trace.set_probability(1);
+    log.add(snapshot_at(10'000 + i, bytes), answer_of(std::to_string(i)), std::move(trace));
     // The queue is bounded: flushes before it is full.
     if (i % 32 == 0) log.flush(std::chrono::seconds(60));
   }

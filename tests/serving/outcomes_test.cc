@@ -63,7 +63,7 @@ TEST(Outcomes, MissingJobsHaveBoundsOnTheirRunTime) {
   EXPECT_EQ(logged[0].seen_s(), 10'000);
   EXPECT_EQ(logged[0].missed_s(), 10'060);
   EXPECT_EQ(logged[0].run_s(), 3600);
-  EXPECT_EQ(logged[0].most_run_s(), 3660);
+  EXPECT_EQ(logged[0].max_run_s(), 3660);
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "reported once";
 }
 
@@ -80,7 +80,7 @@ TEST(Outcomes, FinishedJobsAreMatchedByIdOrAttributes) {
     ASSERT_EQ(logged.size(), 1u);
     EXPECT_EQ(logged[0].end(), pb::LoggedOutcome::FINISHED);
     EXPECT_EQ(logged[0].run_s(), 3'640);
-    EXPECT_EQ(logged[0].most_run_s(), 3'640);
+    EXPECT_EQ(logged[0].max_run_s(), 3'640);
     EXPECT_EQ(logged[0].end_s(), 10'040);
   }
 }
@@ -148,7 +148,7 @@ TEST(Outcomes, ClockSetBackStartsAgain) {
   const auto logged = update(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
   ASSERT_EQ(logged.size(), 1u);
   EXPECT_EQ(logged[0].job().id(), "b");
-  EXPECT_EQ(logged[0].most_run_s(), 3'610);
+  EXPECT_EQ(logged[0].max_run_s(), 3'610);
 }
 
 TEST(Outcomes, ClustersAreSeparate) {

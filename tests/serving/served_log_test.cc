@@ -121,11 +121,11 @@ TEST_F(ServedLog, OptionsMatchTheDecision) {
   for (const pb::LogRecord& record : read_log(folder())) {
     if (!record.has_decision()) continue;
     const pb::LoggedDecision& decision = record.decision();
-    EXPECT_EQ(decision.account().probability(), 1);
-    EXPECT_FALSE(decision.account().has_draw_key());
-    EXPECT_GT(decision.account().memory_bytes(), 0u);
+    EXPECT_EQ(decision.trace().probability(), 1);
+    EXPECT_FALSE(decision.trace().has_sample_key());
+    EXPECT_GT(decision.trace().memory_bytes(), 0u);
     std::multiset<std::string> chosen, acted;
-    for (const pb::Step& step : decision.account().steps()) {
+    for (const pb::Step& step : decision.trace().steps()) {
       ++steps;
       ASSERT_LT(step.chosen(), static_cast<uint32_t>(step.options_size()));
       const pb::Option& option = step.options(static_cast<int>(step.chosen()));
@@ -163,7 +163,7 @@ TEST_F(ServedLog, RecordsTheSourceAndReasonOfAnswers) {
   EXPECT_EQ(late.reason(), pb::DEADLINE);
   EXPECT_EQ(late.decided_by(), "las");
   EXPECT_EQ(late.model(), "test-hangs");
-  EXPECT_EQ(records[0].decision().account().probability(), 1);
+  EXPECT_EQ(records[0].decision().trace().probability(), 1);
   EXPECT_EQ(records[1].decision().response().reason(), pb::NO_MODEL);
 }
 

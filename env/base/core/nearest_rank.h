@@ -1,4 +1,4 @@
-// Nearest-rank quantiles (docs/metrics.md): always an observed value, never interpolated.
+// Nearest-rank quantiles (docs/reference/metrics.md): always an observed value, never interpolated.
 #pragma once
 
 #include <algorithm>

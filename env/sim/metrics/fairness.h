@@ -1,5 +1,5 @@
 // Fairness metrics: finish-time fairness of jobs, and Jain's index over users and over tenants.
-// Definitions and sources: docs/metrics.md.
+// Definitions and sources: docs/reference/metrics.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Fragmentation metrics of one state: free GPUs which waiting jobs cannot use, by four published
-// definitions. Definitions and sources: docs/metrics.md.
+// definitions. Definitions and sources: docs/reference/metrics.md.
 #pragma once
 
 #include <cstdint>

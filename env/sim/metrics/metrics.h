@@ -1,5 +1,5 @@
-// Metrics of a replay, each with its unit and definition. docs/metrics.md explains them to users.
-// Exactly the scored jobs count.
+// Metrics of a replay, each with its unit and definition. docs/reference/metrics.md explains them
+// to users. Exactly the scored jobs count.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Co-location slowdowns between jobs on one node which share no GPU, for clusters with `slowdowns`
-// in their file. Both forms are assumptions without measurements (docs/speed.md). Sums are
+// in their file. Both forms are assumptions without measurements (docs/design/speed.md). Sums are
 // integers, so that they do not depend on the order of `held_list`.
 #pragma once
 

@@ -130,7 +130,7 @@ const RuleSetRegistry::Add<Default> kDefault{
     "default",
     {.about = "event-driven; a preempted job takes 10 s to save and 30 s to restore (60 s beyond 8 "
               "GPUs)",
-     .source = "docs/architecture.md",
+     .source = "docs/design/rules.md",
      .fidelity = "our own rules"}};
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace yard {
 namespace {
 
-constexpr std::array<const char*, 3> kNames = {"told", "noisy", "learned"};
+constexpr std::string_view kOtherExact = "told";  // another name of the level
+constexpr std::array<const char*, 3> kNames = {"exact", "noisy", "learned"};
 constexpr uint64_t kStream = 0x73706565647321;
 // Streams of errors: a model's own speeds, pairs, and speeds in a cluster's file.
 enum Errors : uint64_t { kOwn, kPairs, kModels };
@@ -38,7 +39,7 @@ void add(double value, auto& mean) {
 const char* speed_level_name(SpeedLevel level) { return kNames[static_cast<size_t>(level)]; }
 
 SpeedLevel parse_speed_level(const std::string& name, const std::string& where) {
-  const auto it = std::ranges::find(kNames, name);
+  const auto it = std::ranges::find(kNames, name == kOtherExact ? "exact" : name);
   if (it == kNames.end()) {
     throw unknown_name(where, {kNames.begin(), kNames.end()}, name);
   }

@@ -1,5 +1,5 @@
 // What a policy sees of speeds if it is not given the tables (`--speeds`):
-//   told     the tables
+//   exact    the tables
 //   noisy    the tables with a log-normal error, drawn once from the seed: one for each model with
 //            its all-reduce, GPU type and spread over nodes; one for each model, GPU type and
 //            neighbouring model

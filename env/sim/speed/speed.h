@@ -1,5 +1,5 @@
 // Throughput of jobs with measured models: read from tables, so that CPU and GPU agree bit for bit.
-// table.h builds the tables at load. Units, sources and errors: docs/speed.md.
+// table.h builds the tables at load. Sources and errors: docs/design/speed.md.
 // Dims: C classes of jobs, K kinds of models, T GPU types, N GPUs of a job (0 to max_gpus), S
 // spans.
 #pragma once

@@ -151,7 +151,7 @@ struct SpeedEstimates {
   const double* model_speed = nullptr;  // (rows, num_types)  as JobColumns::model_speed
 };
 
-// Costs of the `default` rules. Sources and figures: docs/architecture.md, design decision 8.
+// Costs of the `default` rules. Figures: docs/design/rules.md.
 struct Costs {
   int64_t save_us = 10'000'000;           // to save a preempted job, which holds its GPUs meanwhile
   int64_t restore_us = 30'000'000;        // to resume a preempted job of up to `small_gpus`

@@ -13,8 +13,8 @@ namespace yard {
 
 struct Select;
 
-// In rising order: a policy may use what its own level and those before it offer (design, decision
-// 6). The last two are bounds, not competitors.
+// In rising order: a policy may use what its own level and those before it offer
+// (docs/design/rules.md). The last two are bounds, not competitors.
 enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
 
 // A value that falls linearly with time.

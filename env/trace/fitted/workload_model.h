@@ -5,7 +5,7 @@
 //   env/trace/fitted/fit_workload.h std::vector<Job> jobs = sample_workload(model, {.seed = 7,
 //   .jobs = 4000});
 //
-// docs/generator.md has the equations and how closely they reproduce real traces.
+// docs/guides/generate-a-workload.md shows how closely the jobs resemble recorded ones.
 #pragma once
 
 #include <array>

@@ -89,7 +89,11 @@ class ChronusReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<ChronusReader> kAdd{
-    "chronus", {.help = "CSV of Chronus, Philly jobs with deadlines (Gao et al., SoCC 2021)"}};
+    "chronus",
+    {.help = "CSV of Chronus, Philly jobs with deadlines (Gao et al., SoCC 2021). "
+             "Times in the file are minutes. GPUs, durations and arrivals are real. "
+             "Tenants (`user`), models, iterations and deadlines were drawn at "
+             "random."}};
 
 }  // namespace
 }  // namespace yard

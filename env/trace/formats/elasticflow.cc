@@ -59,7 +59,11 @@ class ElasticFlowReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<ElasticFlowReader> kAdd{
-    "elasticflow", {.help = "CSV of the ElasticFlow simulator (Gu et al., ASPLOS 2023)"}};
+    "elasticflow",
+    {.help = "CSV of the ElasticFlow simulator (Gu et al., ASPLOS 2023). Models, "
+             "batch sizes, iterations and deadlines (0.5 to 1.5 durations) were "
+             "drawn at random. In elasticVpollux_e.csv the durations follow from "
+             "the models."}};
 
 }  // namespace
 }  // namespace yard

@@ -146,7 +146,10 @@ class GavelReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<GavelReader> kAdd{
-    "gavel", {.help = "traces of Gavel (OSDI 2020); run times come from --throughputs"}};
+    "gavel",
+    {.help = "traces of Gavel (OSDI 2020); run times come from --throughputs. "
+             "Arrivals, GPUs and work are from Philly, models were drawn at random. An "
+             "SLO other than -1 is unusable."}};
 
 }  // namespace
 }  // namespace yard

@@ -149,11 +149,14 @@ class AcmeReader final : public JobTable {
 
 const Registry<TraceReader>::Add<HeliosReader> kHelios{
     "helios",
-    {.help = "cluster_log.csv of SenseTime's Helios, 2020 (Hu et al., SC 2021)",
+    {.help = "cluster_log.csv of SenseTime's Helios, 2020 (Hu et al., SC 2021). All values are "
+             "real; `vc` is the tenant. Jobs that never started or have not ended are left out.",
      .fields = describe<Config>}};
 const Registry<TraceReader>::Add<AcmeReader> kAcme{
     "acme",
-    {.help = "trace_seren.csv, trace_kalos.csv of Acme, 2023 (Hu et al., NSDI 2024)",
+    {.help = "trace_seren.csv, trace_kalos.csv of Acme, 2023 (Hu et al., NSDI 2024). All values "
+             "are real. Run times are end minus start, since `duration` in Kalos' log is the "
+             "time in the queue. Jobs that never started or have not ended are left out.",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -226,8 +226,10 @@ class HeliosLoadReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<HeliosLoadReader> kAdd{
     "helios-load",
-    {.help = "load per minute of a virtual cluster of SenseTime's Helios Earth, 2020, read as the "
-             "fewest jobs that explain it",
+    {.help = "load per minute of a virtual cluster of SenseTime's Helios Earth, 2020 (Hu et "
+             "al., SC 2021), read as the fewest jobs that explain it. Jobs between two counts "
+             "are missing. If a job ends, the latest to start with that number of GPUs is "
+             "assumed.",
      .fields = describe<Config>}};
 
 }  // namespace

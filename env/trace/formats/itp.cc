@@ -37,7 +37,10 @@ class ItpReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<ItpReader> kAdd{
-    "itp", {.help = "CSV of Microsoft's ITP clusters, 2021 (ElasticFlow, ASPLOS 2023)"}};
+    "itp",
+    {.help = "CSV of Microsoft's ITP clusters, 2021 (ElasticFlow, ASPLOS 2023). All "
+             "values are real. No job is shorter than 600 s. Users and end states are "
+             "missing."}};
 
 }  // namespace
 }  // namespace yard

@@ -51,7 +51,9 @@ class ItpModelsReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<ItpModelsReader> kAdd{
     "itp-models",
-    {.help = "CSV of Microsoft's ITP clusters with randomly drawn models and deadlines"}};
+    {.help = "CSV of Microsoft's ITP clusters with randomly drawn models and deadlines: the "
+             "jobs of `itp`. Iterations and batch sizes were drawn, too. Deadlines are 0.5 to "
+             "1.5 durations, so that half of the jobs need more GPUs."}};
 
 }  // namespace
 }  // namespace yard

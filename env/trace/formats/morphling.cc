@@ -73,7 +73,9 @@ class MorphlingReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<MorphlingReader> kAdd{
     "morphling",
-    {.help = "workloads of Morphling/Rubick, LLM training on A800 (MLSys 2025)",
+    {.help = "workloads of Morphling/Rubick, LLM training on A800 (MLSys 2025). Step times were "
+             "measured; the origin of the arrivals is unknown. Many jobs have one or two steps. "
+             "is_sla is priority 1; exec_plan and bandwidth are ignored.",
      .fields = describe<Config>}};
 
 }  // namespace

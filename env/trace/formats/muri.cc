@@ -51,7 +51,9 @@ class MuriReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<MuriReader> kAdd{
     "muri",
-    {.help = "CSV of Muri's simulator with models and iterations (Zhao et al., SIGCOMM 2022)"}};
+    {.help = "CSV of Muri's simulator with models and iterations (Zhao et al., SIGCOMM 2022). "
+             "Times in the file are milliseconds. Arrivals, GPUs and durations are from Philly, "
+             "models were drawn at random. Times per resource are ignored."}};
 
 }  // namespace
 }  // namespace yard

@@ -1,5 +1,5 @@
 // Writes Yardmaster's own CSV and JSONL. They hold all fields of a Job, so that converted and
-// generated traces lose nothing. docs/traces.md describes every column and key.
+// generated traces lose nothing. docs/reference/native-formats.md describes every column and key.
 #pragma once
 
 #include <string>

@@ -378,7 +378,8 @@ class NativeCsvReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<NativeCsvReader> kAdd{
     "yardmaster",
-    {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with the same columns",
+    {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with the same columns "
+             "(docs/reference/native-formats.md)",
      .fields = describe<Config>}};
 
 }  // namespace

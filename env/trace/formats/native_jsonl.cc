@@ -310,7 +310,8 @@ class NativeJsonlReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<NativeJsonlReader> kAdd{
     "yardmaster-jsonl",
-    {.help = "Yardmaster's own JSONL, as `trace convert` writes it, or lines with the same keys",
+    {.help = "Yardmaster's own JSONL, as `trace convert` writes it, or lines with the same keys "
+             "(docs/reference/native-formats.md)",
      .fields = describe<Config>}};
 
 }  // namespace

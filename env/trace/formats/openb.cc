@@ -149,7 +149,10 @@ class OpenbReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<OpenbReader> kAdd{
     "openb",
-    {.help = "pods of Alibaba's openb cluster, 2023, with GPU shares (Weng et al., ATC 2023)",
+    {.help = "pods of Alibaba's openb cluster, 2023, with GPU shares (Weng et al., ATC 2023). "
+             "The default list is real, the others were sampled from it; `qos` is the tenant. "
+             "Pods that were never placed or have not ended are left out. The lists multigpuNN "
+             "have no times: they need gap_s and run_s.",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -52,7 +52,10 @@ class PaiReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<PaiReader> kAdd{
-    "pai", {.help = "CSV of GPU tasks of Alibaba PAI, 2020 (Weng et al., NSDI 2022)"}};
+    "pai",
+    {.help = "CSV of GPU tasks of Alibaba PAI, 2020 (Weng et al., NSDI 2022): 8 % of the "
+             "tasks that succeeded. Arrivals are the logged starts, so waits are lost. "
+             "Run times end at 48 h. GPU shares are rounded up to whole GPUs."}};
 
 }  // namespace
 }  // namespace yard

@@ -223,7 +223,10 @@ class PaiTasksReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<PaiTasksReader> kAdd{
     "pai-tasks",
-    {.help = "pai_task_table.csv of Alibaba PAI, 2020 (Weng et al., NSDI 2022)",
+    {.help = "pai_task_table.csv of Alibaba PAI, 2020 (Weng et al., NSDI 2022). All values are "
+             "real. The tasks of a job_name are the groups of one job. Submissions and users "
+             "come from pai_job_table.csv in the same folder; without it, jobs arrive at their "
+             "start. Jobs that never started or have not ended are left out.",
      .fields = describe<Config>}};
 
 }  // namespace

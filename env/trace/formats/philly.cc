@@ -55,7 +55,9 @@ class PhillyReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<PhillyReader> kAdd{
     "philly",
-    {.help = "philly.csv: Microsoft's Philly jobs, 2017, as reduced for Pollux (OSDI 2021)",
+    {.help = "philly.csv: Microsoft's Philly jobs, 2017, as reduced for Pollux (OSDI 2021). All "
+             "values are real. The virtual cluster is tenant and user, line numbers are ids. "
+             "End states are missing.",
      .fields = describe<PhillyConfig>}};
 
 }  // namespace

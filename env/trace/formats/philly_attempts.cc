@@ -82,7 +82,8 @@ class PhillyAttemptsReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<PhillyAttemptsReader> kAdd{
     "philly-attempts",
-    {.help = "DIR-LAB's CSV of Philly, 2017: users and end states, one row per attempt",
+    {.help = "DIR-LAB's CSV of Philly, 2017: users and end states, one row per attempt. All "
+             "values are real. Retries of a job follow each other at interval 0.",
      .fields = describe<Config>}};
 
 }  // namespace

@@ -214,7 +214,10 @@ class PhillyLogReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<PhillyLogReader> kAdd{
     "philly-log",
-    {.help = "cluster_job_log of Microsoft's Philly, 2017, JSON (Jeon et al., ATC 2019)",
+    {.help = "cluster_job_log of Microsoft's Philly, 2017, JSON (Jeon et al., ATC 2019). All "
+             "values are real. A job runs as long as all its attempts together, on the GPUs of "
+             "the largest. Attempts without a start, or without an end after it, do not count. "
+             "cluster_machine_list in the same folder gives the cluster's GPUs.",
      .fields = describe<PhillyConfig>}};
 
 }  // namespace

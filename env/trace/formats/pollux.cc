@@ -48,7 +48,9 @@ class PolluxReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<PolluxReader> kAdd{
-    "pollux", {.help = "workloads of Pollux (OSDI 2021); run times come from --rates"}};
+    "pollux",
+    {.help = "workloads of Pollux (OSDI 2021); run times come from --rates. Arrivals "
+             "and GPUs were drawn from Philly's hours and sizes."}};
 
 }  // namespace
 }  // namespace yard

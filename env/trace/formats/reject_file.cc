@@ -129,7 +129,7 @@ void refuse_json(const FileHead& head) {
   }
   if (text.starts_with('{') && has("\"jobs\"") && (has("\"tres\"") || has("\"job_id\""))) {
     refuse(head, "output of sacct --json",
-           "print it with sacct --parsable2 (docs/traces.md lists the columns)");
+           "print it with sacct --parsable2 (columns: docs/reference/slurm-columns.md)");
   }
   if (text.starts_with("{") && (has("\"submit_s\":{") || has("\"submit_s\": {"))) {
     refuse(head, "column-oriented JSON",
@@ -201,7 +201,7 @@ void refuse_blanks(const FileHead& head) {
   const std::string_view dashes = trim(head.line(2));
   if (!dashes.empty() && dashes.find_first_not_of("- ") == dashes.npos) {
     refuse(head, "a fixed-width table, the default output of sacct and squeue",
-           "print it with sacct --parsable2 (docs/traces.md lists the columns)");
+           "print it with sacct --parsable2 (columns: docs/reference/slurm-columns.md)");
   }
   if (head.line(1).find_first_of(",;|\t") != std::string_view::npos) return;
   if (first.size() > 2 && std::ranges::all_of(first, is_number)) {

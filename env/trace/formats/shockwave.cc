@@ -51,8 +51,10 @@ class ShockwaveReader final : public TraceReader {
   }
 };
 
-const Registry<TraceReader>::Add<ShockwaveReader> kAdd{"shockwave",
-                                                       {.help = "traces of Shockwave (NSDI 2023)"}};
+const Registry<TraceReader>::Add<ShockwaveReader> kAdd{
+    "shockwave",
+    {.help = "traces of Shockwave (NSDI 2023): those of `gavel` with a batch-size mode (static, "
+             "accordion or gns) and a duration, which is the run time"}};
 
 }  // namespace
 }  // namespace yard

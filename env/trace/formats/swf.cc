@@ -337,7 +337,10 @@ class SwfReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<SwfReader> kAdd{
     "swf",
-    {.help = "Standard Workload Format of the Parallel Workloads Archive; processors read as GPUs",
+    {.help = "Standard Workload Format 2.2 of the Parallel Workloads Archive; processors read "
+             "as GPUs. CPU time, memory and think time are ignored. Jobs that never ran are "
+             "left out. Parts of a job (status 2 to 4) are joined if the row of the whole job "
+             "is missing.",
      .fields = describe<Config>}};
 
 }  // namespace

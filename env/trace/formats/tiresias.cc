@@ -44,7 +44,10 @@ class TiresiasReader final : public TraceReader {
 };
 
 const Registry<TraceReader>::Add<TiresiasReader> kAdd{
-    "tiresias", {.help = "CSV of the Tiresias simulator (Gu et al., NSDI 2019)"}};
+    "tiresias",
+    {.help = "CSV of the Tiresias simulator (Gu et al., NSDI 2019), the authors' "
+             "testbed trace. Fractions of a second in durations are cut off, as in "
+             "that simulator."}};
 
 }  // namespace
 }  // namespace yard

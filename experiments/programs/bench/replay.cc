@@ -20,7 +20,7 @@ namespace yard::bench {
 namespace {
 
 // CPU seconds of the published simulator for the same trace under fifo; its other policies take at
-// least as long (docs/benchmarks.md).
+// least as long (docs/design/benchmarks.md).
 constexpr double kPublishedSeconds = 24.4;
 constexpr std::array<std::array<const char*, 2>, 6> kCases = {{{"fifo", "yarn"},
                                                                {"fifo", "count"},

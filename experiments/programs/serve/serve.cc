@@ -76,7 +76,7 @@ int run_serve(int argc, char** argv) {
       ->check(CLI::Range(0.1, 3.6e6));
   app.add_option("--threads", options.engine.threads, "threads that run policies")
       ->check(CLI::Range(1, 256));
-  app.add_option("--most-jobs", options.engine.max_jobs,
+  app.add_option("--max-jobs", options.engine.max_jobs,
                  "maximum jobs in a snapshot for the policy; the fallback decides larger ones")
       ->check(CLI::Range(1, 1 << 18));
   app.add_option("--max-message-mib", options.max_message_mib,

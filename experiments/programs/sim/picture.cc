@@ -113,7 +113,7 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   app.add_option("--state", state,
                  "number of the recorded decision, from 1 (default: the one with most actions)")
       ->check(whole_number<size_t>(1));
-  app.add_option("--most", most, "maximum number of actions shown, the most probable first")
+  app.add_option("--max-actions", most, "maximum number of actions shown, the most probable first")
       ->check(whole_number(1));
   app.add_option("--out", out, "write the picture as an SVG file");
   app.add_flag("--json", json, "print one JSON document");

@@ -314,7 +314,8 @@ int run_sweep(int argc, char** argv) {
   bool json = false;
   CLI::App app("random search and successive halving over a YAML space of training settings",
                "sweep");
-  app.add_option("config", config, "YAML file: train, space, trials, halving (docs/training.md)");
+  app.add_option("config", config,
+                 "YAML file: train, space, trials, halving (docs/guides/tune.md)");
   app.add_option("--out", out, "sweep folder to create")->default_str("runs/sweep");
   app.add_option("--resume", resume, "sweep folder to continue");
   app.add_flag("--json", json, "one JSON document on stdout");

@@ -53,7 +53,7 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
 bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool json) {
   const auto recorded = checkpoint.provenance.find("golden_workload");
   if (recorded == checkpoint.provenance.end()) {
-    throw InputError(folder, "a rule's recorded workload (provenance.golden_course)", "none");
+    throw InputError(folder, "a rule's recorded workload (provenance.golden_workload)", "none");
   }
   const nlohmann::ordered_json now = run_golden_workload(checkpoint);
   const bool ok = now == *recorded;

@@ -1,4 +1,5 @@
-// docs/clusters.md: its example is a valid cluster and has every key of the reader.
+// The example of docs/guides/describe-a-cluster.md is a valid cluster.
+// docs/reference/cluster-yaml.md has every key of the reader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,13 +18,12 @@ namespace {
 using ::testing::HasSubstr;
 using testing::TempFile;
 
-const char* const kPage = "docs/clusters.md";
-
 TEST(ClusterDocument, ExampleIsAValidCluster) {
-  const std::string page = read_file(kPage);
-  const std::string open = "```yaml\n";
+  const std::string page = read_file("docs/guides/describe-a-cluster.md");
+  const std::string open = "cat > lab.yaml <<'END'\n";
+  ASSERT_NE(page.find(open), std::string::npos);
   const size_t begin = page.find(open) + open.size();
-  const TempFile file("example.yaml", page.substr(begin, page.find("```\n", begin) - begin));
+  const TempFile file("example.yaml", page.substr(begin, page.find("END\n", begin) - begin));
   const ClusterSpec spec = load_cluster(file.path());
   EXPECT_EQ(spec.nodes.size(), 14u);
   EXPECT_EQ(spec.total_gpus(), 96);
@@ -32,7 +32,7 @@ TEST(ClusterDocument, ExampleIsAValidCluster) {
 
 // The reader lists all its keys in the error for an unknown one.
 TEST(ClusterDocument, ListsEveryKey) {
-  const std::string page = read_file(kPage);
+  const std::string page = read_file("docs/reference/cluster-yaml.md");
   for (const char* yaml :
        {"unknown: 1\n", "nodes: [{unknown: 1}]\n", "nodes: [{gpus: 1}]\ntenants: [{unknown: 1}]\n",
         "tiers: {rack: {unknown: 1}}\n", "tiers: {unknown: 1}\n", "slowdowns: {unknown: 1}\n",

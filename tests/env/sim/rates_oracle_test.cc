@@ -1,6 +1,6 @@
 // Rates against a slow reference. After each decision in random rated worlds, all rates and link
-// loads are recomputed from the placements and the tables (docs/speed.md). They must equal those
-// which the rules update incrementally.
+// loads are recomputed from the placements and the tables (docs/design/speed.md). They must equal
+// those which the rules update incrementally.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -202,7 +202,7 @@ class Book {
     return min_factor;
   }
 
-  // As in docs/speed.md, "Neighbours" and "Shared exchange".
+  // As in docs/design/speed.md, "Neighbours" and "Shared exchange".
   double neighbour_factor(int32_t slot, const Place& place) const {
     if (kind_of(slot) < 0 || place.gpus == 0 || place.gpus > f_.speed.max_gpus) return 1;
     const int32_t type = alone(slot, place).second;

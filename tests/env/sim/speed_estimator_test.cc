@@ -71,7 +71,7 @@ TEST(SpeedLevels, HaveNames) {
     parse_speed_level("guessed", "--speeds");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "--speeds: expected one of: told, noisy, learned, got 'guessed'");
+    EXPECT_STREQ(error.what(), "--speeds: expected one of: exact, noisy, learned, got 'guessed'");
   }
 }
 

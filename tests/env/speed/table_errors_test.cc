@@ -1,5 +1,5 @@
 // Errors of the speed tables against measurements, by source: as loaded, and with measurements held
-// out. Each test prints a row of the table in docs/speed.md.
+// out. Each test prints figures of docs/design/speed.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>

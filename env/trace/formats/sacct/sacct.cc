@@ -103,7 +103,10 @@ class SacctReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<SacctReader> kAdd{
     "sacct",
-    {.help = "Slurm accounting log, output of sacct --parsable2", .fields = describe<SacctConfig>}};
+    {.help = "Slurm accounting log, output of sacct --parsable2. Steps, jobs that never started "
+             "and jobs that have not ended are left out. The rows of a requeued or resized job "
+             "are joined.",
+     .fields = describe<SacctConfig>}};
 
 }  // namespace
 }  // namespace yard

@@ -280,7 +280,8 @@ class SacctJsonReader final : public TraceReader {
 
 const Registry<TraceReader>::Add<SacctJsonReader> kAdd{
     "sacct-json",
-    {.help = "Slurm accounting log, output of sacct --json", .fields = describe<SacctConfig>}};
+    {.help = "Slurm accounting log, output of sacct --json, read as `sacct` is",
+     .fields = describe<SacctConfig>}};
 
 }  // namespace
 }  // namespace yard
