@@ -9,7 +9,7 @@ Loss surrogate_loss(const torch::Tensor& logits, const Minibatch& batch,
   const auto [log_prob, entropy] = action_stats(logits, batch.action, batch.seen.offset);
   const auto log_ratio = log_prob - batch.old_log_prob;  // (B)
   const auto ratio = log_ratio.exp();
-  const auto clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef_coef);
+  const auto clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef);
   const auto weight = (batch.old_log_prob - batch.behaviour_log_prob).exp();  // (B)
   const auto policy = -weight * torch::min(ratio * batch.advantage, clipped * batch.advantage);
   Loss out;

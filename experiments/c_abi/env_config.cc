@@ -141,7 +141,7 @@ BasicBatchConfig<T> batch_config(const EnvSettings& settings) {
   return out;
 }
 
-template BasicBatchConfig<Dispatch> batch_config<AgentTask>(const EnvSettings&);
+template BasicBatchConfig<AgentTask> batch_config<AgentTask>(const EnvSettings&);
 template BasicBatchConfig<Select> batch_config<Select>(const EnvSettings&);
 
 }  // namespace yard

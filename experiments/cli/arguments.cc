@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 namespace {
@@ -30,6 +32,14 @@ std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> out;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+  }
+  return out;
+}
+
+std::vector<std::string> part_names(const CLI::App& command) {
+  std::vector<std::string> out;
+  for (const CLI::App* part : command.get_subcommands([](const CLI::App*) { return true; })) {
+    out.push_back(part->get_name());
   }
   return out;
 }
@@ -66,6 +76,10 @@ std::string kind_of_value(const CLI::Option& option) {
 std::string text_of_unknown(const Called& called) {
   const std::vector<std::string> all = called.command->remaining(true);
   if (all.empty()) return "";
+  const std::vector<std::string> parts = part_names(*called.command);
+  if (!parts.empty() && !all.front().starts_with('-')) {
+    return unknown_name(called.name, parts, all.front()).what();
+  }
   const auto option =
       std::ranges::find_if(all, [](const std::string& one) { return one.starts_with('-'); });
   if (option == all.end()) {
@@ -131,17 +145,31 @@ void refuse_lost_values(const CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 bool parse_arguments(CLI::App& app, int argc, char** argv) {
+  prepare_help(app);
+  if (argc == 2 && std::string_view(argv[1]) == "--describe") {
+    print_description(app);
+    return false;
+  }
   try {
     refuse_lost_values(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+    std::fputs(app.help("yardmaster").c_str(), stdout);
     return false;
   } catch (const CLI::ParseError& error) {
     const Called called = called_of(app);
     throw InputError(text_of(error, called) + " (see yardmaster " + called.name + " --help)");
   }
   return true;
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string described = join(words);
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return {};
+    return "expected one of: " + join(words) + ", got '" + text + "'" + did_you_mean(text, words);
+  };
+  return {check, described};
 }
 
 }  // namespace yard

@@ -1,17 +1,32 @@
 // Parses the command lines of all programs. Errors name the option at fault and say what was
 // expected, like every other input error.
 //
-//   CLI::App app("serve a policy", "serve");
-//   app.add_option("--policy", policy);
+//   CLI::App app("Serve a policy to a cluster manager.", "serve");
+//   app.option_defaults()->group("Model");  // of the options which follow
+//   app.add_option("--policy", policy, "policy to serve")->type_name("POLICY");
+//   set_examples(app, {"yardmaster serve --policy las"});
 //   if (!yard::parse_arguments(app, argc, argv)) return 0;
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/cli/describe.h"
 
 namespace yard {
 
+// Types of values which shell completion knows, for type_name(). Others are completed as files.
+inline constexpr const char *kPolicyType = "POLICY", *kPoliciesType = "POLICY,...",
+                            *kClusterType = "CLUSTER", *kRulesType = "RULES",
+                            *kFormatType = "FORMAT", *kTraceType = "TRACE";
+
 // Parses argv into the options of `app`, whose name is the command; argv[0] is the command. Returns
-// false if only help was requested, after printing it. Throws InputError.
+// false if only help or, by --describe alone, a description was requested, after printing it.
+// Throws InputError.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
+
+// Accepts one of these words.
+CLI::Validator one_of(std::vector<std::string> words);
 
 }  // namespace yard

@@ -8,6 +8,7 @@ namespace yard::sim {
 void CellOptions::add_to(CLI::App& app) {
   app.get_option("--trace")->required(false);
   app.get_option("--cluster")->required(false);
+  app.option_defaults()->group("Workload");
   app.add_option(
       "--cells", file,
       "YAML file of cells, such as experiments/cells.yaml, instead of --trace, --cluster "

@@ -13,7 +13,7 @@ namespace yard::sim {
 struct CellOptions {
   std::string file, only;
 
-  // Adds both options, and makes --trace and --cluster optional.
+  // Adds both options to the group Workload, and makes --trace and --cluster optional.
   // Requires: CommonOptions were added to `app`.
   void add_to(CLI::App& app);
 

@@ -1,15 +1,11 @@
 #include "experiments/cli/command.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "env/base/core/error.h"
-#include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
-#include "experiments/cli/arguments.h"
 
 namespace yard::sim {
 
@@ -73,15 +69,6 @@ bool parse_arguments(CLI::App& app, int argc, char** argv) {
   if (!yard::parse_arguments(app, argc, argv)) return false;
   check_outputs(app);
   return true;
-}
-
-CLI::Validator one_of(std::vector<std::string> words) {
-  const std::string described = join(words);
-  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
-    if (std::ranges::find(words, text) != words.end()) return {};
-    return "expected one of: " + join(words) + ", got '" + text + "'" + did_you_mean(text, words);
-  };
-  return {check, described};
 }
 
 void set_trace_columns(const std::string& columns, Settings& settings) {

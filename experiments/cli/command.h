@@ -10,6 +10,7 @@
 
 #include "env/base/config/settings.h"
 #include "env/base/text/text.h"
+#include "experiments/cli/arguments.h"
 
 namespace yard::sim {
 
@@ -39,9 +40,6 @@ CLI::Validator whole_number(T least) {
   };
   return {check, ""};
 }
-
-// Accepts one of these words.
-CLI::Validator one_of(std::vector<std::string> words);
 
 // Passes --columns to the trace reader's settings. Does nothing if `columns` is empty.
 void set_trace_columns(const std::string& columns, Settings& settings);

@@ -51,31 +51,47 @@ std::string text_of(const nlohmann::ordered_json& document) {
 }  // namespace
 
 void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
+  const auto group = [&](const char* name) { app.option_defaults()->group(name); };
+  group("Workload");
   app.add_option("--trace", scenario.trace, "trace file, plain or .gz, or synthetic:NAME")
+      ->type_name(kTraceType)
       ->required();
-  app.add_option("--format", scenario.format, "format of the trace (default: detected)");
+  app.add_option("--format", scenario.format, "format of the trace (default: detected)")
+      ->type_name(kFormatType);
   app.add_option("--columns", columns, kColumnsHelp)->default_str("");
+  app.add_flag("--skip-unusable", scenario.skip_unusable,
+               "skip and count unusable rows and jobs instead of refusing the trace");
+  app.add_option("--generate-jobs", scenario.generate_jobs, "number of jobs of a synthetic trace")
+      ->default_str("")
+      ->check(whole_number(1));
+  auto* congestion = app.add_option(
+      "--congestion", congestions,
+      "scale arrivals until the mean wait under greedy is this multiple of the mean run "
+      "time");
+  congestion->default_str("");
+  if (congestion_list) {
+    congestion->delimiter(',');
+  } else {
+    congestion->expected(1);
+  }
+  app.add_option("--load-scale", scenario.variation.load,
+                 "factor on the arrival rate, applied after --congestion");
+
+  group("Cluster");
   app.add_option(
          "--cluster", scenario.cluster,
          "cluster as NODESxGPUS (8x8, 8x8:v100, 4x8:v100+4x8:k80), a name from `list clusters`, "
          "or a YAML file")
+      ->type_name(kClusterType)
       ->required();
-  app.add_option("--rules", run.rules,
-                 "rule set: how time passes and what stops cost (see `list rules`)");
+  app.add_option("--cluster-scale", scenario.variation.cluster, "factor on the number of nodes");
   app.add_option(
-         "--rates", scenario.measured.rates,
-         "file of measured goodputs, for --rules pollux and for run times missing from the trace")
+         "--faults", scenario.faults,
+         "CSV of faults: at_s,until_s,kind,node,gpus; --set faults.node_mtbf_h=N draws them "
+         "at random")
       ->default_str("");
-  app.add_option("--throughputs", scenario.measured.throughputs,
-                 "file of measured steps per second in Gavel's JSON format, for --rules gavel and "
-                 "for run times missing from the trace")
-      ->default_str("");
-  app.add_option("--placement", run.placement, "placement rule, for policies which allow a choice");
-  app.add_option(
-         "--set", set,
-         "a setting, as OWNER.key=value, OWNER a policy, trace, rules, faults, checkpoints, "
-         "models or demands; key=value alone is for the rule set")
-      ->default_str("");
+
+  group("Window");
   WindowOptions& window = scenario.window;
   app.add_option("--jobs-from", window.jobs_from, "number of the first scored job, from 0")
       ->check(whole_number<int64_t>(0));
@@ -88,44 +104,44 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
   app.add_option("--warmup", window.warmup,
                  "seconds, or a share such as 5%, simulated before the window but not scored "
                  "(default: a week)");
-  auto* congestion = app.add_option(
-      "--congestion", congestions,
-      "scale arrivals until the mean wait under greedy is this multiple of the mean run "
-      "time");
-  congestion->default_str("");
-  if (congestion_list) {
-    congestion->delimiter(',');
-  } else {
-    congestion->expected(1);
-  }
-  app.add_option("--cost-scale", scenario.cost_scale, "factor on the default costs of preemption");
+
+  group("Policies");
+  app.add_option("--placement", run.placement, "placement rule, for policies which allow a choice");
   app.add_option("--allow", allow,
                  "actions which policies may take, comma-separated: start, preempt, move (default: "
                  "all)")
-      ->default_str("");
-  app.add_option("--cluster-scale", scenario.variation.cluster, "factor on the number of nodes");
-  app.add_option("--load-scale", scenario.variation.load,
-                 "factor on the arrival rate, applied after --congestion");
-  app.add_option("--profiles", scenario.profiles,
-                 "comma-separated files or folders of measured speeds; jobs with a measured model "
-                 "run at the speed measured for their placement")
-      ->default_str("");
-  app.add_option(
-         "--faults", scenario.faults,
-         "CSV of faults: at_s,until_s,kind,node,gpus; --set faults.node_mtbf_h=N draws them "
-         "at random")
       ->default_str("");
   app.add_option("--information", information,
                  "highest level of information which policies may use")
       ->check(one_of(level_names()));
   add_speeds(app);
-  app.add_flag("--skip-unusable", scenario.skip_unusable,
-               "skip and count unusable rows and jobs instead of refusing the trace");
-  app.add_option("--generate-jobs", scenario.generate_jobs, "number of jobs of a synthetic trace")
-      ->default_str("")
-      ->check(whole_number(1));
+
+  group("Simulation");
+  app.add_option("--rules", run.rules,
+                 "rule set: how time passes and what stops cost (see `list rules`)")
+      ->type_name(kRulesType);
+  app.add_option("--cost-scale", scenario.cost_scale, "factor on the default costs of preemption");
+  app.add_option(
+         "--rates", scenario.measured.rates,
+         "file of measured goodputs, for --rules pollux and for run times missing from the trace")
+      ->default_str("");
+  app.add_option("--throughputs", scenario.measured.throughputs,
+                 "file of measured steps per second in Gavel's JSON format, for --rules gavel and "
+                 "for run times missing from the trace")
+      ->default_str("");
+  app.add_option("--profiles", scenario.profiles,
+                 "comma-separated files or folders of measured speeds; jobs with a measured model "
+                 "run at the speed measured for their placement")
+      ->default_str("");
+  app.add_option(
+         "--set", set,
+         "a setting, as OWNER.key=value, OWNER a policy, trace, rules, faults, checkpoints, "
+         "models or demands; key=value alone is for the rule set")
+      ->default_str("");
   app.add_option("--seed", scenario.seed, "seed of generators and random draws")
       ->check(whole_number<uint64_t>(0));
+
+  group("Output");
   app.add_flag("--json", json, "print one JSON document");
   app.add_option("--json-out", json_out, "write the JSON document to a file");
 }

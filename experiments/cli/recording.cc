@@ -10,6 +10,7 @@
 namespace yard::sim {
 
 void RecordingOptions::add_to(CLI::App& app) {
+  app.option_defaults()->group("Output");
   app.add_option("--metrics", metrics,
                  "metrics to compute: basic, or all, which adds GPU time by use, fragmentation, "
                  "energy, cost, fairness, deadlines, tenants and reasons for waits")

@@ -9,15 +9,15 @@
 #include "agents/rollout/log_env.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
+#include "env/task/agent.h"
 #include "experiments/train/training_gain.h"
-#include "policies/learned/dispatcher.h"
 
 namespace yard {
 
 LoggedData::LoggedData(const LogFolder& folder, double held_out) : folder_(folder) {
   const std::string path = folder.choices().string();
-  const RecordedChoices all =
-      unpack_choices(from_safetensors(read_file(path), path), kDispatchShape, path);
+  const RecordedChoices all = unpack_choices(from_safetensors(read_file(path), path),
+                                             make_agent("dispatcher", {})->shape(), path);
   const auto& time_s = all.time_s;
   const float over = time_s.empty() ? 0 : *std::ranges::max_element(time_s);
   const auto limit = static_cast<float>((1 - held_out) * static_cast<double>(over));

@@ -339,7 +339,7 @@ class Session {
       data.from.clear();
       data.to.clear();
     }
-    return std::make_unique<SimulatedData>(data, setup_.loop.episode_jobs, agent_.expert());
+    return std::make_unique<SimulatedData>(data, setup_.loop.episode_jobs, *agent_.expert());
   }
 
   // The initial weights of training from `start`; empty if there is none or the run is resumed.

@@ -55,7 +55,7 @@ struct JobRecord {
   double speed = 1;   // on its GPUs, or the last it had
   double seen_s = 0, end_s = 0;
   double run_s = 0, max_run_s = 0;  // of an outcome
-  bool job_now = false;             // there was an outcome
+  bool reported = false;            // there was an outcome
   bool finished = false;
 };
 

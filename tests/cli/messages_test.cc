@@ -58,6 +58,13 @@ TEST(Messages, CommandLineErrorsNameTheOptionAndARemedy) {
 TEST(Messages, UnknownNamesGetASuggestion) {
   expect_refused({
       {"simulte", "did you mean `simulate`?"},
+      {"trace descibe a.csv --json",
+       "trace: expected one of: describe, convert, generate, got 'descibe'; did you mean "
+       "`describe`?"},
+      {"bench replai", "did you mean `replay`?"},
+      {"bench --jsn", "did you mean `--json`?"},
+      {"man simulte", "did you mean `simulate`?"},
+      {"version --jsn", "did you mean `--json`?"},
       {"list policy", "did you mean `policies`?"},
       {"list policies tiresia", "did you mean `tiresias`?"},
       {"list rules tiresas", "did you mean `tiresias`?"},

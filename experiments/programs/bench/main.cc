@@ -17,6 +17,7 @@
 #include "env/base/core/error.h"
 #include "env/base/os/program.h"
 #include "env/base/text/text.h"
+#include "experiments/cli/arguments.h"
 #include "experiments/programs/bench/bench.h"
 
 namespace yard::bench {
@@ -98,30 +99,22 @@ constexpr std::array<Bench, 11> kBenches = {
      {"ppo", "training samples per second", bench_ppo, true},
      {"served", "latency of a served decision", bench_served, true}}};
 
-void print_help() {
-  std::puts("usage: yardmaster bench [NAME...] [--json]; default: all that finish within seconds");
-  for (const Bench& b : kBenches) std::puts(fmt::format("  {:10} {}", b.name, b.about).c_str());
-}
-
 int run(int argc, char** argv) {
   std::vector<std::string> names, known;
-  for (const Bench& b : kBenches) known.push_back(b.name);
-  bool json = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i];
-    if (arg == "bench") continue;
-    if (arg == "--help" || arg == "-h") {
-      print_help();
-      return 0;
-    }
-    if (arg == "--json") {
-      json = true;
-    } else if (std::find(known.begin(), known.end(), arg) != known.end()) {
-      names.push_back(arg);
-    } else {
-      throw InputError("bench", "one of: " + join(known), "'" + arg + "'");
-    }
+  std::string about = "Run benchmarks, with ratios within one run.";
+  for (const Bench& b : kBenches) {
+    known.push_back(b.name);
+    about += fmt::format("\n  {:10} {}", b.name, b.about);
   }
+  bool json = false;
+  CLI::App app(about, "bench");
+  app.option_defaults()->group("Output");
+  app.add_option("name", names, "benchmarks to run (default: all that finish within seconds)")
+      ->check(one_of(known));
+  app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster bench memory inference"});
+  const int skipped = argc > 1 && std::strcmp(argv[1], "bench") == 0 ? 1 : 0;
+  if (!parse_arguments(app, argc - skipped, argv + skipped)) return 0;
   Json results = Json::array();
   for (const Bench& b : kBenches) {
     const bool named = std::find(names.begin(), names.end(), b.name) != names.end();

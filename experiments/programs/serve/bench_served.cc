@@ -18,13 +18,17 @@ int run_bench_served(int argc, char** argv) {
   std::string policy = "las";
   int calls = 2000, nodes = 64, waiting = 64;
   bool json = false;
-  CLI::App app("compare a served decision with a gRPC echo of the same messages", "bench-served");
+  CLI::App app("Compare a served decision with a gRPC echo of the same messages.", "bench-served");
   app.option_defaults()->always_capture_default();
-  app.add_option("--policy", policy, "policy: a name, checkpoint:DIR or a file");
+  app.option_defaults()->group("Benchmark");
+  app.add_option("--policy", policy, "policy: a name, checkpoint:DIR or a file")
+      ->type_name(kPolicyType);
   app.add_option("--calls", calls, "calls of each kind")->check(CLI::Range(10, 10'000'000));
   app.add_option("--nodes", nodes, "nodes of 8 GPUs")->check(CLI::Range(1, 4096));
   app.add_option("--waiting", waiting, "waiting jobs")->check(CLI::Range(0, 100'000));
-  app.add_flag("--json", json, "one JSON document on stdout");
+  app.option_defaults()->group("Output");
+  app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster-serve bench-served --calls 100"});
   if (!parse_arguments(app, argc, argv)) return 0;
 
   const ServedBench b = bench_served(policy, busy_cluster(nodes, waiting), calls);

@@ -45,15 +45,20 @@ int run_decide(int argc, char** argv) {
   std::string file;
   int deadline_ms = 1000;
   bool json = false;
-  CLI::App app("request a decision from a running server", "decide");
+  CLI::App app("Request a decision from a running server.", "decide");
   app.option_defaults()->always_capture_default();
-  app.add_option("--server", options.server, "HOST:PORT");
-  app.add_option("--snapshot", file, "JSON of yardmaster.v1.DecideRequest")->required();
+  app.option_defaults()->group("Request");
+  app.add_option("--server", options.server, "address of the server, HOST:PORT");
+  app.add_option("--snapshot", file, "JSON file of a yardmaster.v1.DecideRequest")->required();
   app.add_option("--deadline-ms", deadline_ms, "deadline of the decision, in milliseconds")
       ->check(CLI::Range(1, 3'600'000));
   app.add_option("--fallback", options.fallback,
-                 "heuristic that decides if the server does not respond");
-  app.add_flag("--json", json, "one JSON document on stdout");
+                 "heuristic that decides if the server does not respond")
+      ->type_name(kPolicyType);
+  app.option_defaults()->group("Output");
+  app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster decide --server 127.0.0.1:50051 "
+                     "--snapshot experiments/snapshots/preempt.json"});
   if (!parse_arguments(app, argc, argv)) return 0;
 
   const pb::DecideRequest request = parse_snapshot(read_file(file), file);

@@ -145,41 +145,56 @@ int replay_log(const std::string& folder, const std::string& policy, bool all, b
 int run_log(int argc, char** argv) {
   std::string folder, policy, checkpoint;
   bool json = false, all = false;
-  CLI::App app("inspect the decision log of a server", "log");
+  CLI::App app("Inspect the decision log of a server.", "log");
   app.require_subcommand(1);
   auto* describe_command = app.add_subcommand("describe", "summarise a log");
   auto* print_command = app.add_subcommand("print", "print the records as JSON, one per line");
   auto* replay_command = app.add_subcommand(
       "replay", "run a policy on the recorded snapshots and count identical decisions");
-  ChoicesOptions choices;
   auto* choices_command = app.add_subcommand(
       "choices", "write the recorded decisions as training data for an agent's task");
+  auto* fit_command = app.add_subcommand(
+      "fit", "fit a simulator to the log: write jobs.csv, cluster.yaml and log.json");
+  for (CLI::App* command :
+       {describe_command, print_command, replay_command, choices_command, fit_command}) {
+    command->option_defaults()->group("Output");
+    command->add_option("log", folder, "folder of a decision log, or one of its files")->required();
+    if (command != print_command) command->add_flag("--json", json, "print one JSON document");
+  }
+
+  replay_command->option_defaults()->group("Replay");
+  auto* policy_option =
+      replay_command->add_option("--policy", policy, "policy name or a tuned policy's file");
+  policy_option->type_name(kPolicyType);
+  replay_command
+      ->add_option("--checkpoint", checkpoint, "folder of a trained policy, instead of --policy")
+      ->excludes(policy_option);
+  replay_command->add_flag("--all", all, "include decisions not made by the served policy");
+
+  ChoicesOptions choices;
+  choices_command->add_option("--out", choices.out, "safetensors file to write")->required();
+  choices_command->option_defaults()->group("Agent");
   choices_command->add_option("--agent", choices.agent, "agent; only dispatcher is supported")
       ->capture_default_str();
   choices_command->add_option("--task", choices.task,
                               "JSON file with the `task` of a checkpoint's manifest");
-  choices_command->add_option("--out", choices.out, "safetensors file to write")->required();
+
   FitOptions fit;
-  auto* fit_command = app.add_subcommand(
-      "fit", "fit a simulator to the log: write jobs.csv, cluster.yaml and log.json");
   fit_command->add_option("--out", fit.out, "folder to write")->required();
+  fit_command->option_defaults()->group("Simulator");
   fit_command
       ->add_option("--draws", fit.draws,
                    "draws of unknown run times; further draws go to jobs-2.csv and on")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   fit_command->add_option("--seed", fit.seed, "seed of the draws")->capture_default_str();
-  for (CLI::App* command :
-       {describe_command, print_command, replay_command, choices_command, fit_command}) {
-    command->add_option("log", folder, "folder of a decision log, or one of its files")->required();
-    if (command != print_command) command->add_flag("--json", json, "one JSON document on stdout");
-  }
-  auto* policy_option =
-      replay_command->add_option("--policy", policy, "policy name or a tuned policy's file");
-  replay_command
-      ->add_option("--checkpoint", checkpoint, "folder of a trained policy, instead of --policy")
-      ->excludes(policy_option);
-  replay_command->add_flag("--all", all, "include decisions not made by the served policy");
+
+  set_examples(app, {"yardmaster log describe decisions"});
+  set_examples(*describe_command, {"yardmaster log describe decisions"});
+  set_examples(*print_command, {"yardmaster log print decisions | head -n 1"});
+  set_examples(*replay_command, {"yardmaster log replay decisions --policy las"});
+  set_examples(*choices_command, {"yardmaster log choices decisions --out choices.safetensors"});
+  set_examples(*fit_command, {"yardmaster log fit decisions --out site"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (describe_command->parsed()) return describe(folder, json);
   if (print_command->parsed()) return print(folder);

@@ -16,6 +16,10 @@ int run(int argc, char** argv) {
   if (name == "decide") return run_decide(argc - 1, argv + 1);
   if (name == "log") return run_log(argc - 1, argv + 1);
   if (name == "bench-served") return run_bench_served(argc - 1, argv + 1);
+  if (name == "--describe") {
+    for (const auto command : {run_serve, run_decide, run_log}) command(argc, argv);
+    return 0;
+  }
   throw unknown_name("yardmaster-serve: command", {"serve", "decide", "log", "bench-served"}, name);
 }
 

@@ -56,21 +56,26 @@ int run_serve(int argc, char** argv) {
   ServerOptions options;
   std::string checkpoint;
   bool json = false;
-  CLI::App app("serve a policy to a cluster manager", "serve");
+  CLI::App app("Serve a policy to a cluster manager.", "serve");
   app.option_defaults()->always_capture_default();
+  app.option_defaults()->group("Model");
   auto* folder =
       app.add_option("--checkpoint", checkpoint,
                      "folder of a trained policy; without it and --policy, the fallback decides");
   app.add_option("--policy", options.policy,
                  "a registered policy or a tuned policy's file, instead of --checkpoint")
+      ->type_name(kPolicyType)
       ->excludes(folder);
   app.add_option("--name", options.name,
                  "name of the model; default: that of the folder or policy");
   app.add_option("--fallback", options.engine.fallback,
-                 "heuristic that decides if the policy cannot");
+                 "heuristic that decides if the policy cannot")
+      ->type_name(kPolicyType);
+  app.option_defaults()->group("Addresses");
   app.add_option("--listen", options.listen, "HOST:PORT for gRPC; port 0 selects a free port");
   app.add_option("--http", options.http, "HOST:PORT for /metrics, /readyz, /v1/decide, ...");
   app.add_option("--admin", options.admin, "HOST:PORT for the service ModelAdmin");
+  app.option_defaults()->group("Limits");
   app.add_option("--budget-ms", options.engine.budget_ms,
                  "time limit of a decision in milliseconds, if the request sets none")
       ->check(CLI::Range(0.1, 3.6e6));
@@ -84,6 +89,7 @@ int run_serve(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--grace", options.grace_s, "seconds from 'not ready' to shutdown")
       ->check(CLI::Range(0.0, 3600.0));
+  app.option_defaults()->group("Decision log");
   auto* log = app.add_option("--decision-log", options.log.folder,
                              "folder for a log of all decisions, for training");
   app.add_option("--decision-log-mib", options.log.max_mib,
@@ -94,7 +100,10 @@ int run_serve(int argc, char** argv) {
                  "maximum size of a log file in MiB")
       ->check(CLI::Range(1, 1024))
       ->needs(log);
+  app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print the addresses as one JSON document");
+  set_examples(app, {"yardmaster serve --policy las --listen 127.0.0.1:50051",
+                     "yardmaster serve --checkpoint checkpoints/pilot --decision-log decisions"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (!checkpoint.empty()) {
     options.policy =

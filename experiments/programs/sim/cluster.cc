@@ -111,14 +111,20 @@ int run_cluster(CLI::App& app, int argc, char** argv) {
   std::string cluster;
   bool json = false;
   app.require_subcommand(1);
+  app.option_defaults()->group("Output");
   auto* describe =
       app.add_subcommand("describe", "print a cluster's nodes, GPU types, tiers and tenants");
   describe
       ->add_option(
           "cluster", cluster,
           "NODESxGPUS (8x8, 4x8:v100+4x8:k80), a name from `list clusters`, or a YAML file")
+      ->type_name(kClusterType)
       ->required();
   describe->add_flag("--json", json, "print one JSON document");
+  const std::vector<std::string> examples = {"yardmaster cluster describe philly",
+                                             "yardmaster cluster describe 4x8:v100+4x8:k80"};
+  set_examples(app, examples);
+  set_examples(*describe, examples);
   if (!parse_arguments(app, argc, argv)) return 0;
   const Json out = describe_cluster(load_cluster(cluster));
   if (json) {

@@ -136,26 +136,37 @@ void print_test_openings(const Evaluation& result) {
 
 int run_evaluate(CLI::App& app, int argc, char** argv) {
   Options options;
-  options.add_to(app, true);
-  options.cells.add_to(app);
+  app.option_defaults()->group("Policies");
   app.add_option(
       "--checkpoint", options.checkpoints,
       "checkpoint folder of a trained policy; comma-separated folders are training seeds, "
       "compared as one; NAME=FOLDERS sets their name in tables");
   app.add_option("--candidate", options.candidate,
                  "comma-separated policies, as for simulate --policy, each compared by itself; "
-                 "NAME=POLICY sets a name");
+                 "NAME=POLICY sets a name")
+      ->type_name(kPoliciesType);
   app.add_option("--against", options.against,
                  "rivals: comma-separated policies (default: those of --cells, or all servable "
-                 "heuristics with no more information than the candidate)");
+                 "heuristics with no more information than the candidate)")
+      ->type_name(kPoliciesType);
+  options.add_to(app, true);
+  options.cells.add_to(app);
+  app.option_defaults()->group("Window");
   app.add_option("--validate-from", options.validate_from,
                  "start of the window on which the baseline is chosen");
   app.add_option("--validate-to", options.validate_to,
                  "end of the window on which the baseline is chosen");
+  app.option_defaults()->group("Simulation");
   app.add_option("--replicas", options.replicas,
                  "replicas of each cell, with jittered arrivals, to average over");
+  app.option_defaults()->group("Output");
   app.add_option("--out", options.out,
                  "with --cells: folder for scores, from which an interrupted evaluation resumes");
+  set_examples(app,
+               {"yardmaster evaluate --trace synthetic:habits --generate-jobs 300 --cluster 2x8 "
+                "--candidate las --against fifo,greedy",
+                "yardmaster evaluate --cells experiments/cells.yaml --only validate "
+                "--checkpoint checkpoints/pilot --out runs/scores"});
   if (!parse_arguments(app, argc, argv)) return 0;
   const auto file =
       options.cells.read(app, {"--validate-from", "--validate-to", "--replicas", "--seed"});

@@ -131,11 +131,14 @@ std::string options_affecting_results(const CLI::App& app) {
 
 int run_evolve(CLI::App& app, int argc, char** argv) {
   Options options;
-  options.add_to(app, true);
-  options.cells.add_to(app);
+  app.option_defaults()->group("Policies");
   app.add_option("--policy", options.policy, "registered policy whose settings are learned")
+      ->type_name(kPolicyType)
       ->required();
   app.add_option("--start", options.start, "policy file with the initial settings");
+  options.add_to(app, true);
+  options.cells.add_to(app);
+  app.option_defaults()->group("Search");
   app.add_option("--learn", options.learn,
                  "comma-separated numeric settings to learn (default: all which are not set)");
   app.add_option(
@@ -147,6 +150,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   app.add_option(
       "--tails", options.evolution.tails,
       "weight of losses in p99 JCT and of the jobs with most GPUs; the mean has weight 1");
+  app.option_defaults()->group("Episodes");
   app.add_option("--episodes", options.episodes, "episodes per cell, spread over its window");
   app.add_option("--episode-jobs", options.episode_jobs, "scored jobs per episode");
   app.add_option("--episode-warmup", options.episode_warmup,
@@ -155,6 +159,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
       "--drain", options.drain,
       "submit nothing after an episode's jobs (default: repeat them, so that the cluster stays "
       "as full)");
+  app.option_defaults()->group("Validation");
   app.add_option("--validate-on", options.validate_on,
                  "cells on which the best settings are chosen, in the form of --only");
   app.add_option("--validate-from", options.validate_from,
@@ -162,6 +167,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   app.add_option("--validate-to", options.validate_to, "end of that window");
   app.add_option("--validation-episodes", options.validation_episodes,
                  "validation episodes per cell, spread over its window");
+  app.option_defaults()->group("Search");
   app.add_option("--generations", options.evolution.generations, "number of generations");
   app.add_option("--candidates", options.evolution.candidates,
                  "candidates per generation, an even number");
@@ -169,6 +175,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                  "episodes per generation, the same for all its candidates");
   app.add_option("--step", options.evolution.step,
                  "initial step size, as a share of each setting's range");
+  app.option_defaults()->group("Output");
   app.add_option(
       "--out", options.out,
       "policy YAML file to write; --resume reads the .search.json file written next to it");
@@ -177,6 +184,10 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
       "with --policy joint: checkpoint folder, made from --out at the end, for `serve` and "
       "checkpoint:DIR");
   app.add_flag("--resume", options.resume, "resume the search of --out");
+  set_examples(app,
+               {"yardmaster evolve --policy joint --trace synthetic:mixed --generate-jobs 20000 "
+                "--cluster mixed-9 --to 60% --validate-from 60% --validate-to 80% "
+                "--out joint.yaml"});
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({options.policy});
   check_range("--episodes", options.episodes, 1, 100'000);

@@ -105,15 +105,21 @@ void print(const Explained& explained) {
 
 int run_explain(CLI::App& app, int argc, char** argv) {
   Options options;
-  options.add_to(app, true);
-  options.cells.add_to(app);
+  app.option_defaults()->group("Policies");
   app.add_option("--checkpoint", options.checkpoint,
                  "pilot checkpoint folder, or policy file of `joint`")
       ->required();
+  options.add_to(app, true);
+  options.cells.add_to(app);
+  app.option_defaults()->group("Formula");
   app.add_option("--terms", options.explain.terms, "maximum number of terms in the formula");
+  app.option_defaults()->group("Simulation");
   app.add_option("--replicas", options.replicas,
                  "replicas of each cell, with jittered arrivals (default: those of --cells, or 2)");
+  app.option_defaults()->group("Output");
   app.add_option("--out", options.out, "write the formula as a policy YAML file");
+  set_examples(app, {"yardmaster explain --checkpoint checkpoints/pilot --trace synthetic:mixed "
+                     "--generate-jobs 1000 --cluster mixed-9 --terms 3 --replicas 1"});
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::optional<CellFile> file = options.cells.read(app, {});
   options.finish({"joint"});

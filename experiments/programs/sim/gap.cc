@@ -65,12 +65,18 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   int gpus = 4, count = 200;
   uint64_t seed = 1;
   bool json = false;
-  app.add_option("--policy", policies, "comma-separated policies to measure")->required();
+  app.option_defaults()->group("Policies");
+  app.add_option("--policy", policies, "comma-separated policies to measure")
+      ->type_name(kPoliciesType)
+      ->required();
+  app.option_defaults()->group("Instances");
   app.add_option("--gpus", gpus, "GPUs of the single node")->check(whole_number(1));
   app.add_option("--instances", count, "number of instances, of up to four jobs each")
       ->check(whole_number(1));
   app.add_option("--seed", seed, "seed of the instances")->check(whole_number<uint64_t>(0));
+  app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster gap --policy fifo,srtf --gpus 4 --instances 50"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (gpus > kMaxGpusPerNode) {
     throw InputError("--gpus", "1 to " + std::to_string(kMaxGpusPerNode), std::to_string(gpus));

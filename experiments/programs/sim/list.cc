@@ -101,8 +101,10 @@ int run_list(CLI::App& app, int argc, char** argv) {
       ->required()
       ->check(
           one_of({"policies", "agents", "learners", "networks", "traces", "clusters", "rules"}));
+  app.option_defaults()->group("Output");
   app.add_option("name", name, "entry to describe in full, with its settings")->default_str("");
   app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster list policies", "yardmaster list policies las"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (kind == "agents" || kind == "learners" || kind == "networks") {
     exec_trainer(argv);

@@ -11,9 +11,12 @@ namespace {
 int run_pack(CLI::App& app, int argc, char** argv) {
   std::string file, folder;
   std::vector<std::string> assignments;
+  app.option_defaults()->group("Policy");
   app.add_option("--policy", file, "policy file of joint, as written by evolve")->required();
-  app.add_option("--checkpoint", folder, "checkpoint folder to create")->required();
   app.add_option("--set", assignments, "key=value: override a setting of the file");
+  app.option_defaults()->group("Output");
+  app.add_option("--checkpoint", folder, "checkpoint folder to create")->required();
+  set_examples(app, {"yardmaster pack --policy joint.yaml --checkpoint runs/joint"});
   if (!parse_arguments(app, argc, argv)) return 0;
   check_checkpoint_place(folder);
   Settings set;

@@ -109,14 +109,17 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   size_t state = 0;
   int most = 24;
   bool json = false;
+  app.option_defaults()->group("Decision");
   app.add_option("--checkpoint", folder, "checkpoint folder")->required();
   app.add_option("--state", state,
                  "number of the recorded decision, from 1 (default: the one with most actions)")
       ->check(whole_number<size_t>(1));
+  app.option_defaults()->group("Output");
   app.add_option("--max-actions", most, "maximum number of actions shown, the most probable first")
       ->check(whole_number(1));
   app.add_option("--out", out, "write the picture as an SVG file");
   app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster picture --checkpoint checkpoints/meta-1 --out decision.svg"});
   if (!parse_arguments(app, argc, argv)) return 0;
   const Checkpoint checkpoint = load_checkpoint(folder);
   std::vector<GoldenState> states = read_golden_states(checkpoint, folder);

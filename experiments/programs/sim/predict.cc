@@ -55,12 +55,18 @@ int run_predict(CLI::App& app, int argc, char** argv) {
   std::string policy = "gittins";
   double interval_s = 3600;
   std::string fit;
+  app.option_defaults()->group("Policies");
+  app.add_option("--policy", policy, "policy which schedules during the measurement")
+      ->type_name(kPolicyType);
   options.add_to(app);
-  app.add_option("--policy", policy, "policy which schedules during the measurement");
+  app.option_defaults()->group("Simulation");
   app.add_option("--every", interval_s, "simulated seconds between predictions for all jobs");
+  app.option_defaults()->group("Output");
   app.add_option("--fit", fit,
                  "instead of measuring, write the run times of the scored jobs, by size, to a YAML "
                  "file for the policy gittins-fitted");
+  set_examples(app, {"yardmaster predict --trace synthetic:habits --generate-jobs 300 "
+                     "--cluster 2x8"});
   if (!parse_arguments(app, argc, argv)) return 0;
   options.finish({policy});
   check_policies({policy}, options.run.rules, "--policy");

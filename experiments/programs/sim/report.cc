@@ -16,6 +16,7 @@ int run_report(CLI::App& app, int argc, char** argv) {
   std::vector<std::string> paths;
   std::string out;
   bool json = false;
+  app.option_defaults()->group("Output");
   app.add_option("path", paths,
                  "run folders, and files written by --json-out, --jobs-out and --series-out (JSON)")
       ->required();
@@ -24,6 +25,9 @@ int run_report(CLI::App& app, int argc, char** argv) {
       "page to write (default: report.html in the folder of a single run, else in the current "
       "folder)");
   app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster simulate --trace synthetic:habits --generate-jobs 300 "
+                     "--cluster 2x8 --policy fifo,las --json-out result.json",
+                     "yardmaster report result.json --out report.html"});
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<report::RunRecord> runs = report::read_all(paths);
   if (out.empty()) {

@@ -71,14 +71,21 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   CommonOptions options;
   RecordingOptions recorded;
   std::string policy_list;
-  options.add_to(app);
+  app.option_defaults()->group("Policies");
   app.add_option("--policy", policy_list,
                  "comma-separated policies; NAME=POLICY sets a name for tables")
+      ->type_name(kPoliciesType)
       ->required();
+  options.add_to(app);
   recorded.add_to(app);
   std::string out_folder, page;
   app.add_option("--out", out_folder, "new folder for report.html and all results as tables");
   app.add_option("--report", page, "write only the report page, to this file");
+  set_examples(
+      app, {"yardmaster simulate --trace synthetic:habits --generate-jobs 1000 --cluster 8x8 "
+            "--policy fifo,las",
+            "yardmaster simulate --trace synthetic:mixed --generate-jobs 1000 --cluster mixed-9 "
+            "--policy greedy --out runs/mixed"});
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::vector<std::string> policies = split_policies(policy_list, "--policy");
   options.finish(policies);

@@ -75,9 +75,12 @@ int run_trace(CLI::App& app, int argc, char** argv) {
       "generate",
       "write a synthetic workload, from a generator or a model fitted to a trace, in that format");
   for (CLI::App* command : {describe, convert}) {
+    command->option_defaults()->group("Workload");
     command->add_option("trace", options.trace, "trace file, plain or .gz, or synthetic:NAME")
+        ->type_name(kTraceType)
         ->required();
-    command->add_option("--format", options.format, "format of the trace (default: detected)");
+    command->add_option("--format", options.format, "format of the trace (default: detected)")
+        ->type_name(kFormatType);
     command->add_option("--columns", options.columns, kColumnsHelp)->default_str("");
     command
         ->add_option("--throughputs", options.measured.throughputs,
@@ -97,6 +100,7 @@ int run_trace(CLI::App& app, int argc, char** argv) {
     command->add_option("--cluster-gpus", options.load.cluster_gpus,
                         "size in GPUs of the cluster to which the load refers");
     command->add_option("--set", options.set, "key=value: a setting of the format or generator");
+    command->option_defaults()->group("Output");
     if (command == describe) {
       command->add_flag("--json", options.json, "print one JSON document");
     } else {
@@ -104,6 +108,10 @@ int run_trace(CLI::App& app, int argc, char** argv) {
     }
   }
   generate_options.add_to(*generate);
+  const std::string example = "yardmaster trace describe synthetic:habits --jobs 1000";
+  set_examples(app, {example});
+  set_examples(*describe, {example});
+  set_examples(*convert, {"yardmaster trace convert synthetic:habits --jobs 1000 --out jobs.csv"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (generate->parsed()) return generate_options.run();
   return describe->parsed() ? describe_trace(options) : write_trace(options);

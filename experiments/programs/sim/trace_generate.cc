@@ -240,18 +240,10 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
 }  // namespace
 
 void TraceGenerateCommand::add_to(CLI::App& command) {
-  command.add_option("generator", generator, "synthetic:NAME, unless --like is given");
-  command.add_option("--like", like, "trace to which a model is fitted: a file or synthetic:NAME");
-  command.add_option("--format", load.format, "format of that trace (default: detected)");
-  command.add_flag("--skip-unusable", load.skip_unusable,
-                   "skip and count unusable rows instead of refusing the file");
-  command.add_option("--columns", columns, kColumnsHelp)->default_str("");
-  command.add_option("--from", part.from, "start of the part to fit: seconds, a date or NN%");
-  command.add_option("--to", part.to, "end of the part to fit (default 60%, the training part)");
-  command.add_option("--against-from", later.from,
-                     "start of a later part, with which the report and --check compare");
-  command.add_option("--against-to", later.to,
-                     "end of that part (default: compare with the fitted part itself)");
+  const auto group = [&](const char* name) { command.option_defaults()->group(name); };
+  group("Workload");
+  command.add_option("generator", generator, "synthetic:NAME, unless --like is given")
+      ->type_name(kTraceType);
   command.add_option("--seed", load.seed, "seed of the generated workload")
       ->check(whole_number<uint64_t>(0));
   command
@@ -263,24 +255,46 @@ void TraceGenerateCommand::add_to(CLI::App& command) {
   command.add_option(
       "--load", target_load,
       "with --like: GPU time requested divided by that of the cluster (default: as fitted)");
-  command.add_option("--cluster", cluster,
-                     "cluster to which the load refers and which --check simulates");
-  command.add_option("--cluster-gpus", load.cluster_gpus,
-                     "size of the cluster in GPUs, instead of --cluster");
   command.add_option("--thin", thin, "probability of keeping each batch or job (see --thin-by)");
   command.add_option("--thin-by", thin_by, "unit kept or removed by --thin")
       ->check(one_of({"batch", "job"}));
   command.add_option("--set", set, "key=value: a setting of the generator or the trace format");
-  command.add_option("--out", out, "output file, .csv or .jsonl");
-  command.add_option("--model-out", model_out, "write the fitted model, for synthetic:like");
+  group("Cluster");
+  command
+      .add_option("--cluster", cluster,
+                  "cluster to which the load refers and which --check simulates")
+      ->type_name(kClusterType);
+  command.add_option("--cluster-gpus", load.cluster_gpus,
+                     "size of the cluster in GPUs, instead of --cluster");
+  group("Fitted model");
+  command.add_option("--like", like, "trace to which a model is fitted: a file or synthetic:NAME")
+      ->type_name(kTraceType);
+  command.add_option("--format", load.format, "format of that trace (default: detected)")
+      ->type_name(kFormatType);
+  command.add_flag("--skip-unusable", load.skip_unusable,
+                   "skip and count unusable rows instead of refusing the file");
+  command.add_option("--columns", columns, kColumnsHelp)->default_str("");
+  command.add_option("--from", part.from, "start of the part to fit: seconds, a date or NN%");
+  command.add_option("--to", part.to, "end of the part to fit (default 60%, the training part)");
+  group("Comparison");
+  command.add_option("--against-from", later.from,
+                     "start of a later part, with which the report and --check compare");
+  command.add_option("--against-to", later.to,
+                     "end of that part (default: compare with the fitted part itself)");
   command.add_option("--samples", samples, "number of generated workloads in the report")
       ->check(CLI::Range(1, 100));
   command.add_flag("--check", check,
                    "also simulate schedulers on the recorded and generated workloads");
   command.add_option("--congestion", congestion,
                      "congestion of the recorded workload in --check (0: unscaled arrivals)");
+  group("Output");
+  command.add_option("--out", out, "output file, .csv or .jsonl");
+  command.add_option("--model-out", model_out, "write the fitted model, for synthetic:like");
   command.add_flag("--json", json, "print the report as one JSON document");
   command.add_option("--json-out", report_out, "write the report to a file");
+  set_examples(command,
+               {"yardmaster trace generate synthetic:habits --jobs 1000 --out jobs.csv",
+                "yardmaster trace generate --like jobs.csv --model-out model.json --out like.csv"});
 }
 
 namespace {

@@ -82,18 +82,25 @@ void print_tuned(const Tuned& tuned) {
 
 int run_tune(CLI::App& app, int argc, char** argv) {
   Options options;
+  app.option_defaults()->group("Policies");
+  app.add_option("--policy", options.policies, "comma-separated registered policies")
+      ->type_name(kPoliciesType)
+      ->required();
   options.add_to(app, true);
   options.cells.add_to(app);
-  app.add_option("--policy", options.policies, "comma-separated registered policies")->required();
+  app.option_defaults()->group("Search");
   app.add_option("--budget", options.tune.budget, "candidates per policy");
   app.add_option("--replicas", options.replicas,
                  "replicas of each cell, with jittered arrivals (default: those of --cells, or 2)");
   app.add_option(
       "--results", options.tune.results,
       "with --cells: folder for evaluated candidates, from which an interrupted search resumes");
+  app.option_defaults()->group("Output");
   app.add_option(
       "--out", options.out,
       "write the best policy as a YAML file; with several, also each one as FILE.POLICY.yaml");
+  set_examples(app, {"yardmaster tune --policy las --budget 8 --replicas 1 "
+                     "--trace synthetic:habits --generate-jobs 300 --cluster 2x8 --out las.yaml"});
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::optional<CellFile> file = options.cells.read(app, {});
   if (!file && !options.tune.results.empty()) {

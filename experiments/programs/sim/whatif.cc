@@ -36,18 +36,27 @@ struct Options {
 
   void add_to(CLI::App& app) {
     ScenarioOptions& scenario = common.scenario;
+    const auto group = [&](const char* name) { app.option_defaults()->group(name); };
+    group("Workload");
     app.add_option("--sacct,--trace", scenario.trace,
                    "output of sacct --parsable2, or any log with the start times of jobs")
         ->required();
-    app.add_option("--format", scenario.format, "format of the log (default: detected)");
+    app.add_option("--format", scenario.format, "format of the log (default: detected)")
+        ->type_name(kFormatType);
     app.add_option("--columns", common.columns, kColumnsHelp)->default_str("");
+    app.add_flag("--skip-unusable", scenario.skip_unusable,
+                 "skip and count unusable rows and jobs instead of refusing the log");
+    group("Cluster");
     app.add_option(
-        "--cluster", scenario.cluster,
-        "cluster, as for simulate (default: the smallest which can have run the logged jobs)");
+           "--cluster", scenario.cluster,
+           "cluster, as for simulate (default: the smallest which can have run the logged jobs)")
+        ->type_name(kClusterType);
+    group("Policies");
     app.add_option(
-        "--policy", policies,
-        "comma-separated policies, the site's own first, then candidates: registered names, "
-        "checkpoint:DIR or tuned policy files; NAME=POLICY sets a short name");
+           "--policy", policies,
+           "comma-separated policies, the site's own first, then candidates: registered names, "
+           "checkpoint:DIR or tuned policy files; NAME=POLICY sets a short name")
+        ->type_name(kPoliciesType);
     app.add_option("--set", common.set,
                    "a setting: trace.key=value for the log, P.key=value for a policy P");
     app.add_option(
@@ -56,14 +65,17 @@ struct Options {
            "all)")
         ->default_str("");
     common.add_speeds(app);
+    group("Window");
     app.add_option("--from", scenario.window.from, "start of the scored window");
     app.add_option("--to", scenario.window.to, "end of the scored window");
-    app.add_flag("--skip-unusable", scenario.skip_unusable,
-                 "skip and count unusable rows and jobs instead of refusing the log");
+    group("Output");
     app.add_option("--report", report, "write an HTML page with the verdict, tables and figures");
     app.add_option("--jobs-out", jobs_out, "write a CSV with one row per job and policy");
     app.add_flag("--json", common.json, "print one JSON document");
     app.add_option("--json-out", common.json_out, "write the JSON document to a file");
+    set_examples(app, {"sacct --allusers --parsable2 --format=ALL >may.txt",
+                       "yardmaster whatif --sacct may.txt --cluster 16x8 --policy easy,greedy,las "
+                       "--report may.html"});
   }
 };
 

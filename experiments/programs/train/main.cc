@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "env/base/core/error.h"
 #include "env/base/os/program.h"
+#include "env/base/text/nearest_name.h"
 #include "experiments/programs/train/commands.h"
 
 namespace {
@@ -39,8 +39,14 @@ int run(int argc, char** argv) {
   if (name == "verify") return yard::run_verify(argc - 1, argv + 1);
   if (name == "list") return yard::run_list(argc - 1, argv + 1);
   if (name == "bench-ppo") return yard::run_bench_ppo(argc - 1, argv + 1);
-  throw yard::InputError("yardmaster-train", "a command: train, sweep, verify, list or bench-ppo",
-                         "'" + std::string(name) + "'");
+  if (name == "--describe") {
+    for (const auto command : {yard::run_train, yard::run_sweep, yard::run_verify}) {
+      command(argc, argv);
+    }
+    return 0;
+  }
+  throw yard::unknown_name("yardmaster-train: command",
+                           {"train", "sweep", "verify", "list", "bench-ppo"}, name);
 }
 
 }  // namespace

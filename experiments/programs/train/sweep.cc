@@ -312,13 +312,16 @@ void make_folder(const fs::path& folder, const std::string& config, const SweepP
 int run_sweep(int argc, char** argv) {
   std::string config, out, resume;
   bool json = false;
-  CLI::App app("random search and successive halving over a YAML space of training settings",
+  CLI::App app("Search a YAML space of training settings at random, with successive halving.",
                "sweep");
+  app.option_defaults()->group("Sweep");
   app.add_option("config", config,
                  "YAML file: train, space, trials, halving (docs/guides/tune.md)");
-  app.add_option("--out", out, "sweep folder to create")->default_str("runs/sweep");
   app.add_option("--resume", resume, "sweep folder to continue");
-  app.add_flag("--json", json, "one JSON document on stdout");
+  app.option_defaults()->group("Output");
+  app.add_option("--out", out, "sweep folder to create")->default_str("runs/sweep");
+  app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster sweep sweep.yaml --out runs/sweep"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (config.empty() == resume.empty()) {
     throw InputError("sweep", "CONFIG.yaml or --resume DIR", config.empty() ? "neither" : "both");

@@ -68,7 +68,8 @@ char** whole_command(char** argv) { return argv - 1; }
 int run_train(int argc, char** argv) {
   Arguments args;
   SessionOptions& session = args.session;
-  CLI::App app("train an agent and write a run folder", "train");
+  CLI::App app("Train an agent and write a run folder.", "train");
+  app.option_defaults()->group("Training");
   app.add_option("config", args.config, "YAML file of settings");
   app.add_option("--from-log", args.from_log,
                  "decision log of a server to train on, instead of a trace and a cluster");
@@ -76,8 +77,6 @@ int run_train(int argc, char** argv) {
   app.add_option(
       "--columns", args.columns,
       "column names of the trace, as FIELD=COLUMN: job_id=JobName,submit_s=arrival_time,...");
-  app.add_option("--out", session.out, "run folder to create")
-      ->default_str("runs/ and the name of the configuration");
   app.add_option("--resume", session.resume, "run folder to continue");
   app.add_option("--until", session.until, "stop after this update; continue with --resume")
       ->check(CLI::PositiveNumber);
@@ -85,11 +84,16 @@ int run_train(int argc, char** argv) {
          "--ranks", args.ranks,
          "training processes on this machine; on several machines use torchrun, srun or mpirun")
       ->check(CLI::Range(1, 1024));
+  app.option_defaults()->group("Output");
+  app.add_option("--out", session.out, "run folder to create")
+      ->default_str("runs/ and the name of the configuration");
   app.add_flag("--profile", session.profile,
                "print the time by stage and write profile.json to the run folder");
   app.add_flag(
       "--settings", args.settings,
       "print all settings of the chosen agent, learner and network with defaults and ranges");
+  set_examples(app, {"yardmaster train experiments/configs/demo.yaml --out runs/demo",
+                     "yardmaster train experiments/configs/demo.yaml --settings"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (args.settings) {
     print_settings(read_settings(args));

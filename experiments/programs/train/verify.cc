@@ -80,15 +80,18 @@ int run_verify(int argc, char** argv) {
   // Summation order of a few hundred float products changes the seventh digit by a few units.
   double tolerance = 1e-4;
   CLI::App app(
-      "compare native inference with LibTorch and ONNX Runtime on a checkpoint's golden states",
+      "Compare native inference with LibTorch and ONNX Runtime on a checkpoint's golden states.",
       "verify");
+  app.option_defaults()->group("Checkpoint");
   app.add_option("--checkpoint", folder, "checkpoint folder")->required();
   app.add_option("--tolerance", tolerance, "maximum difference of a logit")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_flag("--write-onnx", write_onnx, "first write model.onnx again from the same weights");
   app.add_flag("--require-onnx", require_onnx, "fail if ONNX Runtime is not available");
-  app.add_flag("--json", json, "one JSON document on stdout");
+  app.option_defaults()->group("Output");
+  app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster verify --checkpoint checkpoints/dispatcher"});
   if (!parse_arguments(app, argc, argv)) return 0;
   if (write_onnx) save_checkpoint(load_checkpoint(folder), folder);
   const Checkpoint checkpoint = load_checkpoint(folder);

@@ -1,25 +1,26 @@
 // yardmaster COMMAND: executes the program which implements the command, so that each program links
-// only what it needs. All programs are in one folder. kCommands lists every command.
+// only what it needs. All programs are in one folder. kCommands lists every command. This program
+// itself has the commands which describe the others.
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "env/base/core/version.h"
+#include "env/base/os/program.h"
 #include "env/base/text/nearest_name.h"
+#include "experiments/cli/arguments.h"
+#include "experiments/programs/yardmaster/catalogue.h"
 
+namespace yard {
 namespace {
-
-struct Command {
-  std::string_view name;
-  const char* program;  // in the folder of this one
-  const char* help;
-};
 
 constexpr Command kCommands[] = {
     {"simulate", "yardmaster-sim", "replay a workload under one or more policies"},
@@ -45,16 +46,19 @@ constexpr Command kCommands[] = {
     {"decide", "yardmaster-serve", "ask a running server for a decision"},
     {"log", "yardmaster-serve", "inspect a server's decision log"},
     {"bench", "yardmaster-bench", "run benchmarks, with ratios within one run"},
+    {"completion", "yardmaster", "print a script which completes command lines in bash or zsh"},
+    {"man", "yardmaster", "print the manual page"},
+    {"version", "yardmaster", "print the version and how this program was built"},
 };
 
 constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-std::filesystem::path program_folder() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::filesystem::path(".") : self.parent_path();
+std::vector<std::string> command_names() {
+  std::vector<std::string> out;
+  for (const Command& command : kCommands) out.emplace_back(command.name);
+  return out;
 }
 
 void print_help(std::FILE* out) {
@@ -68,36 +72,67 @@ void print_help(std::FILE* out) {
     std::fprintf(out, "  %-10s %s%s\n", command.name.data(), command.help,
                  built ? "" : " (not in this build)");
   }
-  std::fputs("  version    print the version and how this program was built (--json)\n", out);
 }
 
-int print_version(bool json) {
-  const std::string release(yard::release());
-  const std::string commit(yard::commit());
-  std::printf(json ? "{\"yardmaster\":\"%s\",\"commit\":\"%s\"" : "yardmaster %s (commit %s)\n",
-              release.c_str(), commit.c_str());
-  for (const yard::BuildFact& fact : yard::build_facts()) {
-    std::printf(json ? ",\"%s\":\"%s\"" : "  %-14s %s\n", fact.name.data(), fact.value.data());
+int run_completion(int argc, char** argv) {
+  std::string shell;
+  CLI::App app(
+      "Print a script which completes command lines. Bash evaluates it; for zsh, write it to the "
+      "file _yardmaster in a folder of $fpath.",
+      "completion");
+  app.add_option("shell", shell, "shell which reads the script")
+      ->required()
+      ->check(one_of({"bash", "zsh"}));
+  set_examples(app, {"eval \"$(yardmaster completion bash)\"",
+                     "yardmaster completion zsh >~/.zfunc/_yardmaster"});
+  if (!parse_arguments(app, argc, argv)) return kDone;
+  std::fputs(completion_script(shell, kCommands).c_str(), stdout);
+  return kDone;
+}
+
+int run_man(int argc, char** argv) {
+  std::string name;
+  CLI::App app("Print the manual page in roff.", "man");
+  app.add_option("command", name, "command to describe (default: all)")
+      ->check(one_of(command_names()));
+  set_examples(app, {"yardmaster man simulate | man -l -"});
+  if (!parse_arguments(app, argc, argv)) return kDone;
+  std::span<const Command> commands = kCommands;
+  for (size_t i = 0; i < std::size(kCommands); ++i) {
+    if (kCommands[i].name == name) commands = commands.subspan(i, 1);
   }
-  if (json) std::puts("}");
-  return std::fflush(stdout) == 0 ? kDone : kFailed;
+  std::fputs(manual_page(commands).c_str(), stdout);
+  return kDone;
 }
 
 int run_version(int argc, char** argv) {
   bool json = false;
-  for (int i = 2; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--json") {
-      json = true;
-    } else if (argument == "--help" || argument == "-h") {
-      std::puts("usage: yardmaster version [--json]");
-      return std::fflush(stdout) == 0 ? kDone : kFailed;
-    } else {
-      std::fprintf(stderr, "yardmaster: version: expected --json, got '%s'\n", argv[i]);
-      return kBadInput;
-    }
+  CLI::App app("Print the version and how this program was built.", "version");
+  app.option_defaults()->group("Output");
+  app.add_flag("--json", json, "print one JSON document");
+  set_examples(app, {"yardmaster version --json"});
+  if (!parse_arguments(app, argc, argv)) return kDone;
+  const std::string number(release()), built_from(commit());
+  std::printf(json ? "{\"yardmaster\":\"%s\",\"commit\":\"%s\"" : "yardmaster %s (commit %s)\n",
+              number.c_str(), built_from.c_str());
+  for (const BuildFact& fact : build_facts()) {
+    std::printf(json ? ",\"%s\":\"%s\"" : "  %-14s %s\n", fact.name.data(), fact.value.data());
   }
-  return print_version(json);
+  if (json) std::puts("}");
+  return kDone;
+}
+
+// The commands of this program itself.
+int run_own(int argc, char** argv) {
+  const std::string_view name = argv[1];
+  if (name == "--describe") {
+    for (const auto command : {run_completion, run_man, run_version}) command(argc, argv);
+    return kDone;
+  }
+  const auto command = name == "completion" ? run_completion
+                       : name == "man"      ? run_man
+                                            : run_version;
+  return command(argc - 1, argv + 1);
 }
 
 // Replaces this process by the command's program, with argv as the user typed it. Returns an exit
@@ -110,9 +145,7 @@ int run_program(const Command& command, char** argv) {
   return kFailed;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   if (argc < 2) {
     print_help(stderr);
     return kBadInput;
@@ -129,13 +162,18 @@ int main(int argc, char** argv) {
                  argv[1], argv[i - 1]);
     return kBadInput;
   }
-  if (name == "version" || name == "--version") return run_version(argc, argv);
+  if (name == "--describe") return run_main(argc, argv, run_own);
   for (const Command& command : kCommands) {
-    if (command.name == name) return run_program(command, argv);
+    if (command.name != name && !(name == "--version" && command.name == "version")) continue;
+    if (std::string_view(command.program) != "yardmaster") return run_program(command, argv);
+    return run_main(argc, argv, run_own);
   }
-  std::vector<std::string> names;
-  for (const Command& command : kCommands) names.emplace_back(command.name);
   std::fprintf(stderr, "yardmaster: expected a command (see yardmaster --help), got '%s'%s\n",
-               argv[1], yard::did_you_mean(name, names).c_str());
+               argv[1], did_you_mean(name, command_names()).c_str());
   return kBadInput;
 }
+
+}  // namespace
+}  // namespace yard
+
+int main(int argc, char** argv) { return yard::run(argc, argv); }

@@ -1,0 +1,39 @@
+// The commands of all programs of this build, and the texts generated from their descriptions.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yard {
+
+struct Command {
+  std::string_view name;
+  const char* program;  // in the folder of this one
+  const char* help;
+};
+
+using Description = nlohmann::ordered_json;  // a line of print_description(), describe.h
+
+std::filesystem::path program_folder();
+
+// Returns the descriptions of the commands and their subcommands, without those which are not in
+// this build. Throws RunError if a program cannot be run.
+std::vector<Description> describe(std::span<const Command> commands);
+
+// Returns the names which `yardmaster list KIND` prints. Throws RunError.
+std::vector<std::string> listed_names(const std::string& kind);
+
+// Returns the text as one word of a shell.
+std::string shell_word(std::string_view text);
+
+// Returns a script which completes command lines. `shell`: bash or zsh.
+std::string completion_script(const std::string& shell, std::span<const Command> commands);
+
+// Returns a page in roff, with all commands or one and its subcommands.
+std::string manual_page(std::span<const Command> commands);
+
+}  // namespace yard
