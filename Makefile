@@ -1,13 +1,16 @@
-# make sim | demo | test | build | check-deep | results | mutate | docs. CMAKE_ARGS="-DYARD_TORCH_ROOT=..."
+# make sim | demo | test | build | install | deb | check-deep | results | mutate | docs. CMAKE_ARGS="-DYARD_TORCH_ROOT=..."
 # goes to the first configuration; JOBS limits the parallel compilations.
 JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
+# make install: to $(PREFIX)/bin, lib, libexec, include and share. $(DESTDIR) goes in front.
+PREFIX ?= /usr/local
+DESTDIR ?=
 # make mutate: so many mutations of the rules, drawn by the seed.
 MUTANTS ?= 240
 SEED ?= 1
 ONLY ?=
 
-.PHONY: sim build all demo test check-deep results mutate docs clean
+.PHONY: sim build all install deb demo test check-deep results mutate docs clean
 
 # The simulator alone, without LibTorch and gRPC: yardmaster and yardmaster-sim in build/bin.
 sim:
@@ -22,6 +25,14 @@ build:
 # All programs and tests.
 all: build
 	@scripts/build.sh release $(JOBS)
+
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(abspath $(PREFIX))"
+
+# The Debian package: build/yardmaster_VERSION_amd64.deb.
+deb: build
+	@scripts/install.sh deb
+	@cd build && cpack
 
 demo: build
 	@scripts/demo.sh

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # The slow checks, to be run before a larger change is finished: ASan and UBSan over all tests, TSan
 # over multi-threaded tests, the simulator against the reference simulator on 10,000 random worlds,
-# mutations of the rules, libFuzzer on the readers, the rules under nvcc, a second LibTorch,
-# formatting and lint. Checks that the machine cannot run are listed as skipped. Ends with a table;
-# fails if any check failed.
+# mutations of the rules, libFuzzer on the readers, the rules under nvcc, a second LibTorch, the Debian
+# package in a bare Debian, formatting and lint. Checks that the machine cannot run are listed as
+# skipped. Ends with a table; fails if any check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these checks
 # shellcheck disable=SC2317  # check() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
-only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch format tidy}
+only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch deb format tidy}
 table=()
 failed=0
 
@@ -54,6 +54,11 @@ second_torch() {
     cmake --build build/torch --parallel "$jobs" && scripts/test.sh build/torch "$jobs" -L agents
 }
 
+# The script says in its output what it lacks.
+package() {
+  scripts/install.sh deb && (cd build && cpack >/dev/null) && scripts/check_deb.sh | tee build/check_deb.txt
+}
+
 # Omits files which git lists but which are deleted and not yet committed.
 sources() {
   git ls-files --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' |
@@ -92,6 +97,10 @@ if [[ -n ${YARD_TORCH_ROOT:-} ]]; then
 else
   skip torch "YARD_TORCH_ROOT is not set to a second LibTorch"
 fi
+rm -f build/check_deb.txt
+check deb package
+reason=$(sed -n 's/^check_deb: skipped: //p' build/check_deb.txt 2>/dev/null)
+[[ -z $reason ]] || table[-1]=$(printf '%-8s skipped: %s' deb "$reason")
 if command -v clang-format >/dev/null; then
   check format formatted
 else

@@ -2,6 +2,7 @@
 # install.sh: lists and installs missing Debian packages which the build needs. If all are present it
 # does nothing, and needs neither root nor a network.
 # install.sh sim: only packages for the simulator.
+# install.sh deb: only packages for `make deb`.
 # install.sh test: only additional packages for tests; succeeds even if it cannot install them.
 # install.sh docs: only packages for scripts/docs.sh; the same.
 set -eu
@@ -11,6 +12,7 @@ sim="cmake g++ make ninja-build ccache pkg-config
   libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libboost-dev libspdlog-dev libfmt-dev"
 case "${1:-}" in
   sim) packages=$sim optional= ;;
+  deb) packages="dpkg-dev file" optional= ;;
   test) packages= optional="openmpi-bin python3-venv" ;;
   docs) packages= optional="python3-venv" ;;
   *)

@@ -202,7 +202,8 @@ RunFolder RunFolder::open(const fs::path& path) {
 
 void RunFolder::continue_run() {
   impl_->active = true;
-  impl_->run["resumed"].push_back({{"at", utc_now()}, {"commit", commit()}});
+  impl_->run["resumed"].push_back(
+      {{"at", utc_now()}, {"release", release()}, {"commit", commit()}});
   set_state(RunState::kRunning);
 }
 

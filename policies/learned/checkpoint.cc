@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "env/base/core/error.h"
+#include "env/base/core/version.h"
 #include "env/base/files/file.h"
 #include "env/base/text/json_flaw.h"
 #include "env/task/agent.h"
@@ -48,9 +49,10 @@ std::string read_part(const fs::path& folder, const char* name, const Json& hash
 
 std::string text_of(const Json& manifest) { return manifest.dump(2) + "\n"; }
 
-// Equal weights have equal digests, whether or not model.onnx was written.
+// Equal weights have equal digests, whether or not model.onnx was written, and by any release.
 std::string digest_of(Json manifest) {
   manifest.at("sha256").erase(kOnnx);
+  manifest.erase("written_by");
   return sha256_hex(text_of(manifest));
 }
 
@@ -88,6 +90,7 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   const std::string model = to_safetensors(c.weights), golden = to_safetensors(c.golden),
                     onnx = onnx_of(c);
   Json manifest = {{"format_version", kCheckpointVersion},
+                   {"written_by", "yardmaster " + std::string(release())},
                    {"agent", c.agent},
                    {"network", c.network},
                    {"task", c.task},
@@ -133,6 +136,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     }
     Checkpoint c;
     c.digest = digest_of(manifest);
+    c.written_by = manifest.value("written_by", "");
     c.core_s = cost_of(folder);
     const Json& hashes = manifest.at("sha256");
     const auto use = manifest.at("use_sha256").get<std::string>();

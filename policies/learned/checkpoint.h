@@ -26,10 +26,11 @@ struct Checkpoint {
   Tensors golden;                     // golden.h
   nlohmann::ordered_json provenance;  // seed, trace hashes, cluster, settings, versions, samples
   nlohmann::ordered_json scores = nlohmann::ordered_json::array();
-  double core_s = 0;   // core-seconds of training; 0: unknown
-  std::string onnx;    // bytes of model.onnx, "" if there is none; set by load
-  std::string digest;  // sha256 of the manifest, and so of all files, but without the hash of
-                       // model.onnx, which follows from the rest; set by load
+  double core_s = 0;       // core-seconds of training; 0: unknown
+  std::string onnx;        // bytes of model.onnx, "" if there is none; set by load
+  std::string written_by;  // "yardmaster 1.2.3"; "" before 0.2.0; set by load
+  std::string digest;      // sha256 of the manifest, and so of all files, but without the hash of
+                           // model.onnx, which follows from the rest, and written_by; set by load
 };
 
 // Checks before long work that a checkpoint can be written to `folder`: it is absent, empty or a

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "env/base/core/error.h"
+#include "env/base/core/version.h"
 #include "serving/net/http_server.h"
 #include "serving/net/metrics.h"
 #include "serving/net/rpc.h"
@@ -150,6 +151,8 @@ struct Server::Impl {
     out.set_loads(now.loads);
     out.set_refusals(now.refusals);
     out.set_draining(draining.load());
+    out.set_release(std::string(release()));
+    out.set_commit(std::string(commit()));
     return out;
   }
 

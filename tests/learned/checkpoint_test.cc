@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "env/base/core/error.h"
+#include "env/base/core/version.h"
 #include "env/base/files/file.h"
 #include "tests/support/checkpoints.h"
 #include "tests/support/dispatcher.h"
@@ -116,21 +117,24 @@ TEST_F(CheckpointFiles, RoundTrip) {
   EXPECT_EQ(load(), "");
 }
 
-// A checkpoint's digest does not depend on whether model.onnx was written.
-TEST_F(CheckpointFiles, OnnxModelDoesNotChangeTheDigest) {
+// A checkpoint's digest depends neither on whether model.onnx was written nor on the release.
+TEST_F(CheckpointFiles, OnnxModelAndReleaseDoNotChangeTheDigest) {
   const std::string digest = load_checkpoint(folder_).digest;
   Json manifest = Json::parse(read_file(folder_ / "manifest.json"));
   ASSERT_EQ(manifest["sha256"].erase("model.onnx"), 1u);
+  ASSERT_EQ(manifest.erase("written_by"), 1u);
   const std::string text = manifest.dump(2) + "\n";
   write_file_atomic(folder_ / "manifest.json", text);
   fs::remove(folder_ / "model.onnx");
   const Checkpoint old = load_checkpoint(folder_);
   EXPECT_EQ(old.onnx, "");
+  EXPECT_EQ(old.written_by, "");
   EXPECT_EQ(old.digest, digest);
   EXPECT_EQ(old.digest, sha256_hex(text));
   save_checkpoint(old, folder_);
   const Checkpoint drawn = load_checkpoint(folder_);
   EXPECT_NE(drawn.onnx, "");
+  EXPECT_EQ(drawn.written_by, "yardmaster " + std::string(release()));
   EXPECT_EQ(drawn.digest, digest);
   rewrite_manifest([](Json& m) { m["provenance"]["seed"] = 4; });
   EXPECT_NE(load_checkpoint(folder_).digest, digest);

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "env/base/core/error.h"
+#include "env/base/core/version.h"
 #include "env/base/text/text.h"
 #include "serving/snapshot/json.h"
 #include "tests/serving/requests.h"
@@ -196,6 +197,7 @@ TEST(Server, HealthReflectionAndAdminFollowTheModel) {
   EXPECT_TRUE(state().serving());
   EXPECT_EQ(state().model(), "pilot");
   EXPECT_EQ(state().fallback(), "las");
+  EXPECT_EQ(state().release(), release());
 
   std::filesystem::resize_file(folder / "model.safetensors", 100);
   grpc::ClientContext context;

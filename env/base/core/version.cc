@@ -13,6 +13,8 @@ std::string_view release() { return YARD_RELEASE; }
 
 std::string_view commit() { return YARD_COMMIT; }
 
+std::string version_line() { return "yardmaster " YARD_RELEASE " (commit " YARD_COMMIT ")"; }
+
 std::span<const BuildFact> build_facts() { return kFacts; }
 
 }  // namespace yard

@@ -9,8 +9,10 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <string_view>
 
 #include "env/base/core/error.h"
+#include "env/base/core/version.h"
 #include "env/base/os/interrupt.h"
 
 namespace yard {
@@ -20,6 +22,11 @@ namespace {
 int report(const std::exception& error, int code) {
   std::fprintf(stderr, "yardmaster: %s\n", error.what());
   return code;
+}
+
+int print_version() {
+  std::puts(version_line().c_str());
+  return 0;
 }
 
 // Returns whether the reader of standard output has closed it: `yardmaster ... | head`.
@@ -35,7 +42,8 @@ int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
   std::signal(SIGXFSZ, SIG_IGN);  // file size limits become failed writes, like a full disk
   std::signal(SIGPIPE, SIG_IGN);  // without a reader, files must still be written
   try {
-    const int code = fn(argc, argv);
+    const bool version = argc > 1 && std::string_view(argv[1]) == "--version";
+    const int code = version ? print_version() : fn(argc, argv);
     // Output truncated by a full disk must not look like success.
     std::cout.flush();
     const bool written = std::fflush(stdout) == 0 && std::cout && std::ferror(stdout) == 0;

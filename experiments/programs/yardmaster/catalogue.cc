@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string output_of(const std::string& program, const std::string& arguments) {
-  const std::string command = shell_word((program_folder() / program).string()) + " " + arguments;
+  const std::string command = shell_word(program_path(program).string()) + " " + arguments;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw RunError("cannot start " + program);
   std::string out;
@@ -27,17 +27,20 @@ std::string output_of(const std::string& program, const std::string& arguments) 
 
 }  // namespace
 
-fs::path program_folder() {
+fs::path program_path(std::string_view program) {
   std::error_code error;
   const auto self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path(".") : self.parent_path();
+  const fs::path folder = error ? fs::path(".") : self.parent_path();
+  const fs::path installed = folder.parent_path() / "libexec/yardmaster" / program;
+  const bool beside = fs::exists(folder / program);
+  return beside || !fs::exists(installed) ? folder / program : installed;
 }
 
 std::vector<Description> describe(std::span<const Command> commands) {
   std::map<std::string_view, std::string> outputs;  // by program
   std::vector<Description> out;
   for (const Command& command : commands) {
-    if (!fs::exists(program_folder() / command.program)) continue;
+    if (!fs::exists(program_path(command.program))) continue;
     std::string& lines = outputs[command.program];
     if (lines.empty()) lines = output_of(command.program, "--describe");
     for (const std::string_view line : split(lines, '\n')) {

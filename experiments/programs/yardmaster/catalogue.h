@@ -12,13 +12,15 @@ namespace yard {
 
 struct Command {
   std::string_view name;
-  const char* program;  // in the folder of this one
+  const char* program;
   const char* help;
 };
 
 using Description = nlohmann::ordered_json;  // a line of print_description(), describe.h
 
-std::filesystem::path program_folder();
+// Returns where a program is: in the folder of this one, or in ../libexec/yardmaster if installed.
+// If it is nowhere: where a build has it.
+std::filesystem::path program_path(std::string_view program);
 
 // Returns the descriptions of the commands and their subcommands, without those which are not in
 // this build. Throws RunError if a program cannot be run.

@@ -1,6 +1,7 @@
 // yardmaster COMMAND: executes the program which implements the command, so that each program links
-// only what it needs. All programs are in one folder. kCommands lists every command. This program
-// itself has the commands which describe the others.
+// only what it needs. The programs are in the folder of this one, or in ../libexec/yardmaster if
+// installed. kCommands lists every command. This program itself has the commands which describe the
+// others.
 #include <unistd.h>
 
 #include <cerrno>
@@ -66,9 +67,8 @@ void print_help(std::FILE* out) {
       "yardmaster simulates GPU clusters, and trains and serves schedulers for them.\n\n"
       "usage: yardmaster COMMAND [ARGUMENT...]\n       yardmaster COMMAND --help\n\ncommands:\n",
       out);
-  const auto folder = program_folder();
   for (const Command& command : kCommands) {
-    const bool built = std::filesystem::exists(folder / command.program);
+    const bool built = std::filesystem::exists(program_path(command.program));
     std::fprintf(out, "  %-10s %s%s\n", command.name.data(), command.help,
                  built ? "" : " (not in this build)");
   }
@@ -138,7 +138,7 @@ int run_own(int argc, char** argv) {
 // Replaces this process by the command's program, with argv as the user typed it. Returns an exit
 // code only if the program cannot be started.
 int run_program(const Command& command, char** argv) {
-  const std::string program = program_folder() / command.program;
+  const std::string program = program_path(command.program);
   execv(program.c_str(), argv);
   std::fprintf(stderr, "yardmaster: %s: cannot start %s: %s\n", argv[1], program.c_str(),
                std::strerror(errno));
