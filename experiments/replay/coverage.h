@@ -1,8 +1,8 @@
 // Measures the coverage of the run-time predictor (env/predict/survival.h). While a policy runs,
 // the predicted intervals of time left are recorded and compared with the truth once jobs end.
 // Predictions are rounded to a minute. If many jobs end at one moment, as at a limit, the end
-// counts as covered by the share of their predicted mass in the interval. Jobs that never end do
-// not count.
+// counts as covered by the share of their predicted mass in the interval (Czado, Gneiting and Held,
+// "Predictive model assessment for count data", Biometrics 2009). Jobs that never end do not count.
 #pragma once
 
 #include <array>

@@ -123,7 +123,7 @@ TEST(Replay, DrawsSamplesWithTheirNStepReturns) {
   ThreadPool threads{1};
   for (const int n_step : {1, 3, 50}) {
     ReplayConfig config;
-    config.drawn = 2000;
+    config.batch_size = 2000;
     config.n_step = n_step;
     const ReplayBatch drawn = sample_replay(
         {rollout, {}, 2, 1, kHorizon_s, 0.5, *ranks, *network, *network, threads, Rng{5}}, config);

@@ -11,6 +11,7 @@
 #include "env/base/core/error.h"
 #include "env/trace/core/stages.h"
 #include "policies/learned/job_scorer.h"
+#include "policies/learned/learned_policy.h"
 #include "tests/support/dispatcher.h"
 #include "tests/support/worlds.h"
 

@@ -96,10 +96,10 @@ int log_choices(const ChoicesOptions& options) {
       {"decisions", found.decisions},   {"skipped", found.skipped},
       {"impossible", found.impossible}, {"idle", found.idle},
       {"steps", found.steps.size()},    {"expert_action", found.expert_action},
-      {"noop", found.nothing},       {"actions", found.actions},
-      {"reproduced", found.reproduced},   {"other_placement", found.other_placement},
+      {"noop", found.nothing},          {"actions", found.actions},
+      {"reproduced", found.reproduced}, {"other_placement", found.other_placement},
       {"not_shown", found.not_shown},   {"not_legal", found.not_legal},
-      {"illegal_noop", found.forced},         {"first_missed", found.first}};
+      {"illegal_noop", found.forced},   {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
   print_damage(log);
   if (options.json) {
