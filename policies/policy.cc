@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "env/base/text/nearest_name.h"
+
 namespace yard {
 namespace {
 
@@ -18,6 +20,17 @@ Level parse_level(const std::string& name) {
   }
   throw InputError("level of information",
                    "one of: " + join({kLevelNames.begin(), kLevelNames.end()}), "'" + name + "'");
+}
+
+std::string policies_of_term(std::string_view term) {
+  if (!plain_name(term).starts_with("backfill")) return "";
+  return "; policies that backfill: `easy` (reserves for the first waiting job, nearest to Slurm), "
+         "`conservative` (for each waiting job), `greedy` (for none)";
+}
+
+void require_policy(const std::string& where, std::string_view name) {
+  if (PolicyRegistry::has(name)) return;
+  throw unknown_name(where, PolicyRegistry::names(), name, policies_of_term(name));
 }
 
 void PolicyDecider::decide(const View& view, Draft& draft) {

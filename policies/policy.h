@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "env/base/config/registry.h"
@@ -58,6 +59,13 @@ class Policy {
 };
 
 using PolicyRegistry = Registry<Policy>;
+
+// Returns the policies meant by a common term, as the end of a message: for "backfill" those that
+// backfill. Empty for other words.
+std::string policies_of_term(std::string_view term);
+
+// Throws InputError, naming `where`, if no policy has the name.
+void require_policy(const std::string& where, std::string_view name);
 
 // A policy with its memory, in the form that the engine calls.
 class PolicyDecider final : public Decider {

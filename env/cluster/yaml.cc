@@ -17,7 +17,8 @@ namespace {
 
 std::string said(const YAML::Node& node) {
   if (node.IsScalar()) return "'" + node.Scalar() + "'";
-  return node.IsMap() ? "a map" : node.IsSequence() ? "a list" : "nothing";
+  if (node.IsSequence()) return node.size() == 0 ? "an empty list" : "a list";
+  return node.IsMap() ? "a map" : "nothing";
 }
 
 }  // namespace

@@ -186,6 +186,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   scenario.gpus_needed = !rules.policies.empty();  // a published rule set
   // Measurement files supply run times which a trace lacks. Some rule sets read them too.
   const std::vector<std::string>& needed_files = rules.needs;
+  scenario.measured.read_by_rules = needed_files;
   const auto assign_file = [&](const char* key, const std::string& file) {
     if (file.empty() ||
         std::find(needed_files.begin(), needed_files.end(), key) == needed_files.end())
@@ -284,7 +285,7 @@ void check_policies(const std::vector<std::string>& policies, const std::string&
     const std::string policy = named_policy(text).policy;
     const bool path = policy.find_first_of("/:") != policy.npos || is_tuned_file(policy) ||
                       std::filesystem::exists(policy);
-    if (!path) require_name<PolicyRegistry>(option, policy);
+    if (!path) require_policy(option, policy);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
+#include "policies/policy.h"
 
 namespace yard {
 namespace {
@@ -75,7 +76,7 @@ Json listed_row(const std::string& kind, const Json& rows, const std::string& na
     names.push_back(row["name"].get<std::string>());
     if (names.back() == name) return row;
   }
-  throw unknown_name("list " + kind, names, name);
+  throw unknown_name("list " + kind, names, name, kind == "policies" ? policies_of_term(name) : "");
 }
 
 std::string listing_text(const std::string& kind, const Json& row) {

@@ -29,7 +29,8 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
                        double cost_scale, const std::optional<Calibration>& known) {
   Trace& trace = source.trace;
   const int64_t test_us = test_from_us(trace);
-  if (recorded(trace) && !options.to.empty() && window_end_us(trace, options) <= test_us) {
+  if (options.after != AfterWindow::kTraceOnly && recorded(trace) && !options.to.empty() &&
+      window_end_us(trace, options) <= test_us) {
     options.after = AfterWindow::kRepeat;
   }
   Window window = select_window(trace, options);

@@ -10,7 +10,7 @@
 namespace yard::report {
 
 // Escapes text for use between tags and inside quoted attributes. Replaces control characters,
-// which XML forbids.
+// which XML forbids, by blanks and bytes that are not UTF-8 by U+FFFD.
 std::string escape(std::string_view text);
 
 inline constexpr std::string_view kAbsent = "–";

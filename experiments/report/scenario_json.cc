@@ -40,6 +40,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"sha256", trace.sha256},
                                 {"jobs_played", trace.jobs.size()},
                                 {"jobs_scored", window.scored},
+                                {"jobs_copied", count_copies(trace)},
                                 {"warm_from_s", seconds_json(window.warm_from_us)},
                                 {"from_s", seconds_json(window.from_us)},
                                 {"to_s", seconds_json(window.to_us)},

@@ -94,7 +94,10 @@ std::string replays(const RunRecord& run) {
     const Json& trace = json.contains("trace") ? json["trace"] : none;
     const Json& cluster = json.contains("cluster") ? json["cluster"] : none;
     out += "<h3>" + escape(text(trace, "source") + " on " + text(cluster, "text")) + "</h3>\n";
+    std::optional<double> copies = number(trace, "jobs_copied");
+    if (copies == 0) copies.reset();
     out += facts({{"scored jobs", number_text(number(trace, "jobs_scored"), 0)},
+                  {"unscored copies of these after the window", number_text(copies, 0)},
                   {"load", number_text(number(trace, "load"), 3)},
                   {"file", document.file}}) +
            table.html();

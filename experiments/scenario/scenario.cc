@@ -95,6 +95,9 @@ Source load_source(const ScenarioOptions& options) {
       draw_models(source.trace, source.speeds->profiles(), Rng(models.seed).split(kModelStream));
     }
     source.speeds->restrict_types(source.trace, source.cluster);
+    const std::string unused =
+        options.profiles.empty() ? "" : source.speeds->unused_note(source.trace);
+    if (!unused.empty()) source.trace.notices.push_back({unused, 0, source.trace.source});
     fill_checkpoints(source.trace, source.speeds->profiles(),
                      parse<CheckpointModel>(options.checkpoints));
   }

@@ -27,7 +27,7 @@ struct ScenarioOptions {
   std::string trace;
   std::string format;  // empty: detected
   std::string cluster;
-  WindowOptions window;  // `after` is set by make_scenario()
+  WindowOptions window;  // make_scenario() may change kTrace of `after` to kRepeat
   std::optional<double> congestion;
   double cost_scale = 1;
   bool skip_unusable = false;

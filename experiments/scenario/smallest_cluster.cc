@@ -21,11 +21,11 @@ int64_t max_held(const Changes& changes) {
   return most;
 }
 
-// Calls add(job, from_us, to_us) for each job with a logged time on its GPUs.
+// Calls add(job, from_us, to_us) for each job of the log with a logged time on its GPUs.
 template <class Add>
 void each_held(const Trace& trace, Add add) {
   for (const Job& job : trace.jobs) {
-    if (job.logged_start_us < 0) continue;
+    if (job.copy || job.logged_start_us < 0) continue;
     // Without a logged end, the job ran from its start.
     const int64_t end_us =
         job.logged_end_us >= 0 ? job.logged_end_us : job.logged_start_us + job.run_us;
@@ -72,6 +72,11 @@ std::string smallest_cluster(const Trace& trace) {
   });
   const int64_t all = max_held(of_all);
   if (all == 0) {
+    const auto started = [](const Job& job) { return job.gpus > 0 && job.logged_start_us >= 0; };
+    if (std::ranges::any_of(trace.jobs, started)) {
+      throw InputError(trace.source, "--cluster, or jobs that ran for more than 0 s on GPUs",
+                       "only jobs that ended as soon as they had started");
+    }
     throw InputError(trace.source,
                      "--cluster, or jobs whose start is logged, with an end or run time", "none");
   }

@@ -11,7 +11,7 @@ namespace yard {
 // Returns the cluster in load_cluster()'s shorthand, "4x8:a100+2x8:v100": per requested GPU type,
 // the maximum number of GPUs held at once. The rest of the overall maximum goes to the largest
 // type. Nodes have the most GPUs which any task had on one node. Throws InputError if no job holds
-// a GPU, or none has a logged start with an end or run time.
+// a GPU, or none has a logged start and held its GPUs for more than 0 s.
 std::string smallest_cluster(const Trace& trace);
 
 // Returns the maximum number of GPUs held at once according to the log; 0 without logged times.

@@ -149,6 +149,28 @@ PairConflicts Speeds::pair_conflicts(const Trace& trace) {
   return out;
 }
 
+std::string Speeds::unused_note(const Trace& trace) {
+  const auto known = [](int32_t job_class) { return job_class > 0; };
+  if (std::ranges::any_of(classes(trace), known)) return "";
+  std::set<std::string> measured, models;
+  for (const MeasuredRestart& one : profiles_.restarts)
+    measured.insert(plain_model_name(one.model));
+  for (const MeasuredCurve& one : profiles_.curves) measured.insert(plain_model_name(one.model));
+  for (const Job& job : trace.jobs) {
+    if (job.model.empty()) continue;
+    const std::string plain = plain_model_name(job.model);
+    if (measured.contains(plain) || profiles_.parameter_bytes(plain) > 0) return "";
+    models.insert(job.model);
+  }
+  const std::string why =
+      models.empty()
+          ? "no job has a model"
+          : "they have no measurements of '" + *models.begin() + "'" +
+                (models.size() > 1 ? " or any other model of a job" : ", the only model of jobs");
+  return "the profiles have no effect: " + why +
+         " (--set models.draw=true gives each job a measured model)";
+}
+
 void Speeds::restrict_types(Trace& trace, const ClusterSpec& cluster) {
   const std::vector<int32_t> of_job = classes(trace);
   const SpeedColumns columns = table_->columns();

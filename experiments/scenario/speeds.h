@@ -31,6 +31,9 @@ class Speeds {
 
   const Profiles& profiles() const { return profiles_; }
 
+  // Returns a note if nothing is measured for the model of any job. Otherwise empty.
+  std::string unused_note(const Trace& trace);
+
   // Removes the GPU types on which a job's model was measured not to fit at its size.
   void restrict_types(Trace& trace, const ClusterSpec& cluster);
 

@@ -66,6 +66,7 @@ std::vector<int> sizes_of(const BlockSums& sums) {
 }  // namespace
 
 double student_quantile(double p, double degrees) {
+  if (!(degrees > 0)) return kNan;  // a statistic without a value
   return boost::math::quantile(boost::math::students_t(degrees), p);
 }
 

@@ -11,13 +11,13 @@
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/rule_set.h"
 #include "env/sim/rulesets/speed_estimator.h"
-#include "env/trace/core/notices.h"
 #include "env/trace/formats/load_trace.h"
 #include "experiments/evaluate/cells.h"
 #include "experiments/replay/congestion.h"
 #include "experiments/replay/load_scenario.h"
 #include "experiments/run/parallel.h"
 #include "experiments/run/progress.h"
+#include "experiments/scenario/type_notes.h"
 #include "policies/learned/learned_policy.h"
 #include "policies/policy.h"
 
@@ -128,12 +128,14 @@ SimulatedData::SimulatedData(const TrainingConfig& config, int episode_jobs,
                      " jobs, all that the training part has, instead of " +
                      std::to_string(episode_jobs) + " (episode_jobs)");
   }
+  int32_t window_jobs = config.validate_jobs;  // of the smallest window
   for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
     const int32_t jobs = validation_scenarios_[g]->workload.size();
     const int32_t each = std::min(config.validate_jobs, jobs);
     if (each == 0)
       throw InputError("validate_share", "jobs to validate on",
                        "none; use a trace with more jobs or a larger share");
+    window_jobs = std::min(window_jobs, each);
     // Windows are spread evenly over the held-out jobs; on a short trace they overlap.
     const int spread =
         config.validate_windows > 1 ? (jobs - each) / (config.validate_windows - 1) : 0;
@@ -142,6 +144,11 @@ SimulatedData::SimulatedData(const TrainingConfig& config, int episode_jobs,
       window.reference_s = mean_jct_s(reference, window);
       windows_.push_back(window);
     }
+  }
+  if (window_jobs < config.validate_jobs) {
+    notes_.push_back("note: validation windows have " + std::to_string(window_jobs) +
+                     " jobs, all that are held out, instead of " +
+                     std::to_string(config.validate_jobs) + " (validate_jobs)");
   }
 }
 
@@ -165,8 +172,7 @@ void SimulatedData::hold_out(Trace jobs, const Scenario& like) {
 
 void SimulatedData::read_trace() {
   const Scenario whole = load_scenario(options_of(config_, config_.trace_seed, config_.trace_jobs));
-  for (const Skipped& what : whole.trace.skipped) notes_.push_back(left_out_text(what));
-  for (const Skipped& what : whole.trace.notices) notes_.push_back("note: " + note_text(what));
+  notes_ = scenario_notes(whole, speeds_);
   Trace part = scored_part(whole.trace);
   if (is_synthetic(config_.trace)) {
     // A separate trace, long enough that windows begin where the cluster is usually busy.
@@ -175,6 +181,11 @@ void SimulatedData::read_trace() {
         options_of(config_, config_.validate_seed, std::max(wanted, config_.trace_jobs)));
     hold_out(scored_part(other.trace), other);
   } else {
+    if (config_.trace_jobs != TrainingConfig{}.trace_jobs) {
+      notes_.push_back("note: trace_jobs " + std::to_string(config_.trace_jobs) +
+                       " has no effect: it is the length of a generated trace, and " +
+                       config_.trace + " is a file");
+    }
     const auto held =
         static_cast<size_t>(config_.validate_share * static_cast<double>(part.jobs.size()));
     Trace rest = part;

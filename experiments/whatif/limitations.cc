@@ -21,12 +21,23 @@ namespace {
 struct Counts {
   bool windowed = false;  // whether some jobs of the log are not scored
   int64_t jobs = 0, no_limit = 0, no_user = 0, no_partition = 0, no_gpu = 0, no_start = 0;
+  int64_t interrupted = 0;   // from start to end longer than the run time
+  double interrupted_s = 0;  // the differences, summed
   bool priorities = false;
 };
+
+// Returns the time from a job's logged start to its end beyond its run time: lost runs, suspensions
+// and the waits after them. Differences of up to a second may be due to rounding.
+double interrupted_s(const Job& job) {
+  if (job.logged_start_us < 0 || job.logged_end_us < 0 || job.run_us < 0) return 0;
+  const int64_t us = job.logged_end_us - job.logged_start_us - job.run_us;
+  return us > 1'000'000 ? 1e-6 * static_cast<double>(us) : 0;
+}
 
 Counts count(const Trace& trace) {
   Counts out;
   for (const Job& job : trace.jobs) {
+    if (job.copy) continue;
     out.priorities = out.priorities || job.priority != 0;
     if (!job.scored) {
       out.windowed = true;
@@ -38,6 +49,9 @@ Counts count(const Trace& trace) {
     out.no_partition += job.tenant.empty() ? 1 : 0;
     out.no_gpu += job.gpus == 0 ? 1 : 0;
     out.no_start += job.logged_start_us < 0 ? 1 : 0;
+    const double seconds = interrupted_s(job);
+    out.interrupted += seconds > 0 ? 1 : 0;
+    out.interrupted_s += seconds;
   }
   return out;
 }
@@ -88,6 +102,14 @@ std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& fact
       "have no partition or queue", of.no_partition == of.jobs ? ": no table by partition" : "");
   add(of.no_start, "has a start time", "has no start time", "have no start time",
       ": simulated, but excluded from all figures");
+  if (of.interrupted > 0) {
+    out.push_back(fmt::format(
+        "{} of {} jobs{} took longer from start to end than {} run time (requeued or suspended): "
+        "this adds {:.0f} s to the mean logged wait, but is not simulated, so the ratio to the log "
+        "is too low",
+        of.interrupted, of.jobs, in_window, of.interrupted == 1 ? "its" : "their",
+        of.interrupted_s / static_cast<double>(of.jobs - of.no_start)));
+  }
   if (facts.ignores_eligible) {
     out.push_back(
         "trace.arrival=Submit: jobs arrive at submission, so time on hold or waiting for a "

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "env/base/core/error.h"
-#include "env/base/text/nearest_name.h"
 #include "policies/learned/learned_policy.h"
 #include "policies/learned/untrained.h"
 
@@ -72,7 +71,7 @@ OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
     throw InputError("policy", "checkpoint:" + text + " for a trained policy", "'" + text + "'");
   }
   if (text.ends_with(".yaml") || text.ends_with(".yml")) return open_tuned(text, settings);
-  require_name<PolicyRegistry>("policy", text);
+  require_policy("policy", text);
   return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), "", 0, ""};
 }
 

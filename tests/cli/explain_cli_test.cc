@@ -17,7 +17,8 @@ using Json = nlohmann::json;
 
 // A rule with two settings that matter, for long and short jobs, and others with little effect.
 constexpr const char* kRule =
-    "policy: joint\nsettings: {gpu_exponent: 0.6, order_by_wait: -0.5, clear: 0.11, settle_s: "
+    "policy: joint\nsettings: {gpu_exponent: 0.6, order_by_wait: -0.5, migration_penalty: 0.11, "
+    "settle_s: "
     "601}\n";
 constexpr const char* kOn =
     " --trace synthetic:habits --generate-jobs 400 --cluster 4x8 --congestion 2 ";

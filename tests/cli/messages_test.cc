@@ -86,11 +86,37 @@ TEST(Messages, UnknownNamesGetASuggestion) {
   });
 }
 
+// Slurm's users look for its backfill plugin.
+TEST(Messages, BackfillNamesThePoliciesThatBackfill) {
+  const std::string said =
+      "got 'backfill'; policies that backfill: `easy` (reserves for the first waiting job, nearest "
+      "to Slurm), `conservative` (for each waiting job), `greedy` (for none)";
+  expect_refused({{"list policies backfill", said},
+                  {"simulate " + kScene + "--policy backfill", said},
+                  {"simulate " + kScene + "--policy fifo,Back-Filling", "`greedy` (for none)"}});
+  for (const char* name : {"easy", "conservative", "greedy"}) {
+    EXPECT_EQ(shell(std::string("yardmaster list policies ") + name).code, 0);
+  }
+  const Result rules = shell("yardmaster list rules backfill");
+  EXPECT_THAT(rules.err, ::testing::Not(HasSubstr("policies that backfill")));
+}
+
 TEST(Messages, UnknownFormatsGetASuggestion) {
   const Folder folder;
   folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n");
   expect_refused({{"trace describe a.csv --format helos", "--format: expected one of: "},
                   {"trace describe a.csv --format helos", "did you mean `helios`?"}});
+}
+
+TEST(Messages, ClusterSizeIsPositive) {
+  const Folder folder;
+  folder.write("a.csv", "job_id,submit_s,run_s,gpus\n1,0,10,1\n");
+  for (const std::string command : {"trace describe a.csv", "trace convert a.csv --out b.csv",
+                                    "trace generate synthetic:habits --out b.csv"}) {
+    expect_refused(
+        {{command + " --cluster-gpus 0", "--cluster-gpus: expected a whole number from 1"},
+         {command + " --cluster-gpus -3", "got '-3'"}});
+  }
 }
 
 // A path is looked up as a path, and is never taken for a misspelt name.

@@ -201,6 +201,35 @@ TEST(Simulate, MeasurementsGiveRunTimesUnderOtherRules) {
                  {"jobs.trace:1", "('A3C', 1)", "first of 2 such jobs", "--skip-unusable"});
 }
 
+TEST(Simulate, NotesMeasurementsWithoutEffect) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  folder.write("m.txt", "no measurements");
+  for (const std::string option : {"--throughputs", "--rates"}) {
+    const Result result = shell(
+        "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo " + option + " m.txt");
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.err, "note: jobs.csv: " + option +
+                              " m.txt has no effect: no job takes its run time from this file\n");
+  }
+}
+
+// Copies of the window's jobs keep the cluster busy, but are no jobs of the trace.
+TEST(Simulate, NotesUnscoredCopies) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  const std::string run = "yardmaster simulate --trace jobs.csv --cluster 1x4 --policy fifo ";
+  const Result with = shell(run + "--from 0");
+  EXPECT_THAT(with.out, HasSubstr("jobs.csv (3 jobs, 3 scored) on 1x4"));
+  EXPECT_EQ(with.err,
+            "note: 9 unscored copies of the window's 3 jobs follow it, so that the last scored "
+            "jobs meet a full cluster\n");
+  EXPECT_EQ(Json::parse(shell(run + "--from 0 --json").out)["trace"]["jobs_copied"], 9);
+  const Result without = shell(run);
+  EXPECT_THAT(without.out, HasSubstr("jobs.csv (3 jobs, 3 scored) on 1x4"));
+  EXPECT_EQ(without.err, "");
+}
+
 TEST(Simulate, RunsRlSchedulerRules) {
   const Folder folder;
   folder.write("jobs.csv",

@@ -97,6 +97,17 @@ TEST(Speeds, NoteIsPrintedIfNoneAreKnown) {
   EXPECT_THAT(known.err, Not(HasSubstr(note)));
 }
 
+TEST(Speeds, NoteIsPrintedIfProfilesHaveNoEffect) {
+  const std::string note = "the profiles have no effect: no job has a model";
+  const Result without = shell(
+      "yardmaster simulate --trace synthetic:habits --generate-jobs 60 --cluster 4x8 --policy las "
+      "--profiles experiments/speeds/servers.csv");
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_THAT(without.err, HasSubstr(note));
+  const Result with = shell("yardmaster simulate " + kServers + "--policy drf");
+  EXPECT_THAT(with.err, Not(HasSubstr("profiles have no effect")));
+}
+
 TEST(Headroom, SmallHeadroomAndRegressionsAreReported) {
   const std::string evaluate =
       "yardmaster evaluate --trace synthetic:habits --generate-jobs 600 --cluster 4x8 --replicas 1 "

@@ -276,6 +276,82 @@ TEST(Whatif, PageAndDocumentAgree) {
   EXPECT_THAT(page, HasSubstr(Json::parse(result.out)["trace"]["sha256"].get<std::string>()));
 }
 
+// At most 8 GPUs were ever held.
+constexpr const char* kFourJobs =
+    "JobID|User|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|State|NNodes|AllocTRES|"
+    "Priority\n"
+    "1|ada|gpu|2024-05-06T10:00:00|2024-05-06T10:00:00|2024-05-06T10:00:00|2024-05-06T11:00:00|"
+    "01:00:00|02:00:00|COMPLETED|1|billing=4,gres/gpu=4,node=1|5\n"
+    "2|ada|gpu|2024-05-06T10:10:00|2024-05-06T10:10:00|2024-05-06T11:00:00|2024-05-06T12:00:00|"
+    "01:00:00|02:00:00|COMPLETED|1|billing=8,gres/gpu=8,node=1|5\n"
+    "3|bob|gpu|2024-05-06T10:20:00|2024-05-06T10:20:00|2024-05-06T12:00:00|2024-05-06T12:30:00|"
+    "00:30:00|02:00:00|COMPLETED|1|billing=4,gres/gpu=4,node=1|5\n"
+    "4|bob|gpu|2024-05-06T10:30:00|2024-05-06T10:30:00|2024-05-06T12:00:00|2024-05-06T13:00:00|"
+    "01:00:00|02:00:00|COMPLETED|1|billing=4,gres/gpu=4,node=1|5\n";
+
+// Copies of jobs would compete with the scored ones and change the verdict.
+TEST(Whatif, WindowSimulatesOnlyJobsOfTheLog) {
+  const Folder folder;
+  folder.write("a.txt", kFourJobs);
+  const std::string run = "--sacct a.txt --policy fifo,greedy,las --cluster 1x8 ";
+  for (const char* window : {"", "--from 0", "--from 0 --to 2024-05-07"}) {
+    SCOPED_TRACE(window);
+    const Json out = whatif(run + window);
+    EXPECT_EQ(out["runs"][0]["mean_wait_s"], 3600);
+    EXPECT_EQ(out["runs"][1]["mean_wait_s"], 1800);
+    EXPECT_EQ(out["runs"][1]["ratio"], 0.5);
+    EXPECT_NEAR(out["runs"][2]["mean_wait_s"], 2013, 1);
+    EXPECT_EQ(out["trace"]["jobs_played"], 4);
+    EXPECT_EQ(out["trace"]["jobs_copied"], 0);
+    EXPECT_THAT(out["lacks"].dump(), Not(HasSubstr("GPUs at once")));
+    EXPECT_THAT(out["lacks"].dump(), Not(HasSubstr("in the window"))) << "all jobs are in it";
+  }
+  const Json inferred = whatif("--sacct a.txt --policy fifo --from 0");
+  EXPECT_EQ(inferred["cluster"]["text"], "1x8");
+  EXPECT_THAT(inferred["lacks"].dump(), Not(HasSubstr("GPUs at once")));
+  EXPECT_THAT(whatif("--sacct a.txt --policy fifo --cluster 1x8 --to +1300")["trace"].dump(),
+              AllOf(HasSubstr("\"jobs_played\":4"), HasSubstr("\"jobs_scored\":3")))
+      << "the log's next job, though it is in the last fifth";
+}
+
+// A requeued job: 95 s of mean wait to the first start, and 1,195 s after it.
+TEST(Whatif, NotesThatLostRunsAreNotSimulated) {
+  const Folder folder;
+  folder.write("log.csv",
+               "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s\n"
+               "1,0,600,8,60,3050\n2,3000,600,8,3130,3730\n");
+  const Json out = whatif("--sacct log.csv --cluster 1x8 --policy fifo");
+  EXPECT_EQ(out["logged"]["mean_wait_s"], 1290);
+  EXPECT_THAT(out["lacks"].dump(),
+              HasSubstr("1 of 2 jobs took longer from start to end than its run time (requeued or "
+                        "suspended): this adds 1195 s to the mean logged wait, but is not "
+                        "simulated, so the ratio to the log is too low"));
+}
+
+TEST(Whatif, RejectsALogWhoseJobsRanForNoTime) {
+  const Folder folder;
+  folder.write("log.csv",
+               "job_id,submit_s,run_s,gpus,logged_start_s,logged_end_s,status\n"
+               "1,0,0,8,60,60,COMPLETED\n");
+  expect_refused("--sacct log.csv --policy fifo",
+                 {"log.csv: expected --cluster, or jobs that ran for more than 0 s on GPUs, got "
+                  "only jobs that ended as soon as they had started"});
+}
+
+// Names in Latin-1, as in old logs.
+TEST(Whatif, PageIsValidUtf8) {
+  const Folder folder;
+  folder.write("log.csv",
+               "job_id,submit_s,run_s,gpus,user,logged_start_s,logged_end_s\n"
+               "1,0,600,8,Jos\xE9,60,660\n2,30,600,8,Zo\xC3\xAB,660,1260\n");
+  const Result result =
+      shell("yardmaster whatif --sacct log.csv --cluster 1x8 --policy fifo,greedy --report p.html");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const std::string page = read_file("p.html");
+  EXPECT_NO_THROW(static_cast<void>(Json(page).dump())) << "dump() rejects what is not UTF-8";
+  EXPECT_THAT(page, AllOf(HasSubstr("Jos\xEF\xBF\xBD"), HasSubstr("Zo\xC3\xAB")));
+}
+
 // A month of TACC's Lonestar6, whole nodes of three GPUs each: the mean improves by two fifths, and
 // large jobs wait longer.
 TEST(Whatif, NamesLosersInAMonthOfLonestar6) {

@@ -60,6 +60,18 @@ TEST(ReportTags, UnbalancedTagsAreDetected) {
   EXPECT_NE(unbalanced("<html>1 < 2</html>"), "");
 }
 
+TEST(ReportText, IsValidUtf8) {
+  EXPECT_EQ(report::escape("a\xC3\xA9<\xE2\x82\xAC\xF0\x9F\x98\x80"),
+            "a\xC3\xA9&lt;\xE2\x82\xAC\xF0\x9F\x98\x80");
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(report::escape("Jos\xE9 & Zo\xEB"), "Jos" + bad + " &amp; Zo" + bad);
+  EXPECT_EQ(report::escape("\xE2\x82"), bad + bad) << "cut off";
+  EXPECT_EQ(report::escape("\xC0\x80"), bad + bad) << "overlong";
+  EXPECT_EQ(report::escape("\xE0\x80\x80"), bad + bad + bad) << "overlong";
+  EXPECT_EQ(report::escape("\xED\xA0\x80"), bad + bad + bad) << "a surrogate";
+  EXPECT_EQ(report::escape("\xF4\x90\x80\x80"), bad + bad + bad + bad) << "beyond U+10FFFF";
+}
+
 Json rival(const std::string& policy, const std::string& level, double mean_jct_s, double ratio) {
   return {{"policy", policy},    {"information", level},     {"mean_jct_s", mean_jct_s},
           {"p99_jct_s", 80'000}, {"max_wait_s", 90'000},     {"preemptions", 12.5},

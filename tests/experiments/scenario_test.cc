@@ -136,6 +136,17 @@ TEST(Scenario, JobsOfTheTestSplitDoNotArriveInAnEarlierWindow) {
   EXPECT_TRUE(make_scenario(recorded(100), {}, std::nullopt, 1).opens_test);
 }
 
+TEST(Scenario, WindowOfALogIsFollowedByItsOwnJobs) {
+  WindowOptions window;
+  window.from = "40%";
+  window.to = "80%";
+  window.after = AfterWindow::kTraceOnly;
+  const Scenario early = make_scenario(recorded(100), window, std::nullopt, 1);
+  EXPECT_EQ(early.trace.jobs.size(), 100u) << "with all of the warm-up";
+  EXPECT_EQ(early.window.scored, 40);
+  EXPECT_EQ(count_copies(early.trace), 0);
+}
+
 TEST(Scenario, GeneratedWorkloadsHaveNoTestSplit) {
   EXPECT_FALSE(load_scenario(habits(200)).opens_test);
 }

@@ -66,6 +66,26 @@ TEST(SmallestCluster, NeedsGpus) {
   }
 }
 
+TEST(SmallestCluster, CopiesOfAWindowHeldNothing) {
+  Trace trace;
+  trace.jobs = {ran(0, 10, 4), ran(0, 10, 4)};
+  EXPECT_EQ(max_gpus_held(trace), 8);
+  trace.jobs[1].copy = true;
+  EXPECT_EQ(max_gpus_held(trace), 4);
+  EXPECT_EQ(smallest_cluster(trace), "4x1");
+}
+
+TEST(SmallestCluster, NeedsJobsThatRan) {
+  try {
+    of({ran(5, 5, 4)});
+    FAIL() << "no job held its GPUs for any time";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "log.txt: expected --cluster, or jobs that ran for more than 0 s on GPUs, got "
+                 "only jobs that ended as soon as they had started");
+  }
+}
+
 TEST(SmallestCluster, NeedsLoggedTimes) {
   EXPECT_THROW(of({ran(-1, -1, 4)}), InputError);
   EXPECT_THROW(of({ran(5, 5, 4)}), InputError);

@@ -77,6 +77,17 @@ TEST(WhyWaiting, TenantLimit) {
             (Reasons{{"b", "tenant-limit: needs 2 GPUs; tenant holds 3 of at most 4"}}));
 }
 
+// A quota limits nothing by itself: the tenant may hold the whole cluster.
+TEST(WhyWaiting, TenantWithoutALimitLacksGpus) {
+  ClusterSpec cluster = load_cluster("1x8");
+  cluster.tenants = {{.name = "t", .quota_gpus = 2, .limit_gpus = 8}};
+  std::vector<Job> jobs = jobs_of({{0, 6, 100}, {1, 4, 100}});
+  for (Job& job : jobs) job.tenant = "t";
+  const Scene scene(cluster, jobs);
+  EXPECT_EQ(reasons(scene, "drf", 2, PlacementRule::kBestFit),
+            (Reasons{{"b", "too-few-gpus: needs 4 GPUs; 2 free"}}));
+}
+
 TEST(WhyWaiting, GpusDown) {
   Scene scene("2x4", jobs_of({{10, 8, 100}}));
   scene.set_faults({{.at_us = 10 * kSecond,

@@ -84,6 +84,25 @@ TEST(WhatifLimitations, ReportAClusterTooSmallForTheLog) {
               ElementsAre());
 }
 
+// In the log, the first job lost a run of 2,390 s; the figures are means over two jobs.
+TEST(WhatifLimitations, ReportTimeThatTheSimulationLacks) {
+  Trace trace = log_of({logged_job(), logged_job()});
+  trace.jobs[0].run_us = 600'000'000;
+  trace.jobs[0].logged_end_us = 2'990'000'000;
+  trace.jobs[1].run_us = 600'000'000;
+  trace.jobs[1].logged_end_us = 601'000'000;  // rounding
+  EXPECT_THAT(log_limitations(trace, {.has_eligible = true}),
+              ElementsAre("1 of 2 jobs took longer from start to end than its run time (requeued "
+                          "or suspended): this adds 1195 s to the mean logged wait, but is not "
+                          "simulated, so the ratio to the log is too low"));
+  Job copy = trace.jobs[0];
+  copy.copy = true;
+  copy.scored = false;
+  trace.jobs[0].logged_end_us = 600'000'000;
+  trace.jobs.push_back(copy);
+  EXPECT_THAT(log_limitations(trace, {.has_eligible = true}), ElementsAre());
+}
+
 // Jobs are counted in the scored window, rows in the whole file.
 TEST(WhatifLimitations, StateWhetherTheWindowOrTheFileIsCounted) {
   Job before = logged_job();

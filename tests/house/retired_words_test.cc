@@ -58,20 +58,24 @@ std::set<std::string> identifiers(std::string_view code) {
   return out;
 }
 
-// Returns the retired words in a text for readers: a page, a comment, a help text.
+// Returns the retired words in a text for readers: a page, a comment, a help text. Quoted words are
+// names of values.
 std::vector<std::string> retired_in_prose(std::string_view text) {
   static const std::map<std::string, std::string> retired =
       retired_words("tests/house/retired_prose.txt");
   std::vector<std::string> out;
   std::string word;
+  char before = ' ';  // the word
   for (const char c : std::string(text) + ' ') {
     if (std::isalpha(static_cast<unsigned char>(c))) {
       word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       continue;
     }
+    const bool quoted = c == before && (c == '"' || c == '\'' || c == '`');
     const auto found = retired.find(word);
-    if (found != retired.end()) out.push_back(word + ": write " + found->second);
+    if (found != retired.end() && !quoted) out.push_back(word + ": write " + found->second);
     word.clear();
+    before = c;
   }
   return out;
 }
@@ -143,6 +147,7 @@ TEST(RetiredWords, AreNotInTextsForReaders) {
       const std::string extension = entry.path().extension();
       const bool code = extension == ".h" || extension == ".cc" || extension == ".cu";
       if (!code && extension != ".md" && extension != ".sh") continue;
+      if (entry.path() == "docs/reference/clusters.md") continue;  // texts of the frozen clusters
       const std::string text = read_file(entry.path());
       for (const std::string& found : retired_in_prose(code ? prose_of(text) : text)) {
         ADD_FAILURE() << entry.path().string() << ": " << found;

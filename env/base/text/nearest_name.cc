@@ -74,9 +74,10 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
 }
 
 InputError unknown_name(const std::string& where, const std::vector<std::string>& names,
-                        std::string_view typed) {
+                        std::string_view typed, const std::string& hint) {
+  const std::string near = did_you_mean(typed, names);
   return {where, "one of: " + join(names),
-          "'" + std::string(typed) + "'" + did_you_mean(typed, names)};
+          "'" + std::string(typed) + "'" + (near.empty() ? hint : near)};
 }
 
 }  // namespace yard

@@ -26,9 +26,10 @@ std::optional<std::string> nearest_name(std::string_view typed,
 // Returns "; did you mean `fifo`?" for a message; empty if no name is near.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& names);
 
-// Returns "WHERE: expected one of: a, b, got 'typed'; did you mean `a`?"
+// Returns "WHERE: expected one of: a, b, got 'typed'; did you mean `a`?". If no name is near,
+// `hint` follows instead.
 InputError unknown_name(const std::string& where, const std::vector<std::string>& names,
-                        std::string_view typed);
+                        std::string_view typed, const std::string& hint = "");
 
 // Throws unknown_name() if the registry lacks the name.
 //   require_name<PolicyRegistry>("--policy", "gredy");

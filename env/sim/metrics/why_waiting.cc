@@ -42,9 +42,14 @@ WaitReason WhyWaiting::reason(const SimState& s, int32_t slot) {
 
 WaitReason WhyWaiting::of_class(const SimState& s, int32_t slot) {
   const View view(fixed_, s, Level::kBlind);
-  if (!view.within_limit(slot)) return WaitReason::kTenantLimit;
-  if (place(view, placement_, slot, pieces_.data()) > 0) return WaitReason::kOrder;
   const int32_t wanted = fixed_.jobs.class_gpus[s.size_class[slot]];
+  if (!view.within_limit(slot)) {
+    // A tenant without a limit may hold the whole cluster: what the job lacks is free GPUs.
+    const bool limited = fixed_.spec.tenant_limit[s.tenant[slot]] < fixed_.spec.total_gpus;
+    if (limited || wanted <= s.head->free_gpus) return WaitReason::kTenantLimit;
+  } else if (place(view, placement_, slot, pieces_.data()) > 0) {
+    return WaitReason::kOrder;
+  }
   if (wanted > s.head->free_gpus) {
     return wanted > s.head->free_gpus + s.head->down_gpus ? WaitReason::kTooFewGpus
                                                           : WaitReason::kGpusDown;

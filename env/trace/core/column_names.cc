@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kSeparators = ",;\t|";
 
-// Names that sites use for the four required columns, by plain_name(); the likeliest first.
+// Names that sites use for the required columns, and for start and end, by plain_name(); the
+// likeliest first.
 struct Synonyms {
   std::string_view name;
   std::vector<std::string_view> others;
@@ -38,7 +39,16 @@ const std::vector<Synonyms>& synonyms() {
       {"gpus",
        {"gpu", "numgpus", "numgpu", "gpunum", "gpucount", "ngpus", "ngpu", "gpusrequested",
         "requestedgpus", "reqgpus", "allocgpus", "gpurequest", "plangpu", "numreplicas"},
-       {"gpu"}}};
+       {"gpu"}},
+      {"start_s",
+       {"start", "starttime", "startedat", "started", "starts", "startat", "startdate",
+        "starttimestamp", "begin", "begintime", "began", "begins", "beganat", "dispatchtime"},
+       {"starttime", "startedat", "begintime"}},
+      {"end_s",
+       {"end", "endtime", "endedat", "ended", "ends", "endat", "enddate", "endtimestamp", "finish",
+        "finishtime", "finishedat", "finished", "completiontime", "completedat", "stoptime",
+        "stoppedat", "stopped"},
+       {"endtime", "endedat", "finish", "completedat", "stoptime"}}};
   return kAll;
 }
 
@@ -145,6 +155,7 @@ std::optional<std::string> nearest_column(std::string_view name,
       if (const auto longer = take(has)) return longer;
     }
   }
+  if (name == "start_s" || name == "end_s") return std::nullopt;  // "status" is no slip of "starts"
   if (const auto slip = nearest_name(name, columns)) return slip;
   if (known == synonyms().end()) return std::nullopt;
   for (const std::string_view other : known->others) {

@@ -63,6 +63,7 @@ struct Job {
   int32_t gpus = 0;       // over all groups, shares rounded up; 0: a job without GPUs
   int32_t line = 0;       // in the file, from 1; 0: generated
   bool scored = true;     // false: warm-up, or arrivals after the scored window
+  bool copy = false;      // repeats a job of the scored window (window.h): no job of the trace
   int64_t limit_us = -1;  // wall-clock limit set by the user; -1: none
   std::string user;
   std::string name;  // chosen by the user

@@ -1,6 +1,5 @@
 // Reads the fields of a row as times, numbers or texts, or reports why a field is none.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -43,47 +42,32 @@ void Rows::rewrite(int column, std::string text) {
   fields_[column] = rewritten_.back();
 }
 
-bool Rows::time(int column, int64_t& out_us, const Unit& unit) {
-  const std::string_view said = fields_[column];
-  const int64_t most = kMaxTimeS * kUsPerS / unit.us;
-  int64_t units = 0;
-  const char* end = said.data() + said.size();
-  const auto [stop, error] = std::from_chars(said.data(), end, units);
-  if (error == std::errc{} && stop == end && units >= 0 && units <= most) {
-    out_us = units * unit.us;
+bool Rows::time(int column, int64_t& out_us, const TimeUnit& unit) {
+  if (const auto us = parse_time_us(fields_[column], unit)) {
+    out_us = *us;
     return true;
   }
-  const std::string name(name_of(column)), got(trim(said));
-  const std::optional<int64_t> millionths = parse_seconds_us(got);
-  // A number outside the range of int64 microseconds is still a number.
-  const double rough =
-      millionths ? static_cast<double>(*millionths) / 1e6 : parse_double(got).value_or(0);
-  if (!millionths && rough == 0) {
-    unusable(column, name + " is not a number", name + " in " + unit.name, in_quotes(said));
-  } else if (rough < 0) {
+  const std::string name(name_of(column)), got(trim(fields_[column]));
+  const auto number = parse_double(got);
+  if (!number) {
+    unusable(column, name + " is not a number", name + " in " + unit.name,
+             in_quotes(fields_[column]));
+  } else if (*number < 0) {
     unusable(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
-  } else if (rough > static_cast<double>(most)) {
-    unusable(column, name + " is too large",
-             name + " of at most " + std::to_string(most) + " " + unit.symbol, got);
   } else {
-    const int64_t parts = kUsPerS / unit.us;  // 0 for units above a second
-    out_us = parts == 0 ? *millionths * (unit.us / kUsPerS) : (*millionths + parts / 2) / parts;
-    return true;
+    unusable(column, name + " is too large",
+             name + " of at most " + std::to_string(most_units(unit)) + " " + unit.symbol, got);
   }
   return false;
 }
 
-bool Rows::seconds(int column, int64_t& out_us) {
-  return time(column, out_us, {kUsPerS, "seconds", "s"});
-}
+bool Rows::seconds(int column, int64_t& out_us) { return time(column, out_us, kInSeconds); }
 
 bool Rows::milliseconds(int column, int64_t& out_us) {
-  return time(column, out_us, {1000, "milliseconds", "ms"});
+  return time(column, out_us, kInMilliseconds);
 }
 
-bool Rows::minutes(int column, int64_t& out_us) {
-  return time(column, out_us, {60 * kUsPerS, "minutes", "min"});
-}
+bool Rows::minutes(int column, int64_t& out_us) { return time(column, out_us, kInMinutes); }
 
 bool Rows::whole_seconds(int column, int64_t& out_us) {
   if (!seconds(column, out_us)) return false;
@@ -190,20 +174,6 @@ bool Rows::due(int column, int64_t due_us, Job& job) {
     return false;
   }
   job.dues = {{.within_us = due_us - job.submit_us}};
-  return true;
-}
-
-bool Rows::in_order(int start, int end, const Job& job) {
-  const int64_t start_us = start < 0 ? job.submit_us : job.logged_start_us;
-  if (start_us < job.submit_us) {
-    unusable(start, "starts before its submission", columns_[start] + " after the submission",
-             trimmed(start));
-    return false;
-  }
-  if (end >= 0 && job.logged_end_us < start_us) {
-    unusable(end, "ends before it starts", columns_[end] + " after the start", trimmed(end));
-    return false;
-  }
   return true;
 }
 

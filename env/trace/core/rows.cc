@@ -75,10 +75,16 @@ Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
     if (line.find('"') != line.npos) layout_.quotes = true;
     const auto names = column_names(line, layout_.separator);
     columns_.assign(names.begin(), names.end());
+    columns_in_file_ = columns_;
     if (!renames_.empty()) rename_columns(renames_, where_names(), columns_);
   }
   if (!layout.free_text.empty()) free_text_ = optional_column(layout.free_text);
   seen_.resize(1 << 10);
+}
+
+const std::string& Rows::name_in_file(int column) const {
+  const auto i = static_cast<size_t>(column);
+  return i < columns_in_file_.size() ? columns_in_file_[i] : columns_[i];
 }
 
 int Rows::optional_column(std::string_view name) const {

@@ -25,6 +25,7 @@
 #include "env/base/text/wall_clock.h"
 #include "env/trace/core/column_names.h"
 #include "env/trace/core/job.h"
+#include "env/trace/core/time_unit.h"
 
 namespace yard {
 
@@ -57,6 +58,8 @@ class Rows {
   int optional_column(std::string_view name) const;
   const std::vector<std::string>& columns() const { return columns_; }
   const Renames& renames() const { return renames_; }
+  // Returns the name of a column in the file, whatever the caller calls it.
+  const std::string& name_in_file(int column) const;
   char separator() const { return layout_.separator; }
   const std::string& source() const { return lines_->name(); }
   // Returns the position of the line of column names for errors: "jobs.csv:1".
@@ -82,6 +85,7 @@ class Rows {
   bool whole_seconds(int column, int64_t& out_us);  // at least 0, fraction cut off
   bool milliseconds(int column, int64_t& out_us);
   bool minutes(int column, int64_t& out_us);
+  bool time(int column, int64_t& out_us, const TimeUnit& unit);
   bool date(int column, const Zone& zone,
             int64_t& out_us);  // since 1970: call start_at_first_submission()
   bool gpus(int column, int32_t& out, int32_t least = 1);
@@ -94,9 +98,8 @@ class Rows {
   bool text(int column, std::string& out);                 // not empty; trims blanks
   // Adds the deadline `due_us`, read from `column`, on the clock of job.submit_us.
   bool due(int column, int64_t due_us, Job& job);
-  // Checks that submission, start and end are in order. -1: the column is missing.
-  bool in_order(int start, int end, const Job& job);
-  // Same for published archives, but leaves the row out, since users cannot correct it.
+  // Checks that submission, start and end are in order. Leaves the row out if not: users cannot
+  // correct a published archive.
   bool in_order_or_left_out(const Job& job);
 
   // Counts the current row as unusable: for the field in `column`, a place in it, or as a whole.
@@ -143,17 +146,11 @@ class Rows {
   void finish(bool skip_unusable, Trace& trace);
 
  private:
-  struct Unit {
-    int64_t us;
-    const char *name, *symbol;
-  };
-
   bool next_record();
   std::string name_of(int column) const;
   void left_out(const std::string& reason, int32_t line);
   size_t slot_of(const std::string& id);
   bool add_id(const std::string& id);
-  bool time(int column, int64_t& out_us, const Unit& unit);
   std::string here() const;
   void collect(std::vector<Job>& jobs);
 
@@ -165,8 +162,9 @@ class Rows {
   Layout layout_;
   Renames renames_;
   std::vector<std::string> columns_;
-  std::string names_;       // line of column names as in the file; empty: none
-  int32_t names_line_ = 0;  // its number
+  std::vector<std::string> columns_in_file_;  // before --columns
+  std::string names_;                         // line of column names as in the file; empty: none
+  int32_t names_line_ = 0;                    // its number
   int free_text_ = -1;
   std::string_view row_;
   int32_t first_line_ = 0;

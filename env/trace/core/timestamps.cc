@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
@@ -19,6 +20,16 @@ constexpr std::string_view kDigits = "0123456789";
 // From here on, a number is not a distance from a trace's zero (31 years) but a date since 2001.
 // From 1e11 on it is in milliseconds, from 1e14 on in microseconds, from 1e17 on in nanoseconds.
 constexpr double kSecondsFrom = 1e9;
+constexpr int64_t kSecondsFromUs = 1'000'000'000 * kUsPerS;
+
+constexpr int64_t kHourUs = 3600 * kUsPerS;
+
+// Returns the kind of times since 1970 in a unit that is known.
+TimestampReader::Kind kind_in(const TimeUnit& unit) {
+  using Kind = TimestampReader::Kind;
+  if (unit.per > 1) return Kind::kNanos;
+  return unit.us >= kUsPerS ? Kind::kSeconds : unit.us > 1 ? Kind::kMillis : Kind::kMicros;
+}
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of(kDigits) == text.npos;
@@ -49,7 +60,7 @@ std::optional<int64_t> fraction_us(std::string_view text) {
 
 }  // namespace
 
-std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone) {
+std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone, int64_t* other_us) {
   constexpr size_t kDate = 10;
   text = trim(text);
   std::optional<int64_t> ahead_s;
@@ -69,6 +80,9 @@ std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone) {
   const auto wall_s = parse_date_s(text.substr(0, kSeconds));
   if (!fraction || !wall_s) return std::nullopt;
   const int64_t unix_s = ahead_s ? *wall_s - *ahead_s : zone.unix_s(*wall_s);
+  if (other_us != nullptr) {
+    *other_us = (ahead_s ? unix_s : zone.other_unix_s(*wall_s)) * kUsPerS + *fraction;
+  }
   return unix_s * kUsPerS + *fraction;
 }
 
@@ -111,10 +125,33 @@ std::optional<int64_t> span_us(std::string_view text) {
   return (days * 86400 + *hours * 3600 + *minutes * 60 + *seconds) * kUsPerS + *fraction;
 }
 
-std::optional<int64_t> TimestampReader::read(std::string_view text) {
+ClockTimes choose_readings(const ClockTime& submit, const ClockTime& start, const ClockTime& end,
+                           int64_t run_us) {
+  ClockTimes out{submit.us, start.us, end.us};
+  if (start.us >= 0 && end.us >= 0) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const int64_t from : {start.us, start.other_us}) {
+      for (const int64_t to : {end.us, end.other_us}) {
+        const int64_t beyond = to - from - std::max<int64_t>(run_us, 0);
+        const int64_t cost = beyond >= 0 ? beyond : 100 * kHourUs - beyond;
+        if (cost >= least) continue;
+        least = cost;
+        out.start_us = from;
+        out.end_us = to;
+      }
+    }
+    out.hour_short = run_us >= 0 && out.end_us - out.start_us == run_us - kHourUs;
+  }
+  if (out.start_us >= 0 && out.submit_us > out.start_us) {
+    out.submit_us = std::min(submit.us, submit.other_us);
+  }
+  return out;
+}
+
+std::optional<int64_t> TimestampReader::read(std::string_view text, const TimeUnit& unit) {
   text = trim(text);
   if (kind_ == Kind::kUnknown || kind_ == Kind::kDates) {
-    const auto us = calendar_us(text, zone_);
+    const auto us = calendar_us(text, zone_, &other_us_);
     if (us) kind_ = Kind::kDates;
     used_zone_ = used_zone_ || (us && !has_utc_offset(text));
     if (us || kind_ == Kind::kDates) return us;
@@ -122,26 +159,60 @@ std::optional<int64_t> TimestampReader::read(std::string_view text) {
   if (kind_ == Kind::kTraceSeconds) return std::nullopt;
   const auto number = parse_double(text);
   if (!number) return std::nullopt;
-  if (kind_ == Kind::kUnknown) {
-    kind_ = *number < kSecondsFrom         ? Kind::kTraceSeconds
-            : *number < 1e2 * kSecondsFrom ? Kind::kSeconds
-            : *number < 1e5 * kSecondsFrom ? Kind::kMillis
-            : *number < 1e8 * kSecondsFrom ? Kind::kMicros
-                                           : Kind::kNanos;
-    if (kind_ == Kind::kTraceSeconds) return std::nullopt;
+  std::optional<int64_t> us;
+  if (unit != kInSeconds) {
+    us = parse_time_us(text, unit);
+    if (us && kind_ == Kind::kUnknown) {
+      kind_ = looks_like_date(*us) ? kind_in(unit) : Kind::kTraceSeconds;
+    }
+  } else {
+    if (kind_ == Kind::kUnknown) {
+      kind_ = *number < kSecondsFrom         ? Kind::kTraceSeconds
+              : *number < 1e2 * kSecondsFrom ? Kind::kSeconds
+              : *number < 1e5 * kSecondsFrom ? Kind::kMillis
+              : *number < 1e8 * kSecondsFrom ? Kind::kMicros
+                                             : Kind::kNanos;
+    }
+    if (kind_ != Kind::kTraceSeconds) us = since_1970_us(text, *number);
   }
+  // Earlier times are from another zero.
+  if (kind_ == Kind::kTraceSeconds || !us || !looks_like_date(*us)) return std::nullopt;
+  other_us_ = *us;
+  return us;
+}
+
+std::optional<int64_t> TimestampReader::since_1970_us(std::string_view text, double number) const {
   // Whole numbers are exact. For others, a double holds the microseconds that matter.
   const double per_unit_us = kind_ == Kind::kSeconds  ? 1e6
                              : kind_ == Kind::kMillis ? 1e3
                              : kind_ == Kind::kMicros ? 1
                                                       : 1e-3;
-  const double rough_us = *number * per_unit_us;
+  const double rough_us = number * per_unit_us;
   if (rough_us < 0 || rough_us > static_cast<double>(kMaxTimeUs)) return std::nullopt;
   if (const auto whole = parse_int(text)) {
     return kind_ == Kind::kNanos ? *whole / 1000 : *whole * static_cast<int64_t>(per_unit_us);
   }
   if (kind_ == Kind::kSeconds) return parse_seconds_us(text);
   return std::llround(rough_us);
+}
+
+TimestampReader::Meaning TimestampReader::read(std::string_view text, const TimeUnit& unit,
+                                               bool required, ClockTime& out) {
+  if (const auto us = read(text, unit)) {
+    if (*us < 0 || *us > kMaxTimeUs) return Meaning::kOtherFormat;
+    out = {*us, other_us_ < 0 ? *us : other_us_};
+    return Meaning::kTime;
+  }
+  if (kind_ == Kind::kUnknown) return Meaning::kNoTime;
+  if (kind_ == Kind::kTraceSeconds) {
+    const auto us = parse_time_us(text, unit);
+    if (!us) return Meaning::kNoTime;
+    if (!own_zero_ && looks_like_date(*us)) return Meaning::kOtherFormat;
+    out = {*us, *us};
+    return Meaning::kTime;
+  }
+  const bool zero = kind_ != Kind::kDates && parse_double(trim(text)) == 0.0;
+  return zero && !required ? Meaning::kMissing : Meaning::kOtherFormat;
 }
 
 std::string TimestampReader::kind_text() const {
@@ -157,7 +228,7 @@ std::string TimestampReader::kind_text() const {
     case Kind::kNanos:
       return "nanoseconds since 1970";
     default:
-      return "seconds";
+      return "seconds from the trace's zero";
   }
 }
 
@@ -171,13 +242,10 @@ void apply_timestamps(const TimestampReader& timestamps, const std::string& zone
   if (!timestamps.calendar()) return;
   rows.start_at_first_submission();
   if (dates) return;
-  rows.note_file("times are read as " + timestamps.kind_text() +
+  rows.note_file("submissions, starts and ends are read as " + timestamps.kind_text() +
                  "; time 0 is the first submission");
 }
 
-bool looks_like_dates(const Trace& trace) {
-  return !trace.epoch_unix_s && !trace.jobs.empty() &&
-         static_cast<double>(trace.jobs.front().submit_us) >= kSecondsFrom * 1e6;
-}
+bool looks_like_date(int64_t us) { return us >= kSecondsFromUs; }
 
 }  // namespace yard

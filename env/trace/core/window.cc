@@ -152,6 +152,7 @@ void repeat_window(std::vector<Job>& jobs, const Window& window, int64_t start_u
       }
       job.submit_us += start_us - window.from_us + k * length_us;
       job.scored = false;
+      job.copy = true;
       jobs.push_back(std::move(job));
     }
   }
@@ -177,7 +178,9 @@ Window select_window(Trace& trace, const WindowOptions& options) {
   window.scored = static_cast<int64_t>(range.end - range.begin);
 
   for (size_t j = 0; j < jobs.size(); ++j) jobs[j].scored = j >= range.begin && j < range.end;
-  if (options.after != AfterWindow::kTrace) jobs.resize(range.end);
+  const bool next_jobs =
+      options.after == AfterWindow::kTrace || options.after == AfterWindow::kTraceOnly;
+  if (!next_jobs) jobs.resize(range.end);
   const auto too_early = [&](const Job& job) { return job.submit_us < window.warm_from_us; };
   jobs.erase(jobs.begin(), std::find_if_not(jobs.begin(), jobs.end(), too_early));
   if (!numbers && !times) return window;
@@ -189,6 +192,8 @@ Window select_window(Trace& trace, const WindowOptions& options) {
   }
   return window;
 }
+
+int64_t count_copies(const Trace& trace) { return std::ranges::count_if(trace.jobs, &Job::copy); }
 
 void scale_arrivals(Trace& trace, Window& window, double factor) {
   YARD_CHECK(factor > 0 && std::isfinite(factor), "arrivals are scaled by a positive factor");

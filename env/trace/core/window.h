@@ -17,8 +17,9 @@ namespace yard {
 // Arrivals after the scored window, so that its last jobs meet as busy a cluster as its first.
 enum class AfterWindow {
   kNothing,
-  kTrace,   // the trace's next jobs and, after its end, copies of the window
-  kRepeat,  // copies of the window at once, if the trace's next jobs must stay unseen
+  kTraceOnly,  // the trace's next jobs, without copies: for statements about a site's own log
+  kTrace,      // the trace's next jobs and, after its end, copies of the window
+  kRepeat,     // copies of the window at once, if the trace's next jobs must stay unseen
 };
 
 // Selects jobs by number or by time, not both. Default: all are scored and nothing comes after.
@@ -45,9 +46,13 @@ struct Window {
 };
 
 // Marks jobs in the window as scored, keeps those of the warm-up and after the window unscored, and
-// removes all others. Ids of copies end in "#1", "#2", ..., and their `after` names the copies.
+// removes all others. Copies are unscored and have Job::copy set; their ids end in "#1", "#2", ...,
+// and their `after` names the copies.
 // Throws InputError for an empty window, a date without a calendar, or conflicting options.
 Window select_window(Trace& trace, const WindowOptions& options);
+
+// Returns the number of jobs that select_window() added.
+int64_t count_copies(const Trace& trace);
 
 // Multiplies the distance of every arrival from the window's start, and the window's length, by
 // `factor` (below 1: denser). Arrivals which move before the warm-up's start are removed. Denser

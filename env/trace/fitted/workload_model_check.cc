@@ -68,7 +68,7 @@ void check_sizes(const WorkloadModel& m, const Check& check) {
 void check_workload_model(const WorkloadModel& m, const std::string& where) {
   const Check check(where);
   check.that(m.owner == "user" || m.owner == "tenant" || m.owner == "nobody",
-             "owner = user, tenant or nobody", "'" + m.owner + "'");
+             "owner 'user', 'tenant' or 'nobody'", "'" + m.owner + "'");
   check.that(m.to_s > m.from_s, "from_s below to_s", shortest(m.to_s));
   check.length("week", m.week.size(), WorkloadModel::kWeekHours);
   check.that(std::ranges::any_of(m.week, [](double w) { return w > 0; }),

@@ -14,6 +14,7 @@
 #include "env/base/text/text.h"
 #include "env/trace/core/column_names.h"
 #include "env/trace/core/rows.h"
+#include "env/trace/core/time_unit.h"
 #include "env/trace/formats/reject_file.h"
 
 namespace yard {
@@ -104,6 +105,41 @@ void refuse_folder(const std::string& source) {
                     : "a folder: name one of its files (" + join(files) + (more ? ", ...)" : ")"));
 }
 
+// Whether a name is probably of a time or duration.
+bool is_time_name(std::string_view name) {
+  const std::string plain = plain_name(name);
+  const auto has = [&](std::string_view part) { return plain.find(part) != plain.npos; };
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"time", "durat", "submi", "arriv", "interval",
+                                              "start", "end"},
+      has);
+}
+
+// Throws InputError if --columns gives the format a column that it does not read so: one without a
+// header line, Slurm's own names, a time in another unit. Yardmaster's own formats convert units.
+void check_columns(const Renames& renames, const Layout& layout, const std::string& format) {
+  if (renames.empty() || format == "yardmaster" || format == "yardmaster-jsonl") return;
+  const auto& [name, column] = renames.front();
+  if (format == "sacct") {
+    throw InputError("--columns",
+                     "job_id, submit_s, run_s and gpus to read a table of your own (columns of a "
+                     "Slurm log need no --columns)",
+                     "'" + name + "=" + column + "' for the format sacct");
+  }
+  if (layout.names == 0) {
+    throw InputError("--columns", "a format with a header line", "'" + format + "'");
+  }
+  for (const auto& [to, from] : renames) {
+    const TimeUnit* const unit = unit_of_name(from);
+    const TimeUnit* const other = unit_of_name(to);
+    if (unit == nullptr || *unit == (other == nullptr ? kInSeconds : *other)) continue;
+    if (!is_time_name(to)) continue;
+    throw InputError("--columns " + to + "=" + from,
+                     "a column in the unit of " + to + " in the format " + format,
+                     std::string("one in ") + unit->name + " by its name: convert it first");
+  }
+}
+
 Trace read_trace(Lines lines, const LoadOptions& options) {
   FileHead head = FileHead::of(lines.name(), lines.head());
   reject_unreadable(head);
@@ -125,9 +161,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
   trace.format = options.format.empty() ? recognise(head, renames) : options.format;
   const auto reader = Readers::make(trace.format, settings);
   const Layout layout = reader->layout();
-  if (!renames.empty() && layout.names == 0 && trace.format != "yardmaster-jsonl") {
-    throw InputError("--columns", "a format with a header line", "'" + trace.format + "'");
-  }
+  check_columns(renames, layout, trace.format);
   Rows rows(lines, layout, renames);
   reader->read(rows);
   rows.finish(options.skip_unusable, trace);

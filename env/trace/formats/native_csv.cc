@@ -16,6 +16,7 @@
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/formats/native.h"
 #include "env/trace/formats/native_json.h"
+#include "env/trace/formats/native_times.h"
 
 namespace yard {
 namespace {
@@ -30,10 +31,6 @@ void append_cell(std::string_view cell, std::string& out) {
   out += '"';
   out += cell;
   out += '"';
-}
-
-bool is_timestamp(std::string_view name) {
-  return name == "submit_s" || name == "logged_start_s" || name == "logged_end_s";
 }
 
 // Writes each field as the text of a cell; empty if it has its default.
@@ -94,8 +91,9 @@ class CellWriter {
 // Reads each field from its column. The first error makes the row unusable.
 class CellReader {
  public:
-  CellReader(Rows& rows, const std::vector<int>& columns, TimestampReader& timestamps)
-      : rows_(rows), columns_(columns), timestamps_(timestamps) {}
+  CellReader(Rows& rows, const std::vector<int>& columns, const std::vector<const TimeUnit*>& units,
+             TimestampReader& timestamps, UnitNotices& notices)
+      : rows_(rows), columns_(columns), units_(units), timestamps_(timestamps), notices_(notices) {}
 
   void text(const char* name, std::string& value) {
     const int column = next();
@@ -110,15 +108,18 @@ class CellReader {
     us = absent;
     if (!ok_ || (missing(column) && absent >= -1)) return;
     fix_decimal_comma(column);
-    const bool timestamp = is_timestamp(name);
-    const bool clock = !timestamp && rows_.field(column).find(':') != std::string_view::npos;
-    if (timestamp && timestamps_.kind() != TimestampReader::Kind::kTraceSeconds) {
-      ok_ = read_timestamp(column, us);
+    const TimeUnit& unit = *units_[column];
+    const bool clock = rows_.field(column).find(':') != std::string_view::npos;
+    if (is_timestamp(name)) {
+      ok_ = read_timestamp(column, name, unit, us);
+      if (timestamps_.kind() == TimestampReader::Kind::kDates) return;
     } else if (const auto span = clock ? span_us(rows_.field(column)) : std::nullopt) {
       us = *span;
+      return;
     } else {
-      ok_ = rows_.seconds(column, us);
+      ok_ = rows_.time(column, us, unit);
     }
+    if (ok_) notices_.add(rows_, name, rows_.name_in_file(column), unit);
   }
   template <class T>
   void whole(const char* name, T& value, T least) {
@@ -192,6 +193,8 @@ class CellReader {
 
   bool ok() const { return ok_; }
 
+  RowTimes times;
+
  private:
   static constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
 
@@ -207,22 +210,32 @@ class CellReader {
     rows_.rewrite(column, std::move(point));
   }
 
-  // Reads dates and times since 1970, if the file's submissions are of that kind.
-  bool read_timestamp(int column, int64_t& us) {
-    const auto since_1970 = timestamps_.read(rows_.field(column));
-    if (since_1970 && *since_1970 >= 0 && *since_1970 <= kMaxTimeUs) {
-      us = *since_1970;
-      return true;
-    }
+  // Reads a submission, start or end, of the same kind as the file's first one.
+  bool read_timestamp(int column, std::string_view field, const TimeUnit& unit, int64_t& us) {
+    ClockTime& time = field == "submit_s"         ? times.submit
+                      : field == "logged_start_s" ? times.start
+                                                  : times.end;
+    using Meaning = TimestampReader::Meaning;
     const std::string& name = rows_.columns()[column];
-    if (timestamps_.kind() == TimestampReader::Kind::kUnknown) {
-      rows_.unusable(column, name + " is not a time",
-                     name + " in seconds, or as a date like 2024-05-06 10:00:00", got(column));
-      return false;
+    switch (timestamps_.read(rows_.field(column), unit, field == "submit_s", time)) {
+      case Meaning::kTime:
+        us = time.us;
+        return true;
+      case Meaning::kMissing:
+        return true;
+      case Meaning::kNoTime:
+        if (timestamps_.kind() != TimestampReader::Kind::kUnknown) {
+          return rows_.time(column, us, unit);  // reports what is wrong with it
+        }
+        rows_.unusable(column, name + " is not a time",
+                       name + " in " + unit.name + ", or as a date like 2024-05-06 10:00:00",
+                       got(column));
+        return false;
+      case Meaning::kOtherFormat:
+        rows_.unusable(column, name + " is in another format than the first submission",
+                       name + " in " + timestamps_.kind_text() + ", like the first submission",
+                       got(column));
     }
-    if (!timestamps_.calendar()) return rows_.seconds(column, us);
-    rows_.unusable(column, name + " is in another format than in earlier rows",
-                   name + " in " + timestamps_.kind_text() + ", as in earlier rows", got(column));
     return false;
   }
   std::string got(int column) const { return "'" + rows_.trimmed(column) + "'"; }
@@ -245,7 +258,9 @@ class CellReader {
 
   Rows& rows_;
   const std::vector<int>& columns_;
+  const std::vector<const TimeUnit*>& units_;
   TimestampReader& timestamps_;
+  UnitNotices& notices_;
   size_t used_ = 0;
   bool ok_ = true;
 };
@@ -304,12 +319,28 @@ class NativeCsvReader final : public TraceReader {
     const int epoch = rows.optional_column(kEpochColumn);
     note_unused(rows, columns, epoch);
     TimestampReader timestamps(zone_);
+    UnitNotices notices;
+    std::vector<const TimeUnit*> units;  // of each column, if it is a time
+    for (int c = 0; c < static_cast<int>(rows.columns().size()); ++c) {
+      units.push_back(&unit_of_time(rows.name_in_file(c)));
+    }
     if (epoch >= 0) timestamps.set_trace_seconds();
+    const RefuseTime refuse = [&](std::string_view field, const std::string& reason,
+                                  const std::string& expected) {
+      const int column = field == "logged_start_s" ? start : end;
+      rows.unusable(column, reason, rows.columns()[column] + expected, rows.trimmed(column));
+    };
     while (rows.next()) {
       Job job;
-      CellReader fields(rows, columns, timestamps);
+      CellReader fields(rows, columns, units, timestamps, notices);
       visit_native_fields(job, fields);
-      if (!fields.ok() || (derives && !derive_run(rows, start, end, job))) continue;
+      fields.times.has_run = !derives;
+      fields.times.has_start = start >= 0;
+      fields.times.has_ends = start >= 0 && end >= 0;
+      if (!fields.ok() ||
+          !complete_times(rows, timestamps, config_.zone, fields.times, refuse, job)) {
+        continue;
+      }
       if (const std::optional<Flaw> flaw = check_native_job(job)) {
         rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
         continue;
@@ -319,7 +350,6 @@ class NativeCsvReader final : public TraceReader {
         if (!rows.whole(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) continue;
         rows.set_epoch_unix_s(epoch_s);
       }
-      note_run_time_mismatch(rows, job);
       rows.add(std::move(job));
     }
     apply_timestamps(timestamps, config_.zone, rows);
@@ -339,15 +369,12 @@ class NativeCsvReader final : public TraceReader {
       if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
     }
     if (missing.empty()) return;
-    std::vector<std::string> left;  // columns without another meaning
-    for (size_t c = 0; c < rows.columns().size(); ++c) {
-      if (std::ranges::count(columns, static_cast<int>(c)) == 0) left.push_back(rows.columns()[c]);
-    }
     const bool run = std::ranges::count(missing, "run_s") > 0;
-    throw InputError(rows.where_names(),
-                     (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
-                         (run ? ", or start_s and end_s" : ""),
-                     "'" + join(rows.columns(), ",") + "'; " + column_advice(missing, left));
+    throw InputError(
+        rows.where_names(),
+        (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
+            (run ? ", or start_s and end_s" : ""),
+        "'" + join(rows.columns(), ",") + "'; " + native_column_advice(missing, rows.columns()));
   }
 
   static void note_unused(Rows& rows, const std::vector<int>& columns, int epoch) {
@@ -358,18 +385,6 @@ class NativeCsvReader final : public TraceReader {
       if (!is_index_name(rows.columns()[c])) unused.push_back(rows.columns()[c]);
     }
     if (!unused.empty()) rows.note_file(unused_text("columns", unused));
-  }
-
-  // Computes the run time from the logged start and end.
-  static bool derive_run(Rows& rows, int start, int end, Job& job) {
-    if (job.logged_start_us < 0 || job.logged_end_us < 0) {
-      rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
-      return false;
-    }
-    align_clocks(rows, job);
-    if (!rows.in_order(start, end, job)) return false;
-    job.run_us = job.logged_end_us - job.logged_start_us;
-    return true;
   }
 
   Config config_;
@@ -403,9 +418,8 @@ std::string to_native_csv(const Trace& trace) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (needed[i]) out += (i > 0 ? "," : "") + names[i];
   }
-  // Large seconds from an unknown zero would be read as dates: the empty column marks them as
-  // seconds.
-  const bool with_epoch = trace.epoch_unix_s || looks_like_dates(trace);
+  // Even if it is empty, the column marks the file as one that is read as it is written.
+  const bool with_epoch = trace.epoch_unix_s || needs_epoch_column(trace);
   if (with_epoch) out += std::string(",") + kEpochColumn;
   out += '\n';
   for (const Job& job : trace.jobs) {

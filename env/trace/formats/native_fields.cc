@@ -159,6 +159,32 @@ void check_renames(const Renames& renames) {
   }
 }
 
+std::string native_column_advice(std::vector<std::string> missing,
+                                 const std::vector<std::string>& columns, const std::string& what) {
+  std::vector<std::string> left = columns;  // columns without another meaning
+  std::erase_if(left, [&](const std::string& one) {
+    const std::string field = native_field_of(one);
+    return !field.empty() && std::ranges::count(missing, field) == 0;
+  });
+  const auto run = std::ranges::find(missing, "run_s");
+  if (run == missing.end() || nearest_column("run_s", left)) {
+    return column_advice(missing, left, what);
+  }
+  std::vector<std::string> instead;
+  for (const char* const name : {"start_s", "end_s"}) {
+    const auto means = [&](const std::string& one) {
+      return native_field_of(one) == native_field_of(name);
+    };
+    if (std::ranges::any_of(columns, means)) continue;
+    if (!nearest_column(name, left)) return column_advice(missing, left, what);
+    instead.emplace_back(name);
+  }
+  if (instead.empty() && missing.size() == 1) return column_advice(missing, left, what);
+  const auto at = missing.erase(run);
+  missing.insert(at, instead.begin(), instead.end());
+  return column_advice(missing, left, what);
+}
+
 std::string unused_text(const char* what, const std::vector<std::string>& names) {
   std::string advice;
   for (const std::string& name : names) {

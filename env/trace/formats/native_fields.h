@@ -74,6 +74,12 @@ std::string wrapping_key(std::string_view text);
 // Throws InputError, naming --columns, if a name is not a field's.
 void check_renames(const Renames& renames);
 
+// Returns column_advice() about missing fields of a table with these names: for run_s, it may be
+// start_s and end_s.
+std::string native_column_advice(std::vector<std::string> missing,
+                                 const std::vector<std::string>& columns,
+                                 const std::string& what = "column");
+
 // "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
 std::string unused_text(const char* what, const std::vector<std::string>& names);
 

@@ -10,7 +10,6 @@
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
 #include "env/trace/core/max_time.h"
-#include "env/trace/core/rows.h"
 
 namespace yard {
 namespace {
@@ -93,24 +92,6 @@ std::string dump_json(const Json& json, const std::string& where) {
   } catch (const Json::type_error&) {
     throw InputError(where, "text in UTF-8, as JSON requires",
                      json.dump(-1, ' ', true, Json::error_handler_t::replace));
-  }
-}
-
-void align_clocks(Rows& rows, Job& job) {
-  const int64_t early_us = job.submit_us - job.logged_start_us;
-  if (job.logged_start_us < 0 || early_us <= 0 || early_us > 5 * kUsPerS) return;
-  job.submit_us = job.logged_start_us;
-  rows.notice("start up to 5 s before submission, assumed clock skew: submission set to the start");
-}
-
-void note_run_time_mismatch(Rows& rows, const Job& job) {
-  if (job.logged_start_us < 0 || job.logged_end_us < 0 || job.run_us < 0) return;
-  const int64_t over_us = job.run_us - (job.logged_end_us - job.logged_start_us);
-  if (over_us > kUsPerS) {  // whole seconds may be off by one
-    rows.notice("run_s is longer than the time from start to end: run_s is used");
-  } else if (over_us < -kUsPerS) {
-    rows.notice(
-        "run_s is shorter than the time from start to end, as for a suspended job: run_s is used");
   }
 }
 

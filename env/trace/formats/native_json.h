@@ -12,8 +12,6 @@
 
 namespace yard {
 
-class Rows;
-
 using Json = nlohmann::ordered_json;
 
 // Parses JSON. On an error, returns nothing and describes it in `flaw`.
@@ -25,12 +23,6 @@ std::string dump_json(const Json& json, const std::string& where);
 // Returns the beginning of a value's text for messages, whatever the value is.
 std::string shown(const Json& value);
 std::string shown(const nlohmann::json& value);
-
-// Moves a job's submission to its logged start if that is up to 5 s earlier.
-void align_clocks(Rows& rows, Job& job);
-
-// Adds a notice if a job's run time is not its logged end minus start. The run time counts.
-void note_run_time_mismatch(Rows& rows, const Job& job);
 
 // Returns seconds as a number, or as exact text if a double cannot hold the microseconds.
 Json seconds_json(int64_t us);

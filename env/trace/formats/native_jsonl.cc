@@ -15,6 +15,7 @@
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/formats/native.h"
 #include "env/trace/formats/native_json.h"
+#include "env/trace/formats/native_times.h"
 
 namespace yard {
 namespace {
@@ -53,11 +54,26 @@ class FieldsToJson {
   }
 };
 
+// A time whose key states a unit.
+struct KeyUnit {
+  std::string field, key;
+  const TimeUnit* unit;
+};
+
+// State of reading a file.
+struct Reading {
+  Rows& rows;
+  TimestampReader timestamps;
+  UnitNotices notices = {};
+  std::vector<std::string> unused = {};  // keys
+  std::vector<KeyUnit> units = {};       // of the current row
+  RowTimes times = {};                   // of the current row
+};
+
 // Reads fields from an object.
 class FieldsFromJson {
  public:
-  FieldsFromJson(const Json& from, TimestampReader& timestamps)
-      : from_(from), timestamps_(timestamps) {}
+  FieldsFromJson(const Json& from, Reading& reading) : from_(from), reading_(reading) {}
 
   void text(const char* name, std::string& value) {
     json_reader.text(key(name), said(name), value);
@@ -65,7 +81,10 @@ class FieldsFromJson {
   void time(const char* name, int64_t& us, int64_t absent) {
     us = absent;
     const Json& value = said(name);
-    if (!read_calendar(name, value, us)) json_reader.seconds(key(name), value, us);
+    const KeyUnit* const unit = unit_of(name);
+    const bool read =
+        is_timestamp(name) ? read_timestamp(name, value, unit, us) : read_duration(value, unit, us);
+    if (!read) json_reader.seconds(key(name), value, us);
     if (us < -1) json_reader.fail(key(name), "time is missing", "a time", "nothing");
   }
   void whole(const char* name, int32_t& value, int32_t least) {
@@ -118,27 +137,71 @@ class FieldsFromJson {
     return it == from_.end() ? kNull : *it;
   }
 
-  // Reads dates, times since 1970 and "01:30:00". Returns false for seconds or a missing value.
-  bool read_calendar(const std::string& name, const Json& value, int64_t& us) {
+  // The unit of a field's time; nullptr: seconds.
+  const KeyUnit* unit_of(std::string_view field) const {
+    const auto it = std::ranges::find(reading_.units, field, &KeyUnit::field);
+    return it == reading_.units.end() ? nullptr : &*it;
+  }
+
+  static std::string text_of(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  }
+
+  // Reads a submission, start or end, of the same kind as the file's first one. Returns false for
+  // plain seconds and for a missing value.
+  bool read_timestamp(const std::string& name, const Json& value, const KeyUnit* unit,
+                      int64_t& us) {
     if (!value.is_string() && !value.is_number()) return false;
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    std::optional<int64_t> found;
-    if (name == "submit_s" || name == "logged_start_s" || name == "logged_end_s") {
-      found = timestamps_.read(text);
-      if (!found && timestamps_.calendar()) {
-        json_reader.fail(key(name.c_str()), "time in another format than in earlier rows",
-                         timestamps_.kind_text() + ", as in earlier rows", "'" + text + "'");
-      }
-    } else if (text.find(':') != text.npos) {
-      found = span_us(text);
+    TimestampReader& timestamps = reading_.timestamps;
+    ClockTime& time = name == "submit_s"         ? reading_.times.submit
+                      : name == "logged_start_s" ? reading_.times.start
+                                                 : reading_.times.end;
+    using Meaning = TimestampReader::Meaning;
+    const std::string text = text_of(value);
+    const TimeUnit& named = unit == nullptr ? kInSeconds : *unit->unit;
+    switch (timestamps.read(text, named, name == "submit_s", time)) {
+      case Meaning::kTime:
+        if (!timestamps.calendar() && unit == nullptr) return false;
+        us = time.us;
+        if (timestamps.kind() != TimestampReader::Kind::kDates) note(unit);
+        return true;
+      case Meaning::kMissing:
+        return true;
+      case Meaning::kNoTime:
+        return unit == nullptr ? false : not_in_unit(*unit, text);
+      case Meaning::kOtherFormat:
+        json_reader.fail(key(name.c_str()), "time in another format than the first submission",
+                         timestamps.kind_text() + ", like the first submission", "'" + text + "'");
     }
-    if (!found || *found < 0 || *found > kMaxTimeS * 1'000'000) return false;
-    us = *found;
+    return true;
+  }
+
+  // Reads "01:30:00" and numbers in another unit. Returns false for seconds and a missing value.
+  bool read_duration(const Json& value, const KeyUnit* unit, int64_t& us) {
+    if (!value.is_string() && !(value.is_number() && unit != nullptr)) return false;
+    const std::string text = text_of(value);
+    const auto span = text.find(':') != text.npos ? span_us(text) : std::nullopt;
+    const auto number = span || unit == nullptr ? std::nullopt : parse_time_us(text, *unit->unit);
+    if (!span && !number) return unit == nullptr ? false : not_in_unit(*unit, text);
+    if (span.value_or(0) > kMaxTimeS * 1'000'000) return false;
+    us = span ? *span : *number;
+    if (number) note(unit);
+    return true;
+  }
+
+  void note(const KeyUnit* unit) {
+    if (unit != nullptr) reading_.notices.add(reading_.rows, unit->field, unit->key, *unit->unit);
+  }
+
+  bool not_in_unit(const KeyUnit& unit, const std::string& text) {
+    json_reader.fail("key " + unit.key, "invalid time",
+                     "0 to " + std::to_string(most_units(*unit.unit)) + " " + unit.unit->symbol,
+                     "'" + text + "'");
     return true;
   }
 
   const Json& from_;
-  TimestampReader& timestamps_;
+  Reading& reading_;
 };
 
 // Replaces NaN outside of texts by null: Python's json writes it, but it is not JSON.
@@ -157,27 +220,27 @@ std::string without_nan(std::string_view line) {
   return out;
 }
 
-// State of reading a file: the kind of its times, and its unused keys.
-struct Reading {
-  TimestampReader timestamps;
-  std::vector<std::string> unused;
-};
+// Returns the field that a key means: by --columns, else by its name. Empty if it means none.
+std::string field_of(const std::string& key, const Renames& renames) {
+  const std::string own = key == kEpochColumn ? key : native_field_of(key);
+  bool taken = false;  // by --columns
+  for (const auto& [name, column] : renames) {
+    const std::string field = name == kEpochColumn ? name : native_field_of(name);
+    if (column == key) return field;
+    taken = taken || field == own;
+  }
+  return taken ? "" : own;
+}
 
-// Renames keys to fields: by --columns, else by their meaning.
+// Renames keys to fields.
 Json with_native_keys(const Json& from, const Renames& renames, Reading& reading) {
   Json out = Json::object();
   for (const auto& [key, value] : from.items()) {
-    std::string name;
-    for (const auto& [to, column] : renames) {
-      if (column == key) name = to == kEpochColumn ? to : native_field_of(to);
-    }
-    const auto taken = [field = native_field_of(key)](const auto& one) {
-      return native_field_of(one.first) == field;
-    };
-    const bool free = std::ranges::none_of(renames, taken);
-    if (name.empty() && free) name = key == kEpochColumn ? key : native_field_of(key);
+    const std::string name = field_of(key, renames);
     if (!name.empty() && (!out.contains(name) || name == key)) {
       out[name] = value;
+      const TimeUnit& unit = unit_of_time(key);
+      if (unit != kInSeconds) reading.units.push_back({name, key, &unit});
     } else if (std::ranges::count(reading.unused, key) == 0) {
       reading.unused.push_back(key);
     }
@@ -195,7 +258,10 @@ bool has_native_keys(const Json& from) {
 std::optional<Flaw> read_native(const Json& from, Job& job, std::optional<int64_t>& epoch_s,
                                 Reading& reading) {
   if (from.contains(kEpochColumn)) reading.timestamps.set_trace_seconds();
-  FieldsFromJson fields(from, reading.timestamps);
+  reading.times.has_run = from.contains("run_s");
+  reading.times.has_start = from.contains("logged_start_s");
+  reading.times.has_ends = from.contains("logged_start_s") || from.contains("logged_end_s");
+  FieldsFromJson fields(from, reading);
   visit_native_fields(job, fields);
   if (job.id.empty())
     fields.json_reader.fail("key job_id", "job_id is missing", "an id", "nothing");
@@ -216,6 +282,8 @@ std::optional<Flaw> read_native(const Json& from, Job& job, std::optional<int64_
 std::optional<Flaw> read_job(const Json& from, const Renames& renames, Job& job,
                              std::optional<int64_t>& epoch_s, Reading& reading) {
   if (!from.is_object()) return Flaw{"", "not an object", "a JSON object", "another value"};
+  reading.units.clear();
+  reading.times = {};
   if (renames.empty() && has_native_keys(from)) return read_native(from, job, epoch_s, reading);
   return read_native(with_native_keys(from, renames, reading), job, epoch_s, reading);
 }
@@ -245,10 +313,18 @@ class NativeJsonlReader final : public TraceReader {
 
   void read(Rows& rows) const override {
     check_renames(rows.renames());
-    Reading reading{TimestampReader(zone_), {}};
+    Reading reading{.rows = rows, .timestamps = TimestampReader(zone_)};
+    std::optional<Json> from;
+    const RefuseTime refuse = [&](const char* field, const std::string& reason,
+                                  const std::string& expected) {
+      for (const auto& [key, value] : from->items()) {
+        if (field_of(key, rows.renames()) != field) continue;
+        return rows.unusable_at("key " + key, reason, key + expected, shown(value));
+      }
+    };
     while (rows.next()) {
       Flaw broken;
-      std::optional<Json> from = parse_json(rows.line(), broken);
+      from = parse_json(rows.line(), broken);
       if (!from && rows.line().find("NaN") != std::string_view::npos) {
         from = parse_json(without_nan(rows.line()), broken);
       }
@@ -265,8 +341,9 @@ class NativeJsonlReader final : public TraceReader {
         continue;
       }
       if (epoch_s) rows.set_epoch_unix_s(*epoch_s);
-      if (!says_run(*from) && !derive_run(rows, job)) continue;
-      note_run_time_mismatch(rows, job);
+      if (!complete_times(rows, reading.timestamps, config_.zone, reading.times, refuse, job)) {
+        continue;
+      }
       rows.add(std::move(job));
     }
     if (!reading.unused.empty()) rows.note_file(unused_text("keys", reading.unused));
@@ -281,29 +358,6 @@ class NativeJsonlReader final : public TraceReader {
   }
 
  private:
-  // Returns whether there is a run time, even if null; otherwise it follows from start and end.
-  static bool says_run(const Json& from) {
-    for (const auto& [key, value] : from.items()) {
-      if (native_field_of(key) == "run_s") return true;
-    }
-    return false;
-  }
-
-  static bool derive_run(Rows& rows, Job& job) {
-    if (job.run_us >= 0 || (job.logged_start_us < 0 && job.logged_end_us < 0)) return true;
-    if (job.logged_start_us < 0 || job.logged_end_us < 0) {
-      rows.left_out(job.logged_start_us < 0 ? "never started" : "has not ended");
-      return false;
-    }
-    align_clocks(rows, job);
-    if (job.logged_start_us < job.submit_us || job.logged_end_us < job.logged_start_us) {
-      rows.unusable("times out of order", "submission <= start <= end", "another order");
-      return false;
-    }
-    job.run_us = job.logged_end_us - job.logged_start_us;
-    return true;
-  }
-
   Config config_;
   Zone zone_;
 };
@@ -317,14 +371,16 @@ const Registry<TraceReader>::Add<NativeJsonlReader> kAdd{
 }  // namespace
 
 std::string to_native_jsonl(const Trace& trace) {
+  const bool marked = needs_epoch_column(trace);
   std::string out;
   for (const Job& job : trace.jobs) {
     throw_if_interrupted();
     FieldsToJson fields;
     visit_native_fields(job, fields);
     if (out.empty() && trace.epoch_unix_s) fields.out[kEpochColumn] = *trace.epoch_unix_s;
-    if (out.empty() && looks_like_dates(trace))
+    if (out.empty() && !trace.epoch_unix_s && marked) {
       fields.out[kEpochColumn] = nullptr;  // as in the CSV
+    }
     out += dump_json(fields.out, trace.source + ": job " + job.id);
     out += '\n';
   }

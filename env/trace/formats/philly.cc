@@ -25,6 +25,7 @@ class PhillyReader final : public TraceReader {
     const int duration = rows.column("duration");
     const int gpus = rows.column("num_gpus");
     const int cluster = rows.column("cluster");
+    std::set<std::string> clusters;
     rows.start_at_first_submission();
     while (rows.next()) {
       Job job;
@@ -32,6 +33,7 @@ class PhillyReader final : public TraceReader {
           !rows.gpus(gpus, job.gpus, 0) || !rows.text(cluster, job.tenant)) {
         continue;
       }
+      if (!config_.vc.empty()) clusters.insert(job.tenant);
       if (!config_.vc.empty() && job.tenant != config_.vc) {
         rows.left_out("another virtual cluster");
         continue;
@@ -40,6 +42,7 @@ class PhillyReader final : public TraceReader {
       job.id = std::to_string(rows.line_number());
       rows.add(std::move(job));
     }
+    config_.check_vc(clusters);
   }
 
   std::string example() const override {

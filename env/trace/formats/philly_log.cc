@@ -79,12 +79,13 @@ class PhillyLogReader final : public TraceReader {
   void read(Rows& rows) const override {
     Objects objects;
     int64_t broken = 0;
+    std::set<std::string> clusters;
     rows.start_at_first_submission();
     while (rows.next()) {
       bool began = objects.open();
       objects.add(rows.line(), [&](std::string_view text) {
         began = true;
-        read_job(rows, text, broken);
+        read_job(rows, text, broken, clusters);
       });
       if (began || objects.open()) continue;
       if (trim(rows.line()).find_first_not_of("[],") == std::string_view::npos) continue;
@@ -93,6 +94,7 @@ class PhillyLogReader final : public TraceReader {
     if (objects.open()) {
       rows.unusable("incomplete job", "a closing brace", "the end of the file");
     }
+    config_.check_vc(clusters);
     if (broken > 0) {
       rows.note_file(std::to_string(broken) + (broken == 1 ? " attempt has" : " attempts have") +
                      " no start or no end after the start: not counted as run time");
@@ -139,7 +141,9 @@ class PhillyLogReader final : public TraceReader {
     return static_cast<int32_t>(std::min<size_t>(gpus, 1 << 20));
   }
 
-  void read_job(Rows& rows, std::string_view text, int64_t& broken) const {
+  // Adds to `broken`, and the virtual cluster to `clusters` if one was selected.
+  void read_job(Rows& rows, std::string_view text, int64_t& broken,
+                std::set<std::string>& clusters) const {
     Flaw flaw;
     const std::optional<Json> from = parse_json(text, flaw);
     if (!from) return rows.unusable_at(flaw.place, flaw.reason, flaw.expected, flaw.got);
@@ -153,6 +157,7 @@ class PhillyLogReader final : public TraceReader {
     if (job.id.empty() || attempts == from->end() || !attempts->is_array()) {
       return rows.unusable("not a job", "an object with jobid and attempts", "another object");
     }
+    if (!config_.vc.empty()) clusters.insert(job.tenant);
     if (!config_.vc.empty() && job.tenant != config_.vc) {
       return rows.left_out("another virtual cluster");
     }

@@ -120,6 +120,23 @@ bool looks_like_values(const std::vector<std::string_view>& fields) {
          2 * std::ranges::count_if(fields, is_value) >= static_cast<std::ptrdiff_t>(fields.size());
 }
 
+// Returns the keys of a JSON object, without those of objects in it. Stops where the text does.
+std::vector<std::string> keys_of(std::string_view text) {
+  std::vector<std::string> keys;
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '{' || text[at] == '[') ++depth;
+    if (text[at] == '}' || text[at] == ']') --depth;
+    if (text[at] != '"') continue;
+    const size_t begin = ++at;
+    while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+    if (at >= text.size()) break;
+    const bool is_key = depth == 1 && trim(text.substr(at + 1)).starts_with(':');
+    if (is_key) keys.emplace_back(text.substr(begin, at - begin));
+  }
+  return keys;
+}
+
 void refuse_json(const FileHead& head) {
   const std::string_view text = trim(head.text);
   const auto has = [&](std::string_view key) { return text.find(key) != text.npos; };
@@ -130,6 +147,10 @@ void refuse_json(const FileHead& head) {
   if (text.starts_with('{') && has("\"jobs\"") && (has("\"tres\"") || has("\"job_id\""))) {
     refuse(head, "output of sacct --json",
            "print it with sacct --parsable2 (columns: docs/reference/slurm-columns.md)");
+  }
+  if (text.starts_with('{') && has("\"job_id\"") && has("\"time\"") && has("\"submission\"")) {
+    refuse(head, "jobs of sacct --json, one after another",
+           "write them as one object: jq -s '{jobs: .}' FILE > jobs.json");
   }
   if (text.starts_with("{") && (has("\"submit_s\":{") || has("\"submit_s\": {"))) {
     refuse(head, "column-oriented JSON",
@@ -143,21 +164,13 @@ void refuse_json(const FileHead& head) {
   if (line == "{" || !line.ends_with('}')) {
     refuse(head, "JSON over several lines", "write one object per line: jq -c . FILE > jobs.jsonl");
   }
-  // Keys of the first object; approximate, but enough for a guess.
-  std::vector<std::string> keys;
-  for (size_t at = line.find('"'); at != line.npos;) {
-    const size_t end = line.find('"', at + 1);
-    if (end == line.npos) break;
-    const std::string_view behind = trim(line.substr(end + 1));
-    if (behind.starts_with(':')) keys.emplace_back(line.substr(at + 1, end - at - 1));
-    at = line.find('"', end + 1);
-  }
+  const std::vector<std::string> keys = keys_of(line);
   std::vector<std::string> missing;
   for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {
     if (std::ranges::count(keys, name) == 0) missing.emplace_back(name);
   }
   throw InputError(head.name + ":1", "keys " + join(missing),
-                   "'" + join(keys, ",") + "'; " + column_advice(missing, keys, "key"));
+                   "'" + join(keys, ",") + "'; " + native_column_advice(missing, keys, "key"));
 }
 
 // Lines before the names, such as a warning in `sacct 2>&1` or a spreadsheet's title: some format
@@ -318,13 +331,11 @@ void reject_unknown(const FileHead& head) {
         head.name + ":1", "the columns of a known format (yardmaster list traces)",
         got + (columns.size() < 2 ? "" : "; map them with --columns job_id=COLUMN,..."));
   }
-  std::vector<std::string> left = columns;  // columns without another meaning
-  std::erase_if(left, [](const std::string& one) { return !native_field_of(one).empty(); });
   const bool run = std::ranges::count(missing, "run_s") > 0;
   throw InputError(head.name + ":1",
                    (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
                        (run ? ", or start_s and end_s" : ""),
-                   got + "; " + column_advice(missing, left));
+                   got + "; " + native_column_advice(missing, columns));
 }
 
 }  // namespace yard

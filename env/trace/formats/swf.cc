@@ -1,6 +1,6 @@
 // The Standard Workload Format of the Parallel Workloads Archive (Feitelson et al., version 2.2):
-// rows of 18 numbers separated by blanks, -1 for unknown, comments after ";". Processors are read
-// as GPUs.
+// rows of 18 numbers separated by blanks, -1 for unknown (and 0 for an unknown time requested),
+// comments after ";". Processors are read as GPUs.
 //
 //   1 job  2 submitted  3 waited  4 ran  5 processors  8 processors requested  9 time requested
 //   11 status  12 user  13 group  14 executable  15 queue  16 partition  17 preceding job
@@ -150,8 +150,7 @@ class SwfReader final : public TraceReader {
       }
       const bool part = status == "2" || status == "3" || status == "4";
       if (!rows.seconds(kSubmitted, job.submit_us) || !run_time(rows, job) ||
-          !processors(rows, job) || !optional_seconds(rows, kTimeRequested, job.limit_us) ||
-          !logged_times(rows, job)) {
+          !processors(rows, job) || !time_limit(rows, job.limit_us) || !logged_times(rows, job)) {
         continue;
       }
       const Column counts = config_.processors == "requested" ? kProcessorsRequested : kProcessors;
@@ -289,6 +288,11 @@ class SwfReader final : public TraceReader {
   // Leaves -1 as it is.
   static bool optional_seconds(Rows& rows, Column column, int64_t& out_us) {
     return is_unknown(rows.field(column)) || rows.seconds(column, out_us);
+  }
+
+  // No job requests 0 s: archives write it where the request is unknown.
+  static bool time_limit(Rows& rows, int64_t& out_us) {
+    return is_zero(rows.field(kTimeRequested)) || optional_seconds(rows, kTimeRequested, out_us);
   }
 
   static bool logged_times(Rows& rows, Job& job) {

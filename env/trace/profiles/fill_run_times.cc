@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
@@ -66,14 +67,26 @@ void from_rates(Trace& trace, const std::string& file, bool skip_unusable) {
   check_usable(trace, fill, skip_unusable);
 }
 
+void note_unused(Trace& trace, const RunTimeFiles& files, const std::string& needed) {
+  for (const auto& [name, file] :
+       {std::pair("throughputs", &files.throughputs), std::pair("rates", &files.rates)}) {
+    const bool read = name == needed || std::ranges::count(files.read_by_rules, name) > 0;
+    if (file->empty() || read) continue;
+    trace.notices.push_back({"--" + std::string(name) + " " + *file +
+                                 " has no effect: no job takes its run time from this file",
+                             0, trace.source});
+  }
+}
+
 }  // namespace
 
 bool lacks_run_times(const Trace& trace) { return std::ranges::any_of(trace.jobs, lacks); }
 
 void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable) {
   const auto first = std::ranges::find_if(trace.jobs, lacks);
-  if (first == trace.jobs.end()) return;
+  if (first == trace.jobs.end()) return note_unused(trace, files, "");
   const bool steps = first->iterations > 0;
+  note_unused(trace, files, steps ? "throughputs" : "rates");
   const std::string& file = steps ? files.throughputs : files.rates;
   const bool all = std::ranges::all_of(trace.jobs, lacks);  // the format has no run times
   if (file.empty() && skip_unusable && !steps && !all) {

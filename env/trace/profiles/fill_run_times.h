@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "env/trace/core/job.h"
 
@@ -13,13 +14,16 @@ namespace yard {
 struct RunTimeFiles {
   std::string throughputs;  // paths; empty: not given
   std::string rates;
+  // Which of these the rule set reads itself: "throughputs", "rates".
+  std::vector<std::string> read_by_rules = {};
 };
 
 // Returns whether some job has no run time.
 bool lacks_run_times(const Trace& trace);
 
 // Fills in missing run times. Throws InputError if no file was given for them, or about the first
-// job missing in the file. With `skip_unusable`, such jobs are left out instead.
+// job missing in the file. With `skip_unusable`, such jobs are left out instead. Adds a notice
+// about a file which neither a job needs nor the rule set reads.
 void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable);
 
 }  // namespace yard

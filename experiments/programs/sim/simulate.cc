@@ -44,11 +44,21 @@ void print_early(const Run& run) {
       percent_text(early->undone_share, 1).c_str());
 }
 
+// Prints a note if jobs that are not in the trace are simulated, too.
+void print_copies_note(const Scenario& scenario) {
+  const int64_t copies = count_copies(scenario.trace);
+  if (copies == 0) return;
+  std::fprintf(stderr,
+               "note: %lld unscored copies of the window's %s follow it, so that the last scored "
+               "jobs meet a full cluster\n",
+               static_cast<long long>(copies), counted_text(scenario.window.scored, "job").c_str());
+}
+
 void print_table(const Scenario& scenario, const std::vector<Run>& runs,
                  const std::string& no_bound) {
+  const int64_t jobs = std::ssize(scenario.trace.jobs) - count_copies(scenario.trace);
   std::printf("%s (%s, %lld scored) on %s, %s, rules %s, load %s\n\n",
-              scenario.trace.source.c_str(),
-              counted_text(std::ssize(scenario.trace.jobs), "job").c_str(),
+              scenario.trace.source.c_str(), counted_text(jobs, "job").c_str(),
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),
               counted_text(scenario.cluster.total_gpus(), "GPU").c_str(),
               runs.front().rules.c_str(), load_text(scenario.load).c_str());
@@ -101,6 +111,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   }
   const Scenario scenario = load_scenario(options.scenario);
   print_scenario_notes(scenario, prepared_policies, options.run.speeds);
+  print_copies_note(scenario);
 
   folder.begin(app, scenario, options.scenario.seed);
   std::vector<Run> runs;

@@ -97,8 +97,11 @@ int run_trace(CLI::App& app, int argc, char** argv) {
     command->add_option("--jobs", options.load.jobs, "number of jobs of a synthetic trace")
         ->default_str("")
         ->check(whole_number(1));
-    command->add_option("--cluster-gpus", options.load.cluster_gpus,
-                        "size in GPUs of the cluster to which the load refers");
+    command
+        ->add_option("--cluster-gpus", options.load.cluster_gpus,
+                     "size in GPUs of the cluster to which the load refers")
+        ->default_str("")
+        ->check(whole_number(1));
     command->add_option("--set", options.set, "key=value: a setting of the format or generator");
     command->option_defaults()->group("Output");
     if (command == describe) {

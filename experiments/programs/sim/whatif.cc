@@ -36,6 +36,7 @@ struct Options {
 
   void add_to(CLI::App& app) {
     ScenarioOptions& scenario = common.scenario;
+    scenario.window.after = AfterWindow::kTraceOnly;  // only jobs of the log are simulated
     const auto group = [&](const char* name) { app.option_defaults()->group(name); };
     group("Workload");
     app.add_option("--sacct,--trace", scenario.trace,

@@ -32,8 +32,8 @@ fs::path program_path(std::string_view program) {
   const auto self = fs::read_symlink("/proc/self/exe", error);
   const fs::path folder = error ? fs::path(".") : self.parent_path();
   const fs::path installed = folder.parent_path() / "libexec/yardmaster" / program;
-  const bool beside = fs::exists(folder / program);
-  return beside || !fs::exists(installed) ? folder / program : installed;
+  const bool in_same_folder = fs::exists(folder / program);
+  return in_same_folder || !fs::exists(installed) ? folder / program : installed;
 }
 
 std::vector<Description> describe(std::span<const Command> commands) {

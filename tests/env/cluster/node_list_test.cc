@@ -101,8 +101,8 @@ TEST(Pai, ReadsTarArchives) {
     EXPECT_EQ(nodes[1].gpus, 0);
     EXPECT_EQ(nodes[1].type, "");
   }
-  EXPECT_THAT(error_of("pai", tar.substr(0, 520)), HasSubstr("nodes.csv: expected a whole tar"));
-  EXPECT_THAT(error_of("pai", "a,CPU,96,384,8\n"), HasSubstr("nodes.csv:1:3: expected a type"));
+  EXPECT_THAT(error_of("pai", tar.substr(0, 520)), HasSubstr("nodes.csv: expected a complete tar"));
+  EXPECT_THAT(error_of("pai", "a,CPU,96,384,8\n"), HasSubstr("nodes.csv:1:3: expected a GPU type"));
   EXPECT_THAT(error_of("pai", "a,T4,96,384,0\n"), HasSubstr("nodes.csv:1:3: expected CPU"));
 }
 

@@ -170,7 +170,7 @@ TEST(ReadyClusters, MissingTracesErrorNamesTheVariable) {
   }
   before == nullptr ? unsetenv("YARD_TRACES") : setenv("YARD_TRACES", folder.c_str(), 1);
   EXPECT_THAT(message, HasSubstr("openb.yaml:"));
-  EXPECT_THAT(message, HasSubstr("in the variable YARD_TRACES, got '/no/such/folder'"));
+  EXPECT_THAT(message, HasSubstr("in the environment variable YARD_TRACES, got '/no/such/folder'"));
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"about", "about: [a]\nnodes: [{gpus: 8}]\n", ":1:8: expected about as a text"},
         // Nodes.
         Wrong{"no_nodes", "about: x\n", ":1:1: expected nodes or nodes_from, got neither"},
-        Wrong{"empty_list", "nodes: []\n", ":1:8: expected nodes as a list of groups, got a list"},
+        Wrong{"empty_list", "nodes: []\n",
+              ":1:8: expected nodes as a list of groups, got an empty list"},
         Wrong{"map", "nodes: {gpus: 8}\n", ":1:8: expected nodes as a list of groups, got a map"},
         Wrong{
             "unknown_key", "nodes:\n  - gpus: 8\n    gpu_count: 9\n",

@@ -41,6 +41,9 @@ TEST(Header, NearestColumnIsSuggested) {
   EXPECT_EQ(guess("gpus", {"cpus", "n_gpus"}), "n_gpus");
   EXPECT_EQ(guess("job_id", {"gpus", "JobName"}), "JobName");
   EXPECT_EQ(guess("job_id", {"gpus", "user"}), "");
+  EXPECT_EQ(guess("start_s", {"status", "StartTime"}), "StartTime");
+  EXPECT_EQ(guess("end_s", {"status", "finished_at"}), "finished_at");
+  EXPECT_EQ(guess("start_s", {"status", "restarts"}), "");
   EXPECT_EQ(column_advice({"submit_s"}, {"submit_time"}),
             "did you mean the column `submit_time`? --columns submit_s=submit_time");
   EXPECT_EQ(column_advice({"run_s"}, {"user"}), "set the column with --columns run_s=COLUMN");

@@ -291,5 +291,25 @@ TEST(RunTimes, AreNeverGuessed) {
   EXPECT_EQ(itp.jobs[0].run_us, kUsPerS) << "values of the trace are kept";
 }
 
+TEST(RunTimes, FilesWithoutEffectAreNoted) {
+  const auto notes = [](const std::string& trace, const RunTimeFiles& files) {
+    Trace read = parse_trace(trace, "jobs", {});
+    const size_t before = read.notices.size();
+    fill_run_times(read, files, true);
+    std::vector<std::string> out;
+    for (size_t i = before; i < read.notices.size(); ++i) out.push_back(read.notices[i].reason);
+    return out;
+  };
+  const std::string timed = "job_id,submission_time,duration,num_gpu\na,0,1,1\n";
+  const std::string rest = " has no effect: no job takes its run time from this file";
+  EXPECT_THAT(notes(timed, {.throughputs = "m.txt", .rates = "r.csv"}),
+              ElementsAre("--throughputs m.txt" + rest, "--rates r.csv" + rest));
+  const RunTimeFiles for_rules = {.throughputs = "", .rates = "r.csv", .read_by_rules = {"rates"}};
+  EXPECT_THAT(notes(timed, for_rules), ElementsAre());
+  const std::string file = throughputs_file(kTable);
+  EXPECT_THAT(notes(kGavel, {.throughputs = file, .rates = "r.csv"}),
+              ElementsAre("--rates r.csv" + rest));
+}
+
 }  // namespace
 }  // namespace yard

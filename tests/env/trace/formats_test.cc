@@ -74,7 +74,22 @@ TEST(Philly, ClockMayHaveAZone) {
   EXPECT_EQ(parse_with(text, "zone=PST8PDT,M3.2.0,M11.1.0").epoch_unix_s, 1507532515 + 7 * 3600);
   EXPECT_EQ(parse_trace(text, "t", {}).jobs[0].gpus, 0);
   EXPECT_THROW(parse_with(text, "zone=Seattle"), InputError);
-  EXPECT_THROW(parse_with(text, "vc=ee9e8c"), InputError) << "no job is left";
+}
+
+TEST(Philly, UnknownVirtualClusterListsThoseOfTheLog) {
+  const std::string csv = Registry<TraceReader>::make("philly", {})->example();
+  const std::string log = Registry<TraceReader>::make("philly-log", {})->example();
+  EXPECT_EQ(parse_with(csv, "vc=11cb48").jobs.size(), 1u);
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      parse_with(text, "vc=zz");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_of(csv), "trace.vc: expected one of: 11cb48, 6214e9, got 'zz'");
+  EXPECT_EQ(error_of(log), "trace.vc: expected one of: ee9e8c, got 'zz'");
 }
 
 TEST(ElasticFlow, RealDurationIsUsed) {

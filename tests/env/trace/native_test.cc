@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/core/rng.h"
@@ -124,8 +125,10 @@ Job random_job(Rng& rng, bool utf8, size_t number) {
   if (often()) job.array = random_text(rng, utf8);
   if (often()) job.logged_start_us = random_us(rng);
   if (often()) job.logged_end_us = random_us(rng);
+  const bool ended = job.logged_end_us >= 0 && job.logged_end_us < job.logged_start_us;
+  if (ended) std::swap(job.logged_start_us, job.logged_end_us);
   job.run_unknown = often();
-  if (often()) job.status = random_text(rng, utf8);
+  if (often()) job.status = rng.below(4) == 0 ? "CANCELLED by 7" : random_text(rng, utf8);
   return job;
 }
 

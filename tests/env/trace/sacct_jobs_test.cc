@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "env/base/core/error.h"
 #include "env/trace/formats/load_trace.h"
@@ -12,7 +13,9 @@
 namespace yard {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kHourUs = 3600 * kUsPerS;
@@ -207,6 +210,10 @@ TEST(SacctClusters, JobsOfDifferentClustersAreDistinct) {
   EXPECT_EQ(left_out(one).at("job of another cluster"), 1);
   EXPECT_TRUE(read(head + "alpha" + rest).notices.empty());
   EXPECT_THAT(error_of(text, "cluster=gamma"), HasSubstr("expected one of: 'alpha', 'beta'"));
+  EXPECT_THAT(error_of(head + "alpha" + rest + rest, "cluster=gamma"),
+              HasSubstr("expected one of: 'alpha', got 'gamma'"))
+      << "an empty name would select all";
+  EXPECT_THAT(error_of(head + rest, "cluster=gamma"), HasSubstr("names in the column Cluster"));
 }
 
 TEST(SacctTimes, JobArrivesWhenEligible) {
@@ -265,6 +272,25 @@ TEST(SacctTimes, SkippedHourIsHandled) {
   for (const Job& job : trace.jobs) {
     EXPECT_EQ(job.logged_end_us - job.logged_start_us, 20 * 60 * kUsPerS) << job.id;
   }
+}
+
+TEST(SacctTimes, ContradictoryElapsedGivesANotice) {
+  const auto notices = [](const char* elapsed) {
+    std::vector<std::string> out;
+    for (const Skipped& notice :
+         read(kHead + row("1", "u", "10:00", "10:05", "10:15", elapsed, "COMPLETED", "gres/gpu=1"))
+             .notices) {
+      out.push_back(notice.reason);
+    }
+    return out;
+  };
+  EXPECT_THAT(notices("01:40:00"),
+              ElementsAre("Elapsed is longer than the time from Start to End: Elapsed is used"));
+  EXPECT_THAT(notices("00:05:00"),
+              ElementsAre("Elapsed is shorter than the time from Start to End, as for a suspended "
+                          "job or across a clock change: Elapsed is used"));
+  EXPECT_THAT(notices("00:10:00"), IsEmpty());
+  EXPECT_THAT(notices("00:10:01"), IsEmpty()) << "rounded";
 }
 
 TEST(SacctTimes, MayHaveAnOffset) {

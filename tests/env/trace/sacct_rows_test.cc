@@ -277,6 +277,32 @@ TEST(SacctRows, UserTablesAreNotTakenForSacct) {
               HasSubstr("--columns job_id=id"));
 }
 
+// As `jq .jobs` and `jq -c .jobs[]` print the jobs.
+TEST(SacctJson, ListOfJobsIsReadAndLinesAreRejected) {
+  const std::string job =
+      R"({"job_id": 7, "name": "x", "time": {"submission": 1714989600, "start": 1714989900,)"
+      R"( "end": 1714993500, "elapsed": 3600}, "state": {"current": ["COMPLETED"]},)"
+      R"( "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 2}]},)"
+      R"( "steps": [{"time": {"elapsed": 1}}]})";
+  const std::string other = replaced(job, "7, \"name\"", "8, \"name\"");
+  const Trace trace = read("[\n" + job + ",\n" + other + "\n]\n");
+  EXPECT_EQ(trace.format, "sacct-json");
+  ASSERT_EQ(trace.jobs.size(), 2u);
+  EXPECT_EQ(trace.jobs[1].id, "8");
+  EXPECT_EQ(trace.jobs[1].gpus, 2);
+  EXPECT_THAT(error_of(job + "\n" + other + "\n"), HasSubstr("jq -s '{jobs: .}' log > jobs.json"));
+  EXPECT_THAT(error_of("[" + job + ",\n" + other), HasSubstr("the end is cut off"));
+}
+
+TEST(SacctRows, ColumnsOfALogNeedNoNames) {
+  LoadOptions options;
+  options.settings.overlay("columns=run_s=Elapsed");
+  EXPECT_THAT(
+      error_of(kOwnNames + "\n1," + kOwnRow + "1\n", options),
+      HasSubstr("--columns: expected job_id, submit_s, run_s and gpus to read a table of "
+                "your own (columns of a Slurm log need no --columns), got 'run_s=Elapsed'"));
+}
+
 TEST(SacctJson, MissingJobsAndTruncationAreReported) {
   EXPECT_THAT(error_of("{\"jobs\":[],\"warnings\":[]}"), HasSubstr("no jobs"));
   EXPECT_THAT(error_of("{\"jobs\":[{\"job_id\":1}\n"), HasSubstr("the end is cut off"));

@@ -56,7 +56,7 @@ TEST(Swf, FieldsBecomeAJob) {
   EXPECT_EQ(bare.user, "");
   EXPECT_EQ(bare.tenant, "group4");
   EXPECT_EQ(trace.jobs[0].run_us, 1'500'000);
-  EXPECT_EQ(trace.jobs[0].limit_us, 0);
+  EXPECT_EQ(trace.jobs[0].limit_us, -1) << "0 is an unknown request, as -1 is";
   EXPECT_EQ(trace.jobs[0].tenant, "");
 }
 

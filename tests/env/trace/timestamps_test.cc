@@ -72,5 +72,87 @@ TEST(Timestamps, FirstNumberSetsTheUnit) {
   EXPECT_EQ(dates.kind_text(), "dates");
 }
 
+TEST(Timestamps, TimesOfOneFileHaveOneZero) {
+  using Meaning = TimestampReader::Meaning;
+  ClockTime time;
+  const auto meaning = [&](TimestampReader& timestamps, const char* text, bool required = true) {
+    return timestamps.read(text, kInSeconds, required, time);
+  };
+  TimestampReader relative{Zone()};
+  EXPECT_EQ(meaning(relative, "0"), Meaning::kTime);
+  EXPECT_EQ(meaning(relative, "999999999"), Meaning::kTime);
+  EXPECT_EQ(time.us, 999'999'999 * kUs);
+  EXPECT_EQ(meaning(relative, "1714989601"), Meaning::kOtherFormat);
+  EXPECT_EQ(meaning(relative, "x"), Meaning::kNoTime);
+  TimestampReader own{Zone()};
+  own.set_trace_seconds();
+  EXPECT_EQ(meaning(own, "1714989601"), Meaning::kTime) << "the file says so";
+  TimestampReader since_1970{Zone()};
+  EXPECT_EQ(meaning(since_1970, "1714989601"), Meaning::kTime);
+  EXPECT_EQ(meaning(since_1970, "60"), Meaning::kOtherFormat);
+  EXPECT_EQ(meaning(since_1970, "0"), Meaning::kOtherFormat);
+  EXPECT_EQ(meaning(since_1970, "0", false), Meaning::kMissing);
+  EXPECT_EQ(meaning(since_1970, "1714989601250"), Meaning::kOtherFormat) << "milliseconds";
+}
+
+TEST(Timestamps, UnitOfANameIsUsed) {
+  using Kind = TimestampReader::Kind;
+  const TimeUnit& ms = *unit_of_name("t_ms");
+  ClockTime time;
+  TimestampReader relative{Zone()};
+  EXPECT_EQ(relative.read("60000", ms, true, time), TimestampReader::Meaning::kTime);
+  EXPECT_EQ(time.us, 60 * kUs);
+  EXPECT_EQ(relative.kind(), Kind::kTraceSeconds);
+  TimestampReader since_1970{Zone()};
+  EXPECT_EQ(since_1970.read("1714953600250", ms), kMay6 * kUs + 250'000);
+  EXPECT_EQ(since_1970.kind(), Kind::kMillis);
+  TimestampReader minutes{Zone()};
+  EXPECT_EQ(minutes.read("28582560", *unit_of_name("t_min")), kMay6 * kUs);
+  EXPECT_EQ(minutes.kind(), Kind::kSeconds);
+}
+
+TEST(TimeUnit, IsTheLastWordOfAName) {
+  const auto unit = [](const char* name) -> std::string {
+    const TimeUnit* const found = unit_of_name(name);
+    return found == nullptr ? "" : found->name;
+  };
+  for (const char* name : {"duration_min", "Duration (minutes)", "runMins", "wait-m"}) {
+    EXPECT_EQ(unit(name), "minutes") << name;
+  }
+  for (const char* name : {"submit_ms", "durationMs", "DURATION_MS", "elapsed_millis", "durationms",
+                           "runtimeMillis", "Elapsed [msec]"}) {
+    EXPECT_EQ(unit(name), "milliseconds") << name;
+  }
+  for (const char* name : {"run_h", "wait_hours", "RunHrs"}) EXPECT_EQ(unit(name), "hours") << name;
+  EXPECT_EQ(unit("t_us"), "microseconds");
+  EXPECT_EQ(unit("t_\xC2\xB5s"), "microseconds");
+  EXPECT_EQ(unit("t_ns"), "nanoseconds");
+  EXPECT_EQ(unit("t_days"), "days");
+  for (const char* name : {"run_s", "duration_sec", "Elapsed (s)"}) {
+    EXPECT_EQ(unit(name), "seconds") << name;
+  }
+  for (const char* name : {"duration", "start", "end_time", "submissions", "min_duration",
+                           "arrivals", "timestamp", "run_ms2", "durations", "", "_"}) {
+    EXPECT_EQ(unit(name), "") << name;
+  }
+}
+
+TEST(TimeUnit, NumbersAreConverted) {
+  const auto us = [](const char* text, const char* name) {
+    return parse_time_us(text, *unit_of_name(name));
+  };
+  EXPECT_EQ(us("90", "t_min"), 5'400 * kUs);
+  EXPECT_EQ(us("1.5", "t_h"), 5'400 * kUs);
+  EXPECT_EQ(us(" 250 ", "t_ms"), 250'000);
+  EXPECT_EQ(us("0.4", "t_ms"), 400);
+  EXPECT_EQ(us("7", "t_us"), 7);
+  EXPECT_EQ(us("7500", "t_ns"), 8) << "rounded";
+  EXPECT_EQ(us("1714953600000007000", "t_ns"), kMay6 * kUs + 7);
+  EXPECT_EQ(us("66666666", "t_min"), kUs * 60 * 66'666'666);
+  for (const char* none : {"66666667", "-1", "x", "", "nan", "1e30"}) {
+    EXPECT_FALSE(us(none, "t_min").has_value()) << none;
+  }
+}
+
 }  // namespace
 }  // namespace yard

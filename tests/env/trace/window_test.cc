@@ -198,6 +198,24 @@ TEST(Window, TailIsTheTraceThenTheRepeatedWindow) {
                              [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; }));
 }
 
+TEST(Window, CopiesAreMarked) {
+  Trace trace = trace_at({0, 10, 15, 30, 40});
+  select_window(trace, {.from = "10", .to = "20", .repeats = 2});
+  EXPECT_EQ(count_copies(trace), 4);
+  for (const Job& job : trace.jobs) {
+    EXPECT_EQ(job.copy, job.id.find('#') != job.id.npos) << job.id;
+    EXPECT_FALSE(job.copy && job.scored);
+  }
+}
+
+TEST(Window, TailMayBeTheTraceWithoutCopies) {
+  Trace trace = trace_at({0, 10, 15, 30, 40});
+  select_window(trace, {.from = "10", .to = "20", .after = AfterWindow::kTraceOnly});
+  EXPECT_THAT(scored(trace), ElementsAre("1", "2"));
+  EXPECT_THAT(unscored(trace), ElementsAre("0", "3", "4"));
+  EXPECT_EQ(count_copies(trace), 0);
+}
+
 TEST(Window, InvalidOptionsAreNamed) {
   const Trace trace = trace_at({0, 10, 20});
   EXPECT_THAT(error_of(trace, {.jobs_from = 0, .from = "5"}), HasSubstr("got both"));
@@ -218,7 +236,7 @@ TEST(Window, InvalidOptionsAreNamed) {
 TEST(Window, EmptyWindowErrorUsesTheTracesCalendar) {
   Trace trace = trace_at({0, 10, kDayS});
   EXPECT_THAT(error_of(trace, {.from = "20", .to = "30"}),
-              HasSubstr("submitted from 0 s to 86400 s, got none from 20 s to 30 s"));
+              HasSubstr("submitted from 0 s to 86400 s), got none from 20 s to 30 s"));
   EXPECT_THAT(error_of(trace, {.from = "90000"}), HasSubstr("got none from 90000 s on"));
   EXPECT_THAT(error_of(trace, {.to = "0"}), HasSubstr("got none before 0 s"));
   trace.epoch_unix_s = 19'000 * kDayS;  // 2022-01-08

@@ -185,7 +185,12 @@ void SacctLog::check_settings() const {
     unused_setting("zone", "a log with dates", rows_.where_names() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {
-    unused_setting("cluster", "one of: " + join_names(clusters_), "'" + config_.cluster + "'");
+    std::vector<std::string> named = clusters_;  // an empty setting selects all
+    std::erase(named, "");
+    unused_setting(
+        "cluster",
+        named.empty() ? "a log with names in the column Cluster" : "one of: " + join_names(named),
+        "'" + config_.cluster + "'");
   }
   if (config_.shards_per_gpu > 0 && !shards_seen_ && num_runs_ > 0) {
     unused_setting("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without it");

@@ -1,7 +1,8 @@
-// Output of Slurm's sacct --json: {"jobs": [{"job_id", "time", "state", "tres", ...}]}. Each job
-// becomes a row as sacct --parsable2 prints it; steps are skipped. Times are seconds since 1970,
-// limits minutes. By version, a number is plain or an object that says whether it is set, and a
-// state is alone or in a list. Positions in messages count jobs, not lines.
+// Output of Slurm's sacct --json: {"jobs": [{"job_id", "time", "state", "tres", ...}]}, or only its
+// list of jobs, as `jq .jobs` prints it. Each job becomes a row as sacct --parsable2 prints it;
+// steps are skipped. Times are seconds since 1970, limits minutes. By version, a number is plain or
+// an object that says whether it is set, and a state is alone or in a list. Positions in messages
+// count jobs, not lines.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -186,6 +187,8 @@ class SacctJsonReader final : public TraceReader {
   bool recognises(const FileHead& head) const override {
     const auto has = [&](std::string_view key) { return head.text.find(key) != head.text.npos; };
     const bool others = has("\"job_id\"") || has("\"meta\"") || has("\"warnings\"");
+    const bool is_list = trim(head.text).starts_with('[');
+    if (is_list) return has("\"job_id\"") && has("\"time\"") && has("\"submission\"");
     return head.is_json() && has("\"jobs\"") && others && !has("\"submit_s\"");
   }
 
@@ -197,14 +200,19 @@ class SacctJsonReader final : public TraceReader {
     rows.start_at_first_submission();
     SacctLog log(config_, settings_, rows, kColumns);
     std::string list;                // key of the document that is being read
+    int depth_of_jobs = 2;           // 1 if the document is the list of jobs
     int32_t jobs = 0, timeless = 0;  // timeless: number of the first job without times
     const auto take = [&](int depth, Json::parse_event_t event, Json& value) {
       using Event = Json::parse_event_t;
+      if (event == Event::array_start && depth == 0) {
+        depth_of_jobs = 1;
+        list = "jobs";
+      }
       if (event == Event::key) {
-        if (depth == 1) list = value.get<std::string>();
+        if (depth == 1 && depth_of_jobs == 2) list = value.get<std::string>();
         return value != "steps";
       }
-      if (event != Event::object_end || depth != 2 || list != "jobs") return true;
+      if (event != Event::object_end || depth != depth_of_jobs || list != "jobs") return true;
       rows.set_first_line(++jobs);
       if (!at(value, "time").is_object()) {
         if (timeless == 0) timeless = jobs;

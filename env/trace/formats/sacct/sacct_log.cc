@@ -209,7 +209,7 @@ const char* SacctLog::reason_not_a_run(std::string_view state, bool& unallocated
   return nullptr;
 }
 
-bool SacctLog::read_timestamp(int column, Timestamp& out) {
+bool SacctLog::read_timestamp(int column, ClockTime& out) {
   const std::string_view said = field(column);
   std::optional<int64_t> unix_s, other_s;
   const std::optional<int64_t> wall_s = parse_date_s(said.ends_with('Z') ? "" : said);
@@ -267,7 +267,7 @@ bool SacctLog::read_tres(int column, Tres& out) {
 // with Elapsed and the order of events.
 bool SacctLog::read_times(Run& run) {
   Job& job = run.job;
-  Timestamp submit, eligible, start, end;
+  ClockTime submit, eligible, start, end;
   for (const auto& [column, moment] :
        {std::pair{at_.submit, &submit}, {at_.start, &start}, {at_.end, &end}}) {
     if (column < 0 || read_timestamp(column, *moment)) continue;
@@ -288,28 +288,16 @@ bool SacctLog::read_times(Run& run) {
     return false;
   }
 
-  int64_t start_us = start.us, end_us = end.us;
-  if (start.us >= 0 && end.us >= 0) {
-    int64_t least = std::numeric_limits<int64_t>::max();
-    for (const int64_t from : {start.us, start.other_us}) {
-      for (const int64_t to : {end.us, end.other_us}) {
-        const int64_t beyond = to - from - std::max<int64_t>(elapsed_us, 0);
-        const int64_t cost = beyond >= 0 ? beyond : 100 * kHourUs - beyond;
-        if (cost >= least) continue;
-        least = cost;
-        start_us = from;
-        end_us = to;
-      }
-    }
-    if (elapsed_us >= 0 && !is_given("zone") && end_us - start_us == elapsed_us - kHourUs) {
-      end_us = start_us + elapsed_us;
-      rows_.notice(
-          "End is an hour too early for Start and Elapsed: clocks were put back in between, so "
-          "Elapsed is used; set the time zone, as in --set trace.zone=CET-1CEST,M3.5.0,M10.5.0/3");
-    }
+  const ClockTimes chosen = choose_readings(submit, start, end, elapsed_us);
+  const int64_t start_us = chosen.start_us;
+  int64_t submit_us = chosen.submit_us, end_us = chosen.end_us;
+  if (chosen.hour_short && !is_given("zone")) {
+    end_us = start_us + elapsed_us;
+    rows_.notice(
+        std::string("End is an hour too early for Start and Elapsed: clocks were put back in "
+                    "between, so Elapsed is used; ") +
+        kSetZone);
   }
-  int64_t submit_us = submit.us;
-  if (start_us >= 0 && submit_us > start_us) submit_us = std::min(submit.us, submit.other_us);
   job.logged_start_us = start_us;
   job.logged_end_us = end_us;
   job.submit_us = run.submitted_us = submit_us;
@@ -321,9 +309,7 @@ bool SacctLog::read_times(Run& run) {
   if (from_us < submit_us) {
     std::string expected = "Start after the submission";
     if (!is_given("zone") && submit_us - from_us <= kHourUs) {
-      expected +=
-          " (if clocks were put back in between, set the time zone, as in --set "
-          "trace.zone=CET-1CEST,M3.5.0,M10.5.0/3)";
+      expected += std::string(" (if clocks were put back in between, ") + kSetZone + ")";
     }
     unusable(at_.start, ": starts before its submission", expected);
     return false;
@@ -340,7 +326,18 @@ bool SacctLog::read_times(Run& run) {
     }
   }
   job.run_us = elapsed_us >= 0 ? elapsed_us : end_us - start_us;
+  if (start_us >= 0 && end_us >= 0) note_elapsed_mismatch(job.run_us, end_us - start_us);
   return true;
+}
+
+void SacctLog::note_elapsed_mismatch(int64_t elapsed_us, int64_t span_us) {
+  if (elapsed_us > span_us + kUsPerS) {
+    rows_.notice("Elapsed is longer than the time from Start to End: Elapsed is used");
+  } else if (elapsed_us < span_us - kUsPerS) {
+    rows_.notice(
+        "Elapsed is shorter than the time from Start to End, as for a suspended job or across a "
+        "clock change: Elapsed is used");
+  }
 }
 
 bool SacctLog::read_limit(Job& job) {
@@ -422,7 +419,7 @@ uint32_t SacctLog::cluster_of() {
 }
 
 void SacctLog::mark(const std::string& id, const char* reason, bool had_decimal_zero) {
-  Timestamp submit, start;
+  ClockTime submit, start;
   read_timestamp(at_.submit, submit);
   if (has_time(at_.start)) read_timestamp(at_.start, start);
   unstarted_.push_back({id, std::string(field(has(at_.user) ? at_.user : at_.uid)), cluster_of(),

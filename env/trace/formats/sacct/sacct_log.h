@@ -20,6 +20,7 @@
 #include "env/base/os/pages.h"
 #include "env/base/text/wall_clock.h"
 #include "env/trace/core/rows.h"
+#include "env/trace/core/timestamps.h"
 #include "env/trace/formats/sacct/sacct_request.h"
 
 namespace yard {
@@ -58,10 +59,6 @@ class SacctLog {
         name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_gres, alloc_nodes,
         alloc_cpus, node_list, cluster, tenant;
   };
-  // A time, with the other reading of an ambiguous clock time; -1: none.
-  struct Timestamp {
-    int64_t us = -1, other_us = -1;
-  };
   // One run of a job, or the part of a run between two changes of its size.
   struct Run {
     Job job;  // submit_us: when it may run
@@ -99,11 +96,12 @@ class SacctLog {
   const char* reason_not_a_run(std::string_view state, bool& unallocated) const;
   bool ran_no_time() const;
   uint32_t cluster_of();
-  bool read_timestamp(int column, Timestamp& out);
+  bool read_timestamp(int column, ClockTime& out);
   bool read_duration(int column, int64_t& out_us);
   bool read_number(int column, int64_t& out);
   bool read_tres(int column, Tres& out);
   bool read_times(Run& run);
+  void note_elapsed_mismatch(int64_t elapsed_us, int64_t span_us);
   bool read_limit(Job& job);
   bool read_request(Job& job);
   void mark(const std::string& id, const char* reason, bool had_decimal_zero);
