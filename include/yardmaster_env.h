@@ -13,7 +13,8 @@
  *
  * The environment owns all tensors. Their addresses are fixed from open() to close(); reset() and
  * step() overwrite them. Functions that return int return 0, or -1 on an error, which
- * yardmaster_env_error() describes. Only one thread at a time may use an environment.
+ * yardmaster_env_error() describes until the next call. spec() and help() return text that lives as
+ * long as the environment and the process. Only one thread at a time may use an environment.
  */
 #ifndef YARDMASTER_ENV_H
 #define YARDMASTER_ENV_H
@@ -29,7 +30,7 @@ extern "C" {
 
 typedef struct yardmaster_env yardmaster_env;
 
-enum { YARDMASTER_GOES_ON = 0, YARDMASTER_TERMINATED = 1, YARDMASTER_TRUNCATED = 2 };
+enum { YARDMASTER_NOT_ENDED = 0, YARDMASTER_TERMINATED = 1, YARDMASTER_TRUNCATED = 2 };
 
 int32_t yardmaster_env_abi(void);
 
@@ -77,9 +78,10 @@ int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32
 /* Copies the state of world `from` to world `to`. */
 int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to);
 
-/* save() returns the size in bytes of all worlds' state, and writes it to `to` if `size` suffices.
+/* save() returns the size in bytes of all worlds' state, and writes it to `to` if `size` suffices. It
+ * returns 0 on an error, such as a call before the first reset() or restore().
  * restore() requires the complete state, from an environment with equal settings. */
-size_t yardmaster_env_save(const yardmaster_env* env, void* to, size_t size);
+size_t yardmaster_env_save(yardmaster_env* env, void* to, size_t size);
 int yardmaster_env_restore(yardmaster_env* env, const void* from, size_t size);
 
 #ifdef __cplusplus

@@ -14,6 +14,8 @@ namespace yard {
 
 class Memory {
  public:
+  Memory() = default;
+  explicit Memory(size_t bytes) { reset(bytes); }
   // Sets the memory to zero bytes: `bytes`, rounded up to a multiple of 8.
   void reset(size_t bytes) { words_.assign((bytes + 7) / 8, 0); }
   size_t bytes() const { return words_.size() * 8; }

@@ -97,7 +97,7 @@ with_load_control() {
 
 pilot=checkpoint:checkpoints/pilot
 turns=experiments/rivals/gandiva-long.yaml,gandiva
-anybody=fifo,greedy,easy,las,tiresias,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,$turns,fair-share
+all_rivals=fifo,greedy,easy,las,tiresias,2d-las,las-skew,fifo-skew,sjf-estimate,srtf-estimate,srsf-rate,srsf-move,$turns,fair-share
 some_jobs=(--trace synthetic:servers --generate-jobs 3000)
 fixed_sizes=(--set trace.most=0 trace.drawn=true trace.worker_cores=3 trace.load=0.45)
 elastic=(--profiles experiments/speeds/servers.csv)
@@ -238,20 +238,20 @@ for part in $agents; do
       ;;
     harmony*)
       compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
-        --against "$placing,$anybody"
+        --against "$placing,$all_rivals"
       # On more servers than in training.
       [[ $name != harmony ]] || compare harmony-larger harmony "${larger[@]}" --checkpoint "$seeds_of" --candidate "$who" \
-        --against "$placing,$anybody"
+        --against "$placing,$all_rivals"
       ;;
     dl2*)
       [[ $name == dl2-start ]] || who+=$(others dl2-start)
       [[ $name == dl2-untrained ]] || who+=$(others dl2-untrained)
-      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "$sizing,$anybody"
+      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "$sizing,$all_rivals"
       ;;
     mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
       --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
     meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
-      --against "$ring_rules,$anybody" ;;
+      --against "$ring_rules,$all_rivals" ;;
     rules)  # the heuristics of the papers
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against "random,las,tiresias,2d-las,$turns,fair-share"
       compare mlf-h-hours experiments/rivals/mlf-h-hours.yaml "${urgent_jobs[@]}" --only validate \

@@ -33,12 +33,12 @@ SampledAction Learner::act(const ActionDistribution& o, Rng& rng) const {
     const int32_t action = pick(o, rng);
     return {action, o.log_prob_of(action)};
   }
-  const auto exploration_mask = static_cast<uint32_t>(explorable.size());
-  const int32_t action =
-      rng.uniform() < explore ? explorable[rng.below(exploration_mask)] : pick(o, rng);
-  const double of_hints = std::ranges::count(explorable, action) > 0 ? 1.0 / exploration_mask : 0.0;
+  const auto count = static_cast<uint32_t>(explorable.size());
+  const int32_t action = rng.uniform() < explore ? explorable[rng.below(count)] : pick(o, rng);
+  const double of_exploration = std::ranges::count(explorable, action) > 0 ? 1.0 / count : 0.0;
   const double of_policy = std::exp(static_cast<double>(o.log_prob_of(action)));
-  return {action, static_cast<float>(std::log((1 - explore) * of_policy + explore * of_hints))};
+  return {action,
+          static_cast<float>(std::log((1 - explore) * of_policy + explore * of_exploration))};
 }
 
 }  // namespace yard

@@ -30,7 +30,7 @@ class FlatNet final : public Network {
   }
 
  protected:
-  void make_layers(const EnvShape& shape) override {
+  void make_layers(const ObservationShape& shape) override {
     const int64_t h = config_.hidden;
     window_ = register_module("window", std::make_shared<WindowNet>(shape, h));
     trunk_ = register_module("trunk", make_mlp({h, h}));

@@ -23,7 +23,7 @@ class JobScorerNet final : public Network {
   NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override;
 
  protected:
-  void make_layers(const EnvShape& shape) override;
+  void make_layers(const ObservationShape& shape) override;
   NamedTensors policy() const override;
 
  private:
@@ -38,7 +38,7 @@ class JobScorerNet final : public Network {
   torch::nn::Linear v3_{nullptr};
 };
 
-void JobScorerNet::make_layers(const EnvShape& shape) {
+void JobScorerNet::make_layers(const ObservationShape& shape) {
   const int64_t h = config_.hidden, f = shape.row_features, c = shape.cluster_features;
   const double relu = std::sqrt(2.0);
   const auto layer = [this](const char* name, int64_t in, int64_t out, double gain, bool bias) {

@@ -29,7 +29,7 @@ class KernelNet final : public Network {
   }
 
  protected:
-  void make_layers(const EnvShape& shape) override {
+  void make_layers(const ObservationShape& shape) override {
     const int64_t c = shape.cluster_features;
     kernel_ = register_module("kernel", make_mlp({shape.row_features + c, 32, 16, 8}));
     // Zero: the untrained policy equals the prior.

@@ -31,7 +31,7 @@ NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& l
   return out;
 }
 
-WindowNet::WindowNet(const EnvShape& shape, int64_t hidden) {
+WindowNet::WindowNet(const ObservationShape& shape, int64_t hidden) {
   rows_ = register_parameter("rows", torch::empty({shape.rows * shape.row_features, hidden}));
   cluster_ = register_module(
       "cluster", orthogonal_linear(shape.cluster_features, hidden, std::sqrt(2.0), true));

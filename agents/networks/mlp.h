@@ -18,7 +18,7 @@ NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& l
 // First layer over a window (windowed_linear.h): x = relu(sum_r W_r row_r + U cluster + b).
 class WindowNet : public torch::nn::Module {
  public:
-  WindowNet(const EnvShape& shape, int64_t hidden);
+  WindowNet(const ObservationShape& shape, int64_t hidden);
 
   // From standardised rows (R, F) and cluster features (B, C): (B, H).
   torch::Tensor forward(const torch::Tensor& rows, const torch::Tensor& cluster,

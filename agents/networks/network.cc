@@ -34,7 +34,7 @@ const torch::Tensor& NetworkOutput::at(const std::string& head) const {
   return it->second;
 }
 
-void Network::build(const EnvShape& shape) {
+void Network::build(const ObservationShape& shape) {
   YARD_CHECK(!job_mean_.defined(), "a network is built once");
   job_mean_ = register_buffer("job_mean", torch::zeros({shape.row_features}));
   job_scale_ = register_buffer("job_scale", torch::ones({shape.row_features}));
@@ -113,7 +113,7 @@ torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool b
 }
 
 std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
-                                      const EnvShape& shape, uint64_t seed) {
+                                      const ObservationShape& shape, uint64_t seed) {
   torch::manual_seed(seed);
   auto network = NetworkRegistry::make(name, settings);
   network->build(shape);

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "agents/kernels/torch.h"
-#include "agents/networks/env_shape.h"
 #include "agents/ranks/communicator.h"
 #include "env/base/config/registry.h"
+#include "env/task/observation.h"
 #include "policies/learned/tensors.h"
 
 namespace yard {
@@ -56,7 +56,7 @@ class Network : public torch::nn::Module {
   };
 
   // Creates the layers. Call it once, before any other function.
-  void build(const EnvShape& shape);
+  void build(const ObservationShape& shape);
 
   virtual NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) = 0;
   torch::Tensor logits(const RaggedBatch& batch) { return forward(batch, {kPolicyHead}).logits(); }
@@ -71,7 +71,7 @@ class Network : public torch::nn::Module {
   void fit_normaliser(const RaggedBatch& batch, Communicator& ranks);
 
  protected:
-  virtual void make_layers(const EnvShape& shape) = 0;
+  virtual void make_layers(const ObservationShape& shape) = 0;
   static bool has(const Heads& heads, const std::string& head) {
     return std::ranges::find(heads, head) != heads.end();
   }
@@ -95,6 +95,6 @@ torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool b
 
 // Returns the network `name`, built, with weights drawn from `seed`.
 std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
-                                      const EnvShape& shape, uint64_t seed);
+                                      const ObservationShape& shape, uint64_t seed);
 
 }  // namespace yard

@@ -95,7 +95,7 @@ class SetTransformerNet final : public Network {
   }
 
  protected:
-  void make_layers(const EnvShape& shape) override {
+  void make_layers(const ObservationShape& shape) override {
     const int64_t h = config_.hidden, c = shape.cluster_features, in = shape.row_features + c;
     const double relu = std::sqrt(2.0);
     const auto layer = [this](const char* name, int64_t from, int64_t to, double gain, bool bias) {

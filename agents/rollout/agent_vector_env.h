@@ -12,7 +12,7 @@ class AgentVectorEnv final : public VectorEnv {
                  std::shared_ptr<const Agent> agent)
       : env_(std::move(env_specs), config(options, std::move(agent))) {}
 
-  EnvShape shape() const override { return env_.shape(); }
+  ObservationShape shape() const override { return env_.shape(); }
   int count() const override { return env_.worlds(); }
   Observations observations() const override {
     return {env_.jobs(),

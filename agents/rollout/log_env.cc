@@ -20,7 +20,7 @@ class LogVectorEnv final : public VectorEnv {
         length_(std::min<int64_t>(options.episode_jobs, choices.size())),
         worlds_(static_cast<size_t>(options.worlds)) {
     YARD_CHECK(choices.size() > 0, "the log has no steps");
-    const EnvShape& s = choices.shape;
+    const ObservationShape& s = choices.shape;
     const size_t n = worlds_.size();
     jobs_.resize(n * static_cast<size_t>(s.rows) * static_cast<size_t>(s.row_features));
     cluster_.resize(n * static_cast<size_t>(s.cluster_features));
@@ -31,7 +31,7 @@ class LogVectorEnv final : public VectorEnv {
     ending_.resize(n);
   }
 
-  EnvShape shape() const override { return choices_.shape; }
+  ObservationShape shape() const override { return choices_.shape; }
   int count() const override { return static_cast<int>(worlds_.size()); }
 
   // No episode is truncated. Final observations are never read, so the current ones stand in.
@@ -142,7 +142,7 @@ class LogVectorEnv final : public VectorEnv {
   }
 
   void show(size_t n) {
-    const EnvShape& s = choices_.shape;
+    const ObservationShape& s = choices_.shape;
     const auto actions = static_cast<size_t>(s.actions());
     const int64_t i = at(n);
     Observation out{};

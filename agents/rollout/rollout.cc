@@ -12,7 +12,7 @@ namespace {
 // Fills a batch, one sample at a time.
 class Packer {
  public:
-  Packer(const EnvShape& shape, int64_t samples, int64_t rows) : shape_(shape) {
+  Packer(const ObservationShape& shape, int64_t samples, int64_t rows) : shape_(shape) {
     batch_.jobs = torch::empty({rows, shape.row_features});
     batch_.offset = torch::zeros({samples + 1}, torch::kInt64);
     batch_.count = torch::empty({samples, 1});
@@ -37,7 +37,7 @@ class Packer {
   RaggedBatch take() { return std::move(batch_); }
 
  private:
-  EnvShape shape_;
+  ObservationShape shape_;
   RaggedBatch batch_;
   int64_t row_ = 0, sample_ = 0;
 };
@@ -200,7 +200,7 @@ std::vector<Part> parts_of(std::span<const int32_t> rows, int64_t most) {
 
 RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds) {
   const Observations observations = from.observations();
-  const EnvShape s = from.shape();
+  const ObservationShape s = from.shape();
   int64_t total = 0;
   for (const int32_t n : worlds) total += observations.rows[static_cast<size_t>(n)];
   Packer packer(s, static_cast<int64_t>(worlds.size()), total);
@@ -216,7 +216,7 @@ RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds
 // The critic does not read the prior, so the current one takes its place.
 RaggedBatch final_batch(const VectorEnv& from) {
   const Observations observations = from.observations();
-  const EnvShape s = from.shape();
+  const ObservationShape s = from.shape();
   int64_t total = 0;
   for (const int32_t rows : observations.final_rows) total += rows;
   Packer packer(s, from.count(), total);

@@ -15,7 +15,7 @@ namespace yard {
 
 class Rollout {
  public:
-  explicit Rollout(const EnvShape& shape) : shape_(shape) {}
+  explicit Rollout(const ObservationShape& shape) : shape_(shape) {}
 
   // Keep only the last or the first `samples` samples.
   void keep_last(int64_t samples);
@@ -61,7 +61,7 @@ class Rollout {
   template <class Self, class Does>
   static void columns(Self& self, const Does& does);
 
-  EnvShape shape_;
+  ObservationShape shape_;
   std::vector<float> jobs_;      // (R, F)
   std::vector<int64_t> offset_;  // (I) first row of a sample
   std::vector<int32_t> rows_;    // (I)

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agents/networks/env_shape.h"
 #include "env/batch/batch_env.h"
+#include "env/task/observation.h"
 
 namespace yard {
 
@@ -39,7 +39,7 @@ class VectorEnv {
  public:
   virtual ~VectorEnv() = default;
 
-  virtual EnvShape shape() const = 0;
+  virtual ObservationShape shape() const = 0;
   virtual int count() const = 0;
   virtual Observations observations() const = 0;
 
@@ -76,7 +76,7 @@ struct VectorEnvOptions {
   int episode_jobs = 256;
   int max_decisions = 0;
   bool wait_at_end = false;
-  bool exploration_mask = false;  // fill Observations::exploration_mask, if the task provides any
+  bool exploration_mask = false;  // fill Observations::exploration_mask, if the agent provides any
   uint64_t seed = 1;
 };
 

@@ -173,7 +173,7 @@ void Collector::add_final_values(std::span<const int32_t> active) {
 
 // Adds one state per step, each from another environment, so that golden states differ.
 void Collector::record_golden(std::vector<GoldenState>& golden) const {
-  const EnvShape shape = worlds_.shape();
+  const ObservationShape shape = worlds_.shape();
   const Observations observations = worlds_.observations();
   const size_t n = golden.size() * 7 % static_cast<size_t>(worlds_.count());
   const auto row = [n](const auto& column, int64_t width) {
@@ -190,7 +190,7 @@ void Collector::record_golden(std::vector<GoldenState>& golden) const {
   golden.push_back(std::move(g));
 }
 
-std::vector<float> logits_of(Network& network, const EnvShape& shape, GoldenState& g) {
+std::vector<float> logits_of(Network& network, const ObservationShape& shape, GoldenState& g) {
   torch::NoGradGuard no_grad;
   RaggedBatch batch;
   const int64_t rows = g.rows;

@@ -66,6 +66,6 @@ class Collector {
 };
 
 // Returns the network's logits for a state (A), masked where the action mask is 0.
-std::vector<float> logits_of(Network& network, const EnvShape& shape, GoldenState& state);
+std::vector<float> logits_of(Network& network, const ObservationShape& shape, GoldenState& state);
 
 }  // namespace yard

@@ -390,7 +390,7 @@ class Trainer::Impl {
                                                 validates ? &explained : nullptr);
     if (!why.empty()) {
       throw RunError("update " + std::to_string(counters_.update + 1) + ": " + why +
-                     "; lower lr, then resume from the last saved state or start again");
+                     "; lower learning_rate, then resume from the last saved state or start again");
     }
     return stats;
   }

@@ -177,7 +177,7 @@ std::string pack_states(const std::vector<GoldenState>& states) {
   return to_safetensors(out);
 }
 
-std::vector<GoldenState> unpack_states(const std::string& bytes, const EnvShape& shape,
+std::vector<GoldenState> unpack_states(const std::string& bytes, const ObservationShape& shape,
                                        const std::string& where) {
   const Tensors tensors = from_safetensors(bytes, where);
   const auto rows = tensors.find("rows");

@@ -31,7 +31,7 @@ void from_archive(const std::string& bytes, torch::optim::Adam& adam, const std:
 
 // Golden states without their logits, which follow from the weights.
 std::string pack_states(const std::vector<GoldenState>& states);
-std::vector<GoldenState> unpack_states(const std::string& bytes, const EnvShape& shape,
+std::vector<GoldenState> unpack_states(const std::string& bytes, const ObservationShape& shape,
                                        const std::string& where);
 
 }  // namespace yard

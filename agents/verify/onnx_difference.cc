@@ -96,7 +96,7 @@ OnnxDifference onnx_difference(const Checkpoint& checkpoint) {
   if (ended.code != 0) throw RunError("ONNX Runtime and model.onnx: " + ended.last_line);
 
   const std::string where = "the output of ONNX Runtime";
-  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto width = static_cast<size_t>(shape.actions());
   const auto golden = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
   const Tensors answer = from_safetensors(read_file(folder.path() / "answer.safetensors"), where);

@@ -9,7 +9,7 @@ namespace yard {
 
 double torch_difference(const Checkpoint& checkpoint) {
   const std::string where = "model.safetensors";
-  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto network =
       make_network(checkpoint.network, network_of(checkpoint, where)->settings(), shape, 0);
   network->import_policy(checkpoint.weights, where);

@@ -115,6 +115,7 @@ BasicBatchEnv<T>::~BasicBatchEnv() = default;
 
 template <Task T>
 void BasicBatchEnv<T>::reset() {
+  begun_ = true;
   pool_->run(config_.worlds, [this](int from, int to) {
     for (int n = from; n < to; ++n) {
       instances_[static_cast<size_t>(n)]->episode = -1;
@@ -269,7 +270,7 @@ void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
     const Agent& agent = *config_.task;
     AgentMemory& memory = episode_state.agent_memory;
     memory.cache.reset();
-    if (!episode_state.actions_taken.empty()) agent.begin_decision(episode_state.view, memory);
+    agent.begin_decision(episode_state.view, memory);
     for (const int32_t action : episode_state.actions_taken) {
       episode_state.list_actions(agent);
       agent.apply(episode_state.view, memory, episode_state.list.at(action), episode_state.draft);
@@ -390,6 +391,7 @@ std::vector<EpisodeResult> BasicBatchEnv<T>::take_results() {
 
 template <Task T>
 std::vector<std::byte> BasicBatchEnv<T>::save() const {
+  YARD_CHECK(begun_, "worlds that have begun");
   std::vector<std::byte> out(kHashBytes);
   const auto put = [&out](const void* from, size_t bytes) {
     const auto* at = static_cast<const std::byte*>(from);
@@ -424,6 +426,7 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
     throw InputError("saved worlds", "the complete output of save() with the same settings",
                      std::to_string(saved.size()) + " bytes of other data");
   }
+  begun_ = true;
   std::span<const std::byte> rest = saved.subspan(kHashBytes);
   const auto apply = [&](void* to, size_t n) {
     YARD_CHECK(n <= rest.size(), "the saved worlds are truncated");

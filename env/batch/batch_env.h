@@ -120,11 +120,11 @@ class BasicBatchEnv {
   std::vector<EpisodeResult> take_results();
 
   int worlds() const { return config_.worlds; }
-  const TaskShape& shape() const { return shape_; }
+  const ObservationShape& shape() const { return shape_; }
   int env_specs() const { return static_cast<int>(env_specs_.size()); }
 
   // Returns all that training needs to resume exactly: every world's state and the EnvSpec
-  // weights.
+  // weights. Requires: reset() or restore() before.
   std::vector<std::byte> save() const;
   // Throws InputError and changes nothing if `saved` is damaged or of other settings.
   void restore(std::span<const std::byte> saved);
@@ -155,12 +155,13 @@ class BasicBatchEnv {
 
   std::vector<EnvSpec> env_specs_;
   BasicBatchConfig<T> config_;
-  TaskShape shape_;
+  ObservationShape shape_;
   std::string signature_;             // hash of every EnvSpec and the configuration
   std::unique_ptr<HugePages> pages_;  // memory of all worlds
   std::pmr::vector<float> jobs_;
   std::pmr::vector<uint8_t> mask_;
   std::atomic<bool> idle_ = false;  // a world finds no decisions to make
+  bool begun_ = false;              // reset() or restore() was called
   std::vector<std::unique_ptr<EnvInstance>> instances_;
   std::unique_ptr<ThreadPool> pool_;
   std::vector<float> cluster_, prior_, reward_, dt_s_, final_jobs_, final_cluster_;

@@ -40,7 +40,9 @@ void Agent::describe_actions(const View& view, AgentMemory& memory, const Action
   }
 }
 
-void Agent::features(const View&, AgentMemory&, const Action&, float*) const {}
+void Agent::features(const View&, AgentMemory&, const Action&, float*) const {
+  YARD_CHECK(false, "an agent defines features() or describe_actions()");
+}
 
 double Agent::cumulative_reward(const View&, const AgentMemory&, double job_s) const {
   return -job_s;
@@ -50,7 +52,7 @@ std::vector<uint64_t> Agent::sample_key(const View&, const AgentMemory&, int ste
   return {static_cast<uint64_t>(step)};
 }
 
-TaskShape Agent::shape() const {
+ObservationShape Agent::shape() const {
   return {max_actions(), static_cast<int32_t>(action_features().size()),
           static_cast<int32_t>(state_features().size())};
 }
@@ -65,7 +67,7 @@ std::string Agent::feature_schema(const std::string& name) const {
 }
 
 void Agent::observe(const View& view, AgentMemory& memory, const ActionList& list,
-                    const TaskShape& shape, Observation& out) const {
+                    const ObservationShape& shape, Observation& out) const {
   const int32_t n = list.size();
   YARD_CHECK(n <= shape.rows, "more actions than the agent declares");
   describe_actions(view, memory, list, out.jobs);

@@ -61,7 +61,8 @@ struct ActionList {
 // does, so that a server can keep it, a log can carry it and a search can fork it.
 class AgentMemory {
  public:
-  explicit AgentMemory(std::byte* data = nullptr) : data_(data) {}
+  explicit AgentMemory(std::byte* data) : data_(data) {}
+  AgentMemory(const AgentMemory&) = delete;
 
   std::byte* data() const { return data_; }
 
@@ -73,6 +74,7 @@ class AgentMemory {
   std::byte* data_;
 };
 
+// Agents are used by several threads, each with memories of its own.
 class Agent {
  public:
   static constexpr const char* kKind = "agent";
@@ -119,7 +121,8 @@ class Agent {
   // Begins the decision. The memory is as on_events(), or a later apply() of this decision, left
   // it; the draft is empty.
   virtual void begin_decision(const View&, AgentMemory&) const;
-  // Lists the actions after those applied so far. None: the decision is complete. `out` is clear.
+  // Lists the actions after those applied so far, at least one of them legal, or none: then the
+  // decision is complete. `out` is clear.
   virtual void actions(const View& view, AgentMemory& memory, ActionList& out) const = 0;
   // Writes the features of all actions (A, F), by default one by one.
   virtual void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
@@ -128,7 +131,7 @@ class Agent {
   // default.
   virtual void features(const View& view, AgentMemory& memory, const Action& action,
                         float* out) const;
-  // Writes the features of the state (C).
+  // Writes the features of the state (C). Called after describe_actions() of the same list.
   virtual void describe_state(const View& view, AgentMemory& memory, const ActionList& list,
                               float* out) const = 0;
   // Applies a legal action of the last list, or the no-op.
@@ -146,12 +149,12 @@ class Agent {
   virtual std::vector<uint64_t> sample_key(const View&, const AgentMemory& memory, int step) const;
 
   // The shape of observations, and one text which names all features.
-  TaskShape shape() const;
+  ObservationShape shape() const;
   std::string feature_schema(const std::string& name) const;
 
   // Writes the observation of a list. Requires: needs of the list as in actions().
   void observe(const View& view, AgentMemory& memory, const ActionList& list,
-               const TaskShape& shape, Observation& out) const;
+               const ObservationShape& shape, Observation& out) const;
 
  protected:
   // Logarithms as features. log2_of_s() maps seconds to about -1.5 to 1.

@@ -6,16 +6,16 @@
 
 namespace yard {
 
-// Shape of a task's observations: J rows, F features per row, C features of the cluster.
-struct TaskShape {
+// Shape of an agent's observations: J rows, F features per row, C features of the cluster.
+struct ObservationShape {
   int32_t rows = 0, row_features = 0, cluster_features = 0;
   int32_t actions() const { return rows + 1; }  // one per row, and doing nothing
-  friend bool operator==(const TaskShape&, const TaskShape&) = default;
+  friend bool operator==(const ObservationShape&, const ObservationShape&) = default;
 };
 
 constexpr float kMaskedLogit = -1e9F;  // of an illegal action
 
-// Written by a task's observe(). Each environment of a batch writes into a slice of shared tensors.
+// Written by Agent::observe(). Each environment of a batch writes into a slice of shared tensors.
 struct Observation {
   float* jobs;            // (J, F) row-major; rows from `rows` on are zero
   float* cluster;         // (C)
@@ -25,7 +25,7 @@ struct Observation {
   int32_t rows;           // number of rows of `jobs` in use
   int32_t filled;         // rows of `jobs` from here on are zero already; J: unknown
   int32_t choices;        // number of rows that may be chosen; 0: nothing to choose
-  int32_t expert_action;  // the action that the task's own heuristic would take
+  int32_t expert_action;  // the action that the expert would take
   // (J + 1) exploration mask: zeros before observe(), which sets the actions to explore to 1. Null:
   // not needed.
   uint8_t* exploration_mask = nullptr;

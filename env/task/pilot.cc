@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 
+#include "env/base/config/policy_file.h"
 #include "env/base/core/error.h"
 #include "env/predict/survival_index.h"
 #include "env/scheduling/joint.h"
@@ -99,15 +100,7 @@ Config config_of(Settings given) {
       throw InputError("rule", "a policy file, relative to the current folder",
                        "'" + file + "', which does not exist");
     }
-    constexpr std::string_view kPrefix = "settings.";
-    const Settings from_file = Settings::from_yaml(file);
-    for (const Setting& s : from_file.entries()) {
-      if (s.key == "policy" && s.value != "joint") {
-        throw InputError(file, "a file of the policy 'joint'", "'" + s.value + "'");
-      }
-      if (!s.key.starts_with(kPrefix)) continue;
-      all.set(s.key.substr(kPrefix.size()), s.value, s.origin);
-    }
+    all = read_policy_file(file, "joint").settings;
   }
   for (const Setting& s : given.entries()) {
     if (s.key != "rule") all.set(s.key, s.value, s.origin);

@@ -28,11 +28,11 @@ template <class T>
 concept Task = DeviceTask<T> || std::same_as<T, AgentTask>;
 
 template <DeviceTask T>
-TaskShape shape_of(const typename T::Config&) {
+ObservationShape shape_of(const typename T::Config&) {
   return {T::kJobs, T::kJobFeatures, T::kClusterFeatures};
 }
 template <std::same_as<AgentTask>>
-TaskShape shape_of(const AgentTask::Config& agent) {
+ObservationShape shape_of(const AgentTask::Config& agent) {
   return agent->shape();
 }
 

@@ -253,10 +253,15 @@ int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to) {
   });
 }
 
-size_t yardmaster_env_save(const yardmaster_env* env, void* to, size_t size) {
-  const std::vector<std::byte> saved = env->with([](const auto& b) { return b.save(); });
-  if (to != nullptr && size >= saved.size()) std::memcpy(to, saved.data(), saved.size());
-  return saved.size();
+size_t yardmaster_env_save(yardmaster_env* env, void* to, size_t size) {
+  size_t bytes = 0;
+  env->guarded([&](auto& b) {
+    check_begun(*env, "save");
+    const std::vector<std::byte> saved = b.save();
+    bytes = saved.size();
+    if (to != nullptr && size >= bytes) std::memcpy(to, saved.data(), bytes);
+  });
+  return bytes;
 }
 
 int yardmaster_env_restore(yardmaster_env* env, const void* from, size_t size) {

@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "env/base/config/policy_file.h"
 #include "env/base/files/file.h"
 #include "experiments/replay/golden_workload.h"
 #include "policies/learned/open_policy.h"
@@ -36,9 +37,9 @@ double search_core_s(std::filesystem::path file) {
 }  // namespace
 
 Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
-  Settings rule = policy_file(file, "joint");
+  Settings rule = read_policy_file(file, "joint").settings;
   const YAML::Node file_provenance =
-      YAML::LoadFile(file)["provenance"];  // readable: policy_file() succeeded
+      YAML::LoadFile(file)["provenance"];  // readable: read_policy_file() succeeded
   nlohmann::ordered_json provenance = file_provenance.IsDefined() && file_provenance.IsMap()
                                           ? json_of(file_provenance)
                                           : nlohmann::ordered_json::object();

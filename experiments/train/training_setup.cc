@@ -56,11 +56,22 @@ struct DeclaredFields {
 };
 
 // Names which other libraries, or earlier versions, give to settings.
-const std::map<std::string, std::string> kRenamed = {
-    {"lr", "learning_rate"},          {"worlds", "num_envs"},    {"steps", "num_steps"},
-    {"epochs", "update_epochs"},      {"clip", "clip_coef"},     {"minibatch", "minibatch_size"},
-    {"entropy", "ent_coef"},          {"lambda", "gae_lambda"},  {"value_weight", "vf_coef"},
-    {"teacher_kl", "expert_kl_coef"}, {"replay", "buffer_size"}, {"drawn", "batch_size"}};
+const std::map<std::string, std::string> kRenamed = {{"lr", "learning_rate"},
+                                                     {"worlds", "num_envs"},
+                                                     {"steps", "num_steps"},
+                                                     {"epochs", "update_epochs"},
+                                                     {"clip", "clip_coef"},
+                                                     {"minibatch", "minibatch_size"},
+                                                     {"entropy", "ent_coef"},
+                                                     {"lambda", "gae_lambda"},
+                                                     {"value_weight", "vf_coef"},
+                                                     {"teacher_kl", "expert_kl_coef"},
+                                                     {"replay", "buffer_size"},
+                                                     {"drawn", "batch_size"},
+                                                     {"epsilon", "start_e"},
+                                                     {"epsilon_end", "end_e"},
+                                                     {"epsilon_updates", "exploration_updates"},
+                                                     {"most_weight", "max_importance_weight"}};
 
 // Settings which each cell of a file has for itself.
 constexpr const char* kSingleTraceKeys[] = {"trace",   "format",     "cluster",    "from",

@@ -55,7 +55,7 @@ class Flat final : public NativeNetwork {
     return weights;
   }
 
-  TaskShape shape_;
+  ObservationShape shape_;
   Normaliser normaliser_;
   WindowLayer window_;
   Mlp trunk_;

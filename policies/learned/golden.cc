@@ -30,7 +30,7 @@ double GoldenState::difference(std::span<const float> other) const {
   return largest;
 }
 
-Tensors pack_golden(const std::vector<GoldenState>& states, const TaskShape& shape) {
+Tensors pack_golden(const std::vector<GoldenState>& states, const ObservationShape& shape) {
   const auto g = static_cast<int64_t>(states.size());
   Tensors out;
   out["jobs"].shape = {g, shape.rows, shape.row_features};
@@ -52,7 +52,7 @@ Tensors pack_golden(const std::vector<GoldenState>& states, const TaskShape& sha
   return out;
 }
 
-std::vector<GoldenState> unpack_golden(const Tensors& tensors, const TaskShape& shape,
+std::vector<GoldenState> unpack_golden(const Tensors& tensors, const ObservationShape& shape,
                                        const std::string& where) {
   const auto rows = tensors.find("rows");
   if (rows == tensors.end() || rows->second.shape.size() != 1) {

@@ -24,9 +24,9 @@ struct GoldenState {
   double difference(std::span<const float> other) const;
 };
 
-Tensors pack_golden(const std::vector<GoldenState>& states, const TaskShape& shape);
+Tensors pack_golden(const std::vector<GoldenState>& states, const ObservationShape& shape);
 // Throws InputError naming `where` if a tensor has another shape.
-std::vector<GoldenState> unpack_golden(const Tensors& tensors, const TaskShape& shape,
+std::vector<GoldenState> unpack_golden(const Tensors& tensors, const ObservationShape& shape,
                                        const std::string& where);
 
 }  // namespace yard

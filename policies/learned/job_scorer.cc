@@ -16,7 +16,7 @@ const NativeNetworkRegistry::Add<JobScorer> kJobScorer{"job-scorer", {}};
 }  // namespace
 
 std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int64_t hidden,
-                                                              const TaskShape& shape) {
+                                                              const ObservationShape& shape) {
   const int64_t h = hidden, f = shape.row_features, c = shape.cluster_features;
   auto out = Normaliser::shapes(shape);
   out.insert({{"w1_job", {h, f}},

@@ -23,7 +23,7 @@ class JobScorer final : public NativeNetwork {
                                         const OnnxGraph::Value& cluster) const override;
 
  private:
-  TaskShape shape_;
+  ObservationShape shape_;
   Normaliser normaliser_;
   RowMatrix w1_job_, w1_cluster_, w2_, w4_pool_, w4_cluster_;  // (H, F) (H, C) (H, H) (H, H) (H, C)
   Vector b1_, b2_, w3_, b4_, w5_;                              // (H)
@@ -32,6 +32,6 @@ class JobScorer final : public NativeNetwork {
 
 // Returns the tensors of a job-scorer with their shapes for `hidden` units.
 std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int64_t hidden,
-                                                              const TaskShape& shape);
+                                                              const ObservationShape& shape);
 
 }  // namespace yard

@@ -39,7 +39,7 @@ class Kernel final : public NativeNetwork {
 
  private:
   static const TrainedWeights& checked(const TrainedWeights& weights) {
-    const TaskShape& s = weights.shape;
+    const ObservationShape& s = weights.shape;
     auto shapes = Normaliser::shapes(s);
     shapes.merge(Mlp::shapes("kernel", {s.row_features + s.cluster_features, 32, 16, 8, 1}));
     shapes.merge(Mlp::shapes("nothing", {s.cluster_features, 1}));
@@ -47,7 +47,7 @@ class Kernel final : public NativeNetwork {
     return weights;
   }
 
-  TaskShape shape_;
+  ObservationShape shape_;
   Normaliser normaliser_;
   Mlp kernel_, nothing_;
 };

@@ -65,7 +65,7 @@ RowMatrix matrix_of(const Tensors& tensors, const std::string& name) {
   return Eigen::Map<const RowMatrix>(t.data.data(), t.shape.at(0), t.shape.at(1));
 }
 
-void write_logits(const Observation& o, const TaskShape& shape, const Vector& score,
+void write_logits(const Observation& o, const ObservationShape& shape, const Vector& score,
                   std::span<float> logits) {
   for (int32_t r = 0; r < shape.rows; ++r) {
     const bool legal = r < o.rows && o.mask[r] != 0;
@@ -75,12 +75,12 @@ void write_logits(const Observation& o, const TaskShape& shape, const Vector& sc
   logits[nothing] = o.mask[nothing] != 0 ? o.prior[nothing] + score[o.rows] : kMaskedLogit;
 }
 
-std::map<std::string, std::vector<int64_t>> Normaliser::shapes(const TaskShape& shape) {
+std::map<std::string, std::vector<int64_t>> Normaliser::shapes(const ObservationShape& shape) {
   const int64_t f = shape.row_features, c = shape.cluster_features;
   return {{"job_mean", {f}}, {"job_scale", {f}}, {"cluster_mean", {c}}, {"cluster_scale", {c}}};
 }
 
-Normaliser::Normaliser(const Tensors& tensors, const TaskShape& shape)
+Normaliser::Normaliser(const Tensors& tensors, const ObservationShape& shape)
     : shape_(shape),
       row_mean_(vector_of(tensors, "job_mean")),
       row_scale_(vector_of(tensors, "job_scale")),
@@ -98,7 +98,7 @@ Vector Normaliser::cluster(const Observation& o) const {
 }
 
 std::map<std::string, std::vector<int64_t>> WindowLayer::shapes(const std::string& name,
-                                                                const TaskShape& shape,
+                                                                const ObservationShape& shape,
                                                                 int64_t hidden) {
   return {{name + ".rows", {int64_t{shape.rows} * shape.row_features, hidden}},
           {name + ".cluster", {hidden, shape.cluster_features}},

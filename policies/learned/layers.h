@@ -31,20 +31,20 @@ Vector vector_of(const Tensors& tensors, const std::string& name);
 RowMatrix matrix_of(const Tensors& tensors, const std::string& name);
 
 // Writes prior + score if legal, else kMaskedLogit. `score` (rows + 1) has doing nothing last.
-void write_logits(const Observation& observation, const TaskShape& shape, const Vector& score,
-                  std::span<float> logits);
+void write_logits(const Observation& observation, const ObservationShape& shape,
+                  const Vector& score, std::span<float> logits);
 
 // Standardises the features of rows and of the cluster: (x - mean) * scale.
 class Normaliser {
  public:
-  static std::map<std::string, std::vector<int64_t>> shapes(const TaskShape& shape);
-  Normaliser(const Tensors& tensors, const TaskShape& shape);
+  static std::map<std::string, std::vector<int64_t>> shapes(const ObservationShape& shape);
+  Normaliser(const Tensors& tensors, const ObservationShape& shape);
 
   RowMatrix rows(const Observation& observation) const;  // (rows, F)
   Vector cluster(const Observation& observation) const;  // (C)
 
  private:
-  TaskShape shape_;
+  ObservationShape shape_;
   Vector row_mean_, row_scale_, cluster_mean_, cluster_scale_;  // (F), (F), (C), (C)
 };
 
@@ -55,7 +55,8 @@ class WindowLayer {
   // Tensors NAME.rows (J F, H), the weights of all positions stacked, NAME.cluster (H, C),
   // NAME.bias (H).
   static std::map<std::string, std::vector<int64_t>> shapes(const std::string& name,
-                                                            const TaskShape& shape, int64_t hidden);
+                                                            const ObservationShape& shape,
+                                                            int64_t hidden);
   WindowLayer(const Tensors& tensors, const std::string& name);
 
   Vector operator()(const RowMatrix& rows, const Vector& cluster) const;  // (H)

@@ -8,7 +8,6 @@
 
 #include "env/base/core/error.h"
 #include "env/base/core/rng.h"
-#include "env/base/text/json_flaw.h"
 #include "env/base/text/text.h"
 #include "policies/decision_trace.h"
 #include "policies/learned/untrained.h"
@@ -63,7 +62,7 @@ class LearnedPolicy final : public TracedPolicy {
  private:
   // The observation and its logits.
   struct Buffers {
-    explicit Buffers(const TaskShape& shape)
+    explicit Buffers(const ObservationShape& shape)
         : jobs(static_cast<size_t>(shape.rows) * static_cast<size_t>(shape.row_features)),
           cluster(static_cast<size_t>(shape.cluster_features)),
           prior(static_cast<size_t>(shape.actions())),
@@ -149,17 +148,18 @@ class LearnedPolicy final : public TracedPolicy {
   }
 
   std::unique_ptr<Agent> agent_;
-  TaskShape shape_;
+  ObservationShape shape_;
   std::unique_ptr<NativeNetwork> net_;  // null: the expert decides
 };
 
 // Reads the settings in a checkpoint's task. Throws InputError if a value is not a string.
-Settings task_settings(const nlohmann::ordered_json& task) {
+Settings task_settings(const nlohmann::ordered_json& task, const std::string& where) {
+  if (!task.is_object()) throw InputError(where + ": task", "an object", task.dump());
   Settings out;
   for (const auto& [key, value] : task.items()) {
     if (key == "name") continue;
-    if (!value.is_string()) throw InputError("task." + key, "a text", value.dump());
-    out.set(key, value.get<std::string>(), "task");
+    if (!value.is_string()) throw InputError(where + ": task." + key, "a text", value.dump());
+    out.set(key, value.get<std::string>(), where + ": task");
   }
   return out;
 }
@@ -167,9 +167,8 @@ Settings task_settings(const nlohmann::ordered_json& task) {
 // Switches off what a site does not permit.
 void apply_permissions(const std::string& agent, const Settings& site, Settings& task) {
   const Agent::Info& info = AgentRegistry::info(agent);
-  const std::vector<Field> fields = info.settings();
   for (const Setting& given : site.entries()) {
-    if (std::ranges::find(info.permissions, given.key) == info.permissions.end()) {
+    if (!is_permission(agent, given.key)) {
       throw InputError(
           given.origin,
           info.permissions.empty()
@@ -177,15 +176,19 @@ void apply_permissions(const std::string& agent, const Settings& site, Settings&
               : "a setting that a checkpoint can be restricted by: " + join(info.permissions),
           "'" + given.key + "'");
     }
-    const auto field = std::ranges::find(fields, given.key, &Field::key);
-    if (!field->read(given.value)) {
-      throw InputError(given.origin + ": " + given.key, field->type, "'" + given.value + "'");
-    }
+    Settings one;
+    one.set(given.key, given.value, given.origin);
+    make_agent(agent, one);  // throws if the value is not one of the setting
     if (given.value == "false") task.set(given.key, given.value, given.origin);
   }
 }
 
 }  // namespace
+
+bool is_permission(const std::string& agent, const std::string& key) {
+  const std::vector<std::string>& all = agent_info(agent).permissions;
+  return std::ranges::find(all, key) != all.end();
+}
 
 nlohmann::ordered_json task_json(const std::string& name, const Agent& agent) {
   nlohmann::ordered_json out = {{"name", name}};
@@ -194,7 +197,7 @@ nlohmann::ordered_json task_json(const std::string& name, const Agent& agent) {
 }
 
 std::unique_ptr<Agent> agent_of(const Checkpoint& checkpoint) {
-  return make_agent(checkpoint.agent, task_settings(checkpoint.task));
+  return make_agent(checkpoint.agent, task_settings(checkpoint.task, checkpoint.agent));
 }
 
 Checkpoint expert_checkpoint(const std::string& agent, const Settings& settings) {
@@ -207,13 +210,9 @@ Checkpoint expert_checkpoint(const std::string& agent, const Settings& settings)
 
 std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::string& where,
                                   const Settings& settings) {
-  try {
-    Settings task = task_settings(checkpoint.task);
-    apply_permissions(checkpoint.agent, settings, task);
-    return std::make_unique<LearnedPolicy>(make_agent(checkpoint.agent, task), checkpoint, where);
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(where, "a task of the agent '" + checkpoint.agent + "'", json_flaw(error));
-  }
+  Settings task = task_settings(checkpoint.task, where);
+  apply_permissions(checkpoint.agent, settings, task);
+  return std::make_unique<LearnedPolicy>(make_agent(checkpoint.agent, task), checkpoint, where);
 }
 
 std::unique_ptr<Policy> expert_policy(const Agent& agent) {
@@ -230,17 +229,15 @@ Policy::Info policy_info(const Checkpoint& checkpoint) {
           .servable = info.servable,
           .preemptive = agent_of(checkpoint)->preempts(),
           .resizes_jobs = info.resizes_jobs,
-          .fields = [&info] {
+          .fields = [&info, agent = checkpoint.agent] {
             std::vector<Field> fields = info.settings();
-            std::erase_if(fields, [&](const Field& f) {
-              return std::ranges::find(info.permissions, f.key) == info.permissions.end();
-            });
+            std::erase_if(fields, [&](const Field& f) { return !is_permission(agent, f.key); });
             return fields;
           }};
 }
 
 std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const std::string& where) {
-  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   if (checkpoint.network == kUntrainedNetwork) return untrained_network(shape);
   const std::vector<std::string> known = NativeNetworkRegistry::names();
   if (std::ranges::find(known, checkpoint.network) == known.end()) {

@@ -20,6 +20,9 @@ inline constexpr const char* kNoNetwork = "none";
 nlohmann::ordered_json task_json(const std::string& name, const Agent& agent);
 std::unique_ptr<Agent> agent_of(const Checkpoint& checkpoint);
 
+// Returns whether a site may switch the setting off (Agent::Info::permissions).
+bool is_permission(const std::string& agent, const std::string& key);
+
 // Returns a checkpoint without a network.
 Checkpoint expert_checkpoint(const std::string& agent, const Settings& settings);
 

@@ -22,7 +22,7 @@ constexpr float kLayerNormEps = 1e-5F;  // added to the variance
 // Arguments for the construction of a network; not kept afterwards.
 struct TrainedWeights {
   const Tensors& tensors;
-  TaskShape shape;
+  ObservationShape shape;
   std::string where;  // origin of the weights, for errors
 };
 

@@ -16,7 +16,7 @@ OnnxGraph::Value standardise(OnnxGraph& graph, const OnnxGraph::Value& x, const 
 
 std::string onnx_of(const Checkpoint& checkpoint) {
   if (!NativeNetworkRegistry::has(checkpoint.network)) return "";
-  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   OnnxGraph graph(checkpoint.weights);
   const auto rows = graph.input("rows", {"R", shape.row_features});
   const auto cluster = graph.input("cluster", {shape.cluster_features});

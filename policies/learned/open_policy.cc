@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "env/base/config/policy_file.h"
 #include "env/base/core/error.h"
 #include "policies/learned/learned_policy.h"
 #include "policies/learned/untrained.h"
@@ -11,7 +12,6 @@ namespace {
 
 constexpr std::string_view kCheckpoint = "checkpoint:";
 constexpr std::string_view kUntrained = "untrained:";
-constexpr std::string_view kSettings = "settings.";
 
 OpenedPolicy open_checkpoint(const std::string& folder, bool trained, const Settings& settings) {
   Checkpoint checkpoint = load_checkpoint(folder);
@@ -20,24 +20,6 @@ OpenedPolicy open_checkpoint(const std::string& folder, bool trained, const Sett
   return {std::move(policy),       checkpoint.agent,
           policy_info(checkpoint), checkpoint.digest,
           checkpoint.core_s,       trained ? std::string(kUntrained) + folder : std::string()};
-}
-
-struct PolicyFile {
-  std::string policy;
-  Settings settings;
-};
-
-// Reads `policy: NAME` and `settings: {...}`. Ignores other keys, such as the tuner's provenance.
-PolicyFile read_policy_file(const std::string& file) {
-  const Settings all = Settings::from_yaml(file);
-  const Setting* name = all.find("policy");
-  if (name == nullptr) throw InputError(file, "a key `policy`", "none");
-  PolicyFile out{name->value, {}};
-  for (const Setting& s : all.entries()) {
-    if (!s.key.starts_with(kSettings)) continue;
-    out.settings.set(s.key.substr(kSettings.size()), s.value, s.origin);
-  }
-  return out;
 }
 
 OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
@@ -52,12 +34,6 @@ OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
 }
 
 }  // namespace
-
-Settings policy_file(const std::string& file, const std::string& policy) {
-  const PolicyFile tuned = read_policy_file(file);
-  if (tuned.policy == policy) return tuned.settings;
-  throw InputError(file, "a file of the policy '" + policy + "'", "'" + tuned.policy + "'");
-}
 
 OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
   if (text.starts_with(kCheckpoint)) {

@@ -19,10 +19,6 @@ struct OpenedPolicy {
   std::string untrained;  // of a checkpoint: text that opens it before training
 };
 
-// Returns the settings in a tuned policy's file. Throws InputError if it is not such a file, or is
-// of another policy than `policy`.
-Settings policy_file(const std::string& file, const std::string& policy);
-
 // `settings` override those of a tuned policy's file. Throws InputError.
 OpenedPolicy open_policy(const std::string& text, const Settings& settings);
 

@@ -138,7 +138,7 @@ Tensors pack_choices(const RecordedChoices& c) {
   return out;
 }
 
-RecordedChoices unpack_choices(const Tensors& tensors, const TaskShape& shape,
+RecordedChoices unpack_choices(const Tensors& tensors, const ObservationShape& shape,
                                const std::string& where) {
   const Unpacker from(tensors, where);
   RecordedChoices out;

@@ -14,7 +14,7 @@
 namespace yard {
 
 struct RecordedChoices {
-  TaskShape shape;
+  ObservationShape shape;
   std::vector<int32_t> rows;       // (I)  number of rows
   std::vector<float> jobs;         // (R, F)
   std::vector<float> cluster;      // (I, C)
@@ -48,7 +48,7 @@ struct RecordedChoices {
 Tensors pack_choices(const RecordedChoices& choices);
 
 // Throws InputError naming `where` if a tensor has another shape or an action is illegal.
-RecordedChoices unpack_choices(const Tensors& tensors, const TaskShape& shape,
+RecordedChoices unpack_choices(const Tensors& tensors, const ObservationShape& shape,
                                const std::string& where);
 
 }  // namespace yard

@@ -91,7 +91,7 @@ class SetTransformer final : public NativeNetwork {
 
  private:
   static const TrainedWeights& checked(const TrainedWeights& weights) {
-    const TaskShape& s = weights.shape;
+    const ObservationShape& s = weights.shape;
     const int64_t h = length_of(weights, "seed");
     auto shapes = Normaliser::shapes(s);
     shapes.merge(Mlp::shapes("embed", {s.row_features + s.cluster_features, h}));
@@ -103,7 +103,7 @@ class SetTransformer final : public NativeNetwork {
     return weights;
   }
 
-  TaskShape shape_;
+  ObservationShape shape_;
   Normaliser normaliser_;
   Mlp embed_, widen_, score_, nothing_;
   RowMatrix query_, key_, mix_;

@@ -1,7 +1,5 @@
 #include "policies/learned/untrained.h"
 
-#include <algorithm>
-
 #include "env/base/files/file.h"
 #include "policies/learned/layers.h"
 #include "policies/learned/learned_policy.h"
@@ -11,7 +9,7 @@ namespace {
 
 class Untrained final : public NativeNetwork {
  public:
-  explicit Untrained(const TaskShape& shape) : shape_(shape) {}
+  explicit Untrained(const ObservationShape& shape) : shape_(shape) {}
 
   void forward(const Observation& o, std::span<float> logits) const override {
     write_logits(o, shape_, Vector::Zero(o.rows + 1), logits);
@@ -20,15 +18,14 @@ class Untrained final : public NativeNetwork {
   Settings settings() const override { return {}; }
 
  private:
-  TaskShape shape_;
+  ObservationShape shape_;
 };
 
 // Returns a searched rule's task with its default numbers. What the cluster permits is kept.
 nlohmann::ordered_json with_default_numbers(const Checkpoint& checkpoint) {
-  const std::vector<std::string>& permissions = agent_info(checkpoint.agent).permissions;
   Settings kept;
   for (const auto& [key, value] : agent_of(checkpoint)->settings()) {
-    if (std::ranges::find(permissions, key) != permissions.end()) kept.set(key, value, "task");
+    if (is_permission(checkpoint.agent, key)) kept.set(key, value, "task");
   }
   return task_json(checkpoint.agent, *make_agent(checkpoint.agent, kept));
 }
@@ -46,7 +43,7 @@ Checkpoint untrained_of(const Checkpoint& checkpoint) {
   return out;
 }
 
-std::unique_ptr<NativeNetwork> untrained_network(const TaskShape& shape) {
+std::unique_ptr<NativeNetwork> untrained_network(const ObservationShape& shape) {
   return std::make_unique<Untrained>(shape);
 }
 

@@ -17,6 +17,6 @@ inline constexpr const char* kUntrainedNetwork = "untrained";
 Checkpoint untrained_of(const Checkpoint& checkpoint);
 
 // Returns a network that scores every action 0.
-std::unique_ptr<NativeNetwork> untrained_network(const TaskShape& shape);
+std::unique_ptr<NativeNetwork> untrained_network(const ObservationShape& shape);
 
 }  // namespace yard

@@ -21,7 +21,7 @@ constexpr float kTolerance = 1e-3F;
 void check_golden(const std::filesystem::path& folder) {
   const Checkpoint checkpoint = load_checkpoint(folder);
   if (checkpoint.network == "none") return;  // without a network
-  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto network = network_of(checkpoint, folder.string());
   const std::string where = (folder / "golden.safetensors").string();
   std::vector<GoldenState> states = unpack_golden(checkpoint.golden, shape, where);

@@ -23,14 +23,14 @@ class DecisionReplayer {
         live_(snapshot.state()),
         view_(live_.fixed(), live_.state(), agent.level()),
         draft_(live_.fixed(), live_.state()),
+        // As in the server: all input is in the snapshot.
+        memory_block_(agent.memory_bytes(view_)),
+        memory_(memory_block_.data()),
         jobs_(static_cast<size_t>(shape_.rows) * static_cast<size_t>(shape_.row_features)),
         cluster_(static_cast<size_t>(shape_.cluster_features)),
         prior_(static_cast<size_t>(shape_.actions())),
         mask_(prior_.size()),
         slots_(static_cast<size_t>(shape_.rows)) {
-    memory_block_.reset(
-        agent.memory_bytes(view_));  // as in the server: all input is in the snapshot
-    memory_ = AgentMemory(memory_block_.data());
     std::unordered_map<std::string_view, int32_t> slot_of;
     const pb::DecideRequest& request = decision.request();
     for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
@@ -142,6 +142,7 @@ class DecisionReplayer {
     }
     draft_.undo_to(mark);
     std::memcpy(memory_block_.data(), before.data(), before.bytes());
+    memory_.cache.reset();
     return out;
   }
 
@@ -170,13 +171,13 @@ class DecisionReplayer {
   }
 
   const Agent& agent_;
-  TaskShape shape_;
+  ObservationShape shape_;
   const Snapshot& snapshot_;
   LiveState live_;
   const View view_;
   Draft draft_;
   Memory memory_block_;
-  AgentMemory memory_{nullptr};
+  AgentMemory memory_;
   ActionList list_;
   std::vector<RecordedAction> starts_, stops_;
   std::vector<float> jobs_, cluster_, prior_;

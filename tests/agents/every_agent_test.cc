@@ -70,7 +70,7 @@ class EveryAgent : public ::testing::TestWithParam<std::string> {};
 TEST_P(EveryAgent, ShowsExistingRowsAndSuggestsLegalActions) {
   const Scene scene = busy_scene();
   const auto worlds = worlds_of(GetParam(), scene, 0);
-  const TaskShape shape = worlds->shape();
+  const ObservationShape shape = worlds->shape();
   const auto window = size_t(shape.rows) * size_t(shape.row_features);
   worlds->reset();
   int asked = 0;
@@ -101,34 +101,37 @@ TEST_P(EveryAgent, ShowsExistingRowsAndSuggestsLegalActions) {
   EXPECT_GT(asked, 100);
 }
 
+// A saved world, one restored from it and one that was never saved are the same.
 TEST_P(EveryAgent, SavedWorldsResumeIdentically) {
   const Scene scene = busy_scene();
-  const auto worlds = worlds_of(GetParam(), scene, 50), other = worlds_of(GetParam(), scene, 50);
-  worlds->reset();
-  other->reset();
-  for (uint64_t step = 0; step < 70; ++step) worlds->step(random_actions(*worlds, step));
-  other->restore(worlds->save());
+  const auto worlds = worlds_of(GetParam(), scene, 50), restored = worlds_of(GetParam(), scene, 50),
+             untouched = worlds_of(GetParam(), scene, 50);
+  for (VectorEnv* each : {worlds.get(), restored.get(), untouched.get()}) each->reset();
+  for (uint64_t step = 0; step < 70; ++step) {
+    untouched->step(random_actions(*untouched, step));
+    worlds->step(random_actions(*worlds, step));
+  }
   for (uint64_t step = 70; step < 200; ++step) {
+    if (step % 10 == 0) restored->restore(worlds->save());
     const std::vector<int32_t> actions = random_actions(*worlds, step);
-    ASSERT_EQ(random_actions(*other, step), actions);
     worlds->step(actions);
-    other->step(actions);
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().jobs, other->observations().jobs))
-        << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().cluster, other->observations().cluster))
-        << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().reward, other->observations().reward))
-        << step;
-    ASSERT_TRUE(std::ranges::equal(worlds->observations().exploration_mask,
-                                   other->observations().exploration_mask))
-        << step;
+    const Observations seen = worlds->observations();
+    for (VectorEnv* other : {restored.get(), untouched.get()}) {
+      ASSERT_EQ(random_actions(*other, step), actions);
+      other->step(actions);
+      const Observations same = other->observations();
+      ASSERT_TRUE(std::ranges::equal(seen.jobs, same.jobs)) << step;
+      ASSERT_TRUE(std::ranges::equal(seen.cluster, same.cluster)) << step;
+      ASSERT_TRUE(std::ranges::equal(seen.reward, same.reward)) << step;
+      ASSERT_TRUE(std::ranges::equal(seen.exploration_mask, same.exploration_mask)) << step;
+    }
   }
 }
 
 // Everything that one world shows.
 std::vector<float> shown(const VectorEnv& worlds, int world) {
   const Observations observations = worlds.observations();
-  const TaskShape shape = worlds.shape();
+  const ObservationShape shape = worlds.shape();
   const auto n = static_cast<size_t>(world);
   std::vector<float> out = {static_cast<float>(worlds.elapsed_s(world)), observations.reward[n],
                             static_cast<float>(observations.rows[n]),
@@ -263,7 +266,7 @@ TEST_P(EveryAgent, CheckpointPlaysIdentically) {
   EXPECT_EQ(read.agent, GetParam());
   EXPECT_LT(torch_difference(read), 1e-4);
   EXPECT_EQ(total_us(read, scene), total_us(trained, scene));
-  EXPECT_EQ(policy_info(read).level, agent_info(GetParam()).level);
+  EXPECT_EQ(policy_info(read).level, make_agent(GetParam(), {})->level());
 }
 
 // With exploration, training gives the same weights when resumed and on several threads.
@@ -292,7 +295,11 @@ void expect_begins_as_its_heuristic(TrainingSetup setup) {
   SceneRunner runner(scene, *heuristic);
   runner.play();
   ASSERT_FALSE(runner.failed());
-  EXPECT_EQ(total_us(train(setup, scene), scene), total_jct_us(scene, runner.jobs()));
+  const auto expected = static_cast<double>(total_jct_us(scene, runner.jobs()));
+  // The dispatcher's margin and rows differ from those of srsf-history.
+  const double tolerance = setup.agent == "dispatcher" ? 0.05 : 0;
+  EXPECT_NEAR(static_cast<double>(total_us(train(setup, scene), scene)), expected,
+              tolerance * expected);
 }
 
 TEST_P(EveryAgent, UntrainedMatchesItsHeuristic) {
@@ -344,7 +351,7 @@ TEST(ExampleAgent, LearnsToStartShortJobsFirst) {
 }
 
 // Without elastic jobs dl2 has no sizes to choose.
-TEST(RowAgents, RejectWorkloadsWithoutDecisions) {
+TEST(Agents, RejectWorkloadsWithoutDecisions) {
   const Scene scene("4x8", busy_jobs(30));
   const auto worlds = worlds_of("dl2", scene, 0);
   EXPECT_THROW(worlds->reset(), InputError);

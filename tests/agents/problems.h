@@ -39,7 +39,7 @@ class TableWorlds final : public VectorEnv {
       : env_specs_(std::move(env_specs)),
         options_(options),
         worlds_(static_cast<size_t>(options.worlds)) {
-    const EnvShape s = shape();
+    const ObservationShape s = shape();
     const auto n = worlds_.size();
     jobs_.resize(n * static_cast<size_t>(s.rows * s.row_features));
     cluster_.resize(n * static_cast<size_t>(s.cluster_features));
@@ -54,7 +54,7 @@ class TableWorlds final : public VectorEnv {
     ending_.resize(n);
   }
 
-  EnvShape shape() const override {
+  ObservationShape shape() const override {
     const auto states = static_cast<int32_t>(env_specs_[0].transitions.size());
     const auto actions = static_cast<int32_t>(env_specs_[0].transitions[0].size());
     return {actions, states * actions, states};
@@ -144,7 +144,7 @@ class TableWorlds final : public VectorEnv {
   void write_observation(size_t n) {
     World& w = worlds_[n];
     const Table& table = env_specs_[static_cast<size_t>(w.env_spec)];
-    const EnvShape s = shape();
+    const ObservationShape s = shape();
     const auto rows = static_cast<size_t>(s.rows), f = static_cast<size_t>(s.row_features),
                c = static_cast<size_t>(s.cluster_features), state = static_cast<size_t>(w.state);
     std::fill_n(jobs_.begin() + static_cast<int64_t>(n * rows * f), rows * f, 0.0F);
@@ -169,7 +169,7 @@ class TableWorlds final : public VectorEnv {
       std::copy_n(from.begin() + static_cast<int64_t>(n * width), width,
                   to.begin() + static_cast<int64_t>(n * width));
     };
-    const EnvShape s = shape();
+    const ObservationShape s = shape();
     copy(jobs_, final_jobs_, static_cast<size_t>(s.rows * s.row_features));
     copy(cluster_, final_cluster_, static_cast<size_t>(s.cluster_features));
   }
@@ -266,7 +266,7 @@ class TableTraining {
   }
 
   RaggedBatch batch_of(int state) const {
-    const EnvShape s = worlds_.shape();
+    const ObservationShape s = worlds_.shape();
     RaggedBatch b;
     b.jobs = torch::zeros({s.rows, s.row_features});
     for (int64_t r = 0; r < s.rows; ++r) b.jobs[r][state * s.rows + r] = 1;

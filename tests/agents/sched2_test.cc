@@ -34,7 +34,7 @@ ShownFeatures shown_features(const std::string& locality) {
         TrainableAgent("sched2", settings)
             .environments({{random_scene.scene().fixed(), &random_scene.scene().workload(), 1}},
                           {.worlds = 1, .episode_jobs = 60, .wait_at_end = true});
-    const TaskShape shape = worlds->shape();
+    const ObservationShape shape = worlds->shape();
     worlds->reset();
     Rng rng(seed);
     while (!worlds->is_done(0)) {

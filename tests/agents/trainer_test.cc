@@ -301,7 +301,7 @@ TEST(Trainer, RefusesTheStateOfAnotherTraining) {
   EXPECT_THAT(refusal(other), HasSubstr("network.pt"));
   other = setup;
   other.loop.num_envs = 8;
-  EXPECT_THAT(refusal(other), HasSubstr("num_envs"));
+  EXPECT_THAT(refusal(other), HasSubstr("other or damaged environments"));
   other = setup;
   other.loop.learner = "ppo";
   EXPECT_THAT(refusal(other), HasSubstr("learner \"ppo\""));
@@ -337,7 +337,7 @@ TEST(Trainer, RejectsIncompatibleSettings) {
               HasSubstr("clone, dqn, group, ppo"));
   EXPECT_THAT(refusal([](TrainingSetup& p) { p.loop.network = "luck"; }), HasSubstr("job-scorer"));
   EXPECT_THAT(refusal([](TrainingSetup& p) { p.learner = {"num_steps=4"}; }),
-              HasSubstr("unknown key 'steps'"));
+              HasSubstr("unknown key 'num_steps'"));
 }
 
 TEST(Trainer, ValidatesOnScheduleAndReportsTheBest) {

@@ -297,7 +297,7 @@ TEST_P(Rows, MatchAFullSortByIndex) {
   SceneRunner runner(scene, observer);
   runner.play();
   EXPECT_FALSE(runner.failed());
-  EXPECT_GT(points, 500);
+  EXPECT_GT(points, 300);
   EXPECT_GT(more_than_fit, 50);
 }
 

@@ -194,14 +194,20 @@ int main(int argc, char** argv) {
   yardmaster_env_close(a);
 
   /* Every agent opens by its name, with settings of its own. */
-  const char* agents[] = {"dispatcher", "pilot", "sched2", "mlfs", "meta", "harmony", "select"};
+  const char* agents[] = {"dispatcher", "pilot",   "sched2", "mlfs",
+                          "meta",       "harmony", "select", "dl2"};
   for (size_t i = 0; i < sizeof agents / sizeof *agents; ++i) {
     char text[256];
-    snprintf(text, sizeof text, "agent=%s\ncluster=4x8\nnum_envs=4\nepisode_jobs=20\n", agents[i]);
+    const int elastic = strcmp(agents[i], "dl2") == 0; /* needs jobs with sizes to choose */
+    snprintf(text, sizeof text,
+             "agent=%s\ntrace=synthetic:%s\ncluster=%s\nnum_envs=4\nepisode_jobs=20\n", agents[i],
+             elastic ? "servers" : "habits", elastic ? "servers-6" : "4x8");
     a = yardmaster_env_open(text, error, sizeof error);
     EXPECT(a != NULL);
     if (a == NULL) continue;
     EXPECT(strstr(yardmaster_env_spec(a), agents[i]) != NULL);
+    EXPECT(yardmaster_env_save(a, NULL, 0) == 0);
+    EXPECT(strstr(yardmaster_env_error(a), "save: expected a reset") != NULL);
     EXPECT(yardmaster_env_reset(a) == 0);
     for (unsigned t = 0; t < 40; ++t) {
       choose(a, t, actions);

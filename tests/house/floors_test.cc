@@ -23,8 +23,8 @@ TEST(Floors, UpwardIncludesAreDetected) {
   EXPECT_FALSE(broken_by("env/cluster/spec.cc", "env/trace/core/job.h").empty())
       << "trace is above cluster";
   EXPECT_FALSE(broken_by("env/predict/table.cc", "env/sim/state/state.h").empty());
-  EXPECT_FALSE(broken_by("env/sim/rules/rules.h", "env/task/dispatch.h").empty());
-  EXPECT_FALSE(broken_by("env/task/dispatch.h", "policies/policy.h").empty());
+  EXPECT_FALSE(broken_by("env/sim/rules/rules.h", "env/task/agent.h").empty());
+  EXPECT_FALSE(broken_by("env/task/agent.h", "policies/policy.h").empty());
   EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "policies/learned/network.h").empty());
   EXPECT_FALSE(broken_by("policies/learned/network.cc", "agents/learners/ppo.h").empty());
   EXPECT_FALSE(broken_by("agents/learners/ppo.cc", "serving/net/server.h").empty());
@@ -42,7 +42,7 @@ TEST(Floors, DownwardIncludesAreAllowed) {
 
 TEST(Floors, IndirectIncludesOfTheTruthAreDetected) {
   EXPECT_FALSE(broken_by("policies/heuristic/fifo.cc", "env/sim/state/truth.h").empty());
-  EXPECT_FALSE(broken_by("env/task/dispatch.h", "env/sim/state/event_queue.h").empty());
+  EXPECT_FALSE(broken_by("env/task/agent.h", "env/sim/state/event_queue.h").empty());
   const SourceTree through = {{"serving/net/state.cc", {10, {"env/sim/rules/engine.h"}}},
                               {"env/sim/rules/engine.h", {10, {"env/sim/state/truth.h"}}},
                               {"env/sim/state/truth.h", {10, {}}}};

@@ -216,6 +216,13 @@ TEST_F(CheckpointFiles, TruncatedOrMissingFilesAreRefused) {
   EXPECT_THAT(refusal([] { load_checkpoint("no/such/folder"); }), HasSubstr("no/such/folder"));
 }
 
+// Writes the hash of what decides how the weights are used, as if the manifest were saved so.
+void renew_use_hash(Json& m) {
+  std::string use;
+  for (const char* key : {"agent", "network", "task", "feature_schema"}) use += m[key].dump();
+  m["use_sha256"] = sha256_hex(use);
+}
+
 TEST_F(CheckpointFiles, AnotherVersionOrSchemaIsRefused) {
   rewrite_manifest([](Json& m) { m["format_version"] = 99; });
   EXPECT_THAT(load(), HasSubstr("99"));
@@ -223,31 +230,44 @@ TEST_F(CheckpointFiles, AnotherVersionOrSchemaIsRefused) {
   rewrite_manifest([](Json& m) { m["feature_schema"] = std::string(64, '0'); });
   EXPECT_THAT(load(), HasSubstr("schema")) << "somebody wrote into it";
   // Consistent, but made for another agent's features.
-  rewrite_manifest([](Json& m) {
-    std::string use;
-    for (const char* key : {"agent", "network", "task", "feature_schema"}) use += m[key].dump();
-    m["use_sha256"] = sha256_hex(use);
-  });
+  rewrite_manifest(renew_use_hash);
   EXPECT_THAT(load(), HasSubstr("retrain it"));
+}
+
+TEST_F(CheckpointFiles, TaskOutOfRangeIsRejected) {
+  for (const auto& [key, value] : {std::pair<const char*, Json>{"held_rows", "65"},
+                                   {"waiting_rows", "0"},
+                                   {"spread", "-1"},
+                                   {"shrink", "0"},
+                                   {"sibling_prior", "0"},
+                                   {"tick_s", "0"},
+                                   {"quantum_s", "-1"},
+                                   {"margin_log2", "-0.5"},
+                                   {"prior_other", "0"},
+                                   {"gpu_exponent", "1e9"},
+                                   {"spread_batch", "11"},
+                                   {"spread_user", 0.5},
+                                   {"spread", "wide"},
+                                   {"placement", "sideways"},
+                                   {"colour", "red"}}) {
+    save_checkpoint(saved_, folder_);
+    rewrite_manifest([&, key = key, value = value](Json& m) {
+      m["task"][key] = value;
+      renew_use_hash(m);
+    });
+    EXPECT_THAT(load(), HasSubstr(key));
+  }
+  save_checkpoint(saved_, folder_);
+  rewrite_manifest([](Json& m) {
+    m["task"] = nullptr;
+    renew_use_hash(m);
+  });
+  EXPECT_THAT(load(), HasSubstr("task: expected an object"));
 }
 
 TEST_F(CheckpointFiles, ManifestWithWrongTypesIsRejected) {
   const std::vector<std::function<void(Json&)>> changes = {
       [](Json& m) { m.erase("task"); },
-      [](Json& m) { m["task"]["held_rows"] = 65; },
-      [](Json& m) { m["task"]["waiting_rows"] = 0; },
-      [](Json& m) { m["task"]["spread"] = -1; },
-      [](Json& m) { m["task"]["shrink"] = 0; },
-      [](Json& m) { m["task"]["sibling_prior"] = 0; },
-      [](Json& m) { m["task"]["tick_us"] = 0; },
-      [](Json& m) { m["task"]["quantum_us"] = -1; },
-      [](Json& m) { m["task"]["margin_log2"] = -0.5; },
-      [](Json& m) { m["task"]["prior_other"] = 0; },
-      [](Json& m) { m["task"]["gpu_exponent"] = 1e9; },
-      [](Json& m) { m["task"]["spread_batch"] = 11; },
-      [](Json& m) { m["task"].erase("spread_user"); },
-      [](Json& m) { m["task"]["spread"] = "wide"; },
-      [](Json& m) { m["task"]["placement"] = "sideways"; },
       [](Json& m) { m["format_version"] = "one"; },
       [](Json& m) { m["feature_schema"] = 7; },
       [](Json& m) { m.erase("sha256"); },

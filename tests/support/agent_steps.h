@@ -53,7 +53,7 @@ class AgentSteps {
   AgentMemory memory_;
 
  public:
-  const TaskShape shape;
+  const ObservationShape shape;
   ActionList list;
   std::vector<float> jobs, cluster, prior;
   std::vector<uint8_t> mask, exploration_mask;

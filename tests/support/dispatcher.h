@@ -10,7 +10,7 @@
 namespace yard::testing::dispatcher {
 
 constexpr int kJobs = 128, kActions = kJobs + 1, kNothing = kJobs;
-constexpr TaskShape kShape{kJobs, 8, 8};
+constexpr ObservationShape kShape{kJobs, 8, 8};
 constexpr int kJobFeatures = kShape.row_features, kClusterFeatures = kShape.cluster_features;
 
 enum JobFeature { kHolds, kGpus, kAge, kAttained, kLeft, kSiblings, kKnown, kExpertAction };

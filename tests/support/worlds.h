@@ -58,7 +58,7 @@ WorldOutputs seen(const BasicBatchEnv<T>& env, int world) {
   const auto add = [&](std::span<const float> all, size_t width) {
     for (const float x : all.subspan(n * width, width)) out.numbers.push_back(x);
   };
-  const TaskShape& shape = env.shape();
+  const ObservationShape& shape = env.shape();
   const auto actions = static_cast<size_t>(shape.actions());
   add(env.jobs(), static_cast<size_t>(shape.rows) * static_cast<size_t>(shape.row_features));
   add(env.cluster(), static_cast<size_t>(shape.cluster_features));

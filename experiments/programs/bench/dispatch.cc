@@ -108,7 +108,7 @@ void run_case(Json& results, const EnvCase& c, double copy_gbps) {
   }
   const double played = 1.0 * kStretches * kSteps * config.worlds;
   const double rate = played / best;
-  const TaskShape& shape = env.shape();
+  const ObservationShape& shape = env.shape();
   const double bytes = sizeof(float) * (shape.rows * shape.row_features + shape.cluster_features +
                                         (c.prior ? shape.actions() : 0)) +
                        shape.actions();

@@ -12,7 +12,7 @@ namespace yard::bench {
 
 void bench_inference(Json& results) {
   constexpr int kHidden = 32, kRows = 64;
-  const TaskShape shape = make_agent("dispatcher", {})->shape();
+  const ObservationShape shape = make_agent("dispatcher", {})->shape();
   Rng rng(3);
   Tensors weights;
   for (const auto& [name, of] : job_scorer_shapes(kHidden, shape)) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "env/base/config/policy_file.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/os/interrupt.h"
@@ -232,7 +233,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   const RunOptions run = options.run_of(options.policy);
   prepare(options.policy, run);
   const Settings start =
-      options.start.empty() ? Settings() : policy_file(options.start, options.policy);
+      options.start.empty() ? Settings() : read_policy_file(options.start, options.policy).settings;
 
   const std::optional<CellFile> file =
       options.cells.read(app, {"--validate-from", "--validate-to"});

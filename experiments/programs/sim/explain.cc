@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "env/base/core/error.h"
+#include "env/base/config/policy_file.h"
 #include "env/base/files/file.h"
 #include "env/base/text/text.h"
 #include "experiments/cli/command.h"
@@ -15,7 +16,6 @@
 #include "experiments/report/text_table.h"
 #include "experiments/run/progress.h"
 #include "policies/learned/learned_policy.h"
-#include "policies/learned/open_policy.h"
 
 namespace yard::sim {
 namespace {
@@ -32,7 +32,7 @@ struct Options : CommonOptions {
 // The numeric settings of the rule in a checkpoint or policy file. Throws InputError.
 Settings numeric_settings_of(const std::string& checkpoint) {
   if (checkpoint.ends_with(".yaml") || checkpoint.ends_with(".yml")) {
-    return policy_file(checkpoint, "joint");
+    return read_policy_file(checkpoint, "joint").settings;
   }
   const Checkpoint read = load_checkpoint(checkpoint);
   if (read.agent != "pilot") {

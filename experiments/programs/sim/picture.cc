@@ -23,7 +23,7 @@ std::vector<GoldenState> read_golden_states(const Checkpoint& checkpoint,
     throw InputError(folder, "a checkpoint with a network",
                      "a rule without one (see yardmaster explain)");
   }
-  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   std::vector<GoldenState> out = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
   if (out.empty()) throw InputError(folder, "at least one recorded state", "none");
   return out;
@@ -37,7 +37,7 @@ size_t most_actions(std::vector<GoldenState>& states) {
 
 report::Decision decision_of(const Checkpoint& checkpoint, GoldenState& g) {
   const auto agent = make_agent(checkpoint.agent, {});
-  const TaskShape shape = agent->shape();
+  const ObservationShape shape = agent->shape();
   std::vector<float> logits(static_cast<size_t>(shape.actions()));
   network_of(checkpoint, "model.safetensors")->forward(g.observation(), logits);
   float most = kMaskedLogit;

@@ -264,8 +264,11 @@ void TraceGenerateCommand::add_to(CLI::App& command) {
       .add_option("--cluster", cluster,
                   "cluster to which the load refers and which --check simulates")
       ->type_name(kClusterType);
-  command.add_option("--cluster-gpus", load.cluster_gpus,
-                     "size of the cluster in GPUs, instead of --cluster");
+  command
+      .add_option("--cluster-gpus", load.cluster_gpus,
+                  "size of the cluster in GPUs, instead of --cluster")
+      ->default_str("")
+      ->check(whole_number(1));
   group("Fitted model");
   command.add_option("--like", like, "trace to which a model is fitted: a file or synthetic:NAME")
       ->type_name(kTraceType);

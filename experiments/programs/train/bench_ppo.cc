@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 // with `h` hidden units and `rows` rows: one forward pass in the rollout, then a forward and a
 // backward pass per epoch. Input features need no gradient.
 
-double flop_of_job_scorer(const EnvShape& shape, double rows, double h, int epochs) {
+double flop_of_job_scorer(const ObservationShape& shape, double rows, double h, int epochs) {
   const double f = shape.row_features, c = shape.cluster_features;
   const double row_forward = 2 * f * h + 2 * h * h + 2 * h + 2 * f * h;  // last term: critic
   const double row_backward = 2 * f * h + 4 * h * h + 4 * h + 2 * f * h;
@@ -40,7 +40,7 @@ double flop_of_job_scorer(const EnvShape& shape, double rows, double h, int epoc
 }
 
 // The same for the flat network. `rows`: rows which are multiplied, padding included.
-double flop_of_flat(const EnvShape& shape, double rows, double h, int epochs) {
+double flop_of_flat(const ObservationShape& shape, double rows, double h, int epochs) {
   const double in = rows * shape.row_features + shape.cluster_features;
   const double out = shape.actions() + 1;  // with the critic's value
   const double forward = 2 * (in * h + h * h + h * out);
@@ -57,7 +57,7 @@ struct Measured {
 // Trains with this number of ranks, each a thread of this process. Returns the fastest update.
 Measured train(const TrainingSetup& setup, const TrainableAgent& agent, const SimulatedData& data,
                int ranks) {
-  const EnvShape shape = agent.environments(data.env_specs(), {})->shape();
+  const ObservationShape shape = agent.environments(data.env_specs(), {})->shape();
   const double hidden = std::stod(setup.value("hidden"));
   Measured best;
   const RendezvousDir rendezvous;

@@ -30,7 +30,7 @@ struct Difference {
 };
 
 Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
-  const TaskShape shape = make_agent(checkpoint.agent, {})->shape();
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto net = network_of(checkpoint, "model.safetensors");
   std::vector<float> logits(static_cast<size_t>(shape.actions()));
   Difference out;
