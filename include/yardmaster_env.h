@@ -11,10 +11,10 @@
  * Build a program with
  *   cc -Iinclude prog.c -Lbuild/lib -lyardmaster_env -Wl,-rpath,$PWD/build/lib
  *
- * The environment owns all tensors. Their addresses are fixed from open() to close(); reset() and
- * step() overwrite them. Functions that return int return 0, or -1 on an error, which
- * yardmaster_env_error() describes until the next call. spec() and help() return text that lives as
- * long as the environment and the process. Only one thread at a time may use an environment.
+ * The environment owns all tensors. Their addresses do not change; reset() and step() overwrite
+ * them. Functions that return int return 0, or -1 on an error. yardmaster_env_error() describes the
+ * error until the next call. Text lives as long as the environment, that of help() as long as the
+ * process. Only one thread at a time may use an environment.
  */
 #ifndef YARDMASTER_ENV_H
 #define YARDMASTER_ENV_H
@@ -43,8 +43,8 @@ const char* yardmaster_env_error(const yardmaster_env* env);
 
 /* Describes the agent and its observation as one JSON document:
  *   {"agent", "level", "actions", "sets": [{"name", "rows", "features": [{"name", "meaning"}]}]}
- * `rows` is the largest number of rows of a set; "actions" is the set of jobs(), "state" that of
- * cluster(). */
+ * `rows` is the largest number of rows of a set. The set "actions" describes jobs(), and the set
+ * "state" describes cluster(). */
 const char* yardmaster_env_spec(const yardmaster_env* env);
 
 int32_t yardmaster_env_worlds(const yardmaster_env* env);
@@ -62,8 +62,8 @@ int yardmaster_env_step(yardmaster_env* env, const int32_t* actions);
 const float* yardmaster_env_jobs(const yardmaster_env* env);    /* (worlds, rows, features) */
 const float* yardmaster_env_cluster(const yardmaster_env* env); /* (worlds, features) */
 const uint8_t* yardmaster_env_mask(const yardmaster_env* env);  /* (worlds, actions) 1: legal */
-const int32_t* yardmaster_env_expert_action(
-    const yardmaster_env* env); /* (worlds) the expert's action */
+/* (worlds) the action that the expert policy would take */
+const int32_t* yardmaster_env_expert_action(const yardmaster_env* env);
 
 /* Tensors of the last step. */
 const float* yardmaster_env_reward(const yardmaster_env* env); /* (worlds) e.g. minus job-seconds */
@@ -78,9 +78,9 @@ int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32
 /* Copies the state of world `from` to world `to`. */
 int yardmaster_env_fork(yardmaster_env* env, int32_t from, int32_t to);
 
-/* save() returns the size in bytes of all worlds' state, and writes it to `to` if `size` suffices. It
- * returns 0 on an error, such as a call before the first reset() or restore().
- * restore() requires the complete state, from an environment with equal settings. */
+/* save() returns the size in bytes of all worlds' state, and writes it to `to` if `size` suffices.
+ * It returns 0 on an error, such as a call before the first reset() or restore(). restore()
+ * requires the complete state, from an environment with equal settings. */
 size_t yardmaster_env_save(yardmaster_env* env, void* to, size_t size);
 int yardmaster_env_restore(yardmaster_env* env, const void* from, size_t size);
 

@@ -17,7 +17,7 @@ struct ScoredOption {
   float logit = 0;       // higher is better; if the policy samples, an unnormalised log probability
 };
 
-// One step of a decision. It changes the state before the next step is scored.
+// One step of a decision. The chosen option changes the state before the next step is scored.
 struct DecisionStep {
   std::vector<ScoredOption> options;
   int32_t chosen = kNone;  // index into options
@@ -27,7 +27,7 @@ struct DecisionStep {
 // Steps of one decision. Empty: the decision follows from the view alone.
 struct DecisionTrace {
   std::vector<DecisionStep> steps;
-  std::optional<uint64_t> sample_key;  // key of the random numbers it used, if any
+  std::optional<uint64_t> sample_key;  // key of the random numbers that the decision used, if any
 
   double probability() const {
     double product = 1;

@@ -1,13 +1,23 @@
 // First-come-first-served scheduling for policies that only choose the node of each task.
 #pragma once
 
+#include <set>
+
 #include "env/sim/placement/task_placer.h"
-#include "env/sim/view/plan.h"
+#include "policies/queue_order.h"
 
 namespace yard {
 
 // Starts waiting jobs in order of arrival, each task on the node with the highest score at that
 // moment. Skips jobs without a placement and later jobs with an identical request.
-void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& draft);
+inline void start_first_come(const View& view, const TaskPlacer::Score& score, Draft& draft) {
+  const TaskPlacer placer(view);
+  std::set<int32_t> unplaceable;  // size classes without a placement
+  for (const int32_t slot : waiting_in_order(view, QueueOrder::kArrival)) {
+    if (unplaceable.contains(view.size_class(slot))) continue;
+    const int32_t n = placer.place(slot, {}, score, draft.scratch());
+    if (n == 0 || !draft.start(slot, draft.scratch(), n)) unplaceable.insert(view.size_class(slot));
+  }
+}
 
 }  // namespace yard

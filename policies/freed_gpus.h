@@ -61,7 +61,8 @@ class FreedGpus {
     return (gpus - 1) % max_gpus + 1;
   }
 
-  // Returns whether it holds GPUs on a node that can be part of the placement. Requires: enough().
+  // Returns whether a job holds GPUs on a node that can be part of the placement. Requires:
+  // enough().
   bool matters(int32_t slot) const {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       const int32_t node = view_.part_node(p);
@@ -71,8 +72,8 @@ class FreedGpus {
     return false;
   }
 
-  // Returns whether there is still room without this job's GPUs: enough GPUs in total if any will
-  // do, else enough on the nodes of `pieces`.
+  // Returns whether there is room without this job's GPUs: enough GPUs in total if the placement
+  // may use any node, else enough on the nodes of `pieces`.
   bool spares(int32_t slot, const std::vector<Piece>& pieces) const {
     int32_t sum = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {

@@ -15,6 +15,11 @@
 
 namespace yard {
 
+// Returns how long the job's GPUs do no work because of a preemption: to save and to restore it.
+inline int64_t preemption_cost_us(const View& view, int32_t slot) {
+  return view.costs().save_us + view.costs().restore(view.gpus(slot));
+}
+
 class HeldOrder {
  public:
   // `slots`: slots are in [0, slots).

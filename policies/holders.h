@@ -2,11 +2,11 @@
 // sorts them at each decision; OrderedHolders reads an order kept between decisions.
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "policies/held_order.h"
 #include "policies/victim_index.h"
 
 namespace yard {
@@ -23,10 +23,20 @@ class Holders {
 
 class ListedHolders final : public Holders {
  public:
-  explicit ListedHolders(std::vector<RankedJob> jobs);
-  RankedJob next() override;
+  explicit ListedHolders(std::vector<RankedJob> jobs) : jobs_(std::move(jobs)) {
+    std::make_heap(jobs_.begin(), jobs_.end(), before);
+  }
+  RankedJob next() override {
+    if (jobs_.empty()) return {};
+    std::pop_heap(jobs_.begin(), jobs_.end(), before);
+    const RankedJob last = jobs_.back();
+    jobs_.pop_back();
+    return last;
+  }
 
  private:
+  static bool before(const RankedJob& a, const RankedJob& b) { return a.key < b.key; }
+
   std::vector<RankedJob> jobs_;  // a heap with the last in order on top
 };
 
@@ -35,7 +45,10 @@ class OrderedHolders final : public Holders {
   // Requires: both outlive this; `order` does not change before the last next().
   OrderedHolders(const HeldOrder& order, VictimIndex& victim_index, int64_t now_us)
       : order_(order), victim_index_(victim_index), now_us_(now_us) {}
-  RankedJob next() override;
+  RankedJob next() override {
+    if (!walk_) walk_.emplace(order_, now_us_);
+    return walk_->next();
+  }
   VictimIndex* index() override { return victim_index_.serves() ? &victim_index_ : nullptr; }
 
  private:

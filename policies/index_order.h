@@ -7,53 +7,58 @@
 //   static constexpr Level kLevel;     its level of information;
 //   Source(const Config&)
 //   size_t bytes(const View&) const    size of its memory;
-//   class Evaluator                          one decision: Evaluator(const Source&, const View&,
-//   BumpAllocator&)
-//                                      updates the source; seconds(slot) is a live job's index.
+//   class Evaluator                    one decision: Evaluator(const Source&, const View&,
+//                                      BumpAllocator&) updates the source; seconds(slot) is the
+//                                      index of a live job.
 #pragma once
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "env/base/core/log2.h"
 #include "policies/order.h"
-#include "policies/policy.h"
-#include "policies/preemption_cost.h"
 
 namespace yard {
 
-struct IndexConfig {
-  std::string placement = "first-fit";
+struct IndexConfig : PlacementConfig {
   bool preempt = true;
   double gpu_exponent = 1;
   double margin_log2 = 1;
   double cost_weight = 1;
   double timer_s = 300;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
-    f("preempt", preempt, "allow preemption of running jobs for waiting ones");
+    PlacementConfig::fields(f);
+    f("preempt", preempt, "allow waiting jobs to preempt running jobs");
     f("gpu_exponent", gpu_exponent, 0.0, 2.0,
       "exponent of GPUs in the index, seconds x GPUs^gpu_exponent");
     f("margin_log2", margin_log2, 0.0, 10.0,
-      "doublings by which a waiting job's index must be lower to preempt");
+      "log2 of the factor by which the index of a waiting job must be lower to preempt a running "
+      "job");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "multiple of its preemption cost subtracted from a running job's index");
-    f("timer_s", timer_s, 10.0, 86400.0,
-      "interval at which running jobs are reconsidered for preemption, in seconds");
+      "multiple of the preemption cost to subtract from the index of a running job");
+    f("timer_s", timer_s, 10.0, 86400.0, "interval between checks for jobs to preempt, in seconds");
   }
 };
 
-template <class Source>
-class IndexPolicy final : public Policy {
- public:
-  explicit IndexPolicy(const Settings& settings)
-      : config_(parse<typename Source::Config>(settings)),
-        source_(config_),
-        placement_(parse_placement(config_.placement)) {}
+// A source whose index is View's kSeconds, in microseconds.
+template <class ConfigT, Level kSourceLevel, auto kUs>
+struct ViewIndex {
+  using Config = ConfigT;
+  static constexpr Level kLevel = kSourceLevel;
+  explicit ViewIndex(const Config&) {}
+  static size_t bytes(const View&) { return 0; }
+  struct Evaluator {
+    Evaluator(const ViewIndex&, const View& view, BumpAllocator&) : view(view) {}
+    double seconds(int32_t slot) const { return static_cast<double>((view.*kUs)(slot)) * 1e-6; }
+    const View& view;
+  };
+};
 
-  Level level() const override { return Source::kLevel; }
+template <class Source>
+class IndexPolicy final : public PlacedPolicy<typename Source::Config, Source::kLevel> {
+  using Base = PlacedPolicy<typename Source::Config, Source::kLevel>;
+
+ public:
+  static bool preempts() { return typename Source::Config().preempt; }
+
+  explicit IndexPolicy(const Settings& settings) : Base(settings), source_(config_) {}
 
   size_t memory_bytes(const View& view) const override {
     return source_.bytes(view) + RankedQueue::bytes(view);
@@ -71,8 +76,7 @@ class IndexPolicy final : public Policy {
       return;
     }
     std::vector<RankedJob> held;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (const int32_t slot : view.held()) {
       if (!view.preemptible(slot)) continue;
       const double cost_s = 1e-6 * static_cast<double>(preemption_cost_us(view, slot));
       const double left_s = now.seconds(slot) - config_.cost_weight * cost_s;
@@ -87,15 +91,15 @@ class IndexPolicy final : public Policy {
   }
 
  private:
+  using Base::config_, Base::placement_;
+
   // Returns the log2 of seconds x GPUs^gpu_exponent.
   double key(const View& view, int32_t slot, double seconds) const {
     return log2_coarse(std::max(seconds, 1.0)) +
            config_.gpu_exponent * log2_coarse(view.weight_gpus(slot));
   }
 
-  typename Source::Config config_;
   Source source_;
-  PlacementRule placement_;
 };
 
 }  // namespace yard

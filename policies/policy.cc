@@ -1,5 +1,6 @@
 #include "policies/policy.h"
 
+#include <algorithm>
 #include <array>
 
 #include "env/base/text/nearest_name.h"
@@ -15,9 +16,8 @@ constexpr std::array<const char*, 6> kLevelNames = {"blind",    "history",      
 const char* level_name(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
 
 Level parse_level(const std::string& name) {
-  for (size_t i = 0; i < kLevelNames.size(); ++i) {
-    if (name == kLevelNames[i]) return static_cast<Level>(i);
-  }
+  const auto* it = std::ranges::find(kLevelNames, name);
+  if (it != kLevelNames.end()) return static_cast<Level>(it - kLevelNames.begin());
   throw InputError("level of information",
                    "one of: " + join({kLevelNames.begin(), kLevelNames.end()}), "'" + name + "'");
 }

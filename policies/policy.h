@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +27,7 @@ class Policy {
   struct Info {
     std::string about;
     std::string source;    // paper
-    std::string fidelity;  // how closely it follows the paper
+    std::string fidelity;  // how closely the policy follows the paper
     Level level = Level::kBlind;
     bool servable = true;  // false: needs information that no live cluster has
     bool preemptive = false;
@@ -40,17 +39,17 @@ class Policy {
 
   virtual ~Policy() = default;
 
-  // The level of information that it uses.
-  virtual Level level() const = 0;
+  // The level of information that the policy uses.
+  virtual Level level() const { return Level::kBlind; }
 
-  // The lowest level at which it works. View::level() returns the actual one.
+  // The lowest level at which the policy works. View::level() returns the actual level.
   virtual Level min_level() const { return level(); }
 
-  // The size of its memory in bytes.
+  // The size of the policy's memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }
 
   // Writes edits into the draft. Depends on its arguments only. The memory is zero before the first
-  // decision, then passed to each in turn. The view lists the changes since the last decision.
+  // decision and kept between decisions. The view lists the changes since the last decision.
   virtual void decide(const View& view, Memory& memory, Draft& draft) const = 0;
 
   // Fills a zeroed memory from a snapshot of a live cluster, in which every job counts as changed.
@@ -60,8 +59,39 @@ class Policy {
 
 using PolicyRegistry = Registry<Policy>;
 
-// Returns the policies meant by a common term, as the end of a message: for "backfill" those that
-// backfill. Empty for other words.
+// A policy with its settings.
+template <class ConfigT, Level kUsedLevel = Level::kBlind>
+class ConfiguredPolicy : public Policy {
+ public:
+  using Config = ConfigT;
+  static constexpr Level kLevel = kUsedLevel;
+  static bool preempts() { return false; }  // by default settings
+
+  explicit ConfiguredPolicy(const Settings& settings) : config_(parse<Config>(settings)) {}
+
+  Level level() const override { return kLevel; }
+
+ protected:
+  Config config_;
+};
+
+// Registers a ConfiguredPolicy.
+template <class T>
+struct AddPolicy {
+  AddPolicy(const char* name, const char* about, const char* source, const char* fidelity,
+            bool servable = T::kLevel != Level::kOracle)
+      : add{name,
+            {.about = about,
+             .source = source,
+             .fidelity = fidelity,
+             .level = T::kLevel,
+             .servable = servable,
+             .preemptive = T::preempts(),
+             .fields = describe<typename T::Config>}} {}
+  PolicyRegistry::Add<T> add;
+};
+
+// Returns the end of a message that names the policies for the term "backfill"; "" for other words.
 std::string policies_of_term(std::string_view term);
 
 // Throws InputError, naming `where`, if no policy has the name.

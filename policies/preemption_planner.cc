@@ -57,20 +57,12 @@ bool PreemptionPlanner::start(const RankedJob& job) {
   return true;
 }
 
-void PreemptionPlanner::preempt_victims() {
-  for (const RankedJob& stop : victims_) draft_.preempt(stop.slot);
-}
-
 void PreemptionPlanner::find_pieces(int32_t slot) {
   Piece* found = draft_.scratch();
   pieces_.assign(found, found + place(view_, rule_.of(slot), slot, found));
 }
 
 // --- the tenant's limit
-
-bool PreemptionPlanner::same_tenant(int32_t a, int32_t b) const {
-  return view_.tenant(a) != kNone && view_.tenant(a) == view_.tenant(b);
-}
 
 void PreemptionPlanner::list(const RankedJob& stop, const RankedJob& job) {
   victims_.push_back(stop);
@@ -113,9 +105,7 @@ bool PreemptionPlanner::list_by_count(const RankedJob& job) {
   for (const RankedJob& stop : of_tenant) freed.add(stop.slot);
   if (freed.enough()) return true;
   const bool found = visit(job, [&](const RankedJob& stop) {
-    for (const RankedJob& other : of_tenant) {
-      if (other.slot == stop.slot) return false;
-    }
+    if (std::ranges::find(of_tenant, stop.slot, &RankedJob::slot) != of_tenant.end()) return false;
     list(stop, job);
     freed.add(stop.slot);
     return freed.enough();
@@ -183,9 +173,8 @@ void PreemptionPlanner::keep_by_trial(const RankedJob& job) {
   // Most victims have no GPUs on the nodes of the placement.
   const auto near = [&](int32_t slot) {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      for (const Piece& piece : pieces_) {
-        if (piece.node == view_.part_node(p)) return true;
-      }
+      if (std::ranges::find(pieces_, view_.part_node(p), &Piece::node) != pieces_.end())
+        return true;
     }
     return false;
   };

@@ -1,8 +1,7 @@
 // Chooses the victims that make room for a waiting job. Holders after the job in order are stopped
 // one by one, last first, until the placement rule accepts a placement. (Until the job's tenant is
-// within its limit, only holders of that tenant are stopped.) Then each victim, first in order
-// first, runs on unless that placement needs its GPUs. Under first-fit and best-fit, it runs on if
-// enough GPUs are left.
+// within its limit, only holders of that tenant are stopped.) Then each victim runs on whose GPUs
+// the placement does not need. First-fit and best-fit need only the number of GPUs.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +49,17 @@ class PreemptionPlanner {
   const RankedJob* holder(size_t i);
   template <class Visitor>
   bool visit(const RankedJob& job, Visitor visitor);
-  bool same_tenant(int32_t a, int32_t b) const;
+  bool same_tenant(int32_t a, int32_t b) const {
+    return view_.tenant(a) != kNone && view_.tenant(a) == view_.tenant(b);
+  }
   void list(const RankedJob& stop, const RankedJob& job);
   bool list_for_limit(const RankedJob& job);
   bool list_by_count(const RankedJob& job);
   bool list_by_trial(const RankedJob& job);
   bool fits_now(int32_t slot, const std::vector<int32_t>& nodes) const;
-  void preempt_victims();
+  void preempt_victims() {
+    for (const RankedJob& stop : victims_) draft_.preempt(stop.slot);
+  }
   void find_pieces(int32_t slot);
   void keep_by_count(const RankedJob& job);
   void keep_by_trial(const RankedJob& job);

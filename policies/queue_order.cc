@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-
-#include "env/base/core/error.h"
-#include "env/base/text/text.h"
+#include <functional>
 
 namespace yard {
 namespace {
@@ -32,19 +30,13 @@ std::vector<int32_t> waiting_in_order(const View& view, QueueOrder order) {
   const auto due_us = [&](int32_t slot) {
     return view.due_us(slot) == kNone ? kNever : view.due_us(slot);
   };
-  const auto before = [&](int32_t a, int32_t b) {
-    switch (order) {
-      case QueueOrder::kPriority:
-        return view.priority(a) > view.priority(b);
-      case QueueOrder::kWeight:
-        return view.weight(a) > view.weight(b);
-      case QueueOrder::kDeadline:
-        return due_us(a) < due_us(b);
-      default:
-        return false;
-    }
-  };
-  if (order != QueueOrder::kArrival) std::stable_sort(slots.begin(), slots.end(), before);
+  if (order == QueueOrder::kPriority) {
+    std::ranges::stable_sort(slots, std::greater<>(), std::bind_front(&View::priority, &view));
+  } else if (order == QueueOrder::kWeight) {
+    std::ranges::stable_sort(slots, std::greater<>(), std::bind_front(&View::weight, &view));
+  } else if (order == QueueOrder::kDeadline) {
+    std::ranges::stable_sort(slots, {}, due_us);
+  }
   return slots;
 }
 

@@ -1,11 +1,7 @@
 // The order in which a policy considers waiting jobs, for policies where it is a setting.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "env/sim/view/view.h"
+#include "policies/order.h"
 
 namespace yard {
 
@@ -20,5 +16,22 @@ QueueOrder parse_queue_order(const std::string& name);  // throws InputError
 std::vector<std::string> queue_order_names();
 
 std::vector<int32_t> waiting_in_order(const View& view, QueueOrder order);
+
+struct QueueConfig : PlacementConfig {
+  std::string order = "arrival";
+  void fields(FieldList& f) {
+    PlacementConfig::fields(f);
+    f("order", order, queue_order_names(), "queue order; ties by arrival");
+  }
+};
+
+class QueuePolicy : public PlacedPolicy<QueueConfig> {
+ public:
+  explicit QueuePolicy(const Settings& settings)
+      : PlacedPolicy(settings), order_(parse_queue_order(config_.order)) {}
+
+ protected:
+  QueueOrder order_;
+};
 
 }  // namespace yard

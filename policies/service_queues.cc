@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
-
-#include "policies/preemption_cost.h"
 
 namespace yard {
 
@@ -86,10 +83,6 @@ int64_t ServiceQueues::discount_us(int32_t slot) const {
   return static_cast<int64_t>(rule_.cost_weight * cost_us);
 }
 
-int64_t ServiceQueues::served_us(int32_t slot) const {
-  return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
-}
-
 int32_t ServiceQueues::queue_of(int32_t slot, int64_t discount_us) const {
   const double service_us = static_cast<double>(served_us(slot) - discount_us) * weight(slot);
   return (service_us >= rule_.limits_us[0]) + (service_us >= rule_.limits_us[1]);
@@ -104,15 +97,6 @@ int64_t ServiceQueues::demotion_us(int32_t slot) const {
   if (left_us <= 0 && queue_of(slot, discount) <= queue_[slot]) left_us = 1;
   const bool starts = view_.phase(slot) == Phase::kStarting;
   return (starts ? view_.until_us(slot) : view_.now_us()) + left_us;
-}
-
-void ServiceQueues::set_queue(int32_t slot, int32_t queue) {
-  queue_[slot] = queue;
-  set_service(slot);
-}
-
-void ServiceQueues::set_service(int32_t slot) {
-  gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
 }
 
 double ServiceQueues::index(int32_t slot) const {
@@ -141,8 +125,7 @@ void ServiceQueues::drop(int32_t slot) {
 
 // Appends jobs that enter a queue at one moment, in order of submission.
 void ServiceQueues::enter_at_end(std::vector<int32_t>& slots) {
-  std::sort(slots.begin(), slots.end(),
-            [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
+  std::ranges::sort(slots, {}, [&](int32_t slot) { return view_.serial(slot); });
   for (const int32_t slot : slots) rank_[slot] = ++counts_->tail;
 }
 
@@ -218,19 +201,16 @@ void ServiceQueues::demote_due(std::vector<int32_t>& entering) {
   }
 }
 
-bool ServiceQueues::promote(std::vector<int32_t>& entering) {
-  bool any = false;
+void ServiceQueues::promote(std::vector<int32_t>& entering) {
   const auto now = -static_cast<double>(view_.now_us());
   for (int32_t slot = promotions_->last(0); slot != kNone; slot = promotions_->last(0)) {
-    if (promotions_->key(slot, 0).value < now) break;
+    if (promotions_->key(slot, 0).value < now) return;
     promotions_->remove(slot);
     base_us_[slot] = view_.attained_us(slot);
     waited_us_[slot] = 0;
     set_queue(slot, 0);
     entering.push_back(slot);
-    any = true;
   }
-  return any;
 }
 
 void ServiceQueues::rebuild() {
@@ -238,9 +218,7 @@ void ServiceQueues::rebuild() {
     int64_t at_us;
     bool demoted;
     int32_t serial, slot;
-    bool operator<(const Entry& o) const {
-      return std::tie(at_us, demoted, serial) < std::tie(o.at_us, o.demoted, o.serial);
-    }
+    auto operator<=>(const Entry&) const = default;
   };
   std::vector<Entry> holders, in_front, at_end;
   // Service time beyond the upper limit of the previous queue.
@@ -273,9 +251,7 @@ void ServiceQueues::rebuild() {
       }
     }
   }
-  std::sort(holders.begin(), holders.end());
-  std::sort(in_front.begin(), in_front.end());
-  std::sort(at_end.begin(), at_end.end());
+  for (auto* entries : {&holders, &in_front, &at_end}) std::ranges::sort(*entries);
   for (const Entry& entry : holders) run(entry.slot);
   for (const Entry& entry : in_front) rank_[entry.slot] = --counts_->front;
   for (const Entry& entry : at_end) rank_[entry.slot] = ++counts_->tail;
@@ -306,13 +282,12 @@ bool ServiceQueues::begin() {
     set_queue(slot, queue_of(slot, 0));
     start_waiting(slot);
   }
-  std::sort(begun.begin(), begun.end(),
-            [&](int32_t a, int32_t b) { return view_.serial(a) < view_.serial(b); });
+  std::ranges::sort(begun, {}, [&](int32_t slot) { return view_.serial(slot); });
   for (const int32_t slot : begun) start(slot);
   requeue_front(failed);
   demote_due(entering);
   enter_at_end(entering);
-  const bool any_promoted = promotions_ && promote(promoted);
+  if (promotions_) promote(promoted);
   enter_at_end(promoted);  // after jobs that arrived at this moment
   for (int32_t i = 0; history_ && i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
@@ -320,7 +295,7 @@ bool ServiceQueues::begin() {
     set_service(slot);
     moved_.push_back(slot);
   }
-  return refitted || any_promoted;
+  return refitted || !promoted.empty();
 }
 
 Key ServiceQueues::stopped_key(int32_t slot) {
@@ -343,8 +318,7 @@ bool ServiceQueues::on_plan(const Plan& plan) {
     }
   }
   std::erase_if(begun, [&](int32_t slot) { return !view_.holds(slot); });
-  const auto first = [&](int32_t a, int32_t b) { return key(a) < key(b); };
-  std::sort(begun.begin(), begun.end(), first);
+  std::sort(begun.begin(), begun.end(), [&](int32_t a, int32_t b) { return key(a) < key(b); });
   requeue_front(stopped);
   const bool as_given = std::all_of(stopped_.begin(), stopped_.end(), [&](const RankedJob& given) {
     const Key now = key(given.slot);

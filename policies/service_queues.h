@@ -34,11 +34,10 @@ class ServiceHistory {
 
   void add(double gpu_s);
   // Refits the index if the number of finished jobs grew by an eighth since the last fit. Returns
-  // whether it did. Between fits the index is constant, so an order by it stays valid.
+  // whether the index changed.
   bool refit();
   // Returns P(S - a <= d | S > a) / E[min(S - a, d) | S > a] by the last fit: the chance to end
-  // within the next `d` GPU-seconds, over their expected use. 0 if no finished job had more than
-  // `a`.
+  // within the next `d` GPU-seconds, over their expected use; 0 if no finished job had more than a.
   double gittins(double a_gpu_s, double d_gpu_s) const;
 
  private:
@@ -58,16 +57,14 @@ class ServiceHistory {
 struct ServiceQueueRule {
   std::array<double, 2> limits_us = {3250e6, 7200e6};  // GPU-us of service at which a queue ends
   double gpu_exponent = 1;                             // service is time x GPUs to this power
-  double cost_weight = 0;   // multiple of its preemption cost left out of a holder's service
+  double cost_weight = 0;   // multiple of the preemption cost, left out of service
   double promote_knob = 0;  // promotes a job that waited this multiple of its run time; 0: never
   bool gittins = false;     // orders the jobs of a queue by Gittins index first
 };
 
-// Optionally, a job that waited long for its run time returns to the first queue (promotion), or a
-// Gittins index orders each queue first. A job's position changes only when it enters a queue,
-// starts, is preempted, or the index is refitted. An event therefore costs O(log jobs) for each job
-// concerned; with an index, also for each running job of the first two queues, since its service
-// grows. The columns are in a policy's memory.
+// Two options: a job that waited long for its run time returns to the first queue (promotion), and
+// a Gittins index orders the jobs of a queue. An event costs O(log jobs) for each job that changes.
+// With an index, each running job of the first two queues changes, since its service grows.
 class ServiceQueues {
  public:
   static size_t bytes(const View& view, const ServiceQueueRule& rule);
@@ -75,16 +72,13 @@ class ServiceQueues {
   // Requires: the same address at every decision, zeroed at first; `view` and `rule` outlive this.
   ServiceQueues(const View& view, const ServiceQueueRule& rule, BumpAllocator& bump);
 
-  // Fills zeroed columns from a snapshot, in which every job counts as changed. Running jobs are in
+  // Fills zeroed columns from a snapshot, in which every job counts as changed. Running jobs keep
   // the order in which they started or last changed queue. Preempted jobs wait in front, the last
-  // preempted first; others wait in order of arrival. A snapshot does not contain the wait since
-  // the last promotion, or which of several jobs preempted at one moment ran first: both are
-  // ignored.
+  // preempted first; others wait in order of arrival. The wait since a promotion starts from 0.
   void rebuild();
 
   // Processes the events since the last decision. Afterwards moved() lists the holders whose
-  // position changed, in addition to those among the changed. Returns whether the position of a job
-  // that was already waiting changed, too.
+  // position changed without an event. Returns whether a job that already waited changed position.
   bool begin();
   std::span<const int32_t> moved() const { return moved_; }
 
@@ -94,9 +88,8 @@ class ServiceQueues {
   // Returns the key that a job preempted in this decision has if it waits again at once.
   Key stopped_key(int32_t slot);
 
-  // Processes a decision: its starts run, its preemptions get a position among the waiting jobs.
-  // moved() lists the holders whose position changed. Returns whether a job that waits again at
-  // once has another key than stopped_key() returned.
+  // Gives positions to the jobs that a decision started or preempted. moved() lists the holders
+  // whose position changed. Returns whether stopped_key() returned a key that is now wrong.
   bool on_plan(const Plan& plan);
 
   // Returns when the next holder changes queue or the next waiting job is promoted, or kNever.
@@ -115,11 +108,19 @@ class ServiceQueues {
   bool runs_by_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
   double weight(int32_t slot) const;
   int64_t discount_us(int32_t slot) const;
-  int64_t served_us(int32_t slot) const;  // attained since its last promotion
+  // Attained since its last promotion.
+  int64_t served_us(int32_t slot) const {
+    return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
+  }
   int32_t queue_of(int32_t slot, int64_t discount_us) const;
   int64_t demotion_us(int32_t slot) const;
-  void set_queue(int32_t slot, int32_t queue);
-  void set_service(int32_t slot);
+  void set_queue(int32_t slot, int32_t queue) {
+    queue_[slot] = queue;
+    set_service(slot);
+  }
+  void set_service(int32_t slot) {
+    gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
+  }
   double index(int32_t slot) const;  // 0 to 0.5, lower for a higher Gittins index; 0 without one
   void schedule_demotion(int32_t slot);
   void drop(int32_t slot);
@@ -129,7 +130,7 @@ class ServiceQueues {
   void requeue_front(std::vector<int32_t>& slots);
   void start_waiting(int32_t slot);
   void demote_due(std::vector<int32_t>& entering);
-  bool promote(std::vector<int32_t>& entering);
+  void promote(std::vector<int32_t>& entering);
 
   const View& view_;
   const ServiceQueueRule& rule_;

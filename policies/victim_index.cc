@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <optional>
 
 namespace yard {
 namespace {
@@ -82,15 +81,6 @@ int32_t VictimIndex::node_of(int32_t gpu) const {
   const int32_t* gpu0 = view_.spec().node_gpu0;
   return static_cast<int32_t>(std::upper_bound(gpu0, gpu0 + view_.spec().num_nodes, gpu) - gpu0) -
          1;
-}
-
-int64_t VictimIndex::row(size_t z) const {
-  return static_cast<int64_t>(z) * view_.spec().num_nodes;
-}
-
-void VictimIndex::refresh() {
-  for (const int32_t node : dirty_) refresh(node);
-  dirty_.clear();
 }
 
 // Lists the holders on a node that may be preempted.
@@ -178,15 +168,10 @@ void VictimIndex::list_victims(size_t z, const Key& from, std::vector<RankedJob>
     list_holders(next.slot);
     for (const Holder& h : holders_) {
       if (h.key < from) break;
-      const auto same = [&](const RankedJob& stop) { return stop.slot == h.slot; };
-      if (std::none_of(victims.begin(), victims.end(), same)) victims.push_back({h.key, h.slot});
+      const bool listed = std::ranges::find(victims, h.slot, &RankedJob::slot) != victims.end();
+      if (!listed) victims.push_back({h.key, h.slot});
     }
   }
-}
-
-bool VictimIndex::supports(int32_t gpus) const {
-  const int32_t max_gpus = view_.spec().max_node_gpus;
-  return gpus <= max_gpus || gpus % max_gpus == 0;
 }
 
 bool VictimIndex::find_victims(const RankedJob& job, int32_t gpus, double margin,
@@ -194,8 +179,7 @@ bool VictimIndex::find_victims(const RankedJob& job, int32_t gpus, double margin
   refresh();
   const int32_t max_gpus = view_.spec().max_node_gpus;
   const int32_t of_a_node = std::min(gpus, max_gpus);
-  const auto z =
-      static_cast<size_t>(std::find(sizes_.begin(), sizes_.end(), of_a_node) - sizes_.begin());
+  const auto z = static_cast<size_t>(std::ranges::find(sizes_, of_a_node) - sizes_.begin());
   const std::optional<Key> from = victim_key(z, static_cast<size_t>(gpus / of_a_node));
   if (!from) return false;
   Key last = *from;

@@ -1,7 +1,7 @@
 // Finds the nodes where preemption makes room first if holders stop from the last in order. For
-// each size that one node holds, nodes are ordered by the holder whose stop makes the room. The key
-// of such a holder is linear in time, so a change or a query costs O(log nodes). The columns are in
-// a policy's memory. For whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z sizes.
+// each job size up to one node, orders the nodes by the holder whose stop makes the room. A
+// holder's key is linear in time, so a change or a query costs O(log nodes). The columns are in a
+// policy's memory. For whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z sizes.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,25 @@ class VictimIndex {
 
   bool serves() const { return serves_; }
 
-  // Marks the nodes of a job that changed, started or stopped; call it after the change. `held` may
-  // lack jobs that a draft started, since they cannot be preempted yet.
+  // Marks the nodes of a job that changed, started or stopped. Call after the change. `held` may
+  // lack jobs that a draft started: these jobs cannot be preempted yet.
   void update(int32_t slot);
 
   // Recomputes the marked nodes. Must be called before a decision ends.
-  void refresh();
+  void refresh() {
+    for (const int32_t node : dirty_) refresh(node);
+    dirty_.clear();
+  }
 
-  // Returns whether it handles jobs of `gpus` GPUs: at most one node, or several whole nodes.
-  // (Parts of several nodes add up in too many ways.)
-  bool supports(int32_t gpus) const;
+  // Returns whether the index handles jobs of `gpus` GPUs: at most one node, or whole nodes.
+  bool supports(int32_t gpus) const {
+    const int32_t max_gpus = view_.spec().max_node_gpus;
+    return gpus <= max_gpus || gpus % max_gpus == 0;
+  }
 
-  // Lists the victims that make room for a job of `gpus` GPUs: holders after `job`, stopped last
-  // first, on nodes that can be part of its placement. Returns false if there is no placement even
-  // then. `margin`: see PreemptionRule. Requires: supports(gpus); no placement without victims.
+  // Lists the victims that make room for a job of `gpus` GPUs: holders after `job`, last first, on
+  // nodes that can be part of the placement. Returns false if there is no placement even then.
+  // `margin`: see PreemptionRule. Requires: supports(gpus); no placement without victims.
   bool find_victims(const RankedJob& job, int32_t gpus, double margin,
                     std::vector<RankedJob>& victims);
 
@@ -51,7 +56,7 @@ class VictimIndex {
   void refresh(int32_t node);
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;
-  int64_t row(size_t z) const;
+  int64_t row(size_t z) const { return static_cast<int64_t>(z) * view_.spec().num_nodes; }
   Key victim_key(size_t z, const RankedJob& next);
   std::optional<Key> victim_key(size_t z, size_t count);
   void list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims);

@@ -17,7 +17,7 @@ rules=(env/sim/state/{queue,free_map,event_queue,exchange}.h
   env/sim/rules/{rules,holding,shape,rates,advance}.h env/sim/rules/faults.cc env/sim/view/plan.cc
   env/sim/placement/placement_rules.h env/sim/speed/{contention,speed}.h
   policies/{order,preemption_planner,victim_index}.cc
-  policies/{freed_gpus,held_order,ranked_queue,shortest_remaining,remaining_time,queue_order}.h
+  policies/{freed_gpus,held_order,ranked_queue,remaining_time,queue_order}.h
   policies/heuristic/*.cc)
 
 mkdir -p "$copy"

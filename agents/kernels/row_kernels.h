@@ -1,6 +1,5 @@
-// Elementwise passes which complete the products of row_layers.h. Kept free of LibTorch so that the
-// compiler can build versions for wider vectors; all versions give the same bits. Dims: B samples,
-// R rows, H columns; a line is a vector per sample.
+// Elementwise passes after the products of row_layers.h, without LibTorch. Versions for wider
+// vectors give the same bits. Dims: B samples, R rows, H columns; a line is a vector per sample.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,7 @@
-// Fused layers over the rows of all samples: each is a product and one pass over memory. LibTorch's
-// separate operations, with a pass each, take as long as the products. Parameters, `context` and
-// inputs computed by layers have gradients; rows (x of score_rows and segment_sum) have none.
-// Dims: B samples, R rows, F features per row, H, G hidden units; offset (B + 1) int64: sample b
-// has rows [offset[b], offset[b + 1]).
+// Fused layers over the rows of all samples: each is a product and one pass over memory.
+// Parameters, `context` and inputs computed by layers have gradients; rows (x of score_rows and
+// segment_sum) have none. Dims: B samples, R rows, F features per row, H, G hidden units; offset (B
+// + 1) int64: sample b has rows [offset[b], offset[b + 1]).
 #pragma once
 
 #include "agents/kernels/torch.h"

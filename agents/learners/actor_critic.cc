@@ -1,11 +1,10 @@
 // Learner `actor-critic`: policy gradient with a learned value baseline, from a replay buffer.
 //   L = -min(w, c) A log pi(a | s) - c_h H(pi) + c_v (V - R)^2 / 2
 //   R = sum_k g_k r_k + g_n V'(s_n),   A = R - V(s),   w = pi(a | s) / mu(a | s)
-// mu is the behaviour policy of some updates ago, with exploration. The papers which this follows
-// (Bao, Peng and Wu, "Deep learning-based job placement in distributed machine learning clusters",
-// INFOCOM 2019; Peng et al., DL2, 2021) replay without w. The truncated w weighs samples down which
-// the policy has moved away from, and bounds each weight by c (Espeholt et al., "IMPALA", 2018,
-// section 4.1). c = 0 disables w. V' is the critic of the moving average of weights.
+// mu is the behaviour policy of some updates ago, with exploration; V' is the critic of the moving
+// average of weights. After Bao, Peng and Wu, "Deep learning-based job placement in distributed
+// machine learning clusters", INFOCOM 2019, and Peng et al., DL2, 2021, which replay without w. The
+// truncated w is from Espeholt et al., "IMPALA", 2018, section 4.1. c = 0 disables w.
 #include "agents/learners/replay.h"
 #include "agents/networks/action_distribution.h"
 

@@ -1,10 +1,8 @@
 // Learner `clone`: behaviour cloning. The expert acts, and the policy learns its actions:
 //   L = -log pi(a_T | s) - c_h H(pi)
-// (Pomerleau, "ALVINN", 1989: maximum likelihood of the expert's actions in the states that it
-// visits). The entropy bonus keeps a clone from becoming too certain to explore in later training
-// (Pereyra et al., "Regularizing neural networks by penalizing confident output distributions",
-// 2017). At the optimum, the expert's action leads every other choice by a logit of g with c_h
-// pi(a_T) g = 1.
+// (Pomerleau, "ALVINN", 1989). The entropy bonus keeps a clone from becoming too certain to explore
+// in later training (Pereyra et al., "Regularizing neural networks by penalizing confident output
+// distributions", 2017).
 #include "agents/learners/learner.h"
 #include "agents/networks/action_distribution.h"
 

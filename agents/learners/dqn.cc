@@ -1,13 +1,10 @@
 // Learner `dqn`: double dueling deep Q-network with n-step targets and masked actions.
 //   Q(s, a) = V(s) + l(s, a) - max_b l(s, b)
 //   L = huber(Q(s, a) - R),   R = sum_k g_k r_k + g_n Q'(s_n, argmax_b l(s_n, b))
-// l are the policy's logits with illegal actions masked, V is the critic. The most probable action
-// thus has the largest Q, and the exported policy acts greedily (Mnih et al., "Human-level control
-// through deep reinforcement learning", 2015; van Hasselt et al., "Deep reinforcement learning with
-// double Q-learning", 2016; Wang et al., "Dueling network architectures", 2016, eq. 8, with which V
-// is the greedy policy's value; Sutton, "Learning to predict by the methods of temporal
-// differences", 1988). The target network Q' is the moving average of weights (setting `average`),
-// as in Lillicrap et al., 2016. Discounts are by elapsed time, as in all learners.
+// l are the policy's logits with illegal actions masked, V is the critic, Q' is the moving average
+// of weights (Mnih et al., "Human-level control through deep reinforcement learning", 2015; van
+// Hasselt et al., "Deep reinforcement learning with double Q-learning", 2016; Wang et al., "Dueling
+// network architectures", 2016, eq. 8; Lillicrap et al., 2016). Discounts are by elapsed time.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,5 @@
-// An RL algorithm: which experience it needs, how it computes advantages and targets, its loss, and
-// how it explores if it does not sample from the policy. A learner is one file with a class which
-// registers itself (see ppo.cc). Collecting, optimising and saving are done elsewhere.
+// An RL algorithm: which experience it needs, its advantages and targets, its loss, and how it
+// explores. A learner is one file with a class which registers itself (see ppo.cc).
 // Dims: I samples, N environments, B samples of a minibatch.
 #pragma once
 
@@ -36,8 +35,7 @@ struct SampledAction {
   float log_prob;
 };
 
-// Settings of job-aware exploration (Bao, Peng and Wu, Harmony, INFOCOM 2019; Peng et al., DL2,
-// TPDS 2021).
+// Settings of job-aware exploration (Bao et al., Harmony, INFOCOM 2019; Peng et al., DL2, 2021).
 struct ExploreConfig {
   double explore = 0;
 
@@ -60,8 +58,7 @@ struct Minibatch {
 
 struct Loss {
   torch::Tensor each;  // (B) its mean is minimised
-  // (B) divergence from the policy at collection; undefined: it never stops an update early.
-  torch::Tensor kl;
+  torch::Tensor kl;    // (B) divergence from the policy at collection; undefined: not measured
   std::vector<std::pair<const char*, torch::Tensor>> metrics;  // (B) each; logged as means
 };
 

@@ -3,12 +3,6 @@
 #include <cmath>
 
 namespace yard {
-namespace {
-
-constexpr int64_t kRowsPerPart = 12'288;  // per part
-
-}  // namespace
-
 void ReplayConfig::fields(FieldList& f) {
   f("buffer_size", buffer_size, 1, 100'000'000, "samples per rank kept after their update");
   f("batch_size", batch_size, 1, 100'000'000,
@@ -74,6 +68,7 @@ ReplayBatch sample_replay(const Experience& e, const ReplayConfig& config) {
 std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollout,
                                          const std::vector<int64_t>& samples, const Heads& heads,
                                          ThreadPool& threads) {
+  constexpr int64_t kRowsPerPart = 12'288;
   const std::vector<Part> parts = parts_of(rollout.rows_of(samples), kRowsPerPart);
   std::vector<BatchOutput> out(parts.size());
   threads.each(static_cast<int>(parts.size()), [&](int part) {

@@ -33,9 +33,8 @@ struct ReplayBatch {
   std::vector<NStepReturn> n_step_return;  // n-step return of each sample
 };
 
-// Draws with replacement from all samples with a known successor. Excludes the newest sample of
-// each environment and the last of a truncated episode. Returns which reach one bootstrap from its
-// value. Discounts as in time_aware_gae().
+// Draws with replacement from all samples with a known successor. These exclude the newest sample
+// of each environment and the last of a truncated episode. Discounts as in time_aware_gae().
 ReplayBatch sample_replay(const Experience& experience, const ReplayConfig& config);
 
 // Network outputs for samples: the `heads` of each, computed in parts on the threads.

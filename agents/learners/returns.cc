@@ -38,24 +38,6 @@ Returns gae(const Rollout& r, std::span<const float> last_value, double lambda, 
   return out;
 }
 
-}  // namespace
-
-Returns time_aware_gae(const Rollout& r, std::span<const float> last_value, double horizon_s,
-                       double lambda, double reward_scale) {
-  return gae(r, last_value, lambda, [&](size_t i) {
-    return Step{reward_scale * r.reward[i], std::exp(-static_cast<double>(r.dt_s[i]) / horizon_s)};
-  });
-}
-
-Returns average_reward_gae(const Rollout& r, std::span<const float> last_value, double rate,
-                           double lambda, double reward_scale) {
-  return gae(r, last_value, lambda, [&](size_t i) {
-    return Step{reward_scale * r.reward[i] - rate * r.dt_s[i], 1};
-  });
-}
-
-namespace {
-
 // The return of one environment's episode from any moment on.
 class ReturnCurve {
  public:
@@ -95,7 +77,48 @@ class ReturnCurve {
       to_go_;  // at_s_ and to_go_ include the episode's end
 };
 
+// The cumulative reward of one environment's episode up to any moment.
+class RewardCurve {
+ public:
+  RewardCurve(const Rollout& r, const std::vector<int64_t>& trajectory) : at_s_{0}, paid_{0} {
+    for (const int64_t sample : trajectory) {
+      const auto i = static_cast<size_t>(sample);
+      at_s_.push_back(r.at_s[i] + r.dt_s[i]);
+      paid_.push_back(paid_.back() + r.reward[i]);
+    }
+    if (!trajectory.empty()) at_s_[0] = r.at_s[static_cast<size_t>(trajectory[0])];
+  }
+
+  double total() const { return paid_.back(); }
+
+  double until(double t_s) const {
+    const auto next = std::upper_bound(at_s_.begin(), at_s_.end(), t_s);
+    if (next == at_s_.begin()) return 0;
+    if (next == at_s_.end()) return total();
+    const auto k = static_cast<size_t>(next - at_s_.begin());
+    const double share = (t_s - at_s_[k - 1]) / (at_s_[k] - at_s_[k - 1]);
+    return paid_[k - 1] + share * (paid_[k] - paid_[k - 1]);
+  }
+
+ private:
+  std::vector<double> at_s_, paid_;
+};
+
 }  // namespace
+
+Returns time_aware_gae(const Rollout& r, std::span<const float> last_value, double horizon_s,
+                       double lambda, double reward_scale) {
+  return gae(r, last_value, lambda, [&](size_t i) {
+    return Step{reward_scale * r.reward[i], std::exp(-static_cast<double>(r.dt_s[i]) / horizon_s)};
+  });
+}
+
+Returns average_reward_gae(const Rollout& r, std::span<const float> last_value, double rate,
+                           double lambda, double reward_scale) {
+  return gae(r, last_value, lambda, [&](size_t i) {
+    return Step{reward_scale * r.reward[i] - rate * r.dt_s[i], 1};
+  });
+}
 
 Returns group_advantages(const Rollout& r, int worlds, int group, double horizon_s,
                          double reward_scale) {
@@ -134,37 +157,6 @@ Returns group_advantages(const Rollout& r, int worlds, int group, double horizon
   }
   return out;
 }
-
-namespace {
-
-// The cumulative reward of one environment's episode up to any moment.
-class RewardCurve {
- public:
-  RewardCurve(const Rollout& r, const std::vector<int64_t>& trajectory) : at_s_{0}, paid_{0} {
-    for (const int64_t sample : trajectory) {
-      const auto i = static_cast<size_t>(sample);
-      at_s_.push_back(r.at_s[i] + r.dt_s[i]);
-      paid_.push_back(paid_.back() + r.reward[i]);
-    }
-    if (!trajectory.empty()) at_s_[0] = r.at_s[static_cast<size_t>(trajectory[0])];
-  }
-
-  double total() const { return paid_.back(); }
-
-  double until(double t_s) const {
-    const auto next = std::upper_bound(at_s_.begin(), at_s_.end(), t_s);
-    if (next == at_s_.begin()) return 0;
-    if (next == at_s_.end()) return total();
-    const auto k = static_cast<size_t>(next - at_s_.begin());
-    const double share = (t_s - at_s_[k - 1]) / (at_s_[k] - at_s_[k - 1]);
-    return paid_[k - 1] + share * (paid_[k] - paid_[k - 1]);
-  }
-
- private:
-  std::vector<double> at_s_, paid_;
-};
-
-}  // namespace
 
 void subtract_expert_rewards(Rollout& r, int worlds, int group) {
   const auto trajectories = r.trajectories(worlds);

@@ -2,11 +2,10 @@
 //   L = -v min(w A, clip(w, 1-e, 1+e) A) - c_h H(pi) + c_t KL(pi || pi_T),
 //   w = pi(a) / pi_old(a),   v = pi_old(a) / mu(a)
 // (Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7). mu is the behaviour
-// policy: pi_old with exploration. It is kept apart from pi_old, which bounds the update (Hilton,
-// Cobbe and Schulman, "Batch size-invariance for policy optimization", 2022: the decoupled
-// objective). The expert's policy pi_T is the softmax of the agent's prior. KL(pi || pi_T) = sum_a
-// pi(a) (log pi(a) - log pi_T(a)) is a penalty in the objective (Schulman, Chen and Abbeel,
-// "Equivalence between policy gradients and soft Q-learning", 2017, eq. 1).
+// policy: pi_old with exploration (Hilton, Cobbe and Schulman, "Batch size-invariance for policy
+// optimization", 2022: the decoupled objective). The expert's policy pi_T is the softmax of the
+// agent's prior (Schulman, Chen and Abbeel, "Equivalence between policy gradients and soft
+// Q-learning", 2017, eq. 1).
 #pragma once
 
 #include "agents/learners/learner.h"

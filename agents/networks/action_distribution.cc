@@ -18,25 +18,6 @@ void for_samples(const torch::Tensor& offset, const Does& does) {
   for (int64_t b = 0; b + 1 < offset.numel(); ++b) does(b, at[b] + b, at[b + 1] + b + 1);
 }
 
-}  // namespace
-
-// log pi_i = l_i - log sum_k exp l_k, with the largest logit subtracted first for stability.
-torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset) {
-  const auto in = dense(logits), out = torch::empty_like(in);
-  const float* l = raw_data(in);
-  float* log_prob = raw_data(out);
-  for_samples(offset, [&](int64_t, int64_t from, int64_t to) {
-    const float most = *std::max_element(l + from, l + to);
-    float sum = 0;
-    for (int64_t i = from; i < to; ++i) sum += std::exp(l[i] - most);
-    const float shift = most + std::log(sum);
-    for (int64_t i = from; i < to; ++i) log_prob[i] = l[i] - shift;
-  });
-  return out;
-}
-
-namespace {
-
 struct ActionLogits : torch::autograd::Function<ActionLogits> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& prior,
                                const torch::Tensor& score, const torch::Tensor& nothing,
@@ -174,6 +155,21 @@ struct KlDivergence : torch::autograd::Function<KlDivergence> {
 };
 
 }  // namespace
+
+// log pi_i = l_i - log sum_k exp l_k, with the largest logit subtracted first for stability.
+torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset) {
+  const auto in = dense(logits), out = torch::empty_like(in);
+  const float* l = raw_data(in);
+  float* log_prob = raw_data(out);
+  for_samples(offset, [&](int64_t, int64_t from, int64_t to) {
+    const float most = *std::max_element(l + from, l + to);
+    float sum = 0;
+    for (int64_t i = from; i < to; ++i) sum += std::exp(l[i] - most);
+    const float shift = most + std::log(sum);
+    for (int64_t i = from; i < to; ++i) log_prob[i] = l[i] - shift;
+  });
+  return out;
+}
 
 torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& score,
                             const torch::Tensor& nothing, const torch::Tensor& offset) {

@@ -3,15 +3,11 @@
 // Dims: B samples, R rows of all samples together, H hidden units.
 #include "agents/kernels/windowed_linear.h"
 #include "agents/networks/mlp.h"
-#include "policies/learned/native_network.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  int hidden = 128;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
-};
+using Config = HiddenConfig<128>;
 
 class FlatNet final : public Network {
  public:
@@ -35,8 +31,8 @@ class FlatNet final : public Network {
     window_ = register_module("window", std::make_shared<WindowNet>(shape, h));
     trunk_ = register_module("trunk", make_mlp({h, h}));
     // Zero: the untrained policy equals the prior.
-    scores_ = register_module("scores", orthogonal_linear(h, shape.actions(), 0.0, true));
-    value_ = register_module("value", orthogonal_linear(h, 1, 1.0, true));
+    scores_ = layer("scores", h, shape.actions(), 0.0, true);
+    value_ = layer("value", h, 1, 1.0, true);
   }
 
   NamedTensors policy() const override {

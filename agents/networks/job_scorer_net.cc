@@ -6,30 +6,72 @@
 #include "agents/kernels/row_layers.h"
 #include "agents/networks/action_distribution.h"
 #include "agents/networks/network.h"
-#include "policies/learned/native_network.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  int hidden = 32;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
-};
+using Config = HiddenConfig<32>;
 
 class JobScorerNet final : public Network {
  public:
   explicit JobScorerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
-  NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override;
+  NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
+    const auto x = standard_jobs(batch);     // (R, F)
+    const auto c = standard_cluster(batch);  // (B, C)
+    NetworkOutput out;
+    if (has(heads, kPolicyHead)) {
+      const auto rows = score_rows(x, w1_job_, w1_cluster_->forward(c), w2_, w3_, batch.offset);
+      const auto pool = rows.sum / batch.count;                                        // (B, H)
+      const auto nothing = w5_->forward(relu_linear(pool, w4_pool_, c, w4_cluster_));  // (B, 1)
+      out.set(kPolicyHead, action_logits(batch.prior, rows.score, nothing, batch.offset));
+    }
+    if (has(heads, kValueHead)) {
+      // A sum, since the future cost grows with the number of jobs.
+      const auto sum =
+          segment_sum(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
+      out.set(kValueHead,
+              v3_->forward(relu_linear(sum, v2_pool_, c, v2_cluster_)).squeeze(-1));  // (B)
+    }
+    return out;
+  }
 
  protected:
-  void make_layers(const ObservationShape& shape) override;
-  NamedTensors policy() const override;
+  void make_layers(const ObservationShape& shape) override {
+    const int64_t h = config_.hidden, f = shape.row_features, c = shape.cluster_features;
+    const double relu = std::sqrt(2.0);
+    w1_job_ = layer("w1_job", f, h, relu, true);
+    w1_cluster_ = layer("w1_cluster", c, h, relu, false);
+    w2_ = layer("w2", h, h, relu, true);
+    // Zero: the untrained policy equals the prior.
+    w3_ = layer("w3", h, 1, 0.0, true);
+    w4_pool_ = layer("w4_pool", h, h, relu, true);
+    w4_cluster_ = layer("w4_cluster", c, h, relu, false);
+    w5_ = layer("w5", h, 1, 0.0, true);
+    v1_job_ = layer("v1_job", f, h, relu, true);
+    v1_cluster_ = layer("v1_cluster", c, h, relu, false);
+    v2_pool_ = layer("v2_pool", h, h, relu, true);
+    v2_cluster_ = layer("v2_cluster", c, h, relu, false);
+    v3_ = layer("v3", h, 1, 1.0, true);
+  }
+
+  // A layer with one output is a vector in the checkpoint; flatten() is a view of its weight.
+  NamedTensors policy() const override {
+    return {{"w1_job", w1_job_->weight},
+            {"w1_cluster", w1_cluster_->weight},
+            {"b1", w1_job_->bias},
+            {"w2", w2_->weight},
+            {"b2", w2_->bias},
+            {"w3", w3_->weight.flatten()},
+            {"b3", w3_->bias},
+            {"w4_pool", w4_pool_->weight},
+            {"w4_cluster", w4_cluster_->weight},
+            {"b4", w4_pool_->bias},
+            {"w5", w5_->weight.flatten()},
+            {"b5", w5_->bias}};
+  }
 
  private:
-  torch::Tensor logits_of(const RaggedBatch& batch, const torch::Tensor& x, const torch::Tensor& c);
-  torch::Tensor value_of(const RaggedBatch& batch, const torch::Tensor& x, const torch::Tensor& c);
-
   Config config_;
   torch::nn::Linear w1_job_{nullptr}, w1_cluster_{nullptr}, w2_{nullptr}, w3_{nullptr};
   torch::nn::Linear w4_pool_{nullptr}, w4_cluster_{nullptr}, w5_{nullptr};
@@ -37,68 +79,6 @@ class JobScorerNet final : public Network {
   torch::nn::Linear v1_job_{nullptr}, v1_cluster_{nullptr}, v2_pool_{nullptr}, v2_cluster_{nullptr};
   torch::nn::Linear v3_{nullptr};
 };
-
-void JobScorerNet::make_layers(const ObservationShape& shape) {
-  const int64_t h = config_.hidden, f = shape.row_features, c = shape.cluster_features;
-  const double relu = std::sqrt(2.0);
-  const auto layer = [this](const char* name, int64_t in, int64_t out, double gain, bool bias) {
-    return register_module(name, orthogonal_linear(in, out, gain, bias));
-  };
-  w1_job_ = layer("w1_job", f, h, relu, true);
-  w1_cluster_ = layer("w1_cluster", c, h, relu, false);
-  w2_ = layer("w2", h, h, relu, true);
-  // Zero: the untrained policy equals the prior.
-  w3_ = layer("w3", h, 1, 0.0, true);
-  w4_pool_ = layer("w4_pool", h, h, relu, true);
-  w4_cluster_ = layer("w4_cluster", c, h, relu, false);
-  w5_ = layer("w5", h, 1, 0.0, true);
-  v1_job_ = layer("v1_job", f, h, relu, true);
-  v1_cluster_ = layer("v1_cluster", c, h, relu, false);
-  v2_pool_ = layer("v2_pool", h, h, relu, true);
-  v2_cluster_ = layer("v2_cluster", c, h, relu, false);
-  v3_ = layer("v3", h, 1, 1.0, true);
-}
-
-NetworkOutput JobScorerNet::forward(const RaggedBatch& batch, const Heads& heads) {
-  const auto x = standard_jobs(batch);     // (R, F)
-  const auto c = standard_cluster(batch);  // (B, C)
-  NetworkOutput out;
-  if (has(heads, kPolicyHead)) out.set(kPolicyHead, logits_of(batch, x, c));
-  if (has(heads, kValueHead)) out.set(kValueHead, value_of(batch, x, c));
-  return out;
-}
-
-torch::Tensor JobScorerNet::logits_of(const RaggedBatch& batch, const torch::Tensor& x,
-                                      const torch::Tensor& c) {
-  const auto rows = score_rows(x, w1_job_, w1_cluster_->forward(c), w2_, w3_, batch.offset);
-  const auto pool = rows.sum / batch.count;                                        // (B, H)
-  const auto nothing = w5_->forward(relu_linear(pool, w4_pool_, c, w4_cluster_));  // (B, 1)
-  return action_logits(batch.prior, rows.score, nothing, batch.offset);            // (R + B)
-}
-
-torch::Tensor JobScorerNet::value_of(const RaggedBatch& batch, const torch::Tensor& x,
-                                     const torch::Tensor& c) {
-  // A sum, since the future cost grows with the number of jobs.
-  const auto sum =
-      segment_sum(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
-  return v3_->forward(relu_linear(sum, v2_pool_, c, v2_cluster_)).squeeze(-1);
-}
-
-// A layer with one output is a vector in the checkpoint; flatten() is a view of its weight.
-NamedTensors JobScorerNet::policy() const {
-  return {{"w1_job", w1_job_->weight},
-          {"w1_cluster", w1_cluster_->weight},
-          {"b1", w1_job_->bias},
-          {"w2", w2_->weight},
-          {"b2", w2_->bias},
-          {"w3", w3_->weight.flatten()},
-          {"b3", w3_->bias},
-          {"w4_pool", w4_pool_->weight},
-          {"w4_cluster", w4_cluster_->weight},
-          {"b4", w4_pool_->bias},
-          {"w5", w5_->weight.flatten()},
-          {"b5", w5_->bias}};
-}
 
 const NetworkRegistry::Add<JobScorerNet> kJobScorer{
     "job-scorer",

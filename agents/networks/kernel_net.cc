@@ -33,11 +33,11 @@ class KernelNet final : public Network {
     const int64_t c = shape.cluster_features;
     kernel_ = register_module("kernel", make_mlp({shape.row_features + c, 32, 16, 8}));
     // Zero: the untrained policy equals the prior.
-    score_ = register_module("score", orthogonal_linear(8, 1, 0.0, true));
-    nothing_ = register_module("nothing", orthogonal_linear(c, 1, 0.0, true));
+    score_ = layer("score", 8, 1, 0.0, true);
+    nothing_ = layer("nothing", c, 1, 0.0, true);
     window_ = register_module("window", std::make_shared<WindowNet>(shape, 64));
     critic_ = register_module("critic", make_mlp({64, 32, 8}));
-    value_ = register_module("value", orthogonal_linear(8, 1, 1.0, true));
+    value_ = layer("value", 8, 1, 1.0, true);
   }
 
   NamedTensors policy() const override {

@@ -112,6 +112,11 @@ torch::nn::Linear orthogonal_linear(int64_t in, int64_t out, double gain, bool b
   return layer;
 }
 
+torch::nn::Linear Network::layer(const char* name, int64_t in, int64_t out, double gain,
+                                 bool bias) {
+  return register_module(name, orthogonal_linear(in, out, gain, bias));
+}
+
 std::unique_ptr<Network> make_network(const std::string& name, const Settings& settings,
                                       const ObservationShape& shape, uint64_t seed) {
   torch::manual_seed(seed);

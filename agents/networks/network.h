@@ -1,6 +1,5 @@
 // A trainable network: scores for the rows of a decision, and a value of the state. A network is
-// one file with a class which registers itself (see job_scorer_net.cc). Rows of all samples share
-// one tensor without padding; action_distribution.h describes the layout of choices.
+// one file with a class that registers itself (see job_scorer_net.cc).
 // Dims: B samples, R rows of all samples together, F, C features.
 #pragma once
 
@@ -14,7 +13,7 @@
 #include "agents/ranks/communicator.h"
 #include "env/base/config/registry.h"
 #include "env/task/observation.h"
-#include "policies/learned/tensors.h"
+#include "policies/learned/native_network.h"
 
 namespace yard {
 
@@ -75,6 +74,8 @@ class Network : public torch::nn::Module {
   static bool has(const Heads& heads, const std::string& head) {
     return std::ranges::find(heads, head) != heads.end();
   }
+  // Registers an orthogonal_linear().
+  torch::nn::Linear layer(const char* name, int64_t in, int64_t out, double gain, bool bias);
   // The policy's tensors by name, without the normaliser's. They are exported and imported.
   virtual NamedTensors policy() const = 0;
 
@@ -88,6 +89,13 @@ class Network : public torch::nn::Module {
 };
 
 using NetworkRegistry = Registry<Network>;
+
+// Settings of a network whose layers all have `hidden` units.
+template <int kDefault>
+struct HiddenConfig {
+  int hidden = kDefault;
+  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
+};
 
 // Orthogonal weights and zero biases (Huang et al., "The 37 implementation details of PPO", 2022,
 // detail 2).

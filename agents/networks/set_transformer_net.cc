@@ -6,15 +6,11 @@
 
 #include "agents/networks/action_distribution.h"
 #include "agents/networks/mlp.h"
-#include "policies/learned/native_network.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  int hidden = 32;
-  void fields(FieldList& f) { f("hidden", hidden, 1, int{kMaxHidden}, "hidden units per layer"); }
-};
+using Config = HiddenConfig<32>;
 
 // Pads the rows of each sample to the length of the longest. Only attention uses this layout; all
 // layers run on rows which exist.
@@ -98,9 +94,6 @@ class SetTransformerNet final : public Network {
   void make_layers(const ObservationShape& shape) override {
     const int64_t h = config_.hidden, c = shape.cluster_features, in = shape.row_features + c;
     const double relu = std::sqrt(2.0);
-    const auto layer = [this](const char* name, int64_t from, int64_t to, double gain, bool bias) {
-      return register_module(name, orthogonal_linear(from, to, gain, bias));
-    };
     embed_ = layer("embed", in, h, relu, true);
     query_ = layer("query", h, h, 1.0, false);
     key_ = layer("key", h, h, 1.0, false);

@@ -1,6 +1,5 @@
-// Collective operations of the processes (ranks) which train one network together. Each rank steps
-// its own environments. Every rank must make the same calls in the same order. If a rank is gone,
-// the calls of the others throw RunError within seconds.
+// Collective operations of the processes (ranks) that train one network together. Every rank must
+// make the same calls in the same order. If a rank exits, the calls of other ranks throw RunError.
 #pragma once
 
 #include <memory>

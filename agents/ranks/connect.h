@@ -10,8 +10,7 @@ namespace yard {
 
 struct ConnectOptions {
   std::chrono::milliseconds rendezvous_timeout = std::chrono::minutes(5);
-  // How long a rank may stay silent. A rank which exits or is killed is noticed at once; this limit
-  // catches one which hangs or loses its network. Other ranks wait while rank 0 validates.
+  // Longest time without a response of a rank. Other ranks wait while rank 0 validates.
   std::chrono::milliseconds response_timeout = std::chrono::minutes(30);
 };
 

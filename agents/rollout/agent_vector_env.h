@@ -10,7 +10,7 @@ class AgentVectorEnv final : public VectorEnv {
   // Requires: as BatchEnv.
   AgentVectorEnv(std::vector<EnvSpec> env_specs, const VectorEnvOptions& options,
                  std::shared_ptr<const Agent> agent)
-      : env_(std::move(env_specs), config(options, std::move(agent))) {}
+      : env_(std::move(env_specs), with_task(options, std::move(agent))) {}
 
   ObservationShape shape() const override { return env_.shape(); }
   int count() const override { return env_.worlds(); }
@@ -56,19 +56,9 @@ class AgentVectorEnv final : public VectorEnv {
   }
 
  private:
-  static BatchConfig config(const VectorEnvOptions& o, std::shared_ptr<const Agent> agent) {
-    BatchConfig out;
-    out.worlds = o.worlds;
-    out.first_world = o.first_world;
-    out.threads = o.threads;
-    out.group = o.group;
-    out.episode_jobs = o.episode_jobs;
-    out.max_decisions = o.max_decisions;
-    out.wait_at_end = o.wait_at_end;
-    out.exploration_mask = o.exploration_mask;
-    out.seed = o.seed;
-    out.task = std::move(agent);
-    return out;
+  static BatchConfig with_task(BatchConfig config, std::shared_ptr<const Agent> agent) {
+    config.task = std::move(agent);
+    return config;
   }
 
   BatchEnv env_;

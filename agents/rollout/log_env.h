@@ -1,5 +1,5 @@
-// Recorded decisions as environments: each step shows the next observation with the recorded action
-// as the expert's. Actions passed to step() are ignored. For learners in which the expert acts.
+// Environments that replay recorded decisions: the recorded action is the expert's. step() ignores
+// its actions.
 #pragma once
 
 #include <memory>

@@ -42,6 +42,20 @@ class Packer {
   int64_t row_ = 0, sample_ = 0;
 };
 
+RaggedBatch pack(const Observations& observations, const ObservationShape& s,
+                 std::span<const int32_t> worlds) {
+  int64_t total = 0;
+  for (const int32_t n : worlds) total += observations.rows[static_cast<size_t>(n)];
+  Packer packer(s, static_cast<int64_t>(worlds.size()), total);
+  for (const int64_t n : worlds) {
+    const float* prior = observations.prior.data() + n * s.actions();
+    packer.add(observations.jobs.data() + n * s.rows * s.row_features,
+               observations.rows[static_cast<size_t>(n)],
+               observations.cluster.data() + n * s.cluster_features, prior, prior[s.actions() - 1]);
+  }
+  return packer.take();
+}
+
 }  // namespace
 
 // Columns with one value per sample. `jobs_`, `cluster_` and `prior_` are handled separately.
@@ -199,34 +213,18 @@ std::vector<Part> parts_of(std::span<const int32_t> rows, int64_t most) {
 }
 
 RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds) {
-  const Observations observations = from.observations();
-  const ObservationShape s = from.shape();
-  int64_t total = 0;
-  for (const int32_t n : worlds) total += observations.rows[static_cast<size_t>(n)];
-  Packer packer(s, static_cast<int64_t>(worlds.size()), total);
-  for (const int64_t n : worlds) {
-    const float* prior = observations.prior.data() + n * s.actions();
-    packer.add(observations.jobs.data() + n * s.rows * s.row_features,
-               observations.rows[static_cast<size_t>(n)],
-               observations.cluster.data() + n * s.cluster_features, prior, prior[s.actions() - 1]);
-  }
-  return packer.take();
+  return pack(from.observations(), from.shape(), worlds);
 }
 
 // The critic does not read the prior, so the current one takes its place.
 RaggedBatch final_batch(const VectorEnv& from) {
-  const Observations observations = from.observations();
-  const ObservationShape s = from.shape();
-  int64_t total = 0;
-  for (const int32_t rows : observations.final_rows) total += rows;
-  Packer packer(s, from.count(), total);
-  for (int64_t n = 0; n < from.count(); ++n) {
-    const float* prior = observations.prior.data() + n * s.actions();
-    packer.add(observations.final_jobs.data() + n * s.rows * s.row_features,
-               observations.final_rows[static_cast<size_t>(n)],
-               observations.final_cluster.data() + n * s.cluster_features, prior, 0);
-  }
-  return packer.take();
+  Observations observations = from.observations();
+  observations.jobs = observations.final_jobs;
+  observations.cluster = observations.final_cluster;
+  observations.rows = observations.final_rows;
+  std::vector<int32_t> all(static_cast<size_t>(from.count()));
+  std::iota(all.begin(), all.end(), 0);
+  return pack(observations, from.shape(), all);
 }
 
 }  // namespace yard

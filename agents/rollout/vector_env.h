@@ -1,7 +1,5 @@
-// A vector of environments of one agent, as a trainer sees it. `AgentVectorEnv`
-// (agent_vector_env.h) makes one from an agent; a problem with a known answer, such as a bandit,
-// implements it directly. Dims: N environments, J rows, F features per row, C features of the
-// cluster, A = J + 1 actions, the last of which is the no-op.
+// A vector of environments of one agent, as a trainer sees it. Dims: N environments, J rows, F
+// features per row, C features of the cluster, A = J + 1 actions, the last of which is the no-op.
 #pragma once
 
 #include <cstdint>
@@ -67,17 +65,7 @@ class VectorEnv {
   virtual void restore(std::string_view saved) = 0;
 };
 
-// What a trainer requires of its environments.
-struct VectorEnvOptions {
-  int worlds = 1;
-  int first_world = 0;  // index over all ranks of this rank's first
-  int threads = 1;
-  int group = 1;  // number of neighbours which play the same jobs
-  int episode_jobs = 256;
-  int max_decisions = 0;
-  bool wait_at_end = false;
-  bool exploration_mask = false;  // fill Observations::exploration_mask, if the agent provides any
-  uint64_t seed = 1;
-};
+// What a trainer requires of its environments; `task` is unset.
+using VectorEnvOptions = BatchConfig;
 
 }  // namespace yard

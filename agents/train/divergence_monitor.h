@@ -1,5 +1,4 @@
-// Detects a diverged training: values which are not finite, or which stay beyond a limit from which
-// training does not recover.
+// Detects a diverged training: values that are not finite or stay beyond a limit.
 #pragma once
 
 #include <nlohmann/json.hpp>

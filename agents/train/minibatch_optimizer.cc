@@ -6,22 +6,17 @@
 namespace yard {
 namespace {
 
-// Rows per part of a minibatch. Larger parts waste memory and leave threads idle; with smaller ones
-// LibTorch's overhead per operation dominates.
-constexpr int64_t kRowsPerPart = 12288;
+constexpr int64_t kRowsPerPart = 12288;  // of a minibatch
 constexpr size_t kPartsAtOnce = 64;
 
-torch::Tensor gather(const std::vector<float>& values, std::span<const int64_t> index) {
-  torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())});
-  float* to = out.data_ptr<float>();
-  for (size_t i = 0; i < index.size(); ++i) to[i] = values[static_cast<size_t>(index[i])];
-  return out;
-}
-
-torch::Tensor gather(const std::vector<int32_t>& values, std::span<const int64_t> index) {
-  torch::Tensor out = torch::empty({static_cast<int64_t>(index.size())}, torch::kInt64);
-  int64_t* to = out.data_ptr<int64_t>();
-  for (size_t i = 0; i < index.size(); ++i) to[i] = values[static_cast<size_t>(index[i])];
+// Returns the values of samples: float, or int64 from integers.
+template <class T>
+torch::Tensor gather(const std::vector<T>& values, std::span<const int64_t> index) {
+  using To = std::conditional_t<std::is_same_v<T, float>, float, int64_t>;
+  torch::Tensor out =
+      torch::empty({static_cast<int64_t>(index.size())}, c10::CppTypeToScalarType<To>::value);
+  std::ranges::transform(index, out.data_ptr<To>(),
+                         [&](int64_t i) { return values[static_cast<size_t>(i)]; });
   return out;
 }
 

@@ -1,6 +1,5 @@
 // One optimiser update: minimises a learner's loss over samples with Adam in shuffled minibatches.
-// With several ranks, each computes its share of every minibatch. One all-reduce of a flat vector
-// per step gives the gradient of the whole minibatch.
+// Each rank computes its share of every minibatch; one all-reduce sums the gradients.
 #pragma once
 
 #include "agents/learners/learner.h"

@@ -7,16 +7,11 @@
 #include "env/base/core/rng.h"
 
 namespace yard {
-namespace {
-
-constexpr uint64_t kOrderStream = 4;
-
-}  // namespace
-
 Reptile::Reptile(const TrainConfig& config, std::unique_ptr<Network> weights, int env_specs)
     : config_(config), weights_(std::move(weights)), env_specs_(env_specs) {}
 
 int Reptile::env_spec(int update) const {
+  constexpr uint64_t kOrderStream = 4;
   const int round = task(update) / env_specs_;
   std::vector<int> order(static_cast<size_t>(env_specs_));
   std::iota(order.begin(), order.end(), 0);

@@ -2,12 +2,9 @@
 // it. First-order MAML in the form of Reptile (Finn, Abbeel and Levine, "Model-agnostic
 // meta-learning for fast adaptation of deep networks", 2017; Nichol, Achiam and Schulman, "On
 // first-order meta-learning algorithms", 2018). A task is one environment. Each task starts from
-// the weights w with a fresh optimiser and learner, runs K updates and yields w_K. The outer step
-// is
+// the weights w with a fresh optimiser and learner, runs K updates and yields w_K. Then
 //   w <- w + e (w_K - w),   e falling linearly over the tasks
-// Not RL^2 (Duan et al., 2016), whose policy adapts through a recurrent memory: the policies served
-// here have none. To adapt one, train with it as `start`. First-order, since the second derivatives
-// of a policy gradient are mostly noise.
+// To adapt a meta-learned policy, train with its checkpoint as `start`.
 #pragma once
 
 #include <memory>

@@ -22,9 +22,9 @@ void TrainConfig::fields(FieldList& f) {
   f("patience", patience, 0, 1'000'000,
     "training ends after this many validations without improvement; 0: never");
   f("stop_kl", stop_kl, 0.0, 1e9,
-    "training fails if approx_kl is above this for three updates in a row");
+    "training fails if approx_kl is above this limit for three updates in a row");
   f("stop_explained_variance", stop_explained_variance, -1e300, 1.0,
-    "training fails if explained_variance is below this for three updates in a row");
+    "training fails if explained_variance is below this limit for three updates in a row");
   f("num_envs", num_envs, 1, 65'536, "environments simulated in parallel, over all ranks");
   f("threads", threads, 1, 256,
     "threads per rank, for environments and large minibatches; results do not depend on it");

@@ -46,9 +46,8 @@ VectorEnvOptions worlds_options(const TrainConfig& c, const Learner::Requirement
   return o;
 }
 
-// Work is shared out to our own threads in whole parts. LibTorch's threads would split single
-// products, which are too small for that: waiting threads spin, which on a busy machine costs
-// twenty times the gain. Must be called on every thread.
+// LibTorch's threads would split single products, which are too small for that. Must be called on
+// every thread.
 void use_one_thread() { torch::set_num_threads(1); }
 
 const TrainConfig& checked(const TrainConfig& config, const Learner& learner,
@@ -86,11 +85,6 @@ class Trainer::Impl {
                     worlds_->env_specs());
     }
     worlds_->reset();
-  }
-
-  void start_from(const Tensors& weights, const std::string& where) {
-    network_->import_policy(weights, where);
-    mean_network_->import_policy(weights, where);
   }
 
   void run(const TrainCallbacks& events, int until) {
@@ -131,10 +125,6 @@ class Trainer::Impl {
     load_state(files, folder);
   }
 
-  int update() const { return counters_.update; }
-  double latest_score() const { return counters_.latest_score; }
-  double untrained_score() const { return untrained_score_; }
-
   bool done() const {
     return counters_.update >= config_.updates ||
            (config_.patience > 0 && counters_.since_best >= config_.patience);
@@ -150,9 +140,8 @@ class Trainer::Impl {
     return out;
   }
 
-  std::vector<std::pair<std::string, double>> profile() const { return stage_timer_.seconds(); }
-
  private:
+  friend class Trainer;
   static constexpr const char* kCostFile = "cost.json";
   static std::string worlds_file(int rank) { return "worlds-" + std::to_string(rank) + ".bin"; }
   static std::string replay_file(int rank) { return "replay-" + std::to_string(rank) + ".bin"; }
@@ -485,16 +474,19 @@ Trainer::Trainer(const TrainConfig& config, const Settings& learner, const Setti
                                    std::move(provenance))) {}
 Trainer::~Trainer() = default;
 void Trainer::start_from(const Tensors& weights, const std::string& where) {
-  impl_->start_from(weights, where);
+  impl_->network_->import_policy(weights, where);
+  impl_->mean_network_->import_policy(weights, where);
 }
 void Trainer::run(const TrainCallbacks& events, int until) { impl_->run(events, until); }
 void Trainer::save(const std::filesystem::path& folder) const { impl_->save(folder); }
 void Trainer::restore(const std::filesystem::path& folder) { impl_->restore(folder); }
-int Trainer::update() const { return impl_->update(); }
-double Trainer::latest_score() const { return impl_->latest_score(); }
-double Trainer::untrained_score() const { return impl_->untrained_score(); }
+int Trainer::update() const { return impl_->counters_.update; }
+double Trainer::latest_score() const { return impl_->counters_.latest_score; }
+double Trainer::untrained_score() const { return impl_->untrained_score_; }
 bool Trainer::done() const { return impl_->done(); }
 TrainingResult Trainer::trained() const { return impl_->trained(); }
-std::vector<std::pair<std::string, double>> Trainer::profile() const { return impl_->profile(); }
+std::vector<std::pair<std::string, double>> Trainer::profile() const {
+  return impl_->stage_timer_.seconds();
+}
 
 }  // namespace yard

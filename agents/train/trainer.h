@@ -1,6 +1,5 @@
-// The training loop: collect, compute advantages, update, validate, stop early. It resumes exactly
-// from a saved state, with one process or many. The caller supplies the environments and receives
-// statistics and weights.
+// The training loop: collect, compute advantages, update, validate, stop early. A training resumes
+// exactly from a saved state, with one process or many.
 #pragma once
 
 #include <filesystem>
@@ -19,9 +18,8 @@ namespace yard {
 // Update 0, the untrained network, has a validation score only.
 struct TrainStats {
   int update = 0;
-  int64_t samples = 0;  // decisions so far, of all ranks
-  // Episodes ended so far, of all ranks, including those which only fitted the normaliser.
-  int64_t episodes = 0;
+  int64_t samples = 0;       // decisions so far, of all ranks
+  int64_t episodes = 0;      // ended so far, of all ranks, including those for the normaliser
   double samples_per_s = 0;  // over the last update
   double rows = 0;           // mean per decision
   double mean_jct_s = 0;     // of the episodes which ended in this update; 0: none

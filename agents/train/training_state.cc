@@ -13,6 +13,37 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kList = "files.json";  // name -> sha256
 
+using torch::serialize::InputArchive;
+using torch::serialize::OutputArchive;
+
+std::string bytes_of(OutputArchive& archive) {
+  std::ostringstream out;
+  archive.save_to(out);
+  return out.str();
+}
+
+template <class Load>
+void load(const std::string& bytes, const std::string& where, Load&& load_from) {
+  try {
+    std::istringstream in(bytes);
+    InputArchive archive;
+    archive.load_from(in);
+    load_from(archive);
+  } catch (const c10::Error& e) {
+    throw InputError(where, "a training state with these settings", e.what_without_backtrace());
+  }
+}
+
+// LibTorch keys a parameter's state by its address, which is text before version 2.
+template <class States>
+auto key_of(const States&, const torch::Tensor& parameter) {
+  if constexpr (std::is_same_v<typename States::key_type, std::string>) {
+    return c10::guts::to_string(parameter.unsafeGetTensorImpl());
+  } else {
+    return static_cast<void*>(parameter.unsafeGetTensorImpl());
+  }
+}
+
 }  // namespace
 
 void write_state(const StateFiles& files, const fs::path& folder) {
@@ -64,41 +95,6 @@ StateFiles split_state(const std::string& joined) {
   }
   return out;
 }
-
-namespace {
-
-using torch::serialize::InputArchive;
-using torch::serialize::OutputArchive;
-
-std::string bytes_of(OutputArchive& archive) {
-  std::ostringstream out;
-  archive.save_to(out);
-  return out.str();
-}
-
-template <class Load>
-void load(const std::string& bytes, const std::string& where, Load&& load_from) {
-  try {
-    std::istringstream in(bytes);
-    InputArchive archive;
-    archive.load_from(in);
-    load_from(archive);
-  } catch (const c10::Error& e) {
-    throw InputError(where, "a training state with these settings", e.what_without_backtrace());
-  }
-}
-
-// LibTorch keys a parameter's state by its address, which is text before version 2.
-template <class States>
-auto key_of(const States&, const torch::Tensor& parameter) {
-  if constexpr (std::is_same_v<typename States::key_type, std::string>) {
-    return c10::guts::to_string(parameter.unsafeGetTensorImpl());
-  } else {
-    return static_cast<void*>(parameter.unsafeGetTensorImpl());
-  }
-}
-
-}  // namespace
 
 std::string to_archive(const torch::nn::Module& module) {
   OutputArchive archive;

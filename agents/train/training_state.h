@@ -1,5 +1,4 @@
-// The state of a training as files by name, and as a folder written by one rank. Each file has its
-// hash, so that errors name a file which is damaged or belongs to another training.
+// The state of a training: files by name, which rank 0 writes to a folder with their hashes.
 #pragma once
 
 #include <filesystem>

@@ -38,7 +38,7 @@ template <Task T>
 BasicBatchEnv<T>::BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatchConfig<T>& config)
     : env_specs_(std::move(env_specs)),
       config_(config),
-      shape_(shape_of<T>(config.task)),
+      shape_(T::shape(config.task)),
       pages_(std::make_unique<HugePages>()),
       jobs_(pages_.get()),
       mask_(pages_.get()),
@@ -68,16 +68,21 @@ BasicBatchEnv<T>::BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatch
   ending_.resize(n);
   for (int w = 0; w < config.worlds; ++w) {
     const auto stream = static_cast<uint64_t>((config.first_world + w) / config.group);
-    instances_.push_back(std::make_unique<EnvInstance>(Rng{config.seed}.split(stream)));
-    instances_.back()->episode_states.resize(env_specs_.size());
-    instances_.back()->observation = slice(w);
-    select_env_spec(*instances_.back(), 0);
+    EnvInstance& p =
+        *instances_.emplace_back(std::make_unique<EnvInstance>(Rng{config.seed}.split(stream)));
+    p.episode_states.resize(env_specs_.size());
+    bind_observation(p.observation, w, at_, 0);  // initially zero
+    if (config.prior) p.observation.prior = prior_.data() + w * shape_.actions();
+    if (config.exploration_mask)
+      p.observation.exploration_mask = exploration_mask_.data() + w * shape_.actions();
+    p.observation.slots = slots_.data() + w * shape_.rows;
+    select_env_spec(p, 0);
   }
 }
 
 template <Task T>
 void BasicBatchEnv<T>::select_env_spec(EnvInstance& p, int32_t env_spec) {
-  std::unique_ptr<EpisodeState>& episode_state = p.episode_states[static_cast<size_t>(env_spec)];
+  auto& episode_state = p.episode_states[static_cast<size_t>(env_spec)];
   if (!episode_state) {
     episode_state =
         std::make_unique<EpisodeState>(env_specs_[static_cast<size_t>(env_spec)], config_, *pages_);
@@ -116,13 +121,8 @@ BasicBatchEnv<T>::~BasicBatchEnv() = default;
 template <Task T>
 void BasicBatchEnv<T>::reset() {
   begun_ = true;
-  pool_->run(config_.worlds, [this](int from, int to) {
-    for (int n = from; n < to; ++n) {
-      instances_[static_cast<size_t>(n)]->episode = -1;
-      begin_episode(n);
-    }
-  });
-  throw_if_idle();
+  for (const auto& p : instances_) p->episode = -1;
+  begin_episodes();
 }
 
 template <Task T>
@@ -135,7 +135,7 @@ void BasicBatchEnv<T>::begin_episodes() {
 
 template <Task T>
 bool BasicBatchEnv<T>::is_done(int world) const {
-  return instances_[static_cast<size_t>(world)]->is_done;
+  return instances_[static_cast<size_t>(world)]->is_done != 0;
 }
 
 template <Task T>
@@ -180,12 +180,12 @@ void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
 template <Task T>
 void BasicBatchEnv<T>::begin_episode(int n) {
   EnvInstance& p = *instances_[static_cast<size_t>(n)];
-  p.is_done = false;
+  p.is_done = 0;
   int idle = 0;
   for (bool asked = false; !asked; ++idle) {
     if (idle == kIdleEpisodes) {
       idle_.store(true, std::memory_order_relaxed);
-      p.is_done = true;
+      p.is_done = 1;
       return;
     }
     ++p.episode;
@@ -280,17 +280,6 @@ void BasicBatchEnv<T>::replay_actions(EpisodeState& episode_state) const {
 }
 
 template <Task T>
-Observation BasicBatchEnv<T>::slice(int n) {
-  Observation out{};
-  bind_observation(out, n, at_, 0);  // initially zero
-  if (config_.prior) out.prior = prior_.data() + n * shape_.actions();
-  if (config_.exploration_mask)
-    out.exploration_mask = exploration_mask_.data() + n * shape_.actions();
-  out.slots = slots_.data() + n * shape_.rows;
-  return out;
-}
-
-template <Task T>
 void BasicBatchEnv<T>::observe(int n) {
   EnvInstance& p = *instances_[static_cast<size_t>(n)];
   if (config_.exploration_mask)
@@ -322,7 +311,7 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   EnvInstance& p = *instances_[i];
   EpisodeState& episode_state = *p.episode_state;
   SimState& s = episode_state.world.state();
-  if (p.is_done) {
+  if (p.is_done != 0) {
     ending_[i] = Ending::kNone;
     reward_[i] = dt_s_[i] = 0;
     return;
@@ -366,13 +355,13 @@ void BasicBatchEnv<T>::step_world(int n, int32_t action) {
   }
   p.result = {n,
               p.episode,
-              p.env_spec,
+              static_cast<int32_t>(p.env_spec),
               s.head->first_job,
               p.jct_sum_s / std::max<double>(1, s.head->finished),
               p.decisions};
   p.has_result = true;
   if (config_.wait_at_end) {
-    p.is_done = true;
+    p.is_done = 1;
   } else {
     begin_episode(n);
   }
@@ -400,10 +389,8 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
   for (const EnvSpec& env_spec : env_specs_) put(&env_spec.weight, sizeof env_spec.weight);
   for (const auto& p : instances_) {
     EpisodeState& episode_state = *p->episode_state;
-    const Saved saved{p->rng,      p->env_spec,
-                      p->episode,  p->decisions,
-                      p->is_done,  static_cast<int64_t>(episode_state.actions_taken.size()),
-                      p->jct_sum_s};
+    Saved saved = *p;
+    saved.actions_taken = static_cast<int64_t>(episode_state.actions_taken.size());
     put(&saved, sizeof saved);
     put(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
     // The draft is saved as its actions, from which restore() rebuilds it.
@@ -436,22 +423,16 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
   for (EnvSpec& env_spec : env_specs_) apply(&env_spec.weight, sizeof env_spec.weight);
   for (size_t n = 0; n < instances_.size(); ++n) {
     EnvInstance& p = *instances_[n];
-    Saved s{Rng(0), 0, 0, 0, 0, 0, 0};
-    apply(&s, sizeof s);
-    select_env_spec(p, static_cast<int32_t>(s.env_spec));
-    p.rng = s.rng;
-    p.episode = s.episode;
-    p.decisions = s.decisions;
-    p.is_done = s.is_done != 0;
-    p.jct_sum_s = s.jct_sum_s;
+    apply(static_cast<Saved*>(&p), sizeof(Saved));
+    select_env_spec(p, static_cast<int32_t>(p.env_spec));
     EpisodeState& episode_state = *p.episode_state;
     apply(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
     apply(episode_state.world.block().data(), episode_state.world.block().size());
-    episode_state.actions_taken.resize(static_cast<size_t>(s.actions_taken));
+    episode_state.actions_taken.resize(static_cast<size_t>(p.actions_taken));
     apply(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
     episode_state.world.rebuild_agenda();
     replay_actions(episode_state);
-    if (DeviceTask<T> || !p.is_done) observe(static_cast<int>(n));
+    if (DeviceTask<T> || p.is_done == 0) observe(static_cast<int>(n));
   }
 }
 
@@ -461,19 +442,15 @@ void BasicBatchEnv<T>::fork(int from, int to) {
              "expected two different worlds of the batch");
   EnvInstance& a = *instances_[static_cast<size_t>(from)];
   EnvInstance& b = *instances_[static_cast<size_t>(to)];
-  select_env_spec(b, a.env_spec);
-  b.rng = a.rng;
-  b.episode = a.episode;
-  b.decisions = a.decisions;
-  b.jct_sum_s = a.jct_sum_s;
-  b.is_done = a.is_done;
+  static_cast<Saved&>(b) = a;
+  select_env_spec(b, static_cast<int32_t>(b.env_spec));
   a.episode_state->draft.undo_to(0);
   b.episode_state->memory = a.episode_state->memory;
   b.episode_state->world.copy_from(a.episode_state->world);
   b.episode_state->actions_taken = a.episode_state->actions_taken;
   replay_actions(*a.episode_state);
   replay_actions(*b.episode_state);
-  if (DeviceTask<T> || !b.is_done) observe(to);
+  if (DeviceTask<T> || b.is_done == 0) observe(to);
 }
 
 template class BasicBatchEnv<AgentTask>;

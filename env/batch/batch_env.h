@@ -1,6 +1,6 @@
 // Vectorised environment: N worlds play episodes of a task and write their observations into shared
-// tensors, which a learner reads without a copy. Worlds are divided among threads. A world's
-// trajectory depends on its seed and actions only, never on the number of threads.
+// tensors. Threads divide the worlds among them. A world's trajectory depends only on its seed and
+// its actions.
 // Dims: N worlds, J jobs of the window, F features per job, C cluster features.
 #pragma once
 
@@ -33,10 +33,10 @@ struct BasicBatchConfig {
   int episode_jobs = 256;
   int max_decisions = 0;          // an episode is truncated after this number; 0: never
   bool prior = true;              // false: prior() is not needed
-  bool exploration_mask = false;  // true: exploration_mask() is needed
   bool wait_at_end = false;       // a finished world pauses until begin_episodes()
+  bool exploration_mask = false;  // true: exploration_mask() is needed
   uint64_t seed = 1;
-  typename T::Config task;
+  typename T::Config task = {};
 };
 using BatchConfig = BasicBatchConfig<AgentTask>;
 
@@ -65,12 +65,11 @@ class BasicBatchEnv {
   // Episodes are windows of `workload`, on the cluster and with the costs of `fixed`; both must
   // outlive the batch. Requires: worlds % group == 0, 0 < episode_jobs <= jobs of the workload.
   BasicBatchEnv(const SimModel& fixed, const Workload& workload, const BasicBatchConfig<T>& config);
-  // As above with several: each episode draws an EnvSpec by weight.
+  // Each episode draws one of `env_specs` by weight.
   BasicBatchEnv(std::vector<EnvSpec> env_specs, const BasicBatchConfig<T>& config);
   ~BasicBatchEnv();
 
-  // Changes every EnvSpec::weight from the next episodes on, for a curriculum. Requires: a weight
-  // for each, at least one above 0.
+  // Sets every EnvSpec::weight for later episodes. Requires: one weight per EnvSpec, one above 0.
   void set_weights(std::span<const double> weights);
 
   // Starts every world's first episode. Throws InputError if a world finds no decisions to make.
@@ -90,7 +89,6 @@ class BasicBatchEnv {
   double elapsed_s(int world) const;
 
   // Copies world `from` to world `to`: state, task memory and the stream of coming episodes.
-  // Different actions then branch from identical inputs.
   void fork(int from, int to);
 
   // Sets where the next observations are written, e.g. the next step of a rollout. The buffers have
@@ -116,15 +114,15 @@ class BasicBatchEnv {
   std::span<const float> final_cluster() const { return final_cluster_; }
   std::span<const int32_t> final_rows() const { return final_rows_; }
 
-  // Returns the results of episodes that ended since the last call, and forgets them.
+  // Returns the results of episodes that ended since the last call.
   std::vector<EpisodeResult> take_results();
 
   int worlds() const { return config_.worlds; }
   const ObservationShape& shape() const { return shape_; }
   int env_specs() const { return static_cast<int>(env_specs_.size()); }
 
-  // Returns all that training needs to resume exactly: every world's state and the EnvSpec
-  // weights. Requires: reset() or restore() before.
+  // Returns the state of every world and the EnvSpec weights. Requires: reset() or restore()
+  // before.
   std::vector<std::byte> save() const;
   // Throws InputError and changes nothing if `saved` is damaged or of other settings.
   void restore(std::span<const std::byte> saved);
@@ -146,7 +144,6 @@ class BasicBatchEnv {
   void replay_actions(EpisodeState& episode_state) const;
   void observe(int n);
   double cumulative_reward(EpisodeState& episode_state, double job_s) const;
-  Observation slice(int n);
   void bind_observation(Observation& observation, int n, const Tensors& tensors,
                         int32_t filled) const;
   int64_t window() const { return int64_t{shape_.rows} * shape_.row_features; }

@@ -6,6 +6,7 @@
 
 #include "env/base/os/huge_pages.h"
 #include "env/batch/batch_env.h"
+#include "env/batch/saved.h"
 
 namespace yard {
 
@@ -14,8 +15,8 @@ template <Task T>
 struct BasicBatchEnv<T>::EpisodeState {
   EpisodeState(const EnvSpec& env_spec, const BasicBatchConfig<T>& config, HugePages& pages)
       : world(env_spec.fixed, config.episode_jobs, &pages),
-        view(world.fixed(), world.state(), level_of<T>(config.task)),
-        memory((memory_bytes_of<T>(view, config.task) + 7) / 8, &pages),
+        view(world.fixed(), world.state(), T::level(config.task)),
+        memory((T::memory_bytes(view, config.task) + 7) / 8, &pages),
         scratch(static_cast<size_t>(env_spec.fixed.spec.num_nodes) *
                 static_cast<size_t>(env_spec.fixed.jobs.shapes.max_groups)),
         draft(world.fixed(), world.state()),
@@ -43,20 +44,14 @@ struct BasicBatchEnv<T>::EpisodeState {
 };
 
 template <Task T>
-struct BasicBatchEnv<T>::EnvInstance {
-  explicit EnvInstance(const Rng& stream) : rng(stream) {}
+struct BasicBatchEnv<T>::EnvInstance : Saved {
+  explicit EnvInstance(const Rng& stream) : Saved{.rng = stream} {}
 
-  Rng rng;  // stream of episodes of this world, or its group
   std::vector<std::unique_ptr<EpisodeState>> episode_states;  // by EnvSpec, created on first use
   EpisodeState* episode_state = nullptr;                      // that of the current episode
-  int32_t env_spec = 0;
-  int64_t episode = -1;
-  int64_t decisions = 0;
-  Observation observation{};  // its slice of the tensors
-  double jct_sum_s = 0;
+  Observation observation{};                                  // its slice of the tensors
   EpisodeResult result{};
   bool has_result = false;
-  bool is_done = false;  // between episodes
 };
 
 }  // namespace yard

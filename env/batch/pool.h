@@ -1,8 +1,7 @@
 // Persistent threads: run(n, work) calls work(from, to) for chunks of [0, n). Each thread has a
 // fixed, equal part, so that its data stays in its cache. A finished thread helps the others. run()
 // never waits for a thread that has not started: the caller does its work. Between runs a thread
-// spins for a while before it sleeps, since a batch step is shorter than a wake-up; it yields its
-// core to others meanwhile.
+// spins and yields for a while before it sleeps, since a batch step is shorter than a wake-up.
 #pragma once
 
 #include <sched.h>

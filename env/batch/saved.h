@@ -12,9 +12,11 @@ namespace yard {
 
 // State of a world that cannot be recomputed; the task's memory and the simulator's state follow.
 struct Saved {
-  Rng rng;  // of the coming episodes; a fork has that of another world
-  int64_t env_spec, episode, decisions, is_done, actions_taken;
-  double jct_sum_s;
+  Rng rng;  // of the episodes of this world or its group; a fork has that of another world
+  int64_t env_spec = 0, episode = -1, decisions = 0;
+  int64_t is_done = 0;        // 1: between episodes
+  int64_t actions_taken = 0;  // number of actions in the current decision, set by save()
+  double jct_sum_s = 0;
 };
 
 constexpr size_t kHashBytes = 64;  // at the start, as hexadecimal digits
@@ -35,8 +37,8 @@ std::string signature_of(const std::vector<EnvSpec>& env_specs, const BasicBatch
   std::string all;
   for (const int value :
        {config.worlds, config.first_world, config.group, config.episode_jobs, config.max_decisions,
-        static_cast<int>(config.wait_at_end), shape_of<T>(config.task).actions(),
-        shape_of<T>(config.task).cluster_features}) {
+        static_cast<int>(config.wait_at_end), T::shape(config.task).actions(),
+        T::shape(config.task).cluster_features}) {
     append(all, value);
   }
   append(all, config.seed);

@@ -1,7 +1,4 @@
 // Readers of published lists of real machines: one file per format, one registry.
-//
-//   const auto list = Registry<NodeList>::make("openb", {});
-//   std::vector<ListedNode> nodes = list->read(read_unpacked(path), path);
 #pragma once
 
 #include <cstdint>
@@ -23,15 +20,13 @@ class NodeList {
   static constexpr const char* kKind = "format of a node list";
   struct Info {
     std::string help;
-    std::vector<std::string>
-        provided_keys;  // fields of ListedNode which the format fills, as YAML keys
+    std::vector<std::string> provided_keys;  // YAML keys of the ListedNode fields that it fills
+    std::string example;                     // a small list of this format
   };
 
   virtual ~NodeList() = default;
   // Throws InputError, citing `name` with line and column.
   virtual std::vector<ListedNode> read(std::string_view text, const std::string& name) const = 0;
-  // Returns a small list of this format.
-  virtual std::string example() const = 0;
 };
 
 // Reads rows of comma-separated fields.

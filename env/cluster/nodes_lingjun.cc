@@ -9,10 +9,7 @@
 namespace yard {
 namespace {
 
-class LingjunNodes final : public NodeList {
- public:
-  explicit LingjunNodes(const Settings& settings) { parse<NoConfig>(settings); }
-
+struct LingjunNodes final : NodeList {
   std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
     enum { kHost, kDsw, kPsw, kAsw };
     NodeRows rows(text, name, {"ip", "DSW", "PSW", "ASW"}, true);
@@ -31,18 +28,15 @@ class LingjunNodes final : public NodeList {
     }
     return out;
   }
-
-  std::string example() const override {
-    return "ip,DSW,PSW,ASW\n"
-           "host-0,G0,P0,S0\n"
-           "host-1,G0,P1,S0\n";
-  }
 };
 
 const Registry<NodeList>::Add<LingjunNodes> kLingjun{
     "lingjun",
     {.help = "topology of Alibaba's Lingjun dataset, with columns ip, DSW, PSW, ASW",
-     .provided_keys = {"rack", "pod"}}};
+     .provided_keys = {"rack", "pod"},
+     .example = "ip,DSW,PSW,ASW\n"
+                "host-0,G0,P0,S0\n"
+                "host-1,G0,P1,S0\n"}};
 
 }  // namespace
 }  // namespace yard

@@ -7,10 +7,7 @@
 namespace yard {
 namespace {
 
-class OpenbNodes final : public NodeList {
- public:
-  explicit OpenbNodes(const Settings& settings) { parse<NoConfig>(settings); }
-
+struct OpenbNodes final : NodeList {
   std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
     enum { kName, kCpu, kMem, kGpus, kModel };
     NodeRows rows(text, name, {"sn", "cpu_milli", "memory_mib", "gpu", "model"}, true);
@@ -29,19 +26,16 @@ class OpenbNodes final : public NodeList {
     }
     return out;
   }
-
-  std::string example() const override {
-    return "sn,cpu_milli,memory_mib,gpu,model\n"
-           "node-0,64000,262144,2,P100\n"
-           "node-1,32000,131072,0,\n";
-  }
 };
 
 const Registry<NodeList>::Add<OpenbNodes> kOpenb{
     "openb",
     {.help = "node lists of Alibaba's cluster-trace-gpu-v2023, with columns sn, cpu_milli, "
              "memory_mib, gpu, model",
-     .provided_keys = {"gpus", "type", "cpus", "mem_gib"}}};
+     .provided_keys = {"gpus", "type", "cpus", "mem_gib"},
+     .example = "sn,cpu_milli,memory_mib,gpu,model\n"
+                "node-0,64000,262144,2,P100\n"
+                "node-1,32000,131072,0,\n"}};
 
 }  // namespace
 }  // namespace yard

@@ -29,10 +29,7 @@ std::string_view first_of_tar(std::string_view text, const std::string& name) {
   return text.substr(kTarBlock, size);
 }
 
-class PaiNodes final : public NodeList {
- public:
-  explicit PaiNodes(const Settings& settings) { parse<NoConfig>(settings); }
-
+struct PaiNodes final : NodeList {
   std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
     enum { kName, kType, kCpu, kMem, kGpus };
     NodeRows rows(first_of_tar(text, name), name,
@@ -53,18 +50,15 @@ class PaiNodes final : public NodeList {
     }
     return out;
   }
-
-  std::string example() const override {
-    return "machine-0,V100,96,512,8\n"
-           "machine-1,CPU,96,512,0\n";
-  }
 };
 
 const Registry<NodeList>::Add<PaiNodes> kPai{
     "pai",
     {.help = "machine list of Alibaba's cluster-trace-gpu-v2020, CSV or tar, with columns machine, "
              "gpu_type, cap_cpu, cap_mem, cap_gpu",
-     .provided_keys = {"gpus", "type", "cpus", "mem_gib"}}};
+     .provided_keys = {"gpus", "type", "cpus", "mem_gib"},
+     .example = "machine-0,V100,96,512,8\n"
+                "machine-1,CPU,96,512,0\n"}};
 
 }  // namespace
 }  // namespace yard

@@ -1,4 +1,4 @@
-// The sources of cluster specs, one file each, among which load_cluster() chooses.
+// Steps of load_cluster().
 #pragma once
 
 #include <string>
@@ -14,7 +14,6 @@ inline constexpr const char* kDefaultType = "gpu";
 
 // Returns whether the text is shorthand: digits, then an 'x'. A file named so is "./8x8".
 bool is_shorthand(const std::string& text);
-ClusterSpec from_shorthand(const std::string& text);
 
 ClusterSpec from_yaml(const std::string& path);
 // Returns `about` of the file without reading the rest.

@@ -50,7 +50,6 @@ struct Group {
   bool numbers_pods() const { return map->has("racks_per_pod") || contains(provided_keys, "pod"); }
 };
 
-// Overwrites the node's fields with those given in the map.
 void read_availability_and_wires(const YamlMap& map, Node& node) {
   node.zone = static_cast<int32_t>(map.integer("zone", node.zone, 0, kMaxId));
   node.spot = map.flag("spot", node.spot);
@@ -151,7 +150,6 @@ class NodesReader {
     }
   }
 
-  // Returns what the group specifies for all its nodes.
   Node node_of(const Group& group) {
     const YamlMap& map = *group.map;
     Node node;
@@ -176,7 +174,6 @@ class NodesReader {
     return node;
   }
 
-  // Assigns the `i`-th node of its group to a rack and pod.
   void place(const Group& group, int64_t i, const ListedNode& listed, Node& node) {
     const YamlMap& map = *group.map;
     int64_t rack = map.integer("rack", 0, 0, kMaxId);

@@ -147,7 +147,6 @@ void read_tenants(const YamlMap& root, ClusterSpec& spec) {
   }
 }
 
-// Calls read() on the file's root map.
 template <class Read>
 void with_root(const std::string& path, Read read) {
   const YamlFile file(path);

@@ -1,7 +1,10 @@
 #include "env/cluster/spec.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
@@ -53,7 +56,45 @@ void add_nodes(ClusterSpec& spec, int64_t count, Node node, const std::string& p
   }
 }
 
+bool is_shorthand(const std::string& text) {
+  const size_t digits = text.find_first_not_of("0123456789");
+  return digits > 0 && digits != std::string::npos && text[digits] == 'x';
+}
+
 namespace {
+
+ClusterSpec from_shorthand(const std::string& text) {
+  const std::string where = "cluster '" + text + "'";
+  ClusterSpec spec;
+  spec.text = text;
+  for (const std::string_view part : split(text, '+')) {
+    const size_t times = part.find('x');
+    const size_t colon = std::min(part.find(':'), part.size());
+    std::optional<int64_t> count, gpus;
+    if (times < colon) {
+      count = parse_int(part.substr(0, times));
+      gpus = parse_int(part.substr(times + 1, colon - times - 1));
+    }
+    const std::string type(colon == part.size() ? kDefaultType : part.substr(colon + 1));
+    if (!count || !gpus || type.empty()) {
+      throw InputError(where, "NODESxGPUS[:TYPE], or several of these joined by '+'",
+                       "'" + std::string(part) + "'");
+    }
+    if (*gpus < 1 || *gpus > kMaxGpusPerNode) {
+      throw InputError(where, "1 to " + std::to_string(kMaxGpusPerNode) + " GPUs per node",
+                       std::to_string(*gpus));
+    }
+    Node node;
+    node.gpus = static_cast<int32_t>(*gpus);
+    node.type = type_index(spec, type);
+    add_nodes(spec, *count, node, type, where);
+  }
+  return spec;
+}
+
+bool alike(const Node& a, const Node& b) {
+  return a.gpus == b.gpus && a.type == b.type && a.cpus == b.cpus && a.mem_gib == b.mem_gib;
+}
 
 ClusterSpec from_name_or_path(const std::string& text) {
   std::string path = find_ready_cluster(text);
@@ -82,6 +123,35 @@ ClusterSpec load_cluster(const std::string& text) {
                      std::to_string(spec.types.size()));
   }
   return spec;
+}
+
+ClusterSpec scaled(ClusterSpec cluster, double scale) {
+  if (scale == 1) return cluster;
+  if (!cluster.tenants.empty()) {
+    throw InputError("cluster '" + cluster.text + "'",
+                     "no tenants if the number of nodes is scaled",
+                     std::to_string(cluster.tenants.size()));
+  }
+  const std::vector<Node> all = std::move(cluster.nodes);
+  cluster.nodes.clear();
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    end = begin + 1;
+    while (end < all.size() && alike(all[begin], all[end])) ++end;
+    const auto count = static_cast<double>(end - begin);
+    const auto wanted = static_cast<size_t>(std::max(1.0, std::round(count * scale)));
+    if (cluster.nodes.size() + wanted > static_cast<size_t>(kMaxNodes)) {
+      throw InputError("cluster '" + cluster.text + "'",
+                       "at most " + std::to_string(kMaxNodes) + " nodes",
+                       "more after scaling by " + shortest(scale));
+    }
+    for (size_t i = 0; i < wanted; ++i) {
+      cluster.nodes.push_back(all[begin + i % (end - begin)]);
+      const size_t round = i / (end - begin);
+      if (round > 0) cluster.nodes.back().name += "." + std::to_string(round);
+    }
+  }
+  cluster.text += " x " + shortest(scale);
+  return cluster;
 }
 
 }  // namespace yard

@@ -77,7 +77,7 @@ struct Tenant {
   std::string name;
   int32_t quota_gpus = 0;  // guaranteed; at least those of its own nodes
   int32_t limit_gpus = 0;  // the most it may hold at once
-  double weight = 1;       // tickets, by which GPUs beyond the guarantees are shared
+  double weight = 1;       // relative share of the GPUs beyond all quotas
   int32_t priority = 0;    // higher goes first
   bool may_borrow = true;  // may hold more than its quota while others leave theirs idle
   bool may_lend = true;    // others may use its idle quota and nodes
@@ -97,9 +97,8 @@ struct ModelTraits {
   // If these are given, the exchange over the cluster's links replaces `spread`:
   double gradient_mib = 0;  // gradients of one replica per exchange
   double step_ms = 0;       // an iteration of one GPU of speed 1
-  double sensitivity =
-      0;  // on a shared GPU it takes 1 + sensitivity x the other's pressure times as long
-  double pressure = 0;  // how strongly it slows the other job on its GPU down
+  // On a shared GPU, a job takes 1 + sensitivity x (pressure of the other job) times as long.
+  double sensitivity = 0, pressure = 0;
 };
 
 struct ClusterSpec {
@@ -123,5 +122,10 @@ struct ClusterSpec {
 // shorthand, every type has speed 1 and the default type is "gpu". Throws InputError, for files
 // with line and column.
 ClusterSpec load_cluster(const std::string& text);
+
+// Multiplies the number of nodes in each run of equal nodes by `scale`, rounded, at least one. The
+// result's text records the scale. Throws InputError if the cluster has tenants, whose quotas hold
+// for its own size only, or if there would be too many nodes.
+ClusterSpec scaled(ClusterSpec cluster, double scale);
 
 }  // namespace yard

@@ -1,11 +1,6 @@
 // Positions of a cluster's nodes in its network and the capacity of each tier: plain columns that
 // rules read on CPU and GPU, and the class that owns them on the host.
 // Dims: M nodes, R racks, P pods, K kinds of nodes (equal wiring), T = kTiers. 0: not specified.
-//
-//   const Topology topology(spec);
-//   const TopologyColumns& t = topology.columns();
-//   const Tier tier = tier_of_nodes(t, nodes, n);
-//   const double gbps = slowest_gbps(t, tier, nodes, n);
 #pragma once
 
 #include <cstdint>
@@ -17,10 +12,7 @@
 namespace yard {
 
 struct TopologyColumns {
-  int32_t num_nodes = 0;
-  int32_t num_racks = 0;
-  int32_t num_pods = 0;
-  int32_t num_kinds = 0;
+  int32_t num_nodes = 0, num_racks = 0, num_pods = 0, num_kinds = 0;
   const int32_t* rack = nullptr;         // (M)  from 0 on, by first appearance
   const int32_t* pod = nullptr;          // (M)  likewise
   const int32_t* rack_pod = nullptr;     // (R)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "env/base/config/yaml_document.h"
 #include "env/base/core/check.h"
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
@@ -21,14 +22,21 @@ std::string said(const YAML::Node& node) {
   return node.IsMap() ? "a map" : "nothing";
 }
 
-}  // namespace
-
-std::string YamlFile::where(const YAML::Mark& mark) const {
-  if (mark.is_null()) return path_;
-  return path_ + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+// Returns the number at `node`, or `otherwise` if there is none.
+template <class T>
+T number_from(const YamlFile& file, const YAML::Node* node, const std::string& what, T otherwise,
+              T lowest, T highest) {
+  if (node == nullptr) return otherwise;
+  const auto value = node->IsScalar() ? parse_number<T>(node->Scalar()) : std::nullopt;
+  if (value && *value >= lowest && *value <= highest) return *value;
+  file.fail(*node, what + " from " + shortest(lowest) + " to " + shortest(highest));
 }
 
-std::string YamlFile::where(const YAML::Node& node) const { return where(node.Mark()); }
+}  // namespace
+
+std::string YamlFile::where(const YAML::Node& node) const {
+  return yaml_position(path_, node.Mark());
+}
 
 void YamlFile::fail(const YAML::Node& node, const std::string& expected) const {
   fail(node, expected, said(node));
@@ -96,25 +104,12 @@ const YAML::Node& YamlMap::operator[](const std::string& key) const {
 
 int64_t YamlMap::integer(const std::string& key, int64_t otherwise, int64_t lowest,
                          int64_t highest) const {
-  const YAML::Node* node = find(key);
-  if (node == nullptr) return otherwise;
-  const auto value = node->IsScalar() ? parse_int(node->Scalar()) : std::nullopt;
-  if (!value || *value < lowest || *value > highest) {
-    file_->fail(*node, key + " as a whole number from " + std::to_string(lowest) + " to " +
-                           std::to_string(highest));
-  }
-  return *value;
+  return number_from(*file_, find(key), key + " as a whole number", otherwise, lowest, highest);
 }
 
 double YamlMap::number(const std::string& key, double otherwise, double lowest,
                        double highest) const {
-  const YAML::Node* node = find(key);
-  if (node == nullptr) return otherwise;
-  const auto value = node->IsScalar() ? parse_double(node->Scalar()) : std::nullopt;
-  if (!value || *value < lowest || *value > highest) {
-    file_->fail(*node, key + " as a number from " + shortest(lowest) + " to " + shortest(highest));
-  }
-  return *value;
+  return number_from(*file_, find(key), key + " as a number", otherwise, lowest, highest);
 }
 
 bool YamlMap::flag(const std::string& key, bool otherwise) const {

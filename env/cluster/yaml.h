@@ -1,9 +1,5 @@
 // Strict access to a YAML map. Unknown or repeated keys, values of a wrong type and numbers out of
 // range throw InputError with file, line and column.
-//
-//   const YamlMap map(file, node, "a tenant", {"name", "weight"});
-//   tenant.name = map.text("name");
-//   tenant.weight = map.number("weight", 1, 1e-6, 1e6);
 #pragma once
 
 #include <cstdint>
@@ -12,8 +8,7 @@
 
 namespace YAML {
 class Node;
-struct Mark;
-}  // namespace YAML
+}
 
 namespace yard {
 
@@ -23,7 +18,6 @@ class YamlFile {
   explicit YamlFile(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
-  std::string where(const YAML::Mark& mark) const;
   std::string where(const YAML::Node& node) const;
   [[noreturn]] void fail(const YAML::Node& node, const std::string& expected) const;
   [[noreturn]] void fail(const YAML::Node& node, const std::string& expected,

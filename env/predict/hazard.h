@@ -1,6 +1,5 @@
 // Run-time distributions as discrete hazards: the chance that a job ends in a time bin that it has
-// reached. Bins are quarter octaves, so one table covers seconds to months. Ends need not be
-// uniform within a bin: programs of constant run time make narrower spikes.
+// reached. Bins are quarter octaves, so one table covers seconds to months.
 #pragma once
 
 #include <cstdint>

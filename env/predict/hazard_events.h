@@ -1,6 +1,5 @@
-// Events for the survival model: the time bins each job passed or ended in since the last decision.
-// State changes only in advance(), so all events of a decision are predicted from the same data.
-// Dims: S slots.
+// Events for the survival model: the time bins that each job passed or ended in since the last
+// decision. State changes only in advance(). Dims: S slots.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +12,7 @@
 
 namespace yard {
 
-// Returns the user's limit; negative if none was set or the level of information hides it. `View`:
-// env/sim/view/view.h.
+// Returns the user's limit; negative if unset or hidden. `View`: env/sim/view/view.h.
 template <class View>
 int64_t visible_limit_us(const View& view, int32_t slot) {
   using Level = decltype(view.level());

@@ -1,8 +1,8 @@
-// Prior strength of a layer of the survival model, learned online. Bayes' rule weighs a few choices
-// by how well each predicted past outcomes, before these were learned from. Losses decay, so the
-// answer can change.
+// Prior strength of a layer of the survival model, learned online: Bayes' rule weighs a few choices
+// by how well each predicted new outcomes. Losses decay, so the strength can change.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "env/base/core/log2.h"
@@ -21,8 +21,7 @@ struct PriorStrength {
 
   // Sets `jobs` to the geometric mean of the choices, weighted by their likelihoods.
   void update_strength() {
-    float least = loss[0];
-    for (const float x : loss) least = x < least ? x : least;
+    const float least = *std::ranges::min_element(loss);
     double sum = 0, log2_sum = 0;
     for (int32_t i = 0; i < kChoices; ++i) {
       if (loss[i] - least > 60) continue;
@@ -40,8 +39,7 @@ inline float posterior_hazard(float exposed, float ended, float prior_strength, 
   return (ended + prior_strength * prior) / (exposed + prior_strength);
 }
 
-// Losses added by one decision, in fixed point: integer sums do not depend on the order of
-// observations.
+// Losses added by one decision, in fixed point: integer sums do not depend on the order.
 struct PriorStrengthUpdate {
   int64_t loss[PriorStrength::kChoices] = {};
   int64_t observations = 0;

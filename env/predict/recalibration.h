@@ -1,8 +1,7 @@
-// Recalibrates predicted distributions against past outcomes. For jobs that ended, it records which
-// predicted share had been expected to end by then; if predictions are calibrated, these shares are
-// uniform. Otherwise a level is mapped to the empirical quantile of the shares (Kuleshov, Fenner,
-// Ermon, "Accurate Uncertainties for Deep Learning Using Calibrated Regression", ICML 2018,
-// algorithm 1, online).
+// Recalibrates predicted distributions against past outcomes. Records the predicted share at which
+// each job ended: calibrated predictions give uniform shares. Maps a level to the empirical
+// quantile of the shares (Kuleshov, Fenner, Ermon, "Accurate Uncertainties for Deep Learning Using
+// Calibrated Regression", ICML 2018, algorithm 1, online).
 #pragma once
 
 #include <cmath>
@@ -26,8 +25,7 @@ class Recalibration {
     for (int32_t i = 0; i < kCells; ++i) {
       const double from = i / double{kCells}, to = (i + 1) / double{kCells};
       if (width <= 0) {
-        const bool here = least >= from && (least < to || i == kCells - 1);
-        weight_[i] += here ? 1.0F : 0.0F;
+        if (least >= from && (least < to || i == kCells - 1)) weight_[i] += 1;
         continue;
       }
       const double low = least > from ? least : from, high = most < to ? most : to;

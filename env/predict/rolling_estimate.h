@@ -1,9 +1,8 @@
 // Run-time estimate of Helios' QSSF (Hu et al., "Characterization and Prediction of Deep Learning
-// Workloads in Large-Scale GPU Datacenters", SC 2021): the rolling mean of jobs with the same user
-// and name. Without any, it is the mean of the user's jobs of that size class, else of all jobs of
-// that class.
-// Simplified: names match if they differ in digits only, where the original uses an edit distance,
-// and there are no boosted trees. Dims: U users, A names, G size classes.
+// Workloads in Large-Scale GPU Datacenters", SC 2021): the rolling mean of jobs of one user and
+// name; else of the user's jobs of the size class; else of all jobs of the size class. Simplified:
+// names match if they differ in digits only, and there are no boosted trees.
+// Dims: U users, A names, G size classes.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +39,8 @@ class RollingEstimate {
     }
   }
 
-  // Returns the predicted total run time in seconds. A job that has already exceeded its estimate
-  // is expected to run as long again. Requires: the slot is live.
+  // Returns the predicted total run time in seconds. A job that exceeds its estimate is expected to
+  // run as long again. Requires: the slot is live.
   template <class View>
   float total_s(const View& view, int32_t slot) const {
     const Mean* mean = of_name(view, slot);

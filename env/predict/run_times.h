@@ -1,5 +1,5 @@
-// Residual life of log-normal run times, given the attained time: tables computed once on the host,
-// for use on host and device. Times in log2 seconds.
+// Residual life of log-normal run times, given the attained time: tables computed on the host for
+// use on host and device. Times in log2 seconds.
 #pragma once
 
 #include <algorithm>
@@ -88,22 +88,21 @@ struct ResidualLife {
   }
 };
 
-// log(run time) = user + batch + job, independent normal parts. The less is known of the first two,
-// the wider is a job's distribution.
+// log(run time) = user + batch + job, independent normal parts. Unknown parts widen a distribution.
 struct RunTimes {
   static constexpr int kWidths = 8;
   float job, batch, user;      // standard deviation of the natural logarithm
   float batch_share;           // batch's share of the variance of batch and user
   ResidualLife life[kWidths];  // by rising variance; the first has the job's part alone
 
-  // Requires: job > 0, the others >= 0.
+  // Requires: job_sd > 0, the others >= 0.
   RunTimes(float job_sd, float batch_sd, float user_sd)
-      : RunTimes(job_sd, variance(batch_sd) + variance(user_sd)) {
-    batch = batch_sd;
-    user = user_sd;
-    const double added = variance(batch_sd) + variance(user_sd);
-    batch_share = added > 0 ? static_cast<float>(variance(batch_sd) / added) : 0.0F;
-  }
+      : job(job_sd),
+        batch(batch_sd),
+        user(user_sd),
+        batch_share(added() > 0 ? static_cast<float>(variance(batch) / added()) : 0.0F),
+        life{life_of(0), life_of(1), life_of(2), life_of(3),
+             life_of(4), life_of(5), life_of(6), life_of(7)} {}
 
   // Returns the index into `life` for a job, given how much of each part is unknown, 0 to 1.
   YARD_HD int32_t width(float batch_unknown, float user_unknown) const {
@@ -114,17 +113,9 @@ struct RunTimes {
  private:
   static double variance(double sd) { return sd * sd; }
 
-  RunTimes(double job_sd, double added)
-      : job(static_cast<float>(job_sd)),
-        batch(0),
-        user(0),
-        batch_share(0),
-        life{life_of(job_sd, added, 0), life_of(job_sd, added, 1), life_of(job_sd, added, 2),
-             life_of(job_sd, added, 3), life_of(job_sd, added, 4), life_of(job_sd, added, 5),
-             life_of(job_sd, added, 6), life_of(job_sd, added, 7)} {}
-
-  static ResidualLife life_of(double job_sd, double added, int i) {
-    return ResidualLife(std::sqrt(job_sd * job_sd + added * i / (kWidths - 1)));
+  double added() const { return variance(batch) + variance(user); }
+  ResidualLife life_of(int i) const {
+    return ResidualLife(std::sqrt(variance(job) + added() * i / (kWidths - 1)));
   }
 };
 

@@ -1,10 +1,8 @@
-// The latest submitted jobs of one user that have started, in order of submission. Jobs without a
-// user are grouped by size. The contents do not depend on the order in which the jobs started.
+// The latest submitted jobs of a user that have started, by submission. Without users: of a size.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-
-#include "env/predict/hazard.h"
 
 namespace yard {
 
@@ -15,8 +13,8 @@ struct Siblings {
     int64_t submit_us;
     int32_t gpus;
     int32_t slot;   // while the job is in the system, -1 afterwards
-    int32_t bin;    // the bin it had reached, once it is over
-    int32_t ended;  // 1: it ended in that bin, and not by its limit
+    int32_t bin;    // last bin, once the job is over
+    int32_t ended;  // 1: the job ended in that bin, and not by its limit
   };
   Sibling entries[kMaxSiblings];  // by rising submit_us
   int32_t count, unused;
@@ -46,16 +44,9 @@ struct Siblings {
   // Calls does(job) for the jobs submitted within `far_us` of `submit_us`.
   template <class Does>
   void near(int64_t submit_us, int64_t far_us, const Does& does) const {
-    int32_t low = 0;
-    for (int32_t high = count; low < high;) {
-      const int32_t middle = (low + high) / 2;
-      if (entries[middle].submit_us < submit_us - far_us) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    for (; low < count && entries[low].submit_us <= submit_us + far_us; ++low) does(entries[low]);
+    const Sibling* at = std::ranges::lower_bound(entries, entries + count, submit_us - far_us, {},
+                                                 &Sibling::submit_us);
+    for (; at < entries + count && at->submit_us <= submit_us + far_us; ++at) does(*at);
   }
 };
 

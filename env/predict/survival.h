@@ -1,12 +1,11 @@
 // Survival model of run times, learned online from the bins that jobs pass and end in. Running jobs
-// count up to where they are (Kaplan and Meier, "Nonparametric Estimation from Incomplete
+// count up to their present bin (Kaplan and Meier, "Nonparametric Estimation from Incomplete
 // Observations", JASA 1958). Recent observations count more, since habits drift.
-// Each layer is the prior of the next: all jobs; the job's size class; the latest of these; its
-// limit; its user and size; its name; its siblings. Siblings are jobs of the same user and size
-// submitted about the same time: their log run times correlate 0.8 to 0.96 within a minute in
-// recorded traces. Prior strengths are learned (prior_strength.h). If the level of information
-// shows a job's limit, the limit ends the job. Dims: U users, A names, G size classes, B bins, L
-// layers, E ages.
+// Each layer is the prior of the next: all jobs; the size class; the latest jobs of the class; the
+// limit; user and size; name; siblings. Siblings are jobs of one user and size submitted at about
+// the same time: within a minute, their log run times correlate 0.8 to 0.96 in recorded traces.
+// Prior strengths are learned (prior_strength.h). A visible limit ends the job.
+// Dims: U users, A names, G size classes, B bins, L layers, E ages.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +62,7 @@ class Survival {
     *ready_ = 1;
   }
 
-  // A job started, passed a bin or ended since the last decision. Predictions may have changed for
-  // jobs of its user and size submitted about the same time.
+  // A job that started, passed a bin or ended. Predictions may have changed for its siblings.
   struct Change {
     int64_t submit_us;
     int32_t user, gpus;
@@ -79,8 +77,7 @@ class Survival {
            apart_us <= kFarUs && -apart_us <= kFarUs;
   }
 
-  // Returns the attained time at which the job's limit ends it; kUnlimitedUs if it is hidden, unset
-  // or passed.
+  // Returns the job's limit of attained time; kUnlimitedUs if the limit is hidden, unset or passed.
   template <class View>
   static int64_t until_us(const View& view, int32_t slot) {
     const int64_t limit_us = visible_limit_us(view, slot);
@@ -99,8 +96,8 @@ class Survival {
     return end_offsets_[job_size(view.gpus(slot))];
   }
 
-  // Writes the job's hazards (B), ignoring its limit, from the bin that it has reached; earlier
-  // entries are left unwritten. Requires: the slot is live.
+  // Writes the job's hazards (B), ignoring its limit, from its present bin on; earlier entries are
+  // left unwritten. Requires: the slot is live.
   template <class View>
   void hazards(const View& view, int32_t slot, float* out) const {
     const int32_t from = TimeBins::of_us(view.attained_us(slot));
@@ -164,8 +161,7 @@ class Survival {
     return siblings_[user >= 0 ? kJobSizes + user : job_size(view.gpus(slot))];
   }
 
-  // Calls does(weight, bin, ends) for the job's siblings: the bin which each has reached, and
-  // whether it ended there.
+  // Calls does(weight, bin reached, whether ended there) for each sibling of the job.
   template <class View, class Does>
   void for_siblings(const View& view, int32_t slot, const Does& does) const {
     const int64_t submit_us = view.submit_us(slot);
@@ -178,8 +174,7 @@ class Survival {
     });
   }
 
-  // Blends a layer into the hazards `out` (B) from a bin on. The prior strength is constant within
-  // an age, so that the inner loop vectorises.
+  // Blends a layer into the hazards `out` (B) from a bin on. The inner loop vectorises.
   void blend(Layer layer, const float* exposed, const float* ended, int32_t from,
              float* out) const {
     for (int32_t age = from / kAge; age < kAges; ++age) {

@@ -1,9 +1,7 @@
 // Index of the time a job will still run, predicted by env/predict/survival.h: a geometric mean of
-// the Gittins index and the mean time left.
-// Where jobs may not be preempted it is the mean alone: the Gittins index assumes that jobs which
-// prove long are stopped. On one machine, shortest expected time first is optimal (Rothkopf 1966).
-// `kMaxLevel`: level of information. `Base`: settings to extend. `SeenView`: wraps a view for
-// times.
+// the Gittins index and the mean time left. Without preemption, the index is the mean time left:
+// the shortest expected time first is optimal on one machine (Rothkopf 1966). `kMaxLevel`: level of
+// information. `Base`: settings to extend. `SeenView`: view that gives times.
 #pragma once
 
 #include "env/base/config/settings.h"
@@ -34,11 +32,7 @@ struct SurvivalIndex {
   static constexpr auto kLevel = kMaxLevel;
 
   explicit SurvivalIndex(const Config& c)
-      : preempt(c.preempt),
-        gittins(c.gittins),
-        blind(c.blind),
-        blind_s(c.blind_s),
-        keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
+      : config(c), keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
   template <class View>
   static size_t bytes(const View& view) {
     return Survival::bytes(view) + BumpAllocator::bytes<CachedValue>(view.capacity());
@@ -48,8 +42,8 @@ struct SurvivalIndex {
     int64_t at_us, attained_us;
     double seconds;  // 0: unknown
   };
-  static constexpr int64_t kStaleDivisor =
-      14;  // recompute if attained time grew by more than 1/kStaleDivisor
+  // Attained time that grows by more than 1 / kStaleDivisor makes a cached value stale.
+  static constexpr int64_t kStaleDivisor = 14;
   static constexpr int32_t kNoSlot = -1;
 
   class Evaluator {
@@ -102,12 +96,13 @@ struct SurvivalIndex {
       const RemainingTime ahead =
           predict_remaining(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
                             hazards, survival_.end_offsets(view_, slot));
-      const double gittins = source_.preempt && view_.may_preempt() ? source_.gittins : 0;
+      const Config& config = source_.config;
+      const double gittins = config.preempt && view_.may_preempt() ? config.gittins : 0;
       const double log2_s =
           (1 - gittins) * log2_coarse(ahead.mean_s) + gittins * log2_coarse(ahead.gittins_s);
       const double attained_s = static_cast<double>(view_.attained_us(slot)) * 1e-6;
-      return exp2_coarse((1 - source_.blind) * log2_s +
-                         source_.blind * log2_coarse(attained_s + source_.blind_s));
+      return exp2_coarse((1 - config.blind) * log2_s +
+                         config.blind * log2_coarse(attained_s + config.blind_s));
     }
 
     const SurvivalIndex& source_;
@@ -116,8 +111,7 @@ struct SurvivalIndex {
     CachedValue* cache_;  // (S)
   };
 
-  bool preempt;
-  double gittins, blind, blind_s;
+  Config config;
   int64_t keep_us;
   BinEdges edges;
 };

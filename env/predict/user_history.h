@@ -1,7 +1,6 @@
-// Remaining run time of a job, predicted online from its user's finished jobs. A user's log run
-// times are taken as normal, around a mean shrunk towards that of all users. The expected remaining
-// time is then the mean residual life of a log-normal (run_times.h).
-// Times in log2 seconds. Dims: U users.
+// Remaining run time of a job, predicted online from its user's finished jobs: the mean residual
+// life of a log-normal (run_times.h), whose median is shrunk towards that of all users. Times in
+// log2 seconds. Dims: U users.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +20,11 @@ YARD_HD inline float log2_seconds(int64_t us) {
 struct UserRecord {
   float jobs;       // finished so far, at most kMaxJobs
   float mean_log2;  // mean of their run times
-  // The batch of the user's job that finished last. A batch is jobs submitted within minutes of
-  // each other; in ITP's logs their log run times correlate 0.8.
+  // The batch (jobs submitted within minutes of each other) of the job that finished last.
   float batch_jobs;
   float batch_mean_log2;
   int64_t batch_submit_us;  // of the member that finished last
-  // The user's latest submitted batch with unfinished jobs that have run: lower bounds of its run
-  // time. Recomputed at every decision.
+  // The user's latest submitted batch with unfinished jobs that have run; recomputed every time.
   int32_t alive_weight;    // in units of 2^-12, so that sums do not depend on the order of jobs
   int64_t alive_sum_log2;  // in units of 2^-12
   int64_t alive_submit_us;
@@ -73,20 +70,18 @@ class UserHistory {
     if (user == kNoUser) return;
     UserRecord& own = records_[user + 1];
     add(own, log2_run);
-    if (!in_batch(own, submit_us)) own.batch_jobs = own.batch_mean_log2 = 0;
+    const bool in_batch = own.batch_jobs > 0 && same_batch(submit_us, own.batch_submit_us);
+    if (!in_batch) own.batch_jobs = own.batch_mean_log2 = 0;
     own.batch_jobs += 1;
     own.batch_mean_log2 += (log2_run - own.batch_mean_log2) / own.batch_jobs;
     own.batch_submit_us = submit_us;
   }
 
-  // The rest is recomputed at every decision, for the users of the relevant jobs: first prepare()
-  // for each of them, then add_unfinished(), then predict().
-
+  // Call at every decision: prepare() for each user, then add_unfinished(), then predict().
   // `point`: a non-zero number that no earlier decision had. `shrink`: number of jobs that the
-  // prior from all users counts for.
+  // prior counts for.
   YARD_HD void prepare(int32_t user, int32_t point, float shrink) {
-    UserRecord& own = records_[user + 1];  // row 0 serves jobs without a user, which have no
-                                           // siblings
+    UserRecord& own = records_[user + 1];  // row 0: jobs without a user, which have no siblings
     prepared_ |= uint64_t{1} << (user & 63);
     own.prepared_at = point;
     own.alive_weight = 0;
@@ -97,10 +92,9 @@ class UserHistory {
   }
 
   // Adds the unfinished jobs that have run, as censored observations: each counts as its expected
-  // total run time, weighted by the probability that it would have finished by now (0 for a job
-  // that has barely run).
-  // `ran` calls its argument with the slot of every job that has run; jobs of users without
-  // prepare() are skipped. `scratch`: room for that number of slots. `View`: env/sim/view/view.h.
+  // total run time, weighted by the probability of an end by now. `ran` calls its argument with the
+  // slot of every job that has run. Skips jobs of users without prepare(). `scratch`: room for
+  // these slots. `View`: env/sim/view/view.h.
   template <class View, class Ran>
   YARD_HD void add_unfinished(const View& view, const ResidualLife& life, int32_t point,
                               int32_t* scratch, const Ran& ran) {
@@ -125,9 +119,8 @@ class UserHistory {
     for (int32_t i = 0; i < m; ++i) {
       const int32_t slot = scratch[i];
       UserRecord& own = records_[view.user(slot) + 1];
-      if (own.alive_submit_us - view.submit_us(slot) >= int64_t{kBatchGapUs}) {
-        continue;  // an older batch
-      }
+      // Skips an older batch.
+      if (own.alive_submit_us - view.submit_us(slot) >= int64_t{kBatchGapUs}) continue;
       const float attained = log2_seconds(view.attained_us(slot));
       const auto at = ResidualLife::at(own.median_log2, attained);
       const float total = own.median_log2 + ResidualLife::read(life.total, at) + at.beyond;
@@ -144,9 +137,8 @@ class UserHistory {
     float user_unknown;   // weight of all users' jobs in the user's median, 0 to 1
   };
 
-  // Returns the prediction for a job submitted at `submit_us`, from its siblings, finished or not.
-  // The user's other jobs count for `sibling_prior` siblings. Requires: prepare() for the user at
-  // this decision.
+  // Returns the prediction for a job submitted at `submit_us`, from its siblings. The user's other
+  // jobs count for `sibling_prior` siblings. Requires: prepare() for the user at this decision.
   YARD_HD Prediction predict(int32_t user, int64_t submit_us, float sibling_prior) const {
     const UserRecord& own = records_[user + 1];
     // Products instead of branches: whether siblings count is unpredictable.
@@ -160,17 +152,12 @@ class UserHistory {
     return {sum * scale + unknown * own.median_log2, weight, unknown, own.unknown};
   }
 
-  // Returns whether a job submitted at `submit_us` belongs to the record's batch.
-  YARD_HD static bool in_batch(const UserRecord& own, int64_t submit_us) {
-    return own.batch_jobs > 0 && same_batch(submit_us, own.batch_submit_us);
-  }
-
   // Requires: not kNoUser.
   YARD_HD const UserRecord& record(int32_t user) const { return records_[user + 1]; }
 
   // Returns the median in log2 seconds of a job that has not run, without siblings.
   YARD_HD float log2_median(int32_t user, float shrink) const {
-    const float prior = log2_prior();
+    const float prior = records_[0].jobs > 0 ? records_[0].median_log2 : kPrior;
     if (user == kNoUser) return prior;
     const UserRecord& own = record(user);
     const float unknown = shrink / (own.jobs + shrink);
@@ -183,10 +170,6 @@ class UserHistory {
   // A user's habits drift, so a record counts for at most this number of jobs.
   static constexpr float kMaxJobs = 32;
   static constexpr uint64_t kBatchGapUs = 600'000'000;  // siblings are submitted within ten minutes
-
-  YARD_HD float log2_prior() const {
-    return records_[0].jobs > 0 ? records_[0].median_log2 : kPrior;
-  }
 
   YARD_HD static bool same_batch(int64_t a_us, int64_t b_us) {
     const uint64_t apart_us = static_cast<uint64_t>(a_us) - static_cast<uint64_t>(b_us);

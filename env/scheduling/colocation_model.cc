@@ -1,13 +1,6 @@
 #include "env/scheduling/colocation_model.h"
 
-#include <algorithm>
-
 namespace yard {
-namespace {
-
-constexpr double kMinTime = 1.0 / 16;
-
-}  // namespace
 
 ColocationModel::Terms ColocationModel::start() {
   Terms out{};
@@ -28,20 +21,6 @@ ColocationModel::ColocationModel(const View& view, const ThroughputModel& throug
   }
 }
 
-int ColocationModel::type(int32_t slot) const {
-  return std::max(0, throughput_model_.model(slot)) % kTypes;
-}
-
-std::vector<Piece> ColocationModel::pieces_of(int32_t slot) const {
-  std::vector<Piece> out;
-  for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-    out.push_back({view_.part_node(p), count_bits(view_.part_mask(p)),
-                   view_.shaped(slot) ? view_.part_group(p) : 0,
-                   view_.shaped(slot) ? view_.part_tasks(p) : 0});
-  }
-  return out;
-}
-
 double ColocationModel::cpu_overcommit(int32_t node, const StartingJob& starting_job) const {
   const SpecColumns& spec = view_.spec();
   double allocated = allocated_cpus_[static_cast<size_t>(node)];
@@ -58,11 +37,10 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
                                               const StartingJob& starting_job) const {
   const SpecColumns& spec = view_.spec();
   const int own = type(slot);
-  const auto has_gpus = [&](int32_t node) {
-    return std::ranges::any_of(pieces,
-                               [&](const Piece& p) { return p.node == node && p.gpus > 0; });
+  const auto has_gpus = [](std::span<const Piece> of, int32_t node) {
+    return std::ranges::any_of(of, [&](const Piece& p) { return p.node == node && p.gpus > 0; });
   };
-  Terms worst{}, out{};
+  Terms out{};  // of the worst node
   double most = 0, cpus = 0, load_there = 0;
   int32_t gpus = 0, nodes = 0;
   bool split_roles = false;
@@ -70,13 +48,11 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
     const int32_t node = pieces[i].node;
     cpus = std::max(cpus, cpu_overcommit(node, starting_job));
     if (pieces[i].gpus == 0) {
-      split_roles = split_roles || !has_gpus(node);
+      split_roles = split_roles || !has_gpus(pieces, node);
       continue;
     }
     gpus += pieces[i].gpus;
-    const bool seen = std::ranges::any_of(
-        pieces.first(i), [&](const Piece& p) { return p.node == node && p.gpus > 0; });
-    if (seen) continue;
+    if (has_gpus(pieces.first(i), node)) continue;
     ++nodes;
     Terms here{};
     double load = 0;
@@ -94,9 +70,8 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
     here[static_cast<size_t>(kOwnType + own)] = load;
     const double predicted_time = learned_.time(here);
     if (nodes > 1 && predicted_time <= most) continue;
-    worst = here, most = predicted_time, load_there = load;
+    out = here, most = predicted_time, load_there = load;
   }
-  out = worst;
   out[kIntercept] = 1;
   const int32_t needed = (gpus + spec.max_node_gpus - 1) / std::max(1, spec.max_node_gpus);
   out[static_cast<size_t>(kSpread + own)] = nodes > needed ? 1 : 0;
@@ -106,29 +81,23 @@ ColocationModel::Terms ColocationModel::terms(int32_t slot, std::span<const Piec
   return out;
 }
 
-double ColocationModel::time(const Terms& terms) const {
-  return std::max(learned_.time(terms), kMinTime);
-}
-
-double ColocationModel::time(int32_t slot, std::span<const Piece> pieces) const {
-  return time(terms(slot, pieces, {slot, pieces}));
+double ColocationModel::time(int32_t slot, std::span<const Piece> pieces,
+                             const StartingJob& starting_job) const {
+  return std::max(learned_.time(terms(slot, pieces, starting_job)), 1.0 / 16);
 }
 
 double ColocationModel::interference_cost(int32_t slot, std::span<const Piece> pieces) const {
   std::vector<int32_t> others;
   for (const Piece& p : pieces) {
     for (const NodeOccupant& other : throughput_model_.occupants(p.node)) {
-      if (other.slot != slot && std::ranges::count(others, other.slot) == 0) {
-        others.push_back(other.slot);
-      }
+      const bool known = other.slot == slot || std::ranges::count(others, other.slot) > 0;
+      if (!known) others.push_back(other.slot);
     }
   }
   double lost = 0;
   for (const int32_t other : others) {
-    const std::vector<Piece> other_pieces = pieces_of(other);
-    const double before = time(terms(other, other_pieces, {})),
-                 after = time(terms(other, other_pieces, {slot, pieces}));
-    lost += view_.gpus(other) * (1 - before / after);
+    const std::vector<Piece> its = held_pieces(view_, other);
+    lost += view_.gpus(other) * (1 - time(other, its, {}) / time(other, its, {slot, pieces}));
   }
   return lost;
 }

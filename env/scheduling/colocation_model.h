@@ -1,12 +1,12 @@
 // Linear interference model of co-located jobs (interference.h), in place of the reward model of
 // Harmony (Bao, Peng and Wu, INFOCOM 2019). For a job of type a, co-located with jobs of types b:
 //   time per work = 1 + u_a L + sum_b v_b l_b + s_a d + p r + o c + q c L,   L = sum_b l_b
-// l_b: share of the GPUs of its worst node held by jobs of type b. d: 1 if it spans more nodes than
-// it needs. r: 1 if a task without GPUs is on a node without GPUs of the job. c: CPUs allocated
-// beyond those of its worst node, as a share of them. u, v, s, p, o, q are learned. A type is the
-// job's model, modulo kTypes.
+// l_b: share of the GPUs of the job's worst node held by jobs of type b. d: 1 if the job spans more
+// nodes than needed. r: 1 if a task without GPUs is on a node without GPUs of the job. c: share of
+// CPUs allocated beyond all CPUs of the worst node. Others are learned. Type: model modulo kTypes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,9 +43,11 @@ class ColocationModel {
                   const Learned& learned);
 
   // Returns the terms of a running job on its placement.
-  Terms terms(int32_t slot) const { return terms(slot, pieces_of(slot), {}); }
+  Terms terms(int32_t slot) const { return terms(slot, held_pieces(view_, slot), {}); }
   // Returns the predicted time per work of a waiting job if placed on `pieces`; at least 1 / 16.
-  double time(int32_t slot, std::span<const Piece> pieces) const;
+  double time(int32_t slot, std::span<const Piece> pieces) const {
+    return time(slot, pieces, {slot, pieces});
+  }
   // Returns the interference cost of placing the job on `pieces`, in GPUs.
   double interference_cost(int32_t slot, std::span<const Piece> pieces) const;
 
@@ -57,9 +59,8 @@ class ColocationModel {
   };
 
   Terms terms(int32_t slot, std::span<const Piece> pieces, const StartingJob& starting_job) const;
-  double time(const Terms& terms) const;
-  std::vector<Piece> pieces_of(int32_t slot) const;
-  int type(int32_t slot) const;
+  double time(int32_t slot, std::span<const Piece> pieces, const StartingJob& starting_job) const;
+  int type(int32_t slot) const { return std::max(0, throughput_model_.model(slot)) % kTypes; }
   double cpu_overcommit(int32_t node, const StartingJob& starting_job) const;
 
   const View& view_;

@@ -3,29 +3,14 @@
 #include <array>
 
 namespace yard {
-namespace {
-
-std::vector<Piece> pieces_of(const View& view, int32_t slot) {
-  std::vector<Piece> out;
-  for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
-    out.push_back({view.part_node(p), count_bits(view.part_mask(p)), 0});
-  }
-  return out;
-}
-
-}  // namespace
 
 ExchangeTerms::ExchangeTerms(const View& view, const ThroughputModel& throughput_model)
     : view_(view),
       throughput_model_(throughput_model),
       senders_(static_cast<size_t>(view.spec().num_nodes)) {
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    const int32_t slot = view.held(i);
-    if (view.shaped(slot) || view.first_part(slot) == kNone ||
-        view.next_part(view.first_part(slot)) == kNone) {
-      continue;
-    }
-    const std::vector<Piece> pieces = pieces_of(view, slot);
+  for (const int32_t slot : view.held()) {
+    const std::vector<Piece> pieces = held_pieces(view, slot);
+    if (view.shaped(slot) || pieces.size() < 2) continue;
     const Exchange exchange = view.exchange(slot);
     const IsolatedThroughput isolated =
         throughput_model.isolated_throughput(slot, pieces, exchange.all_reduce);
@@ -34,10 +19,6 @@ ExchangeTerms::ExchangeTerms(const View& view, const ThroughputModel& throughput
           {slot, isolated.link_bytes_per_s, exchange.priority});
     }
   }
-}
-
-ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot) const {
-  return variables(slot, pieces_of(view_, slot), view_.exchange(slot));
 }
 
 ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot, std::span<const Piece> pieces,
@@ -84,9 +65,8 @@ std::vector<int32_t> ExchangeTerms::jobs_on_links(int32_t slot,
   std::vector<int32_t> out;
   for (const Piece& p : pieces) {
     for (const Sender& sender : senders_[static_cast<size_t>(p.node)]) {
-      if (sender.slot != slot && std::ranges::count(out, sender.slot) == 0) {
-        out.push_back(sender.slot);
-      }
+      const bool known = sender.slot == slot || std::ranges::count(out, sender.slot) > 0;
+      if (!known) out.push_back(sender.slot);
     }
   }
   return out;

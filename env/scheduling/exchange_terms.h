@@ -37,8 +37,7 @@ class ExchangeTerms {
   using Learned = InterferenceModel<LeastSquares<kTerms>>;
   using Terms = Learned::Terms;
 
-  // Returns the initial weights: half as fast if others hold a whole node's GPUs, and an exchange
-  // slowed in proportion to its link's excess load.
+  // Returns the initial weights: half speed at g = 1, and an exchange slowed in proportion to c.
   static Terms start() {
     Terms out{};
     out[kIsolated] = out[kColocated] = out[kExcessLoad] = 1;
@@ -63,7 +62,9 @@ class ExchangeTerms {
   ExchangeTerms(const View& view, const ThroughputModel& throughput_model);
 
   // Return the variables of a running job on its placement, and of a waiting job on `pieces`.
-  LinkVariables variables(int32_t slot) const;
+  LinkVariables variables(int32_t slot) const {
+    return variables(slot, held_pieces(view_, slot), view_.exchange(slot));
+  }
   LinkVariables variables(int32_t slot, std::span<const Piece> pieces,
                           const Exchange& exchange) const;
   // Returns the other jobs which span several nodes and hold GPUs on any node of `pieces`.

@@ -1,5 +1,4 @@
-// Learns from running jobs how their surroundings slow them down: a linear model of time per unit
-// of work. The caller chooses its terms.
+// Linear model of time per unit of work, learned from running jobs. The caller chooses the terms.
 //
 //   const InterferenceModel<Fit> learned(view, bump);   // the same place in the memory every time
 //   learned.begin(start);
@@ -35,10 +34,9 @@ class InterferenceModel {
   double time(const Terms& terms) const { return fit_->predict(terms); }
   double variance(const Terms& terms) const { return fit_->variance(terms); }
 
-  // Learns from the progress of jobs since the last decision. Nothing changed in this time.
+  // Learns from the progress of jobs since the last decision.
   void on_events(const View& view) const {
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (const int32_t slot : view.held()) {
       const RunSample& before = samples_[slot];
       if (!before.runs || before.generation != view.ref(slot).generation) continue;
       const int64_t ran_us = view.attained_us(slot) - before.attained_us;
@@ -53,8 +51,7 @@ class InterferenceModel {
   template <class TermsOf>
   void scan(const View& view, const TermsOf& terms_of) const {
     for (int32_t slot = 0; slot < view.high_water(); ++slot) samples_[slot].runs = false;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (const int32_t slot : view.held()) {
       if (view.phase(slot) != Phase::kRunning) continue;
       samples_[slot] = {terms_of(slot), view.attained_us(slot), view.worked_us(slot),
                         view.ref(slot).generation, true};

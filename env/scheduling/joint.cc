@@ -6,6 +6,7 @@
 #include "env/base/core/log2.h"
 
 namespace yard {
+
 Joint::Columns Joint::columns(const View& view, std::byte* memory) {
   BumpAllocator bump(memory);
   const int32_t slots = view.capacity();
@@ -46,14 +47,7 @@ Joint::Joint(const JointConfig& config, const View& view, std::byte* memory)
                       [this](int32_t a) { return movable(a); }}) {}
 
 void Joint::begin_round(const std::function<double(int32_t)>& seconds) {
-  round_ = {.queue = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus()),
-            .movable_at_us = kNever,
-            .line = 0,
-            .of = 0,
-            .current_job = kNone,
-            .running = false,
-            .waits_for_better = false,
-            .differs = false};
+  round_ = {.queue = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus())};
   std::vector<int32_t> live;
   const auto add_job = [&](int32_t slot) {
     const double best = std::max(throughput_model_.best_throughput(slot), kMinRate);
@@ -61,20 +55,21 @@ void Joint::begin_round(const std::function<double(int32_t)>& seconds) {
     live.push_back(slot);
   };
   for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) add_job(s);
-  for (int32_t i = 0; i < view_.num_held(); ++i) add_job(view_.held(i));
+  for (const int32_t slot : view_.held()) add_job(slot);
   compute_job_stats(live);
-  for (int32_t i = 0; i < view_.num_held(); ++i) {
-    const int32_t slot = view_.held(i);
+  for (const int32_t slot : view_.held()) {
     JobStats& of = at_.job_stats[slot];
     of.held = true;
     const double margin = config_.margin_log2 + config_.margin_by_size * size(slot) +
                           config_.margin_by_queue * round_.queue;
     of.held_key = key(slot, of.left_s - config_.cost_weight * cost_s(slot)) - std::max(margin, 0.0);
   }
-  queue_waiting();
+  for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) {
+    const auto [key, serial] = waiting_rank(s);
+    at_.line[round_.of++] = {key, serial, s};
+  }
+  std::ranges::sort(at_.line, at_.line + round_.of, {}, &QueueEntry::rank);
 }
-
-// --- visiting order
 
 int32_t Joint::current_job(const View& view, const std::byte* memory) {
   return columns(view, const_cast<std::byte*>(memory)).now->current_job;
@@ -96,27 +91,16 @@ int32_t Joint::next() {
   }
 }
 
-void Joint::queue_waiting() {
-  for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) {
-    const auto [key, serial] = waiting_rank(s);
-    at_.line[round_.of++] = {key, serial, s};
-  }
-  std::sort(at_.line, at_.line + round_.of,
-            [](const QueueEntry& a, const QueueEntry& b) { return a.rank() < b.rank(); });
-}
-
 void Joint::queue_running() {
   round_.running = true;
   round_.line = round_.of = 0;
-  for (int32_t i = 0; i < view_.num_held(); ++i) {
-    const int32_t slot = view_.held(i);
+  for (const int32_t slot : view_.held()) {
     const bool runs = view_.phase(slot) == Phase::kRunning && view_.preemptible(slot);
     if (job_stats(slot).held && runs) {
       at_.line[round_.of++] = {job_stats(slot).held_key, view_.serial(slot), slot};
     }
   }
-  std::sort(at_.line, at_.line + round_.of,
-            [](const QueueEntry& a, const QueueEntry& b) { return a.rank() < b.rank(); });
+  std::ranges::sort(at_.line, at_.line + round_.of, {}, &QueueEntry::rank);
 }
 
 // Queues jobs again that were preempted for the current job. They may find another placement in
@@ -124,12 +108,11 @@ void Joint::queue_running() {
 void Joint::requeue_victims(const std::vector<int32_t>& stopped) {
   for (const int32_t slot : stopped) {
     const Rank rank = waiting_rank(slot);
+    QueueEntry* const end = at_.line + round_.of++;
     QueueEntry* at =
-        std::upper_bound(at_.line + round_.line, at_.line + round_.of, rank,
-                         [](const Rank& r, const QueueEntry& p) { return r < p.rank(); });
-    std::move_backward(at, at_.line + round_.of, at_.line + round_.of + 1);
+        std::ranges::upper_bound(at_.line + round_.line, end, rank, {}, &QueueEntry::rank);
+    std::move_backward(at, end, end + 1);
     *at = {rank.first, rank.second, slot};
-    ++round_.of;
   }
 }
 
@@ -144,11 +127,6 @@ Joint::Rank Joint::waiting_rank(int32_t slot) const {
   const double waited_h = static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
   const double by_wait = config_.order_by_wait * log2_coarse(1 + waited_h);
   return {key(slot, job_stats(slot).left_s) + by_wait, view_.serial(slot)};
-}
-
-// For preemption, the wait does not count: a victim would gain by its wait and preempt in turn.
-Joint::Rank Joint::stopping_rank(int32_t slot) const {
-  return {key(slot, job_stats(slot).left_s), view_.serial(slot)};
 }
 
 // Seconds of GPU work that a preemption costs the job, for its save and its restore.
@@ -169,18 +147,32 @@ bool Joint::preemptible_for(int32_t a, int32_t b) const {
   return current_rank_ < held_rank(a) && (view_.preempted(a) == 0 || movable(a));
 }
 
-// --- jobs compared with each other
-
 double Joint::size(int32_t slot) const { return log2_coarse(view_.weight_gpus(slot)) / 3; }
 
 void Joint::compute_job_stats(const std::vector<int32_t>& live) {
-  compute_type_rates(live);
+  // Mean rate on each type relative to the jobs' best, weighted by GPUs; as log2.
+  const int32_t types = throughput_model_.num_types();
+  std::fill_n(at_.type_rate_log2, types, 0.0);
+  double all = 0;
+  for (const int32_t slot : live) {
+    const double weight = view_.weight_gpus(slot);
+    all += weight;
+    for (int32_t t = 0; t < types; ++t) {
+      const double rate = throughput_model_.consolidated_throughput(slot, t) / job_stats(slot).best;
+      at_.type_rate_log2[t] += weight * std::max(rate, kMinRate);
+    }
+  }
+  round_.differs = throughput_model_.depends_on_placement();
+  for (int32_t t = 0; t < types; ++t) {
+    at_.type_rate_log2[t] = all > 0 ? log2_coarse(at_.type_rate_log2[t] / all) : 0;
+    round_.differs = round_.differs || at_.type_rate_log2[t] != at_.type_rate_log2[0];
+  }
   double sum = 0, gains = 0;
   for (const int32_t slot : live) {
     JobStats& of = at_.job_stats[slot];
     double mean = 0;
-    for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
-      mean += throughput_model_.consolidated_throughput(slot, t) / throughput_model_.num_types();
+    for (int32_t t = 0; t < types; ++t) {
+      mean += throughput_model_.consolidated_throughput(slot, t) / types;
     }
     of.gain = log2_coarse(of.best / std::max(mean, kMinRate));
     of.length = log2_coarse(of.left_s);
@@ -195,37 +187,14 @@ void Joint::compute_job_stats(const std::vector<int32_t>& live) {
   }
 }
 
-// Mean rate on each type relative to the jobs' best, weighted by GPUs; as log2.
-void Joint::compute_type_rates(const std::vector<int32_t>& live) {
-  const int32_t types = throughput_model_.num_types();
-  std::fill_n(at_.type_rate_log2, types, 0.0);
-  double all = 0;
-  for (const int32_t slot : live) {
-    const double weight = view_.weight_gpus(slot);
-    all += weight;
-    for (int32_t t = 0; t < types; ++t) {
-      at_.type_rate_log2[t] +=
-          weight *
-          std::max(throughput_model_.consolidated_throughput(slot, t) / job_stats(slot).best,
-                   kMinRate);
-    }
-  }
-  round_.differs = throughput_model_.depends_on_placement();
-  for (int32_t t = 0; t < types; ++t) {
-    at_.type_rate_log2[t] = all > 0 ? log2_coarse(at_.type_rate_log2[t] / all) : 0;
-    round_.differs = round_.differs || at_.type_rate_log2[t] != at_.type_rate_log2[0];
-  }
-}
-
-// --- options and their score
-
 void Joint::list_options() {
   const int32_t slot = round_.current_job;
   options_.clear();
   if (!round_.running) {
     const bool alike = !throughput_model_.modelled(slot);
     if (alike && unplaceable_.contains(view_.size_class(slot))) return;
-    current_rank_ = stopping_rank(slot);
+    // Without the wait: otherwise a victim would gain by its wait and preempt in turn.
+    current_rank_ = {key(slot, job_stats(slot).left_s), view_.serial(slot)};
     options_ = option_lister_.of(slot, {true, config_.preempt, config_.move});
     if (alike && options_.empty()) unplaceable_.insert(view_.size_class(slot));
     wait_score_ = min_score(slot);
@@ -329,8 +298,6 @@ double Joint::min_score(int32_t slot) const {
          config_.hold_by_queue * round_.queue;
 }
 
-// --- applying options
-
 void Joint::apply(int32_t pick, Draft& draft) {
   draft_ = &draft;
   const int32_t slot = round_.current_job;
@@ -350,46 +317,29 @@ void Joint::apply(int32_t pick, Draft& draft) {
   unplaceable_.clear();
 }
 
-bool Joint::try_apply(int32_t slot, const Option& option) {
+// Applies all edits of the option, or none of them if one is impossible.
+bool Joint::try_apply(int32_t slot, const Option& o) {
   const size_t mark = draft_->mark();
-  const bool done = apply_edits(slot, option);
+  bool done = !round_.running || draft_->preempt(slot);
+  for (const int32_t other : o.victims) done = done && draft_->preempt(other);
+  for (const Move& move : o.moves) done = done && draft_->preempt(move.slot);
+  done = done && draft_->start(slot, o.pieces);
+  for (const Move& move : o.moves) {
+    const int32_t gpus = view_.gpus(move.slot);
+    const Piece piece{move.node, gpus, 0, view_.shaped(move.slot) ? gpus : 0};
+    done = done && draft_->start(move.slot, &piece, 1);
+  }
   if (!done) draft_->undo_to(mark);
   throughput_model_.refresh();
   return done;
 }
 
-bool Joint::apply_edits(int32_t slot, const Option& o) {
-  if (round_.running && !draft_->preempt(slot)) return false;
-  for (const int32_t other : o.victims) {
-    if (!draft_->preempt(other)) return false;
-  }
-  for (const Move& move : o.moves) {
-    if (!draft_->preempt(move.slot)) return false;
-  }
-  if (!start(slot, o.pieces)) return false;
-  for (const Move& move : o.moves) {
-    const int32_t gpus = view_.gpus(move.slot);
-    if (!start(move.slot, {{move.node, gpus, 0, view_.shaped(move.slot) ? gpus : 0}})) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool Joint::start(int32_t slot, const std::vector<Piece>& pieces) {
-  return draft_->start(slot, pieces.data(), static_cast<int32_t>(pieces.size()));
-}
-
-int64_t Joint::next_wake_us() const {
-  const bool moves = view_.num_held() > 0 || round_.waits_for_better;
-  if (view_.num_waiting() == 0 || !moves) return round_.movable_at_us;
-  return std::min(view_.now_us() + static_cast<int64_t>(config_.timer_s * 1e6),
-                  round_.movable_at_us);
-}
-
 void Joint::commit(Draft& draft) {
   draft.put_stops_first();
-  if (next_wake_us() != kNever) draft.wake_at(next_wake_us());
+  draft.wake_at(round_.movable_at_us);
+  if (view_.num_waiting() == 0) return;
+  if (view_.num_held() == 0 && !round_.waits_for_better) return;
+  draft.wake_at(view_.now_us() + static_cast<int64_t>(config_.timer_s * 1e6));
 }
 
 }  // namespace yard

@@ -1,6 +1,6 @@
-// Decides order, GPU type, placement, preemption and migration together. Waiting jobs are visited
-// in the order of an index; each takes its best option (options.h) or waits for a better one. Then
-// running jobs are visited, which may move to a better placement.
+// Decides order, GPU type, placement, preemption and migration together. Visits waiting jobs in the
+// order of an index: each takes its best option (options.h) or waits. Then visits running jobs,
+// which may move to a better placement.
 //
 //   score of an option = log2(rate / best rate)           speed
 //                      - price log2(type's mean rate)     fast types go to jobs that need them
@@ -26,7 +26,6 @@
 #include "env/base/core/bump_allocator.h"
 #include "env/scheduling/joint_config.h"
 #include "env/sim/placement/options.h"
-#include "env/sim/placement/throughput_model.h"
 #include "env/sim/view/plan.h"
 
 namespace yard {
@@ -49,14 +48,13 @@ class Joint {
   static int32_t current_job(const View& view, const std::byte* memory);
 
   // Begins a round. `seconds(slot)`: remaining run time on the job's reference type. Requires:
-  // on_events() at this moment. The functions below require begin_round() at this moment with this
-  // memory; the memory holds the round's progress, so another Joint can resume it.
+  // on_events() at this moment. The functions below require begin_round() at this moment. `memory`
+  // holds the progress of the round, so another Joint can resume the round.
   void begin_round(const std::function<double(int32_t)>& seconds);
 
   // Moves to the next job that has options and returns it. Returns kNone when no job is left.
   int32_t next();
-  // The current job: that of next(), or that of the resumed round. kNone before the first and after
-  // the last.
+  // Returns the job of next() or of the resumed round; kNone before the first and after the last.
   int32_t current_job() const { return round_.current_job; }
   // Lists the options of the current job of a resumed round.
   void list_options();
@@ -65,17 +63,15 @@ class Joint {
   // Options with a higher score are better than to wait or stay.
   double wait_score() const { return wait_score_; }
   int32_t expert_action() const { return expert_action_; }
-  // Whether the current job may wait or stay. It must start if no job runs, since nothing would
-  // ever happen, or if placements do not differ.
+  // Returns whether the current job may wait or stay. A job must start if no job runs, since no
+  // event would follow, or if placements do not differ.
   bool may_stay() const;
 
-  // Applies the pick. An option that turns out to be impossible is removed and the next best is
-  // tried, if any.
+  // Applies the pick. Replaces an impossible option by the best of the others, if any.
   void apply(int32_t pick, Draft& draft);
 
   // Ends the round: puts preemptions before starts, and sets the time of the next decision.
   void commit(Draft& draft);
-  int64_t next_wake_us() const;
 
   // A waiting or running job compared with all others.
   struct JobStats {
@@ -87,9 +83,8 @@ class Joint {
     bool held;        // it held GPUs when the round began
   };
   const JobStats& job_stats(int32_t slot) const { return at_.job_stats[slot]; }
-  double type_rate_log2(int32_t type) const {
-    return at_.type_rate_log2[type];
-  }                                              // mean rate over the best
+  // log2 of the mean rate on the type, relative to the jobs' best.
+  double type_rate_log2(int32_t type) const { return at_.type_rate_log2[type]; }
   double queue() const { return round_.queue; }  // GPUs waited for over all GPUs, at most 1
   double size(int32_t slot) const;               // log8 of its GPUs
   bool visits_running() const { return round_.running; }
@@ -105,13 +100,13 @@ class Joint {
   };
   // Progress of the round.
   struct RoundState {
-    double queue;
-    int64_t movable_at_us;  // when the first job that may gain by a move may be moved
-    int32_t line, of;       // next entry of the visiting list, and its length
-    int32_t current_job;
-    bool running;           // running jobs are being visited
-    bool waits_for_better;  // a job waits although it has options
-    bool differs;           // rates differ by type or placement
+    double queue = 0;
+    int64_t movable_at_us = kNever;  // when the first job that may gain by a move may be moved
+    int32_t line = 0, of = 0;        // next entry of the visiting list, and its length
+    int32_t current_job = kNone;
+    bool running = false;           // running jobs are being visited
+    bool waits_for_better = false;  // a job waits although it has options
+    bool differs = false;           // rates differ by type or placement
   };
   struct Columns {
     RoundState* now;         // (1)
@@ -124,15 +119,12 @@ class Joint {
 
   Rank held_rank(int32_t slot) const { return {job_stats(slot).held_key, view_.serial(slot)}; }
   Rank waiting_rank(int32_t slot) const;
-  Rank stopping_rank(int32_t slot) const;
   double key(int32_t slot, double seconds) const;
   double cost_s(int32_t slot) const;
   bool movable(int32_t slot) const;
   bool preemptible_for(int32_t a, int32_t b) const;
 
   void compute_job_stats(const std::vector<int32_t>& live);
-  void compute_type_rates(const std::vector<int32_t>& live);
-  void queue_waiting();
   void queue_running();
   void score_options();
 
@@ -142,8 +134,6 @@ class Joint {
   bool could_gain(const Option& option) const;
   double min_score(int32_t slot) const;
   bool try_apply(int32_t slot, const Option& option);
-  bool apply_edits(int32_t slot, const Option& option);
-  bool start(int32_t slot, const std::vector<Piece>& pieces);
   void requeue_victims(const std::vector<int32_t>& stopped);
 
   const JointConfig& config_;

@@ -1,6 +1,8 @@
 // Settings of joint decisions (joint.h), which a search tunes.
 #pragma once
 
+#include <string>
+
 #include "env/base/config/settings.h"
 
 namespace yard {
@@ -52,39 +54,33 @@ struct JointConfig {
       "score by which a placement must exceed the present one for a move");
     f("move_cost", move_cost, 0.0, 100.0,
       "multiple of its own cost that a move must save in the job's remaining time");
-    const auto residual = [&f](const char* name, double& value, const char* help) {
-      f(name, value, -2.0, 2.0, help);
+    const auto residual = [&f](const char* name, double& value, const std::string& help) {
+      f(name, value, -2.0, 2.0, help.c_str());
     };
-    residual("rate_by_length", rate_by_length,
-             "additional weight of speed for a job with 8 times the mean time left");
-    residual("rate_by_size", rate_by_size, "additional weight of speed for a job of 8 GPUs");
-    residual("rate_by_queue", rate_by_queue,
-             "additional weight of speed when waiting jobs request all GPUs or more");
-    residual("price_by_length", price_by_length,
-             "additional type_price for a job with 8 times the mean time left");
-    residual("price_by_size", price_by_size, "additional type_price for a job of 8 GPUs");
-    residual("price_by_queue", price_by_queue,
-             "additional type_price when waiting jobs request all GPUs or more");
-    residual("hold_by_length", hold_by_length,
-             "additional rate required, in doublings, for a job with 8 times the mean time left");
-    residual("hold_by_size", hold_by_size,
-             "additional rate required, in doublings, for a job of 8 GPUs");
-    residual("hold_by_queue", hold_by_queue,
-             "additional rate required, in doublings, when waiting jobs request all GPUs or more");
-    residual(
-        "margin_by_size", margin_by_size,
-        "additional margin for a running job of 8 GPUs, in doublings; the margin is never below 0");
-    residual("margin_by_queue", margin_by_queue,
-             "additional margin, in doublings, when waiting jobs request all GPUs or more");
-    residual(
-        "order_by_gain", order_by_gain,
-        "doublings added to the index of a job that gains twice the mean from its best GPU type");
-    residual(
-        "order_by_wait", order_by_wait,
-        "doublings added to the index of a job that has waited an hour; ignored for preemption");
-    residual("order_by_size", order_by_size,
-             "doublings added to the index of a job of 8 GPUs when waiting jobs request all GPUs "
-             "or more");
+    const std::string long_job = " for a job with 8 times the mean time left";
+    const std::string large_job = " for a job of 8 GPUs";
+    const std::string busy = " when waiting jobs request all GPUs or more";
+    const std::string speed = "additional weight of speed", price = "additional type_price";
+    const std::string rate = "additional rate required, in doublings,";
+    const std::string index = "doublings added to the index of a job";
+    residual("rate_by_length", rate_by_length, speed + long_job);
+    residual("rate_by_size", rate_by_size, speed + large_job);
+    residual("rate_by_queue", rate_by_queue, speed + busy);
+    residual("price_by_length", price_by_length, price + long_job);
+    residual("price_by_size", price_by_size, price + large_job);
+    residual("price_by_queue", price_by_queue, price + busy);
+    residual("hold_by_length", hold_by_length, rate + long_job);
+    residual("hold_by_size", hold_by_size, rate + large_job);
+    residual("hold_by_queue", hold_by_queue, rate + busy);
+    residual("margin_by_size", margin_by_size,
+             "additional margin for a running job of 8 GPUs, in doublings; "
+             "the margin is never below 0");
+    residual("margin_by_queue", margin_by_queue, "additional margin, in doublings," + busy);
+    residual("order_by_gain", order_by_gain,
+             index + " that gains twice the mean from its best GPU type");
+    residual("order_by_wait", order_by_wait,
+             index + " that has waited an hour; ignored for preemption");
+    residual("order_by_size", order_by_size, index + " of 8 GPUs" + busy);
     f("settle_s", settle_s, 0.0, 86400.0,
       "seconds that a job must run before it is moved, or preempted again");
   }

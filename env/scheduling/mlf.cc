@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "env/scheduling/preempt_to_start.h"
 #include "env/sim/placement/task_placer.h"
 
 namespace yard {
@@ -54,8 +53,7 @@ MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
   const int64_t ran_us = view.attained_us(slot);
   MlfJob job;
   job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
-  const int64_t done = view.worked_us(slot) / kIterationUs;
-  job.iteration = static_cast<double>(1 + done);
+  job.iteration = static_cast<double>(1 + view.worked_us(slot) / kIterationUs);
   job.last_fall = last_fall(view, slot, job.iteration);
   if (view.due_us(slot) != kNone) {
     job.to_deadline_h = static_cast<double>(view.due_us(slot) - view.now_us()) / kUsPerHour;
@@ -89,28 +87,11 @@ double mlf_accuracy(const View& view, int32_t slot) {
   return std::clamp((view.measured(slot) - first) / way, 0.0, 1.0);
 }
 
-void add_mlf_fields(FieldList& f, MlfRule& rule) {
-  f("alpha", rule.weights.alpha, 0.0, 1.0, "weight of training progress against time");
-  f("gamma", rule.weights.gamma, 0.0, 1.0, "discount of dependent tasks along the chain");
-  f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of 1 / time to the deadline");
-  f("left", rule.weights.left, 0.0, 1e3, "weight of 1 / remaining run time");
-  f("waited", rule.weights.waited, 0.0, 1e3, "weight of the time waited");
-  f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "unit of these times, in hours");
-  f("overloaded", rule.overloaded, 0.0, 1.0,
-    "share in use above which a server counts as overloaded");
-  f("stopped_share", rule.stopped_share, 0.0, 1.0,
-    "largest share of running jobs preempted at a time");
-  f("quantum_s", rule.quantum_s, 0.0, 1e6, "minimum run time after a start, in seconds");
-  f("round_s", rule.round_s, 10.0, 1e6,
-    "seconds without preemption after that of a job that still waits");
-}
-
 std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
                                    const MlfRule& rule) {
   std::vector<MlfHolder> out;
   if (!view.may_preempt()) return out;
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    const int32_t slot = view.held(i);
+  for (const int32_t slot : view.held()) {
     if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
     const double ran_s = 1e-6 * static_cast<double>(view.now_us() - view.until_us(slot));
     if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // preemption would gain nothing
@@ -170,7 +151,7 @@ MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& ru
 }
 
 std::vector<Piece> nearest_ideal_place(const View& view, const MlfRule& rule, int32_t slot) {
-  std::vector<Piece> out(max_pieces(view));
+  std::vector<Piece> out(view.max_pieces());
   const TaskPlacer placer(view);
   out.resize(static_cast<size_t>(
       placer.place(slot, {}, nearest_ideal_server(view, placer, rule.overloaded), out.data())));

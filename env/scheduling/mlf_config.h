@@ -1,6 +1,7 @@
 // Settings of MLF-H: the policy, and the agent that learns from it before training.
 #pragma once
 
+#include "env/base/config/settings.h"
 #include "env/scheduling/mlf.h"
 #include "env/scheduling/mlf_load.h"
 
@@ -11,8 +12,24 @@ struct MlfConfig {
   MlfLoadRule load;
 
   void fields(FieldList& f) {
-    add_mlf_fields(f, rule);
-    add_load_fields(f, load);
+    f("alpha", rule.weights.alpha, 0.0, 1.0, "weight of training progress against time");
+    f("gamma", rule.weights.gamma, 0.0, 1.0, "discount of dependent tasks along the chain");
+    f("deadline", rule.weights.deadline, 0.0, 1e3, "weight of 1 / time to the deadline");
+    f("left", rule.weights.left, 0.0, 1e3, "weight of 1 / remaining run time");
+    f("waited", rule.weights.waited, 0.0, 1e3, "weight of the time waited");
+    f("unit_h", rule.weights.unit_h, 1e-3, 1e4, "unit of these times, in hours");
+    f("overloaded", rule.overloaded, 0.0, 1.0,
+      "share in use above which a server counts as overloaded");
+    f("stopped_share", rule.stopped_share, 0.0, 1.0,
+      "largest share of running jobs preempted at a time");
+    f("quantum_s", rule.quantum_s, 0.0, 1e6, "minimum run time after a start, in seconds");
+    f("round_s", rule.round_s, 10.0, 1e6,
+      "seconds without preemption after the preemption of a job that still waits");
+    f("load_control", load.on, "MLF-C: end jobs early if their users allow it");
+    f("cluster_overloaded", load.overloaded, 0.0, 1.0,
+      "mean use of servers above which the cluster counts as overloaded");
+    f("about", load.near_limit, 0.0, 1.0,
+      "share of the way to its limit at which a job's training counts as complete");
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "env/sim/placement/task_placer.h"
 
@@ -27,10 +28,7 @@ double server_use(const View& view, const TaskPlacer& placer, int32_t node) {
 }
 
 bool any_may_end(const View& view) {
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    if (view.may_end(view.held(i))) return true;
-  }
-  return false;
+  return std::ranges::any_of(view.held(), [&](int32_t slot) { return view.may_end(slot); });
 }
 
 bool near_its_limit(const View& view, int32_t slot, double near_limit) {
@@ -41,14 +39,6 @@ bool near_its_limit(const View& view, int32_t slot, double near_limit) {
 }
 
 }  // namespace
-
-void add_load_fields(FieldList& f, MlfLoadRule& rule) {
-  f("load_control", rule.on, "MLF-C: end jobs early if their users allow it");
-  f("cluster_overloaded", rule.overloaded, 0.0, 1.0,
-    "mean use of servers above which the cluster counts as overloaded");
-  f("about", rule.near_limit, 0.0, 1.0,
-    "share of the way to its limit at which a job's training counts as complete");
-}
 
 double mlf_utilisation(const View& view) {
   const TaskPlacer placer(view);
@@ -80,24 +70,19 @@ bool mlf_reached_enough(const View& view, int32_t slot) {
   return first > enough ? now <= enough : now >= enough;
 }
 
-std::vector<int32_t> mlf_to_end(const View& view, const MlfLoadRule& rule) {
-  std::vector<int32_t> out;
-  if (!any_may_end(view)) return out;
+void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft) {
+  if (!any_may_end(view)) return;
   const bool overloaded = mlf_overloaded(view, rule);
-  for (int32_t i = 0; i < view.num_held(); ++i) {
-    const int32_t slot = view.held(i);
+  std::vector<int32_t> to_end;
+  for (const int32_t slot : view.held()) {
     if (view.phase(slot) != Phase::kRunning || !view.may_end(slot)) continue;
     if ((overloaded && mlf_reached_enough(view, slot)) ||
         near_its_limit(view, slot, rule.near_limit)) {
-      out.push_back(slot);
+      to_end.push_back(slot);
     }
   }
-  std::ranges::sort(out, {}, [&](int32_t slot) { return view.serial(slot); });
-  return out;
-}
-
-void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft) {
-  for (const int32_t slot : mlf_to_end(view, rule)) draft.end(slot);
+  std::ranges::sort(to_end, {}, [&](int32_t slot) { return view.serial(slot); });
+  for (const int32_t slot : to_end) draft.end(slot);
   if (any_may_end(view)) draft.wake_at((view.now_us() / round_us + 1) * round_us);
 }
 

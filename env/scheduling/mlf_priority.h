@@ -2,10 +2,9 @@
 // Clusters", CoNEXT 2020), equations 2 to 6. The partitions of a model depend on each other in a
 // chain, as do the tasks of a job, which run together here.
 //
-// Where the paper leaves it open: in the first iteration, the share of the last loss reduction is
-// 1. A past deadline has no weight, as it cannot be met. Less than a minute counts as a minute.
-// Times are in days: in hours, the longest wait outweighs all else. On Philly's jobs at congestion
-// 3, mean JCT is then worse than with a random order.
+// Not specified in the paper: in the first iteration, the share of the last loss reduction is 1. A
+// past deadline has no weight. Less than a minute counts as a minute. Times are in days: in hours,
+// the longest wait outweighs all else, and mean JCT is worse than with a random order.
 #pragma once
 
 #include <algorithm>
@@ -26,35 +25,25 @@ struct MlfJob {
   static constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
   double urgency = 1;    // L_J
   double iteration = 1;  // I, from 1
-  double last_fall =
-      1;  // dl_{I-1} / sum of dl_j: the last iteration's share of the loss reduction so far
+  double last_fall = 1;  // dl_{I-1} / sum of dl_j: the last iteration's share of the loss reduction
   double to_deadline_h = kNoDeadline;  // d - t
   double left_h = 0;                   // r
   double waited_h = 0;                 // w
 };
 
-// Eq. 2. `share`: of the model's parameters in the task's partition.
-inline double mlf_learning(const MlfJob& job, double share) {
-  return job.urgency / job.iteration * job.last_fall * share;
-}
-
-// Eq. 4.
-inline double mlf_time(const MlfWeights& weights, const MlfJob& job) {
+// Eq. 6 of the first partition in the chain, which has the highest priority (eq. 3 and 5).
+// Parameter servers, which the paper puts first, start with the other tasks. Requires: a partition.
+inline double mlf_priority(const MlfWeights& weights, const MlfJob& job,
+                           std::span<const double> shares) {
   constexpr double kMinH = 1.0 / 60;
   double soon = weights.left / std::max(job.left_h, kMinH);
   if (job.to_deadline_h > 0) soon += weights.deadline / std::max(job.to_deadline_h, kMinH);
-  return soon * weights.unit_h + weights.waited * job.waited_h / weights.unit_h;
-}
-
-// Eq. 6 of the first in a chain of partitions, on which all others depend (eq. 3 and 5): the
-// highest priority of a task of the job. Parameter servers, which the paper puts first, are no
-// partitions: they start with the other tasks here. Requires: at least one partition.
-inline double mlf_priority(const MlfWeights& weights, const MlfJob& job,
-                           std::span<const double> shares) {
+  const double task_time = soon * weights.unit_h + weights.waited * job.waited_h / weights.unit_h;
   double learning = 0, time = 0;
   for (size_t k = shares.size(); k-- > 0;) {
-    learning = mlf_learning(job, shares[k]) + weights.gamma * learning;
-    time = mlf_time(weights, job) + weights.gamma * time;
+    // `shares`: of the model's parameters, by partition. Eq. 2 and 4.
+    learning = job.urgency / job.iteration * job.last_fall * shares[k] + weights.gamma * learning;
+    time = task_time + weights.gamma * time;
   }
   return weights.alpha * learning + (1 - weights.alpha) * time;
 }

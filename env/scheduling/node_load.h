@@ -1,5 +1,4 @@
-// Terms of an interference model (interference.h) which sees how much of a node other jobs use, not
-// what they run:
+// Terms of an interference model (interference.h) which sees only how much of a node others use:
 //   linear      time per work = w . (1, g, c, s)
 //   quadratic   the same with squares and products
 // g, c: shares of the node's GPUs and CPUs that others use; s: 1 if the job is spread. Both are

@@ -6,13 +6,8 @@
 
 namespace yard {
 
-size_t max_pieces(const View& view) {
-  return static_cast<size_t>(view.spec().num_nodes) *
-         static_cast<size_t>(std::max(1, view.max_groups()));
-}
-
 std::vector<Piece> best_fit(const View& view, int32_t slot) {
-  std::vector<Piece> out(max_pieces(view));
+  std::vector<Piece> out(view.max_pieces());
   out.resize(static_cast<size_t>(place(view, PlacementRule::kBestFit, slot, out.data())));
   return out;
 }
@@ -37,7 +32,7 @@ bool preempt_to_start(const View& view, int32_t slot, std::span<const int32_t> v
   for (const int32_t other : victims.first(n)) {
     if (holds_node(other)) draft.preempt(other);
   }
-  if (draft.start(slot, placement.data(), static_cast<int32_t>(placement.size()))) return true;
+  if (draft.start(slot, placement)) return true;
   draft.undo_to(mark);
   return false;
 }

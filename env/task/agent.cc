@@ -6,13 +6,6 @@
 
 namespace yard {
 
-void ActionList::clear() {
-  actions.clear();
-  expert = kNone;
-  noop_legal = true;
-  noop_prior = 0;
-}
-
 Action ActionList::at(int32_t index) const {
   if (index >= 0 && index < size()) return actions[static_cast<size_t>(index)];
   return {.kind = Action::kNoOp};
@@ -26,10 +19,6 @@ void ActionList::prefer_expert(double gap) {
   noop_prior = expert == kNone ? 0 : behind;
 }
 
-void Agent::on_events(const View&, AgentMemory&) const {}
-void Agent::begin_decision(const View&, AgentMemory&) const {}
-void Agent::commit(const View&, AgentMemory&, Draft&) const {}
-
 void Agent::describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
                              float* out) const {
   const auto width = static_cast<int64_t>(action_features().size());
@@ -42,14 +31,6 @@ void Agent::describe_actions(const View& view, AgentMemory& memory, const Action
 
 void Agent::features(const View&, AgentMemory&, const Action&, float*) const {
   YARD_CHECK(false, "an agent defines features() or describe_actions()");
-}
-
-double Agent::cumulative_reward(const View&, const AgentMemory&, double job_s) const {
-  return -job_s;
-}
-
-std::vector<uint64_t> Agent::sample_key(const View&, const AgentMemory&, int step) const {
-  return {static_cast<uint64_t>(step)};
 }
 
 ObservationShape Agent::shape() const {
@@ -93,11 +74,5 @@ void Agent::observe(const View& view, AgentMemory& memory, const ActionList& lis
   std::fill(out.prior + n, out.prior + shape.rows, kMaskedLogit);
   out.prior[shape.rows] = list.noop_legal ? list.noop_prior : kMaskedLogit;
 }
-
-std::unique_ptr<Agent> make_agent(const std::string& name, const Settings& settings) {
-  return AgentRegistry::make(name, settings);
-}
-
-const Agent::Info& agent_info(const std::string& name) { return AgentRegistry::info(name); }
 
 }  // namespace yard

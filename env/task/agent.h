@@ -1,14 +1,13 @@
 // Base class of agents. At a decision an agent lists actions, describes them as features, and
-// applies the chosen one; this repeats until it lists none. A class registers itself in
-// AgentRegistry from one file (see sched2.cc). Environments, training, checkpoints, serving and the
-// C interface find it by name; recording, padding, masks and sampling are their work.
-//
+// applies the chosen action; this repeats until the agent lists none. A class registers itself in
+// AgentRegistry from one file (see sched2.cc), and all programs find it by name.
 // Dims: A actions listed, J most actions, F features per action, C features of the state.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -45,10 +44,15 @@ struct ActionList {
   int32_t expert = kNone;  // index of the action which the expert takes; kNone: the no-op
   bool noop_legal = true;
   float noop_prior = 0;
-  // What the caller reads. Agents may leave the others unset.
+  // Whether the caller reads the priors, and the marks for exploration. Others may stay unset.
   bool needs_prior = true, needs_exploration = false;
 
-  void clear();
+  void clear() {
+    actions.clear();
+    expert = kNone;
+    noop_legal = true;
+    noop_prior = 0;
+  }
   bool empty() const { return actions.empty(); }
   int32_t size() const { return static_cast<int32_t>(actions.size()); }
   // Returns the action with this index, or the no-op for any index from size() on.
@@ -57,8 +61,8 @@ struct ActionList {
   void prefer_expert(double gap);
 };
 
-// What an agent remembers: one flat block, zero at first. A copy of it continues as the original
-// does, so that a server can keep it, a log can carry it and a search can fork it.
+// What an agent remembers: one flat block, zero at first. A copy of the block continues as the
+// original does.
 class AgentMemory {
  public:
   explicit AgentMemory(std::byte* data) : data_(data) {}
@@ -117,10 +121,9 @@ class Agent {
   // Bytes of its memory.
   virtual size_t memory_bytes(const View&) const { return 0; }
   // Processes what has changed. Called once in each decision, before all else.
-  virtual void on_events(const View&, AgentMemory&) const;
-  // Begins the decision. The memory is as on_events(), or a later apply() of this decision, left
-  // it; the draft is empty.
-  virtual void begin_decision(const View&, AgentMemory&) const;
+  virtual void on_events(const View&, AgentMemory&) const {}
+  // Begins a decision, or repeats one whose draft was undone.
+  virtual void begin_decision(const View&, AgentMemory&) const {}
   // Lists the actions after those applied so far, at least one of them legal, or none: then the
   // decision is complete. `out` is clear.
   virtual void actions(const View& view, AgentMemory& memory, ActionList& out) const = 0;
@@ -138,15 +141,19 @@ class Agent {
   virtual void apply(const View& view, AgentMemory& memory, const Action& action,
                      Draft& draft) const = 0;
   // Ends the decision, e.g. sets a timer. Called even if no action was listed.
-  virtual void commit(const View&, AgentMemory&, Draft&) const;
+  virtual void commit(const View&, AgentMemory&, Draft&) const {}
 
   // Returns the cumulative reward; a step's reward is its growth. job_s: jobs in the system,
   // integrated over time from the beginning of the step [s], which must enter linearly. The default
   // is minus that, which sums to minus the total JCT.
-  virtual double cumulative_reward(const View&, const AgentMemory& memory, double job_s) const;
+  virtual double cumulative_reward(const View&, const AgentMemory&, double job_s) const {
+    return -job_s;
+  }
 
   // Distinguishes the samples of one decision: mixed into the seed besides the time.
-  virtual std::vector<uint64_t> sample_key(const View&, const AgentMemory& memory, int step) const;
+  virtual std::vector<uint64_t> sample_key(const View&, const AgentMemory&, int step) const {
+    return {static_cast<uint64_t>(step)};
+  }
 
   // The shape of observations, and one text which names all features.
   ObservationShape shape() const;
@@ -162,11 +169,44 @@ class Agent {
   static float log2_of_s(double seconds) { return (log2_of(std::max(seconds, 1.0)) - 12) / 8; }
 };
 
+// Returns the features at `out` as a struct of floats, all set to zero, and moves `out` behind
+// them.
+template <class Row>
+Row& next_features(float*& out) {
+  Row* row = new (out) Row{};
+  out += sizeof(Row) / sizeof(float);
+  return *row;
+}
+
+// An agent with the settings `Config`.
+template <class Config>
+class ConfiguredAgent : public Agent {
+ public:
+  explicit ConfiguredAgent(const Settings& settings) : config_(parse<Config>(settings)) {}
+  explicit ConfiguredAgent(const Config& config) : config_(config) {}
+  std::vector<std::pair<std::string, std::string>> settings() const final {
+    return record(config_);
+  }
+
+ protected:
+  Config config_;
+};
+
+// Returns the policy `name` with the settings of `config`.
+template <class Config>
+Agent::PolicySpec policy_spec(const std::string& name, const Config& config) {
+  Agent::PolicySpec out{name, {}};
+  for (const auto& [key, value] : record(config)) out.settings.set(key, value, "training");
+  return out;
+}
+
 using AgentRegistry = Registry<Agent>;
 
 // Returns the agent `name`. Throws InputError if there is none or a setting is invalid.
-std::unique_ptr<Agent> make_agent(const std::string& name, const Settings& settings);
+inline std::unique_ptr<Agent> make_agent(const std::string& name, const Settings& settings) {
+  return AgentRegistry::make(name, settings);
+}
 // Throws InputError if there is no such agent.
-const Agent::Info& agent_info(const std::string& name);
+inline const Agent::Info& agent_info(const std::string& name) { return AgentRegistry::info(name); }
 
 }  // namespace yard

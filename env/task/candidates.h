@@ -1,6 +1,5 @@
-// The jobs among which a task chooses, in ascending order of an index. They stay in the policy's
-// memory between decisions: their order hardly changes, so sorting them again is cheap.
-// Dims: S slots.
+// The jobs among which an agent chooses, in ascending order of an index. The agent's memory keeps
+// the list between decisions, since sorting an almost sorted list is cheap. Dims: S slots.
 #pragma once
 
 #include <cstddef>
@@ -124,8 +123,7 @@ class Candidates {
       Candidate& c = list_[i];
       c.order = Candidate::order_of(key_of(c), c.serial());
     }
-    // Insertion sort, fast if little has changed. After too many moves it falls back to Shell sort,
-    // which ends with an insertion sort.
+    // Insertion sort, fast if little has changed; after too many moves, Shell sort.
     int64_t moves = int64_t{kMoves} * *size_;
     if (insert(1, moves)) return;
     int32_t gap = 1;

@@ -1,14 +1,12 @@
-// Agent `dispatcher`: chooses which waiting job starts, which running job is preempted (if
-// enabled), or nothing more, until the no-op closes the decision.
-//
-// Action i starts a waiting job, or preempts one that holds GPUs. Listed are the running jobs that
-// the index would preempt first, then the waiting jobs that it would start first.
+// Agent `dispatcher`: chooses which waiting job starts or which running job is preempted, until the
+// no-op ends the decision. Listed are the running jobs that the index would preempt first, then the
+// waiting jobs that it would start first.
 //
 // The index is the Gittins index of the job's remaining time, times its GPUs to a power; or
 // attained service by configuration. Run times are predicted from the user's finished jobs and the
-// job's siblings (the user's jobs submitted together with it, finished or not). The less is known,
-// the wider the distribution. Prior logits are highest for the index's pick and fall with the
-// distance in the index; an untrained network reproduces that heuristic.
+// job's siblings (the user's jobs submitted together with it). The less is known, the wider the
+// distribution. An untrained network follows the index, which gives the prior logits.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -26,29 +24,13 @@ constexpr int kMaxJobs = 128;
 constexpr int kMaxHeldRows = 64;
 constexpr int32_t kNothing = kMaxJobs;  // the index would do nothing more
 
-enum JobFeature {
-  kHolds,
-  kGpus,
-  kAge,
-  kAttained,
-  kLeft,
-  kSiblings,
-  kKnown,
-  kExpertAction,
-  kJobFeatures
+struct JobFeatures {
+  float holds, gpus, age, attained, left, siblings, known, expert_action;
 };
-enum StateFeature {
-  kFree,
-  kWaiting,
-  kHeld,
-  kDemand,
-  kPreempts,
-  kExpertDoesNothing,
-  kLive,
-  kStopping,
-  kStateFeatures
+struct StateFeatures {
+  float free, waiting, held, demand, preempts, expert_does_nothing, live, stopping;
 };
-static_assert(sizeof(Features::values) == sizeof(float) * kJobFeatures);
+static_assert(sizeof(Features::values) == sizeof(JobFeatures));
 
 struct Config {
   std::string index = "remaining";
@@ -76,10 +58,11 @@ struct Config {
       "order of jobs: by expected remaining service, or by limits of attained service passed "
       "(Tiresias' queues, NSDI 2019)");
     f("limit_1_gpu_s", limit_1_gpu_s, 1, 1e9F,
-      "with index=attained: service at which the first queue ends, in GPU-seconds");
-    f("limit_2_gpu_s", limit_2_gpu_s, 1, 1e9F, "service at which the second queue ends");
+      "with index=attained: largest attained service of the first queue, in GPU-seconds");
+    f("limit_2_gpu_s", limit_2_gpu_s, 1, 1e9F,
+      "largest attained service of the second queue, in GPU-seconds");
     f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "placement of jobs");
-    f("preempt", preempt, "whether running jobs may be preempted");
+    f("preempt", preempt, "allow preemption of running jobs");
     f("gpu_exponent", gpu_exponent, 0, 2, "the index is expected time x GPUs to this power");
     f("margin_log2", margin_log2, 0, 10,
       "margin of the index by which a job must be better to preempt another, in doublings");
@@ -96,7 +79,7 @@ struct Config {
       "most running jobs listed: those that the index would preempt first");
     f("waiting_rows", waiting_rows, 1, kMaxJobs,
       "most waiting jobs listed: those that the index would start first");
-    f("prior_gap", prior_gap, 0, 100, "logit by which other actions are behind the expert's");
+    f("prior_gap", prior_gap, 0, 100, "logit penalty of all actions except the suggested one");
     f("prior_slope", prior_slope, 0, 100, "logit lost per doubling of the index");
     f("prior_other", prior_other, 1e-6F, 1,
       "probability of each kind of action that the index would not take");
@@ -113,9 +96,8 @@ struct Parameters : Config {
         quantum_us(std::llround(quantum_s * 1e6)),
         tick_us(std::llround(tick_s * 1e6)),
         run_times(spread, spread_batch, spread_user) {
-    for (size_t i = 0; i < std::size(kPlacementRuleNames); ++i) {
-      if (placement == kPlacementRuleNames[i]) rule = static_cast<PlacementRule>(i);
-    }
+    const auto* const at = std::ranges::find(kPlacementRuleNames, placement);
+    rule = static_cast<PlacementRule>(at - std::begin(kPlacementRuleNames));
   }
 
   Index by;
@@ -148,16 +130,16 @@ float passed_limits(const View& view, const Parameters& config, int32_t slot) {
 }
 
 // Writes the features that stay constant throughout a decision.
-void write_features(const View& view, const Parameters& config, const Candidate& c, float* f) {
+void write_features(const View& view, const Parameters& config, const Candidate& c,
+                    JobFeatures& f) {
   constexpr float kTimeUnit = 1.0F / 8;
   const ResidualLife& life = config.run_times.life[c.width];
-  f[kHolds] = f[kExpertAction] = 0;
-  f[kGpus] = c.log2_gpus * 0.25F;
-  f[kAge] = (log2_seconds(view.now_us() - c.submit_us) - 8) * kTimeUnit;
-  f[kAttained] = (c.log2_attained - 8) * kTimeUnit;
-  f[kLeft] = (life.log2_left(c.log2_median, c.log2_attained) - 12) * 0.25F;
-  f[kSiblings] = c.siblings / (c.siblings + config.sibling_prior);
-  f[kKnown] = c.known;
+  f.gpus = c.log2_gpus * 0.25F;
+  f.age = (log2_seconds(view.now_us() - c.submit_us) - 8) * kTimeUnit;
+  f.attained = (c.log2_attained - 8) * kTimeUnit;
+  f.left = (life.log2_left(c.log2_median, c.log2_attained) - 12) * 0.25F;
+  f.siblings = c.siblings / (c.siblings + config.sibling_prior);
+  f.known = c.known;
 }
 
 // The jobs in the rows: first holders of GPUs in the order in which they would be preempted
@@ -243,13 +225,9 @@ int32_t suggest(const Window& w, float margin) {
       ++r;
     }
     if (left > 0) continue;
-    // The remaining holders lose their GPUs. The worst one that may be preempted goes first.
-    for (int32_t k = 0; k <= h; ++k) {
-      if (w.may[k]) {
-        worst_loser = k;
-        break;
-      }
-    }
+    // The remaining holders lose their GPUs. The worst that may be preempted goes first.
+    const auto* const first = std::find(w.may, w.may + h + 1, 1);
+    if (first <= w.may + h) worst_loser = static_cast<int32_t>(first - w.may);
   }
   return winner_waits && worst_loser != kNone ? worst_loser : kNothing;
 }
@@ -289,25 +267,24 @@ void write_prior(const Parameters& config, const Window& w, int32_t pick, Action
   list.noop_prior = pick == kNothing ? 0 : other * kLn2;
 }
 
-void write_state(const View& view, const Parameters& config, bool expert_noop, float* c) {
+void write_state(const View& view, const Parameters& config, bool expert_noop, StateFeatures& c) {
   const auto total = static_cast<float>(view.total_gpus());
   const int32_t stopping =
       view.num_live() - view.num_blocked() - view.num_waiting() - view.num_held();
-  c[kFree] = static_cast<float>(view.free_gpus()) / total;
-  c[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
-  c[kHeld] = log2_coarse(1.0 + view.num_held()) * 0.125F;
-  c[kDemand] =
+  c.free = static_cast<float>(view.free_gpus()) / total;
+  c.waiting = log2_coarse(1.0 + view.num_waiting()) * 0.125F;
+  c.held = log2_coarse(1.0 + view.num_held()) * 0.125F;
+  c.demand =
       log2_coarse(1.0 + static_cast<double>(view.waiting_gpus()) / view.total_gpus()) * 0.25F;
-  c[kPreempts] = config.preempt ? 1.0F : 0.0F;
-  c[kExpertDoesNothing] = expert_noop ? 1.0F : 0.0F;
-  c[kLive] = static_cast<float>(view.num_live()) / 64;
-  c[kStopping] = stopping == 0 ? 0.0F : log2_coarse(1.0 + stopping) * 0.5F;
+  c.preempts = config.preempt ? 1.0F : 0.0F;
+  c.expert_does_nothing = expert_noop ? 1.0F : 0.0F;
+  c.live = static_cast<float>(view.num_live()) / 64;
+  c.stopping = stopping == 0 ? 0.0F : log2_coarse(1.0 + stopping) * 0.5F;
 }
 
-class Dispatcher final : public Agent {
+class Dispatcher final : public ConfiguredAgent<Config> {
  public:
-  explicit Dispatcher(const Settings& settings)
-      : config_(parse<Config>(settings)), parameters_(config_) {}
+  explicit Dispatcher(const Settings& settings) : ConfiguredAgent(settings), parameters_(config_) {}
 
   int32_t max_actions() const override { return kMaxJobs; }
   std::vector<Feature> action_features() const override {
@@ -331,9 +308,6 @@ class Dispatcher final : public Agent {
             {"stopping", "log2 of 1 + jobs that save a checkpoint, over 2"}};
   }
   Level level() const override { return Level::kHistory; }
-  std::vector<std::pair<std::string, std::string>> settings() const override {
-    return record(config_);
-  }
   PolicySpec expert() const override {
     return {"srsf-history", {{"placement", config_.placement}}};
   }
@@ -383,18 +357,20 @@ class Dispatcher final : public Agent {
     const float* still[kMaxJobs];
     for (int32_t r = 0; r < list.size(); ++r) {
       const Candidate& c = candidates[list.actions[static_cast<size_t>(r)].index];
-      still[r] = candidates.features(c, [&](float* f) { write_features(view, parameters_, c, f); });
+      still[r] = candidates.features(c, [&](float* values) {
+        write_features(view, parameters_, c, next_features<JobFeatures>(values));
+      });
     }
     for (int32_t r = 0; r < list.size(); ++r) {
-      float* row = out + int64_t{r} * kJobFeatures;
-      memcpy(row, still[r], sizeof(float) * kJobFeatures);
-      row[kHolds] = static_cast<float>(list.actions[static_cast<size_t>(r)].kind);
-      row[kExpertAction] = r == list.expert;
+      auto& row = next_features<JobFeatures>(out);
+      memcpy(&row, still[r], sizeof row);
+      row.holds = static_cast<float>(list.actions[static_cast<size_t>(r)].kind);
+      row.expert_action = r == list.expert;
     }
   }
   void describe_state(const View& view, AgentMemory&, const ActionList& list,
                       float* out) const override {
-    write_state(view, parameters_, list.expert == kNone, out);
+    write_state(view, parameters_, list.expert == kNone, next_features<StateFeatures>(out));
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -465,15 +441,12 @@ class Dispatcher final : public Agent {
       c.siblings = expected.siblings;
       c.known = 1 - expected.user_unknown;
       c.width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
-      if (config.by == Index::kAttained) {
-        return passed_limits(view, config, c.slot);
-      }
+      if (config.by == Index::kAttained) return passed_limits(view, config, c.slot);
       return config.run_times.life[c.width].log2_rank(c.log2_median, c.log2_attained) +
              config.gpu_exponent * c.log2_gpus;
     });
   }
 
-  Config config_;
   Parameters parameters_;
 };
 

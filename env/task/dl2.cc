@@ -1,17 +1,13 @@
 // Agent `dl2`, after DL2 (Peng et al., "DL2: A deep learning-driven scheduler for deep learning
 // clusters", TPDS 2021): the numbers of workers and parameter servers of each job, by time slot.
 // Each step of a slot adds a worker, a server or one of each to a job, or ends the slot (3 J + 1
-// actions). The cluster places the tasks.
+// actions).
 //
-// From the paper: the actions, slots, reward (the sum over jobs of the share of their epochs
-// trained), the job's state except for its type, and the start by cloning DRF
-// (experiments/configs/dl2-start.yaml). Adapted: the clone stays uncertain and is trained by
-// `group`, not by an actor-critic. A job's type is given by how its model's measured speed responds
-// to workers and servers, not by a number that is valid in one trace. Shares of the cluster are
-// shown, which the paper omits. J is the number of shown jobs, the first to arrive; DRF serves the
-// others meanwhile. Waiting jobs get a size at every event, not in the next slot. One small network
-// scores all rows; DRF can be its prior (`prior_gap`). Every job that fits starts at its minimum
-// size, as in the paper's code.
+// From the paper: the actions, slots, reward, the job's state except for its type, and the start by
+// cloning DRF (experiments/configs/dl2-start.yaml). Adapted: learner `group`; a job's type is given
+// by the measured speed of its model; shares of the cluster are features; only the first J jobs to
+// arrive are shown, and DRF serves the others; waiting jobs get a size at every event; DRF can be
+// the prior.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -30,23 +26,13 @@ constexpr int kRows = kShown * kWays;
 constexpr int32_t kMaxGroups = 2;
 constexpr int32_t kWorstRatio = 10;  // of workers to servers, or the reverse
 
-enum RowFeature {
-  kSlots,
-  kLeft,
-  kNoLength,
-  kShare,
-  kWorkers,
-  kServers,
-  kBalance,
-  kManyW,
-  kManyS,
-  kManyBoth,
-  kAddsWorker,
-  kAddsServer,
-  kAddsPair,
-  kRowFeatures
+struct RowFeatures {
+  float slots, left, no_length, share, workers, servers, balance;
+  float many[3], adds[kWays];
 };
-enum StateFeature { kGpusUsed, kCpusUsed, kMemUsed, kOpen, kLive, kStateFeatures };
+struct StateFeatures {
+  float gpus_used, cpus_used, mem_used, open, live;
+};
 
 struct Config {
   double timer_s = 1200;
@@ -59,9 +45,9 @@ struct Config {
   }
 };
 
-class Dl2 final : public Agent {
+class Dl2 final : public ConfiguredAgent<Config> {
  public:
-  explicit Dl2(const Settings& settings) : config_(parse<Config>(settings)) {}
+  using ConfiguredAgent::ConfiguredAgent;
 
   int32_t max_actions() const override { return kRows; }
   std::vector<Feature> action_features() const override {
@@ -90,9 +76,6 @@ class Dl2 final : public Agent {
   }
   int feature_version() const override { return 2; }
   Level level() const override { return Level::kEstimate; }
-  std::vector<std::pair<std::string, std::string>> settings() const override {
-    return record(config_);
-  }
   PolicySpec expert() const override {
     return {"drf", {{"share", "job"}, {"timer_s", shortest(config_.timer_s)}}};
   }
@@ -132,30 +115,31 @@ class Dl2 final : public Agent {
   }
 
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
-                        float* f) const override {
+                        float* out) const override {
     const Sizes& sizes = *static_cast<const Sizes*>(memory.cache.get());
     const ThroughputModel throughput_model(view);
-    const float* first = f;
+    const RowFeatures* first = nullptr;
     for (const Action& a : list.actions) {
+      auto& f = next_features<RowFeatures>(out);
       if (a.kind == 0) {
         write_job(view, throughput_model, sizes, sizes.open()[static_cast<size_t>(a.index)], f);
-        first = f;
+        first = &f;
       } else {
-        std::copy_n(first, int{kAddsWorker}, f);
+        f = *first;
       }
-      for (int way = 0; way < kWays; ++way) f[kAddsWorker + way] = way == a.kind;
-      f += kRowFeatures;
+      for (int way = 0; way < kWays; ++way) f.adds[way] = way == a.kind;
     }
   }
 
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
-                      float* f) const override {
+                      float* out) const override {
+    auto& f = next_features<StateFeatures>(out);
     const Sizes& sizes = *static_cast<const Sizes*>(memory.cache.get());
-    f[kGpusUsed] = static_cast<float>(sizes.used().gpus);
-    f[kCpusUsed] = static_cast<float>(sizes.used().cpus);
-    f[kMemUsed] = static_cast<float>(sizes.used().mem);
-    f[kOpen] = static_cast<float>(sizes.open().size()) / kShown;
-    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
+    f.gpus_used = static_cast<float>(sizes.used().gpus);
+    f.cpus_used = static_cast<float>(sizes.used().cpus);
+    f.mem_used = static_cast<float>(sizes.used().mem);
+    f.open = static_cast<float>(sizes.open().size()) / kShown;
+    f.live = log2_of(1.0 + view.num_live()) / 8;
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action, Draft&) const override {
@@ -274,26 +258,23 @@ class Dl2 final : public Agent {
   }
 
   void write_job(const View& view, const ThroughputModel& throughput_model, const Sizes& sizes,
-                 const JobSize& size, float* f) const {
+                 const JobSize& size, RowFeatures& f) const {
     const int32_t slot = size.slot;
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
     const int64_t limit_us = view.limit_us(slot);
     const double left_s = 1e-6 * static_cast<double>(limit_us - view.worked_us(slot));
-    std::fill_n(f, int{kRowFeatures}, 0.0F);
-    f[kSlots] =
-        log2_of(1 + 1e-6 * static_cast<double>(view.attained_us(slot)) / config_.timer_s) / 4;
-    if (limit_us > 0) f[kLeft] = log2_of_s(left_s);
-    f[kNoLength] = limit_us <= 0;
-    f[kShare] = static_cast<float>(ClusterShares::dominant(sizes.shares().of(size)));
-    f[kWorkers] = log2_of(1 + workers) / 4;
-    f[kServers] = log2_of(1 + servers) / 4;
-    f[kBalance] =
-        servers > 0 ? log2_of(static_cast<double>(std::max(workers, 1)) / servers) / 4 : 0;
+    f.slots = log2_of(1 + 1e-6 * static_cast<double>(view.attained_us(slot)) / config_.timer_s) / 4;
+    if (limit_us > 0) f.left = log2_of_s(left_s);
+    f.no_length = limit_us <= 0;
+    f.share = static_cast<float>(ClusterShares::dominant(sizes.shares().of(size)));
+    f.workers = log2_of(1 + workers) / 4;
+    f.servers = log2_of(1 + servers) / 4;
+    f.balance = servers > 0 ? log2_of(static_cast<double>(std::max(workers, 1)) / servers) / 4 : 0;
     const std::array<std::pair<int32_t, int32_t>, 3> shapes = {{{4, 1}, {1, 4}, {4, 4}}};
     const double one = speed(view, throughput_model, slot, 1, 1);
     for (size_t k = 0; k < shapes.size() && one > 0; ++k) {
       const double many = speed(view, throughput_model, slot, shapes[k].first, shapes[k].second);
-      f[kManyW + k] = log2_of(std::max(many / one, 1.0 / 16)) / 4;
+      f.many[k] = log2_of(std::max(many / one, 1.0 / 16)) / 4;
     }
   }
 
@@ -310,8 +291,6 @@ class Dl2 final : public Agent {
     }
     return best;
   }
-
-  Config config_;
 };
 
 const AgentRegistry::Add<Dl2> kDl2{

@@ -1,17 +1,12 @@
 // Agent `harmony` (Bao, Peng and Wu, "Deep learning-based job placement in distributed machine
 // learning clusters", INFOCOM 2019): places workers and parameter servers, one task per step. An
-// action is (job, role, server); the decision ends when every task is placed or nothing fits.
-// Running jobs are neither moved nor preempted.
+// action is (job, role, server). Running jobs are neither moved nor preempted.
 //
-// From the paper, according to two sets of notes on it: the actions and the reward (the sum over
-// jobs of the share of their epochs trained). Optional: the actor-critic with replay, exploring by
-// packing and balancing (experiments/configs/harmony-paper.yaml).
-// Adapted: the shipped checkpoint is trained by `group`, which performs better. Decisions are taken
-// at every event, not every 20 minutes. A job starts only once all its tasks have a place. Plain
-// jobs are placed in order of arrival, on one node if possible, as under least-loaded. At most four
-// jobs and, per role, sixteen servers are shown, the emptiest and the fullest (the factored head).
-// One small network scores all rows. Speeds are predicted by a linear model learned online in each
-// episode (env/scheduling/colocation_model.h), not by the paper's pre-trained reward network.
+// From two sets of notes on the paper: the actions and the reward. Optional: its actor-critic
+// (experiments/configs/harmony-paper.yaml). Adapted: learner `group`; decisions at every event, not
+// every 20 minutes; a job starts only once all its tasks have a place; plain jobs are placed in
+// order of arrival; at most four jobs and, per role, sixteen servers are shown, the emptiest and
+// the fullest. A linear model, learned online (env/scheduling/colocation_model.h), predicts speeds.
 #include <algorithm>
 #include <optional>
 
@@ -32,27 +27,14 @@ constexpr int kRows = kJobs * kRoles * kServers;
 constexpr double kTogether = 2;  // exceeds the largest free share, which is 1
 constexpr int kMaxTasks = 64;    // per job; larger jobs are placed by load balancing
 
-enum RowFeature {
-  kWorker,
-  kTasks,
-  kTasksLeft,
-  kLength,
-  kNoLength,
-  kWaited,
-  kOrder,
-  kGpusFree,
-  kCpusFree,
-  kMemFree,
-  kGpusTaken,
-  kCpusTaken,
-  kOwn,
-  kOwnAny,
-  kOthers,
-  kSpeed,
-  kInterferenceCost,
-  kRowFeatures
+struct RowFeatures {
+  float worker, tasks, tasks_left, length, no_length, waited, order;
+  float gpus_free, cpus_free, mem_free, gpus_taken, cpus_taken;
+  float own, own_any, others, speed, interference_cost;
 };
-enum StateFeature { kGpus, kCpus, kWaiting, kLive, kBegun, kStateFeatures };
+struct StateFeatures {
+  float gpus, cpus, waiting, live, begun;
+};
 
 struct Config {
   double prior_gap = 1;
@@ -80,9 +62,9 @@ struct PartialPlacement {
   int32_t node[kMaxTasks];
 };
 
-class Harmony final : public Agent {
+class Harmony final : public ConfiguredAgent<Config> {
  public:
-  explicit Harmony(const Settings& settings) : config_(parse<Config>(settings)) {}
+  using ConfiguredAgent::ConfiguredAgent;
 
   int32_t max_actions() const override { return kRows; }
   std::vector<Feature> action_features() const override {
@@ -113,9 +95,6 @@ class Harmony final : public Agent {
   }
   int feature_version() const override { return 3; }
   Level level() const override { return Level::kEstimate; }
-  std::vector<std::pair<std::string, std::string>> settings() const override {
-    return record(config_);
-  }
   PolicySpec expert() const override { return {"least-loaded", {}}; }
 
   size_t memory_bytes(const View& view) const override {
@@ -142,16 +121,21 @@ class Harmony final : public Agent {
     }
     const std::vector<Piece> pieces = pieces_of(view, partial(memory.data()));
     out.noop_legal = false;
-    out.expert = expert_action(view, all, pieces);
+    const auto balanced = [&](const ListedAction& c) { return balance_score(view, c, pieces); };
+    out.expert = best_server(all, balanced);
     out.prefer_expert(config_.prior_gap);
     if (!out.needs_exploration) return;
-    for (const int32_t i : {out.expert, pack_action(view, all, pieces)}) {
+    // Bin packing: the least free share that suffices.
+    const auto packed = [&](const ListedAction& c) {
+      return -free_shares(view, c, pieces).least();
+    };
+    for (const int32_t i : {out.expert, best_server(all, packed)}) {
       out.actions[static_cast<size_t>(i)].explore = true;
     }
   }
 
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
-                        float* f) const override {
+                        float* out) const override {
     const ThroughputModel throughputs(view);
     std::optional<ColocationModel::Learned> learned;
     std::optional<ColocationModel> colocation;
@@ -163,17 +147,26 @@ class Harmony final : public Agent {
     for (const Action& a : list.actions) {
       order += a.slot != last;
       last = a.slot;
+      auto& f = next_features<RowFeatures>(out);
       write_choice(view, throughputs, {a.slot, a.kind, a.index}, pieces, order, f);
       std::vector<Piece> with = pieces;
       add(view, a.slot, a.kind, a.index, with);
       if (colocation) write_learned(*colocation, a.slot, with, f);
       if (config_.model == "measured") write_measured(throughputs, a.slot, with, f);
-      f += kRowFeatures;
     }
   }
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
-                      float* f) const override {
-    write_cluster(view, partial(memory.data()).slot != kNone, f);
+                      float* out) const override {
+    auto& f = next_features<StateFeatures>(out);
+    const SpecColumns& spec = view.spec();
+    const TaskPlacer placer(view);
+    double cpus = 0;
+    for (int32_t node = 0; node < spec.num_nodes; ++node) cpus += placer.room(node).cpus;
+    f.gpus = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
+    f.cpus = static_cast<float>(cpus / std::max(1, spec.num_nodes));
+    f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
+    f.live = log2_of(1.0 + view.num_live()) / 8;
+    f.begun = partial(memory.data()).slot != kNone;
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -359,19 +352,8 @@ class Harmony final : public Agent {
     return static_cast<int32_t>(best);
   }
 
-  // Load balancing. Below, bin packing: the least free share that suffices.
-  static int32_t expert_action(const View& view, std::span<const ListedAction> all,
-                               std::span<const Piece> pieces) {
-    return best_server(all, [&](const ListedAction& c) { return balance_score(view, c, pieces); });
-  }
-  static int32_t pack_action(const View& view, std::span<const ListedAction> all,
-                             std::span<const Piece> pieces) {
-    return best_server(
-        all, [&](const ListedAction& c) { return -free_shares(view, c, pieces).least(); });
-  }
-
   void write_choice(const View& view, const ThroughputModel& throughputs, const ListedAction& c,
-                    const std::vector<Piece>& pieces, int32_t order, float* f) const {
+                    const std::vector<Piece>& pieces, int32_t order, RowFeatures& f) const {
     const TaskPlacer placer(view);
     const TaskPlacer::Shares room = free_shares(view, c, pieces);
     const TaskPlacer::Shares takes = placer.need(c.slot, c.group, c.node);
@@ -383,54 +365,39 @@ class Harmony final : public Agent {
     }
     const int64_t limit_us = config_.lengths ? view.limit_us(c.slot) : -1;
     const int32_t tasks = num_tasks(view, c.slot);
-    std::fill_n(f, int{kRowFeatures}, 0.0F);
-    f[kWorker] = takes.gpus > 0;
-    f[kTasks] = log2_of(tasks) / 4;
-    f[kTasksLeft] = static_cast<float>(without) / static_cast<float>(tasks);
-    if (limit_us > 0) f[kLength] = log2_of_s(1e-6 * static_cast<double>(limit_us));
-    f[kNoLength] = limit_us <= 0;
-    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(c.slot)));
-    f[kOrder] = static_cast<float>(order) / 8;
-    f[kGpusFree] = static_cast<float>(room.gpus);
-    f[kCpusFree] = static_cast<float>(room.cpus);
-    f[kMemFree] = static_cast<float>(room.mem);
-    f[kGpusTaken] = static_cast<float>(takes.gpus);
-    f[kCpusTaken] = static_cast<float>(takes.cpus);
-    f[kOwn] = static_cast<float>(own) / 8;
-    f[kOwnAny] = own > 0;
-    f[kOthers] = static_cast<float>(std::min<size_t>(throughputs.occupants(c.node).size(), 8)) / 4;
+    f.worker = takes.gpus > 0;
+    f.tasks = log2_of(tasks) / 4;
+    f.tasks_left = static_cast<float>(without) / static_cast<float>(tasks);
+    if (limit_us > 0) f.length = log2_of_s(1e-6 * static_cast<double>(limit_us));
+    f.no_length = limit_us <= 0;
+    f.waited = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(c.slot)));
+    f.order = static_cast<float>(order) / 8;
+    f.gpus_free = static_cast<float>(room.gpus);
+    f.cpus_free = static_cast<float>(room.cpus);
+    f.mem_free = static_cast<float>(room.mem);
+    f.gpus_taken = static_cast<float>(takes.gpus);
+    f.cpus_taken = static_cast<float>(takes.cpus);
+    f.own = static_cast<float>(own) / 8;
+    f.own_any = own > 0;
+    f.others = static_cast<float>(std::min<size_t>(throughputs.occupants(c.node).size(), 8)) / 4;
   }
 
   static void write_learned(const ColocationModel& colocation, int32_t slot,
-                            std::span<const Piece> with, float* f) {
+                            std::span<const Piece> with, RowFeatures& f) {
     const bool works = std::ranges::any_of(with, [](const Piece& p) { return p.gpus > 0; });
-    if (works) f[kSpeed] = -log2_of(std::clamp(colocation.time(slot, with), 1.0 / 16, 16.0));
-    f[kInterferenceCost] =
+    if (works) f.speed = -log2_of(std::clamp(colocation.time(slot, with), 1.0 / 16, 16.0));
+    f.interference_cost =
         static_cast<float>(std::clamp(colocation.interference_cost(slot, with), -16.0, 16.0));
   }
 
   static void write_measured(const ThroughputModel& throughputs, int32_t slot,
-                             std::span<const Piece> with, float* f) {
+                             std::span<const Piece> with, RowFeatures& f) {
     const double best = throughputs.best_throughput(slot),
                  there = throughputs.throughput(slot, with, {});
-    if (best > 0 && there > 0) f[kSpeed] = log2_of(std::clamp(there / best, 1.0 / 16, 16.0));
-    f[kInterferenceCost] =
+    if (best > 0 && there > 0) f.speed = log2_of(std::clamp(there / best, 1.0 / 16, 16.0));
+    f.interference_cost =
         static_cast<float>(std::min(throughputs.interference_cost(slot, with, {}), 16.0));
   }
-
-  static void write_cluster(const View& view, bool partial, float* f) {
-    const SpecColumns& spec = view.spec();
-    const TaskPlacer placer(view);
-    double cpus = 0;
-    for (int32_t node = 0; node < spec.num_nodes; ++node) cpus += placer.room(node).cpus;
-    f[kGpus] = static_cast<float>(view.free_gpus()) / static_cast<float>(view.total_gpus());
-    f[kCpus] = static_cast<float>(cpus / std::max(1, spec.num_nodes));
-    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
-    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
-    f[kBegun] = partial;
-  }
-
-  Config config_;
 };
 
 const AgentRegistry::Add<Harmony> kHarmony{

@@ -1,15 +1,12 @@
 // Agent `meta`, after Yang, Bao, Liu, Yang and Wu, "On a Meta Learning-Based Scheduler for Deep
-// Learning Clusters", IEEE Transactions on Cloud Computing 11(4), 2023: placements of workers,
-// learned from few samples of a changing workload. A decision has up to two steps: which waiting
-// job starts where, and then how it exchanges gradients there.
+// Learning Clusters", IEEE Transactions on Cloud Computing 11(4), 2023. A decision has up to two
+// steps: which waiting job starts where, and how it exchanges gradients there.
 //
-// Only the paper's abstract is public: closed-loop meta-reinforcement-learning for the placement of
-// workers; exploration of combinatorial subspaces where a performance model may be inaccurate,
-// instead of random exploration; adaptation to a changed workload from few samples. The rest is
-// this project's reading: the placements shown (ring_placements.h); a linear performance model
-// learned online by recursive least squares (exchange_terms.h), whose variance x' P x is shown, and
-// whose maximum is marked for exploration; the second head (all-reduce algorithm and priority on a
-// full link), which the abstract lacks; the meta-training (agents/train/reptile.h).
+// Only the abstract is public: meta-learning of worker placements from few samples, and exploration
+// where a performance model may be inaccurate. The rest is this project's reading: the placements
+// shown (ring_placements.h), the linear performance model (exchange_terms.h), the second step, and
+// the meta-training (agents/train/reptile.h). The row with the highest variance of its prediction
+// is marked for exploration.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -28,36 +25,14 @@ constexpr int kRows = kJobs * RingPlacement::kRules;
 constexpr int kMaxPieces = 32;  // of a job whose exchange is chosen
 static_assert(kRows >= kAllReduces * kLinkPriorities);
 
-enum RowFeature {
-  kExchanges,
-  kSize,
-  kLength,
-  kNoLength,
-  kWaited,
-  kFirst,
-  kTight,  // the rules, in the order of RingPlacement
-  kEven,
-  kQuiet,
-  kClear,
-  kNodes,
-  kBeyond,
-  kLeftOver,
-  kOccupied,
-  kSlowness,
-  kOwn,
-  kLink,
-  kCrowd,
-  kLonger,
-  kOthers,
-  kRing,
-  kTree,
-  kTwoLevels,
-  kPriority,
-  kPredicted,
-  kVariance,
-  kRowFeatures
+struct RowFeatures {
+  float exchanges, size, length, no_length, waited, first, rule[RingPlacement::kRules];
+  float nodes, beyond, left_over, occupied, slowness, own, link, crowd, longer, others;
+  float ring, tree, two_levels, priority, predicted, variance;
 };
-enum StateFeature { kFree, kFragmented, kQueue, kWaiting, kLive, kLinks, kStateFeatures };
+struct StateFeatures {
+  float free, fragmented, queue, waiting, live, links;
+};
 
 struct Config {
   double prior_gap = 1;
@@ -82,9 +57,9 @@ struct PartialPlacement {
 
 using Learned = ExchangeTerms::Learned;
 
-class Meta final : public Agent {
+class Meta final : public ConfiguredAgent<Config> {
  public:
-  explicit Meta(const Settings& settings) : config_(parse<Config>(settings)) {}
+  using ConfiguredAgent::ConfiguredAgent;
 
   int32_t max_actions() const override { return kRows; }
   std::vector<Feature> action_features() const override {
@@ -124,9 +99,6 @@ class Meta final : public Agent {
             {"links", "mean utilisation of uplinks, 0 to 1"}};
   }
   Level level() const override { return Level::kEstimate; }
-  std::vector<std::pair<std::string, std::string>> settings() const override {
-    return record(config_);
-  }
   PolicySpec expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
 
   size_t memory_bytes(const View& view) const override {
@@ -170,31 +142,33 @@ class Meta final : public Agent {
   }
 
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
-                        float* f) const override {
+                        float* out) const override {
     const ThroughputModel throughput_model(view);
     const ExchangeTerms terms(view, throughput_model);
     const Learned learned = this->learned(view, memory.data());
     const bool exchanges = partial(memory.data()).slot != kNone;
     for (const Action& a : list.actions) {
       const Way& way = ways_of(memory)[static_cast<size_t>(a.index)];
+      auto& f = next_features<RowFeatures>(out);
       write_row(view, throughput_model, terms, learned, way, f);
-      f[kExchanges] = exchanges;
+      f.exchanges = exchanges;
       if (exchanges) {
-        f[kRing] = way.exchange.all_reduce == Pattern::kRing;
-        f[kTree] = way.exchange.all_reduce == Pattern::kTree;
-        f[kTwoLevels] = way.exchange.all_reduce == Pattern::kHierarchical;
-        f[kPriority] = static_cast<float>(way.exchange.priority) / (kLinkPriorities - 1);
+        f.ring = way.exchange.all_reduce == Pattern::kRing;
+        f.tree = way.exchange.all_reduce == Pattern::kTree;
+        f.two_levels = way.exchange.all_reduce == Pattern::kHierarchical;
+        f.priority = static_cast<float>(way.exchange.priority) / (kLinkPriorities - 1);
       } else {
-        f[kFirst] = way.first;
+        f.first = way.first;
         for (int rule = 0; rule < RingPlacement::kRules; ++rule) {
-          f[kTight + rule] = way.rules >> rule & 1;
+          f.rule[rule] = way.rules >> rule & 1;
         }
       }
-      f += kRowFeatures;
     }
   }
 
-  void describe_state(const View& view, AgentMemory&, const ActionList&, float* f) const override {
+  void describe_state(const View& view, AgentMemory&, const ActionList&,
+                      float* out) const override {
+    auto& f = next_features<StateFeatures>(out);
     const SpecColumns& spec = view.spec();
     int32_t broken = 0;
     double links = 0;
@@ -206,12 +180,12 @@ class Meta final : public Agent {
     }
     const auto total = static_cast<float>(view.total_gpus());
     const auto free = static_cast<float>(view.free_gpus());
-    f[kFree] = free / total;
-    f[kFragmented] = free > 0 ? static_cast<float>(broken) / free : 0;
-    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
-    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
-    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
-    f[kLinks] = static_cast<float>(links / std::max(1, spec.num_nodes));
+    f.free = free / total;
+    f.fragmented = free > 0 ? static_cast<float>(broken) / free : 0;
+    f.queue = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
+    f.live = log2_of(1.0 + view.num_live()) / 8;
+    f.links = static_cast<float>(links / std::max(1, spec.num_nodes));
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -279,14 +253,12 @@ class Meta final : public Agent {
 
   // Returns the first job in the queue with a placement, then the shortest of the others with one.
   static std::vector<int32_t> shown(const View& view, size_t most) {
-    std::vector<Piece> room(static_cast<size_t>(view.spec().num_nodes) *
-                            static_cast<size_t>(std::max(1, view.max_groups())));
     std::vector<int32_t> out, fits, unplaceable;  // slots, then classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       const int32_t size_class = view.size_class(slot);
       if (std::ranges::count(unplaceable, size_class) > 0) continue;
       if (std::ranges::count(fits, size_class) == 0) {
-        const bool has = place(view, PlacementRule::kBestFit, slot, room.data()) > 0;
+        const bool has = !best_fit(view, slot).empty();
         (has ? fits : unplaceable).push_back(size_class);
         if (!has) continue;
       }
@@ -322,23 +294,22 @@ class Meta final : public Agent {
 
   void write_row(const View& view, const ThroughputModel& throughput_model,
                  const ExchangeTerms& exchange_terms, const Learned& learned, const Way& way,
-                 float* f) const {
+                 RowFeatures& f) const {
     const SpecColumns& spec = view.spec();
     const int32_t slot = way.slot;
     const std::span<const Piece> pieces = way.pieces;
-    std::fill_n(f, int{kRowFeatures}, 0.0F);
     const double left_s = seconds_left(view, slot);
-    f[kSize] = log2_of(view.weight_gpus(slot)) / 4;
-    f[kNoLength] = std::isinf(left_s);
-    if (!std::isinf(left_s)) f[kLength] = log2_of_s(left_s);
-    f[kWaited] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
+    f.size = log2_of(view.weight_gpus(slot)) / 4;
+    f.no_length = std::isinf(left_s);
+    if (!std::isinf(left_s)) f.length = log2_of_s(left_s);
+    f.waited = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
     const int32_t fewest = (view.weight_gpus(slot) + spec.max_node_gpus - 1) / spec.max_node_gpus;
     const auto nodes = log2_of(static_cast<double>(pieces.size()));
     int32_t left_over = 0;
     for (const Piece& p : pieces) left_over += view.node_free(p.node) - p.gpus;
-    f[kNodes] = nodes / 4;
-    f[kBeyond] = nodes - log2_of(fewest);
-    f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(spec.max_node_gpus);
+    f.nodes = nodes / 4;
+    f.beyond = nodes - log2_of(fewest);
+    f.left_over = static_cast<float>(left_over) / static_cast<float>(spec.max_node_gpus);
     if (view.shaped(slot)) return;
     const ExchangeTerms::LinkVariables variables =
         exchange_terms.variables(slot, pieces, way.exchange);
@@ -346,25 +317,23 @@ class Meta final : public Agent {
     const auto over_best = [&](double time) {
       return best > 0 ? log2_of(std::clamp(time * best, 1.0 / 16, 16.0)) : 0.0F;
     };
-    f[kOccupied] = static_cast<float>(variables.colocated_share);
-    f[kSlowness] = over_best(variables.time);
-    f[kOwn] = static_cast<float>(std::min(variables.own_load, 4.0));
-    f[kLink] = static_cast<float>(std::min(variables.link, 4.0));
-    f[kCrowd] = static_cast<float>(std::min(variables.excess_load, 4.0));
+    f.occupied = static_cast<float>(variables.colocated_share);
+    f.slowness = over_best(variables.time);
+    f.own = static_cast<float>(std::min(variables.own_load, 4.0));
+    f.link = static_cast<float>(std::min(variables.link, 4.0));
+    f.crowd = static_cast<float>(std::min(variables.excess_load, 4.0));
     const std::vector<int32_t> others = exchange_terms.jobs_on_links(slot, pieces);
     if (pieces.size() > 1 && !others.empty()) {
       const auto longer = std::ranges::count_if(
           others, [&](int32_t other) { return seconds_left(view, other) > left_s; });
-      f[kLonger] = static_cast<float>(longer) / static_cast<float>(others.size());
-      f[kOthers] = log2_of(1.0 + static_cast<double>(others.size())) / 2;
+      f.longer = static_cast<float>(longer) / static_cast<float>(others.size());
+      f.others = log2_of(1.0 + static_cast<double>(others.size())) / 2;
     }
     const ExchangeTerms::Terms terms = ExchangeTerms::terms(variables);
     if (!config_.model) return;
-    f[kPredicted] = over_best(std::max(learned.time(terms), 1e-3));
-    f[kVariance] = log2_of(1 + std::min(learned.variance(terms), 1e3)) / 4;
+    f.predicted = over_best(std::max(learned.time(terms), 1e-3));
+    f.variance = log2_of(1 + std::min(learned.variance(terms), 1e3)) / 4;
   }
-
-  Config config_;
 };
 
 const AgentRegistry::Add<Meta> kMeta{

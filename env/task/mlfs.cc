@@ -1,12 +1,11 @@
 // Agent `mlfs`, after MLFS (Wang, Liu and Shen, "Job scheduling for large-scale machine learning
-// clusters", CoNEXT 2020). MLF-RL decides which jobs start, on which servers, and which are
-// preempted for them; MLF-C (`load_control`) ends jobs early (env/scheduling/mlf_load.h).
+// clusters", CoNEXT 2020): which jobs start, on which servers, and which are preempted for them.
+// With `load_control`, MLF-C ends jobs early (env/scheduling/mlf_load.h).
 //
-// From the paper: the reward (equation 7 with its weights), the kinds of features of tasks, jobs
-// and servers, a policy gradient that begins as MLF-H, and rounds of a minute (ten in what ships).
-// Adapted: MLF-H is the prior, not imitated first. One action starts one job in one way. At most
-// twelve waiting jobs are shown, by priority or by predicted time left (survival_index.h instead of
-// the paper's fitted predictor). Equation 7 has units (mlfs_goals.h).
+// From the paper: the reward (equation 7, mlfs_goals.h), the kinds of features, a policy gradient
+// that begins as MLF-H, and rounds of a minute. Adapted: MLF-H is the prior, not imitated first; an
+// action starts one job in one way; at most twelve waiting jobs are shown; survival_index.h
+// predicts run times.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -30,28 +29,14 @@ constexpr int kRows = kShown * kWays;
 constexpr int64_t kRapidRepreemptionUs = 1'000'000;
 constexpr int kMaxSameClass = 2;  // shown jobs of one size class
 
-enum RowFeature {
-  kSize,
-  kParts,
-  kUrgency,
-  kPriority,
-  kLeft,
-  kRan,
-  kWaited,
-  kSlack,
-  kDue,
-  kAccuracy,
-  kRate,
-  kNodes,
-  kCrowding,
-  kWay,  // one-hot
-  kVictimGpus = kWay + kWays,
-  kVictimTimeLeft,
-  kVictimPriority,
-  kVictimRunTime,
-  kRowFeatures
+struct RowFeatures {
+  float size, parts, urgency, priority, left, ran, waited, slack, due, accuracy;
+  float rate, nodes, crowding, way[kWays];
+  float victim_gpus, victim_time_left, victim_priority, victim_run_time;
 };
-enum StateFeature { kFree, kCoresFree, kQueue, kWaiting, kLive, kOverloaded, kRound };
+struct StateFeatures {
+  float free, cores_free, queue, waiting, live, overloaded, round;
+};
 
 struct Config {
   MlfConfig mlf_h;
@@ -81,10 +66,10 @@ struct AgentState {
   int32_t round_done;               // 1: the decision took the no-op
 };
 
-class Mlfs final : public Agent {
+class Mlfs final : public ConfiguredAgent<Config> {
  public:
   explicit Mlfs(const Settings& settings)
-      : config_(parse<Config>(settings)), remaining_times_(remaining_times_config()) {}
+      : ConfiguredAgent(settings), remaining_times_(remaining_times_config()) {}
 
   int32_t max_actions() const override { return kRows; }
   std::vector<Feature> action_features() const override {
@@ -121,16 +106,7 @@ class Mlfs final : public Agent {
   }
   int feature_version() const override { return 2; }
   Level level() const override { return Level::kHistory; }
-  std::vector<std::pair<std::string, std::string>> settings() const override {
-    return record(config_);
-  }
-  PolicySpec expert() const override {
-    PolicySpec out{"mlf-h", {}};
-    for (const auto& [key, value] : record(config_.mlf_h)) {
-      out.settings.set(key, value, "training");
-    }
-    return out;
-  }
+  PolicySpec expert() const override { return policy_spec("mlf-h", config_.mlf_h); }
 
   bool preempts() const override { return true; }
 
@@ -181,25 +157,41 @@ class Mlfs final : public Agent {
   }
 
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
-                        float* f) const override {
+                        float* out) const override {
     Memory m(view, memory.data());
     RemainingTimes::Evaluator now = attach(view, m);
     const ThroughputModel throughputs(view);
     const std::vector<Holder> holders = holders_of(view, m, now);
     const double highest = highest_priority(view, m);
     for (const Action& a : list.actions) {
+      auto& f = next_features<RowFeatures>(out);
       describe_job(view, m, now, a, highest, f);
       if (is_preemption(a)) {
         describe_victims(view, m, a, victims_for(view, m, now, a, holders), f);
       } else {
         describe_place(view, throughputs, a.slot, place_for(view, a), f);
       }
-      f += kRowFeatures;
     }
   }
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
-                      float* f) const override {
-    describe_cluster(view, Memory(view, memory.data()), f);
+                      float* out) const override {
+    auto& f = next_features<StateFeatures>(out);
+    const TaskPlacer placer(view);
+    const int32_t nodes = view.spec().num_nodes;
+    double cores = 0, overloaded = 0;
+    for (int32_t node = 0; node < nodes; ++node) {
+      const double free = placer.room(node).cpus;
+      cores += free / nodes;
+      overloaded += free < 1 - config_.mlf_h.rule.overloaded ? 1.0 / nodes : 0;
+    }
+    const auto total = static_cast<float>(view.total_gpus());
+    f.free = static_cast<float>(view.free_gpus()) / total;
+    f.cores_free = static_cast<float>(cores);
+    f.queue = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
+    f.live = log2_of(1.0 + view.num_live()) / 8;
+    f.overloaded = static_cast<float>(overloaded);
+    f.round = Memory(view, memory.data()).kept.preemptions_left > 0;
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -400,35 +392,33 @@ class Mlfs final : public Agent {
   }
 
   void describe_job(const View& view, const Memory& m, RemainingTimes::Evaluator& now,
-                    const Action& c, double highest, float* f) const {
+                    const Action& c, double highest, RowFeatures& f) const {
     const int32_t slot = c.slot;
     const double left_s = now.seconds(slot);
     const double ran_s = 1e-6 * static_cast<double>(view.attained_us(slot));
-    std::fill_n(f, int{kRowFeatures}, 0.0F);
-    f[kSize] = log2_of(view.weight_gpus(slot)) / 4;
-    f[kParts] = static_cast<float>(mlf_partitions(view, slot)) / 4;
-    f[kUrgency] = static_cast<float>(view.priority(slot)) / 10;
-    f[kPriority] = log2_of(std::max(priority_of(view, m, slot) / highest, 1e-6)) / 8;
-    f[kLeft] = log2_of_s(left_s);
-    f[kRan] = log2_of_s(ran_s);
-    f[kWaited] =
-        log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot)) - ran_s);
+    f.size = log2_of(view.weight_gpus(slot)) / 4;
+    f.parts = static_cast<float>(mlf_partitions(view, slot)) / 4;
+    f.urgency = static_cast<float>(view.priority(slot)) / 10;
+    f.priority = log2_of(std::max(priority_of(view, m, slot) / highest, 1e-6)) / 8;
+    f.left = log2_of_s(left_s);
+    f.ran = log2_of_s(ran_s);
+    f.waited = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot)) - ran_s);
     const double due_s = 1e-6 * static_cast<double>(view.due_us(slot) - view.now_us());
     if (view.due_us(slot) != kNone && due_s > 0) {
-      f[kDue] = 1;
-      f[kSlack] = std::copysign(log2_of(1 + std::abs(due_s - left_s) / 60) / 8,
-                                static_cast<float>(due_s - left_s));
+      f.due = 1;
+      f.slack = std::copysign(log2_of(1 + std::abs(due_s - left_s) / 60) / 8,
+                              static_cast<float>(due_s - left_s));
     }
-    if (view.may_end(slot)) f[kAccuracy] = static_cast<float>(mlf_accuracy(view, slot));
-    f[kWay + c.kind] = 1;
+    if (view.may_end(slot)) f.accuracy = static_cast<float>(mlf_accuracy(view, slot));
+    f.way[c.kind] = 1;
   }
 
   static void describe_place(const View& view, const ThroughputModel& throughputs, int32_t slot,
-                             const std::vector<Piece>& there, float* f) {
+                             const std::vector<Piece>& there, RowFeatures& f) {
     const TaskPlacer placer(view);
     const double best = throughputs.best_throughput(slot),
                  rate = throughputs.throughput(slot, there, {});
-    if (best > 0 && rate > 0) f[kRate] = log2_of(std::clamp(rate / best, 1.0 / 16, 16.0));
+    if (best > 0 && rate > 0) f.rate = log2_of(std::clamp(rate / best, 1.0 / 16, 16.0));
     std::vector<int32_t> nodes;
     double fullest = 0;
     for (const Piece& p : there) {
@@ -436,12 +426,12 @@ class Mlfs final : public Agent {
       const double takes = placer.need(slot, p.group, p.node).cpus * std::max(p.tasks, 1);
       fullest = std::max(fullest, 1 - placer.room(p.node).cpus + takes);
     }
-    f[kNodes] = log2_of(static_cast<double>(nodes.size())) / 2;
-    f[kCrowding] = static_cast<float>(fullest);
+    f.nodes = log2_of(static_cast<double>(nodes.size())) / 2;
+    f.crowding = static_cast<float>(fullest);
   }
 
   void describe_victims(const View& view, const Memory& m, const Action& c,
-                        const std::vector<Holder>& stops, float* f) const {
+                        const std::vector<Holder>& stops, RowFeatures& f) const {
     int32_t gpus = view.free_gpus(), stopped = 0;
     double left_s = 1e9, priority = 0;
     int64_t began_us = 0;
@@ -453,34 +443,13 @@ class Mlfs final : public Agent {
       priority = std::max(priority, h.priority);
       began_us = std::max(began_us, view.until_us(h.slot));
     }
-    f[kVictimGpus] = static_cast<float>(stopped) / static_cast<float>(view.weight_gpus(c.slot)) / 4;
+    f.victim_gpus = static_cast<float>(stopped) / static_cast<float>(view.weight_gpus(c.slot)) / 4;
     if (stopped == 0) return;  // GPUs suffice, but not where its tasks fit
-    f[kVictimTimeLeft] = log2_of_s(left_s);
-    f[kVictimPriority] =
-        log2_of(std::clamp(priority_of(view, m, c.slot) / priority, 1e-6, 1e6)) / 8;
-    f[kVictimRunTime] = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us));
+    f.victim_time_left = log2_of_s(left_s);
+    f.victim_priority = log2_of(std::clamp(priority_of(view, m, c.slot) / priority, 1e-6, 1e6)) / 8;
+    f.victim_run_time = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us));
   }
 
-  void describe_cluster(const View& view, const Memory& m, float* f) const {
-    const TaskPlacer placer(view);
-    const int32_t nodes = view.spec().num_nodes;
-    double cores = 0, overloaded = 0;
-    for (int32_t node = 0; node < nodes; ++node) {
-      const double free = placer.room(node).cpus;
-      cores += free / nodes;
-      overloaded += free < 1 - config_.mlf_h.rule.overloaded ? 1.0 / nodes : 0;
-    }
-    const auto total = static_cast<float>(view.total_gpus());
-    f[kFree] = static_cast<float>(view.free_gpus()) / total;
-    f[kCoresFree] = static_cast<float>(cores);
-    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
-    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
-    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
-    f[kOverloaded] = static_cast<float>(overloaded);
-    f[kRound] = m.kept.preemptions_left > 0;
-  }
-
-  Config config_;
   RemainingTimes remaining_times_;
 };
 

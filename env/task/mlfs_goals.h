@@ -1,9 +1,7 @@
 // The goals in MLFS' reward (Wang, Liu and Shen, CoNEXT 2020, equation 7), with the weights of
-// section 4.1. The paper gives no units. Here each goal is a sum over jobs divided by a unit: 1 in
-// what ships, otherwise the spread per job over six named rules on the training part
-// (scripts/mlfs_units.sh), so that weights compare differences of equal size.
-// With small units, a goal that every job meets adds a large constant, which only says when it is
-// reached. With `pay_misses` its misses are charged instead: the differences are the same.
+// section 4.1. The paper gives no units. Here each goal is a sum over jobs divided by a unit, which
+// is 1 by default; scripts/mlfs_units.sh measures units with which the weights compare differences
+// of equal size. `pay_misses` charges missed goals instead of rewarding goals that are met.
 #pragma once
 
 #include "env/base/config/settings.h"

@@ -1,16 +1,12 @@
-// Agent `pilot`, the flagship: waiting jobs, in the order of an index, each choose one of their
-// options (env/sim/placement/options.h: a placement, possibly with preemptions or moves) or, with
-// the no-op, keep waiting. Then running jobs may move (env/scheduling/joint.h).
-//
-// The expert is the rule of joint.h, whose numbers a search has tuned. Prior logits fall with an
-// option's score under the rule; an untrained network reproduces it. The index is that of
-// env/predict/survival_index.h, learned from the jobs' run times.
+// Agent `pilot`: waiting jobs, in the order of an index, each choose one of their options
+// (env/sim/placement/options.h) or, with the no-op, keep waiting. Then running jobs may move. The
+// expert is the rule of env/scheduling/joint.h; prior logits fall with an option's score under it.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numeric>
 
-#include "env/base/config/policy_file.h"
+#include "env/base/config/settings.h"
 #include "env/base/core/error.h"
 #include "env/predict/survival_index.h"
 #include "env/scheduling/joint.h"
@@ -25,41 +21,13 @@ using JointIndex = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
 constexpr float kTimeUnit = 1.0F / 8;
 constexpr int32_t kMaxOptions = 32;
 
-enum OptionFeature {
-  kRate,
-  kSeconds,
-  kTypeLog2,
-  kInterferenceCost,
-  kLeftOver,
-  kSpread,
-  kPreempt,
-  kMoveOthers,
-  kGpusMoved,
-  kScore,
-  kScoreOverWait,
-  kExpertAction,
-  kActionFeatures
+struct OptionFeatures {
+  float rate, seconds, type_log2, interference_cost, left_over, spread, preempt, move_others;
+  float gpus_moved, score, score_over_wait, expert_action;
 };
-enum StateFeature {
-  kLength,
-  kLeft,
-  kSize,
-  kGain,
-  kWaited,
-  kAttained,
-  kPreempted,
-  kRuns,
-  kBestScoreOverWait,
-  kExpertStays,
-  kQueue,
-  kFree,
-  kWaiting,
-  kLive,
-  kMayPreempt,
-  kMayMove,
-  kMayHold,
-  kMayChooseType,
-  kStateFeatures
+struct StateFeatures {
+  float length, left, size, gain, waited, attained, preempted, runs, best_score_over_wait;
+  float expert_stays, queue, free, waiting, live, may_preempt, may_move, may_hold, may_choose_type;
 };
 
 // How a network's scores are combined with the rule.
@@ -70,7 +38,7 @@ struct PriorConfig {
 
   void fields(FieldList& f) {
     f("prior_slope", prior_slope, 0.0, 100.0, "logit lost per doubling of the rule's score");
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit by which other actions are behind the expert's");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
     f("temperature", temperature, 0.0, 10.0,
       "temperature at which a trained network's decisions are sampled; 0: always the best");
   }
@@ -116,50 +84,50 @@ float log2_of_s(double seconds) {
   return (static_cast<float>(log2_coarse(std::max(seconds, 1.0))) - 12) * kTimeUnit;
 }
 
-void describe_option(const View& view, const Joint& joint, size_t i, double best_score, float* f) {
+void describe_option(const View& view, const Joint& joint, size_t i, double best_score,
+                     OptionFeatures& f) {
   const Option& option = joint.options()[i];
   const int32_t slot = joint.current_job();
   const Joint::JobStats& job = joint.job_stats(slot);
   const double gpus = view.weight_gpus(slot), rate = std::max(option.rate, kMinRate);
-  std::fill_n(f, kActionFeatures, 0.0F);
-  f[kRate] = bounded(log2_coarse(rate / job.best), 8);
-  f[kSeconds] = log2_of_s(job.left_s * job.best / rate);
-  f[kTypeLog2] = option.type == kNone ? 0 : bounded(joint.type_rate_log2(option.type), 8);
-  f[kInterferenceCost] = bounded(option.interference_cost / gpus, 4);
-  f[kLeftOver] =
+  f.rate = bounded(log2_coarse(rate / job.best), 8);
+  f.seconds = log2_of_s(job.left_s * job.best / rate);
+  f.type_log2 = option.type == kNone ? 0 : bounded(joint.type_rate_log2(option.type), 8);
+  f.interference_cost = bounded(option.interference_cost / gpus, 4);
+  f.left_over =
       static_cast<float>(option.left_over) / static_cast<float>(view.spec().max_node_gpus);
-  f[kSpread] = option.kind == OptionKind::kSpread;
-  f[kPreempt] = option.kind == OptionKind::kPreempt;
-  f[kMoveOthers] = option.kind == OptionKind::kMoveOthers;
-  f[kGpusMoved] = bounded(option.gpus_moved / gpus, 4);
-  f[kScore] = bounded(joint.score(i) - best_score, 4);
-  f[kScoreOverWait] = bounded(joint.score(i) - joint.wait_score(), 4);
-  f[kExpertAction] = joint.expert_action() == static_cast<int32_t>(i);
+  f.spread = option.kind == OptionKind::kSpread;
+  f.preempt = option.kind == OptionKind::kPreempt;
+  f.move_others = option.kind == OptionKind::kMoveOthers;
+  f.gpus_moved = bounded(option.gpus_moved / gpus, 4);
+  f.score = bounded(joint.score(i) - best_score, 4);
+  f.score_over_wait = bounded(joint.score(i) - joint.wait_score(), 4);
+  f.expert_action = joint.expert_action() == static_cast<int32_t>(i);
 }
 
 void describe_moment(const View& view, const JointConfig& config, const Joint& joint,
-                     double best_score, float* f) {
+                     double best_score, StateFeatures& f) {
   const int32_t slot = joint.current_job();
   const Joint::JobStats& job = joint.job_stats(slot);
   const auto total = static_cast<float>(view.total_gpus());
-  f[kLength] = bounded(job.length, 4);
-  f[kLeft] = log2_of_s(job.left_s);
-  f[kSize] = bounded(joint.size(slot), 4);
-  f[kGain] = bounded(job.gain, 4);
-  f[kWaited] = log2_of_s(static_cast<double>(view.now_us() - view.since_us(slot)) * 1e-6);
-  f[kAttained] = log2_of_s(static_cast<double>(view.attained_us(slot)) * 1e-6);
-  f[kPreempted] = log2_coarse(1.0 + view.preempted(slot)) * 0.5F;
-  f[kRuns] = joint.visits_running();
-  f[kBestScoreOverWait] = bounded(best_score - joint.wait_score(), 4);
-  f[kExpertStays] = joint.expert_action() == Joint::kStay;
-  f[kQueue] = static_cast<float>(joint.queue());
-  f[kFree] = static_cast<float>(view.free_gpus()) / total;
-  f[kWaiting] = log2_coarse(1.0 + view.num_waiting()) * kTimeUnit;
-  f[kLive] = static_cast<float>(view.num_live()) / 64;
-  f[kMayPreempt] = config.preempt && view.may_preempt();
-  f[kMayMove] = config.move && view.may_move();
-  f[kMayHold] = config.hold;
-  f[kMayChooseType] = config.choose_type;
+  f.length = bounded(job.length, 4);
+  f.left = log2_of_s(job.left_s);
+  f.size = bounded(joint.size(slot), 4);
+  f.gain = bounded(job.gain, 4);
+  f.waited = log2_of_s(static_cast<double>(view.now_us() - view.since_us(slot)) * 1e-6);
+  f.attained = log2_of_s(static_cast<double>(view.attained_us(slot)) * 1e-6);
+  f.preempted = log2_coarse(1.0 + view.preempted(slot)) * 0.5F;
+  f.runs = joint.visits_running();
+  f.best_score_over_wait = bounded(best_score - joint.wait_score(), 4);
+  f.expert_stays = joint.expert_action() == Joint::kStay;
+  f.queue = static_cast<float>(joint.queue());
+  f.free = static_cast<float>(view.free_gpus()) / total;
+  f.waiting = log2_coarse(1.0 + view.num_waiting()) * kTimeUnit;
+  f.live = static_cast<float>(view.num_live()) / 64;
+  f.may_preempt = config.preempt && view.may_preempt();
+  f.may_move = config.move && view.may_move();
+  f.may_hold = config.hold;
+  f.may_choose_type = config.choose_type;
 }
 
 // Returns the options which are listed: their indices into joint.options(). If there are more
@@ -182,9 +150,10 @@ double best_score(const Joint& joint, const ActionList& list) {
   return best;
 }
 
-class Pilot final : public Agent {
+class Pilot final : public ConfiguredAgent<Config> {
  public:
-  explicit Pilot(const Settings& settings) : config_(config_of(settings)), index_(config_) {}
+  explicit Pilot(const Settings& settings)
+      : ConfiguredAgent(config_of(settings)), index_(config_) {}
 
   int32_t max_actions() const override { return kMaxOptions; }
   std::vector<Feature> action_features() const override {
@@ -222,16 +191,7 @@ class Pilot final : public Agent {
             {"may_choose_type", "1: GPU types may be chosen"}};
   }
   Level level() const override { return Level::kHistory; }
-  std::vector<std::pair<std::string, std::string>> settings() const override {
-    return record(config_);
-  }
-  PolicySpec expert() const override {
-    PolicySpec out{"joint", {}};
-    for (const auto& [key, value] : record(static_cast<const JointIndex::Config&>(config_))) {
-      out.settings.set(key, value, "training");
-    }
-    return out;
-  }
+  PolicySpec expert() const override { return policy_spec<JointIndex::Config>("joint", config_); }
   bool preempts() const override { return config_.preempt; }
   double temperature() const override { return config_.temperature; }
 
@@ -281,14 +241,15 @@ class Pilot final : public Agent {
     const Joint& joint = joint_of(view, memory);
     const double best = best_score(joint, list);
     for (const Action& a : list.actions) {
-      describe_option(view, joint, static_cast<size_t>(a.index), best, out);
-      out += kActionFeatures;
+      describe_option(view, joint, static_cast<size_t>(a.index), best,
+                      next_features<OptionFeatures>(out));
     }
   }
   void describe_state(const View& view, AgentMemory& memory, const ActionList& list,
                       float* out) const override {
     const Joint& joint = joint_of(view, memory);
-    describe_moment(view, config_, joint, best_score(joint, list), out);
+    describe_moment(view, config_, joint, best_score(joint, list),
+                    next_features<StateFeatures>(out));
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -314,7 +275,6 @@ class Pilot final : public Agent {
   // Nothing happens with no job in the system that could start or move.
   static bool is_idle(const View& view) { return view.num_waiting() == 0 && view.num_held() == 0; }
 
-  // The round in progress.
   Joint& joint_of(const View& view, AgentMemory& memory) const {
     if (memory.cache == nullptr) {
       const auto joint = std::make_shared<Joint>(config_, view, memory.data());
@@ -324,7 +284,6 @@ class Pilot final : public Agent {
     return *static_cast<Joint*>(memory.cache.get());
   }
 
-  Config config_;
   JointIndex index_;
 };
 

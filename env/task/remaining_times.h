@@ -1,5 +1,4 @@
-// Predicted remaining run times for agents: the index of env/predict/survival_index.h, where jobs
-// may be preempted or not.
+// Predicted remaining run times for agents.
 #pragma once
 
 #include "env/predict/survival_index.h"

@@ -1,6 +1,5 @@
-// Candidate placements of a waiting job, which differ in neighbours and links, and the ways to
-// exchange gradients there. Unlike env/sim/placement/options.h it ignores GPU types, preemption and
-// moves.
+// Candidate placements of a waiting job, and the ways to exchange gradients there. Unlike
+// env/sim/placement/options.h, these ignore GPU types, preemption and moves.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "env/scheduling/exchange_terms.h"
+#include "env/scheduling/preempt_to_start.h"
 #include "env/sim/placement/placement_rules.h"
 
 namespace yard {
@@ -31,9 +31,7 @@ inline std::vector<RingPlacement> ring_placements(const View& view,
                                                   int32_t slot) {
   const SpecColumns& spec = view.spec();
   std::vector<RingPlacement> out;
-  std::vector<Piece> tight(static_cast<size_t>(spec.num_nodes) *
-                           static_cast<size_t>(std::max(1, view.max_groups())));
-  tight.resize(static_cast<size_t>(place(view, PlacementRule::kBestFit, slot, tight.data())));
+  const std::vector<Piece> tight = best_fit(view, slot);
   if (tight.empty()) return out;
   out.push_back({RingPlacement::kTight, tight});
   if (view.shaped(slot)) return out;

@@ -1,9 +1,7 @@
 // Agent `sched2`, after SCHED2 (Luan et al., "SCHED2: Scheduling Deep Learning Training via Deep
-// Reinforcement Learning", GLOBECOM 2019): the next job, its degree of locality, preemption.
-//
-// Only the abstract is public: jobs differ in their sensitivity to locality; this and the cluster's
-// fragmentation are features of the jobs, the cluster and the network; a Q-network is trained. The
-// rest is this project's reading: features, degrees, preemption, reward and what is shown.
+// Reinforcement Learning", GLOBECOM 2019): the next job, its degree of locality, preemption. Only
+// the abstract is public: sensitivity to locality and fragmentation are features, and a Q-network
+// is trained. The rest is this project's reading.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,32 +26,12 @@ constexpr int32_t kPreemption = static_cast<int32_t>(kDegrees.size());  // kind 
 constexpr int kHolders = 12;  // jobs that may be preempted, in the rows after the waiting jobs
 constexpr int kRows = kShown * static_cast<int>(kDegrees.size()) + kHolders;
 
-enum RowFeature {
-  kSize,
-  kLength,
-  kWaited,
-  kHead,
-  kSensitivity,
-  kRate,
-  kNodes,
-  kBeyond,
-  kLeftOver,
-  kStrict,
-  kCompact,
-  kLoose,
-  kHolds,
-  kRowFeatures
+struct RowFeatures {
+  float size, length, waited, head, sensitivity, rate, nodes, beyond, left_over;
+  float degree[kDegrees.size()], holds;
 };
-enum StateFeature {
-  kFree,
-  kLargest,
-  kFragmented,
-  kQueue,
-  kWaiting,
-  kLive,
-  kLocalJobs,
-  kNodesFree,  // four shares
-  kStateFeatures = kNodesFree + 4
+struct StateFeatures {
+  float free, largest, fragmented, queue, waiting, live, local_jobs, nodes_free[4];
 };
 
 struct Config {
@@ -80,10 +58,10 @@ RemainingTimes::Config remaining_times_config(const Config& config) {
   return out;
 }
 
-class Sched2 final : public Agent {
+class Sched2 final : public ConfiguredAgent<Config> {
  public:
   explicit Sched2(const Settings& settings)
-      : config_(parse<Config>(settings)), remaining_times_(remaining_times_config(config_)) {}
+      : ConfiguredAgent(settings), remaining_times_(remaining_times_config(config_)) {}
 
   int32_t max_actions() const override { return kRows; }
   std::vector<Feature> action_features() const override {
@@ -116,9 +94,6 @@ class Sched2 final : public Agent {
   }
   int feature_version() const override { return 2; }
   Level level() const override { return Level::kHistory; }
-  std::vector<std::pair<std::string, std::string>> settings() const override {
-    return record(config_);
-  }
   PolicySpec expert() const override {
     return {"fifo", {{"placement", config_.locality ? "consolidate" : "best-fit"}}};
   }
@@ -143,7 +118,7 @@ class Sched2 final : public Agent {
     listed->jobs = shown(view, now);
     listed->held = holders(view, now, listed->jobs);
     if (listed->held.empty() && view.free_gpus() < view.min_gpus_waited_for()) return;
-    std::vector<Piece> room = room_for(view);
+    std::vector<Piece> room(view.max_pieces());
     int32_t first = kNone;
     for (size_t j = 0; j < listed->jobs.size(); ++j) {
       const int32_t slot = listed->jobs[j].slot;
@@ -185,12 +160,13 @@ class Sched2 final : public Agent {
   }
 
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
-                        float* f) const override {
+                        float* out) const override {
     const ThroughputModel throughput_model(view);
     Listed& listed = listed_of(memory);
     listed.local_jobs = 0;
     float sensitivity = 0;
-    for (size_t i = 0; i < list.actions.size(); ++i, f += kRowFeatures) {
+    for (size_t i = 0; i < list.actions.size(); ++i) {
+      auto& f = next_features<RowFeatures>(out);
       const Action& a = list.actions[i];
       const bool holds = a.kind == kPreemption;
       const Candidate& job = (holds ? listed.held : listed.jobs)[static_cast<size_t>(a.index)];
@@ -199,10 +175,10 @@ class Sched2 final : public Agent {
         listed.local_jobs += !holds && sensitivity > kLocal;
       }
       describe_job(view, job, sensitivity, f);
-      f[kHolds] = holds;
+      f.holds = holds;
       if (!holds) {
-        f[kHead] = a.slot == view.queue_head();
-        f[kStrict + a.kind] = 1;
+        f.head = a.slot == view.queue_head();
+        f.degree[a.kind] = 1;
       }
       if (a.legal) describe_place(view, throughput_model, a.slot, listed.places[i], f);
     }
@@ -211,8 +187,32 @@ class Sched2 final : public Agent {
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
                       float* out) const override {
     const Listed& listed = listed_of(memory);
-    describe_cluster(
-        view, static_cast<float>(listed.local_jobs) / static_cast<float>(listed.jobs.size()), out);
+    auto& f = next_features<StateFeatures>(out);
+    const SpecColumns& spec = view.spec();
+    int32_t largest = 0, broken = 0;
+    std::array<int32_t, 4> with{};
+    for (int32_t node = 0; node < spec.num_nodes; ++node) {
+      const int32_t free = view.node_free(node), all = spec.node_gpus[node];
+      largest = std::max(largest, free);
+      if (free < all) broken += free;
+      for (int32_t quarter = 1; quarter <= 4; ++quarter) {
+        with[static_cast<size_t>(quarter - 1)] += free > 0 && 4 * free >= quarter * all;
+      }
+    }
+    const auto total = static_cast<float>(view.total_gpus());
+    const auto free = static_cast<float>(view.free_gpus());
+    f.free = free / total;
+    f.queue = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
+    f.waiting = log2_of(1.0 + view.num_waiting()) / 8;
+    f.live = log2_of(1.0 + view.num_live()) / 8;
+    if (!config_.locality) return;
+    f.largest = static_cast<float>(largest) / static_cast<float>(spec.max_node_gpus);
+    f.fragmented = free > 0 ? static_cast<float>(broken) / free : 0;
+    f.local_jobs = static_cast<float>(listed.local_jobs) / static_cast<float>(listed.jobs.size());
+    for (size_t i = 0; i < with.size(); ++i) {
+      f.nodes_free[i] =
+          static_cast<float>(with[i]) / static_cast<float>(std::max(1, spec.num_nodes));
+    }
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
@@ -233,11 +233,6 @@ class Sched2 final : public Agent {
 
   // 1: the decision took "nothing more".
   static int64_t& round_done(std::byte* memory) { return *reinterpret_cast<int64_t*>(memory); }
-
-  static std::vector<Piece> room_for(const View& view) {
-    return std::vector<Piece>(static_cast<size_t>(view.spec().num_nodes) *
-                              static_cast<size_t>(std::max(1, view.max_groups())));
-  }
 
   bool offered(size_t degree) const {
     return config_.locality || kDegrees[degree] == PlacementRule::kBestFit;
@@ -277,8 +272,7 @@ class Sched2 final : public Agent {
                                  const std::vector<Candidate>& waiting) const {
     std::vector<Candidate> all;
     if (!config_.preempt || !view.may_preempt()) return all;
-    double shortest = waiting[0].seconds;
-    for (const Candidate& c : waiting) shortest = std::min(shortest, c.seconds);
+    const double shortest = std::ranges::min(waiting, {}, &Candidate::seconds).seconds;
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       const int64_t runs_us = view.now_us() - phase_start_us(view, slot);
@@ -315,13 +309,13 @@ class Sched2 final : public Agent {
     return out;
   }
 
-  static void describe_job(const View& view, const Candidate& job, float sensitivity, float* f) {
-    std::fill_n(f, int{kRowFeatures}, 0.0F);
-    f[kSize] = log2_of(view.weight_gpus(job.slot)) / 4;
-    f[kLength] = log2_of_s(job.seconds);
-    f[kWaited] =
+  static void describe_job(const View& view, const Candidate& job, float sensitivity,
+                           RowFeatures& f) {
+    f.size = log2_of(view.weight_gpus(job.slot)) / 4;
+    f.length = log2_of_s(job.seconds);
+    f.waited =
         log2_of_s(1e-6 * static_cast<double>(view.now_us() - phase_start_us(view, job.slot)));
-    f[kSensitivity] = sensitivity;
+    f.sensitivity = sensitivity;
   }
 
   // Spread over one node per GPU, or over all nodes if there are fewer; other jobs are ignored.
@@ -347,7 +341,7 @@ class Sched2 final : public Agent {
   }
 
   void describe_place(const View& view, const ThroughputModel& throughput_model, int32_t slot,
-                      std::span<const Piece> pieces, float* f) const {
+                      std::span<const Piece> pieces, RowFeatures& f) const {
     if (!config_.locality) return;  // its throughput there would reveal both
     const auto n = static_cast<int32_t>(pieces.size());
     int32_t left_over = 0;
@@ -357,45 +351,15 @@ class Sched2 final : public Agent {
     }
     const double best = throughput_model.best_throughput(slot);
     const double rate = throughput_model.throughput(slot, pieces, {});
-    f[kRate] = best > 0 ? log2_of(std::max(rate / best, 1.0 / 16)) : 0;
+    f.rate = best > 0 ? log2_of(std::max(rate / best, 1.0 / 16)) : 0;
     const auto nodes = log2_of(n);
     const int32_t fewest =
         (view.gpus(slot) + view.spec().max_node_gpus - 1) / view.spec().max_node_gpus;
-    f[kNodes] = nodes / 4;
-    f[kBeyond] = nodes - log2_of(std::max(fewest, 1));
-    f[kLeftOver] = static_cast<float>(left_over) / static_cast<float>(view.spec().max_node_gpus);
+    f.nodes = nodes / 4;
+    f.beyond = nodes - log2_of(std::max(fewest, 1));
+    f.left_over = static_cast<float>(left_over) / static_cast<float>(view.spec().max_node_gpus);
   }
 
-  void describe_cluster(const View& view, float local, float* f) const {
-    const SpecColumns& spec = view.spec();
-    std::fill_n(f, int{kStateFeatures}, 0.0F);
-    int32_t largest = 0, broken = 0;
-    std::array<int32_t, 4> with{};
-    for (int32_t node = 0; node < spec.num_nodes; ++node) {
-      const int32_t free = view.node_free(node), all = spec.node_gpus[node];
-      largest = std::max(largest, free);
-      if (free < all) broken += free;
-      for (int32_t quarter = 1; quarter <= 4; ++quarter) {
-        with[static_cast<size_t>(quarter - 1)] += free > 0 && 4 * free >= quarter * all;
-      }
-    }
-    const auto total = static_cast<float>(view.total_gpus());
-    const auto free = static_cast<float>(view.free_gpus());
-    f[kFree] = free / total;
-    f[kQueue] = std::min(4.0F, static_cast<float>(view.waiting_gpus()) / total);
-    f[kWaiting] = log2_of(1.0 + view.num_waiting()) / 8;
-    f[kLive] = log2_of(1.0 + view.num_live()) / 8;
-    if (!config_.locality) return;
-    f[kLargest] = static_cast<float>(largest) / static_cast<float>(spec.max_node_gpus);
-    f[kFragmented] = free > 0 ? static_cast<float>(broken) / free : 0;
-    f[kLocalJobs] = local;
-    for (size_t i = 0; i < with.size(); ++i) {
-      f[kNodesFree + i] =
-          static_cast<float>(with[i]) / static_cast<float>(std::max(1, spec.num_nodes));
-    }
-  }
-
-  Config config_;
   RemainingTimes remaining_times_;
 };
 

@@ -1,12 +1,10 @@
 // The task `select`: choose which of the first 128 waiting jobs, in order of submission, starts
-// next, or nothing more. There is no preemption. RLScheduler's kernel network makes this decision
-// (Zhang et al., "RLScheduler", SC 2020); the features are this project's. The reward is minus the
-// jobs in the system, integrated over time.
+// next, or nothing more. RLScheduler makes this decision (Zhang et al., "RLScheduler", SC 2020);
+// the features are this project's. The reward is minus the jobs in the system, integrated over
+// time. The expert starts the first job that fits, as `greedy` does. There is no prior.
 //
 // Observation: J = 128 rows x F = 8 features, C = 4 cluster features, and a mask of J + 1 actions
-// (J: nothing more). A row is a constant of its job plus a constant of the moment, so rewriting all
-// rows is cheap. There is no prior; it suggests the first job that fits, as `greedy` does.
-// Requires the level `estimate`.
+// (J: nothing more). A row is a constant of its job plus a constant of the moment.
 #pragma once
 
 #include <cstdint>
@@ -34,16 +32,8 @@ struct Select {
   static constexpr int kJobFeatures = kRowFeatures;
   static constexpr int kClusterFeatures = 4;
 
-  enum JobFeature {
-    kExists,    // 1
-    kGpus,      // share of all GPUs
-    kLimit,     // log2 s of the user's limit, over 16; 0 where the trace has none
-    kHasLimit,  // 1: the trace has one
-    kWaited,    // half days since submission
-    kLeft,      // share of GPUs left free if it starts; negative: it does not fit
-    kPressure,  // GPUs demanded by all waiting jobs over all GPUs
-    kNarrow,    // (1 - share of all GPUs) squared: separates small from medium jobs
-  };
+  // select_info.cc has their meanings.
+  enum JobFeature { kExists, kGpus, kLimit, kHasLimit, kWaited, kLeft, kPressure, kNarrow };
   enum ClusterFeature { kFree, kWaiting, kHeld, kDemand };
 
   // The window, kept between decisions.
@@ -59,7 +49,9 @@ struct Select {
     int32_t begun;
   };
 
-  YARD_HD static size_t memory_bytes(const View&) { return sizeof(Window); }
+  static ObservationShape shape(const Config&) { return {kJobs, kJobFeatures, kClusterFeatures}; }
+  static Level level(const Config&) { return kLevel; }
+  YARD_HD static size_t memory_bytes(const View&, const Config& = {}) { return sizeof(Window); }
 
   YARD_HD static bool on_events(const View& view, const Config& config, std::byte* memory) {
     Window& w = *reinterpret_cast<Window*>(memory);

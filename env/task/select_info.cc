@@ -32,8 +32,7 @@ const Agent::Info& select_info() {
 
 SelectConfig select_config(const Settings& settings) {
   const auto config = parse<Config>(settings);
-  const auto* const at =
-      std::find(std::begin(kPlacementRuleNames), std::end(kPlacementRuleNames), config.placement);
+  const auto* const at = std::ranges::find(kPlacementRuleNames, config.placement);
   return {.placement = static_cast<PlacementRule>(at - std::begin(kPlacementRuleNames)),
           .tick_us = std::llround(config.tick_s * 1e6)};
 }

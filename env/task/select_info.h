@@ -1,5 +1,4 @@
-// The device task `select` (select.h) as `list agents` and the C interface show it, beside the
-// agents. No network plays it here: its features and actions are for learners of one's own.
+// Describes the device task `select` (select.h) for `list agents` and the C interface.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,4 @@
-// What a batch of environments plays: an agent, or the one task which also runs on a device
-// (select.h), whose functions are static.
+// What a batch of environments plays: an agent, or the task `select`, which also runs on a device.
 #pragma once
 
 #include <concepts>
@@ -19,39 +18,17 @@ concept DeviceTask = requires(const View& view, const typename T::Config& config
   T::observe(view, config, memory, out);
 };
 
-// Stands for any agent.
+// Stands for any agent, with the functions of the device task that an agent has, too.
 struct AgentTask {
   using Config = std::shared_ptr<const Agent>;
+  static ObservationShape shape(const Config& agent) { return agent->shape(); }
+  static Level level(const Config& agent) { return agent->level(); }
+  static size_t memory_bytes(const View& view, const Config& agent) {
+    return agent->memory_bytes(view);
+  }
 };
 
 template <class T>
 concept Task = DeviceTask<T> || std::same_as<T, AgentTask>;
-
-template <DeviceTask T>
-ObservationShape shape_of(const typename T::Config&) {
-  return {T::kJobs, T::kJobFeatures, T::kClusterFeatures};
-}
-template <std::same_as<AgentTask>>
-ObservationShape shape_of(const AgentTask::Config& agent) {
-  return agent->shape();
-}
-
-template <DeviceTask T>
-Level level_of(const typename T::Config&) {
-  return T::kLevel;
-}
-template <std::same_as<AgentTask>>
-Level level_of(const AgentTask::Config& agent) {
-  return agent->level();
-}
-
-template <DeviceTask T>
-size_t memory_bytes_of(const View& view, const typename T::Config&) {
-  return T::memory_bytes(view);
-}
-template <std::same_as<AgentTask>>
-size_t memory_bytes_of(const View& view, const AgentTask::Config& agent) {
-  return agent->memory_bytes(view);
-}
 
 }  // namespace yard

@@ -5,18 +5,176 @@
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "env/base/config/settings.h"
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
+#include "env/batch/batch_env.h"
 #include "env/task/select_info.h"
-#include "experiments/c_abi/env_config.h"
+#include "experiments/replay/congestion.h"
+#include "experiments/replay/load_scenario.h"
+#include "experiments/scenario/scenario.h"
 #include "policies/policy.h"
 
 namespace yard {
 namespace {
+
+struct EnvConfig {
+  std::string agent = "dispatcher";
+  std::string trace = "synthetic:habits";
+  std::string cluster = "8x8";
+  std::string format, from, to, congestion, faults;
+  std::string profiles;
+  int num_envs = 64;
+  int threads = 1;
+  int group = 1;
+  int episode_jobs = 256;
+  int max_decisions = 0;
+  int generate_jobs = 0;
+  bool skip_unusable = false;
+  double cost_scale = 1;
+  uint64_t seed = 1;
+
+  void fields(FieldList& f);
+};
+
+// Splits `settings`: keys that begin with `agent.`, `trace.` or `faults.` configure the agent,
+// trace readers and the fault model; the others are EnvConfig's.
+struct EnvSettings {
+  explicit EnvSettings(const Settings& settings);  // throws InputError
+
+  EnvConfig config;
+  Settings agent, trace, fault_model;
+};
+
+// Returns the value for EnvSpec number `c`; a single value serves each.
+std::string value_for_env(const char* key, const std::string& values, size_t c, size_t env_specs) {
+  const std::vector<std::string_view> each = split(values, ',');
+  if (each.size() != 1 && each.size() != env_specs) {
+    throw InputError(key, "one value, or " + std::to_string(env_specs) + ", one per scenario",
+                     std::to_string(each.size()));
+  }
+  return std::string(trim(each[each.size() == 1 ? 0 : c]));
+}
+
+std::optional<double> congestion_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::optional<double> value = parse_number<double>(text);
+  if (!value || !(*value > 0 && *value <= kMaxCongestion)) {
+    throw InputError("congestion", "above 0 and up to " + shortest(kMaxCongestion),
+                     "'" + text + "'");
+  }
+  return value;
+}
+
+void EnvConfig::fields(FieldList& f) {
+  f("agent", agent,
+    "agent, which defines observations and actions; see list agents. agent.KEY=VALUE sets its "
+    "settings");
+  f("trace", trace, "trace file or synthetic:NAME; a comma-separated list makes one scenario each");
+  f("cluster", cluster,
+    "cluster; this and the next options up to `faults` have one value for all scenarios, or a "
+    "comma-separated list");
+  f("format", format, "trace format; empty: detected");
+  f("from", from, "start of the window of jobs: seconds, NN% or a date");
+  f("to", to, "end of the window");
+  f("congestion", congestion,
+    "target congestion (mean wait / mean run time under greedy); arrivals are scaled to reach it");
+  f("faults", faults, "CSV file of faults; faults.node_mtbf_h=N generates them instead");
+  f("profiles", profiles, "comma-separated files or folders of measured speeds, for all scenarios");
+  f("num_envs", num_envs, 1, 1 << 20, "environments simulated in parallel");
+  f("threads", threads, 1, 1024, "threads that simulate the environments");
+  f("group", group, 1, 1 << 20, "number of consecutive environments with the same jobs");
+  f("episode_jobs", episode_jobs, 1, 1 << 24, "jobs per episode");
+  f("max_decisions", max_decisions, 0, 1 << 30,
+    "an episode is truncated after this many decisions; 0: never");
+  f("generate_jobs", generate_jobs, 0, 1 << 24, "jobs to generate; 0: the generator's default");
+  f("skip_unusable", skip_unusable, "skip unusable rows and jobs");
+  f("cost_scale", cost_scale, 0, 1000, "factor of the default preemption costs");
+  f("seed", seed, 0, UINT64_MAX, "seed of generators, faults and episodes");
+}
+
+EnvSettings::EnvSettings(const Settings& settings) {
+  Settings own;
+  const std::pair<std::string_view, Settings*> parts[] = {
+      {"agent.", &agent}, {"trace.", &trace}, {"faults.", &fault_model}};
+  for (const Setting& given : settings.entries()) {
+    const auto part = std::ranges::find_if(
+        parts, [&](const auto& one) { return given.key.starts_with(one.first); });
+    const bool is_own = part == std::end(parts);
+    (is_own ? own : *part->second)
+        .set(given.key.substr(is_own ? 0 : part->first.size()), given.value, given.origin);
+  }
+  config = parse<EnvConfig>(own);
+  if (config.num_envs % config.group != 0) {
+    throw InputError("group", "a divisor of num_envs = " + std::to_string(config.num_envs),
+                     std::to_string(config.group));
+  }
+  if (config.agent != kSelectName) agent_info(config.agent);  // throws if there is no such agent
+}
+
+// Returns one scenario per course. Throws InputError if an input is unreadable or inconsistent.
+std::vector<Scenario> load_env_scenarios(const EnvSettings& settings) {
+  const EnvConfig& c = settings.config;
+  size_t env_specs = 1;
+  for (const std::string* values :
+       {&c.trace, &c.cluster, &c.format, &c.from, &c.to, &c.congestion, &c.faults}) {
+    env_specs = std::max(env_specs, split(*values, ',').size());
+  }
+  std::vector<Scenario> out;
+  out.reserve(env_specs);
+  for (size_t i = 0; i < env_specs; ++i) {
+    const auto at = [i, env_specs](const char* key, const std::string& values) {
+      return value_for_env(key, values, i, env_specs);
+    };
+    ScenarioOptions options;
+    options.trace = at("trace", c.trace);
+    options.cluster = at("cluster", c.cluster);
+    options.format = at("format", c.format);
+    options.window.from = at("from", c.from);
+    options.window.to = at("to", c.to);
+    options.congestion = congestion_of(at("congestion", c.congestion));
+    options.faults = at("faults", c.faults);
+    options.profiles = c.profiles;
+    options.cost_scale = c.cost_scale;
+    options.skip_unusable = c.skip_unusable;
+    options.seed = c.seed;
+    options.generate_jobs = c.generate_jobs;
+    options.trace_settings = settings.trace;
+    options.fault_model = settings.fault_model;
+    out.push_back(load_scenario(options));
+    if (c.episode_jobs > out.back().workload.size()) {
+      throw InputError(
+          "episode_jobs", "at most the number of jobs in " + out.back().trace.source,
+          std::to_string(c.episode_jobs) + " of " + std::to_string(out.back().workload.size()));
+    }
+  }
+  return out;
+}
+
+template <Task T>
+BasicBatchConfig<T> batch_config(const EnvSettings& settings) {
+  const EnvConfig& config = settings.config;
+  BasicBatchConfig<T> out;
+  out.worlds = config.num_envs;
+  out.threads = config.threads;
+  out.group = config.group;
+  out.episode_jobs = config.episode_jobs;
+  out.max_decisions = config.max_decisions;
+  out.prior = false;
+  out.seed = config.seed;
+  if constexpr (DeviceTask<T>) {
+    out.task = select_config(settings.agent);
+  } else {
+    out.task = make_agent(config.agent, settings.agent);
+  }
+  return out;
+}
 
 template <class T>
 std::unique_ptr<BasicBatchEnv<T>> make_batch(const std::vector<Scenario>& scenarios,
@@ -76,6 +234,7 @@ struct yardmaster_env {
       spec = yard::spec_text(settings.config.agent, agent->level(), agent->shape().actions(),
                              agent->action_features(), agent->state_features());
     }
+    std::visit([this](const auto& b) { worlds = b->worlds(), shape = b->shape(); }, batch);
   }
 
   // Returns does(batch).
@@ -99,6 +258,8 @@ struct yardmaster_env {
 
   std::vector<yard::Scenario> scenarios;
   std::variant<std::unique_ptr<yard::BatchEnv>, std::unique_ptr<yard::SelectEnv>> batch;
+  int32_t worlds = 0;
+  yard::ObservationShape shape;
   std::string spec;  // of observations, as JSON
   std::string error;
   bool begun = false;  // step() and fork() are allowed
@@ -159,21 +320,13 @@ const char* yardmaster_env_error(const yardmaster_env* env) { return env->error.
 
 const char* yardmaster_env_spec(const yardmaster_env* env) { return env->spec.c_str(); }
 
-int32_t yardmaster_env_worlds(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return b.worlds(); });
-}
-int32_t yardmaster_env_rows(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return b.shape().rows; });
-}
-int32_t yardmaster_env_job_features(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return b.shape().row_features; });
-}
+int32_t yardmaster_env_worlds(const yardmaster_env* env) { return env->worlds; }
+int32_t yardmaster_env_rows(const yardmaster_env* env) { return env->shape.rows; }
+int32_t yardmaster_env_job_features(const yardmaster_env* env) { return env->shape.row_features; }
 int32_t yardmaster_env_cluster_features(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return b.shape().cluster_features; });
+  return env->shape.cluster_features;
 }
-int32_t yardmaster_env_actions(const yardmaster_env* env) {
-  return env->with([](const auto& b) { return b.shape().actions(); });
-}
+int32_t yardmaster_env_actions(const yardmaster_env* env) { return env->shape.actions(); }
 
 int yardmaster_env_reset(yardmaster_env* env) {
   return env->guarded([env](auto& b) {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
@@ -24,22 +22,6 @@ Called called_of(const CLI::App& app) {
   while (!out.command->get_subcommands().empty()) {
     out.command = out.command->get_subcommands().front();
     out.name += " " + out.command->get_name();
-  }
-  return out;
-}
-
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> out;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
-  }
-  return out;
-}
-
-std::vector<std::string> part_names(const CLI::App& command) {
-  std::vector<std::string> out;
-  for (const CLI::App* part : command.get_subcommands([](const CLI::App*) { return true; })) {
-    out.push_back(part->get_name());
   }
   return out;
 }
@@ -76,7 +58,10 @@ std::string kind_of_value(const CLI::Option& option) {
 std::string text_of_unknown(const Called& called) {
   const std::vector<std::string> all = called.command->remaining(true);
   if (all.empty()) return "";
-  const std::vector<std::string> parts = part_names(*called.command);
+  std::vector<std::string> parts, options;
+  for (const CLI::App* part : called.command->get_subcommands([](auto*) { return true; })) {
+    parts.push_back(part->get_name());
+  }
   if (!parts.empty() && !all.front().starts_with('-')) {
     return unknown_name(called.name, parts, all.front()).what();
   }
@@ -86,8 +71,11 @@ std::string text_of_unknown(const Called& called) {
     return InputError(called.name, "no further argument", "'" + all.front() + "'").what();
   }
   const std::string typed = option->substr(0, option->find('='));
+  for (const CLI::Option* known : called.command->get_options()) {
+    for (const std::string& name : known->get_lnames()) options.push_back("--" + name);
+  }
   return InputError(called.name, "an option of this command",
-                    "'" + typed + "'" + did_you_mean(typed, option_names(*called.command)))
+                    "'" + typed + "'" + did_you_mean(typed, options))
       .what();
 }
 
@@ -147,7 +135,7 @@ void refuse_lost_values(const CLI::App& app, int argc, char** argv) {
 bool parse_arguments(CLI::App& app, int argc, char** argv) {
   prepare_help(app);
   if (argc == 2 && std::string_view(argv[1]) == "--describe") {
-    print_description(app);
+    print_description(app, app.get_name());
     return false;
   }
   try {

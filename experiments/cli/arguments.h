@@ -1,11 +1,5 @@
 // Parses the command lines of all programs. Errors name the option at fault and say what was
-// expected, like every other input error.
-//
-//   CLI::App app("Serve a policy to a cluster manager.", "serve");
-//   app.option_defaults()->group("Model");  // of the options which follow
-//   app.add_option("--policy", policy, "policy to serve")->type_name("POLICY");
-//   set_examples(app, {"yardmaster serve --policy las"});
-//   if (!yard::parse_arguments(app, argc, argv)) return 0;
+// expected.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -17,9 +17,8 @@ struct CellOptions {
   // Requires: CommonOptions were added to `app`.
   void add_to(CLI::App& app);
 
-  // Returns the content of --cells, or nothing if it was not given. `also_excluded`: options which
-  // --cells excludes in addition to the workload options. Throws InputError if the workload is
-  // given twice or not at all.
+  // Returns the content of --cells, if given. `also_excluded`: options which --cells excludes
+  // besides the workload options. Throws InputError if the workload is given twice or not at all.
   std::optional<CellFile> read(const CLI::App& app,
                                const std::vector<std::string>& also_excluded) const;
 

@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "env/base/core/error.h"
-#include "env/base/text/text.h"
 
 namespace yard::sim {
 

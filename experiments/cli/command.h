@@ -1,5 +1,4 @@
-// The commands of this program. Each is one file, which registers its command:
-//
+// The commands of this program. The file of a command registers the command:
 //   const Command kList{"list", "List registered entries.", run_list};
 #pragma once
 
@@ -28,8 +27,7 @@ struct Command {
 // would overwrite an input or another output.
 bool parse_arguments(CLI::App& app, int argc, char** argv);
 
-// Accepts whole numbers from `least` to the largest T. CLI11 alone clamps out-of-range numbers
-// silently.
+// Accepts whole numbers from `least` to the largest T. CLI11 alone would clamp other numbers.
 template <class T>
 CLI::Validator whole_number(T least) {
   const auto check = [least](const std::string& text) -> std::string {

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "env/base/core/error.h"
-#include "env/base/files/file.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
@@ -44,11 +43,11 @@ std::vector<std::string> level_names() {
   return out;
 }
 
-std::string text_of(const nlohmann::ordered_json& document) {
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace
+
+std::string json_text(const nlohmann::ordered_json& document, int indent) {
+  return document.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
   const auto group = [&](const char* name) { app.option_defaults()->group(name); };
@@ -133,10 +132,9 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
                  "comma-separated files or folders of measured speeds; jobs with a measured model "
                  "run at the speed measured for their placement")
       ->default_str("");
-  app.add_option(
-         "--set", set,
-         "a setting, as OWNER.key=value, OWNER a policy, trace, rules, faults, checkpoints, "
-         "models or demands; key=value alone is for the rule set")
+  app.add_option("--set", set,
+                 "a setting, as OWNER.key=value, where OWNER is a policy, trace, rules, faults, "
+                 "checkpoints, models or demands; key=value sets a setting of the rule set")
       ->default_str("");
   app.add_option("--seed", scenario.seed, "seed of generators and random draws")
       ->check(whole_number<uint64_t>(0));
@@ -148,9 +146,9 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
 
 void CommonOptions::add_speeds(CLI::App& app) {
   app.add_option("--speeds", speeds,
-                 "information of policies on job speeds: exact (the tables of --profiles and the "
-                 "cluster), noisy (these with a log-normal error of 25 %), learned (estimates from "
-                 "running jobs); oracles which serve as bounds always use exact")
+                 "information of policies on job speeds: exact (tables of --profiles and the "
+                 "cluster), noisy (tables with a log-normal error of 25 %) or learned (estimates "
+                 "from running jobs); oracle policies always use exact")
       ->default_str("exact");
 }
 
@@ -176,25 +174,19 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     throw InputError("--cost-scale",
                      "--rules default, since published rule sets have their own costs", run.rules);
   }
-  for (const auto& [option, file] : {std::pair("--rates", &scenario.measured.rates),
-                                     std::pair("--throughputs", &scenario.measured.throughputs)}) {
-    if (file->empty() || std::filesystem::exists(*file)) continue;
-    throw InputError(option, "a file", "'" + *file + "'");
-  }
   require_name<RuleSetRegistry>("--rules", run.rules);
   const RuleSet::Info& rules = RuleSetRegistry::info(run.rules);
   scenario.gpus_needed = !rules.policies.empty();  // a published rule set
   // Measurement files supply run times which a trace lacks. Some rule sets read them too.
-  const std::vector<std::string>& needed_files = rules.needs;
-  scenario.measured.read_by_rules = needed_files;
-  const auto assign_file = [&](const char* key, const std::string& file) {
-    if (file.empty() ||
-        std::find(needed_files.begin(), needed_files.end(), key) == needed_files.end())
-      return;
-    run.rule_set.set(key, file, std::string("--") + key);
-  };
-  assign_file("rates", scenario.measured.rates);
-  assign_file("throughputs", scenario.measured.throughputs);
+  scenario.measured.read_by_rules = rules.needs;
+  for (const auto& [key, file] : {std::pair("rates", &scenario.measured.rates),
+                                  std::pair("throughputs", &scenario.measured.throughputs)}) {
+    if (file->empty()) continue;
+    const std::string option = std::string("--") + key;
+    if (!std::filesystem::exists(*file)) throw InputError(option, "a file", "'" + *file + "'");
+    if (std::ranges::find(rules.needs, key) == rules.needs.end()) continue;
+    run.rule_set.set(key, *file, option);
+  }
   for (const std::string& policy : policies)
     policy_settings_.emplace_back(named_policy(policy).name, Settings{});
   for (const std::string& assignment : set) {
@@ -241,7 +233,7 @@ RunOptions CommonOptions::run_of(const std::string& policy) const {
 void CommonOptions::print_result(const nlohmann::ordered_json& document,
                                  const std::function<void()>& table) const {
   if (json) {
-    std::fputs(text_of(document).c_str(), stdout);
+    std::fputs(json_text(document).c_str(), stdout);
   } else {
     table();
   }
@@ -249,7 +241,7 @@ void CommonOptions::print_result(const nlohmann::ordered_json& document,
 }
 
 void CommonOptions::save(const nlohmann::ordered_json& document, AtomicFiles& files) const {
-  if (!json_out.empty()) files.add(json_out, text_of(document));
+  if (!json_out.empty()) files.add(json_out, json_text(document));
   files.commit();
 }
 

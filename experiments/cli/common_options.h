@@ -35,8 +35,8 @@ struct CommonOptions {
   // Returns the run options of a policy of finish(). `policy`: its name, or "NAME=POLICY".
   RunOptions run_of(const std::string& policy) const;
 
-  // Prints a result: `document` with --json, else `table`. Call it before save(), so that the
-  // result is printed even if a file cannot be written.
+  // Prints `document` with --json, else calls `table`. Call this function before save(), which
+  // fails if a file cannot be written.
   void print_result(const nlohmann::ordered_json& document,
                     const std::function<void()>& table) const;
   // Commits `files`, and with --json-out the document. Throws RunError if writing fails.
@@ -46,11 +46,14 @@ struct CommonOptions {
   std::vector<std::pair<std::string, Settings>> policy_settings_;
 };
 
+// Returns the document as text. Replaces bytes which are not UTF-8.
+std::string json_text(const nlohmann::ordered_json& document, int indent = 2);
+
 // Like split_list(), for policies: each may be "NAME=POLICY", and names must be unique.
 std::vector<std::string> split_policies(const std::string& text, const std::string& option);
 
-// Throws InputError, naming `option`, if a policy is neither registered nor a path. Checks nothing
-// for rule sets with their own policies, which check names themselves.
+// Throws InputError, naming `option`, if a policy is neither registered nor a path. Does nothing
+// for rule sets with their own policies.
 void check_policies(const std::vector<std::string>& policies, const std::string& rules,
                     const std::string& option);
 

@@ -78,19 +78,6 @@ Json json_of(const CLI::Option& option) {
           {"help", option.get_description()}};
 }
 
-void print_description(const CLI::App& app, const std::string& name) {
-  Json options = Json::array();
-  for (const CLI::Option* option : app.get_options()) options.push_back(json_of(*option));
-  const Json line = {{"name", name},
-                     {"about", app.get_description()},
-                     {"options", options},
-                     {"footer", app.get_footer()}};
-  std::puts(line.dump().c_str());
-  for (const CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) {
-    print_description(*part, name + " " + part->get_name());
-  }
-}
-
 }  // namespace
 
 void set_examples(CLI::App& app, const std::vector<std::string>& lines) {
@@ -107,6 +94,17 @@ void prepare_help(CLI::App& app) {
   for (CLI::App* part : app.get_subcommands([](CLI::App*) { return true; })) prepare_help(*part);
 }
 
-void print_description(const CLI::App& app) { print_description(app, app.get_name()); }
+void print_description(const CLI::App& app, const std::string& name) {
+  Json options = Json::array();
+  for (const CLI::Option* option : app.get_options()) options.push_back(json_of(*option));
+  const Json line = {{"name", name},
+                     {"about", app.get_description()},
+                     {"options", options},
+                     {"footer", app.get_footer()}};
+  std::puts(line.dump().c_str());
+  for (const CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) {
+    print_description(*part, name + " " + part->get_name());
+  }
+}
 
 }  // namespace yard

@@ -9,17 +9,16 @@
 namespace yard {
 
 // Ends the --help of a command with complete command lines.
-//   set_examples(app, {"yardmaster list policies", "yardmaster list policies las"});
 void set_examples(CLI::App& app, const std::vector<std::string>& lines);
 
 // Prepares the help of a command and its subcommands: wraps long texts, moves --help to the end.
 void prepare_help(CLI::App& app);
 
-// Prints one line of JSON for the command and for each of its subcommands:
+// Prints one line of JSON for the command called `name` and for each of its subcommands:
 //   {"name":"trace describe","about":"...","options":[{"names":["--jobs"],"value":"INT",
 //    "several":false,"required":false,"default":"","group":"Workload","help":"..."}],"footer":"..."}
 // Names of positional arguments have no dash. The value of a flag is empty, that of an option which
 // accepts certain words only is "a|b|c".
-void print_description(const CLI::App& app);
+void print_description(const CLI::App& app, const std::string& name);
 
 }  // namespace yard

@@ -31,16 +31,15 @@ std::string how_to_set(const std::string& kind, const std::string& name) {
 }
 
 std::string settings_text(const Json& settings) {
-  size_t key = 3, value = 7, range = 5;
-  const auto longest = [](size_t& width, const Json& text) {
-    width = std::max(width, text.get_ref<const std::string&>().size());
+  const auto longest = [&](const char* name, size_t width) {
+    for (const Json& one : settings) {
+      width = std::max(width, one[name].get_ref<const std::string&>().size());
+    }
+    return width;
   };
-  for (const Json& one : settings) {
-    longest(key, one["key"]);
-    longest(value, one["default"]);
-    longest(range, one["range"]);
-  }
-  range = std::min<size_t>(range, 32);  // longer lists of words shift only their own line
+  const size_t key = longest("key", 3), value = longest("default", 7);
+  const size_t range =
+      std::min<size_t>(longest("range", 5), 32);  // longer lists of words shift only their own line
   std::string out;
   const auto line = [&](const std::string& a, const std::string& b, const std::string& c,
                         const std::string& d) {

@@ -1,8 +1,5 @@
-// Formats what `list` prints about one registered item: its full row, and its settings with
-// defaults, ranges and help texts.
-//
-//   Json row = listed_row("policies", rows, "las");
-//   std::fputs(listing_text("policies", row).c_str(), stdout);
+// Formats what `list` prints about one registered item: its row, and its settings with defaults,
+// ranges and help texts.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -69,9 +69,7 @@ Recording::Recording(const RecordingOptions& options, const Scenario& scenario)
 
 Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) {
   begin(prepared);
-  const bool observes_state =
-      timeline_ || waits_ || meter_ || moments_ || options_.records_series();
-  if (observes_state) {
+  if (timeline_ || waits_ || meter_ || moments_ || options_.records_series()) {
     run_options.watch = [this](const SimModel& fixed, const SimState& state) {
       watch(fixed, state);
     };

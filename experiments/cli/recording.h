@@ -1,9 +1,8 @@
 // Additional outputs of `simulate`: jobs, waits, series, timeline, state dumps, metered metrics.
-// State is observed only if an output needs it. Files appear after the last policy, or not at all.
+// Files appear after the last policy, or not at all.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

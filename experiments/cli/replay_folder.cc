@@ -14,10 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Json& document, int indent) {
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 // All options with their values, given or default.
 RunFolder::Config config_of(const CLI::App& app) {
   RunFolder::Config config;
@@ -59,10 +55,10 @@ void ReplayFolder::finish(const Json& document, const Recording& recording) {
   if (run_) {
     const fs::path tables = fs::path(out_) / "tables";
     fs::create_directories(tables);
-    files.add(run_->evaluations() / "simulate.json", text_of(document, 2));
+    files.add(run_->evaluations() / "simulate.json", json_text(document));
     files.add(run_->evaluations() / "jobs.csv", recording.rows());
     if (has_series) {
-      files.add(run_->evaluations() / "series.json", text_of(recording.series(), -1));
+      files.add(run_->evaluations() / "series.json", json_text(recording.series(), -1));
       files.add(tables / "waits.csv", recording.wait_rows());
     }
     for (const report::PlainTable& table : report::plain_tables(document["runs"])) {

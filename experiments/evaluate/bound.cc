@@ -10,7 +10,6 @@
 namespace yard {
 namespace {
 
-// Returns the cluster's GPU types on which the job may run.
 std::vector<int32_t> types_of(const Scenario& scenario, int32_t j) {
   const SimModel& f = scenario.fixed;
   const int32_t shape = f.jobs.shape == nullptr ? kNone : f.jobs.shape[j];
@@ -48,12 +47,9 @@ class SpeedDependence {
  public:
   explicit SpeedDependence(const Scenario& scenario) : scenario_(scenario), f_(scenario.fixed) {
     const SpecColumns& spec = f_.spec;
-    for (int32_t m = 0; m < spec.num_nodes; ++m) {
-      limited_ = limited_ || spec.node_up_bytes[m] > 0;
-    }
+    for (int32_t m = 0; m < spec.num_nodes; ++m) limited_ = limited_ || spec.node_up_bytes[m] > 0;
   }
 
-  // Returns why the job's speed depends on its placement; empty if it does not.
   std::string why(int32_t j) {
     const int32_t job_class = f_.jobs.speed_class == nullptr ? 0 : f_.jobs.speed_class[j];
     const bool modelled = f_.speed.num_classes > 0 && f_.speed.class_kind[job_class] >= 0;
@@ -122,9 +118,7 @@ std::string why_no_bound(const Scenario& scenario, const std::string& rules) {
   for (int32_t j = 0; f.allows.preempt && j < scenario.workload.size(); ++j) {
     if (f.jobs.curves.may_end(j)) return "jobs that a policy may end before their work is done";
   }
-  if (f.spec.overloads && asks_for_cpus(f.jobs.shapes)) {
-    return "nodes with overcommitted CPUs";
-  }
+  if (f.spec.overloads && asks_for_cpus(f.jobs.shapes)) return "nodes with overcommitted CPUs";
   const bool modelled = f.speed.num_kinds > 0;
   if (modelled && f.jobs.shapes.max_loose_tasks > 0) {
     return "slowdown between jobs that share a GPU";

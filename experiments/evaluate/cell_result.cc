@@ -33,8 +33,7 @@ double rank(const PolicyScore& score) {
 
 template <class Of, class Rank>
 size_t argmin(const std::vector<Of>& all, const Rank& rank_of) {
-  const auto less = [&](const Of& a, const Of& b) { return rank_of(a) < rank_of(b); };
-  return static_cast<size_t>(std::min_element(all.begin(), all.end(), less) - all.begin());
+  return static_cast<size_t>(std::ranges::min_element(all, {}, rank_of) - all.begin());
 }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : kNan; }
@@ -115,11 +114,8 @@ void complete(CellResult& cell) {
              "a cell needs candidates and rivals");
   const auto hindsight = [](const ComparedPolicy& rival) { return rank(rival.score); };
   cell.best_hindsight = argmin(cell.rivals, hindsight);
-  cell.baseline = cell.best_hindsight;
-  if (cell.validated) {
-    cell.baseline =
-        argmin(cell.rivals, [](const ComparedPolicy& rival) { return rival.validation_jct_s; });
-  }
+  cell.baseline =
+      cell.validated ? argmin(cell.rivals, &ComparedPolicy::validation_jct_s) : cell.best_hindsight;
   if (!cell.bounds.empty() && cell.facts.no_bound.empty()) cell.oracle = argmin(cell.bounds, rank);
   for (auto* all : {&cell.rivals, &cell.others}) {
     for (ComparedPolicy& rival : *all) {

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "experiments/evaluate/cell_runner.h"
 #include "experiments/stats/intervals.h"
@@ -24,7 +21,7 @@ struct ComparedPolicy {
   bool conclusive = false;  // enough jobs and merged blocks, and all jobs of both ended
 };
 
-// One candidate in one cell. complete() fills in what follows from the scores.
+// One candidate in one cell. complete() computes the fields which follow from the scores.
 struct CellResult {
   std::string cell, cell_hash;
   CellFacts facts;
@@ -36,9 +33,9 @@ struct CellResult {
   std::vector<PolicyScore> candidates;  // by training seed
   double training_core_s = 0;           // per seed, mean; 0: unknown
   std::vector<ComparedPolicy> rivals;
-  // Other candidates of this call that are a single policy; last, the untrained network, if any.
+  // Other candidates which consist of one policy. The last entry is the untrained network, if any.
   std::vector<ComparedPolicy> others;
-  std::vector<PolicyScore> bounds;          // oracles; without a family if facts.no_bound
+  std::vector<PolicyScore> bounds;          // oracles; without oracle_family() if facts.no_bound
   size_t baseline = 0, best_hindsight = 0;  // indices into rivals
   bool validated = false;
   // Index into bounds; unset if an oracle is no bound (facts.no_bound).
@@ -57,7 +54,7 @@ struct CellResult {
   double ratio_hindsight() const;
   double headroom() const;  // NaN without an oracle
   double headroom_hindsight() const;
-  double oracle_gap_closed() const;  // oracle gap closed; NaN below kMinHeadroomForGap headroom
+  double oracle_gap_closed() const;  // NaN if headroom() is below kMinHeadroomForGap
   // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
   double mean(double PolicyScore::*figure) const;
   double ratio_to_baseline(double PolicyScore::*figure) const;
@@ -71,8 +68,8 @@ struct CellResult {
   std::vector<std::string> regressions() const;
 };
 
-// Computes all that follows from candidates, rivals (with validation_jct_s), others and bounds.
-// Requires: at least one candidate and one rival.
+// Computes the fields which follow from candidates, rivals with validation_jct_s, others and
+// bounds. Requires: at least one candidate and one rival.
 void complete(CellResult& cell);
 
 }  // namespace yard

@@ -1,9 +1,7 @@
 #include "experiments/evaluate/cell_runner.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "experiments/evaluate/bound.h"
 #include "experiments/replay/congestion.h"

@@ -2,12 +2,8 @@
 // replays only the policies whose scores are not in the results folder.
 #pragma once
 
-#include <array>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "experiments/evaluate/cells.h"
 #include "experiments/evaluate/result_folder.h"
@@ -53,7 +49,7 @@ class CellRunner {
 
   bool has_score(const PolicySpec& policy_spec) const { return known(policy_spec).has_value(); }
 
-  // Returns one score per policy. Stores each in the results folder as soon as it is there.
+  // Returns one score per policy. Stores each new score at once in the results folder.
   std::vector<PolicyScore> scores(const std::vector<const PolicySpec*>& policy_specs,
                                   const OnReplayed& on_replayed);
 

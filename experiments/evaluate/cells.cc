@@ -3,18 +3,15 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "env/base/config/yaml_document.h"
-#include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/text/text.h"
 #include "env/cluster/ready.h"
 #include "env/cluster/yaml.h"
-#include "experiments/replay/congestion.h"
 #include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
 
@@ -84,10 +81,8 @@ Variation read_variation(const YamlMap& map) {
 
 // Names become parts of paths and of cell names.
 void check_name(const YamlMap& map, const std::string& key) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
-  };
-  if (!key.empty() && std::all_of(key.begin(), key.end(), plain)) return;
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+  if (!key.empty() && std::ranges::all_of(key, plain)) return;
   map.fail(key, "a name of letters, digits, - and _", "'" + key + "'");
 }
 
@@ -131,24 +126,16 @@ class Reader {
          "profiles_sha256", "draw_models", "draw_demands", "skip_unusable"});
     CellSpec& cell = traces_.emplace_back(name, CellSpec{}).second;
     cell.scenario.cluster = map.text("cluster");
-    if (map.has("synthetic")) {
-      generated(map, cell);
-    } else {
-      recorded(map, cell);
-    }
+    map.has("synthetic") ? generated(map, cell) : recorded(map, cell);
     cell.scenario.skip_unusable = map.flag("skip_unusable", false);
-    if (map.has("profiles")) {
-      profiles(map, cell);
-    }
-    if (map.flag("draw_models", false)) {
-      cell.scenario.models.set("draw", "true", map.where("draw_models"));
-    }
-    if (map.flag("draw_demands", false)) {
-      cell.scenario.demands.set("draw", "true", map.where("draw_demands"));
-    }
+    if (map.has("profiles")) profiles(map, cell);
+    const auto draw = [&](const char* key, Settings& settings) {
+      if (map.flag(key, false)) settings.set("draw", "true", map.where(key));
+    };
+    draw("draw_models", cell.scenario.models);
+    draw("draw_demands", cell.scenario.demands);
   }
 
-  // One file or several, each with its hash.
   static void profiles(const YamlMap& map, CellSpec& cell) {
     const std::vector<std::string> files = map.paths("profiles");
     const bool several = map["profiles"].IsSequence();
@@ -270,9 +257,8 @@ std::vector<std::string> matching_names(const CellFile& file, const std::string&
     }
     const size_t end = name.find('/', right.size());
     const std::string longer = name.substr(0, end) + "/";
-    const bool goes_on =
-        std::any_of(file.cells.begin(), file.cells.end(),
-                    [&](const CellSpec& cell) { return cell.name.starts_with(longer); });
+    const bool goes_on = std::ranges::any_of(
+        file.cells, [&](const CellSpec& cell) { return cell.name.starts_with(longer); });
     if (end == name.npos || !goes_on) return {next.begin(), next.end()};
     right = longer;
   }
@@ -306,9 +292,8 @@ std::vector<CellSpec> validation_cells(const CellFile& file, const std::vector<C
   std::set<std::string> names;
   for (const CellSpec& cell : cells) names.insert(cell.chosen_on.begin(), cell.chosen_on.end());
   std::vector<CellSpec> out;
-  for (const CellSpec& cell : file.cells) {
-    if (names.contains(cell.name)) out.push_back(cell);
-  }
+  std::ranges::copy_if(file.cells, std::back_inserter(out),
+                       [&](const CellSpec& cell) { return names.contains(cell.name); });
   return out;
 }
 

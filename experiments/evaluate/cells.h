@@ -6,9 +6,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "experiments/replay/congestion.h"
 #include "experiments/scenario/scenario.h"

@@ -4,11 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 #include <utility>
 
-#include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/text/text.h"
 #include "experiments/evaluate/test_log.h"
@@ -31,7 +29,6 @@ struct ComparedPolicies {
   size_t end_candidates() const { return first_candidate() + num_candidates; }
 };
 
-// Averages the scores of several untrained networks.
 PolicyScore mean_of(const std::vector<PolicyScore>& scores, const std::string& name) {
   PolicyScore out = scores.front();
   out.name = name;
@@ -217,12 +214,11 @@ class Evaluator {
     const CellRunner& runner = it->second;
     for (const size_t i : policies_in(runner.facts(), validation)) {
       const PolicySpec& policy_spec = compared_.all[i];
-      if (!runner.has_score(policy_spec))
-        eta_.expect(policy_spec.name, work(runner), cell.replicas);
+      if (runner.has_score(policy_spec)) continue;
+      eta_.expect(policy_spec.name, work(runner), cell.replicas);
     }
   }
 
-  // A replay takes longer with more jobs and longer queues.
   static double work(const CellRunner& runner) {
     return static_cast<double>(runner.facts().jobs) * (1 + runner.facts().congestion);
   }
@@ -246,10 +242,9 @@ class Evaluator {
   }
 
   std::vector<std::string> notes_on_limits() const {
-    const auto limited = [&](const CellSpec& cell) {
-      return runners_.at(cell.name).facts().limits;
-    };
-    if (std::any_of(options_.cells.begin(), options_.cells.end(), limited)) return {};
+    for (const CellSpec& cell : options_.cells) {
+      if (runners_.at(cell.name).facts().limits) return {};
+    }
     std::vector<const PreparedPolicy*> policies_in;
     for (size_t i = 0; i < compared_.end_candidates(); ++i) {
       const bool bound = i >= compared_.rivals && i < compared_.rivals + compared_.bounds;
@@ -264,21 +259,17 @@ class Evaluator {
     const CellFacts& facts = runners_.at(cell.name).facts();
     if (!facts.opens_test || options_.test_log.empty()) return 0;
     const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // in trace time
-    Opening opening{facts.trace,
-                    facts.sha256,
-                    cell.scenario.cluster,
-                    shortest(std::round(facts.from_s)),
-                    shortest(std::round(facts.from_s + length_s)),
-                    {},
-                    {},
-                    ""};
+    Opening opening{.trace = facts.trace,
+                    .sha256 = facts.sha256,
+                    .cluster = cell.scenario.cluster,
+                    .from = shortest(std::round(facts.from_s)),
+                    .to = shortest(std::round(facts.from_s + length_s))};
     std::string inputs;
     for (size_t i = compared_.first_candidate(); i < compared_.end_candidates(); ++i) {
       const PolicySpec& policy_spec = compared_.all[i];
       opening.candidates.push_back(policy_spec.name);
-      if (!policy_spec.prepared.digest.empty()) {
-        opening.digests.push_back(policy_spec.prepared.digest);
-      }
+      const std::string& digest = policy_spec.prepared.digest;
+      if (!digest.empty()) opening.digests.push_back(digest);
       if (results_.enabled()) inputs += policy_spec.inputs.at(cell.stops());
     }
     if (results_.enabled()) opening.inputs = sha256_hex(inputs);

@@ -24,7 +24,7 @@ struct EvaluateOptions {
   std::vector<CellSpec> cells;
   std::vector<CellSpec> validation;  // cells named by chosen_on
   std::vector<CandidateSpec> candidates;
-  std::vector<std::string> against;  // empty: servable heuristics with no more information
+  std::vector<std::string> against;  // rivals; empty: servable_heuristics()
   std::function<RunOptions(const std::string& policy)> run_of;
   std::function<void(const std::string& line)> progress;  // may be empty
   std::string results;             // folder of scores to reuse and extend; empty: none

@@ -1,12 +1,9 @@
 #include "experiments/evaluate/policy_specs.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "env/base/files/file.h"
-#include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
 #include "experiments/replay/load_scenario.h"
 
@@ -22,7 +19,7 @@ constexpr const char* kNoisyMargins[] = {"0", "0.3", "1"};
 
 bool has_field(const std::string& policy, const std::string& key) {
   const std::vector<Field> fields = PolicyRegistry::info(policy).fields();
-  return std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key; });
+  return std::ranges::count(fields, key, &Field::key) > 0;
 }
 
 using Values = std::map<std::string, std::string>;
@@ -97,13 +94,10 @@ std::vector<PolicySpec> servable_heuristics(Level most, const RunOptions& option
   const RuleSet::Info& rules = RuleSetRegistry::info(options.rules);
   const bool own = !rules.policies.empty();
   for (const std::string& name : own ? rules.policies : PolicyRegistry::names()) {
-    if (!own) {
-      const Policy::Info& info = PolicyRegistry::info(name);
-      if (!info.servable || info.level > most) continue;
-    } else if (std::count(rules.oracles.begin(), rules.oracles.end(), name) > 0) {
-      continue;
-    }
-    out.push_back(make_default_spec(name, options));
+    const bool rival =
+        own ? std::ranges::count(rules.oracles, name) == 0
+            : PolicyRegistry::info(name).servable && PolicyRegistry::info(name).level <= most;
+    if (rival) out.push_back(make_default_spec(name, options));
   }
   return out;
 }

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <map>
-#include <string>
-#include <vector>
 
 #include "experiments/replay/replay.h"
 
@@ -20,8 +18,8 @@ struct PolicySpec {
 
 PolicySpec make_policy_spec(const std::string& policy, const RunOptions& options);
 
-// Returns the oracle family under these rules: all policies that see run times, exact and noisy.
-// Those with a preemption margin appear once for each of several margins.
+// Returns all policies that see run times under these rules, with exact and with noisy run times.
+// A policy with a preemption margin appears once for each of several margins.
 std::vector<PolicySpec> oracle_family(const RunOptions& options);
 
 // Returns the heuristics that a live cluster can run, with information up to `most`.

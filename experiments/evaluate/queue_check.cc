@@ -4,10 +4,8 @@
 
 #include "env/base/os/interrupt.h"
 #include "env/sim/placement/fits.h"
-#include "env/trace/core/window.h"
 #include "experiments/replay/congestion.h"
 #include "experiments/replay/replay.h"
-#include "experiments/scenario/scenario.h"
 
 namespace yard {
 namespace {
@@ -17,7 +15,6 @@ struct QueueCase {
   Window window;
 };
 
-// Returns all jobs which fit the cluster.
 QueueCase case_of(std::vector<Job> jobs, int64_t from_us, int64_t to_us,
                   const ClusterSpec& cluster) {
   QueueCase out;
@@ -94,14 +91,9 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
         at_checked_load(case_of(jobs, 0, part.to_us - part.from_us, cluster)));
   }
   for (const std::string& policy : policies) {
-    QueueRow row{policy,
-                 run_case(real, cluster, policy),
-                 run_case(first, cluster, policy),
-                 run_case(second, cluster, policy),
-                 {}};
-    for (const QueueCase& one : generated_cases)
-      row.generated.push_back(run_case(one, cluster, policy));
-    out.rows.push_back(std::move(row));
+    const auto run = [&](const QueueCase& one) { return run_case(one, cluster, policy); };
+    QueueRow& row = out.rows.emplace_back(policy, run(real), run(first), run(second));
+    for (const QueueCase& one : generated_cases) row.generated.push_back(run(one));
   }
   return out;
 }

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "env/cluster/spec.h"
 #include "env/trace/fitted/fit_workload.h"
@@ -31,8 +29,8 @@ struct QueueCheck {
   std::vector<QueueRow> rows;
 };
 
-// Scales the part's arrivals to the congestion, and all others to the load which results.
-// `congestion` 0: arrivals stay as they are; `logged` is set if all jobs have logged times.
+// Scales the arrivals of `part` to the congestion. Scales all other workloads to the load which
+// `part` then has. `congestion` 0: scales nothing, and sets `logged` if all jobs have logged times.
 QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>& generated,
                         const ClusterSpec& cluster, double congestion,
                         const std::vector<std::string>& policies);

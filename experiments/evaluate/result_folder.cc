@@ -2,26 +2,21 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <system_error>
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 
 namespace yard {
-namespace {
-
-constexpr size_t kMaxNameLength = 60;
-constexpr size_t kHashLength = 12;
-
-}  // namespace
 
 std::filesystem::path ResultFolder::file_of(const std::string& place, const std::string& name,
                                             const Json& inputs) const {
+  constexpr size_t kMaxNameLength = 60, kHashLength = 12;
   // Names may contain slashes.
   std::string readable = name.substr(name.size() - std::min(name.size(), kMaxNameLength));
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_'; };
-  std::replace_if(
-      readable.begin(), readable.end(), [&](unsigned char c) { return !plain(c); }, '-');
+  std::ranges::replace_if(readable, std::not_fn(plain), '-');
   const std::string hash = sha256_hex(inputs.dump()).substr(0, kHashLength);
   return folder_ / place / (readable + "-" + hash + ".json");
 }

@@ -27,18 +27,16 @@ struct PolicyScore {
   double p99_jct_s = 0;
   double max_wait_s = 0;
   double preemptions = 0;
-  double migrations = 0;  // preemptions followed by a start elsewhere in the same plan
-  double rapid_repreemptions =
-      0;                   // preemptions within 10 minutes of the job's last; NaN: not counted
-  double ended_early = 0;  // jobs that the policy ended before their work was done
+  double migrations = 0;           // preemptions followed by a start elsewhere in the same plan
+  double rapid_repreemptions = 0;  // within 10 minutes of the job's last; NaN: not counted
+  double ended_early = 0;          // jobs that the policy ended before their work was done
   std::array<double, kSizeClasses> class_jct_s{};  // mean JCT; 0: no jobs of the class
   int64_t unfinished = 0;                          // sum over replicas
   // Sums over replicas, simulation time included. 0: not counted.
   double decisions = 0, core_s = 0;
 };
 
-// Returns the number of blocks for `jobs` jobs: at least 40 jobs in each, at max_blocks
-// `max_blocks` blocks.
+// Returns the number of blocks: at least 40 of `jobs` in each, at most `max_blocks` blocks.
 int64_t num_blocks(int64_t jobs, int64_t max_blocks);
 
 // Called on any thread when all replicas of a policy have been replayed.

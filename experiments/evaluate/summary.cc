@@ -41,7 +41,6 @@ Spread spread(const Cells& cells, const std::function<double(const CellResult&)>
   return out;
 }
 
-// Selects the rival of a cell.
 using RivalOf = std::function<const ComparedPolicy&(const CellResult&)>;
 
 // Cells with the same jobs at other congestions or costs are one window.
@@ -155,7 +154,7 @@ void add_rows(const Cells& cells, const std::string& group, uint64_t seed,
 std::vector<SummaryRow> summarise(const std::vector<CellResult>& cells, uint64_t seed) {
   std::vector<std::string> candidates, groups;
   const auto note = [](std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
   for (const CellResult& cell : cells) {
     note(candidates, cell.candidate_name);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "experiments/evaluate/cell_result.h"
 #include "experiments/stats/pooled.h"
@@ -13,7 +12,7 @@ namespace yard {
 // Least hindsight headroom of a cell with something to gain.
 inline constexpr double kMinHeadroom = 0.03;
 
-// Ratio to the baseline over cells; NaN if no cell has one.
+// Ratio to the baseline over cells; NaN if no cell has a ratio.
 struct Spread {
   double mean = 0;  // geometric
   double worst = 0;

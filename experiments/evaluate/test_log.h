@@ -12,9 +12,9 @@ namespace yard {
 
 struct Opening {
   std::string trace, sha256, cluster, from, to;
-  std::vector<std::string> candidates;
-  std::vector<std::string> digests;  // of checkpoints
-  std::string inputs;                // hash of all inputs of the candidates; empty: unknown
+  std::vector<std::string> candidates = {};
+  std::vector<std::string> digests = {};  // of checkpoints
+  std::string inputs = {};                // hash of all inputs of the candidates; empty: unknown
 };
 
 // Returns the log for this file of cells; empty if there is none.

@@ -6,10 +6,7 @@
 //   WorkloadSimilarity f = compare(real, generated, first_part, second_part);
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "env/trace/core/job.h"
 #include "env/trace/fitted/workload_model.h"
@@ -27,6 +24,8 @@ struct WorkloadStatistics {
   std::map<std::string, std::vector<double>> values;        // compared by KS distance
   std::map<std::string, std::map<int64_t, double>> counts;  // by total variation
   std::vector<std::pair<std::string, double>> figures;      // side by side; NaN: unavailable
+
+  void add_figure(const std::string& name, double value) { figures.emplace_back(name, value); }
 };
 
 // `classes`: size classes for the distributions of run times. `shift_s`: added to submission times

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
 #include "env/base/text/text.h"
 #include "experiments/replay/replay.h"

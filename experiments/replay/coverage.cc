@@ -1,10 +1,8 @@
 #include "experiments/replay/coverage.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "env/base/core/check.h"
 #include "env/predict/recalibration.h"
@@ -48,13 +46,12 @@ class CoverageTally {
   std::vector<double> errors_;
 };
 
-// One prediction of a job's time left.
 struct Prediction {
   int64_t attained_us, until_us;
-  std::array<float, TimeBins::kBins> hazards;
+  std::array<float, TimeBins::kBins> hazards{};
   EndOffsets end_offsets;
-  double median;  // calibrated probability of the median
-  Intervals intervals;
+  double median = 0;  // calibrated probability of the median
+  Intervals intervals{};
 };
 
 class PredictionRecorder {
@@ -80,12 +77,9 @@ class PredictionRecorder {
  private:
   void record(const View& view, const Survival& survival, int32_t slot) {
     if (!workload_.scored(view.serial(slot))) return;
-    Prediction prediction{view.attained_us(slot),
-                          Survival::until_us(view, slot),
-                          {},
-                          survival.end_offsets(view, slot),
-                          0,
-                          {}};
+    Prediction prediction{.attained_us = view.attained_us(slot),
+                          .until_us = Survival::until_us(view, slot),
+                          .end_offsets = survival.end_offsets(view, slot)};
     survival.hazards(view, slot, prediction.hazards.data());
     const Recalibration& recalibration = recalibration_[prediction.attained_us > 0];
     prediction.median = recalibration.read(0.5);
@@ -128,7 +122,6 @@ class PredictionRecorder {
   CoverageTally all_, waiting_, begun_;
 };
 
-// Decides as the wrapped policy and queries the predictor on each decision.
 class PredictionProbe final : public Policy {
  public:
   PredictionProbe(std::unique_ptr<Policy> policy, PredictionRecorder& recorder)

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 
 #include "experiments/replay/replay.h"
 

@@ -13,22 +13,9 @@ using Json = nlohmann::ordered_json;
 
 double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
-const char* phase_name(Phase phase) {
-  switch (phase) {
-    case Phase::kWaiting:
-      return "waiting";
-    case Phase::kStarting:
-      return "starting";
-    case Phase::kRunning:
-      return "running";
-    case Phase::kStopping:
-      return "stopping";
-    case Phase::kBlocked:
-      return "blocked";
-    default:
-      return "done";
-  }
-}
+// By Phase.
+constexpr const char* kPhaseNames[] = {"done",     "waiting", "starting", "running",
+                                       "stopping", "done",    "blocked"};
 
 class Dumper {
  public:
@@ -54,11 +41,8 @@ class Dumper {
   }
 
  private:
-  const std::string& id(int32_t slot) const {
-    return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(s_.job[slot]))].id;
-  }
-  const std::string& node_name(int32_t m) const {
-    return scenario_.cluster.nodes[static_cast<size_t>(m)].name;
+  const std::string& id(int32_t job) const {
+    return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))].id;
   }
 
   // Submitted jobs which the rule set has not admitted yet: some admit at rounds or whole seconds.
@@ -66,7 +50,7 @@ class Dumper {
     Json out = Json::array();
     for (int32_t j = s_.head->arrived; j < s_.head->end_job; ++j) {
       if (scenario_.simulated().jobs[static_cast<size_t>(j)].submit_us > at_us_) break;
-      out.push_back(scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(j))].id);
+      out.push_back(id(j));
     }
     return out;
   }
@@ -100,14 +84,12 @@ class Dumper {
     return out;
   }
 
-  // Returns the slots of live jobs by submission.
   std::vector<int32_t> live() const {
     std::vector<int32_t> slots;
     for (int32_t slot = 0; slot < s_.head->high_water; ++slot) {
       if (s_.phase[slot] != Phase::kFree && s_.phase[slot] != Phase::kDone) slots.push_back(slot);
     }
-    std::sort(slots.begin(), slots.end(),
-              [&](int32_t a, int32_t b) { return s_.job[a] < s_.job[b]; });
+    std::ranges::sort(slots, {}, [&](int32_t slot) { return s_.job[slot]; });
     return slots;
   }
 
@@ -127,7 +109,7 @@ class Dumper {
     if (shared) one["free_milli"] = s_.share_milli[at];
     if (!holders.empty()) {
       one["jobs"] = Json::array();
-      for (const int32_t slot : holders) one["jobs"].push_back(id(slot));
+      for (const int32_t slot : holders) one["jobs"].push_back(id(s_.job[slot]));
     }
     return one;
   }
@@ -136,7 +118,8 @@ class Dumper {
     Json out = Json::array();
     const auto& groups = scenario_.simulated().jobs[static_cast<size_t>(s_.job[slot])].groups;
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
-      Json one = {{"node", node_name(s_.part_node[p])}, {"gpus", Json::array()}};
+      const Node& node = scenario_.cluster.nodes[static_cast<size_t>(s_.part_node[p])];
+      Json one = {{"node", node.name}, {"gpus", Json::array()}};
       for (uint64_t rest = s_.part_mask[p]; rest != 0; rest &= rest - 1) {
         one["gpus"].push_back(lowest_bit(rest));
       }
@@ -156,8 +139,8 @@ class Dumper {
       const Phase phase = s_.phase[slot];
       const bool runs = phase == Phase::kRunning;
       const int64_t ran_us = runs ? at_us_ - s_.since_us[slot] : 0;
-      Json one = {{"job_id", id(slot)},
-                  {"phase", phase_name(phase)},
+      Json one = {{"job_id", id(s_.job[slot])},
+                  {"phase", kPhaseNames[static_cast<size_t>(phase)]},
                   {"gpus", s_.gpus[slot]},
                   {"submit_s", seconds(s_.submit_us[slot])},
                   {"since_s", seconds(s_.since_us[slot])}};
@@ -174,9 +157,7 @@ class Dumper {
       } else {
         const WaitReason reason = why_.reason(s_, slot);
         one["reason"] = kWaitReasonNames[static_cast<size_t>(reason)];
-        one["detail"] = why_.detail(s_, slot, reason, [&](int32_t job) {
-          return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))].id;
-        });
+        one["detail"] = why_.detail(s_, slot, reason, [&](int32_t job) { return id(job); });
       }
       out.push_back(one);
     }

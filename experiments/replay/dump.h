@@ -1,15 +1,13 @@
 // Writes the whole state at chosen moments: each job's placement and why waiting jobs wait. State
-// changes only at events, and the last event before a moment is recognised only after the next. So
-// a first replay counts the events, and an identical second one dumps the state at the right ones.
+// changes only at events. The last event before a moment is known only after the next event. A
+// first replay therefore counts events, and an identical second replay writes the states.
 //
 //   DumpTimes moments({3600 * kSecond});
 //   ... first replay, each decision:  moments.note(state) ...
 //   ... second replay, each decision: moments.dump(scenario, fixed, state, placement, out) ...
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "env/sim/metrics/why_waiting.h"
 #include "experiments/scenario/scenario.h"
@@ -34,7 +32,8 @@ class DumpTimes {
   // Throws InputError, naming `option`, for a moment outside the replays so far.
   void check(const char* option) const;
 
-  // Call on every decision of the second replay. Appends to `out` after the last before a moment.
+  // Call on every decision of the second replay. Appends the state to `out` after the last decision
+  // before a moment.
   void dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
             PlacementRule placement, nlohmann::ordered_json& out);
 

@@ -2,8 +2,6 @@
 // which has no logits to compare.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "policies/learned/checkpoint.h"
 
 namespace yard {

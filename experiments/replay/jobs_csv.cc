@@ -1,7 +1,5 @@
 #include "experiments/replay/jobs_csv.h"
 
-#include <charconv>
-
 #include "env/base/text/csv.h"
 #include "env/base/text/text.h"
 

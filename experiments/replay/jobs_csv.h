@@ -2,8 +2,6 @@
 // reading them returns the same value.
 #pragma once
 
-#include <string>
-
 #include "experiments/replay/replay.h"
 
 namespace yard {

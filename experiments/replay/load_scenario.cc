@@ -10,7 +10,6 @@ constexpr double kTestShare = 0.8;  // where the test split of a recorded trace 
 
 bool recorded(const Trace& trace) { return !is_synthetic(trace.source); }
 
-// Returns the start of the test split. Requires: jobs by increasing submission.
 int64_t test_from_us(const Trace& trace) {
   const int64_t first_us = trace.jobs.front().submit_us;
   const int64_t span_us = trace.jobs.back().submit_us + 1 - first_us;
@@ -36,13 +35,9 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
   Window window = select_window(trace, options);
   const bool opens_test = recorded(trace) && window.to_us > test_us;
   const double load = source.variation.load;
-  Calibration found;
-  if (known) {
-    found = *known;
-  } else {
-    if (congestion) found = calibrate(source, window, cost_scale, *congestion);
-    found.factor /= load;
-  }
+  Calibration found = known.value_or(Calibration{});
+  if (congestion && !known) found = calibrate(source, window, cost_scale, *congestion);
+  if (!known) found.factor /= load;
   if (congestion || found.factor != 1) scale_arrivals(trace, window, found.factor);
   Scenario scenario(std::move(trace), window, std::move(source.cluster), cost_scale, source.speeds);
   scenario.factor = found.factor;

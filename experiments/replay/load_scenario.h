@@ -5,8 +5,6 @@
 //   Scenario replica = replica_of(scenario, Rng(seed).split(0));
 #pragma once
 
-#include <optional>
-
 #include "experiments/replay/congestion.h"
 #include "experiments/scenario/scenario.h"
 
@@ -14,9 +12,9 @@ namespace yard {
 
 // Selects the window, scales arrivals to `congestion`, if given, and then to source.variation's
 // load. `known`: the scaling to use instead of calibrate(). The trace's next jobs follow the
-// window, then copies of its own. If it ends before the last fifth of a recorded trace, the copies
-// follow at once, since that fifth is reserved for the final test. With AfterWindow::kTraceOnly
-// nothing is copied. Throws CongestionUnreachable, InputError.
+// window, then copies of the window's jobs. If the window ends before the last fifth of a recorded
+// trace, the copies follow at once: the last fifth is reserved for the final test. With
+// AfterWindow::kTraceOnly nothing is copied. Throws CongestionUnreachable, InputError.
 Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
                        double cost_scale, const std::optional<Calibration>& known = {});
 

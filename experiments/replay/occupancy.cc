@@ -8,11 +8,8 @@
 #include "experiments/stats/moments.h"
 
 namespace yard {
-namespace {
 
 constexpr int64_t kHourUs = 3'600'000'000;
-
-}  // namespace
 
 void Occupancy::see(const Step& step) {
   if (!steps_.empty() && steps_.back().at_us == step.at_us) steps_.pop_back();
@@ -71,8 +68,7 @@ Occupancy logged_occupancy(const std::vector<Job>& jobs, int32_t gpus) {
   Occupancy out(gpus);
   Occupancy::Step now{0, 0, 0};
   for (const auto& [at_us, change] : changes) {
-    now = {at_us, now.held + change.held, now.waiting + change.waiting};
-    out.see(now);
+    out.see(now = {at_us, now.held + change.held, now.waiting + change.waiting});
   }
   return out;
 }

@@ -1,14 +1,10 @@
-// Measures how full a cluster was and how long its queue, for simulated and recorded clusters
-// alike.
+// Measures the occupancy and the queue length of a simulated or recorded cluster.
 //
 //   Occupancy seen(cluster.total_gpus());
 //   options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
 //   run_policy(scenario, "fifo", options);
 //   OccupancyFigures f = seen.figures(from_us, to_us);
 #pragma once
-
-#include <cstdint>
-#include <vector>
 
 #include "env/sim/state/state.h"
 #include "env/trace/core/job.h"
@@ -17,11 +13,11 @@ namespace yard {
 
 struct OccupancyFigures {
   double held = 0;        // GPUs held / all GPUs, mean over time
-  double held_sd = 0;     // standard deviation of its hourly means
-  double after_hour = 0;  // their autocorrelation at lag 1 h; NaN: too short
-  double after_day = 0;
-  double waiting = 0;  // queued jobs, mean over time
-  double queued = 0;   // share of time with a non-empty queue
+  double held_sd = 0;     // standard deviation of the hourly means of `held`
+  double after_hour = 0;  // autocorrelation of the hourly means, 1 h apart; NaN: too short
+  double after_day = 0;   // the same, 24 h apart
+  double waiting = 0;     // queued jobs, mean over time
+  double queued = 0;      // share of time with a non-empty queue
 };
 
 class Occupancy {

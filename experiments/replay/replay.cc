@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/os/cpu_time.h"
@@ -37,105 +36,32 @@ Level granted_level(const std::string& policy, Level declared, Level least,
                    "'" + policy + "', which needs " + level_name(declared));
 }
 
-// Returns the placement in effect, "" if the policy has no such setting. Applies --placement unless
-// --set gives one.
-std::string choose_placement(const std::string& text, const Policy::Info& info,
-                             const RunOptions& options, Settings& settings) {
-  const std::vector<Field> fields = info.fields();
-  const auto field = std::find_if(fields.begin(), fields.end(),
-                                  [](const Field& f) { return f.key == "placement"; });
-  if (field == fields.end()) {
-    if (options.placement.empty()) return "";
-    throw InputError("--placement", "a policy with a placement setting", "'" + text + "'");
-  }
-  if (const Setting* set = settings.find("placement")) return set->value;
-  if (!options.placement.empty()) {
-    settings.set("placement", options.placement, "--placement");
-    return options.placement;
-  }
-  if (is_tuned_file(text)) {
-    const Settings file = Settings::from_yaml(text);
-    if (const Setting* set = file.find("settings.placement")) return set->value;
-  }
-  return field->value;
-}
-
-// Returns the setting's value in effect; empty if the policy has no such setting.
-std::string setting_of(const std::string& text, const Policy::Info& info, const Settings& settings,
-                       std::string_view key) {
+// Returns the setting's value in effect; nothing if the policy has no such setting.
+std::optional<std::string> setting_of(const std::string& text, const Policy::Info& info,
+                                      const Settings& settings, const std::string& key) {
   const std::vector<Field> fields = info.fields();
   const auto field = std::ranges::find(fields, key, &Field::key);
-  if (field == fields.end()) return "";
+  if (field == fields.end()) return std::nullopt;
   if (const Setting* set = settings.find(key)) return set->value;
   if (is_tuned_file(text)) {
     const Settings file = Settings::from_yaml(text);
-    if (const Setting* set = file.find("settings." + std::string(key))) return set->value;
+    if (const Setting* set = file.find("settings." + key)) return set->value;
   }
   return field->value;
 }
 
-}  // namespace
-
-bool is_tuned_file(std::string_view name) {
-  return name.ends_with(".yaml") || name.ends_with(".yml");
+// Applies --placement unless --set gives one. Returns the placement in effect; "" if the policy has
+// no such setting.
+std::string choose_placement(const std::string& text, const Policy::Info& info,
+                             const std::string& placement, Settings& settings) {
+  const std::optional<std::string> preset = setting_of(text, info, settings, "placement");
+  if (placement.empty()) return preset.value_or("");
+  if (!preset)
+    throw InputError("--placement", "a policy with a placement setting", "'" + text + "'");
+  if (settings.find("placement") != nullptr) return *preset;
+  settings.set("placement", placement, "--placement");
+  return placement;
 }
-
-NamedPolicy named_policy(const std::string& text) {
-  const size_t equals = text.find('=');
-  // A path may contain '='.
-  const bool named = equals != std::string::npos && equals > 0 &&
-                     text.find_first_of("/:") > equals && !std::filesystem::exists(text);
-  if (!named) return {text, text};
-  NamedPolicy out{text.substr(0, equals), text.substr(equals + 1)};
-  if (out.policy.empty()) throw InputError("policy '" + text + "'", "a policy after '='", "none");
-  return out;
-}
-
-PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
-  const auto [name, policy] = named_policy(text);
-  const RuleSet::Info& rules = RuleSetRegistry::info(options.rules);
-  for (const std::string& key : rules.needs) {
-    if (options.rule_set.find(key) != nullptr) continue;
-    throw InputError("rules '" + options.rules + "'", "--" + key + " FILE", "none");
-  }
-  PreparedPolicy prepared;
-  prepared.name = name;
-  prepared.policy_ref = policy;
-  if (!rules.policies.empty() && options.speeds != SpeedLevel::kExact) {
-    throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
-                     "rules 'default' (published rule sets have no model speeds)",
-                     "'" + options.rules + "'");
-  }
-  if (rules.policies.empty()) {
-    Settings settings = options.policy;
-    OpenedPolicy opened = open_policy(policy, settings);
-    prepared.placement = choose_placement(policy, opened.info, options, settings);
-    if (!options.placement.empty()) opened = open_policy(policy, settings);
-    prepared.policy = std::move(opened.policy);
-    prepared.servable = opened.info.servable;
-    prepared.uses_limits = opened.info.uses_limits;
-    prepared.resizes_jobs = opened.info.resizes_jobs;
-    prepared.preempts =
-        opened.info.preemptive && setting_of(policy, opened.info, settings, "preempt") != "false";
-    prepared.order = setting_of(policy, opened.info, settings, "order");
-    prepared.digest = opened.digest;
-    prepared.core_s = opened.core_s;
-    prepared.untrained = opened.untrained;
-    prepared.level = granted_level(policy, prepared.policy->level(), prepared.policy->min_level(),
-                                   options.information);
-    return prepared;
-  }
-  prepared.placement = check_supported(options.rules, policy, options.placement);
-  const bool oracle = std::count(rules.oracles.begin(), rules.oracles.end(), policy) > 0;
-  prepared.level = oracle ? Level::kOracle : Level::kBlind;
-  if (granted_level(policy, prepared.level, prepared.level, options.information) !=
-      prepared.level) {
-    throw InputError("--information noisy-oracle", "rules 'default'", "'" + options.rules + "'");
-  }
-  return prepared;
-}
-
-namespace {
 
 // The same jobs as plain requests for whole GPUs of any type.
 struct PlainScenario {
@@ -182,17 +108,74 @@ Outcome replay_with_faults(const Scenario& scenario, const std::string& policy, 
 
 }  // namespace
 
-Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
-                 const RunOptions& options) {
-  if (!prepared.policy && scenario.fixed.faults) {
-    throw InputError("--faults", "rules 'default'", "'" + options.rules + "'");
+bool is_tuned_file(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+NamedPolicy named_policy(const std::string& text) {
+  const size_t equals = text.find('=');
+  // A path may contain '='.
+  const bool named = equals != std::string::npos && equals > 0 &&
+                     text.find_first_of("/:") > equals && !std::filesystem::exists(text);
+  if (!named) return {text, text};
+  NamedPolicy out{text.substr(0, equals), text.substr(equals + 1)};
+  if (out.policy.empty()) throw InputError("policy '" + text + "'", "a policy after '='", "none");
+  return out;
+}
+
+PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
+  const auto [name, policy] = named_policy(text);
+  const RuleSet::Info& rules = RuleSetRegistry::info(options.rules);
+  for (const std::string& key : rules.needs) {
+    if (options.rule_set.find(key) != nullptr) continue;
+    throw InputError("rules '" + options.rules + "'", "--" + key + " FILE", "none");
   }
-  if (!prepared.policy && scenario.speeds) {
-    throw InputError("--profiles or models of the cluster", "rules 'default'",
+  PreparedPolicy prepared;
+  prepared.name = name;
+  prepared.policy_ref = policy;
+  if (!rules.policies.empty() && options.speeds != SpeedLevel::kExact) {
+    throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
+                     "rules 'default' (published rule sets have no model speeds)",
                      "'" + options.rules + "'");
   }
-  if (!prepared.policy && scenario.fixed.allows != Allows{}) {
-    throw InputError("--allow", "rules 'default'", "'" + options.rules + "'");
+  if (rules.policies.empty()) {
+    Settings settings = options.policy;
+    OpenedPolicy opened = open_policy(policy, settings);
+    prepared.placement = choose_placement(policy, opened.info, options.placement, settings);
+    if (!options.placement.empty()) opened = open_policy(policy, settings);
+    prepared.policy = std::move(opened.policy);
+    prepared.servable = opened.info.servable;
+    prepared.uses_limits = opened.info.uses_limits;
+    prepared.resizes_jobs = opened.info.resizes_jobs;
+    const auto setting = [&](const char* key) {
+      return setting_of(policy, opened.info, settings, key).value_or("");
+    };
+    prepared.preempts = opened.info.preemptive && setting("preempt") != "false";
+    prepared.order = setting("order");
+    prepared.digest = opened.digest;
+    prepared.core_s = opened.core_s;
+    prepared.untrained = opened.untrained;
+    prepared.level = granted_level(policy, prepared.policy->level(), prepared.policy->min_level(),
+                                   options.information);
+    return prepared;
+  }
+  prepared.placement = check_supported(options.rules, policy, options.placement);
+  prepared.level = std::ranges::count(rules.oracles, policy) > 0 ? Level::kOracle : Level::kBlind;
+  if (granted_level(policy, prepared.level, prepared.level, options.information) !=
+      prepared.level) {
+    throw InputError("--information noisy-oracle", "rules 'default'", "'" + options.rules + "'");
+  }
+  return prepared;
+}
+
+Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
+                 const RunOptions& options) {
+  const char* beyond = scenario.fixed.faults               ? "--faults"
+                       : scenario.speeds                   ? "--profiles or models of the cluster"
+                       : scenario.fixed.allows != Allows{} ? "--allow"
+                                                           : nullptr;
+  if (!prepared.policy && beyond != nullptr) {
+    throw InputError(beyond, "rules 'default'", "'" + options.rules + "'");
   }
   if (!prepared.policy && scenario.stage_jobs) {
     const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
@@ -240,13 +223,9 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   const auto begin = std::chrono::steady_clock::now();
   const double worked_s = thread_cpu_s();
   Outcome outcome;
-  const bool watched = static_cast<bool>(options.watch);
-  if (scenario.drawn_until_us == kNever) {
-    outcome = play(watched);
-  } else {
-    outcome = replay_with_faults(scenario, prepared.name, play, longer);
-    if (watched) outcome = play(true);  // earlier calls may have ended too early
-  }
+  const bool watched = static_cast<bool>(options.watch), draws = scenario.drawn_until_us != kNever;
+  if (draws) outcome = replay_with_faults(scenario, prepared.name, play, longer);
+  if (!draws || watched) outcome = play(watched);  // earlier calls may have ended too early
   run.outcome = scenario.merge_stages(std::move(outcome));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run.core_s = thread_cpu_s() - worked_s;

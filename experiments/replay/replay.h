@@ -1,14 +1,6 @@
 // Replays one scenario under one policy, rule set and level of information.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "env/sim/metrics/metrics.h"
 #include "experiments/scenario/scenario.h"
 #include "policies/policy.h"
@@ -73,8 +65,8 @@ struct PreparedPolicy {
   std::string untrained;      // of a checkpoint: its network before training
 };
 
-// `text`: as for named_policy(). An oracle limited to noisy run times gets those. Throws InputError
-// for an unknown policy, placement, rule set or key, or a policy which needs a higher level.
+// `text`: as for named_policy(). An oracle may be limited to noisy run times. Throws InputError for
+// an unknown policy, placement, rule set or key, or a policy which needs a higher level.
 PreparedPolicy prepare(const std::string& text, const RunOptions& options);
 
 // Requires: `prepared` comes from prepare() with the same options. Throws InputError for a
@@ -84,9 +76,9 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
 
 // Returns whether any job has a user limit.
 bool has_limits(const Trace& trace);
-// Returns notes on the effect of a trace without limits, one for each kind of policy which uses
-// them. Policies in order of arrival which only backfill by limits equal `fifo`. Policies at level
-// `estimate` use estimates instead.
+// Returns notes on the effect of a trace without limits: one note for each kind of policy which
+// uses limits. A policy that only backfills by limits then equals `fifo`. A policy at level
+// `estimate` uses estimated run times instead.
 std::vector<std::string> missing_limits_notes(
     const std::vector<const PreparedPolicy*>& prepared_policies);
 // Returns whether the policy decides job sizes while every job of the trace has a single size.

@@ -20,7 +20,6 @@ double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 double to_thousandths(double value) { return std::round(value * 1000) / 1000; }
 
-// Returns the start of slice `i` of `slices`.
 int64_t slice_us(int64_t from_us, int64_t to_us, int slices, int i) {
   return i == slices ? to_us : from_us + (to_us - from_us) / slices * i;
 }
@@ -80,7 +79,6 @@ void Series::watch(const SimModel& fixed, const SimState& state) {
   count(fixed, state, values_.data() + (at_us_.size() - 1) * width());
 }
 
-// Returns each column's mean in each slice.
 std::vector<Json> Series::means(int64_t from_us, int64_t to_us, int slices) const {
   std::vector<Json> out(width(), Json::array());
   std::vector<double> sum(width());
@@ -145,20 +143,21 @@ std::string Series::csv() const {
   std::string out = "policy,t_s";
   for (const char* name : kNames) out += std::string(",") + name;
   for (const std::string& name : tenants_) {
-    out += ',';
-    append_csv_cell("held_gpus:" + name, out);
-    out += ',';
-    append_csv_cell("waiting:" + name, out);
+    for (const char* figure : {"held_gpus:", "waiting:"}) {
+      out += ',';
+      append_csv_cell(figure + name, out);
+    }
   }
   out += '\n';
   for (const Json& one : done_) {
     for (size_t i = 0; i < one["t_s"].size(); ++i) {
       append_csv_cell(one["policy"].get<std::string>(), out);
-      out += "," + shortest(one["t_s"][i].get<double>());
-      for (const char* name : kNames) out += "," + shortest(one[name][i].get<double>());
+      const auto add = [&](const Json& values) { out += "," + shortest(values[i].get<double>()); };
+      add(one["t_s"]);
+      for (const char* name : kNames) add(one[name]);
       for (const Json& tenant : one["tenants"]) {
-        out += "," + shortest(tenant["held_gpus"][i].get<double>()) + "," +
-               shortest(tenant["waiting"][i].get<double>());
+        add(tenant["held_gpus"]);
+        add(tenant["waiting"]);
       }
       out += '\n';
     }

@@ -6,11 +6,7 @@
 // `t_s`: middles of the slices. `from_s` to `to_s`: the scored window.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "env/sim/metrics/fragmentation.h"
 #include "env/sim/state/state.h"

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "env/base/core/check.h"
 #include "env/sim/rules/shape.h"
-#include "env/sim/state/free_map.h"
 
 namespace yard {
 namespace {
@@ -122,7 +120,6 @@ void Timeline::open(const SimModel& fixed, const SimState& s, int32_t slot) {
   }
 }
 
-// Whether the job is still in the same phase on the same GPUs.
 bool Timeline::is_unchanged(const SimState& s, int32_t slot, const PhaseSpan& phase_span) const {
   if (phase_span.job != s.job[slot] || phase_span.phase != s.phase[slot]) return false;
   size_t i = 0;
@@ -157,8 +154,7 @@ void Timeline::watch(const SimModel& fixed, const SimState& s) {
   }
   std::erase_if(open_slots_,
                 [&](int32_t slot) { return phase_spans_[static_cast<size_t>(slot)].job == kNone; });
-  std::sort(opening.begin(), opening.end(),
-            [&](int32_t a, int32_t b) { return s.job[a] < s.job[b]; });
+  std::ranges::sort(opening, {}, [&](int32_t slot) { return s.job[slot]; });
   for (const int32_t slot : opening) {
     open(fixed, s, slot);
     phase_spans_[static_cast<size_t>(slot)].seen = step_;

@@ -11,11 +11,7 @@
 //   timeline.finish();
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "env/sim/state/state.h"
 #include "experiments/replay/waits.h"

@@ -146,13 +146,12 @@ void Waits::watch(const SimModel& fixed, const SimState& s) {
   for (int32_t slot = 0; stopping > 0 && slot < s.head->high_water; ++slot) {
     if (s.phase[slot] == Phase::kStopping) note_waiting(s, slot);
   }
-  const auto gone = [&](int32_t slot) {
+  std::erase_if(waiting_, [&](int32_t slot) {
     OpenWait& open = open_[static_cast<size_t>(slot)];
     if (open.seen == step_) return false;
     close(open, s.head->now_us);
     return true;
-  };
-  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), gone), waiting_.end());
+  });
 }
 
 void Waits::end(int64_t end_us) {

@@ -1,5 +1,5 @@
-// Records which jobs waited, how long and why: the reason of each waiting job after each decision,
-// with equal ones joined to intervals.
+// Records which jobs waited, how long and why. Notes the reason of each waiting job after each
+// decision, and joins equal successive reasons to intervals.
 //
 //   Waits waits(scenario, placement, [](const Wait& wait) { ... });  // as intervals end
 //   options.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
@@ -7,11 +7,7 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "env/sim/metrics/why_waiting.h"
 #include "experiments/scenario/scenario.h"
@@ -23,8 +19,8 @@ struct Wait {
   int64_t from_us, to_us;
   WaitReason reason;
   std::string detail = {};  // at the interval's start
-  // At the interval's start, the jobs which hold what this one lacks. If it lacks nothing, the
-  // waiting jobs which started before it.
+  // At the interval's start: the jobs which hold what this job lacks. If this job lacks nothing:
+  // the waiting jobs which started earlier.
   Blockers behind = {};
 };
 

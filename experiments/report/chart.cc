@@ -66,7 +66,6 @@ std::vector<double> log_ticks(double from, double to, bool seconds) {
   return ticks;
 }
 
-// Maps values of an axis to [0, 1].
 class Scale {
  public:
   Scale(const Axis& axis, double low, double high) : axis_(axis), from_(low), to_(high) {

@@ -31,7 +31,6 @@ std::vector<Point> downsampled(const std::vector<Point>& all, size_t most) {
   return out;
 }
 
-// A run's metric as a line.
 Line metric_line(const RunRecord& run, size_t column) {
   const MetricsCsv& metrics = *run.metrics;
   std::vector<Point> all;
@@ -49,18 +48,15 @@ Chart metric_chart(const std::string& column) {
               .y = {.label = ""},
               .lines = {}};
   if (column.ends_with("_s") && !column.ends_with("per_s")) chart.y.unit = Unit::kSeconds;
-  if (column.ends_with("/ratio")) {
-    chart.reference_y = 1;
-    chart.note +=
-        " Mean JCT divided by that of the validation baseline; below 1 is better. Update 0 is the "
-        "untrained network with the same action sampling.";
-  }
-  if (column.ends_with("/ratio_untrained")) {
-    chart.reference_y = 1;
-    chart.note +=
-        " Mean JCT divided by that of the untrained network with the same action sampling; below 1 "
-        "is better.";
-  }
+  const bool ratio = column.ends_with("/ratio");
+  if (!ratio && !column.ends_with("/ratio_untrained")) return chart;
+  chart.reference_y = 1;
+  chart.note +=
+      ratio
+          ? " Mean JCT divided by that of the validation baseline; below 1 is better. Update 0 is "
+            "the untrained network with the same action sampling."
+          : " Mean JCT divided by that of the untrained network with the same action sampling; "
+            "below 1 is better.";
   return chart;
 }
 
@@ -70,7 +66,6 @@ bool is_score_metric(const std::string& column) {
          column.find("jct") != column.npos;
 }
 
-// The charts of all metrics which `wanted` accepts, with a line per run.
 template <class F>
 std::string metric_charts(const Runs& runs, F wanted) {
   std::vector<std::string> columns;
@@ -83,7 +78,6 @@ std::string metric_charts(const Runs& runs, F wanted) {
       }
     }
   }
-  // Validation metrics come before training metrics.
   std::stable_partition(columns.begin(), columns.end(),
                         [](auto& c) { return c.starts_with("validation/"); });
   std::string out;
@@ -141,6 +135,26 @@ std::vector<T> trained_first(std::vector<T> items, F policy) {
   return items;
 }
 
+// The time range to draw: from a little before the scored window until the queue is empty after it,
+// but at most one window length longer. All times if there is no window. Few jobs which run much
+// longer would otherwise compress the chart.
+std::pair<double, double> shown_time(const std::vector<Json>& all) {
+  double begin = INFINITY, end = -INFINITY, busy = -INFINITY;
+  for (const Json& one : all) {
+    for (size_t i = 0; i < one["t_s"].size(); ++i) {
+      const double t = one["t_s"][i];
+      begin = std::min(begin, t);
+      end = std::max(end, t);
+      if (one["waiting"][i].get<double>() > 0) busy = std::max(busy, t);
+    }
+  }
+  const auto from = number(all[0], "from_s"), to = number(all[0], "to_s");
+  if (!from || !to || *to <= *from || *from >= end || *to <= begin) return {begin, end};
+  const double length = *to - *from;
+  const double after = std::clamp(busy - *to, 0.05 * length, length);
+  return {std::max(begin, *from - 0.1 * length), std::min(end, *to + after)};
+}
+
 }  // namespace
 
 std::string PolicyLabels::short_label(const std::string& policy) {
@@ -156,9 +170,8 @@ std::string PolicyLabels::short_label(const std::string& policy) {
 std::string PolicyLabels::label(const RunRecord& run, const std::string& policy) {
   const auto known = run.labels.find(policy);
   if (known != run.labels.end()) return known->second;
-  std::string name = short_label(policy);
-  if (!policy.starts_with("checkpoint:")) return name;
-  return (run.agent().empty() ? "checkpoint" : run.agent()) + " (" + name + ")";
+  const std::string name = short_label(policy);
+  return policy.starts_with("checkpoint:") ? run.checkpoint_label(name) : name;
 }
 
 int PolicyLabels::colour(const std::string& label) {
@@ -167,8 +180,8 @@ int PolicyLabels::colour(const std::string& label) {
 
 std::string learning(const Runs& runs) {
   const std::string charts = metric_charts(runs, is_score_metric);
-  if (charts.empty()) return "";
-  return "<section><h2>Learning curve</h2>\n<div class='charts'>" + charts + "</div></section>\n";
+  return charts.empty() ? ""
+                        : section("Learning curve", "<div class='charts'>" + charts + "</div>");
 }
 
 std::string all_metrics(const RunRecord& run) {
@@ -205,32 +218,8 @@ std::string completion_times(const RunRecord& run, PolicyLabels& names) {
     if (run.jobs.size() > 1) out += "<h3>" + escape(file.file) + "</h3>\n";
     out += "<div class='charts'>" + render(within) + render(longer) + "</div>\n";
   }
-  return out.empty() ? "" : "<section><h2>Completion times</h2>\n" + out + "</section>\n";
+  return section("Completion times", out);
 }
-
-namespace {
-
-// The time range to draw: from a little before the scored window until the queue is empty after it,
-// but at most one window length longer. All times if there is no window. Few jobs which run much
-// longer would otherwise compress the chart.
-std::pair<double, double> shown_time(const std::vector<Json>& all) {
-  double begin = INFINITY, end = -INFINITY, busy = -INFINITY;
-  for (const Json& one : all) {
-    for (size_t i = 0; i < one["t_s"].size(); ++i) {
-      const double t = one["t_s"][i];
-      begin = std::min(begin, t);
-      end = std::max(end, t);
-      if (one["waiting"][i].get<double>() > 0) busy = std::max(busy, t);
-    }
-  }
-  const auto from = number(all[0], "from_s"), to = number(all[0], "to_s");
-  if (!from || !to || *to <= *from || *from >= end || *to <= begin) return {begin, end};
-  const double length = *to - *from;
-  const double after = std::clamp(busy - *to, 0.05 * length, length);
-  return {std::max(begin, *from - 0.1 * length), std::min(end, *to + after)};
-}
-
-}  // namespace
 
 std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
   std::string out;
@@ -280,7 +269,7 @@ std::string cluster_over_time(const RunRecord& run, PolicyLabels& names) {
     if (run.series.size() > 1) out += "<h3>" + escape(document.file) + "</h3>\n";
     out += "<div class='charts'>" + render(utilisation_chart) + render(queue_chart) + "</div>\n";
   }
-  return out.empty() ? "" : "<section><h2>Cluster over time</h2>\n" + out + "</section>\n";
+  return section("Cluster over time", out);
 }
 
 }  // namespace yard::report

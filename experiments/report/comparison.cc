@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "experiments/report/chart.h"
 #include "experiments/report/html.h"
@@ -12,10 +11,6 @@
 
 namespace yard::report {
 namespace {
-
-std::string cell(const Json& row, const char* key, int decimals) {
-  return number_text(number(row, key), decimals);
-}
 
 std::string percent(const Json& row, const char* key) {
   const auto value = number(row, key);
@@ -62,8 +57,7 @@ std::string verdict(const Json& row) {
 // The figures which grow by over 10 %, as listed by evaluate; empty if none does.
 std::string regressions(const Json& row) {
   std::string out;
-  if (!row.contains("regressions") || !row["regressions"].is_array()) return out;
-  for (const Json& what : row["regressions"]) {
+  for (const Json& what : list(row, "regressions")) {
     if (what.is_string()) out += (out.empty() ? "" : ", ") + what.get<std::string>();
   }
   return out;
@@ -71,11 +65,8 @@ std::string regressions(const Json& row) {
 
 std::string verdict_with_regressions(const Json& row) {
   const std::string also = regressions(row);
-  return verdict(row) +
-         (also.empty()                           ? ""
-          : number(row, "ratio").value_or(1) < 1 ? ", but "
-                                                 : "; also ") +
-         also;
+  if (also.empty()) return verdict(row);
+  return verdict(row) + (number(row, "ratio").value_or(1) < 1 ? ", but " : "; also ") + also;
 }
 
 std::string baseline(const Json& row) {
@@ -84,10 +75,8 @@ std::string baseline(const Json& row) {
          (chosen.empty() ? "" : " (" + chosen + ")");
 }
 
-// The row of the best bound; null if there is none.
 const Json* best_bound(const Json& row) {
-  if (!row.contains("bounds") || !row["bounds"].is_array()) return nullptr;
-  for (const Json& bound : row["bounds"]) {
+  for (const Json& bound : list(row, "bounds")) {
     if (bound.is_object() && text(bound, "policy") == text(row, "oracle")) return &bound;
   }
   return nullptr;
@@ -120,11 +109,9 @@ Json with_candidate_figures(const Json& row) {
   Json out = row;
   const double none = std::numeric_limits<double>::quiet_NaN();
   double baseline_wait_s = none;
-  if (row.contains("policies") && row["policies"].is_array()) {
-    for (const Json& rival : row["policies"]) {
-      if (text(rival, "policy") == text(row, "baseline")) {
-        baseline_wait_s = number_or(rival, "max_wait_s", none);
-      }
+  for (const Json& rival : list(row, "policies")) {
+    if (text(rival, "policy") == text(row, "baseline")) {
+      baseline_wait_s = number_or(rival, "max_wait_s", none);
     }
   }
   out["max_wait_s"] =
@@ -140,13 +127,10 @@ std::string cell_table(const RunRecord& run, const Json& row) {
                "p99 JCT s", "longest wait s", "preemptions", "unfinished",
                "candidate / policy|ratio of mean JCTs with 95 % interval; below 1 is better", "",
                "<"});
-  std::vector<const Json*> rivals;
-  if (row.contains("policies") && row["policies"].is_array()) {
-    for (const Json& rival : row["policies"]) rivals.push_back(&rival);
-  }
-  const bool learned = row.contains("untrained") && row["untrained"].is_object();
-  std::vector<const Json*> all = rivals;
-  if (learned) all.push_back(&row["untrained"]);
+  const Json &rivals = list(row, "policies"), &untrained = member(row, "untrained");
+  std::vector<const Json*> all;
+  for (const Json& rival : rivals) all.push_back(&rival);
+  if (untrained.is_object()) all.push_back(&untrained);
   const double half_width = axis_reach(all);
   const auto add = [&](const Json& of, const std::string& role, const char* css_class) {
     std::vector<std::string> cells = {escape(PolicyLabels::label(run, text(of, "policy"))),
@@ -165,13 +149,13 @@ std::string cell_table(const RunRecord& run, const Json& row) {
     table.row(cells, css_class);
   };
   add(with_candidate_figures(row), "candidate", "ours");
-  if (learned) add(row["untrained"], "untrained network, same action sampling", "");
-  for (const Json* rival : rivals) {
-    const std::string name = text(*rival, "policy");
+  if (untrained.is_object()) add(untrained, "untrained network, same action sampling", "");
+  for (const Json& rival : rivals) {
+    const std::string name = text(rival, "policy");
     std::string role = name == text(row, "baseline") ? "baseline" : "";
     if (name == text(row, "best_hindsight"))
       role += role.empty() ? "best in hindsight" : ", best in hindsight";
-    add(*rival, role, "");
+    add(rival, role, "");
   }
   if (const Json* bound = best_bound(row)) {
     table.heading("Oracle: a bound, not a rival, since it sees true run times");
@@ -180,7 +164,6 @@ std::string cell_table(const RunRecord& run, const Json& row) {
   return table.html();
 }
 
-// Trace, cluster and cell of a row.
 std::string scene_text(const Json& row) {
   const std::string cell = text(row, "cell");
   const bool more = !cell.empty() && cell != "as it is";
@@ -203,13 +186,17 @@ std::vector<ComparedRow> comparison_rows(const Runs& runs) {
   return out;
 }
 
+std::string candidate_name(const ComparedRow& one, bool several) {
+  return (several ? one.run->name + ": " : "") +
+         PolicyLabels::label(*one.run, text(*one.row, "policy"));
+}
+
 // Labels of the candidates, with the file if several rows about one cell have the same label.
 std::vector<std::string> candidate_names(const std::vector<ComparedRow>& all, bool several) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
   for (const ComparedRow& one : all) {
-    names.push_back((several ? one.run->name + ": " : "") +
-                    PolicyLabels::label(*one.run, text(*one.row, "policy")));
+    names.push_back(candidate_name(one, several));
     ++count[names.back() + "\n" + scene_text(*one.row)];
   }
   for (size_t i = 0; i < all.size(); ++i) {
@@ -241,12 +228,11 @@ std::string headline_of_comparison(const Runs& runs) {
   std::vector<std::string> order;
   std::map<std::string, std::map<std::string, int>> verdicts;
   std::map<std::string, std::pair<double, int>> logs;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const std::string name = (runs.size() > 1 ? all[i].run->name + ": " : "") +
-                             PolicyLabels::label(*all[i].run, text(*all[i].row, "policy"));
+  for (const ComparedRow& one : all) {
+    const std::string name = candidate_name(one, runs.size() > 1);
     if (std::ranges::find(order, name) == order.end()) order.push_back(name);
-    ++verdicts[name][verdict(*all[i].row)];
-    const auto ratio = number(*all[i].row, "ratio");
+    ++verdicts[name][verdict(*one.row)];
+    const auto ratio = number(*one.row, "ratio");
     if (!ratio || *ratio <= 0) continue;
     logs[name].first += std::log(*ratio);
     ++logs[name].second;
@@ -267,11 +253,9 @@ std::string headline_of_comparison(const Runs& runs) {
     }
     out += (ratios > 0 ? ". Verdicts: " : ": ") + found + ".";
   }
-  if (order.size() > kMaxCandidates) {
-    out +=
-        " " + std::to_string(order.size() - kMaxCandidates) + " more candidates are in the table.";
-  }
-  return out;
+  if (order.size() <= kMaxCandidates) return out;
+  return out + " " + std::to_string(order.size() - kMaxCandidates) +
+         " more candidates are in the table.";
 }
 
 std::string comparison(const Runs& runs) {
@@ -303,10 +287,12 @@ std::string comparison(const Runs& runs) {
               cell(row, "max_wait_ratio", 3), cell(row, "preemptions_ratio", 2),
               escape(information(row)), escape(all[i].document->file)});
   }
-  return "<section><h2>Comparison</h2>\n<p>Mean job completion time (JCT) of the same jobs under "
-         "the same arrivals. A ratio below 1 is better than the baseline, above 1 worse. If the "
-         "interval contains 1, the difference is not significant.</p>\n" +
-         table.html() + "<h3>Details of each comparison</h3>\n" + more.html() + "</section>\n";
+  return section(
+      "Comparison",
+      "<p>Mean job completion time (JCT) of the same jobs under the same arrivals. A ratio below 1 "
+      "is better than the baseline, above 1 worse. If the interval contains 1, the difference is "
+      "not significant.</p>\n" +
+          table.html() + "<h3>Details of each comparison</h3>\n" + more.html());
 }
 
 std::string cells(const RunRecord& run) {
@@ -319,7 +305,7 @@ std::string cells(const RunRecord& run) {
              "</h3>\n" + cell_facts(row) + cell_table(run, row);
     }
   }
-  return out.empty() ? "" : "<section><h2>Policies by cell</h2>\n" + out + "</section>\n";
+  return section("Policies by cell", out);
 }
 
 }  // namespace yard::report

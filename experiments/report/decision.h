@@ -14,9 +14,9 @@ struct Decision {
     std::string name;             // "row 3", "nothing"
     std::vector<float> features;  // of a row; empty: the no-op
     double probability = 0;
-    bool is_expert_action = false;  // the expert's action
+    bool is_expert_action = false;
   };
-  std::vector<ActionRow> legal_actions;  // legal actions
+  std::vector<ActionRow> legal_actions;
   std::vector<float> cluster;
 };
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <vector>
 
 #include "env/cluster/topology.h"
 

@@ -1,14 +1,11 @@
 #include "experiments/report/describe_trace.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cstdio>
-#include <functional>
 #include <map>
+#include <ranges>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "env/base/core/nearest_rank.h"
 #include "env/base/text/text.h"
@@ -23,7 +20,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kStatesShown = 8;
 
-// GPUs of a job, with fractional GPUs as fractions.
 double gpus_of(const Job& job) {
   double shares = 0, whole = 0;
   for (const RoleGroup& group : job.groups) {
@@ -92,8 +88,7 @@ Json limits_json(const std::vector<Job>& jobs) {
     }
   }
   if (limits_us.empty()) return nullptr;
-  const size_t with = limits_us.size();
-  return {{"jobs", with},
+  return {{"jobs", limits_us.size()},
           {"limit_s", time_quantiles(std::move(limits_us))},
           {"run_over_limit", ratio_quantiles(std::move(used))}};
 }
@@ -104,8 +99,7 @@ Json waits_json(const std::vector<Job>& jobs) {
     if (job.logged_start_us >= 0) waits_us.push_back(job.logged_start_us - job.submit_us);
   }
   if (waits_us.empty()) return nullptr;
-  const size_t with = waits_us.size();
-  Json out = {{"jobs", with}};
+  Json out = {{"jobs", waits_us.size()}};
   out.update(time_quantiles(std::move(waits_us)));
   return out;
 }
@@ -120,15 +114,25 @@ Json states_json(const std::vector<Job>& jobs) {
   std::ranges::stable_sort(rows, std::greater<>(), &std::pair<std::string_view, int64_t>::second);
   Json out = Json::object();
   int64_t others = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (i < kStatesShown) {
-      out[std::string(rows[i].first)] = rows[i].second;
-    } else {
-      others += rows[i].second;
-    }
+  for (const auto& [state, count] : rows | std::views::take(kStatesShown)) {
+    out[std::string(state)] = count;
   }
+  for (const auto& [state, count] : rows | std::views::drop(kStatesShown)) others += count;
   if (others > 0) out["others"] = others;
   return out.empty() ? Json(nullptr) : out;
+}
+
+std::string value_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "-";
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  if (!value.is_object()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::vector<std::string> parts;
+  for (const auto& [key, part] : value.items()) {
+    parts.push_back(key +
+                    (part.is_object() ? " (" + value_text(part) + ")" : " " + value_text(part)));
+  }
+  return join(parts);
 }
 
 }  // namespace
@@ -155,6 +159,12 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
   }
   const bool known = !run_us.empty();  // else sums over run times are meaningless
   const double span_s = static_cast<double>(jobs.back().submit_us - jobs.front().submit_us) / 1e6;
+  const bool spans = span_s > 0 && known;
+  const int gpus = cluster_gpus > 0 ? cluster_gpus : trace.machine_gpus;
+  Json begins;
+  if (trace.epoch_unix_s) {
+    begins = date_text(*trace.epoch_unix_s + jobs.front().submit_us / 1'000'000) + "Z";
+  }
   Json out = {{"source", trace.source},
               {"format", trace.format},
               {"sha256", trace.sha256},
@@ -165,7 +175,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"tenants", distinct(jobs, &Job::tenant)},
               {"models", distinct(jobs, &Job::model)},
               {"arrays", distinct(jobs, &Job::array)},
-              {"begins", nullptr},
+              {"begins", begins},
               {"first_submit_s", seconds_json(jobs.front().submit_us)},
               {"last_submit_s", seconds_json(jobs.back().submit_us)},
               {"span_days", span_s / 86400},
@@ -173,8 +183,8 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"run_time_from_profile", count([](const Job& job) { return job.run_us < 0; })},
               {"gpu_hours", known ? Json(gpu_s / 3600) : Json(nullptr)},
               {"machine_gpus", trace.machine_gpus > 0 ? Json(trace.machine_gpus) : Json(nullptr)},
-              {"mean_gpus_busy", nullptr},
-              {"load", nullptr},
+              {"mean_gpus_busy", spans ? Json(gpu_s / span_s) : Json()},
+              {"load", spans && gpus > 0 ? Json(gpu_s / span_s / gpus) : Json()},
               {"jobs_by_gpus", sizes},
               {"jobs_on_gpu_shares", count([](const Job& job) {
                  return std::ranges::any_of(
@@ -187,37 +197,8 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"logged_wait_s", waits_json(jobs)},
               {"end_states", states_json(jobs)}};
   for (const Skipped& what : trace.notices) out["notices"].push_back(note_text(what));
-  if (trace.epoch_unix_s) {
-    out["begins"] = date_text(*trace.epoch_unix_s + jobs.front().submit_us / 1'000'000) + "Z";
-  }
-  if (span_s > 0 && known) {
-    out["mean_gpus_busy"] = gpu_s / span_s;
-    const int gpus = cluster_gpus > 0 ? cluster_gpus : trace.machine_gpus;
-    if (gpus > 0) out["load"] = gpu_s / span_s / gpus;
-  }
   return out;
 }
-
-namespace {
-
-std::string value_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_null()) return "-";
-  if (value.is_number_float()) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", value.get<double>());
-    return text;
-  }
-  if (!value.is_object()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::vector<std::string> parts;
-  for (const auto& [key, part] : value.items()) {
-    parts.push_back(key +
-                    (part.is_object() ? " (" + value_text(part) + ")" : " " + value_text(part)));
-  }
-  return join(parts);
-}
-
-}  // namespace
 
 void print_description(const Json& description) {
   for (const auto& [key, value] : description.items()) {

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string>
 
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
@@ -25,7 +23,6 @@ const char* verdict(const CellResult& cell) {
   return "no significant difference";
 }
 
-// Verdict on how much of a candidate's advantage comes from training.
 const char* training_verdict(const CellResult& cell) {
   const ComparedPolicy& untrained_rival = *cell.untrained_result();
   const Interval& interval = untrained_rival.candidate_ratio.interval;
@@ -72,19 +69,15 @@ void print_policies(const CellResult& cell) {
                    "preempt", "unfinished", "candidate / policy [95 %]"},
                   3);
   for (const PolicyScore& score : cell.candidates) table.row(score_cells(">", score));
-  if (const ComparedPolicy* untrained_rival = cell.untrained_result()) {
-    std::vector<std::string> cells = score_cells("u", untrained_rival->score);
-    cells.push_back(ratio_text(untrained_rival->candidate_ratio));
-    table.row(cells);
-  }
-  for (size_t i = 0; i < cell.rivals.size(); ++i) {
-    const ComparedPolicy& rival = cell.rivals[i];
-    const char* mark = i == cell.baseline         ? i == cell.best_hindsight ? "*+" : "*"
-                       : i == cell.best_hindsight ? "+"
-                                                  : " ";
+  const auto add = [&](const char* mark, const ComparedPolicy& rival) {
     std::vector<std::string> cells = score_cells(mark, rival.score);
     cells.push_back(ratio_text(rival.candidate_ratio));
     table.row(cells);
+  };
+  if (const ComparedPolicy* untrained = cell.untrained_result()) add("u", *untrained);
+  for (size_t i = 0; i < cell.rivals.size(); ++i) {
+    const bool best = i == cell.best_hindsight;
+    add(i == cell.baseline ? best ? "*+" : "*" : best ? "+" : " ", cell.rivals[i]);
   }
   if (cell.oracle) {
     table.line("bound, best of " + counted_text(std::ssize(cell.bounds), "oracle") + ":");

@@ -32,11 +32,9 @@ std::string headline_of_training(const RunRecord& run) {
   return "";
 }
 
-// The verdicts in a document of whatif; empty for other documents.
 std::string verdicts_of(const Json& document) {
   std::string out;
-  if (!document.contains("verdicts") || !document["verdicts"].is_array()) return out;
-  for (const Json& verdict : document["verdicts"]) {
+  for (const Json& verdict : list(document, "verdicts")) {
     out += (out.empty() ? "" : " ") + text(verdict, "text");
   }
   return out;
@@ -48,8 +46,7 @@ std::string verdicts_of(const Json& document) {
 std::string headline_of_replays(const Runs& runs) {
   for (const RunRecord* run : runs) {
     for (const Document& document : run->replays) {
-      if (const std::string text_value = verdicts_of(document.json); !text_value.empty())
-        return text_value;
+      if (const std::string out = verdicts_of(document.json); !out.empty()) return out;
       std::vector<const Json*> rows;
       for (const Json& row : document.json["runs"]) {
         const bool whole = number(row, "unfinished").value_or(0) == 0;
@@ -66,19 +63,13 @@ std::string headline_of_replays(const Runs& runs) {
                " policies have the same mean job completion time, " + duration_text(jct(*least)) +
                ".";
       }
-      std::string out = name(*least) + " has ";
-      if (rows.size() > 1)
-        out += "the lowest ";
-      else
-        out += "a ";
-      out += "mean job completion time";
-      if (rows.size() > 1) out += " of " + std::to_string(rows.size()) + " policies";
-      out += rows.size() > 1 ? ", " : " of ";
-      out += duration_text(jct(*least));
+      const std::string shortest = duration_text(jct(*least));
+      std::string out = name(*least) + " has a mean job completion time of " + shortest + ".";
       if (rows.size() > 1) {
-        out += "; the highest is " + duration_text(jct(*most)) + ", under " + name(*most);
+        out = name(*least) + " has the lowest mean job completion time of " +
+              std::to_string(rows.size()) + " policies, " + shortest + "; the highest is " +
+              duration_text(jct(*most)) + ", under " + name(*most) + ".";
       }
-      out += ".";
       const auto waits = [](const Json* row) { return number(*row, "max_wait_s").value_or(0); };
       const Json* least_wait = *std::ranges::min_element(rows, {}, waits);
       if (waits(least_wait) < waits(*least)) {

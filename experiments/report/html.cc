@@ -6,13 +6,11 @@
 #include <cctype>
 #include <cmath>
 
-#include "env/base/text/text.h"
 #include "experiments/stats/number_text.h"
 
 namespace yard::report {
 namespace {
 
-// Inserts commas between thousands.
 std::string grouped(std::string digits) {
   const size_t begin = digits.starts_with('-') ? 1 : 0;
   size_t at = std::min(digits.find('.'), digits.size());
@@ -20,7 +18,6 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-// Removes trailing zeros of a fraction.
 std::string trimmed(std::string digits) {
   if (digits.find('.') == digits.npos) return digits;
   digits.erase(digits.find_last_not_of('0') + 1);
@@ -51,7 +48,8 @@ size_t utf8_length(std::string_view text) {
 }  // namespace
 
 std::string escape(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD", kSpecial = "&<>\"'";
+  constexpr const char* kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t length = utf8_length(text.substr(at));
@@ -61,24 +59,11 @@ std::string escape(std::string_view text) {
       continue;
     }
     const char c = text[at++];
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+    const size_t special = kSpecial.find(c);
+    if (special != kSpecial.npos) {
+      out += kEntities[special];
+    } else {
+      out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
     }
   }
   return out;
@@ -148,6 +133,11 @@ std::string tick_text(double value, double step) {
   // Enough digits to distinguish neighbouring ticks; 1e-9 keeps powers of ten from rounding down.
   const int decimals = static_cast<int>(std::max(0.0, -std::floor(std::log10(step) + 1e-9)));
   return grouped(trimmed(fmt::format("{:.{}f}", value, std::min(decimals, 9))));
+}
+
+std::string section(const std::string& heading, const std::string& content) {
+  if (content.empty()) return "";
+  return "<section><h2>" + heading + "</h2>\n" + content + "</section>\n";
 }
 
 std::string facts(const std::vector<std::pair<std::string, std::string>>& what) {

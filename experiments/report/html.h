@@ -27,6 +27,9 @@ std::string duration_text(double seconds);
 // A number on an axis with ticks `step` apart: "0.25", "1,500", "2e-05".
 std::string tick_text(double value, double step);
 
+// A section with a heading; empty if `content` is empty.
+std::string section(const std::string& heading, const std::string& content);
+
 // A list of names and values; entries without a value are skipped.
 std::string facts(const std::vector<std::pair<std::string, std::string>>& what);
 

@@ -22,7 +22,6 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// part / whole; null if `whole` is not above 0.
 Json ratio(double part, double whole) { return whole > 0 ? Json(part / whole) : Json(nullptr); }
 
 Json times_json(const JctSummary& s) {
@@ -40,19 +39,13 @@ Json times_json(const JctSummary& s) {
 }
 
 Json fairness_json(const Fairness& fairness) {
-  Json out = {{"rho_mean", nullptr},
-              {"rho_p95", nullptr},
-              {"rho_max", nullptr},
-              {"unfair_share", nullptr},
-              {"jain_users", or_null(fairness.jain_users)},
-              {"jain_tenants", or_null(fairness.jain_tenants)}};
-  if (const auto& finish = fairness.finish_time) {
-    out["rho_mean"] = finish->mean;
-    out["rho_p95"] = finish->p95;
-    out["rho_max"] = finish->max;
-    out["unfair_share"] = finish->unfair_share;
-  }
-  return out;
+  const auto& rho = fairness.finish_time;
+  return {{"rho_mean", rho ? Json(rho->mean) : Json()},
+          {"rho_p95", rho ? Json(rho->p95) : Json()},
+          {"rho_max", rho ? Json(rho->max) : Json()},
+          {"unfair_share", rho ? Json(rho->unfair_share) : Json()},
+          {"jain_users", or_null(fairness.jain_users)},
+          {"jain_tenants", or_null(fairness.jain_tenants)}};
 }
 
 Json deadlines_json(const std::optional<DeadlineSummary>& deadlines) {
@@ -82,40 +75,30 @@ Json accuracy_json(const std::optional<AccuracySummary>& accuracy) {
 
 // Adds figures about jobs which were ended early. If none was, all but their number are null.
 void add_early(const std::optional<EarlySummary>& early, int64_t finished, Json& out) {
+  const bool others = early && finished > early->jobs;
   out["ended_early"] = early ? early->jobs : 0;
-  for (const char* key : {"early_mean_jct_s", "others_mean_jct_s", "undone_share"}) {
-    out[key] = nullptr;
-  }
-  if (!early) return;
-  out["early_mean_jct_s"] = early->mean_jct_s;
-  if (finished > early->jobs) out["others_mean_jct_s"] = early->others_mean_jct_s;
-  out["undone_share"] = early->undone_share;
+  out["early_mean_jct_s"] = early ? Json(early->mean_jct_s) : Json();
+  out["others_mean_jct_s"] = others ? Json(early->others_mean_jct_s) : Json();
+  out["undone_share"] = early ? Json(early->undone_share) : Json();
 }
 
 Json tenants_json(const std::vector<TenantSummary>& tenants) {
   if (tenants.empty()) return nullptr;
   Json out = Json::array();
   for (const TenantSummary& one : tenants) {
-    const bool ended = one.all.finished > 0;
-    Json row = {{"tenant", one.tenant},
-                {"jobs", one.all.jobs},
-                {"finished", one.all.finished},
-                {"mean_jct_s", nullptr},
-                {"p95_jct_s", nullptr},
-                {"mean_wait_s", nullptr},
-                {"p95_wait_s", nullptr},
-                {"deadlines", deadlines_json(one.deadlines)},
-                {"gpu_hours", or_null(one.gpu_hours)},
-                {"mean_gpus", or_null(one.mean_gpus)},
-                {"quota_gpus", or_null(one.quota_gpus)},
-                {"quota_share", or_null(one.quota_share)}};
-    if (ended) {
-      row["mean_jct_s"] = one.all.mean_jct_s;
-      row["p95_jct_s"] = one.all.p95_jct_s;
-      row["mean_wait_s"] = one.all.mean_wait_s;
-      row["p95_wait_s"] = one.p95_wait_s;
-    }
-    out.push_back(row);
+    const auto if_ended = [&](double s) { return one.all.finished > 0 ? Json(s) : Json(); };
+    out.push_back({{"tenant", one.tenant},
+                   {"jobs", one.all.jobs},
+                   {"finished", one.all.finished},
+                   {"mean_jct_s", if_ended(one.all.mean_jct_s)},
+                   {"p95_jct_s", if_ended(one.all.p95_jct_s)},
+                   {"mean_wait_s", if_ended(one.all.mean_wait_s)},
+                   {"p95_wait_s", if_ended(one.p95_wait_s)},
+                   {"deadlines", deadlines_json(one.deadlines)},
+                   {"gpu_hours", or_null(one.gpu_hours)},
+                   {"mean_gpus", or_null(one.mean_gpus)},
+                   {"quota_gpus", or_null(one.quota_gpus)},
+                   {"quota_share", or_null(one.quota_share)}});
   }
   return out;
 }
@@ -128,8 +111,8 @@ Json gpu_hours_json(const GpuTime& time) {
       {"idle", time.idle / kSecondsPerHour},         {"lost", time.lost / kSecondsPerHour}};
 }
 
-Json fragmentation_json(const FragmentTime& time) {
-  return {{"mean_free_gpus", nullptr},
+Json fragmentation_json(const FragmentTime& time, double span_s) {
+  return {{"mean_free_gpus", ratio(time.free, span_s)},
           {"unusable", ratio(time.unusable, time.free)},
           {"partial", ratio(time.partial, time.free)},
           {"stranded", ratio(time.stranded, time.free)},
@@ -166,60 +149,12 @@ void add_metered_figures(const Scenario& scenario, const GpuUsage* metered, Json
   out["gpu_hours"] = gpu_hours_json(time);
   out["goodput"] = ratio(time.running - time.lost, time.total());
   out["overhead"] = ratio(time.starting + time.saving + time.lost, time.total());
-  out["fragmentation"] = fragmentation_json(metered->fragments);
-  out["fragmentation"]["mean_free_gpus"] = ratio(metered->fragments.free, metered->span_s);
+  out["fragmentation"] = fragmentation_json(metered->fragments, metered->span_s);
   out["energy_kwh"] = or_null(energy_kwh(scenario.cluster, *metered));
   if (const auto cost = cost_of(scenario.cluster, *metered)) {
     out["cost"] = {{"held", cost->held}, {"all", cost->all}};
   }
 }
-
-}  // namespace
-
-Json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered,
-              const Waits* waits) {
-  const Summary& s = run.summary;
-  Json out = {{"policy", run.policy},
-              {"rules", run.rules},
-              {"placement", nullptr},
-              {"information", level_name(run.level)},
-              {"speeds", speed_level_name(run.speeds)},
-              {"bound", is_bound(run.level)}};
-  if (!run.placement.empty()) out["placement"] = run.placement;
-  out.update(times_json(s.all));
-  out["mean_slowdown"] = s.mean_slowdown;
-  out["makespan_s"] = s.makespan_s;
-  out["utilisation"] = s.utilisation;
-  out["preemptions"] = s.preemptions;
-  out["moves"] = or_null(s.migrations);
-  out["rapid_repreemptions"] = or_null(s.rapid_repreemptions);
-  out["restarts"] = s.restarts;
-  add_early(s.early, s.all.finished, out);
-  out["failures"] = run.outcome.failures;
-  out["lost_gpu_hours"] = static_cast<double>(run.outcome.lost_time_us) / 1e6 / kSecondsPerHour;
-  out["moved_bytes"] = nullptr;
-  if (scenario.speeds) out["moved_bytes"] = run.outcome.moved_bytes;
-  out["events"] = run.outcome.events;
-  out["decisions"] = run.outcome.decisions;
-  out["wall_s"] = run.wall_s;
-  out["fairness"] =
-      fairness_json(fairness_of(scenario.trace, scenario.fixed, scenario.isolated_us, run.outcome));
-  out["deadlines"] = deadlines_json(deadlines_of(scenario.trace, run.outcome));
-  out["accuracy"] = accuracy_json(accuracy_of(scenario.trace, run.outcome));
-  add_metered_figures(scenario, metered, out);
-  out["tenants"] = tenants_json(
-      tenants_of(scenario.trace, scenario.cluster, scenario.isolated_us, run.outcome, metered));
-  out["waits"] = waits_json(waits);
-  out["classes"] = Json::array();
-  for (const ClassSummary& of : s.classes) {
-    Json one = {{"gpus", of.gpus}};
-    one.update(times_json(of.all));
-    out["classes"].push_back(one);
-  }
-  return out;
-}
-
-namespace {
 
 std::string value_text(const Json& value) {
   return value.is_null() ? "-" : digits_text(value.get<double>(), 5);
@@ -279,6 +214,47 @@ void print_waits(const Json& run) {
 }
 
 }  // namespace
+
+Json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered,
+              const Waits* waits) {
+  const Summary& s = run.summary;
+  Json out = {{"policy", run.policy},
+              {"rules", run.rules},
+              {"placement", run.placement.empty() ? Json() : Json(run.placement)},
+              {"information", level_name(run.level)},
+              {"speeds", speed_level_name(run.speeds)},
+              {"bound", is_bound(run.level)}};
+  out.update(times_json(s.all));
+  out["mean_slowdown"] = s.mean_slowdown;
+  out["makespan_s"] = s.makespan_s;
+  out["utilisation"] = s.utilisation;
+  out["preemptions"] = s.preemptions;
+  out["moves"] = or_null(s.migrations);
+  out["rapid_repreemptions"] = or_null(s.rapid_repreemptions);
+  out["restarts"] = s.restarts;
+  add_early(s.early, s.all.finished, out);
+  out["failures"] = run.outcome.failures;
+  out["lost_gpu_hours"] = static_cast<double>(run.outcome.lost_time_us) / 1e6 / kSecondsPerHour;
+  out["moved_bytes"] = scenario.speeds ? Json(run.outcome.moved_bytes) : Json();
+  out["events"] = run.outcome.events;
+  out["decisions"] = run.outcome.decisions;
+  out["wall_s"] = run.wall_s;
+  out["fairness"] =
+      fairness_json(fairness_of(scenario.trace, scenario.fixed, scenario.isolated_us, run.outcome));
+  out["deadlines"] = deadlines_json(deadlines_of(scenario.trace, run.outcome));
+  out["accuracy"] = accuracy_json(accuracy_of(scenario.trace, run.outcome));
+  add_metered_figures(scenario, metered, out);
+  out["tenants"] = tenants_json(
+      tenants_of(scenario.trace, scenario.cluster, scenario.isolated_us, run.outcome, metered));
+  out["waits"] = waits_json(waits);
+  out["classes"] = Json::array();
+  for (const ClassSummary& of : s.classes) {
+    Json one = {{"gpus", of.gpus}};
+    one.update(times_json(of.all));
+    out["classes"].push_back(one);
+  }
+  return out;
+}
 
 void print_all_metrics(const Json& runs) {
   const auto part = [](const char* key) { return [key](const Json& run) { return run[key]; }; };

@@ -1,7 +1,5 @@
 #include "experiments/report/page.h"
 
-#include <filesystem>
-
 #include "env/base/core/check.h"
 #include "env/base/core/error.h"
 #include "env/base/core/version.h"
@@ -23,7 +21,6 @@ std::string title_of(const Runs& runs) {
   return "Results in " + out + (agent.empty() ? "" : " (agent " + agent + ")");
 }
 
-// The sections about one run.
 std::string own_sections(const RunRecord& run) {
   PolicyLabels names;
   for (const JobsFile& file : run.jobs) {  // the trained policy gets the first colour
@@ -57,17 +54,15 @@ std::string render_page(const std::vector<RunRecord>& records) {
   Runs runs;
   for (const RunRecord& record : records) runs.push_back(&record);
   const std::string title = escape(title_of(runs));
-  std::string out =
-      "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
-      "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
-      // The page loads nothing from elsewhere, and browsers enforce it.
-      "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\"/>\n<title>Yardmaster: " +
-      title + "</title>\n<style>" + kStyle + "</style></head>\n<body>\n<header><h1>" + title +
-      "</h1></header>\n<main>\n" + body(runs) + "</main>\n<footer>Written " + utc_now() +
-      " by yardmaster " + escape(release()) + ", commit " + escape(commit()) +
-      ". Definitions of the metrics: docs/reference/metrics.md.</footer>\n</body></html>\n";
-  return out;
+  return "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'/>\n"
+         "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
+         // The page loads nothing from elsewhere, and browsers enforce it.
+         "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
+         "'unsafe-inline'\"/>\n<title>Yardmaster: " +
+         title + "</title>\n<style>" + kStyle + "</style></head>\n<body>\n<header><h1>" + title +
+         "</h1></header>\n<main>\n" + body(runs) + "</main>\n<footer>Written " + utc_now() +
+         " by yardmaster " + escape(release()) + ", commit " + escape(commit()) +
+         ". Definitions of the metrics: docs/reference/metrics.md.</footer>\n</body></html>\n";
 }
 
 void check_page(const std::string& path, const std::string& option) {

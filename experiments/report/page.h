@@ -2,9 +2,6 @@
 // curves, job completion times, the cluster over time and provenance.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "experiments/report/run_record.h"
 
 namespace yard::report {

@@ -13,35 +13,21 @@ Json value_of(const Json& object, const std::string& key) {
   return object.is_object() && object.contains(key) ? object[key] : Json(nullptr);
 }
 
-// A row for each element of the list `part` of each run; columns are the policy and `keys`.
-PlainTable of_lists(const Json& runs, const char* name, const char* title, const char* part,
+// Columns are the policy and `keys`. A row for each element of the list `part` of each run, or for
+// each run whose object `part` has any of `keys`.
+PlainTable table_of(const Json& runs, const char* name, const char* title, const char* part,
                     const std::vector<std::string>& keys) {
   PlainTable table{name, title, {"policy"}, {}};
   table.columns.insert(table.columns.end(), keys.begin(), keys.end());
   for (const Json& run : runs) {
-    const Json list = value_of(run, part);
-    if (!list.is_array()) continue;
-    for (const Json& one : list) {
+    const Json value = value_of(run, part);
+    for (const Json& one : value.is_array() ? value : Json::array({value})) {
       std::vector<Json> row = {value_of(run, "policy")};
       for (const std::string& key : keys) row.push_back(value_of(one, key));
-      table.rows.push_back(std::move(row));
+      const bool any =
+          std::any_of(row.begin() + 1, row.end(), [](const Json& x) { return !x.is_null(); });
+      if (any || value.is_array()) table.rows.push_back(std::move(row));
     }
-  }
-  return table;
-}
-
-// A row for each run whose object `part` has any of `keys`; columns are the policy and `keys`.
-PlainTable of_objects(const Json& runs, const char* name, const char* title, const char* part,
-                      const std::vector<std::string>& keys) {
-  PlainTable table{name, title, {"policy"}, {}};
-  table.columns.insert(table.columns.end(), keys.begin(), keys.end());
-  for (const Json& run : runs) {
-    const Json object = value_of(run, part);
-    std::vector<Json> row = {value_of(run, "policy")};
-    for (const std::string& key : keys) row.push_back(value_of(object, key));
-    const bool any =
-        std::any_of(row.begin() + 1, row.end(), [](const Json& x) { return !x.is_null(); });
-    if (any) table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -70,16 +56,16 @@ std::vector<PlainTable> plain_tables(const Json& runs) {
   std::vector<std::string> classes = {"gpus"};
   classes.insert(classes.end(), times.begin(), times.end());
   std::vector<PlainTable> out = {
-      of_lists(runs, "size_classes", "Size classes", "classes", classes),
-      of_lists(runs, "wait_reasons", "Why jobs waited", "waits",
+      table_of(runs, "size_classes", "Size classes", "classes", classes),
+      table_of(runs, "wait_reasons", "Why jobs waited", "waits",
                {"reason", "jobs", "intervals", "total_s", "share"}),
-      of_objects(runs, "fairness", "Fairness", "fairness",
-                 {"rho_mean", "rho_p95", "rho_max", "unfair_share", "jain_users", "jain_tenants"}),
-      of_lists(runs, "tenants", "Tenants", "tenants",
+      table_of(runs, "fairness", "Fairness", "fairness",
+               {"rho_mean", "rho_p95", "rho_max", "unfair_share", "jain_users", "jain_tenants"}),
+      table_of(runs, "tenants", "Tenants", "tenants",
                {"tenant", "jobs", "finished", "mean_jct_s", "p95_jct_s", "mean_wait_s",
                 "p95_wait_s", "gpu_hours", "mean_gpus", "quota_gpus", "quota_share"}),
-      of_objects(runs, "gpu_hours", "GPU time, in hours", "gpu_hours",
-                 {"all", "running", "starting", "saving", "unshared", "down", "idle", "lost"})};
+      table_of(runs, "gpu_hours", "GPU time, in hours", "gpu_hours",
+               {"all", "running", "starting", "saving", "unshared", "down", "idle", "lost"})};
   std::erase_if(out, [](const PlainTable& table) { return table.rows.empty(); });
   return out;
 }

@@ -5,7 +5,6 @@
 #include "env/base/config/settings.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
-#include "env/base/text/text.h"
 #include "env/trace/core/split_line.h"
 #include "experiments/replay/jobs_csv.h"
 #include "experiments/replay/waits.h"
@@ -24,7 +23,6 @@ Json read_json(const fs::path& path) {
   return json;
 }
 
-// Throws InputError unless `key` is a list of objects.
 void check_rows(const Document& document, const char* key, const fs::path& path) {
   const Json& rows = document.json[key];
   if (rows.is_array() && std::ranges::all_of(rows, [](const Json& row) { return row.is_object(); }))
@@ -110,11 +108,9 @@ std::string tail(const std::string& policy, size_t parts) {
   fs::path path(trained ? policy.substr(kCheckpoint.size()) : policy);
   if (path.filename().empty()) path = path.parent_path();
   if (!trained && path.extension() == ".yaml") path.replace_extension();
-  std::vector<std::string> all;
-  for (const fs::path& part : path) all.push_back(part.string());
-  const size_t first = all.size() - std::min(parts, all.size());
+  const std::vector<fs::path> all(path.begin(), path.end());
   fs::path out;
-  for (size_t i = first; i < all.size(); ++i) out /= all[i];
+  for (size_t i = all.size() - std::min(parts, all.size()); i < all.size(); ++i) out /= all[i];
   return out.string();
 }
 
@@ -122,8 +118,7 @@ void collect_policies(const Json& row, std::set<std::string>& names) {
   const std::string name = text(row, "policy");
   if (!name.empty()) names.insert(name);
   for (const char* key : {"policies", "bounds", "others"}) {
-    if (!row.contains(key) || !row[key].is_array()) continue;
-    for (const Json& other : row[key]) collect_policies(other, names);
+    for (const Json& other : list(row, key)) collect_policies(other, names);
   }
 }
 
@@ -131,15 +126,29 @@ void collect_policies(const Json& row, std::set<std::string>& names) {
 
 std::string RunRecord::agent() const { return text(run, "agent"); }
 
+std::string RunRecord::checkpoint_label(const std::string& name) const {
+  return (agent().empty() ? "checkpoint" : agent()) + " (" + name + ")";
+}
+
+const Json& member(const Json& object, const char* key) {
+  static const Json kNull;
+  return object.is_object() && object.contains(key) ? object[key] : kNull;
+}
+
+const Json& list(const Json& object, const char* key) {
+  static const Json kEmpty = Json::array();
+  const Json& value = member(object, key);
+  return value.is_array() ? value : kEmpty;
+}
+
 std::string text(const Json& object, const char* key) {
-  if (!object.is_object() || !object.contains(key) || object[key].is_null()) return "";
-  const Json& value = object[key];
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  const Json& value = member(object, key);
+  return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 std::optional<double> number(const Json& object, const char* key) {
-  if (!object.is_object() || !object.contains(key) || !object[key].is_number()) return std::nullopt;
-  return object[key].get<double>();
+  const Json& value = member(object, key);
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 bool add_document(const fs::path& path, const Json& json, RunRecord& out) {
@@ -178,9 +187,8 @@ void assign_labels(RunRecord& out) {
     for (const JobTimes& of : file.policies) names.insert(of.policy);
   }
   const auto label = [&](const std::string& policy, size_t parts) {
-    const bool file = policy.ends_with(".yaml");
-    if (!policy.starts_with("checkpoint:")) return file ? tail(policy, parts) : policy;
-    return (out.agent().empty() ? "checkpoint" : out.agent()) + " (" + tail(policy, parts) + ")";
+    if (policy.starts_with("checkpoint:")) return out.checkpoint_label(tail(policy, parts));
+    return policy.ends_with(".yaml") ? tail(policy, parts) : policy;
   };
   constexpr size_t kMaxPathParts = 32;  // path components; beyond that the full path is shown
   for (const std::string& name : names) {
@@ -219,15 +227,12 @@ RunRecord read_run(const fs::path& given) {
   for (const Setting& setting : config.entries())
     out.config.emplace_back(setting.key, setting.value);
   if (fs::exists(path / "metrics.csv")) out.metrics.emplace(path / "metrics.csv");
-  if (!fs::is_directory(path / "evaluations")) {
-    assign_labels(out);
-    return out;
+  std::set<fs::path> files;
+  if (fs::is_directory(path / "evaluations")) {
+    for (const auto& entry : fs::directory_iterator(path / "evaluations")) {
+      if (entry.is_regular_file()) files.insert(entry.path());
+    }
   }
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(path / "evaluations")) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
   for (const fs::path& file : files) read_evaluation(file, out);
   assign_labels(out);
   return out;

@@ -7,14 +7,9 @@
 // Other files in the folder `evaluations/` of a run are ignored.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "experiments/run/metrics_csv.h"
 
@@ -50,22 +45,27 @@ struct RunRecord {
   std::map<std::string, std::string> labels;  // unique label of each policy; set by assign_labels()
 
   std::string agent() const;
+  std::string checkpoint_label(const std::string& name) const;  // "AGENT (NAME)"
   bool is_run() const { return !run.empty(); }
 };
 
+// The value of a key; null if it is absent.
+const Json& member(const Json& object, const char* key);
+// The value of a key which is a list; empty if it is not.
+const Json& list(const Json& object, const char* key);
 // The value of a key as text or number; empty if it is absent or null.
 std::string text(const Json& object, const char* key);
 std::optional<double> number(const Json& object, const char* key);
 
 // Whether a row is about a policy with the level `oracle` or `noisy-oracle`.
 bool is_bound(const Json& row);
-// The row's level of information about run times and, if present, about speeds: "blind, speeds
+// The row's level of information about run times, and about speeds if present: "blind, speeds
 // exact".
 std::string information(const Json& row);
 
-// Reads a run folder. Throws InputError if it is none, or a file in it is invalid.
+// Reads a run folder. Throws InputError if `path` is not a run folder or has an invalid file.
 RunRecord read_run(const std::filesystem::path& path);
-// Reads files as one record. Throws InputError if one is invalid or of no known kind.
+// Reads files as one record. Throws InputError if a file is invalid or of no known kind.
 RunRecord read_files(const std::vector<std::filesystem::path>& paths);
 // Reads each run folder as a record, then all files as one. Makes the names of runs unique.
 std::vector<RunRecord> read_all(const std::vector<std::string>& paths);

@@ -1,7 +1,6 @@
 // The sections of a report as HTML. Each is empty if a run has no data for it.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,9 @@ class PolicyLabels {
  private:
   std::map<std::string, int> colours_;
 };
+
+// The number of a key with `decimals` digits after the point.
+std::string cell(const Json& row, const char* key, int decimals);
 
 // The main result in a few sentences: of comparisons, else of replays, else of training.
 std::string headline(const Runs& runs);

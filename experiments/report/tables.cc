@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "experiments/report/html.h"
@@ -13,10 +12,6 @@
 
 namespace yard::report {
 namespace {
-
-std::string cell(const Json& row, const char* key, int decimals) {
-  return number_text(number(row, key), decimals);
-}
 
 std::string or_absent(const std::string& value) {
   return value.empty() ? std::string(kAbsent) : escape(value);
@@ -51,6 +46,10 @@ std::vector<int> decimals_of(const PlainTable& table) {
 
 }  // namespace
 
+std::string cell(const Json& row, const char* key, int decimals) {
+  return number_text(number(row, key), decimals);
+}
+
 std::string replays(const RunRecord& run) {
   std::string out;
   for (const Document& document : run.replays) {
@@ -68,18 +67,15 @@ std::string replays(const RunRecord& run) {
            cell(row, "utilisation", 3), cell(row, "preemptions", 0)},
           policy.starts_with("checkpoint:") ? "ours" : "");
     };
-    if (json.contains("logged") && json["logged"].is_object()) {
-      Json logged = json["logged"];
+    if (Json logged = member(json, "logged"); logged.is_object()) {
       logged["policy"] = "log";
       add(logged);
     }
     const std::string no_bound = text(json, "no_bound");
     bool bounds = false;
     for (const Json& row : json["runs"]) {
-      if (is_bound(row))
-        bounds = true;
-      else
-        add(row);
+      bounds = bounds || is_bound(row);
+      if (!is_bound(row)) add(row);
     }
     if (bounds && no_bound.empty()) {
       table.heading("Oracles: bounds, not rivals, since they see true run times");
@@ -90,19 +86,18 @@ std::string replays(const RunRecord& run) {
     for (const Json& row : json["runs"]) {
       if (is_bound(row)) add(row);
     }
-    const Json none = Json::object();
-    const Json& trace = json.contains("trace") ? json["trace"] : none;
-    const Json& cluster = json.contains("cluster") ? json["cluster"] : none;
-    out += "<h3>" + escape(text(trace, "source") + " on " + text(cluster, "text")) + "</h3>\n";
+    const Json& trace = member(json, "trace");
+    out += "<h3>" + escape(text(trace, "source") + " on " + text(member(json, "cluster"), "text")) +
+           "</h3>\n";
     std::optional<double> copies = number(trace, "jobs_copied");
     if (copies == 0) copies.reset();
-    out += facts({{"scored jobs", number_text(number(trace, "jobs_scored"), 0)},
+    out += facts({{"scored jobs", cell(trace, "jobs_scored", 0)},
                   {"unscored copies of these after the window", number_text(copies, 0)},
-                  {"load", number_text(number(trace, "load"), 3)},
+                  {"load", cell(trace, "load", 3)},
                   {"file", document.file}}) +
            table.html();
   }
-  return out.empty() ? "" : "<section><h2>Replays</h2>\n" + out + "</section>\n";
+  return section("Replays", out);
 }
 
 std::string details(const RunRecord& run) {
@@ -136,9 +131,7 @@ std::string details(const RunRecord& run) {
       out += "</h3>\n" + table.html();
     }
   }
-  return out.empty()
-             ? ""
-             : "<section><h2>Size classes, waits, tenants, GPU time</h2>\n" + out + "</section>\n";
+  return section("Size classes, waits, tenants, GPU time", out);
 }
 
 std::string runs_table(const Runs& runs) {
@@ -146,13 +139,13 @@ std::string runs_table(const Runs& runs) {
   for (const RunRecord* run : runs) {
     if (!run->is_run()) continue;
     const Json& of = run->run;
-    const Json version = of.contains("yardmaster") ? of["yardmaster"] : Json::object();
+    const Json& version = member(of, "yardmaster");
     table.row({escape(run->name), or_absent(run->agent()), or_absent(text(of, "seed")),
                or_absent(text(of, "state")), or_absent(text(of, "started")),
                or_absent(text(of, "ended")),
                escape(text(version, "release") + " " + text(version, "commit"))});
   }
-  return "<section><h2>Runs</h2>\n" + table.html() + "</section>\n";
+  return section("Runs", table.html());
 }
 
 std::string settings_diff(const Runs& runs) {
@@ -179,8 +172,7 @@ std::string settings_diff(const Runs& runs) {
     any = true;
     table.row(cells);
   }
-  if (!any) return "";
-  return "<section><h2>Settings that differ</h2>\n" + table.html() + "</section>\n";
+  return any ? section("Settings that differ", table.html()) : "";
 }
 
 std::string provenance(const RunRecord& run) {
@@ -190,36 +182,28 @@ std::string provenance(const RunRecord& run) {
   const auto line = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
   };
-  const Json none = Json::object();
-  const auto part = [&](const char* key) -> const Json& {
-    return of.contains(key) ? of[key] : none;
-  };
-  line("agent", escape(run.agent()));
-  line("seed", escape(text(of, "seed")));
-  line("state", escape(text(of, "state")));
+  const Json& version = member(of, "yardmaster");
+  for (const char* key : {"agent", "seed", "state"}) line(key, escape(text(of, key)));
   std::string when = text(of, "started");
   if (!text(of, "ended").empty()) when += " to " + text(of, "ended");
-  if (!part("resumed").empty()) {
-    when += fmt::format(", resumed: {}", part("resumed").size());
-  }
+  const size_t resumed = member(of, "resumed").size();
+  if (resumed > 0) when += fmt::format(", resumed: {}", resumed);
   line("when", escape(when));
   std::string built;
-  for (const auto& [key, value] : part("yardmaster").items()) {
+  for (const auto& [key, value] : version.items()) {
     if (key == "release" || key == "commit") continue;
-    if (!built.empty()) built += ", ";
-    built += fmt::format("{} {}", key, text(part("yardmaster"), key.c_str()));
+    built += (built.empty() ? "" : ", ") + key + " " + text(version, key.c_str());
   }
-  const std::string commit = text(part("yardmaster"), "commit");
+  const std::string commit = text(version, "commit");
   if (!commit.empty()) {
-    line("version",
-         escape("yardmaster " + text(part("yardmaster"), "release") + ", commit " + commit));
+    line("version", escape("yardmaster " + text(version, "release") + ", commit " + commit));
   }
   line("built with", escape(built));
-  if (!part("machine").empty()) {
-    line("machine", escape(text(part("machine"), "cpu") + ", " + text(part("machine"), "cores") +
-                           " cores, " + text(part("machine"), "memory_gib") + " GiB"));
+  if (const Json& machine = member(of, "machine"); !machine.empty()) {
+    line("machine", escape(text(machine, "cpu") + ", " + text(machine, "cores") + " cores, " +
+                           text(machine, "memory_gib") + " GiB"));
   }
-  for (const Json& trace : part("traces")) {
+  for (const Json& trace : member(of, "traces")) {
     const std::string sha = text(trace, "sha256");
     line(("trace, " + escape(text(trace, "used_as"))).c_str(),
          escape(text(trace, "source")) +

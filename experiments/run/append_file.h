@@ -14,13 +14,10 @@ class AppendFile {
   AppendFile(AppendFile&& other) noexcept;
   AppendFile& operator=(AppendFile&& other) noexcept;
 
-  // Takes an advisory lock while this object lives. Returns false if another process holds the
-  // lock.
+  // Locks the file while this object lives. Returns false if another process holds the lock.
   bool lock();
 
   void write(std::string_view bytes);
-
-  const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;

@@ -7,8 +7,7 @@
 
 namespace yard {
 
-// Returns a reporter which may be called from any thread. Calls in the first five seconds print
-// nothing, so short work is silent.
+// Returns a thread-safe reporter, which prints nothing in the first five seconds.
 std::function<void(const std::string& line)> progress_log();
 
 // Estimates the time left. A piece takes as long as finished ones of its kind in proportion to

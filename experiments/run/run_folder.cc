@@ -46,11 +46,6 @@ Json version_json() {
   return out;
 }
 
-Json machine_json() {
-  const Machine machine = this_machine();
-  return {{"cpu", machine.cpu}, {"cores", machine.cores}, {"memory_gib", machine.memory_gib}};
-}
-
 // Leading folders are specific to a machine and are dropped.
 Json trace_json(const TraceRecord& trace) {
   const bool generated = trace.source.starts_with("synthetic:");
@@ -60,6 +55,7 @@ Json trace_json(const TraceRecord& trace) {
 }
 
 Json new_run_json(const RunInfo& info) {
+  const Machine machine = this_machine();
   Json traces = Json::array();
   for (const TraceRecord& trace : info.traces) traces.push_back(trace_json(trace));
   return {{"format", kFormat},
@@ -71,18 +67,13 @@ Json new_run_json(const RunInfo& info) {
           {"ended", nullptr},
           {"resumed", Json::array()},
           {"traces", traces},
-          {"machine", machine_json()},
+          {"machine",
+           {{"cpu", machine.cpu}, {"cores", machine.cores}, {"memory_gib", machine.memory_gib}}},
           {"yardmaster", version_json()}};
 }
 
 void write_json(const fs::path& path, const Json& json) {
   write_file_atomic(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
-bool holds_anything(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return false;
-  return !fs::is_directory(path, error) || !fs::is_empty(path, error);
 }
 
 // Throws InputError which says what occupies the path of a run.
@@ -100,8 +91,11 @@ bool holds_anything(const fs::path& path) {
 fs::path checked(const fs::path& given) {
   fs::path path = given.has_filename() ? given : given.parent_path();
   if (path.empty()) throw InputError("run folder", "a path", "nothing");
-  if (holds_anything(path)) refuse(path);
-  return path;
+  std::error_code error;
+  if (!fs::exists(path, error) || (fs::is_directory(path, error) && fs::is_empty(path, error))) {
+    return path;
+  }
+  refuse(path);
 }
 
 }  // namespace

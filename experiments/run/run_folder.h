@@ -1,8 +1,4 @@
 // Records one run of a program in a folder: its settings, machine, progress and results.
-//   auto run = RunFolder::create("runs/a", record(config), {.command = "train"});
-//   run.log("imitation: 3 epochs");
-//   run.add_metrics(update, {{"train/return", -1.5}, {"validation/ratio", 0.93}});
-//   run.set_state(RunState::kDone);
 // Files: config.yaml run.json metrics.csv events.out.tfevents.* log.txt checkpoints/ evaluations/.
 #pragma once
 
@@ -39,8 +35,7 @@ class RunFolder {
   using Config = std::vector<std::pair<std::string, std::string>>;
   using Metrics = std::vector<std::pair<std::string, double>>;
 
-  // Throws InputError if `path` already holds a run or anything else. Call it before long work
-  // begins.
+  // Throws InputError if `path` is occupied. Call it before long work begins.
   static void check_free(const std::filesystem::path& path);
   // Returns where a run keeps the state from which it can resume.
   static std::filesystem::path state_path(const std::filesystem::path& path);

@@ -46,11 +46,6 @@ std::string scalar_event(int64_t step, double wall_s,
   return tfrecord(event(wall_s, step) + wire::bytes(5, summary));
 }
 
-std::string start_event(int64_t step, double wall_s) {
-  // SessionLog: 1 status, START = 1
-  return tfrecord(event(wall_s, step) + wire::bytes(7, wire::number(1, 1)));
-}
-
 EventFile::EventFile(const std::filesystem::path& folder) : file_(new_name(folder)) {
   file_.write(version_event(now_s()));
 }
@@ -63,6 +58,9 @@ void EventFile::scalars(int64_t step, const std::vector<std::pair<std::string, d
   if (!finite.empty()) file_.write(scalar_event(step, now_s(), finite));
 }
 
-void EventFile::restart(int64_t step) { file_.write(start_event(step, now_s())); }
+void EventFile::restart(int64_t step) {
+  // SessionLog: 1 status, START = 1
+  file_.write(tfrecord(event(now_s(), step) + wire::bytes(7, wire::number(1, 1))));
+}
 
 }  // namespace yard

@@ -1,7 +1,4 @@
-// Writes scalars in TensorBoard's event format: TFRecord frames with masked CRC-32C around protobuf
-// messages `Event`, encoded by hand.
-//   EventFile events(run_folder);
-//   events.scalars(step, wall_s, {{"train/return", 1.25}});
+// Writes scalars in TensorBoard's event format: TFRecord frames around protobuf messages `Event`.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +18,6 @@ std::string version_event(double wall_s);
 std::string scalar_event(int64_t step, double wall_s,
                          const std::vector<std::pair<std::string, double>>& values);
 
-// Returns a frame that starts a session. Readers discard earlier values from `step` on.
-std::string start_event(int64_t step, double wall_s);
-
 // A file whose name sorts after the folder's existing event files, as readers expect.
 class EventFile {
  public:
@@ -31,6 +25,7 @@ class EventFile {
 
   // Omits values that are not finite floats, which TensorBoard cannot show.
   void scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values);
+  // Starts a session. Readers discard earlier values from `step` on.
   void restart(int64_t step);
 
  private:

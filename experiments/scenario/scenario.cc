@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "env/base/core/error.h"
-#include "env/cluster/scale.h"
+#include "env/base/text/text.h"
+#include "env/cluster/spec.h"
 #include "env/sim/metrics/metrics.h"
 #include "env/sim/placement/fits.h"
 #include "env/trace/core/max_time.h"
 #include "env/trace/profiles/checkpoint_model.h"
 #include "env/trace/profiles/training_curves.h"
 #include "experiments/scenario/demand_draw.h"
-#include "experiments/scenario/tenant_draw.h"
-#include "experiments/scenario/tenant_note.h"
+#include "experiments/scenario/tenants.h"
 
 namespace yard {
 namespace {
@@ -34,6 +35,74 @@ Costs scaled(double scale) {
   costs.restore_large_us = times(costs.restore_large_us);
   costs.scale = scale;
   return costs;
+}
+
+using ModelChoice = std::pair<std::string, int32_t>;  // model, batch
+
+struct ModelChoices {
+  std::vector<ModelChoice> of_one, of_several;  // by name: independent of the order of files
+
+  const std::vector<ModelChoice>& of(int32_t gpus) const { return gpus > 1 ? of_several : of_one; }
+};
+
+ModelChoices choices_in(const Profiles& profiles) {
+  std::set<ModelChoice> one, several;
+  for (const ModelProfile& profile : profiles.models) {
+    for (const MeasuredRun& run : profile.runs) {
+      if (run.iteration_s <= 0) continue;
+      const auto batch = static_cast<int32_t>(std::lround(profile.batch_of(run)));
+      (run.gpus() > 1 ? several : one).emplace(profile.model, batch);
+      if (profile.by_links) several.emplace(profile.model, batch);
+    }
+  }
+  return {{one.begin(), one.end()}, {several.begin(), several.end()}};
+}
+
+bool draws(const Job& job) { return job.gpus > 0 && (job.model.empty() || job.model_drawn); }
+
+void set_model(Job& job, const ModelChoice& lot) {
+  job.model = lot.first;
+  job.batch_size = lot.second;
+  job.model_drawn = true;
+  job.gpu_types.clear();
+}
+
+// Sets model and batch size of each job with GPUs whose model is missing or drawn. The job may then
+// run on any GPU type. Throws InputError if `profiles` has no model for a job.
+void draw_models(Trace& trace, const Profiles& profiles, const Rng& rng) {
+  const ModelChoices choices = choices_in(profiles);
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    Job& job = trace.jobs[j];
+    if (!draws(job)) continue;
+    const std::vector<ModelChoice>& from = choices.of(job.gpus);
+    if (from.empty()) {
+      throw InputError("models.draw",
+                       std::string("--profiles with models measured on ") +
+                           (job.gpus > 1 ? "several GPUs" : "one GPU"),
+                       "none");
+    }
+    Rng lot = rng.split(j);
+    set_model(job, from[lot.below(static_cast<uint32_t>(from.size()))]);
+  }
+}
+
+// Returns one job for each GPU count and each model which draw_models() may combine.
+Trace all_model_jobs(const Trace& trace, const Profiles& profiles) {
+  const ModelChoices choices = choices_in(profiles);
+  std::set<int32_t> sizes;
+  for (const Job& job : trace.jobs) {
+    if (draws(job)) sizes.insert(job.gpus);
+  }
+  Trace out;
+  for (const int32_t gpus : sizes) {
+    for (const ModelChoice& lot : choices.of(gpus)) {
+      Job job;
+      job.gpus = gpus;
+      set_model(job, lot);
+      out.jobs.push_back(job);
+    }
+  }
+  return out;
 }
 
 Scenario with_arrivals(const Scenario& scenario, Trace trace, const Window& window) {
@@ -62,6 +131,37 @@ std::optional<Trace> split_stages(const Trace& trace, std::vector<int32_t>& of) 
 }
 
 }  // namespace
+
+Allows parse_allows(const std::vector<std::string>& words, const std::string& where) {
+  const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
+  for (const std::string& word : words) {
+    if (word == "start" || word == "preempt" || word == "move") continue;
+    throw InputError(where, "start, preempt or move", "'" + word + "'");
+  }
+  if (!has("start"))
+    throw InputError(where, "start, optionally with preempt and move", join(words));
+  if (has("move") && !has("preempt")) {
+    throw InputError(where, "preempt together with move, since a move stops a job", join(words));
+  }
+  return {.preempt = has("preempt"), .move = has("move")};
+}
+
+std::vector<std::string> words_of(const Allows& allows) {
+  std::vector<std::string> out = {"start"};
+  if (allows.preempt) out.emplace_back("preempt");
+  if (allows.preempt && allows.move) out.emplace_back("move");
+  return out;
+}
+
+std::string text_of(const Variation& variation) {
+  std::vector<std::string> parts;
+  if (variation.allows != Allows{}) {
+    parts.push_back(join(words_of(variation.allows), "+"));
+  }
+  if (variation.cluster != 1) parts.push_back("cluster x " + shortest(variation.cluster));
+  if (variation.load != 1) parts.push_back("load x " + shortest(variation.load));
+  return join(parts);
+}
 
 Source load_source(const ScenarioOptions& options) {
   Source source;

@@ -12,16 +12,48 @@
 #include "env/cluster/spec.h"
 #include "env/sim/rules/faults.h"
 #include "env/sim/rulesets/rule_set.h"
+#include "env/sim/state/columns.h"
 #include "env/sim/state/workload.h"
 #include "env/trace/core/stages.h"
 #include "env/trace/core/window.h"
 #include "env/trace/formats/load_trace.h"
 #include "env/trace/profiles/fill_run_times.h"
-#include "experiments/scenario/model_draw.h"
 #include "experiments/scenario/speeds.h"
-#include "experiments/scenario/variation.h"
 
 namespace yard {
+
+// How a cell differs from a trace on its cluster: which actions the cluster allows a scheduler, and
+// its size and load. It applies to every policy in the cell.
+struct Variation {
+  Allows allows;
+  double cluster = 1;  // factor on the number of nodes
+  double load = 1;     // factor on the arrival rate, after any congestion
+
+  bool any() const { return *this != Variation{}; }
+  friend bool operator==(const Variation&, const Variation&) = default;
+};
+
+constexpr double kMaxScale = 1000;  // of clusters and loads; the least is its inverse
+
+// Parses the allowed actions: `start`, `preempt`, `move`. Throws InputError, naming `where`, for
+// other words, without `start`, or for `move` without `preempt`.
+Allows parse_allows(const std::vector<std::string>& words, const std::string& where);
+std::vector<std::string> words_of(const Allows& allows);
+
+// Returns "start+preempt, cluster x 0.5"; empty for the default.
+std::string text_of(const Variation& variation);
+
+// Whether to draw a model for each job of a trace without models. Jobs with several GPUs draw among
+// the models measured on several GPUs, other jobs among those measured on one.
+struct ModelDraw {
+  bool draw = false;
+  uint64_t seed = 1;
+  void fields(FieldList& f) {
+    f("draw", draw, "draw a model of --profiles at random for each job without a model");
+    f("seed", seed, uint64_t{0}, uint64_t{1} << 53,
+      "random seed of these draws, which differ between replicas");
+  }
+};
 
 struct ScenarioOptions {
   std::string trace;
@@ -90,8 +122,7 @@ struct Scenario {
   const Trace& simulated() const { return stage_jobs ? *stage_jobs : trace; }
   // Returns the index in `trace` of the job to which simulated() job `j` belongs.
   int32_t job_of(int32_t j) const { return stage_jobs ? job_of_stage[static_cast<size_t>(j)] : j; }
-  // Merges the outcomes of stages into those of jobs. A job starts with its first stage and ends
-  // with its last.
+  // Merges the outcomes of stages into those of jobs, from the first start to the last end.
   Outcome merge_stages(Outcome outcome) const;
   // Merges run times of stages: each stage begins when the stages before it have ended.
   std::vector<int64_t> merge_stages(std::vector<int64_t> stage_us) const;
@@ -115,12 +146,11 @@ struct Scenario {
   std::vector<int64_t> isolated_us;  // (N)  isolated_run_us() of `trace`
   FaultPlan faults;
   Rng fault_rng{0};
-  // A replay that lasts longer needs further draws. kNever: no draws, or the plan limits their
-  // time.
+  // A longer replay needs further draws. kNever: no draws, or the plan limits their time.
   int64_t drawn_until_us = kNever;
 };
 
-// Returns a copy whose arrivals differ by up to 10 minutes and whose load by up to 4 %.
+// Returns a copy whose arrivals differ by up to 10 minutes, and whose load differs by up to 4 %.
 Scenario replica_of(const Scenario& scenario, const Rng& rng);
 
 // Returns `count` replicas, determined by `seed`. A single one is the scenario itself.

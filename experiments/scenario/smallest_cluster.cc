@@ -1,7 +1,6 @@
 #include "experiments/scenario/smallest_cluster.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 
 #include "env/base/core/error.h"

@@ -15,9 +15,8 @@ namespace yard {
 
 class Speeds {
  public:
-  // Loads profiles from files or folders, joined by commas, then the cluster's own models, which do
-  // not override a file's. Throws InputError. Requires: `trace` and `cluster` are those of the run,
-  // or copies.
+  // Loads profiles from files or folders, joined by commas, then the cluster's own models. A file
+  // overrides the cluster. Throws InputError. Requires: the trace and the cluster of the run.
   Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& cluster);
   Speeds(const Speeds&) = delete;
 

@@ -24,13 +24,10 @@ bool is_named(const std::string& type, const Scenario& scenario) {
   for (const Job& job : scenario.trace.jobs) {
     if (std::ranges::any_of(job.gpu_types, is_it)) return true;
   }
-  if (!scenario.speeds) return false;
-  for (const ModelProfile& model : scenario.speeds->profiles().models) {
-    for (const MeasuredRun& run : model.runs) {
-      if (is_it(run.gpu_type)) return true;
-    }
-  }
-  return false;
+  return scenario.speeds &&
+         std::ranges::any_of(scenario.speeds->profiles().models, [&](const ModelProfile& model) {
+           return std::ranges::any_of(model.runs, is_it, &MeasuredRun::gpu_type);
+         });
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-// Notes for users on GPU types without known properties. A name in shorthand has no speed, and a
-// misspelt one is accepted as a type of its own.
-//
-//   for (const std::string& note : type_notes(scenario)) ...
+// Notes for users on GPU types without known properties. A misspelt name in shorthand is accepted
+// as another GPU type.
 #pragma once
 
 #include <string>

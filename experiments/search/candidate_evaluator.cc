@@ -1,13 +1,13 @@
 #include "experiments/search/candidate_evaluator.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
-#include "experiments/evaluate/policy_specs.h"
 #include "experiments/run/parallel.h"
 
 namespace yard {
@@ -52,10 +52,9 @@ CandidateEvaluator::CandidateEvaluator(const std::vector<TuneCell>& cells,
     for (size_t r = 0; r < cells[c].replicas.size(); ++r) replays_.push_back({c, r});
   }
   // Longest first, so that no core waits long for another at the end.
-  std::stable_sort(replays_.begin(), replays_.end(),
-                   [&](const ReplicaIndex& a, const ReplicaIndex& b) {
-                     return work(cells[a.cell].scenario) > work(cells[b.cell].scenario);
-                   });
+  std::ranges::stable_sort(replays_, std::greater<>(), [&](const ReplicaIndex& replay) {
+    return work(cells[replay.cell].scenario);
+  });
 }
 
 Json CandidateEvaluator::inputs_of(const PolicySpec& policy_spec) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <pagmo/algorithms/cmaes.hpp>
 #include <pagmo/population.hpp>
 #include <pagmo/problem.hpp>

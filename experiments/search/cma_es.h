@@ -19,10 +19,9 @@ struct Minimum {
 // Returns the value of each point of a generation, infinity for an invalid point.
 using Objective = std::function<std::vector<double>(const std::vector<Point>& points)>;
 
-// Evaluates `start` first. The first generation also holds points around it and over the whole
-// cube; the search continues from the best. All points are within the cube. Evaluates `budget`
-// points, fewer only if the search has converged to a point. The same seed gives the same search.
-// Requires: budget >= 1.
+// Evaluates `start` first. The first generation also holds points near `start` and over the whole
+// cube. Evaluates `budget` points in the cube, fewer only if the search has converged. The same
+// seed gives the same search. Requires: budget >= 1.
 Minimum minimise(const Point& start, const Objective& objective, int budget, uint64_t seed);
 
 }  // namespace yard

@@ -31,8 +31,7 @@ std::vector<double> utilities(const std::vector<double>& values) {
   const size_t n = values.size();
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::ranges::stable_sort(order, {}, [&](size_t k) { return values[k]; });
   std::vector<double> u(n, 0);
   double sum = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -45,40 +44,6 @@ std::vector<double> utilities(const std::vector<double>& values) {
   return u;
 }
 
-}  // namespace
-
-void Snes::step(int candidates, uint64_t seed, const Score& f) {
-  YARD_CHECK(candidates >= 2 && candidates % 2 == 0 && !mu.empty(),
-             "candidates must be even and mu not empty");
-  const size_t dims = mu.size(), half = static_cast<size_t>(candidates) / 2;
-  const auto d = static_cast<double>(dims);
-  const double eta = (3 + std::log(d)) / (5 * std::sqrt(d));
-  ++generation;
-  Rng rng = Rng(seed).split(kStream).split(static_cast<uint64_t>(generation));
-  std::vector<std::vector<double>> z(2 * half, std::vector<double>(dims)), points = z;
-  for (size_t k = 0; k < half; ++k) {
-    for (size_t i = 0; i < dims; ++i) {
-      z[k][i] = rng.normal();
-      z[half + k][i] = -z[k][i];
-    }
-  }
-  for (size_t k = 0; k < z.size(); ++k) {
-    for (size_t i = 0; i < dims; ++i) points[k][i] = mu[i] + sigma[i] * z[k][i];
-  }
-  const std::vector<double> u = utilities(f(points));
-  for (size_t i = 0; i < dims; ++i) {
-    double to_mu = 0, to_sigma = 0;
-    for (size_t k = 0; k < z.size(); ++k) {
-      to_mu += u[k] * z[k][i];
-      to_sigma += u[k] * (z[k][i] * z[k][i] - 1);
-    }
-    mu[i] += sigma[i] * to_mu;
-    sigma[i] *= std::exp(eta / 2 * to_sigma);
-  }
-}
-
-namespace {
-
 class EvolutionSearch {
  public:
   EvolutionSearch(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
@@ -88,14 +53,11 @@ class EvolutionSearch {
         validation_(validation),
         policy_(policy),
         run_(run),
-        options_(options) {
-    const std::vector<Field> all = numbers_of(policy, run.policy);
-    for (const Field& field : all) {
-      const auto& names = options.learn;
-      if (names.empty() || std::ranges::find(names, field.key) != names.end()) {
-        fields_.push_back(field);
-      }
-    }
+        options_(options),
+        fields_(numbers_of(policy, run.policy)) {
+    std::erase_if(fields_, [&names = options.learn](const Field& field) {
+      return !names.empty() && std::ranges::find(names, field.key) == names.end();
+    });
     for (const std::string& name : options.learn) {
       if (std::ranges::find(fields_, name, &Field::key) == fields_.end()) {
         throw InputError("--learn", "numeric settings of '" + policy + "' that are not set",
@@ -276,10 +238,10 @@ class EvolutionSearch {
 
   // Mean log ratio of `played` (E) to the start on the same episodes; infinite if a job never ends.
   double log_ratio(const std::vector<EpisodeScore>& played,
-                   const std::vector<const EpisodeScore*>& start) const {
+                   const std::vector<EpisodeScore>& start) const {
     double mean = 0, p99 = 0, largest = 0;
     for (size_t e = 0; e < played.size(); ++e) {
-      const EpisodeScore &to = played[e], &from = *start[e];
+      const EpisodeScore &to = played[e], &from = start[e];
       if (!std::isfinite(to.mean_jct_s)) return kInfinity;
       const auto ln = [](double a, double b) { return a > 0 && b > 0 ? std::log(a / b) : 0; };
       mean += ln(to.mean_jct_s, from.mean_jct_s);
@@ -300,8 +262,8 @@ class EvolutionSearch {
       std::swap(which[i], which[i + rng.below(static_cast<uint32_t>(which.size() - i))]);
     }
     which.resize(wanted);
-    std::vector<const EpisodeScore*> of_start;
-    for (const int e : which) of_start.push_back(&start[static_cast<size_t>(e)]);
+    std::vector<EpisodeScore> of_start;
+    for (const int e : which) of_start.push_back(start[static_cast<size_t>(e)]);
     std::vector<double> out;
     for (const std::vector<EpisodeScore>& of_point :
          run_episodes(episodes_, which, points, &start)) {
@@ -317,9 +279,7 @@ class EvolutionSearch {
     const std::vector<EpisodeScore> now =
         run_episodes(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation)
             .front();
-    std::vector<const EpisodeScore*> of_start;
-    for (const EpisodeScore& score : state.start_on_validation) of_start.push_back(&score);
-    const double ratio = std::exp(log_ratio(now, of_start));
+    const double ratio = std::exp(log_ratio(now, state.start_on_validation));
     if (ratio < state.best.ratio) {
       state.best.ratio = ratio;
       state.best.generation = generation;
@@ -346,49 +306,63 @@ class EvolutionSearch {
 
 }  // namespace
 
-std::string to_json(const EvolutionState& state) {
-  const auto scores = [](const std::vector<EpisodeScore>& all) {
-    Json out = Json::array();
-    for (const EpisodeScore& s : all) {
-      out.push_back({s.mean_jct_s, s.p99_jct_s, s.largest_jct_s, s.job_time_s, s.decisions});
+void Snes::step(int candidates, uint64_t seed, const Score& f) {
+  YARD_CHECK(candidates >= 2 && candidates % 2 == 0 && !mu.empty(),
+             "candidates must be even and mu not empty");
+  const size_t dims = mu.size(), half = static_cast<size_t>(candidates) / 2;
+  const auto d = static_cast<double>(dims);
+  const double eta = (3 + std::log(d)) / (5 * std::sqrt(d));
+  ++generation;
+  Rng rng = Rng(seed).split(kStream).split(static_cast<uint64_t>(generation));
+  std::vector<std::vector<double>> z(2 * half, std::vector<double>(dims)), points = z;
+  for (size_t k = 0; k < half; ++k) {
+    for (size_t i = 0; i < dims; ++i) {
+      z[k][i] = rng.normal();
+      z[half + k][i] = -z[k][i];
     }
-    return out;
-  };
-  Json settings = Json::array();
-  for (const auto& [key, value] : state.best.settings) settings.push_back({key, value});
+  }
+  for (size_t k = 0; k < z.size(); ++k) {
+    for (size_t i = 0; i < dims; ++i) points[k][i] = mu[i] + sigma[i] * z[k][i];
+  }
+  const std::vector<double> u = utilities(f(points));
+  for (size_t i = 0; i < dims; ++i) {
+    double to_mu = 0, to_sigma = 0;
+    for (size_t k = 0; k < z.size(); ++k) {
+      to_mu += u[k] * z[k][i];
+      to_sigma += u[k] * (z[k][i] * z[k][i] - 1);
+    }
+    mu[i] += sigma[i] * to_mu;
+    sigma[i] *= std::exp(eta / 2 * to_sigma);
+  }
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evolved, settings, ratio, generation, played)
+
+void to_json(Json& out, const EpisodeScore& s) {
+  out = {s.mean_jct_s, s.p99_jct_s, s.largest_jct_s, s.job_time_s, s.decisions};
+}
+
+void from_json(const Json& in, EpisodeScore& s) {
+  s = {in.at(0), in.at(1), in.at(2), in.at(3), in.at(4)};
+}
+
+std::string to_json(const EvolutionState& state) {
   return Json({{"generation", state.snes.generation},
                {"mu", state.snes.mu},
                {"sigma", state.snes.sigma},
-               {"best",
-                {{"settings", settings},
-                 {"ratio", state.best.ratio},
-                 {"generation", state.best.generation},
-                 {"played", state.best.played}}},
-               {"start", scores(state.start)},
-               {"start_on_validation", scores(state.start_on_validation)}})
+               {"best", state.best},
+               {"start", state.start},
+               {"start_on_validation", state.start_on_validation}})
       .dump();
 }
 
 EvolutionState evolution_state(const std::string& json, const std::string& where) {
-  const auto scores = [](const Json& all) {
-    std::vector<EpisodeScore> out;
-    for (const Json& s : all) out.push_back({s.at(0), s.at(1), s.at(2), s.at(3), s.at(4)});
-    return out;
-  };
   try {
     const Json all = Json::parse(json);
-    EvolutionState state;
-    all.at("generation").get_to(state.snes.generation);
-    all.at("mu").get_to(state.snes.mu);
-    all.at("sigma").get_to(state.snes.sigma);
-    const Json& best = all.at("best");
-    for (const Json& s : best.at("settings")) state.best.settings.emplace_back(s.at(0), s.at(1));
-    best.at("ratio").get_to(state.best.ratio);
-    best.at("generation").get_to(state.best.generation);
-    best.at("played").get_to(state.best.played);
-    state.start = scores(all.at("start"));
-    state.start_on_validation = scores(all.at("start_on_validation"));
-    return state;
+    return {{all.at("mu"), all.at("sigma"), all.at("generation")},
+            all.at("best"),
+            all.at("start"),
+            all.at("start_on_validation")};
   } catch (const nlohmann::json::exception& error) {
     throw InputError(where, "a saved search", json_flaw(error));
   }

@@ -37,8 +37,7 @@ struct EvolutionOptions {
   std::vector<std::string> learn;  // numbers by name; empty: all without a given value
   std::vector<std::string> drop;   // boolean settings turned off at random in some episodes
   double drop_share = 0.25;        // chance of each, per episode
-  // Weight of losses in the tail (p99) and of the largest jobs. A candidate's score over its
-  // episodes:
+  // Weight of losses in the tail (p99) and of the largest jobs in a candidate's score:
   //   ln(mean ratio) + tails (max(0, ln(p99 ratio)) + max(0, ln(largest jobs' mean ratio)))
   double tails = 0;
   uint64_t seed = 1;
@@ -56,8 +55,8 @@ struct Evolved {
 struct EpisodeScore {
   double mean_jct_s = 0, p99_jct_s = 0;
   double largest_jct_s = 0;  // over the tenth of jobs with most GPUs, whole sizes
-  // Cost of the replay: integral of jobs in the system over time, and decisions. An episode which
-  // exceeds the start's by a large factor is aborted.
+  // Cost of the replay: job-seconds in the system, and decisions. An episode which costs many times
+  // more than with the start is aborted.
   double job_time_s = 0, decisions = 0;
 };
 
@@ -71,10 +70,10 @@ std::string to_json(const EvolutionState& state);
 // Throws InputError, naming `where`, if `json` is not such a state.
 EvolutionState evolution_state(const std::string& json, const std::string& where);
 
-// Learns from `episodes` and keeps the best on `validation`. `start`: initial numbers in place of
-// the policy's defaults. `state`: empty (no generation, no mu), or that of an earlier search with
-// the same options except `generations`. Calls `keep` after every generation. Throws InputError for
-// a number which the policy does not declare; Interrupted. Requires: both lists have episodes.
+// Learns from `episodes` and keeps the best numbers on `validation`. `start`: initial numbers in
+// place of the policy's defaults. `state`: empty, or from an earlier search with the same options
+// except `generations`. Calls `keep` after every generation. Throws InputError for a number which
+// the policy does not declare; Interrupted. Requires: both lists have episodes.
 Evolved evolve(const std::vector<Scenario>& episodes, const std::vector<Scenario>& validation,
                const std::string& policy, const RunOptions& run, const EvolutionOptions& options,
                const Settings& start = {}, EvolutionState state = {},

@@ -1,6 +1,5 @@
-// Explains a rule by its settings: which of them account for its gain over the policy's defaults.
-// Forward selection: first the changed setting with the largest gain, then the one with the largest
-// gain together with those selected, and so on.
+// Finds the settings that account for a rule's gain over the policy's defaults. Forward selection
+// adds the changed setting whose gain together with the selected settings is largest.
 #pragma once
 
 #include <array>

@@ -1,6 +1,5 @@
 // Fits hazards of run times by job size for the policy `gittins-fitted`, in time bins of a quarter
-// octave. A job counts up to the end of the window, as if it had started at its submission; its end
-// counts only if it falls within (right censoring).
+// octave. Run times are censored at the end of the window, as if jobs started at submission.
 #pragma once
 
 #include <string>

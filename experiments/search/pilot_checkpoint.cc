@@ -2,7 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "env/base/config/policy_file.h"
+#include "env/base/config/settings.h"
 #include "env/base/files/file.h"
 #include "experiments/replay/golden_workload.h"
 #include "policies/learned/open_policy.h"

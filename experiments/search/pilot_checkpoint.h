@@ -9,8 +9,7 @@
 namespace yard {
 
 // `file`: a policy file of `joint`, as `evolve` writes it. `set`: settings which override the
-// file's. The provenance holds the file's own, the overrides and the outcome of the golden course.
-// The search's cost is read from its state F.search.json if that is next to the file. Throws
+// file's. Reads the cost of the search from F.search.json if that file lies beside `file`. Throws
 // InputError for settings which `joint` does not have.
 Checkpoint pilot_checkpoint(const std::string& file, const Settings& set = {});
 

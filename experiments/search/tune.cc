@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
@@ -67,10 +66,18 @@ class TuneSearch {
           tuned_.default_jct_s = tuned_.jct_s = jct_s[i];
           best_value_ = values[i];
         } else if (values[i] < best_value_) {
-          keep(points[i], jct_s[i], values[i]);
+          best_value_ = values[i];
+          tuned_.jct_s = jct_s[i];
+          for (size_t k = 0; k < numbers_.size(); ++k) {
+            tuned_.settings[k].second = value_text(numbers_[k], points[i][k]);
+          }
         }
       }
-      report();
+      if (options_.progress) {
+        options_.progress(policy_ + ": " + std::to_string(tuned_.evaluated) + " of " +
+                          std::to_string(options_.budget) + ", mean JCT " +
+                          shortest(std::round(ratio() * 1000) / 1000) + " times the defaults'");
+      }
       return values;
     };
     minimise(start, score, options_.budget, options_.seed);
@@ -87,24 +94,9 @@ class TuneSearch {
     return how;
   }
 
-  void keep(const Point& point, const std::vector<double>& jct_s, double value) {
-    best_value_ = value;
-    tuned_.jct_s = jct_s;
-    for (size_t k = 0; k < numbers_.size(); ++k) {
-      tuned_.settings[k].second = value_text(numbers_[k], point[k]);
-    }
-  }
-
   double ratio() const {
     const auto cells = static_cast<double>(tuned_.jct_s.size());
     return std::exp((log_sum(tuned_.jct_s) - log_sum(tuned_.default_jct_s)) / cells);
-  }
-
-  void report() const {
-    if (!options_.progress) return;
-    options_.progress(policy_ + ": " + std::to_string(tuned_.evaluated) + " of " +
-                      std::to_string(options_.budget) + ", mean JCT " +
-                      shortest(std::round(ratio() * 1000) / 1000) + " times the defaults'");
   }
 
   CandidateEvaluator evaluator_;
@@ -168,10 +160,8 @@ Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const 
 }
 
 size_t best_of(const std::vector<Tuned>& tuned) {
-  const auto less = [](const Tuned& a, const Tuned& b) {
-    return log_sum(a.jct_s) < log_sum(b.jct_s);
-  };
-  return static_cast<size_t>(std::min_element(tuned.begin(), tuned.end(), less) - tuned.begin());
+  const auto sum_of = [](const Tuned& one) { return log_sum(one.jct_s); };
+  return static_cast<size_t>(std::ranges::min_element(tuned, {}, sum_of) - tuned.begin());
 }
 
 std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,

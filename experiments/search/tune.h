@@ -34,9 +34,8 @@ struct Tuned {
   double ratio = 1;                   // jct_s / default_jct_s, geometric mean; the objective
 };
 
-// Settings in `run.policy` are fixed. All candidates of a generation are replayed in parallel.
-// Throws InputError for an unknown policy or one without free numbers; Interrupted. Requires: a
-// cell.
+// Settings in `run.policy` are fixed. Replays all candidates of a generation in parallel. Throws
+// InputError for an unknown policy or a policy without free numbers; Interrupted. Requires: a cell.
 Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const RunOptions& run,
            const TuneOptions& options);
 
@@ -45,9 +44,9 @@ size_t best_of(const std::vector<Tuned>& tuned);
 
 // Returns the numeric settings of a policy which `given` does not set. Throws InputError if none.
 std::vector<Field> numbers_of(const std::string& policy, const Settings& given);
-// value_text() prints the value at `unit` to four digits, the resolution of a search. to_unit() and
-// from_unit() map a setting's range to [0, 1] and back. Ranges of two decades or more are
-// logarithmic; a range from 0 starts three decades below its end, with 0 itself at unit 0.
+// value_text() prints the value at `unit` to four digits. to_unit() and from_unit() map a setting's
+// range to [0, 1] and back. Ranges of two decades or more are logarithmic; a range from 0 starts
+// three decades below its end, with 0 itself at unit 0.
 std::string value_text(const Field& field, double unit);
 double to_unit(const Field& field, double value);
 double from_unit(const Field& field, double unit);

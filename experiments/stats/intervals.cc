@@ -3,23 +3,13 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "env/base/core/check.h"
 #include "env/base/core/normal.h"
+#include "experiments/stats/moments.h"
 
 namespace yard {
 namespace {
-
-constexpr double kMaxCorrelation = 0.2;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Picks all_members(const std::vector<int>& sizes) {
-  Picks picks;
-  for (const int size : sizes) picks.push_back(all_of(size));
-  return picks;
-}
 
 // Returns the statistic without each member, by group; empty for groups of one.
 std::vector<std::vector<double>> leave_one_out(const std::vector<int>& sizes,
@@ -39,10 +29,6 @@ std::vector<std::vector<double>> leave_one_out(const std::vector<int>& sizes,
   return out;
 }
 
-double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Efron's acceleration for several samples, from the skewness of the members' influence.
 double acceleration(const std::vector<std::vector<double>>& without_one) {
   double cubes = 0, squares = 0;
@@ -59,14 +45,10 @@ double acceleration(const std::vector<std::vector<double>>& without_one) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-std::vector<int> sizes_of(const BlockSums& sums) {
-  return {static_cast<int>(sums.ours.size()), sums.blocks()};
-}
-
 }  // namespace
 
 double student_quantile(double p, double degrees) {
-  if (!(degrees > 0)) return kNan;  // a statistic without a value
+  if (!(degrees > 0)) return NAN;  // a statistic without a value
   return boost::math::quantile(boost::math::students_t(degrees), p);
 }
 
@@ -136,6 +118,12 @@ double lag1_correlation(std::span<const double> values) {
   return scale > 0 ? both / scale : 0;
 }
 
+Picks all_members(const std::vector<int>& sizes) {
+  Picks picks;
+  for (const int size : sizes) picks.push_back(all_of(size));
+  return picks;
+}
+
 std::vector<int> all_of(int size) {
   std::vector<int> all(static_cast<size_t>(size));
   std::iota(all.begin(), all.end(), 0);
@@ -188,11 +176,12 @@ BlockSums merge_correlated(BlockSums sums) {
 }
 
 Interval ratio_interval(const BlockSums& sums) {
-  if (sums.blocks() < 2) return {kNan, kNan};
+  if (sums.blocks() < 2) return {NAN, NAN};
   const auto log_ratio = [&](const Picks& picks) {
     return std::log(sums.ratio_at(picks[0], picks[1]));
   };
-  const Interval of_log = jackknife_interval(sizes_of(sums), log_ratio, kConfidence);
+  const Interval of_log = jackknife_interval({static_cast<int>(sums.ours.size()), sums.blocks()},
+                                             log_ratio, kConfidence);
   return {std::exp(of_log.lo), std::exp(of_log.hi)};
 }
 

@@ -1,8 +1,6 @@
-// Confidence intervals of a ratio of mean JCTs over blocks of time; correlated neighbours are
-// combined. The interval is Student's t over the jackknife of the log ratio. On 6 to 24 log-normal
-// blocks its 95 % interval covers the truth in 92 to 95 % of samples, against 82 to 91 % for
-// Efron's BCa ("Better Bootstrap Confidence Intervals", JASA 1987). pooled.h pools cells.
-//
+// Confidence intervals of a ratio of mean JCTs over blocks of time: Student's t over the jackknife
+// of the log ratio. On 6 to 24 log-normal blocks a 95 % interval covers the truth in 92 to 95 % of
+// samples. Efron's BCa ("Better Bootstrap Confidence Intervals", JASA 1987) covers 82 to 91 %.
 // Dims: S training seeds, B blocks.
 #pragma once
 
@@ -15,6 +13,7 @@
 namespace yard {
 
 inline constexpr double kConfidence = 0.95;
+inline constexpr double kMaxCorrelation = 0.2;  // lag-1 correlation above which blocks are merged
 
 // NaN with too few data.
 struct Interval {
@@ -48,7 +47,7 @@ struct BlockSums {
   int blocks() const { return static_cast<int>(theirs.size()); }
   // Returns ours, averaged over seeds, divided by theirs, over all blocks.
   double ratio() const;
-  // The same for selected seeds and blocks, with repetitions.
+  // Returns the ratio for selected seeds and blocks, with repetitions.
   double ratio_at(std::span<const int> seeds, std::span<const int> picks) const;
   std::vector<double> log_ratios() const;  // (B)
 };
@@ -58,7 +57,8 @@ std::vector<double> merge_pairs(const std::vector<double>& blocks);
 BlockSums merge_pairs(const BlockSums& sums);
 
 double sum_at(const std::vector<double>& values, std::span<const int> picks);
-std::vector<int> all_of(int size);  // 0, 1, ... size - 1
+std::vector<int> all_of(int size);                 // 0, 1, ... size - 1
+Picks all_members(const std::vector<int>& sizes);  // all_of() each group
 
 // Merges neighbouring pairs while the lag-1 correlation of log ratios exceeds 0.2 and at least 4
 // blocks are left.

@@ -2,24 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "env/base/core/check.h"
+#include "experiments/stats/moments.h"
 
 namespace yard {
 namespace {
 
 constexpr size_t kMaxBlocks = 24, kMinBlocks = 6, kJobsPerBlock = 10;
-constexpr double kMaxCorrelation = 0.2;  // lag-1 correlation above which neighbours are merged
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 double sd_of(std::span<const double> values) {
   if (values.size() < 2) return 0;
-  const double centre = mean_of(values);
+  const double centre = mean(values);
   double squares = 0;
   for (const double v : values) squares += (v - centre) * (v - centre);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
@@ -33,15 +27,14 @@ MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double o
   std::vector<double> of_job(jobs, 0), log_mean;  // (J), (D)
   for (const std::vector<double>& draw : values) {
     for (size_t j = 0; j < jobs; ++j) of_job[j] += draw[j] / static_cast<double>(draws);
-    log_mean.push_back(std::log(mean_of(draw)));
+    log_mean.push_back(std::log(mean(draw)));
   }
   MeanByTime out;
-  out.mean = mean_of(of_job);
+  out.mean = mean(of_job);
   out.jobs = static_cast<int64_t>(jobs);
   out.draw_sd = sd_of(log_mean);
   const size_t blocks = std::min(kMaxBlocks, jobs / kJobsPerBlock);
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  out.interval = {kNone, kNone};
+  out.interval = {NAN, NAN};
   if (blocks < 2) return out;
   std::vector<double> sum(blocks, 0), count(blocks, 0);
   for (size_t j = 0; j < jobs; ++j) {

@@ -1,11 +1,9 @@
-// Computes a mean over jobs with a confidence interval. Jobs submitted close together are
-// correlated, so the unit is a block of consecutive jobs; neighbouring blocks are merged while they
-// correlate. If job attributes were drawn at random, the spread between draws is added. Dims: D
-// draws, J jobs.
+// Computes a mean over jobs with a confidence interval over blocks of consecutive jobs.
+// Neighbouring blocks are merged while they correlate. If attributes of jobs were drawn at random,
+// the interval includes the spread between draws. Dims: D draws, J jobs.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "experiments/stats/intervals.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
@@ -12,7 +11,6 @@
 namespace yard {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMinBootstrapDegrees = 5;  // too few for bootstrap samples to vary enough
 
 // Merges the blocks of each window's cells down to the fewest of any of them, and numbers windows
@@ -122,9 +120,8 @@ class CellPooling {
     // The least log gain over all cells: kMinHeadroomForGap in each.
     const double least = static_cast<double>(cells_.size()) * std::log1p(-kMinHeadroomForGap);
     const auto unbounded = [](const PooledCell& cell) { return cell.bound.empty(); };
-    if (std::any_of(cells_.begin(), cells_.end(), unbounded) ||
-        !(log_headroom(all_members()) <= least)) {
-      return {kNan, {kNan, kNan}};
+    if (std::ranges::any_of(cells_, unbounded) || !(log_headroom(all_members(sizes_)) <= least)) {
+      return {NAN, {NAN, NAN}};
     }
     const auto share = [&](const Picks& picks) {
       double won = 0;
@@ -134,17 +131,11 @@ class CellPooling {
     return estimate(share, &rng);
   }
 
-  Picks all_members() const {
-    Picks picks;
-    for (const int size : sizes_) picks.push_back(all_of(size));
-    return picks;
-  }
-
   // By BCa if `rng` is given and there are enough blocks; otherwise by the jackknife.
   Estimate estimate(const Statistic& statistic, const Rng* rng) const {
-    const double value = statistic(all_members());
+    const double value = statistic(all_members(sizes_));
     const auto fewest = std::min_element(sizes_.begin() + 1, sizes_.end());
-    if (*fewest < 2) return {value, {kNan, kNan}};
+    if (*fewest < 2) return {value, {NAN, NAN}};
     const int degrees =
         std::accumulate(sizes_.begin() + 1, sizes_.end(), 0) - static_cast<int>(sizes_.size() - 1);
     if (rng == nullptr || degrees < kMinBootstrapDegrees) {

@@ -1,8 +1,6 @@
-// Pools the results of several cells. Cells of one window (its congestions) share the resampled
-// blocks, and all cells share the resampled training seeds; windows are resampled independently.
-// Intervals are 95 %: Student's t over the jackknife for the ratio, whose logarithm is a mean; BCa,
-// widened for few blocks, for the other statistics.
-//
+// Pools the results of several cells. Cells of one window share the resampled blocks, and all cells
+// share the resampled training seeds. Windows are resampled independently. The ratio has a 95 %
+// jackknife interval. Other statistics have a 95 % BCa interval, which is wider if blocks are few.
 // Dims: S training seeds, B blocks.
 #pragma once
 

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <thread>
@@ -16,34 +18,32 @@
 #include "env/base/os/interrupt.h"
 
 namespace yard {
+namespace {
 
-pid_t start_child(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
-  const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (out < 0) throw RunError(log.string() + ": " + std::strerror(errno));
-  std::string name = "yardmaster-train";
-  std::vector<std::string> argv_strings = arguments;
-  std::vector<char*> argv = {name.data()};
-  for (std::string& text : argv_strings) argv.push_back(text.data());
-  argv.push_back(nullptr);
+using Clock = std::chrono::steady_clock;
+
+// Starts `program` in a child, which calls prepare() first and receives SIGTERM when this process
+// ends. Throws RunError.
+template <class Prepare>
+pid_t start(const char* program, const char* name, std::vector<std::string> argv, Prepare prepare) {
+  argv.insert(argv.begin(), name);
+  std::vector<char*> pointers;
+  for (std::string& text : argv) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) {
-    // Own process group: Ctrl-C on the terminal reaches only the parent, which forwards it once.
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(1);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    execv("/proc/self/exe", argv.data());
-    _exit(127);
-  }
-  const int failed = errno;
-  close(out);
-  if (pid < 0) throw RunError(std::string("cannot start a process: ") + std::strerror(failed));
-  return pid;
+  if (pid < 0) throw RunError(std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid > 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);
+  prepare();
+  execv(program, pointers.data());
+  _exit(127);
 }
 
-namespace {
+int exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 // Reads a pipe to its end and closes it.
 std::string drain(int fd) {
@@ -59,6 +59,30 @@ std::string drain(int fd) {
 
 }  // namespace
 
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "yardmaster-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw RunError(name + ": " + std::strerror(errno));
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+pid_t start_child(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
+  const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (out < 0) throw RunError(log.string() + ": " + std::strerror(errno));
+  const pid_t pid = start("/proc/self/exe", "yardmaster-train", arguments, [&] {
+    // Own process group: Ctrl-C on the terminal reaches only the parent, which forwards it once.
+    setpgid(0, 0);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+  });
+  close(out);
+  return pid;
+}
+
 std::string run_sibling_program(const std::string& program,
                                 const std::vector<std::string>& arguments) {
   std::error_code error;
@@ -66,38 +90,25 @@ std::string run_sibling_program(const std::string& program,
   if (!std::filesystem::exists(path)) {
     throw InputError(arguments.front(), "a build with " + program, "one without");
   }
-  std::string name = "yardmaster";
-  std::vector<std::string> argv_strings = arguments;
-  std::vector<char*> argv = {name.data()};
-  for (std::string& text : argv_strings) argv.push_back(text.data());
-  argv.push_back(nullptr);
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
     throw RunError(std::string("cannot make a pipe: ") + std::strerror(errno));
   }
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(1);
+  const pid_t pid = start(path.c_str(), "yardmaster", arguments, [&] {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
-    execv(path.c_str(), argv.data());
-    _exit(127);
-  }
-  const int failed = errno;
+  });
   close(out[1]);
   close(err[1]);
-  if (pid < 0) throw RunError(std::string("cannot start a process: ") + std::strerror(failed));
-  std::string output, errors;
+  std::string errors;
   std::thread reader([&] { errors = drain(err[0]); });
-  output = drain(out[0]);
+  std::string output = drain(out[0]);
   reader.join();
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   throw_if_interrupted();
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const int code = exit_code(status);
   if (code == 0) {
     std::fputs(errors.c_str(), stderr);  // notes, such as skipped records
     return output;
@@ -113,8 +124,54 @@ std::string run_sibling_program(const std::string& program,
 ExitedChild poll_exited_child() {
   int status = 0;
   const pid_t pid = waitpid(-1, &status, WNOHANG);
-  if (pid <= 0) return {};
-  return {pid, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
+  return pid <= 0 ? ExitedChild{} : ExitedChild{pid, exit_code(status)};
+}
+
+int launch_ranks(int n, char** argv) {
+  constexpr auto kGrace = std::chrono::seconds(20);
+  const TemporaryFolder rendezvous;
+  std::vector<std::string> arguments;
+  for (char** a = argv + 1; *a != nullptr; ++a) arguments.emplace_back(*a);
+  std::vector<pid_t> alive;
+  for (int rank = 0; rank < n; ++rank) {
+    alive.push_back(start("/proc/self/exe", argv[0], arguments, [&] {
+      setenv("YARD_RANK_FILE", (rendezvous.path() / "ranks").c_str(), 1);
+      setenv("RANK", std::to_string(rank).c_str(), 1);
+      setenv("WORLD_SIZE", std::to_string(n).c_str(), 1);
+    }));
+  }
+  const auto signal_all = [&](int signal) {
+    for (const pid_t pid : alive) kill(pid, signal);
+  };
+  int code = 0;
+  bool signalled = false;
+  Clock::time_point kill_at = Clock::time_point::max();
+  while (!alive.empty()) {
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid > 0) {
+      std::erase(alive, pid);
+      if (status != 0 && code == 0) {
+        code = exit_code(status);
+        kill_at = Clock::now() + kGrace;
+        if (WIFSIGNALED(status)) {
+          std::fprintf(stderr, "yardmaster: a rank was killed by signal %d\n", WTERMSIG(status));
+          code = 1;
+        }
+      }
+      continue;
+    }
+    if (interrupted() && !signalled) {
+      signal_all(SIGTERM);
+      signalled = true;
+    }
+    if (Clock::now() > kill_at) {
+      signal_all(SIGKILL);
+      kill_at = Clock::time_point::max();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return code;
 }
 
 }  // namespace yard

@@ -33,9 +33,7 @@ void LiveLine::show(const TrainStats& s, const std::string& validation) {
   shown_ = Clock::now();
   open_ = terminal && s.update != to_;
   double kl = 0;
-  for (const auto& [name, value] : s.metrics) {
-    if (name == "approx_kl") kl = value;
-  }
+  for (const auto& [name, value] : s.metrics) kl = name == "approx_kl" ? value : kl;
   std::fputs(fmt::format("{}update {}/{}  {:.0f} samples/s  validation {}  agreement {:.3f}  "
                          "kl {:.4f}  ETA {}{}",
                          terminal ? "\r\x1b[2K" : "", s.update, to_, s.samples_per_s, validation,

@@ -15,7 +15,6 @@ std::string clock_text(double seconds);
 class LiveLine {
  public:
   LiveLine(int from, int to) : from_(from), to_(to) {}
-
   ~LiveLine();  // ends an open line
 
   // Ends an open line, then prints `text` on its own line.

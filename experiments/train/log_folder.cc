@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/text/json_flaw.h"
@@ -26,13 +22,20 @@ Json read_json(const fs::path& path) {
   }
 }
 
+// Writes `folder`/task.json and the recorded choices of the log. Returns their summary as JSON.
+std::string record_choices(const std::string& log, const Json& task, const fs::path& folder,
+                           const fs::path& choices) {
+  write_file_atomic(folder / "task.json", task.dump(2) + "\n");
+  return run_sibling_program("yardmaster-serve",
+                             {"log", "choices", log, "--task", (folder / "task.json").string(),
+                              "--out", choices.string(), "--json"});
+}
+
 // Path of the temporary folder: next to the run, hidden, with the process id in its name.
 fs::path temporary_path(const fs::path& run) {
-  const fs::path whole = fs::absolute(run).lexically_normal();
-  const fs::path name = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
-  const fs::path parent =
-      whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path();
-  return parent / fmt::format(".{}.log-{}", name.string(), getpid());
+  fs::path whole = fs::absolute(run).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return whole.parent_path() / fmt::format(".{}.log-{}", whole.filename().string(), getpid());
 }
 
 }  // namespace
@@ -47,11 +50,7 @@ LogFolder::LogFolder(const std::string& log, const fs::path& run, bool resumes, 
       run_sibling_program("yardmaster-serve", {"log", "fit", log, "--out", path_.string(),
                                                "--draws", std::to_string(draws)});
       if (!task.is_null()) {
-        write_file_atomic(path_ / "task.json", task.dump(2) + "\n");
-        const std::string choices_summary = run_sibling_program(
-            "yardmaster-serve", {"log", "choices", log, "--task", (path_ / "task.json").string(),
-                                 "--out", choices().string(), "--json"});
-        write_file_atomic(path_ / "choices.json", choices_summary);
+        write_file_atomic(path_ / "choices.json", record_choices(log, task, path_, choices()));
       }
     } catch (...) {
       std::error_code ignored;
@@ -80,25 +79,14 @@ fs::path LogFolder::jobs(int draw) const {
 }
 
 double expert_share(const std::string& log, const Json& task) {
-  std::string name = (fs::temp_directory_path() / "yardmaster-log-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw RunError(name + ": " + std::strerror(errno));
-  const fs::path folder = name;
-  std::error_code ignored;
-  try {
-    write_file_atomic(folder / "task.json", task.dump() + "\n");
-    const Json choices_summary = Json::parse(run_sibling_program(
-        "yardmaster-serve", {"log", "choices", log, "--task", (folder / "task.json").string(),
-                             "--out", (folder / "choices.safetensors").string(), "--json"}));
-    fs::remove_all(folder, ignored);
-    double all = 0;
-    for (const char* key : {"steps", "not_shown", "not_legal", "illegal_noop"}) {
-      all += choices_summary.at(key).get<double>();
-    }
-    return choices_summary.at("expert_action").get<double>() / all;
-  } catch (...) {
-    fs::remove_all(folder, ignored);
-    throw;
+  const TemporaryFolder folder;
+  const Json summary =
+      Json::parse(record_choices(log, task, folder.path(), folder.path() / "choices.safetensors"));
+  double all = 0;
+  for (const char* key : {"steps", "not_shown", "not_legal", "illegal_noop"}) {
+    all += summary.at(key).get<double>();
   }
+  return summary.at("expert_action").get<double>() / all;
 }
 
 }  // namespace yard

@@ -27,9 +27,8 @@ class LogFolder {
   std::filesystem::path jobs(int draw) const;
   std::filesystem::path cluster() const { return path_ / "cluster.yaml"; }
   const nlohmann::ordered_json& fit() const { return fit_; }  // log.json
-  const nlohmann::ordered_json& choices_summary() const {
-    return choices_;
-  }  // choices.json; null: none
+  // choices.json; null: there is none
+  const nlohmann::ordered_json& choices_summary() const { return choices_; }
 
  private:
   std::filesystem::path path_, run_path_;

@@ -13,7 +13,7 @@
 #include "experiments/replay/replay.h"
 #include "experiments/run/parallel.h"
 #include "experiments/stats/mean_by_time.h"
-#include "experiments/train/agreement.h"
+#include "experiments/train/logged_data.h"
 #include "policies/learned/checkpoint.h"
 #include "policies/policy.h"
 

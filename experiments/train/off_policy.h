@@ -15,16 +15,14 @@ struct OffPolicyOptions {
   double cost_scale = 1;
 };
 
-// Returns mean JCTs, in seconds, of the jobs submitted while the log was written. `choices`:
-// recorded actions from some moment to the log's end; null if the agent's task cannot represent
-// them.
+// Returns mean JCTs, in seconds, of the jobs submitted while the log was written. `choices`: the
+// last part of the recorded actions; null if the agent's task cannot represent actions of a log.
 //   log       jobs which ended in the log, as observed
 //   value     all jobs, simulated; its interval covers blocks of time, draws of unknown run times
 //             and the simulator's error
 //   of_ended  the same for the jobs of `log`
 //   fit_error if one heuristic decided in the log: ln(its simulated mean / the observed mean)
-//   weighted  importance sampling over blocks of the jobs submitted from that moment on, with its
-//             effective sample size
+//   weighted  importance sampling over blocks of jobs submitted in the time of `choices`
 nlohmann::ordered_json off_policy(const std::filesystem::path& checkpoint, const LogFolder& log,
                                   const RecordedChoices* choices, const OffPolicyOptions& options);
 

@@ -12,7 +12,6 @@
 #include "agents/train/trainer.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
-#include "env/base/os/hold_interrupts.h"
 #include "env/base/os/interrupt.h"
 #include "experiments/run/run_folder.h"
 #include "experiments/train/live_line.h"
@@ -32,12 +31,11 @@ constexpr const char* kUntrained = "untrained";  // a checkpoint of a run, like 
 RunFolder open_folder(const TrainingSetup& setup, const SessionOptions& options,
                       const TrainingData& training_data) {
   if (!options.resume.empty()) return RunFolder::open(options.resume);
-  RunInfo info;
-  info.command = "train";
-  info.agent = setup.data.agent;
-  info.seed = setup.loop.seed;
-  info.traces.push_back({training_data.name(), training_data.sha256(), "train"});
-  return RunFolder::create(options.out, setup.resolved, info);
+  return RunFolder::create(options.out, setup.resolved,
+                           {.command = "train",
+                            .agent = setup.data.agent,
+                            .seed = setup.loop.seed,
+                            .traces = {{training_data.name(), training_data.sha256(), "train"}}});
 }
 
 // Writes the checkpoints of a run: untrained, best, last, and those of the latest `most`
@@ -198,10 +196,7 @@ class Session {
     run_.emplace(open_folder(setup_, options_, *training_data_));
     if (log_) log_->keep();
     keeper_.emplace(run_->checkpoints(), setup_.data.keep);
-    for (const std::string& note : training_data_->notes()) {
-      run_->log(note);
-      std::fputs((note + "\n").c_str(), stderr);
-    }
+    for (const std::string& note : training_data_->notes()) report(note);
   }
 
   fs::path folder() const { return options_.resume.empty() ? options_.out : options_.resume; }
@@ -289,12 +284,14 @@ class Session {
     if (fs::exists(best)) save_cost(trainer_->trained().core_s, best);
     report_training_gain();
     if (trainer_->update() < setup_.loop.updates) {
-      const std::string text =
-          fmt::format("ended after update {} of {}: {} validations without improvement",
-                      trainer_->update(), setup_.loop.updates, setup_.loop.patience);
-      run_->log(text);
-      std::fputs((text + "\n").c_str(), stderr);
+      report(fmt::format("ended after update {} of {}: {} validations without improvement",
+                         trainer_->update(), setup_.loop.updates, setup_.loop.patience));
     }
+  }
+
+  void report(const std::string& text) {
+    run_->log(text);
+    std::fputs((text + "\n").c_str(), stderr);
   }
 
   // Reports the best checkpoint relative to the untrained one, on the windows which selected it.
@@ -311,9 +308,7 @@ class Session {
                best && untrained) {
       text = training_data_->gain_description(*best, *untrained);
     }
-    if (text.empty()) return;
-    run_->log(text);
-    std::fputs((text + "\n").c_str(), stderr);
+    if (!text.empty()) report(text);
   }
 
   std::unique_ptr<LogFolder> read_log() const {
@@ -334,10 +329,7 @@ class Session {
     if (log_) {
       data.trace = log_->jobs(0).string();
       data.cluster = log_->cluster().string();
-      data.format.clear();
-      data.cells.clear();
-      data.from.clear();
-      data.to.clear();
+      data.format = data.cells = data.from = data.to = "";
     }
     return std::make_unique<SimulatedData>(data, setup_.loop.episode_jobs, *agent_.expert());
   }

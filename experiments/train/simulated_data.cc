@@ -1,15 +1,14 @@
 #include "experiments/train/simulated_data.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 
 #include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/text/text.h"
-#include "env/sim/rulesets/rule_set.h"
 #include "env/sim/rulesets/speed_estimator.h"
 #include "env/trace/formats/load_trace.h"
 #include "experiments/evaluate/cells.h"
@@ -19,7 +18,6 @@
 #include "experiments/run/progress.h"
 #include "experiments/scenario/type_notes.h"
 #include "policies/learned/learned_policy.h"
-#include "policies/policy.h"
 
 namespace yard {
 namespace {
@@ -52,8 +50,7 @@ Trace scored_part(const Trace& trace) {
 }
 
 TrainingData::ValidationResult validation_result(std::vector<double> log_ratios) {
-  double sum = 0;
-  for (const double log_ratio : log_ratios) sum += log_ratio;
+  const double sum = std::accumulate(log_ratios.begin(), log_ratios.end(), 0.0);
   const double score = std::exp(sum / static_cast<double>(log_ratios.size()));
   return {score, std::move(log_ratios)};
 }
@@ -100,10 +97,9 @@ void TrainingConfig::fields(FieldList& f) {
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs per validation window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "seed of the generator of validation jobs");
   f("adapt_updates", adapt_updates, 0, 1'000'000,
-    "adapt by this many updates to the first half of each held-out trace and validate on the "
-    "second; 0: validate on all of it without adapting");
-  f("keep", keep, 0, 1'000,
-    "number of latest validated checkpoints to keep in addition to the best");
+    "updates which adapt to the first half of each held-out trace; validation then uses the "
+    "second half; 0: validation uses the whole trace");
+  f("keep", keep, 0, 1'000, "number of latest checkpoints to keep besides the best checkpoint");
   f("from_log", from_log, "decision log of a server, instead of trace, cluster and cells");
   f("log_draws", log_draws, 1, 100, "draws of the run times that a decision log lacks");
 }
@@ -317,31 +313,26 @@ std::vector<std::string> SimulatedData::notes() const {
 }
 
 nlohmann::ordered_json SimulatedData::provenance() const {
-  nlohmann::ordered_json out = provenance_of_jobs();
-  if (speeds_ != SpeedLevel::kExact) out["speeds"] = config_.speeds;
-  return out;
-}
-
-nlohmann::ordered_json SimulatedData::provenance_of_jobs() const {
+  nlohmann::ordered_json out;
   if (!config_.cells.empty()) {
-    nlohmann::ordered_json out = {{"cells", config_.only},
-                                  {"validate_on", config_.validate_on},
-                                  {"grounds", nlohmann::ordered_json::array()}};
+    out = {{"cells", config_.only},
+           {"validate_on", config_.validate_on},
+           {"grounds", nlohmann::ordered_json::array()}};
     for (const ScenarioPtr& scenario : training_scenarios_)
       out["grounds"].push_back(provenance_of_scenario(*scenario));
     for (const std::string& why : skipped_cells_) out["left_out"].push_back(why);
-    return out;
-  }
-  nlohmann::ordered_json out = provenance_of_scenario(*training_scenarios_.front());
-  out["cluster"] = config_.cluster;
-  if (is_synthetic(config_.trace)) {
-    Settings generator;
-    for (const std::string& assignment : config_.generator) {
-      generator.overlay(assignment, "generator");
+  } else {
+    out = provenance_of_scenario(*training_scenarios_.front());
+    out["cluster"] = config_.cluster;
+    if (is_synthetic(config_.trace)) {
+      Settings generator;
+      for (const std::string& key : config_.generator) generator.overlay(key, "generator");
+      const std::string name = config_.trace.substr(std::string("synthetic:").size());
+      out["workload_parameters"] =
+          Registry<TraceGenerator>::make(name, generator)->parameters_hash();
     }
-    const std::string name = config_.trace.substr(std::string("synthetic:").size());
-    out["workload_parameters"] = Registry<TraceGenerator>::make(name, generator)->parameters_hash();
   }
+  if (speeds_ != SpeedLevel::kExact) out["speeds"] = config_.speeds;
   return out;
 }
 

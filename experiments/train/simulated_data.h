@@ -27,7 +27,7 @@ struct TrainingConfig {
   std::string to;
   int trace_jobs = 20'000;  // generated jobs
   uint64_t trace_seed = 1001;
-  std::string profiles;         // files or folders of measured speeds, comma-separated
+  std::string profiles;          // files or folders of measured speeds, comma-separated
   std::string speeds = "exact";  // information about speeds in validation
   double congestion = 0;
   double cost_scale = 1;
@@ -90,7 +90,6 @@ class SimulatedData final : public TrainingData {
     options.episode_jobs = std::min(options.episode_jobs, max_jobs);
     return options;
   }
-  nlohmann::ordered_json provenance_of_jobs() const;
   void read_trace();
   void read_cells();
   static ScenarioPtr scenario_of_jobs(Trace jobs, const Scenario& like);
@@ -102,7 +101,7 @@ class SimulatedData final : public TrainingData {
   SpeedLevel speeds_;
   std::vector<ScenarioPtr> training_scenarios_, validation_scenarios_;
   std::vector<ScenarioPtr>
-      adaptation_scenarios_;  // for each of validation_scenarios_, its earlier jobs; empty: unused
+      adaptation_scenarios_;  // earlier jobs of validation_scenarios_, or empty
   std::vector<Window> windows_;
   std::vector<std::string> skipped_cells_;  // cells, with the reason
   std::vector<std::string> notes_;          // about traces and episodes

@@ -1,18 +1,105 @@
 #include "experiments/train/sweep_plan.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "env/base/core/error.h"
-#include "experiments/train/search_space.h"
+#include "env/base/core/rng.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 namespace {
 
 constexpr std::string_view kSpace = "space.", kSet = "set.";
+
+// A search space of training settings:
+//   lr: {log: [1e-4, 1e-2]}        log-uniform
+//   entropy: {uniform: [0, 0.01]}
+//   epochs: {integer: [1, 4]}      uniform, both ends included
+//   minibatch: {choice: [1024, 2048]}
+class SearchSpace {
+ public:
+  // Reads the settings which begin with kSpace. Throws InputError if there is none, a kind is
+  // unknown or bounds are invalid.
+  explicit SearchSpace(const Settings& settings);
+
+  // Draws a value for each dimension; its origin is the dimension's line in the file.
+  Settings draw(Rng rng) const;
+
+ private:
+  struct Dimension {
+    std::string key, kind, origin;
+    std::vector<std::string> values;  // bounds, or choices
+    double low = 0, high = 0;
+  };
+  std::vector<Dimension> dimensions_;
+};
+
+SearchSpace::SearchSpace(const Settings& settings) {
+  for (const Setting& s : settings.entries()) {
+    if (!s.key.starts_with(kSpace)) continue;
+    const size_t dot = s.key.rfind('.');
+    Dimension d;
+    if (dot >= kSpace.size()) {
+      d.key = s.key.substr(kSpace.size(), dot - kSpace.size());
+      d.kind = s.key.substr(dot + 1);
+    }
+    d.origin = s.origin;
+    const bool choice = d.kind == "choice";
+    if (!choice && d.kind != "log" && d.kind != "uniform" && d.kind != "integer") {
+      throw InputError(s.origin,
+                       s.key.substr(kSpace.size()) + ": {log|uniform|integer|choice: [...]}",
+                       "'" + s.value + "'");
+    }
+    for (const std::string_view value : split(s.value, ',')) d.values.emplace_back(trim(value));
+    for (const Dimension& other : dimensions_) {
+      if (other.key == d.key) throw InputError(s.origin, "one distribution for " + d.key, "two");
+    }
+    if (!choice) {
+      const auto low = parse_double(d.values.front());
+      const auto high = parse_double(d.values.back());
+      const bool fits =
+          d.values.size() == 2 && low && high && *low <= *high && (d.kind != "log" || *low > 0) &&
+          (d.kind != "integer" ||
+           (*low == std::floor(*low) && *high == std::floor(*high) && *high - *low < 1e9));
+      if (!fits) {
+        throw InputError(
+            s.origin,
+            d.key + ": " + d.kind + " of [min, max]" + (d.kind == "log" ? " above 0" : ""),
+            "'" + s.value + "'");
+      }
+      d.low = *low;
+      d.high = *high;
+    } else if (trim(s.value).empty()) {
+      throw InputError(s.origin, d.key + ": choice of at least one value", "none");
+    }
+    dimensions_.push_back(std::move(d));
+  }
+  if (dimensions_.empty()) throw InputError("space", "at least one setting to search", "none");
+}
+
+Settings SearchSpace::draw(Rng rng) const {
+  Settings out;
+  for (const Dimension& d : dimensions_) {
+    std::string value;
+    if (d.kind == "choice") {
+      value = d.values[rng.below(static_cast<uint32_t>(d.values.size()))];
+    } else if (d.kind == "integer") {
+      value = fmt::format(
+          "{}", std::llround(d.low) + rng.below(static_cast<uint32_t>(d.high - d.low) + 1));
+    } else if (d.kind == "log") {
+      value = fmt::format("{:.4g}",
+                          std::exp(std::log(d.low) + rng.uniform() * std::log(d.high / d.low)));
+    } else {
+      value = fmt::format("{:.4g}", d.low + rng.uniform() * (d.high - d.low));
+    }
+    out.set(d.key, value, d.origin);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -21,7 +108,7 @@ void SweepConfig::fields(FieldList& f) {
   f("trials", trials, 1, 100'000, "number of points drawn from the space");
   f("seed", seed, 0, UINT64_MAX, "seed of the draws");
   f("halving", halving, 1.0, 1000.0,
-    "one in this many trials continues to the next rung, which is this many times longer; 1: all "
+    "factor by which each rung is longer than the last rung and has fewer trials; 1: all trials "
     "run to the end");
   f("first_updates", first_updates, 0, 1'000'000,
     "minimum updates of each trial; 0: updates / halving^2");
@@ -40,9 +127,9 @@ int SweepPlan::updates() const {
 std::string SweepPlan::text() const {
   std::string out = fmt::format("{} trials, ", config.trials);
   if (unrounded_rungs != rungs) {
-    std::vector<int> rounded;  // without the last, which is the whole training
-    std::copy_if(unrounded_rungs.begin(), unrounded_rungs.end() - 1, std::back_inserter(rounded),
-                 [&](int rung) { return rung % validate_every != 0; });
+    std::vector<int> rounded = unrounded_rungs;
+    rounded.pop_back();  // the whole training
+    std::erase_if(rounded, [&](int rung) { return rung % validate_every == 0; });
     out += fmt::format("rungs of {} updates rounded up to multiples of validate_every={}: ",
                        fmt::join(rounded, ", "), validate_every);
   }
@@ -62,7 +149,7 @@ SweepPlan read_sweep(const Settings& settings) {
   for (const Setting& s : settings.entries()) {
     if (s.key.starts_with(kSet)) plan.base.set(s.key.substr(kSet.size()), s.value, s.origin);
   }
-  const SearchSpace space(settings, std::string(kSpace));
+  const SearchSpace space(settings);
   int updates = 0;
   for (int trial = 0; trial < plan.config.trials; ++trial) {
     const Settings point = space.draw(Rng{plan.config.seed}.split(static_cast<uint64_t>(trial)));

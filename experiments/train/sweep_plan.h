@@ -3,7 +3,6 @@
 // random search. The plan is a deterministic function of the file.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 

@@ -44,8 +44,8 @@ class TrainingData {
   };
   virtual ReportedScore reported(double score) const { return {"ratio", score}; }
 
-  // Describes that value, as the end of a sentence: "mean JCT over that of las on 3 validation
-  // windows". `heuristic`: the name of validation's reference policy.
+  // Describes that value: "mean JCT over that of las on 3 validation windows". `heuristic`: the
+  // name of the policy which validation compares with.
   virtual std::string score_description(const std::string& heuristic) const = 0;
 
   // Describes the gain from training if judgements have no windows; else empty.

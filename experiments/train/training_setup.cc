@@ -1,8 +1,8 @@
 #include "experiments/train/training_setup.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <string_view>
 
 #include "agents/train/registered.h"
 #include "agents/train/trainable_agent.h"
@@ -56,22 +56,23 @@ struct DeclaredFields {
 };
 
 // Names which other libraries, or earlier versions, give to settings.
-const std::map<std::string, std::string> kRenamed = {{"lr", "learning_rate"},
-                                                     {"worlds", "num_envs"},
-                                                     {"steps", "num_steps"},
-                                                     {"epochs", "update_epochs"},
-                                                     {"clip", "clip_coef"},
-                                                     {"minibatch", "minibatch_size"},
-                                                     {"entropy", "ent_coef"},
-                                                     {"lambda", "gae_lambda"},
-                                                     {"value_weight", "vf_coef"},
-                                                     {"teacher_kl", "expert_kl_coef"},
-                                                     {"replay", "buffer_size"},
-                                                     {"drawn", "batch_size"},
-                                                     {"epsilon", "start_e"},
-                                                     {"epsilon_end", "end_e"},
-                                                     {"epsilon_updates", "exploration_updates"},
-                                                     {"most_weight", "max_importance_weight"}};
+constexpr std::pair<std::string_view, const char*> kRenamed[] = {
+    {"lr", "learning_rate"},
+    {"worlds", "num_envs"},
+    {"steps", "num_steps"},
+    {"epochs", "update_epochs"},
+    {"clip", "clip_coef"},
+    {"minibatch", "minibatch_size"},
+    {"entropy", "ent_coef"},
+    {"lambda", "gae_lambda"},
+    {"value_weight", "vf_coef"},
+    {"teacher_kl", "expert_kl_coef"},
+    {"replay", "buffer_size"},
+    {"drawn", "batch_size"},
+    {"epsilon", "start_e"},
+    {"epsilon_end", "end_e"},
+    {"epsilon_updates", "exploration_updates"},
+    {"most_weight", "max_importance_weight"}};
 
 // Settings which each cell of a file has for itself.
 constexpr const char* kSingleTraceKeys[] = {"trace",   "format",     "cluster",    "from",
@@ -169,9 +170,9 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
   const std::vector<Field> all = parts.all();
   for (const Setting& s : settings.entries()) {
     if (std::ranges::find(all, s.key, &Field::key) != all.end()) continue;
-    if (const auto renamed = kRenamed.find(s.key); renamed != kRenamed.end()) {
-      throw InputError(s.origin + ": unknown key '" + s.key + "', which is called '" +
-                       renamed->second + "'");
+    for (const auto& [key, name] : kRenamed) {
+      if (key != s.key) continue;
+      throw InputError(s.origin + ": unknown key '" + s.key + "', which is called '" + name + "'");
     }
     std::vector<std::string> keys;
     for (const Field& field : all) keys.push_back(field.key);
@@ -225,10 +226,9 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
 }
 
 std::string TrainingSetup::value(const std::string& key) const {
-  for (const auto& [name, value] : resolved) {
-    if (name == key) return value;
-  }
-  YARD_CHECK(false, "no setting " + key);
+  const auto found = std::ranges::find(resolved, key, &AgentSetting::first);
+  YARD_CHECK(found != resolved.end(), "no setting " + key);
+  return found->second;
 }
 
 }  // namespace yard

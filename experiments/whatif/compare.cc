@@ -4,12 +4,12 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "env/base/core/check.h"
 #include "env/base/core/nearest_rank.h"
 #include "experiments/evaluate/score_policies.h"
+#include "experiments/stats/intervals.h"
 #include "experiments/stats/regression.h"
 
 namespace yard::whatif {
@@ -18,7 +18,6 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kUsPerS = 1e6;
 constexpr int64_t kMaxBlocks = 24;
-constexpr double kMaxCorrelation = 0.2;  // between neighbouring blocks
 constexpr int32_t kSizeLimits[] = {0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
 using Members = std::vector<size_t>;  // indices of jobs, ascending

@@ -19,9 +19,9 @@
 
 namespace yard::whatif {
 
-// Smaller groups of jobs are shown, but verdicts do not name them.
+// Verdicts do not name smaller groups of jobs.
 inline constexpr int64_t kMinJobsPerGroup = 20;
-// A ratio with fewer independent blocks of time is inconclusive.
+// With fewer independent blocks of time, a ratio is inconclusive.
 inline constexpr int kMinBlocks = 6;
 
 // Times of one job under a policy or in the log. -1: it did not end, or the log has no times.
@@ -44,8 +44,8 @@ struct Candidate {
   std::string name;
   Level level = Level::kBlind;
   SpeedLevel speeds = SpeedLevel::kExact;
-  bool knows_run_times = false;      // it cannot be deployed
-  bool needs_checkpointing = false;  // it may preempt jobs
+  bool knows_run_times = false;      // cannot be deployed
+  bool needs_checkpointing = false;  // may preempt jobs
   int64_t preemptions = 0;
   int64_t preempted_jobs = 0;
   double utilisation = 0;  // 0 to 1
@@ -58,9 +58,8 @@ struct WaitFigures {
   double mean_jct_s = 0;
 };
 
-// A candidate against the baseline, over the jobs of a group which ended under both. If some did
-// not end under the candidate, there is no ratio and no growth, since the longest waits would be
-// missing.
+// A candidate against the baseline, over the jobs of a group which ended under both. There is no
+// ratio and no growth if a job did not end under the candidate: the longest wait is unknown.
 struct Change {
   int64_t jobs = 0;
   int64_t unfinished = 0;                        // under the candidate
@@ -72,7 +71,7 @@ struct Change {
   Interval interval = {std::numeric_limits<double>::quiet_NaN(),
                        std::numeric_limits<double>::quiet_NaN()};
   int blocks = 0;           // after merging correlated neighbours
-  bool conclusive = false;  // enough blocks, and a usable interval
+  bool conclusive = false;  // enough blocks, and an interval within two decades
   bool same = true;         // every job waits exactly as under the baseline
   // By over 10 %, in exact arithmetic; from 0, any wait is growth.
   bool mean_grows = false, longest_grows = false;

@@ -81,9 +81,9 @@ std::string longest_cell(const Row& row, size_t c) {
   return longer ? "<span class='longer'>" + text + " ▲</span>" : text;
 }
 
-std::vector<std::string> wait_cells(const WaitFigures& f) {
-  return {number_text(f.mean_wait_s, 0), number_text(f.p50_wait_s, 0), number_text(f.p90_wait_s, 0),
-          number_text(f.p99_wait_s, 0)};
+std::vector<std::string> wait_cells(const std::string& name, const WaitFigures& f) {
+  return {name, number_text(f.mean_wait_s, 0), number_text(f.p50_wait_s, 0),
+          number_text(f.p90_wait_s, 0), number_text(f.p99_wait_s, 0)};
 }
 
 class Page {
@@ -115,10 +115,9 @@ class Page {
   }
 
   std::string intro() const {
-    return fmt::format("<p>{} job{} of {} simulated on {}. {}</p>\n",
-                       number_text(static_cast<double>(comparison_.all.jobs), 0),
-                       comparison_.all.jobs == 1 ? "" : "s", escape(facts_.source),
-                       escape(facts_.cluster), escape(fit_to_log_text(comparison_)));
+    return fmt::format("<p>{} of {} simulated on {}. {}</p>\n", jobs_text(comparison_.all.jobs),
+                       escape(facts_.source), escape(facts_.cluster),
+                       escape(fit_to_log_text(comparison_)));
   }
 
   std::string verdict_list() const {
@@ -160,8 +159,7 @@ class Page {
                          "ratio to first policy", "95 % interval", "mean JCT s", "utilisation",
                          "preemptions"});
     const WaitFigures& logged = comparison_.all.logged;
-    std::vector<std::string> cells = {"the log"};
-    for (std::string& cell : wait_cells(logged)) cells.push_back(std::move(cell));
+    std::vector<std::string> cells = wait_cells("the log", logged);
     const std::string none(report::kAbsent);
     cells.insert(cells.end(), {number_text(logged.max_wait_s, 0), none, none,
                                number_text(logged.mean_jct_s, 0), none, none});
@@ -181,8 +179,8 @@ class Page {
   }
 
   std::vector<std::string> policy_cells(const Row& row, size_t c) const {
-    std::vector<std::string> cells = {escape(short_label(comparison_.candidates[c].name))};
-    for (std::string& cell : wait_cells(row.by[c])) cells.push_back(std::move(cell));
+    std::vector<std::string> cells =
+        wait_cells(escape(short_label(comparison_.candidates[c].name)), row.by[c]);
     cells.insert(cells.end(), {longest_cell(row, c), ratio_cell(row, c), interval_cell(row, c)});
     return cells;
   }
@@ -191,10 +189,8 @@ class Page {
     report::Table table({"policy", "mean wait s", "median s", "p90 s", "p99 s", "longest s",
                          "ratio to first policy", "95 % interval"});
     for (const Row& row : comparison_.by_size.rows) {
-      table.heading(fmt::format("{}{} GPU{}, {} job{}", row.single_size ? "of these, exactly " : "",
-                                row.name, row.name == "1" ? "" : "s",
-                                number_text(static_cast<double>(row.jobs), 0),
-                                row.jobs == 1 ? "" : "s"));
+      table.heading(fmt::format("{}{} GPU{}, {}", row.single_size ? "of these, exactly " : "",
+                                row.name, row.name == "1" ? "" : "s", jobs_text(row.jobs)));
       for (size_t c = 0; c < comparison_.candidates.size(); ++c) {
         table.row(policy_cells(row, c), c == 0 ? "ours" : "");
       }

@@ -13,7 +13,7 @@
 namespace yard::whatif {
 namespace {
 
-constexpr size_t kMaxRows = 8;  // users or partitions
+constexpr size_t kMaxGroups = 8;  // users or partitions
 constexpr size_t kLineLength = 110;
 
 // Wraps text at kLineLength. Lines after the first are indented by `indent` spaces.
@@ -165,8 +165,8 @@ std::string text_of(const Comparison& comparison, const std::vector<Verdict>& ve
   out += printer.overall();
   if (comparison.candidates.size() > 1) {
     out += printer.table(comparison.by_size, "by GPUs per job", comparison.by_size.rows.size());
-    out += printer.table(comparison.by_partition, "by partition", kMaxRows);
-    out += printer.short_table(comparison.by_user, "by user, most jobs first", kMaxRows);
+    out += printer.table(comparison.by_partition, "by partition", kMaxGroups);
+    out += printer.short_table(comparison.by_user, "by user, most jobs first", kMaxGroups);
   }
   out += "\n" + wrapped(fit_to_log_text(comparison), 0);
   for (const Verdict& verdict : verdicts) out += "\n" + wrapped(verdict.text(), 2);

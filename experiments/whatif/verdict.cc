@@ -10,16 +10,25 @@
 namespace yard::whatif {
 namespace {
 
+// The fewest decimals, up to seven, which keep a ratio on its side of 0, 1 and 1.1.
+int decimals_of(double ratio) {
+  constexpr int kMaxDecimals = 7;
+  if (ratio >= 100) return 0;
+  for (int decimals = ratio < 0.1 ? 3 : ratio < 10 ? 2 : 1; decimals < kMaxDecimals; ++decimals) {
+    const double shown = std::stod(fmt::format("{:.{}f}", ratio, decimals));
+    const bool sides_kept = (shown > 0) == (ratio > 0) && (shown > 1) == (ratio > 1) &&
+                            (shown < 1) == (ratio < 1) && (shown > 1.1) == (ratio > 1.1);
+    if (sides_kept) return decimals;
+  }
+  return kMaxDecimals;
+}
+
 std::string times_text(double ratio) {
   return std::isfinite(ratio) ? ratio_text(ratio) + " times" : "from 0";
 }
 
 std::string range_text(double from_s, double to_s) {
   return seconds_text(from_s) + " to " + seconds_text(to_s);
-}
-
-std::string jobs_text(int64_t jobs) {
-  return report::number_text(static_cast<double>(jobs), 0) + (jobs == 1 ? " job" : " jobs");
 }
 
 // "(1.23 times, 4,507 s to 5,532 s, 286 jobs)"
@@ -118,7 +127,10 @@ class VerdictWriter {
     if (!verdict_.has_losses()) {
       if (comparison_.all.changes[verdict_.candidate].same) return ".";
       return ", and no " + classes_text() + " waits over 10 % longer" +
-             (verdict_.small_classes > 0 ? " (" + small_text() + " would)." : ".");
+             (verdict_.small_classes == 0
+                  ? "."
+                  : fmt::format(" ({} smaller {} would).", verdict_.small_classes,
+                                verdict_.small_classes == 1 ? "class" : "classes"));
     }
     std::vector<std::string> parts;
     if (!verdict_.sizes.empty()) {
@@ -205,11 +217,6 @@ class VerdictWriter {
                        kMinJobsPerGroup);
   }
 
-  std::string small_text() const {
-    return fmt::format("{} smaller {}", verdict_.small_classes,
-                       verdict_.small_classes == 1 ? "class" : "classes");
-  }
-
   std::string and_small_classes() const {
     if (verdict_.small_classes == 0) return "";
     return fmt::format(" Of the classes with fewer than {} jobs, {} would wait over 10 % longer.",
@@ -261,23 +268,18 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
   for (size_t c = 1; c < comparison.candidates.size(); ++c) {
     Verdict verdict;
     verdict.candidate = c;
-    const auto has_losses = [&](const Row& row) { return row.changes[c].mean_grows; };
-    for (const Row& row : comparison.by_size.rows) {
-      if (!has_losses(row)) continue;
-      if (row.large_enough(c)) {
-        verdict.sizes.push_back(&row);
-      } else if (!row.single_size) {
-        ++verdict.small_classes;
+    const auto add_losses = [&](const Table& table, std::vector<const Row*>& large) {
+      for (const Row& row : table.rows) {
+        if (!row.changes[c].mean_grows) continue;
+        if (row.large_enough(c)) {
+          large.push_back(&row);
+        } else if (!row.single_size) {
+          ++verdict.small_classes;
+        }
       }
-    }
-    for (const Row& row : comparison.by_partition.rows) {
-      if (!has_losses(row)) continue;
-      if (row.large_enough(c)) {
-        verdict.partitions.push_back(&row);
-      } else {
-        ++verdict.small_classes;
-      }
-    }
+    };
+    add_losses(comparison.by_size, verdict.sizes);
+    add_losses(comparison.by_partition, verdict.partitions);
     double most = 0;
     for (const Row& row : comparison.by_user.rows) {
       const Change& change = row.changes[c];
@@ -335,22 +337,9 @@ const Verdict* headline_verdict(const Comparison& comparison,
   return out;
 }
 
-namespace {
-
-// The fewest decimals, up to seven, which keep a ratio on its side of 0, 1 and 1.1.
-int decimals_of(double ratio) {
-  constexpr int kMaxDecimals = 7;
-  if (ratio >= 100) return 0;
-  for (int decimals = ratio < 0.1 ? 3 : ratio < 10 ? 2 : 1; decimals < kMaxDecimals; ++decimals) {
-    const double shown = std::stod(fmt::format("{:.{}f}", ratio, decimals));
-    const bool sides_kept = (shown > 0) == (ratio > 0) && (shown > 1) == (ratio > 1) &&
-                            (shown < 1) == (ratio < 1) && (shown > 1.1) == (ratio > 1.1);
-    if (sides_kept) return decimals;
-  }
-  return kMaxDecimals;
+std::string jobs_text(int64_t jobs) {
+  return report::number_text(static_cast<double>(jobs), 0) + (jobs == 1 ? " job" : " jobs");
 }
-
-}  // namespace
 
 std::string ratio_text(double ratio) {
   return std::isfinite(ratio) ? report::number_text(ratio, decimals_of(ratio)) : "n/a";

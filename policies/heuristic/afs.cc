@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "env/sim/placement/sizes.h"
 #include "env/sim/placement/throughput_model.h"
@@ -51,12 +50,9 @@ bool goes_ahead(const JobGain& other, const JobGain& leader) {
   return to_b != shorter;
 }
 
-class Afs final : public Policy {
+class Afs final : public ConfiguredPolicy<Config, Level::kEstimate> {
  public:
-  explicit Afs(const Settings& settings)
-      : slot_us_(static_cast<int64_t>(parse<Config>(settings).timer_s * 1e6)) {}
-
-  Level level() const override { return Level::kEstimate; }
+  using ConfiguredPolicy::ConfiguredPolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ThroughputModel throughput_model(view);
@@ -73,7 +69,8 @@ class Afs final : public Policy {
     const auto grow = [&](Sizes& sizes) {
       while (const auto next = longest_gain(view, sizes, speed)) sizes.grow(*next);
     };
-    Sizes::hand_out(view, slot_us_, {.first = shortest_first}, grow, draft);
+    const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
+    Sizes::hand_out(view, slot_us, {.first = shortest_first}, grow, draft);
   }
 
  private:
@@ -99,8 +96,6 @@ class Afs final : public Policy {
     }
     return out;
   }
-
-  int64_t slot_us_;
 };
 
 const PolicyRegistry::Add<Afs> kAfs{

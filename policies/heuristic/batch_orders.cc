@@ -5,21 +5,13 @@
 //   wfp3    -(w / r)^3 n                  Tang et al., CLUSTER 2009
 //   unicef  -w / (log2(n) r)              Tang et al.; jobs of one GPU (logarithm 0) go first
 // r is the user's limit or, without one, Helios' rolling estimate. Times are in seconds.
-
 #include <cmath>
 
-#include "env/predict/rolling_estimate.h"
 #include "policies/expected_time.h"
 #include "policies/order.h"
-#include "policies/policy.h"
 
 namespace yard {
 namespace {
-
-struct Config {
-  std::string placement = "first-fit";
-  void fields(FieldList& f) { f("placement", placement, placement_names(), "placement rule"); }
-};
 
 struct Asked {
   double run_s, gpus, submit_s, waited_s;
@@ -41,12 +33,10 @@ double unicef(const Asked& a) {
 }
 
 template <double (*kScore)(const Asked&)>
-class BatchOrder final : public Policy {
+class BatchOrder final : public PlacedPolicy<PlacementConfig, Level::kEstimate> {
  public:
-  explicit BatchOrder(const Settings& settings)
-      : placement_(parse_placement(parse<Config>(settings).placement)) {}
+  using PlacedPolicy::PlacedPolicy;
 
-  Level level() const override { return Level::kEstimate; }
   Level min_level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override {
@@ -65,45 +55,25 @@ class BatchOrder final : public Policy {
     });
     start_in_order(view, ranked, placement_, draft);
   }
-
- private:
-  PlacementRule placement_;
 };
 
-const PolicyRegistry::Add<BatchOrder<saf>> kSaf{
-    "saf",
-    {.about = "smallest area (time x GPUs) first, by the user's limit, else a rolling estimate",
-     .source = "Carastan-Santos et al., CCGrid 2019",
-     .fidelity = "exact where users set limits; skips jobs that do not fit",
-     .level = Level::kEstimate,
-     .fields = describe<Config>}};
+constexpr const char* kFidelity = "exact where users set limits; skips jobs that do not fit";
 
+const AddPolicy<BatchOrder<saf>> kSaf{
+    "saf", "smallest area (time x GPUs) first, by the user's limit, else a rolling estimate",
+    "Carastan-Santos et al., CCGrid 2019", kFidelity};
 // The score depends on when the trace began, which a live cluster cannot determine.
-const PolicyRegistry::Add<BatchOrder<f1>> kF1{
-    "f1",
-    {.about = "small and early jobs first, weighted by a fitted formula",
-     .source = "Carastan-Santos and de Camargo, SC 2017",
-     .fidelity = "exact where users set limits; skips jobs that do not fit",
-     .level = Level::kEstimate,
-     .servable = false,
-     .fields = describe<Config>}};
-
-const PolicyRegistry::Add<BatchOrder<wfp3>> kWfp3{
-    "wfp3",
-    {.about = "longest wait relative to run time first, large jobs before small ones",
-     .source = "Tang et al., CLUSTER 2009",
-     .fidelity = "exact where users set limits; skips jobs that do not fit",
-     .level = Level::kEstimate,
-     .fields = describe<Config>}};
-
-const PolicyRegistry::Add<BatchOrder<unicef>> kUnicef{
+const AddPolicy<BatchOrder<f1>> kF1{"f1",
+                                    "small and early jobs first, weighted by a fitted formula",
+                                    "Carastan-Santos and de Camargo, SC 2017", kFidelity, false};
+const AddPolicy<BatchOrder<wfp3>> kWfp3{
+    "wfp3", "longest wait relative to run time first, large jobs before small ones",
+    "Tang et al., CLUSTER 2009", kFidelity};
+const AddPolicy<BatchOrder<unicef>> kUnicef{
     "unicef",
-    {.about = "longest wait relative to run time first, small jobs before large ones; jobs of one "
-              "GPU before all others",
-     .source = "Tang et al., CLUSTER 2009",
-     .fidelity = "exact where users set limits; skips jobs that do not fit",
-     .level = Level::kEstimate,
-     .fields = describe<Config>}};
+    "longest wait relative to run time first, small jobs before large ones; jobs of one GPU "
+    "before all others",
+    "Tang et al., CLUSTER 2009", kFidelity};
 
 }  // namespace
 }  // namespace yard

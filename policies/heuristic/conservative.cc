@@ -2,25 +2,20 @@
 // User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", TPDS 2001). Each waiting job,
 // in order of arrival, has a reservation at the earliest time at which enough GPUs are free for its
 // expected run time. It starts at that time, so no job delays one that arrived earlier.
-// Reservations are recomputed at each decision and move forward when a job ends early. None becomes
-// due unless a job ends.
-
+// Reservations are recomputed at each decision. None becomes due unless a job ends.
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "policies/expected_time.h"
 #include "policies/order.h"
-#include "policies/policy.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  std::string placement = "first-fit";
+struct Config : PlacementConfig {
   int64_t depth = 500;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
+    PlacementConfig::fields(f);
     f("depth", depth, 1, 1'000'000, "number of waiting jobs with reservations; later jobs wait");
   }
 };
@@ -74,15 +69,10 @@ class FreeGpus {
   std::vector<Step> steps_;  // by rising time
 };
 
-class Conservative final : public Policy {
+class Conservative final : public PlacedPolicy<Config, Level::kEstimate> {
  public:
-  explicit Conservative(const Settings& settings) {
-    const auto config = parse<Config>(settings);
-    placement_ = parse_placement(config.placement);
-    depth_ = config.depth;
-  }
+  using PlacedPolicy::PlacedPolicy;
 
-  Level level() const override { return Level::kEstimate; }
   Level min_level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
@@ -93,15 +83,14 @@ class Conservative final : public Policy {
     if (view.num_waiting() == 0) return;
     const int64_t now_us = view.now_us();
     std::vector<std::pair<int64_t, int32_t>> ends;
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (const int32_t slot : view.held()) {
       const bool starts = view.phase(slot) == Phase::kStarting;
       const int64_t from_us = starts ? view.until_us(slot) : now_us;
       ends.emplace_back(from_us + expected.left_us(slot), view.gpus(slot));
     }
     std::sort(ends.begin(), ends.end());
     FreeGpus free(now_us, view.free_gpus(), ends);
-    int64_t left = depth_;
+    int64_t left = config_.depth;
     for (int32_t slot = view.queue_head(); slot != kNone && left > 0; --left) {
       const int32_t next = view.queue_next(slot);
       const int64_t for_us = expected.left_us(slot);
@@ -116,21 +105,15 @@ class Conservative final : public Policy {
       slot = next;
     }
   }
-
- private:
-  PlacementRule placement_ = PlacementRule::kFirstFit;
-  int64_t depth_ = 0;
 };
 
-const PolicyRegistry::Add<Conservative> kConservative{
+const AddPolicy<Conservative> kConservative{
     "conservative",
-    {.about = "first come, first served; backfills where no earlier job is delayed, by limits or "
-              "else estimates",
-     .source = "Mu'alem and Feitelson, TPDS 2001",
-     .fidelity = "exact where users set limits; reservations count GPUs, not nodes; Slurm: nearest "
-                 "is the default sched/backfill, with `depth` as bf_max_job_test",
-     .level = Level::kEstimate,
-     .fields = describe<Config>}};
+    "first come, first served; backfills where no earlier job is delayed, by limits or "
+    "else estimates",
+    "Mu'alem and Feitelson, TPDS 2001",
+    "exact where users set limits; reservations count GPUs, not nodes; Slurm: nearest "
+    "is the default sched/backfill, with `depth` as bf_max_job_test"};
 
 }  // namespace
 }  // namespace yard

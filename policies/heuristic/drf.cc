@@ -23,24 +23,20 @@ struct Config {
   }
 };
 
-class Drf final : public Policy {
+class Drf final : public ConfiguredPolicy<Config> {
  public:
-  explicit Drf(const Settings& settings) {
-    const auto config = parse<Config>(settings);
-    slot_us_ = static_cast<int64_t>(config.timer_s * 1e6);
-    if (config.share != "job") owners_ = parse_owners(config.share);
+  explicit Drf(const Settings& settings) : ConfiguredPolicy(settings) {
+    if (config_.share != "job") owners_ = parse_owners(config_.share);
   }
-
-  Level level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
-    Sizes::hand_out(view, slot_us_, {.owners = owners_}, Sizes::by(least_share(view, shares)),
+    const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
+    Sizes::hand_out(view, slot_us, {.owners = owners_}, Sizes::by(least_share(view, shares)),
                     draft);
   }
 
  private:
-  int64_t slot_us_ = 0;
   std::optional<Owners> owners_;  // none: each job by itself
 };
 
@@ -51,7 +47,6 @@ const PolicyRegistry::Add<Drf> kDrf{
      .source = "DRF, NSDI 2011; as a rival in DL2, TPDS 2021",
      .fidelity = "its progressive filling by whole jobs instead of tasks, skipping jobs that do "
                  "not fit; elastic jobs change size at intervals, others are never preempted",
-     .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};
 

@@ -2,35 +2,17 @@
 // Jobs start in order of arrival. If the head of the queue does not fit, it gets a reservation for
 // when enough GPUs are free if all jobs run to their users' limits. Later jobs start only if they
 // do not delay it. A job without a limit may run forever.
-
 #include <algorithm>
 #include <utility>
-#include <vector>
 
-#include "env/sim/placement/placement_rules.h"
-#include "policies/order.h"
-#include "policies/policy.h"
 #include "policies/queue_order.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  std::string placement = "first-fit";
-  std::string order = "arrival";
-  void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
-    f("order", order, queue_order_names(), "queue order; ties by arrival");
-  }
-};
-
-class Easy final : public Policy {
+class Easy final : public QueuePolicy {
  public:
-  explicit Easy(const Settings& settings) {
-    const auto config = parse<Config>(settings);
-    placement_ = parse_placement(config.placement);
-    order_ = parse_queue_order(config.order);
-  }
+  using QueuePolicy::QueuePolicy;
 
   Level level() const override { return Level::kEstimate; }
   Level min_level() const override { return Level::kBlind; }
@@ -75,8 +57,7 @@ class Easy final : public Policy {
 
   static Reservation reserve(const View& view, int32_t head) {
     std::vector<std::pair<int64_t, int32_t>> ends;  // time, GPUs
-    for (int32_t i = 0; i < view.num_held(); ++i) {
-      const int32_t slot = view.held(i);
+    for (const int32_t slot : view.held()) {
       ends.emplace_back(ends_by_us(view, slot), view.gpus(slot));
     }
     std::sort(ends.begin(), ends.end());
@@ -90,9 +71,6 @@ class Easy final : public Policy {
     // which of the free GPUs the head will not need.
     return {kNever, 0};
   }
-
-  PlacementRule placement_ = PlacementRule::kFirstFit;
-  QueueOrder order_ = QueueOrder::kArrival;
 };
 
 const PolicyRegistry::Add<Easy> kEasy{
@@ -104,7 +82,7 @@ const PolicyRegistry::Add<Easy> kEasy{
                  "with SchedulerParameters=bf_job_part_count_reserve=1",
      .level = Level::kEstimate,
      .uses_limits = true,
-     .fields = describe<Config>}};
+     .fields = describe<QueueConfig>}};
 
 }  // namespace
 }  // namespace yard

@@ -3,14 +3,11 @@
 // as are free. Of ring, tree, hierarchical and its own all-reduce it gets the one with the highest
 // isolated throughput. On full links shorter jobs go first, by four classes of the limit left:
 //   limit <= short_s: 3, <= short_s ratio: 2, <= short_s ratio^2: 1, longer or without limit: 0
-#include <cmath>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "env/sim/placement/throughput_model.h"
 #include "policies/order.h"
-#include "policies/policy.h"
 #include "policies/remaining_time.h"
 
 namespace yard {
@@ -29,12 +26,9 @@ struct Config {
   }
 };
 
-class ExchangeSjf final : public Policy {
+class ExchangeSjf final : public PlacedPolicy<Config, Level::kEstimate> {
  public:
-  explicit ExchangeSjf(const Settings& settings)
-      : config_(parse<Config>(settings)), placement_(parse_placement(config_.placement)) {}
-
-  Level level() const override { return Level::kEstimate; }
+  using PlacedPolicy::PlacedPolicy;
 
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
@@ -76,9 +70,6 @@ class ExchangeSjf final : public Policy {
     }
     return out;
   }
-
-  Config config_;
-  PlacementRule placement_;
 };
 
 const PolicyRegistry::Add<ExchangeSjf> kExchangeSjf{

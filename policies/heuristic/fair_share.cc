@@ -7,20 +7,15 @@
 //   4. submitted first
 // Within a tenant, the job whose user has fewest GPUs before it goes first. Among the jobs of a
 // user, running ones go first, then waiting ones in order of arrival.
-//
 // A job preempts jobs that come after it, so that a large job does not wait forever. It preempts
-// jobs of other tenants only to get what its tenant is guaranteed, and only those that its tenant
-// may preempt.
-
+// jobs of other tenants only to get the tenant's quota, if the tenant may preempt them.
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "env/sim/placement/owners.h"
 #include "policies/order.h"
-#include "policies/policy.h"
 
 namespace yard {
 namespace {
@@ -37,19 +32,16 @@ struct Config {
     f("share", share, owners_names(),
       "owners of shares; tree: tenants, and users within each; user: users only; tenant: tenants "
       "only, first come, first served within each");
-    f("preempt", preempt, "allow preemption of running jobs for waiting ones");
+    f("preempt", preempt, "allow waiting jobs to preempt running jobs");
     f("hold_s", hold_s, 0.0, 1e6, "minimum run time before a job can be preempted, in seconds");
   }
 };
 
-class FairShare final : public Policy {
+class FairShare final : public PlacedPolicy<Config> {
  public:
-  explicit FairShare(const Settings& settings) : config_(parse<Config>(settings)) {
-    placement_ = parse_placement(config_.placement);
-    owners_ = parse_owners(config_.share);
-  }
+  explicit FairShare(const Settings& settings)
+      : PlacedPolicy(settings), owners_(parse_owners(config_.share)) {}
 
-  Level level() const override { return Level::kBlind; }
   size_t memory_bytes(const View& view) const override {
     return RankedQueue::bytes(view, lanes(view));
   }
@@ -83,12 +75,13 @@ class FairShare final : public Policy {
       return;
     }
     std::vector<RankedJob> preemptible_jobs;
+    const auto hold_us = static_cast<int64_t>(config_.hold_s * 1e6);
     int64_t next_us = kNever;
     for (size_t i = 0; i < order.size(); ++i) {
       const int32_t slot = order[i].slot;
       if (!order[i].held || !view.preemptible(slot)) continue;
       // Counted from the start of running; later changes of its rate do not matter.
-      const int64_t protected_until_us = view.until_us(slot) + hold_us();
+      const int64_t protected_until_us = view.until_us(slot) + hold_us;
       if (protected_until_us <= view.now_us()) {
         preemptible_jobs.push_back({{static_cast<double>(i), view.serial(slot)}, slot});
       } else {
@@ -113,7 +106,6 @@ class FairShare final : public Policy {
     int32_t serial = 0;
   };
 
-  int64_t hold_us() const { return static_cast<int64_t>(config_.hold_s * 1e6); }
   bool by_tenant(const View& view) const { return yard::by_tenant(view, owners_); }
 
   // Jobs of one size differ in what they may preempt.
@@ -124,10 +116,8 @@ class FairShare final : public Policy {
   // Returns jobs that hold GPUs, then waiting ones, each with the GPUs of its user before it.
   std::vector<Entry> with_users(const View& view) const {
     std::vector<Entry> out;
-    for (int32_t i = 0; i < view.num_held(); ++i) out.push_back({view.held(i), true, 0});
-    std::sort(out.begin(), out.end(), [&](const Entry& a, const Entry& b) {
-      return view.serial(a.slot) < view.serial(b.slot);
-    });
+    for (const int32_t slot : view.held()) out.push_back({slot, true, 0});
+    std::ranges::sort(out, {}, [&](const Entry& job) { return view.serial(job.slot); });
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
       out.push_back({slot, false, 0});
     }
@@ -148,9 +138,7 @@ class FairShare final : public Policy {
 
   std::vector<Entry> in_order(const View& view) const {
     std::vector<Entry> jobs = with_users(view);
-    std::sort(jobs.begin(), jobs.end(), [](const Entry& a, const Entry& b) {
-      return std::tie(a.of_user, a.serial) < std::tie(b.of_user, b.serial);
-    });
+    std::ranges::sort(jobs, {}, [](const Entry& a) { return std::tuple(a.of_user, a.serial); });
     if (!by_tenant(view)) return jobs;
     struct Taken {
       double guaranteed = 0, borrowed = 0;  // GPUs
@@ -167,9 +155,8 @@ class FairShare final : public Policy {
       before += more;
     }
     // Stable, so that jobs without GPUs keep their position within their tenant.
-    std::stable_sort(jobs.begin(), jobs.end(), [](const Entry& a, const Entry& b) {
-      return std::tuple(a.borrows, -a.priority, a.of_tenant, a.serial) <
-             std::tuple(b.borrows, -b.priority, b.of_tenant, b.serial);
+    std::ranges::stable_sort(jobs, {}, [](const Entry& a) {
+      return std::tuple(a.borrows, -a.priority, a.of_tenant, a.serial);
     });
     return jobs;
   }
@@ -192,8 +179,6 @@ class FairShare final : public Policy {
     }
   }
 
-  Config config_;
-  PlacementRule placement_;
   Owners owners_;
 };
 
@@ -204,7 +189,6 @@ const PolicyRegistry::Add<FairShare> kFairShare{
      .fidelity = "counts GPUs held, not decayed use, and no CPUs; Slurm: nearest is "
                  "PriorityType=priority/multifactor, whose fair tree uses decayed use, with "
                  "PreemptType=preempt/qos",
-     .level = Level::kBlind,
      .preemptive = true,
      .fields = describe<Config>}};
 

@@ -1,7 +1,6 @@
 // Gittins index of run times by size, fitted beforehand on the training part of a trace by
 // `yardmaster predict --fit`. Nothing is learned during a run. Without a fit, each quarter octave
 // of time has the same hazard.
-
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
 #include "env/predict/hazard.h"
@@ -63,14 +62,9 @@ struct Fitted {
   EndOffsets end_offsets;
 };
 
-const PolicyRegistry::Add<IndexPolicy<Fitted>> kFitted{
-    "gittins-fitted",
-    {.about = "Gittins index of run times by size, fitted beforehand",
-     .source = "Gittins 1979; Tiresias, NSDI 2019",
-     .fidelity = "no queues; margin and timer are ours",
-     .level = Level::kDistribution,
-     .preemptive = true,
-     .fields = describe<FittedConfig>}};
+const AddPolicy<IndexPolicy<Fitted>> kFitted{
+    "gittins-fitted", "Gittins index of run times by size, fitted beforehand",
+    "Gittins 1979; Tiresias, NSDI 2019", "no queues; margin and timer are ours"};
 
 }  // namespace
 }  // namespace yard

@@ -1,30 +1,12 @@
 // First come, first served, but skips jobs that do not fit. No reservation protects skipped jobs.
-
-#include "policies/order.h"
-#include "policies/policy.h"
 #include "policies/queue_order.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  std::string placement = "first-fit";
-  std::string order = "arrival";
-  void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
-    f("order", order, queue_order_names(), "queue order; ties by arrival");
-  }
-};
-
-class Greedy final : public Policy {
+class Greedy final : public QueuePolicy {
  public:
-  explicit Greedy(const Settings& settings) {
-    const auto config = parse<Config>(settings);
-    placement_ = parse_placement(config.placement);
-    order_ = parse_queue_order(config.order);
-  }
-
-  Level level() const override { return Level::kBlind; }
+  using QueuePolicy::QueuePolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Blocked blocked;
@@ -68,19 +50,12 @@ class Greedy final : public Policy {
       blocked.add(view.size_class(slot));
     }
   }
-
-  PlacementRule placement_ = PlacementRule::kFirstFit;
-  QueueOrder order_ = QueueOrder::kArrival;
 };
 
-const PolicyRegistry::Add<Greedy> kGreedy{
-    "greedy",
-    {.about = "first come, first served; skips jobs that do not fit, reserves nothing",
-     .source = "folklore; named fjf in Tiresias' simulator",
-     .fidelity =
-         "exact; no equivalent in Slurm, whose sched/backfill makes reservations for skipped jobs",
-     .level = Level::kBlind,
-     .fields = describe<Config>}};
+const AddPolicy<Greedy> kGreedy{
+    "greedy", "first come, first served; skips jobs that do not fit, reserves nothing",
+    "folklore; named fjf in Tiresias' simulator",
+    "exact; no equivalent in Slurm, whose sched/backfill makes reservations for skipped jobs"};
 
 }  // namespace
 }  // namespace yard

@@ -1,14 +1,10 @@
 // Counterparts of `sjf`, `srtf` and `srsf` without an oracle: shortest expected remaining time
 // (times GPUs) first. The expectation follows from the run times of the user's finished jobs, and
-// from how long the unfinished ones have run. `sjf-history` never preempts. The others preempt with
-// a margin, which keeps near ties from preempting each other.
-
+// from how long the unfinished jobs have run. Only `sjf-history` never preempts.
 #include <algorithm>
 
 #include "env/predict/user_history.h"
 #include "policies/order.h"
-#include "policies/policy.h"
-#include "policies/preemption_cost.h"
 
 namespace yard {
 namespace {
@@ -21,10 +17,11 @@ struct Predictor {
   void fields(FieldList& f) {
     f("gpu_exponent", gpu_exponent, 0.0, 2.0,
       "exponent of GPUs in the index, time x GPUs^gpu_exponent");
-    f("shrink", shrink, 0.01, 100.0, "prior strength of all users for one user, in jobs");
+    f("shrink", shrink, 0.01, 100.0,
+      "weight of all users' jobs in the estimate for one user, as a number of jobs");
     f("spread", spread, 0.2, 3.0, "standard deviation of the natural log of a user's run times");
     f("sibling_prior", sibling_prior, 0.01, 100.0,
-      "prior strength of a user's other jobs for a batch, in jobs");
+      "weight of the user's other jobs in the estimate for a batch, as a number of jobs");
   }
 };
 
@@ -45,12 +42,13 @@ class Expected {
     history_.learn_finished(view);
     if (view.num_waiting() == 0) return;  // no keys are needed
     const auto all = [&](auto&& visit) {
-      for (int32_t i = 0; i < view.num_held(); ++i) visit(view.held(i));
+      for (const int32_t slot : view.held()) visit(slot);
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         visit(slot);
       }
     };
-    all([&](int32_t slot) { history_.prepare(view.user(slot), point, shrink()); });
+    const auto shrink = static_cast<float>(config.shrink);
+    all([&](int32_t slot) { history_.prepare(view.user(slot), point, shrink); });
     std::vector<int32_t> scratch(static_cast<size_t>(view.num_held() + view.num_waiting()));
     history_.add_unfinished(view, life, point, scratch.data(), all);
   }
@@ -65,8 +63,6 @@ class Expected {
   }
 
  private:
-  float shrink() const { return static_cast<float>(config_.shrink); }
-
   const View& view_;
   UserHistory history_;
   const Predictor& config_;
@@ -74,14 +70,13 @@ class Expected {
 };
 
 template <class Config>
-class History : public Policy {
- public:
-  explicit History(const Settings& settings)
-      : config_(parse<Config>(settings)),
-        life_(config_.predictor.spread),
-        placement_(parse_placement(config_.placement)) {}
+class History : public PlacedPolicy<Config, Level::kHistory> {
+  using Base = PlacedPolicy<Config, Level::kHistory>;
 
-  Level level() const override { return Level::kHistory; }
+ public:
+  static bool preempts() { return Config::kPreempts; }
+
+  explicit History(const Settings& settings) : Base(settings), life_(config_.predictor.spread) {}
 
   size_t memory_bytes(const View& view) const override {
     return Expected::bytes(view) + RankedQueue::bytes(view);
@@ -92,54 +87,51 @@ class History : public Policy {
     if (view.num_waiting() == 0) return;
     BumpAllocator bump(memory.data() + Expected::bytes(view));
     RankedQueue ranked(view, bump);
-    rank_waiting(view, ranked, [&](int32_t slot) { return expected.key(slot); });
+    const auto waiting_key = [&](int32_t slot) { return expected.key(slot); };
+    rank_waiting(view, ranked, waiting_key);
     if constexpr (Config::kPreempts) {
       std::vector<RankedJob> held;
-      for (int32_t i = 0; i < view.num_held(); ++i) {
-        const int32_t slot = view.held(i);
+      for (const int32_t slot : view.held()) {
         if (!view.preemptible(slot)) continue;
         const double cost_s = 1e-6 * static_cast<double>(preemption_cost_us(view, slot));
         const double key = expected.key(slot, config_.cost_weight * cost_s);
         held.push_back({{key - config_.margin_log2, view.serial(slot)}, slot});
       }
       ListedHolders holders(std::move(held));
-      run_first_in_order(
-          view, ranked, holders, {placement_, 0}, [&](int32_t slot) { return expected.key(slot); },
-          draft);
+      run_first_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
     } else {
       start_in_order(view, ranked, placement_, draft);
     }
   }
 
  private:
-  Config config_;
+  using Base::config_, Base::placement_;
+
   ResidualLife life_;
-  PlacementRule placement_;
 };
 
-struct SjfConfig {
+struct SjfConfig : PlacementConfig {
   static constexpr bool kPreempts = false;
-  std::string placement = "first-fit";
   Predictor predictor;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
+    PlacementConfig::fields(f);
     predictor.fields(f);
   }
 };
 
 // By time alone: gpu_exponent is 0 by default.
-struct SrtfConfig {
+struct SrtfConfig : PlacementConfig {
   static constexpr bool kPreempts = true;
-  std::string placement = "first-fit";
   double margin_log2 = 1;
   double cost_weight = 0;
   Predictor predictor;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
+    PlacementConfig::fields(f);
     f("margin_log2", margin_log2, 0.0, 10.0,
-      "doublings by which a waiting job's index must be lower to preempt");
+      "log2 of the factor by which the index of a waiting job must be lower to preempt a running "
+      "job");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "multiple of its preemption cost subtracted from a running job's time left");
+      "multiple of the preemption cost to subtract from the time left of a running job");
     predictor.fields(f);
   }
 };
@@ -148,36 +140,19 @@ struct SrsfConfig : SrtfConfig {
   SrsfConfig() { predictor.gpu_exponent = 1; }
 };
 
-const char* const kSource = "mean residual life from users' history; cf. Helios QSSF, SC 2021";
+constexpr const char* kSource = "mean residual life from users' history; cf. Helios QSSF, SC 2021";
 
-const PolicyRegistry::Add<History<SjfConfig>> kSjfHistory{
-    "sjf-history",
-    {.about = "shortest expected job first, predicted from the user's earlier jobs",
-     .source = kSource,
-     .fidelity = "our own predictor",
-     .level = Level::kHistory,
-     .fields = describe<SjfConfig>}};
-
-const PolicyRegistry::Add<History<SrtfConfig>> kSrtfHistory{
+const AddPolicy<History<SjfConfig>> kSjf{
+    "sjf-history", "shortest expected job first, predicted from the user's earlier jobs", kSource,
+    "our own predictor"};
+const AddPolicy<History<SrtfConfig>> kSrtf{
     "srtf-history",
-    {.about = "shortest expected remaining time first, predicted from the user's earlier jobs",
-     .source = kSource,
-     .fidelity = "our own predictor",
-     .level = Level::kHistory,
-     .servable = true,
-     .preemptive = true,
-     .fields = describe<SrtfConfig>}};
-
-const PolicyRegistry::Add<History<SrsfConfig>> kSrsfHistory{
+    "shortest expected remaining time first, predicted from the user's earlier jobs", kSource,
+    "our own predictor"};
+const AddPolicy<History<SrsfConfig>> kSrsf{
     "srsf-history",
-    {.about =
-         "shortest expected remaining time x GPUs first, predicted from the user's earlier jobs",
-     .source = kSource,
-     .fidelity = "our own predictor",
-     .level = Level::kHistory,
-     .servable = true,
-     .preemptive = true,
-     .fields = describe<SrsfConfig>}};
+    "shortest expected remaining time x GPUs first, predicted from the user's earlier jobs",
+    kSource, "our own predictor"};
 
 }  // namespace
 }  // namespace yard

@@ -1,69 +1,129 @@
-// Order, GPU type, placement, preemptions and migrations together (joint.h), by several indices:
-// the true time left (an oracle), the run times of earlier jobs, or attained service.
+// Policies that choose order, GPU type, placement, preemptions and migrations together
+// (env/scheduling/joint.h). The index of a source as in index_order.h decides the order.
+#include "env/scheduling/joint.h"
 
-#include "policies/joint.h"
+#include <optional>
 
+#include "env/predict/rolling_estimate.h"
 #include "env/predict/survival_index.h"
+#include "env/sim/view/work_view.h"
+#include "policies/index_order.h"
 
 namespace yard {
 namespace {
 
-struct TrueTimeLeft {
-  using Config = JointConfig;
-  static constexpr Level kLevel = Level::kOracle;
-  explicit TrueTimeLeft(const Config&) {}
-  static size_t bytes(const View&) { return 0; }
-  struct Evaluator {
-    Evaluator(const TrueTimeLeft&, const View& view, BumpAllocator&) : view(view) {}
-    double seconds(int32_t slot) const { return view.left_us(slot) * 1e-6; }
-    const View& view;
-  };
-};
+// The memory holds the columns of Joint, then those of the source.
+template <class Source>
+class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Source::kLevel> {
+  using Base = ConfiguredPolicy<typename Source::Config, Source::kLevel>;
 
-struct AttainedTime {
-  using Config = JointConfig;
-  static constexpr Level kLevel = Level::kBlind;
-  explicit AttainedTime(const Config&) {}
-  static size_t bytes(const View&) { return 0; }
-  struct Evaluator {
-    Evaluator(const AttainedTime&, const View& view, BumpAllocator&) : view(view) {}
-    double seconds(int32_t slot) const {
-      return static_cast<double>(view.attained_us(slot)) * 1e-6;
-    }
-    const View& view;
-  };
+ public:
+  static bool preempts() { return typename Source::Config().preempt; }
+
+  explicit JointPolicy(const Settings& settings) : Base(settings), source_(this->config_) {}
+
+  size_t memory_bytes(const View& view) const override {
+    return Joint::bytes(view) + source_.bytes(view);
+  }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    BumpAllocator bump(memory.data() + Joint::bytes(view));
+    typename Source::Evaluator now(source_, view, bump);
+    Joint::on_events(view, memory.data());
+    if (view.num_waiting() == 0 && view.num_held() == 0) return;
+    Joint joint(this->config_, view, memory.data());
+    joint.begin_round([&](int32_t slot) { return now.seconds(slot); });
+    while (joint.next() != kNone) joint.apply(joint.expert_action(), draft);
+    joint.commit(draft);
+  }
+
+ private:
+  Source source_;
 };
 
 using Observed = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
+using AttainedTime = ViewIndex<JointConfig, Level::kBlind, &View::attained_us>;
+using TrueTimeLeft = ViewIndex<JointConfig, Level::kOracle, &View::left_us>;
 
-const PolicyRegistry::Add<JointPolicy<Observed>> kJoint{
+const AddPolicy<JointPolicy<Observed>> kJoint{
     "joint",
-    {.about = "order, GPU type, placement, preemption and migration together, by run times of "
-              "similar jobs",
-     .source = "our own",
-     .fidelity = "our own",
-     .level = Level::kHistory,
-     .preemptive = true,
-     .fields = describe<Observed::Config>}};
+    "order, GPU type, placement, preemption and migration together, by run times of similar jobs",
+    "our own", "our own"};
+const AddPolicy<JointPolicy<AttainedTime>> kJointLas{
+    "joint-las", "as joint, by attained service", "our own",
+    "our own; least attained service as in Tiresias"};
+const AddPolicy<JointPolicy<TrueTimeLeft>> kJointOracle{
+    "joint-oracle", "as joint, by true time left: a bound", "our own", "our own"};
 
-const PolicyRegistry::Add<JointPolicy<AttainedTime>> kJointLas{
-    "joint-las",
-    {.about = "as joint, by attained service",
-     .source = "our own",
-     .fidelity = "our own; least attained service as in Tiresias",
-     .level = Level::kBlind,
-     .preemptive = true,
-     .fields = describe<JointConfig>}};
+// Published orders with our own rules for placement and GPU type. Each rule has constants of its
+// own, which a search over all constants has to beat. Jobs that spreading slows down wait for a
+// consolidated placement (after Tiresias' skew). Others go where they run fastest (after Gavel,
+// without its linear program), or migrate (after Gandiva).
+enum class Rule { kFifoSkew, kLasSkew, kShortestRate, kShortestMove };
 
-const PolicyRegistry::Add<JointPolicy<TrueTimeLeft>> kJointOracle{
-    "joint-oracle",
-    {.about = "as joint, by true time left: a bound",
-     .source = "our own",
-     .fidelity = "our own",
-     .level = Level::kOracle,
-     .servable = false,
-     .preemptive = true,
-     .fields = describe<JointConfig>}};
+struct RuleConfig : JointConfig {
+  explicit RuleConfig(Rule rule) {
+    margin_log2 = 0.5;
+    type_price = 0, interference_cost = 0, fragmentation = 0.1, preemption_penalty = 0,
+    migration_penalty = 0, spread = 0;
+    move = rule == Rule::kShortestMove, preempt = rule != Rule::kFifoSkew;
+    if (rule == Rule::kFifoSkew || rule == Rule::kLasSkew) {
+      rate_floor = 0.75, patience_s = 3600;  // slow when spread: waits to be consolidated
+      gpu_exponent = rule == Rule::kLasSkew ? 1 : 0;
+    } else {
+      rate_floor = 0.5, patience_s = 7200;
+      interference_cost = 1;  // separates jobs that slow each other down
+    }
+  }
+};
+
+template <Rule kRule>
+struct ByRule {
+  struct Config : RuleConfig {
+    Config() : RuleConfig(kRule) {}
+  };
+  static constexpr bool kByHistory = kRule == Rule::kShortestRate || kRule == Rule::kShortestMove;
+  static constexpr Level kLevel = kByHistory ? Level::kHistory : Level::kBlind;
+  explicit ByRule(const Config&) {}
+  static size_t bytes(const View& view) { return kByHistory ? RollingEstimate::bytes(view) : 0; }
+
+  struct Evaluator {
+    Evaluator(const ByRule&, const View& view, BumpAllocator& bump) : view(view) {
+      if (!kByHistory) return;
+      estimate.emplace(this->view, bump);
+      estimate->on_events(this->view);
+    }
+    double seconds(int32_t slot) const {
+      const double attained_s = static_cast<double>(view.attained_us(slot)) * 1e-6;
+      if (kByHistory) return estimate->total_s(view, slot) - attained_s;
+      if (kRule == Rule::kLasSkew) return attained_s;
+      return 1 + view.serial(slot);  // in the order of submission
+    }
+    WorkView view;
+    std::optional<RollingEstimate> estimate;
+  };
+};
+
+template <Rule kRule>
+using AddRule = AddPolicy<JointPolicy<ByRule<kRule>>>;
+constexpr const char* kFidelity =
+    "the order is published; placement rule, margin and timer are ours";
+
+const AddRule<Rule::kFifoSkew> kFifoSkew{
+    "fifo-skew",
+    "first come, first served; jobs slowed by spreading wait for a consolidated placement",
+    "our own, after Tiresias, NSDI 2019", kFidelity};
+const AddRule<Rule::kLasSkew> kLasSkew{
+    "las-skew",
+    "least attained service; jobs slowed by spreading wait for a consolidated placement",
+    "our own, after Tiresias, NSDI 2019", kFidelity};
+const AddRule<Rule::kShortestRate> kShortestRate{
+    "srsf-rate",
+    "shortest remaining service first by the rolling estimate, placed where it runs fastest",
+    "our own, after Helios QSSF, SC 2021, and Gavel, OSDI 2020", kFidelity};
+const AddRule<Rule::kShortestMove> kShortestMove{
+    "srsf-move", "as srsf-rate; jobs move to where they run faster, small ones make room",
+    "our own, after Helios QSSF, SC 2021, and Gandiva, OSDI 2018", kFidelity};
 
 }  // namespace
 }  // namespace yard

@@ -1,27 +1,23 @@
-// Tiresias' policies (Gu et al., NSDI 2019) on its queues (policies/service_queues.h). None needs
-// the run times of unfinished jobs.
+// Tiresias' policies (Gu et al., NSDI 2019) on its queues (policies/service_queues.h).
 //   las               discretised 2D least attained service alone, as its simulator's `dlas-gpu`
 //   tiresias          with promotion and its placement rule
 //   tiresias-gittins  within a queue by the discretised 2D Gittins index first
 // Placement rule: a job that spreading slows down (the paper's measure is the skew of its
 // model's tensor sizes) waits for as few nodes as can hold it. Others take any GPUs.
-
 #include "env/sim/placement/throughput_model.h"
 #include "policies/order.h"
-#include "policies/policy.h"
 #include "policies/service_queues.h"
 
 namespace yard {
 namespace {
 
-struct LasConfig {
-  std::string placement = "first-fit";
+struct LasConfig : PlacementConfig {
   double limit_1_gpu_s = 3250;  // the limits of Tiresias' simulator
   double limit_2_gpu_s = 7200;
   double gpu_exponent = 1;
   double cost_weight = 0;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
+    PlacementConfig::fields(f);
     f("limit_1_gpu_s", limit_1_gpu_s, 1.0, 1e9,
       "attained service, in GPU-seconds, at which a job leaves the first queue");
     f("limit_2_gpu_s", limit_2_gpu_s, 1.0, 1e9,
@@ -29,7 +25,7 @@ struct LasConfig {
     f("gpu_exponent", gpu_exponent, 0.0, 2.0,
       "exponent of GPUs in service, time x GPUs^gpu_exponent");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "multiple of its preemption cost subtracted from a running job's attained time");
+      "multiple of the preemption cost to subtract from the attained time of a running job");
   }
 };
 
@@ -42,43 +38,41 @@ struct TiresiasConfig : LasConfig {
     f("promote_knob", promote_knob, 0.0, 1e9,
       "ratio of wait to run time at which a job returns to the first queue; 0: never");
     f("spread_loss", spread_loss, 0.0, 1.0,
-      "loss of throughput on twice as many nodes above which a job is never spread");
+      "share of throughput that a job may lose on twice as many nodes and still be spread");
   }
 };
 
 enum class Variant { kLas, kTiresias, kGittins };
 
 template <Variant kVariant>
-class ByServiceQueues final : public Policy {
- public:
-  static constexpr bool kPlacementRule = kVariant != Variant::kLas;
-  using Config = std::conditional_t<kPlacementRule, TiresiasConfig, LasConfig>;
+using ServiceQueuePolicy =
+    PlacedPolicy<std::conditional_t<kVariant == Variant::kLas, LasConfig, TiresiasConfig>,
+                 kVariant == Variant::kGittins ? Level::kHistory : Level::kBlind>;
 
-  explicit ByServiceQueues(const Settings& settings) {
-    const auto config = parse<Config>(settings);
-    placement_ = parse_placement(config.placement);
+template <Variant kVariant>
+class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
+  using ServiceQueuePolicy<kVariant>::placement_;
+  static constexpr bool kPlacementRule = kVariant != Variant::kLas;
+
+ public:
+  explicit ByServiceQueues(const Settings& settings) : ServiceQueuePolicy<kVariant>(settings) {
+    const auto& config = this->config_;
     queues_ = {.limits_us = {config.limit_1_gpu_s * 1e6, config.limit_2_gpu_s * 1e6},
                .gpu_exponent = config.gpu_exponent,
                .cost_weight = config.cost_weight,
                .gittins = kVariant == Variant::kGittins};
-    if constexpr (kPlacementRule) {
-      queues_.promote_knob = config.promote_knob;
-      spread_loss_ = config.spread_loss;
-    }
+    if constexpr (kPlacementRule) queues_.promote_knob = config.promote_knob;
     if (config.limit_2_gpu_s < config.limit_1_gpu_s) {
-      throw InputError(std::string(name()) + ".limit_2_gpu_s",
+      throw InputError(std::string(kName) + ".limit_2_gpu_s",
                        "at least limit_1_gpu_s (" + shortest(config.limit_1_gpu_s) + ")",
                        shortest(config.limit_2_gpu_s));
     }
   }
 
-  static constexpr const char* name() {
-    return kVariant == Variant::kLas        ? "las"
-           : kVariant == Variant::kTiresias ? "tiresias"
-                                            : "tiresias-gittins";
-  }
-  static constexpr Level kLevel = kVariant == Variant::kGittins ? Level::kHistory : Level::kBlind;
-  Level level() const override { return kLevel; }
+  static constexpr const char* kName = kVariant == Variant::kLas        ? "las"
+                                       : kVariant == Variant::kTiresias ? "tiresias"
+                                                                        : "tiresias-gittins";
+  static bool preempts() { return true; }
 
   size_t memory_bytes(const View& view) const override {
     return RankedQueue::bytes(view, kLanes) + HeldOrder::bytes(view.capacity()) +
@@ -185,54 +179,37 @@ class ByServiceQueues final : public Policy {
         pieces.push_back({nodes[static_cast<size_t>(i)], (gpus + i) / spread});
       }
       if (throughput_model.isolated_throughput(slot, pieces, Pattern::kNone).speed <
-          (1 - spread_loss_) * together) {
+          (1 - this->config_.spread_loss) * together) {
         return true;
       }
     }
     return false;
   }
 
-  PlacementRule placement_;
   ServiceQueueRule queues_;
-  double spread_loss_ = 0;
 };
 
-const PolicyRegistry::Add<ByServiceQueues<Variant::kLas>> kLas{
-    "las",
-    {.about =
-         "discretised 2D least attained service: jobs at a limit move to the end of the next queue",
-     .source = "Tiresias, NSDI 2019",
-     .fidelity = "as dlas-gpu of its simulator, but large jobs that reach a limit are demoted "
-                 "without delay; without its promotion and placement rule",
-     .level = Level::kBlind,
-     .servable = true,
-     .preemptive = true,
-     .fields = describe<LasConfig>}};
+constexpr const char* kSource = "Tiresias, NSDI 2019";
 
-const PolicyRegistry::Add<ByServiceQueues<Variant::kTiresias>> kTiresias{
-    "tiresias",
-    {.about =
-         "least attained service in queues; starved jobs are promoted, slow spreading is avoided",
-     .source = "Tiresias, NSDI 2019",
-     .fidelity = "its queues, promotion and placement; consolidation depends on measured speeds, "
-                 "not on tensor sizes; promote_knob=1000, the mildest value in its simulator's "
-                 "scripts, promotes few jobs; 8 doubles the mean JCT of Muri's testbed trace",
-     .level = Level::kBlind,
-     .servable = true,
-     .preemptive = true,
-     .fields = describe<TiresiasConfig>}};
-
-const PolicyRegistry::Add<ByServiceQueues<Variant::kGittins>> kGittins{
-    "tiresias-gittins",
-    {.about = "as tiresias, but within a queue the highest discretised 2D Gittins index goes first",
-     .source = "Tiresias, NSDI 2019",
-     .fidelity = "its index of attained service over a queue's quantum, fitted to the services of "
-                 "finished jobs instead of a trace of past jobs, and refitted when their number "
-                 "has grown by an eighth; promotion and placement as in `tiresias`",
-     .level = Level::kHistory,
-     .servable = true,
-     .preemptive = true,
-     .fields = describe<TiresiasConfig>}};
+const AddPolicy<ByServiceQueues<Variant::kLas>> kLas{
+    ByServiceQueues<Variant::kLas>::kName,
+    "discretised 2D least attained service: jobs at a limit move to the end of the next queue",
+    kSource,
+    "as dlas-gpu of its simulator, but large jobs that reach a limit are demoted without delay; "
+    "without its promotion and placement rule"};
+const AddPolicy<ByServiceQueues<Variant::kTiresias>> kTiresias{
+    ByServiceQueues<Variant::kTiresias>::kName,
+    "least attained service in queues; starved jobs are promoted, slow spreading is avoided",
+    kSource,
+    "its queues, promotion and placement; consolidation depends on measured speeds, not on tensor "
+    "sizes; promote_knob=1000, the mildest value in its simulator's scripts, promotes few jobs; 8 "
+    "doubles the mean JCT of Muri's testbed trace"};
+const AddPolicy<ByServiceQueues<Variant::kGittins>> kGittins{
+    ByServiceQueues<Variant::kGittins>::kName,
+    "as tiresias, but within a queue the highest discretised 2D Gittins index goes first", kSource,
+    "its index of attained service over a queue's quantum, fitted to the services of finished jobs "
+    "instead of a trace of past jobs, and refitted when their number has grown by an eighth; "
+    "promotion and placement as in `tiresias`"};
 
 }  // namespace
 }  // namespace yard

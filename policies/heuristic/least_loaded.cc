@@ -3,7 +3,6 @@
 // that already holds tasks of its job, if one has room. Jobs then stay together and start where
 // little runs.
 #include "policies/first_come.h"
-#include "policies/policy.h"
 
 namespace yard {
 namespace {
@@ -21,18 +20,13 @@ double least_used(const TaskPlacer::Seat& at) { return at.room.least(); }
 // The free share is at most 1, so the job's own nodes come first.
 double own_node_first(const TaskPlacer::Seat& at) { return (at.others ? 0 : 2) + least_used(at); }
 
-class LeastLoaded final : public Policy {
+class LeastLoaded final : public ConfiguredPolicy<Config> {
  public:
-  explicit LeastLoaded(const Settings& settings) : config_(parse<Config>(settings)) {}
-
-  Level level() const override { return Level::kBlind; }
+  using ConfiguredPolicy::ConfiguredPolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     start_first_come(view, config_.own_node ? own_node_first : least_used, draft);
   }
-
- private:
-  Config config_;
 };
 
 const PolicyRegistry::Add<LeastLoaded> kLeastLoaded{
@@ -41,7 +35,6 @@ const PolicyRegistry::Add<LeastLoaded> kLeastLoaded{
      .source = "folklore; Kubernetes' LeastAllocated",
      .fidelity = "a job without listed tasks stays together where a node has room; own_node is our "
                  "own, after Kubernetes' pod affinity",
-     .level = Level::kBlind,
      .fields = describe<Config>}};
 
 }  // namespace

@@ -1,11 +1,9 @@
 // Least interference first: jobs start in order of arrival, each task on the node with the least
 // co-location slowdown by a model fitted to running jobs. The model uses how much of a node others
 // use, not what they run (node_load.h). It is linear or quadratic, and fitted by recursive least
-// squares from a prior slowdown of 2 on a full node. Harmony (INFOCOM 2019) was compared with both;
-// the exact models are not public, so this is our reading.
+// squares from a prior slowdown of 2 on a full node. Harmony (INFOCOM 2019) was compared with both.
 #include "env/scheduling/node_load.h"
 #include "policies/first_come.h"
-#include "policies/policy.h"
 
 namespace yard {
 namespace {
@@ -17,8 +15,6 @@ class Lif final : public Policy {
   using Learned = InterferenceModel<typename Model::Fit>;
 
   explicit Lif(const Settings& settings) { parse<NoConfig>(settings); }
-
-  Level level() const override { return Level::kBlind; }
 
   size_t memory_bytes(const View& view) const override { return Learned::bytes(view); }
 
@@ -36,23 +32,19 @@ class Lif final : public Policy {
   }
 };
 
-template <bool kQuadratic>
 Policy::Info info(const char* about) {
   return {.about = about,
           .source = "rivals of Harmony, INFOCOM 2019; models as in TRACON, SC 2011",
           .fidelity = "our reading: the papers' own models are not public in full",
-          .level = Level::kBlind,
           .servable = false};
 }
 
 const PolicyRegistry::Add<Lif<false>> kLinear{
     "lif-linear",
-    info<false>(
-        "first come, first served; placed where a linear model predicts least interference")};
+    info("first come, first served; placed where a linear model predicts least interference")};
 const PolicyRegistry::Add<Lif<true>> kQuadratic{
     "lif-quadratic",
-    info<true>(
-        "first come, first served; placed where a quadratic model predicts least interference")};
+    info("first come, first served; placed where a quadratic model predicts least interference")};
 
 }  // namespace
 }  // namespace yard

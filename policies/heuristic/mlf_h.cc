@@ -5,11 +5,8 @@
 // jobs that come before them. With `load_control` (MLF-C, mlf_load.h), jobs may be ended early at
 // each decision and once a minute, and waiting jobs get their GPUs.
 //
-// Ours, where the paper leaves it open: see mlf.h. Run times are Helios' rolling estimate instead
-// of a fitted predictor. A GPU held whole overloads no server, so no job migrates away from an
-// overloaded one: only the preemption of the lowest tenth for the queue remains.
-#include <vector>
-
+// Run times are Helios' rolling estimate instead of a fitted predictor. A GPU held whole overloads
+// no server, so no job migrates. mlf.h lists what the paper leaves open.
 #include "env/base/core/bump_allocator.h"
 #include "env/predict/rolling_estimate.h"
 #include "env/scheduling/mlf_config.h"
@@ -19,11 +16,10 @@
 namespace yard {
 namespace {
 
-class MlfH final : public Policy {
+class MlfH final : public ConfiguredPolicy<MlfConfig, Level::kHistory> {
  public:
-  explicit MlfH(const Settings& settings) : config_(parse<MlfConfig>(settings)) {}
+  using ConfiguredPolicy::ConfiguredPolicy;
 
-  Level level() const override { return Level::kHistory; }
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
@@ -65,8 +61,6 @@ class MlfH final : public Policy {
     const std::vector<Piece> there = nearest_ideal_place(view, config_.rule, step.slot);
     return draft.start(step.slot, there.data(), static_cast<int32_t>(there.size()));
   }
-
-  MlfConfig config_;
 };
 
 const PolicyRegistry::Add<MlfH> kMlfH{

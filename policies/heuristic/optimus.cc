@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "env/sim/placement/sizes.h"
 #include "env/sim/placement/throughput_model.h"
@@ -121,8 +120,7 @@ class Expectation {
       points.emplace_back(static_cast<double>(work_us), view_.measured_after(slot_, work_us));
     }
     const std::optional<LossFit> fit = fit_loss(points);
-    const std::optional<double> until = fit ? fit->work_until(target) : std::nullopt;
-    return until ? *until - done : 0;
+    return fit ? fit->work_until(target).value_or(done) - done : 0;
   }
 
   const View& view_;
@@ -132,12 +130,9 @@ class Expectation {
   std::optional<OptimusSync> fit_;
 };
 
-class Optimus final : public Policy {
+class Optimus final : public ConfiguredPolicy<Config, Level::kEstimate> {
  public:
-  explicit Optimus(const Settings& settings)
-      : slot_us_(static_cast<int64_t>(parse<Config>(settings).timer_s * 1e6)) {}
-
-  Level level() const override { return Level::kEstimate; }
+  using ConfiguredPolicy::ConfiguredPolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ThroughputModel throughput_model(view);
@@ -151,11 +146,9 @@ class Optimus final : public Policy {
       const double share = ClusterShares::dominant(shares.of_task(size.slot, group));
       return (of.seconds(size.tasks) - of.seconds(more)) / std::max(share, 1e-9);
     };
-    Sizes::hand_out(view, slot_us_, {}, Sizes::by(gain), draft, Sizes::Places::kSmallestFirst);
+    const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
+    Sizes::hand_out(view, slot_us, {}, Sizes::by(gain), draft, Sizes::Places::kSmallestFirst);
   }
-
- private:
-  int64_t slot_us_;
 };
 
 const PolicyRegistry::Add<Optimus> kOptimus{

@@ -3,10 +3,8 @@
 // (env/predict/rolling_estimate.h). If the first job of a queue cannot start, the whole queue
 // waits. Running jobs are not preempted. Our variants go by time alone, skip jobs that do not fit,
 // or preempt.
-
 #include <algorithm>
 #include <tuple>
-#include <vector>
 
 #include "env/predict/rolling_estimate.h"
 #include "policies/index_order.h"
@@ -14,23 +12,20 @@
 namespace yard {
 namespace {
 
-struct QssfConfig {
-  std::string placement = "first-fit";
+struct QssfConfig : PlacementConfig {
   bool strict = true;
   bool per_tenant = true;
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
-    f("strict", strict, "a job that does not fit blocks the jobs behind it");
-    f("per_tenant", per_tenant, "a queue of its own for each tenant of the cluster");
+    PlacementConfig::fields(f);
+    f("strict", strict, "let a job that does not fit block the jobs behind it");
+    f("per_tenant", per_tenant, "give each tenant of the cluster a separate queue");
   }
 };
 
-class Qssf final : public Policy {
+class Qssf final : public PlacedPolicy<QssfConfig, Level::kHistory> {
  public:
-  explicit Qssf(const Settings& settings)
-      : config_(parse<QssfConfig>(settings)), placement_(parse_placement(config_.placement)) {}
+  using PlacedPolicy::PlacedPolicy;
 
-  Level level() const override { return Level::kHistory; }
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
@@ -62,20 +57,13 @@ class Qssf final : public Policy {
       if (!tried && view.within_limit(slot)) unplaceable.push_back(k);
     }
   }
-
- private:
-  QssfConfig config_;
-  PlacementRule placement_;
 };
 
-const PolicyRegistry::Add<Qssf> kQssf{
-    "qssf",
-    {.about = "shortest service first by the rolling estimate, strictly, in one queue per tenant",
-     .source = "Helios QSSF, SC 2021",
-     .fidelity = "its priority and strict order; job names match if they differ only in digits; no "
-                 "boosted trees; tenants share the nodes without an owner",
-     .level = Level::kHistory,
-     .fields = describe<QssfConfig>}};
+const AddPolicy<Qssf> kQssf{
+    "qssf", "shortest service first by the rolling estimate, strictly, in one queue per tenant",
+    "Helios QSSF, SC 2021",
+    "its priority and strict order; job names match if they differ only in digits; no "
+    "boosted trees; tenants share the nodes without an owner"};
 
 template <bool kPreempts, int kGpuExponent>
 struct ByEstimate {
@@ -104,23 +92,18 @@ struct ByEstimate {
 };
 
 template <bool kPreempts, int kGpuExponent>
-struct AddQssf {
-  AddQssf(const char* name, const char* about)
-      : add{name,
-            {.about = about,
-             .source = "our own, after Helios QSSF, SC 2021",
-             .fidelity = "its rolling estimate; job names match if they differ only in digits; no "
-                         "boosted trees; one queue for all, skipping jobs that do not fit",
-             .level = Level::kHistory,
-             .preemptive = kPreempts,
-             .fields = describe<typename ByEstimate<kPreempts, kGpuExponent>::Config>}} {}
-  PolicyRegistry::Add<IndexPolicy<ByEstimate<kPreempts, kGpuExponent>>> add;
-};
+using AddQssf = AddPolicy<IndexPolicy<ByEstimate<kPreempts, kGpuExponent>>>;
+constexpr const char* kSource = "our own, after Helios QSSF, SC 2021";
+constexpr const char* kFidelity =
+    "its rolling estimate; job names match if they differ only in digits; no boosted trees; one "
+    "queue for all, skipping jobs that do not fit";
 
-const AddQssf<false, 0> kSjf{"sjf-qssf", "shortest job first by the rolling estimate"};
-const AddQssf<true, 0> kSrtf{"srtf-qssf", "shortest remaining time first by the rolling estimate"};
-const AddQssf<true, 1> kSrsf{"srsf-qssf",
-                             "shortest remaining service first by the rolling estimate"};
+const AddQssf<false, 0> kSjf{"sjf-qssf", "shortest job first by the rolling estimate", kSource,
+                             kFidelity};
+const AddQssf<true, 0> kSrtf{"srtf-qssf", "shortest remaining time first by the rolling estimate",
+                             kSource, kFidelity};
+const AddQssf<true, 1> kSrsf{
+    "srsf-qssf", "shortest remaining service first by the rolling estimate", kSource, kFidelity};
 
 }  // namespace
 }  // namespace yard

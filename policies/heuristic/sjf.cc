@@ -1,25 +1,17 @@
 // Shortest job first without preemption, skipping jobs that do not fit: by the true run time (an
 // oracle) or by the user's limit.
-
 #include "policies/order.h"
-#include "policies/policy.h"
 #include "policies/remaining_time.h"
 
 namespace yard {
 namespace {
 
-struct Config {
-  std::string placement = "first-fit";
-  void fields(FieldList& f) { f("placement", placement, placement_names(), "placement rule"); }
-};
-
 template <class RemainingTime>
-class Sjf : public Policy {
- public:
-  explicit Sjf(const Settings& settings)
-      : placement_(parse_placement(parse<Config>(settings).placement)) {}
+class Sjf : public PlacedPolicy<PlacementConfig, RemainingTime::kLevel> {
+  using Base = PlacedPolicy<PlacementConfig, RemainingTime::kLevel>;
 
-  Level level() const override { return RemainingTime::kLevel; }
+ public:
+  using Base::Base;
 
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
@@ -28,28 +20,14 @@ class Sjf : public Policy {
     RankedQueue ranked(view, bump);
     push_waiting(view, ranked,
                  [&](int32_t slot) { return RemainingTime::line(view, slot).at(view.now_us()); });
-    start_in_order(view, ranked, placement_, draft);
+    start_in_order(view, ranked, Base::placement_, draft);
   }
-
- private:
-  PlacementRule placement_;
 };
 
-const PolicyRegistry::Add<Sjf<TrueRemaining>> kSjf{"sjf",
-                                                   {.about = "shortest job first by true run time",
-                                                    .source = "folklore",
-                                                    .fidelity = "exact",
-                                                    .level = Level::kOracle,
-                                                    .servable = false,
-                                                    .fields = describe<Config>}};
-
-const PolicyRegistry::Add<Sjf<LimitRemaining>> kSjfEstimate{
-    "sjf-estimate",
-    {.about = "shortest job first by the users' limits",
-     .source = "folklore",
-     .fidelity = "exact",
-     .level = Level::kEstimate,
-     .fields = describe<Config>}};
+const AddPolicy<Sjf<TrueRemaining>> kSjf{"sjf", "shortest job first by true run time", "folklore",
+                                         "exact"};
+const AddPolicy<Sjf<LimitRemaining>> kSjfEstimate{
+    "sjf-estimate", "shortest job first by the users' limits", "folklore", "exact"};
 
 }  // namespace
 }  // namespace yard

@@ -1,29 +1,86 @@
-// Shortest remaining time first, preemptive: by the true run time (an oracle) or by the user's
-// limit.
-
-#include "policies/shortest_remaining.h"
+// Preemptive orders by the rest of a job: `srtf` by its time left, `srsf` by its service left (time
+// x GPUs). The true run time (an oracle) or the user's limit determines the rest.
+#include "policies/order.h"
+#include "policies/remaining_time.h"
 
 namespace yard {
 namespace {
 
-const PolicyRegistry::Add<ShortestRemaining<TrueRemaining, false>> kSrtf{
-    "srtf",
-    {.about = "shortest remaining time first by true run time",
-     .source = "Schrage and Miller 1966; Tiresias, NSDI 2019",
-     .fidelity = "exact except for gangs (policies/order.h)",
-     .level = Level::kOracle,
-     .servable = false,
-     .preemptive = true,
-     .fields = describe<ShortestRemainingConfig>}};
+struct Config : PlacementConfig {
+  double margin = 0;
+  double cost_weight = 0;
+  void fields(FieldList& f) {
+    PlacementConfig::fields(f);
+    f("margin", margin, 0.0, 100.0,
+      "relative margin by which a waiting job must have less left to preempt");
+    f("cost_weight", cost_weight, 0.0, 100.0,
+      "multiple of the preemption cost to subtract from the time left of a running job");
+  }
+};
 
-const PolicyRegistry::Add<ShortestRemaining<LimitRemaining, false>> kSrtfEstimate{
-    "srtf-estimate",
-    {.about = "shortest remaining time first by the users' limits",
-     .source = "Schrage and Miller 1966",
-     .fidelity = "exact except for gangs (policies/order.h)",
-     .level = Level::kEstimate,
-     .preemptive = true,
-     .fields = describe<ShortestRemainingConfig>}};
+template <class RemainingTime, bool kByService>
+class ShortestRemaining : public PlacedPolicy<Config, RemainingTime::kLevel> {
+  using Base = PlacedPolicy<Config, RemainingTime::kLevel>;
+
+ public:
+  static bool preempts() { return true; }
+
+  using Base::Base;
+
+  size_t memory_bytes(const View& view) const override {
+    return RankedQueue::bytes(view) + HeldOrder::bytes(view.capacity()) +
+           VictimIndex::bytes(view, placement_);
+  }
+
+  void decide(const View& view, Memory& memory, Draft& draft) const override {
+    BumpAllocator bump(memory.data());
+    RankedQueue ranked(view, bump);
+    HeldOrder held(view.capacity(), bump);
+    VictimIndex victim_index(view, placement_, held, bump);
+    const auto waiting_key = [&](int32_t slot) { return rest(view, slot, 0).at(view.now_us()); };
+    const auto update = [&](int32_t slot) {
+      if (view.holds(slot) && view.preemptible(slot)) {
+        const auto cost_us = static_cast<double>(preemption_cost_us(view, slot));
+        held.put(slot, rest(view, slot, config_.cost_weight * cost_us), view.serial(slot));
+      } else {
+        held.remove(slot);
+      }
+      victim_index.update(slot);
+    };
+    push_waiting(view, ranked, waiting_key);
+    for (int32_t i = 0; i < view.num_changed(); ++i) update(view.changed(i));
+    OrderedHolders holders(held, victim_index, view.now_us());
+    const PreemptionRule rule{placement_, config_.margin};
+    run_first_in_order(view, ranked, holders, rule, waiting_key, draft);
+    for (const Edit& edit : draft.plan().edits) update(edit.job.slot);
+    victim_index.refresh();
+  }
+
+ private:
+  using Base::config_, Base::placement_;
+
+  // Returns the rest of a job less `less_us` of time. Holds until the job is among the changed.
+  static LinearDecrease rest(const View& view, int32_t slot, double less_us) {
+    LinearDecrease time = RemainingTime::line(view, slot);
+    time.at_zero -= less_us;
+    if (!kByService) return time;
+    const double gpus = view.weight_gpus(slot);
+    return {time.at_zero * gpus, time.per_us * gpus};
+  }
+};
+
+constexpr const char* kSource = "Schrage and Miller 1966; Tiresias, NSDI 2019";
+constexpr const char* kFidelity = "exact except for gangs (policies/order.h)";
+
+const AddPolicy<ShortestRemaining<TrueRemaining, false>> kSrtf{
+    "srtf", "shortest remaining time first by true run time", kSource, kFidelity};
+const AddPolicy<ShortestRemaining<LimitRemaining, false>> kSrtfEstimate{
+    "srtf-estimate", "shortest remaining time first by the users' limits",
+    "Schrage and Miller 1966", kFidelity};
+const AddPolicy<ShortestRemaining<TrueRemaining, true>> kSrsf{
+    "srsf", "shortest remaining service first by true run time", kSource, kFidelity};
+const AddPolicy<ShortestRemaining<LimitRemaining, true>> kSrsfEstimate{
+    "srsf-estimate", "shortest remaining service first by the users' limits", kSource, kFidelity};
 
 }  // namespace
 }  // namespace yard

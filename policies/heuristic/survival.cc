@@ -1,7 +1,6 @@
 // Orders by an index of the run times observed for similar jobs (env/predict/survival.h). `gittins`
 // uses all jobs of the same size, as Tiresias does with its history. `survival` also uses the
 // latest of these, and the job's user, name and siblings.
-
 #include "env/predict/survival.h"
 
 #include "env/predict/survival_index.h"
@@ -45,33 +44,16 @@ struct Careful : IndexConfig {
 template <Level kMaxLevel>
 using ByAll = SurvivalIndex<kMaxLevel, Careful, View>;
 
-const PolicyRegistry::Add<IndexPolicy<BySize>> kGittins{
-    "gittins",
-    {.about = "Gittins index of the run times observed so far, by size",
-     .source = "Gittins 1979; Tiresias, NSDI 2019",
-     .fidelity =
-         "learned online, with running jobs as censored; no queues; margin and timer are ours",
-     .level = Level::kHistory,
-     .preemptive = true,
-     .fields = describe<BySize::Config>}};
-
-template <Level kMaxLevel>
-struct AddSurvival {
-  AddSurvival(const char* name, const char* about)
-      : add{name,
-            {.about = about,
-             .source = "our own",
-             .fidelity = "our own predictor",
-             .level = kMaxLevel,
-             .preemptive = true,
-             .fields = describe<typename ByAll<kMaxLevel>::Config>}} {}
-  PolicyRegistry::Add<IndexPolicy<ByAll<kMaxLevel>>> add;
-};
-
-const AddSurvival<Level::kHistory> kSurvival{
-    "survival", "mean time left or Gittins index, by size, user, name and siblings"};
-const AddSurvival<Level::kEstimate> kSurvivalEstimate{
-    "survival-estimate", "as survival, with run times bounded by the users' limits"};
+const AddPolicy<IndexPolicy<BySize>> kGittins{
+    "gittins", "Gittins index of the run times observed so far, by size",
+    "Gittins 1979; Tiresias, NSDI 2019",
+    "learned online, with running jobs as censored; no queues; margin and timer are ours"};
+const AddPolicy<IndexPolicy<ByAll<Level::kHistory>>> kSurvival{
+    "survival", "mean time left or Gittins index, by size, user, name and siblings", "our own",
+    "our own predictor"};
+const AddPolicy<IndexPolicy<ByAll<Level::kEstimate>>> kSurvivalEstimate{
+    "survival-estimate", "as survival, with run times bounded by the users' limits", "our own",
+    "our own predictor"};
 
 }  // namespace
 }  // namespace yard

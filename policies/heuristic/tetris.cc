@@ -4,7 +4,6 @@
 // The alignment of a gang is the mean over its tasks.
 #include <optional>
 #include <set>
-#include <vector>
 
 #include "env/sim/placement/task_placer.h"
 #include "policies/policy.h"
@@ -19,8 +18,6 @@ double alignment(const TaskPlacer::Seat& at) {
 class Tetris final : public Policy {
  public:
   explicit Tetris(const Settings& settings) { parse<NoConfig>(settings); }
-
-  Level level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     std::vector<Piece> pieces(static_cast<size_t>(view.spec().num_nodes * view.max_groups()));
@@ -56,8 +53,7 @@ const PolicyRegistry::Add<Tetris> kTetris{
     {.about = "packs by alignment: the job whose demand best matches the free resources goes first",
      .source = "Tetris, SIGCOMM 2014",
      .fidelity = "its alignment over GPUs, CPUs and memory; without its terms for the work left, "
-                 "which is unknown, and for fairness",
-     .level = Level::kBlind}};
+                 "which is unknown, and for fairness"}};
 
 }  // namespace
 }  // namespace yard

@@ -7,10 +7,8 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "policies/learned/tensors.h"
 
@@ -29,12 +27,11 @@ struct Checkpoint {
   double core_s = 0;       // core-seconds of training; 0: unknown
   std::string onnx;        // bytes of model.onnx, "" if there is none; set by load
   std::string written_by;  // "yardmaster 1.2.3"; "" before 0.2.0; set by load
-  std::string digest;      // sha256 of the manifest, and so of all files, but without the hash of
-                           // model.onnx, which follows from the rest, and written_by; set by load
+  std::string digest;      // sha256 of the manifest without model.onnx and written_by; set by load
 };
 
-// Checks before long work that a checkpoint can be written to `folder`: it is absent, empty or a
-// checkpoint, which would be replaced. Throws InputError otherwise.
+// Checks before long work that a checkpoint can be written to `folder`. Throws InputError unless
+// the folder is absent, empty or a checkpoint, which would be replaced.
 void check_checkpoint_place(const std::filesystem::path& folder);
 
 // Writes a checkpoint and exports model.onnx. Throws InputError if the folder contains other files

@@ -51,8 +51,7 @@ class Flat final : public NativeNetwork {
     auto shapes = Normaliser::shapes(weights.shape);
     shapes.merge(WindowLayer::shapes("window", weights.shape, hidden));
     shapes.merge(Mlp::shapes("trunk", {hidden, hidden, weights.shape.actions()}));
-    check_tensors(weights, shapes);
-    return weights;
+    return check_tensors(weights, shapes);
   }
 
   ObservationShape shape_;

@@ -1,22 +1,18 @@
 #include "policies/learned/job_scorer.h"
 
-#include "env/base/core/error.h"
-
 namespace yard {
 namespace {
 
 // Returns the weights after checking their shapes against those that follow from the first layer.
 const TrainedWeights& checked(const TrainedWeights& weights) {
-  check_tensors(weights, job_scorer_shapes(length_of(weights, "b1"), weights.shape));
-  return weights;
+  return check_tensors(weights, job_scorer_shapes(length_of(weights, "b1"), weights.shape));
 }
 
 const NativeNetworkRegistry::Add<JobScorer> kJobScorer{"job-scorer", {}};
 
 }  // namespace
 
-std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int64_t hidden,
-                                                              const ObservationShape& shape) {
+Shapes job_scorer_shapes(int64_t hidden, const ObservationShape& shape) {
   const int64_t h = hidden, f = shape.row_features, c = shape.cluster_features;
   auto out = Normaliser::shapes(shape);
   out.insert({{"w1_job", {h, f}},
@@ -50,8 +46,6 @@ JobScorer::JobScorer(const TrainedWeights& weights)
   w5_ = vector_of(t, "w5");
   b5_ = t.at("b5").data[0];
 }
-
-Settings JobScorer::settings() const { return with_hidden(w2_.rows()); }
 
 void JobScorer::forward(const Observation& o, std::span<float> logits) const {
   const Vector cluster = normaliser_.cluster(o);

@@ -18,7 +18,7 @@ class JobScorer final : public NativeNetwork {
   explicit JobScorer(const TrainedWeights& weights);
 
   void forward(const Observation& observation, std::span<float> logits) const override;
-  Settings settings() const override;
+  Settings settings() const override { return with_hidden(w2_.rows()); }
   std::optional<OnnxScores> export_onnx(OnnxGraph& graph, const OnnxGraph::Value& rows,
                                         const OnnxGraph::Value& cluster) const override;
 
@@ -31,7 +31,6 @@ class JobScorer final : public NativeNetwork {
 };
 
 // Returns the tensors of a job-scorer with their shapes for `hidden` units.
-std::map<std::string, std::vector<int64_t>> job_scorer_shapes(int64_t hidden,
-                                                              const ObservationShape& shape);
+Shapes job_scorer_shapes(int64_t hidden, const ObservationShape& shape);
 
 }  // namespace yard

@@ -35,16 +35,13 @@ class Kernel final : public NativeNetwork {
                       g.mlp(cluster, "nothing", 1)};
   }
 
-  Settings settings() const override { return {}; }
-
  private:
   static const TrainedWeights& checked(const TrainedWeights& weights) {
     const ObservationShape& s = weights.shape;
     auto shapes = Normaliser::shapes(s);
     shapes.merge(Mlp::shapes("kernel", {s.row_features + s.cluster_features, 32, 16, 8, 1}));
     shapes.merge(Mlp::shapes("nothing", {s.cluster_features, 1}));
-    check_tensors(weights, shapes);
-    return weights;
+    return check_tensors(weights, shapes);
   }
 
   ObservationShape shape_;

@@ -19,8 +19,7 @@ std::string layer_name(const std::string& name, size_t layer, const char* part) 
 
 }  // namespace
 
-void check_tensors(const TrainedWeights& weights,
-                   const std::map<std::string, std::vector<int64_t>>& shapes) {
+const TrainedWeights& check_tensors(const TrainedWeights& weights, const Shapes& shapes) {
   for (const auto& [name, tensor] : weights.tensors) {
     if (!shapes.contains(name)) throw InputError(weights.where, "no tensor " + name, "one");
   }
@@ -36,6 +35,7 @@ void check_tensors(const TrainedWeights& weights,
         throw InputError(weights.where + ": " + name, "finite weights", "NaN or Inf");
     }
   }
+  return weights;
 }
 
 int64_t length_of(const TrainedWeights& weights, const std::string& name) {
@@ -75,7 +75,7 @@ void write_logits(const Observation& o, const ObservationShape& shape, const Vec
   logits[nothing] = o.mask[nothing] != 0 ? o.prior[nothing] + score[o.rows] : kMaskedLogit;
 }
 
-std::map<std::string, std::vector<int64_t>> Normaliser::shapes(const ObservationShape& shape) {
+Shapes Normaliser::shapes(const ObservationShape& shape) {
   const int64_t f = shape.row_features, c = shape.cluster_features;
   return {{"job_mean", {f}}, {"job_scale", {f}}, {"cluster_mean", {c}}, {"cluster_scale", {c}}};
 }
@@ -97,9 +97,7 @@ Vector Normaliser::cluster(const Observation& o) const {
   return (raw - cluster_mean_).cwiseProduct(cluster_scale_);
 }
 
-std::map<std::string, std::vector<int64_t>> WindowLayer::shapes(const std::string& name,
-                                                                const ObservationShape& shape,
-                                                                int64_t hidden) {
+Shapes WindowLayer::shapes(const std::string& name, const ObservationShape& shape, int64_t hidden) {
   return {{name + ".rows", {int64_t{shape.rows} * shape.row_features, hidden}},
           {name + ".cluster", {hidden, shape.cluster_features}},
           {name + ".bias", {hidden}}};
@@ -116,9 +114,8 @@ Vector WindowLayer::operator()(const RowMatrix& rows, const Vector& cluster) con
   return sum.cwiseMax(0.0F);
 }
 
-std::map<std::string, std::vector<int64_t>> Mlp::shapes(const std::string& name,
-                                                        const std::vector<int64_t>& widths) {
-  std::map<std::string, std::vector<int64_t>> out;
+Shapes Mlp::shapes(const std::string& name, const std::vector<int64_t>& widths) {
+  Shapes out;
   for (size_t i = 0; i + 1 < widths.size(); ++i) {
     out[layer_name(name, i, "weight")] = {widths[i + 1], widths[i]};
     out[layer_name(name, i, "bias")] = {widths[i + 1]};

@@ -13,11 +13,11 @@ namespace yard {
 
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXf;
+using Shapes = std::map<std::string, std::vector<int64_t>>;  // of tensors, by name
 
-// Throws InputError naming the origin of the weights if one of these tensors is missing, has
-// another shape or is not finite, or if there is any other tensor.
-void check_tensors(const TrainedWeights& weights,
-                   const std::map<std::string, std::vector<int64_t>>& shapes);
+// Returns the weights. Throws InputError naming their origin if one of these tensors is missing,
+// has another shape or is not finite, or if there is any other tensor.
+const TrainedWeights& check_tensors(const TrainedWeights& weights, const Shapes& shapes);
 
 // Returns the length of a vector among the tensors. Throws InputError if it is missing, or longer
 // than kMaxHidden.
@@ -37,7 +37,7 @@ void write_logits(const Observation& observation, const ObservationShape& shape,
 // Standardises the features of rows and of the cluster: (x - mean) * scale.
 class Normaliser {
  public:
-  static std::map<std::string, std::vector<int64_t>> shapes(const ObservationShape& shape);
+  static Shapes shapes(const ObservationShape& shape);
   Normaliser(const Tensors& tensors, const ObservationShape& shape);
 
   RowMatrix rows(const Observation& observation) const;  // (rows, F)
@@ -54,9 +54,7 @@ class WindowLayer {
  public:
   // Tensors NAME.rows (J F, H), the weights of all positions stacked, NAME.cluster (H, C),
   // NAME.bias (H).
-  static std::map<std::string, std::vector<int64_t>> shapes(const std::string& name,
-                                                            const ObservationShape& shape,
-                                                            int64_t hidden);
+  static Shapes shapes(const std::string& name, const ObservationShape& shape, int64_t hidden);
   WindowLayer(const Tensors& tensors, const std::string& name);
 
   Vector operator()(const RowMatrix& rows, const Vector& cluster) const;  // (H)
@@ -73,8 +71,7 @@ class Mlp {
  public:
   // Tensors NAME.0.weight (out, in), NAME.0.bias (out), NAME.1.weight ...; `widths` from input to
   // output.
-  static std::map<std::string, std::vector<int64_t>> shapes(const std::string& name,
-                                                            const std::vector<int64_t>& widths);
+  static Shapes shapes(const std::string& name, const std::vector<int64_t>& widths);
   Mlp(const Tensors& tensors, const std::string& name, int layers);
 
   RowMatrix operator()(RowMatrix x) const;  // (rows, in) to (rows, out)

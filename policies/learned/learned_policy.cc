@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <span>
-#include <vector>
+#include <numeric>
 
-#include "env/base/core/error.h"
 #include "env/base/core/rng.h"
-#include "env/base/text/text.h"
 #include "policies/decision_trace.h"
+#include "policies/learned/golden.h"
 #include "policies/learned/untrained.h"
 
 namespace yard {
@@ -30,9 +27,7 @@ std::vector<double> weights_of(std::span<const float> logits, double temperature
 }
 
 double sum_of(const std::vector<double>& weights) {
-  double sum = 0;
-  for (const double weight : weights) sum += weight;
-  return sum;
+  return std::accumulate(weights.begin(), weights.end(), 0.0);
 }
 
 class LearnedPolicy final : public TracedPolicy {
@@ -61,26 +56,19 @@ class LearnedPolicy final : public TracedPolicy {
 
  private:
   // The observation and its logits.
-  struct Buffers {
-    explicit Buffers(const ObservationShape& shape)
-        : jobs(static_cast<size_t>(shape.rows) * static_cast<size_t>(shape.row_features)),
-          cluster(static_cast<size_t>(shape.cluster_features)),
-          prior(static_cast<size_t>(shape.actions())),
-          logits(prior.size()),
-          mask(prior.size()),
-          slots(static_cast<size_t>(shape.rows)) {
-      seen.jobs = jobs.data();
-      seen.cluster = cluster.data();
-      seen.prior = prior.data();
-      seen.mask = mask.data();
-      seen.slots = slots.data();
+  struct Buffers : GoldenState {
+    explicit Buffers(const ObservationShape& shape) {
+      slots.resize(static_cast<size_t>(shape.rows));
+      jobs.resize(slots.size() * static_cast<size_t>(shape.row_features));
+      cluster.resize(static_cast<size_t>(shape.cluster_features));
+      mask.resize(static_cast<size_t>(shape.actions()));
+      prior.resize(mask.size());
+      logits.resize(mask.size());
+      seen = observation();
     }
     Buffers(const Buffers&) = delete;
 
-    std::vector<float> jobs, cluster, prior, logits;
-    std::vector<uint8_t> mask;
-    std::vector<int32_t> slots;
-    Observation seen{};
+    Observation seen;
   };
 
   void choose(const View& view, Memory& memory, Draft& draft, DecisionTrace* trace) const {
@@ -239,9 +227,9 @@ Policy::Info policy_info(const Checkpoint& checkpoint) {
 std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const std::string& where) {
   const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   if (checkpoint.network == kUntrainedNetwork) return untrained_network(shape);
-  const std::vector<std::string> known = NativeNetworkRegistry::names();
-  if (std::ranges::find(known, checkpoint.network) == known.end()) {
-    throw InputError(where, "one of the networks " + join(known), checkpoint.network);
+  if (!NativeNetworkRegistry::has(checkpoint.network)) {
+    throw InputError(where, "one of the networks " + join(NativeNetworkRegistry::names()),
+                     checkpoint.network);
   }
   return NativeNetworkRegistry::make(checkpoint.network, {checkpoint.weights, shape, where});
 }

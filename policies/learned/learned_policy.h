@@ -26,18 +26,16 @@ bool is_permission(const std::string& agent, const std::string& key);
 // Returns a checkpoint without a network.
 Checkpoint expert_checkpoint(const std::string& agent, const Settings& settings);
 
-// Returns the policy which an untrained network equals.
+// Returns the policy whose decisions the agent makes with an untrained network.
 std::unique_ptr<Policy> expert_policy(const Agent& agent);
 
-// Returns the policy of a checkpoint. `settings` may switch off what Agent::Info::permissions
-// names; they never permit more than the checkpoint does. Throws InputError naming `where` if the
-// task or the weights do not fit, or naming an unknown setting.
+// Returns the policy of a checkpoint. `settings` may only switch off what Agent::Info::permissions
+// names. Throws InputError if the task or the weights do not fit, or for an unknown setting.
 std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::string& where,
                                   const Settings& settings = {});
 Policy::Info policy_info(const Checkpoint& checkpoint);
 
-// Returns the network of a checkpoint. Throws InputError naming `where` if there is no such
-// network, or if the weights do not fit it.
+// Throws InputError naming `where` if the network is unknown or the weights do not fit.
 std::unique_ptr<NativeNetwork> network_of(const Checkpoint& checkpoint, const std::string& where);
 
 // Thrown by decide() when the network's output is not finite.

@@ -1,10 +1,8 @@
-// A trained network without LibTorch, for policies and servers. Each network is one file here (see
-// job_scorer.cc); its counterpart for training is in agents/. `verify` checks that both agree with
-// each other and with ONNX Runtime. Dims: J rows of a window, R rows of a decision, F row features,
-// C cluster features.
+// A trained network without LibTorch, for policies and servers. Its counterpart for training is in
+// agents/. `verify` compares both with each other and with ONNX Runtime. Dims: J rows of a window,
+// R rows of a decision, F row features, C cluster features.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,7 +40,7 @@ class NativeNetwork {
   virtual void forward(const Observation& observation, std::span<float> logits) const = 0;
 
   // The settings with which such weights were trained.
-  virtual Settings settings() const = 0;
+  virtual Settings settings() const { return {}; }
 
   // Draws the scores that forward() adds to the prior, as ONNX operators over standardised rows (R,
   // F) and cluster (1, C). Returns nothing by default: its checkpoints have no model.onnx.

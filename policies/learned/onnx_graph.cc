@@ -107,18 +107,6 @@ OnnxGraph::Value OnnxGraph::mlp(Value x, const std::string& name, int layers) {
   return x;
 }
 
-OnnxGraph::Value OnnxGraph::concat(const Value& a, const Value& b, int64_t axis) {
-  return add("Concat", {a, b}, {{"axis", axis}});
-}
-
-OnnxGraph::Value OnnxGraph::reshape(const Value& x, const std::vector<int64_t>& shape) {
-  return add("Reshape", {x, integers(shape)});
-}
-
-OnnxGraph::Value OnnxGraph::slice(const Value& x, const Value& from, const Value& to) {
-  return add("Slice", {x, from, to});
-}
-
 OnnxGraph::Value OnnxGraph::real(const Value& integers) {
   return add("Cast", {integers}, {{"to", kFloat}});
 }

@@ -47,10 +47,16 @@ class OnnxGraph {
   // Computes the same as Mlp in layers.h.
   Value mlp(Value x, const std::string& name, int layers);
   // Concatenates along `axis`: 0 stacks rows, 1 joins columns.
-  Value concat(const Value& a, const Value& b, int64_t axis);
-  Value reshape(const Value& x, const std::vector<int64_t>& shape);
+  Value concat(const Value& a, const Value& b, int64_t axis) {
+    return add("Concat", {a, b}, {{"axis", axis}});
+  }
+  Value reshape(const Value& x, const std::vector<int64_t>& shape) {
+    return add("Reshape", {x, integers(shape)});
+  }
   // Returns [from, to) along the first axis; both are one-dimensional integers.
-  Value slice(const Value& x, const Value& from, const Value& to);
+  Value slice(const Value& x, const Value& from, const Value& to) {
+    return add("Slice", {x, from, to});
+  }
   // Returns the number of rows of x, as integers of length 1.
   Value count(const Value& x) { return add("Shape", {x}, {{"end", int64_t{1}}}); }
   Value real(const Value& integers);

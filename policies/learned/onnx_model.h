@@ -1,9 +1,6 @@
-// model.onnx of a checkpoint: the network and its normaliser for one decision, for programs that
-// run networks without this library. No decision here uses this file.
-//
+// Writes model.onnx, a checkpoint's network for programs without this library: for one decision,
 //   rows (R, F), cluster (C), prior (R + 1)  ->  logits (R + 1), of the rows, then of doing nothing
-// Features are as a task writes them, R is the number of rows. An illegal action has a very low
-// prior.
+// R is the number of rows. Features are not standardised. An illegal action has a very low prior.
 #pragma once
 
 #include <string>

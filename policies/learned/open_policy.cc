@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "env/base/config/policy_file.h"
+#include "env/base/config/settings.h"
 #include "env/base/core/error.h"
 #include "policies/learned/learned_policy.h"
 #include "policies/learned/untrained.h"
@@ -25,12 +25,8 @@ OpenedPolicy open_checkpoint(const std::string& folder, bool trained, const Sett
 OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
   PolicyFile tuned = read_policy_file(file);
   for (const Setting& s : settings.entries()) tuned.settings.set(s.key, s.value, s.origin);
-  return {PolicyRegistry::make(tuned.policy, tuned.settings),
-          file,
-          PolicyRegistry::info(tuned.policy),
-          "",
-          0,
-          ""};
+  return {PolicyRegistry::make(tuned.policy, tuned.settings), file,
+          PolicyRegistry::info(tuned.policy)};
 }
 
 }  // namespace
@@ -48,7 +44,7 @@ OpenedPolicy open_policy(const std::string& text, const Settings& settings) {
   }
   if (text.ends_with(".yaml") || text.ends_with(".yml")) return open_tuned(text, settings);
   require_policy("policy", text);
-  return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text), "", 0, ""};
+  return {PolicyRegistry::make(text, settings), text, PolicyRegistry::info(text)};
 }
 
 }  // namespace yard

@@ -14,9 +14,9 @@ struct OpenedPolicy {
   std::unique_ptr<Policy> policy;
   std::string name;  // for tables: the registered name, the agent, or the file
   Policy::Info info;
-  std::string digest;     // of a checkpoint, else empty
-  double core_s = 0;      // core-seconds of its training; 0: unknown
-  std::string untrained;  // of a checkpoint: text that opens it before training
+  std::string digest = {};     // of a checkpoint, else empty
+  double core_s = 0;           // core-seconds of its training; 0: unknown
+  std::string untrained = {};  // of a checkpoint: text that opens it before training
 };
 
 // `settings` override those of a tuned policy's file. Throws InputError.

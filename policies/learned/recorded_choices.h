@@ -1,7 +1,6 @@
 // Recorded decisions of any policy, as steps of an agent's task: the observation at each step and
 // the action taken. `yardmaster log choices` writes them, `train --from-log` learns from them.
-// Dims: I steps, R rows of all steps together, F, C features of a row and of the cluster, M actions
-// that the task cannot express.
+// Dims: I steps, R rows of all steps, F row features, C cluster features, M inexpressible actions.
 #pragma once
 
 #include <cstdint>

@@ -99,8 +99,7 @@ class SetTransformer final : public NativeNetwork {
     shapes.merge(Mlp::shapes("score", {h, 1}));
     shapes.merge(Mlp::shapes("nothing", {h + s.cluster_features, h, 1}));
     shapes.insert({{"query", {h, h}}, {"key", {h, h}}, {"mix", {h, h}}, {"seed", {h}}});
-    check_tensors(weights, shapes);
-    return weights;
+    return check_tensors(weights, shapes);
   }
 
   ObservationShape shape_;

@@ -8,33 +8,9 @@
 #include "env/base/text/json_flaw.h"
 
 namespace yard {
+namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
-
-std::string to_safetensors(const Tensors& tensors) {
-  nlohmann::ordered_json header;
-  size_t at = 0;
-  for (const auto& [name, tensor] : tensors) {
-    const size_t bytes = tensor.data.size() * sizeof(float);
-    header[name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, at + bytes}}};
-    at += bytes;
-  }
-  std::string text = header.is_null() ? "{}" : header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the numbers
-  std::string out(8 + text.size() + at, '\0');
-  const uint64_t length = text.size();
-  std::memcpy(out.data(), &length, 8);
-  std::memcpy(out.data() + 8, text.data(), text.size());
-  char* to = out.data() + 8 + text.size();
-  for (const auto& [name, tensor] : tensors) {
-    if (tensor.data.empty()) continue;
-    std::memcpy(to, tensor.data.data(), tensor.data.size() * sizeof(float));
-    to += tensor.data.size() * sizeof(float);
-  }
-  return out;
-}
-
-namespace {
 
 Tensor read_tensor(const nlohmann::json& entry, std::string_view numbers,
                    const std::string& where) {
@@ -60,6 +36,29 @@ Tensor read_tensor(const nlohmann::json& entry, std::string_view numbers,
 }
 
 }  // namespace
+
+std::string to_safetensors(const Tensors& tensors) {
+  nlohmann::ordered_json header;
+  size_t at = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const size_t bytes = tensor.data.size() * sizeof(float);
+    header[name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, at + bytes}}};
+    at += bytes;
+  }
+  std::string text = header.is_null() ? "{}" : header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the numbers
+  std::string out(8 + text.size() + at, '\0');
+  const uint64_t length = text.size();
+  std::memcpy(out.data(), &length, 8);
+  std::memcpy(out.data() + 8, text.data(), text.size());
+  char* to = out.data() + 8 + text.size();
+  for (const auto& [name, tensor] : tensors) {
+    if (tensor.data.empty()) continue;
+    std::memcpy(to, tensor.data.data(), tensor.data.size() * sizeof(float));
+    to += tensor.data.size() * sizeof(float);
+  }
+  return out;
+}
 
 Tensors from_safetensors(std::string_view bytes, const std::string& where) {
   uint64_t length = 0;

@@ -15,8 +15,6 @@ class Untrained final : public NativeNetwork {
     write_logits(o, shape_, Vector::Zero(o.rows + 1), logits);
   }
 
-  Settings settings() const override { return {}; }
-
  private:
   ObservationShape shape_;
 };

@@ -1,6 +1,5 @@
-// A checkpoint before its training: the same agent with the same settings, which samples in the
-// same way. Each network starts with a last layer of zeros, so that untrained it adds nothing to
-// the prior. Its decisions are therefore known without any weights.
+// A checkpoint before its training: the agent and its settings without weights. Each network starts
+// with a last layer of zeros, so an untrained network adds nothing to the prior.
 #pragma once
 
 #include "policies/learned/checkpoint.h"
@@ -11,9 +10,8 @@ namespace yard {
 // The name of the network in an untrained checkpoint.
 inline constexpr const char* kUntrainedNetwork = "untrained";
 
-// Returns the untrained version of a checkpoint. A searched rule, which has no network, gets its
-// default numbers. The digest covers agent and settings only, so that all seeds of one
-// configuration share it.
+// Returns the untrained version of a checkpoint. A checkpoint without a network gets the default
+// numbers. The digest covers agent and settings only: it does not depend on the training seed.
 Checkpoint untrained_of(const Checkpoint& checkpoint);
 
 // Returns a network that scores every action 0.

@@ -103,7 +103,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
               const std::string& by) {
     answered = true;
     pb::DecideResponse& response = answer.response;
-    response.set_decision_id(engine->next_id());
+    response.set_decision_id(std::to_string(engine->first_id_) + "-" +
+                             std::to_string(++engine->ids_));
     response.set_request_id(request->request_id());
     response.set_source(source);
     response.set_reason(reason);
@@ -145,8 +146,6 @@ Engine::Clock::time_point Engine::answer_deadline(const Call& call,
   const Clock::duration most = std::max<Clock::duration>(left - kMargin, left / 2);
   return call.begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
 }
-
-std::string Engine::next_id() { return std::to_string(first_id_) + "-" + std::to_string(++ids_); }
 
 void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done done) {
   auto call = std::make_shared<Call>(*this, std::move(request), std::move(done));

@@ -1,6 +1,5 @@
-// Decides which answer a request gets: the policy's; if that fails or is late, the fallback's; if
-// that fails too, an empty plan. Each request gets exactly one answer, in time, legal and with its
-// reason.
+// Answers each request once, in time and legally: with the policy's plan, else with the fallback's
+// plan, else with an empty plan.
 #pragma once
 
 #include <atomic>
@@ -11,7 +10,6 @@
 #include <string>
 
 #include "policies/policy.h"
-#include "serving/engine/alarm.h"
 #include "serving/engine/model_store.h"
 #include "serving/engine/workers.h"
 #include "serving/snapshot/messages.h"
@@ -21,12 +19,12 @@ namespace yard {
 
 struct EngineOptions {
   std::string fallback = "las";
-  int threads = 4;        // threads which run policies; each can hang
+  int threads = 4;        // threads which run policies
   int max_waiting = 64;   // decisions queued for these threads
-  double budget_ms = 50;  // if the request has none
+  double budget_ms = 50;  // time for a decision, if the request sets no budget
   int max_jobs = 50'000;  // larger snapshots go to the fallback at once
   int max_gpus = 200'000;
-  Tracing tracing = Tracing::kNone;  // whether ServedDecision has them
+  Tracing tracing = Tracing::kNone;  // whether ServedDecision::trace is filled
 };
 
 // An answer about to be sent.
@@ -40,7 +38,6 @@ class Engine {
  public:
   using Clock = std::chrono::steady_clock;
   using Done = std::function<void(pb::DecideResponse&&)>;
-
   using OnServed = std::function<void(const ServedDecision&)>;
 
   // `on_served` is called with every answer before it is sent, from any thread. It must not block.
@@ -48,11 +45,9 @@ class Engine {
   Engine(const EngineOptions& options, const ModelStore& models, OnServed on_served);
   ~Engine();  // answers all pending requests now
   Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
 
-  // Calls `done` exactly once, from any thread, and before `deadline` if that leaves a few
-  // milliseconds. Throws InputError, without a call, if the request describes an impossible
-  // cluster.
+  // Calls `done` exactly once, from any thread, a few milliseconds before `deadline`. Throws
+  // InputError, without a call, if the request describes an impossible cluster.
   void decide(pb::DecideRequest request, Clock::time_point deadline, Done done);
 
   int stuck() const { return workers_.stuck(); }
@@ -62,7 +57,6 @@ class Engine {
   struct Call;
 
   Clock::time_point answer_deadline(const Call& call, Clock::time_point deadline) const;
-  std::string next_id();
 
   const EngineOptions options_;
   const ModelStore& models_;

@@ -1,15 +1,23 @@
 #include "serving/engine/model_store.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "env/base/core/error.h"
+#include "env/base/files/file.h"
+#include "env/base/text/json_flaw.h"
+#include "env/base/text/text.h"
 #include "policies/learned/checkpoint.h"
+#include "policies/learned/golden.h"
+#include "policies/learned/learned_policy.h"
 #include "policies/learned/open_policy.h"
-#include "serving/engine/warm_up.h"
+#include "serving/snapshot/run_policy.h"
 
 namespace yard {
 namespace {
@@ -26,18 +34,85 @@ fs::path folder_of(const std::string& text) {
 }
 
 std::string name_of(const std::string& text, const fs::path& folder) {
-  if (!folder.empty()) {
-    const fs::path last = folder.has_filename() ? folder : folder.parent_path();
-    return last.filename();
-  }
+  if (!folder.empty()) return (folder.has_filename() ? folder : folder.parent_path()).filename();
   return text.ends_with(".yaml") || text.ends_with(".yml") ? fs::path(text).stem().string() : text;
 }
 
-// Whether the folder is a run's, or a run's folder of checkpoints: a mistake in the path. Unlike
-// it, a checkpoint which is damaged or not yet there leaves the decisions to the fallback.
-bool holds_checkpoints(const fs::path& folder) {
-  if (fs::exists(folder / "manifest.json")) return false;
-  return fs::exists(folder / "checkpoints") || fs::exists(folder / "best");
+// Tolerance between LibTorch's recorded outputs and ours, which add hundreds of float terms in
+// another order. A wrong weight differs by far more.
+constexpr float kTolerance = 1e-3F;
+
+void check_golden(const fs::path& folder) {
+  const Checkpoint checkpoint = load_checkpoint(folder);
+  if (checkpoint.network == "none") return;  // without a network
+  const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
+  const auto network = network_of(checkpoint, folder.string());
+  const std::string where = (folder / "golden.safetensors").string();
+  std::vector<GoldenState> states = unpack_golden(checkpoint.golden, shape, where);
+  if (states.empty()) throw InputError(where, "at least one recorded state", "none");
+  std::vector<float> logits(static_cast<size_t>(shape.actions()));
+  for (GoldenState& state : states) {
+    network->forward(state.observation(), logits);
+    for (size_t a = 0; a < logits.size(); ++a) {
+      if (state.mask[a] == 0) continue;
+      const float off = std::fabs(logits[a] - state.logits[a]);
+      if (off <= kTolerance * (1 + std::fabs(state.logits[a]))) continue;  // false for NaN
+      throw InputError(where, "the recorded output " + shortest(state.logits[a]),
+                       shortest(logits[a]));
+    }
+  }
+}
+
+// Two nodes, a running job and two waiting jobs, one of which fits.
+pb::DecideRequest small_request() {
+  pb::DecideRequest request;
+  request.set_time_s(1000);
+  for (const char* name : {"a", "b"}) {
+    pb::Node& node = *request.add_nodes();
+    node.set_name(name);
+    node.set_gpus(8);
+  }
+  for (const uint32_t gpus : {8U, 4U, 16U}) {
+    pb::Job& job = *request.add_jobs();
+    job.set_id(std::to_string(request.jobs_size()));
+    job.set_gpus(gpus);
+    job.set_state(gpus == 8 ? pb::RUNNING : pb::WAITING);
+    job.set_submit_s(10 * request.jobs_size());
+    job.set_user("u");
+  }
+  request.mutable_jobs(0)->set_attained_s(100);
+  pb::Piece& piece = *request.mutable_jobs(0)->add_placement();
+  piece.set_node("a");
+  piece.set_gpus(8);
+  return request;
+}
+
+// Returns what is wrong with the files of a checkpoint, or "" if each has the hash in its manifest.
+std::string why_damaged(const fs::path& folder) {
+  try {
+    const auto manifest = nlohmann::json::parse(read_file(folder / "manifest.json"));
+    for (const auto& [name, hash] : manifest.at("sha256").items()) {
+      if (sha256_hex(read_file(folder / name)) != hash.get<std::string>()) {
+        return (folder / name).string() + ": does not match its hash in the manifest";
+      }
+    }
+    return "";
+  } catch (const nlohmann::json::exception& error) {
+    return (folder / "manifest.json").string() + ": " + json_flaw(error);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+// Throws InputError if the network in the folder does not reproduce its recorded outputs, or the
+// policy cannot decide on a small cluster.
+void warm_up(const Policy& policy, const fs::path& folder) {
+  check_golden(folder);
+  const pb::DecideRequest request = small_request();
+  const PolicyResult answer = run_policy(policy, Snapshot(request), request);
+  if (answer.reason == pb::NONE) return;
+  throw InputError(folder.string(), "a legal decision on a small cluster",
+                   pb::Reason_Name(answer.reason) + ": " + answer.detail);
 }
 
 }  // namespace
@@ -64,7 +139,10 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
     if (!fs::is_directory(folder_)) {
       throw InputError("checkpoint", "a folder", "'" + folder_.string() + "'");
     }
-    if (holds_checkpoints(folder_)) load_checkpoint(folder_);  // throws, naming the folder to use
+    // A run's folder is a mistake in the path: load_checkpoint() throws, naming the folder to use.
+    // A checkpoint which is damaged or not yet there leaves the decisions to the fallback.
+    const bool is_run = fs::exists(folder_ / "checkpoints") || fs::exists(folder_ / "best");
+    if (is_run && !fs::exists(folder_ / "manifest.json")) load_checkpoint(folder_);
     reload();
   }
 }
@@ -84,63 +162,46 @@ ModelStore::Status ModelStore::status() const {
   return status_;
 }
 
-void ModelStore::reload() {
-  if (folder_.empty()) return;
-  const std::lock_guard check_lock(check_mutex_);
-  seen_fingerprint_ = fingerprint();
-  check_files();
-}
-
-void ModelStore::reload_if_changed() {
-  if (folder_.empty()) return;
-  const std::lock_guard check_lock(check_mutex_);
-  const std::string now = fingerprint();
-  if (now == seen_fingerprint_) return;
-  seen_fingerprint_ = now;
-  check_files();
-}
+void ModelStore::reload() { check_files(true); }
+void ModelStore::reload_if_changed() { check_files(false); }
 
 // Damaged files no longer match the tested model in memory, so it is taken out of service. An
 // intact newer version which fails leaves the served one in place.
-void ModelStore::check_files() {
-  std::string damage = why_damaged(folder_);
-  if (!damage.empty()) {
+void ModelStore::check_files(bool even_unchanged) {
+  if (folder_.empty()) return;
+  const std::lock_guard check_lock(check_mutex_);
+  const std::string seen = std::exchange(seen_fingerprint_, fingerprint());
+  if (!even_unchanged && seen == seen_fingerprint_) return;
+  std::string flaw = why_damaged(folder_);
+  if (!flaw.empty()) {
     std::this_thread::sleep_for(kReplacePause);
     seen_fingerprint_ = fingerprint();
-    damage = why_damaged(folder_);
+    flaw = why_damaged(folder_);
   }
-  if (!damage.empty()) {
-    remove_from_service(pb::MODEL_CORRUPT, damage);
-    return;
-  }
+  if (!flaw.empty()) return remove_from_service(pb::MODEL_CORRUPT, flaw);
+  pb::Reason refused = pb::NONE;
+  std::shared_ptr<const Model> model;
   try {
-    auto model = std::make_shared<const Model>(open_servable(text_));
+    model = std::make_shared<const Model>(open_servable(text_));
     warm_up(*model->policy, folder_);
-    const std::lock_guard lock(mutex_);
-    const bool fresh = last_good_ == nullptr || last_good_->digest != model->digest;
-    if (!fresh) model = last_good_;
-    status_.loads += fresh || status_.current.model == nullptr;
-    last_good_ = model;
-    status_.current.model = model;
-    status_.current.reason = pb::NONE;
-    status_.current.detail.clear();
-    status_.current.digest = model->digest;
-    status_.refused = pb::NONE;
-    status_.refused_detail.clear();
   } catch (const std::exception& error) {
-    const std::lock_guard lock(mutex_);
-    ++status_.refusals;
-    status_.refused = pb::MODEL_INCOMPATIBLE;
-    status_.refused_detail = error.what();
-    if (last_good_ != nullptr) {
-      status_.current.model = last_good_;
-      status_.current.reason = pb::NONE;
-      status_.current.detail.clear();
-    } else {
-      status_.current.reason = pb::MODEL_INCOMPATIBLE;
-      status_.current.detail = error.what();
-    }
+    refused = pb::MODEL_INCOMPATIBLE;
+    flaw = error.what();
   }
+  const std::lock_guard lock(mutex_);
+  status_.refused = refused;
+  status_.refused_detail = flaw;
+  if (refused == pb::NONE) {
+    const bool fresh = last_good_ == nullptr || last_good_->digest != model->digest;
+    status_.loads += fresh || status_.current.model == nullptr;
+    if (fresh) last_good_ = std::move(model);
+    status_.current.digest = last_good_->digest;
+  } else {
+    ++status_.refusals;
+  }
+  status_.current.model = last_good_;
+  status_.current.reason = last_good_ != nullptr ? pb::NONE : refused;
+  status_.current.detail = last_good_ != nullptr ? "" : flaw;
 }
 
 void ModelStore::remove_from_service(pb::Reason reason, const std::string& detail) {
@@ -158,18 +219,12 @@ std::string ModelStore::fingerprint() const {
   for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
     struct stat about {};
     if (stat(it->path().c_str(), &about) != 0) continue;
-    std::string line = it->path().filename();
-    for (const auto number :
-         {static_cast<int64_t>(about.st_size), static_cast<int64_t>(about.st_ino),
-          static_cast<int64_t>(about.st_mtim.tv_sec), static_cast<int64_t>(about.st_mtim.tv_nsec),
-          static_cast<int64_t>(about.st_ctim.tv_sec),
-          static_cast<int64_t>(about.st_ctim.tv_nsec)}) {
-      line += " " + std::to_string(number);
-    }
-    lines.insert(std::move(line));
+    lines.insert(fmt::format("{} {} {} {}.{} {}.{}\n", it->path().filename().string(),
+                             about.st_size, about.st_ino, about.st_mtim.tv_sec,
+                             about.st_mtim.tv_nsec, about.st_ctim.tv_sec, about.st_ctim.tv_nsec));
   }
   std::string all = error ? "unreadable" : "";
-  for (const std::string& line : lines) all += line + "\n";
+  for (const std::string& line : lines) all += line;
   return all;
 }
 

@@ -1,9 +1,5 @@
-// The served policy. A version is opened and tested before it becomes current, and swapped in
-// atomically. If its files become damaged it is removed; if a newer version fails, it stays.
-//
-//   ModelStore store("checkpoint:checkpoints/pilot", "");
-//   ModelStore::Current now = store.current("");
-//   store.reload();
+// The served policy. A version of its files is tested before the server uses it. A damaged model is
+// taken out of service. If a newer version fails its test, the previous version stays in service.
 #pragma once
 
 #include <cstdint>
@@ -57,11 +53,11 @@ class ModelStore {
 
   // Checks the files and decides which version is served from then on.
   void reload();
-  // The same, but only if a file changed since the last check.
+  // Does so only if a file changed since the last check.
   void reload_if_changed();
 
  private:
-  void check_files();
+  void check_files(bool even_unchanged);
   void remove_from_service(pb::Reason reason, const std::string& detail);
   std::string fingerprint() const;
 

@@ -1,12 +1,40 @@
-// A thread pool for policies. A stuck policy blocks its thread, never the server: work is refused
-// if the queue is full or all threads hang, and the destructor does not wait for stuck work.
+// The threads of an engine: a pool which runs policies, and an alarm.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 namespace yard {
 
+// A thread which runs callbacks at given times.
+class Alarm {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Alarm();
+  ~Alarm();  // runs all pending callbacks at once
+  Alarm(const Alarm&) = delete;
+
+  void at(Clock::time_point when, std::function<void()> call);
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multimap<Clock::time_point, std::function<void()>> calls_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+// A thread pool for policies. A policy which hangs blocks its thread, never the server: the pool
+// refuses work if the queue is full or all threads hang. The destructor does not wait for stuck
+// work.
 class Workers {
  public:
   // A handle on submitted work.
@@ -20,7 +48,6 @@ class Workers {
   Workers(int threads, int max_waiting);
   ~Workers();  // waits for work which was not abandoned
   Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
 
   // Returns null if the work is refused. Abandoned work may outlive this object and must own all it
   // uses.
@@ -33,7 +60,7 @@ class Workers {
   struct Work;
   static void run(const std::shared_ptr<Shared>& shared);
 
-  std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace yard

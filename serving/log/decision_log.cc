@@ -1,7 +1,6 @@
 #include "serving/log/decision_log.h"
 
 #include <cerrno>
-#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -24,11 +23,6 @@ constexpr std::chrono::seconds kShutdownTimeout{5};
 
 double unix_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string new_run() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::to_string(now / std::chrono::microseconds(1));
 }
 
 std::string frame(const pb::LogRecord& record) { return tfrecord(record.SerializeAsString()); }
@@ -72,7 +66,8 @@ struct DecisionLog::Shared {
   explicit Shared(const DecisionLogOptions& given)
       : options(given),
         files(std::make_unique<LogFiles>(given.folder, bounds_of(given),
-                                         [run = new_run()] { return head_frame(run); })) {
+                                         [run = std::to_string(static_cast<int64_t>(
+                                              unix_s() * 1e6))] { return head_frame(run); })) {
     counts.bytes = files->bytes();
   }
 

@@ -1,9 +1,6 @@
 // The log of a server's decisions as training data: each response with its snapshot, and the
-// outcomes of jobs (decision_log.proto). Writing never delays a response: it has its own thread.
-// Records which the queue or the disk cannot take are dropped and counted.
-//
-//   DecisionLog log({.folder = "log"});
-//   log.add(request, response, std::move(trace));
+// outcomes of jobs (decision_log.proto). A separate thread writes the log, so that no response is
+// delayed. Records which the queue or the disk cannot take are dropped and counted.
 #pragma once
 
 #include <chrono>
@@ -42,21 +39,19 @@ class DecisionLog {
   explicit DecisionLog(const DecisionLogOptions& options);
   ~DecisionLog();  // writes what is queued, unless the disk hangs
   DecisionLog(const DecisionLog&) = delete;
-  DecisionLog& operator=(const DecisionLog&) = delete;
 
   // Thread-safe. Neither blocks nor throws.
   void add(std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response,
            pb::DecisionTrace&& trace);
 
-  // Waits until all earlier records are written or dropped. Returns false if that takes longer than
-  // `most`.
+  // Waits until all earlier records are written or dropped. Returns false after `most`.
   bool flush(std::chrono::seconds most);
 
   Counts counts() const;
 
  private:
   struct Shared;
-  std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace yard

@@ -1,13 +1,12 @@
 #include "serving/log/log_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "env/base/core/error.h"
@@ -31,13 +30,6 @@ uint64_t number_of(const std::string& name) {
   const std::string_view digits = std::string_view(name).substr(
       kPrefix.size(), name.size() - std::min(name.size(), kPrefix.size() + kSuffix.size()));
   return parse_number<uint64_t>(digits).value_or(0);
-}
-
-std::string name_of(uint64_t number) {
-  char name[64];
-  std::snprintf(name, sizeof name, "decisions-%08llu.tfrecord",
-                static_cast<unsigned long long>(number));
-  return name;
 }
 
 }  // namespace
@@ -100,7 +92,7 @@ int LogFiles::append(std::string_view frame) {
 int LogFiles::open_next() {
   std::string path;
   do {
-    path = folder_ / name_of(last_number_ + 1);
+    path = folder_ / fmt::format("{}{:08}{}", kPrefix, last_number_ + 1, kSuffix);
     fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   } while (fd_ < 0 && errno == EEXIST && ++last_number_ != 0);
   if (fd_ < 0) return errno;

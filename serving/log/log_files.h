@@ -1,8 +1,5 @@
 // The files of a decision log, oldest first: DIR/decisions-00000001.tfrecord and so on. A folder
 // has one writing process and any number of readers.
-//
-//   LogFiles files("log", {.max_bytes = 1 << 30, .max_file_bytes = 1 << 26}, head);
-//   if (const int error = files.append(tfrecord(bytes))) ... strerror(error) ...
 #pragma once
 
 #include <cstdint>
@@ -37,11 +34,10 @@ class LogFiles {
   LogFiles(std::filesystem::path folder, const Bounds& bounds, std::function<std::string()> head);
   ~LogFiles();
   LogFiles(const LogFiles&) = delete;
-  LogFiles& operator=(const LogFiles&) = delete;
 
-  // Appends a frame to the newest file, or to another one if that is full or this is the first
-  // frame. Deletes the oldest files beyond the total limit. Returns 0, or the errno of a failed
-  // write, and the frame is then not in the log. EMSGSIZE: the frame exceeds the limit of a file.
+  // Appends a frame, in a new file if the newest is full or not this object's. Deletes the oldest
+  // files beyond the total limit. Returns 0, or the errno of a write which left the log unchanged.
+  // EMSGSIZE: the frame exceeds the limit of a file.
   int append(std::string_view frame);
 
   uint64_t bytes() const { return bytes_; }  // of all files

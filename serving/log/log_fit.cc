@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -116,24 +115,20 @@ class Fitter {
     fit_.zero_s = zero_s;
     fit_.begin_s = first_s_ - zero_s;
     fit_.end_s = last_s_ - zero_s;
-    std::stable_sort(seen_.begin(), seen_.end(), [](const JobRecord& a, const JobRecord& b) {
-      return a.submit_s < b.submit_s;
-    });
+    std::ranges::stable_sort(seen_, {}, &JobRecord::submit_s);
     std::set<std::string> ids;
     for (JobRecord& seen : seen_) {
       LogJob& job = seen.job;
       while (!ids.insert(job.job.id).second) job.job.id += "'";  // an id which was reused
       job.job.submit_us = to_us(seen.submit_s - zero_s);
       set_end_and_work(seen);
-      const bool ran = job.max_work_us > 0 || job.end == LogEnd::kCensored;
-      if (!ran) {
+      if (job.max_work_us <= 0 && job.end != LogEnd::kCensored) {
         ++fit_.never_ran;
         continue;
       }
-      uint64_t& count = job.end == LogEnd::kFinished ? fit_.finished
-                        : job.end == LogEnd::kGone   ? fit_.gone
-                                                     : fit_.censored;
-      ++count;
+      ++(job.end == LogEnd::kFinished ? fit_.finished
+         : job.end == LogEnd::kGone   ? fit_.gone
+                                      : fit_.censored);
       if (job.end != LogEnd::kCensored) job.job.logged_end_us = to_us(seen.end_s - zero_s);
       job.job.status = kLogEndNames[static_cast<size_t>(job.end)];
       fit_.jobs.push_back(std::move(job));
@@ -245,26 +240,23 @@ class FinishedWork {
       of_size_[one.job.gpus].push_back(one.work_us);
       of_user_[{one.job.user, one.job.gpus}].push_back(one.work_us);
     }
-    const auto sort = [](std::vector<int64_t>& work) { std::ranges::sort(work); };
-    sort(all_);
-    for (auto& [gpus, work] : of_size_) sort(work);
-    for (auto& [who, work] : of_user_) sort(work);
+    std::ranges::sort(all_);
+    for (auto& [gpus, work] : of_size_) std::ranges::sort(work);
+    for (auto& [who, work] : of_user_) std::ranges::sort(work);
   }
 
   // Returns the work values above that of `job`, from the narrowest layer with enough of them.
   std::span<const int64_t> longer_than(const LogJob& job) const {
     const auto longer = [&](const std::vector<int64_t>& work) {
-      const auto from = std::ranges::upper_bound(work, job.work_us);
-      return std::span<const int64_t>(work).subspan(static_cast<size_t>(from - work.begin()));
+      return std::span<const int64_t>(std::ranges::upper_bound(work, job.work_us), work.end());
+    };
+    const auto enough = [&](const auto& layer) {
+      return longer(layer.second).size() >= kMinSamples;
     };
     const auto user = of_user_.find({job.job.user, job.job.gpus});
-    if (user != of_user_.end() && longer(user->second).size() >= kMinSamples) {
-      return longer(user->second);
-    }
+    if (user != of_user_.end() && enough(*user)) return longer(user->second);
     const auto size = of_size_.find(job.job.gpus);
-    if (size != of_size_.end() && longer(size->second).size() >= kMinSamples) {
-      return longer(size->second);
-    }
+    if (size != of_size_.end() && enough(*size)) return longer(size->second);
     return longer(all_);
   }
 

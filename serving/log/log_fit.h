@@ -1,9 +1,4 @@
-// Fits a simulator scenario to a decision log: the jobs in its snapshots and outcomes, and their
-// cluster.
-//
-//   LogReader log("log");
-//   const LogFit fit = fit_log(log);
-//   to_native_csv(fit.trace(seed, 0)), fit.cluster_yaml
+// Fits a simulator scenario to a decision log: the jobs in the log, and their cluster.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +34,10 @@ struct LogFit {
   std::string cluster_yaml;                  // of the last snapshot
   bool may_preempt = true;                   // some request allowed preemption
 
-  // Returns the jobs with run times; unknown ones are drawn. The end of a gone job is uniform
-  // between its bounds. A censored job gets the work of a finished job which ran longer than it has
-  // so far, drawn from the same user and size if there are five, else the same size if there are
-  // five, else all. If no job ran longer, its work so far is doubled. Deterministic in `seed` and
-  // `draw`.
+  // Returns the jobs with run times, and draws the unknown ones. A gone job's work is uniform
+  // between its bounds. A censored job gets the work of a longer finished job: of the same user and
+  // size if there are five, else of the same size if there are five, else of any. If there is none,
+  // the job's work so far is doubled. Deterministic in `seed` and `draw`.
   Trace trace(uint64_t seed, int draw) const;
 
   // Number of censored jobs whose work trace() doubles, since no job in the log ran longer.

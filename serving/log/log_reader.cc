@@ -64,22 +64,16 @@ bool LogReader::take(const std::string& bytes) {
     note(damage_.damaged, "a yardmaster.v1.LogRecord", "invalid bytes");
     return false;
   }
-  switch (record_.kind_case()) {
-    case pb::LogRecord::kHead:
-      head_ = record_.head();
-      if (head_.format() != kLogFormat) {
-        throw InputError(files_[next_file_ - 1].path.string(),
-                         "a decision log of format " + std::to_string(kLogFormat),
-                         "format " + std::to_string(head_.format()));
-      }
-      return false;
-    case pb::LogRecord::kDecision:
-    case pb::LogRecord::kOutcome:
-      return true;
-    default:
-      ++damage_.unknown;
-      return false;
+  if (record_.has_head()) {
+    head_ = record_.head();
+    if (head_.format() == kLogFormat) return false;
+    throw InputError(files_[next_file_ - 1].path.string(),
+                     "a decision log of format " + std::to_string(kLogFormat),
+                     "format " + std::to_string(head_.format()));
   }
+  const bool known = record_.has_decision() || record_.has_outcome();
+  damage_.unknown += !known;
+  return known;
 }
 
 void LogReader::note(uint64_t& count, const std::string& expected, const std::string& got) {

@@ -1,12 +1,8 @@
 // Reads a decision log, oldest record first. Truncated or damaged records are skipped and counted.
 // A log may be read while a server writes it.
-//
-//   LogReader log("log");
 //   for (const pb::LogRecord& record : log) ... record.decision() ...
-//   log.damage()
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -48,25 +44,17 @@ class LogReader {
 
   class Iterator {
    public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = pb::LogRecord;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const pb::LogRecord*;
-    using reference = const pb::LogRecord&;
-
-    Iterator() = default;
     explicit Iterator(LogReader* log) : log_(log) { ++*this; }
-    reference operator*() const { return log_->record(); }
+    const pb::LogRecord& operator*() const { return log_->record(); }
     Iterator& operator++() {
       over_ = !log_->next();
       return *this;
     }
-    void operator++(int) { ++*this; }
     friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.over_; }
 
    private:
-    LogReader* log_ = nullptr;
-    bool over_ = true;
+    LogReader* log_;
+    bool over_;
   };
   Iterator begin() { return Iterator(this); }  // continues after the last next()
   static std::default_sentinel_t end() { return {}; }

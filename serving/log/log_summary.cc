@@ -1,11 +1,12 @@
 #include "serving/log/log_summary.h"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_set>
 
 #include "env/base/core/error.h"
 #include "env/base/core/hash.h"
+#include "serving/snapshot/run_policy.h"
+#include "serving/snapshot/snapshot.h"
 
 namespace yard {
 namespace {
@@ -13,6 +14,15 @@ namespace {
 // 64-bit hashes identify jobs and save memory: among millions, two collide once in 10^7 logs.
 uint64_t key_of(const pb::DecideRequest& request, const pb::Job& job) {
   return hash_text(request.cluster() + '\n' + job.id() + '\n' + std::to_string(job.submit_s()));
+}
+
+bool same_piece(const pb::Piece& a, const pb::Piece& b) {
+  return a.node() == b.node() && a.gpus() == b.gpus();
+}
+
+bool same_action(const pb::Action& a, const pb::Action& b) {
+  return a.job() == b.job() && a.verb() == b.verb() &&
+         std::ranges::equal(a.pieces(), b.pieces(), same_piece);
 }
 
 }  // namespace
@@ -57,6 +67,32 @@ LogSummary summarise(LogReader& log) {
   out.damage = log.damage();
   if (out.decisions + out.finished + out.gone == 0 && !out.damage.first.empty()) {
     throw InputError(out.damage.first);
+  }
+  return out;
+}
+
+LogReplay replay(LogReader& log, const Policy& policy, Decisions which) {
+  LogReplay out;
+  for (const pb::LogRecord& record : log) {
+    if (!record.has_decision()) continue;
+    const pb::DecideRequest& request = record.decision().request();
+    const pb::DecideResponse& then = record.decision().response();
+    if (which == Decisions::kOfPolicy && then.source() != pb::POLICY) {
+      ++out.skipped;
+      continue;
+    }
+    ++out.replayed;
+    const PolicyResult now = run_policy(policy, Snapshot(request), request);
+    const bool same = now.reason == pb::NONE &&
+                      std::ranges::equal(now.response.actions(), then.actions(), same_action);
+    const bool acted = then.actions_size() > 0;
+    out.same += same && now.response.has_wake_after_s() == then.has_wake_after_s() &&
+                now.response.wake_after_s() == then.wake_after_s();
+    out.same_actions += same;
+    out.acts += acted;
+    out.same_acts += acted && same;
+    out.failed += now.reason != pb::NONE;
+    if (!same && out.first.empty()) out.first = then.decision_id();
   }
   return out;
 }

@@ -80,12 +80,14 @@ class DecisionReplayer {
 
   size_t left() const { return starts_.size() + stops_.size(); }
 
-  // Queries about recorded actions which are left after replay().
-  bool shown(bool of_starts, size_t i) const {
-    return row_of((of_starts ? starts_ : stops_)[i].slot) != kNone;
+  // Calls each(shown) for each recorded action which is left after replay(). `shown`: the agent has
+  // an action which concerns its job.
+  template <class Each>
+  void each_left(Each each) const {
+    for (const auto* list : {&starts_, &stops_}) {
+      for (const RecordedAction& recorded : *list) each(row_of(recorded.slot) != kNone);
+    }
   }
-  size_t starts_left() const { return starts_.size(); }
-  size_t stops_left() const { return stops_.size(); }
 
  private:
   struct RecordedAction {
@@ -156,10 +158,7 @@ class DecisionReplayer {
     const bool same = std::ranges::equal(ours, recorded_pieces, [](const Piece& a, const Piece& b) {
       return a.node == b.node && a.gpus == b.gpus;
     });
-    if (there.empty() ||
-        !draft_.start(recorded.slot, there.data(), static_cast<int32_t>(there.size()))) {
-      return kNone;
-    }
+    if (there.empty() || !draft_.start(recorded.slot, there)) return kNone;
     counts.other_placement += !same;
     take(starts_, i, counts);
     return row;
@@ -227,13 +226,10 @@ LogTrainingData training_data_of(LogReader& log, const Agent& agent) {
         steps.probability.push_back(static_cast<float>(decision.trace().probability()));
       });
       out.idle += !any && replayer.left() == 0 && out.forced == forced;
-      for (const bool of_starts : {true, false}) {
-        const size_t left = of_starts ? replayer.starts_left() : replayer.stops_left();
-        for (size_t i = 0; i < left; ++i) {
-          ++(replayer.shown(of_starts, i) ? out.not_legal : out.not_shown);
-          miss();
-        }
-      }
+      replayer.each_left([&](bool shown) {
+        ++(shown ? out.not_legal : out.not_shown);
+        miss();
+      });
       if (out.forced > forced) miss();
     } catch (const InputError&) {
       ++out.impossible;

@@ -1,14 +1,9 @@
 // Converts a decision log to training data for an agent whose actions start or preempt one job
 // each, such as `dispatcher`: each recorded decision is replayed as its steps.
-//
-//   LogReader log("log");
-//   const LogTrainingData choices = training_data_of(log, agent);
-//   pack_choices(choices.steps)
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "env/task/agent.h"
 #include "policies/learned/recorded_choices.h"
@@ -17,17 +12,16 @@
 namespace yard {
 
 struct LogTrainingData {
-  RecordedChoices steps;  // `decision` counts those of the log's own policy
+  RecordedChoices steps;  // `decision` numbers the decisions of the log's own policy
   uint64_t decisions = 0;
-  uint64_t skipped = 0;     // not decided by the policy: skipped
-  uint64_t impossible = 0;  // the snapshot is invalid
-  uint64_t idle = 0;        // the agent had no action to choose
-  uint64_t actions = 0;     // recorded starts and stops
-  uint64_t reproduced = 0;  // of these, reproduced as actions of the agent
-  uint64_t other_placement =
-      0;                       // of the reproduced, starts with another placement than the agent's
-  uint64_t expert_action = 0;  // steps where the agent's expert agrees
-  uint64_t nothing = 0;        // steps with the no-op
+  uint64_t skipped = 0;          // decisions which the policy did not make
+  uint64_t impossible = 0;       // the snapshot is invalid
+  uint64_t idle = 0;             // the agent had no action to choose
+  uint64_t actions = 0;          // recorded starts and stops
+  uint64_t reproduced = 0;       // of these, reproduced as actions of the agent
+  uint64_t other_placement = 0;  // of the reproduced: starts which the agent places elsewhere
+  uint64_t expert_action = 0;    // steps where the agent's expert agrees
+  uint64_t nothing = 0;          // steps with the no-op
   // Of the actions, those which the agent cannot express.
   uint64_t not_shown = 0;  // no action concerns the job
   uint64_t not_legal = 0;  // the action is listed, but not legal

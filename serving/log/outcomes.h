@@ -1,6 +1,5 @@
-// Derives outcomes of jobs from successive snapshots: jobs which were present and are gone.
-// Snapshots of several clusters may be mixed. Those which name another cluster, or share no node
-// with the last one, are not compared.
+// Derives outcomes of jobs from successive snapshots: jobs which were present and are gone. Only
+// snapshots which name one cluster and share a node are compared.
 #pragma once
 
 #include <list>
@@ -16,9 +15,9 @@ namespace yard {
 
 class Outcomes {
  public:
-  // Must be called with every answer, in order. Returns the outcomes of jobs which the cluster's
-  // last snapshot had and this one lacks. Returns nothing if this snapshot is older. Starts over if
-  // the clock was set back.
+  // Must be called with every answer, in order. Returns the outcomes of jobs in the cluster's last
+  // snapshot which `request` lacks. Returns nothing if `request` is older or the clock was set
+  // back.
   std::vector<pb::LoggedOutcome> update(std::shared_ptr<const pb::DecideRequest> request,
                                         const pb::DecideResponse& response);
 

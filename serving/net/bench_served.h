@@ -14,7 +14,7 @@ struct Percentiles {
 
 struct ServedBench {
   Percentiles served, echo;
-  int calls = 0;      // of each kind
+  int calls = 0;      // decisions, and the same number of echoes
   int by_policy = 0;  // responses with source POLICY
   size_t request_bytes = 0, response_bytes = 0;
   Percentiles policy;  // the policy alone, as the server measured it

@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -15,40 +16,21 @@
 namespace yard {
 namespace {
 
-// Counts the calls to which gRPC's threads still hold references.
-class PendingCalls {
- public:
-  void enter() {
-    const std::lock_guard lock(mutex_);
-    ++calls_;
-  }
-  void leave() {
-    const std::lock_guard lock(mutex_);
-    if (--calls_ == 0) none_.notify_all();
-  }
-  void wait_for_none() {
-    std::unique_lock lock(mutex_);
-    none_.wait(lock, [&] { return calls_ == 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable none_;
-  int calls_ = 0;
-};
+// The number of calls to which gRPC's threads still hold references.
+using CallCount = std::shared_ptr<std::atomic<int>>;
 
 // A call in progress. gRPC's thread may finish it after decide() has stopped waiting.
 struct Pending {
-  explicit Pending(std::shared_ptr<PendingCalls> calls) : pending(std::move(calls)) {
-    pending.calls->enter();
-  }
+  explicit Pending(CallCount calls) : counted{std::move(calls)} { ++*counted.calls; }
 
   // Destroyed last, after the context has released the channel.
-  struct Leaves {
-    explicit Leaves(std::shared_ptr<PendingCalls> all) : calls(std::move(all)) {}
-    ~Leaves() { calls->leave(); }
-    const std::shared_ptr<PendingCalls> calls;
-  } pending;
+  struct Counted {
+    CallCount calls;
+    ~Counted() {
+      --*calls;
+      calls->notify_all();
+    }
+  } counted;
 
   grpc::ClientContext context;
   pb::DecideRequest request;
@@ -99,13 +81,15 @@ struct Client::Impl {
   const ClientOptions options;
   const std::unique_ptr<const Policy> fallback;
   std::unique_ptr<pb::PolicyService::Stub> stub;
-  const std::shared_ptr<PendingCalls> calls = std::make_shared<PendingCalls>();
+  const CallCount calls = std::make_shared<std::atomic<int>>(0);
 };
 
 Client::Client(const ClientOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 
 // The last owner of the channel joins gRPC's threads. It must not be one of these threads.
-Client::~Client() { impl_->calls->wait_for_none(); }
+Client::~Client() {
+  for (int n = 0; (n = impl_->calls->load()) > 0;) impl_->calls->wait(n);
+}
 
 pb::DecideResponse Client::decide(const pb::DecideRequest& request,
                                   std::chrono::milliseconds deadline) {
@@ -128,28 +112,26 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
                                });
   PolicyResult own = run_policy(*impl_->fallback, snapshot, request);
 
+  const auto answer_ourselves = [&](pb::Reason reason, const std::string& detail) {
+    return impl_->answer_ourselves(request, std::move(own), reason, detail);
+  };
+
   std::unique_lock lock(call->mutex);
-  if (!call->changed.wait_until(lock, until, [&] { return call->over; })) {
-    lock.unlock();
-    call->context.TryCancel();
-    return impl_->answer_ourselves(request, std::move(own), pb::DEADLINE,
-                                   "no response from the server before the deadline");
-  }
-  switch (call->status.error_code()) {
+  const bool over = call->changed.wait_until(lock, until, [&] { return call->over; });
+  lock.unlock();
+  if (!over) call->context.TryCancel();
+  switch (over ? call->status.error_code() : grpc::StatusCode::DEADLINE_EXCEEDED) {
     case grpc::StatusCode::OK: {
       const std::string refused = why_illegal(request, call->response);
       if (refused.empty()) return std::move(call->response);
-      return impl_->answer_ourselves(request, std::move(own), pb::INVALID_ACTION,
-                                     "invalid response from the server: " + refused);
+      return answer_ourselves(pb::INVALID_ACTION, "invalid response from the server: " + refused);
     }
     case grpc::StatusCode::INVALID_ARGUMENT:
       throw InputError(call->status.error_message());
     case grpc::StatusCode::DEADLINE_EXCEEDED:
-      return impl_->answer_ourselves(request, std::move(own), pb::DEADLINE,
-                                     "no response from the server before the deadline");
+      return answer_ourselves(pb::DEADLINE, "no response from the server before the deadline");
     default:
-      return impl_->answer_ourselves(request, std::move(own), pb::UNAVAILABLE,
-                                     call->status.error_message());
+      return answer_ourselves(pb::UNAVAILABLE, call->status.error_message());
   }
 }
 

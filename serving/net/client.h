@@ -1,8 +1,5 @@
 // Client for cluster managers. Calls a server, and decides locally with the fallback heuristic if
 // the server is unavailable, late or returns an illegal decision.
-//
-//   Client client({.server = "127.0.0.1:50051"});
-//   pb::DecideResponse answer = client.decide(request, std::chrono::milliseconds(50));
 #pragma once
 
 #include <chrono>

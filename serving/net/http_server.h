@@ -2,7 +2,6 @@
 //   GET /livez /readyz /version /metrics    POST /v1/decide (proto3 JSON both ways)
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>

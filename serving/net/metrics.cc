@@ -29,75 +29,51 @@ void catch_up(Counter& counter, uint64_t count) {
 }  // namespace
 
 struct Metrics::Families {
+  Family<Counter>& counter(const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+  }
+  Family<Gauge>& gauge(const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+  }
+
   prometheus::Registry registry;
   Family<Counter>& decisions =
-      prometheus::BuildCounter()
-          .Name("yardmaster_decisions_total")
-          .Help("Decisions by model, source and reason for not using the policy.")
-          .Register(registry);
+      counter("yardmaster_decisions_total",
+              "Decisions by model, source and reason for not using the policy.");
   Family<Histogram>& duration = prometheus::BuildHistogram()
                                     .Name("yardmaster_decision_duration_seconds")
                                     .Help("Seconds from request to response inside the server.")
                                     .Register(registry);
-  Counter& refused = prometheus::BuildCounter()
-                         .Name("yardmaster_refused_requests_total")
-                         .Help("Requests refused because of an invalid snapshot.")
-                         .Register(registry)
+  Counter& refused = counter("yardmaster_refused_requests_total",
+                             "Requests refused because of an invalid snapshot.")
                          .Add({});
-  Gauge& pending = prometheus::BuildGauge()
-                       .Name("yardmaster_decisions_in_progress")
-                       .Help("Requests without a response yet.")
-                       .Register(registry)
-                       .Add({});
-  Gauge& stuck = prometheus::BuildGauge()
-                     .Name("yardmaster_hanging_policies")
-                     .Help("Policies still running after their request was answered.")
-                     .Register(registry)
+  Gauge& pending =
+      gauge("yardmaster_decisions_in_progress", "Requests without a response yet.").Add({});
+  Gauge& stuck = gauge("yardmaster_hanging_policies",
+                       "Policies still running after their request was answered.")
                      .Add({});
-  Gauge& ready = prometheus::BuildGauge()
-                     .Name("yardmaster_ready")
-                     .Help("1: accepting requests, 0: draining.")
-                     .Register(registry)
-                     .Add({});
+  Gauge& ready = gauge("yardmaster_ready", "1: accepting requests, 0: draining.").Add({});
   Family<Gauge>& serving =
-      prometheus::BuildGauge()
-          .Name("yardmaster_model_serving")
-          .Help("1: this model decides, 0: the fallback heuristic decides instead.")
-          .Register(registry);
-  Family<Gauge>& info = prometheus::BuildGauge()
-                            .Name("yardmaster_model_info")
-                            .Help("Digest of the served model.")
-                            .Register(registry);
-  Family<Counter>& loads = prometheus::BuildCounter()
-                               .Name("yardmaster_model_loads_total")
-                               .Help("Model versions checked, by result.")
-                               .Register(registry);
-  Family<Counter>& log_records = prometheus::BuildCounter()
-                                     .Name("yardmaster_decision_log_records_total")
-                                     .Help("Records written to the decision log.")
-                                     .Register(registry);
-  Family<Counter>& log_dropped = prometheus::BuildCounter()
-                                     .Name("yardmaster_decision_log_dropped_total")
-                                     .Help("Records missing from the decision log, by reason.")
-                                     .Register(registry);
-  Family<Gauge>& log_bytes = prometheus::BuildGauge()
-                                 .Name("yardmaster_decision_log_bytes")
-                                 .Help("Total size of the decision log's files in bytes.")
-                                 .Register(registry);
-  Family<Gauge>& log_writing = prometheus::BuildGauge()
-                                   .Name("yardmaster_decision_log_writing")
-                                   .Help("1: the last record was written, 0: writing it failed.")
-                                   .Register(registry);
+      gauge("yardmaster_model_serving",
+            "1: this model decides, 0: the fallback heuristic decides instead.");
+  Family<Gauge>& info = gauge("yardmaster_model_info", "Digest of the served model.");
+  Family<Counter>& loads =
+      counter("yardmaster_model_loads_total", "Model versions checked, by result.");
+  Family<Counter>& log_records =
+      counter("yardmaster_decision_log_records_total", "Records written to the decision log.");
+  Family<Counter>& log_dropped = counter("yardmaster_decision_log_dropped_total",
+                                         "Records missing from the decision log, by reason.");
+  Family<Gauge>& log_bytes =
+      gauge("yardmaster_decision_log_bytes", "Total size of the decision log's files in bytes.");
+  Family<Gauge>& log_writing = gauge("yardmaster_decision_log_writing",
+                                     "1: the last record was written, 0: writing it failed.");
   std::mutex text_mutex;
   Gauge* last_info = nullptr;
   std::string last_digest;
 };
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {
-  prometheus::BuildGauge()
-      .Name("yardmaster_build_info")
-      .Help("Release and commit of this server.")
-      .Register(families_->registry)
+  families_->gauge("yardmaster_build_info", "Release and commit of this server.")
       .Add({{"version", std::string(release())}, {"commit", std::string(commit())}})
       .Set(1);
 }

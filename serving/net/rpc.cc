@@ -4,17 +4,13 @@
 
 namespace yard {
 
-Engine::Clock::time_point steady_deadline(std::chrono::system_clock::time_point deadline) {
-  const std::chrono::nanoseconds left = deadline - std::chrono::system_clock::now();
-  // "No deadline" is the maximum time point, to which nothing can be added.
-  const std::chrono::nanoseconds most = std::chrono::hours(1);
-  return Engine::Clock::now() + std::min(left, most);
-}
-
 grpc::Status PolicyRpc::decide(const pb::DecideRequest& request,
                                grpc::CallbackServerContext& context, Engine::Done done) {
   try {
-    engine_.decide(request, steady_deadline(context.deadline()), std::move(done));
+    const std::chrono::nanoseconds left = context.deadline() - std::chrono::system_clock::now();
+    // "No deadline" is the maximum time point, to which nothing can be added.
+    const std::chrono::nanoseconds most = std::chrono::hours(1);
+    engine_.decide(request, Engine::Clock::now() + std::min(left, most), std::move(done));
     return grpc::Status::OK;
   } catch (const InputError& error) {
     refused_();
@@ -46,10 +42,7 @@ class PolicyRpc::Stream final
   }
 
   void OnReadDone(bool ok) override {
-    if (!ok) {
-      Finish(grpc::Status::OK);
-      return;
-    }
+    if (!ok) return Finish(grpc::Status::OK);
     const grpc::Status status =
         rpc_.decide(request_, context_, [this](pb::DecideResponse&& answer) {
           response_ = std::move(answer);
@@ -59,11 +52,8 @@ class PolicyRpc::Stream final
   }
 
   void OnWriteDone(bool ok) override {
-    if (ok) {
-      StartRead(&request_);
-    } else {
-      Finish(grpc::Status::CANCELLED);
-    }
+    if (!ok) return Finish(grpc::Status::CANCELLED);
+    StartRead(&request_);
   }
 
   void OnDone() override { delete this; }
@@ -91,10 +81,7 @@ grpc::ServerUnaryReactor* AdminRpc::Status(grpc::CallbackServerContext* context,
 grpc::ServerUnaryReactor* AdminRpc::Reload(grpc::CallbackServerContext* context,
                                            const pb::ReloadRequest*, pb::StatusResponse* out) {
   answers_.reload();
-  *out = answers_.status();
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+  return Status(context, nullptr, out);
 }
 
 }  // namespace yard

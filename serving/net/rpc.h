@@ -11,9 +11,6 @@
 
 namespace yard {
 
-// Converts a caller's deadline to the monotonic clock.
-Engine::Clock::time_point steady_deadline(std::chrono::system_clock::time_point deadline);
-
 class PolicyRpc final : public pb::PolicyService::CallbackService {
  public:
   // `refused` is called for requests which describe an impossible cluster.

@@ -4,8 +4,11 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <condition_variable>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <stop_token>
+#include <thread>
 
 #include "env/base/core/error.h"
 #include "env/base/core/version.h"
@@ -80,18 +83,10 @@ struct Server::Impl {
                        [this](const std::string& body) { return decide(body); }});
     }
     publish_health();
-    watch = std::thread([this] { keep_watch(); });
+    watch = std::jthread([this](const std::stop_token& ending) { keep_watch(ending); });
   }
 
-  ~Impl() {
-    stop();
-    {
-      const std::lock_guard lock(watch_mutex);
-      watch_ending = true;
-    }
-    watch_changed.notify_one();
-    watch.join();
-  }
+  ~Impl() { stop(); }
 
   void on_served(const ServedDecision& served) {
     metrics.decided(served.response, models.name());
@@ -131,9 +126,12 @@ struct Server::Impl {
     health.SetServingStatus("policy/" + now.current.name, up && now.current.model != nullptr);
   }
 
-  void keep_watch() {
-    std::unique_lock lock(watch_mutex);
-    while (!watch_changed.wait_for(lock, kReloadInterval, [this] { return watch_ending; })) {
+  void keep_watch(const std::stop_token& ending) {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::unique_lock lock(mutex);
+    const auto never = [] { return false; };
+    while (changed.wait_for(lock, ending, kReloadInterval, never), !ending.stop_requested()) {
       models.reload_if_changed();
       publish_health();
     }
@@ -157,8 +155,7 @@ struct Server::Impl {
   }
 
   std::optional<DecisionLog::Counts> log_counts() const {
-    if (log == nullptr) return std::nullopt;
-    return log->counts();
+    return log == nullptr ? std::nullopt : std::optional(log->counts());
   }
 
   std::string metrics_text() {
@@ -199,11 +196,7 @@ struct Server::Impl {
   std::atomic<bool> draining = false;
   Listening main, admin;
   std::unique_ptr<HttpServer> http;
-
-  std::mutex watch_mutex;
-  std::condition_variable watch_changed;
-  bool watch_ending = false;
-  std::thread watch;
+  std::jthread watch;  // destroyed first
 };
 
 Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(options)) {}

@@ -1,8 +1,4 @@
 // The policy server: gRPC, HTTP and admin ports with one engine and one model store.
-//
-//   Server server({.listen = "127.0.0.1:0", .policy = "checkpoint:checkpoints/pilot"});
-//   ... server.address() ...
-//   server.drain();
 #pragma once
 
 #include <memory>
@@ -23,7 +19,7 @@ struct ServerOptions {
   EngineOptions engine = {};
   DecisionLogOptions log = {};
   int max_message_mib = 16;
-  double grace_s = 1;  // requests are still accepted this long after drain()
+  double grace_s = 1;  // time after drain() in which requests are still accepted
 };
 
 class Server {

@@ -1,5 +1,6 @@
 #include "serving/snapshot/gpu_ledger.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -153,10 +154,8 @@ void GpuLedger::vacate(const std::string& where, const pb::Job& job, int64_t unt
 }
 
 bool GpuLedger::touches_down(const std::vector<LivePart>& parts) const {
-  for (const LivePart& part : parts) {
-    if ((nodes_[part.node].down & part.mask) != 0) return true;
-  }
-  return false;
+  return std::ranges::any_of(
+      parts, [this](const LivePart& part) { return (nodes_[part.node].down & part.mask) != 0; });
 }
 
 uint64_t GpuLedger::compacted(int32_t node, uint64_t mask) const {

@@ -1,5 +1,5 @@
-// Which job holds which GPUs of a snapshot's nodes. Each claim is checked against earlier ones, so
-// that the result is consistent.
+// Records which job holds which GPUs of a snapshot's nodes. Checks each claim against earlier
+// claims.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ class GpuLedger {
   // Throws InputError for no or too many nodes, a duplicate name or an impossible number of GPUs.
   explicit GpuLedger(const pb::DecideRequest& request, int64_t now_us);
 
-  // Claims with GPU numbers must come before those without, which get remaining GPUs. Throw
-  // InputError beginning with `where`. Bits of masks are GPU numbers of the request.
+  // Both throw InputError beginning with `where`. Jobs with GPU numbers must come first: other jobs
+  // get remaining GPUs. Bits of masks are GPU numbers of the request.
   std::vector<LivePart> hold(const std::string& where, const pb::Job& job);
   void vacate(const std::string& where, const pb::Job& job, int64_t until_us);
 
@@ -32,7 +32,7 @@ class GpuLedger {
   uint64_t usable(int32_t node) const {
     return nodes_[node].all & ~(nodes_[node].down & ~held(node));
   }
-  // The same GPUs, renumbered without gaps.
+  // Returns the mask with the usable GPUs renumbered without gaps.
   uint64_t compacted(int32_t node, uint64_t mask) const;
   // When each GPU, by its own number, is free of stopping jobs; now or earlier: free already.
   const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {

@@ -1,5 +1,6 @@
 #include "serving/snapshot/guard.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
@@ -62,25 +63,17 @@ class Guard {
   }
 
   bool allowed(pb::Verb verb) const {
-    if (request_.allowed().empty()) return true;
-    for (const int one : request_.allowed()) {
-      if (one == verb) return true;
-    }
-    return false;
+    return request_.allowed().empty() ||
+           std::ranges::find(request_.allowed(), verb) != request_.allowed().end();
   }
 
   std::string check_action(const pb::Action& action) {
     const auto job = jobs_.find(action.job());
     if (job == jobs_.end()) return "no such job";
     if (!allowed(action.verb())) return "this verb is not allowed";
-    switch (action.verb()) {
-      case pb::PREEMPT:
-        return check_preempt(*job->second, action);
-      case pb::START:
-        return check_start(*job->second, action);
-      default:
-        return "no known verb";
-    }
+    if (action.verb() == pb::PREEMPT) return check_preempt(*job->second, action);
+    if (action.verb() == pb::START) return check_start(*job->second, action);
+    return "no known verb";
   }
 
   std::string check_preempt(const pb::Job& job, const pb::Action& action) {

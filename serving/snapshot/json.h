@@ -12,8 +12,6 @@ pb::DecideRequest parse_snapshot(const std::string& json, const std::string& sou
 
 // Throws RunError if a string in the message is not UTF-8.
 std::string to_json(const google::protobuf::Message& message);
-
-// The same, on one line.
 std::string to_json_line(const google::protobuf::Message& message);
 
 }  // namespace yard

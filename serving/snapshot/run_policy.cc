@@ -10,13 +10,15 @@
 namespace yard {
 namespace {
 
+// Larger policy memory is left out of a trace, since it can be rebuilt from the snapshot.
+constexpr size_t kMaxTracedMemory = size_t{64} << 10;
+
 void write_memory(const Memory& memory, pb::DecisionTrace& out) {
   out.set_memory_bytes(memory.bytes());
   if (memory.bytes() > kMaxTracedMemory) return;
-  const std::byte* begin = memory.data();
-  const std::byte* end = begin + memory.bytes();
-  const bool zero = std::all_of(begin, end, [](std::byte b) { return b == std::byte{0}; });
-  if (!zero) out.set_memory(memory.data(), memory.bytes());
+  const auto used = [](std::byte b) { return b != std::byte{0}; };
+  if (std::any_of(memory.data(), memory.data() + memory.bytes(), used))
+    out.set_memory(memory.data(), memory.bytes());
 }
 
 void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const SimState& state,

@@ -1,5 +1,5 @@
-// Runs one policy on one snapshot. Returns its plan as protobuf actions which passed the guard, or
-// the reason why there is none.
+// Runs a policy on a snapshot. Returns a legal plan, or the reason why the policy has no legal
+// plan.
 #pragma once
 
 #include <string>
@@ -15,14 +15,11 @@ struct PolicyResult {
   pb::Reason reason = pb::NONE;  // NONE: the actions in `response` are legal
   std::string detail;
   pb::DecideResponse response;  // actions and wake_after_s only
-  pb::DecisionTrace trace;          // filled for Tracing::kOn
+  pb::DecisionTrace trace;      // filled for Tracing::kOn
   double elapsed_ms = 0;
 };
 
 enum class Tracing { kNone, kOn };
-
-// Policy memory above this is left out of an trace: it can be rebuilt from the snapshot.
-inline constexpr size_t kMaxTracedMemory = size_t{64} << 10;
 
 // Never throws: every failure of the policy becomes a reason. Takes as long as the policy does.
 // Requires: `request` is the snapshot's.

@@ -1,7 +1,6 @@
 #include "serving/snapshot/snapshot.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
 
 #include "env/base/core/error.h"
@@ -14,15 +13,9 @@ namespace {
 
 // A live cluster is never asked to end a job: the guard refuses an action without a verb.
 pb::Verb verb_of(Verb verb) {
-  switch (verb) {
-    case Verb::kStart:
-      return pb::START;
-    case Verb::kPreempt:
-      return pb::PREEMPT;
-    case Verb::kEnd:
-      break;
-  }
-  return pb::VERB_UNSPECIFIED;
+  return verb == Verb::kStart     ? pb::START
+         : verb == Verb::kPreempt ? pb::PREEMPT
+                                  : pb::VERB_UNSPECIFIED;
 }
 
 }  // namespace
@@ -62,20 +55,16 @@ class SnapshotReader {
     };
     check_count("jobs", request_.jobs_size());
     check_count("finished", request_.finished_size());
-    bool starts = request_.allowed().empty(), preempts = starts;
     for (const int verb : request_.allowed()) {
-      starts |= verb == pb::START;
-      preempts |= verb == pb::PREEMPT;
-      if (verb != pb::START && verb != pb::PREEMPT) {
-        throw InputError("allowed", "START or PREEMPT", std::to_string(verb));
-      }
+      if (verb == pb::START || verb == pb::PREEMPT) continue;
+      throw InputError("allowed", "START or PREEMPT", std::to_string(verb));
     }
-    if (!starts) throw InputError("allowed", "START in the list", "only PREEMPT");
+    if (!allows(pb::START)) throw InputError("allowed", "START in the list", "only PREEMPT");
   }
 
-  bool may_preempt() const {
+  bool allows(pb::Verb verb) const {
     return request_.allowed().empty() ||
-           std::ranges::count(request_.allowed(), static_cast<int>(pb::PREEMPT)) > 0;
+           std::ranges::find(request_.allowed(), verb) != request_.allowed().end();
   }
 
   void read_finished() {
@@ -106,21 +95,19 @@ class SnapshotReader {
       table_rows_.push_back(read_job(where, i));
     }
     // Claims which name their GPUs go first. Stopping jobs then get GPUs on which no job runs.
-    for (const bool named : {true, false}) {
+    for (const auto& [stopping, named] : {std::pair(false, true), std::pair(false, false),
+                                          std::pair(true, true), std::pair(true, false)}) {
       for (int i = 0; i < request_.jobs_size(); ++i) {
         const pb::Job& entry = request_.jobs(i);
-        const bool holds = entry.state() == pb::STARTING || entry.state() == pb::RUNNING;
-        if (!holds || names_gpus(entry) != named) continue;
+        if (entry.state() == pb::WAITING || (entry.state() == pb::STOPPING) != stopping) continue;
+        if (names_gpus(entry) != named) continue;
         LiveJob& live = table_rows_[static_cast<size_t>(first + i)].live;
-        live.parts = gpus_.hold(where_is(i), entry);
-        live.pinned = entry.pinned() || !may_preempt() || gpus_.touches_down(live.parts);
-      }
-    }
-    for (const bool named : {true, false}) {
-      for (int i = 0; i < request_.jobs_size(); ++i) {
-        const pb::Job& entry = request_.jobs(i);
-        if (entry.state() != pb::STOPPING || names_gpus(entry) != named) continue;
-        gpus_.vacate(where_is(i), entry, table_rows_[static_cast<size_t>(first + i)].live.until_us);
+        if (stopping) {
+          gpus_.vacate(where_is(i), entry, live.until_us);
+        } else {
+          live.parts = gpus_.hold(where_is(i), entry);
+          live.pinned = entry.pinned() || !allows(pb::PREEMPT) || gpus_.touches_down(live.parts);
+        }
       }
     }
   }
@@ -187,19 +174,14 @@ class SnapshotReader {
   }
 
   static Phase read_phase(const std::string& where, pb::JobState state) {
-    switch (state) {
-      case pb::WAITING:
-        return Phase::kWaiting;
-      case pb::STARTING:
-        return Phase::kStarting;
-      case pb::RUNNING:
-        return Phase::kRunning;
-      case pb::STOPPING:
-        return Phase::kStopping;
-      default:
-        throw InputError(where, "state WAITING, STARTING, RUNNING or STOPPING",
-                         std::to_string(state));
+    constexpr std::pair<pb::JobState, Phase> kPhases[] = {{pb::WAITING, Phase::kWaiting},
+                                                          {pb::STARTING, Phase::kStarting},
+                                                          {pb::RUNNING, Phase::kRunning},
+                                                          {pb::STOPPING, Phase::kStopping}};
+    for (const auto& [known, phase] : kPhases) {
+      if (known == state) return phase;
     }
+    throw InputError(where, "state WAITING, STARTING, RUNNING or STOPPING", std::to_string(state));
   }
 
   static bool names_gpus(const pb::Job& job) {

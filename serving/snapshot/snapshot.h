@@ -1,14 +1,8 @@
-// Converts the snapshot of a cluster manager to a simulator state for policies, and their plans
-// back to the manager's names.
-//
-//   Snapshot snapshot(request);
-//   LiveState live = snapshot.state();
-//   ... decide on live.state() ...
-//   snapshot.write(live.state(), plan, response);
+// Converts the snapshot of a cluster manager to a simulator state for policies, and converts a plan
+// of a policy back to the manager's names.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "env/sim/rules/restore.h"
@@ -29,7 +23,6 @@ class Snapshot {
   // Requires: `request` outlives this and does not change.
   explicit Snapshot(const pb::DecideRequest& request);
   Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
 
   const SimModel& fixed() const { return fixed_; }
   int64_t now_us() const { return now_us_; }
@@ -62,10 +55,9 @@ class Snapshot {
 
   const pb::DecideRequest& request_;
   int64_t now_us_ = 0;
-  std::vector<int32_t> node_of_;  // index in the spec -> index in the request
-  std::vector<int32_t>
-      request_index_;          // index in the job table -> in request.jobs(), kNone: finished
-  std::vector<LiveJob> jobs_;  // finished, held and stopping, then waiting in queue order
+  std::vector<int32_t> node_of_;        // index in the spec -> index in the request
+  std::vector<int32_t> request_index_;  // by job of the table: in request.jobs(); kNone: finished
+  std::vector<LiveJob> jobs_;           // finished, held and stopping, then waiting in queue order
   std::vector<Vacating> vacating_;
   std::vector<SpecTable> spec_table_;  // one element, made once all is read
   std::vector<JobTable> job_table_;

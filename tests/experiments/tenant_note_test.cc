@@ -1,5 +1,5 @@
 // Tenants which the cluster lacks are listed in a notice: no quota applies to their jobs.
-#include "experiments/scenario/tenant_note.h"
+#include "experiments/scenario/tenants.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

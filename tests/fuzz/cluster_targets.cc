@@ -164,13 +164,13 @@ constexpr const char* kFaults =
 }  // namespace
 
 std::vector<Target> cluster_targets() {
-  write_input_file("nodes_of_a_lab.csv", Registry<NodeList>::make("openb", {})->example());
+  write_input_file("nodes_of_a_lab.csv", Registry<NodeList>::info("openb").example);
   std::vector<Target> out = {{"cluster", kCluster, try_yaml, 200},
                              {"shorthand", "2x8+3x4:v100", try_shorthand, 500},
                              {"faults", kFaults, try_faults, 300}};
   for (const std::string& format : Registry<NodeList>::names()) {
     const std::string cluster = cluster_of_list(format);
-    out.push_back({"nodes-" + format, Registry<NodeList>::make(format, {})->example(),
+    out.push_back({"nodes-" + format, Registry<NodeList>::info(format).example,
                    [cluster](std::string_view text) { return try_node_list(cluster, text); }, 200});
   }
   return out;

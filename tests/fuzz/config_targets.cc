@@ -3,7 +3,6 @@
 
 #include "env/base/config/settings.h"
 #include "env/trace/fitted/workload_model.h"
-#include "env/trace/fitted/workload_model_file.h"
 #include "tests/fuzz/targets.h"
 
 namespace yard::testing {

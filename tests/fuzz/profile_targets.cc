@@ -164,7 +164,7 @@ std::vector<Target> profile_targets() {
                              {"rates", kRates, try_rates, 200}};
   for (const std::string& name : Registry<ProfileReader>::names()) {
     const std::string path = "fuzz/" + Registry<ProfileReader>::info(name).example_path;
-    const std::string example = Registry<ProfileReader>::make(name, {})->example();
+    const std::string example = Registry<ProfileReader>::info(name).example;
     out.push_back({"profile-" + name, example,
                    [path](std::string_view text) { return try_profile(path, text); }});
     // One of each form that is fitted, because fits are slow.

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "policies/learned/open_policy.h"
-#include "serving/log/log_replay.h"
 #include "serving/log/log_summary.h"
 #include "serving/net/server.h"
 #include "serving/snapshot/export.h"

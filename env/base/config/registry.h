@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,11 +24,19 @@ namespace yard {
 template <class Interface, class InfoT = typename Interface::Info, class Given = Settings>
 class Registry {
  public:
-  // Registers T, which is constructible from `const Given&`. A duplicate name aborts.
+  // Registers T, which is constructible from `const Given&`, or has no settings and is
+  // constructible from nothing. A duplicate name aborts.
   template <class T>
   struct Add {
     Add(const std::string& name, InfoT info) {
-      const auto make = [](const Given& given) { return std::unique_ptr<Interface>(new T(given)); };
+      const auto make = [](const Given& given) -> std::unique_ptr<Interface> {
+        if constexpr (std::is_constructible_v<T, const Given&>) {
+          return std::unique_ptr<Interface>(new T(given));
+        } else {
+          parse<NoConfig>(given);
+          return std::make_unique<T>();
+        }
+      };
       const bool fresh = entries().try_emplace(name, Entry{std::move(info), make}).second;
       YARD_CHECK(fresh, "registered twice: " + name);
     }

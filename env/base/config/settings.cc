@@ -21,7 +21,6 @@ std::string in_quotes(std::string_view text) { return "'" + std::string(text) + 
 
 std::string scalar(const YAML::Node& node) { return node.IsNull() ? "" : node.Scalar(); }
 
-// Flattens a YAML map to dotted keys.
 class Flattener {
  public:
   Flattener(const std::string& path, Settings& out) : path_(path), out_(out) {}
@@ -101,12 +100,9 @@ Settings Settings::from_yaml(const std::string& path) {
 }
 
 void Settings::set(const std::string& key, const std::string& value, const std::string& origin) {
-  const auto it = std::ranges::find(entries_, key, &Setting::key);
-  if (it == entries_.end()) {
-    entries_.push_back({key, value, origin});
-  } else {
-    *it = {key, value, origin};
-  }
+  auto it = std::ranges::find(entries_, key, &Setting::key);
+  if (it == entries_.end()) it = entries_.insert(it, Setting());
+  *it = {key, value, origin};
 }
 
 void Settings::overlay(std::string_view assignment, const std::string& origin) {
@@ -121,6 +117,22 @@ void Settings::overlay(std::string_view assignment, const std::string& origin) {
 const Setting* Settings::find(std::string_view key) const {
   const auto it = std::ranges::find(entries_, key, &Setting::key);
   return it == entries_.end() ? nullptr : &*it;
+}
+
+PolicyFile read_policy_file(const std::string& file, const std::string& policy) {
+  constexpr std::string_view kSettings = "settings.";
+  const Settings all = Settings::from_yaml(file);
+  const Setting* name = all.find("policy");
+  if (name == nullptr) throw InputError(file, "a key `policy`", "none");
+  PolicyFile out{name->value, {}};
+  if (!policy.empty() && out.policy != policy) {
+    throw InputError(file, "a file of the policy '" + policy + "'", "'" + out.policy + "'");
+  }
+  for (const Setting& s : all.entries()) {
+    if (!s.key.starts_with(kSettings)) continue;
+    out.settings.set(s.key.substr(kSettings.size()), s.value, s.origin);
+  }
+  return out;
 }
 
 void FieldList::operator()(const char* key, bool& value, const char* help) {

@@ -11,7 +11,6 @@
 //   const auto config = parse<Config>(Settings::from_yaml("run.yaml"));
 #pragma once
 
-#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -56,10 +55,23 @@ class Settings {
   std::vector<Setting> entries_;
 };
 
+// A policy with settings, as tune and evolve write it to a YAML file:
+//   policy: las
+//   settings: {limit_1_gpu_s: 3000}
+struct PolicyFile {
+  std::string policy;
+  Settings settings;
+};
+
+// Ignores other keys of the file. Throws InputError if the file has no policy or, unless `policy`
+// is empty, a different one.
+PolicyFile read_policy_file(const std::string& file, const std::string& policy = "");
+
 // One field of a config: its description, and the parser of its value.
 struct Field {
-  std::string key, type, range, value,
-      help;  // value: of the given struct; in describe(), the default
+  std::string key, type, range;
+  std::string value;  // in the given struct; describe() returns the default
+  std::string help;
   std::function<bool(std::string_view)> read;  // false if of a wrong type or out of range
   double min = 0, max = 0;                     // of an integer or number
 };
@@ -71,9 +83,19 @@ class FieldList {
  public:
   // Numbers: double, float, int, int64_t, uint64_t, within [min, max].
   template <class T>
-  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) void operator()(
-      const char* key, T& value, std::type_identity_t<T> min, std::type_identity_t<T> max,
-      const char* help);
+  void operator()(const char* key, T& value, std::type_identity_t<T> min,
+                  std::type_identity_t<T> max, const char* help) {
+    const auto read = [&value, min, max](std::string_view text) {
+      const auto parsed = parse_number<T>(text);
+      if (!parsed || !(*parsed >= min && *parsed <= max)) return false;  // NaN is in no range
+      value = *parsed;
+      return true;
+    };
+    YARD_CHECK(value >= min && value <= max, std::string(key) + ": default out of range");
+    add({key, std::is_integral_v<T> ? "integer" : "number",
+         range_text(shortest(min), shortest(max)), shortest(value), help, read,
+         static_cast<double>(min), static_cast<double>(max)});
+  }
   void operator()(const char* key, bool& value, const char* help);
   void operator()(const char* key, std::string& value, const char* help);
   void operator()(const char* key, std::string& value, const std::vector<std::string>& choices,
@@ -126,23 +148,6 @@ std::vector<std::pair<std::string, std::string>> record(const C& config) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const Field& field : list.fields()) out.emplace_back(field.key, field.value);
   return out;
-}
-
-template <class T>
-requires(std::is_arithmetic_v<T> &&
-         !std::same_as<T, bool>) void FieldList::operator()(const char* key, T& value,
-                                                            std::type_identity_t<T> min,
-                                                            std::type_identity_t<T> max,
-                                                            const char* help) {
-  const auto read = [&value, min, max](std::string_view text) {
-    const auto parsed = parse_number<T>(text);
-    if (!parsed || !(*parsed >= min && *parsed <= max)) return false;  // NaN is in no range
-    value = *parsed;
-    return true;
-  };
-  YARD_CHECK(value >= min && value <= max, std::string(key) + ": default out of range");
-  add({key, std::is_integral_v<T> ? "integer" : "number", range_text(shortest(min), shortest(max)),
-       shortest(value), help, read, static_cast<double>(min), static_cast<double>(max)});
 }
 
 }  // namespace yard

@@ -30,12 +30,12 @@ class Skip final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-std::string where(const std::string& path, const YAML::Mark& mark) {
+}  // namespace
+
+std::string yaml_position(const std::string& path, const YAML::Mark& mark) {
   if (mark.is_null()) return path;
   return path + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
 }
-
-}  // namespace
 
 YAML::Node read_yaml_document(const std::string& path) {
   return parse_yaml_document(read_file(path), path);
@@ -47,11 +47,11 @@ YAML::Node parse_yaml_document(const std::string& text, const std::string& path)
     YAML::Parser parser(stream);
     Skip skip;
     if (parser.HandleNextDocument(skip) && parser.HandleNextDocument(skip)) {
-      throw InputError(where(path, skip.start), "one YAML document", "a second one");
+      throw InputError(yaml_position(path, skip.start), "one YAML document", "a second one");
     }
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    throw InputError(where(path, error.mark), "valid YAML", error.msg);
+    throw InputError(yaml_position(path, error.mark), "valid YAML", error.msg);
   }
 }
 

@@ -5,13 +5,10 @@
 
 namespace yard {
 
-void check_failed(const char* file, int line, const char* cond, const char* message) {
-  std::fprintf(stderr, "%s:%d: %s: check failed: %s\n", file, line, message, cond);
+void check_failed(const char* file, int line, const char* cond, std::string_view message) {
+  std::fprintf(stderr, "%s:%d: %.*s: check failed: %s\n", file, line,
+               static_cast<int>(message.size()), message.data(), cond);
   std::abort();
-}
-
-void check_failed(const char* file, int line, const char* cond, const std::string& message) {
-  check_failed(file, line, cond, message.c_str());
 }
 
 }  // namespace yard

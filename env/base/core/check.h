@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #ifdef __CUDACC__
 #define YARD_HD __host__ __device__
@@ -31,8 +32,7 @@
 
 namespace yard {
 
-[[noreturn]] void check_failed(const char* file, int line, const char* cond, const char* message);
 [[noreturn]] void check_failed(const char* file, int line, const char* cond,
-                               const std::string& message);
+                               std::string_view message);
 
 }  // namespace yard

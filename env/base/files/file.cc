@@ -43,51 +43,30 @@ std::string shown(const fs::path& path) {
 
 // Throws InputError if `error` is due to the caller's path, RunError if due to the system.
 [[noreturn]] void fail(const fs::path& given, const std::string& expected, int error) {
+  constexpr int kOfPath[] = {EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS};
   const std::string why = std::strerror(error), path = shown(given);
-  switch (error) {
-    case EACCES:
-    case EISDIR:
-    case ELOOP:
-    case ENAMETOOLONG:
-    case ENOENT:
-    case ENOTDIR:
-    case EPERM:
-    case EROFS:
-      throw InputError(path, expected, why);
-    default:
-      throw RunError(path + ": " + why);
-  }
+  if (std::ranges::count(kOfPath, error) > 0) throw InputError(path, expected, why);
+  throw RunError(path + ": " + why);
 }
 
 constexpr size_t kMaxBytes = size_t{1} << 30;  // limit of read_file(), not of traces
 constexpr char kReadable[] = "a readable file";
 constexpr char kWritable[] = "a writable path";
 
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  bool ok() const { return fd_ >= 0; }
-
-  // Returns false if the last bytes could not be written.
-  bool close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 || ::close(fd) == 0;
+// Opens a file for reading, and closes it.
+struct Descriptor {
+  explicit Descriptor(const fs::path& path) : fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
   }
+  Descriptor(const Descriptor&) = delete;
 
- private:
-  int fd_;
+  const int fd;
 };
 
-// Flushes a file, or the entries of a folder, to disk.
 void sync(const fs::path& path, const fs::path& blame) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.ok() || ::fsync(file.get()) != 0) fail(blame, kWritable, errno);
+  const Descriptor file(path);
+  if (file.fd < 0 || ::fsync(file.fd) != 0) fail(blame, kWritable, errno);
 }
 
 fs::path parent_of(const fs::path& path) {
@@ -102,9 +81,8 @@ fs::path hidden_path(const fs::path& path, const std::string& name = "") {
   const std::string number = std::to_string(::getpid()) + "-" + std::to_string(count++);
   constexpr size_t kMaxNameLength = 255;  // of Linux file systems
   const std::string whole = kHidden + number + "-" + name + kTemporary;
-  if (name.empty() || whole.size() > kMaxNameLength)
-    return parent_of(path) / (kHidden + number + kTemporary);
-  return parent_of(path) / whole;
+  const bool named = !name.empty() && whole.size() <= kMaxNameLength;
+  return parent_of(path) / (named ? whole : kHidden + number + kTemporary);
 }
 
 // Calls make(path) with fresh names until one is not taken by the leftovers of a killed process.
@@ -126,10 +104,6 @@ void write_all(int fd, std::string_view content, const fs::path& blame) {
   }
 }
 
-void rename_or_fail(const fs::path& from, const fs::path& to, const fs::path& blame) {
-  if (::rename(from.c_str(), to.c_str()) != 0) fail(blame, kWritable, errno);
-}
-
 }  // namespace
 
 std::string read_unpacked(const fs::path& path) {
@@ -140,15 +114,14 @@ std::string read_unpacked(const fs::path& path) {
 }
 
 std::string read_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.ok()) fail(path, kReadable, errno);
+  const Descriptor file(path);
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) fail(path, kReadable, errno);
+  if (file.fd < 0 || ::fstat(file.fd, &info) != 0) fail(path, kReadable, errno);
   // The size is a guess, since pipes have none; one byte more lets the end be read without growing.
   std::string content(static_cast<size_t>(info.st_size) + 1, '\0');
   size_t length = 0;
   for (;;) {
-    const ssize_t n = ::read(file.get(), content.data() + length, content.size() - length);
+    const ssize_t n = ::read(file.fd, content.data() + length, content.size() - length);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(path, kReadable, errno);
     if (n == 0) break;
@@ -192,10 +165,7 @@ void AtomicFile::write(std::string_view piece) {
   if (waiting_.size() + piece.size() >= kAtOnce) {
     write_all(fd_, waiting_, target_);
     waiting_.clear();
-    if (piece.size() >= kAtOnce) {
-      write_all(fd_, piece, target_);
-      return;
-    }
+    if (piece.size() >= kAtOnce) return write_all(fd_, piece, target_);
   }
   waiting_ += piece;
 }
@@ -209,7 +179,7 @@ void AtomicFile::seal() {
 void AtomicFile::commit() {
   YARD_CHECK(!temp_.empty(), "a file is committed once");
   if (fd_ >= 0) seal();
-  rename_or_fail(temp_, target_, target_);
+  if (::rename(temp_.c_str(), target_.c_str()) != 0) fail(target_, kWritable, errno);
   temp_.clear();
   sync(parent_of(target_), target_);
 }
@@ -293,12 +263,13 @@ std::string sha256_hex(std::string_view content) {
   YARD_CHECK(
       EVP_Digest(content.data(), content.size(), digest, &length, EVP_sha256(), nullptr) == 1,
       "SHA-256 is not available");
+  return hex_digits({digest, length});
+}
+
+std::string hex_digits(std::span<const unsigned char> bytes) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out;
-  for (unsigned i = 0; i < length; ++i) {
-    out += kHex[digest[i] >> 4];
-    out += kHex[digest[i] & 15];
-  }
+  for (const unsigned char byte : bytes) (out += kHex[byte >> 4]) += kHex[byte & 15];
   return out;
 }
 

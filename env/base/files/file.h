@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,6 @@ std::string read_unpacked(const std::filesystem::path& path);
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
 // Writes a file atomically, piece by piece, without holding all of its content in memory.
-//   AtomicFile out("waits.csv");
-//   out.write(line);
-//   out.commit();
 class AtomicFile {
  public:
   // Creates a hidden file in the folder of `target`.
@@ -67,9 +65,6 @@ class AtomicFiles {
 };
 
 // A folder that is published atomically: fill path(), then commit().
-//   AtomicDirectory out("runs/a");
-//   write_file_atomic(out.path() / "manifest.json", text);
-//   out.commit();
 class AtomicDirectory {
  public:
   // Creates a hidden folder next to `target`, which must be absent or a folder.
@@ -92,5 +87,8 @@ class AtomicDirectory {
 
 // Returns 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::string_view content);
+
+// Returns two lower-case hexadecimal digits per byte.
+std::string hex_digits(std::span<const unsigned char> bytes);
 
 }  // namespace yard

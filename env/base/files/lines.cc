@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "env/base/core/check.h"
+#include "env/base/files/file.h"
 #include "env/base/files/unpack.h"
 
 namespace yard {
@@ -20,10 +21,12 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 class Lines::Pieces {
  public:
-  explicit Pieces(const std::filesystem::path& path) : file_(std::make_unique<Unpack>(path)) {
-    begin();
+  // Reads `text` if `file` is null.
+  explicit Pieces(std::unique_ptr<Unpack> file, std::string_view text = {})
+      : file_(std::move(file)), text_(text) {
+    YARD_CHECK(hash_ != nullptr && EVP_DigestInit_ex(hash_, EVP_sha256(), nullptr) == 1,
+               "SHA-256 is not available");
   }
-  explicit Pieces(std::string_view text) : text_(text) { begin(); }
   ~Pieces() { EVP_MD_CTX_free(hash_); }
   Pieces(const Pieces&) = delete;
 
@@ -47,25 +50,13 @@ class Lines::Pieces {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length = 0;
     YARD_CHECK(EVP_DigestFinal_ex(hash_, digest, &length) == 1, "SHA-256 is not available");
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string hex;
-    for (unsigned i = 0; i < length; ++i) {
-      hex += kDigits[digest[i] >> 4];
-      hex += kDigits[digest[i] & 15];
-    }
-    return hex;
+    return hex_digits({digest, length});
   }
 
  private:
-  void begin() {
-    hash_ = EVP_MD_CTX_new();
-    YARD_CHECK(hash_ != nullptr && EVP_DigestInit_ex(hash_, EVP_sha256(), nullptr) == 1,
-               "SHA-256 is not available");
-  }
-
-  std::unique_ptr<Unpack> file_;  // null: text_ is read
+  std::unique_ptr<Unpack> file_;
   std::string_view text_;
-  EVP_MD_CTX* hash_ = nullptr;
+  EVP_MD_CTX* hash_ = EVP_MD_CTX_new();
 };
 
 Lines::Lines(std::unique_ptr<Pieces> pieces, std::string name)
@@ -74,11 +65,11 @@ Lines::Lines(Lines&&) noexcept = default;
 Lines::~Lines() = default;
 
 Lines Lines::of_file(const std::filesystem::path& path) {
-  return Lines(std::make_unique<Pieces>(path), path.string());
+  return Lines(std::make_unique<Pieces>(std::make_unique<Unpack>(path)), path.string());
 }
 
 Lines Lines::of_text(std::string_view text, std::string name) {
-  return Lines(std::make_unique<Pieces>(text), std::move(name));
+  return Lines(std::make_unique<Pieces>(nullptr, text), std::move(name));
 }
 
 // Appends another piece to the buffer. Returns false at the end.

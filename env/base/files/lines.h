@@ -1,10 +1,5 @@
 // Reads the lines of a text or a file, plain or gzip, piece by piece. Memory use is bounded by the
 // longest line, not by the file.
-//
-//   Lines lines = Lines::of_file("jobs.csv.gz");
-//   std::string_view line;
-//   while (lines.next(line)) use(lines.number(), line);
-//   std::string sha256 = lines.sha256();  // of all that was unpacked
 #pragma once
 
 #include <cstdint>
@@ -34,7 +29,7 @@ class Lines {
   int64_t number() const { return number_; }           // of the current line, from 1
   std::string_view ending() const { return ending_; }  // removed line end; may be empty at the end
 
-  // Requires: next() returned false.
+  // Returns the hash of all unpacked bytes. Requires: next() returned false.
   std::string sha256() const { return sha256_; }
 
  private:

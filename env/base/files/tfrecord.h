@@ -40,8 +40,7 @@ class TfrecordReader {
   Found over(Found found);
 
   std::ifstream file_;
-  uint64_t size_ = 0;
-  uint64_t offset_ = 0;
+  uint64_t size_ = 0, offset_ = 0;
   uint64_t at_ = 0;  // where the next frame begins
 };
 

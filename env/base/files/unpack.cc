@@ -29,6 +29,11 @@ struct Unpack::State {
   uint64_t unpacked = 0;
   z_stream z{};
 
+  ~State() {
+    if (is_gzip) inflateEnd(&z);
+    if (fd >= 0) ::close(fd);
+  }
+
   // Reads more of the file after the unread rest.
   void fill() {
     std::memmove(packed.data(), packed.data() + from, to - from);
@@ -81,20 +86,12 @@ Unpack::Unpack(const std::filesystem::path& path) : state_(std::make_unique<Stat
   s.name = path.string();
   s.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (s.fd < 0) throw InputError(s.name, "a readable file", std::strerror(errno));
-  try {
-    s.fill();
-  } catch (...) {
-    ::close(s.fd);
-    throw;
-  }
+  s.fill();
   s.is_gzip = s.to >= 2 && s.packed[0] == '\x1f' && s.packed[1] == '\x8b';
   if (s.is_gzip) YARD_CHECK(inflateInit2(&s.z, kGzipOnly) == Z_OK, "zlib failed to start");
 }
 
-Unpack::~Unpack() {
-  if (state_->is_gzip) inflateEnd(&state_->z);
-  ::close(state_->fd);
-}
+Unpack::~Unpack() = default;
 
 size_t Unpack::read(char* to, size_t most) {
   State& s = *state_;

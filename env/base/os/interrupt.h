@@ -1,6 +1,7 @@
 // Turns Ctrl-C and SIGTERM into a flag which long work polls between steps.
 #pragma once
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
 
@@ -24,5 +25,16 @@ bool interrupted();
 
 // Throws Interrupted if a signal has arrived.
 void throw_if_interrupted();
+
+// While an object lives, any number of signals only set the flag: for writes that must be complete.
+class HoldInterrupts {
+ public:
+  HoldInterrupts();
+  ~HoldInterrupts();  // afterwards a second signal kills again
+  HoldInterrupts(const HoldInterrupts&) = delete;
+
+ private:
+  struct sigaction before_[2];
+};
 
 }  // namespace yard

@@ -24,11 +24,6 @@ int report(const std::exception& error, int code) {
   return code;
 }
 
-int print_version() {
-  std::puts(version_line().c_str());
-  return 0;
-}
-
 // Returns whether the reader of standard output has closed it: `yardmaster ... | head`.
 bool reader_gone() {
   pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
@@ -43,13 +38,12 @@ int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
   std::signal(SIGPIPE, SIG_IGN);  // without a reader, files must still be written
   try {
     const bool version = argc > 1 && std::string_view(argv[1]) == "--version";
-    const int code = version ? print_version() : fn(argc, argv);
+    const int code = version ? 0 : fn(argc, argv);
+    if (version) std::puts(version_line().c_str());
     // Output truncated by a full disk must not look like success.
     std::cout.flush();
     const bool written = std::fflush(stdout) == 0 && std::cout && std::ferror(stdout) == 0;
-    if (!written && !reader_gone()) {
-      throw RunError("cannot write to standard output");
-    }
+    if (!written && !reader_gone()) throw RunError("cannot write to standard output");
     return code;
   } catch (const InputError& error) {
     return report(error, 2);

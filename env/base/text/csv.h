@@ -7,6 +7,14 @@
 namespace yard {
 
 // Appends the cell, quoted if necessary.
-void append_csv_cell(std::string_view cell, std::string& out);
+inline void append_csv_cell(std::string_view cell, std::string& out) {
+  const bool quoted = cell.find_first_of(",\"\r\n") != cell.npos;
+  if (quoted) out += '"';
+  for (const char c : cell) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  if (quoted) out += '"';
+}
 
 }  // namespace yard

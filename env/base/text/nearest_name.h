@@ -1,7 +1,4 @@
 // Suggests the name that a user probably meant.
-//
-//   nearest_name("gredy", PolicyRegistry::names());  // "greedy"
-//   throw unknown_name("--policy", {"fifo", "las"}, "fifi");
 #pragma once
 
 #include <optional>

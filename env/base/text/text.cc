@@ -1,5 +1,7 @@
 #include "env/base/text/text.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -11,7 +13,6 @@ namespace {
 
 constexpr uint64_t kMaxUs = std::numeric_limits<int64_t>::max();
 
-// Removes and returns the leading digits of `text`.
 std::string_view take_digits(std::string_view& text) {
   const size_t n = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::string_view digits = text.substr(0, n);
@@ -47,12 +48,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string out;
-  for (const std::string& part : parts) {
-    if (&part != &parts.front()) out += separator;
-    out += part;
-  }
-  return out;
+  return fmt::format("{}", fmt::join(parts, separator));
 }
 
 std::string_view trim(std::string_view text) {

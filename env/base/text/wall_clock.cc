@@ -90,51 +90,29 @@ std::string date_text(int64_t unix_s) {
 }
 
 std::optional<int64_t> parse_date_s(std::string_view text) {
+  constexpr std::string_view kShape = "0000-00-00T00:00:00";
   if (text.ends_with('Z')) text.remove_suffix(1);
-  const bool shape = text.size() == 10 || text.size() == 16 || text.size() == 19;
-  if (!shape || text[4] != '-' || text[7] != '-') return std::nullopt;
-  const auto number = [&](size_t at, size_t length) -> int64_t {
-    int64_t value = 0;
-    for (size_t i = at; i < at + length; ++i) {
-      if (text[i] < '0' || text[i] > '9') return -1;
-      value = 10 * value + (text[i] - '0');
-    }
-    return value;
+  if (text.size() != 10 && text.size() != 16 && text.size() != 19) return std::nullopt;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = i == 10 && text[i] == ' ' ? 'T' : text[i];
+    if (c >= '0' && c <= '9' ? kShape[i] != '0' : c != kShape[i]) return std::nullopt;
+  }
+  const auto number = [&](size_t at, size_t length) {
+    return at < text.size() ? parse_number<unsigned>(text.substr(at, length)).value_or(0) : 0;
   };
-  const int64_t year = number(0, 4), month = number(5, 2), day_of_month = number(8, 2);
-  if (year < 0 || month < 0 || day_of_month < 0) return std::nullopt;
-  const chrono::year_month_day day{chrono::year(static_cast<int>(year)),
-                                   chrono::month(static_cast<unsigned>(month)),
-                                   chrono::day(static_cast<unsigned>(day_of_month))};
-  if (!day.ok()) return std::nullopt;
-  int64_t hour = 0, minute = 0, second = 0;
-  if (text.size() >= 16) {
-    if ((text[10] != 'T' && text[10] != ' ') || text[13] != ':') return std::nullopt;
-    hour = number(11, 2);
-    minute = number(14, 2);
-  }
-  if (text.size() == 19) {
-    if (text[16] != ':') return std::nullopt;
-    second = number(17, 2);
-  }
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) {
-    return std::nullopt;
-  }
+  const chrono::year_month_day day{chrono::year(static_cast<int>(number(0, 4))),
+                                   chrono::month(number(5, 2)), chrono::day(number(8, 2))};
+  const int64_t hour = number(11, 2), minute = number(14, 2), second = number(17, 2);
+  if (!day.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
   return days_of(day) * kDayS + hour * kHourS + minute * 60 + second;
 }
 
 Zone::Zone(std::string_view rule, std::string_view where) {
   RuleText text(rule);
   const auto change = [&](Change& out) {
-    int64_t month = 0, week = 0, weekday = 0;
-    if (!text.take(',') || !text.take('M') || !text.number(1, 12, month) || !text.take('.') ||
-        !text.number(1, 5, week) || !text.take('.') || !text.number(0, 6, weekday)) {
-      return false;
-    }
-    out.month = static_cast<int>(month);
-    out.week = static_cast<int>(week);
-    out.weekday = static_cast<int>(weekday);
-    return !text.take('/') || text.duration(out.at_s);
+    return text.take(',') && text.take('M') && text.number(1, 12, out.month) && text.take('.') &&
+           text.number(1, 5, out.week) && text.take('.') && text.number(0, 6, out.weekday) &&
+           (!text.take('/') || text.duration(out.at_s));
   };
   const auto whole = [&] {
     if (!text.name() || !text.duration(west_s_)) return false;

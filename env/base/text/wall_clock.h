@@ -1,7 +1,4 @@
 // Parses and writes dates as in logs, and converts local times by time zone.
-//
-//   Zone chicago("CST6CDT,M3.2.0,M11.1.0");
-//   int64_t unix_s = chicago.unix_s(*parse_date_s("2023-03-12T02:59:59"));
 #pragma once
 
 #include <cstdint>
@@ -37,8 +34,8 @@ class Zone {
 
  private:
   struct Change {
-    int month = 0, week = 0, weekday = 0;  // week 5: the last
-    int64_t at_s = 7200;                   // seconds of that day, on the clock before the change
+    int64_t month = 0, week = 0, weekday = 0;  // week 5: the last
+    int64_t at_s = 7200;  // seconds of that day, on the clock before the change
     int64_t wall_s(int year) const;
   };
 

@@ -8,16 +8,14 @@
 namespace yard {
 namespace {
 
-// States round the points of a curve to whole microseconds of work.
-constexpr double kRounding = 1e-9;
-
-// Returns the job's progress at its end: 0 at the curve's first value, 1 at `enough` or beyond.
+// Returns the job's progress at its end, 0 to 1.
 double progress_at_end(const Job& job, const JobOutcome& what) {
   const double first = job.curve.front().value;
   if (first == job.enough) return 1;
   const double share = 1 - what.undone_us / static_cast<double>(job.run_us);
   const double progress = (value_at(job.curve, share) - first) / (job.enough - first);
-  return progress > 1 - kRounding ? 1 : std::max(progress, 0.0);
+  // States round the points of a curve to whole microseconds of work.
+  return progress > 1 - 1e-9 ? 1 : std::max(progress, 0.0);
 }
 
 }  // namespace

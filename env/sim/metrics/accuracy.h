@@ -1,5 +1,5 @@
-// Summarises how many jobs reached the training metric that their users require, and how close the
-// others came. Source: MLFS (Wang, Liu and Shen, CoNEXT 2020, eq. 1).
+// Jobs that reached the training metric which their users require, and the progress of other jobs.
+// Source: MLFS (Wang, Liu and Shen, CoNEXT 2020, eq. 1).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,7 @@ struct AccuracySummary {
   int64_t reached = 0;      // jobs with the metric at `enough` when they ended
   int64_t due = 0;          // jobs with a deadline
   int64_t due_reached = 0;  // jobs which reached `enough` and ended by their deadline
-  // Mean over `jobs` of the progress at their end: 0 at the curve's first value, 1 at `enough` or
-  // beyond.
-  double mean = 0;
+  double mean = 0;  // mean progress at the end: 0 at the curve's first value, 1 from `enough` on
 };
 
 // Returns the summary, or nothing where no job counts. Requires: set_training_curves() was called.

@@ -3,17 +3,6 @@
 #include <algorithm>
 
 namespace yard {
-namespace {
-
-// Returns the value of an end `jct_us` after the submission.
-double value_of(const Job& job, int64_t jct_us) {
-  for (const Due& due : job.dues) {
-    if (jct_us <= due.within_us) return due.value;
-  }
-  return 0;
-}
-
-}  // namespace
 
 int64_t deadline_us(const Job& job) {
   for (auto due = job.dues.rbegin(); due != job.dues.rend(); ++due) {
@@ -36,7 +25,9 @@ std::optional<DeadlineSummary> deadlines_of(const Trace& trace, const Outcome& o
       ++out.open;
       continue;
     }
-    if (end_us != kNone) out.value += value_of(job, end_us - job.submit_us);
+    const auto due = std::ranges::find_if(
+        job.dues, [&](const Due& d) { return end_us - job.submit_us <= d.within_us; });
+    if (end_us != kNone && due != job.dues.end()) out.value += due->value;
     const int64_t late_us = (end_us == kNone ? outcome.end_us : end_us) - due_us;
     ++(late_us > 0 ? out.missed : out.met);
     const double tardiness_s = static_cast<double>(std::max<int64_t>(late_us, 0)) / 1e6;

@@ -1,10 +1,8 @@
 #include "env/sim/metrics/fairness.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "env/base/core/check.h"
 #include "env/base/core/nearest_rank.h"
@@ -101,12 +99,9 @@ Fairness fairness_of(const Trace& trace, const SimModel& fixed,
     // With fewer GPUs than requested, a job takes proportionally longer.
     const double alone_s = run_s * std::max(1.0, job.gpus * mean_jobs / gpus);
     rhos.push_back(jct_s / alone_s);
-    // Tolerates rounding errors.
-    finish.unfair_share += rhos.back() > 1 + 1e-9 ? 1 : 0;
+    finish.unfair_share += rhos.back() > 1 + 1e-9 ? 1 : 0;  // 1e-9: rounding errors
   }
-  Fairness out;
-  out.jain_users = jain(users);
-  out.jain_tenants = jain(tenants);
+  Fairness out{.jain_users = jain(users), .jain_tenants = jain(tenants)};
   if (rhos.empty()) return out;
   const auto n = static_cast<double>(rhos.size());
   finish.jobs = static_cast<int64_t>(rhos.size());

@@ -21,13 +21,12 @@ struct FinishTimeFairness {
 };
 
 struct Fairness {
-  std::optional<FinishTimeFairness> finish_time;  // empty where no job ended
-  std::optional<double> jain_users;               // 1/n to 1; empty with fewer than two users
-  std::optional<double> jain_tenants;
+  std::optional<FinishTimeFairness> finish_time = {};  // empty where no job ended
+  // Jain's index, 1/n to 1; empty with fewer than two users or tenants.
+  std::optional<double> jain_users, jain_tenants;
 };
 
-// Returns the fairness metrics of an outcome. Requires: `isolated_us` (isolated_run_us() of
-// metrics.h) and `outcome` have one entry for each of trace.jobs, in its order.
+// Requires: `isolated_us` (isolated_run_us()) and `outcome` describe trace.jobs in order.
 Fairness fairness_of(const Trace& trace, const SimModel& fixed,
                      const std::vector<int64_t>& isolated_us, const Outcome& outcome);
 

@@ -7,71 +7,47 @@
 namespace yard {
 namespace {
 
-// Tasks with equal keys count as one.
-using Key = std::tuple<uint64_t, int32_t, int32_t, int32_t, int32_t, int64_t, int64_t>;
-
-class Mix {
- public:
-  explicit Mix(const SimModel& fixed) : fixed_(fixed) {}
-
-  void add(int32_t shape, const TaskNeed& need, int64_t count) {
-    if (count == 0) return;
-    const ShapeColumns& h = fixed_.jobs.shapes;
-    const Key key{shape == kNone ? ~uint64_t{0} : h.types[shape],
-                  shape == kNone ? kNone : h.tenant[shape],
-                  need.gpus,
-                  need.gpu_milli,
-                  need.gpu_mem_mib,
-                  need.cpu_milli,
-                  need.mem_mib};
-    auto [at, fresh] = tasks_.try_emplace(key, TaskShare{shape, need, 0});
-    at->second.share += static_cast<double>(count);
-    total_ += static_cast<double>(count);
-  }
-
-  std::vector<TaskShare> shares() const {
-    std::vector<TaskShare> out;
-    for (const auto& [key, task] : tasks_) {
-      out.push_back(task);
-      out.back().share /= total_;
-    }
-    return out;
-  }
-
- private:
-  const SimModel& fixed_;
-  std::map<Key, TaskShare> tasks_;
-  double total_ = 0;
-};
-
-TaskNeed whole_gpus(int32_t gpus) {
-  TaskNeed need{};
-  need.gpus = gpus;
-  return need;
-}
-
-bool needs_gpu(const TaskNeed& need) { return need.gpus > 0 || need.gpu_milli > 0; }
-
-}  // namespace
-
+// Returns the distinct tasks of the workload.
 std::vector<TaskShare> task_mix(const SimModel& fixed) {
-  Mix mix(fixed);
+  // Tasks with equal keys count as one.
+  using Key = std::tuple<uint64_t, int32_t, int32_t, int32_t, int32_t, int64_t, int64_t>;
+  std::map<Key, TaskShare> tasks;
+  double total = 0;
   const JobColumns& jobs = fixed.jobs;
+  const ShapeColumns& h = jobs.shapes;
+  const auto add = [&](int32_t shape, const TaskNeed& need, int64_t count) {
+    if (count == 0) return;
+    const Key key(shape == kNone ? ~uint64_t{0} : h.types[shape],
+                  shape == kNone ? kNone : h.tenant[shape], need.gpus, need.gpu_milli,
+                  need.gpu_mem_mib, need.cpu_milli, need.mem_mib);
+    auto [at, fresh] = tasks.try_emplace(key, TaskShare{shape, need, 0});
+    at->second.share += static_cast<double>(count);
+    total += static_cast<double>(count);
+  };
   const int32_t node_gpus = fixed.spec.max_node_gpus;
   for (int32_t j = 0; j < jobs.num_jobs; ++j) {
     const int32_t shape = jobs.shape == nullptr ? kNone : jobs.shape[j];
     if (shape == kNone) {
-      mix.add(kNone, whole_gpus(node_gpus), jobs.gpus[j] / node_gpus);
-      const int32_t rest = jobs.gpus[j] % node_gpus;
-      mix.add(kNone, whole_gpus(rest), rest > 0 ? 1 : 0);
+      TaskNeed need{};
+      need.gpus = node_gpus;
+      add(kNone, need, jobs.gpus[j] / node_gpus);
+      need.gpus = jobs.gpus[j] % node_gpus;
+      add(kNone, need, need.gpus > 0 ? 1 : 0);
       continue;
     }
-    for (int32_t g = 0; g < num_groups(jobs.shapes, shape); ++g) {
-      mix.add(shape, need_of(jobs.shapes, shape, g), tasks_of(jobs.shapes, shape, g));
+    for (int32_t g = 0; g < num_groups(h, shape); ++g) {
+      add(shape, need_of(h, shape, g), tasks_of(h, shape, g));
     }
   }
-  return mix.shares();
+  std::vector<TaskShare> out;
+  for (auto& [key, task] : tasks) {
+    task.share /= total;
+    out.push_back(task);
+  }
+  return out;
 }
+
+}  // namespace
 
 Fragmentation::Fragmentation(const SimModel& fixed)
     : fixed_(fixed), mix_(task_mix(fixed)), parts_(static_cast<size_t>(fixed.spec.num_nodes)) {
@@ -128,15 +104,15 @@ Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t n
     int64_t unusable_milli = free_milli;
     NodeLedger ledger = now;
     const bool suits = task.shape == kNone || ledger.suits(fixed_, task.shape, need);
-    if (needs_gpu(need) && suits && take_tasks(fixed_, s, ledger, need, 1) == 1) {
+    const bool on_gpu = need.gpus > 0 || need.gpu_milli > 0;
+    if (on_gpu && suits && take_tasks(fixed_, s, ledger, need, 1) == 1) {
       part.stranded = false;
       unusable_milli = 0;
       const int32_t wanted = need.gpus > 0 ? kWholeGpu : milli_on(fixed_, node, need);
       for (uint64_t rest = now.shared; rest != 0; rest &= rest - 1) {
         const int32_t gpu = gpu0 + lowest_bit(rest);
-        const bool enough =
-            s.share_milli[gpu] >= wanted && s.share_mem_mib[gpu] >= need.gpu_mem_mib;
-        if (!enough) unusable_milli += s.share_milli[gpu];
+        if (s.share_milli[gpu] >= wanted && s.share_mem_mib[gpu] >= need.gpu_mem_mib) continue;
+        unusable_milli += s.share_milli[gpu];
       }
     }
     part.unusable += task.share * static_cast<double>(unusable_milli) / kWholeGpu;

@@ -19,16 +19,13 @@ struct Fragments {
   double ideal_block = 0;    // largest_block if all free GPUs were consolidated
 };
 
-// A task of the workload and its frequency. A plain job counts as one task per node which it fills,
-// and one for the rest.
+// A task of the workload and its frequency. A plain job counts as a task for each node that the job
+// fills, and a task for the rest.
 struct TaskShare {
   int32_t shape = kNone;  // the task's shape; kNone: plain
   TaskNeed need{};
   double share = 0;  // of all tasks; the shares sum to 1
 };
-
-// Returns the distinct tasks of the workload.
-std::vector<TaskShare> task_mix(const SimModel& fixed);
 
 class Fragmentation {
  public:

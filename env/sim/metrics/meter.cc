@@ -66,22 +66,19 @@ void Meter::pass(int64_t to_us) {
   const double dt_s = seconds(to_us - at_us_);
   used_.span_s += dt_s;
   GpuTime& time = used_.time;
-  time.running += dt_s * sample_.running;
-  time.starting += dt_s * sample_.starting;
-  time.unshared += dt_s * sample_.unshared;
-  time.down += dt_s * sample_.down;
-  time.idle += dt_s * sample_.idle;
-  FragmentTime& fragments = used_.fragments;
-  fragments.free += dt_s * fragments_.free;
-  fragments.unusable += dt_s * fragments_.unusable;
-  fragments.partial += dt_s * fragments_.partial;
-  fragments.stranded += dt_s * fragments_.stranded;
-  fragments.largest_block += dt_s * fragments_.largest_block;
-  fragments.ideal_block += dt_s * fragments_.ideal_block;
+  for (const auto use : {&GpuTime::running, &GpuTime::starting, &GpuTime::unshared, &GpuTime::down,
+                         &GpuTime::idle}) {
+    time.*use += dt_s * (sample_.*use);
+  }
+  for (const auto part :
+       {&Fragments::free, &Fragments::unusable, &Fragments::partial, &Fragments::stranded,
+        &Fragments::largest_block, &Fragments::ideal_block}) {
+    used_.fragments.*part += dt_s * (fragments_.*part);
+  }
   for (size_t t = 0; t < types_now_.size(); ++t) {
-    used_.types[t].busy_s += dt_s * types_now_[t].busy_s;
-    used_.types[t].idle_s += dt_s * types_now_[t].idle_s;
-    used_.types[t].down_s += dt_s * types_now_[t].down_s;
+    for (const auto use : {&TypeTime::busy_s, &TypeTime::idle_s, &TypeTime::down_s}) {
+      used_.types[t].*use += dt_s * (types_now_[t].*use);
+    }
   }
   for (size_t t = 0; t < tenant_gpus_now_.size(); ++t) {
     used_.tenant_gpu_s[t] += dt_s * tenant_gpus_now_[t];
@@ -96,19 +93,6 @@ void Meter::pass(int64_t to_us) {
     (gpu.down ? type.down_s : type.idle_s) -= saved_s;
   }
   at_us_ = to_us;
-}
-
-void Meter::scan_vacated(const SimModel& fixed, const SimState& s) {
-  vacated_.clear();
-  if (s.head->ready_horizon_us <= s.head->now_us) return;
-  for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
-    const uint64_t down = fixed.faults ? s.idle_down_mask[m] : 0;
-    for (uint64_t rest = s.free_mask[m] | down; rest != 0; rest &= rest - 1) {
-      const int64_t ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[m] + lowest_bit(rest)];
-      if (ready_us <= s.head->now_us) continue;
-      vacated_.push_back({ready_us, fixed.spec.node_type[m], (down & rest & -rest) != 0});
-    }
-  }
 }
 
 void Meter::scan(const SimModel& fixed, const SimState& s) {
@@ -140,7 +124,16 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
     type.down_s += down;
     type.busy_s += fixed.spec.node_gpus[m] - s.free_count[m] - down;
   }
-  scan_vacated(fixed, s);
+  vacated_.clear();
+  const bool saves = s.head->ready_horizon_us > s.head->now_us;
+  for (int32_t m = 0; saves && m < fixed.spec.num_nodes; ++m) {
+    const uint64_t down = fixed.faults ? s.idle_down_mask[m] : 0;
+    for (uint64_t rest = s.free_mask[m] | down; rest != 0; rest &= rest - 1) {
+      const int64_t ready_us = s.gpu_ready_us[fixed.spec.node_gpu0[m] + lowest_bit(rest)];
+      if (ready_us <= s.head->now_us) continue;
+      vacated_.push_back({ready_us, fixed.spec.node_type[m], (down & rest & -rest) != 0});
+    }
+  }
   fragments_ = fragmentation_->of(s);
   used_.time.lost = seconds(s.head->lost_time_us);
 }

@@ -1,5 +1,5 @@
-// Integrals over a replay: how GPUs were used, and how fragmented free GPUs were. A sample after
-// every decision walks over nodes and jobs, so it is attached to Replay::watch on request only.
+// Integrals over a replay: how GPUs were used, and how fragmented free GPUs were. Samples all nodes
+// and jobs after every decision, so the meter is attached to Replay::watch on request only.
 //
 //   Meter meter(cluster, trace);
 //   replay.watch = [&](const SimState& s) { meter.watch(fixed, s); };
@@ -31,9 +31,7 @@ struct GpuTime {
 };
 
 // [GPU s] Integrals of the fields of Fragments; their ratios are means over free GPUs.
-struct FragmentTime {
-  double free = 0, unusable = 0, partial = 0, stranded = 0, largest_block = 0, ideal_block = 0;
-};
+using FragmentTime = Fragments;
 
 struct TypeTime {
   double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: held or being vacated
@@ -51,8 +49,7 @@ struct GpuUsage {
 // [kWh] of all GPUs that are not down. Empty if the spec lacks the power of a type in use.
 std::optional<double> energy_kwh(const ClusterSpec& cluster, const GpuUsage& used);
 
-// Cost of held GPUs and of all GPUs, in the spec's currency. Empty if the spec lacks a type's
-// price.
+// Cost of held GPUs and of all GPUs, in the spec's currency. Empty if the spec lacks a price.
 struct Cost {
   double held = 0, all = 0;
 };
@@ -70,10 +67,6 @@ class Meter {
   std::optional<GpuUsage> end(int64_t end_us);
 
  private:
-  // [GPUs] at the last sample.
-  struct Sample {
-    double running = 0, starting = 0, unshared = 0, down = 0, idle = 0;
-  };
   struct Vacated {
     int64_t ready_us;
     int32_t type;
@@ -81,14 +74,13 @@ class Meter {
   };
   void pass(int64_t to_us);
   void scan(const SimModel& fixed, const SimState& s);
-  void scan_vacated(const SimModel& fixed, const SimState& s);
 
   const ClusterSpec& cluster_;
   std::vector<int32_t> tenant_of_job_;  // (N)  index into GpuUsage::tenants, kNone
   std::optional<Fragmentation> fragmentation_;
   GpuUsage used_;
   int64_t at_us_ = 0;
-  Sample sample_;
+  GpuTime sample_;  // [GPUs] at the last sample
   Fragments fragments_;
   std::vector<TypeTime> types_now_;  // [GPUs]
   std::vector<Vacated> vacated_;     // GPUs without an owner, on which a preempted job still saves

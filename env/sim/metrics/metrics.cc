@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <utility>
 
 #include "env/base/core/check.h"
 #include "env/base/core/nearest_rank.h"
@@ -35,7 +34,7 @@ std::vector<TypeGpus> gpus_by_type(const SpecColumns& spec) {
   return out;
 }
 
-// The speed of job `j` on GPUs of one type, on as few nodes as can hold it.
+// The consolidated speed of job `j` on GPUs of one type.
 double speed_on(const SimModel& fixed, int32_t j, int32_t type, const TypeGpus& of) {
   const int32_t job_class = fixed.jobs.speed_class == nullptr ? 0 : fixed.jobs.speed_class[j];
   if (fixed.speed.num_classes == 0 || fixed.speed.class_kind[job_class] < 0) {
@@ -45,6 +44,27 @@ double speed_on(const SimModel& fixed, int32_t j, int32_t type, const TypeGpus& 
   const int32_t nodes = (gpus + of.node_gpus - 1) / of.node_gpus;
   const Tier tier = nodes > 1 ? Tier::kRack : gpus > of.island_gpus ? Tier::kNode : Tier::kIsland;
   return std::max(speed_of(fixed.speed, job_class, type, gpus, tier, nodes), kMinRate);
+}
+
+std::optional<EarlySummary> early_of(const Trace& trace, const Outcome& outcome) {
+  EarlySummary out;
+  int64_t others = 0;
+  double jct_s = 0, others_jct_s = 0, requested_us = 0, undone_us = 0;
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    const Job& job = trace.jobs[j];
+    const JobOutcome& what = outcome.jobs[j];
+    if (!job.scored || what.end_us == kNone) continue;
+    const double took_s = static_cast<double>(what.end_us - job.submit_us) / kUsPerS;
+    ++(what.ended_early ? out.jobs : others);
+    (what.ended_early ? jct_s : others_jct_s) += took_s;
+    requested_us += static_cast<double>(job.run_us) * job.gpus;
+    undone_us += what.undone_us * job.gpus;
+  }
+  if (out.jobs == 0) return std::nullopt;
+  out.mean_jct_s = jct_s / static_cast<double>(out.jobs);
+  if (others > 0) out.others_mean_jct_s = others_jct_s / static_cast<double>(others);
+  if (requested_us > 0) out.undone_share = undone_us / requested_us;
+  return out;
 }
 
 }  // namespace
@@ -102,31 +122,6 @@ std::vector<int64_t> isolated_run_us(const Trace& trace, const SimModel& fixed) 
   }
   return out;
 }
-
-namespace {
-
-std::optional<EarlySummary> early_of(const Trace& trace, const Outcome& outcome) {
-  EarlySummary out;
-  int64_t others = 0;
-  double jct_s = 0, others_jct_s = 0, requested_us = 0, undone_us = 0;
-  for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    const Job& job = trace.jobs[j];
-    const JobOutcome& what = outcome.jobs[j];
-    if (!job.scored || what.end_us == kNone) continue;
-    const double took_s = static_cast<double>(what.end_us - job.submit_us) / kUsPerS;
-    ++(what.ended_early ? out.jobs : others);
-    (what.ended_early ? jct_s : others_jct_s) += took_s;
-    requested_us += static_cast<double>(job.run_us) * job.gpus;
-    undone_us += what.undone_us * job.gpus;
-  }
-  if (out.jobs == 0) return std::nullopt;
-  out.mean_jct_s = jct_s / static_cast<double>(out.jobs);
-  if (others > 0) out.others_mean_jct_s = others_jct_s / static_cast<double>(others);
-  if (requested_us > 0) out.undone_share = undone_us / requested_us;
-  return out;
-}
-
-}  // namespace
 
 int64_t wait_us(const Job& job, const JobOutcome& outcome, int64_t isolated_us) {
   return std::max<int64_t>(0, outcome.end_us - job.submit_us - isolated_us);

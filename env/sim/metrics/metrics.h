@@ -1,5 +1,4 @@
-// Metrics of a replay, each with its unit and definition. docs/reference/metrics.md explains them
-// to users. Exactly the scored jobs count.
+// Metrics of a replay over its scored jobs. Definitions for users: docs/reference/metrics.md.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +53,8 @@ struct Summary {
   // Mean of max(1, JCT / max(run time, 10 s)): Feitelson's bounded slowdown, no unit.
   double mean_slowdown = 0;
   double makespan_s = 0;  // [s] from the first submission to the last end
-  // GPU time held by restoring and running jobs over all GPUs' time, from the first arrival of the
-  // replay (with its warm-up) to its end; 0 to 1.
+  // GPU time held by restoring and running jobs, as a share of all GPU time from the first arrival
+  // (with the warm-up) to the end; 0 to 1.
   double utilisation = 0;
   int64_t preemptions = 0;  // of scored jobs
   int64_t restarts = 0;     // starts after a job's first
@@ -65,9 +64,9 @@ struct Summary {
   std::vector<ClassSummary> classes;  // by rising number of GPUs
 };
 
-// (N) [us] Run time of each job alone and consolidated, on the fastest GPUs for it of which the
-// cluster has enough. A gang runs at the speed of its slowest member. Requires: `fixed.jobs`
-// describes trace.jobs in the same order, and each job fits into the cluster.
+// (N) [us] Run time of each job alone and consolidated, on the fastest type with enough GPUs. A
+// gang runs at the speed of its slowest member. Requires: `fixed.jobs` describes trace.jobs in
+// order, and each job fits the cluster.
 std::vector<int64_t> isolated_run_us(const Trace& trace, const SimModel& fixed);
 
 // JCT minus the run time alone, at least 0. Includes queueing, saving, restoring and slower GPUs.

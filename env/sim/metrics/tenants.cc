@@ -6,16 +6,6 @@
 #include "env/base/core/nearest_rank.h"
 
 namespace yard {
-namespace {
-
-std::optional<int32_t> quota_of(const ClusterSpec& cluster, const std::string& name) {
-  for (const Tenant& tenant : cluster.tenants) {
-    if (tenant.name == name && tenant.quota_gpus > 0) return tenant.quota_gpus;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
                                       const std::vector<int64_t>& isolated_us,
@@ -30,7 +20,11 @@ std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& clu
     TenantSummary one;
     one.tenant = name;
     one.deadlines = deadlines_of(trace, outcome, jobs);
-    one.quota_gpus = quota_of(cluster, name);
+    for (const Tenant& tenant : cluster.tenants) {
+      if (tenant.name != name || tenant.quota_gpus <= 0) continue;
+      one.quota_gpus = tenant.quota_gpus;
+      break;
+    }
     JctGroup group;
     std::vector<int64_t> waits_us;
     for (const size_t j : jobs) {

@@ -1,4 +1,4 @@
-// What each tenant got: times, deadlines, and its share of the cluster against its quota.
+// Metrics by tenant: times, deadlines, and the share of the cluster against the quota.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct TenantSummary {
   double p95_wait_s = 0;  // [s]
   std::optional<DeadlineSummary> deadlines;
   std::optional<int32_t> quota_gpus;  // if the spec has one for the tenant
-  std::optional<double> gpu_hours;    // [GPU h] held by all its jobs, with the warm-up's
-  std::optional<double> mean_gpus;    // the same over the time of the replay
+  std::optional<double> gpu_hours;    // [GPU h] held by all jobs of the tenant, with the warm-up
+  std::optional<double> mean_gpus;    // GPUs held, as a mean over the time of the replay
   std::optional<double> quota_share;  // mean_gpus over quota_gpus
 };
 
-// By name; empty if the trace names no tenant. `used`: null if GPU time was not metered. Requires:
-// `isolated_us` (isolated_run_us()) and `outcome` describe trace.jobs in the same order.
+// Returns tenants by name; empty if the trace names no tenant. `used`: null if GPU time was not
+// metered. Requires: isolated_run_us() and `outcome` describe trace.jobs in order.
 std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& cluster,
                                       const std::vector<int64_t>& isolated_us,
                                       const Outcome& outcome, const GpuUsage* used);

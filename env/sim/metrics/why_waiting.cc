@@ -6,11 +6,8 @@
 #include "env/sim/rules/rules.h"
 
 namespace yard {
-namespace {
 
-std::string text(int64_t value) { return std::to_string(value); }
-
-}  // namespace
+using std::to_string;
 
 PlacementRule placement_of(const std::string& name) {
   // Tiresias' yarn and Lucid's consolidate wait for few nodes, as ours does. Other placements of
@@ -85,10 +82,8 @@ bool WhyWaiting::holds_on_open_node(const SimState& s, int32_t holder, int32_t s
 
 Blockers WhyWaiting::blockers(const SimState& s, int32_t slot, WaitReason reason) const {
   Blockers out;
-  if (reason == WaitReason::kOrder || reason == WaitReason::kNextRound ||
-      reason == WaitReason::kSaving) {
-    return out;
-  }
+  using enum WaitReason;
+  if (reason == kOrder || reason == kNextRound || reason == kSaving) return out;
   if (reason == WaitReason::kDependencies) {
     out.jobs = before(s, slot);
   } else {
@@ -159,29 +154,24 @@ std::vector<int32_t> WhyWaiting::before(const SimState& s, int32_t slot) const {
   return out;
 }
 
-int32_t WhyWaiting::first_before(const SimState& s, int32_t slot) const {
-  const std::vector<int32_t> all = before(s, slot);
-  return all.empty() ? s.job[slot] : all.front();
-}
-
 std::string WhyWaiting::figures(const SimState& s, int32_t slot, WaitReason reason) const {
-  const std::string gpus = "needs " + text(s.gpus[slot]) + " GPUs; ";
-  const std::string free = text(s.head->free_gpus) + " free";
+  const std::string gpus = "needs " + to_string(s.gpus[slot]) + " GPUs; ";
+  const std::string free = to_string(s.head->free_gpus) + " free";
   switch (reason) {
     case WaitReason::kSaving:
       return "until " + format_seconds(s.until_us[slot]) + " s";
     case WaitReason::kTenantLimit: {
       const int32_t t = s.tenant[slot];
-      return gpus + "tenant holds " + text(s.tenant_gpus[t]) + " of at most " +
-             text(fixed_.spec.tenant_limit[t]);
+      return gpus + "tenant holds " + to_string(s.tenant_gpus[t]) + " of at most " +
+             to_string(fixed_.spec.tenant_limit[t]);
     }
     case WaitReason::kGpusDown:
-      return gpus + free + "; " + text(s.head->down_gpus) + " down";
+      return gpus + free + "; " + to_string(s.head->down_gpus) + " down";
     case WaitReason::kGpuType:
-      return gpus + free + "; " + text(open_gpus(s, slot)) + " of them on eligible nodes";
+      return gpus + free + "; " + to_string(open_gpus(s, slot)) + " of them on eligible nodes";
     case WaitReason::kFragmented: {
       const int32_t* most = std::max_element(s.free_count, s.free_count + fixed_.spec.num_nodes);
-      return gpus + free + "; at most " + text(*most) + " on one node";
+      return gpus + free + "; at most " + to_string(*most) + " on one node";
     }
     default:
       return gpus + free;

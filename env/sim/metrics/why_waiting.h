@@ -1,5 +1,5 @@
-// Why a job waits, as far as a state shows it: what it lacks at this moment, or that it lacks
-// nothing and the scheduler does not start it. For reports; no policy reads it.
+// Why a job waits: what the job lacks at this moment, or that nothing is lacking and the scheduler
+// does not start the job. For reports; policies cannot use this file.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ enum class WaitReason : uint8_t {
   kSaving,        // its own save is not complete
   kTenantLimit,   // its tenant may hold no more
   kTooFewGpus,    // fewer are free in the whole cluster than it needs
-  kGpusDown,      // the same, but enough with those that are down
-  kGpuType,       // enough are free, but not of a type or on a node open to it
-  kGpuMemory,     // the same for memory of shared GPUs,
-  kCpu,           // for cores on nodes with free GPUs,
-  kMemory,        // and for host memory on them
-  kFragmented,    // enough are free, but not where its placement can use them
-  kOrder,         // there is a place: the scheduler keeps it for another job, or waits
+  kGpusDown,      // free GPUs would be enough together with GPUs that are down
+  kGpuType,       // enough are free, but not of a type or on a node open to the job
+  kGpuMemory,     // free memory of shared GPUs is not enough
+  kCpu,           // free cores on nodes with free GPUs are not enough
+  kMemory,        // free host memory on nodes with free GPUs is not enough
+  kFragmented,    // enough are free, but not where the placement rule can use them
+  kOrder,         // there is a place, but the scheduler does not start the job
   kNextRound,     // submitted, but the rules admit jobs at rounds or whole seconds only
 };
 inline constexpr int kWaitReasons = 12;
@@ -29,8 +29,7 @@ inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
     "dependencies", "saving", "tenant-limit", "too-few-gpus", "gpus-down", "gpu-type",
     "gpu-memory",   "cpu",    "memory",       "fragmented",   "order",     "next-round"};
 
-// The placement with this name in a run; an unknown name counts as best-fit, which is the least
-// restrictive.
+// The placement with this name; best-fit, which is the least restrictive, for an unknown name.
 PlacementRule placement_of(const std::string& name);
 
 // Jobs that another one waits for.
@@ -51,16 +50,17 @@ class WhyWaiting {
   // Requires: the job in `slot` waits, is blocked, or stops.
   WaitReason reason(const SimState& state, int32_t slot);
 
-  // The jobs that hold what it lacks, most GPUs first, or that it depends on. None if it lacks
-  // nothing (kOrder, kNextRound): which jobs go first is seen when they start.
+  // Returns the jobs that hold what the job lacks, most GPUs first, or on which the job depends.
+  // Empty if nothing is lacking (kOrder, kNextRound).
   Blockers blockers(const SimState& state, int32_t slot, WaitReason reason) const;
 
-  // In figures: "needs 8 GPUs; 3 free". No commas. `name(j)`: the name of job `j`.
+  // Returns a text with numbers and without commas: "needs 8 GPUs; 3 free". `name(j)`: job name.
   template <class Name>
   std::string detail(const SimState& state, int32_t slot, WaitReason reason,
                      const Name& name) const {
-    if (reason == WaitReason::kDependencies) return "after " + name(first_before(state, slot));
-    return figures(state, slot, reason);
+    if (reason != WaitReason::kDependencies) return figures(state, slot, reason);
+    const std::vector<int32_t> all = before(state, slot);
+    return "after " + name(all.empty() ? state.job[slot] : all.front());
   }
 
  private:
@@ -71,7 +71,6 @@ class WhyWaiting {
   bool has_room(const SimState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
   // Jobs that it depends on and that have not ended.
   std::vector<int32_t> before(const SimState& s, int32_t slot) const;
-  int32_t first_before(const SimState& s, int32_t slot) const;
   bool is_open(const SimState& s, int32_t slot, int32_t node) const;
   bool holds_on_open_node(const SimState& s, int32_t holder, int32_t slot) const;
   std::string figures(const SimState& s, int32_t slot, WaitReason reason) const;

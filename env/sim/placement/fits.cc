@@ -39,7 +39,7 @@ Allowance allowance_of(const std::string& tenant, const ClusterSpec& spec) {
   return out;
 }
 
-// Returns what makes a request unusable, in itself or on this cluster; an empty reason if nothing.
+// Returns what makes a request unusable; an empty reason if nothing.
 Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus,
                const Allowance& allowance) {
   int64_t tasks = 0, cpu_milli = 0;
@@ -77,14 +77,13 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus,
 
 // Marks jobs which depend, directly or indirectly, on themselves or on a job outside the trace.
 std::vector<char> never_startable(const std::vector<Job>& jobs) {
-  std::vector<char> never(jobs.size(), 0);
+  if (std::ranges::all_of(jobs, [](const Job& job) { return job.after.empty(); })) {
+    return std::vector<char>(jobs.size(), 0);
+  }
+  std::vector<char> never(jobs.size(), 1);
   std::unordered_map<std::string_view, size_t> index;
   std::vector<std::vector<size_t>> next(jobs.size());
   std::vector<size_t> before(jobs.size(), 0), ready;
-  for (size_t j = 0; j < jobs.size(); ++j) {
-    if (!jobs[j].after.empty()) break;
-    if (j + 1 == jobs.size()) return never;
-  }
   for (size_t j = 0; j < jobs.size(); ++j) index.emplace(jobs[j].id, j);
   for (size_t j = 0; j < jobs.size(); ++j) {
     for (const std::string& id : jobs[j].after) {
@@ -94,7 +93,6 @@ std::vector<char> never_startable(const std::vector<Job>& jobs) {
     }
     if (before[j] == 0) ready.push_back(j);
   }
-  std::fill(never.begin(), never.end(), 1);
   while (!ready.empty()) {
     const size_t j = ready.back();
     ready.pop_back();
@@ -134,10 +132,6 @@ std::vector<char> without_placement(const std::vector<Job>& jobs, const ClusterS
   }
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 // Throws InputError if all jobs, run one after the other, could overflow the clock.
 void check_length(const Trace& trace) {

@@ -6,9 +6,6 @@
 
 namespace yard {
 
-// Whether the job asks only for whole GPUs of the right type.
-bool Options::plain(int32_t slot) const { return !view_.shaped(slot) || view_.only_types(slot); }
-
 std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
   options_.clear();
   slot_ = slot;
@@ -44,8 +41,7 @@ std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
 
 void Options::add_anywhere() {
   Option option;
-  std::vector<Piece> room(static_cast<size_t>(view_.spec().num_nodes) *
-                          static_cast<size_t>(view_.max_groups()));
+  std::vector<Piece> room(view_.max_pieces());
   const int32_t n = place(view_, PlacementRule::kBestFit, slot_, room.data());
   if (n == 0) return;
   option.pieces.assign(room.begin(), room.begin() + n);
@@ -92,8 +88,7 @@ void Options::add_consolidated(int32_t type) {
   }
   if (left >= node_gpus) return;
   for (const int32_t m : throughput_model_.nodes_of(type)) {
-    const bool taken =
-        std::ranges::any_of(option.pieces, [m](const Piece& p) { return p.node == m; });
+    const bool taken = std::ranges::count(option.pieces, m, &Piece::node) > 0;
     if (left == 0 || taken || free_on(m) < left) continue;
     if (tightest == kNone || free_on(m) < free_on(tightest)) tightest = m;
   }
@@ -107,16 +102,11 @@ void Options::add_consolidated(int32_t type) {
 
 void Options::add_spread(int32_t type, bool fullest_first) {
   std::vector<int32_t> nodes;
-  int32_t free = 0;
   for (const int32_t m : throughput_model_.nodes_of(type)) {
-    if (free_on(m) == 0) continue;
-    nodes.push_back(m);
-    free += free_on(m);
+    if (free_on(m) > 0) nodes.push_back(m);
   }
-  if (free < gpus_) return;
-  std::stable_sort(nodes.begin(), nodes.end(), [&](int32_t a, int32_t b) {
-    return fullest_first ? free_on(a) < free_on(b) : free_on(a) > free_on(b);
-  });
+  std::ranges::stable_sort(nodes, {},
+                           [&](int32_t m) { return fullest_first ? free_on(m) : -free_on(m); });
   Option option{.kind = OptionKind::kSpread, .type = type};
   int32_t left = gpus_;
   for (const int32_t m : nodes) {
@@ -125,6 +115,7 @@ void Options::add_spread(int32_t type, bool fullest_first) {
     option.pieces.push_back({m, take});
     left -= take;
   }
+  if (left > 0) return;
   finish(option);
   if (fullest_first && option.pieces.size() == options_.back().pieces.size()) return;
   options_.push_back(std::move(option));
@@ -134,30 +125,22 @@ bool Options::victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victi
   std::vector<NodeOccupant> may;
   int32_t there = free_on(node);
   for (const NodeOccupant& one : throughput_model_.occupants(node)) {
-    if (one.slot != slot_ && plain(one.slot) && predicates_.preemptible_for(one.slot, slot_)) {
-      may.push_back(one);
-    }
+    if (may_preempt(one.slot)) may.push_back(one);
   }
   std::sort(may.begin(), may.end(), [&](const NodeOccupant& a, const NodeOccupant& b) {
     return predicates_.preempted_before(a.slot, b.slot);
   });
-  std::vector<NodeOccupant> taken;
-  for (const NodeOccupant& one : may) {
-    if (there >= gpus) break;
-    taken.push_back(one);
-    there += one.gpus;
-  }
+  size_t n = 0;
+  while (n < may.size() && there < gpus) there += may[n++].gpus;
   if (there < gpus) return false;
+  may.resize(n);
   // The last ones may make enough room without the earlier ones.
-  for (size_t i = 0; i < taken.size();) {
-    if (there - taken[i].gpus >= gpus) {
-      there -= taken[i].gpus;
-      taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
-      ++i;
-    }
-  }
-  for (const NodeOccupant& one : taken) victims.push_back(one.slot);
+  std::erase_if(may, [&](const NodeOccupant& one) {
+    const bool spare = there - one.gpus >= gpus;
+    if (spare) there -= one.gpus;
+    return spare;
+  });
+  for (const NodeOccupant& one : may) victims.push_back(one.slot);
   return true;
 }
 
@@ -181,7 +164,7 @@ void Options::add_preempting(int32_t type) {
     std::vector<Room> out;
     for (const int32_t m : throughput_model_.nodes_of(type)) {
       Room room{m, {}};
-      const bool taken = std::ranges::any_of(but, [m](const Piece& p) { return p.node == m; });
+      const bool taken = std::ranges::count(but, m, &Piece::node) > 0;
       if (!taken && victims_on(m, gpus, room.victims)) out.push_back(std::move(room));
     }
     return out;
@@ -190,8 +173,7 @@ void Options::add_preempting(int32_t type) {
   const auto take = [&](const Room& room, int32_t gpus) {
     option.pieces.push_back({room.node, gpus});
     for (const int32_t slot : room.victims) {
-      if (std::ranges::find(option.victims, slot) == option.victims.end())
-        option.victims.push_back(slot);
+      if (std::ranges::count(option.victims, slot) == 0) option.victims.push_back(slot);
     }
   };
   int32_t left = gpus_;
@@ -222,9 +204,7 @@ void Options::add_preempting_anywhere(int32_t type) {
     if (free_on(m) > 0) room[m] = free_on(m);
     free += free_on(m);
     for (const NodeOccupant& one : throughput_model_.occupants(m)) {
-      if (one.slot != slot_ && plain(one.slot) && predicates_.preemptible_for(one.slot, slot_)) {
-        may.push_back(one.slot);
-      }
+      if (may_preempt(one.slot)) may.push_back(one.slot);
     }
   }
   std::sort(may.begin(), may.end(),
@@ -280,8 +260,7 @@ bool Options::moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) co
     if (one.slot != slot_ && alone && plain(one.slot) && predicates_.movable(one.slot))
       may.push_back(one);
   }
-  std::stable_sort(may.begin(), may.end(),
-                   [](const NodeOccupant& a, const NodeOccupant& b) { return a.gpus < b.gpus; });
+  std::ranges::stable_sort(may, {}, &NodeOccupant::gpus);
   std::vector<std::pair<int32_t, int32_t>> room;  // free GPUs of other nodes of the type, node
   for (const int32_t m : throughput_model_.nodes_of(type)) {
     if (m != node && free_on(m) > 0) room.emplace_back(free_on(m), m);

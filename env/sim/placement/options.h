@@ -1,17 +1,16 @@
-// The options for one job, from which heuristics, searches and networks pick. For each GPU type,
-// they are the kinds of placements that differ in their cost to other jobs:
+// The options for one job, from which heuristics, searches and networks pick. Each GPU type has
+// several kinds of options, which differ in their cost to other jobs:
 //   together   consolidated: for every number of GPUs left free on the node, the best by rate
 //              less interference cost
 //   spread     on more nodes than needed, the emptiest first, and the fullest first
 //   stop       consolidated, by preemption of jobs after it in order; and on any nodes
 //   clear      consolidated, by migration of small jobs to other nodes of the type
-// A waiting job may also keep waiting. A job that needs more than whole GPUs, or that no single
-// type can hold, has one option: best-fit (placement_rules.h).
+// A waiting job may also keep waiting. A job that needs more than whole GPUs or more than one type
+// has one option: best-fit (placement_rules.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "env/sim/placement/placement_rules.h"
@@ -33,11 +32,10 @@ struct Option {
   std::vector<Piece> pieces = {};
   std::vector<int32_t> victims = {};  // slots to preempt
   std::vector<Move> moves = {};
-  double rate = 0;  // predicted
-  double interference_cost =
-      0;                   // interference cost: GPUs times the share of throughput that others lose
-  int32_t left_over = 0;   // free GPUs that remain on its nodes
-  int32_t gpus_moved = 0;  // of the jobs that are preempted or moved
+  double rate = 0;               // predicted
+  double interference_cost = 0;  // GPUs of other jobs times the share of throughput that they lose
+  int32_t left_over = 0;         // free GPUs that remain on the nodes
+  int32_t gpus_moved = 0;        // of the jobs that are preempted or moved
 };
 
 struct OptionLimits {
@@ -72,7 +70,11 @@ class Options {
   void add_moving_others(int32_t type);
   void add_anywhere();
   void finish(Option& option);
-  bool plain(int32_t slot) const;
+  bool may_preempt(int32_t slot) const {
+    return slot != slot_ && plain(slot) && predicates_.preemptible_for(slot, slot_);
+  }
+  // Returns whether the job requests only whole GPUs.
+  bool plain(int32_t slot) const { return !view_.shaped(slot) || view_.only_types(slot); }
   // Lists the jobs to preempt so that the node has `gpus` free, the last in order first. Returns
   // false if that is impossible.
   bool victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;

@@ -23,9 +23,8 @@ class Placer {
         type_(type) {}
 
   // Places the tasks of a job with a shape, group by group. first-fit: nodes in order. Otherwise:
-  // the tightest node which holds all remaining tasks of the group, else the node which takes most
-  // of them. Returns the number of pieces, or 0 if a task cannot be placed. Under `elastic` a group
-  // may start with fewer tasks, down to its minimum.
+  // the node which takes most of the group's remaining tasks, the tightest among equals. Returns
+  // the number of pieces, or 0 if a task has no place. elastic: a group may start with its minimum.
   YARD_HD int32_t shaped(int32_t slot, PlacementRule placement, Piece* out) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const bool first_fit = placement == PlacementRule::kFirstFit;
@@ -37,9 +36,9 @@ class Placer {
       for (int32_t left = tasks_of(h, shape, g); left > 0;) {
         const Piece piece = next_piece(shape, g, need, left, first_fit, out, group_begin, n);
         if (piece.tasks == 0) {
-          const int32_t placed = tasks_of(h, shape, g) - left;
-          if (placement != PlacementRule::kElastic || !enough(h, shape, g, placed)) return 0;
-          break;
+          const bool starts = enough(h, shape, g, tasks_of(h, shape, g) - left);
+          if (placement == PlacementRule::kElastic && starts) break;
+          return 0;
         }
         out[n++] = piece;
         left -= piece.tasks;
@@ -48,8 +47,8 @@ class Placer {
     return n;
   }
 
-  // Returns the first job in the queue whose size class is not `skipped` and needs no more GPUs
-  // than are free in total; kNone if there is none.
+  // Returns the first queued job, or kNone, of a class that is not `skipped` and fits the free
+  // GPUs.
   template <class Skipped>
   YARD_HD int32_t first_waiting(const Skipped& skipped) const {
     int32_t first = kNone;
@@ -70,11 +69,12 @@ class Placer {
   // Does what place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
   YARD_HD int32_t on_type(int32_t gpus, PlacementRule placement, Piece* out) const {
     const bool first_fit = placement == PlacementRule::kFirstFit;
-    int32_t tightest = kNone, free = 0, most = 0;
+    int32_t tightest = kNone, free = 0, most = 0, size = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_) continue;
       free += s_.free_count[m];
       if (s_.free_count[m] > most) most = s_.free_count[m];
+      if (spec.node_gpus[m] > size) size = spec.node_gpus[m];
       if (s_.free_count[m] < gpus || (first_fit && tightest != kNone)) continue;
       if (tightest == kNone || s_.free_count[m] < s_.free_count[tightest]) tightest = m;
     }
@@ -83,7 +83,8 @@ class Placer {
       return 1;
     }
     if (free < gpus) return 0;
-    int32_t n = 0, size = 0;
+    const int32_t asked = gpus;
+    int32_t n = 0;
     // first-fit: in node order. Otherwise: the node with most free GPUs first, and the last piece
     // on the tightest node which holds it.
     for (int32_t c = first_fit ? 0 : most; gpus > 0 && c >= 0; --c) {
@@ -97,17 +98,11 @@ class Placer {
         gpus -= out[n++].gpus;
       }
     }
-    if (placement != PlacementRule::kConsolidate) return n;
-    int32_t asked = 0;
-    for (int32_t i = 0; i < n; ++i) asked += out[i].gpus;
-    for (int32_t m = 0; m < spec.num_nodes; ++m) {
-      if (spec.node_type[m] == type_ && spec.node_gpus[m] > size) size = spec.node_gpus[m];
-    }
-    return (n - 1) * size >= asked ? 0 : n;  // 0: fewer nodes would do in an empty cluster
+    // consolidate: 0 if fewer nodes would do in an empty cluster.
+    return placement == PlacementRule::kConsolidate && (n - 1) * size >= asked ? 0 : n;
   }
 
-  // Returns whether on_type() finds a placement, without writing it. Requires: `type_` is not
-  // kNone.
+  // Returns whether on_type() finds a placement. Requires: `type_` is not kNone.
   YARD_HD bool fits_type(int32_t gpus, PlacementRule placement) const {
     int32_t free = 0, size = 0, nodes = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
@@ -208,8 +203,7 @@ class Placer {
   }
 
   // Returns the next piece with up to `left` tasks of group `g`; no tasks if no node has room.
-  // out[0, group_begin) holds pieces of earlier groups, out[group_begin, n) those of this one on
-  // full nodes.
+  // Pieces of earlier groups: out[0, group_begin); of `g`, on full nodes: out[group_begin, n).
   YARD_HD Piece next_piece(int32_t shape, int32_t g, const TaskNeed& need, int32_t left,
                            bool first_fit, const Piece* out, int32_t group_begin, int32_t n) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
@@ -251,13 +245,12 @@ class Placer {
   int32_t type_;
 };
 
-// Returns the fewest nodes which hold `gpus` in an empty cluster. Requires: the cluster has that
-// number of GPUs.
+// Returns the fewest nodes which hold `gpus` in an empty cluster. Requires: the cluster has `gpus`.
 YARD_HD inline int32_t min_nodes(const SpecColumns& spec, int32_t gpus) {
   int32_t n = 0;
   for (int32_t c = spec.max_node_gpus; gpus > 0; --c) {
-    const int32_t full = (gpus + c - 1) / c;
-    const int32_t take = full < spec.nodes_of_size[c] ? full : spec.nodes_of_size[c];
+    const int32_t full = (gpus + c - 1) / c, have = spec.nodes_of_size[c];
+    const int32_t take = full < have ? full : have;
     gpus -= take * c;
     n += take;
   }

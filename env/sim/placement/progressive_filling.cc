@@ -1,27 +1,11 @@
 #include "env/sim/placement/progressive_filling.h"
 
-#include <algorithm>
-
 namespace yard {
-
-double ProgressiveFilling::Owner::share() const {
-  return std::max({used.gpus, used.cpus, used.mem}) / weight;
-}
 
 ProgressiveFilling::Tenant& ProgressiveFilling::tenant(int32_t t) {
   const auto [it, fresh] = tenants_.try_emplace(t);
   if (fresh && t != kNone) it->second.weight = view_.tenant_weight(t);
   return it->second;
-}
-
-std::tuple<double, int32_t, int32_t> ProgressiveFilling::order_key(const User& user,
-                                                                   int32_t key) const {
-  return {user.share(), view_.serial(user.queue.front()), key};
-}
-
-std::tuple<double, int32_t, int32_t> ProgressiveFilling::order_key(const Tenant& tenant,
-                                                                   int32_t key) const {
-  return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
 }
 
 // Removes the job's owners from the orders, changes them, and inserts them at their new positions.
@@ -30,20 +14,17 @@ void ProgressiveFilling::change(int32_t slot, Change does) {
   const int32_t t = owning_tenant(view_, owners_, slot), u = owning_user(view_, owners_, slot);
   Tenant& tenant = this->tenant(t);
   User& user = tenant.users[u];
-  if (!tenant.order.empty()) order_.erase(order_key(tenant, t));
-  if (!user.queue.empty()) tenant.order.erase(order_key(user, u));
+  if (!tenant.order.empty()) order_.erase(position(tenant, t));
+  if (!user.queue.empty()) tenant.order.erase(position(user, u));
   does(tenant, user);
-  if (!user.queue.empty()) tenant.order.insert(order_key(user, u));
-  if (!tenant.order.empty()) order_.insert(order_key(tenant, t));
+  if (!user.queue.empty()) tenant.order.insert(position(user, u));
+  if (!tenant.order.empty()) order_.insert(position(tenant, t));
 }
 
 void ProgressiveFilling::count(int32_t slot, const TaskPlacer::Shares& shares) {
   change(slot, [&](Tenant& tenant, User& user) {
-    for (Owner* owner : {static_cast<Owner*>(&tenant), static_cast<Owner*>(&user)}) {
-      owner->used.gpus += shares.gpus;
-      owner->used.cpus += shares.cpus;
-      owner->used.mem += shares.mem;
-    }
+    tenant.used = tenant.used + shares;
+    user.used = user.used + shares;
   });
 }
 

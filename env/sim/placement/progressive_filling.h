@@ -1,16 +1,14 @@
-// The next job by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): of the tenant
-// with the least dominant share per weight, within it of the user with the least dominant share,
-// the first in the queue. A dominant share is the largest of an owner's shares of GPUs, CPUs and
-// memory.
+// The next job by dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1): the first job
+// in the queue of the user with the least dominant share, in the tenant with the least per weight.
+// A dominant share is the largest of an owner's shares of GPUs, CPUs and memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "env/sim/placement/owners.h"
 #include "env/sim/placement/task_placer.h"
@@ -33,21 +31,26 @@ class ProgressiveFilling {
   struct Owner {
     TaskPlacer::Shares used;
     double weight = 1;
-    double share() const;
+    double share() const { return std::max({used.gpus, used.cpus, used.mem}) / weight; }
   };
   struct User : Owner {
     std::deque<int32_t> queue;
   };
   // Share, serial of the first job in the queue, key: equal shares go by submission.
-  using Order = std::set<std::tuple<double, int32_t, int32_t>>;
+  using Position = std::tuple<double, int32_t, int32_t>;
+  using Order = std::set<Position>;
   struct Tenant : Owner {
     std::map<int32_t, User> users;
     Order order;  // users with a queue
   };
 
   Tenant& tenant(int32_t t);
-  std::tuple<double, int32_t, int32_t> order_key(const User& user, int32_t key) const;
-  std::tuple<double, int32_t, int32_t> order_key(const Tenant& tenant, int32_t key) const;
+  Position position(const User& user, int32_t key) const {
+    return {user.share(), view_.serial(user.queue.front()), key};
+  }
+  static Position position(const Tenant& tenant, int32_t key) {
+    return {tenant.share(), std::get<1>(*tenant.order.begin()), key};
+  }
   template <class Change>
   void change(int32_t slot, Change does);
 

@@ -1,6 +1,5 @@
 #include "env/sim/placement/sizes.h"
 
-#include <algorithm>
 #include <set>
 
 #include "env/sim/placement/progressive_filling.h"
@@ -13,9 +12,6 @@ using Shares = TaskPlacer::Shares;
 constexpr double kAll = 1 + 1e-9;  // sums of shares are not exact
 
 Shares times(const Shares& one, double n) { return {one.gpus * n, one.cpus * n, one.mem * n}; }
-Shares sum(const Shares& a, const Shares& b) {
-  return {a.gpus + b.gpus, a.cpus + b.cpus, a.mem + b.mem};
-}
 
 // Few nodes: near other tasks, else on the freest node (Optimus, EuroSys 2018, section 4.2).
 double few_nodes(const TaskPlacer::Seat& at) {
@@ -43,19 +39,12 @@ Shares ClusterShares::of_task(int32_t slot, int32_t group) const {
 }
 
 Shares ClusterShares::of(const JobSize& size) const {
-  if (!view_.shaped(size.slot)) {
-    return {gpus_ > 0 ? view_.gpus(size.slot) / gpus_ : 0, 0, 0};
-  }
+  if (!view_.shaped(size.slot)) return {gpus_ > 0 ? view_.gpus(size.slot) / gpus_ : 0, 0, 0};
   Shares out;
   for (size_t g = 0; g < size.tasks.size(); ++g) {
-    out = sum(out, times(of_task(size.slot, static_cast<int32_t>(g)), size.tasks[g]));
+    out = out + times(of_task(size.slot, static_cast<int32_t>(g)), size.tasks[g]);
   }
   return out;
-}
-
-Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
-    : view_(view), slot_us_(slot_us), shares_(view) {
-  give_minimum(offers, trial);
 }
 
 bool Sizes::elastic(int32_t slot) const {
@@ -72,12 +61,7 @@ bool Sizes::resizable(int32_t slot) const {
          view_.preemptible(slot) && elastic(slot);
 }
 
-bool Sizes::fits(const Shares& more) const {
-  const Shares all = sum(used_, more);
-  return ClusterShares::dominant(all) <= kAll;
-}
-
-void Sizes::take(const Shares& more) { used_ = sum(used_, more); }
+bool Sizes::fits(const Shares& more) const { return ClusterShares::dominant(used_ + more) <= kAll; }
 
 JobSize Sizes::least(int32_t slot) const {
   JobSize out{slot, {}};
@@ -96,7 +80,8 @@ JobSize Sizes::held(int32_t slot) const {
 }
 
 // Jobs that keep their size come first; then the others in order, with their minimum.
-void Sizes::give_minimum(const Offers& offers, Draft* trial) {
+Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
+    : view_(view), slot_us_(slot_us), shares_(view) {
   struct Offer {
     double first;
     int32_t serial;
@@ -113,15 +98,14 @@ void Sizes::give_minimum(const Offers& offers, Draft* trial) {
   std::optional<ProgressiveFilling> filling;
   if (offers.owners) filling.emplace(view_, *offers.owners);
   std::set<int32_t> running;
-  for (int32_t i = 0; i < view_.num_held(); ++i) {
-    const int32_t slot = view_.held(i);
+  for (const int32_t slot : view_.held()) {
     if (resizable(slot)) {
       offer(slot);
       running.insert(slot);
       continue;
     }
     const Shares has = shares_.of(held(slot));
-    take(has);
+    used_ = used_ + has;
     if (filling) filling->count(slot, has);
   }
   std::ranges::sort(all, {}, [](const Offer& o) { return std::pair(o.first, o.serial); });
@@ -140,7 +124,7 @@ void Sizes::give_minimum(const Offers& offers, Draft* trial) {
     if (!fits(needed)) continue;
     // A running job keeps what it has if it finds no other place.
     if (trial != nullptr && !start(size, *trial) && !running.contains(size.slot)) continue;
-    take(needed);
+    used_ = used_ + needed;
     if (filling) filling->count(size.slot, needed);
     open_.push_back(std::move(size));
   }
@@ -153,14 +137,14 @@ bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {
   Shares more;
   for (const int32_t g : groups) {
     if (size.tasks[static_cast<size_t>(g)] >= view_.max_tasks(size.slot, g)) return false;
-    more = sum(more, shares_.of_task(size.slot, g));
+    more = more + shares_.of_task(size.slot, g);
   }
   return fits(more);
 }
 
 void Sizes::grow(Grant grant) {
   JobSize& size = open_[static_cast<size_t>(grant.index)];
-  take(shares_.of_task(size.slot, grant.group));
+  used_ = used_ + shares_.of_task(size.slot, grant.group);
   ++size.tasks[static_cast<size_t>(grant.group)];
 }
 
@@ -230,17 +214,8 @@ Sizes::Missed Sizes::apply(Draft& draft, Places places) {
 }
 
 void Sizes::wake(Draft& draft) const {
-  bool again = false;
-  for (int32_t i = 0; i < view_.num_held(); ++i) again = again || elastic(view_.held(i));
+  const bool again = std::ranges::any_of(view_.held(), [&](int32_t s) { return elastic(s); });
   if (again) draft.wake_at(slot_began_us() + slot_us_);
-}
-
-// Jobs that stopped in this draft wait, too: they are among the offered.
-void Sizes::start_inexpressible(Draft& draft) const {
-  for (const int32_t slot : offered_) {
-    if (!view_.holds(slot)) start(least(slot), draft);
-  }
-  wake(draft);
 }
 
 void Sizes::hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
@@ -254,8 +229,12 @@ void Sizes::hand_out(const View& view, int64_t slot_us, const Offers& offers, co
       draft.undo_to(before);
       continue;
     }
-    if (missed.tasks > 0 || trial != nullptr) sizes.start_inexpressible(draft);
-    return;
+    if (missed.tasks == 0 && trial == nullptr) return;
+    // Jobs that stopped in this draft wait, too: they are among the offered.
+    for (const int32_t slot : sizes.offered_) {
+      if (!view.holds(slot)) sizes.start(sizes.least(slot), draft);
+    }
+    return sizes.wake(draft);
   }
 }
 

@@ -1,6 +1,6 @@
 // Chooses the sizes of elastic jobs: hands out tasks one by one, each to the job and role group
 // that gains most, until none fits. A job that ran before the present time slot began may be
-// resized, at the start of the slot or at any event in it. Waiting jobs get what is left.
+// resized.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace yard {
 
-// What a job gets, by role group. A plain job has no groups and gets all it asks for.
+// Tasks of a job by role group. A plain job has no groups and gets its whole request.
 struct JobSize {
   int32_t slot = kNone;
   std::vector<int32_t> tasks;  // (groups)
@@ -40,15 +40,15 @@ class ClusterShares {
 
 class Sizes {
  public:
-  // The gain of the job from one more task of the group; it is not handed out at 0 or less.
+  // Gain of the job from one more task of the group. A task with no gain above 0 is not handed out.
   using TaskGain = std::function<double(const JobSize& now, int32_t group)>;
   // A task to hand out: the job's index in open(), and the group. {kNone, kNone}: none.
   struct Grant {
     int32_t index = kNone, group = kNone;
   };
 
-  // The order in which jobs are offered their minimum: the lowest `first` first, equals by
-  // submission; or, by progressive filling, the next job of the `owners` with the least share.
+  // The order in which jobs are offered their minimum: by rising `first`, then by submission; or,
+  // by progressive filling, the next job of the `owners` with the least share.
   struct Offers {
     std::function<double(const JobSize& least)> first = {};  // empty: first come, first served
     std::optional<Owners> owners = {};
@@ -60,7 +60,7 @@ class Sizes {
 
   // The jobs that are given a size now, in order of submission.
   const std::vector<JobSize>& open() const { return open_; }
-  // Whether the job may have one more task of each of the groups, and these fit.
+  // Returns whether the job may have one more task of each group in `groups`, as far as shares fit.
   bool may_grow(int32_t index, std::span<const int32_t> groups) const;
   // Requires: may_grow().
   void grow(Grant grant);
@@ -84,10 +84,9 @@ class Sizes {
   // Grows sizes until no task gains.
   using Grow = std::function<void(Sizes&)>;
 
-  // All steps: sizes by shares, `grow`, apply(). If a job cannot be placed with its size, all
-  // is repeated with only those jobs whose minimum can be placed. If jobs or tasks still leave GPUs
-  // free, the first other jobs that fit start at their minimum, so that no GPU idles behind a job
-  // that fits nowhere. Calls `grow` at most twice.
+  // All steps: sizes by shares, `grow`, apply(). If a size finds no place, repeats all steps with
+  // only the jobs whose minimum can be placed. Then starts the first other jobs that fit at their
+  // minimum, so that no GPU idles behind a job that fits nowhere. Calls `grow` at most twice.
   static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
                        Draft& draft, Places places = Places::kAsOpen);
   // Grows by best().
@@ -98,11 +97,8 @@ class Sizes {
   bool resizable(int32_t slot) const;
   int64_t slot_began_us() const { return view_.now_us() / slot_us_ * slot_us_; }
   bool fits(const TaskPlacer::Shares& more) const;
-  void take(const TaskPlacer::Shares& more);
-  // `trial`: jobs that find no place in it get nothing; it stays unchanged. Null: shares decide.
+  // `trial`: jobs without a place in this draft get nothing; unchanged. Null: shares decide.
   Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial);
-  void give_minimum(const Offers& offers, Draft* trial);
-  void start_inexpressible(Draft& draft) const;
   void wake(Draft& draft) const;
   JobSize least(int32_t slot) const;
   JobSize held(int32_t slot) const;
@@ -117,8 +113,7 @@ class Sizes {
 };
 
 // Dominant resource fairness between jobs (Ghodsi et al., NSDI 2011): the job with the least
-// dominant share gains most, in the role group furthest behind its request. Requires: both outlive
-// it.
+// dominant share gains most, in the role group furthest behind. Requires: both outlive the gain.
 Sizes::TaskGain least_share(const View& view, const ClusterShares& shares);
 
 }  // namespace yard

@@ -1,6 +1,5 @@
 #include "env/sim/placement/task_placer.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace yard {

@@ -1,5 +1,4 @@
-// Places the tasks of a job one by one, each on the node with the highest score at that moment; for
-// policies that score nodes rather than use placement_rules.h.
+// Places the tasks of a job one by one, each on the node with the highest score at that moment.
 //
 //   const TaskPlacer placer(view);
 //   const auto score = [](const TaskPlacer::Seat& at) { return at.room.gpus; };
@@ -21,6 +20,9 @@ class TaskPlacer {
   struct Shares {
     double gpus = 0, cpus = 0, mem = 0;
     double least() const { return std::min({gpus, cpus, mem}); }
+    friend Shares operator+(const Shares& a, const Shares& b) {
+      return {a.gpus + b.gpus, a.cpus + b.cpus, a.mem + b.mem};
+    }
   };
   // A node that has room for a task.
   struct Seat {
@@ -35,16 +37,15 @@ class TaskPlacer {
   // Requires: the view outlives this.
   explicit TaskPlacer(const View& view) : view_(view) {}
 
-  // Places a waiting job with `tasks` of each of its groups; empty: as many as it asks for. Returns
+  // Places a waiting job with `tasks` of each of its groups; empty: as many as requested. Returns
   // the number of pieces; 0 if a task finds no place or the tenant's limit is reached. A plain job
-  // is one task if a node has room for all of it; otherwise it takes what each node has. `score`,
-  // if given, gets the mean over tasks. Requires: room for spec().num_nodes pieces for each role
-  // group in `out`.
+  // is one task if a node has room; otherwise it takes what each node has. `score`, if given, gets
+  // the mean over tasks. Requires: room for View::max_pieces() in `out`.
   int32_t place(int32_t slot, std::span<const int32_t> tasks, const Score& score_of, Piece* out,
                 double* score = nullptr) const;
 
-  // Whether one more task of the group (plain job: one GPU) fits the node after `pieces`, which the
-  // job is to hold. Requires: the job waits.
+  // Returns whether the node has room for `pieces` and one more task of the group (plain job: one
+  // GPU). Requires: the job waits.
   bool takes(int32_t slot, std::span<const Piece> pieces, int32_t group, int32_t node) const;
 
   Shares room(int32_t node) const;

@@ -11,10 +11,19 @@ bool contains(std::span<const int32_t> slots, int32_t slot) {
 
 }  // namespace
 
+std::vector<Piece> held_pieces(const View& view, int32_t slot) {
+  const bool shaped = view.shaped(slot);
+  std::vector<Piece> out;
+  for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
+    out.push_back({view.part_node(p), count_bits(view.part_mask(p)),
+                   shaped ? view.part_group(p) : 0, shaped ? view.part_tasks(p) : 0});
+  }
+  return out;
+}
+
 ThroughputModel::ThroughputModel(const View& view)
     : view_(view), nodes_(static_cast<size_t>(view.spec().num_types)) {
   for (int32_t m = 0; m < view.spec().num_nodes; ++m) {
-    // Exclusive nodes of tenants are not candidates.
     if (view.spec().node_gpus[m] > 0 && view.spec().node_owner[m] == kNone)
       nodes_[static_cast<size_t>(node_type(m))].push_back(m);
   }
@@ -24,8 +33,7 @@ ThroughputModel::ThroughputModel(const View& view)
 void ThroughputModel::refresh() {
   occupants_.resize(static_cast<size_t>(view_.spec().num_nodes));
   for (std::vector<NodeOccupant>& on : occupants_) on.clear();
-  for (int32_t i = 0; i < view_.num_held(); ++i) {
-    const int32_t slot = view_.held(i);
+  for (const int32_t slot : view_.held()) {
     int32_t nodes = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
       if (view_.part_mask(p) == 0) continue;
@@ -42,15 +50,8 @@ void ThroughputModel::refresh() {
     }
   }
   for (std::vector<NodeOccupant>& on : occupants_) {
-    std::sort(on.begin(), on.end(), [&](const NodeOccupant& a, const NodeOccupant& b) {
-      return view_.serial(a.slot) < view_.serial(b.slot);
-    });
+    std::ranges::sort(on, {}, [&](const NodeOccupant& o) { return view_.serial(o.slot); });
   }
-}
-
-int32_t ThroughputModel::job_class(int32_t slot) const {
-  const int32_t* classes = fixed().jobs.speed_class;
-  return classes == nullptr ? 0 : classes[view_.state_->job[slot]];
 }
 
 bool ThroughputModel::has_measured_model(int32_t slot) const {
@@ -59,9 +60,8 @@ bool ThroughputModel::has_measured_model(int32_t slot) const {
 }
 
 int32_t ThroughputModel::model(int32_t slot) const {
-  if (has_measured_model(slot)) return view_.speeds().class_kind[job_class(slot)];
-  const int32_t* rows = fixed().jobs.model_row;
-  return rows == nullptr ? kNone : rows[view_.state_->job[slot]];
+  return has_measured_model(slot) ? view_.speeds().class_kind[job_class(slot)]
+                                  : view_.entry(fixed().jobs.model_row, slot, kNone);
 }
 
 bool ThroughputModel::modelled(int32_t slot) const {
@@ -84,8 +84,7 @@ std::vector<Piece> ThroughputModel::gpu_pieces(int32_t slot, std::span<const Pie
   for (const Piece& p : pieces) {
     const TaskNeed need = view_.task_need(slot, p.group);
     if (need.gpus + need.gpu_milli == 0) continue;
-    const auto same = std::find_if(out.begin(), out.end(),
-                                   [&](const Piece& other) { return other.node == p.node; });
+    const auto same = std::ranges::find(out, p.node, &Piece::node);
     if (same == out.end()) {
       out.push_back(p);
     } else {
@@ -114,20 +113,6 @@ double ThroughputModel::best_throughput(int32_t slot) const {
   double most = 0;
   for (int32_t t = 0; t < num_types(); ++t) most = std::max(most, consolidated_throughput(slot, t));
   return most;
-}
-
-int64_t ThroughputModel::interference_ppb_on(int32_t slot, int32_t node,
-                                             std::span<const int32_t> without) const {
-  int64_t sum = 0;
-  for (const NodeOccupant& other : occupants(node)) {
-    if (other.slot == slot || !has_measured_model(other.slot) || contains(without, other.slot))
-      continue;
-    const double rate =
-        pair_rate(view_.speeds(), job_class(slot), job_class(other.slot), node_type(node));
-    sum += interference_ppb(fixed().spec.neighbour_weight, other.gpus, fixed().spec.node_gpus[node],
-                            rate);
-  }
-  return sum;
 }
 
 ThroughputModel::PlacementTopology ThroughputModel::placement_topology(
@@ -217,8 +202,17 @@ double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
   }
   if (spec.neighbour_weight > 0) {
     int64_t worst = 0;
-    for (const Piece& p : pieces)
-      worst = std::max(worst, interference_ppb_on(slot, p.node, without));
+    for (const Piece& p : pieces) {
+      int64_t sum = 0;
+      for (const NodeOccupant& other : occupants(p.node)) {
+        if (other.slot == slot || !has_measured_model(other.slot) || contains(without, other.slot))
+          continue;
+        const int32_t mine = job_class(slot), its = job_class(other.slot);
+        const double pair = pair_rate(view_.speeds(), mine, its, node_type(p.node));
+        sum += interference_ppb(spec.neighbour_weight, other.gpus, spec.node_gpus[p.node], pair);
+      }
+      worst = std::max(worst, sum);
+    }
     rate *= interference_factor(worst);
   }
   return rate;
@@ -252,11 +246,8 @@ double ThroughputModel::throughput_at_size(int32_t slot, int32_t type,
 }
 
 double ThroughputModel::current_throughput(int32_t slot) const {
-  std::vector<Piece> pieces;
-  for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-    if (view_.part_mask(p) == 0) continue;
-    pieces.push_back({view_.part_node(p), 0, view_.shaped(slot) ? view_.part_group(p) : 0});
-  }
+  std::vector<Piece> pieces = held_pieces(view_, slot);
+  std::erase_if(pieces, [](const Piece& p) { return p.gpus == 0; });
   return pieces.empty() ? 1 : throughput(slot, pieces, {}, view_.exchange(slot));
 }
 
@@ -287,8 +278,8 @@ double ThroughputModel::link_interference_cost(int32_t slot, std::span<const Pie
   const LinkLoads before = loads_without(slot, without);
   LinkLoads after = before;
   after.add(mine, 1);
-  std::vector<int32_t> others;  // in order of submission: the order of held() depends on history
-  for (int32_t i = 0; i < view_.num_held(); ++i) others.push_back(view_.held(i));
+  // In order of submission: the order of held() depends on history.
+  std::vector<int32_t> others(view_.held().begin(), view_.held().end());
   std::ranges::sort(others, {}, [&](int32_t other) { return view_.serial(other); });
   double lost = 0;
   for (const int32_t other : others) {

@@ -1,6 +1,6 @@
-// Throughput model: predicts a job's throughput on a placement before it is started there. It uses
-// the speed tables and the co-location slowdowns of colocation.h. Link contention is included only
-// if schedulers may choose how jobs exchange; CPU contention never is.
+// Predicts a job's throughput on a placement from speed tables and co-location slowdowns
+// (colocation.h), without CPU contention. With link contention if schedulers may choose
+// all-reduces.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,9 @@ struct IsolatedThroughput {
   int64_t link_bytes_per_s = 0;  // sent over each link that the job spans
 };
 
+// Returns the pieces that the job holds.
+std::vector<Piece> held_pieces(const View& view, int32_t slot);
+
 class ThroughputModel {
  public:
   // Requires: `view` outlives this, and refresh() is called after every edit of the draft.
@@ -47,8 +50,7 @@ class ThroughputModel {
 
   // Returns whether the job's model was measured and its demand is within the speed tables.
   bool modelled(int32_t slot) const;
-  // Returns a number shared by jobs of equal model, batch size and number of servers; kNone if the
-  // model is unknown.
+  // Returns a number for the model, batch size and number of servers; kNone if unknown.
   int32_t model(int32_t slot) const;
   // Returns whether throughput depends on the placement of jobs.
   bool depends_on_placement() const { return fixed().rated && view_.speeds().num_classes > 1; }
@@ -58,16 +60,15 @@ class ThroughputModel {
   // Returns the highest consolidated throughput over all types.
   double best_throughput(int32_t slot) const;
 
-  // Returns the job's throughput on `pieces` with that exchange, slowed down by the jobs which hold
-  // GPUs there, except `slot` itself and `without`. The slowest GPU type sets the pace. Pieces
-  // without GPUs have no effect. Returns 0 if no piece has a GPU.
+  // Returns the job's throughput on `pieces` with `exchange`, slowed down by other jobs on the
+  // nodes, except `without`. The slowest GPU type sets the pace. Returns 0 if no piece has a GPU.
   double throughput(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> without,
                     const Exchange& exchange = {}) const;
   // Returns the isolated values on `pieces` with that all-reduce. Requires: a plain job.
   IsolatedThroughput isolated_throughput(int32_t slot, std::span<const Piece> pieces,
                                          Pattern by) const;
-  // Returns the consolidated throughput on a type with tasks[g] tasks in group g; 0 if it may not
-  // run there. `tasks` (groups). Requires: shaped(slot).
+  // Returns the consolidated throughput on a type with `tasks` (groups); 0 if the job may not use
+  // the type. Requires: shaped(slot).
   double throughput_at_size(int32_t slot, int32_t type, std::span<const int32_t> tasks) const;
   // Returns the throughput on the present placement and exchange; 1 if the job holds no GPU.
   double current_throughput(int32_t slot) const;
@@ -87,7 +88,7 @@ class ThroughputModel {
   };
 
   const SimModel& fixed() const { return *view_.fixed_; }
-  int32_t job_class(int32_t slot) const;
+  int32_t job_class(int32_t slot) const { return view_.entry(fixed().jobs.speed_class, slot, 0); }
   bool has_measured_model(int32_t slot) const;  // whether its model was measured
   int32_t servers(int32_t slot) const;          // number of tasks without GPUs in its request
   // Returns the pieces with GPUs of a job with a shape, merged to one per node.
@@ -105,7 +106,6 @@ class ThroughputModel {
   double link_interference_cost(int32_t slot, std::span<const Piece> pieces,
                                 std::span<const int32_t> without, const Exchange& exchange) const;
   int32_t slowest_type(int32_t slot, const Footprint& at) const;
-  int64_t interference_ppb_on(int32_t slot, int32_t node, std::span<const int32_t> without) const;
 
   const View& view_;
   std::vector<std::vector<int32_t>> nodes_;           // (types)

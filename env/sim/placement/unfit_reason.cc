@@ -19,6 +19,13 @@ std::string counted(int64_t number, const std::string& what) {
 
 std::string amount(double number) { return shortest(std::round(number * 1000) / 1000); }
 
+std::string gib(double number) { return amount(number) + " GiB"; }
+std::string mem_gib(const Resources& need) { return gib(static_cast<double>(need.mem_mib) / 1024); }
+std::string cores(const Resources& need) { return amount(need.cpu_milli / 1000.0) + " cores"; }
+std::string part(const Resources& need) { return amount(need.gpu_milli / 1000.0) + " of a GPU"; }
+
+bool on_gpu(const Resources& need) { return need.gpus > 0 || need.gpu_milli > 0; }
+
 // Returns " of type h100 or a100"; empty if the job runs on any type.
 std::string types_text(const Job& job) {
   return job.gpu_types.empty() ? "" : " of type " + join(job.gpu_types, " or ");
@@ -28,14 +35,10 @@ std::string types_text(const Job& job) {
 std::string needs_text(const Resources& need) {
   std::vector<std::string> parts;
   if (need.gpus > 0) parts.push_back(counted(need.gpus, "GPU"));
-  if (need.gpu_milli > 0) parts.push_back(amount(need.gpu_milli / 1000.0) + " of a GPU");
-  if (need.cpu_milli > 0) parts.push_back(amount(need.cpu_milli / 1000.0) + " cores");
-  if (need.mem_mib > 0) {
-    parts.push_back(amount(static_cast<double>(need.mem_mib) / 1024) + " GiB of memory");
-  }
-  if (need.gpu_mem_gib > 0) {
-    parts.push_back(amount(need.gpu_mem_gib) + " GiB of memory on each GPU");
-  }
+  if (need.gpu_milli > 0) parts.push_back(part(need));
+  if (need.cpu_milli > 0) parts.push_back(cores(need));
+  if (need.mem_mib > 0) parts.push_back(mem_gib(need) + " of memory");
+  if (need.gpu_mem_gib > 0) parts.push_back(gib(need.gpu_mem_gib) + " of memory on each GPU");
   if (need.nic_gbps > 0) parts.push_back(amount(need.nic_gbps) + " Gbit/s");
   return parts.empty() ? "nothing" : join(parts, ", ");
 }
@@ -51,8 +54,7 @@ int64_t tasks_on(const Node& node, const Resources& need, const ClusterSpec& spe
     const double each = type.shares == Shares::kMilli ? std::floor(1000.0 / need.gpu_milli) : 0;
     most = std::min(most, node.gpus * each);
   }
-  const bool on_gpu = need.gpus > 0 || need.gpu_milli > 0;
-  if (on_gpu && type.mem_gib > 0 && need.gpu_mem_gib > type.mem_gib) return 0;
+  if (on_gpu(need) && type.mem_gib > 0 && need.gpu_mem_gib > type.mem_gib) return 0;
   if (need.cpu_milli > 0 && node.cpus > 0) {
     most = std::min(most, std::floor(1000 * cores_of(node) / need.cpu_milli + 1e-9));
   }
@@ -89,25 +91,23 @@ Unusable task_unfit(const Job& job, const Resources& need, const ClusterSpec& sp
   if (need.gpu_milli > 0 && std::ranges::none_of(nodes, shared)) {
     return {kReason,
             "whole GPUs, since no node of the cluster shares GPUs (shares: milli in its YAML)",
-            amount(need.gpu_milli / 1000.0) + " of a GPU"};
+            part(need)};
   }
   const bool all_say = std::ranges::all_of(
       nodes, [&](const Node* n) { return n->gpus == 0 || type_of(*n).mem_gib > 0; });
   const double gpu_gib = most([&](const Node& n) { return n.gpus > 0 ? type_of(n).mem_gib : 0; });
-  if (all_say && (need.gpus > 0 || need.gpu_milli > 0) && need.gpu_mem_gib > gpu_gib) {
-    return too_much(amount(gpu_gib) + " GiB of memory on each GPU",
-                    amount(need.gpu_mem_gib) + " GiB");
+  if (all_say && on_gpu(need) && need.gpu_mem_gib > gpu_gib) {
+    return too_much(gib(gpu_gib) + " of memory on each GPU", gib(need.gpu_mem_gib));
   }
   const bool cores_said = std::ranges::all_of(nodes, [](const Node* n) { return n->cpus > 0; });
-  const double cores = most(cores_of);
-  if (cores_said && need.cpu_milli > 1000 * cores + 1e-6) {
-    return too_much(amount(cores) + " cores", amount(need.cpu_milli / 1000.0) + " cores");
+  const double most_cores = most(cores_of);
+  if (cores_said && need.cpu_milli > 1000 * most_cores + 1e-6) {
+    return too_much(amount(most_cores) + " cores", cores(need));
   }
   const bool mem_said = std::ranges::all_of(nodes, [](const Node* n) { return n->mem_gib > 0; });
-  const double gib = most([](const Node& n) { return n.mem_gib; });
-  if (mem_said && static_cast<double>(need.mem_mib) > 1024 * gib) {
-    return too_much(amount(gib) + " GiB of memory",
-                    amount(static_cast<double>(need.mem_mib) / 1024) + " GiB");
+  const double most_gib = most([](const Node& n) { return n.mem_gib; });
+  if (mem_said && static_cast<double>(need.mem_mib) > 1024 * most_gib) {
+    return too_much(gib(most_gib) + " of memory", mem_gib(need));
   }
   return {};
 }
@@ -122,14 +122,13 @@ bool may_use_node(const Node& node, const std::string& tenant, const ClusterSpec
 
 Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
   if (job.gpus == 0) return {};
-  const std::string& tenant = job.tenant;
   std::vector<int64_t> of_type(spec.types.size(), 0);
   bool any = false;
   int64_t all = 0, most = 0;
   for (const Node& node : spec.nodes) {
     if ((types >> node.type & 1) == 0) continue;
     any = any || node.gpus > 0;
-    if (!may_use_node(node, tenant, spec)) continue;
+    if (!may_use_node(node, job.tenant, spec)) continue;
     all += node.gpus;
     most = std::max(most, of_type[static_cast<size_t>(node.type)] += node.gpus);
   }
@@ -139,8 +138,7 @@ Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t ty
     return {"GPU types that the cluster lacks", "a GPU type of the cluster (" + join(names) + ")",
             join(job.gpu_types)};
   }
-  const bool named = !job.gpu_types.empty();
-  if (named && job.gpus > all) {
+  if (!job.gpu_types.empty() && job.gpus > all) {
     return {"more GPUs of its types than there are",
             "at most " + counted(all, "GPU") + types_text(job) + ", all that " +
                 (spec.tenants.empty() ? "the cluster has" : "its tenant may use"),
@@ -156,16 +154,14 @@ Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t ty
 }
 
 Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t types) {
-  const std::string& tenant = job.tenant;
   std::vector<const Node*> on_gpus, all;
   for (const Node& node : spec.nodes) {
-    if (!may_use_node(node, tenant, spec)) continue;
+    if (!may_use_node(node, job.tenant, spec)) continue;
     all.push_back(&node);
     if (node.gpus > 0 && (types >> node.type & 1) != 0) on_gpus.push_back(&node);
   }
   for (const RoleGroup& group : job.groups) {
-    const bool gpus = group.task.gpus > 0 || group.task.gpu_milli > 0;
-    const std::vector<const Node*>& nodes = gpus ? on_gpus : all;
+    const std::vector<const Node*>& nodes = on_gpu(group.task) ? on_gpus : all;
     if (nodes.empty()) continue;
     Unusable why = task_unfit(job, group.task, spec, nodes);
     if (!why.reason.empty()) return why;
@@ -173,11 +169,10 @@ Unusable no_placement_reason(const Job& job, const ClusterSpec& spec, uint64_t t
     int64_t held = 0;
     for (const Node* node : nodes) held += tasks_on(*node, group.task, spec);
     if (held >= count) continue;
-    const std::string where =
-        gpus && !job.gpu_types.empty() ? "nodes" + types_text(job) : std::string("the nodes");
+    const bool typed = on_gpu(group.task) && !job.gpu_types.empty();
     return {kReason,
             "at most " + counted(held, "task") + " of " + needs_text(group.task) + ", all that " +
-                where + " hold",
+                (typed ? "nodes" + types_text(job) : "the nodes") + " hold",
             std::to_string(count)};
   }
   return {kReason,

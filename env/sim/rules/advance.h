@@ -32,8 +32,8 @@ YARD_HD inline void schedule_events(const Truth& truth, SimState& s, EventQueue&
         const double left = static_cast<double>(truth.work_us[s.job[slot]]) - s.done_us[slot];
         const double wall = s.rate[slot] == 1 ? left : left / s.rate[slot];
         auto whole = static_cast<int64_t>(wall);
-        if (static_cast<double>(whole) < wall)
-          ++whole;  // round up: a job never ends before its work is done
+        // Rounds up: a job never ends before its work is done.
+        if (static_cast<double>(whole) < wall) ++whole;
         event_queue.put(slot, s.job[slot], s.since_us[slot] + (whole > 0 ? whole : 0));
         break;
       }
@@ -139,6 +139,10 @@ YARD_HD inline void find_next_fault(const Truth& truth, SimState& s) {
 
 }  // namespace detail
 
+YARD_HD inline bool all_done(const SimState& s) {
+  return s.head->arrived == s.head->end_job && s.head->live == 0;
+}
+
 // Clears the list of changed slots. Frees the slots of jobs which finished in the last step.
 YARD_HD inline void clear_changed(SimState& s) {
   Head& h = *s.head;
@@ -155,21 +159,19 @@ YARD_HD inline int64_t next_event_us(const SimModel& f, const Truth& truth, SimS
                                      EventQueue& event_queue) {
   if (f.rated) refresh_rates(f, s);
   detail::schedule_events(truth, s, event_queue);
+  const Head& h = *s.head;
   int64_t at_us = event_queue.next_us();
-  if (s.head->arrived < s.head->end_job && f.jobs.submit_us[s.head->arrived] < at_us) {
-    at_us = f.jobs.submit_us[s.head->arrived];
-  }
-  if (s.head->timer_us < at_us) at_us = s.head->timer_us;
+  const auto at_most = [&at_us](int64_t us) {
+    if (us < at_us) at_us = us;
+  };
+  if (h.arrived < h.end_job) at_most(f.jobs.submit_us[h.arrived]);
+  at_most(h.timer_us);
   if (f.faults) {
-    if (s.head->next_fault == kNone) detail::find_next_fault(truth, s);
+    if (h.next_fault == kNone) detail::find_next_fault(truth, s);
     // Faults after the last job's end are ignored.
-    const bool over = s.head->live == 0 && s.head->arrived == s.head->end_job;
-    if (!over && s.head->next_fault < truth.num_faults &&
-        truth.faults[s.head->next_fault].at_us < at_us) {
-      at_us = truth.faults[s.head->next_fault].at_us;
-    }
+    if (!all_done(s) && h.next_fault < truth.num_faults) at_most(truth.faults[h.next_fault].at_us);
   }
-  return at_us < s.head->now_us ? s.head->now_us : at_us;  // an overdue event happens immediately
+  return at_us < h.now_us ? h.now_us : at_us;  // an overdue event happens immediately
 }
 
 // Moves the clock to `to_us` and updates the time integrals. Requires: no event before `to_us`.
@@ -203,10 +205,6 @@ YARD_HD inline bool advance(const SimModel& f, const Truth& truth, SimState& s,
   while (h.arrived < h.end_job && f.jobs.submit_us[h.arrived] <= at_us) arrive(f, s, h.arrived++);
   if (h.timer_us <= at_us) h.timer_us = kNever;
   return true;
-}
-
-YARD_HD inline bool all_done(const SimState& s) {
-  return s.head->arrived == s.head->end_job && s.head->live == 0;
 }
 
 }  // namespace yard

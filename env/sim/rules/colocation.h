@@ -78,17 +78,8 @@ YARD_HD inline Tier tier_on_node(const SpecColumns& spec, int32_t node, int32_t 
   return gpus <= spec.node_island_gpus[node] ? Tier::kIsland : Tier::kNode;
 }
 
-// Returns the consolidated throughput of a job of a modelled class on `gpus` GPUs: on the fewest
-// nodes of this node's type, in one rack. Requires: 1 <= gpus <= max_gpus.
-YARD_HD inline double consolidated_speed(const SimModel& f, int32_t job_class, int32_t node,
-                                         int32_t gpus, Pattern by = Pattern::kNone) {
-  const int32_t nodes = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
-  const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(f.spec, node, gpus);
-  return speed_of(f.speed, job_class, f.spec.node_type[node], gpus, tier, nodes, 0, by);
-}
-
 // Returns the factor on a running job's throughput which both slowdowns leave. Requires:
-// SimModel::rated, and the job's class is modelled.
+// SimModel::rated, a modelled class, and 1 <= gpus <= max_gpus.
 YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, int32_t slot,
                                         int32_t slowest_type, int32_t gpus) {
   const int32_t job_class = f.jobs.speed_class[s.job[slot]];
@@ -111,9 +102,11 @@ YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, in
   }
   double left = interference_factor(worst);
   if (spread) {
-    const Pattern by = exchange_of(f, s, slot).all_reduce;
-    left *= spread_factor(consolidated_speed(f, job_class, reference_node, gpus, by),
-                          s.isolated_rate[slot], most);
+    // Consolidated: on the fewest nodes of that type, in one rack.
+    const Tier tier = needed > 1 ? Tier::kRack : tier_on_node(f.spec, reference_node, gpus);
+    const double consolidated = speed_of(f.speed, job_class, f.spec.node_type[reference_node], gpus,
+                                         tier, needed, 0, exchange_of(f, s, slot).all_reduce);
+    left *= spread_factor(consolidated, s.isolated_rate[slot], most);
   }
   return left;
 }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
+#include <type_traits>
 #include <vector>
 
+#include "env/sim/rules/link_loads.h"
 #include "env/sim/rules/rules.h"
 
 namespace yard {
@@ -12,19 +13,28 @@ namespace {
 
 class Hash {
  public:
-  void add(uint64_t word) {
+  // Adds each number as a word of 64 bits.
+  void add(auto... numbers) { (mix(word_of(numbers)), ...); }
+  uint64_t value() const { return h_; }
+
+ private:
+  template <class T>
+  static uint64_t word_of(T number) {
+    if constexpr (std::is_same_v<T, double>) {
+      return std::bit_cast<uint64_t>(number);
+    } else {
+      return static_cast<uint64_t>(static_cast<int64_t>(number));  // extends the sign
+    }
+  }
+
+  void mix(uint64_t word) {
     // Finaliser of splitmix64 over a running sum: every bit of every word affects the result.
     h_ += word + 0x9E3779B97F4A7C15u;
     h_ = (h_ ^ (h_ >> 30)) * 0xBF58476D1CE4E5B9u;
     h_ = (h_ ^ (h_ >> 27)) * 0x94D049BB133111EBu;
     h_ ^= h_ >> 31;
   }
-  void add(int64_t word) { add(static_cast<uint64_t>(word)); }
-  void add(int32_t word) { add(static_cast<int64_t>(word)); }
-  void add(double value) { add(std::bit_cast<uint64_t>(value)); }
-  uint64_t value() const { return h_; }
 
- private:
   uint64_t h_ = 0;
 };
 
@@ -35,7 +45,7 @@ std::vector<int32_t> live_slots_by_job(const SimState& s) {
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (is_live(s.phase[slot])) slots.push_back(slot);
   }
-  std::sort(slots.begin(), slots.end(), [&](int32_t a, int32_t b) { return s.job[a] < s.job[b]; });
+  std::ranges::sort(slots, {}, [&](int32_t slot) { return s.job[slot]; });
   return slots;
 }
 
@@ -44,40 +54,27 @@ std::vector<int32_t> live_slots_by_job(const SimState& s) {
 uint64_t digest(const SimModel& fixed, const SimState& s) {
   const Head& h = *s.head;
   Hash hash;
-  for (const int64_t word : {h.now_us, h.timer_us}) hash.add(word);
-  for (const WideUs sum : {h.job_time_us, h.held_time_us}) hash.add(static_cast<int64_t>(sum));
-  for (const int32_t word :
-       {h.first_job, h.end_job, h.arrived, h.finished, h.preemptions, h.starts}) {
-    hash.add(word);
-  }
+  hash.add(h.now_us, h.timer_us, h.job_time_us, h.held_time_us, h.first_job, h.end_job, h.arrived,
+           h.finished, h.preemptions, h.starts);
   for (const int32_t slot : live_slots_by_job(s)) {
-    hash.add(s.job[slot]);
-    hash.add(static_cast<int32_t>(s.phase[slot]));
-    hash.add(s.preempted[slot]);
-    hash.add(s.started[slot]);
+    hash.add(s.job[slot], s.phase[slot], s.preempted[slot], s.started[slot]);
     if (s.pinned[slot]) hash.add(1);
     if (s.ended[slot]) hash.add(2);
-    hash.add(s.first_start_us[slot]);
-    hash.add(s.since_us[slot]);
     const bool timed = s.phase[slot] == Phase::kStarting || s.phase[slot] == Phase::kStopping;
-    hash.add(timed ? s.until_us[slot] : 0);
-    hash.add(std::max<int64_t>(s.saved_us[slot] - h.now_us, 0));
-    hash.add(s.attained_us[slot]);
-    hash.add(s.done_us[slot]);
+    hash.add(s.first_start_us[slot], s.since_us[slot], timed ? s.until_us[slot] : 0,
+             std::max<int64_t>(s.saved_us[slot] - h.now_us, 0), s.attained_us[slot],
+             s.done_us[slot]);
     if (s.first_part[slot] != kNone) hash.add(s.rate[slot]);
     if (s.first_part[slot] != kNone && has_exchange_choice(fixed)) {
-      hash.add(static_cast<int32_t>(s.all_reduce[slot]));
-      hash.add(int32_t{s.link_priority[slot]});
+      hash.add(s.all_reduce[slot], s.link_priority[slot]);
     }
     if (fixed.faults) {
-      hash.add(s.failed[slot]);
-      hash.add(s.kept_us[slot]);
-      hash.add(s.phase[slot] == Phase::kRunning ? s.run_start_us[slot] : 0);
+      hash.add(s.failed[slot], s.kept_us[slot],
+               s.phase[slot] == Phase::kRunning ? s.run_start_us[slot] : 0);
     }
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      hash.add(s.part_node[p]);
-      hash.add(s.part_mask[p]);
-      if (s.shape[slot] != kNone) hash.add(s.part_group[p]), hash.add(s.part_tasks[p]);
+      hash.add(s.part_node[p], s.part_mask[p]);
+      if (s.shape[slot] != kNone) hash.add(s.part_group[p], s.part_tasks[p]);
     }
   }
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot]) hash.add(s.job[slot]);
@@ -89,28 +86,21 @@ uint64_t digest(const SimModel& fixed, const SimState& s) {
   }
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) hash.add(s.free_mask[m]);
   if (fixed.faults) {
-    for (const WideUs sum : {h.down_time_us, h.lost_time_us}) {
-      hash.add(static_cast<int64_t>(sum));
-    }
-    hash.add(h.failures);
+    hash.add(h.down_time_us, h.lost_time_us, h.failures);
     for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
-      hash.add(s.down_mask[m]);
-      hash.add(s.idle_down_mask[m]);
+      hash.add(s.down_mask[m], s.idle_down_mask[m]);
     }
   }
   for (int32_t g = 0; g < fixed.spec.total_gpus; ++g) {
     const int64_t vacating_us = std::max<int64_t>(s.gpu_ready_us[g] - h.now_us, 0);
     hash.add(vacating_us);
     if (vacating_us == 0 || fixed.jobs.shapes.max_loose_tasks == 0) continue;
-    hash.add(s.leaving_milli[g]);
-    hash.add(s.leaving_mem_mib[g]);
+    hash.add(s.leaving_milli[g], s.leaving_mem_mib[g]);
     if (fixed.jobs.shapes.num_kinds > 0) hash.add(s.leaving_kinds[g]);
   }
   for (int32_t m = 0; fixed.jobs.shapes.num_shapes > 0 && m < fixed.spec.num_nodes; ++m) {
     if (s.node_ready_us[m] <= h.now_us) continue;
-    for (const int64_t word : {s.node_ready_us[m], s.leaving_cpu_milli[m], s.leaving_ram_mib[m]}) {
-      hash.add(word);
-    }
+    hash.add(s.node_ready_us[m], s.leaving_cpu_milli[m], s.leaving_ram_mib[m]);
   }
   return hash.value();
 }
@@ -180,29 +170,19 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
 
 // Returns which link's load differs from what running jobs send, or "".
 std::string broken_link(const SimModel& fixed, const SimState& s) {
-  const SpecColumns& spec = fixed.spec;
-  const auto num = static_cast<size_t>(num_links(spec));
+  if (!fixed.rated) return "";
+  const auto num = static_cast<size_t>(num_links(fixed.spec));
   std::vector<int64_t> load(num, 0), of_priority(num * kLinkPriorities, 0);
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (!is_live(s.phase[slot])) continue;
-    if (s.phase[slot] != Phase::kRunning) {
-      if (s.traffic[slot] != 0)
-        return "traffic of a job that does not run: slot " + std::to_string(slot);
-      continue;
+    if (s.phase[slot] != Phase::kRunning && s.traffic[slot] != 0) {
+      return "traffic of a job that does not run: slot " + std::to_string(slot);
     }
-    std::set<int32_t> links;
-    const auto tier = static_cast<Tier>(s.tier[slot]);
-    for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      const int32_t node = s.part_node[p];
-      if (s.part_mask[p] == 0) continue;
-      links.insert(node);
-      if (tier >= Tier::kPod) links.insert(spec.num_nodes + spec.node_rack[node]);
-      if (tier >= Tier::kCore) links.insert(spec.num_nodes + spec.num_racks + spec.node_pod[node]);
-    }
-    const size_t first = num * exchange_of(fixed, s, slot).priority;
-    for (const int32_t link : links) {
-      load[static_cast<size_t>(link)] += s.traffic[slot];
-      of_priority[first + static_cast<size_t>(link)] += s.traffic[slot];
+    const LinkTraffic traffic = link_traffic_of(fixed, s, slot);
+    for (const int32_t link : traffic.links) {
+      const auto i = static_cast<size_t>(link);
+      load[i] += traffic.bytes_per_s;
+      of_priority[num * static_cast<size_t>(traffic.priority) + i] += traffic.bytes_per_s;
     }
   }
   for (size_t i = 0; i < load.size(); ++i) {
@@ -219,9 +199,7 @@ std::string broken_link(const SimModel& fixed, const SimState& s) {
 std::string broken_invariant(const SimModel& fixed, const SimState& s) {
   const Head& h = *s.head;
   if (std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
-  if (fixed.rated) {
-    if (std::string broken = broken_link(fixed, s); !broken.empty()) return broken;
-  }
+  if (std::string broken = broken_link(fixed, s); !broken.empty()) return broken;
   const auto at = [](const char* what, int64_t i) { return std::string(what) + std::to_string(i); };
   std::vector<uint64_t> owned(static_cast<size_t>(fixed.spec.num_nodes), 0);
   int32_t live = 0, waiting = 0, held = 0, blocked = 0;

@@ -44,17 +44,14 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
   std::vector<Fault> faults;
   const Topology topology(spec);
   const TopologyColumns& net = topology.columns();
-  std::vector<std::vector<int32_t>> racks(static_cast<size_t>(net.num_racks));  // nodes by rack
-  std::vector<std::vector<int32_t>> pods(static_cast<size_t>(net.num_pods));
-  std::map<int32_t, std::vector<int32_t>> zones, spot_zones;  // nodes by zone; no zone 0
-  const bool all_spot = std::none_of(spec.nodes.begin(), spec.nodes.end(),
-                                     [](const Node& node) { return node.spot; });
+  std::map<int32_t, std::vector<int32_t>> racks, pods, zones, spot_zones;  // nodes; no zone 0
+  const bool all_spot = std::ranges::none_of(spec.nodes, &Node::spot);
   for (size_t m = 0; m < spec.nodes.size(); ++m) {
     const auto node = static_cast<int32_t>(m);
     const Node& what = spec.nodes[m];
     const uint64_t all = low_mask(what.gpus);
-    racks[static_cast<size_t>(net.rack[m])].push_back(node);
-    pods[static_cast<size_t>(net.pod[m])].push_back(node);
+    racks[net.rack[m]].push_back(node);
+    pods[net.pod[m]].push_back(node);
     const bool spot = what.spot || all_spot;
     if (what.zone > 0) {
       zones[what.zone].push_back(node);
@@ -77,31 +74,22 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
                 add(FaultKind::kReclaim, all));
   }
   // All nodes of a rack, pod or zone fail together.
-  const auto together = [&](FaultKind kind, const std::vector<int32_t>& nodes, const Rng& of_group,
-                            double mtbf_h, double repair_h) {
-    for_outages(of_group, mtbf_h, repair_h, from_us, to_us, [&](int64_t at_us, int64_t until_us) {
-      for (const int32_t node : nodes) {
-        const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
-        faults.push_back({at_us, until_us, node, kind, all});
-      }
-    });
+  const auto together = [&](FaultKind kind, const std::map<int32_t, std::vector<int32_t>>& groups,
+                            uint64_t stream, double mtbf_h, double repair_h) {
+    for (const auto& [group, nodes] : groups) {
+      for_outages(rng.split(stream).split(static_cast<uint64_t>(group)), mtbf_h, repair_h, from_us,
+                  to_us, [&](int64_t at_us, int64_t until_us) {
+                    for (const int32_t node : nodes) {
+                      const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
+                      faults.push_back({at_us, until_us, node, kind, all});
+                    }
+                  });
+    }
   };
-  for (size_t r = 0; r < racks.size(); ++r) {
-    together(FaultKind::kFail, racks[r], rng.split(2).split(r), model.rack_mtbf_h,
-             model.rack_repair_h);
-  }
-  for (size_t p = 0; p < pods.size(); ++p) {
-    together(FaultKind::kFail, pods[p], rng.split(3).split(p), model.pod_mtbf_h,
-             model.pod_repair_h);
-  }
-  for (const auto& [zone, nodes] : zones) {
-    together(FaultKind::kFail, nodes, rng.split(4).split(static_cast<uint64_t>(zone)),
-             model.zone_mtbf_h, model.zone_repair_h);
-  }
-  for (const auto& [zone, nodes] : spot_zones) {
-    together(FaultKind::kReclaim, nodes, rng.split(5).split(static_cast<uint64_t>(zone)),
-             model.reclaim_mtbf_h, model.reclaim_repair_h);
-  }
+  together(FaultKind::kFail, racks, 2, model.rack_mtbf_h, model.rack_repair_h);
+  together(FaultKind::kFail, pods, 3, model.pod_mtbf_h, model.pod_repair_h);
+  together(FaultKind::kFail, zones, 4, model.zone_mtbf_h, model.zone_repair_h);
+  together(FaultKind::kReclaim, spot_zones, 5, model.reclaim_mtbf_h, model.reclaim_repair_h);
   give_notice(faults, model.reclaim_notice_us());
   return faults;
 }
@@ -130,24 +118,21 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
   while (lines.next(line)) {
     if (trim(line).empty()) continue;
     const std::vector<std::string_view> fields = split(line, ',');
-    const auto reject = [&](int column, const std::string& expected, std::string_view got) {
+    const auto reject = [&](size_t column, const std::string& expected, std::string_view got) {
       throw InputError(path + ":" + std::to_string(lines.number()) + ":" + std::to_string(column),
                        expected, "'" + std::string(got) + "'");
     };
     if (fields.size() != 5) reject(1, "5 fields", line);
-    const std::optional<int64_t> at_us = parse_seconds_us(trim(fields[0]));
-    if (!at_us || *at_us < 0 || *at_us > kLongestUs) {
-      reject(1, "at_s from 0 to 1e11 s", fields[0]);
-    }
+    const auto time_us = [&](size_t i, int64_t least_us, const char* expected) {
+      const std::optional<int64_t> us = parse_seconds_us(trim(fields[i]));
+      if (!us || *us < least_us || *us > kLongestUs) reject(i + 1, expected, fields[i]);
+      return *us;
+    };
     Fault fault;
-    fault.at_us = *at_us;
+    fault.at_us = time_us(0, 0, "at_s from 0 to 1e11 s");
     fault.until_us = kNever;
     if (!trim(fields[1]).empty()) {
-      const std::optional<int64_t> until_us = parse_seconds_us(trim(fields[1]));
-      if (!until_us || *until_us <= *at_us || *until_us > kLongestUs) {
-        reject(2, "until_s after at_s, up to 1e11 s, or nothing", fields[1]);
-      }
-      fault.until_us = *until_us;
+      fault.until_us = time_us(1, fault.at_us + 1, "until_s after at_s, up to 1e11 s, or nothing");
     }
     const auto kind = std::find(kKinds.begin(), kKinds.end(), trim(fields[2]));
     if (kind == kKinds.end()) reject(3, "fail, reclaim or drain", fields[2]);
@@ -167,11 +152,10 @@ std::vector<Fault> read_faults(const std::string& path, const ClusterSpec& spec)
     if (trim(fields[4]) == "all") {
       fault.mask = low_mask(gpus);
     } else {
+      const std::string expected = "all, or GPUs of the node from 0 to " + std::to_string(gpus - 1);
       for (const std::string_view part : split(trim(fields[4]), '+')) {
         const std::optional<int64_t> gpu = parse_int(part);
-        if (!gpu || *gpu < 0 || *gpu >= gpus) {
-          reject(5, "all, or GPUs of the node from 0 to " + std::to_string(gpus - 1), fields[4]);
-        }
+        if (!gpu || *gpu < 0 || *gpu >= gpus) reject(5, expected, fields[4]);
         fault.mask |= uint64_t{1} << *gpu;
       }
     }

@@ -48,11 +48,9 @@ struct FaultModel {
     f("zone_repair_h", zone_repair_h, 1e-3, 1e6, "mean hours to repair a zone");
     f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "mean hours until a reclaimed node returns");
     f("reclaim_notice_s", reclaim_notice_s, 0, 1e6,
-      "seconds between the notice of a reclaim and the end of its jobs, for recorded and drawn "
-      "reclaims");
+      "seconds from the notice of a reclaim to the end of the jobs on the reclaimed GPUs");
     f("until_h", until_h, 0, 1e6,
-      "hours after the first arrival within which failures and reclaims begin; 0: until all jobs "
-      "end");
+      "hours after the first arrival in which faults begin; 0: until all jobs end");
   }
   bool any() const {
     return gpu_mtbf_h + node_mtbf_h + rack_mtbf_h + pod_mtbf_h + zone_mtbf_h + reclaim_mtbf_h > 0;

@@ -1,6 +1,6 @@
-// Resources which jobs hold on nodes, and resources which stopping jobs still vacate. A preempted
-// job releases all at once but stays on it while it saves; the next holder waits for that.
-// Resources being vacated on a GPU or node count until the last stopping job there is gone.
+// Resources that jobs hold on nodes, and resources that stopping jobs still use. A preempted job
+// releases its resources at once, but uses them while it saves; the next holder waits. Resources in
+// use by stopping jobs count until the last stopping job of the GPU or node is gone.
 #pragma once
 
 #include "env/sim/rules/shape.h"
@@ -39,13 +39,6 @@ YARD_HD inline void give_back(const SimModel& f, SimState& s, int32_t node, uint
     mask &= ~down;
   }
   set_free(f, s, node, s.free_mask[node] | mask);
-}
-
-// Returns the `count` lowest set bits of `mask`. Requires: `mask` has at least `count` bits.
-YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
-  uint64_t rest = mask;
-  for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
-  return mask & ~rest;
 }
 
 // Returns `count` GPUs out of a node's `mask`: those vacated soonest, the lowest among equals.
@@ -121,9 +114,8 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
 
 // --- vacating ----------------------------------------------------------------------------------
 
-// Returns when the requested resources are vacated: now if they fit next to the stopping jobs, else
-// when these have left. Resources which other starting jobs wait for count as taken. Requires: the
-// part is free and not held yet.
+// Returns when the part's resources are vacated: now, if there is room beside the stopping jobs.
+// Resources that other starting jobs wait for count as taken. Requires: the part is free.
 YARD_HD inline int64_t room_ready_us(const SimModel& f, const SimState& s, int32_t slot,
                                      int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
   int64_t ready_us = s.head->now_us;
@@ -182,8 +174,8 @@ YARD_HD inline Leaving leaving_from(const SimModel& f, const SimState& s, int32_
   return out;
 }
 
-// Sets the resources being vacated on the part's node and GPU. Whole GPUs of a running job are
-// vacated by no other job, so their ready time is cleared.
+// Sets the resources being vacated on the part's node and GPU. No other job vacates the whole GPUs
+// of a running job, so their ready time is cleared.
 YARD_HD inline void set_leaving(const SimModel& f, SimState& s, int32_t slot, int32_t part,
                                 const Leaving& leaving) {
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
@@ -204,9 +196,8 @@ YARD_HD inline void set_leaving(const SimModel& f, SimState& s, int32_t slot, in
   s.leaving_ram_mib[node] = leaving.ram_mib;
 }
 
-// Records that a stopped job vacates the part at `ready_us`. A job which leaves at once still
-// counts where others are leaving: a start in the same plan then waits equally long, whether it is
-// drafted before or after this stop. Requires: the job holds the part.
+// Records that a stopped job vacates the part at `ready_us`. A job that leaves at once counts, too:
+// starts of the same plan wait equally long in any order. Requires: the job holds the part.
 YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, int32_t part,
                                 int64_t ready_us) {
   const int64_t now_us = s.head->now_us;

@@ -1,6 +1,5 @@
-// Pairs of jobs that were measured not to fit on one GPU. Shared GPUs record the kinds of the jobs
-// on them. NodeLedger (shape.h) does not offer the rest of a GPU to a kind that conflicts with one
-// of these.
+// Kinds of jobs on shared GPUs. By measurement, some pairs of kinds do not fit on one GPU:
+// NodeLedger (shape.h) offers no share of a GPU with a conflicting kind.
 #pragma once
 
 #include "env/sim/rules/shape.h"
@@ -9,8 +8,7 @@
 
 namespace yard {
 
-// Records the job's kind on its shared GPUs, if kinds conflict at all. Requires: the job holds its
-// GPUs.
+// Records the job's kind on its shared GPUs, if any kinds conflict. Requires: the job holds GPUs.
 YARD_HD inline void enter_kind(const SimModel& f, SimState& s, int32_t slot) {
   const int32_t kind = kind_of_shape(f.jobs.shapes, s.shape[slot]);
   for (int32_t p = s.first_part[slot]; kind != kNone && p != kNone; p = s.part_next[p]) {

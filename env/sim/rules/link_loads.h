@@ -1,5 +1,4 @@
-// Hypothetical loads of links, with some jobs' traffic added or removed. They predict contention
-// where the scheduler may choose how jobs exchange gradients.
+// Predicted loads of links after some jobs' traffic is added or removed.
 //
 //   LinkLoads loads(fixed, state);
 //   loads.add(link_traffic_of(fixed, state, leaving), -1);

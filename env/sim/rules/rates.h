@@ -1,7 +1,7 @@
-// The rate of a running job: what its GPUs give it alone, less the slowdown by its neighbours. A
-// start or an end marks jobs whose neighbours changed as stale; refresh_rates() updates them before
-// time passes, so that a job's end moves once. All of this rests on tables (speed/speed.h). It is
-// skipped if SimModel::rated is false: then a gang runs at the speed of its slowest GPU.
+// The rate of a running job: its rate alone on its GPUs, times the slowdowns by its neighbours. A
+// start or an end marks jobs with new neighbours as stale. refresh_rates() updates stale jobs
+// before time passes. If SimModel::rated is false, a gang runs at the speed of its slowest GPU
+// instead.
 #pragma once
 
 #include "env/sim/rules/colocation.h"
@@ -62,8 +62,7 @@ YARD_HD inline Footprint footprint_of(const SimModel& f, const SimState& s, int3
   return at;
 }
 
-// The isolated rate of the job on the slowest of the GPU types it holds, and that type, the lowest
-// among equals.
+// A job's rate without neighbours, and its slowest GPU type, the lowest among equals.
 struct IsolatedRate {
   double rate = 1;
   int32_t type = 0;
@@ -184,8 +183,8 @@ YARD_HD inline int32_t meets(const SimState& s, int32_t other, int32_t part) {
   return n;
 }
 
-// The factor by which other jobs on its GPU slow one part down. They are multiplied in order of
-// submission: the order of held_list depends on history, and a product of doubles on its order.
+// The factor by which other jobs on its GPU slow one part down. Factors are multiplied in order of
+// submission, since the order of held_list depends on history.
 YARD_HD inline double neighbour_factor(const SimModel& f, const SimState& s, int32_t slot,
                                        int32_t part) {
   double left = 1;

@@ -35,10 +35,10 @@ struct LiveJob {
   std::vector<LivePart> parts;  // starting, running
 };
 
-// Enters a job and returns its slot. All jobs count as changed; waiting ones queue in the order of
-// the calls. A finished job can be read while the state exists, so that policies see its end.
-// Requires: a free slot; each job once; since_us <= now. If it holds GPUs: they are free, and as
-// many as it asks for. If it runs: attained_us is at least the time since since_us.
+// Enters a job and returns its slot. All jobs count as changed. Waiting jobs queue in the order of
+// the calls. A finished job stays readable. Requires: a free slot; each job once; since_us <= now.
+// A job with GPUs needs as many free GPUs as it requests. A running job has attained_us of at least
+// the time since since_us.
 int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job);
 
 // Marks GPUs, owned or not, as being vacated by a stopping job until then.

@@ -1,6 +1,5 @@
-// Rules of the world: what may happen to a job now, and its effects. Free functions of constants
-// and state, the same on CPU and GPU; none of them reads the truth (only advance.h does). Times are
-// whole microseconds; work is summed in doubles, in a fixed order.
+// Rules of the world: which actions are legal now, and their effects. Only advance.h reads `Truth`.
+// Times are whole microseconds. Work is summed in doubles, in a fixed order.
 #pragma once
 
 #include "env/sim/rules/holding.h"
@@ -29,8 +28,7 @@ YARD_HD inline bool of_one_type(const SimModel& f, const Piece* pieces, int32_t 
   return true;
 }
 
-// Whether `slot` may start on `pieces` now with this exchange. What a stopping job still vacates
-// counts as free: the start waits for it.
+// Whether `slot` may start on `pieces` now. Resources that a stopping job still uses count as free.
 YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces,
                                 const Exchange& exchange = {}) {
@@ -209,9 +207,8 @@ YARD_HD inline void refresh_rates(const SimModel& f, SimState& s) {
   h.num_stale = 0;
 }
 
-// Preempts a job. A running job keeps its GPUs busy while it saves. One that has not begun to run
-// has nothing to save and leaves its GPUs at once; it waits again, or stops until an earlier save
-// is complete. Requires: legal_preempt().
+// Preempts a job. A running job keeps its GPUs busy while it saves. A starting job leaves its GPUs
+// at once, and stops until an earlier save is complete. Requires: legal_preempt().
 YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   int64_t vacated_us = now_us;
@@ -230,9 +227,8 @@ YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
   mark_dirty(s, slot);
 }
 
-// Ends a job early. It leaves its GPUs at once, as if its work were done, and saves nothing. The
-// next event, at the same moment, reports its end and unblocks jobs that depend on it. Requires:
-// legal_end().
+// Ends a job early: the job leaves its GPUs at once and saves nothing. The next event, at the same
+// moment, reports the end and unblocks dependent jobs. Requires: legal_end().
 YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
   settle(f, s, slot);
   release(f, s, slot);
@@ -296,8 +292,7 @@ YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes&
   h.free_gpus = f.spec.total_gpus;
 }
 
-// Whether all jobs that `j` depends on have ended. Jobs that this world does not play count as
-// ended.
+// Whether all jobs that `j` depends on have ended or are not played in this world.
 YARD_HD inline bool is_ready(const SimModel& f, const SimState& s, int32_t j) {
   const JobColumns& jobs = f.jobs;
   if (jobs.first_after == nullptr) return true;

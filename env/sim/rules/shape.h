@@ -1,6 +1,5 @@
-// Jobs whose tasks need more than whole GPUs: CPUs, memory, a share of one GPU, certain types. A
-// `NodeLedger` is what one node has left. Taking tasks from it defines what fits where, for
-// placements, for legal_start() and for start().
+// Jobs whose tasks need CPUs, memory, a share of one GPU, or certain GPU types. A `NodeLedger`
+// holds what one node has left. Placements, legal_start() and start() take tasks from ledgers.
 #pragma once
 
 #include "env/sim/state/free_map.h"
@@ -66,7 +65,7 @@ YARD_HD inline uint64_t conflicting_kinds(const SimModel& f, int32_t node, int32
   return kind == kNone ? 0 : h.conflicts[f.spec.node_type[node] * h.num_kinds + kind];
 }
 
-// Whether these are all GPUs of a node: then a fault of them is one of the node.
+// Whether `mask` has all GPUs of a node. A fault of all GPUs is a fault of the node.
 YARD_HD inline bool is_whole_node(const SimModel& f, int32_t node, uint64_t mask) {
   return mask == low_mask(f.spec.node_gpus[node]);
 }
@@ -100,14 +99,6 @@ struct NodeLedger {
     mem_mib[gpu] = s.share_mem_mib[f.spec.node_gpu0[node] + gpu];
   }
 
-  // Whether a job on a shared GPU conflicts with this kind. Tasks of the same job do not conflict:
-  // measurements are of two jobs.
-  YARD_HD bool conflicts_with(const SimModel& f, const SimState& s, int32_t gpu,
-                              int32_t kind) const {
-    const uint64_t conflicts = conflicting_kinds(f, node, kind);
-    return conflicts != 0 && (s.share_kinds[f.spec.node_gpu0[node] + gpu] & conflicts) != 0;
-  }
-
   // Whether the node is up, open to the job, and has GPUs on which the task can run.
   YARD_HD bool suits(const SimModel& f, int32_t shape, const TaskNeed& need) const {
     if (down) return false;
@@ -126,13 +117,15 @@ struct NodeLedger {
   YARD_HD bool take_share(const SimModel& f, const SimState& s, const TaskNeed& need, Pick pick,
                           uint64_t& mask) {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
-    const int32_t wanted = milli_on(f, node, need);
+    const int32_t wanted = milli_on(f, node, need), gpu0 = f.spec.node_gpu0[node];
+    // Tasks of the same job do not conflict: measurements are of two jobs.
+    const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
     int32_t best = kNone;
     for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
       const int32_t gpu = lowest_bit(rest);
       load_rest(f, s, gpu);
       if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
-      if (conflicts_with(f, s, gpu, need.kind)) continue;
+      if (conflicts != 0 && (s.share_kinds[gpu0 + gpu] & conflicts) != 0) continue;
       if (best == kNone || milli[gpu] < milli[best]) best = gpu;
     }
     if (best == kNone) {
@@ -154,13 +147,16 @@ struct NodeLedger {
   }
 };
 
-// Picks the lowest bits of a mask, where it does not matter which GPUs are vacated sooner.
+// Returns the `count` lowest set bits of `mask`. Requires: `mask` has at least `count` bits.
+YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
+  uint64_t rest = mask;
+  for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
+  return mask & ~rest;
+}
+
+// Picks the lowest bits, where it does not matter which GPUs are vacated sooner.
 struct PickLowest {
-  YARD_HD uint64_t operator()(uint64_t mask, int32_t count) const {
-    uint64_t rest = mask;
-    for (int32_t i = 0; i < count; ++i) rest &= rest - 1;
-    return mask & ~rest;
-  }
+  YARD_HD uint64_t operator()(uint64_t mask, int32_t n) const { return lowest_bits(mask, n); }
 };
 
 // Takes up to `most` tasks. Returns how many fitted.
@@ -177,7 +173,7 @@ YARD_HD inline int32_t take_tasks(const SimModel& f, const SimState& s, NodeLedg
     at_most(ledger.mem_mib_left, need.mem_mib);
     if (n <= 0) return 0;
     const auto taken = static_cast<int32_t>(n);
-    ledger.free &= ~PickLowest{}(ledger.free, taken * need.gpus);
+    ledger.free &= ~lowest_bits(ledger.free, taken * need.gpus);
     ledger.cpu_milli_left -= n * need.cpu_milli;
     ledger.mem_mib_left -= n * need.mem_mib;
     return taken;
@@ -213,8 +209,8 @@ YARD_HD inline bool take_piece(const SimModel& f, const SimState& s, NodeLedger&
   return true;
 }
 
-// Whether `pieces` fit a job of this shape now: enough tasks of every group, on nodes of the right
-// type. Only pieces that name their GPUs may name a node twice for one group.
+// Whether `pieces` fit a job of this shape now: enough tasks of every group, on suitable nodes. Two
+// pieces of a group may share a node only if both name their GPUs.
 YARD_HD inline bool fits_shape(const SimModel& f, const SimState& s, int32_t shape,
                                const Piece* pieces, int32_t num_pieces) {
   const ShapeColumns& h = f.jobs.shapes;

@@ -12,15 +12,6 @@ World::World(const SimModel& fixed, int32_t slots, std::pmr::memory_resource* me
   reset(0, 0);
 }
 
-void World::reset(int32_t first_job, int32_t end_job) {
-  yard::reset(fixed_, state_, sizes_, event_queue_, first_job, end_job);
-}
-
-void World::copy_from(const World& other) {
-  copy_state(sizes_, other.state_, state_);
-  rebuild_agenda();
-}
-
 void World::rebuild_agenda() {
   event_queue_.clear(sizes_.slots);
   for (int32_t slot = 0; slot < state_.head->high_water; ++slot) {

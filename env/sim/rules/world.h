@@ -1,4 +1,4 @@
-// One world: a block with a state and its event_queue.
+// One world: a block with a state and its event queue.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,15 @@ class World {
 
   World(World&&) = default;  // no copies: state_ points into block_
 
-  void reset(int32_t first_job, int32_t end_job);
+  void reset(int32_t first_job, int32_t end_job) {
+    yard::reset(fixed_, state_, sizes_, event_queue_, first_job, end_job);
+  }
 
-  // Copies another world's state; the next advance() rebuilds the event_queue. Requires: the same
-  // sizes.
-  void copy_from(const World& other);
+  // Copies another world's state. Requires: both worlds have equal sizes.
+  void copy_from(const World& other) {
+    copy_state(sizes_, other.state_, state_);
+    rebuild_agenda();
+  }
 
   const SimModel& fixed() const { return fixed_; }
   const StateSizes& sizes() const { return sizes_; }
@@ -32,12 +36,11 @@ class World {
   const SimState& state() const { return state_; }
   EventQueue& event_queue() { return event_queue_; }
 
-  // The state's bytes, to save and restore a world in the same program; call rebuild_agenda() after
-  // a restore.
+  // The state's bytes, to save a world within this program. Call rebuild_agenda() after a restore.
   std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
   std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
 
-  // Lets the next advance() rebuild the event_queue.
+  // Lets the next advance() rebuild the event queue.
   void rebuild_agenda();
 
   bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, event_queue_); }

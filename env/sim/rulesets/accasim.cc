@@ -9,19 +9,12 @@
 namespace yard {
 namespace {
 
-class AccaSim final : public RuleSet {
- public:
-  explicit AccaSim(const Settings& settings) { parse<NoConfig>(settings); }
+Outcome replay_accasim(const Replay& replay, const NoConfig&) {
+  SlotSim stage(replay, "accasim");
+  return replay_fifo(stage, {}, replay);
+}
 
-  Outcome replay(const Replay& replay) const override {
-    parse<NoConfig>(replay.settings);
-    check_supported("accasim", replay.policy, replay.placement);
-    SlotSim stage(replay, "accasim");
-    return replay_fifo(stage, {}, replay);
-  }
-};
-
-const RuleSetRegistry::Add<AccaSim> kAccaSim{
+const RuleSetRegistry::Add<RuleSetOf<NoConfig, replay_accasim>> kAccaSim{
     "accasim",
     {.about = "events in whole seconds on single-core nodes; no costs",
      .source = "AccaSim, Cluster Computing 2020",

@@ -38,24 +38,13 @@ struct Config {
   void fields(auto& f) { f("round_s", round_s, 1, 1'000'000'000, "length of a round"); }
 };
 
-class Blox final : public RuleSet {
- public:
-  explicit Blox(const Settings& settings) : config_(parse<Config>(settings)) {}
+Outcome replay_blox(const Replay& replay, const Config& config) {
+  SlotSim stage(replay, "blox");
+  const ExactPlacer placer(replay.fixed.spec.num_nodes);
+  return replay_fifo(stage, {.placer = &placer, .tick_s = config.round_s, .min_ticks = 1}, replay);
+}
 
-  Outcome replay(const Replay& replay) const override {
-    parse<NoConfig>(replay.settings);
-    check_supported("blox", replay.policy, replay.placement);
-    SlotSim stage(replay, "blox");
-    const ExactPlacer placer(replay.fixed.spec.num_nodes);
-    return replay_fifo(stage, {.placer = &placer, .tick_s = config_.round_s, .min_ticks = 1},
-                       replay);
-  }
-
- private:
-  Config config_;
-};
-
-const RuleSetRegistry::Add<Blox> kBlox{
+const RuleSetRegistry::Add<RuleSetOf<Config, replay_blox>> kBlox{
     "blox",
     {.about = "rounds of 300 s, no costs",
      .source = "Blox, EuroSys 2024",

@@ -1,5 +1,4 @@
 // The `default` rule set: the policy decides after every event; stops cost as in `Costs`.
-
 #include <cmath>
 
 #include "env/base/core/error.h"
@@ -13,17 +12,14 @@ namespace {
 
 // Returns the run times for the oracle levels: exact, or with a log-normal error (kNoisyOracle).
 std::vector<int64_t> oracle_work(const Replay& replay, Level level) {
-  const Truth truth = replay.workload.truth();
-  std::vector<int64_t> oracle_work_us(truth.work_us, truth.work_us + replay.workload.size());
-  if (level == Level::kNoisyOracle) {
-    for (size_t j = 0; j < oracle_work_us.size(); ++j) {
-      Rng rng = Rng{replay.seed}.split(0x6E6F697365).split(j);
-      const double factor = std::exp(replay.oracle_noise * rng.normal());
-      oracle_work_us[j] =
-          std::max<int64_t>(1, std::llround(static_cast<double>(oracle_work_us[j]) * factor));
-    }
+  const int64_t* work_us = replay.workload.truth().work_us;
+  std::vector<int64_t> seen_us(work_us, work_us + replay.workload.size());
+  for (size_t j = 0; level == Level::kNoisyOracle && j < seen_us.size(); ++j) {
+    Rng rng = Rng{replay.seed}.split(0x6E6F697365).split(j);
+    const double factor = std::exp(replay.oracle_noise * rng.normal());
+    seen_us[j] = std::max<int64_t>(1, std::llround(static_cast<double>(seen_us[j]) * factor));
   }
-  return oracle_work_us;
+  return seen_us;
 }
 
 // Records the jobs which ended in the last step. Returns how many of them are scored.
@@ -39,8 +35,8 @@ int32_t record(const Workload& workload, const SimState& s, Outcome& out) {
     job.preemptions = s.preempted[slot];
     job.restarts = s.started[slot] - 1;
     job.ended_early = s.ended[slot] != 0;
-    if (job.ended_early)
-      job.undone_us = static_cast<double>(work_us[s.job[slot]]) - s.done_us[slot];
+    const double left_us = static_cast<double>(work_us[s.job[slot]]) - s.done_us[slot];
+    if (job.ended_early) job.undone_us = left_us;
     scored += workload.scored(s.job[slot]);
   }
   return scored;
@@ -73,60 +69,54 @@ class PreemptionCounter {
 // Work is counted in doubles, which are exact to the microsecond up to this time: 285 years.
 constexpr int64_t kExactUs = int64_t{1} << 53;
 
-class Default final : public RuleSet {
- public:
-  explicit Default(const Settings& settings) { parse<NoConfig>(settings); }
+Outcome replay_default(const Replay& replay, const NoConfig&) {
+  YARD_CHECK(replay.decider != nullptr, "the default rule set needs a decider");
+  World world(replay.fixed, replay.end_job - replay.first_job);
+  world.reset(replay.first_job, replay.end_job);
+  SimState& s = world.state();
+  const Level level = replay.decider->level();
+  std::vector<int64_t> oracle_work_us;
+  if (level >= Level::kNoisyOracle) oracle_work_us = oracle_work(replay, level);
+  SpeedEstimator speeds(world.fixed(), replay.speeds, replay.speed_noise, replay.seed);
+  const View view(world.fixed(), s, level, oracle_work_us.data(), speeds.shown());
+  const Truth truth = replay.truth();
+  Draft draft(world.fixed(), s);
+  PreemptionCounter preemption_counter(replay.workload.size());
 
-  Outcome replay(const Replay& replay) const override {
-    YARD_CHECK(replay.decider != nullptr, "the default rule set needs a decider");
-    World world(replay.fixed, replay.end_job - replay.first_job);
-    world.reset(replay.first_job, replay.end_job);
-    SimState& s = world.state();
-    const Level level = replay.decider->level();
-    std::vector<int64_t> oracle_work_us;
-    if (level >= Level::kNoisyOracle) oracle_work_us = oracle_work(replay, level);
-    SpeedEstimator speeds(world.fixed(), replay.speeds, replay.speed_noise, replay.seed);
-    const View view(world.fixed(), s, level,
-                    oracle_work_us.empty() ? nullptr : oracle_work_us.data(), speeds.shown());
-    const Truth truth = replay.truth();
-    Draft draft(world.fixed(), s);
-    PreemptionCounter preemption_counter(replay.workload.size());
-
-    Outcome out;
-    out.jobs.resize(static_cast<size_t>(replay.workload.size()));
-    out.begin_us = s.head->now_us;
-    out.counts_edits = true;
-    int32_t remaining = 0;
-    for (int32_t j = replay.first_job; j < replay.end_job; ++j)
-      remaining += replay.workload.scored(j);
-    if (remaining == 0) remaining = INT32_MAX;  // no job is scored: run to the end
-    while (remaining > 0 && !all_done(s)) {
-      if (!world.advance(truth)) {
-        throw RunError(replay.policy + " leaves " + std::to_string(s.head->waiting) +
-                       " jobs waiting with nothing running");
-      }
-      if (s.head->now_us > kExactUs) {
-        throw RunError(replay.policy + " runs beyond " + std::to_string(kExactUs / 1'000'000) +
-                       " s, the limit of exact times: use fewer jobs or a larger cluster");
-      }
-      ++out.events;
-      remaining -= record(replay.workload, s, out);
-      draft.reset();
-      speeds.observe(s);
-      replay.decider->decide(view, draft);
-      speeds.note(s);
-      preemption_counter.count(s, draft.plan(), out);
-      ++out.decisions;
-      if (draft.plan().wake_us != kNever) s.head->timer_us = draft.plan().wake_us;
-      if (replay.watch) replay.watch(s);
-      throw_if_interrupted();
+  Outcome out;
+  out.jobs.resize(static_cast<size_t>(replay.workload.size()));
+  out.begin_us = s.head->now_us;
+  out.counts_edits = true;
+  int32_t remaining = 0;
+  for (int32_t j = replay.first_job; j < replay.end_job; ++j)
+    remaining += replay.workload.scored(j);
+  if (remaining == 0) remaining = INT32_MAX;  // no job is scored: run to the end
+  while (remaining > 0 && !all_done(s)) {
+    if (!world.advance(truth)) {
+      throw RunError(replay.policy + " leaves " + std::to_string(s.head->waiting) +
+                     " jobs waiting with nothing running");
     }
-    out.close(*s.head);
-    return out;
+    if (s.head->now_us > kExactUs) {
+      throw RunError(replay.policy + " runs beyond " + std::to_string(kExactUs / 1'000'000) +
+                     " s, the limit of exact times: use fewer jobs or a larger cluster");
+    }
+    ++out.events;
+    remaining -= record(replay.workload, s, out);
+    draft.reset();
+    speeds.observe(s);
+    replay.decider->decide(view, draft);
+    speeds.note(s);
+    preemption_counter.count(s, draft.plan(), out);
+    ++out.decisions;
+    if (draft.plan().wake_us != kNever) s.head->timer_us = draft.plan().wake_us;
+    if (replay.watch) replay.watch(s);
+    throw_if_interrupted();
   }
-};
+  out.close(*s.head);
+  return out;
+}
 
-const RuleSetRegistry::Add<Default> kDefault{
+const RuleSetRegistry::Add<RuleSetOf<NoConfig, replay_default>> kDefault{
     "default",
     {.about = "event-driven; a preempted job takes 10 s to save and 30 s to restore (60 s beyond 8 "
               "GPUs)",

@@ -1,7 +1,9 @@
 #include "env/sim/rulesets/fifo_engine.h"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
+#include <tuple>
 
 namespace yard {
 namespace {
@@ -35,11 +37,7 @@ class FifoEngine {
   }
 
  private:
-  // Run time, then arrival; the slot is that of the entry.
-  using Shortest = EventQueue::Entry;
-  struct Later {
-    bool operator()(const Shortest& a, const Shortest& b) const { return b.before(a); }
-  };
+  using Shortest = std::tuple<int64_t, int32_t, int32_t>;  // run time, then arrival; slot
 
   // The first tick at or after a time, without a division if rules tick every second.
   int64_t next_tick(int64_t time_s) const {
@@ -49,7 +47,7 @@ class FifoEngine {
 
   void arrive() {
     const int32_t slot = sim_.arrive();
-    if (rules_.shortest_first) sorted_.push({sim_.run_s(slot), s_.job[slot], slot});
+    if (rules_.shortest_first) sorted_.emplace(sim_.run_s(slot), s_.job[slot], slot);
   }
 
   bool start(int32_t slot) {
@@ -61,12 +59,11 @@ class FifoEngine {
   }
 
   void start_head() {
-    if (!rules_.shortest_first) {
-      while (s_.head->queue_head != kNone && start(s_.head->queue_head)) {
-      }
-      return;
+    if (rules_.shortest_first) {
+      while (!sorted_.empty() && start(std::get<2>(sorted_.top()))) sorted_.pop();
+    } else {
+      while (s_.head->queue_head != kNone && start(s_.head->queue_head)) continue;
     }
-    while (!sorted_.empty() && start(sorted_.top().slot)) sorted_.pop();
   }
 
   // In order of arrival. While GPUs only get fewer, a class that found no place finds none.
@@ -89,8 +86,8 @@ class FifoEngine {
   const SimState& s_;
   const JobColumns& jobs_;
   FifoRules rules_;
-  std::vector<char> blocked_;                                           // (K)
-  std::priority_queue<Shortest, std::vector<Shortest>, Later> sorted_;  // of waiting jobs
+  std::vector<char> blocked_;                                                    // (K)
+  std::priority_queue<Shortest, std::vector<Shortest>, std::greater<>> sorted_;  // of waiting jobs
   std::vector<std::byte> agenda_block_;
   EventQueue ends_;  // in seconds
 };

@@ -17,9 +17,8 @@ struct FifoRules {
   int64_t min_ticks = 0;
 };
 
-// Ends and arrivals at one time are one event: ends, then arrivals, then starts. A run of no tick
-// ends in its own event right after. Throws RunError if jobs wait for ever. Requires: not both
-// `skips` and `shortest_first`.
+// Ends, arrivals and starts at one time are one event, in that order. A run of no tick ends in the
+// next event. Throws RunError if jobs wait for ever. Requires: not `skips` and `shortest_first`.
 Outcome replay_fifo(SlotSim& stage, const FifoRules& rules, const Replay& replay);
 
 }  // namespace yard

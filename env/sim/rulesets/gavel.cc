@@ -141,7 +141,6 @@ class Rounds {
                        "a whole number of steps, at least 1, as in Gavel's traces",
                        shortest(trace_job.iterations));
     }
-    bool runs_somewhere = false;
     for (const std::string& type : workers_.names) {
       const auto steps_per_s = table.alone(type, kind);
       if (!steps_per_s) {
@@ -150,9 +149,8 @@ class Rounds {
             type + ": " + Throughputs::text_of(kind) + " of job '" + trace_job.id + "'", "none");
       }
       job(j).steps_per_s.push_back(*steps_per_s);
-      runs_somewhere |= *steps_per_s > 0;
     }
-    if (runs_somewhere) return;
+    if (std::ranges::max(job(j).steps_per_s) > 0) return;
     throw InputError(table.path(),
                      "a GPU type of the cluster on which job '" + trace_job.id + "' runs",
                      "0 steps/s for " + Throughputs::text_of(kind));
@@ -223,9 +221,7 @@ class Rounds {
       one.deficit_s += passed_s - (one.time_s - half_round_s());
       one.time_s = half_round_s();
     }
-    for (double& time_s : time_s_) {
-      time_s = half_round_s() * static_cast<double>(active_.size());
-    }
+    std::ranges::fill(time_s_, half_round_s() * static_cast<double>(active_.size()));
     last_allocation_s_ = now_s_;
     fifo_.allocate(active_);
     allocation_stale_ = false;

@@ -1,10 +1,9 @@
 // FIFO allocation of GPUs to jobs as in Gavel's simulator (OSDI 2020): a job gets one GPU type and
 // keeps it until it ends. Quirks of the original are kept, since results depend on them:
-//  - An ended job's place goes to the head of the queue before all running jobs are counted, so a
-//    type may be over-allocated. A head which exceeds what is not counted yet is skipped until the
-//    next allocation.
-//  - With several types, the next job gets the last type by name with a free GPU, even if it does
-//    not fit. When that type is used up exactly, a random one of the types with room is closed.
+//  - The head of the queue gets the place of an ended job before all running jobs are counted, so a
+//    type may be over-allocated. A head without room there is skipped until the next allocation.
+//  - With several types, the next job gets the last type by name with a free GPU, even if the job
+//    does not fit. When that type has no free GPU left, a random type with room is closed.
 #pragma once
 
 #include <cstdint>

@@ -71,11 +71,11 @@ double start_up_s(const Job& job, const Config& config) {
 
 class Muri {
  public:
-  Muri(const Replay& replay, const Config& config, bool by_gpus)
+  Muri(const Replay& replay, const Config& config)
       : jobs_(replay.trace->jobs),
         total_gpus_(replay.fixed.spec.total_gpus),
         config_(config),
-        by_gpus_(by_gpus),
+        by_gpus_(replay.policy == "shortest-gpu"),
         sim_(replay, "muri") {}
 
   Outcome run() {
@@ -99,14 +99,14 @@ class Muri {
 
  private:
   struct Entry {
-    double key;
-    double left;  // iterations
-    double iteration_s;
-    double start_up_s;
-    int32_t slot;
-    int32_t gpus;
-    bool runs;
-    bool ends;  // in the next event, if that is an end
+    double key = 0;
+    double left = 0;  // iterations
+    double iteration_s = 0;
+    double start_up_s = 0;
+    int32_t slot = kNone;
+    int32_t gpus = 0;
+    bool runs = false;
+    bool ends = false;  // in the next event, if that is an end
   };
 
   struct Predicted {
@@ -130,14 +130,11 @@ class Muri {
     const double iterations =
         said ? job.iterations : static_cast<double>(sim_.run_us(slot)) / kUsPerS;
     const double iteration_ms = said ? job.iteration_ms : 1000;
-    Entry entry{.key = 0,
-                .left = iterations,
+    Entry entry{.left = iterations,
                 .iteration_s = iteration_ms * config_.slowdown / 1000,
                 .start_up_s = start_up_s(job, config_),
                 .slot = slot,
-                .gpus = job.gpus,
-                .runs = false,
-                .ends = false};
+                .gpus = job.gpus};
     entry.key = key_of(entry);
     list_.add(entry);
   }
@@ -181,21 +178,18 @@ class Muri {
     for (const Predicted& one : running_) end_s_ = std::min(end_s_, one.end_s);
     const double near_s = end_s_ * (1 + 100 * kOneMoment);
     std::erase_if(running_, [&](const Predicted& one) { return one.end_s > near_s; });
-    if (running_.size() == 1) {
-      running_.front().entry->ends = true;
-      return;
-    }
     moments_.clear();
+    end_s_ = kForever;
     for (Predicted& one : running_) {
-      const auto same = std::find_if(moments_.begin(), moments_.end(),
-                                     [&](double at_s) { return one_moment(at_s, one.end_s); });
-      if (same == moments_.end()) {
-        moments_.push_back(one.end_s);
-      } else {
+      const auto same =
+          std::ranges::find_if(moments_, [&](double at_s) { return one_moment(at_s, one.end_s); });
+      if (same != moments_.end()) {
         one.end_s = *same;
+      } else {
+        moments_.push_back(one.end_s);
       }
+      end_s_ = std::min(end_s_, one.end_s);
     }
-    if (!moments_.empty()) end_s_ = *std::min_element(moments_.begin(), moments_.end());
     for (const Predicted& one : running_) one.entry->ends = one.end_s == end_s_;
   }
 
@@ -212,22 +206,12 @@ class Muri {
   std::vector<double> moments_;
 };
 
-class MuriRules final : public RuleSet {
- public:
-  explicit MuriRules(const Settings& settings) : config_(parse<Config>(settings)) {}
+Outcome replay_muri(const Replay& replay, const Config& config) {
+  YARD_CHECK(replay.trace != nullptr, "rule set muri needs the trace for models and iterations");
+  return Muri(replay, config).run();
+}
 
-  Outcome replay(const Replay& replay) const override {
-    parse<NoConfig>(replay.settings);
-    check_supported("muri", replay.policy, replay.placement);
-    YARD_CHECK(replay.trace != nullptr, "rule set muri needs the trace for models and iterations");
-    return Muri(replay, config_, replay.policy == "shortest-gpu").run();
-  }
-
- private:
-  Config config_;
-};
-
-const RuleSetRegistry::Add<MuriRules> kMuri{
+const RuleSetRegistry::Add<RuleSetOf<Config, replay_muri>> kMuri{
     "muri",
     {.about =
          "events in floating-point seconds; a running job loses its start-up time at every event",

@@ -201,7 +201,7 @@ class Rounds {
       if (!one.placement.empty()) one.placement += '+';
       one.placement += std::to_string(pieces_.back().gpus);
     }
-    sim_.start(j, pieces_.data(), static_cast<int32_t>(pieces_.size()));
+    sim_.start(j, pieces_);
     one.rescale_s = config_.rescale_s;
     const auto at = one.rates->placements.find(one.placement);
     one.goodput = at == one.rates->placements.end() ? nullptr : &at->second;

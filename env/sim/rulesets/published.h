@@ -1,20 +1,50 @@
-// What rule sets of published simulators share: none of our costs apply, and the number of GPUs is
-// all that a job asks for.
+// The base of all simulations under the rules of a published simulator: a state without costs, in
+// which a job requests only a number of GPUs.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "env/sim/rulesets/rule_set.h"
 
 namespace yard {
 
-SimModel without_costs(SimModel fixed);
+class PublishedSim {
+ public:
+  PublishedSim(const PublishedSim&) = delete;
 
-// Throws InputError for what the rule set does not support: jobs without GPUs, which would divide
-// by zero or wait for ever, and, unless Info::by_types, GPUs with a speed other than 1.
-void check_published(const Replay& replay, const std::string& rules);
+  const SimState& state() const { return s_; }
+  // Returns the placement that the replay names, else the first that the rules list.
+  const std::string& placement() const { return placement_; }
+  // Returns whether all scored jobs ended or were dropped, or all jobs if none is scored.
+  bool done() const { return open_ == 0 || all_done(s_); }
+  // Throws RunError: jobs wait and nothing will ever happen again.
+  [[noreturn]] void stuck() const;
 
-// Removes a running or waiting job for good.
-void remove_job(const SimModel& fixed, SimState& state, int32_t slot);
+ protected:
+  // Starts with no jobs and the clock at the first submission. Throws InputError as
+  // check_supported() does, for settings of the policy, for jobs without GPUs and, unless
+  // Info::by_types, for GPUs of a speed other than 1.
+  PublishedSim(const Replay& replay, std::string rules);
+
+  // Starts on free GPUs in node order, on the nodes that `allowed` (M) marks; null: on any.
+  void start_by_nodes(int32_t slot, const uint8_t* allowed);
+  // Removes a running or waiting job for good.
+  void remove(int32_t slot);
+  // Ends an event: shows the state to Replay::watch.
+  void show();
+  Outcome close();
+
+  const Replay& replay_;
+  std::string rules_, placement_;
+  World world_;
+  SimState& s_;
+  std::vector<Piece> pieces_;  // (M)
+  Outcome out_;
+
+ private:
+  int32_t open_ = 0;  // scored jobs that have not ended; INT32_MAX if none is scored
+};
 
 }  // namespace yard

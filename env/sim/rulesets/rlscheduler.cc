@@ -38,7 +38,8 @@ struct Config {
 
 // A job of the window.
 struct Member {
-  int32_t j;  // in the workload
+  int64_t number;  // its id, if that is a number
+  int32_t j;       // in the workload
   int32_t gpus;
   int64_t submit_us;
   int64_t run_us;
@@ -53,7 +54,7 @@ std::vector<Member> members_of(const Replay& replay, int32_t most) {
   const JobColumns& jobs = replay.fixed.jobs;
   bool any_scored = false, numbered = true;
   for (int32_t j = replay.first_job; j < replay.end_job; ++j) any_scored |= workload.scored(j);
-  std::vector<std::pair<int64_t, Member>> found;
+  std::vector<Member> found;
   for (int32_t j = replay.first_job; j < replay.end_job; ++j) {
     const int64_t run_us = workload.truth().work_us[j];
     if ((any_scored && !workload.scored(j)) || run_us <= 0) continue;
@@ -63,16 +64,12 @@ std::vector<Member> members_of(const Replay& replay, int32_t most) {
     const int64_t requested_us = jobs.limit_us[j] != kNone ? jobs.limit_us[j]
                                  : job.run_unknown         ? kUnknownRequestUs
                                                            : run_us;
-    found.push_back(
-        {number.value_or(0), {j, jobs.gpus[j], jobs.submit_us[j], run_us, requested_us}});
+    found.push_back({number.value_or(0), j, jobs.gpus[j], jobs.submit_us[j], run_us, requested_us});
   }
   // In the order of their numbers if all ids are numbers, else in that of the trace.
-  const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
-  if (numbered) std::stable_sort(found.begin(), found.end(), before);
+  if (numbered) std::ranges::stable_sort(found, {}, &Member::number);
   if (most > 0) found.resize(std::min(found.size(), static_cast<size_t>(most)));
-  std::vector<Member> members;
-  for (const auto& [number, member] : found) members.push_back(member);
-  return members;
+  return found;
 }
 
 class Window {
@@ -119,7 +116,6 @@ class Window {
     ScanKey key;
     int64_t requested_us;
     int32_t gpus;
-    bool operator<(const Queued& other) const { return key < other.key; }
   };
 
   const Member& member(int32_t place) const { return members_[static_cast<size_t>(place)]; }
@@ -145,13 +141,13 @@ class Window {
   void insert_to_scan(int32_t place) {
     if (!backfills_) return;
     const Queued one = queued(place);
-    scan_.insert(std::upper_bound(scan_.begin(), scan_.end(), one), one);
+    scan_.insert(std::ranges::upper_bound(scan_, one.key, {}, &Queued::key), one);
   }
 
   bool erase_from_scan(int32_t place) {
-    const Queued one = queued(place);
-    const auto at = std::lower_bound(scan_.begin(), scan_.end(), one);
-    if (at == scan_.end() || at->key != one.key) return false;
+    const ScanKey key = queued(place).key;
+    const auto at = std::ranges::lower_bound(scan_, key, {}, &Queued::key);
+    if (at == scan_.end() || at->key != key) return false;
     scan_.erase(at);
     return true;
   }
@@ -194,9 +190,7 @@ class Window {
 
   // Running jobs keep the order of the last sort, which decides ties.
   void sort_by(int64_t Running::*end) {
-    const auto before = [end](const Running& a, const Running& b) { return a.*end < b.*end; };
-    if (std::is_sorted(running_.begin(), running_.end(), before)) return;
-    std::stable_sort(running_.begin(), running_.end(), before);
+    if (!std::ranges::is_sorted(running_, {}, end)) std::ranges::stable_sort(running_, {}, end);
   }
 
   // Admits the next job, or ends the next one.
@@ -248,17 +242,11 @@ class Window {
   std::vector<Running> running_;
 };
 
-class RlScheduler final : public RuleSet {
- public:
-  explicit RlScheduler(const Settings& settings) : config_(parse<Config>(settings)) {}
+Outcome replay_rlscheduler(const Replay& replay, const Config& config) {
+  return Window(replay, config).run();
+}
 
-  Outcome replay(const Replay& replay) const override { return Window(replay, config_).run(); }
-
- private:
-  Config config_;
-};
-
-const RuleSetRegistry::Add<RlScheduler> kRlScheduler{
+const RuleSetRegistry::Add<RuleSetOf<Config, replay_rlscheduler>> kRlScheduler{
     "rlscheduler",
     {.about = "RLScheduler's simulator: jobs are admitted lazily; one job at a time is committed",
      .source = "RLScheduler, SC 2020",

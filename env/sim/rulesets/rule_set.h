@@ -1,5 +1,5 @@
-// Rule sets: how time passes and what is charged, in `default` and in each published simulator (one
-// file each). A rule set replays a workload under a scheduler and returns the outcome of every job.
+// Rule sets: how time passes and which costs apply, in `default` and in each published simulator. A
+// rule set replays a workload under a scheduler and returns the outcome of every job.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,18 @@
 
 namespace yard {
 
-constexpr int64_t kRapidRepreemptionUs =
-    600'000'000;  // [us] limit of JobOutcome::rapid_repreemptions
+constexpr int64_t kRapidRepreemptionUs = 600'000'000;  // see JobOutcome::rapid_repreemptions
 
 struct JobOutcome {
   int64_t start_us = kNone;  // the first start
   int64_t end_us = kNone;
   int32_t preemptions = 0;
   int32_t restarts = 0;  // starts after the first
-  // Kinds of preemptions, if Outcome::counts_edits. migrations: the same plan starts the job
-  // elsewhere; rapid_repreemptions: less than kRapidRepreemptionUs after its previous preemption.
-  int32_t migrations = 0;
-  int32_t rapid_repreemptions = 0;
-  // Whether the policy ended it early, and the work that was left then.
-  bool ended_early = false;
-  double undone_us = 0;
+  // The next two are counted only if Outcome::counts_edits.
+  int32_t migrations = 0;           // preemptions by plans that also start the job elsewhere
+  int32_t rapid_repreemptions = 0;  // within kRapidRepreemptionUs of the previous preemption
+  bool ended_early = false;         // by the policy
+  double undone_us = 0;             // work left at an early end
 };
 
 struct Outcome {
@@ -53,8 +50,8 @@ struct Outcome {
   }
 };
 
-// What policies see of job speeds: the tables; the tables with a log-normal error; or a prior,
-// corrected by the progress of running jobs.
+// The job speeds that policies see: exact tables; tables with a log-normal error; or a prior that
+// the progress of running jobs corrects.
 enum class SpeedLevel : uint8_t { kExact, kNoisy, kLearned };
 
 struct Replay {
@@ -74,8 +71,7 @@ struct Replay {
   const Trace* trace = nullptr;
   const ClusterSpec* cluster = nullptr;        // for rule sets that use the names of GPU types
   const std::vector<Fault>* faults = nullptr;  // expand_faults(), in place of the workload's
-  // Called after every decision, and when jobs end between decisions; for time series, timelines
-  // and tests.
+  // Called after every decision, and when jobs end between decisions.
   std::function<void(const SimState&)> watch;
 
   Truth truth() const {
@@ -98,8 +94,7 @@ class RuleSet {
     std::vector<std::string> policies = {};    // empty: every registered policy
     std::vector<std::string> placements = {};  // empty: those of `choose`; the first is the default
     std::vector<std::string> oracles = {};     // the `policies` that see run times
-    // Why a job may start after its submission or run longer than its run time, even alone. Empty
-    // if neither happens.
+    // Why even a lone job may start late or run longer than its run time. Empty: neither happens.
     std::string waiver = {};
     // Settings with their defaults: `describe<Config>` of the rule set's own struct.
     std::vector<Field> (*fields)() = describe<NoConfig>;
@@ -118,6 +113,17 @@ class RuleSet {
 };
 
 using RuleSetRegistry = Registry<RuleSet>;
+
+// A rule set which is a function of the replay and of its own settings.
+template <class Config, Outcome (*kReplay)(const Replay&, const Config&)>
+class RuleSetOf final : public RuleSet {
+ public:
+  explicit RuleSetOf(const Settings& settings) : config_(parse<Config>(settings)) {}
+  Outcome replay(const Replay& replay) const override { return kReplay(replay, config_); }
+
+ private:
+  Config config_;
+};
 
 // For rule sets with their own schedulers. Returns the placement, by default the first listed.
 // Throws InputError unless `policy` and `placement` are listed. A listed name such as "dlas-gpu-N"

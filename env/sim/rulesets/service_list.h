@@ -1,5 +1,5 @@
-// All live jobs in the order in which a preemptive scheduler of a published rule set serves them.
-// GPUs are given out by number from the top, and jobs that do not fit are skipped.
+// All live jobs in the order in which a preemptive scheduler serves them. GPUs are given out by
+// number from the top, and jobs that do not fit are skipped.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class ServiceList {
     put(Entry(entry), list_.size() - 1);
   }
 
-  // Calls `update` for each entry, which changes it or returns false to remove it. Sorts the list
-  // again, stably: ties keep their order. Fast if keys change little.
+  // Calls `update` for each entry, which changes the entry or returns false to remove it. Then
+  // sorts the list stably. Fast if keys change little.
   template <class Update>
   void update(Update&& update) {
     size_t n = 0;

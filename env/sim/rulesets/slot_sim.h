@@ -1,30 +1,34 @@
-// Runs the rules of published simulators: our state under their clock, without our costs. The rules
-// decide when events are and what happens in them; the stage carries it out.
+// Bookkeeping for rule sets that decide when events are. Jobs are named by their slot.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "env/sim/rulesets/gang_placer.h"
-#include "env/sim/rulesets/rule_set.h"
+#include "env/sim/rulesets/published.h"
 
 namespace yard {
 
-class SlotSim {
+// A placement algorithm of published rule sets. Dims: M nodes.
+class GangPlacer {
+ public:
+  virtual ~GangPlacer() = default;
+  // Writes a placement of `gpus` GPUs. Returns the number of pieces, or 0 if the job has to wait.
+  // `free` (M): free GPUs by node. Requires: `out` has room for M pieces.
+  virtual int32_t place(const int32_t* free, int32_t gpus, Piece* out) const = 0;
+};
+
+class SlotSim : public PublishedSim {
  public:
   static constexpr int64_t kUsPerS = 1'000'000;
 
-  // When a job submitted within a second arrives, for rules that count whole seconds: at the end of
-  // the second, so that it does not start too early, or at its beginning.
+  // When jobs arrive under rules that count whole seconds: at the end of the second in which the
+  // job is submitted, or at the beginning.
   enum class Submission { kRoundedUp, kCut };
 
-  // Throws InputError as check_published() does.
   SlotSim(const Replay& replay, std::string rules, Submission submission = Submission::kRoundedUp);
 
-  const SimState& state() const { return s_; }
-  // Whether all scored jobs ended, or all jobs if none is scored.
-  bool done() const { return open_ == 0 || all_done(s_); }
   int64_t now_s() const { return now_s_; }
 
   // The next submission; kNever after the last.
@@ -35,45 +39,37 @@ class SlotSim {
   // The same, rounded down to seconds.
   int64_t run_s(int32_t slot) const { return run_us(slot) / kUsPerS; }
 
-  // An event: the clock advances, things happen, then the state is shown to Replay::watch.
+  // Begin and end an event. Between the two calls, the functions below apply.
   void begin_event(int64_t at_s);
-  void begin_event_us(int64_t at_us);
-  void end_event();
+  void begin_event_us(int64_t at_us) { pass_time(world_.fixed(), s_, at_us); }
+  void end_event() { show(); }
 
   int32_t arrive();  // requires: the next submission is due
   // Every start names its GPUs, at most one piece for each node.
-  void start(int32_t slot, const Piece* pieces, int32_t num_pieces);
+  void start(int32_t slot, std::span<const Piece> pieces) {
+    yard::start(world_.fixed(), s_, slot, pieces.data(), static_cast<int32_t>(pieces.size()));
+  }
   // Starts on free GPUs in node order.
-  void start_anywhere(int32_t slot);
+  void start_anywhere(int32_t slot) { start_by_nodes(slot, nullptr); }
   // Starts where `placer` says, or anywhere if it is null. Returns false if there is no room.
   bool try_start(int32_t slot, const GangPlacer* placer);
-  void preempt(int32_t slot);
+  void preempt(int32_t slot) { yard::preempt(world_.fixed(), s_, slot); }
   // Ends a running or waiting job.
   void finish(int32_t slot);
-  // A running job changes its GPUs in two steps, which count as no preemption and no start: first
-  // all moving jobs leave, then they take their new places.
+  // Moves a running job without counting a preemption or a start. First all moving jobs leave(),
+  // then each of them settles in.
   void leave(int32_t slot);
-  void settle_in(int32_t slot, const Piece* pieces, int32_t num_pieces);
-
-  // Throws RunError: jobs wait and nothing will ever happen again.
-  [[noreturn]] void stuck() const;
+  void settle_in(int32_t slot, std::span<const Piece> pieces);
 
   Outcome take_outcome();
 
  private:
   void find_next_events();
 
-  const Replay& replay_;
-  std::string rules_;
   Submission submission_;
-  World world_;
-  SimState& s_;
   const int64_t* work_us_;
   int64_t now_s_ = 0;
   int64_t arrival_us_ = kNever, arrival_s_ = kNever;
-  int32_t open_ = 0;  // scored jobs that have not ended; INT32_MAX if none is scored
-  std::vector<Piece> pieces_;
-  Outcome out_;
 };
 
 }  // namespace yard

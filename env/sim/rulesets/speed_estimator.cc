@@ -19,9 +19,10 @@ constexpr int64_t kMinUs = 1000;   // shorter runs are rounding errors
 constexpr double kSame = 1e-6;     // of a rate: counts as unchanged
 constexpr double kPairStep = 0.5;  // share of the error in slowdowns that one step corrects
 
-template <class T>
-std::vector<T> copied(const T* from, size_t count) {
-  return from == nullptr ? std::vector<T>{} : std::vector<T>(from, from + count);
+// Copies a column, which may be null, and points to the copy.
+void replace(const double*& column, std::vector<double>& copy, size_t count) {
+  if (column != nullptr) copy.assign(column, column + count);
+  column = copy.data();
 }
 
 // The spread over nodes that a span belongs to.
@@ -40,9 +41,7 @@ const char* speed_level_name(SpeedLevel level) { return kNames[static_cast<size_
 
 SpeedLevel parse_speed_level(const std::string& name, const std::string& where) {
   const auto it = std::ranges::find(kNames, name == kOtherExact ? "exact" : name);
-  if (it == kNames.end()) {
-    throw unknown_name(where, {kNames.begin(), kNames.end()}, name);
-  }
+  if (it == kNames.end()) throw unknown_name(where, {kNames.begin(), kNames.end()}, name);
   return static_cast<SpeedLevel>(it - kNames.begin());
 }
 
@@ -62,18 +61,13 @@ void SpeedEstimator::copy_tables() {
   const auto kinds = static_cast<size_t>(exact_.num_kinds);
   const auto types = static_cast<size_t>(exact_.num_types);
   const size_t cells = kinds * types * static_cast<size_t>(exact_.max_gpus + 1) * kSpans;
-  steps_ = copied(exact_.steps_per_s, cells);
-  exchange_share_ = copied(exact_.exchange_share, cells);
-  pair_ = copied(exact_.pair_rate, types * kinds * kinds);
-  reference_ = copied(exact_.class_reference, static_cast<size_t>(exact_.num_classes));
-  gradients_ = copied(exact_.gradient_bytes, kinds);
-  shown_.table = exact_;
-  shown_.table.steps_per_s = steps_.data();
-  shown_.table.exchange_share = exchange_share_.data();
-  shown_.table.pair_rate = pair_.data();
-  shown_.table.class_reference = reference_.data();
-  shown_.table.gradient_bytes = gradients_.data();
-
+  SpeedColumns& table = shown_.table;
+  table = exact_;
+  replace(table.steps_per_s, steps_, cells);
+  replace(table.exchange_share, exchange_share_, cells);
+  replace(table.pair_rate, pair_, types * kinds * kinds);
+  replace(table.class_reference, reference_, static_cast<size_t>(exact_.num_classes));
+  replace(table.gradient_bytes, gradients_, kinds);
   const JobColumns& jobs = fixed_.jobs;
   const SpecColumns& spec = fixed_.spec;
   type_speed_.assign(static_cast<size_t>(spec.num_types), 1);
@@ -84,8 +78,8 @@ void SpeedEstimator::copy_tables() {
   for (int32_t j = 0; jobs.model_row != nullptr && j < jobs.num_jobs; ++j) {
     rows = std::max(rows, jobs.model_row[j] + 1);
   }
-  model_speed_ = copied(jobs.model_speed, static_cast<size_t>(rows * jobs.num_types));
-  shown_.model_speed = model_speed_.data();
+  shown_.model_speed = jobs.model_speed;
+  replace(shown_.model_speed, model_speed_, static_cast<size_t>(rows * jobs.num_types));
 }
 
 void SpeedEstimator::find_bases() {
@@ -93,8 +87,8 @@ void SpeedEstimator::find_bases() {
   const auto unite = [&](int32_t job_class, const int32_t* variants, int32_t count) {
     const int32_t own = exact_.class_kind[job_class];
     for (int32_t i = 0; own >= 0 && i < count; ++i) {
-      if (variants[i] >= 0)
-        base_[static_cast<size_t>(variants[i])] = base_[static_cast<size_t>(own)];
+      const int32_t one = variants[i];
+      if (one >= 0) base_[static_cast<size_t>(one)] = base_[static_cast<size_t>(own)];
     }
   };
   for (int32_t c = 0; c < exact_.num_classes; ++c) {
@@ -145,12 +139,9 @@ void SpeedEstimator::find_references() {
   reference_seen_.assign(classes, 0);
   reference_span_.assign(classes, 0);
   const JobColumns& jobs = fixed_.jobs;
-  std::vector<char> known(classes, 0);
-  for (int32_t j = 0; jobs.speed_class != nullptr && j < jobs.num_jobs; ++j) {
-    const auto c = static_cast<size_t>(jobs.speed_class[j]);
-    if (known[c] != 0) continue;
-    known[c] = 1;
-    reference_gpus_[c] = std::clamp(jobs.gpus[j], 1, std::max(1, exact_.max_gpus));
+  for (int32_t j = jobs.speed_class == nullptr ? 0 : jobs.num_jobs; j-- > 0;) {  // the first counts
+    reference_gpus_[static_cast<size_t>(jobs.speed_class[j])] =
+        std::clamp(jobs.gpus[j], 1, std::max(1, exact_.max_gpus));
   }
   const SpecColumns& spec = fixed_.spec;
   for (size_t c = 0; c < classes; ++c) {
@@ -316,9 +307,7 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
   if (modelled) {
     if (at.gpus > exact_.max_gpus) return out;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      const bool shared =
-          s.part_mask[p] != 0 && s.shape[slot] != kNone && is_share(fixed_, s, slot, p);
-      if (shared) return out;
+      if (is_share(fixed_, s, slot, p)) return out;
     }
     out.kind = kind_of(exact_, job_class, at.servers, at.by);
   } else if (jobs.model_row == nullptr || jobs.model_row[out.job] == kNone) {
@@ -380,14 +369,11 @@ void SpeedEstimator::observe(const SimState& s) {
     before.learned_rate = rate;
     learn(before, rate);
   }
-  bool any = false;
+  if (std::ranges::count(stale_, 1) == 0) return;
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
-    if (stale_[static_cast<size_t>(k)] == 0) continue;
-    stale_[static_cast<size_t>(k)] = 0;
-    fill(k);
-    any = true;
+    if (std::exchange(stale_[static_cast<size_t>(k)], 0) != 0) fill(k);
   }
-  if (any) fill_references();
+  fill_references();
 }
 
 void SpeedEstimator::learn(const Run& at, double rate) {
@@ -402,22 +388,21 @@ void SpeedEstimator::learn(const Run& at, double rate) {
   reference_seen_[static_cast<size_t>(fixed_.jobs.speed_class[at.job])] = 1;
   const double steps = rate * exact_.class_reference[fixed_.jobs.speed_class[at.job]];
   const int32_t span = span_of(at.tier, at.nodes);
-  if (exact_.steps_per_s[cell(at.kind, at.type, at.gpus, span)] <= 0)
-    return;  // at the minimal rate
+  const size_t at_cell = cell(at.kind, at.type, at.gpus, span), type = of_type(at.kind, at.type);
+  if (exact_.steps_per_s[at_cell] <= 0) return;  // at the minimal rate
   const double linear = at.gpus * exact_.type_speed[at.type];
-  if (!at.neighbours.empty() && of_type_[of_type(at.kind, at.type)].count > 0) {
+  if (!at.neighbours.empty() && of_type_[type].count > 0) {
     learn_pairs(at, linear * efficiency(at.kind, at.type, at.gpus, span) / steps);
     return;
   }
   const double seen = std::log(steps / linear);
-  const size_t type = of_type(at.kind, at.type);
   const int32_t base = base_[static_cast<size_t>(at.kind)];
   stale_[static_cast<size_t>(base)] = 1;
   if (!at.neighbours.empty()) {
     add(seen, crowded_[type]);
     return;
   }
-  add(seen, of_cell_[cell(at.kind, at.type, at.gpus, span)]);
+  add(seen, of_cell_[at_cell]);
   add(seen, of_spread_[type * kSpreads + spread_of_span(span)]);
   add(seen, of_type_[type]);
   add(seen, of_base_[static_cast<size_t>(base)]);

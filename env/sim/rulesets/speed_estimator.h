@@ -1,12 +1,10 @@
-// What a policy sees of speeds if it is not given the tables (`--speeds`):
+// The speeds that a policy sees (`--speeds`):
 //   exact    the tables
-//   noisy    the tables with a log-normal error, drawn once from the seed: one for each model with
-//            its all-reduce, GPU type and spread over nodes; one for each model, GPU type and
-//            neighbouring model
+//   noisy    the tables with log-normal errors, drawn from the seed: one error for each model with
+//            its all-reduce, GPU type and spread; one for each model, GPU type and neighbour model
 //   learned  a prior (the speed of the GPU type, no slowdown by neighbours or spread), corrected by
 //            the progress of running jobs
-// All levels show the general speeds of GPU types, the sizes of models, and where a model does not
-// fit.
+// All levels show speeds of GPU types, sizes of models, and where a model does not fit.
 //
 //   SpeedEstimator speeds(fixed, SpeedLevel::kLearned, 0.25, seed);
 //   const View view(fixed, state, level, nullptr, speeds.shown());
@@ -38,10 +36,10 @@ class SpeedEstimator {
   // The estimates for views; null for kExact.
   const SpeedEstimates* shown() const { return level_ == SpeedLevel::kExact ? nullptr : &shown_; }
 
-  // Learns from the progress of running jobs since note(). Call it after every event, before the
-  // scheduler. Without effect at other levels than kLearned, like note().
+  // Learns from the progress of running jobs since note(), at level kLearned. Call this function
+  // after every event, before the scheduler.
   void observe(const SimState& state);
-  // Records where jobs run. Call it after every decision.
+  // Records where jobs run, at level kLearned. Call this function after every decision.
   void note(const SimState& state);
 
  private:
@@ -84,9 +82,7 @@ class SpeedEstimator {
   void fill_references();
 
   size_t cell(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
-    const auto row = (static_cast<size_t>(kind) * static_cast<size_t>(exact_.num_types) +
-                      static_cast<size_t>(type)) *
-                     static_cast<size_t>(exact_.max_gpus + 1);
+    const size_t row = of_type(kind, type) * static_cast<size_t>(exact_.max_gpus + 1);
     return (row + static_cast<size_t>(gpus)) * kSpans + static_cast<size_t>(span);
   }
   size_t of_type(int32_t kind, int32_t type) const {

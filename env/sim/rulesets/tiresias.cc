@@ -37,40 +37,32 @@ std::optional<double> parse_starvation(std::string_view text) {
   return value && *value > 0 && *value <= 1e9 ? value : std::nullopt;
 }
 
-class Tiresias final : public RuleSet {
- public:
-  explicit Tiresias(const Settings& settings) { parse<NoConfig>(settings); }
+DlasMode dlas_mode(const std::string& policy) {
+  if (policy == "dlas") return {};
+  if (policy == "dlas-gpu") return {.gpu_time = true};
+  const auto n = parse_starvation(std::string_view(policy).substr(kStarvation.size()));
+  if (n) return {.gpu_time = true, .starvation = *n};
+  throw InputError("policy under rules 'tiresias'", "dlas-gpu-N with N above 0",
+                   "'" + policy + "'");
+}
 
-  Outcome replay(const Replay& replay) const override {
-    parse<NoConfig>(replay.settings);
-    const std::string& policy = replay.policy;
-    const bool is_yarn = check_supported("tiresias", policy, replay.placement) == "yarn";
-    SlotSim stage(replay, "tiresias");
-    if (policy.starts_with("dlas")) return replay_dlas(stage, dlas_mode(policy), replay.fixed);
-    std::optional<YarnPlacer> yarn;
-    if (is_yarn) yarn.emplace(replay.fixed.spec);
-    const YarnPlacer* placer = yarn ? &*yarn : nullptr;
-    if (policy == "fifo" || policy == "fjf") {
-      return replay_fifo(stage, {.placer = placer, .skips = policy == "fjf"}, replay);
-    }
-    const SortedBy order = policy == "sjf"        ? SortedBy::kGpus
-                           : policy == "shortest" ? SortedBy::kRemaining
-                                                  : SortedBy::kRemainingGpus;
-    return replay_sorted(stage, order, replay.fixed.spec, placer);
+Outcome replay_tiresias(const Replay& replay, const NoConfig&) {
+  const std::string& policy = replay.policy;
+  SlotSim stage(replay, "tiresias");
+  if (policy.starts_with("dlas")) return replay_dlas(stage, dlas_mode(policy), replay.fixed);
+  std::optional<YarnPlacer> yarn;
+  if (stage.placement() == "yarn") yarn.emplace(replay.fixed.spec);
+  const YarnPlacer* placer = yarn ? &*yarn : nullptr;
+  if (policy == "fifo" || policy == "fjf") {
+    return replay_fifo(stage, {.placer = placer, .skips = policy == "fjf"}, replay);
   }
+  const SortedBy order = policy == "sjf"        ? SortedBy::kGpus
+                         : policy == "shortest" ? SortedBy::kRemaining
+                                                : SortedBy::kRemainingGpus;
+  return replay_sorted(stage, order, replay.fixed.spec, placer);
+}
 
- private:
-  static DlasMode dlas_mode(const std::string& policy) {
-    if (policy == "dlas") return {};
-    if (policy == "dlas-gpu") return {.gpu_time = true};
-    const auto n = parse_starvation(std::string_view(policy).substr(kStarvation.size()));
-    if (n) return {.gpu_time = true, .starvation = *n};
-    throw InputError("policy under rules 'tiresias'", "dlas-gpu-N with N above 0",
-                     "'" + policy + "'");
-  }
-};
-
-const RuleSetRegistry::Add<Tiresias> kTiresias{
+const RuleSetRegistry::Add<RuleSetOf<NoConfig, replay_tiresias>> kTiresias{
     "tiresias",
     {.about = "events in whole seconds, no costs, no slowdown",
      .source = "Tiresias, NSDI 2019",

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "env/sim/rulesets/gang_placer.h"
 #include "env/sim/rulesets/slot_sim.h"
 
 namespace yard {
 
-// "yarn": a job that fits a node goes to the first node with room. A larger one takes idle nodes of
-// one switch in node order, and one more node there for the remainder.
+// "yarn": a job that fits a node goes to the first node with room. A larger job takes idle nodes of
+// one switch in node order, and one more node of that switch for the remainder.
 class YarnPlacer final : public GangPlacer {
  public:
   // Throws InputError unless all nodes have the same number of GPUs.
@@ -28,7 +27,7 @@ class YarnPlacer final : public GangPlacer {
 
 enum class SortedBy { kGpus, kRemaining, kRemainingGpus };
 
-// `yarn` null: GPUs are counted, not placed.
+// `yarn` null: only the number of free GPUs counts.
 Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn);
 

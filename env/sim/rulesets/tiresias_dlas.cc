@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "env/sim/rulesets/tiresias.h"
 
@@ -75,14 +76,14 @@ class Dlas {
 
   // Data outside the queues, by slot.
   struct Job {
-    int64_t attained_s;  // until it last stopped
-    int64_t left_s;      // likewise
-    int64_t waited_s;    // after it had attained service, until wait_from_s
-    int64_t wait_from_s;
-    int64_t promote_s;  // when its wait will be too long, if it goes on
-    int32_t size_class;
-    int32_t queue;
-    bool runs;
+    int64_t attained_s = 0;  // until it last stopped
+    int64_t left_s = 0;      // likewise
+    int64_t waited_s = 0;    // after it had attained service, until wait_from_s
+    int64_t wait_from_s = 0;
+    int64_t promote_s = kNever;  // when its wait will be too long, if it goes on
+    int32_t size_class = 0;
+    int32_t queue = 0;
+    bool runs = false;
   };
 
   // A queue has running jobs, waiting jobs, and those that joined it in this event.
@@ -94,22 +95,15 @@ class Dlas {
     std::vector<int32_t> waiting_by_class;  // (K)
   };
 
-  static Running joining(int32_t slot, int32_t gpus) { return {0, 0, 0, slot, gpus}; }
   Job& job(int32_t slot) { return by_slot_[static_cast<size_t>(slot)]; }
   Queue& queue_of(int32_t slot) { return queues_[static_cast<size_t>(job(slot).queue)]; }
 
   void add(int32_t slot) {
     const auto at = static_cast<size_t>(slot);
     if (by_slot_.size() <= at) by_slot_.resize(at + 1);
-    by_slot_[at] = {.attained_s = 0,
-                    .left_s = sim_.run_s(slot),
-                    .waited_s = 0,
-                    .wait_from_s = now_s_,
-                    .promote_s = kNever,
-                    .size_class = s_.size_class[slot],
-                    .queue = 0,
-                    .runs = false};
-    queues_[0].joined.push_back(joining(slot, s_.gpus[slot]));
+    by_slot_[at] = {
+        .left_s = sim_.run_s(slot), .wait_from_s = now_s_, .size_class = s_.size_class[slot]};
+    queues_[0].joined.push_back({.slot = slot, .gpus = s_.gpus[slot]});
   }
 
   int64_t demotion_time(const Running& r, int32_t queue) const {
@@ -157,10 +151,8 @@ class Dlas {
 
   // --- moves between queues. Jobs join one in order of arrival.
 
-  void sort_joined(std::vector<Running>& joined, size_t from) {
-    std::sort(
-        joined.begin() + static_cast<std::ptrdiff_t>(from), joined.end(),
-        [this](const Running& a, const Running& b) { return s_.job[a.slot] < s_.job[b.slot]; });
+  void sort_joined(std::span<Running> joined) {
+    std::ranges::sort(joined, {}, [this](const Running& r) { return s_.job[r.slot]; });
   }
 
   bool demote() {
@@ -176,7 +168,7 @@ class Dlas {
         job(r.slot).queue = k + 1;
         return true;
       });
-      sort_joined(below, 0);
+      sort_joined(below);
       any = any || !below.empty();
     }
     return any;
@@ -194,11 +186,11 @@ class Dlas {
         j.attained_s = j.waited_s = 0;
         j.promote_s = kNever;
         j.queue = 0;
-        top.push_back(joining(w.slot, w.gpus));
+        top.push_back({.slot = w.slot, .gpus = w.gpus});
         return true;
       });
     }
-    sort_joined(top, before);
+    sort_joined(std::span(top).subspan(before));
     return top.size() > before;
   }
 
@@ -229,8 +221,7 @@ class Dlas {
       }
       q.running_gpus -= r.gpus;
       stop(r);
-      stopped_.push_back({r.slot, r.gpus});
-      wait(q, r.slot);
+      wait(q, stopped_, r);
       return true;
     });
   }
@@ -255,8 +246,7 @@ class Dlas {
       const bool ran = job(r.slot).runs;
       if (r.gpus > free_) {
         if (ran) stop(r);
-        q.waiting.push_back({r.slot, r.gpus});
-        wait(q, r.slot);
+        wait(q, q.waiting, r);
       } else if (ran) {
         free_ -= r.gpus;
         q.running_gpus += r.gpus;
@@ -275,8 +265,9 @@ class Dlas {
     return false;
   }
 
-  void wait(Queue& q, int32_t slot) {
-    ++q.waiting_by_class[static_cast<size_t>(job(slot).size_class)];
+  void wait(Queue& q, std::vector<Waiting>& list, const Running& r) {
+    list.push_back({r.slot, r.gpus});
+    ++q.waiting_by_class[static_cast<size_t>(job(r.slot).size_class)];
   }
 
   void run(Queue& q, int32_t slot, int32_t gpus) {

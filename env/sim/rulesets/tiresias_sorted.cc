@@ -1,9 +1,11 @@
-// sjf, shortest and shortest-gpu of Tiresias' simulator. All live jobs are in one list, sorted
-// stably at every event (ties keep their order, the newest last). Then the whole cluster is given
-// out again in this order, and jobs that do not fit are skipped.
+// sjf, shortest and shortest-gpu of Tiresias' simulator, and its placement "yarn". All live jobs
+// are in one list, sorted stably at every event (ties keep their order, the newest last). Then the
+// whole cluster is given out again in this order, and jobs that do not fit are skipped.
 
 #include <algorithm>
+#include <span>
 
+#include "env/base/core/error.h"
 #include "env/sim/rulesets/service_list.h"
 #include "env/sim/rulesets/tiresias.h"
 
@@ -95,20 +97,15 @@ class Sorted {
       end_s_ = std::min(end_s_, sim_.now_s() + entry.left_s);
       const auto slot = static_cast<size_t>(entry.slot);
       if (places_.size() <= slot) places_.resize(slot + 1);
-      const bool same = std::equal(places_[slot].begin(), places_[slot].end(), found_.begin(),
-                                   found_.begin() + n);
-      if (entry.runs && same) continue;
-      places_[slot].assign(found_.begin(), found_.begin() + n);
+      const auto found = std::span(found_).first(static_cast<size_t>(n));
+      if (entry.runs && std::ranges::equal(places_[slot], found)) continue;
+      places_[slot].assign(found.begin(), found.end());
       (entry.runs ? moves_ : starts_).push_back(entry.slot);
       entry.runs = true;
     }
-    const auto pieces = [this](int32_t slot) -> const std::vector<Piece>& {
-      return places_[static_cast<size_t>(slot)];
-    };
-    const auto num = [&](int32_t slot) { return static_cast<int32_t>(pieces(slot).size()); };
     for (const int32_t slot : moves_) sim_.leave(slot);
-    for (const int32_t slot : moves_) sim_.settle_in(slot, pieces(slot).data(), num(slot));
-    for (const int32_t slot : starts_) sim_.start(slot, pieces(slot).data(), num(slot));
+    for (const int32_t slot : moves_) sim_.settle_in(slot, places_[static_cast<size_t>(slot)]);
+    for (const int32_t slot : starts_) sim_.start(slot, places_[static_cast<size_t>(slot)]);
   }
 
   const SpecColumns& spec_;
@@ -124,6 +121,58 @@ class Sorted {
 };
 
 }  // namespace
+
+YarnPlacer::YarnPlacer(const SpecColumns& spec) : node_gpus_(spec.max_node_gpus) {
+  std::vector<int32_t> racks;
+  for (int32_t m = 0; m < spec.num_nodes; ++m) {
+    if (spec.node_gpus[m] != node_gpus_) {
+      throw InputError("cluster", "nodes of equal size, as required by placement yarn",
+                       std::to_string(spec.node_gpus[m]) + " GPUs at node " + std::to_string(m) +
+                           ", " + std::to_string(node_gpus_) + " elsewhere");
+    }
+    const auto known = std::find(racks.begin(), racks.end(), spec.node_rack[m]);
+    const auto rack = static_cast<size_t>(known - racks.begin());
+    if (known == racks.end()) {
+      racks.push_back(spec.node_rack[m]);
+      switches_.emplace_back();
+    }
+    switches_[rack].push_back(m);
+  }
+}
+
+int32_t YarnPlacer::place(const int32_t* free, int32_t gpus, Piece* out) const {
+  for (const std::vector<int32_t>& nodes : switches_) {
+    if (gpus > node_gpus_) {
+      const int32_t n = span(nodes, free, gpus, out);
+      if (n > 0) return n;
+      continue;
+    }
+    for (const int32_t m : nodes) {
+      if (free[m] < gpus) continue;
+      *out = {m, gpus};
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int32_t YarnPlacer::span(const std::vector<int32_t>& nodes, const int32_t* free, int32_t gpus,
+                         Piece* out) const {
+  const int32_t whole = gpus / node_gpus_, rest = gpus % node_gpus_;
+  int32_t n = 0;
+  for (size_t i = 0; i < nodes.size() && n < whole; ++i) {
+    if (free[nodes[i]] == node_gpus_) out[n++] = {nodes[i], node_gpus_};
+  }
+  if (n < whole) return 0;
+  if (rest == 0) return n;
+  for (const int32_t m : nodes) {
+    const bool taken = free[m] == node_gpus_ && m <= out[whole - 1].node;
+    if (taken || free[m] < rest) continue;
+    out[n] = {m, rest};
+    return n + 1;
+  }
+  return 0;
+}
 
 Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn) {

@@ -2,12 +2,11 @@
 // jobs are added and removed in any order, and only jobs on a changed link need a new factor.
 //
 // Links. Jobs share a full link in proportion to their loads, so that each exchange takes
-// `exchange_slowdown` = load / capacity times as long; the most crowded link decides. Let T be an
-// iteration's time without contention, and s (`exchange_share`) its relative growth if the exchange
-// takes twice as long. An exchange which takes c times as long makes it T (1 + s (c - 1)). This is
-// exact for c = 1 and 2, and for all c without overlap (gamma = 1 in Pollux). Otherwise the true
-// time is convex in c: the line is above it between 1 and 2 and below it after. Loads are those of
-// jobs at full throughput; a slowed job sends less, so the factor errs on the slow side.
+// c = load / capacity (`exchange_slowdown`) times as long; the most crowded link decides.
+//   time of an iteration = T (1 + s (c - 1))     T: time without contention
+//   s (`exchange_share`): relative growth of T if the exchange takes twice as long
+// This line is exact for c = 1 and 2, and for all c without overlap (gamma = 1 in Pollux). Loads
+// are those of jobs at full throughput, so the factor errs on the slow side.
 #pragma once
 
 #include <cstdint>

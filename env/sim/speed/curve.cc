@@ -159,15 +159,13 @@ std::vector<double> SpeedCurve::interpolate(double batch, int32_t spread, const 
       continue;
     }
     const double form = form_steps_per_s(batch, n, spread);
-    if (above == anchors.begin() || above == anchors.end()) {
-      const auto& [gpus, end] = above == anchors.end() ? *std::prev(above) : *above;
-      value = end.steps_per_s * form / form_steps_per_s(batch, gpus, spread);
-      continue;
-    }
-    const auto below = std::prev(above);
-    if (below->second.steps_per_s <= 0 || above->second.steps_per_s <= 0) {
-      const auto& [gpus, fits] = below->second.steps_per_s > 0 ? *below : *above;
-      value = fits.steps_per_s * form / form_steps_per_s(batch, gpus, spread);
+    const auto below = above == anchors.begin() ? anchors.end() : std::prev(above);
+    const auto fits = [&](auto anchor) {
+      return anchor != anchors.end() && anchor->second.steps_per_s > 0;
+    };
+    if (!fits(below) || !fits(above)) {
+      const auto& [gpus, known] = fits(below) || above == anchors.end() ? *below : *above;
+      value = known.steps_per_s * form / form_steps_per_s(batch, gpus, spread);
       continue;
     }
     furthest = std::max(furthest, progress(form_steps_per_s(batch, below->first, spread), form,

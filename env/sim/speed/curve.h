@@ -1,12 +1,12 @@
 // Steps/s of one model on one GPU type, by batch size, number of GPUs and spread (number of nodes):
 // measured values where there are any, the fitted form of Pollux (pollux.h) in between.
 //
-// Between two measured numbers of GPUs the speed is interpolated on the form, monotonically;
-// beyond them it is extrapolated by the form's ratio. Batch sizes likewise. Several placements with
-// equal numbers of GPUs and nodes count by their geometric mean. A batch larger than any measured
-// on a GPU is split into equal parts (gradient accumulation). If only one-node or only multi-node
-// runs exist, the all-reduce on the cluster's links gives the others. Unmeasured values never make
-// spreading faster than one node.
+// Between two measured numbers of GPUs (or batch sizes) the speed is interpolated monotonically on
+// the form. Beyond measured numbers, the form's ratio extrapolates. Placements with equal numbers
+// of GPUs and nodes count by their geometric mean. A batch larger than any measured batch is split
+// into equal parts (gradient accumulation). If only one-node or only multi-node runs exist, the
+// all-reduce on the cluster's links gives the others. Unmeasured spreads are never faster than one
+// node.
 #pragma once
 
 #include <array>

@@ -12,17 +12,15 @@ namespace yard {
 
 class ServerCurve {
  public:
-  // Fits synchronous runs if there are any on that type, else asynchronous ones. Runs with other
-  // batch sizes than `batch` count, too: the synchronous form has a term for it, and in the
-  // asynchronous one a step is one worker's, of any batch size. Requires: a run on that type.
+  // Fits the synchronous runs on that type; if there are none, the asynchronous runs. Runs of any
+  // batch size count. Requires: a run on that type.
   ServerCurve(std::span<const ServerRun> runs, const std::string& gpu_type, double batch);
 
   // Returns the steps/s of the whole job.
   double steps_per_s(int32_t servers, int32_t workers) const;
-  // Returns the share of a step's time which the exchange takes: the term that grows with the
-  // number of workers per server.
+  // Returns the share of a step's time which the exchange takes.
   double exchange_share(int32_t servers, int32_t workers) const;
-  // Returns whether a step is one worker's.
+  // Returns whether one worker makes a step (asynchronous jobs), not all workers together.
   bool worker_steps() const { return asynchronous_; }
 
  private:

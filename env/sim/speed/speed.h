@@ -1,7 +1,6 @@
-// Throughput of jobs with measured models: read from tables, so that CPU and GPU agree bit for bit.
-// table.h builds the tables at load. Sources and errors: docs/design/speed.md.
-// Dims: C classes of jobs, K kinds of models, T GPU types, N GPUs of a job (0 to max_gpus), S
-// spans.
+// Throughput of jobs with measured models, from tables, so that CPU and GPU agree bit for bit.
+// table.h builds the tables. Sources and errors: docs/design/speed.md.
+// Dims: C job classes, K kinds of models, T GPU types, N GPUs of a job (0 to max_gpus), S spans.
 #pragma once
 
 #include <cstdint>
@@ -109,9 +108,8 @@ YARD_HD inline double pair_rate(const SpeedColumns& s, int32_t job_class, int32_
   return s.pair_rate[(static_cast<int64_t>(type) * s.num_kinds + one) * s.num_kinds + two];
 }
 
-// Returns the bytes/s, each way, which the job sends over each link of its exchange, averaged over
-// links. Times `nodes`, it is all traffic between nodes. Returns 0 if the model's size is unknown.
-// Requires: 1 <= gpus <= max_gpus.
+// Returns the bytes/s, each way, which the job sends over each link of its exchange, on average.
+// Returns 0 if the model's size is unknown. Requires: 1 <= gpus <= max_gpus.
 YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class, int32_t type,
                                         int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
                                         Pattern by = Pattern::kNone) {

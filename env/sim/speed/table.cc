@@ -10,26 +10,22 @@ namespace yard {
 namespace {
 
 bool has_runs(const ModelProfile& profile, const std::string& gpu_type) {
-  return std::any_of(profile.runs.begin(), profile.runs.end(), [&](const MeasuredRun& run) {
+  return std::ranges::any_of(profile.runs, [&](const MeasuredRun& run) {
     return run.gpu_type == gpu_type && run.iteration_s > 0;
   });
 }
 
-bool has_batch(const ModelProfile& profile, double batch) {
-  return std::any_of(profile.runs.begin(), profile.runs.end(), [&](const MeasuredRun& run) {
-    return std::abs(profile.batch_of(run) - batch) < 0.5;
-  });
+bool has_server_runs(const ModelProfile& profile, const std::string& gpu_type) {
+  return std::ranges::find(profile.server_runs, gpu_type, &ServerRun::gpu_type) !=
+         profile.server_runs.end();
 }
 
 // Returns the batch size of a kind: the job's if it and the profile have one, else the median.
 double batch_for(const ModelProfile& profile, int32_t batch) {
-  const auto has_batch_size = [&](const MeasuredRun& run) {
-    return std::abs(profile.batch_of(run) - 1) > 1e-6;
-  };
-  if (batch > 0 && std::any_of(profile.runs.begin(), profile.runs.end(), has_batch_size))
-    return batch;
   std::vector<double> batches;
   for (const MeasuredRun& run : profile.runs) batches.push_back(profile.batch_of(run));
+  const auto is_known = [](double one) { return std::abs(one - 1) > 1e-6; };
+  if (batch > 0 && std::ranges::any_of(batches, is_known)) return batch;
   const auto middle = batches.begin() + static_cast<std::ptrdiff_t>(batches.size() / 2);
   std::nth_element(batches.begin(), middle, batches.end());
   return *middle;
@@ -51,9 +47,10 @@ const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) co
   const ModelProfile* first = nullptr;
   for (const ModelProfile& profile : profiles_->models) {
     if (plain.empty() || plain_model_name(profile.model) != plain) continue;
-    if (profile.runs.empty()) continue;  // measured with servers only
-    if (has_batch(profile, batch)) return &profile;
-    if (first == nullptr) first = &profile;
+    for (const MeasuredRun& run : profile.runs) {
+      if (std::abs(profile.batch_of(run) - batch) < 0.5) return &profile;
+      if (first == nullptr) first = &profile;  // profiles measured with servers only have no runs
+    }
   }
   return first;
 }
@@ -61,9 +58,7 @@ const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) co
 std::vector<std::string> SpeedTable::measured_types(const ModelProfile& profile, double batch) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& type) {
-    if (has_runs(profile, type) && std::find(out.begin(), out.end(), type) == out.end()) {
-      out.push_back(type);
-    }
+    if (has_runs(profile, type) && std::ranges::count(out, type) == 0) out.push_back(type);
   };
   add(lower_case(options_.reference_type));
   // Run times refer to GPUs of speed 1. Ties go to the type with the highest rate
@@ -158,16 +153,13 @@ void SpeedTable::add_rates(const Kind& kind) {
 // The form has no terms for placement or links, so rates are equal over all spans. An unmeasured
 // type gets the rates of the reference type times the ratio of the two types' speeds.
 void SpeedTable::add_server_rates(const Kind& kind) {
-  const std::vector<ServerRun>& runs = kind.profile->server_runs;
-  const auto has = [&](const std::string& type) {
-    return std::ranges::any_of(runs, [&](const ServerRun& run) { return run.gpu_type == type; });
-  };
   const std::string reference = server_reference(*kind.profile);
   bool worker_steps = false;
   for (const GpuType& type : options_.types) {
     const std::string name = lower_case(type.name);
-    const ServerCurve curve(runs, has(name) ? name : reference, kind.batch);
-    const double factor = has(name) ? 1 : type.speed / type_speed(reference);
+    const bool measured = has_server_runs(*kind.profile, name);
+    const ServerCurve curve(kind.profile->server_runs, measured ? name : reference, kind.batch);
+    const double factor = measured ? 1 : type.speed / type_speed(reference);
     worker_steps = curve.worker_steps();
     for (int32_t workers = 0; workers <= options_.max_gpus; ++workers) {
       for (int32_t span = 0; span < kSpans; ++span) {
@@ -182,15 +174,12 @@ void SpeedTable::add_server_rates(const Kind& kind) {
 
 // Returns the reference type of a profile with servers.
 std::string SpeedTable::server_reference(const ModelProfile& profile) const {
-  const auto measured = [&](const std::string& type) {
-    return std::ranges::any_of(profile.server_runs,
-                               [&](const ServerRun& run) { return run.gpu_type == type; });
-  };
-  if (measured(lower_case(options_.reference_type))) return lower_case(options_.reference_type);
+  const std::string wanted = lower_case(options_.reference_type);
+  if (has_server_runs(profile, wanted)) return wanted;
   std::vector<std::tuple<bool, double, std::string>> ranked;
   for (const GpuType& type : options_.types) {
     const std::string name = lower_case(type.name);
-    if (measured(name)) ranked.emplace_back(type.speed != 1, -type.speed, name);
+    if (has_server_runs(profile, name)) ranked.emplace_back(type.speed != 1, -type.speed, name);
   }
   if (!ranked.empty()) return std::get<std::string>(std::ranges::min(ranked));
   return profile.server_runs.front().gpu_type;
@@ -273,11 +262,14 @@ int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, in
 void SpeedTable::allow_servers_up_to(int32_t job_class, int32_t most) {
   int32_t& known = max_servers_[job_class];
   known = std::max(known, most);
-  const Kind kind = kinds_[static_cast<size_t>(class_kind_[static_cast<size_t>(job_class)])];
-  YARD_CHECK(kind.servers > 0, "the class has no parameter servers");
-  for (int32_t n = 1; n <= known; ++n) {
-    kind_of(*kind.profile, kind.batch, kind.pattern, n, kind.measured);
-  }
+  const int32_t kind = class_kind_[static_cast<size_t>(job_class)];
+  YARD_CHECK(kinds_[static_cast<size_t>(kind)].servers > 0, "the class has no parameter servers");
+  for (int32_t n = 1; n <= known; ++n) with_servers(kind, n);
+}
+
+int32_t SpeedTable::with_servers(int32_t of_kind, int32_t servers) {
+  const Kind kind = kinds_[static_cast<size_t>(of_kind)];
+  return kind_of(*kind.profile, kind.batch, kind.pattern, servers, kind.measured);
 }
 
 // Fills `kind_with_`. Beyond a class's own maximum it repeats the kind with most servers.
@@ -290,13 +282,9 @@ void SpeedTable::fill_servers() {
     const int32_t requested = class_kind_[static_cast<size_t>(c)];
     const auto allowed = max_servers_.find(c);
     for (int32_t n = 0; n <= most; ++n) {
-      if (allowed == max_servers_.end() || n == 0) {
-        kind_with_.push_back(requested);
-        continue;
-      }
-      const Kind kind = kinds_[static_cast<size_t>(requested)];
-      kind_with_.push_back(kind_of(*kind.profile, kind.batch, kind.pattern,
-                                   std::min(n, allowed->second), kind.measured));
+      const bool fixed = allowed == max_servers_.end() || n == 0;
+      kind_with_.push_back(fixed ? requested
+                                 : with_servers(requested, std::min(n, allowed->second)));
     }
   }
 }
@@ -305,12 +293,9 @@ void SpeedTable::allow_all_reduce_choice(int32_t job_class) {
   const int32_t own = class_kind_[static_cast<size_t>(job_class)];
   if (own < 0 || all_reduces_.contains(job_class)) return;
   const Kind kind = kinds_[static_cast<size_t>(own)];
-  const auto known = [&](Tier tier) {
-    return options_.links[static_cast<size_t>(tier)].bytes_per_s > 0;
-  };
-  if (kind.pattern > Pattern::kHierarchical || kind.gradient_bytes <= 0 || !known(Tier::kNode) ||
-      !known(Tier::kRack)) {
-    return;
+  if (kind.pattern > Pattern::kHierarchical || kind.gradient_bytes <= 0) return;
+  for (const Tier tier : {Tier::kNode, Tier::kRack}) {
+    if (options_.links[static_cast<size_t>(tier)].bytes_per_s <= 0) return;
   }
   std::array<int32_t, kAllReduces>& by = all_reduces_[job_class];
   by[0] = own;
@@ -354,7 +339,6 @@ void SpeedTable::fill_pairs() {
 SpeedColumns SpeedTable::columns() {
   fill_servers();
   fill_all_reduces();
-  const auto classes = class_kind_.size();
   if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size()) fill_pairs();
   return {static_cast<int32_t>(class_kind_.size()),
           static_cast<int32_t>(kinds_.size()),
@@ -370,7 +354,7 @@ SpeedColumns SpeedTable::columns() {
           gradient_bytes_.data(),
           worker_steps_.data(),
           server_exchange_.data(),
-          kind_with_.empty() ? 0 : static_cast<int32_t>(kind_with_.size() / classes) - 1,
+          kind_with_.empty() ? 0 : static_cast<int32_t>(kind_with_.size() / class_kind_.size()) - 1,
           kind_with_.empty() ? nullptr : kind_with_.data(),
           kind_by_.empty() ? nullptr : kind_by_.data(),
           tree_exchange_.data()};

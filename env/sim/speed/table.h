@@ -27,9 +27,8 @@ struct SpeedOptions {
   int32_t island_gpus = 0;          // GPUs joined by NVLink; 0: all of the node
   int32_t node_gpus = 8;
   TierLinks links = {};
-  // Reference type of all models. If empty, or if the model does not fit on it: a measured type of
-  // the cluster with speed 1, else its fastest measured type; of several, the type on which the
-  // model runs fastest.
+  // Reference type of all models. If empty, or if the model does not fit: a measured type with
+  // speed 1, else the fastest measured type; of several, the type on which the model runs fastest.
   std::string reference_type = {};
   // pair_rate() of unmeasured pairs: equal time slices without gain or loss.
   double unmeasured_pair = 0.5;
@@ -41,9 +40,9 @@ class SpeedTable {
   SpeedTable(const Profiles& profiles, SpeedOptions options);
 
   // Returns the class of jobs which request `gpus` GPUs. Returns 0, the neutral class, if no
-  // profile has the model or it fits on no type as requested. Batch 0: the median of the measured
-  // ones. A profile without batch sizes ignores `batch`. Among profiles of one model, the one
-  // measured with the batch size counts, else the first. Requires: gpus <= max_gpus.
+  // profile has the model or the model fits on no type. Batch 0: the median of all measured
+  // batches. Among profiles of one model, the first with that batch counts, else the first of all.
+  // Requires: gpus <= max_gpus.
   int32_t class_of(const std::string& model, int32_t batch, int32_t gpus,
                    Pattern pattern = Pattern::kNone);
 
@@ -91,6 +90,8 @@ class SpeedTable {
                   Pattern measured);
   void add_rates(const Kind& kind);
   void add_server_rates(const Kind& kind);
+  // Returns the same kind with another number of parameter servers.
+  int32_t with_servers(int32_t kind, int32_t servers);
   int32_t add_class(int32_t kind, double reference);
   std::string server_reference(const ModelProfile& profile) const;
   double reference_rate(const Kind& kind, const std::string& type, int32_t gpus);

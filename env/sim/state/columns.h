@@ -53,8 +53,7 @@ struct SpecColumns {
   const uint8_t* type_shares = nullptr;   // (types)  1: GPUs can be shared; 0: always held whole
   const int32_t* type_mem_mib = nullptr;  // (types)  of one GPU; INT32_MAX: not specified
   int32_t num_types = 0;
-  double neighbour_weight =
-      0;  // w of interference_ppb(); 0: no co-location slowdown (colocation.h)
+  double neighbour_weight = 0;   // w of interference_ppb() in colocation.h; 0: no slowdown
   bool shared_exchange = false;  // whether spread_factor() applies (colocation.h)
   bool one_type = false;         // a job's GPUs are all of one type
 };
@@ -98,8 +97,7 @@ struct CurveColumns {
   }
   // Returns whether a policy may end the job before its work is done.
   YARD_HD bool may_end(int32_t job) const { return any(job) && enough[job] != kNoTarget; }
-  // Returns `column` interpolated at `done_us` of work; constant before the first point and after
-  // the last. Requires: any(job).
+  // Interpolates `column` at `done_us` of work; constant beyond both ends. Requires: any(job).
   YARD_HD double at(const double* column, int32_t job, double done_us) const {
     int32_t i = first_point[job];
     const int32_t last = first_point[job + 1] - 1;
@@ -144,8 +142,7 @@ struct JobColumns {
   CurveColumns curves;
 };
 
-// Estimates which policies see in place of SimModel::speed and JobColumns::model_speed, unless
-// their SpeedLevel (rule_set.h) lets them see these.
+// Speeds that policies see in place of the speeds in SimModel, unless SpeedLevel is kExact.
 struct SpeedEstimates {
   SpeedColumns table = {};
   const double* model_speed = nullptr;  // (rows, num_types)  as JobColumns::model_speed
@@ -169,8 +166,7 @@ struct Costs {
   }
 };
 
-// Which actions a cluster's manager permits in addition to starting jobs. The rules reject others,
-// so that any policy can run under them. A view shows what is allowed.
+// Actions that the cluster permits in addition to starts. The rules reject all others.
 struct Allows {
   bool preempt = true;  // stop and requeue a job
   bool move = true;     // start a stopping job elsewhere before it is requeued

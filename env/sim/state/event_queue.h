@@ -1,6 +1,5 @@
-// Event queue: an indexed 4-ary heap of each active slot's next event. It is derived from state and
-// truth: marking all slots of a copied state dirty rebuilds it. Policies never see it.
-// Dims: S slots.
+// Event queue: an indexed 4-ary heap of each active slot's next event. To rebuild the queue of a
+// copied state, mark all its slots as dirty. Policies never see the queue. Dims: S slots.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +32,7 @@ struct EventQueue {
     return kHeap + static_cast<size_t>(slots) * (sizeof(Entry) + sizeof(int32_t));
   }
 
-  // Returns an agenda stored in `block`. Requires: `block` has bytes(slots) bytes, aligned to 8.
+  // Returns a queue stored in `block`. Requires: `block` has bytes(slots) bytes, aligned to 8.
   YARD_HD static EventQueue at(std::byte* block, int32_t slots) {
     EventQueue a;
     a.size = reinterpret_cast<int32_t*>(block);

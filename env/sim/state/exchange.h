@@ -1,6 +1,6 @@
-// A job's all-reduce settings: its algorithm, and its priority on congested links. A scheduler may
-// choose them when it starts the job. States have the columns for it only if some job of the world
-// has the choice; otherwise each job uses its own algorithm, all at equal priority.
+// A job's all-reduce settings: the algorithm, and the priority on congested links. A scheduler may
+// choose both when it starts the job. States have columns for this choice only if some job of the
+// world permits the choice. Otherwise each job uses its own algorithm, all at equal priority.
 #pragma once
 
 #include "env/sim/speed/contention.h"
@@ -49,7 +49,7 @@ YARD_HD inline int32_t num_links(const SpecColumns& spec) {
 }
 
 // Returns the factor, at least 1, by which a link's load lengthens an exchange at that priority.
-// load(priority) returns the link's load at a priority in bytes/s.
+// load(priority): the link's load in bytes/s.
 template <class Load>
 YARD_HD double exchange_slowdown_at(int32_t priority, int64_t capacity_bytes_per_s,
                                     const Load& load) {

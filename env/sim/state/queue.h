@@ -18,33 +18,23 @@ YARD_HD inline void mark_changed(SimState& s, int32_t slot) {
   s.changed[s.head->num_changed++] = slot;
 }
 
-// Links `slot` into both lists, between the neighbours in its prev and next columns.
-YARD_HD inline void queue_link(SimState& s, int32_t slot) {
-  const int32_t k = s.size_class[slot];
+// Links `slot` into both lists, between the neighbours in its prev and next columns, or removes it.
+// A removed slot keeps its own links, so that an undo in reverse order can link it again.
+template <bool kLink>
+YARD_HD void queue_update(SimState& s, int32_t slot) {
+  const int32_t k = s.size_class[slot], sign = kLink ? 1 : -1;
   const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
   const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
-  (qp == kNone ? s.head->queue_head : s.queue_next[qp]) = slot;
-  (qn == kNone ? s.head->queue_tail : s.queue_prev[qn]) = slot;
-  (cp == kNone ? s.class_head[k] : s.class_next[cp]) = slot;
-  (cn == kNone ? s.class_tail[k] : s.class_prev[cn]) = slot;
-  ++s.class_count[k];
-  ++s.head->waiting;
-  s.head->waiting_gpus += s.gpus[slot];
+  (qp == kNone ? s.head->queue_head : s.queue_next[qp]) = kLink ? slot : qn;
+  (qn == kNone ? s.head->queue_tail : s.queue_prev[qn]) = kLink ? slot : qp;
+  (cp == kNone ? s.class_head[k] : s.class_next[cp]) = kLink ? slot : cn;
+  (cn == kNone ? s.class_tail[k] : s.class_prev[cn]) = kLink ? slot : cp;
+  s.class_count[k] += sign;
+  s.head->waiting += sign;
+  s.head->waiting_gpus += sign * s.gpus[slot];
 }
-
-// Keeps the slot's own links, so that an undo in reverse order can link it again.
-YARD_HD inline void queue_remove(SimState& s, int32_t slot) {
-  const int32_t k = s.size_class[slot];
-  const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
-  const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
-  (qp == kNone ? s.head->queue_head : s.queue_next[qp]) = qn;
-  (qn == kNone ? s.head->queue_tail : s.queue_prev[qn]) = qp;
-  (cp == kNone ? s.class_head[k] : s.class_next[cp]) = cn;
-  (cn == kNone ? s.class_tail[k] : s.class_prev[cn]) = cp;
-  --s.class_count[k];
-  --s.head->waiting;
-  s.head->waiting_gpus -= s.gpus[slot];
-}
+YARD_HD inline void queue_link(SimState& s, int32_t slot) { queue_update<true>(s, slot); }
+YARD_HD inline void queue_remove(SimState& s, int32_t slot) { queue_update<false>(s, slot); }
 
 YARD_HD inline void queue_append(SimState& s, int32_t slot) {
   s.queue_prev[slot] = s.head->queue_tail;

@@ -1,7 +1,6 @@
-// The present state of a cluster: live jobs and GPUs, in one flat block without pointers. All of it
-// can be observed on a live cluster; the truth is in `Truth`, coming events are in `EventQueue`.
-// `SimState` points into a block; copying a state copies what is alive. Slots of finished jobs
-// are reused and carry a generation.
+// The present state of a cluster: live jobs and GPUs, in one flat block without pointers. A live
+// cluster could report all of the state: hidden facts are in `Truth`, later events in `EventQueue`.
+// `SimState` points into a block. Slots of finished jobs are reused and carry a generation.
 // Dims: S slots, M nodes, G GPUs, P parts, K classes, C free counts 0..max, W words of M bits.
 #pragma once
 
@@ -24,8 +23,8 @@ struct JobRef {
   friend bool operator==(const JobRef&, const JobRef&) = default;
 };
 
-// A requested part of a placement. A plain job's piece is a number of GPUs. A piece of a job with a
-// shape is a number of one role group's tasks, and their GPUs follow.
+// A requested part of a placement: a number of GPUs for a plain job, or a number of tasks of one
+// role group for a job with a shape.
 struct Piece {
   int32_t node = kNone;
   int32_t gpus = 0;   // whole ones
@@ -94,8 +93,7 @@ struct StateSizes {
 
 enum class Extent : uint8_t { kAll, kSlots, kParts };  // how much of a column is alive
 
-// What every event reads and writes of a job, in two cache lines; as columns it would be thirty.
-// Written by arrive(), start(), preempt(), advance().
+// The data of a job that every event uses, in two cache lines; as columns it would fill thirty.
 struct alignas(64) SlotRecord {
   uint32_t generation;
   Phase phase;
@@ -229,71 +227,66 @@ struct SimState {
 // The only list of columns: layout, copy and tests use it. Calls f(column, length, extent).
 template <class S, class F>
 YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
+  const auto all = [&f](int64_t length, auto&... columns) {
+    (f(columns, length, Extent::kAll), ...);
+  };
+  const auto slots = [&f](int64_t length, auto&... columns) {
+    (f(columns, length, Extent::kSlots), ...);
+  };
   const int32_t counts = z.max_node_gpus + 1;
-  f(s.head, 1, Extent::kAll);
-  f(s.next_rank, 1, Extent::kAll);
-  f(s.slot_records, z.slots, Extent::kSlots);
-  f(s.user, z.slots, Extent::kSlots);
-  f(s.failed, z.fault_slots, Extent::kSlots);
-  f(s.run_start_us, z.fault_slots, Extent::kSlots);
-  f(s.kept_us, z.fault_slots, Extent::kSlots);
-  f(s.isolated_rate, z.rated_slots, Extent::kSlots);
-  f(s.traffic, z.rated_slots, Extent::kSlots);
-  f(s.span_nodes, z.rated_slots, Extent::kSlots);
-  f(s.tier, z.rated_slots, Extent::kSlots);
-  f(s.all_reduce, z.choosing_slots, Extent::kSlots);
-  f(s.link_priority, z.choosing_slots, Extent::kSlots);
-  f(s.queue_rank, z.slots, Extent::kSlots);
-  f(s.class_head, z.classes, Extent::kAll);
-  f(s.class_tail, z.classes, Extent::kAll);
-  f(s.class_count, z.classes, Extent::kAll);
-  f(s.held_list, z.slots, Extent::kSlots);
-  f(s.changed, z.slots, Extent::kSlots);
-  f(s.dirty, z.slots, Extent::kSlots);
-  f(s.stale, z.rated_slots, Extent::kSlots);
-  f(s.is_stale, z.rated_slots, Extent::kSlots);
+  all(1, s.head, s.next_rank);
+  slots(z.slots, s.slot_records, s.user);
+  slots(z.fault_slots, s.failed, s.run_start_us, s.kept_us);
+  slots(z.rated_slots, s.isolated_rate, s.traffic, s.span_nodes, s.tier);
+  slots(z.choosing_slots, s.all_reduce, s.link_priority);
+  slots(z.slots, s.queue_rank);
+  all(z.classes, s.class_head, s.class_tail, s.class_count);
+  slots(z.slots, s.held_list, s.changed, s.dirty);
+  slots(z.rated_slots, s.stale, s.is_stale);
   f(s.part_records, z.parts, Extent::kParts);
-  f(s.free_mask, z.nodes, Extent::kAll);
-  f(s.free_count, z.nodes, Extent::kAll);
-  f(s.free_bits, counts * z.words(), Extent::kAll);
-  f(s.free_summary, counts * z.summary_words(), Extent::kAll);
-  f(s.gpu_ready_us, z.gpus, Extent::kAll);
-  f(s.tenant_gpus, z.tenants, Extent::kAll);
-  f(s.link_load, z.links, Extent::kAll);
-  f(s.priority_load, kLinkPriorities * z.choosing_links, Extent::kAll);
-  f(s.down_mask, z.fault_nodes, Extent::kAll);
-  f(s.idle_down_mask, z.fault_nodes, Extent::kAll);
-  f(s.down_until_us, z.fault_gpus, Extent::kAll);
-  f(s.node_down_until_us, z.fault_nodes, Extent::kAll);
-  f(s.ended_bits, z.parent_words, Extent::kAll);
-  f(s.free_cpu_milli, z.resource_nodes, Extent::kAll);
-  f(s.free_mem_mib, z.resource_nodes, Extent::kAll);
-  f(s.shared_mask, z.shared_gpus > 0 ? z.nodes : 0, Extent::kAll);
-  f(s.share_milli, z.shared_gpus, Extent::kAll);
-  f(s.share_mem_mib, z.shared_gpus, Extent::kAll);
-  f(s.share_kinds, z.conflict_gpus, Extent::kAll);
-  f(s.leaving_milli, z.shared_gpus, Extent::kAll);
-  f(s.leaving_mem_mib, z.shared_gpus, Extent::kAll);
-  f(s.leaving_kinds, z.conflict_gpus, Extent::kAll);
-  f(s.node_ready_us, z.resource_nodes, Extent::kAll);
-  f(s.leaving_cpu_milli, z.resource_nodes, Extent::kAll);
-  f(s.leaving_ram_mib, z.resource_nodes, Extent::kAll);
+  all(z.nodes, s.free_mask, s.free_count);
+  all(counts * z.words(), s.free_bits);
+  all(counts * z.summary_words(), s.free_summary);
+  all(z.gpus, s.gpu_ready_us);
+  all(z.tenants, s.tenant_gpus);
+  all(z.links, s.link_load);
+  all(kLinkPriorities * z.choosing_links, s.priority_load);
+  all(z.fault_nodes, s.down_mask, s.idle_down_mask);
+  all(z.fault_gpus, s.down_until_us);
+  all(z.fault_nodes, s.node_down_until_us);
+  all(z.parent_words, s.ended_bits);
+  all(z.resource_nodes, s.free_cpu_milli, s.free_mem_mib);
+  all(z.shared_gpus > 0 ? z.nodes : 0, s.shared_mask);
+  all(z.shared_gpus, s.share_milli, s.share_mem_mib);
+  all(z.conflict_gpus, s.share_kinds);
+  all(z.shared_gpus, s.leaving_milli, s.leaving_mem_mib);
+  all(z.conflict_gpus, s.leaving_kinds);
+  all(z.resource_nodes, s.node_ready_us, s.leaving_cpu_milli, s.leaving_ram_mib);
 }
 
 constexpr size_t kColumnAlign = 64;
 
-YARD_HD inline size_t state_bytes(const StateSizes& z) {
-  SimState s;
-  size_t at = 0;
-  for_each_column(s, z, [&at](auto* column, int64_t length, Extent) {
-    at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
-    at += static_cast<size_t>(length) * sizeof(*column);
-  });
-  return (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
+YARD_HD inline size_t aligned(size_t bytes) {
+  return (bytes + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
 }
 
-// Points the fields at the records.
-YARD_HD inline void bind_fields(SimState& s) {
+YARD_HD inline size_t state_bytes(const StateSizes& z) {
+  SimState s;
+  size_t bytes = 0;
+  for_each_column(s, z, [&bytes](auto* column, int64_t length, Extent) {
+    bytes += aligned(static_cast<size_t>(length) * sizeof(*column));
+  });
+  return bytes;
+}
+
+// Requires: `block` holds state_bytes(z) bytes, aligned to kColumnAlign.
+YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
+  SimState s;
+  size_t at = 0;
+  for_each_column(s, z, [&at, block](auto*& column, int64_t length, Extent) {
+    column = reinterpret_cast<std::remove_reference_t<decltype(column)>>(block + at);
+    at += aligned(static_cast<size_t>(length) * sizeof(*column));
+  });
   SlotRecord* slots = s.slot_records;
   s.generation = {slots, &SlotRecord::generation};
   s.phase = {slots, &SlotRecord::phase};
@@ -328,18 +321,6 @@ YARD_HD inline void bind_fields(SimState& s) {
   s.part_next = {parts, &PartRecord::next};
   s.part_group = {parts, &PartRecord::group};
   s.part_tasks = {parts, &PartRecord::tasks};
-}
-
-// Requires: `block` holds state_bytes(z) bytes, aligned to kColumnAlign.
-YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
-  SimState s;
-  size_t at = 0;
-  for_each_column(s, z, [&at, block](auto*& column, int64_t length, Extent) {
-    at = (at + kColumnAlign - 1) / kColumnAlign * kColumnAlign;
-    column = reinterpret_cast<std::remove_reference_t<decltype(column)>>(block + at);
-    at += static_cast<size_t>(length) * sizeof(*column);
-  });
-  bind_fields(s);
   return s;
 }
 

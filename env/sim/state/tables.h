@@ -1,9 +1,8 @@
-// Owners of constant data: a cluster and its requested jobs, as the columns that rules read, one
-// copy for all worlds. They hold nothing of the truth (truth.h).
+// Owners of the constant columns of a cluster and of its jobs, one copy for all worlds.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -14,26 +13,33 @@
 
 namespace yard {
 
+// Owns columns, to which views point. Copies share them.
+class KeptColumns {
+ public:
+  // Returns where the column stays; null if it is empty.
+  template <class T>
+  const T* keep(std::vector<T> column) {
+    if (column.empty()) return nullptr;
+    const auto kept = std::make_shared<const std::vector<T>>(std::move(column));
+    columns_.push_back(kept);
+    return kept->data();
+  }
+
+ private:
+  std::vector<std::shared_ptr<const void>> columns_;
+};
+
 class SpecTable {
  public:
   explicit SpecTable(const ClusterSpec& spec);
-  SpecColumns columns() const;
+  const SpecColumns& columns() const { return columns_; }
 
  private:
-  std::vector<int32_t> gpus_, gpu0_, rack_, nodes_of_size_, type_, type_mem_mib_;
-  std::vector<int32_t> pod_, island_gpus_;
-  std::vector<int64_t> cpu_milli_, cores_milli_, mem_mib_, node_up_, rack_up_, pod_up_;
-  std::vector<int32_t> owner_, tenant_limit_, tenant_quota_, tenant_priority_;
-  std::vector<double> tenant_weight_;
-  std::vector<uint8_t> tenant_preempts_, type_shares_;
-  bool overloads_ = false;
-  Slowdowns slowdowns_;
-  bool one_type_ = false;
-  std::vector<double> speed_;
-  int32_t total_gpus_ = 0, max_node_gpus_ = 0;
+  KeptColumns kept_;
+  SpecColumns columns_;
 };
 
-// Which jobs were measured not to fit on one GPU.
+// Pairs of job kinds which do not fit on one GPU, by measurement.
 struct PairConflicts {
   static constexpr int32_t kMaxKinds = 64;
   std::vector<int32_t> kind;        // (N)  kNone: no conflicts
@@ -46,45 +52,23 @@ class JobTable {
   // Requires: jobs by rising submit time (as in every Trace), each of which can run on an empty
   // cluster `spec` (check_fits()).
   JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {});
-  JobColumns columns() const;
+  const JobColumns& columns() const { return columns_; }
 
   // (N) classes of SimModel::speed.
-  void set_speed_classes(std::vector<int32_t> classes) { speed_class_ = std::move(classes); }
+  void set_speed_classes(std::vector<int32_t> classes) {
+    columns_.speed_class = kept_.keep(std::move(classes));
+  }
 
  private:
-  int32_t shape_of(const Job& job, const ClusterSpec& spec, int32_t tenant, int32_t kind);
+  struct Shapes;
+  void set_shapes(Shapes shapes, std::vector<int32_t> shape_of_job);
   void link_dependencies(const std::vector<Job>& jobs);
   void add_curves(const std::vector<Job>& jobs);
   void add_names(const std::vector<Job>& jobs);
-  void add_priorities(const std::vector<Job>& jobs);
   void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
-  void add_loose_tasks();
 
-  std::vector<int32_t> gpus_, size_class_, user_, name_, class_gpus_, shape_;
-  std::vector<int64_t> submit_us_, limit_us_, save_us_, restore_us_;
-  int32_t num_users_ = 0, num_names_ = 0;
-  std::vector<int32_t> speed_class_, tenant_, shape_tenant_;
-  std::vector<int32_t> first_after_, after_job_, parent_;
-  int32_t num_parents_ = 0;
-  // distinct shapes
-  std::vector<int32_t> first_group_{0}, tasks_, min_tasks_, max_tasks_, task_gpus_, task_milli_,
-      task_gpu_mem_mib_;
-  std::vector<int64_t> task_cpu_milli_, task_mem_mib_;
-  std::vector<uint64_t> types_;
-  std::map<std::vector<int64_t>, int32_t> shapes_;
-  int32_t max_groups_ = 1;
-  std::vector<int64_t> loose_tasks_;  // of each shape
-  std::vector<int64_t> loose_task_sums_;
-  std::vector<int64_t> priority_, due_us_;
-  std::vector<double> weight_;
-  int32_t num_types_ = 0;
-  std::vector<int32_t> model_row_;
-  std::vector<double> model_speed_;
-  std::vector<int32_t> first_point_;
-  std::vector<double> point_work_us_, point_value_, target_, enough_;
-  PairConflicts conflicts_;
-  std::vector<int32_t> shape_kind_;
-  bool has_reserved_nodes_ = false;  // whether some node is for its tenant only
+  KeptColumns kept_;
+  JobColumns columns_;
 };
 
 // The GPU types of `spec` on which the job runs, as bits.

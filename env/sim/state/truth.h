@@ -1,13 +1,12 @@
-// What cannot be known in advance: the work of each job, and coming faults. Only advance() reads
-// it, and the engine for policies with an oracle's level of information. (Coming jobs are in the
-// job table, but a `View` shows only those that arrived.)
+// Facts that no policy may know in advance: the work of each job and all later faults. Only
+// advance() and the engine for oracle policies read these facts.
 #pragma once
 
 #include <cstdint>
 
 namespace yard {
 
-// What happens to GPUs of one node.
+// What a fault does to GPUs of one node.
 enum class FaultKind : uint8_t {
   kFail,     // jobs stop and lose the work since their last checkpoint
   kReclaim,  // jobs get notice: those that can save in time do so and stop

@@ -1,5 +1,4 @@
-// A trace as worlds play it: the requested jobs, and their run times in a separate column, which
-// only `Truth` gives out.
+// A trace as worlds play it: the requested jobs, and their run times, which only `Truth` shows.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@
 
 namespace yard {
 
-// Turns faults in any order into those of a Truth: sorted by time, with repairs and ends of
-// reclaims added. Requires: no repairs among them, and each ends after it begins.
+// Sorts faults by time and adds repairs and the ends of reclaims. Requires: no repairs in `faults`;
+// each fault ends after it begins.
 std::vector<Fault> expand_faults(std::vector<Fault> faults);
 
 class Workload {
@@ -32,7 +31,7 @@ class Workload {
   void set_faults(std::vector<Fault> faults) { faults_ = expand_faults(std::move(faults)); }
   bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
-  // Whether job `j` counts. The others keep the cluster busy.
+  // Returns whether metrics count job `j`. Other jobs only keep the cluster busy.
   bool scored(int32_t j) const { return scored_[static_cast<size_t>(j)] != 0; }
 
  private:

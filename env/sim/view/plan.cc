@@ -1,9 +1,7 @@
 #include "env/sim/view/plan.h"
 
-#include <algorithm>
 #include <functional>
 #include <set>
-#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -11,13 +9,6 @@
 #include "env/sim/rules/world.h"
 
 namespace yard {
-
-void Plan::clear() {
-  edits.clear();
-  pieces.clear();
-  wake_us = kNever;
-}
-
 namespace {
 
 bool live(const SimState& s, const JobRef& job) {
@@ -30,10 +21,6 @@ std::string about(const Edit& edit) {
   return std::string(kWhat[static_cast<size_t>(edit.verb)]) + " of slot " +
          std::to_string(edit.job.slot);
 }
-
-}  // namespace
-
-namespace {
 
 // Returns why a job cannot be started on `pieces` in this state.
 std::string why_not_startable(const SimModel& fixed, const SimState& s, int32_t slot,
@@ -126,7 +113,9 @@ void execute(const SimModel& fixed, SimState& s, const Plan& plan) {
 
 void Draft::reset() {
   for (const Edit& edit : plan_.edits) begun_[static_cast<size_t>(edit.job.slot)] = 0;
-  plan_.clear();
+  plan_.edits.clear();
+  plan_.pieces.clear();
+  plan_.wake_us = kNever;
   journal_.clear();
   parts_.clear();
 }
@@ -135,10 +124,6 @@ Piece* Draft::scratch() {
   scratch_.resize(static_cast<size_t>(fixed_->spec.num_nodes) *
                   static_cast<size_t>(fixed_->jobs.shapes.max_groups));
   return scratch_.data();
-}
-
-void Draft::wake_at(int64_t at_us) {
-  if (at_us < plan_.wake_us) plan_.wake_us = at_us;
 }
 
 // `first_part`: where the parts of a job begin that the edit stops.
@@ -163,19 +148,9 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const E
   if (!legal_start(*fixed_, s, slot, pieces, num_pieces, exchange)) return false;
   journal_.push_back(undo_of(slot, parts_.size()));
   yard::start(*fixed_, s, slot, pieces, num_pieces, exchange);
+  // Writes what the job got to the plan, GPU by GPU, so that the plan has the same effect when it
+  // is executed in two phases, whatever the order of the draft's edits.
   const auto first = static_cast<int32_t>(plan_.pieces.size());
-  record_pieces(slot);
-  const auto recorded = static_cast<int32_t>(plan_.pieces.size()) - first;
-  plan_.edits.push_back({Verb::kStart, {slot, s.generation[slot]}, first, recorded, exchange});
-  begun_[static_cast<size_t>(slot)] = 1;
-  return true;
-}
-
-// Writes what the job got to the plan, GPU by GPU, so that the plan has the same effect when it is
-// executed in two phases, whatever the order of the draft's edits.
-void Draft::record_pieces(int32_t slot) {
-  const SimState& s = *state_;
-  const auto first = static_cast<std::ptrdiff_t>(plan_.pieces.size());
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     const bool share = is_share(*fixed_, s, slot, p);
     plan_.pieces.push_back({s.part_node[p], share ? 0 : count_bits(s.part_mask[p]), s.part_group[p],
@@ -183,22 +158,24 @@ void Draft::record_pieces(int32_t slot) {
   }
   // The parts of a job with a shape are chained from the last to the first.
   if (s.shape[slot] != kNone) std::reverse(plan_.pieces.begin() + first, plan_.pieces.end());
+  const auto recorded = static_cast<int32_t>(plan_.pieces.size()) - first;
+  plan_.edits.push_back({Verb::kStart, {slot, s.generation[slot]}, first, recorded, exchange});
+  begun_[static_cast<size_t>(slot)] = 1;
+  return true;
 }
 
 bool Draft::preempt(int32_t slot) {
-  if (!legal_preempt(*fixed_, *state_, slot) || begun_[static_cast<size_t>(slot)]) return false;
-  stop_job(Verb::kPreempt, slot);
-  return true;
+  return legal_preempt(*fixed_, *state_, slot) && stop_job(Verb::kPreempt, slot);
 }
 
 bool Draft::end(int32_t slot) {
-  if (!legal_end(*fixed_, *state_, slot) || begun_[static_cast<size_t>(slot)]) return false;
-  stop_job(Verb::kEnd, slot);
-  return true;
+  return legal_end(*fixed_, *state_, slot) && stop_job(Verb::kEnd, slot);
 }
 
-void Draft::stop_job(Verb verb, int32_t slot) {
+// Returns false if this draft starts the job.
+bool Draft::stop_job(Verb verb, int32_t slot) {
   SimState& s = *state_;
+  if (begun_[static_cast<size_t>(slot)]) return false;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],
@@ -211,6 +188,7 @@ void Draft::stop_job(Verb verb, int32_t slot) {
   } else {
     end_early(*fixed_, s, slot);
   }
+  return true;
 }
 
 void Draft::put_stops_first() {
@@ -236,12 +214,17 @@ void Draft::undo_to(size_t mark) {
     journal_.pop_back();
     const Edit edit = plan_.edits.back();
     plan_.edits.pop_back();
+    SimState& s = *state_;
     if (edit.verb == Verb::kStart) {
-      undo_start(u);
+      begun_[static_cast<size_t>(u.slot)] = 0;
+      release(*fixed_, s, u.slot);
+      --s.head->starts;
+      // Restores the former position in the queue: the slot still has its neighbours' links, and
+      // edits are undone in reverse order, so that they are neighbours again.
+      if (u.record.phase == Phase::kWaiting) queue_link(s, u.slot);
     } else {
       undo_stop(edit.verb, u);
     }
-    SimState& s = *state_;
     // The undone edit has changed which lists the job is in, and its parts.
     SlotRecord& record = s.slot_records[u.slot];
     const SlotRecord now = record;
@@ -263,16 +246,6 @@ void Draft::undo_to(size_t mark) {
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);
   }
-}
-
-// Links the job into the queue at its former position. Its slot still has its neighbours' links,
-// and edits are undone in reverse order, so that they are neighbours again.
-void Draft::undo_start(const Undo& u) {
-  SimState& s = *state_;
-  begun_[static_cast<size_t>(u.slot)] = 0;
-  release(*fixed_, s, u.slot);
-  --s.head->starts;
-  if (u.record.phase == Phase::kWaiting) queue_link(s, u.slot);
 }
 
 void Draft::undo_stop(Verb verb, const Undo& u) {

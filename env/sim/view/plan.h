@@ -1,14 +1,12 @@
-// A plan is a list of edits to the present allocation. A draft is a plan under construction: its
-// edits act on the state at once, so that a policy sees their effect, and a journal can undo them.
+// A plan is a list of edits to the present allocation. A draft is a plan under construction: edits
+// change the state at once, so that a policy sees the effect, and a journal can undo the edits.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "env/sim/rules/holding.h"
-#include "env/sim/state/exchange.h"
-#include "env/sim/state/state.h"
 #include "env/sim/view/view.h"
 
 namespace yard {
@@ -29,17 +27,15 @@ struct Plan {
   std::vector<Piece> pieces;
   int64_t wake_us = kNever;  // latest time of the next decision
 
-  void clear();
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// Returns why the plan cannot be executed, or "" if it can. Every job must be live and in the right
-// phase, with one end or at most one preemption and one start. The final allocation must fit every
-// node.
+// Returns why the plan cannot be executed, or "". Every job must be live and in the right phase,
+// with one end or at most one preemption and one start. The final allocation must fit every node.
 std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan& plan);
 
-// Executes a plan in two phases, first preemptions and ends, then starts, so that two jobs may swap
-// nodes. Requires: why_illegal() is "".
+// Executes preemptions and ends, then starts: two jobs may swap nodes. Requires: why_illegal() is
+// "".
 void execute(const SimModel& fixed, SimState& state, const Plan& plan);
 
 class Draft {
@@ -51,18 +47,18 @@ class Draft {
   // Clears the draft for another decision and keeps its memory.
   void reset();
 
-  // Return false and change nothing if the rules forbid the edit. A preemption or end of a job that
-  // this draft starts is forbidden, too: undo_to() reverts the start.
+  // Return false and change nothing if the rules forbid the edit. A job that this draft starts
+  // cannot be preempted or ended: undo_to() reverts the start.
   bool start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange = {});
   bool start(int32_t slot, std::span<const Piece> pieces, const Exchange& exchange = {}) {
     return start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange);
   }
   bool preempt(int32_t slot);
   bool end(int32_t slot);  // before its work is done, if View::may_end()
-  void wake_at(int64_t at_us);
+  void wake_at(int64_t at_us) { plan_.wake_us = std::min(plan_.wake_us, at_us); }
 
   // Applies the edits again with preemptions and ends before starts, as execute() does. A start
-  // then waits for all jobs that leave its node, even if they were preempted after it was drafted.
+  // then waits for all jobs that leave its node, whatever the order of the draft.
   void put_stops_first();
 
   // A position in the journal for undo_to().
@@ -74,13 +70,6 @@ class Draft {
   Piece* scratch();
 
  private:
-  struct Undo;
-  Undo undo_of(int32_t slot, size_t first_part) const;
-  void record_pieces(int32_t slot);
-  void undo_start(const Undo& u);
-  void stop_job(Verb verb, int32_t slot);
-  void undo_stop(Verb verb, const Undo& u);
-
   // What an edit overwrote.
   struct Undo {
     SlotRecord record;
@@ -97,6 +86,9 @@ class Draft {
     int32_t group, tasks;
     Leaving leaving;  // before the edit
   };
+  Undo undo_of(int32_t slot, size_t first_part) const;
+  bool stop_job(Verb verb, int32_t slot);
+  void undo_stop(Verb verb, const Undo& u);
 
   const SimModel* fixed_;
   SimState* state_;

@@ -1,7 +1,8 @@
-// What a policy may see at its level of information. A view reads a state and the jobs that have
-// arrived; it holds no truth. At an oracle's level, the engine gives it run times; nothing else in
-// it is about the future.
+// What a policy may see at its level of information: a state and the jobs that have arrived. Only
+// at an oracle level does a view contain true run times; no other data are about the future.
 #pragma once
+
+#include <span>
 
 #include "env/cluster/preempts.h"
 #include "env/sim/rules/holding.h"
@@ -11,10 +12,8 @@
 
 namespace yard {
 
-struct Select;
-
-// In rising order: a policy may use what its own level and those before it offer
-// (docs/design/rules.md). The last two are bounds, not competitors.
+// In rising order: a policy may use its own level and all lower levels (docs/design/rules.md). The
+// last two are bounds, not competitors.
 enum class Level : uint8_t { kBlind, kHistory, kDistribution, kEstimate, kNoisyOracle, kOracle };
 
 // A value that falls linearly with time.
@@ -43,12 +42,12 @@ class View {
 
   // --- the cluster
   YARD_HD int32_t total_gpus() const { return fixed_->spec.total_gpus; }
-  // GPUs that are not down; a draining one counts until its job has left it.
+  // GPUs that are not down. A draining GPU counts until its job has left.
   YARD_HD int32_t usable_gpus() const { return total_gpus() - state_->head->down_gpus; }
   YARD_HD int32_t free_gpus() const { return state_->head->free_gpus; }
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
   YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes so far
-  // GPUs of the node that are down, or will be once their job leaves.
+  // Bits of the node's GPUs that are down, or will be down once their job leaves.
   YARD_HD uint64_t node_down(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
   }
@@ -62,26 +61,28 @@ class View {
   YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // wait for other jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t num_finished() const { return state_->head->finished; }
-  YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }   // starting or running
+  YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }  // starting or running
+  std::span<const int32_t> held() const {
+    return {state_->held_list, static_cast<size_t>(num_held())};
+  }
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
-  // With fewer free whole GPUs than this no waiting job can start. Requires: a job waits.
+  // The fewest free whole GPUs with which a waiting job can start. Requires: a job waits.
   YARD_HD int32_t min_gpus_waited_for() const {
     int32_t k = 0;  // classes are ordered by their GPUs
     while (class_head(k) == kNone) ++k;
     return class_gpus(k);
   }
 
-  // Bytes per second on the node's uplink, as its counters show: the demand of running jobs, up to
-  // its capacity. 0 if nothing is known of models.
+  // [bytes/s] Demand of running jobs on the node's uplink, up to its capacity; 0 without models.
   YARD_HD int64_t link_bytes_per_s(int32_t node) const {
     if (!fixed_->rated) return 0;
     const int64_t wanted = state_->link_load[node], most = fixed_->spec.node_up_bytes[node];
     return most > 0 && wanted > most ? most : wanted;
   }
 
-  // Jobs that changed since the last decision: arrived, began to run, saved, or finished (then the
-  // slot can be read for the last time).
+  // Jobs that arrived, began to run, saved or finished since the last decision. The slot of a
+  // finished job can be read for the last time.
   YARD_HD int32_t num_changed() const { return state_->head->num_changed; }
   YARD_HD int32_t changed(int32_t i) const { return state_->changed[i]; }
 
@@ -96,34 +97,29 @@ class View {
   YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
   // Thousandths of GPUs: a share counts as its fraction.
   YARD_HD int64_t gpu_milli(int32_t slot) const {
-    const int32_t shape = state_->shape[slot];
-    if (shape == kNone) return int64_t{kWholeGpu} * gpus(slot);
-    const ShapeColumns& h = fixed_->jobs.shapes;
+    if (!shaped(slot)) return int64_t{kWholeGpu} * gpus(slot);
     int64_t sum = 0;
-    for (int32_t r = h.first_group[shape]; r < h.first_group[shape + 1]; ++r) {
-      sum += h.tasks[r] * (int64_t{kWholeGpu} * h.gpus[r] + h.gpu_milli[r]);
+    for (int32_t g = 0; g < num_groups(slot); ++g) {
+      const TaskNeed need = task_need(slot, g);
+      sum += requested_tasks(slot, g) * (int64_t{kWholeGpu} * need.gpus + need.gpu_milli);
     }
     return sum;
   }
-  // The number of GPUs that orders weigh by: a job without GPUs counts as one.
+  // The number of GPUs as a weight: 1 for a job without GPUs.
   YARD_HD int32_t weight_gpus(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
   // Jobs of one class have identical requests: if one finds no place, none does.
   YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
-  // Whether it asks for more than a number of GPUs: then place() and the rules use its shape.
+  // Whether the job requests more than a number of GPUs. Then place() and the rules use its shape.
   YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
   // The number of tasks that a job with a shape asks for.
   YARD_HD int32_t num_tasks(int32_t slot) const {
-    const ShapeColumns& h = fixed_->jobs.shapes;
     int32_t sum = 0;
-    for (int32_t r = h.first_group[shape_of(slot)]; r < h.first_group[shape_of(slot) + 1]; ++r) {
-      sum += h.tasks[r];
-    }
+    for (int32_t g = 0; g < num_groups(slot); ++g) sum += requested_tasks(slot, g);
     return sum;
   }
-  // Its role groups, and the least and most tasks of one with which it can run.
+  // The number of role groups; and the least and most tasks of a group with which the job can run.
   YARD_HD int32_t num_groups(int32_t slot) const {
-    const ShapeColumns& h = fixed_->jobs.shapes;
-    return h.first_group[shape_of(slot) + 1] - h.first_group[shape_of(slot)];
+    return yard::num_groups(fixed_->jobs.shapes, shape_of(slot));
   }
   YARD_HD int32_t min_tasks(int32_t slot, int32_t group) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
@@ -147,17 +143,10 @@ class View {
     const ShapeColumns& h = fixed_->jobs.shapes;
     return h.max_tasks[h.first_group[shape_of(slot)] + group];
   }
-  // The user's valuation: priority (higher first), weight, and the first deadline, kNone if there
-  // is none.
-  YARD_HD int64_t priority(int32_t slot) const {
-    return fixed_->jobs.priority == nullptr ? 0 : fixed_->jobs.priority[state_->job[slot]];
-  }
-  YARD_HD double weight(int32_t slot) const {
-    return fixed_->jobs.weight == nullptr ? 1 : fixed_->jobs.weight[state_->job[slot]];
-  }
-  YARD_HD int64_t due_us(int32_t slot) const {
-    return fixed_->jobs.due_us == nullptr ? kNone : fixed_->jobs.due_us[state_->job[slot]];
-  }
+  // The user's valuation: priority (higher first), weight, and the first deadline or kNone.
+  YARD_HD int64_t priority(int32_t slot) const { return entry(fixed_->jobs.priority, slot, 0); }
+  YARD_HD double weight(int32_t slot) const { return entry(fixed_->jobs.weight, slot, 1); }
+  YARD_HD int64_t due_us(int32_t slot) const { return entry(fixed_->jobs.due_us, slot, kNone); }
   YARD_HD int64_t submit_us(int32_t slot) const { return state_->submit_us[slot]; }
   YARD_HD int64_t since_us(int32_t slot) const { return state_->since_us[slot]; }
   YARD_HD int64_t until_us(int32_t slot) const { return state_->until_us[slot]; }
@@ -168,32 +157,29 @@ class View {
   YARD_HD bool preemptible(int32_t slot) const {
     return fixed_->allows.preempt && !state_->pinned[slot];
   }
-  // What the cluster allows: to preempt jobs; to start one elsewhere while it still stops.
+  // Whether the cluster allows preemption; and a start elsewhere while the job still stops.
   YARD_HD bool may_preempt() const { return fixed_->allows.preempt; }
   YARD_HD bool may_move() const { return fixed_->allows.preempt && fixed_->allows.move; }
   // Order of submission: rises with submit time, ties in the order of the trace.
   YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
   // A number for the job's user and its name without digits; kNone without a name.
-  YARD_HD int32_t name(int32_t slot) const {
-    return fixed_->jobs.name == nullptr ? kNone : fixed_->jobs.name[state_->job[slot]];
-  }
+  YARD_HD int32_t name(int32_t slot) const { return entry(fixed_->jobs.name, slot, kNone); }
 
   // Time that the job has run so far, without its restores.
   YARD_HD int64_t attained_us(int32_t slot) const {
-    const bool runs = state_->phase[slot] == Phase::kRunning;
-    return state_->attained_us[slot] + (runs ? now_us() - state_->since_us[slot] : 0);
+    return state_->attained_us[slot] + ran_us(slot);
   }
 
-  // The work that it has done: time on the request's GPUs, on its reference type.
+  // Work done: equivalent time on the requested number of GPUs of the reference type.
   YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(done_us(slot)); }
 
-  // The GPU types that it can run on, as bits.
+  // The GPU types on which the job can run, as bits.
   YARD_HD uint64_t types_of(int32_t slot) const {
     return shaped(slot) ? fixed_->jobs.shapes.types[shape_of(slot)] : ~uint64_t{0};
   }
 
-  // Of a job with a shape: whether it asks only for whole GPUs of certain types.
+  // Whether a job with a shape requests only whole GPUs of certain types.
   YARD_HD bool only_types(int32_t slot) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
     const int32_t r = h.first_group[shape_of(slot)];
@@ -202,37 +188,39 @@ class View {
            h.tenant[shape_of(slot)] == kNone && h.min_tasks[r] == h.max_tasks[r];
   }
   YARD_HD int32_t max_groups() const { return fixed_->jobs.shapes.max_groups; }
+  // The largest number of pieces in one placement.
+  size_t max_pieces() const {
+    return static_cast<size_t>(spec().num_nodes) * static_cast<size_t>(max_groups());
+  }
 
   // Where the job's GPUs are: for (p = first_part(slot); p != kNone; p = next_part(p)).
   YARD_HD int32_t first_part(int32_t slot) const { return state_->first_part[slot]; }
   YARD_HD int32_t next_part(int32_t part) const { return state_->part_next[part]; }
   YARD_HD int32_t part_node(int32_t part) const { return state_->part_node[part]; }
   YARD_HD uint64_t part_mask(int32_t part) const { return state_->part_mask[part]; }
-  // Of a job with a shape: the role group of the part, and its number of tasks.
+  // The role group of the part, and the number of tasks. Requires: a job with a shape.
   YARD_HD int32_t part_group(int32_t part) const { return state_->part_group[part]; }
   YARD_HD int32_t part_tasks(int32_t part) const { return state_->part_tasks[part]; }
 
-  // The tenant charged for the job: index into the spec's tenants, kNone if it is none of them.
+  // The tenant charged for the job, as an index into the spec's tenants, or kNone.
   YARD_HD int32_t tenant(int32_t slot) const { return state_->tenant[slot]; }
   YARD_HD int32_t tenant_gpus(int32_t tenant) const { return state_->tenant_gpus[tenant]; }  // held
-  // Whether its tenant may hold all GPUs that it asks for, in addition to those it holds.
+  // Whether the tenant may hold the requested GPUs in addition to all GPUs that the tenant holds.
   YARD_HD bool within_limit(int32_t slot) const {
     return yard::within_limit(*fixed_, *state_, slot);
   }
 
-  // A tenant's guaranteed GPUs, its weight in sharing the rest, its priority (higher first), and
-  // the tenants whose jobs it may preempt to get its quota. Requires: 0 <= tenant < num_tenants().
+  // A tenant's quota, weight in sharing the rest, priority (higher first), and tenants whose jobs
+  // may be preempted for the quota. Requires: 0 <= tenant < num_tenants().
   YARD_HD int32_t num_tenants() const { return fixed_->spec.num_tenants; }
   YARD_HD int32_t tenant_quota(int32_t tenant) const { return fixed_->spec.tenant_quota[tenant]; }
   YARD_HD double tenant_weight(int32_t tenant) const { return fixed_->spec.tenant_weight[tenant]; }
-  YARD_HD int32_t tenant_priority(int32_t tenant) const {
-    return fixed_->spec.tenant_priority[tenant];
-  }
+  YARD_HD int32_t tenant_priority(int32_t tenant) const { return spec().tenant_priority[tenant]; }
   YARD_HD Preempts tenant_preempts(int32_t tenant) const {
     return static_cast<Preempts>(fixed_->spec.tenant_preempts[tenant]);
   }
 
-  // Whether the job's all-reduce may be chosen as it starts; the choice, for a job that holds GPUs.
+  // Whether the job's all-reduce may be chosen at its start; and the choice for a job with GPUs.
   YARD_HD bool may_choose_exchange(int32_t slot) const {
     return can_choose_exchange(*fixed_, *state_, slot);
   }
@@ -240,34 +228,21 @@ class View {
     return holds(slot) ? exchange_of(*fixed_, *state_, slot) : Exchange{};
   }
 
-  // --- what the job's training has measured, up to the work that it has done
+  // --- training measurements, up to the present work
   YARD_HD bool measures(int32_t slot) const { return fixed_->jobs.curves.any(state_->job[slot]); }
-  // Now, and before any work. Both and measured_after() require: measures().
-  YARD_HD double measured(int32_t slot) const {
-    const CurveColumns& c = fixed_->jobs.curves;
-    return c.at(c.value, state_->job[slot], done_us(slot));
-  }
-  YARD_HD double measured_first(int32_t slot) const {
-    const CurveColumns& c = fixed_->jobs.curves;
-    return c.at(c.value, state_->job[slot], 0);
-  }
-  // After that much of its work. Requires: no more than worked_us().
+  // The measure now, and before any work. Both and measured_after() require: measures().
+  YARD_HD double measured(int32_t slot) const { return measured_at(slot, done_us(slot)); }
+  YARD_HD double measured_first(int32_t slot) const { return measured_at(slot, 0); }
+  // The measure after `work_us` of work. Requires: work_us <= worked_us().
   YARD_HD double measured_after(int32_t slot, int64_t work_us) const {
     YARD_CHECK(work_us <= worked_us(slot), "measured_after() needs work that is already done");
-    const CurveColumns& c = fixed_->jobs.curves;
-    return c.at(c.value, state_->job[slot], static_cast<double>(work_us));
+    return measured_at(slot, static_cast<double>(work_us));
   }
-  // The measure that the user wants to reach, CurveColumns::kNoTarget if not given. The job ends
-  // then, at a time that cannot be known.
-  YARD_HD double target(int32_t slot) const {
-    return fixed_->jobs.curves.target[state_->job[slot]];
-  }
-  // The measure that is enough for the user, CurveColumns::kNoTarget if not given. Requires, as
-  // target() does: measures().
-  YARD_HD double enough(int32_t slot) const {
-    return fixed_->jobs.curves.enough[state_->job[slot]];
-  }
-  // Whether a policy may end it before its work is done: never on a live cluster.
+  // The measure at which the job ends, at an unknown time, and the measure that is enough for the
+  // user. CurveColumns::kNoTarget if not given. Both require: measures().
+  YARD_HD double target(int32_t slot) const { return fixed_->jobs.curves.target[serial(slot)]; }
+  YARD_HD double enough(int32_t slot) const { return fixed_->jobs.curves.enough[serial(slot)]; }
+  // Whether a policy may end the job early: never on a live cluster.
   YARD_HD bool may_end(int32_t slot) const {
     return fixed_->allows.preempt && fixed_->jobs.curves.may_end(state_->job[slot]);
   }
@@ -278,8 +253,8 @@ class View {
     return fixed_->jobs.limit_us[state_->job[slot]];
   }
 
-  // Work left on the reference type, as a line over time. It holds until the job is among the
-  // changed again, or the policy starts or stops it. Requires: level() is an oracle's.
+  // Work left on the reference type, as a line over time. Valid until the job is among the changed
+  // again, or the policy starts or stops the job. Requires: an oracle level.
   YARD_HD LinearDecrease left_line(int32_t slot) const {
     YARD_CHECK(true_work_us_ != nullptr, "left_line() needs an oracle level");
     const double left =
@@ -293,8 +268,8 @@ class View {
  private:
   friend class ThroughputModel;
   friend class Placer;
-  // Data about the whole workload, including jobs to come: only for classes that allocate memory
-  // for it, or take shortcuts where it lacks something.
+  // The private functions show the whole workload, including jobs to come. Friends use them only to
+  // allocate memory and to skip features which the workload lacks.
   friend class RankedQueue;
   friend class VictimIndex;
   friend class PreemptionPlanner;
@@ -317,24 +292,34 @@ class View {
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
 
-  // The tables of speeds as far as this policy may see them, and the job's speed on a node's GPUs
-  // if only its model is known.
+  // Returns the job's entry in a column (N); `absent` if the trace has no such column.
+  template <class T, class Absent>
+  YARD_HD T entry(const T* column, int32_t slot, Absent absent) const {
+    return column == nullptr ? absent : column[state_->job[slot]];
+  }
+  YARD_HD double measured_at(int32_t slot, double work_us) const {
+    const CurveColumns& c = fixed_->jobs.curves;
+    return c.at(c.value, state_->job[slot], work_us);
+  }
+  // Returns the time since the present run began; 0 if the job does not run.
+  YARD_HD int64_t ran_us(int32_t slot) const {
+    return phase(slot) == Phase::kRunning ? now_us() - state_->since_us[slot] : 0;
+  }
+
+  // The speed tables that this policy may see; and the speed on a node by the model's name.
   YARD_HD const SpeedColumns& speeds() const {
     return estimates_ == nullptr ? fixed_->speed : estimates_->table;
   }
   YARD_HD double speed_on(int32_t slot, int32_t node) const {
-    const int32_t* rows = fixed_->jobs.model_row;
-    const int32_t row = rows == nullptr ? kNone : rows[state_->job[slot]];
+    const int32_t row = entry(fixed_->jobs.model_row, slot, kNone);
     if (estimates_ == nullptr || row == kNone) return fixed_->speed_on(state_->job[slot], node);
     return estimates_->model_speed[row * fixed_->jobs.num_types + fixed_->spec.node_type[node]];
   }
 
   // Work done, on the reference type.
   YARD_HD double done_us(int32_t slot) const {
-    const bool runs = state_->phase[slot] == Phase::kRunning;
-    if (!runs) return state_->done_us[slot];
-    const auto ran_us = static_cast<double>(now_us() - state_->since_us[slot]);
-    return state_->done_us[slot] + ran_us * state_->rate[slot];
+    if (phase(slot) != Phase::kRunning) return state_->done_us[slot];
+    return state_->done_us[slot] + static_cast<double>(ran_us(slot)) * state_->rate[slot];
   }
 
   const SimModel* fixed_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
@@ -21,36 +20,32 @@ struct Synonyms {
   std::vector<std::string_view> others;
   std::vector<std::string_view> parts;  // parts of longer names
 };
-const std::vector<Synonyms>& synonyms() {
-  static const std::vector<Synonyms> kAll = {
-      {"job_id",
-       {"jobid", "id", "job", "jobidraw", "jobname", "jobnumber", "taskid", "uuid", "name"},
-       {"jobid", "jobname"}},
-      {"submit_s",
-       {"submit", "submittime", "submittedtime", "submissiontime", "submitted", "submission",
-        "arrivaltime", "arrival", "arrivals", "arrives", "createtime", "creationtime", "created",
-        "createdat", "queuedat", "queuetime", "timestamp", "time"},
-       {"submi", "arriv", "creat"}},
-      {"run_s",
-       {"run", "runtime", "runtimes", "duration", "durations", "elapsed", "elapsedraw",
-        "elapsedtime", "servicetime", "servicesec", "executiontime", "jobduration", "walltime",
-        "length"},
-       {"runtime", "durat", "elaps", "servic", "execut"}},
-      {"gpus",
-       {"gpu", "numgpus", "numgpu", "gpunum", "gpucount", "ngpus", "ngpu", "gpusrequested",
-        "requestedgpus", "reqgpus", "allocgpus", "gpurequest", "plangpu", "numreplicas"},
-       {"gpu"}},
-      {"start_s",
-       {"start", "starttime", "startedat", "started", "starts", "startat", "startdate",
-        "starttimestamp", "begin", "begintime", "began", "begins", "beganat", "dispatchtime"},
-       {"starttime", "startedat", "begintime"}},
-      {"end_s",
-       {"end", "endtime", "endedat", "ended", "ends", "endat", "enddate", "endtimestamp", "finish",
-        "finishtime", "finishedat", "finished", "completiontime", "completedat", "stoptime",
-        "stoppedat", "stopped"},
-       {"endtime", "endedat", "finish", "completedat", "stoptime"}}};
-  return kAll;
-}
+const std::vector<Synonyms> kSynonyms = {
+    {"job_id",
+     {"jobid", "id", "job", "jobidraw", "jobname", "jobnumber", "taskid", "uuid", "name"},
+     {"jobid", "jobname"}},
+    {"submit_s",
+     {"submit", "submittime", "submittedtime", "submissiontime", "submitted", "submission",
+      "arrivaltime", "arrival", "arrivals", "arrives", "createtime", "creationtime", "created",
+      "createdat", "queuedat", "queuetime", "timestamp", "time"},
+     {"submi", "arriv", "creat"}},
+    {"run_s",
+     {"run", "runtime", "runtimes", "duration", "durations", "elapsed", "elapsedraw", "elapsedtime",
+      "servicetime", "servicesec", "executiontime", "jobduration", "walltime", "length"},
+     {"runtime", "durat", "elaps", "servic", "execut"}},
+    {"gpus",
+     {"gpu", "numgpus", "numgpu", "gpunum", "gpucount", "ngpus", "ngpu", "gpusrequested",
+      "requestedgpus", "reqgpus", "allocgpus", "gpurequest", "plangpu", "numreplicas"},
+     {"gpu"}},
+    {"start_s",
+     {"start", "starttime", "startedat", "started", "starts", "startat", "startdate",
+      "starttimestamp", "begin", "begintime", "began", "begins", "beganat", "dispatchtime"},
+     {"starttime", "startedat", "begintime"}},
+    {"end_s",
+     {"end", "endtime", "endedat", "ended", "ends", "endat", "enddate", "endtimestamp", "finish",
+      "finishtime", "finishedat", "finished", "completiontime", "completedat", "stoptime",
+      "stoppedat", "stopped"},
+     {"endtime", "endedat", "finish", "completedat", "stoptime"}}};
 
 }  // namespace
 
@@ -66,8 +61,7 @@ char separator_of(std::string_view line) {
 }
 
 std::vector<std::string_view> column_names(std::string_view line, char separator) {
-  std::vector<std::string_view> names;
-  split_line(line, separator, names);
+  std::vector<std::string_view> names = split_line(line, separator);
   for (std::string_view& name : names) {
     name = trim(name);
     if (name.size() > 1 && name.front() == '"' && name.back() == '"') {
@@ -83,11 +77,7 @@ bool is_missing(std::string_view cell) {
   constexpr std::array<std::string_view, 10> kMissing = {"nan", "none", "null", "<na>", "na",
                                                          "n/a", "nat",  "#n/a", "-nan", "\\n"};
   cell = trim(cell);
-  if (cell.empty()) return true;
-  if (cell.size() > 4) return false;
-  std::string low(cell);
-  for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::ranges::count(kMissing, low) > 0;
+  return cell.empty() || (cell.size() <= 4 && std::ranges::count(kMissing, lower_case(cell)) > 0);
 }
 
 Renames parse_renames(std::string_view text, std::string_view where) {
@@ -145,8 +135,8 @@ std::optional<std::string> nearest_column(std::string_view name,
   };
   const std::string own = plain_name(name);
   if (const auto same = take([&](const std::string& one) { return one == own; })) return same;
-  const auto known = std::ranges::find(synonyms(), name, &Synonyms::name);
-  if (known != synonyms().end()) {
+  const auto known = std::ranges::find(kSynonyms, name, &Synonyms::name);
+  if (known != kSynonyms.end()) {
     for (const std::string_view other : known->others) {
       if (const auto same = take([&](const std::string& one) { return one == other; })) return same;
     }
@@ -157,7 +147,7 @@ std::optional<std::string> nearest_column(std::string_view name,
   }
   if (name == "start_s" || name == "end_s") return std::nullopt;  // "status" is no slip of "starts"
   if (const auto slip = nearest_name(name, columns)) return slip;
-  if (known == synonyms().end()) return std::nullopt;
+  if (known == kSynonyms.end()) return std::nullopt;
   for (const std::string_view other : known->others) {
     if (other.size() < 5) continue;
     if (const auto slip = take([&](const std::string& one) { return is_slip(one, other); })) {

@@ -30,8 +30,8 @@ using Renames = std::vector<std::pair<std::string, std::string>>;
 // Parses "name=COLUMN,name=COLUMN". Throws InputError naming `where`.
 Renames parse_renames(std::string_view text, std::string_view where);
 
-// Gives columns the names that the caller chose. Another column with a chosen name loses it. Throws
-// InputError, naming `where`, if a column is missing.
+// Gives columns the names that the caller chose. Another column with a chosen name becomes
+// nameless. Throws InputError, naming `where`, if a column is missing.
 void rename_columns(const Renames& renames, const std::string& where,
                     std::vector<std::string>& columns);
 

@@ -1,6 +1,7 @@
 // A job as a trace file or a generator describes it: what its user asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -31,7 +32,7 @@ struct RoleGroup {
   int32_t max_count = 0;        // largest number, at least `count`; 0: exactly `count`
   Resources task;
   std::vector<int32_t> after;  // indices of groups of this job that end before this one begins
-  int64_t run_us = -1;  // its own, if some groups come after others; -1: the job's (stages.h)
+  int64_t run_us = -1;         // of this group, if some groups come after others; -1: as of the job
   friend bool operator==(const RoleGroup&, const RoleGroup&) = default;
 };
 
@@ -68,7 +69,7 @@ struct Job {
   std::string user;
   std::string name;  // chosen by the user
 
-  // Its model and training, for speeds from measured profiles.
+  // The job's model and training, for speeds from measured profiles.
   std::string model;         // "ResNet-50"
   bool model_drawn = false;  // drawn at random: the trace names none
   int32_t batch_size = 0;    // samples per iteration, over all workers; 0: not given
@@ -76,21 +77,21 @@ struct Job {
   double iteration_ms = 0;   // measured with the resources asked for; 0: not given
   std::string batch_mode;    // how the batch size changes: "static", "accordion", "gns"
 
-  // Its request. Empty: `gpus` whole GPUs, split over nodes as the scheduler chooses.
+  // The job's request. No groups: `gpus` whole GPUs, split over nodes as the scheduler chooses.
   std::vector<RoleGroup> groups;
   Pattern pattern = Pattern::kNone;
   std::vector<std::string> gpu_types;  // allowed types; empty: any
 
-  // Its training curve (training_curves.h). The job ends early when it reaches the target.
+  // The job's training curve (training_curves.h). The job ends early when it reaches the target.
   LossForm loss;
   double target = kNoTarget;
-  // Metric that satisfies the user. A scheduler may end the job there, or earlier if it will hardly
-  // improve any more. kNoTarget: no scheduler may end it.
+  // Metric that satisfies the user. A scheduler may end the job at this value, or earlier if the
+  // metric will hardly improve. kNoTarget: no scheduler may end the job.
   double enough = kNoTarget;
   std::vector<CurvePoint> curve;  // by rising share; computed on loading, in no file
 
-  // Costs of a stop. save_us: its GPUs are held while it saves. restore_us: after each restart, on
-  // any GPUs, it makes no progress for this time. -1: the costs of the rule set.
+  // Costs of a stop. save_us: the job holds its GPUs while it saves. restore_us: the job makes no
+  // progress for this time after each restart, on any GPUs. -1: the costs of the rule set.
   int64_t save_us = -1;
   int64_t restore_us = -1;
 
@@ -102,7 +103,7 @@ struct Job {
   std::vector<std::string> after;  // ids of jobs that must end before it may start
   std::string array;               // name shared by the jobs of one array
 
-  // What happened to it on the real cluster. Policies never see this.
+  // What happened to the job on the real cluster. Policies never see these fields.
   int64_t logged_start_us = -1;  // -1: not in the trace
   int64_t logged_end_us = -1;
   bool run_unknown = false;  // not in the log: run_us is the value of a setting
@@ -114,10 +115,7 @@ struct Job {
 
 // Returns whether the job can run with fewer or more tasks than it asked for.
 inline bool is_elastic(const Job& job) {
-  for (const RoleGroup& g : job.groups) {
-    if (g.max_count > g.min_count) return true;
-  }
-  return false;
+  return std::ranges::any_of(job.groups, [](const auto& g) { return g.max_count > g.min_count; });
 }
 
 // Rows that were left out, or noted, for the same reason.

@@ -1,7 +1,6 @@
 // Reads the fields of a row as times, numbers or texts, or reports why a field is none.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "env/base/text/text.h"
 #include "env/trace/core/max_time.h"
@@ -13,8 +12,6 @@ namespace {
 
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int32_t kMaxGpus = 1 << 20;
-
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // Parses a whole number, also as tables of floating-point numbers have it: "8.0".
 std::optional<int64_t> whole_of(std::string_view text) {
@@ -50,24 +47,16 @@ bool Rows::time(int column, int64_t& out_us, const TimeUnit& unit) {
   const std::string name(name_of(column)), got(trim(fields_[column]));
   const auto number = parse_double(got);
   if (!number) {
-    unusable(column, name + " is not a number", name + " in " + unit.name,
-             in_quotes(fields_[column]));
-  } else if (*number < 0) {
-    unusable(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
-  } else {
-    unusable(column, name + " is too large",
-             name + " of at most " + std::to_string(most_units(unit)) + " " + unit.symbol, got);
+    return unusable(column, name + " is not a number", name + " in " + unit.name,
+                    in_quotes(fields_[column]));
   }
-  return false;
+  if (*number < 0) {
+    return unusable(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
+  }
+  return unusable(column, name + " is too large",
+                  name + " of at most " + std::to_string(most_units(unit)) + " " + unit.symbol,
+                  got);
 }
-
-bool Rows::seconds(int column, int64_t& out_us) { return time(column, out_us, kInSeconds); }
-
-bool Rows::milliseconds(int column, int64_t& out_us) {
-  return time(column, out_us, kInMilliseconds);
-}
-
-bool Rows::minutes(int column, int64_t& out_us) { return time(column, out_us, kInMinutes); }
 
 bool Rows::whole_seconds(int column, int64_t& out_us) {
   if (!seconds(column, out_us)) return false;
@@ -87,9 +76,8 @@ bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
     out_us = *us;
     return true;
   }
-  unusable(column, name + " is not a date",
-           name + " as a date like 2021-03-04T12:30:15, from 1970 on", in_quotes(said));
-  return false;
+  return unusable(column, name + " is not a date",
+                  name + " as a date like 2021-03-04T12:30:15, from 1970 on", in_quotes(said));
 }
 
 bool Rows::whole(int column, int64_t& out, int64_t least, int64_t most) {
@@ -100,10 +88,10 @@ bool Rows::whole(int column, int64_t& out, int64_t least, int64_t most) {
     return true;
   }
   const std::string name = name_of(column);
-  unusable(column, name + (number ? " is out of range" : " is not a whole number"),
-           name + " as a whole number, " + std::to_string(least) + " to " + std::to_string(most),
-           in_quotes(said));
-  return false;
+  return unusable(
+      column, name + (number ? " is out of range" : " is not a whole number"),
+      name + " as a whole number, " + std::to_string(least) + " to " + std::to_string(most),
+      in_quotes(said));
 }
 
 bool Rows::whole(int column, int32_t& out, int32_t least, int32_t most) {
@@ -121,35 +109,31 @@ bool Rows::number(int column, double& out, double least) {
     return true;
   }
   const std::string name = name_of(column);
-  unusable(column, name + (number ? " is too small" : " is not a number"),
-           name + " as a number of at least " + shortest(least), in_quotes(said));
-  return false;
+  return unusable(column, name + (number ? " is too small" : " is not a number"),
+                  name + " as a number of at least " + shortest(least), in_quotes(said));
 }
 
 bool Rows::positive(int column, double& out) {
   if (!number(column, out)) return false;
   if (out > 0) return true;
   const std::string name = name_of(column);
-  unusable(column, name + " is not above 0", name + " above 0",
-           in_quotes(std::string(trim(fields_[column]))));
-  return false;
+  return unusable(column, name + " is not above 0", name + " above 0",
+                  in_quotes(trim(fields_[column])));
 }
 
 bool Rows::gpus(int column, int32_t& out, int32_t least) {
   const std::optional<int64_t> number = whole_of(trim(fields_[column]));
   if (!number) {
-    unusable(column, "number of GPUs is not a whole number", "a whole number of GPUs",
-             in_quotes(fields_[column]));
-    return false;
+    return unusable(column, "number of GPUs is not a whole number", "a whole number of GPUs",
+                    in_quotes(fields_[column]));
   }
   if (*number < least || *number > kMaxGpus) {
-    unusable(column,
-             *number > kMaxGpus ? "too many GPUs"
-             : *number == 0     ? "no GPUs"
-                                : "number of GPUs is negative",
-             std::to_string(least) + " to " + std::to_string(kMaxGpus) + " GPUs",
-             std::to_string(*number));
-    return false;
+    return unusable(column,
+                    *number > kMaxGpus ? "too many GPUs"
+                    : *number == 0     ? "no GPUs"
+                                       : "number of GPUs is negative",
+                    std::to_string(least) + " to " + std::to_string(kMaxGpus) + " GPUs",
+                    std::to_string(*number));
   }
   out = static_cast<int32_t>(*number);
   return true;
@@ -159,8 +143,7 @@ bool Rows::text(int column, std::string& out) {
   const std::string_view said = trim(fields_[column]);
   if (said.empty()) {
     const std::string name = name_of(column);
-    unusable(column, name + " is empty", "a " + name, "nothing");
-    return false;
+    return unusable(column, name + " is empty", "a " + name, "nothing");
   }
   out = said;
   return true;
@@ -169,23 +152,16 @@ bool Rows::text(int column, std::string& out) {
 bool Rows::due(int column, int64_t due_us, Job& job) {
   if (due_us < job.submit_us) {
     const std::string name = name_of(column);
-    unusable(column, name + " is before the submission", name + " after the submission",
-             trimmed(column));
-    return false;
+    return unusable(column, name + " is before the submission", name + " after the submission",
+                    trimmed(column));
   }
   job.dues = {{.within_us = due_us - job.submit_us}};
   return true;
 }
 
 bool Rows::in_order_or_left_out(const Job& job) {
-  if (job.logged_start_us < job.submit_us) {
-    left_out("starts before its submission");
-    return false;
-  }
-  if (job.logged_end_us < job.logged_start_us) {
-    left_out("ends before it starts");
-    return false;
-  }
+  if (job.logged_start_us < job.submit_us) return left_out("starts before its submission");
+  if (job.logged_end_us < job.logged_start_us) return left_out("ends before it starts");
   return true;
 }
 

@@ -1,10 +1,9 @@
 #include "env/trace/core/rows.h"
 
 #include <algorithm>
-#include <functional>
+#include <filesystem>
 #include <iterator>
 #include <numeric>
-#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
@@ -18,21 +17,10 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr size_t kMaxRecordBytes = 1 << 20;
 constexpr size_t kMaxComments = 1000;  // that are kept
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-// Returns "first of 3 unusable rows".
-std::string first_of(int64_t count) {
-  return count == 1 ? "the only unusable row"
-                    : "first of " + std::to_string(count) + " unusable rows";
-}
-
 void count(std::vector<Skipped>& list, const std::string& reason, const std::string& where) {
   const auto it = std::ranges::find(list, reason, &Skipped::reason);
-  if (it != list.end()) {
-    ++it->count;
-  } else {
-    list.push_back({reason, 1, where});
-  }
+  if (it == list.end()) return list.push_back({reason, 1, where});
+  ++it->count;
 }
 
 // Sorts stably, in place.
@@ -88,9 +76,9 @@ const std::string& Rows::name_in_file(int column) const {
 }
 
 int Rows::optional_column(std::string_view name) const {
-  const auto it = std::find(columns_.begin(), columns_.end(), name);
+  const auto it = std::ranges::find(columns_, name);
   if (it == columns_.end()) return -1;
-  if (std::find(it + 1, columns_.end(), name) != columns_.end()) {
+  if (std::ranges::count(columns_, name) > 1) {
     throw InputError(where_names(), "each column once", in_quotes(name) + " twice");
   }
   return static_cast<int>(it - columns_.begin());
@@ -123,6 +111,20 @@ bool Rows::next_record() {
   } while (open_quotes(record_, layout_.separator));
   row_ = record_;
   return true;
+}
+
+void Rows::read_neighbour(
+    const std::string& name,
+    const std::function<void(const std::vector<std::string_view>&)>& take) const {
+  for (const std::string& file : {name, name + ".gz"}) {
+    std::error_code error;
+    const auto path = std::filesystem::path(source()).parent_path() / file;
+    if (!std::filesystem::is_regular_file(path, error)) continue;
+    Lines lines = Lines::of_file(path);
+    std::string_view line;
+    while (lines.next(line)) take(split(line, ','));
+    return;
+  }
 }
 
 std::optional<std::string> Rows::header(std::string_view name) const {
@@ -178,13 +180,13 @@ bool Rows::next() {
   return false;
 }
 
-void Rows::too_few(const std::string& expected, const std::string& got) {
+bool Rows::too_few(const std::string& expected, const std::string& got) {
   if (!cut_off()) return unusable("wrong number of fields", expected, got);
-  unusable("the last line is cut off", expected,
-           got + ": the last line is cut off, as in a file copied while it was written");
+  return unusable("the last line is cut off", expected,
+                  got + ": the last line is cut off, as in a file copied while it was written");
 }
 
-void Rows::unusable_at(const std::string& place, const std::string& reason,
+bool Rows::unusable_at(const std::string& place, const std::string& reason,
                        const std::string& expected, const std::string& got) {
   if (unusable_++ == 0) {
     first_where_ = here() + (place.empty() ? "" : ": " + place);
@@ -193,18 +195,15 @@ void Rows::unusable_at(const std::string& place, const std::string& reason,
     first_got_ = got;
   }
   count(unusable_rows_, reason, here());
+  return false;
 }
 
-void Rows::unusable(const std::string& reason, const std::string& expected,
-                    const std::string& got) {
-  unusable_at("", reason, expected, got);
-}
-
-void Rows::unusable(int column, const std::string& reason, const std::string& expected,
+bool Rows::unusable(int column, const std::string& reason, const std::string& expected,
                     const std::string& got) {
   const std::string name = name_of(column);
-  unusable_at("column " + std::to_string(column + 1) + (name.empty() ? "" : " (" + name + ")"),
-              reason, expected, got);
+  return unusable_at(
+      "column " + std::to_string(column + 1) + (name.empty() ? "" : " (" + name + ")"), reason,
+      expected, got);
 }
 
 // Returns "" for formats without a line of names.
@@ -213,8 +212,9 @@ std::string Rows::name_of(int column) const {
   return i < columns_.size() ? columns_[i] : "";
 }
 
-void Rows::left_out(const std::string& reason, int32_t line) {
-  count(left_out_, reason, lines_->name() + ":" + std::to_string(line));
+bool Rows::left_out(const std::string& reason) {
+  count(left_out_, reason, here());
+  return false;
 }
 
 void Rows::notice(const std::string& text) { count(notices_, text, here()); }
@@ -273,9 +273,11 @@ void Rows::collect(std::vector<Job>& jobs) {
 
 void Rows::finish(bool skip_unusable, Trace& trace) {
   if (unusable_ > 0 && !skip_unusable) {
-    throw InputError(
-        first_where_, first_expected_,
-        first_got_ + " (" + first_of(unusable_) + "; --skip-unusable leaves them out)");
+    const std::string how_many = unusable_ == 1
+                                     ? "the only unusable row"
+                                     : "first of " + std::to_string(unusable_) + " unusable rows";
+    throw InputError(first_where_, first_expected_,
+                     first_got_ + " (" + how_many + "; --skip-unusable leaves them out)");
   }
   if (num_jobs_ == 0) {
     std::string got = "a header without rows";

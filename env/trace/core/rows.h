@@ -1,23 +1,22 @@
 // Rows of a file with named columns, and the jobs read from them. All readers share this class.
 //
-//   const int id = rows.column("job_id"), gpus = rows.column("num_gpu");
-//   while (rows.next()) {
-//     Job job;
-//     job.id = rows.field(id);
-//     if (rows.gpus(gpus, job.gpus) && ...) rows.add(std::move(job));
-//   }
+//   const auto [id, gpus] = rows.find_columns("job_id", "num_gpu");
+//   rows.add_each([&](Job& job) { return rows.text(id, job.id) && rows.gpus(gpus, job.gpus); });
 //
-// An unusable row is skipped and counted with its reason; so is a row with a job id seen before.
-// finish() decides whether to reject the file for them. Rows that a format leaves out by its nature
-// are counted and reported, but do not cause rejection.
+// A row that cannot be used, or repeats a job id, is skipped and counted with its reason. finish()
+// may reject a file for such rows. Rows without a job that ran are counted and reported, but do not
+// cause rejection.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "env/base/files/lines.h"
@@ -43,27 +42,43 @@ struct Layout {
   std::string free_text = {};  // column that takes surplus separators of a row
 };
 
+// Layout of a format whose reader takes whole lines.
+inline Layout whole_lines() { return {.separator = '\0', .head = 0, .names = 0, .columns = {""}}; }
+
+inline std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
 // Notice about a row that repeats the line of column names.
 inline constexpr const char* kRepeatedNames =
     "repeated header line skipped, as in concatenated files";
 
 class Rows {
  public:
-  // Skips empty lines. `renames` gives columns the names that are expected. Keep `lines` alive.
+  // Skips empty lines. `renames` gives columns the names that a reader expects. `lines` must
+  // outlive this object.
   Rows(Lines& lines, const Layout& layout, Renames renames = {});
 
   // Returns the index of a column; -1 for an optional one that is missing. Throws InputError if a
   // required column is missing, or if the name occurs twice.
   int column(std::string_view name) const;
   int optional_column(std::string_view name) const;
+  // Returns the indices of several required columns.
+  template <class... Names>
+  std::array<int, sizeof...(Names)> find_columns(const Names&... names) const {
+    return {column(names)...};
+  }
   const std::vector<std::string>& columns() const { return columns_; }
   const Renames& renames() const { return renames_; }
-  // Returns the name of a column in the file, whatever the caller calls it.
+  // Returns the name that a column has in the file, before `renames`.
   const std::string& name_in_file(int column) const;
   char separator() const { return layout_.separator; }
   const std::string& source() const { return lines_->name(); }
   // Returns the position of the line of column names for errors: "jobs.csv:1".
   std::string where_names() const;
+
+  // Reads the comma-separated lines of the file `name` or `name`.gz in the folder of source(), if
+  // there is one: calls `take` with the fields of each.
+  void read_neighbour(const std::string& name,
+                      const std::function<void(const std::vector<std::string_view>&)>& take) const;
 
   // Returns the value of a comment "; Name: value" before the first row. Call next() first.
   std::optional<std::string> header(std::string_view name) const;
@@ -81,13 +96,13 @@ class Rows {
   int32_t line_number() const { return first_line_; }  // the first line, if a row has several
 
   // Each returns false and counts the row as unusable if the field has no valid value.
-  bool seconds(int column, int64_t& out_us);        // at least 0
-  bool whole_seconds(int column, int64_t& out_us);  // at least 0, fraction cut off
-  bool milliseconds(int column, int64_t& out_us);
-  bool minutes(int column, int64_t& out_us);
-  bool time(int column, int64_t& out_us, const TimeUnit& unit);
-  bool date(int column, const Zone& zone,
-            int64_t& out_us);  // since 1970: call start_at_first_submission()
+  bool time(int column, int64_t& out_us, const TimeUnit& unit);  // at least 0
+  bool seconds(int column, int64_t& out_us) { return time(column, out_us, kInSeconds); }
+  bool milliseconds(int column, int64_t& out_us) { return time(column, out_us, kInMilliseconds); }
+  bool minutes(int column, int64_t& out_us) { return time(column, out_us, kInMinutes); }
+  bool whole_seconds(int column, int64_t& out_us);  // cuts off the fraction
+  // Reads a date since 1970: call start_at_first_submission().
+  bool date(int column, const Zone& zone, int64_t& out_us);
   bool gpus(int column, int32_t& out, int32_t least = 1);
   bool whole(int column, int64_t& out, int64_t least = 0,
              int64_t most = std::numeric_limits<int64_t>::max());
@@ -98,25 +113,27 @@ class Rows {
   bool text(int column, std::string& out);                 // not empty; trims blanks
   // Adds the deadline `due_us`, read from `column`, on the clock of job.submit_us.
   bool due(int column, int64_t due_us, Job& job);
-  // Checks that submission, start and end are in order. Leaves the row out if not: users cannot
-  // correct a published archive.
+  // Leaves the row out if submission, start and end are not in order: users cannot correct a
+  // published archive.
   bool in_order_or_left_out(const Job& job);
 
   // Counts the current row as unusable: for the field in `column`, a place in it, or as a whole.
-  // `reason` must be the same for all rows of a kind.
-  void unusable(const std::string& reason, const std::string& expected, const std::string& got);
-  void unusable(int column, const std::string& reason, const std::string& expected,
+  // `reason` must be the same for all rows of a kind. Returns false, like too_few() and left_out().
+  bool unusable(const std::string& reason, const std::string& expected, const std::string& got) {
+    return unusable_at("", reason, expected, got);
+  }
+  bool unusable(int column, const std::string& reason, const std::string& expected,
                 const std::string& got);
-  void unusable_at(const std::string& place, const std::string& reason, const std::string& expected,
+  bool unusable_at(const std::string& place, const std::string& reason, const std::string& expected,
                    const std::string& got);
 
   // Counts a row with too few fields as unusable. A last line without a line end is reported as cut
   // off.
-  void too_few(const std::string& expected, const std::string& got);
+  bool too_few(const std::string& expected, const std::string& got);
   bool cut_off() const { return lines_->ending().empty(); }
 
   // Counts the current row as one that holds no job to replay.
-  void left_out(const std::string& reason) { left_out(reason, line_number()); }
+  bool left_out(const std::string& reason);
 
   // Adds a notice about the current row, which is kept. Equal texts are counted.
   void notice(const std::string& text);
@@ -128,6 +145,14 @@ class Rows {
   void note_file(const std::string& text) { notices_.push_back({text, 0, lines_->name()}); }
 
   void add(Job job);  // at the current row, or at job.line
+  // Calls `read(Job&)` for every further row. Adds the job if `read` returns true.
+  template <class Read>
+  void add_each(Read&& read) {
+    while (next()) {
+      Job job;
+      if (read(job)) add(std::move(job));
+    }
+  }
   Job* last() { return num_jobs_ == 0 ? nullptr : &chunks_.back().back(); }
   bool has(const std::string& id) { return seen_[slot_of(id)].job >= 0; }
   size_t size() const { return num_jobs_; }
@@ -148,7 +173,6 @@ class Rows {
  private:
   bool next_record();
   std::string name_of(int column) const;
-  void left_out(const std::string& reason, int32_t line);
   size_t slot_of(const std::string& id);
   bool add_id(const std::string& id);
   std::string here() const;

@@ -9,6 +9,11 @@ namespace yard {
 
 // `separator` ' ': any run of blanks; '\0': the line is one field. Fields are views into `line`.
 void split_line(std::string_view line, char separator, std::vector<std::string_view>& fields);
+inline std::vector<std::string_view> split_line(std::string_view line, char separator) {
+  std::vector<std::string_view> fields;
+  split_line(line, separator, fields);
+  return fields;
+}
 
 // Returns whether `text` ends within a field in double quotes (RFC 4180), so that the record
 // continues in the next line.

@@ -1,6 +1,7 @@
 #include "env/trace/core/stages.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,21 +22,15 @@ struct Stage {
   bool last = true;  // no other stage comes after it
 };
 
-std::vector<int32_t> sorted(std::vector<int32_t> values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return values;
-}
-
 // Returns the stages, each after those it waits for. Requires: no cycle, as check_native_job()
 // ensures.
 std::vector<Stage> stages_of(const Job& job) {
-  std::vector<std::pair<std::vector<int32_t>, Stage>> open;  // by the groups they wait for
+  std::vector<std::pair<std::set<int32_t>, Stage>> open;  // by the groups they wait for
   for (size_t g = 0; g < job.groups.size(); ++g) {
-    const std::vector<int32_t> after = sorted(job.groups[g].after);
-    auto at = std::find_if(open.begin(), open.end(),
-                           [&](const auto& known) { return known.first == after; });
-    if (at == open.end()) at = open.insert(open.end(), {after, {}});
+    const std::set<int32_t> after(job.groups[g].after.begin(), job.groups[g].after.end());
+    auto at = std::ranges::find(
+        open, after, [](const auto& known) -> auto& { return known.first; });
+    if (at == open.end()) at = open.insert(at, {after, {}});
     at->second.groups.push_back(g);
     const int64_t own_us = job.groups[g].run_us;
     at->second.run_us = std::max(at->second.run_us, own_us < 0 ? job.run_us : own_us);
@@ -43,7 +38,7 @@ std::vector<Stage> stages_of(const Job& job) {
   std::vector<Stage> out;
   std::unordered_map<int32_t, size_t> stage_of;  // group -> index in `out`
   while (!open.empty()) {
-    const auto ready = std::find_if(open.begin(), open.end(), [&](const auto& stage) {
+    const auto ready = std::ranges::find_if(open, [&](const auto& stage) {
       return std::ranges::all_of(stage.first, [&](int32_t g) { return stage_of.contains(g); });
     });
     YARD_CHECK(ready != open.end(), "role groups must not wait for each other in a cycle");

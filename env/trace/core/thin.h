@@ -11,8 +11,9 @@ namespace yard {
 // Removing batches preserves bursts, removing jobs does not.
 enum class ThinBy { kBatch, kJob };
 
-// Keeps each with probability `keep`, but at least one. Draws are keyed by job id: what a small
-// `keep` keeps, a larger one keeps too. Requires: 0 < keep <= 1, jobs sorted by submission.
+// Keeps each job or batch with probability `keep`, and at least one job. Random draws depend on job
+// ids: a larger `keep` keeps every job that a smaller `keep` keeps. Requires: 0 < keep <= 1, jobs
+// sorted by submission.
 void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng);
 
 }  // namespace yard

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "env/base/text/text.h"
 #include "env/trace/core/max_time.h"
@@ -20,51 +20,25 @@ constexpr TimeUnit kInNanoseconds{"nanoseconds", "ns", 1, 1'000};
 constexpr TimeUnit kInHours{"hours", "h", 3'600'000'000};
 constexpr TimeUnit kInDays{"days", "d", 86'400'000'000};
 
-// The last word of a name, in lower case.
-using Word = std::pair<std::string_view, const TimeUnit*>;
-constexpr std::array kWords = {Word{"s", &kInSeconds},
-                               Word{"sec", &kInSeconds},
-                               Word{"secs", &kInSeconds},
-                               Word{"second", &kInSeconds},
-                               Word{"seconds", &kInSeconds},
-                               Word{"ms", &kInMilliseconds},
-                               Word{"msec", &kInMilliseconds},
-                               Word{"msecs", &kInMilliseconds},
-                               Word{"milli", &kInMilliseconds},
-                               Word{"millis", &kInMilliseconds},
-                               Word{"millisec", &kInMilliseconds},
-                               Word{"millisecs", &kInMilliseconds},
-                               Word{"millisecond", &kInMilliseconds},
-                               Word{"milliseconds", &kInMilliseconds},
-                               Word{"us", &kInMicroseconds},
-                               Word{"\xC2\xB5s", &kInMicroseconds},  // the micro sign, and mu
-                               Word{"\xCE\xBCs", &kInMicroseconds},
-                               Word{"usec", &kInMicroseconds},
-                               Word{"usecs", &kInMicroseconds},
-                               Word{"micro", &kInMicroseconds},
-                               Word{"micros", &kInMicroseconds},
-                               Word{"microsecond", &kInMicroseconds},
-                               Word{"microseconds", &kInMicroseconds},
-                               Word{"ns", &kInNanoseconds},
-                               Word{"nsec", &kInNanoseconds},
-                               Word{"nsecs", &kInNanoseconds},
-                               Word{"nano", &kInNanoseconds},
-                               Word{"nanos", &kInNanoseconds},
-                               Word{"nanosecond", &kInNanoseconds},
-                               Word{"nanoseconds", &kInNanoseconds},
-                               Word{"m", &kInMinutes},
-                               Word{"min", &kInMinutes},
-                               Word{"mins", &kInMinutes},
-                               Word{"minute", &kInMinutes},
-                               Word{"minutes", &kInMinutes},
-                               Word{"h", &kInHours},
-                               Word{"hr", &kInHours},
-                               Word{"hrs", &kInHours},
-                               Word{"hour", &kInHours},
-                               Word{"hours", &kInHours},
-                               Word{"d", &kInDays},
-                               Word{"day", &kInDays},
-                               Word{"days", &kInDays}};
+// The last words of names of columns, in lower case, that state a unit.
+struct UnitWords {
+  const TimeUnit& unit;
+  std::vector<std::string_view> words;
+};
+const std::array kUnitWords = {
+    UnitWords{kInSeconds, {"s", "sec", "secs", "second", "seconds"}},
+    UnitWords{kInMilliseconds,
+              {"ms", "msec", "msecs", "milli", "millis", "millisec", "millisecs", "millisecond",
+               "milliseconds"}},
+    // With the micro sign and with mu.
+    UnitWords{kInMicroseconds,
+              {"us", "\xC2\xB5s", "\xCE\xBCs", "usec", "usecs", "micro", "micros", "microsecond",
+               "microseconds"}},
+    UnitWords{kInNanoseconds,
+              {"ns", "nsec", "nsecs", "nano", "nanos", "nanosecond", "nanoseconds"}},
+    UnitWords{kInMinutes, {"m", "min", "mins", "minute", "minutes"}},
+    UnitWords{kInHours, {"h", "hr", "hrs", "hour", "hours"}},
+    UnitWords{kInDays, {"d", "day", "days"}}};
 
 // Words before a unit in a name without a mark between the two: "durationms".
 constexpr std::array<std::string_view, 9> kStems = {
@@ -98,14 +72,14 @@ int64_t most_units(const TimeUnit& unit) { return kMaxTimeS * kUsPerS / unit.us 
 
 const TimeUnit* unit_of_name(std::string_view column) {
   const std::string word = last_word(column);
-  for (const auto& [text, unit] : kWords) {
-    if (word == text) return unit;
+  for (const auto& [unit, words] : kUnitWords) {
+    if (std::ranges::count(words, word) > 0) return &unit;
   }
-  for (const auto& [text, unit] : kWords) {
-    if (text.size() < 2 || !word.ends_with(text)) continue;
-    const std::string_view stem = std::string_view(word).substr(0, word.size() - text.size());
-    if (std::ranges::any_of(kStems, [&](std::string_view one) { return stem.ends_with(one); })) {
-      return unit;
+  for (const auto& [unit, words] : kUnitWords) {
+    for (const std::string_view text : words) {
+      if (text.size() < 2 || !word.ends_with(text)) continue;
+      const std::string_view stem = std::string_view(word).substr(0, word.size() - text.size());
+      if (std::ranges::any_of(kStems, [&](auto one) { return stem.ends_with(one); })) return &unit;
     }
   }
   return nullptr;

@@ -13,7 +13,7 @@ namespace yard {
 struct TimeUnit {
   const char* name;    // "minutes"
   const char* symbol;  // "min"
-  int64_t us;          // microseconds in `per` of it
+  int64_t us;          // `per` units last this many microseconds
   int64_t per = 1;
   friend bool operator==(const TimeUnit& a, const TimeUnit& b) {
     return a.us == b.us && a.per == b.per;

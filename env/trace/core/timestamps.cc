@@ -6,7 +6,6 @@
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/job.h"
 #include "env/trace/core/max_time.h"
 #include "env/trace/core/rows.h"
 
@@ -38,10 +37,8 @@ bool all_digits(std::string_view text) {
 // Parses "+08:00", "-0530" or "+08" after a clock time to seconds ahead of UTC.
 std::optional<int64_t> offset_s(std::string_view text) {
   const bool west = text.starts_with('-');
-  std::string digits;
-  for (const char c : text.substr(1)) {
-    if (c != ':') digits += c;
-  }
+  std::string digits(text.substr(1));
+  std::erase(digits, ':');
   if (!all_digits(digits) || (digits.size() != 2 && digits.size() != 4)) return std::nullopt;
   const int64_t hours = *parse_int(digits.substr(0, 2));
   const int64_t minutes = digits.size() == 4 ? *parse_int(digits.substr(2)) : 0;
@@ -216,20 +213,13 @@ TimestampReader::Meaning TimestampReader::read(std::string_view text, const Time
 }
 
 std::string TimestampReader::kind_text() const {
-  switch (kind_) {
-    case Kind::kDates:
-      return "dates";
-    case Kind::kSeconds:
-      return "seconds since 1970";
-    case Kind::kMillis:
-      return "milliseconds since 1970";
-    case Kind::kMicros:
-      return "microseconds since 1970";
-    case Kind::kNanos:
-      return "nanoseconds since 1970";
-    default:
-      return "seconds from the trace's zero";
-  }
+  if (kind_ == Kind::kDates) return "dates";
+  if (!calendar()) return "seconds from the trace's zero";
+  const char* const unit = kind_ == Kind::kSeconds  ? "seconds"
+                           : kind_ == Kind::kMillis ? "milliseconds"
+                           : kind_ == Kind::kMicros ? "microseconds"
+                                                    : "nanoseconds";
+  return std::string(unit) + " since 1970";
 }
 
 void apply_timestamps(const TimestampReader& timestamps, const std::string& zone, Rows& rows) {

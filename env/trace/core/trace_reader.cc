@@ -5,8 +5,6 @@
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/column_names.h"
-#include "env/trace/core/rows.h"
 
 namespace yard {
 
@@ -53,8 +51,6 @@ std::string_view FileHead::line(int number) const {
   return {};
 }
 
-Layout TraceReader::layout() const { return {}; }
-
 void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&)>& why,
                   bool skip_unusable) {
   struct Kind {
@@ -69,12 +65,9 @@ void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&
     if (!found) continue;
     keep[j] = 0;
     const Job* job = &trace.jobs[j];
-    const auto same = [&](const Kind& kind) { return kind.first.reason == found->reason; };
-    const auto kind = std::find_if(kinds.begin(), kinds.end(), same);
-    if (kind == kinds.end()) {
-      kinds.push_back({*found, job, 1});
-      continue;
-    }
+    auto kind = std::ranges::find(
+        kinds, found->reason, [](const Kind& one) -> auto& { return one.first.reason; });
+    if (kind == kinds.end()) kind = kinds.insert(kind, {*found, job, 0});
     ++kind->count;
     if (job->line < kind->job->line) {
       kind->first = *found;
@@ -82,8 +75,7 @@ void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&
     }
   }
   if (kinds.empty()) return;
-  std::sort(kinds.begin(), kinds.end(),
-            [](const Kind& a, const Kind& b) { return a.job->line < b.job->line; });
+  std::ranges::sort(kinds, {}, [](const Kind& kind) { return kind.job->line; });
   const auto where = [&](const Kind& kind) {
     return kind.job->line > 0 ? trace.source + ":" + std::to_string(kind.job->line) : trace.source;
   };
@@ -98,14 +90,9 @@ void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&
   for (const Kind& kind : kinds) {
     trace.skipped.push_back({kind.first.reason, kind.count, where(kind)});
   }
-  size_t kept = 0;
-  for (size_t j = 0; j < trace.jobs.size(); ++j) {
-    if (!keep[j]) continue;
-    if (kept != j) trace.jobs[kept] = std::move(trace.jobs[j]);
-    ++kept;
-  }
-  trace.jobs.resize(kept);
-  if (kept == 0) throw InputError(trace.source, "at least one usable job", "none");
+  size_t next = 0;
+  std::erase_if(trace.jobs, [&](const Job&) { return !keep[next++]; });
+  if (trace.jobs.empty()) throw InputError(trace.source, "at least one usable job", "none");
 }
 
 }  // namespace yard

@@ -10,13 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "env/base/config/registry.h"
 #include "env/base/config/settings.h"
 #include "env/trace/core/job.h"
+#include "env/trace/core/rows.h"
 
 namespace yard {
-
-class Rows;
-struct Layout;
 
 // The beginning of a file, from which its format is recognised.
 struct FileHead {
@@ -35,7 +34,7 @@ struct FileHead {
   std::string_view line(int number) const;  // from 1; empty if there is none
 };
 
-// Reads one file format. Its constructor declares settings, which `--set trace.key=value` sets.
+// Reads one file format. AddReader registers it.
 class TraceReader {
  public:
   static constexpr const char* kKind = "trace format";
@@ -47,11 +46,35 @@ class TraceReader {
   virtual ~TraceReader() = default;
   // Returns whether a file that begins like this has this format. No two formats may return true.
   virtual bool recognises(const FileHead& head) const = 0;
-  virtual Layout layout() const;  // default: commas, and names in the first line
+  virtual Layout layout() const { return {}; }  // default: commas, and names in the first line
   // Adds the job of every row, or counts the row as unusable.
   virtual void read(Rows& rows) const = 0;
   // Returns a small file of this format, for documentation and for tests of all readers.
   virtual std::string example() const = 0;
+};
+
+// A reader with the settings of `Config`, which `--set trace.key=value` sets. Fills those of these
+// members that `Reader` has: `config_`, `zone_` (from config_.zone) and `settings_` (as given).
+template <class Reader, class Config>
+class ConfiguredReader final : public Reader {
+ public:
+  explicit ConfiguredReader(const Settings& settings) {
+    const auto config = parse<Config>(settings);
+    if constexpr (requires { config.zone; }) {
+      const Zone zone(config.zone, "trace.zone");
+      if constexpr (requires { this->zone_; }) this->zone_ = zone;
+    }
+    if constexpr (requires { this->config_; }) this->config_ = config;
+    if constexpr (requires { this->settings_; }) this->settings_ = settings;
+  }
+};
+
+// Registers a reader: const AddReader<ItpReader> kAdd{"itp", "CSV of ..."};
+template <class Reader, class Config = NoConfig>
+struct AddReader : Registry<TraceReader>::Add<ConfiguredReader<Reader, Config>> {
+  AddReader(const std::string& name, std::string help)
+      : Registry<TraceReader>::Add<ConfiguredReader<Reader, Config>>(
+            name, {std::move(help), describe<Config>}) {}
 };
 
 struct GenerateOptions {

@@ -20,8 +20,6 @@ namespace {
 constexpr int64_t kUsPerS = 1'000'000;
 constexpr int64_t kWeekUs = 7 * 24 * 3600 * kUsPerS;
 
-bool earlier(const Job& a, const Job& b) { return a.submit_us < b.submit_us; }
-
 // Parses "NN%" to a share; returns nothing for other text.
 std::optional<double> parse_percent(std::string_view text) {
   if (!text.ends_with('%')) return std::nullopt;
@@ -111,8 +109,7 @@ Range by_time(const Trace& trace, const WindowOptions& options, Window& window, 
                          timestamp_text(trace, window.to_us));
   }
   const auto at = [&](int64_t us) {
-    const auto before = [](const Job& job, int64_t t) { return job.submit_us < t; };
-    const auto it = std::lower_bound(trace.jobs.begin(), trace.jobs.end(), us, before);
+    const auto it = std::ranges::lower_bound(trace.jobs, us, {}, &Job::submit_us);
     return static_cast<size_t>(it - trace.jobs.begin());
   };
   const Range range{at(window.from_us), at(window.to_us)};
@@ -136,10 +133,9 @@ void repeat_window(std::vector<Job>& jobs, const Window& window, int64_t start_u
   const int64_t length_us = window.to_us - window.from_us;
   std::unordered_set<std::string> copied;  // ids
   const auto comes_after = [](const Job& job) { return job.scored && !job.after.empty(); };
-  if (std::any_of(jobs.begin(), jobs.end(), comes_after)) {
-    for (const Job& job : jobs) {
-      if (job.scored) copied.insert(job.id);
-    }
+  const bool any_after = std::ranges::any_of(jobs, comes_after);
+  for (const Job& job : jobs) {
+    if (any_after && job.scored) copied.insert(job.id);
   }
   for (int k = 0; k < repeats; ++k) {
     for (size_t j = 0; j < size; ++j) {
@@ -181,8 +177,8 @@ Window select_window(Trace& trace, const WindowOptions& options) {
   const bool next_jobs =
       options.after == AfterWindow::kTrace || options.after == AfterWindow::kTraceOnly;
   if (!next_jobs) jobs.resize(range.end);
-  const auto too_early = [&](const Job& job) { return job.submit_us < window.warm_from_us; };
-  jobs.erase(jobs.begin(), std::find_if_not(jobs.begin(), jobs.end(), too_early));
+  jobs.erase(jobs.begin(),
+             std::ranges::lower_bound(jobs, window.warm_from_us, {}, &Job::submit_us));
   if (!numbers && !times) return window;
   // Copies begin at the end of the window if it ends after the trace.
   if (options.after == AfterWindow::kTrace) {
@@ -220,7 +216,7 @@ void jitter_arrivals(Trace& trace, Window& window, const Rng& rng, int64_t max_u
     const int64_t moved_us = std::llround(share * static_cast<double>(max_us));
     job.submit_us = std::max<int64_t>(0, job.submit_us + moved_us);
   }
-  std::stable_sort(trace.jobs.begin(), trace.jobs.end(), earlier);
+  std::ranges::stable_sort(trace.jobs, {}, &Job::submit_us);
 }
 
 double offered_load(const Trace& trace, const Window& window, int total_gpus) {

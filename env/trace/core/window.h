@@ -28,7 +28,7 @@ struct WindowOptions {
   std::optional<int64_t> jobs_count = {};
   // Seconds, "+N" seconds after the first submission, "NN%" of the time from first to last
   // submission, or an ISO date (UTC) if the trace has a calendar. A job submitted at `from` is in
-  // the window; one submitted at `to` is not.
+  // the window; a job submitted at `to` is not.
   std::string from = {};
   std::string to = {};
   // Seconds or "NN%"; empty: a week. At most the time before `from`.

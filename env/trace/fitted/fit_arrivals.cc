@@ -14,17 +14,13 @@ constexpr double kHourS = 3600;
 constexpr size_t kDayHours = 24, kWeekDays = 7;
 constexpr double kMinDaysForHours = 7, kMinDaysForWeekdays = 28;
 
-// Numbers of batches by hour.
 struct Hours {
   int64_t first = 0;            // hours since the clock's 0
   std::vector<double> batches;  // by hour
   std::vector<double> length;   // part of the hour within the fitted part, 0 to 1
   double rate = 0;              // batches per hour
 
-  size_t of_week(size_t h) const {
-    constexpr auto kWeek = static_cast<int64_t>(WorkloadModel::kWeekHours);
-    return static_cast<size_t>(((first + static_cast<int64_t>(h)) % kWeek + kWeek) % kWeek);
-  }
+  size_t of_week(size_t h) const { return hour_of_week(first + static_cast<int64_t>(h)); }
 };
 
 Hours count(const FitData& data) {
@@ -39,9 +35,7 @@ Hours count(const FitData& data) {
   }
   hours.batches.resize(size);
   for (const Batches::Batch& batch : data.batches.all) {
-    const int64_t submit_us = data.jobs[static_cast<size_t>(batch.jobs.front())].submit_us;
-    const double at_s = data.shift_s + static_cast<double>(submit_us) * 1e-6;
-    const auto h = static_cast<int64_t>(std::floor(at_s / kHourS)) - hours.first;
+    const auto h = static_cast<int64_t>(std::floor(data.begin_s(batch) / kHourS)) - hours.first;
     hours.batches[static_cast<size_t>(std::clamp<int64_t>(h, 0, end - hours.first - 1))] += 1;
   }
   hours.rate = static_cast<double>(data.batches.all.size()) /

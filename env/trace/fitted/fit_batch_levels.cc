@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "env/base/core/normal.h"
 #include "env/trace/fitted/fit_steps.h"
 
 namespace yard {
@@ -16,55 +15,34 @@ constexpr size_t kMinDays = 14;
 
 struct Day {
   double expected = 0;                              // batches, by the profile of the week
-  double number = 0, sum = 0, squares = 0;          // of batches and their scores
+  double number = 0, sum = 0;                       // of batches and of their scores
   std::map<int32_t, std::pair<double, double>> of;  // number and sum by owner
 };
 
-// Returns the scores of the batches' numbers of jobs, by size class.
-std::vector<double> number_scores(const Batches& batches, const WorkloadModel& model) {
-  std::map<const SizeClass*, std::vector<size_t>> by_class;
-  for (size_t b = 0; b < batches.all.size(); ++b) {
-    by_class[&class_of(model, batches.all[b].gpus)].push_back(b);
-  }
-  std::vector<double> scores(batches.all.size());
-  for (const auto& [one, of] : by_class) {
-    std::vector<double> numbers;
-    for (const size_t b : of) numbers.push_back(static_cast<double>(batches.all[b].jobs.size()));
-    const std::vector<double> of_class = normal_scores(numbers);
-    for (size_t i = 0; i < of.size(); ++i) scores[of[i]] = of_class[i];
-  }
-  return scores;
-}
-
-// Returns the whole days of the part.
-std::vector<Day> days_of(const FitData& data, const WorkloadModel& model,
-                         const std::vector<double>& scores) {
+std::vector<Day> days_of(const FitData& data, const WorkloadModel& model) {
   std::vector<Day> days(static_cast<size_t>((data.to_s - data.from_s) / kDayS));
   double all = 0;
   for (size_t d = 0; d < days.size(); ++d) {
     for (int h = 0; h < 24; ++h) {
       const auto at = static_cast<int64_t>(
           std::floor((data.from_s + kDayS * static_cast<double>(d) + kHourS * h) / kHourS));
-      constexpr auto kWeek = static_cast<int64_t>(WorkloadModel::kWeekHours);
-      days[d].expected += model.week[static_cast<size_t>((at % kWeek + kWeek) % kWeek)];
+      days[d].expected += model.week[hour_of_week(at)];
     }
     all += days[d].expected;
   }
   double batches = 0;
-  for (size_t b = 0; b < scores.size(); ++b) {
+  for (size_t b = 0; b < data.number_scores.size(); ++b) {
     const Batches::Batch& batch = data.batches.all[b];
-    const int64_t submit_us = data.jobs[static_cast<size_t>(batch.jobs.front())].submit_us;
-    const double into_s = data.shift_s + static_cast<double>(submit_us) * 1e-6 - data.from_s;
-    const auto d = static_cast<size_t>(std::max(0.0, into_s / kDayS));
+    const double score = data.number_scores[b];
+    const auto d = static_cast<size_t>(std::max(0.0, (data.begin_s(batch) - data.from_s) / kDayS));
     if (d >= days.size()) continue;
     days[d].number += 1;
-    days[d].sum += scores[b];
-    days[d].squares += scores[b] * scores[b];
+    days[d].sum += score;
     // Without owners, each batch counts as one owner's.
     const bool owned = data.batches.kind != Owner::kNone;
     auto& [number, sum] = days[d].of[owned ? batch.owner : static_cast<int32_t>(b)];
     number += 1;
-    sum += scores[b];
+    sum += score;
     batches += 1;
   }
   for (Day& day : days) day.expected *= batches / all;
@@ -111,8 +89,7 @@ double decay_for_ratio(double ratio) {
 }  // namespace
 
 void fit_levels(const FitData& data, WorkloadModel& model) {
-  const std::vector<double> scores = number_scores(data.batches, model);
-  const std::vector<Day> days = days_of(data, model, scores);
+  const std::vector<Day> days = days_of(data, model);
   if (days.size() < kMinDays) return;
   const bool owned = data.batches.kind != Owner::kNone;
   Moment same, following, rate, others;

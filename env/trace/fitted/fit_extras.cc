@@ -3,9 +3,9 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
-#include "env/base/core/normal.h"
 #include "env/trace/fitted/fit_steps.h"
 #include "env/trace/fitted/workload_sampling.h"
 
@@ -14,8 +14,6 @@ namespace {
 
 constexpr int64_t kMinOccurrences = 5;  // rarer values could identify users
 constexpr size_t kMaxUsual = 200;
-
-double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 // Returns the limits that at least five jobs have, at most the 200 most common.
 std::vector<double> usual_limits(const std::vector<Job>& jobs) {
@@ -54,33 +52,27 @@ void fit_timeouts(const FitData& data, WorkloadModel& model) {
 // A batch's limit is that of its first job.
 void fit_limits(const FitData& data, WorkloadModel& model) {
   const auto limited = [](const Job& job) { return job.limit_us >= 0; };
-  const int64_t with = std::ranges::count_if(data.jobs, limited);
-  if (2 * with < static_cast<int64_t>(data.jobs.size())) return;
+  if (2 * std::ranges::count_if(data.jobs, limited) < std::ssize(data.jobs)) return;
   model.limits_s = usual_limits(data.jobs);
   fit_timeouts(data, model);
-  std::vector<double> scores(data.jobs.size(), NAN);
-  for (SizeClass& one : model.classes) {
-    std::vector<double> values;
-    std::vector<size_t> of;
-    for (size_t j = 0; j < data.jobs.size(); ++j) {
-      if (!limited(data.jobs[j]) || &class_of(model, data.jobs[j].gpus) != &one) continue;
-      values.push_back(seconds(data.jobs[j].limit_us));
-      of.push_back(j);
-    }
-    if (values.empty()) continue;
-    one.limit_s = quantiles_of(values);
-    const std::vector<double> of_class = normal_scores(values);
-    for (size_t i = 0; i < of.size(); ++i) scores[of[i]] = of_class[i];
+  std::vector<ClassValues> limits(model.classes.size());
+  for (size_t j = 0; j < data.jobs.size(); ++j) {
+    const Job& job = data.jobs[j];
+    if (limited(job)) limits[class_index(model, job.gpus)].add(j, seconds(job.limit_us));
   }
-  SharedVariance owners;
-  std::vector<std::vector<double>> by_owner(static_cast<size_t>(data.batches.owners));
+  std::vector<double> scores(data.jobs.size(), NAN), batch_scores;
+  for (size_t c = 0; c < limits.size(); ++c) {
+    if (limits[c].values.empty()) continue;
+    model.classes[c].limit_s = quantiles_of(limits[c].values);
+    limits[c].score(scores);
+  }
   // Sums over batches. The covariance of the limit's score with the mean run score is attributed to
   // what run times of a batch have in common; a part of that is due to owners.
   double products = 0, n = 0, sum = 0, run_sum = 0, common = 0, of_owner = 0;
   for (const Batches::Batch& batch : data.batches.all) {
     const double score = scores[static_cast<size_t>(batch.jobs.front())];
+    batch_scores.push_back(score);
     if (std::isnan(score)) continue;
-    by_owner[static_cast<size_t>(batch.owner)].push_back(score);
     double run = 0;
     for (const int32_t j : batch.jobs) run += data.run_scores[static_cast<size_t>(j)];
     run /= static_cast<double>(batch.jobs.size());
@@ -89,12 +81,12 @@ void fit_limits(const FitData& data, WorkloadModel& model) {
     common += std::sqrt(together.owner + together.batch);
     of_owner += share_of(together.owner, together.owner + together.batch);
   }
-  for (const auto& group : by_owner) owners.add(group);
   if (common <= 0) return;
   const double covariance = products - sum * run_sum / n;
   model.limit_with_run = std::clamp(covariance / common, -0.95, 0.95);
   const double of_run = model.limit_with_run * model.limit_with_run;
-  model.limit_owner = share_of(owners.share() - of_run * of_owner / n, 1 - of_run);
+  model.limit_owner =
+      share_of(owner_share(data.batches, batch_scores) - of_run * of_owner / n, 1 - of_run);
 }
 
 void fit_statuses(const FitData& data, WorkloadModel& model) {
@@ -104,11 +96,9 @@ void fit_statuses(const FitData& data, WorkloadModel& model) {
     if (data.jobs[j].status.empty()) continue;
     counts[data.jobs[j].status][length_of(data.run_scores[j])] += 1;
   }
-  for (auto it = counts.begin(); it != counts.end();) {
-    double sum = 0;
-    for (const double n : it->second) sum += n;
-    it = sum < kMinOccurrences ? counts.erase(it) : std::next(it);
-  }
+  std::erase_if(counts, [](const auto& one) {
+    return std::accumulate(one.second.begin(), one.second.end(), 0.0) < kMinOccurrences;
+  });
   for (const auto& [status, by_length] : counts) {
     model.statuses.push_back(status);
     for (size_t l = 0; l < all.size(); ++l) all[l] += by_length[l];
@@ -151,7 +141,7 @@ void fit_kinds(const FitData& data, WorkloadModel& model) {
   std::map<Needs, Count> counts;
   bool any = false;
   for (const Batches::Batch& batch : data.batches.all) {
-    const Job& job = data.jobs[static_cast<size_t>(batch.jobs.front())];
+    const Job& job = data.job(batch.jobs.front());
     Count& count = counts[needs_of(job)];
     count.job = &job;
     ++count.batches;
@@ -173,34 +163,30 @@ void fit_kinds(const FitData& data, WorkloadModel& model) {
   for (const auto& [needs, count] : counts) {
     if (kept(needs, count)) batches_of_size[std::get<0>(needs)] += count.batches;
   }
+  const auto share = [&](const Count& count) {
+    return static_cast<double>(count.batches) /
+           static_cast<double>(batches_of_size[count.job->gpus]);
+  };
   for (const auto& [needs, count] : counts) {
     if (!kept(needs, count)) continue;
-    JobKind kind;
-    kind.gpus = count.job->gpus;
-    kind.share =
-        static_cast<double>(count.batches) / static_cast<double>(batches_of_size[kind.gpus]);
-    kind.model = count.job->model;
-    kind.batch_size = count.job->batch_size;
-    if (count.measured > 0) {
-      kind.iteration_ms = std::exp(count.log_ms / static_cast<double>(count.measured));
-    }
-    kind.gpu_types = count.job->gpu_types;
-    kind.groups = count.job->groups;
-    model.kinds.push_back(std::move(kind));
+    const Job& job = *count.job;
+    const double mean_log_ms = count.log_ms / static_cast<double>(count.measured);
+    model.kinds.push_back({job.gpus, share(count), job.model, job.batch_size,
+                           count.measured > 0 ? std::exp(mean_log_ms) : 0, job.gpu_types,
+                           job.groups});
   }
   std::map<Needs, int32_t> index;
   std::map<std::pair<int32_t, int32_t>, int32_t> streams;  // by owner and size
   std::vector<OwnerChoice> choices;
   for (const Batches::Batch& batch : data.batches.all) {
-    const Needs needs = needs_of(data.jobs[static_cast<size_t>(batch.jobs.front())]);
+    const Needs needs = needs_of(data.job(batch.jobs.front()));
     const Count& count = counts.at(needs);
     if (!kept(needs, count)) continue;
     const auto number = [](auto& map, const auto& key) {
       return map.try_emplace(key, static_cast<int32_t>(map.size())).first->second;
     };
     choices.push_back(
-        {number(streams, std::pair(batch.owner, batch.gpus)), number(index, needs),
-         static_cast<double>(count.batches) / static_cast<double>(batches_of_size[batch.gpus])});
+        {number(streams, std::pair(batch.owner, batch.gpus)), number(index, needs), share(count)});
   }
   model.kind_habit = fit_habit(choices);
 }

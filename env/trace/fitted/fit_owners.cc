@@ -97,7 +97,6 @@ void fit_memory(const Batches& batches, WorkloadModel& model) {
   model.memory.assign(weight.begin(), weight.end() - 1);
 }
 
-// Returns the share of batches that the busiest tenth of owners submits.
 double busiest_tenth(std::vector<double> batches) {
   std::ranges::sort(batches, std::greater<>());
   double all = 0, top = 0;
@@ -140,7 +139,7 @@ void fit_tenants(const FitData& data, WorkloadModel& model) {
   bool any = false;
   for (const Batches::Batch& batch : data.batches.all) {
     for (const int32_t j : batch.jobs) {
-      const std::string& tenant = data.jobs[static_cast<size_t>(j)].tenant;
+      const std::string& tenant = data.job(j).tenant;
       ++of_owner[static_cast<size_t>(batch.owner)][tenant];
       any = any || !tenant.empty();
     }

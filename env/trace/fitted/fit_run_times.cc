@@ -22,7 +22,7 @@ double density(double x, double mean, double deviation) {
   return std::exp(-0.5 * z * z) / (deviation * 2.5066282746310002);
 }
 
-double log_run(const Job& job) { return std::log1p(static_cast<double>(job.run_us) * 1e-6); }
+double log_run(const Job& job) { return std::log1p(seconds(job.run_us)); }
 
 // How common run times near a job's are in its class, counting equal ones.
 class RunTimeDensity {
@@ -126,9 +126,9 @@ void fit_all_repeats(const FitData& data, const RunTimeDensity& common, Workload
   std::vector<RepeatCandidate> all_siblings, all_firsts;
   for (const Batches::Batch& batch : batches) {
     const std::span<const int32_t> jobs = batch.jobs;
-    const SizeClass& of = class_of(model, batch.gpus);
-    const auto c = static_cast<size_t>(&of - model.classes.data());
-    const double score_correlation = std::clamp(of.together.owner + of.together.batch, 0.0, 0.95);
+    const size_t c = class_index(model, batch.gpus);
+    const RunTimeSimilarity& t = model.classes[c].together;
+    const double score_correlation = std::clamp(t.owner + t.batch, 0.0, 0.95);
     if (batch.before >= 0) {
       firsts[c].push_back(repeat_candidate(data, common, static_cast<size_t>(jobs[0]),
                                            batches[static_cast<size_t>(batch.before)].jobs,
@@ -159,7 +159,6 @@ struct Correlations {
   double sibling = 0, owner = 0, next = 0;
 };
 
-// Returns correlations by class. Small classes shrink towards all classes together.
 template <class Score>
 std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPlan& plan,
                                        Score score) {
@@ -170,7 +169,7 @@ std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPl
   std::vector<std::map<int32_t, std::vector<double>>> by_owner(classes + 1);
   for (size_t b = 0; b < plan.batches.size(); ++b) {
     const PlannedBatch& batch = plan.batches[b];
-    const auto c = static_cast<size_t>(&class_of(model, batch.gpus) - model.classes.data());
+    const size_t c = class_index(model, batch.gpus);
     std::vector<double> scores;
     for (int64_t j = batch.first; j < batch.end; ++j) scores.push_back(score(j));
     for (const double s : scores) means[b] += s / static_cast<double>(scores.size());
@@ -202,19 +201,17 @@ std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPl
 BatchPlan plan_of(const Batches& batches, std::vector<int32_t>& order) {
   BatchPlan plan{batches.owners, {}};
   for (const Batches::Batch& batch : batches.all) {
-    PlannedBatch one;
-    one.owner = batch.owner;
-    one.gpus = batch.gpus;
-    one.before = batch.before;
-    one.first = static_cast<int64_t>(order.size());
+    const int64_t first = std::ssize(order);
     order.insert(order.end(), batch.jobs.begin(), batch.jobs.end());
-    one.end = static_cast<int64_t>(order.size());
-    plan.batches.push_back(one);
+    plan.batches.push_back({.owner = batch.owner,
+                            .gpus = batch.gpus,
+                            .before = batch.before,
+                            .first = first,
+                            .end = std::ssize(order)});
   }
   return plan;
 }
 
-// Adjusts the shares of owners and batches until the model's correlations equal the trace's.
 void match_correlations(const BatchPlan& plan, const std::vector<Correlations>& wanted, bool owned,
                         WorkloadModel& model) {
   constexpr int kRounds = 15;

@@ -12,8 +12,6 @@ namespace {
 constexpr int64_t kMinJobs = 60;     // of a class, if there are that many
 constexpr int64_t kMinBatches = 20;  // likewise
 
-double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
-
 // Forms classes of sizes from the smallest on. What is left over joins the last class.
 void make_classes(const FitData& data, WorkloadModel& model) {
   struct Count {
@@ -39,67 +37,41 @@ void make_classes(const FitData& data, WorkloadModel& model) {
   model.classes.back().most_gpus = by_size.rbegin()->first;
 }
 
-// Values of a class's jobs or batches, and their indices.
-struct Values {
-  std::vector<double> values;
-  std::vector<size_t> of;
-};
-
-std::vector<double> scores_by_class(const std::vector<Values>& classes, size_t size) {
-  std::vector<double> scores(size);
-  for (const Values& one : classes) {
-    const std::vector<double> of_class = normal_scores(one.values);
-    for (size_t i = 0; i < of_class.size(); ++i) scores[one.of[i]] = of_class[i];
-  }
-  return scores;
-}
-
-size_t class_index(const WorkloadModel& model, int32_t gpus) {
-  return static_cast<size_t>(&class_of(model, gpus) - model.classes.data());
-}
-
 void fit_run_quantiles(FitData& data, WorkloadModel& model) {
-  std::vector<Values> run(model.classes.size());
+  std::vector<ClassValues> run(model.classes.size());
   for (size_t j = 0; j < data.jobs.size(); ++j) {
-    Values& of = run[class_index(model, data.jobs[j].gpus)];
-    of.values.push_back(seconds(data.jobs[j].run_us));
-    of.of.push_back(j);
+    run[class_index(model, data.jobs[j].gpus)].add(j, seconds(data.jobs[j].run_us));
   }
+  data.run_scores.resize(data.jobs.size());
   for (size_t c = 0; c < run.size(); ++c) {
-    model.classes[c].jobs = static_cast<int64_t>(run[c].of.size());
+    model.classes[c].jobs = static_cast<int64_t>(run[c].values.size());
     model.classes[c].run_s = quantiles_of(run[c].values);
+    run[c].score(data.run_scores);
   }
-  data.run_scores = scores_by_class(run, data.jobs.size());
 }
 
-void fit_numbers(const FitData& data, WorkloadModel& model) {
+void fit_numbers(FitData& data, WorkloadModel& model) {
   const std::vector<Batches::Batch>& batches = data.batches.all;
-  std::vector<Values> numbers(model.classes.size());
+  std::vector<ClassValues> numbers(model.classes.size());
   for (size_t b = 0; b < batches.size(); ++b) {
-    Values& of = numbers[class_index(model, batches[b].gpus)];
-    of.values.push_back(static_cast<double>(batches[b].jobs.size() - 1));
-    of.of.push_back(b);
+    numbers[class_index(model, batches[b].gpus)].add(
+        b, static_cast<double>(batches[b].jobs.size() - 1));
   }
+  data.number_scores.resize(batches.size());
   for (size_t c = 0; c < numbers.size(); ++c) {
     model.classes[c].batch_jobs = quantiles_of(numbers[c].values);
+    numbers[c].score(data.number_scores);
   }
   if (data.batches.kind == Owner::kNone) return;
-  const std::vector<double> scores = scores_by_class(numbers, batches.size());
-  std::vector<std::vector<double>> by_owner(static_cast<size_t>(data.batches.owners));
-  for (size_t b = 0; b < batches.size(); ++b) {
-    by_owner[static_cast<size_t>(batches[b].owner)].push_back(scores[b]);
-  }
-  SharedVariance shared;
-  for (const auto& group : by_owner) shared.add(group);
-  model.batch_jobs_owner = shared.share();
+  model.batch_jobs_owner = owner_share(data.batches, data.number_scores);
 }
 
 void fit_gaps(const FitData& data, WorkloadModel& model) {
   std::vector<double> gaps, numbers;  // for each gap, the number of jobs in its batch
   for (const Batches::Batch& batch : data.batches.all) {
     for (size_t i = 1; i < batch.jobs.size(); ++i) {
-      gaps.push_back(seconds(data.jobs[static_cast<size_t>(batch.jobs[i])].submit_us -
-                             data.jobs[static_cast<size_t>(batch.jobs[i - 1])].submit_us));
+      gaps.push_back(
+          seconds(data.job(batch.jobs[i]).submit_us - data.job(batch.jobs[i - 1]).submit_us));
       numbers.push_back(static_cast<double>(batch.jobs.size()));
     }
   }
@@ -130,6 +102,22 @@ void fit_gaps(const FitData& data, WorkloadModel& model) {
 const SizeClass& class_of(const WorkloadModel& model, int32_t gpus) {
   const auto it = std::ranges::lower_bound(model.classes, gpus, {}, &SizeClass::most_gpus);
   return it == model.classes.end() ? model.classes.back() : *it;
+}
+
+void ClassValues::score(std::vector<double>& scores) const {
+  const std::vector<double> own = normal_scores(values);
+  for (size_t i = 0; i < own.size(); ++i) scores[indices[i]] = own[i];
+}
+
+double owner_share(const Batches& batches, std::span<const double> scores) {
+  std::vector<std::vector<double>> by_owner(static_cast<size_t>(batches.owners));
+  for (size_t b = 0; b < scores.size(); ++b) {
+    if (std::isnan(scores[b])) continue;
+    by_owner[static_cast<size_t>(batches.all[b].owner)].push_back(scores[b]);
+  }
+  SharedVariance shared;
+  for (const auto& group : by_owner) shared.add(group);
+  return shared.share();
 }
 
 Habit fit_habit(std::span<const OwnerChoice> choices) {

@@ -6,7 +6,6 @@
 
 #include "env/base/core/error.h"
 #include "env/trace/fitted/fit_steps.h"
-#include "env/trace/fitted/workload_model_file.h"
 
 namespace yard {
 namespace {
@@ -79,8 +78,8 @@ WorkloadModel fit_workload_model(const Trace& trace, const FitPart& part) {
   model.calendar = trace.epoch_unix_s.has_value();
   if (model.calendar) shift_s = ((*trace.epoch_unix_s + kMondayS) % kWeekS + kWeekS) % kWeekS;
   const auto shift = static_cast<double>(shift_s);
-  FitData data{part.jobs, find_batches(part.jobs), shift, model.from_s + shift, model.to_s + shift,
-               {}};
+  FitData data{
+      part.jobs, find_batches(part.jobs), shift, model.from_s + shift, model.to_s + shift, {}, {}};
   const Owner kind = data.batches.kind;
   model.owner = kind == Owner::kUser ? "user" : kind == Owner::kTenant ? "tenant" : "nobody";
   fit_arrivals(data, model);

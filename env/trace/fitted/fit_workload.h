@@ -1,9 +1,6 @@
 // Fits the model of env/trace/fitted/workload_model.h to a part of a trace, with counts, moments
 // and a few iterations of expectation-maximisation. No step can fail to converge.
 // workload_model.h has the equations.
-//
-//   Trace trace = load_trace("cluster04.csv.gz", {});
-//   WorkloadModel model = fit_workload_model(trace, part_of(trace, {.from = "0%", .to = "60%"}));
 #pragma once
 
 #include <string>

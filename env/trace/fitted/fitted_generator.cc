@@ -5,7 +5,6 @@
 #include "env/base/text/text.h"
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/fitted/workload_model.h"
-#include "env/trace/fitted/workload_model_file.h"
 
 namespace yard {
 namespace {

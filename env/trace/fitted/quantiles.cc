@@ -1,9 +1,9 @@
-#include "env/trace/fitted/quantiles.h"
-
+// Fits and evaluates distributions.
 #include <algorithm>
 #include <cmath>
 
 #include "env/base/core/check.h"
+#include "env/trace/fitted/workload_model.h"
 
 namespace yard {
 namespace {

@@ -15,22 +15,14 @@ constexpr double kHourS = 3600;
 constexpr double kMaxDelayS = 3600;
 constexpr double kBatchGapS = kBatchGapUs * 1e-6;
 
-// Returns, by batch, the normal score of its number of jobs, over the gaps of all batches.
+// Returns, by gap of the plan, the normal score of the number of gaps in its batch.
 std::vector<double> number_scores(const BatchPlan& plan) {
-  std::vector<double> numbers;  // by gap
+  std::vector<double> numbers;
   for (const PlannedBatch& batch : plan.batches) {
     const auto gaps = static_cast<size_t>(batch.end - batch.first - 1);
     numbers.insert(numbers.end(), gaps, static_cast<double>(gaps));
   }
-  const std::vector<double> scores = normal_scores(numbers);
-  std::vector<double> out;
-  size_t at = 0;
-  for (const PlannedBatch& batch : plan.batches) {
-    const auto gaps = static_cast<size_t>(batch.end - batch.first - 1);
-    out.push_back(gaps > 0 ? scores[at] : 0);
-    at += gaps;
-  }
-  return out;
+  return normal_scores(numbers);
 }
 
 // Fills in delays of jobs since the start of their batch. Returns the length of each batch.
@@ -39,11 +31,15 @@ std::vector<double> fill_gaps(const WorkloadModel& model, const BatchPlan& plan,
   const std::vector<double> scores = number_scores(plan);
   const double with = model.gap_with_jobs;
   std::vector<double> length_s;
+  size_t gap = 0;
   for (size_t b = 0; b < plan.batches.size(); ++b) {
+    const auto [begin, end] = std::pair(plan.batches[b].first + 1, plan.batches[b].end);
     Rng rng = stream_of(seed, SampleStream::kGaps).split(b);
-    const double common = with * scores[b] + std::sqrt(1 - with * with) * rng.normal();
+    const double common =
+        with * (begin < end ? scores[gap] : 0) + std::sqrt(1 - with * with) * rng.normal();
+    gap += static_cast<size_t>(end - begin);
     double at_s = 0;
-    for (int64_t j = plan.batches[b].first + 1; j < plan.batches[b].end; ++j) {
+    for (int64_t j = begin; j < end; ++j) {
       const double score =
           std::sqrt(model.gap_batch) * common + std::sqrt(1 - model.gap_batch) * rng.normal();
       at_s += std::min(model.gap_s.at(normal_share(score)), kBatchGapS - 1);

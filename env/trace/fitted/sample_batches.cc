@@ -14,7 +14,6 @@
 namespace yard {
 namespace {
 
-// Draws choices by a Habit and remembers them.
 class Chooser {
  public:
   explicit Chooser(const Habit& habit) : habit_(habit) {}
@@ -47,46 +46,6 @@ std::vector<double> shares_of_sizes(const WorkloadModel& model, int32_t most_gpu
   }
   return shares;
 }
-
-}  // namespace
-
-size_t WeightedPick::operator()(Rng& rng) const {
-  const double drawn = rng.uniform() * sums_.back();
-  const auto it = std::ranges::upper_bound(sums_, drawn);
-  return std::min(static_cast<size_t>(it - sums_.begin()), sums_.size() - 1);
-}
-
-OwnerSampler::OwnerSampler(const WorkloadModel& model, const Rng& seed)
-    : model_(model),
-      seed_(seed),
-      rng_(stream_of(seed, SampleStream::kOwnerOrder)),
-      memory_(model.memory) {
-  double recent = 0;
-  for (const double share : model.memory) recent += share;
-  memory_.add(std::max(1e-9, 1 - recent));
-}
-
-int32_t OwnerSampler::next() {
-  const auto n = static_cast<double>(of_.size());
-  const double fresh = (model_.newcomers + model_.growth * number_) / (model_.newcomers + n);
-  int32_t owner = 0;
-  if (of_.empty() || (model_.owner != "nobody" && rng_.uniform() < fresh)) {
-    owner = number_++;
-    Rng own = stream_of(seed_, owner, OwnerStream::kActivity);
-    active_.add(std::exp(model_.activity_sd * own.normal()));
-  } else if (const size_t memory = memory_(rng_); memory < WorkloadModel::kMemory.size()) {
-    // A batch k batches ago has weight exp(-k / length), k = 1 to n.
-    const double length = WorkloadModel::kMemory[memory];
-    const double back = -length * std::log1p(rng_.uniform() * std::expm1(-n / length));
-    owner = of_[of_.size() - 1 - std::min(static_cast<size_t>(back), of_.size() - 1)];
-  } else {
-    owner = static_cast<int32_t>(active_(rng_));
-  }
-  of_.push_back(owner);
-  return owner;
-}
-
-namespace {
 
 // Draws a plan. `levels`: level of each batch's number of jobs; the last is used for the rest.
 BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
@@ -160,6 +119,36 @@ std::vector<double> levels_of(const ArrivalTimeMap& times, size_t batches) {
 }
 
 }  // namespace
+
+OwnerSampler::OwnerSampler(const WorkloadModel& model, const Rng& seed)
+    : model_(model),
+      seed_(seed),
+      rng_(stream_of(seed, SampleStream::kOwnerOrder)),
+      memory_(model.memory) {
+  double recent = 0;
+  for (const double share : model.memory) recent += share;
+  memory_.add(std::max(1e-9, 1 - recent));
+}
+
+int32_t OwnerSampler::next() {
+  const auto n = static_cast<double>(of_.size());
+  const double fresh = (model_.newcomers + model_.growth * number_) / (model_.newcomers + n);
+  int32_t owner = 0;
+  if (of_.empty() || (model_.owner != "nobody" && rng_.uniform() < fresh)) {
+    owner = number_++;
+    Rng own = stream_of(seed_, owner, OwnerStream::kActivity);
+    active_.add(std::exp(model_.activity_sd * own.normal()));
+  } else if (const size_t memory = memory_(rng_); memory < WorkloadModel::kMemory.size()) {
+    // A batch k batches ago has weight exp(-k / length), k = 1 to n.
+    const double length = WorkloadModel::kMemory[memory];
+    const double back = -length * std::log1p(rng_.uniform() * std::expm1(-n / length));
+    owner = of_[of_.size() - 1 - std::min(static_cast<size_t>(back), of_.size() - 1)];
+  } else {
+    owner = static_cast<int32_t>(active_(rng_));
+  }
+  of_.push_back(owner);
+  return owner;
+}
 
 BatchPlan plan_batches(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
                        const ArrivalTimeMap& times, const Rng& seed) {

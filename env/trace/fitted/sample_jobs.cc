@@ -64,23 +64,15 @@ class Extras {
 
   const std::string& status(double score, Rng& rng) const {
     const size_t n = model_.statuses.size();
-    const size_t length = length_of(score);
-    double left = rng.uniform();
-    size_t k = 0;
-    while (k + 1 < n && left >= model_.status_shares[length * n + k]) {
-      left -= model_.status_shares[length * n + k++];
-    }
-    return model_.statuses[k];
+    const std::span<const double> shares = model_.status_shares;
+    return model_.statuses[draw_by_share(shares.subspan(length_of(score) * n, n), rng)];
   }
 
   std::string tenant(int32_t owner) const {
     if (model_.owner == "tenant") return "tenant" + std::to_string(owner + 1);
     if (model_.tenants.empty()) return "";
     Rng rng = stream_of(seed_, owner, OwnerStream::kTenant);
-    double left = rng.uniform();
-    size_t k = 0;
-    while (k + 1 < model_.tenants.size() && left >= model_.tenants[k]) left -= model_.tenants[k++];
-    return "tenant" + std::to_string(k + 1);
+    return "tenant" + std::to_string(draw_by_share(model_.tenants, rng) + 1);
   }
 
   void set_kind(int32_t kind, Job& job) const {
@@ -102,6 +94,13 @@ class Extras {
 };
 
 }  // namespace
+
+size_t draw_by_share(std::span<const double> shares, Rng& rng) {
+  double left = rng.uniform();
+  size_t k = 0;
+  while (k + 1 < shares.size() && left >= shares[k]) left -= shares[k++];
+  return k;
+}
 
 size_t length_of(double score) {
   return static_cast<size_t>(normal_share(score) * WorkloadModel::kLengths);

@@ -43,13 +43,6 @@ std::pair<int64_t, int64_t> repeatable(const BatchPlan& plan, const PlannedBatch
   return {std::max(begin, end - WorkloadModel::kRecent), end};
 }
 
-double draw_repeat_sd(const std::vector<double>& shares, Rng& rng) {
-  double left = rng.uniform();
-  size_t k = 0;
-  while (k + 1 < shares.size() && left >= shares[k]) left -= shares[k++];
-  return WorkloadModel::kRepeatSd[k];
-}
-
 }  // namespace
 
 RunTimeSampler::RunTimeSampler(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed)
@@ -83,7 +76,8 @@ double RunTimeSampler::draw(size_t b, Rng& rng) {
       const auto model =
           static_cast<size_t>(last ? to - 1 : from + rng.below(static_cast<uint32_t>(to - from)));
       scores_[at] = scores_[model];
-      log_s_[at] = std::max(0.0, log_s_[model] + draw_repeat_sd(t.apart, rng) * noise);
+      const double sd = WorkloadModel::kRepeatSd[draw_by_share(t.apart, rng)];
+      log_s_[at] = std::max(0.0, log_s_[model] + sd * noise);
     } else {
       scores_[at] = common + own * noise;
       log_s_[at] = std::log1p(std::min(of.run_s.at(normal_share(scores_[at])), kMaxSampledS));

@@ -1,10 +1,6 @@
 // A statistical model of a recorded workload: parameters fitted to a part of a trace, which can be
 // written, read and edited, and the jobs generated from them. It holds no row of the trace.
 //
-//   WorkloadModel model = fit_workload_model(trace, part_of(trace, {.to = "60%"}));  //
-//   env/trace/fitted/fit_workload.h std::vector<Job> jobs = sample_workload(model, {.seed = 7,
-//   .jobs = 4000});
-//
 // docs/guides/generate-a-workload.md shows how closely the jobs resemble recorded ones.
 #pragma once
 
@@ -14,16 +10,44 @@
 #include <vector>
 
 #include "env/trace/core/job.h"
-#include "env/trace/fitted/quantiles.h"
 
 namespace yard {
+
+// A distribution of numbers of at least 0: knots at even shares of its body, and a tail beyond the
+// largest value seen. Uses the scale log(1 + x), on which zeros, seconds and weeks count alike.
+struct Quantiles {
+  // At shares 0, 1/(K-1), ..., 1 of the body, with linear interpolation. Each is the mean of at
+  // least 5 values around its share, so that none is a single job's value. Equal values stay exact.
+  std::vector<double> knots;
+  double body = 1;            // share of the values in the body
+  std::vector<double> upper;  // values exceeded by 1/2, 1/4, 1/8, ... of the rest
+  // Beyond these, log(1 + x) exceeds the last one's by a generalised Pareto variable. With shape 0,
+  // x itself follows a power law with index 1 / scale; below 0, x has a largest value.
+  double tail_scale = 0, tail_shape = 0;
+
+  double at(double share) const;  // Requires: 0 <= share < 1
+  double mean() const;            // over 20,000 even shares
+
+  void fields(auto& f) {
+    f("knots", knots, 0.0, 1e12);
+    f("body", body, 0.0, 1.0);
+    f("upper", upper, 0.0, 1e12);
+    f("tail_scale", tail_scale, 0.0, 20.0);
+    f("tail_shape", tail_shape, -10.0, 0.0);
+  }
+};
+
+// Returns the distribution of the values. Requires: at least one value. Has at most 101 knots. From
+// 60 values on, those above the body are halved until 20 to 40 are left; their tail is fitted by
+// L-moments (Hosking, "L-moments", J. R. Stat. Soc. B 1990). A tail without a mean (a power law
+// with index 1 or less) is replaced by one with index 1.1.
+Quantiles quantiles_of(std::vector<double> values);
 
 // How an owner's next value follows from its earlier ones: the last again (probability `last`), any
 // earlier one (`own`), or else one by its share in the whole trace.
 struct Habit {
   double last = 0, own = 0;
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("last", last, 0.0, 1.0);
     f("own", own, 0.0, 1.0);
   }
@@ -38,8 +62,7 @@ struct RunTimeSimilarity {
   double repeat_last = 0;     // share of these that repeat the latest one
   double repeat_batch = 0;    // share of batches whose first job repeats one of the previous batch
   std::vector<double> apart;  // share of each of WorkloadModel::kRepeatSd among repetitions
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("owner", owner, 0.0, 1.0);
     f("batch", batch, 0.0, 1.0);
     f("stay", stay, 0.0, 1.0);
@@ -58,8 +81,7 @@ struct SizeClass {
   Quantiles run_s;       // over jobs
   Quantiles batch_jobs;  // over batches: number of jobs after the first
   Quantiles limit_s;     // over jobs with a limit; no knots: no job has one
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("most_gpus", most_gpus, 0, INT32_MAX);
     f("jobs", jobs, 0, INT64_MAX);
     f("together", together);
@@ -72,8 +94,7 @@ struct SizeClass {
 struct SizeShare {
   int32_t gpus = 0;
   double share = 0;  // of batches
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("gpus", gpus, 0, INT32_MAX);
     f("share", share, 0.0, 1.0);
   }
@@ -82,10 +103,8 @@ struct SizeShare {
 // The rate of batches is multiplied by exp(x), where x is normal with this variance. The
 // correlation of x over t hours is exp(-t / hours).
 struct Swing {
-  double hours = 1;
-  double variance = 0;
-  template <class F>
-  void fields(F& f) {
+  double hours = 1, variance = 0;
+  void fields(auto& f) {
     f("hours", hours, 0.01, 1e6);
     f("variance", variance, 0.0, 10.0);
   }
@@ -100,8 +119,7 @@ struct JobKind {
   double iteration_ms = 0;
   std::vector<std::string> gpu_types;
   std::vector<RoleGroup> groups;
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("gpus", gpus, 0, INT32_MAX);
     f("share", share, 0.0, 1.0);
     f("model", model);
@@ -183,6 +201,14 @@ std::vector<Job> sample_workload(const WorkloadModel& model, const SampleOptions
 
 // Throws InputError, beginning with `where`, if parts of the model are inconsistent.
 void check_workload_model(const WorkloadModel& model, const std::string& where);
+
+// Returns the model as JSON, one item per line, rounded to 8 digits. Generation starts from this
+// text, which people can read and edit.
+std::string to_text(const WorkloadModel& model);
+
+// Parses a model. Throws InputError, with line and column in `name`: no JSON or YAML, a key
+// missing, unknown or repeated, a value of the wrong type or out of range, or inconsistent parts.
+WorkloadModel parse_workload_model(const std::string& text, const std::string& name);
 
 // Change it whenever the same model and seed generate other jobs.
 constexpr const char* kSamplerRevision = "2";

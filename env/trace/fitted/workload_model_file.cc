@@ -1,5 +1,3 @@
-#include "env/trace/fitted/workload_model_file.h"
-
 #include <yaml-cpp/yaml.h>
 
 #include <cstdio>
@@ -11,14 +9,14 @@
 #include "env/base/config/yaml_document.h"
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
+#include "env/trace/fitted/workload_model.h"
 
 namespace yard {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class F>
-void visit(Resources& r, F& f) {
+void visit(Resources& r, auto& f) {
   f("gpus", r.gpus, 0, INT32_MAX);
   f("gpu_milli", r.gpu_milli, 0, 999);
   f("gpu_mem_gib", r.gpu_mem_gib, 0.0, 1e6);
@@ -27,8 +25,7 @@ void visit(Resources& r, F& f) {
   f("nic_gbps", r.nic_gbps, 0.0, 1e6);
 }
 
-template <class F>
-void visit(RoleGroup& g, F& f) {
+void visit(RoleGroup& g, auto& f) {
   f("role", g.role);
   f("count", g.count, 1, INT32_MAX);
   f("min_count", g.min_count, 0, INT32_MAX);
@@ -37,13 +34,9 @@ void visit(RoleGroup& g, F& f) {
   f("after", g.after, 0, 1000);
 }
 
-template <class T, class F>
-void visit(T& value, F& f) {
-  value.fields(f);
-}
+void visit(auto& value, auto& f) { value.fields(f); }
 
-template <class F>
-void visit(WorkloadModel& m, F& f) {
+void visit(WorkloadModel& m, auto& f) {
   f.group("source", [&] {
     f("trace", m.source);
     f("format", m.format);
@@ -94,17 +87,12 @@ void visit(WorkloadModel& m, F& f) {
   f("classes", m.classes);
 }
 
-// Writes fields to JSON.
 class FieldWriter {
  public:
   Json json = Json::object();
 
-  template <class T, class... Range>
-  void operator()(const char* key, T& value, Range...) {
-    json[key] = of(value);
-  }
-  template <class Fill>
-  void group(const char* key, Fill fill) {
+  void operator()(const char* key, auto& value, auto...) { json[key] = of(value); }
+  void group(const char* key, auto fill) {
     Json outer = std::exchange(json, Json::object());
     fill();
     outer[key] = std::exchange(json, Json());
@@ -156,6 +144,10 @@ std::string lines_of(const Json& json, int indent) {
   return out + '\n' + std::string(static_cast<size_t>(indent), ' ') + (json.is_array() ? ']' : '}');
 }
 
+std::string position(const std::string& name, const YAML::Mark& mark) {
+  return name + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+}
+
 // Reads fields from JSON, parsed as YAML, since yaml-cpp records the position of each value.
 class FieldReader {
  public:
@@ -163,12 +155,10 @@ class FieldReader {
     expect_map(node_);
   }
 
-  template <class T, class... Range>
-  void operator()(const char* key, T& value, Range... range) {
+  void operator()(const char* key, auto& value, auto... range) {
     read(take(key), key, value, range...);
   }
-  template <class Fill>
-  void group(const char* key, Fill fill) {
+  void group(const char* key, auto fill) {
     const YAML::Node inner = take(key);
     expect_map(inner);
     const YAML::Node outer = node_;
@@ -193,10 +183,7 @@ class FieldReader {
     }
   }
 
-  std::string where(const YAML::Node& node) const {
-    const YAML::Mark mark = node.Mark();
-    return name_ + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
-  }
+  std::string where(const YAML::Node& node) const { return position(name_, node.Mark()); }
 
  private:
   void expect_map(const YAML::Node& node) const {
@@ -236,9 +223,8 @@ class FieldReader {
     }
     value = *parsed;
   }
-  template <class T, class... Range>
-  void read(const YAML::Node& node, const std::string& key, std::vector<T>& values,
-            Range... range) {
+  template <class T>
+  void read(const YAML::Node& node, const std::string& key, std::vector<T>& values, auto... range) {
     if (!node.IsSequence()) refuse(node, key, "a list");
     values.clear();
     for (const YAML::Node& item : node) {
@@ -275,9 +261,7 @@ WorkloadModel parse_workload_model(const std::string& text, const std::string& n
     visit(model, in);
     in.finish();
   } catch (const YAML::Exception& e) {
-    throw InputError(
-        name + ":" + std::to_string(e.mark.line + 1) + ":" + std::to_string(e.mark.column + 1),
-        "JSON or YAML", e.msg);
+    throw InputError(position(name, e.mark), "JSON or YAML", e.msg);
   }
   check_workload_model(model, name);
   return model;

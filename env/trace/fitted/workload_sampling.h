@@ -1,10 +1,11 @@
 // The steps of sample_workload(), one per file. For these files only.
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "env/base/core/rng.h"
 #include "env/trace/fitted/workload_model.h"
+#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 
@@ -12,16 +13,7 @@ namespace yard {
 constexpr double kMaxSampledS = 1e9;
 
 // Random streams of the seed.
-enum class SampleStream : uint64_t {
-  kOwnerOrder,
-  kBatch,
-  kOwner,
-  kJobs,
-  kStarts,
-  kGaps,
-  kSwings,
-  kLevels
-};
+enum class SampleStream { kOwnerOrder, kBatch, kOwner, kJobs, kStarts, kGaps, kSwings, kLevels };
 
 // Random streams of an owner.
 enum class OwnerStream : uint64_t { kNumber, kRun, kLimit, kTenant, kActivity };
@@ -47,21 +39,6 @@ struct PlannedBatch {
 struct BatchPlan {
   int32_t owners = 0;
   std::vector<PlannedBatch> batches;  // by start
-};
-
-// Draws an index in proportion to weights.
-class WeightedPick {
- public:
-  WeightedPick() = default;
-  explicit WeightedPick(const std::vector<double>& weights) {
-    for (const double weight : weights) add(weight);
-  }
-  void add(double weight) { sums_.push_back(weight + (sums_.empty() ? 0 : sums_.back())); }
-  bool any() const { return !sums_.empty() && sums_.back() > 0; }
-  size_t operator()(Rng& rng) const;  // Requires: any()
-
- private:
-  std::vector<double> sums_;
 };
 
 // Draws the owners of successive batches, numbered from 0.
@@ -117,6 +94,9 @@ class RunTimeSampler {
   std::vector<double> owner_part_, batch_part_;
   std::vector<double> log_s_, scores_;  // by job
 };
+
+// Draws an index in proportion to shares that add up to 1.
+size_t draw_by_share(std::span<const double> shares, Rng& rng);
 
 // Returns the tenth of the jobs, by run time, to which a score belongs.
 size_t length_of(double score);

@@ -4,9 +4,7 @@
 // duration and arrival are real. `user` is the name of a virtual cluster, assigned at random, and
 // is read as the tenant. Model and iterations were drawn. Deadlines (minutes after submission,
 // joined by '-', with a value each) follow Chronus' survey of users; best-effort jobs have none.
-#include "env/base/config/registry.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
@@ -15,10 +13,8 @@ namespace {
 constexpr int64_t kUsPerMin = 60'000'000;
 constexpr int64_t kMaxMinutes = 1'000'000'000;
 
-class ChronusReader final : public TraceReader {
+class ChronusReader : public TraceReader {
  public:
-  explicit ChronusReader(const Settings& settings) { parse<NoConfig>(settings); }
-
   bool recognises(const FileHead& head) const override {
     return head.has_only_columns({"job_id", "user", "num_gpu", "submit_time", "iterations",
                                   "model_name", "duration", "interval", "expect_time_list",
@@ -26,28 +22,17 @@ class ChronusReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const int id = rows.column("job_id");
-    const int vc = rows.column("user");
-    const int gpus = rows.column("num_gpu");
-    const int submit = rows.column("submit_time");
-    const int iterations = rows.column("iterations");
-    const int model = rows.column("model_name");
-    const int duration = rows.column("duration");
-    const int times = rows.column("expect_time_list");
-    const int values = rows.column("expect_value_list");
-    const int best_effort = rows.column("best_effort");
-    while (rows.next()) {
-      Job job;
+    const auto [id, vc, gpus, submit, iterations, model, duration, times, values, best_effort] =
+        rows.find_columns("job_id", "user", "num_gpu", "submit_time", "iterations", "model_name",
+                          "duration", "expect_time_list", "expect_value_list", "best_effort");
+    rows.add_each([&](Job& job) {
       int32_t best = 0;
-      if (!rows.text(id, job.id) || !rows.text(vc, job.tenant) || !rows.gpus(gpus, job.gpus, 0) ||
-          !rows.minutes(submit, job.submit_us) || !rows.number(iterations, job.iterations) ||
-          !rows.text(model, job.model) || !rows.minutes(duration, job.run_us) ||
-          !rows.whole(best_effort, best, 0, 1) ||
-          (best == 0 && !read_dues(rows, times, values, job.dues))) {
-        continue;
-      }
-      rows.add(std::move(job));
-    }
+      return rows.text(id, job.id) && rows.text(vc, job.tenant) && rows.gpus(gpus, job.gpus, 0) &&
+             rows.minutes(submit, job.submit_us) && rows.number(iterations, job.iterations) &&
+             rows.text(model, job.model) && rows.minutes(duration, job.run_us) &&
+             rows.whole(best_effort, best, 0, 1) &&
+             (best != 0 || read_dues(rows, times, values, job.dues));
+    });
   }
 
   std::string example() const override {
@@ -63,9 +48,9 @@ class ChronusReader final : public TraceReader {
     const std::string minutes = rows.trimmed(times), value_list = rows.trimmed(values);
     const auto deadline_minutes = split(minutes, '-'), deadline_values = split(value_list, '-');
     if (deadline_minutes.size() != deadline_values.size()) {
-      rows.unusable(values, "numbers of times and values differ",
-                    std::to_string(deadline_minutes.size()) + " values", "'" + value_list + "'");
-      return false;
+      return rows.unusable(values, "numbers of times and values differ",
+                           std::to_string(deadline_minutes.size()) + " values",
+                           "'" + value_list + "'");
     }
     for (size_t i = 0; i < deadline_minutes.size(); ++i) {
       const auto minute = parse_int(deadline_minutes[i]);
@@ -73,14 +58,12 @@ class ChronusReader final : public TraceReader {
       const bool later = minute && *minute >= 0 && *minute <= kMaxMinutes &&
                          (i == 0 || *minute * kUsPerMin > dues.back().within_us);
       if (!later) {
-        rows.unusable(times, "times not increasing", "increasing whole minutes separated by '-'",
-                      "'" + minutes + "'");
-        return false;
+        return rows.unusable(times, "times not increasing",
+                             "increasing whole minutes separated by '-'", "'" + minutes + "'");
       }
       if (!value || (i > 0 && *value > dues.back().value)) {
-        rows.unusable(values, "values increasing", "non-increasing numbers separated by '-'",
-                      "'" + value_list + "'");
-        return false;
+        return rows.unusable(values, "values increasing", "non-increasing numbers separated by '-'",
+                             "'" + value_list + "'");
       }
       dues.push_back({*minute * kUsPerMin, *value});
     }
@@ -88,12 +71,11 @@ class ChronusReader final : public TraceReader {
   }
 };
 
-const Registry<TraceReader>::Add<ChronusReader> kAdd{
+const AddReader<ChronusReader> kAdd{
     "chronus",
-    {.help = "CSV of Chronus, Philly jobs with deadlines (Gao et al., SoCC 2021). "
-             "Times in the file are minutes. GPUs, durations and arrivals are real. "
-             "Tenants (`user`), models, iterations and deadlines were drawn at "
-             "random."}};
+    "CSV of Chronus, Philly jobs with deadlines (Gao et al., SoCC 2021). Times in the file are "
+    "minutes. GPUs, durations and arrivals are real. Tenants (`user`), models, iterations and "
+    "deadlines were drawn at random."};
 
 }  // namespace
 }  // namespace yard

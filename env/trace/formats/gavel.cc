@@ -2,29 +2,40 @@
 //   job type, command, steps' argument, needs data, steps, arrival (s), GPUs
 //   job type, command, folder, steps' argument, needs data, steps, GPUs, weight, SLO, arrival (s)
 // A run time is steps over a throughput that is not in the file.
-#include "env/trace/formats/gavel.h"
+//
+// Traces of Shockwave's simulator (Zheng et al., NSDI 2023): Gavel's with two more fields:
+//   job type, command, folder, steps' argument, needs data, steps, GPUs, mode, weight, SLO,
+//   duration (s), arrival (s)
+// The mode says how the batch size changes during training; the duration takes it into account.
+//
+// Both have no line of names and no ids. A job type is "ResNet-18 (batch size 32)" or, without a
+// batch size, "A3C".
 
-#include <optional>
-
-#include "env/base/config/registry.h"
 #include "env/base/text/text.h"
 #include "env/trace/core/max_time.h"
+#include "env/trace/core/trace_reader.h"
 
 namespace yard {
-namespace gavel {
 namespace {
+
+// Positions of fields, from 0.
+struct Fields {
+  int count;     // number of all fields
+  int argument;  // command-line option for the steps, "--steps"; 0 or 1 comes next
+  int steps;
+  int gpus;
+  int submit;
+  int weight = -1;  // -1: none; otherwise the SLO comes next
+};
 
 constexpr double kMaxSteps = 1e15;  // doubles hold all whole numbers up to here
 constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 bool read_number(Rows& rows, int field, const std::string& name, double& out) {
   const auto value = parse_double(trim(rows.field(field)));
   if (value) out = *value;
-  if (!value)
-    rows.unusable(name + " is not a number", name + " as a number", in_quotes(rows.field(field)));
-  return value.has_value();
+  return value.has_value() || rows.unusable(name + " is not a number", name + " as a number",
+                                            in_quotes(rows.field(field)));
 }
 
 bool read_steps(Rows& rows, int field, double& out) {
@@ -32,9 +43,8 @@ bool read_steps(Rows& rows, int field, double& out) {
   if (out >= 1 && out <= kMaxSteps && out == static_cast<double>(static_cast<int64_t>(out))) {
     return true;
   }
-  rows.unusable("steps is not a whole number above 0", "a whole number of steps, at least 1",
-                in_quotes(rows.field(field)));
-  return false;
+  return rows.unusable("steps is not a whole number above 0", "a whole number of steps, at least 1",
+                       in_quotes(rows.field(field)));
 }
 
 bool read_type(Rows& rows, std::string_view type, Job& job) {
@@ -48,26 +58,19 @@ bool read_type(Rows& rows, std::string_view type, Job& job) {
     job.batch_size = size.value_or(0);
     if (job.batch_size > 0) return true;
   }
-  rows.unusable("invalid job type", "a job type like ResNet-18 (batch size 32)", in_quotes(type));
-  return false;
+  return rows.unusable("invalid job type", "a job type like ResNet-18 (batch size 32)",
+                       in_quotes(type));
 }
 
 // An SLO is a multiple of a duration, which only some layouts have. No known trace uses it.
 bool read_slo(Rows& rows, int field) {
   double slo = -1;
-  if (!read_number(rows, field, "SLO", slo)) return false;
-  if (slo == -1) return true;
-  rows.unusable("SLO not supported", "-1 (no SLO)", in_quotes(rows.field(field)));
-  return false;
+  return read_number(rows, field, "SLO", slo) &&
+         (slo == -1 ||
+          rows.unusable("SLO not supported", "-1 (no SLO)", in_quotes(rows.field(field))));
 }
 
-}  // namespace
-
-Layout layout() {
-  return {
-      .separator = '\t', .head = 0, .names = 0, .variable_fields = true, .columns = {"job_type"}};
-}
-
+// Returns whether a line looks like a row of this layout.
 bool fits(std::string_view line, const Fields& fields) {
   const std::vector<std::string_view> parts = split(line, '\t');
   if (static_cast<int>(parts.size()) != fields.count) return false;
@@ -76,17 +79,18 @@ bool fits(std::string_view line, const Fields& fields) {
          (parts[argument + 1] == "0" || parts[argument + 1] == "1");
 }
 
+// Reads seconds of at least 0.
 bool read_seconds(Rows& rows, int field, const std::string& name, int64_t& out_us) {
   const auto us = parse_seconds_us(trim(rows.field(field)));
   if (us && *us >= 0 && *us <= kMaxTimeUs) {
     out_us = *us;
     return true;
   }
-  rows.unusable(name + " is not a time", name + " in seconds, at least 0",
-                in_quotes(rows.field(field)));
-  return false;
+  return rows.unusable(name + " is not a time", name + " in seconds, at least 0",
+                       in_quotes(rows.field(field)));
 }
 
+// Jobs are numbered from 0, as in the original.
 bool read_job(Rows& rows, const Fields& fields, Job& job) {
   job.id = std::to_string(rows.line_number() - 1);
   job.run_us = Job::kFromProfile;
@@ -98,43 +102,41 @@ bool read_job(Rows& rows, const Fields& fields, Job& job) {
   if (fields.weight < 0) return true;
   if (!read_number(rows, fields.weight, "weight", job.weight)) return false;
   if (!(job.weight >= 0)) {
-    rows.unusable("weight is negative", "a weight of at least 0",
-                  in_quotes(rows.field(fields.weight)));
-    return false;
+    return rows.unusable("weight is negative", "a weight of at least 0",
+                         in_quotes(rows.field(fields.weight)));
   }
   return read_slo(rows, fields.weight + 1);
 }
 
-}  // namespace gavel
-
-namespace {
-
-constexpr gavel::Fields kSimulated = {
-    .count = 7, .argument = 2, .steps = 4, .gpus = 6, .submit = 5};
-constexpr gavel::Fields kPhysical = {
+constexpr Fields kSimulated = {.count = 7, .argument = 2, .steps = 4, .gpus = 6, .submit = 5};
+constexpr Fields kPhysical = {
     .count = 10, .argument = 3, .steps = 5, .gpus = 6, .submit = 9, .weight = 7};
 
-class GavelReader final : public TraceReader {
+// Fields between tabs, in any number.
+class TabReader : public TraceReader {
  public:
-  explicit GavelReader(const Settings& settings) { parse<NoConfig>(settings); }
+  Layout layout() const override {
+    return {
+        .separator = '\t', .head = 0, .names = 0, .variable_fields = true, .columns = {"job_type"}};
+  }
+};
 
+class GavelReader : public TraceReader {
+ public:
   bool recognises(const FileHead& head) const override {
-    return gavel::fits(head.line(1), kSimulated) || gavel::fits(head.line(1), kPhysical);
+    return fits(head.line(1), kSimulated) || fits(head.line(1), kPhysical);
   }
 
-  Layout layout() const override { return gavel::layout(); }
-
   void read(Rows& rows) const override {
-    while (rows.next()) {
-      const bool physical = gavel::fits(rows.line(), kPhysical);
-      if (!physical && !gavel::fits(rows.line(), kSimulated)) {
-        rows.unusable("not in Gavel's layout", "7 or 10 tab-separated fields in Gavel's layout",
-                      std::to_string(rows.num_fields()) + " fields");
-        continue;
+    rows.add_each([&](Job& job) {
+      const bool physical = fits(rows.line(), kPhysical);
+      if (physical || fits(rows.line(), kSimulated)) {
+        return read_job(rows, physical ? kPhysical : kSimulated, job);
       }
-      Job job;
-      if (gavel::read_job(rows, physical ? kPhysical : kSimulated, job)) rows.add(std::move(job));
-    }
+      return rows.unusable("not in Gavel's layout",
+                           "7 or 10 tab-separated fields in Gavel's layout",
+                           std::to_string(rows.num_fields()) + " fields");
+    });
   }
 
   std::string example() const override {
@@ -145,11 +147,47 @@ class GavelReader final : public TraceReader {
   }
 };
 
-const Registry<TraceReader>::Add<GavelReader> kAdd{
+constexpr Fields kShockwave = {
+    .count = 12, .argument = 3, .steps = 5, .gpus = 6, .submit = 11, .weight = 8};
+constexpr int kMode = 7, kDuration = 10;
+
+class ShockwaveReader : public TraceReader {
+ public:
+  bool recognises(const FileHead& head) const override { return fits(head.line(1), kShockwave); }
+
+  void read(Rows& rows) const override {
+    rows.add_each([&](Job& job) {
+      if (!fits(rows.line(), kShockwave)) {
+        return rows.unusable("not in Shockwave's layout",
+                             "12 tab-separated fields in Shockwave's layout",
+                             std::to_string(rows.num_fields()) + " fields");
+      }
+      job.batch_mode = trim(rows.field(kMode));
+      if (job.batch_mode != "static" && job.batch_mode != "accordion" && job.batch_mode != "gns") {
+        return rows.unusable("unknown mode", "static, accordion or gns", in_quotes(job.batch_mode));
+      }
+      return read_job(rows, kShockwave, job) &&
+             read_seconds(rows, kDuration, "duration", job.run_us);
+    });
+  }
+
+  std::string example() const override {
+    return "LM (batch size 10)\tpython3 main.py --batch_size 10\tlanguage_modeling\t--steps\t1\t"
+           "134583\t1\tgns\t1\t-1.000000\t1418\t0\n"
+           "ResNet-18 (batch size 32)\tpython3 main.py --batch_size 32\timage_classification/"
+           "cifar10\t--num_steps\t1\t143450\t2\taccordion\t1\t-1.000000\t3338\t55\n";
+  }
+};
+
+const AddReader<GavelReader> kGavelReader{
     "gavel",
-    {.help = "traces of Gavel (OSDI 2020); run times come from --throughputs. "
-             "Arrivals, GPUs and work are from Philly, models were drawn at random. An "
-             "SLO other than -1 is unusable."}};
+    "traces of Gavel (OSDI 2020); run times come from --throughputs. Arrivals, GPUs and work are "
+    "from Philly, models were drawn at random. An SLO other than -1 is unusable."};
+
+const AddReader<ShockwaveReader> kShockwaveReader{
+    "shockwave",
+    "traces of Shockwave (NSDI 2023): those of `gavel` with a batch-size mode (static, accordion "
+    "or gns) and a duration, which is the run time"};
 
 }  // namespace
 }  // namespace yard

@@ -8,11 +8,8 @@
 // of nodes of a GPU job is ignored: the scheduler chooses its nodes.
 #include <algorithm>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/column_names.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/timestamps.h"
 #include "env/trace/core/trace_reader.h"
 
@@ -30,9 +27,6 @@ struct Config {
 
 class JobTable : public TraceReader {
  public:
-  explicit JobTable(const Settings& settings)
-      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
-
   void read(Rows& rows) const override {
     const int id = rows.column("job_id"), user = rows.column("user");
     const int tenant = rows.optional_column("vc"), name = rows.optional_column("type");
@@ -41,41 +35,31 @@ class JobTable : public TraceReader {
                       rows.column("end_time"), rows.column("duration")};
     rows.start_at_first_submission();
     bool used_zone = config_.zone == "UTC0";
-    while (rows.next()) {
-      Job job;
-      if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus, 0)) continue;
+    rows.add_each([&](Job& job) {
+      if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus, 0)) return false;
       job.status = rows.trimmed(state);
-      if (job.gpus == 0 && config_.jobs == "gpu") {
-        rows.left_out("requests no GPU");
-        continue;
-      }
-      if (!read_times(rows, times, job) || (job.gpus == 0 && !read_cpus(rows, job))) continue;
+      if (job.gpus == 0 && config_.jobs == "gpu") return rows.left_out("requests no GPU");
+      if (!read_times(rows, times, job) || (job.gpus == 0 && !read_cpus(rows, job))) return false;
       used_zone = used_zone || !has_utc_offset(rows.field(times.submitted));
       job.user = rows.trimmed(user);
       job.tenant = rows.trimmed(tenant);
       job.name = rows.trimmed(name);
-      rows.add(std::move(job));
-    }
+      return true;
+    });
     if (used_zone || rows.size() == 0) return;
     throw InputError("trace.zone", "a file with dates without a time zone",
                      "a time zone in every date");
   }
 
- private:
+ protected:
   struct Times {
     int submitted, started, ended, duration;
   };
 
   bool read_times(Rows& rows, const Times& at, Job& job) const {
     const auto says = [&](int column) { return !is_missing(rows.field(column)); };
-    if (!says(at.started)) {
-      rows.left_out("never started");
-      return false;
-    }
-    if (!says(at.ended)) {
-      rows.left_out("has not ended");
-      return false;
-    }
+    if (!says(at.started)) return rows.left_out("never started");
+    if (!says(at.ended)) return rows.left_out("has not ended");
     if (!rows.date(at.submitted, zone_, job.submit_us) ||
         !rows.date(at.started, zone_, job.logged_start_us) ||
         !rows.date(at.ended, zone_, job.logged_end_us) || !rows.in_order_or_left_out(job)) {
@@ -83,8 +67,7 @@ class JobTable : public TraceReader {
     }
     job.run_us = job.logged_end_us - job.logged_start_us;
     if (job.run_us == 0 && job.status.starts_with("CANCEL")) {
-      rows.left_out("cancelled before it ran");
-      return false;
+      return rows.left_out("cancelled before it ran");
     }
     return true;
   }
@@ -109,10 +92,8 @@ class JobTable : public TraceReader {
   Zone zone_;
 };
 
-class HeliosReader final : public JobTable {
+class HeliosReader : public JobTable {
  public:
-  using JobTable::JobTable;
-
   bool recognises(const FileHead& head) const override {
     return head.has_columns({"job_id", "user", "vc", "gpu_num", "cpu_num", "node_num", "state",
                              "submit_time", "start_time", "end_time", "duration"});
@@ -128,10 +109,8 @@ class HeliosReader final : public JobTable {
   }
 };
 
-class AcmeReader final : public JobTable {
+class AcmeReader : public JobTable {
  public:
-  using JobTable::JobTable;
-
   bool recognises(const FileHead& head) const override {
     return head.has_columns({"job_id", "user", "node_num", "gpu_num", "cpu_num", "type", "state",
                              "submit_time", "start_time", "end_time", "duration", "gpu_time"});
@@ -147,17 +126,15 @@ class AcmeReader final : public JobTable {
   }
 };
 
-const Registry<TraceReader>::Add<HeliosReader> kHelios{
+const AddReader<HeliosReader, Config> kHelios{
     "helios",
-    {.help = "cluster_log.csv of SenseTime's Helios, 2020 (Hu et al., SC 2021). All values are "
-             "real; `vc` is the tenant. Jobs that never started or have not ended are left out.",
-     .fields = describe<Config>}};
-const Registry<TraceReader>::Add<AcmeReader> kAcme{
+    "cluster_log.csv of SenseTime's Helios, 2020 (Hu et al., SC 2021). All values are real; `vc` "
+    "is the tenant. Jobs that never started or have not ended are left out."};
+const AddReader<AcmeReader, Config> kAcme{
     "acme",
-    {.help = "trace_seren.csv, trace_kalos.csv of Acme, 2023 (Hu et al., NSDI 2024). All values "
-             "are real. Run times are end minus start, since `duration` in Kalos' log is the "
-             "time in the queue. Jobs that never started or have not ended are left out.",
-     .fields = describe<Config>}};
+    "trace_seren.csv, trace_kalos.csv of Acme, 2023 (Hu et al., NSDI 2024). All values are real. "
+    "Run times are end minus start, since `duration` in Kalos' log is the time in the queue. "
+    "Jobs that never started or have not ended are left out."};
 
 }  // namespace
 }  // namespace yard

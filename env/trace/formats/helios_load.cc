@@ -13,8 +13,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "env/base/config/registry.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
@@ -28,7 +26,7 @@ struct Config {
   std::string zone = "UTC0";
   void fields(FieldList& f) {
     f("tenant", tenant, "tenant of all jobs, such as the virtual cluster in the file's name");
-    f("zone", zone, "time zone of the log's clock, in POSIX format; the log does not name it");
+    f("zone", zone, "time zone of the log's clock, in POSIX format; the log names no zone");
   }
 };
 
@@ -157,11 +155,8 @@ class JobClass {
   bool seen_ = false;
 };
 
-class HeliosLoadReader final : public TraceReader {
+class HeliosLoadReader : public TraceReader {
  public:
-  explicit HeliosLoadReader(const Settings& settings)
-      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
-
   bool recognises(const FileHead& head) const override {
     return head.has_columns({"time", "gpu_utilization", "idle_gpu_num", "running_gpu_num_noless_8",
                              "running_gpu_num_less_8"});
@@ -204,7 +199,7 @@ class HeliosLoadReader final : public TraceReader {
            "2020-05-01 00:02:00,1.0,0,0,0,0,0,1,0,16,0\n";
   }
 
- private:
+ protected:
   // (2, 4) columns: by kind, in the order of Count.
   static bool read_counts(Rows& rows, const std::array<std::array<int, 4>, 2>& columns,
                           std::array<Count, 2>& out) {
@@ -224,13 +219,11 @@ class HeliosLoadReader final : public TraceReader {
   Zone zone_;
 };
 
-const Registry<TraceReader>::Add<HeliosLoadReader> kAdd{
+const AddReader<HeliosLoadReader, Config> kAdd{
     "helios-load",
-    {.help = "load per minute of a virtual cluster of SenseTime's Helios Earth, 2020 (Hu et "
-             "al., SC 2021), read as the fewest jobs that explain it. Jobs between two counts "
-             "are missing. If a job ends, the latest to start with that number of GPUs is "
-             "assumed.",
-     .fields = describe<Config>}};
+    "load per minute of a virtual cluster of SenseTime's Helios Earth, 2020 (Hu et al., SC "
+    "2021), read as the fewest jobs that explain it. Jobs between two counts are missing. If a "
+    "job ends, the latest to start with that number of GPUs is assumed."};
 
 }  // namespace
 }  // namespace yard

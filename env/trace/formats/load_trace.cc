@@ -6,15 +6,10 @@
 #include <system_error>
 #include <utility>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
-#include "env/base/files/lines.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/column_names.h"
-#include "env/trace/core/rows.h"
-#include "env/trace/core/time_unit.h"
 #include "env/trace/formats/reject_file.h"
 
 namespace yard {
@@ -43,32 +38,28 @@ std::string recognise(const FileHead& head, const Renames& renames) {
   return own;
 }
 
-struct Generation {
-  std::unique_ptr<TraceGenerator> generator;
-  std::string sha256;
-};
-
-Generation generation_of(const std::string& source, const LoadOptions& options) {
+// Returns the generator and a hash of everything that determines its jobs.
+std::pair<std::unique_ptr<TraceGenerator>, std::string> generator_of(const std::string& source,
+                                                                     const LoadOptions& options) {
   if (!options.format.empty()) {
     throw InputError(source, "no --format with a generator", "'" + options.format + "'");
   }
   const std::string name = source.substr(kSynthetic.size());
   require_name<Generators>("--trace synthetic:NAME", name);
-  Generation out{Generators::make(name, options.settings), ""};
-  out.sha256 = sha256_hex("generator=" + name + "\nparameters=" + out.generator->parameters_hash() +
-                          "\nseed=" + std::to_string(options.seed) +
-                          "\njobs=" + std::to_string(options.jobs) +
-                          "\ncluster_gpus=" + std::to_string(options.cluster_gpus) + "\n");
-  return out;
+  auto generator = Generators::make(name, options.settings);
+  const std::string sha256 =
+      sha256_hex("generator=" + name + "\nparameters=" + generator->parameters_hash() + "\nseed=" +
+                 std::to_string(options.seed) + "\njobs=" + std::to_string(options.jobs) +
+                 "\ncluster_gpus=" + std::to_string(options.cluster_gpus) + "\n");
+  return {std::move(generator), sha256};
 }
 
 Trace generate(const std::string& source, const LoadOptions& options) {
-  const Generation how = generation_of(source, options);
+  const auto [generator, sha256] = generator_of(source, options);
   Trace trace;
-  trace.source = source;
-  trace.format = source;
-  trace.jobs = how.generator->generate({options.seed, options.jobs, options.cluster_gpus});
-  trace.sha256 = how.sha256;
+  trace.source = trace.format = source;
+  trace.jobs = generator->generate({options.seed, options.jobs, options.cluster_gpus});
+  trace.sha256 = sha256;
   return trace;
 }
 
@@ -147,10 +138,8 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
   const Renames renames = take_renames(settings);
   std::vector<std::string> renamed;
   if (!renames.empty() && !head.is_json()) {
-    const char separator = separator_of(head.line(1));
-    for (const std::string_view name : column_names(head.line(1), separator)) {
-      renamed.emplace_back(name);
-    }
+    const auto names = column_names(head.line(1), separator_of(head.line(1)));
+    renamed.assign(names.begin(), names.end());
     rename_columns(renames, head.name + ":1", renamed);
     head.columns.assign(renamed.begin(), renamed.end());
     std::erase_if(head.columns, is_index_name);
@@ -174,7 +163,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
 bool is_synthetic(std::string_view source) { return source.starts_with(kSynthetic); }
 
 std::string synthetic_sha256(const std::string& source, const LoadOptions& options) {
-  return generation_of(source, options).sha256;
+  return generator_of(source, options).second;
 }
 
 Trace load_trace(const std::string& source, const LoadOptions& options) {

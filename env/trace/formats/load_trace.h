@@ -18,7 +18,7 @@ namespace yard {
 struct LoadOptions {
   std::string format = {};     // empty: recognise it
   bool skip_unusable = false;  // count unusable rows instead of rejecting the file
-  uint64_t seed = 1;           // for generators, like the next two
+  uint64_t seed = 1;           // for generators, as are `jobs` and `cluster_gpus`
   int jobs = 0;
   int cluster_gpus = 0;
   Settings settings = {};  // of the reader or generator

@@ -4,8 +4,6 @@
 // two steps (min_steps leaves them out). The authors measured or chose steps, models, plans and
 // step times. is_sla marks jobs with guaranteed speed: they get priority 1, others 0. CPUs are
 // divided evenly over tasks of one GPU. exec_plan and bandwidth (0 within one node) are ignored.
-#include "env/base/config/registry.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
@@ -19,43 +17,35 @@ struct Config {
   }
 };
 
-class MorphlingReader final : public TraceReader {
+class MorphlingReader : public TraceReader {
  public:
-  explicit MorphlingReader(const Settings& settings) : config_(parse<Config>(settings)) {}
-
   bool recognises(const FileHead& head) const override {
     return head.has_only_columns({"name", "submission_time", "duration", "application", "num_gpus",
                                   "num_cpus", "bandwidth", "exec_plan", "steps", "is_sla"});
   }
 
   void read(Rows& rows) const override {
-    const int name = rows.column("name"), submit = rows.column("submission_time");
-    const int duration = rows.column("duration"), model = rows.column("application");
-    const int gpus = rows.column("num_gpus"), cpus = rows.column("num_cpus");
-    const int steps = rows.column("steps"), sla = rows.column("is_sla");
-    while (rows.next()) {
-      Job job;
+    const auto [name, submit, duration, model, gpus, cpus, steps, sla] =
+        rows.find_columns("name", "submission_time", "duration", "application", "num_gpus",
+                          "num_cpus", "steps", "is_sla");
+    rows.add_each([&](Job& job) {
       int64_t num_steps = 0;
       int32_t num_cpus = 0;
       if (!rows.text(name, job.id) || !rows.seconds(submit, job.submit_us) ||
           !rows.seconds(duration, job.run_us) || !rows.text(model, job.model) ||
           !rows.gpus(gpus, job.gpus) || !rows.whole(cpus, num_cpus, 0, kMaxCpus) ||
           !rows.whole(steps, num_steps, 1) || !rows.whole(sla, job.priority, 0, 1)) {
-        continue;
+        return false;
       }
-      if (num_steps < config_.min_steps) {
-        rows.left_out("fewer steps than min_steps");
-        continue;
-      }
+      if (num_steps < config_.min_steps) return rows.left_out("fewer steps than min_steps");
       job.iterations = static_cast<double>(num_steps);
       job.iteration_ms = static_cast<double>(job.run_us) / 1e3 / job.iterations;
-      RoleGroup workers;
+      RoleGroup& workers = job.groups.emplace_back();
       workers.count = job.gpus;
       workers.task.gpus = 1;
       workers.task.cpu_milli = static_cast<int32_t>(int64_t{num_cpus} * 1000 / job.gpus);
-      job.groups.push_back(std::move(workers));
-      rows.add(std::move(job));
-    }
+      return true;
+    });
   }
 
   std::string example() const override {
@@ -65,18 +55,17 @@ class MorphlingReader final : public TraceReader {
            "llama30-1,1639,142.2190972,llama30,48,384,1.25,344,64,0\n";
   }
 
- private:
+ protected:
   static constexpr int32_t kMaxCpus = 1'000'000;
 
   Config config_;
 };
 
-const Registry<TraceReader>::Add<MorphlingReader> kAdd{
+const AddReader<MorphlingReader, Config> kAdd{
     "morphling",
-    {.help = "workloads of Morphling/Rubick, LLM training on A800 (MLSys 2025). Step times were "
-             "measured; the origin of the arrivals is unknown. Many jobs have one or two steps. "
-             "is_sla is priority 1; exec_plan and bandwidth are ignored.",
-     .fields = describe<Config>}};
+    "workloads of Morphling/Rubick, LLM training on A800 (MLSys 2025). Step times were measured; "
+    "the origin of the arrivals is unknown. Many jobs have one or two steps. is_sla is priority "
+    "1; exec_plan and bandwidth are ignored."};
 
 }  // namespace
 }  // namespace yard

@@ -2,43 +2,33 @@
 // iterations, model_name, batch_size, duration, interval, iteration_time, resource_time_0 to _2,
 // priority. Times are in milliseconds. The times that an iteration needs of each resource are not
 // read.
-#include "env/base/config/registry.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
 namespace {
 
-class MuriReader final : public TraceReader {
+class MuriReader : public TraceReader {
  public:
-  explicit MuriReader(const Settings& settings) { parse<NoConfig>(settings); }
-
   bool recognises(const FileHead& head) const override {
     return head.has_columns({"job_id", "num_gpu", "submit_time", "iterations", "model_name",
                              "duration", "iteration_time"});
   }
 
   void read(Rows& rows) const override {
-    const int id = rows.column("job_id");
-    const int gpus = rows.column("num_gpu");
-    const int submit = rows.column("submit_time");
-    const int iterations = rows.column("iterations");
-    const int model = rows.column("model_name");
+    const auto [id, gpus, submit, iterations, model, duration, iteration] =
+        rows.find_columns("job_id", "num_gpu", "submit_time", "iterations", "model_name",
+                          "duration", "iteration_time");
     const int batch = rows.optional_column("batch_size");
-    const int duration = rows.column("duration");
-    const int iteration = rows.column("iteration_time");
     const int priority = rows.optional_column("priority");
-    while (rows.next()) {
-      Job job;
-      if (rows.text(id, job.id) && rows.gpus(gpus, job.gpus) &&
-          rows.milliseconds(submit, job.submit_us) && rows.positive(iterations, job.iterations) &&
-          rows.text(model, job.model) && rows.milliseconds(duration, job.run_us) &&
-          rows.positive(iteration, job.iteration_ms) &&
-          (batch < 0 || rows.whole(batch, job.batch_size)) &&
-          (priority < 0 || rows.whole(priority, job.priority, INT32_MIN, INT32_MAX))) {
-        rows.add(std::move(job));
-      }
-    }
+    rows.add_each([&](Job& job) {
+      return rows.text(id, job.id) && rows.gpus(gpus, job.gpus) &&
+             rows.milliseconds(submit, job.submit_us) &&
+             rows.positive(iterations, job.iterations) && rows.text(model, job.model) &&
+             rows.milliseconds(duration, job.run_us) &&
+             rows.positive(iteration, job.iteration_ms) &&
+             (batch < 0 || rows.whole(batch, job.batch_size)) &&
+             (priority < 0 || rows.whole(priority, job.priority, INT32_MIN, INT32_MAX));
+    });
   }
 
   std::string example() const override {
@@ -49,11 +39,11 @@ class MuriReader final : public TraceReader {
   }
 };
 
-const Registry<TraceReader>::Add<MuriReader> kAdd{
+const AddReader<MuriReader> kAdd{
     "muri",
-    {.help = "CSV of Muri's simulator with models and iterations (Zhao et al., SIGCOMM 2022). "
-             "Times in the file are milliseconds. Arrivals, GPUs and durations are from Philly, "
-             "models were drawn at random. Times per resource are ignored."}};
+    "CSV of Muri's simulator with models and iterations (Zhao et al., SIGCOMM 2022). Times in "
+    "the file are milliseconds. Arrivals, GPUs and durations are from Philly, models were drawn "
+    "at random. Times per resource are ignored."};
 
 }  // namespace
 }  // namespace yard

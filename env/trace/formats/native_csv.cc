@@ -3,16 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
 #include "env/base/text/csv.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/column_names.h"
 #include "env/trace/core/max_time.h"
-#include "env/trace/core/rows.h"
-#include "env/trace/core/timestamps.h"
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/formats/native.h"
 #include "env/trace/formats/native_json.h"
@@ -28,9 +24,7 @@ void append_cell(std::string_view cell, std::string& out) {
   if (cell.empty() || plain || cell.find_first_of(",\"\r\n") != cell.npos) {
     return append_csv_cell(cell, out);
   }
-  out += '"';
-  out += cell;
-  out += '"';
+  (out += '"').append(cell) += '"';
 }
 
 // Writes each field as the text of a cell; empty if it has its default.
@@ -177,7 +171,7 @@ class CellReader {
       const auto within_us = parse_seconds_us(trim(one.substr(0, colon)));
       const auto due_value = colon == one.size() ? std::optional<double>(1)
                                                  : parse_double(trim(one.substr(colon + 1)));
-      if (!within_us || *within_us < 0 || *within_us > kMaxTimeUs || !due_value) {
+      if (!within_us || *within_us < 0 || *within_us > kMaxTimeS * 1'000'000 || !due_value) {
         return fail(column, {"", "invalid deadlines", "SECONDS:VALUE|SECONDS:VALUE", got(column)});
       }
       value.push_back({*within_us, *due_value});
@@ -196,8 +190,6 @@ class CellReader {
   RowTimes times;
 
  private:
-  static constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
-
   int next() { return columns_[used_++]; }
   bool missing(int column) const { return column < 0 || is_missing(rows_.field(column)); }
 
@@ -212,14 +204,11 @@ class CellReader {
 
   // Reads a submission, start or end, of the same kind as the file's first one.
   bool read_timestamp(int column, std::string_view field, const TimeUnit& unit, int64_t& us) {
-    ClockTime& time = field == "submit_s"         ? times.submit
-                      : field == "logged_start_s" ? times.start
-                                                  : times.end;
     using Meaning = TimestampReader::Meaning;
     const std::string& name = rows_.columns()[column];
-    switch (timestamps_.read(rows_.field(column), unit, field == "submit_s", time)) {
+    switch (timestamps_.read(rows_.field(column), unit, field == "submit_s", times.of(field))) {
       case Meaning::kTime:
-        us = time.us;
+        us = times.of(field).us;
         return true;
       case Meaning::kMissing:
         return true;
@@ -227,10 +216,9 @@ class CellReader {
         if (timestamps_.kind() != TimestampReader::Kind::kUnknown) {
           return rows_.time(column, us, unit);  // reports what is wrong with it
         }
-        rows_.unusable(column, name + " is not a time",
-                       name + " in " + unit.name + ", or as a date like 2024-05-06 10:00:00",
-                       got(column));
-        return false;
+        return rows_.unusable(column, name + " is not a time",
+                              name + " in " + unit.name + ", or as a date like 2024-05-06 10:00:00",
+                              got(column));
       case Meaning::kOtherFormat:
         rows_.unusable(column, name + " is in another format than the first submission",
                        name + " in " + timestamps_.kind_text() + ", like the first submission",
@@ -238,7 +226,7 @@ class CellReader {
     }
     return false;
   }
-  std::string got(int column) const { return "'" + rows_.trimmed(column) + "'"; }
+  std::string got(int column) const { return in_quotes(rows_.trimmed(column)); }
 
   void fail(int column, const Flaw& flaw) {
     ok_ = false;
@@ -265,11 +253,6 @@ class CellReader {
   bool ok_ = true;
 };
 
-struct Config {
-  std::string zone = "UTC0";
-  void fields(FieldList& f) { f("zone", zone, "time zone of dates without one, in POSIX format"); }
-};
-
 // Returns the column of each of native_field_names(), or -1: by exact name, else by meaning.
 std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& names) {
   std::vector<int> columns;
@@ -284,17 +267,14 @@ std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& 
       at = c;
     } else if (rows.columns()[at] != *own) {
       throw InputError(rows.where_names(), "one column for " + *own,
-                       "'" + rows.columns()[at] + "' and '" + said + "'");
+                       in_quotes(rows.columns()[at]) + " and " + in_quotes(said));
     }
   }
   return columns;
 }
 
-class NativeCsvReader final : public TraceReader {
+class NativeCsvReader : public TraceReader {
  public:
-  explicit NativeCsvReader(const Settings& settings)
-      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
-
   bool recognises(const FileHead& head) const override {
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(
@@ -330,8 +310,7 @@ class NativeCsvReader final : public TraceReader {
       const int column = field == "logged_start_s" ? start : end;
       rows.unusable(column, reason, rows.columns()[column] + expected, rows.trimmed(column));
     };
-    while (rows.next()) {
-      Job job;
+    rows.add_each([&](Job& job) {
       CellReader fields(rows, columns, units, timestamps, notices);
       visit_native_fields(job, fields);
       fields.times.has_run = !derives;
@@ -339,19 +318,18 @@ class NativeCsvReader final : public TraceReader {
       fields.times.has_ends = start >= 0 && end >= 0;
       if (!fields.ok() ||
           !complete_times(rows, timestamps, config_.zone, fields.times, refuse, job)) {
-        continue;
+        return false;
       }
       if (const std::optional<Flaw> flaw = check_native_job(job)) {
-        rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
-        continue;
+        return rows.unusable_at("column " + flaw->place, flaw->reason, flaw->expected, flaw->got);
       }
       if (rows.said(epoch)) {
         int64_t epoch_s = 0;
-        if (!rows.whole(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) continue;
+        if (!rows.whole(epoch, epoch_s, -kMaxEpochS, kMaxEpochS)) return false;
         rows.set_epoch_unix_s(epoch_s);
       }
-      rows.add(std::move(job));
-    }
+      return true;
+    });
     apply_timestamps(timestamps, config_.zone, rows);
   }
 
@@ -361,7 +339,7 @@ class NativeCsvReader final : public TraceReader {
            "b,30,,8,,,,\"[{\"\"role\"\":\"\"worker\"\",\"\"count\"\":2,\"\"gpus\"\":4}]\",,a\n";
   }
 
- private:
+ protected:
   static void check_required(const Rows& rows, const std::vector<std::string>& names,
                              const std::vector<int>& columns, bool derives) {
     std::vector<std::string> missing;
@@ -369,12 +347,8 @@ class NativeCsvReader final : public TraceReader {
       if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
     }
     if (missing.empty()) return;
-    const bool run = std::ranges::count(missing, "run_s") > 0;
-    throw InputError(
-        rows.where_names(),
-        (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
-            (run ? ", or start_s and end_s" : ""),
-        "'" + join(rows.columns(), ",") + "'; " + native_column_advice(missing, rows.columns()));
+    throw missing_columns(rows.where_names(), missing, rows.columns(),
+                          in_quotes(join(rows.columns(), ",")));
   }
 
   static void note_unused(Rows& rows, const std::vector<int>& columns, int epoch) {
@@ -387,15 +361,14 @@ class NativeCsvReader final : public TraceReader {
     if (!unused.empty()) rows.note_file(unused_text("columns", unused));
   }
 
-  Config config_;
+  NativeConfig config_;
   Zone zone_;
 };
 
-const Registry<TraceReader>::Add<NativeCsvReader> kAdd{
+const AddReader<NativeCsvReader, NativeConfig> kAdd{
     "yardmaster",
-    {.help = "Yardmaster's own CSV, as `trace convert` writes it, or a table with the same columns "
-             "(docs/reference/native-formats.md)",
-     .fields = describe<Config>}};
+    "Yardmaster's own CSV, as `trace convert` writes it, or a table with the same columns "
+    "(docs/reference/native-formats.md)"};
 
 }  // namespace
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
-#include <vector>
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
@@ -18,11 +16,6 @@ constexpr int32_t kMaxGpus = 1 << 20;
 
 constexpr std::array<const char*, 6> kPatterns = {
     "none", "ring", "tree", "hierarchical", "parameter-server", "pipeline"};
-
-std::optional<Flaw> flaw(std::string place, std::string reason, std::string expected,
-                         std::string got) {
-  return Flaw{std::move(place), std::move(reason), std::move(expected), std::move(got)};
-}
 
 // Returns whether groups wait for each other in a cycle, so that none could begin.
 bool has_cycle(const std::vector<RoleGroup>& groups) {
@@ -41,25 +34,25 @@ std::optional<Flaw> check_group(const std::vector<RoleGroup>& groups, size_t g) 
   const std::string place = "groups[" + std::to_string(g) + "]";
   const auto same = [&](const RoleGroup& other) { return other.role == group.role; };
   if (std::ranges::count_if(groups, same) > 1) {
-    return flaw(place + ".role", "duplicate role", "a different role for each group",
-                "'" + group.role + "'");
+    return Flaw{place + ".role", "duplicate role", "a different role for each group",
+                "'" + group.role + "'"};
   }
   const bool rigid = group.min_count == 0 && group.max_count == 0;
   if (group.count < 1 || (!rigid && (group.min_count < 1 || group.min_count > group.count ||
                                      group.max_count < group.count))) {
-    return flaw(place + ".count", "number of tasks out of range",
+    return Flaw{place + ".count", "number of tasks out of range",
                 "1 <= min_count <= count <= max_count",
                 std::to_string(group.min_count) + ", " + std::to_string(group.count) + ", " +
-                    std::to_string(group.max_count));
+                    std::to_string(group.max_count)};
   }
   if (group.task.gpu_milli > 0 && group.task.gpus > 0) {
-    return flaw(place + ".gpu_milli", "gpus and gpu_milli in one group", "either gpus or gpu_milli",
-                "both");
+    return Flaw{place + ".gpu_milli", "gpus and gpu_milli in one group", "either gpus or gpu_milli",
+                "both"};
   }
   for (const int32_t before : group.after) {
     if (before >= 0 && before < static_cast<int32_t>(groups.size())) continue;
-    return flaw(place + ".after", "unknown group", "indices of groups, from 0",
-                std::to_string(before));
+    return Flaw{place + ".after", "unknown group", "indices of groups, from 0",
+                std::to_string(before)};
   }
   return std::nullopt;
 }
@@ -74,22 +67,22 @@ std::optional<Flaw> check_groups(const Job& job) {
   }
   if (job.groups.empty()) return std::nullopt;
   if (has_cycle(job.groups)) {
-    return flaw("groups", "cyclic dependencies of groups", "groups without cyclic dependencies",
-                "groups that wait for each other");
+    return Flaw{"groups", "cyclic dependencies of groups", "groups without cyclic dependencies",
+                "groups that wait for each other"};
   }
   for (size_t g = 0; g < job.groups.size() && !is_staged(job); ++g) {
     if (job.groups[g].run_us < 0) continue;
-    return flaw("groups[" + std::to_string(g) + "].run_s", "run_s of a group in a gang",
+    return Flaw{"groups[" + std::to_string(g) + "].run_s", "run_s of a group in a gang",
                 "run_s of groups only in a job with stages (groups with after)",
-                format_seconds(job.groups[g].run_us));
+                format_seconds(job.groups[g].run_us)};
   }
   // Shares of GPUs may be packed on one GPU, or each have a GPU of its own.
   if (job.gpus >= whole + (shares > 0) && job.gpus <= whole + shares) return std::nullopt;
-  return flaw("gpus", "gpus does not match the groups",
+  return Flaw{"gpus", "gpus does not match the groups",
               std::to_string(whole + (shares > 0)) +
                   (shares > 1 ? " to " + std::to_string(whole + shares) : "") +
                   " GPUs, as requested by its groups",
-              std::to_string(job.gpus));
+              std::to_string(job.gpus)};
 }
 
 struct Names {
@@ -124,10 +117,9 @@ std::string native_field_of(std::string_view column) {
        {"end", "logged_end_s"},
        {"end_s", "logged_end_s"},
        {"end_time", "logged_end_s"}}};
-  std::string low(trim(column));
-  for (char& c : low) {
-    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  std::string low = lower_case(trim(column));
+  std::ranges::replace_if(
+      low, [](char c) { return c == ' ' || c == '-'; }, '_');
   if (std::ranges::count(kNames, low) > 0) return low;
   for (const auto& [other, name] : kOthers) {
     if (low == other) return name;
@@ -147,6 +139,15 @@ std::string wrapping_key(std::string_view text) {
     if (!text.starts_with(expected)) return "";
   }
   return native_field_of(key).empty() ? std::string(key) : "";
+}
+
+InputError missing_columns(const std::string& where, const std::vector<std::string>& missing,
+                           const std::vector<std::string>& columns, const std::string& got) {
+  const bool run = std::ranges::count(missing, "run_s") > 0;
+  return {where,
+          (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
+              (run ? ", or start_s and end_s" : ""),
+          got + "; " + native_column_advice(missing, columns)};
 }
 
 void check_renames(const Renames& renames) {
@@ -197,35 +198,33 @@ std::string unused_text(const char* what, const std::vector<std::string>& names)
 
 std::optional<Flaw> check_native_job(const Job& job) {
   if (job.gpus > kMaxGpus) {
-    return flaw("gpus", "too many GPUs", "at most " + std::to_string(kMaxGpus) + " GPUs",
-                std::to_string(job.gpus));
+    return Flaw{"gpus", "too many GPUs", "at most " + std::to_string(kMaxGpus) + " GPUs",
+                std::to_string(job.gpus)};
   }
   if (auto found = check_groups(job)) return found;
   if (job.loss.b1 == 0 && (job.loss.b0 != 0 || job.loss.b2 != 0)) {
-    return flaw("loss_b1", "unbounded loss", "more than 0 if loss_b0 or loss_b2 is set",
-                shortest(job.loss.b1));
+    return Flaw{"loss_b1", "unbounded loss", "more than 0 if loss_b0 or loss_b2 is set",
+                shortest(job.loss.b1)};
   }
-  if (job.target != Job::kNoTarget && is_staged(job)) {
-    return flaw("target", "target of a job with stages",
-                "no target in a job with stages (groups with after)", shortest(job.target));
-  }
-  if (job.enough != Job::kNoTarget && is_staged(job)) {
-    return flaw("enough", "enough of a job with stages",
-                "no enough in a job with stages (groups with after)", shortest(job.enough));
+  for (const auto& [name, value] : {std::pair{"target", job.target}, {"enough", job.enough}}) {
+    if (value == Job::kNoTarget || !is_staged(job)) continue;
+    return Flaw{name, std::string(name) + " of a job with stages",
+                "no " + std::string(name) + " in a job with stages (groups with after)",
+                shortest(value)};
   }
   for (size_t i = 1; i < job.dues.size(); ++i) {
     const Due &before = job.dues[i - 1], &due = job.dues[i];
     if (due.within_us > before.within_us && due.value <= before.value) continue;
-    return flaw("dues", "deadlines out of order", "increasing times with non-increasing values",
+    return Flaw{"dues", "deadlines out of order", "increasing times with non-increasing values",
                 format_seconds(due.within_us) + " s (value " + shortest(due.value) + ") after " +
-                    format_seconds(before.within_us) + " s (value " + shortest(before.value) + ")");
+                    format_seconds(before.within_us) + " s (value " + shortest(before.value) + ")"};
   }
   if (const std::string& mode = job.batch_mode;
       !mode.empty() && mode != "static" && mode != "accordion" && mode != "gns") {
-    return flaw("batch_mode", "unknown mode", "static, accordion or gns", "'" + mode + "'");
+    return Flaw{"batch_mode", "unknown mode", "static, accordion or gns", "'" + mode + "'"};
   }
   if (std::ranges::count(job.after, job.id) > 0) {
-    return flaw("after", "depends on itself", "ids of other jobs", "'" + job.id + "'");
+    return Flaw{"after", "depends on itself", "ids of other jobs", "'" + job.id + "'"};
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "env/base/core/error.h"
 #include "env/trace/core/column_names.h"
 #include "env/trace/core/job.h"
 
@@ -79,6 +80,10 @@ void check_renames(const Renames& renames);
 std::string native_column_advice(std::vector<std::string> missing,
                                  const std::vector<std::string>& columns,
                                  const std::string& what = "column");
+
+// Returns the error about a table without these required columns. `got`: its line of names.
+InputError missing_columns(const std::string& where, const std::vector<std::string>& missing,
+                           const std::vector<std::string>& columns, const std::string& got);
 
 // "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
 std::string unused_text(const char* what, const std::vector<std::string>& names);

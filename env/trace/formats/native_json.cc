@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
@@ -255,13 +252,11 @@ void JsonReader::groups(const std::string& place, const Json& value, std::vector
           const bool memory = key == "gpu_mem_gib";
           this->number(where, said, 0, number,
                        memory ? kMaxGib : std::numeric_limits<double>::max());
-        } else if constexpr (std::is_same_v<Number, int64_t>) {
-          whole(where, said, 0, std::numeric_limits<int64_t>::max(), number);
         } else {
           const bool share = key == "gpu_milli";
           int64_t wide = number;
-          whole(where, said, 0, share ? 999 : std::numeric_limits<int32_t>::max(), wide);
-          number = static_cast<int32_t>(wide);
+          whole(where, said, 0, share ? 999 : std::numeric_limits<Number>::max(), wide);
+          number = static_cast<Number>(wide);
         }
       });
       if (!known) fail(where, "unknown key", "a key of a group", "'" + key + "'");

@@ -1,17 +1,13 @@
 // Yardmaster's own JSONL: one object per line and job, with the CSV's column names as keys.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
 #include "env/base/text/text.h"
 #include "env/trace/core/max_time.h"
-#include "env/trace/core/rows.h"
-#include "env/trace/core/timestamps.h"
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/formats/native.h"
 #include "env/trace/formats/native_json.h"
@@ -153,9 +149,7 @@ class FieldsFromJson {
                       int64_t& us) {
     if (!value.is_string() && !value.is_number()) return false;
     TimestampReader& timestamps = reading_.timestamps;
-    ClockTime& time = name == "submit_s"         ? reading_.times.submit
-                      : name == "logged_start_s" ? reading_.times.start
-                                                 : reading_.times.end;
+    ClockTime& time = reading_.times.of(name);
     using Meaning = TimestampReader::Meaning;
     const std::string text = text_of(value);
     const TimeUnit& named = unit == nullptr ? kInSeconds : *unit->unit;
@@ -288,28 +282,17 @@ std::optional<Flaw> read_job(const Json& from, const Renames& renames, Job& job,
   return read_native(with_native_keys(from, renames, reading), job, epoch_s, reading);
 }
 
-struct Config {
-  std::string zone = "UTC0";
-  void fields(FieldList& f) { f("zone", zone, "time zone of dates without one, in POSIX format"); }
-};
-
-class NativeJsonlReader final : public TraceReader {
+class NativeJsonlReader : public TraceReader {
  public:
-  explicit NativeJsonlReader(const Settings& settings)
-      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
-
   bool recognises(const FileHead& head) const override {
-    std::string line(head.line(1));
-    for (char& c : line) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string line = lower_case(head.line(1));
     const auto has = [&](std::string_view key) { return line.find(key) != line.npos; };
     const bool by_columns = has("\"submit_s\":{") || has("\"submit_s\": {");
     return trim(line).starts_with('{') && has("\"job_id\"") && has("\"submit_s\"") && !by_columns &&
            wrapping_key(line).empty();
   }
 
-  Layout layout() const override {
-    return {.separator = '\0', .head = 0, .names = 0, .columns = {""}};
-  }
+  Layout layout() const override { return whole_lines(); }
 
   void read(Rows& rows) const override {
     check_renames(rows.renames());
@@ -319,16 +302,16 @@ class NativeJsonlReader final : public TraceReader {
                                   const std::string& expected) {
       for (const auto& [key, value] : from->items()) {
         if (field_of(key, rows.renames()) != field) continue;
-        return rows.unusable_at("key " + key, reason, key + expected, shown(value));
+        rows.unusable_at("key " + key, reason, key + expected, shown(value));
+        return;
       }
     };
-    while (rows.next()) {
+    rows.add_each([&](Job& job) {
       Flaw broken;
       from = parse_json(rows.line(), broken);
       if (!from && rows.line().find("NaN") != std::string_view::npos) {
         from = parse_json(without_nan(rows.line()), broken);
       }
-      Job job;
       std::optional<int64_t> epoch_s;
       std::optional<Flaw> flaw = broken;
       if (from) flaw = read_job(*from, rows.renames(), job, epoch_s, reading);
@@ -337,15 +320,11 @@ class NativeJsonlReader final : public TraceReader {
           flaw->reason = "the last line is cut off";
           flaw->got = "a line that is cut off, as in a file copied while it was written";
         }
-        rows.unusable_at(flaw->place, flaw->reason, flaw->expected, flaw->got);
-        continue;
+        return rows.unusable_at(flaw->place, flaw->reason, flaw->expected, flaw->got);
       }
       if (epoch_s) rows.set_epoch_unix_s(*epoch_s);
-      if (!complete_times(rows, reading.timestamps, config_.zone, reading.times, refuse, job)) {
-        continue;
-      }
-      rows.add(std::move(job));
-    }
+      return complete_times(rows, reading.timestamps, config_.zone, reading.times, refuse, job);
+    });
     if (!reading.unused.empty()) rows.note_file(unused_text("keys", reading.unused));
     apply_timestamps(reading.timestamps, config_.zone, rows);
   }
@@ -357,16 +336,15 @@ class NativeJsonlReader final : public TraceReader {
            "\"worker\",\"count\":2,\"gpus\":4,\"cpu_milli\":8000}],\"after\":[\"a\"]}\n";
   }
 
- private:
-  Config config_;
+ protected:
+  NativeConfig config_;
   Zone zone_;
 };
 
-const Registry<TraceReader>::Add<NativeJsonlReader> kAdd{
+const AddReader<NativeJsonlReader, NativeConfig> kAdd{
     "yardmaster-jsonl",
-    {.help = "Yardmaster's own JSONL, as `trace convert` writes it, or lines with the same keys "
-             "(docs/reference/native-formats.md)",
-     .fields = describe<Config>}};
+    "Yardmaster's own JSONL, as `trace convert` writes it, or lines with the same keys "
+    "(docs/reference/native-formats.md)"};
 
 }  // namespace
 
@@ -378,11 +356,9 @@ std::string to_native_jsonl(const Trace& trace) {
     FieldsToJson fields;
     visit_native_fields(job, fields);
     if (out.empty() && trace.epoch_unix_s) fields.out[kEpochColumn] = *trace.epoch_unix_s;
-    if (out.empty() && !trace.epoch_unix_s && marked) {
-      fields.out[kEpochColumn] = nullptr;  // as in the CSV
-    }
-    out += dump_json(fields.out, trace.source + ": job " + job.id);
-    out += '\n';
+    // As in the CSV.
+    if (out.empty() && !trace.epoch_unix_s && marked) fields.out[kEpochColumn] = nullptr;
+    out += dump_json(fields.out, trace.source + ": job " + job.id) + '\n';
   }
   return out;
 }

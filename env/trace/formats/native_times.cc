@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/base/config/settings.h"
 #include "env/trace/core/job.h"
 #include "env/trace/core/rows.h"
 #include "env/trace/core/timestamps.h"
@@ -20,12 +21,21 @@ namespace yard {
 // Whether a field is a submission, a start or an end.
 bool is_timestamp(std::string_view field);
 
+// Settings of the readers of both formats.
+struct NativeConfig {
+  std::string zone = "UTC0";
+  void fields(FieldList& f) { f("zone", zone, "time zone of dates without one, in POSIX format"); }
+};
+
 // Which times a row gives, beside their values in the job.
 struct RowTimes {
   ClockTime submit, start, end;
-  bool has_run = false;    // a column or key for the run time, even if it is empty
-  bool has_start = false;  // one for the start
-  bool has_ends = false;   // those for start and end
+  ClockTime& of(std::string_view field) {
+    return field == "submit_s" ? submit : field == "logged_start_s" ? start : end;
+  }
+  bool has_run = false;    // there is a column or key for the run time, even if it is empty
+  bool has_start = false;  // there is a column or key for the start
+  bool has_ends = false;   // there are columns for start and end, or a key for either
 };
 
 // Returns the unit of a time whose column or key has this name in the file.
@@ -41,8 +51,8 @@ class UnitNotices {
   std::vector<std::pair<std::string, std::string>> noted_;
 };
 
-// Reports why a row cannot be used: for its "logged_start_s" or "logged_end_s", a reason that is
-// the same for all such rows, and what is expected after the name of the field.
+// Reports why "logged_start_s" or "logged_end_s" of a row cannot be used. `reason` is the same for
+// all such rows. `expected` follows the name of the field in the message.
 using RefuseTime =
     std::function<void(const char* field, const std::string& reason, const std::string& expected)>;
 

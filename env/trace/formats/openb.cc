@@ -6,10 +6,8 @@
 // jobs. The lists multigpuNN have no times and end at gpu_milli: gap_s and run_s space them out.
 #include <algorithm>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
@@ -21,15 +19,14 @@ struct Config {
   void fields(FieldList& f) {
     f("pods", pods, {"all", "gpu"},
       "pods to read; gpu: only pods that request a GPU or a share of one");
-    f("gap_s", gap_s, -1.0, 1e8, "seconds between successive pods, in file order; -1: as logged");
-    f("run_s", run_s, -1.0, 1e8, "run time of every pod, in seconds; -1: as logged");
+    f("gap_s", gap_s, -1.0, 1e8,
+      "seconds between successive pods, in file order; -1: logged arrivals");
+    f("run_s", run_s, -1.0, 1e8, "run time of every pod, in seconds; -1: logged run times");
   }
 };
 
-class OpenbReader final : public TraceReader {
+class OpenbReader : public TraceReader {
  public:
-  explicit OpenbReader(const Settings& settings) : config_(parse<Config>(settings)) {}
-
   bool recognises(const FileHead& head) const override {
     const FileHead::Names asked = {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"};
     return head.has_only_columns(asked) ||
@@ -53,20 +50,16 @@ class OpenbReader final : public TraceReader {
                        "a list of pods without times");
     }
     int64_t pods = 0;
-    while (rows.next()) {
-      Job job;
-      if (!rows.text(name, job.id) || !rows.gpus(gpus, job.gpus, 0)) continue;
-      if (job.gpus == 0 && config_.pods == "gpu") {
-        rows.left_out("requests no GPU");
-        continue;
-      }
-      if (!read_task(rows, job) || !read_times(rows, times, pods, job)) continue;
-      if (rows.said(spec) && !read_types(rows, spec, job)) continue;
+    rows.add_each([&](Job& job) {
+      if (!rows.text(name, job.id) || !rows.gpus(gpus, job.gpus, 0)) return false;
+      if (job.gpus == 0 && config_.pods == "gpu") return rows.left_out("requests no GPU");
+      if (!read_task(rows, job) || !read_times(rows, times, pods, job)) return false;
+      if (rows.said(spec) && !read_types(rows, spec, job)) return false;
       job.tenant = rows.trimmed(qos);
       job.status = rows.trimmed(phase);
       ++pods;
-      rows.add(std::move(job));
-    }
+      return true;
+    });
   }
 
   std::string example() const override {
@@ -78,7 +71,7 @@ class OpenbReader final : public TraceReader {
            "openb-pod-0061,11908,47104,1,1000,,BE,Pending,10001279,10001404,\n";
   }
 
- private:
+ protected:
   struct Times {
     int created, scheduled, deleted;
   };
@@ -87,9 +80,8 @@ class OpenbReader final : public TraceReader {
     const std::string said = rows.trimmed(column);
     for (const std::string_view model : split(said, '|')) job.gpu_types.emplace_back(trim(model));
     if (std::ranges::count(job.gpu_types, "") == 0) return true;
-    rows.unusable(column, "gpu_spec with an empty model", "models separated by '|'",
-                  "'" + said + "'");
-    return false;
+    return rows.unusable(column, "gpu_spec with an empty model", "models separated by '|'",
+                         in_quotes(said));
   }
 
   static bool read_task(Rows& rows, Job& job) {
@@ -97,10 +89,8 @@ class OpenbReader final : public TraceReader {
     int32_t milli = 0;
     if (!rows.whole(rows.column("cpu_milli"), group.task.cpu_milli) ||
         !rows.whole(rows.column("memory_mib"), group.task.mem_mib, 0, kMaxMib) ||
-        !rows.whole(rows.column("gpu_milli"), milli, 0, 1000)) {
-      return false;
-    }
-    if (job.gpus == 1 && milli < 1 && !rows.whole(rows.column("gpu_milli"), milli, 1, 1000)) {
+        !rows.whole(rows.column("gpu_milli"), milli, 0, 1000) ||
+        (job.gpus == 1 && milli < 1 && !rows.whole(rows.column("gpu_milli"), milli, 1, 1000))) {
       return false;
     }
     const bool share = job.gpus == 1 && milli < 1000;
@@ -121,14 +111,8 @@ class OpenbReader final : public TraceReader {
       job.run_us = micros(config_.run_s);
       return true;
     }
-    if (!rows.said(times.scheduled)) {
-      rows.left_out("never placed");
-      return false;
-    }
-    if (!rows.said(times.deleted)) {
-      rows.left_out("has not ended");
-      return false;
-    }
+    if (!rows.said(times.scheduled)) return rows.left_out("never placed");
+    if (!rows.said(times.deleted)) return rows.left_out("has not ended");
     Job logged;
     if (!rows.seconds(times.created, logged.submit_us) ||
         !rows.seconds(times.scheduled, logged.logged_start_us) ||
@@ -147,13 +131,12 @@ class OpenbReader final : public TraceReader {
   Config config_;
 };
 
-const Registry<TraceReader>::Add<OpenbReader> kAdd{
+const AddReader<OpenbReader, Config> kAdd{
     "openb",
-    {.help = "pods of Alibaba's openb cluster, 2023, with GPU shares (Weng et al., ATC 2023). "
-             "The default list is real, the others were sampled from it; `qos` is the tenant. "
-             "Pods that were never placed or have not ended are left out. The lists multigpuNN "
-             "have no times: they need gap_s and run_s.",
-     .fields = describe<Config>}};
+    "pods of Alibaba's openb cluster, 2023, with GPU shares (Weng et al., ATC 2023). The default "
+    "list is real, the others were sampled from it; `qos` is the tenant. Pods that were never "
+    "placed or have not ended are left out. The lists multigpuNN have no times: they need gap_s "
+    "and run_s."};
 
 }  // namespace
 }  // namespace yard

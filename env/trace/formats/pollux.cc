@@ -1,43 +1,31 @@
 // Workloads of Pollux' simulator (Qiao et al., OSDI 2021): name, time (s), application,
 // num_replicas, batch_size. Run times depend on the placement and are not in the file.
-#include "env/base/config/registry.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
 namespace {
 
-class PolluxReader final : public TraceReader {
+class PolluxReader : public TraceReader {
  public:
-  explicit PolluxReader(const Settings& settings) { parse<NoConfig>(settings); }
-
   bool recognises(const FileHead& head) const override {
     return head.has_columns({"name", "time", "application", "num_replicas", "batch_size"});
   }
 
   void read(Rows& rows) const override {
-    const int id = rows.column("name");
-    const int submit = rows.column("time");
-    const int model = rows.column("application");
-    const int gpus = rows.column("num_replicas");
-    const int batch = rows.column("batch_size");
-    while (rows.next()) {
-      Job job;
+    const auto [id, submit, model, gpus, batch] =
+        rows.find_columns("name", "time", "application", "num_replicas", "batch_size");
+    rows.add_each([&](Job& job) {
       job.run_us = Job::kFromProfile;
       if (!rows.text(id, job.id) || !rows.seconds(submit, job.submit_us) ||
           !rows.text(model, job.model) || !rows.gpus(gpus, job.gpus)) {
-        continue;
+        return false;
       }
-      const auto size = parse_number<int32_t>(trim(rows.field(batch)));
-      if (!size || *size < 1) {
-        rows.unusable("batch_size is not a whole number above 0", "a batch_size of at least 1",
-                      "'" + std::string(rows.field(batch)) + "'");
-        continue;
-      }
-      job.batch_size = *size;
-      rows.add(std::move(job));
-    }
+      job.batch_size = parse_number<int32_t>(trim(rows.field(batch))).value_or(0);
+      return job.batch_size > 0 ||
+             rows.unusable("batch_size is not a whole number above 0", "a batch_size of at least 1",
+                           in_quotes(rows.field(batch)));
+    });
   }
 
   std::string example() const override {
@@ -47,10 +35,10 @@ class PolluxReader final : public TraceReader {
   }
 };
 
-const Registry<TraceReader>::Add<PolluxReader> kAdd{
+const AddReader<PolluxReader> kAdd{
     "pollux",
-    {.help = "workloads of Pollux (OSDI 2021); run times come from --rates. Arrivals "
-             "and GPUs were drawn from Philly's hours and sizes."}};
+    "workloads of Pollux (OSDI 2021); run times come from --rates. Arrivals and GPUs were drawn "
+    "from Philly's hours and sizes."};
 
 }  // namespace
 }  // namespace yard

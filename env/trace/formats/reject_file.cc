@@ -4,11 +4,9 @@
 #include <array>
 #include <cctype>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/split_line.h"
 #include "env/trace/formats/native_fields.h"
 #include "env/trace/formats/sacct/sacct_columns.h"
@@ -18,51 +16,39 @@ namespace yard {
 namespace {
 
 // Files that are not text, by their first bytes, with a way to convert them to text.
-enum class Conversion {
-  kUnpack,
-  kPandas,
-  kOther
-};  // `by`: a command, the X of pandas.read_X, a sentence
 struct Magic {
   std::string_view bytes;
   const char* is;
-  Conversion conversion;
-  const char* by;
-
-  std::string advice() const {
-    const std::string name = by;
-    if (conversion == Conversion::kUnpack) return "unpack it first: " + name + " FILE";
-    if (conversion == Conversion::kOther) return name;
-    return "convert it to CSV first: python3 -c \"import pandas; pandas.read_" + name +
-           "('FILE').to_csv('jobs.csv', index=False)\"";
-  }
+  std::string advice;
 };
+std::string unpack(const std::string& command) { return "unpack it first: " + command + " FILE"; }
+std::string by_pandas(const std::string& format) {
+  return "convert it to CSV first: python3 -c \"import pandas; pandas.read_" + format +
+         "('FILE').to_csv('jobs.csv', index=False)\"";
+}
 using namespace std::string_view_literals;
-constexpr Magic kMagic[] = {
-    {"\xFD\x37zXZ\0"sv, "an xz-compressed file", Conversion::kUnpack, "xz -dk"},
-    {"BZh"sv, "a bzip2-compressed file", Conversion::kUnpack, "bunzip2 -k"},
-    {"\x28\xB5\x2F\xFD"sv, "a zstd-compressed file", Conversion::kUnpack, "zstd -dk"},
-    {"\x04\x22\x4D\x18"sv, "an lz4-compressed file", Conversion::kUnpack, "lz4 -dk"},
-    {"\x1F\x8B"sv, "gzip data within gzip data", Conversion::kOther,
-     "unpack it once: gunzip -k FILE"},
-    {"\x1F\x9D"sv, "a file compressed with compress", Conversion::kUnpack, "uncompress -k"},
-    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", Conversion::kUnpack, "7z x"},
-    {"Rar!"sv, "a RAR archive", Conversion::kUnpack, "unrar x"},
-    {"PAR1"sv, "a Parquet file", Conversion::kPandas, "parquet"},
-    {"ARROW1"sv, "a Feather or Arrow file", Conversion::kPandas, "feather"},
-    {"ORC"sv, "an ORC file", Conversion::kPandas, "orc"},
-    {"\x89HDF"sv, "an HDF5 file", Conversion::kPandas, "hdf"},
-    {"SQLite format 3"sv, "an SQLite database", Conversion::kOther,
+const Magic kMagic[] = {
+    {"\xFD\x37zXZ\0"sv, "an xz-compressed file", unpack("xz -dk")},
+    {"BZh"sv, "a bzip2-compressed file", unpack("bunzip2 -k")},
+    {"\x28\xB5\x2F\xFD"sv, "a zstd-compressed file", unpack("zstd -dk")},
+    {"\x04\x22\x4D\x18"sv, "an lz4-compressed file", unpack("lz4 -dk")},
+    {"\x1F\x8B"sv, "gzip data within gzip data", "unpack it once: gunzip -k FILE"},
+    {"\x1F\x9D"sv, "a file compressed with compress", unpack("uncompress -k")},
+    {"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", unpack("7z x")},
+    {"Rar!"sv, "a RAR archive", unpack("unrar x")},
+    {"PAR1"sv, "a Parquet file", by_pandas("parquet")},
+    {"ARROW1"sv, "a Feather or Arrow file", by_pandas("feather")},
+    {"ORC"sv, "an ORC file", by_pandas("orc")},
+    {"\x89HDF"sv, "an HDF5 file", by_pandas("hdf")},
+    {"SQLite format 3"sv, "an SQLite database",
      "export the table as CSV first: sqlite3 -header -csv FILE 'select * from jobs' > jobs.csv"},
-    {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", Conversion::kOther,
-     "save its sheet as CSV first"},
-    {"%PDF"sv, "a PDF", Conversion::kOther, "use the table from which it was made"},
-    {"\x80\x04\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
-    {"\x80\x05\x95"sv, "a Python pickle", Conversion::kPandas, "pickle"},
-    {"\x93NUMPY"sv, "a NumPy array", Conversion::kOther,
-     "convert it to CSV first, with a header line"},
+    {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", "save its sheet as CSV first"},
+    {"%PDF"sv, "a PDF", "use the table from which it was made"},
+    {"\x80\x04\x95"sv, "a Python pickle", by_pandas("pickle")},
+    {"\x80\x05\x95"sv, "a Python pickle", by_pandas("pickle")},
+    {"\x93NUMPY"sv, "a NumPy array", "convert it to CSV first, with a header line"},
     {"version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
-     Conversion::kOther, "fetch the file: git lfs pull"},
+     "fetch the file: git lfs pull"},
 };
 
 [[noreturn]] void refuse(const FileHead& head, const std::string& is, std::string advice) {
@@ -77,9 +63,8 @@ constexpr Magic kMagic[] = {
 std::string shown(std::string_view line) {
   constexpr size_t kShown = 120;
   std::string out(line.substr(0, kShown));
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
   return "'" + out + (line.size() > kShown ? "...'" : "'");
 }
 
@@ -208,9 +193,8 @@ void refuse_first_line(const FileHead& head) {
 
 // Numbers separated by blanks are SWF with another number of fields.
 void refuse_blanks(const FileHead& head) {
-  std::vector<std::string_view> first, second;
-  split_line(trim(head.line(1)), ' ', first);
-  split_line(trim(head.line(2)), ' ', second);
+  const auto first = split_line(trim(head.line(1)), ' ');
+  const auto second = split_line(trim(head.line(2)), ' ');
   const std::string_view dashes = trim(head.line(2));
   if (!dashes.empty() && dashes.find_first_not_of("- ") == dashes.npos) {
     refuse(head, "a fixed-width table, the default output of sacct and squeue",
@@ -254,9 +238,8 @@ void refuse_sacct(const FileHead& head) {
     return two_words && sacct_column(name) == name;
   });
   const bool bars = head.line(1).find('|') != std::string_view::npos;
-  const bool with_bars = bars && has("elapsed") && has("state");
-  if (sacct_only < 2 && !with_bars) return;
-  if (head.line(1).find('|') == std::string_view::npos) {
+  if (sacct_only < 2 && !(bars && has("elapsed") && has("state"))) return;
+  if (!bars) {
     refuse(head, "sacct columns that are not separated by '|'",
            "print them with sacct --parsable2, or map them with --columns job_id=JobID,...");
   }
@@ -279,7 +262,7 @@ void reject_unreadable(const FileHead& head) {
     refuse(head, "a zip archive", "unpack it first: unzip FILE (gzip files are read directly)");
   }
   for (const Magic& magic : kMagic) {
-    if (text.starts_with(magic.bytes)) refuse(head, magic.is, magic.advice());
+    if (text.starts_with(magic.bytes)) refuse(head, magic.is, magic.advice);
   }
   constexpr size_t kTarAt = 257;
   if (text.size() > kTarAt + 5 && text.substr(kTarAt, 5) == "ustar") {
@@ -331,11 +314,7 @@ void reject_unknown(const FileHead& head) {
         head.name + ":1", "the columns of a known format (yardmaster list traces)",
         got + (columns.size() < 2 ? "" : "; map them with --columns job_id=COLUMN,..."));
   }
-  const bool run = std::ranges::count(missing, "run_s") > 0;
-  throw InputError(head.name + ":1",
-                   (missing.size() > 1 ? "columns " : "a column ") + join(missing) +
-                       (run ? ", or start_s and end_s" : ""),
-                   got + "; " + native_column_advice(missing, columns));
+  throw missing_columns(head.name + ":1", missing, columns, got);
 }
 
 }  // namespace yard

@@ -18,10 +18,8 @@
 #include <map>
 #include <set>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
@@ -33,11 +31,11 @@ struct Config {
   bool dependencies = true;
   void fields(FieldList& f) {
     f("processors", processors, {"larger", "requested", "allocated"},
-      "which processor count is read; if it is unknown, the other one is read");
+      "processor count to read; an unknown count is replaced by the other count");
     f("tenant", tenant, {"queue", "partition", "group"},
       "field read as the tenant; queue: the group if the queue is unknown");
     f("unknown_run_s", unknown_run_s, -1.0, 1e9,
-      "seconds that replace an unknown run time; -1: such jobs are unusable");
+      "run time of jobs whose run time is unknown, in seconds; -1: such jobs are unusable");
     f("dependencies", dependencies, "start each job only after its preceding job has ended");
   }
 };
@@ -46,24 +44,10 @@ constexpr char kComment = ';';
 constexpr std::string_view kBlanks = " \t\r";
 constexpr size_t kMinFields = 15, kMax = 24;  // numbers in a row that looks like SWF's
 
-// Index among the 18 numbers.
-enum Column {
-  kId = 0,
-  kSubmitted = 1,
-  kWaited = 2,
-  kRan = 3,
-  kProcessors = 4,
-  kProcessorsRequested = 7,
-  kTimeRequested = 8,
-  kStatus = 10,
-  kUser = 11,
-  kGroup = 12,
-  kExecutable = 13,
-  kQueue = 14,
-  kPartition = 15,
-  kPreceding = 16,
-  kThinkTime = 17,
-};
+// Indices among the 18 numbers.
+constexpr int kId = 0, kSubmitted = 1, kWaited = 2, kRan = 3, kProcessors = 4,
+              kProcessorsRequested = 7, kTimeRequested = 8, kStatus = 10, kUser = 11, kGroup = 12,
+              kExecutable = 13, kQueue = 14, kPartition = 15, kPreceding = 16, kThinkTime = 17;
 const std::vector<std::string> kNames = {
     "job number",     "submit time",      "wait time",   "run time",
     "processors",     "CPU time used",    "memory used", "processors requested",
@@ -107,11 +91,8 @@ std::string known(std::string_view field) {
 
 bool is_zero(std::string_view field) { return parse_double(field) == 0.0; }
 
-class SwfReader final : public TraceReader {
+class SwfReader : public TraceReader {
  public:
-  explicit SwfReader(const Settings& settings)
-      : config_(parse<Config>(settings)), tenant_set_(settings.find("tenant") != nullptr) {}
-
   Layout layout() const override {
     return {.separator = ' ', .head = 0, .names = 0, .comment = kComment, .columns = kNames};
   }
@@ -133,33 +114,29 @@ class SwfReader final : public TraceReader {
     std::map<std::string, Job> pieces;    // jobs joined from their parts
     int64_t thinking = 0;
     bool setting_used = config_.processors == "larger";  // some row has the number asked for
-    while (rows.next()) {
-      Job job;
+    rows.add_each([&](Job& job) {
       const std::string status = known(rows.field(kStatus));
       job.id = known(rows.field(kId));
-      if (job.id.empty() && !rows.text(kId, job.id)) continue;
-      if (never_ran(rows, status)) {
-        rows.left_out(status == "5" ? "cancelled before it ran" : "never started");
+      if (job.id.empty() && !rows.text(kId, job.id)) return false;
+      const bool no_run = never_ran(rows, status);
+      if (no_run || is_negative(rows.field(kRan))) {
         never_ran_ids.insert(std::move(job.id));
-        continue;
-      }
-      if (is_negative(rows.field(kRan))) {
-        rows.left_out("ends before it starts: its run time is negative");
-        never_ran_ids.insert(std::move(job.id));
-        continue;
+        return rows.left_out(!no_run         ? "ends before it starts: its run time is negative"
+                             : status == "5" ? "cancelled before it ran"
+                                             : "never started");
       }
       const bool part = status == "2" || status == "3" || status == "4";
       if (!rows.seconds(kSubmitted, job.submit_us) || !run_time(rows, job) ||
           !processors(rows, job) || !time_limit(rows, job.limit_us) || !logged_times(rows, job)) {
-        continue;
+        return false;
       }
-      const Column counts = config_.processors == "requested" ? kProcessorsRequested : kProcessors;
+      const int counts = config_.processors == "requested" ? kProcessorsRequested : kProcessors;
       setting_used =
           setting_used || !(is_unknown(rows.field(counts)) || is_zero(rows.field(counts)));
       const std::string preceding = known(rows.field(kPreceding));
       if (config_.dependencies && preceding == job.id) {
-        rows.unusable(kPreceding, "depends on itself", "the number of another job", preceding);
-        continue;
+        return rows.unusable(kPreceding, "depends on itself", "the number of another job",
+                             preceding);
       }
       if (config_.dependencies && !preceding.empty() && !never_ran_ids.contains(preceding)) {
         job.after = {preceding};
@@ -171,13 +148,10 @@ class SwfReader final : public TraceReader {
       job.name = known(rows.field(kExecutable));
       job.tenant = tenant(rows);
       job.line = rows.line_number();
-      if (part) {
-        rows.left_out("a part of a job");
-        join_part(std::move(job), pieces);
-      } else {
-        rows.add(std::move(job));
-      }
-    }
+      if (!part) return true;
+      join_part(std::move(job), pieces);
+      return rows.left_out("a part of a job");
+    });
     for (auto& [id, job] : pieces) {
       if (!rows.has(id)) rows.add(std::move(job));
     }
@@ -205,7 +179,7 @@ class SwfReader final : public TraceReader {
            "3 70 9 -1 -1 -1 -1 8 -1 -1 5 4 1 -1 -1 -1 -1 -1\n";
   }
 
- private:
+ protected:
   // Cancelled in the queue, with a run time of 0 s or none. Whatever its status, a job without
   // processors and run time never started either.
   bool never_ran(const Rows& rows, const std::string& status) const {
@@ -213,7 +187,7 @@ class SwfReader final : public TraceReader {
     const bool no_time = is_zero(ran) || (is_unknown(ran) && config_.unknown_run_s < 0);
     if (!no_time) return false;
     if (status == "5") return true;
-    const auto none = [&](Column column) {
+    const auto none = [&](int column) {
       return is_unknown(rows.field(column)) || is_zero(rows.field(column));
     };
     return none(kProcessors) && none(kProcessorsRequested);
@@ -251,7 +225,7 @@ class SwfReader final : public TraceReader {
 
   // Throws InputError if trace.tenant is set but no row has a value for it.
   void check_tenant(Rows& rows) const {
-    if (!tenant_set_ || rows.size() == 0) return;
+    if (settings_.find("tenant") == nullptr || rows.size() == 0) return;
     for (size_t j = 0; j < rows.size(); ++j) {
       if (!rows.job(j).tenant.empty()) return;
     }
@@ -266,10 +240,9 @@ class SwfReader final : public TraceReader {
       job.run_unknown = true;
       return true;
     }
-    rows.unusable("unknown run time",
-                  "a run time in seconds (--set trace.unknown_run_s=10 sets one for such jobs)",
-                  "-1");
-    return false;
+    return rows.unusable(
+        "unknown run time",
+        "a run time in seconds (--set trace.unknown_run_s=10 sets one for such jobs)", "-1");
   }
 
   bool processors(Rows& rows, Job& job) const {
@@ -285,14 +258,10 @@ class SwfReader final : public TraceReader {
     return rows.gpus(by_had ? kProcessors : kProcessorsRequested, job.gpus);
   }
 
-  // Leaves -1 as it is.
-  static bool optional_seconds(Rows& rows, Column column, int64_t& out_us) {
-    return is_unknown(rows.field(column)) || rows.seconds(column, out_us);
-  }
-
   // No job requests 0 s: archives write it where the request is unknown.
   static bool time_limit(Rows& rows, int64_t& out_us) {
-    return is_zero(rows.field(kTimeRequested)) || optional_seconds(rows, kTimeRequested, out_us);
+    const std::string_view said = rows.field(kTimeRequested);
+    return is_zero(said) || is_unknown(said) || rows.seconds(kTimeRequested, out_us);
   }
 
   static bool logged_times(Rows& rows, Job& job) {
@@ -300,16 +269,16 @@ class SwfReader final : public TraceReader {
       rows.notice("starts before its submission: its logged times are not used");
       return true;
     }
-    int64_t waited_us = -1;
-    if (!optional_seconds(rows, kWaited, waited_us)) return false;
-    if (waited_us < 0) return true;
+    if (is_unknown(rows.field(kWaited))) return true;
+    int64_t waited_us = 0;
+    if (!rows.seconds(kWaited, waited_us)) return false;
     job.logged_start_us = job.submit_us + waited_us;
     if (!is_unknown(rows.field(kRan))) job.logged_end_us = job.logged_start_us + job.run_us;
     return true;
   }
 
   std::string tenant(const Rows& rows) const {
-    const auto named = [&](const char* kind, Column column) {
+    const auto named = [&](const char* kind, int column) {
       const std::string number = known(rows.field(column));
       return number.empty() ? number : kind + number;
     };
@@ -336,16 +305,14 @@ class SwfReader final : public TraceReader {
   }
 
   Config config_;
-  bool tenant_set_ = false;
+  Settings settings_;
 };
 
-const Registry<TraceReader>::Add<SwfReader> kAdd{
+const AddReader<SwfReader, Config> kAdd{
     "swf",
-    {.help = "Standard Workload Format 2.2 of the Parallel Workloads Archive; processors read "
-             "as GPUs. CPU time, memory and think time are ignored. Jobs that never ran are "
-             "left out. Parts of a job (status 2 to 4) are joined if the row of the whole job "
-             "is missing.",
-     .fields = describe<Config>}};
+    "Standard Workload Format 2.2 of the Parallel Workloads Archive; processors read as GPUs. "
+    "CPU time, memory and think time are ignored. Jobs that never ran are left out. Parts of a "
+    "job (status 2 to 4) are joined if the row of the whole job is missing."};
 
 }  // namespace
 }  // namespace yard

@@ -7,8 +7,6 @@
 // says otherwise (by the site's documentation a node has three). 3,328 jobs ran 0 s.
 #include <algorithm>
 
-#include "env/base/config/registry.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/split_line.h"
 #include "env/trace/core/trace_reader.h"
 
@@ -24,18 +22,16 @@ struct Config {
   }
 };
 
+// In the order of kColumns.
+enum Column { kId, kName, kUser, kStart, kSubmit, kEnd, kPriority, kLimit, kExit, kNodes };
 const std::vector<std::string> kColumns = {"JobID", "JobName",  "UID",        "Start",    "Submit",
                                            "End",   "Priority", "TimelimitR", "ExitCode", "NNodes"};
 
-class TaccReader final : public TraceReader {
+class TaccReader : public TraceReader {
  public:
-  explicit TaccReader(const Settings& settings)
-      : config_(parse<Config>(settings)), zone_(config_.zone, "trace.zone") {}
-
   bool recognises(const FileHead& head) const override {
-    std::vector<std::string_view> names;
-    split_line(head.line(2), ' ', names);
-    return std::ranges::equal(names, kColumns) && head.line(3).starts_with("---");
+    return std::ranges::equal(split_line(head.line(2), ' '), kColumns) &&
+           head.line(3).starts_with("---");
   }
 
   Layout layout() const override {
@@ -43,28 +39,22 @@ class TaccReader final : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const int id = rows.column("JobID"), name = rows.column("JobName"), user = rows.column("UID");
-    const int start = rows.column("Start"), submit = rows.column("Submit");
-    const int end = rows.column("End"), priority = rows.column("Priority");
-    const int limit = rows.column("TimelimitR"), exit = rows.column("ExitCode");
-    const int nodes = rows.column("NNodes");
     rows.start_at_first_submission();
-    while (rows.next()) {
-      Job job;
+    rows.add_each([&](Job& job) {
       int32_t num_nodes = 0;
-      if (!rows.text(id, job.id) || !rows.text(user, job.user) ||
-          !rows.date(start, zone_, job.logged_start_us) ||
-          !rows.date(submit, zone_, job.submit_us) || !rows.date(end, zone_, job.logged_end_us) ||
-          !rows.whole(priority, job.priority) || !rows.minutes(limit, job.limit_us) ||
-          !rows.whole(nodes, num_nodes, 1, kMaxNodes) || !rows.in_order_or_left_out(job)) {
-        continue;
+      if (!rows.text(kId, job.id) || !rows.text(kUser, job.user) ||
+          !rows.date(kStart, zone_, job.logged_start_us) ||
+          !rows.date(kSubmit, zone_, job.submit_us) || !rows.date(kEnd, zone_, job.logged_end_us) ||
+          !rows.whole(kPriority, job.priority) || !rows.minutes(kLimit, job.limit_us) ||
+          !rows.whole(kNodes, num_nodes, 1, kMaxNodes) || !rows.in_order_or_left_out(job)) {
+        return false;
       }
       job.run_us = job.logged_end_us - job.logged_start_us;
       job.gpus = num_nodes * config_.gpus_per_node;
-      job.name = rows.trimmed(name);
-      job.status = rows.trimmed(exit);
-      rows.add(std::move(job));
-    }
+      job.name = rows.trimmed(kName);
+      job.status = rows.trimmed(kExit);
+      return true;
+    });
   }
 
   std::string example() const override {
@@ -80,19 +70,18 @@ class TaccReader final : public TraceReader {
            "1169\t720\t0:0\t4\n";
   }
 
- private:
+ protected:
   static constexpr int32_t kMaxNodes = 1024;
 
   Config config_;
   Zone zone_;
 };
 
-const Registry<TraceReader>::Add<TaccReader> kAdd{
+const AddReader<TaccReader, Config> kAdd{
     "tacc",
-    {.help = "Slurm log of TACC Lonestar6, A100 partition (Ding et al., SC 2023). All values "
-             "are real. The log does not count GPUs; by the site, a node has three. TimelimitR "
-             "is in minutes. 3,328 jobs ran for 0 s.",
-     .fields = describe<Config>}};
+    "Slurm log of TACC Lonestar6, A100 partition (Ding et al., SC 2023). All values are real. "
+    "The log does not count GPUs; by the site, a node has three. TimelimitR is in minutes. 3,328 "
+    "jobs ran for 0 s."};
 
 }  // namespace
 }  // namespace yard

@@ -1,39 +1,31 @@
 // The CSV of the Tiresias simulator (Gu et al., NSDI 2019): job_id, num_gpu, submit_time (s),
 // iterations, model_name, duration (s), interval (since the previous job; redundant).
-#include "env/base/config/registry.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 
 namespace yard {
 namespace {
 
-class TiresiasReader final : public TraceReader {
+class TiresiasReader : public TraceReader {
  public:
-  explicit TiresiasReader(const Settings& settings) { parse<NoConfig>(settings); }
-
   bool recognises(const FileHead& head) const override {
     return head.has_only_columns({"job_id", "num_gpu", "submit_time", "duration"},
                                  {"iterations", "model_name", "interval"});
   }
 
   void read(Rows& rows) const override {
-    const int id = rows.column("job_id");
-    const int gpus = rows.column("num_gpu");
-    const int submit = rows.column("submit_time");
-    const int duration = rows.column("duration");
+    const auto [id, gpus, submit, duration] =
+        rows.find_columns("job_id", "num_gpu", "submit_time", "duration");
     const int model = rows.optional_column("model_name");
     const int iterations = rows.optional_column("iterations");
-    while (rows.next()) {
-      Job job;
+    rows.add_each([&](Job& job) {
       // That simulator counts whole seconds and cuts off the fraction of a duration.
       if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus) ||
           !rows.seconds(submit, job.submit_us) || !rows.whole_seconds(duration, job.run_us)) {
-        continue;
+        return false;
       }
-      if (rows.said(iterations) && !rows.number(iterations, job.iterations)) continue;
       job.name = job.model = rows.trimmed(model);
-      rows.add(std::move(job));
-    }
+      return !rows.said(iterations) || rows.number(iterations, job.iterations);
+    });
   }
 
   std::string example() const override {
@@ -43,11 +35,10 @@ class TiresiasReader final : public TraceReader {
   }
 };
 
-const Registry<TraceReader>::Add<TiresiasReader> kAdd{
+const AddReader<TiresiasReader> kAdd{
     "tiresias",
-    {.help = "CSV of the Tiresias simulator (Gu et al., NSDI 2019), the authors' "
-             "testbed trace. Fractions of a second in durations are cut off, as in "
-             "that simulator."}};
+    "CSV of the Tiresias simulator (Gu et al., NSDI 2019), the authors' testbed trace. Fractions "
+    "of a second in durations are cut off, as in that simulator."};
 
 }  // namespace
 }  // namespace yard

@@ -4,40 +4,16 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "env/base/config/registry.h"
-#include "env/base/config/settings.h"
 #include "env/base/core/error.h"
-#include "env/base/core/rng.h"
-#include "env/base/text/text.h"
-#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 namespace {
 
 constexpr double kHourS = 3600;
 constexpr size_t kHoursPerWeek = 168;
-constexpr std::array<int32_t, 5> kSizes = {1, 2, 4, 8, 16};
-
-// Change it whenever the same parameters and seed generate other jobs.
-constexpr const char* kRevision = "1";
-
-// Random streams of the seed.
 enum Stream : uint64_t { kUserStream, kBatchStream, kStartStream };
-
-// Returns running sums of the weights, for pick().
-std::vector<double> cumulative(const std::vector<double>& weights) {
-  std::vector<double> sums(weights.size());
-  std::partial_sum(weights.begin(), weights.end(), sums.begin());
-  return sums;
-}
-
-size_t pick(const std::vector<double>& sums, Rng& rng) {
-  const double drawn = rng.uniform() * sums.back();
-  const auto it = std::upper_bound(sums.begin(), sums.end(), drawn);
-  return std::min(static_cast<size_t>(it - sums.begin()), sums.size() - 1);
-}
 
 struct User {
   double log_offset = 0;
@@ -47,13 +23,13 @@ struct User {
 // Draws users. Their offsets, weighted by activity, are normalised to mean 0 and deviation
 // `log_sd_user`. Otherwise a few busy users would decide how long a seed's jobs are.
 std::vector<User> make_users(const HabitsParams& p, const std::vector<double>& activity,
-                             const std::vector<double>& sizes, const Rng& seed) {
+                             const WeightedPick& sizes, const Rng& seed) {
   std::vector<User> users(activity.size());
   double sum = 0, sum_x = 0;
   for (size_t u = 0; u < users.size(); ++u) {
     Rng rng = seed.split(kUserStream).split(u);
     users[u].log_offset = rng.normal();
-    users[u].size = kSizes[pick(sizes, rng)];
+    users[u].size = kJobSizes[sizes(rng)];
     sum += activity[u];
     sum_x += activity[u] * users[u].log_offset;
   }
@@ -107,8 +83,7 @@ struct Batch {
 };
 
 void check_weights(const std::vector<double>& weights, size_t count, const std::string& name) {
-  const bool positive =
-      std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0 && w < 1e6; });
+  const bool positive = std::ranges::all_of(weights, [](double w) { return w >= 0 && w < 1e6; });
   if (weights.size() == count && positive &&
       std::accumulate(weights.begin(), weights.end(), 0.0) > 0) {
     return;
@@ -118,36 +93,7 @@ void check_weights(const std::vector<double>& weights, size_t count, const std::
                    std::to_string(weights.size()) + " numbers");
 }
 
-void check(const HabitsParams& p, const std::vector<double>& sizes) {
-  check_weights(p.hours, 24, "hours");
-  check_weights(p.weekdays, 7, "weekdays");
-  if (sizes.back() <= 0) {
-    throw InputError("synthetic:habits",
-                     "a positive share (share_1 to share_16) of a size that fits the cluster",
-                     "none");
-  }
-  if (p.shortest_s > p.longest_s) {
-    throw InputError("synthetic:habits",
-                     "shortest_s of at most longest_s (" + shortest(p.longest_s) + ")",
-                     shortest(p.shortest_s));
-  }
-}
-
-class Habits final : public TraceGenerator {
- public:
-  explicit Habits(const Settings& settings) : params_(parse<HabitsParams>(settings)) {}
-
-  std::vector<Job> generate(const GenerateOptions& options) const override {
-    return generate_habits(params_, options);
-  }
-
-  std::string parameters_hash() const override { return habits_hash(params_); }
-
- private:
-  HabitsParams params_;
-};
-
-const Registry<TraceGenerator>::Add<Habits> kAdd{
+const Registry<TraceGenerator>::Add<GeneratorOf<HabitsParams, generate_habits>> kAdd{
     "habits",
     {.help = "batches of similar jobs of 1 to 16 GPUs, by users with typical sizes and run times; "
              "arrivals by hour and weekday",
@@ -155,30 +101,20 @@ const Registry<TraceGenerator>::Add<Habits> kAdd{
 
 }  // namespace
 
-std::string habits_hash(const HabitsParams& params) {
-  return hash_of_parameters(kRevision, record(params));
-}
-
 std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptions& options) {
-  HabitsParams p = params;
-  if (options.jobs != 0) p.jobs = options.jobs;
-  if (options.cluster_gpus != 0) p.cluster_gpus = options.cluster_gpus;
-  if (p.jobs < 1 || p.cluster_gpus < 1) {
-    throw InputError("synthetic:habits", "at least one job and one GPU",
-                     std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
-  }
-  std::vector<double> shares = {p.share_1, p.share_2, p.share_4, p.share_8, p.share_16};
-  for (size_t i = 0; i < kSizes.size(); ++i) {
-    if (kSizes[i] > p.cluster_gpus) shares[i] = 0;
-  }
-  const std::vector<double> sizes = cumulative(shares);
-  check(p, sizes);
+  const HabitsParams p =
+      with_options(params, options, "synthetic:habits", 1, "at least one job and one GPU");
+  check_weights(p.hours, 24, "hours");
+  check_weights(p.weekdays, 7, "weekdays");
+  const WeightedPick sizes(usable_shares({p.share_1, p.share_2, p.share_4, p.share_8, p.share_16},
+                                         p.cluster_gpus, p.shortest_s, p.longest_s,
+                                         "synthetic:habits"));
 
   std::vector<double> activity(static_cast<size_t>(p.users));
   for (size_t u = 0; u < activity.size(); ++u) {
     activity[u] = std::pow(static_cast<double>(u + 1), -p.activity_exponent);
   }
-  const std::vector<double> active = cumulative(activity);
+  const WeightedPick active(activity);
   const Rng seed(options.seed);
   const std::vector<User> users = make_users(p, activity, sizes, seed);
 
@@ -188,10 +124,10 @@ std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptio
   double work_gpu_s = 0;
   for (size_t next = 0; next < jobs.size();) {
     Rng rng = seed.split(kBatchStream).split(batches.size());
-    const size_t user_index = pick(active, rng);
+    const size_t user_index = active(rng);
     const User& user = users[user_index];
     const bool own_size = rng.uniform() < p.own_size_share;
-    const int32_t size = own_size ? user.size : kSizes[pick(sizes, rng)];
+    const int32_t size = own_size ? user.size : kJobSizes[sizes(rng)];
     const double log_batch = std::log(p.median_s) + user.log_offset + p.log_sd_batch * rng.normal();
     size_t count = 1;
     if (p.batch_jobs > 1) {
@@ -224,9 +160,7 @@ std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptio
     const auto start_us = static_cast<int64_t>(std::floor(start_s)) * 1'000'000;
     for (size_t j = batch.first; j < batch.end; ++j) jobs[j].submit_us += start_us;
   }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job& a, const Job& b) { return a.submit_us < b.submit_us; });
-  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
+  sort_and_number(jobs);
   return jobs;
 }
 

@@ -1,17 +1,14 @@
-// The generator `synthetic:habits`: users who arrive by hour and weekday, submit batches of similar
-// jobs, and have typical run times and sizes.
+// The generator `synthetic:habits`: users that arrive by hour and weekday, submit batches of
+// similar jobs, and have typical run times and sizes.
 //
 // log(run time) = log(median) + user + batch + job, where the last three are independent and
 // normal. A user's part is fixed for the whole trace; a batch's part is shared by jobs submitted
 // within minutes. So finished jobs and running siblings predict a run time in part.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
-#include "env/trace/core/job.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 
@@ -19,6 +16,7 @@ namespace yard {
 // 2021 (released with ElasticFlow, ASPLOS 2023), "Philly" the log of Jeon et al. (ATC 2019). Each
 // was measured on the first 60 % of the log's jobs or time. "Chosen" values have no source.
 struct HabitsParams {
+  static constexpr const char* kRevision = "1";
   // Size.
   int jobs = 4000;         // chosen: about two weeks on the cluster below
   int cluster_gpus = 128;  // chosen: 16 nodes of 8
@@ -38,11 +36,7 @@ struct HabitsParams {
   double sibling_gap_s = 60;        // mean, exponential; ITP 02, 05, 08: 52 to 65 s
 
   // Numbers of GPUs: shares of batches. Philly, virtual cluster ee9e8c, 62 % multi-GPU.
-  double share_1 = 0.38;
-  double share_2 = 0.05;
-  double share_4 = 0.21;
-  double share_8 = 0.31;
-  double share_16 = 0.05;
+  double share_1 = 0.38, share_2 = 0.05, share_4 = 0.21, share_8 = 0.31, share_16 = 0.05;
   double own_size_share = 0.6;  // chosen: batches of the user's favourite size; others: any
 
   // Run times: standard deviations of their logarithm. Chosen: 1.6 in total and 1.1 within a user,
@@ -54,8 +48,7 @@ struct HabitsParams {
   double shortest_s = 60;     // chosen: lower bound of run times
   double longest_s = 432000;  // chosen: upper bound, five days
 
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
     f("load", load, 0.01, 10.0, "GPU time asked for divided by GPU time offered");
@@ -85,12 +78,7 @@ struct HabitsParams {
   }
 };
 
-// Returns a SHA-256 over the revision and one line `name=value` per parameter. Every score contains
-// it, so that scores on different workloads are never compared.
-std::string habits_hash(const HabitsParams& params = {});
-
-// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
-// `options.cluster_gpus`, if set, replace `params`. No job is larger than the cluster.
+// No job is larger than the cluster.
 std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptions& options);
 
 }  // namespace yard

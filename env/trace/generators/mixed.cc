@@ -3,25 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
-#include <utility>
 
 #include "env/base/config/registry.h"
-#include "env/base/config/settings.h"
-#include "env/base/core/error.h"
-#include "env/base/core/rng.h"
-#include "env/base/text/text.h"
-#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 namespace {
 
-constexpr std::array<int32_t, 5> kSizes = {1, 2, 4, 8, 16};
-
-// Change it whenever the same parameters and seed generate other jobs.
-constexpr const char* kRevision = "1";
-
-// Random streams of the seed.
 enum Stream : uint64_t { kJobStream, kArrivalStream };
 
 struct UserClass {
@@ -49,21 +36,7 @@ constexpr std::array<UserClass, 24> kClasses = {{
     {17896, 0.5, 1, "reinforce", "graph"},  {21550, 1.1, 8, "speech", "language"},
 }};
 
-class Mixed final : public TraceGenerator {
- public:
-  explicit Mixed(const Settings& settings) : params_(parse<MixedParams>(settings)) {}
-
-  std::vector<Job> generate(const GenerateOptions& options) const override {
-    return generate_mixed(params_, options);
-  }
-
-  std::string parameters_hash() const override { return mixed_hash(params_); }
-
- private:
-  MixedParams params_;
-};
-
-const Registry<TraceGenerator>::Add<Mixed> kAdd{
+const Registry<TraceGenerator>::Add<GeneratorOf<MixedParams, generate_mixed>> kAdd{
     "mixed",
     {.help = "jobs of 24 user classes, with speeds that depend on placement and GPU type, for "
              "cluster mixed-9",
@@ -71,32 +44,12 @@ const Registry<TraceGenerator>::Add<Mixed> kAdd{
 
 }  // namespace
 
-std::string mixed_hash(const MixedParams& params) {
-  return hash_of_parameters(kRevision, record(params));
-}
-
 std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions& options) {
-  MixedParams p = params;
-  if (options.jobs != 0) p.jobs = options.jobs;
-  if (options.cluster_gpus != 0) p.cluster_gpus = options.cluster_gpus;
-  if (p.jobs < 1 || p.cluster_gpus < 1) {
-    throw InputError("synthetic:mixed", "at least one job and one GPU",
-                     std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
-  }
-  std::vector<double> shares = {p.share_1, p.share_2, p.share_4, p.share_8, p.share_16};
-  for (size_t i = 0; i < kSizes.size(); ++i) {
-    if (kSizes[i] > p.cluster_gpus) shares[i] = 0;
-  }
-  if (std::accumulate(shares.begin(), shares.end(), 0.0) <= 0) {
-    throw InputError("synthetic:mixed",
-                     "a positive share (share_1 to share_16) of a size that fits the cluster",
-                     "none");
-  }
-  if (p.shortest_s > p.longest_s) {
-    throw InputError("synthetic:mixed",
-                     "shortest_s of at most longest_s (" + shortest(p.longest_s) + ")",
-                     shortest(p.shortest_s));
-  }
+  const MixedParams p =
+      with_options(params, options, "synthetic:mixed", 1, "at least one job and one GPU");
+  const std::vector<double> shares =
+      usable_shares({p.share_1, p.share_2, p.share_4, p.share_8, p.share_16}, p.cluster_gpus,
+                    p.shortest_s, p.longest_s, "synthetic:mixed");
 
   // Draws the size before the user class, so that the shares of sizes are exactly as set.
   const Rng seed(options.seed);
@@ -105,7 +58,7 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
   for (size_t j = 0; j < jobs.size(); ++j) {
     Rng rng = seed.split(kJobStream).split(j);
     Job& job = jobs[j];
-    job.gpus = kSizes[draw_by_weight(shares, rng)];
+    job.gpus = kJobSizes[draw_by_weight(shares, rng)];
     std::vector<double> whose;
     for (const UserClass& c : kClasses) {
       whose.push_back(c.favourite_gpus == job.gpus ? p.favourite : 1);
@@ -120,9 +73,7 @@ std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions
     work_gpu_s += run_s * job.gpus;
   }
 
-  // Spreads arrivals uniformly over the time in which the cluster offers work / load.
-  const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
-  spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
+  spread_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
   return jobs;
 }
 

@@ -5,17 +5,15 @@
 // Frozen: agents are trained and compared on it. Each seed is an episode of the same workload.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
-#include "env/trace/core/job.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 
 // All values are chosen, not measured.
 struct MixedParams {
+  static constexpr const char* kRevision = "1";
   int jobs = 256;
   int cluster_gpus = 72;  // of mixed-9
   double load = 0.6;
@@ -25,8 +23,7 @@ struct MixedParams {
   double first_model_share = 0.7;
   double shortest_s = 60, longest_s = 172800;
 
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
     f("load", load, 0.01, 10.0, "GPU time asked for divided by GPU time offered, at speed 1");
@@ -44,11 +41,7 @@ struct MixedParams {
   }
 };
 
-// Returns a hash as habits_hash() does.
-std::string mixed_hash(const MixedParams& params = {});
-
-// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
-// `options.cluster_gpus`, if set, replace `params`. No job is larger than the cluster.
+// No job is larger than the cluster.
 std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions& options);
 
 }  // namespace yard

@@ -5,18 +5,10 @@
 #include <cmath>
 
 #include "env/base/config/registry.h"
-#include "env/base/config/settings.h"
-#include "env/base/core/error.h"
-#include "env/base/core/rng.h"
-#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 namespace {
 
-// Change it whenever the same parameters and seed generate other jobs.
-constexpr const char* kRevision = "1";
-
-// Models of the cluster rings-8.
 constexpr std::array kModels = {"alexnet",     "bert",   "gpt2",   "inception", "lstm", "mobilenet",
                                 "recommender", "resnet", "speech", "translate", "vgg",  "actor"};
 constexpr std::array kOtherModels = {"detect", "graph", "segment", "vit"};
@@ -53,23 +45,7 @@ Mix mix_of(const RingsParams& p) {
   return out;
 }
 
-class Rings final : public TraceGenerator {
- public:
-  explicit Rings(const Settings& settings) : params_(parse<RingsParams>(settings)) {}
-
-  std::vector<Job> generate(const GenerateOptions& options) const override {
-    return generate_rings(params_, options);
-  }
-
-  std::string parameters_hash() const override {
-    return hash_of_parameters(kRevision, record(params_));
-  }
-
- private:
-  RingsParams params_;
-};
-
-const Registry<TraceGenerator>::Add<Rings> kAdd{
+const Registry<TraceGenerator>::Add<GeneratorOf<RingsParams, generate_rings>> kAdd{
     "rings",
     {.help = "jobs with all-reduce, in different mixes of models and sizes, for cluster rings-8",
      .fields = describe<RingsParams>}};
@@ -77,15 +53,9 @@ const Registry<TraceGenerator>::Add<Rings> kAdd{
 }  // namespace
 
 std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions& options) {
-  RingsParams p = params;
-  if (options.jobs != 0) p.jobs = options.jobs;
-  if (options.cluster_gpus != 0) p.cluster_gpus = options.cluster_gpus;
-  if (p.jobs < 1 || p.cluster_gpus < kWorkers.back()) {
-    throw InputError(
-        "synthetic:rings",
-        "at least one job, and " + std::to_string(kWorkers.back()) + " GPUs for the largest job",
-        std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
-  }
+  const RingsParams p = with_options(
+      params, options, "synthetic:rings", kWorkers.back(),
+      "at least one job, and " + std::to_string(kWorkers.back()) + " GPUs for the largest job");
   const Mix mix = mix_of(p);
   const Rng seed(options.seed);
   std::vector<Job> jobs(static_cast<size_t>(p.jobs));
@@ -108,9 +78,7 @@ std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions
     job.pattern = Pattern::kRing;
     work_gpu_s += run_s * job.gpus;
   }
-  // Spreads arrivals uniformly over the time in which the cluster offers work / load.
-  const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
-  spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
+  spread_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
   return jobs;
 }
 

@@ -7,12 +7,12 @@
 
 #include <vector>
 
-#include "env/trace/core/job.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 
 struct RingsParams {
+  static constexpr const char* kRevision = "1";
   int jobs = 200;
   int cluster_gpus = 32;  // of rings-8
   int mix = 0;
@@ -23,8 +23,7 @@ struct RingsParams {
   double other_models = 0;
   double limit_sd = 0;
 
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
     f("mix", mix, 0, 1'000'000,
@@ -43,8 +42,6 @@ struct RingsParams {
   }
 };
 
-// Returns jobs sorted by submission, with run times in whole seconds. `options.jobs` and
-// `options.cluster_gpus`, if set, replace `params`.
 std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions& options);
 
 }  // namespace yard

@@ -5,21 +5,13 @@
 #include <cmath>
 
 #include "env/base/config/registry.h"
-#include "env/base/config/settings.h"
-#include "env/base/core/error.h"
-#include "env/base/core/rng.h"
-#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 namespace {
 
-// Change it whenever the same parameters and seed generate other jobs.
-constexpr const char* kRevision = "1";
-
 constexpr std::array kModels = {"vision", "detect",    "language", "translate",
                                 "speech", "recommend", "graph",    "reinforce"};
 
-// Random streams of the seed.
 enum Stream : uint64_t { kJobStream, kArrivalStream };
 
 RoleGroup group(const char* role, int count, int max_tasks, double cores, int gpus) {
@@ -33,23 +25,7 @@ RoleGroup group(const char* role, int count, int max_tasks, double cores, int gp
   return out;
 }
 
-class Servers final : public TraceGenerator {
- public:
-  explicit Servers(const Settings& settings) : params_(parse<ServersParams>(settings)) {}
-
-  std::vector<Job> generate(const GenerateOptions& options) const override {
-    return generate_servers(params_, options);
-  }
-
-  std::string parameters_hash() const override {
-    return hash_of_parameters(kRevision, record(params_));
-  }
-
- private:
-  ServersParams params_;
-};
-
-const Registry<TraceGenerator>::Add<Servers> kAdd{
+const Registry<TraceGenerator>::Add<GeneratorOf<ServersParams, generate_servers>> kAdd{
     "servers",
     {.help = "jobs with workers and parameter servers, elastic or not, for cluster servers-13",
      .fields = describe<ServersParams>}};
@@ -57,13 +33,8 @@ const Registry<TraceGenerator>::Add<Servers> kAdd{
 }  // namespace
 
 std::vector<Job> generate_servers(const ServersParams& params, const GenerateOptions& options) {
-  ServersParams p = params;
-  if (options.jobs != 0) p.jobs = options.jobs;
-  if (options.cluster_gpus != 0) p.cluster_gpus = options.cluster_gpus;
-  if (p.jobs < 1 || p.cluster_gpus < p.workers) {
-    throw InputError("synthetic:servers", "at least one job, and a GPU for each of its workers",
-                     std::to_string(p.jobs) + " jobs, " + std::to_string(p.cluster_gpus) + " GPUs");
-  }
+  const ServersParams p = with_options(params, options, "synthetic:servers", params.workers,
+                                       "at least one job, and a GPU for each of its workers");
   const Rng seed(options.seed);
   std::vector<Job> jobs(static_cast<size_t>(p.jobs));
   double work_gpu_s = 0;
@@ -85,9 +56,7 @@ std::vector<Job> generate_servers(const ServersParams& params, const GenerateOpt
     job.gpus = workers;
     work_gpu_s += run_s * workers;
   }
-  // Spreads arrivals uniformly over the time in which the cluster offers work / load.
-  const double span_s = work_gpu_s / (p.load * p.cluster_gpus);
-  spread_arrivals(jobs, span_s, seed.split(kArrivalStream));
+  spread_arrivals(jobs, work_gpu_s / (p.load * p.cluster_gpus), seed.split(kArrivalStream));
   return jobs;
 }
 

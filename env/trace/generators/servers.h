@@ -8,12 +8,12 @@
 
 #include <vector>
 
-#include "env/trace/core/job.h"
-#include "env/trace/core/trace_reader.h"
+#include "env/trace/generators/generator_common.h"
 
 namespace yard {
 
 struct ServersParams {
+  static constexpr const char* kRevision = "1";
   int jobs = 30;
   int cluster_gpus = 26;  // of servers-13
   double load = 1;
@@ -24,8 +24,7 @@ struct ServersParams {
   int most = 16;
   double worker_cores = 2, server_cores = 2;
 
-  template <class F>
-  void fields(F& f) {
+  void fields(auto& f) {
     f("jobs", jobs, 1, 10'000'000, "number of jobs");
     f("cluster_gpus", cluster_gpus, 1, 1 << 26, "GPUs of the cluster that `load` refers to");
     f("load", load, 0.01, 10.0,
@@ -43,8 +42,7 @@ struct ServersParams {
   }
 };
 
-// Returns jobs sorted by submission, with run times in whole seconds and exact limits.
-// `options.jobs` and `options.cluster_gpus`, if set, replace `params`.
+// The limit of a job equals its run time.
 std::vector<Job> generate_servers(const ServersParams& params, const GenerateOptions& options);
 
 }  // namespace yard

@@ -14,8 +14,7 @@ constexpr int64_t kUsPerS = 1'000'000;
 constexpr int kPublishedJobs = 480;  // the size with the most published cases
 constexpr int kMaxJobs = 10'000'000;
 
-class Xv final : public TraceGenerator {
- public:
+struct Xv final : TraceGenerator {
   explicit Xv(const Settings& settings) {
     if (settings.entries().empty()) return;
     const Setting& first = settings.entries().front();

@@ -35,10 +35,7 @@ std::vector<int32_t> consolidated(int32_t gpus, int32_t node_gpus) {
   return placement;
 }
 
-class ElasticFlow final : public ProfileReader {
- public:
-  explicit ElasticFlow(const Settings& settings) { parse<NoConfig>(settings); }
-
+struct ElasticFlow final : ProfileReader {
   bool recognises(const FileHead& head) const override {
     return head.columns.front() == "global_batch_size";
   }
@@ -76,18 +73,15 @@ class ElasticFlow final : public ProfileReader {
       }
     }
   }
-
-  std::string example() const override {
-    return "global_batch_size,1,2,16\n"
-           "64,6.8,11.8,\n"
-           "128,3.7,6.6,20.2\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<ElasticFlow> kAdd{
     "elasticflow",
     {.help = "scaling curves by batch size, A100 and T4 (ElasticFlow, ASPLOS 2023)",
-     .example_path = "throughputs_A100/resnet50.csv"}};
+     .example_path = "throughputs_A100/resnet50.csv",
+     .example = "global_batch_size,1,2,16\n"
+                "64,6.8,11.8,\n"
+                "128,3.7,6.6,20.2\n"}};
 
 }  // namespace
 }  // namespace yard

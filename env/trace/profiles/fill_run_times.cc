@@ -43,28 +43,29 @@ std::optional<Unusable> set_run_time(Job& job, double seconds, const Unusable& o
   return std::nullopt;
 }
 
+template <class Fill>
+void fill_lacking(Trace& trace, bool skip_unusable, Fill fill) {
+  const auto each = [&](Job& job) { return lacks(job) ? fill(job) : std::nullopt; };
+  check_usable(trace, each, skip_unusable);
+}
+
 void from_throughputs(Trace& trace, const std::string& file, bool skip_unusable) {
   const Throughputs table = Throughputs::load(file);
-  const auto fill = [&](Job& job) -> std::optional<Unusable> {
-    if (!lacks(job)) return std::nullopt;
-    const double steps_per_s = reference_throughput(table, job);
-    return set_run_time(job, job.iterations / steps_per_s,
+  fill_lacking(trace, skip_unusable, [&](Job& job) {
+    return set_run_time(job, job.iterations / reference_throughput(table, job),
                         {"no throughput", "a throughput in " + file,
                          "none for " + Throughputs::text_of(Throughputs::kind_of(job))});
-  };
-  check_usable(trace, fill, skip_unusable);
+  });
 }
 
 void from_rates(Trace& trace, const std::string& file, bool skip_unusable) {
   const GoodputTable table = GoodputTable::load(file);
-  const auto fill = [&](Job& job) -> std::optional<Unusable> {
-    if (!lacks(job)) return std::nullopt;
+  fill_lacking(trace, skip_unusable, [&](Job& job) {
     const JobGoodputs* rates = table.find(job.id);
     return set_run_time(
         job, rates == nullptr ? -1 : rates->isolated_run_s(),
         {"no rates", "rates of every epoch in " + file, "too few for job '" + job.id + "'"});
-  };
-  check_usable(trace, fill, skip_unusable);
+  });
 }
 
 void note_unused(Trace& trace, const RunTimeFiles& files, const std::string& needed) {
@@ -90,11 +91,9 @@ void fill_run_times(Trace& trace, const RunTimeFiles& files, bool skip_unusable)
   const std::string& file = steps ? files.throughputs : files.rates;
   const bool all = std::ranges::all_of(trace.jobs, lacks);  // the format has no run times
   if (file.empty() && skip_unusable && !steps && !all) {
-    const auto leave_out = [](const Job& job) -> std::optional<Unusable> {
-      if (!lacks(job)) return std::nullopt;
-      return Unusable{"no run time", "a run time, or --rates FILE", "none"};
-    };
-    return check_usable(trace, leave_out, skip_unusable);
+    return fill_lacking(trace, skip_unusable, [](const Job&) {
+      return std::optional(Unusable{"no run time", "a run time, or --rates FILE", "none"});
+    });
   }
   if (file.empty()) {
     const std::string line = first->line > 0 ? ":" + std::to_string(first->line) : "";

@@ -18,7 +18,6 @@ struct RunTimeFiles {
   std::vector<std::string> read_by_rules = {};
 };
 
-// Returns whether some job has no run time.
 bool lacks_run_times(const Trace& trace);
 
 // Fills in missing run times. Throws InputError if no file was given for them, or about the first

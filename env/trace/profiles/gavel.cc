@@ -14,6 +14,7 @@
 #include "env/base/text/text.h"
 #include "env/trace/profiles/measurement_table.h"
 #include "env/trace/profiles/profile.h"
+#include "env/trace/profiles/throughputs.h"
 
 namespace yard {
 namespace {
@@ -29,24 +30,16 @@ struct JobType {
 
 // Parses "('ResNet-50 (batch size 64)', 2)" and "('A3C', 1)".
 std::optional<JobType> job_type(std::string_view text) {
-  const size_t end = text.rfind("', ");
-  if (!text.starts_with("('") || !text.ends_with(")") || end == std::string_view::npos || end < 3) {
-    return std::nullopt;
-  }
-  JobType type;
-  const auto gpus = parse_number<int32_t>(text.substr(end + 3, text.size() - end - 4));
-  std::string_view name = text.substr(2, end - 2);
-  const size_t batch_at = name.find(kBatch);
-  if (batch_at != std::string_view::npos) {
-    const auto batch = parse_number<int32_t>(
-        name.substr(batch_at + kBatch.size(), name.size() - batch_at - kBatch.size() - 1));
+  const auto kind = Throughputs::parse_kind(text);
+  if (!kind || kind->second > MeasurementTable::kMaxGpus) return std::nullopt;
+  JobType type{kind->first, 1, kind->second};
+  if (const size_t at = type.model.find(kBatch); at != std::string::npos) {
+    const std::string_view digits = std::string_view(type.model).substr(at + kBatch.size());
+    const auto batch = parse_number<int32_t>(digits.substr(0, digits.size() - 1));
     if (!batch || *batch < 1) return std::nullopt;
     type.batch = *batch;
-    name = name.substr(0, batch_at);
+    type.model.resize(at);
   }
-  if (!gpus || *gpus < 1 || *gpus > MeasurementTable::kMaxGpus) return std::nullopt;
-  type.model = name;
-  type.gpus = *gpus;
   return type;
 }
 
@@ -128,11 +121,9 @@ class Handler {
     return true;
   }
   bool number_float(double value, const std::string& text) { return number(value, text); }
-  bool number_integer(int64_t value) {
-    return number(static_cast<double>(value), std::to_string(value));
-  }
+  bool number_integer(int64_t value) { return number(static_cast<double>(value), shortest(value)); }
   bool number_unsigned(uint64_t value) {
-    return number(static_cast<double>(value), std::to_string(value));
+    return number(static_cast<double>(value), shortest(value));
   }
   bool null() { fail("a number", "null"); }
   bool boolean(bool) { fail("a number", "a boolean"); }
@@ -207,10 +198,7 @@ class Handler {
   std::vector<Pair> pairs_;
 };
 
-class Gavel final : public ProfileReader {
- public:
-  explicit Gavel(const Settings& settings) { parse<NoConfig>(settings); }
-
+struct Gavel final : ProfileReader {
   bool recognises(const FileHead& head) const override {
     const std::string_view text = trim(head.text);
     return text.starts_with("{") && text.find("\"null\"") != std::string_view::npos;
@@ -224,9 +212,14 @@ class Gavel final : public ProfileReader {
     nlohmann::json::sax_parse(handler.begin(), handler.end(), &handler);
     handler.finish();
   }
+};
 
-  std::string example() const override {
-    return R"json({
+const Registry<ProfileReader>::Add<Gavel> kAdd{
+    "gavel",
+    {.help = "throughputs on V100, P100, K80, also unconsolidated and of co-located pairs (Gavel, "
+             "OSDI 2020; Shockwave)",
+     .example_path = "simulation_throughputs.json",
+     .example = R"json({
 "v100": {
   "('LM (batch size 5)', 1)": {"null": 100.0, "('A3C', 1)": [50.0, 6.0]},
   "('A3C', 1)": {"null": 8.0, "('LM (batch size 5)', 1)": [6.0, 50.0]},
@@ -234,15 +227,7 @@ class Gavel final : public ProfileReader {
 "v100_unconsolidated": {
   "('LM (batch size 5)', 2)": {"null": 40.0}}
 })json"
-           "\n";
-  }
-};
-
-const Registry<ProfileReader>::Add<Gavel> kAdd{
-    "gavel",
-    {.help = "throughputs on V100, P100, K80, also unconsolidated and of co-located pairs (Gavel, "
-             "OSDI 2020; Shockwave)",
-     .example_path = "simulation_throughputs.json"}};
+                "\n"}};
 
 }  // namespace
 }  // namespace yard

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "env/base/core/error.h"
 #include "env/base/files/lines.h"
@@ -127,24 +128,19 @@ const JobGoodputs* GoodputTable::find(std::string_view job_id) const {
 }
 
 double JobGoodputs::isolated_run_s() const {
-  struct PlacementGoodput {
-    std::vector<int32_t> pieces;
-    const Goodput* goodput;
-  };
-  std::vector<PlacementGoodput> candidates;
-  for (const auto& [name, goodput] : placements) candidates.push_back({pieces_of(name), &goodput});
-  std::sort(candidates.begin(), candidates.end(),
-            [](const PlacementGoodput& a, const PlacementGoodput& b) {
-              if (a.pieces.size() != b.pieces.size()) return a.pieces.size() < b.pieces.size();
-              return a.pieces > b.pieces;
-            });
+  std::vector<std::pair<std::vector<int32_t>, const Goodput*>> candidates;
+  for (const auto& [name, goodput] : placements) {
+    candidates.emplace_back(pieces_of(name), &goodput);
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a.first > b.first;
+  });
   double seconds = 0, progress = 0;
   for (size_t epoch = 0; epoch < num_epochs(); ++epoch) {
-    const auto best =
-        std::find_if(candidates.begin(), candidates.end(),
-                     [&](const PlacementGoodput& one) { return (*one.goodput)[epoch] != 0; });
+    const auto best = std::ranges::find_if(
+        candidates, [&](const auto& one) { return (*one.second)[epoch] != 0; });
     if (best == candidates.end()) return -1;
-    seconds += (next_progress[epoch] - progress) / (*best->goodput)[epoch];
+    seconds += (next_progress[epoch] - progress) / (*best->second)[epoch];
     progress = next_progress[epoch];
   }
   return seconds;

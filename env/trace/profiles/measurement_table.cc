@@ -50,22 +50,12 @@ void MeasurementTable::refuse(int column, const std::string& expected) const {
       expected, "'" + std::string(field) + "'");
 }
 
-double MeasurementTable::not_negative(int column) const {
+double MeasurementTable::number(int column, bool may_be_0) const {
   const auto number = parse_double(text(column));
-  const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || *number < 0 || *number > kMax || (*number > 0 && *number < kMin)) {
-    refuse(column, name + ", 0 or a number from " + shortest(kMin) + " to " + shortest(kMax));
-  }
-  return *number;
-}
-
-double MeasurementTable::positive(int column) const {
-  const auto number = parse_double(text(column));
-  const std::string& name = columns_[static_cast<size_t>(column)];
-  if (!number || *number < kMin || *number > kMax) {
-    refuse(column, name + ", a number from " + shortest(kMin) + " to " + shortest(kMax));
-  }
-  return *number;
+  if (number && may_be_0 && *number == 0) return *number;
+  if (number && *number >= kMin && *number <= kMax) return *number;
+  refuse(column, columns_[static_cast<size_t>(column)] + (may_be_0 ? ", 0 or" : ",") +
+                     " a number from " + shortest(kMin) + " to " + shortest(kMax));
 }
 
 int32_t MeasurementTable::count(int column) const {

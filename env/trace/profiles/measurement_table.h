@@ -1,9 +1,5 @@
 // A CSV table of measurements with named columns. Every number must be usable; otherwise the reader
 // throws InputError with file, line and column.
-//
-//   MeasurementTable table(lines);
-//   const int step = table.column("step_time");
-//   while (table.next()) use(table.positive(step));
 #pragma once
 
 #include <cstdint>
@@ -34,13 +30,15 @@ class MeasurementTable {
 
   // Values of the current row. Each throws InputError if the field holds none.
   std::string_view text(int column) const { return fields_[static_cast<size_t>(column)]; }
-  double positive(int column) const;                 // kMin to kMax
-  double not_negative(int column) const;             // 0, or kMin to kMax
-  int32_t count(int column) const;                   // 1 to kMaxGpus
+  double positive(int column) const { return number(column, false); }     // kMin to kMax
+  double not_negative(int column) const { return number(column, true); }  // 0, or kMin to kMax
+  int32_t count(int column) const;                                        // 1 to kMaxGpus
   std::vector<int32_t> placement(int column) const;  // "1112": GPUs on each of four nodes
   [[noreturn]] void refuse(int column, const std::string& expected) const;
 
  private:
+  double number(int column, bool may_be_0) const;
+
   Lines* lines_;
   std::vector<std::string> columns_;
   std::string_view row_;

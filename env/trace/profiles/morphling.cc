@@ -36,14 +36,7 @@ void keep_fastest(ModelProfile& profile, const MeasuredRun& run) {
   profile.runs.push_back(run);
 }
 
-class Morphling final : public ProfileReader {
- public:
-  explicit Morphling(const Settings& settings) { parse<NoConfig>(settings); }
-
-  bool recognises(const FileHead& head) const override {
-    return head.has_columns({"exec_plan", "placement", "iter_time"});
-  }
-
+struct Morphling final : ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     const std::string model = folder_name(lines.name());
     MeasurementTable table(lines);
@@ -62,18 +55,16 @@ class Morphling final : public ProfileReader {
       }
     }
   }
-
-  std::string example() const override {
-    return "exec_plan,placement,iter_time,forward,overlap_sync,optimize\n"
-           "ga,44,0.21,41.4,123.3,24.9\n"
-           "281,88,1.57,0,1549.2,12.7\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<Morphling> kAdd{
     "morphling",
     {.help = "iteration times of large models under parallel plans, A800 (Rubick, MLSys 2025)",
-     .example_path = "gpt2/placements.csv"}};
+     .example_path = "gpt2/placements.csv",
+     .columns = {"exec_plan", "placement", "iter_time"},
+     .example = "exec_plan,placement,iter_time,forward,overlap_sync,optimize\n"
+                "ga,44,0.21,41.4,123.3,24.9\n"
+                "281,88,1.57,0,1549.2,12.7\n"}};
 
 }  // namespace
 }  // namespace yard

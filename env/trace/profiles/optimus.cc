@@ -8,14 +8,7 @@
 namespace yard {
 namespace {
 
-class Optimus final : public ProfileReader {
- public:
-  explicit Optimus(const Settings& settings) { parse<NoConfig>(settings); }
-
-  bool recognises(const FileHead& head) const override {
-    return head.has_columns({"model", "mode", "servers", "workers", "steps_per_s"});
-  }
-
+struct Optimus final : ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     MeasurementTable table(lines);
     const int model = table.column("model"), type = table.column("gpu_type");
@@ -33,18 +26,16 @@ class Optimus final : public ProfileReader {
                                   table.positive(steps)});
     }
   }
-
-  std::string example() const override {
-    return "model,gpu_type,mode,batch,servers,workers,steps_per_s\n"
-           "resnet-50,v100,sync,256,2,4,0.9\n"
-           "resnet-50,v100,sync,256,4,4,1.1\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<Optimus> kAdd{
     "optimus",
     {.help = "steps per second by parameter servers and workers, for the speed model of Optimus",
-     .example_path = "speeds.csv"}};
+     .example_path = "speeds.csv",
+     .columns = {"model", "mode", "servers", "workers", "steps_per_s"},
+     .example = "model,gpu_type,mode,batch,servers,workers,steps_per_s\n"
+                "resnet-50,v100,sync,256,2,4,0.9\n"
+                "resnet-50,v100,sync,256,4,4,1.1\n"}};
 
 }  // namespace
 }  // namespace yard

@@ -11,10 +11,7 @@ namespace {
 
 constexpr std::string_view kSize = "parameter_size=";
 
-class PipeDream final : public ProfileReader {
- public:
-  explicit PipeDream(const Settings& settings) { parse<NoConfig>(settings); }
-
+struct PipeDream final : ProfileReader {
   bool recognises(const FileHead& head) const override {
     const std::string_view line = head.line(1);
     return line.starts_with("node") && line.find(kSize) != std::string_view::npos;
@@ -38,20 +35,17 @@ class PipeDream final : public ProfileReader {
     }
     out.sizes.push_back({file_stem(lines.name()), bytes});
   }
-
-  std::string example() const override {
-    return "node1 -- Linear(4, 2) -- forward_compute_time=1.0, backward_compute_time=2.0, "
-           "activation_size=64.0, parameter_size=40.000\n"
-           "\tnode1 -- node2\n"
-           "node2 -- ReLU() -- forward_compute_time=0.1, backward_compute_time=0.1, "
-           "activation_size=64.0, parameter_size=0.000\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<PipeDream> kAdd{
     "pipedream",
     {.help = "parameters of models, layer by layer (PipeDream, SOSP 2019)",
-     .example_path = "resnet50.graph.txt"}};
+     .example_path = "resnet50.graph.txt",
+     .example = "node1 -- Linear(4, 2) -- forward_compute_time=1.0, backward_compute_time=2.0, "
+                "activation_size=64.0, parameter_size=40.000\n"
+                "\tnode1 -- node2\n"
+                "node2 -- ReLU() -- forward_compute_time=0.1, backward_compute_time=0.1, "
+                "activation_size=64.0, parameter_size=0.000\n"}};
 
 }  // namespace
 }  // namespace yard

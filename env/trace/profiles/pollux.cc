@@ -29,14 +29,7 @@ ModelProfile& profile_of(const Lines& lines, Profiles& out) {
   return profile;
 }
 
-class PolluxPlacements final : public ProfileReader {
- public:
-  explicit PolluxPlacements(const Settings& settings) { parse<NoConfig>(settings); }
-
-  bool recognises(const FileHead& head) const override {
-    return head.has_columns({"placement", "local_bsz", "step_time", "sync_time"});
-  }
-
+struct PolluxPlacements final : ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     ModelProfile& profile = profile_of(lines, out);
     MeasurementTable table(lines);
@@ -47,22 +40,9 @@ class PolluxPlacements final : public ProfileReader {
                               table.positive(step), table.not_negative(sync)});
     }
   }
-
-  std::string example() const override {
-    return "placement,local_bsz,step_time,sync_time\n"
-           "1,32,0.04,0.0005\n"
-           "112,32,0.15,0.1\n";
-  }
 };
 
-class PolluxScalability final : public ProfileReader {
- public:
-  explicit PolluxScalability(const Settings& settings) { parse<NoConfig>(settings); }
-
-  bool recognises(const FileHead& head) const override {
-    return head.has_columns({"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time"});
-  }
-
+struct PolluxScalability final : ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     ModelProfile& profile = profile_of(lines, out);
     MeasurementTable table(lines);
@@ -78,22 +58,24 @@ class PolluxScalability final : public ProfileReader {
                               table.positive(step), table.not_negative(sync)});
     }
   }
-
-  std::string example() const override {
-    return "num_nodes,num_replicas,local_bsz,step_time,sync_time\n"
-           "6,7,32,0.14,0.1\n"
-           "16,64,32,0.2,0.15\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<PolluxPlacements> kAddPlacements{
     "pollux-placements",
     {.help = "step times by placement, 6 models on T4 (Pollux, OSDI 2021)",
-     .example_path = "cifar10/placements.csv"}};
+     .example_path = "cifar10/placements.csv",
+     .columns = {"placement", "local_bsz", "step_time", "sync_time"},
+     .example = "placement,local_bsz,step_time,sync_time\n"
+                "1,32,0.04,0.0005\n"
+                "112,32,0.15,0.1\n"}};
 const Registry<ProfileReader>::Add<PolluxScalability> kAddScalability{
     "pollux-scalability",
     {.help = "step times on up to 16 nodes, 6 models on T4 (Pollux, OSDI 2021)",
-     .example_path = "cifar10/scalability.csv"}};
+     .example_path = "cifar10/scalability.csv",
+     .columns = {"num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time"},
+     .example = "num_nodes,num_replicas,local_bsz,step_time,sync_time\n"
+                "6,7,32,0.14,0.1\n"
+                "16,64,32,0.2,0.15\n"}};
 
 }  // namespace
 }  // namespace yard

@@ -12,14 +12,7 @@ namespace {
 
 constexpr std::string_view kName = "validation-";
 
-class PolluxValidation final : public ProfileReader {
- public:
-  explicit PolluxValidation(const Settings& settings) { parse<NoConfig>(settings); }
-
-  bool recognises(const FileHead& head) const override {
-    return head.has_columns({"progress", "metric", "grad_sqr", "grad_var"});
-  }
-
+struct PolluxValidation final : ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     MeasurementTable table(lines);
     const int progress = table.column("progress"), metric = table.column("metric");
@@ -44,18 +37,16 @@ class PolluxValidation final : public ProfileReader {
     for (CurvePoint& point : curve.points) point.share /= whole;
     out.curves.push_back(std::move(curve));
   }
-
-  std::string example() const override {
-    return "progress,iteration,metric,grad_sqr,grad_var\n"
-           "391.0,390,0.4455,8.9,5.1\n"
-           "782.0,781,0.6007,1.9,1.6\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<PolluxValidation> kAdd{
     "pollux-validation",
     {.help = "metric and gradient noise during training, 6 models (Pollux, OSDI 2021)",
-     .example_path = "cifar10/validation-128.csv"}};
+     .example_path = "cifar10/validation-128.csv",
+     .columns = {"progress", "metric", "grad_sqr", "grad_var"},
+     .example = "progress,iteration,metric,grad_sqr,grad_var\n"
+                "391.0,390,0.4455,8.9,5.1\n"
+                "782.0,781,0.6007,1.9,1.6\n"}};
 
 }  // namespace
 }  // namespace yard

@@ -14,15 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 using Readers = Registry<ProfileReader>;
 
-// Reads the file if a reader recognises it. Returns whether one did.
 bool read_known(Lines& lines, Profiles& out) {
   FileHead head{lines.name(), lines.head(), {}};
   head.columns = split(head.line(1), ',');
   for (std::string_view& name : head.columns) name = trim(name);
   for (const std::string& name : Readers::names()) {
-    const auto reader = Readers::make(name, {});
-    if (!reader->recognises(head)) continue;
-    reader->read(lines, out);
+    if (!is_recognised(name, head)) continue;
+    Readers::make(name, {})->read(lines, out);
     return true;
   }
   return false;
@@ -61,6 +59,12 @@ double Profiles::parameter_bytes(const std::string& plain_name) const {
     }
   }
   return 0;
+}
+
+bool is_recognised(const std::string& reader, const FileHead& head) {
+  const auto& wanted = Readers::info(reader).columns;
+  if (wanted.empty()) return Readers::make(reader, {})->recognises(head);
+  return std::ranges::all_of(wanted, [&](std::string_view c) { return head.has_columns({c}); });
 }
 
 void load_profiles(const fs::path& path, Profiles& out) {

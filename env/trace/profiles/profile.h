@@ -1,8 +1,5 @@
 // Measured speeds of models, in one form for all published tables. Each source is one file that
 // registers a ProfileReader.
-//
-//   Profiles profiles = load_profiles("pollux-adaptdl");  // a file, or all known ones of a folder
-//   for (const ModelProfile& profile : profiles.models) ...
 #pragma once
 
 #include <cstdint>
@@ -40,8 +37,7 @@ struct ServerRun {
   std::string gpu_type;  // of the workers, in lower case
   bool asynchronous = false;
   double batch = 1;  // samples per step: of the job, or of a worker if asynchronous
-  int32_t servers = 1;
-  int32_t workers = 1;
+  int32_t servers = 1, workers = 1;
   double steps_per_s = 0;  // of the job
 };
 
@@ -75,10 +71,8 @@ struct MeasuredPair {
 
 struct MeasuredAllReduce {
   std::string nodes;  // kind of node, "a100_dgx"
-  int32_t gpus = 0;
-  int32_t gpus_per_node = 0;
-  double bytes = 0;
-  double seconds = 0;
+  int32_t gpus = 0, gpus_per_node = 0;
+  double bytes = 0, seconds = 0;
 };
 
 // Size of a model's parameters, summed over its layers.
@@ -97,8 +91,7 @@ struct MeasuredCurve {
 // Time to save a model and to restore it. -1: not measured.
 struct MeasuredRestart {
   std::string model;
-  double save_s = -1;
-  double restore_s = -1;
+  double save_s = -1, restore_s = -1;
 };
 
 struct Profiles {
@@ -122,15 +115,20 @@ class ProfileReader {
   static constexpr const char* kKind = "measurements";
   struct Info {
     std::string help;
-    std::string example_path;  // names of folders give models and GPU types
+    std::string example_path;                    // names of folders give models and GPU types
+    std::vector<std::string_view> columns = {};  // by which files are recognised, in any order
+    std::string example = {};                    // a small file of this source
   };
 
   virtual ~ProfileReader() = default;
-  virtual bool recognises(const FileHead& head) const = 0;
+  // Returns whether a file is of a source whose `columns` are not given.
+  virtual bool recognises(const FileHead&) const { return false; }
   // Adds the contents of the file. Throws InputError with file, line and column.
   virtual void read(Lines& lines, Profiles& out) const = 0;
-  virtual std::string example() const = 0;
 };
+
+// Returns whether the reader of that name reads such a file.
+bool is_recognised(const std::string& reader, const FileHead& head);
 
 // Adds the measurements of a file, or of all recognised files in a folder and its subfolders.
 // Throws InputError, also if there are none.

@@ -9,14 +9,7 @@ namespace {
 
 constexpr double kBytesPerWeight = 4;  // fp32
 
-class Restarts final : public ProfileReader {
- public:
-  explicit Restarts(const Settings& settings) { parse<NoConfig>(settings); }
-
-  bool recognises(const FileHead& head) const override {
-    return head.has_columns({"model", "parameters", "save_s", "restore_s"});
-  }
-
+struct Restarts final : ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     MeasurementTable table(lines);
     const int model = table.column("model"), parameters = table.column("parameters");
@@ -34,18 +27,16 @@ class Restarts final : public ProfileReader {
       if (times.save_s >= 0 || times.restore_s >= 0) out.restarts.push_back(times);
     }
   }
-
-  std::string example() const override {
-    return "model,parameters,save_s,restore_s\n"
-           "gpt2,124e6,,\n"
-           "moe,,12.5,90\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<Restarts> kAdd{
     "restarts",
     {.help = "numbers of parameters of models, or measured times to save and restore a checkpoint",
-     .example_path = "restarts.csv"}};
+     .example_path = "restarts.csv",
+     .columns = {"model", "parameters", "save_s", "restore_s"},
+     .example = "model,parameters,save_s,restore_s\n"
+                "gpt2,124e6,,\n"
+                "moe,,12.5,90\n"}};
 
 }  // namespace
 }  // namespace yard

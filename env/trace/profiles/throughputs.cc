@@ -24,12 +24,7 @@ const SortedJson& object(const SortedJson& value, const std::string& place, cons
 }
 
 Throughputs::Kind kind_at(const std::string& key, const std::string& place) {
-  const size_t comma = key.rfind("', ");
-  if (key.starts_with("('") && key.ends_with(')') && comma != std::string::npos && comma > 2) {
-    const auto gpus =
-        parse_number<int32_t>(std::string_view(key).substr(comma + 3, key.size() - comma - 4));
-    if (gpus && *gpus >= 1) return {key.substr(2, comma - 2), *gpus};
-  }
+  if (const auto kind = Throughputs::parse_kind(key)) return *kind;
   throw InputError(place, "a job type like ('LM (batch size 5)', 1)", "'" + key + "'");
 }
 
@@ -43,6 +38,14 @@ Throughputs::Kind Throughputs::kind_of(const Job& job) {
 
 std::string Throughputs::text_of(const Kind& kind) {
   return "('" + kind.first + "', " + std::to_string(kind.second) + ")";
+}
+
+std::optional<Throughputs::Kind> Throughputs::parse_kind(std::string_view text) {
+  const size_t end = text.rfind("', ");
+  if (!text.starts_with("('") || !text.ends_with(')') || end == text.npos || end < 3) return {};
+  const auto gpus = parse_number<int32_t>(text.substr(end + 3, text.size() - end - 4));
+  if (!gpus || *gpus < 1) return {};
+  return Kind{text.substr(2, end - 2), *gpus};
 }
 
 Throughputs Throughputs::load(const std::string& path) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,10 +25,12 @@ class Throughputs {
  public:
   using Kind = std::pair<std::string, int32_t>;  // "ResNet-18 (batch size 32)", GPUs
 
-  // Returns the kind of a job.
   static Kind kind_of(const Job& job);
   // Returns the text of a kind in files: "('ResNet-18 (batch size 32)', 2)".
   static std::string text_of(const Kind& kind);
+
+  // Parses such a text. Returns nothing if it is invalid.
+  static std::optional<Kind> parse_kind(std::string_view text);
 
   // Loads a file. Throws InputError with the file, the keys on the way and what was expected.
   static Throughputs load(const std::string& path);

@@ -9,14 +9,7 @@ namespace {
 
 constexpr const char* kTime = "time_stats.all_reduce.median";
 
-class Vidur final : public ProfileReader {
- public:
-  explicit Vidur(const Settings& settings) { parse<NoConfig>(settings); }
-
-  bool recognises(const FileHead& head) const override {
-    return head.has_columns({kTime, "num_workers", "size", "devices_per_node"});
-  }
-
+struct Vidur final : ProfileReader {
   void read(Lines& lines, Profiles& out) const override {
     const std::string nodes = folder_name(lines.name());
     MeasurementTable table(lines);
@@ -29,18 +22,16 @@ class Vidur final : public ProfileReader {
       out.all_reduces.push_back(one);
     }
   }
-
-  std::string example() const override {
-    return ",time_stats.all_reduce.median,rank,num_workers,size,collective,devices_per_node\n"
-           "0,0.043,0,2,2048,all_reduce,1\n"
-           "1,0.6,0,4,67108864,all_reduce,4\n";
-  }
 };
 
 const Registry<ProfileReader>::Add<Vidur> kAdd{
     "vidur",
     {.help = "all-reduce times on A100 and H100 nodes (Vidur, MLSys 2024)",
-     .example_path = "a100_dgx/all_reduce.csv"}};
+     .example_path = "a100_dgx/all_reduce.csv",
+     .columns = {kTime, "num_workers", "size", "devices_per_node"},
+     .example = ",time_stats.all_reduce.median,rank,num_workers,size,collective,devices_per_node\n"
+                "0,0.043,0,2,2048,all_reduce,1\n"
+                "1,0.6,0,4,67108864,all_reduce,4\n"}};
 
 }  // namespace
 }  // namespace yard

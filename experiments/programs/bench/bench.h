@@ -4,7 +4,8 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <string>
+
+#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 
@@ -21,6 +22,14 @@ std::string program_folder();
 // Runs a program of the same folder and adds its results. If it is not in this build, prints a note
 // and skips it. Throws RunError if it fails.
 void bench_child(Json& results, const std::string& program, const std::string& command);
+
+// Adds a result. `ratio`: `value` relative to `against`. Returns the result, for further keys.
+Json& add_result(Json& results, const std::string& name, double value, const char* unit,
+                 double ratio, const std::string& against, const char* better = "lower");
+
+// Generates jobs by `synthetic:habits`. `settings`: of the generator, as "load=2".
+Scenario habits(const std::string& cluster, int jobs,
+                const std::vector<std::string>& settings = {});
 
 // Each adds its figures to `results`.
 void bench_replay(Json& results);     // published rules and traces, and the slow reference

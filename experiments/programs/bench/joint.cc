@@ -4,16 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <vector>
 
 #include "env/base/core/check.h"
-#include "env/base/core/rng.h"
 #include "env/sim/rulesets/rule_set.h"
-#include "experiments/programs/bench/bench.h"
-#include "experiments/replay/load_scenario.h"
-#include "experiments/scenario/scenario.h"
-#include "policies/learned/job_scorer.h"
+#include "experiments/programs/bench/random_weights.h"
 #include "policies/learned/learned_policy.h"
 
 namespace yard::bench {
@@ -23,26 +17,14 @@ constexpr int kHidden = 32;
 constexpr size_t kDecisions = 400;
 
 Scenario crowded(int nodes, int jobs) {
-  ScenarioOptions options;
-  options.trace = "synthetic:habits";
-  options.generate_jobs = jobs;
-  options.cluster = fmt::format("{0}x8:v100+{0}x8:k80", nodes / 2);
-  options.trace_settings.overlay(fmt::format("users={}", std::max(40, nodes / 2)), "bench");
-  options.trace_settings.overlay("load=2", "bench");
-  return load_scenario(options);
+  return habits(fmt::format("{0}x8:v100+{0}x8:k80", nodes / 2), jobs,
+                {fmt::format("users={}", std::max(40, nodes / 2)), "load=2"});
 }
 
 std::unique_ptr<Policy> pilot(bool with_network) {
   Checkpoint out = expert_checkpoint("pilot", {});
   if (with_network) out.network = "job-scorer";
-  Rng rng(1);
-  for (const auto& [name, shape] : job_scorer_shapes(kHidden, make_agent("pilot", {})->shape())) {
-    Tensor& t = out.weights[name];
-    t.shape = shape;
-    size_t count = 1;
-    for (const int64_t n : shape) count *= static_cast<size_t>(n);
-    for (size_t i = 0; i < count; ++i) t.data.push_back(static_cast<float>(rng.normal() * 0.02));
-  }
+  out.weights = random_weights(kHidden, make_agent("pilot", {})->shape(), 1, 0.02);
   return policy_of(out, "bench");
 }
 
@@ -89,18 +71,13 @@ void add(Json& results, const char* name, const Scenario& scenario, bool with_ne
   }
   std::vector<double>& took = decider.took_s;
   YARD_CHECK(!took.empty(), "the queue never reached the length to be measured");
-  std::sort(took.begin(), took.end());
+  std::ranges::sort(took);
   const double p50_ms = 1e3 * took[took.size() / 2];
-  results.push_back({{"name", fmt::format("decide_{}_{}_jobs_{}_nodes", name, waiting, nodes)},
-                     {"value", p50_ms},
-                     {"unit", "ms"},
-                     {"ratio", p50_ms / goal_ms},
-                     {"against", fmt::format("the goal of {} ms", goal_ms)},
-                     {"better", "lower"},
-                     {"detail",
-                      {{"decisions", took.size()},
-                       {"p99_ms", 1e3 * took[took.size() * 99 / 100]},
-                       {"most_ms", 1e3 * took.back()}}}});
+  add_result(results, fmt::format("decide_{}_{}_jobs_{}_nodes", name, waiting, nodes), p50_ms, "ms",
+             p50_ms / goal_ms, fmt::format("the goal of {} ms", goal_ms))["detail"] = {
+      {"decisions", took.size()},
+      {"p99_ms", 1e3 * took[took.size() * 99 / 100]},
+      {"most_ms", 1e3 * took.back()}};
 }
 
 }  // namespace

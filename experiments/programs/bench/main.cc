@@ -11,14 +11,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <string>
-#include <vector>
+#include <fstream>
 
 #include "env/base/core/error.h"
 #include "env/base/os/program.h"
 #include "env/base/text/text.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/bench/bench.h"
+#include "experiments/replay/load_scenario.h"
 
 namespace yard::bench {
 
@@ -42,6 +42,26 @@ std::string program_folder() {
   return text.substr(0, text.rfind('/') + 1);
 }
 
+Json& add_result(Json& results, const std::string& name, double value, const char* unit,
+                 double ratio, const std::string& against, const char* better) {
+  results.push_back({{"name", name},
+                     {"value", value},
+                     {"unit", unit},
+                     {"ratio", ratio},
+                     {"against", against},
+                     {"better", better}});
+  return results.back();
+}
+
+Scenario habits(const std::string& cluster, int jobs, const std::vector<std::string>& settings) {
+  ScenarioOptions options;
+  options.trace = "synthetic:habits";
+  options.cluster = cluster;
+  options.generate_jobs = jobs;
+  for (const std::string& setting : settings) options.trace_settings.overlay(setting, "bench");
+  return load_scenario(options);
+}
+
 void bench_child(Json& results, const std::string& program, const std::string& command) {
   const std::string path = program_folder() + program;
   if (access(path.c_str(), X_OK) != 0) {
@@ -62,16 +82,12 @@ void bench_child(Json& results, const std::string& program, const std::string& c
 namespace {
 
 std::string processor() {
-  FILE* file = std::fopen("/proc/cpuinfo", "r");
-  std::array<char, 512> line{};
-  std::string name = "unknown";
-  while (file != nullptr && std::fgets(line.data(), line.size(), file) != nullptr) {
-    if (std::strncmp(line.data(), "model name", 10) != 0) continue;
-    name = trim(std::string_view(line.data()).substr(std::string_view(line.data()).find(':') + 1));
-    break;
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    return std::string(trim(std::string_view(line).substr(line.find(':') + 1)));
   }
-  if (file != nullptr) std::fclose(file);
-  return name;
+  return "unknown";
 }
 
 struct Bench {
@@ -132,9 +148,8 @@ int run(int argc, char** argv) {
         r.contains("ratio")
             ? fmt::format("{:.4g} x {}", r["ratio"].get<double>(), r["against"].get<std::string>())
             : "";
-    std::puts(fmt::format("{:36} {:>12.6g} {:12} {}", r["name"].get<std::string>(),
-                          r["value"].get<double>(), r["unit"].get<std::string>(), ratio)
-                  .c_str());
+    fmt::print("{:36} {:>12.6g} {:12} {}\n", r["name"].get<std::string>(), r["value"].get<double>(),
+               r["unit"].get<std::string>(), ratio);
   }
   return 0;
 }

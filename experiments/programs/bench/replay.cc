@@ -8,13 +8,11 @@
 
 #include <array>
 #include <cstdlib>
-#include <string>
 
 #include "env/base/core/error.h"
 #include "env/base/os/program.h"
 #include "experiments/programs/bench/bench.h"
 #include "experiments/replay/load_scenario.h"
-#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 namespace {
@@ -29,22 +27,15 @@ constexpr std::array<std::array<const char*, 2>, 6> kCases = {{{"fifo", "yarn"},
                                                                {"dlas", "count"},
                                                                {"dlas-gpu", "count"}}};
 
-Scenario xv() {
-  ScenarioOptions options;
-  options.trace = "synthetic:xv";
-  options.generate_jobs = 10'000;
-  options.cluster = "8x8";
-  return load_scenario(options);
-}
-
-double engine_seconds(const Scenario& scenario, const char* policy, const char* placement, int runs,
+// Seconds of the engine, least of 9 runs.
+double engine_seconds(const Scenario& scenario, const char* policy, const char* placement,
                       int64_t& events) {
   RunOptions run;
   run.rules = "tiresias";
   run.placement = placement;
   const PreparedPolicy prepared = prepare(policy, run);
   double best = 1e300;
-  for (int i = 0; i < runs; ++i) {
+  for (int i = 0; i < 9; ++i) {
     const Run done = run_prepared(scenario, prepared, run);
     best = std::min(best, done.wall_s);
     events = done.outcome.events;
@@ -70,26 +61,21 @@ double process_seconds(const char* policy, const char* placement) {
 }  // namespace
 
 void bench_replay(Json& results) {
-  const Scenario scenario = xv();
+  ScenarioOptions options;
+  options.trace = "synthetic:xv";
+  options.generate_jobs = 10'000;
+  options.cluster = "8x8";
+  const Scenario scenario = load_scenario(options);
   for (const auto& [policy, placement] : kCases) {
     int64_t events = 0;
-    const double engine = engine_seconds(scenario, policy, placement, 9, events);
+    const double engine = engine_seconds(scenario, policy, placement, events);
     const double process = process_seconds(policy, placement);
     const std::string name = fmt::format("replay_xv10k_{}_{}", policy, placement);
-    results.push_back(
-        {{"name", name},
-         {"value", 1e3 * engine},
-         {"unit", "ms"},
-         {"ratio", kPublishedSeconds / engine},
-         {"against", "24.4 CPU s, published for the Tiresias simulator, fifo"},
-         {"better", "lower"},
-         {"detail", {{"events", events}, {"events_per_s", static_cast<double>(events) / engine}}}});
-    results.push_back({{"name", name + "_process"},
-                       {"value", 1e3 * process},
-                       {"unit", "ms"},
-                       {"ratio", kPublishedSeconds / process},
-                       {"against", "24.4 CPU s; from process start to the closed jobs file"},
-                       {"better", "lower"}});
+    add_result(results, name, 1e3 * engine, "ms", kPublishedSeconds / engine,
+               "24.4 CPU s, published for the Tiresias simulator, fifo")["detail"] = {
+        {"events", events}, {"events_per_s", static_cast<double>(events) / engine}};
+    add_result(results, name + "_process", 1e3 * process, "ms", kPublishedSeconds / process,
+               "24.4 CPU s; from process start to the closed jobs file");
   }
   bench_child(results, "yardmaster-reference", "");
 }

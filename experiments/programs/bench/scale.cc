@@ -2,13 +2,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string>
 
-#include "env/base/text/text.h"
 #include "experiments/programs/bench/bench.h"
-#include "experiments/replay/load_scenario.h"
 #include "experiments/replay/replay.h"
-#include "experiments/scenario/scenario.h"
 
 namespace yard::bench {
 namespace {
@@ -16,14 +12,9 @@ namespace {
 constexpr std::array<const char*, 4> kPolicies = {"fifo", "greedy", "las", "srtf"};
 
 Scenario site(int jobs, int nodes) {
-  ScenarioOptions options;
-  options.trace = "synthetic:habits";
-  options.generate_jobs = jobs;
-  options.cluster = fmt::format("{}x8", nodes);
   // The number of users grows with the site, so that no single user dominates the load.
-  options.trace_settings.overlay(fmt::format("users={}", std::max(40, nodes / 2)), "bench");
-  options.trace_settings.overlay("load=1.2", "bench");
-  return load_scenario(options);
+  return habits(fmt::format("{}x8", nodes), jobs,
+                {fmt::format("users={}", std::max(40, nodes / 2)), "load=1.2"});
 }
 
 struct Timed {
@@ -53,26 +44,17 @@ Timed run_case(const Scenario& scenario, const char* policy, int runs) {
   return out;
 }
 
-double share_of_gangs(const Scenario& scenario) {
-  double gangs = 0;
-  for (const Job& job : scenario.trace.jobs) gangs += job.gpus > 1;
-  return gangs / static_cast<double>(scenario.trace.jobs.size());
-}
-
 // Adds a result whose ratio is the speed-up over real time, the time span of the trace.
 void add(Json& results, const std::string& name, const Scenario& scenario, const Timed& t) {
-  const double span_s = 1e-6 * static_cast<double>(scenario.trace.jobs.back().submit_us);
-  results.push_back({{"name", name},
-                     {"value", t.wall_s},
-                     {"unit", "s"},
-                     {"ratio", span_s / t.wall_s},
-                     {"against", "the time from first to last submission"},
-                     {"better", "lower"},
-                     {"detail",
-                      {{"events", t.events},
-                       {"us_per_event", 1e6 * t.wall_s / static_cast<double>(t.events)},
-                       {"mean_waiting", t.mean_waiting},
-                       {"multi_gpu", share_of_gangs(scenario)}}}});
+  const std::vector<Job>& jobs = scenario.trace.jobs;
+  const double span_s = 1e-6 * static_cast<double>(jobs.back().submit_us);
+  const auto gangs = std::ranges::count_if(jobs, [](const Job& job) { return job.gpus > 1; });
+  add_result(results, name, t.wall_s, "s", span_s / t.wall_s,
+             "the time from first to last submission")["detail"] = {
+      {"events", t.events},
+      {"us_per_event", 1e6 * t.wall_s / static_cast<double>(t.events)},
+      {"mean_waiting", t.mean_waiting},
+      {"multi_gpu", static_cast<double>(gangs) / static_cast<double>(jobs.size())}};
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
@@ -33,14 +32,14 @@ int run_bench_served(int argc, char** argv) {
 
   const ServedBench b = bench_served(policy, busy_cluster(nodes, waiting), calls);
   if (!json) {
-    std::puts(fmt::format("{} calls each, {} B per request, {} B per response, "
-                          "{} decided by the policy\n"
-                          "served p50 {:.3f} ms p99 {:.3f} ms, policy p50 {:.3f} ms\n"
-                          "echo   p50 {:.3f} ms p99 {:.3f} ms, ratio p50 {:.2f} p99 {:.2f}",
-                          b.calls, b.request_bytes, b.response_bytes, b.by_policy, b.served.p50_ms,
-                          b.served.p99_ms, b.policy.p50_ms, b.echo.p50_ms, b.echo.p99_ms,
-                          b.served.p50_ms / b.echo.p50_ms, b.served.p99_ms / b.echo.p99_ms)
-                  .c_str());
+    fmt::print(
+        "{} calls each, {} B per request, {} B per response, "
+        "{} decided by the policy\n"
+        "served p50 {:.3f} ms p99 {:.3f} ms, policy p50 {:.3f} ms\n"
+        "echo   p50 {:.3f} ms p99 {:.3f} ms, ratio p50 {:.2f} p99 {:.2f}\n",
+        b.calls, b.request_bytes, b.response_bytes, b.by_policy, b.served.p50_ms, b.served.p99_ms,
+        b.policy.p50_ms, b.echo.p50_ms, b.echo.p99_ms, b.served.p50_ms / b.echo.p50_ms,
+        b.served.p99_ms / b.echo.p99_ms);
     return 0;
   }
   const Machine machine = this_machine();

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
-#include <string>
 
-#include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
@@ -33,8 +30,7 @@ void print(const pb::DecideResponse& answer) {
   std::puts(line.c_str());
   for (const pb::Action& action : answer.actions()) std::puts(action_text(action).c_str());
   if (answer.actions().empty()) std::puts("no action");
-  if (answer.has_wake_after_s())
-    std::puts(fmt::format("next decision in {} s", answer.wake_after_s()).c_str());
+  if (answer.has_wake_after_s()) fmt::print("next decision in {} s\n", answer.wake_after_s());
 }
 
 }  // namespace

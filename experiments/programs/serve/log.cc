@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
@@ -12,16 +10,12 @@
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/log_learn.h"
 #include "serving/engine/model_store.h"
-#include "serving/log/log_replay.h"
-#include "serving/log/log_summary.h"
 #include "serving/snapshot/json.h"
 
 namespace yard {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json range(const LogSummary::Range& range) { return {range.first, range.last}; }
 
 Json to_json(const LogReader::Damage& damage) {
   return {{"cut_tails", damage.cut_tails},
@@ -45,8 +39,8 @@ Json to_json(const LogSummary& s) {
           {"runs", s.runs},
           {"decisions", s.decisions},
           {"missing", s.missing},
-          {"unix_s", range(s.unix_s)},
-          {"time_s", range(s.time_s)},
+          {"unix_s", {s.unix_s.first, s.unix_s.last}},
+          {"time_s", {s.time_s.first, s.time_s.last}},
           {"models", models},
           {"reasons", reasons},
           {"decided_by", deciders},
@@ -87,57 +81,52 @@ void print_text(const LogSummary& s) {
   }
 }
 
-int describe(const std::string& folder, bool json) {
+void describe(const std::string& folder, bool json) {
   LogReader log(folder);
   const LogSummary summary = summarise(log);
   if (json) {
-    std::puts(to_json(summary).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    print_json(to_json(summary));
   } else {
     print_text(summary);
   }
-  return 0;
 }
 
 // Prints one JSON line per record, so that a program without Protobuf can read a log from a pipe.
-int print(const std::string& folder) {
+void print(const std::string& folder) {
   LogReader log(folder);
   for (const pb::LogRecord& record : log) {
     throw_if_interrupted();
     if (std::puts(to_json_line(record).c_str()) < 0) break;
   }
-  const LogReader::Damage& damage = log.damage();
-  if (!damage.first.empty()) std::fprintf(stderr, "left out: %s\n", damage.first.c_str());
-  return 0;
+  print_damage(log);
 }
 
-int replay_log(const std::string& folder, const std::string& policy, bool all, bool json) {
+void replay_log(const std::string& folder, const std::string& policy, bool all, bool json) {
   LogReader log(folder);
   const Model model = open_servable(policy);
   const LogReplay r = replay(log, *model.policy, all ? Decisions::kAll : Decisions::kOfPolicy);
   if (json) {
-    const Json out = {{"policy", policy},
-                      {"digest", model.digest},
-                      {"asked", r.replayed},
-                      {"same", r.same},
-                      {"same_actions", r.same_actions},
-                      {"acts", r.acts},
-                      {"same_acts", r.same_acts},
-                      {"failed", r.failed},
-                      {"skipped", r.skipped},
-                      {"first_other", r.first},
-                      {"damage", to_json(log.damage())}};
-    std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-  } else {
-    fmt::print(
-        "{} decisions: {} identical, {} with identical actions; of {} with actions, {} identical\n",
-        r.replayed, r.same, r.same_actions, r.acts, r.same_acts);
-    if (r.failed > 0) fmt::print("{} decisions failed\n", r.failed);
-    if (r.skipped > 0)
-      fmt::print("{} decisions not made by the served policy were skipped (--all includes them)\n",
-                 r.skipped);
-    if (!r.first.empty()) fmt::print("first decision with different actions: {}\n", r.first);
+    print_json({{"policy", policy},
+                {"digest", model.digest},
+                {"asked", r.replayed},
+                {"same", r.same},
+                {"same_actions", r.same_actions},
+                {"acts", r.acts},
+                {"same_acts", r.same_acts},
+                {"failed", r.failed},
+                {"skipped", r.skipped},
+                {"first_other", r.first},
+                {"damage", to_json(log.damage())}});
+    return;
   }
-  return 0;
+  fmt::print(
+      "{} decisions: {} identical, {} with identical actions; of {} with actions, {} identical\n",
+      r.replayed, r.same, r.same_actions, r.acts, r.same_acts);
+  if (r.failed > 0) fmt::print("{} decisions failed\n", r.failed);
+  if (r.skipped > 0)
+    fmt::print("{} decisions not made by the served policy were skipped (--all includes them)\n",
+               r.skipped);
+  if (!r.first.empty()) fmt::print("first decision with different actions: {}\n", r.first);
 }
 
 }  // namespace
@@ -196,16 +185,18 @@ int run_log(int argc, char** argv) {
   set_examples(*choices_command, {"yardmaster log choices decisions --out choices.safetensors"});
   set_examples(*fit_command, {"yardmaster log fit decisions --out site"});
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (describe_command->parsed()) return describe(folder, json);
-  if (print_command->parsed()) return print(folder);
   choices.log = fit.log = folder;
   choices.json = fit.json = json;
-  if (choices_command->parsed()) return log_choices(choices);
-  if (fit_command->parsed()) return log_fit(fit);
+  if (describe_command->parsed()) describe(folder, json);
+  if (print_command->parsed()) print(folder);
+  if (choices_command->parsed()) log_choices(choices);
+  if (fit_command->parsed()) log_fit(fit);
+  if (!replay_command->parsed()) return 0;
   if (policy.empty() && checkpoint.empty()) {
     throw InputError("log replay", "--policy or --checkpoint", "neither");
   }
-  return replay_log(folder, checkpoint.empty() ? policy : "checkpoint:" + checkpoint, all, json);
+  replay_log(folder, checkpoint.empty() ? policy : "checkpoint:" + checkpoint, all, json);
+  return 0;
 }
 
 }  // namespace yard

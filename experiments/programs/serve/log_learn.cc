@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
@@ -52,11 +50,6 @@ std::unique_ptr<Agent> read_agent(const std::string& name, const std::string& pa
   }
 }
 
-void print_damage(const LogReader& log) {
-  const std::string& first = log.damage().first;
-  if (!first.empty()) std::fprintf(stderr, "left out: %s\n", first.c_str());
-}
-
 Json mean_json(const MeanByTime& mean) {
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   return {{"mean_jct_s", number(mean.mean)},
@@ -78,7 +71,14 @@ Json observed(const LogFit& fit) {
 
 }  // namespace
 
-int log_choices(const ChoicesOptions& options) {
+void print_json(const Json& document) { std::puts(text_of(document).c_str()); }
+
+void print_damage(const LogReader& log) {
+  const std::string& first = log.damage().first;
+  if (!first.empty()) std::fprintf(stderr, "left out: %s\n", first.c_str());
+}
+
+void log_choices(const ChoicesOptions& options) {
   if (options.agent != "dispatcher") {
     throw InputError("--agent", "dispatcher, the only agent that can represent a log",
                      "'" + options.agent + "'");
@@ -102,10 +102,7 @@ int log_choices(const ChoicesOptions& options) {
       {"illegal_noop", found.forced},   {"first_missed", found.first}};
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
   print_damage(log);
-  if (options.json) {
-    std::puts(text_of(summary).c_str());
-    return 0;
-  }
+  if (options.json) return print_json(summary);
   fmt::print(
       "{} decisions: {} not made by the policy, {} with an invalid snapshot, {} without a choice\n",
       found.decisions, found.skipped, found.impossible, found.idle);
@@ -118,15 +115,12 @@ int log_choices(const ChoicesOptions& options) {
       "{} decisions to do nothing{}{}\n",
       found.not_shown, found.not_legal, found.forced, found.first.empty() ? "" : "; first in ",
       found.first);
-  return 0;
 }
 
-int log_fit(const FitOptions& options) {
+void log_fit(const FitOptions& options) {
   LogReader log(options.log);
   const LogFit fit = fit_log(log);
-  if (fit.jobs.empty()) {
-    throw InputError(options.log, "a decision log with running jobs", "none");
-  }
+  if (fit.jobs.empty()) throw InputError(options.log, "a decision log with running jobs", "none");
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;
   const Json summary = {{"decisions", fit.decisions}, {"decided_by", deciders},
@@ -148,15 +142,11 @@ int log_fit(const FitOptions& options) {
   files.add(folder / "log.json", text_of(summary) + "\n");
   files.commit();
   print_damage(log);
-  if (options.json) {
-    std::puts(text_of(summary).c_str());
-    return 0;
-  }
+  if (options.json) return print_json(summary);
   fmt::print(
       "{} jobs: {} finished, {} gone, {} unfinished at the end, {} of these running longer than "
       "any that ended; {} more left before running\n",
       fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.extrapolated(), fit.never_ran);
-  return 0;
 }
 
 }  // namespace yard

@@ -1,17 +1,18 @@
 // `log choices|fit`: converts a decision log to training data, in files that need no Protobuf.
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include <nlohmann/json.hpp>
+
+#include "serving/log/log_summary.h"
 
 namespace yard {
 
-// Both write the files, print counts as text or one JSON document, and return 0. Throw InputError.
+// Both write the files and print counts as text or one JSON document. Throw InputError.
 struct ChoicesOptions {
   std::string log, agent = "dispatcher", task, out;
   bool json = false;
 };
-int log_choices(const ChoicesOptions& options);
+void log_choices(const ChoicesOptions& options);
 
 struct FitOptions {
   std::string log, out;
@@ -19,6 +20,11 @@ struct FitOptions {
   uint64_t seed = 1;
   bool json = false;
 };
-int log_fit(const FitOptions& options);
+void log_fit(const FitOptions& options);
+
+void print_json(const nlohmann::ordered_json& document);
+
+// Prints on stderr what was left out of a damaged log. Call it after reading the log.
+void print_damage(const LogReader& log);
 
 }  // namespace yard

@@ -1,6 +1,5 @@
 // yardmaster-serve: all commands which need gRPC.
 #include <cstdlib>
-#include <string_view>
 
 #include "env/base/os/program.h"
 #include "env/base/text/nearest_name.h"

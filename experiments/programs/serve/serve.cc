@@ -7,10 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <thread>
 
-#include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
@@ -82,10 +80,10 @@ int run_serve(int argc, char** argv) {
   app.add_option("--threads", options.engine.threads, "threads that run policies")
       ->check(CLI::Range(1, 256));
   app.add_option("--max-jobs", options.engine.max_jobs,
-                 "maximum jobs in a snapshot for the policy; the fallback decides larger ones")
+                 "maximum jobs in a snapshot for the policy; the fallback decides larger snapshots")
       ->check(CLI::Range(1, 1 << 18));
   app.add_option("--max-message-mib", options.max_message_mib,
-                 "maximum size of a request in MiB; larger ones are refused")
+                 "maximum size of a request in MiB; larger requests are refused")
       ->check(CLI::Range(1, 1024));
   app.add_option("--grace", options.grace_s, "seconds from 'not ready' to shutdown")
       ->check(CLI::Range(0.0, 3600.0));

@@ -1,13 +1,11 @@
 // cluster describe: prints a cluster's nodes, GPU types, tiers and tenants.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <string_view>
 
-#include "env/cluster/spec.h"
 #include "experiments/cli/command.h"
 #include "experiments/report/describe_cluster.h"
+#include "experiments/report/text_table.h"
 
 namespace yard::sim {
 namespace {
@@ -22,24 +20,22 @@ std::string cell(const Json& value) {
   return value.dump();
 }
 
-// Prints the rows as a table with columns of minimal width. `heads`: pairs of JSON key and title.
-void print_table(const Json& rows, const std::vector<std::pair<const char*, const char*>>& heads) {
-  std::vector<size_t> width;
-  for (const auto& [key, title] : heads) {
-    width.push_back(std::string_view(title).size());
-    for (const Json& row : rows) width.back() = std::max(width.back(), cell(row[key]).size());
+// Prints the rows as an indented table. `columns`: "KEY=TITLE|KEY=TITLE".
+void print_table(const Json& rows, const std::string& columns) {
+  std::vector<std::string> keys, headings;
+  for (const std::string_view column : split(columns, '|')) {
+    const size_t equals = column.find('=');
+    keys.emplace_back(column.substr(0, equals));
+    headings.emplace_back((headings.empty() ? "  " : "") + std::string(column.substr(equals + 1)));
   }
-  const auto line = [&](auto text_of) {
-    std::string out = " ";
-    for (size_t i = 0; i < heads.size(); ++i) {
-      const std::string text = text_of(heads[i]);
-      out +=
-          i == 0 ? fmt::format(" {:<{}}", text, width[i]) : fmt::format("  {:>{}}", text, width[i]);
-    }
-    std::puts(out.c_str());
-  };
-  line([](const auto& head) { return std::string(head.second); });
-  for (const Json& row : rows) line([&](const auto& head) { return cell(row[head.first]); });
+  TextTable table(headings);
+  for (const Json& row : rows) {
+    std::vector<std::string> cells;
+    for (const std::string& key : keys)
+      cells.push_back((cells.empty() ? "  " : "") + cell(row[key]));
+    table.row(cells);
+  }
+  std::fputs(table.text().c_str(), stdout);
 }
 
 void print_text(const Json& c) {
@@ -55,15 +51,9 @@ void print_text(const Json& c) {
   fmt::print("all GPUs: {} W idle, {} W busy, price {} per hour\n", text("gpus_idle_w"),
              text("gpus_busy_w"), text("price_per_h"));
   std::puts("\nGPU types");
-  print_table(c["types"], {{"name", "type"},
-                           {"gpus", "GPUs"},
-                           {"nodes", "nodes"},
-                           {"mem_gib", "GiB"},
-                           {"speed", "speed"},
-                           {"idle_w", "idle W"},
-                           {"busy_w", "busy W"},
-                           {"price_per_h", "price/h"},
-                           {"shares", "shares"}});
+  print_table(c["types"],
+              "name=type|gpus=GPUs|nodes=nodes|mem_gib=GiB|speed=speed|idle_w=idle W|busy_w=busy W|"
+              "price_per_h=price/h|shares=shares");
   for (const Json& type : c["types"]) {
     if (!type["speed_of_model"].empty()) {
       fmt::print("  speeds of models on {}: {}\n", cell(type["name"]),
@@ -71,40 +61,21 @@ void print_text(const Json& c) {
     }
   }
   std::puts("\nnode kinds (Gbit/s: per GPU in its island and its node; network: per node)");
-  print_table(c["kinds"], {{"nodes", "nodes"},
-                           {"gpus", "GPUs"},
-                           {"type", "type"},
-                           {"cpus", "cores"},
-                           {"mem_gib", "GiB"},
-                           {"islands", "islands"},
-                           {"island_gbps", "island"},
-                           {"node_gbps", "node"},
-                           {"nics", "NICs"},
-                           {"network_gbps", "network"},
-                           {"cpu_overload", "overload"},
-                           {"spot", "spot"}});
+  print_table(c["kinds"],
+              "nodes=nodes|gpus=GPUs|type=type|cpus=cores|mem_gib=GiB|islands=islands|"
+              "island_gbps=island|node_gbps=node|nics=NICs|network_gbps=network|"
+              "cpu_overload=overload|spot=spot");
   std::puts(
       "\ntiers (Gbit/s one way: least and most of one sender; bisection of the largest group)");
-  print_table(c["tiers"], {{"name", "tier"},
-                           {"groups", "groups"},
-                           {"largest_gpus", "largest, GPUs"},
-                           {"sender", "sender"},
-                           {"least_gbps", "least"},
-                           {"most_gbps", "most"},
-                           {"latency_us", "us"},
-                           {"oversubscription", "oversubscribed"},
-                           {"bisection_gbps", "bisection"}});
+  print_table(
+      c["tiers"],
+      "name=tier|groups=groups|largest_gpus=largest, GPUs|sender=sender|least_gbps=least|"
+      "most_gbps=most|latency_us=us|oversubscription=oversubscribed|bisection_gbps=bisection");
   if (c["tenants"].empty()) return;
   std::puts("\ntenants");
-  print_table(c["tenants"], {{"name", "tenant"},
-                             {"quota_gpus", "quota"},
-                             {"limit_gpus", "limit"},
-                             {"nodes", "own nodes"},
-                             {"weight", "weight"},
-                             {"priority", "priority"},
-                             {"may_borrow", "borrows"},
-                             {"may_lend", "lends"},
-                             {"may_preempt", "preempts"}});
+  print_table(c["tenants"],
+              "name=tenant|quota_gpus=quota|limit_gpus=limit|nodes=own nodes|weight=weight|"
+              "priority=priority|may_borrow=borrows|may_lend=lends|may_preempt=preempts");
 }
 
 int run_cluster(CLI::App& app, int argc, char** argv) {

@@ -3,18 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <utility>
 
-#include "env/base/core/error.h"
-#include "env/base/files/file.h"
-#include "env/base/text/text.h"
 #include "experiments/cli/cell_options.h"
 #include "experiments/cli/command.h"
-#include "experiments/cli/common_options.h"
 #include "experiments/evaluate/test_log.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/report/evaluate_json.h"
 #include "experiments/report/evaluate_text.h"
 #include "experiments/run/progress.h"
@@ -25,8 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMaxReplicas = 1000;
-
 struct Options : CommonOptions {
   CellOptions cells;
   std::string checkpoints, candidate, against, validate_from, validate_to, out;
@@ -35,18 +26,11 @@ struct Options : CommonOptions {
 
 // Adds a cell of --trace for each --congestion, and the validation cells which choose the baseline.
 void cells_of_trace(const Options& options, EvaluateOptions& evaluate_options) {
-  if (options.validate_from.empty() != options.validate_to.empty()) {
-    throw InputError("--validate-from, --validate-to", "both or neither", "only one");
-  }
-  if (options.replicas < 1 || options.replicas > kMaxReplicas) {
-    throw InputError("--replicas", "1 to " + std::to_string(kMaxReplicas),
-                     std::to_string(options.replicas));
-  }
-  if (!options.out.empty()) throw InputError("--out", "--cells as well", "none");
-  std::vector<std::optional<double>> congestions(options.congestions.begin(),
-                                                 options.congestions.end());
-  if (congestions.empty()) congestions.emplace_back(std::nullopt);
-  for (const std::optional<double> congestion : congestions) {
+  require_input(options.validate_from.empty() == options.validate_to.empty(),
+                "--validate-from, --validate-to", "both or neither", "only one");
+  check_range("--replicas", options.replicas, 1, 1000);
+  require_input(options.out.empty(), "--out", "--cells as well", "none");
+  for (const std::optional<double> congestion : congestions_of(options)) {
     CellSpec cell;
     cell.name = congestion ? "x" + shortest(*congestion) : "as it is";
     cell.scenario = options.scenario;
@@ -76,19 +60,15 @@ CandidateSpec read_seeds(const std::string& checkpoints) {
     const std::filesystem::path manifest = std::filesystem::path(folder) / "manifest.json";
     const std::string what = std::filesystem::exists(manifest) ? read_file(manifest) : folder;
     const auto [previous, inserted] = seen.emplace(what, folder);
-    if (!inserted) {
-      throw InputError("--checkpoint", "each seed once",
-                       "'" + previous->second + "' and '" + folder + "', which are the same");
-    }
+    require_input(inserted, "--checkpoint", "each seed once",
+                  "'" + previous->second + "' and '" + folder + "', which are the same");
     // An unreadable checkpoint is reported where it is opened.
     if (std::filesystem::exists(manifest)) {
       const std::string agent = load_checkpoint(folder).agent;
       if (first.second.empty()) first = {folder, agent};
-      if (agent != first.second) {
-        throw InputError(
-            "--checkpoint", "training seeds of one agent",
-            "'" + first.first + "' of " + first.second + " and '" + folder + "' of " + agent);
-      }
+      require_input(
+          agent == first.second, "--checkpoint", "training seeds of one agent",
+          "'" + first.first + "' of " + first.second + " and '" + folder + "' of " + agent);
     }
     seeds.policies.push_back("checkpoint:" + folder);
   }
@@ -103,9 +83,8 @@ CandidateSpec read_seeds(const std::string& checkpoints) {
 }
 
 std::vector<CandidateSpec> read_candidates(const Options& options) {
-  if (options.checkpoints.empty() && options.candidate.empty()) {
-    throw InputError("evaluate", "--checkpoint or --candidate", "neither");
-  }
+  require_input(!options.checkpoints.empty() || !options.candidate.empty(), "evaluate",
+                "--checkpoint or --candidate", "neither");
   std::vector<CandidateSpec> out;
   if (!options.candidate.empty()) {
     for (const std::string& policy : split_policies(options.candidate, "--candidate")) {
@@ -114,10 +93,8 @@ std::vector<CandidateSpec> read_candidates(const Options& options) {
   }
   if (options.checkpoints.empty()) return out;
   const CandidateSpec seeds = read_seeds(options.checkpoints);
-  for (const CandidateSpec& previous : out) {
-    if (previous.name != seeds.name) continue;
-    throw InputError("--candidate, --checkpoint", "each once", "'" + seeds.name + "' in both");
-  }
+  require_input(std::ranges::find(out, seeds.name, &CandidateSpec::name) == out.end(),
+                "--candidate, --checkpoint", "each once", "'" + seeds.name + "' in both");
   out.push_back(seeds);
   return out;
 }
@@ -198,7 +175,6 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   } else {
     cells_of_trace(options, evaluate_options);
   }
-  // Long traces take a while to read.
   if (file) std::fprintf(stderr, "reading the cells of %s\n", file->path.c_str());
   evaluate_options.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   evaluate_options.progress = progress_log();
@@ -215,11 +191,9 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
       summarise(result.cells, evaluate_options.cells.front().seed);
   Json out;
   if (file) out["cells_file"] = {{"path", file->path}, {"sha256", file->sha256}};
-  out["cells"] = Json::array();
+  for (const char* key : {"cells", "summary", "left_out"}) out[key] = Json::array();
   for (const CellResult& cell : result.cells) out["cells"].push_back(cell_json(cell));
-  out["summary"] = Json::array();
   for (const SummaryRow& row : summary) out["summary"].push_back(summary_json(row));
-  out["left_out"] = Json::array();
   for (const auto& [cell, reason] : result.skipped) {
     out["left_out"].push_back({{"cell", cell}, {"reason", reason}});
   }

@@ -1,25 +1,17 @@
 // evolve: learns the numeric settings of a policy from many short episodes, with different episodes
 // in each generation (experiments/search/evolution.h).
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <filesystem>
-#include <optional>
 
-#include "env/base/config/policy_file.h"
-#include "env/base/core/error.h"
-#include "env/base/files/file.h"
+#include "env/base/config/settings.h"
 #include "env/base/os/interrupt.h"
-#include "env/base/text/text.h"
 #include "experiments/cli/cell_options.h"
 #include "experiments/cli/command.h"
-#include "experiments/cli/common_options.h"
 #include "experiments/evaluate/cell_runner.h"
-#include "experiments/evaluate/cells.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/replay/load_scenario.h"
 #include "experiments/report/text_table.h"
 #include "experiments/run/progress.h"
-#include "experiments/search/evolution.h"
 #include "experiments/search/evolve_files.h"
 #include "experiments/search/pilot_checkpoint.h"
 #include "policies/learned/open_policy.h"
@@ -37,12 +29,6 @@ struct Options : CommonOptions {
   int episodes = 24, episode_jobs = 400, validation_episodes = 8;
   EvolutionOptions evolution;
 };
-
-void check_range(const char* option, int value, int min_value, int limit) {
-  if (value >= min_value && value <= limit) return;
-  throw InputError(option, std::to_string(min_value) + " to " + std::to_string(limit),
-                   std::to_string(value));
-}
 
 // Adds up to `count` episodes, evenly spread over the cell's window.
 void add_episodes(const CellSpec& cell, const Source& source, int count, const Options& options,
@@ -86,10 +72,8 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCach
     }
     add_episodes(cells[c], source, count, options, rng.split(c), out);
   }
-  if (out.empty()) {
-    throw InputError("congestion", "a value which at least one episode reaches",
-                     "one which none reaches");
-  }
+  require_input(!out.empty(), "congestion", "a value which at least one episode reaches",
+                "one which none reaches");
   const size_t wanted = cells.size() * static_cast<size_t>(count);
   if (out.size() < wanted && options.evolution.progress) {
     options.evolution.progress(std::to_string(wanted - out.size()) + " of " +
@@ -99,14 +83,10 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCach
   return out;
 }
 
-// Returns a cell of the workload for each congestion.
 std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& from,
                                      const std::string& to) {
-  std::vector<std::optional<double>> congestions(options.congestions.begin(),
-                                                 options.congestions.end());
-  if (congestions.empty()) congestions.emplace_back(std::nullopt);
   std::vector<CellSpec> cells;
-  for (const std::optional<double> congestion : congestions) {
+  for (const std::optional<double> congestion : congestions_of(options)) {
     CellSpec cell;
     cell.scenario = options.scenario;
     cell.scenario.congestion = congestion;
@@ -141,11 +121,11 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   options.cells.add_to(app);
   app.option_defaults()->group("Search");
   app.add_option("--learn", options.learn,
-                 "comma-separated numeric settings to learn (default: all which are not set)");
+                 "comma-separated numeric settings to learn (default: all except those of --set)");
   app.add_option(
       "--drop", options.drop,
-      "comma-separated yes-or-no settings which are turned off at random in some episodes, "
-      "for what not every cluster allows");
+      "comma-separated yes-or-no settings to turn off in random episodes, so that the result also "
+      "suits clusters without these actions");
   app.add_option("--drop-share", options.evolution.drop_share,
                  "share of episodes in which each setting of --drop is off");
   app.add_option(
@@ -165,7 +145,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
                  "cells on which the best settings are chosen, in the form of --only");
   app.add_option("--validate-from", options.validate_from,
                  "start of the window of --trace on which the best settings are chosen");
-  app.add_option("--validate-to", options.validate_to, "end of that window");
+  app.add_option("--validate-to", options.validate_to, "end of the window of --validate-from");
   app.add_option("--validation-episodes", options.validation_episodes,
                  "validation episodes per cell, spread over its window");
   app.option_defaults()->group("Search");
@@ -173,7 +153,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   app.add_option("--candidates", options.evolution.candidates,
                  "candidates per generation, an even number");
   app.add_option("--meet", options.evolution.episodes,
-                 "episodes per generation, the same for all its candidates");
+                 "episodes per generation, on which all candidates are compared");
   app.add_option("--step", options.evolution.step,
                  "initial step size, as a share of each setting's range");
   app.option_defaults()->group("Output");
@@ -197,26 +177,19 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   check_range("--generations", options.evolution.generations, 1, 1'000'000);
   check_range("--candidates", options.evolution.candidates, 2, 10'000);
   check_range("--meet", options.evolution.episodes, 1, 100'000);
-  if (options.evolution.candidates % 2 != 0) {
-    throw InputError("--candidates", "an even number",
-                     std::to_string(options.evolution.candidates));
+  require_input(options.evolution.candidates % 2 == 0, "--candidates", "an even number",
+                std::to_string(options.evolution.candidates));
+  require_input(options.evolution.step > 0 && options.evolution.step <= 1, "--step",
+                "above 0 and up to 1", shortest(options.evolution.step));
+  check_range("--drop-share", options.evolution.drop_share, 0, 1);
+  check_range("--tails", options.evolution.tails, 0, 100);
+  require_input(!options.resume || !options.out.empty(), "--resume",
+                "--out, the file of the search to resume", "none");
+  if (!options.checkpoint.empty()) {
+    require_input(options.policy == "joint" && !options.out.empty(), "--checkpoint",
+                  "--policy joint and --out", "--policy " + options.policy);
+    check_checkpoint_place(options.checkpoint);
   }
-  if (!(options.evolution.step > 0 && options.evolution.step <= 1)) {
-    throw InputError("--step", "above 0 and up to 1", shortest(options.evolution.step));
-  }
-  if (!(options.evolution.drop_share >= 0 && options.evolution.drop_share <= 1)) {
-    throw InputError("--drop-share", "0 to 1", shortest(options.evolution.drop_share));
-  }
-  if (!(options.evolution.tails >= 0 && options.evolution.tails <= 100)) {
-    throw InputError("--tails", "0 to 100", shortest(options.evolution.tails));
-  }
-  if (options.resume && options.out.empty()) {
-    throw InputError("--resume", "--out, the file of the search to resume", "none");
-  }
-  if (!options.checkpoint.empty() && (options.policy != "joint" || options.out.empty())) {
-    throw InputError("--checkpoint", "--policy joint and --out", "--policy " + options.policy);
-  }
-  if (!options.checkpoint.empty()) check_checkpoint_place(options.checkpoint);
   if (!options.out.empty()) {
     for (const std::filesystem::path& output_path :
          {std::filesystem::path(options.out), search_state_path(options.out)}) {
@@ -244,12 +217,9 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     validation_cells = select_cells(*file, split_list(options.validate_on, "--validate-on"));
     check_traces(validation_cells);
   } else {
-    if (!options.validate_on.empty()) {
-      throw InputError("--validate-on", "--cells as well", "none");
-    }
-    if (options.validate_from.empty() && options.validate_to.empty()) {
-      throw InputError("--validate-from", "a validation window of the trace", "none");
-    }
+    require_input(options.validate_on.empty(), "--validate-on", "--cells as well", "none");
+    require_input(!options.validate_from.empty() || !options.validate_to.empty(), "--validate-from",
+                  "a validation window of the trace", "none");
     cells = cells_of_trace(options, options.scenario.window.from, options.scenario.window.to);
     validation_cells = cells_of_trace(options, options.validate_from, options.validate_to);
   }

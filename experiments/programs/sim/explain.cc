@@ -5,13 +5,10 @@
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 
-#include "env/base/core/error.h"
-#include "env/base/config/policy_file.h"
-#include "env/base/files/file.h"
-#include "env/base/text/text.h"
+#include "env/base/config/settings.h"
 #include "experiments/cli/command.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/programs/sim/tune_cells.h"
 #include "experiments/report/text_table.h"
 #include "experiments/run/progress.h"
@@ -29,15 +26,11 @@ struct Options : CommonOptions {
   ExplainOptions explain;
 };
 
-// The numeric settings of the rule in a checkpoint or policy file. Throws InputError.
 Settings numeric_settings_of(const std::string& checkpoint) {
-  if (checkpoint.ends_with(".yaml") || checkpoint.ends_with(".yml")) {
-    return read_policy_file(checkpoint, "joint").settings;
-  }
+  if (is_tuned_file(checkpoint)) return read_policy_file(checkpoint, "joint").settings;
   const Checkpoint read = load_checkpoint(checkpoint);
-  if (read.agent != "pilot") {
-    throw InputError(checkpoint, "a checkpoint of the agent pilot", "one of " + read.agent);
-  }
+  require_input(read.agent == "pilot", checkpoint, "a checkpoint of the agent pilot",
+                "one of " + read.agent);
   return agent_of(read)->expert().settings;
 }
 
@@ -89,11 +82,7 @@ void print(const Explained& explained) {
                 term.default_value.c_str(), number_text(term.gain_share, 2).c_str(),
                 number_text(term.without, 3).c_str());
     for (const double ratio : term.without_by_class) {
-      if (ratio > 0) {
-        std::printf(" %6.3f", ratio);
-      } else {
-        std::printf(" %6s", "");
-      }
+      std::printf(" %6s", ratio > 0 ? number_text(ratio, 3).c_str() : "");
     }
     std::printf("\n    %s\n", term.about.c_str());
   }
@@ -123,23 +112,18 @@ int run_explain(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::optional<CellFile> file = options.cells.read(app, {});
   options.finish({"joint"});
-  if (options.explain.terms < 1 || options.explain.terms > 100) {
-    throw InputError("--terms", "1 to 100", std::to_string(options.explain.terms));
-  }
+  check_range("--terms", options.explain.terms, 1, 100);
   std::optional<int> replicas;
   if (app.count("--replicas") > 0) replicas = options.replicas;
-  if (replicas && (*replicas < 1 || *replicas > 1000)) {
-    throw InputError("--replicas", "1 to 1000", std::to_string(*replicas));
-  }
+  if (replicas) check_range("--replicas", *replicas, 1, 1000);
   options.explain.progress = progress_log();
   const Settings numbers = numeric_settings_of(options.checkpoint);
-  const bool is_file =
-      options.checkpoint.ends_with(".yaml") || options.checkpoint.ends_with(".yml");
   const std::vector<TuneCell> cells =
       tune_cells(options, options.cells, file, replicas, options.explain.progress);
-  const Explained explained =
-      explain(cells, is_file ? options.checkpoint : "checkpoint:" + options.checkpoint, "joint",
-              numbers, options.explain);
+  const Explained explained = explain(
+      cells,
+      is_tuned_file(options.checkpoint) ? options.checkpoint : "checkpoint:" + options.checkpoint,
+      "joint", numbers, options.explain);
   const Json out = json_of(explained);
   options.print_result(out, [&] { print(explained); });
   AtomicFiles files;

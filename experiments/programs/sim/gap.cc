@@ -1,13 +1,10 @@
 // gap: measures how far policies are from the optimal schedule of tiny instances, which is found by
 // exhaustive search (experiments/evaluate/best_schedule.h).
-#include <algorithm>
 #include <cstdio>
-#include <limits>
 
-#include "env/base/core/error.h"
 #include "experiments/cli/command.h"
-#include "experiments/cli/common_options.h"
 #include "experiments/evaluate/best_schedule.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/report/text_table.h"
 
 namespace yard::sim {
@@ -78,23 +75,17 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   app.add_flag("--json", json, "print one JSON document");
   set_examples(app, {"yardmaster gap --policy fifo,srtf --gpus 4 --instances 50"});
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (gpus > kMaxGpusPerNode) {
-    throw InputError("--gpus", "1 to " + std::to_string(kMaxGpusPerNode), std::to_string(gpus));
-  }
+  check_range("--gpus", gpus, 1, kMaxGpusPerNode);
   RunOptions how;
   how.seed = seed;
   std::vector<PreparedPolicy> prepared_policies;
   const std::vector<std::string> names = split_policies(policies, "--policy");
   check_policies(names, how.rules, "--policy");
-  for (const std::string& name : names) {
-    prepared_policies.push_back(prepare(name, how));
-  }
+  for (const std::string& name : names) prepared_policies.push_back(prepare(name, how));
   std::vector<Instance> instances;
   for (int i = 0; i < count; ++i) instances.push_back(make_instance(seed, i, gpus));
   Json out = {{"gpus", gpus}, {"instances", count}, {"seed", seed}, {"gaps", Json::array()}};
-  if (!json) {
-    std::printf("%d instances of up to 4 jobs on %d GPUs, all costs 0\n\n", count, gpus);
-  }
+  if (!json) std::printf("%d instances of up to 4 jobs on %d GPUs, all costs 0\n\n", count, gpus);
   TextTable table({"policy", "information", "mean gap", "worst", "optimal"}, 2);
   for (const PreparedPolicy& prepared : prepared_policies) {
     const Gap gap = gap_of(prepared, how, instances);

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "env/base/core/error.h"
-#include "env/base/text/text.h"
 #include "env/cluster/ready.h"
 #include "env/trace/formats/load_trace.h"
 #include "experiments/cli/command.h"
@@ -21,18 +20,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json row_of(const std::string& name, const std::string& information, const std::string& source,
+            const std::string& fidelity, const std::string& about) {
+  return {{"name", name},
+          {"information", information},
+          {"source", source},
+          {"fidelity", fidelity},
+          {"about", about}};
+}
+
 Json list_policies() {
   Json out = Json::array();
   for (const std::string& name : PolicyRegistry::names()) {
     const Policy::Info& info = PolicyRegistry::info(name);
-    out.push_back({{"name", name},
-                   {"information", level_name(info.level)},
-                   {"source", info.source},
-                   {"fidelity", info.fidelity},
-                   {"about", info.about},
-                   {"preemptive", info.preemptive},
-                   {"servable", info.servable},
-                   {"settings", settings_json(info.fields())}});
+    out.push_back(row_of(name, level_name(info.level), info.source, info.fidelity, info.about));
+    out.back()["preemptive"] = info.preemptive;
+    out.back()["servable"] = info.servable;
+    out.back()["settings"] = settings_json(info.fields());
   }
   return out;
 }
@@ -41,17 +45,13 @@ Json list_rules() {
   Json out = Json::array();
   for (const std::string& name : RuleSetRegistry::names()) {
     const RuleSet::Info& info = RuleSetRegistry::info(name);
-    out.push_back({{"name", name},
-                   {"information", "-"},
-                   {"source", info.source},
-                   {"fidelity", info.fidelity},
-                   {"about", info.about},
-                   {"policies", info.policies},
-                   {"placements", info.placements},
-                   {"settings", settings_json(info.fields())},
-                   {"needs", info.needs},
-                   {"round_s", info.round_s},
-                   {"start_s", info.start_s}});
+    out.push_back(row_of(name, "-", info.source, info.fidelity, info.about));
+    out.back().update({{"policies", info.policies},
+                       {"placements", info.placements},
+                       {"settings", settings_json(info.fields())},
+                       {"needs", info.needs},
+                       {"round_s", info.round_s},
+                       {"start_s", info.start_s}});
   }
   return out;
 }
@@ -59,12 +59,8 @@ Json list_rules() {
 Json list_traces() {
   Json out = Json::array();
   for (const TraceSource& source : list_trace_sources()) {
-    out.push_back({{"name", source.name},
-                   {"information", "-"},
-                   {"source", source.help},
-                   {"fidelity", "-"},
-                   {"about", source.help},
-                   {"settings", settings_json(source.fields)}});
+    out.push_back(row_of(source.name, "-", source.help, "-", source.help));
+    out.back()["settings"] = settings_json(source.fields);
   }
   return out;
 }
@@ -72,11 +68,7 @@ Json list_traces() {
 Json list_clusters() {
   Json out = Json::array();
   for (const ReadyCluster& cluster : ready_clusters()) {
-    out.push_back({{"name", cluster.name},
-                   {"information", "-"},
-                   {"source", cluster.path},
-                   {"fidelity", "-"},
-                   {"about", cluster.about}});
+    out.push_back(row_of(cluster.name, "-", cluster.path, "-", cluster.about));
   }
   return out;
 }
@@ -106,9 +98,7 @@ int run_list(CLI::App& app, int argc, char** argv) {
   app.add_flag("--json", json, "print one JSON document");
   set_examples(app, {"yardmaster list policies", "yardmaster list policies las"});
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (kind == "agents" || kind == "learners" || kind == "networks") {
-    exec_trainer(argv);
-  }
+  if (kind == "agents" || kind == "learners" || kind == "networks") exec_trainer(argv);
   Json rows = kind == "policies"   ? list_policies()
               : kind == "rules"    ? list_rules()
               : kind == "clusters" ? list_clusters()
@@ -122,10 +112,8 @@ int run_list(CLI::App& app, int argc, char** argv) {
     std::fputs(listing_text(kind, rows[0]).c_str(), stdout);
     return 0;
   }
-  const bool has_no_level =
-      kind == "traces" || kind == "clusters";  // these have no level or source
   std::vector<const char*> keys = {"name", "information", "source", "fidelity"};
-  if (has_no_level) keys = {"name", "about"};
+  if (kind == "traces" || kind == "clusters") keys = {"name", "about"};  // no level or source
   TextTable table({keys.begin(), keys.end()}, keys.size());
   for (const Json& row : rows) {
     std::vector<std::string> cells;

@@ -1,11 +1,9 @@
 // yardmaster-sim: all commands of Yardmaster which need neither LibTorch nor gRPC.
 #include <algorithm>
 #include <cstdio>
-#include <string_view>
 
 #include "env/base/os/program.h"
 #include "env/base/text/nearest_name.h"
-#include "env/base/text/text.h"
 #include "experiments/cli/command.h"
 
 namespace yard::sim {

@@ -1,7 +1,6 @@
 // pack: makes a checkpoint of a policy file, which can be served and compared like a trained one.
 #include <cstdio>
 
-#include "env/base/core/error.h"
 #include "experiments/cli/command.h"
 #include "experiments/search/pilot_checkpoint.h"
 

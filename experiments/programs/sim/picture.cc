@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
-#include "env/base/core/error.h"
-#include "env/base/files/file.h"
 #include "experiments/cli/command.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/report/decision.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/learned_policy.h"
@@ -19,13 +17,11 @@ namespace {
 
 std::vector<GoldenState> read_golden_states(const Checkpoint& checkpoint,
                                             const std::string& folder) {
-  if (checkpoint.network == "none") {
-    throw InputError(folder, "a checkpoint with a network",
-                     "a rule without one (see yardmaster explain)");
-  }
+  require_input(checkpoint.network != "none", folder, "a checkpoint with a network",
+                "a rule without one (see yardmaster explain)");
   const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   std::vector<GoldenState> out = unpack_golden(checkpoint.golden, shape, "golden.safetensors");
-  if (out.empty()) throw InputError(folder, "at least one recorded state", "none");
+  require_input(!out.empty(), folder, "at least one recorded state", "none");
   return out;
 }
 
@@ -84,7 +80,6 @@ nlohmann::ordered_json json_of(const report::Decision& d) {
   return {{"decision", d.title}, {"actions", legal_actions}, {"state", cluster}};
 }
 
-// Prints the `most` most probable actions, each with its non-zero features.
 void print_actions(const report::Decision& d, size_t most) {
   auto legal_actions = d.legal_actions;
   std::ranges::stable_sort(legal_actions, std::greater(),
@@ -92,9 +87,8 @@ void print_actions(const report::Decision& d, size_t most) {
   legal_actions.resize(std::min(legal_actions.size(), most));
   for (const report::Decision::ActionRow& c : legal_actions) {
     const auto bar = static_cast<size_t>(std::lround(40 * c.probability));
-    std::puts(fmt::format("{:<10}{:>6.1f} % {} {}", c.name, 100 * c.probability,
-                          std::string(bar, '#'), c.is_expert_action ? "(expert action)" : "")
-                  .c_str());
+    fmt::print("{:<10}{:>6.1f} % {} {}\n", c.name, 100 * c.probability, std::string(bar, '#'),
+               c.is_expert_action ? "(expert action)" : "");
     std::string features;
     for (size_t f = 0; f < c.features.size(); ++f) {
       if (c.features[f] != 0)
@@ -111,8 +105,9 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   bool json = false;
   app.option_defaults()->group("Decision");
   app.add_option("--checkpoint", folder, "checkpoint folder")->required();
-  app.add_option("--state", state,
-                 "number of the recorded decision, from 1 (default: the one with most actions)")
+  app.add_option(
+         "--state", state,
+         "number of the recorded decision, from 1 (default: the decision with most actions)")
       ->check(whole_number<size_t>(1));
   app.option_defaults()->group("Output");
   app.add_option("--max-actions", most, "maximum number of actions shown, the most probable first")
@@ -123,9 +118,7 @@ int run_picture(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const Checkpoint checkpoint = load_checkpoint(folder);
   std::vector<GoldenState> states = read_golden_states(checkpoint, folder);
-  if (state > states.size()) {
-    throw InputError("--state", "1 to " + std::to_string(states.size()), std::to_string(state));
-  }
+  if (app.count("--state") > 0) check_range("--state", state, 1, states.size());
   const size_t index = state > 0 ? state - 1 : most_actions(states);
   report::Decision decision = decision_of(checkpoint, states[index]);
   decision.title = fmt::format("{}, recorded decision {}: {} actions", checkpoint.agent, index + 1,

@@ -1,11 +1,8 @@
 // predict: measures coverage of predicted intervals of jobs' remaining times; --fit writes a model.
 #include <cstdio>
 
-#include "env/base/core/error.h"
-#include "env/base/files/file.h"
-#include "env/base/text/text.h"
 #include "experiments/cli/command.h"
-#include "experiments/cli/common_options.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/replay/coverage.h"
 #include "experiments/replay/load_scenario.h"
 #include "experiments/report/scenario_json.h"
@@ -34,19 +31,14 @@ void print_group(const char* name, const CoverageGroup& group) {
 }
 
 void write_fitted_distribution(const CommonOptions& options, const std::string& fit) {
-  if (!fit.ends_with(".yaml") && !fit.ends_with(".yml")) {
-    throw InputError("--fit", "a name that ends in .yaml", "'" + fit + "'");
-  }
-  if (options.scenario.congestion) {
-    throw InputError("--congestion", "none with --fit, which uses the times of the log",
-                     shortest(*options.scenario.congestion));
-  }
+  require_input(is_tuned_file(fit), "--fit", "a name that ends in .yaml", "'" + fit + "'");
+  require_input(!options.scenario.congestion, "--congestion",
+                "none with --fit, which uses the times of the log",
+                shortest(options.scenario.congestion.value_or(0)));
   const Scenario scenario = load_scenario(options.scenario);
-  if (scenario.opens_test) {
-    throw InputError("--to",
-                     "at most 80% with --fit: the last fifth of a log is reserved for tests",
-                     options.scenario.window.to.empty() ? "the end" : options.scenario.window.to);
-  }
+  require_input(!scenario.opens_test, "--to",
+                "at most 80% with --fit: the last fifth of a log is reserved for tests",
+                options.scenario.window.to.empty() ? "the end" : options.scenario.window.to);
   write_file_atomic(fit, fitted_yaml(fit_hazards(scenario), scenario));
 }
 
@@ -74,11 +66,10 @@ int run_predict(CLI::App& app, int argc, char** argv) {
     write_fitted_distribution(options, fit);
     return 0;
   }
-  if (!(interval_s >= 1 && interval_s <= 1e9)) {
-    throw InputError("--every", "1 to 1e9 seconds", shortest(interval_s));
-  }
+  require_input(interval_s >= 1 && interval_s <= 1e9, "--every", "1 to 1e9 seconds",
+                shortest(interval_s));
   const RunOptions how = options.run_of(policy);
-  if (how.rules != "default") throw InputError("--rules", "'default'", "'" + how.rules + "'");
+  require_input(how.rules == "default", "--rules", "'default'", "'" + how.rules + "'");
   PreparedPolicy prepared = prepare(policy, how);
   const Scenario scenario = load_scenario(options.scenario);
   print_scenario_notes(scenario, {});

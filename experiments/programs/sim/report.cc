@@ -1,9 +1,5 @@
 // report: writes a static HTML page about run folders or files of simulate, evaluate and whatif.
 #include <cstdio>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "env/base/files/file.h"
 #include "experiments/cli/command.h"

@@ -4,8 +4,6 @@
 
 #include "env/sim/rulesets/speed_estimator.h"
 #include "experiments/cli/command.h"
-#include "experiments/cli/common_options.h"
-#include "experiments/cli/recording.h"
 #include "experiments/cli/replay_folder.h"
 #include "experiments/evaluate/bound.h"
 #include "experiments/replay/load_scenario.h"
@@ -44,7 +42,6 @@ void print_early(const Run& run) {
       percent_text(early->undone_share, 1).c_str());
 }
 
-// Prints a note if jobs that are not in the trace are simulated, too.
 void print_copies_note(const Scenario& scenario) {
   const int64_t copies = count_copies(scenario.trace);
   if (copies == 0) return;
@@ -116,8 +113,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   folder.begin(app, scenario, options.scenario.seed);
   std::vector<Run> runs;
   Recording recording(recorded, scenario);
-  Json out;
-  out["runs"] = Json::array();
+  Json out = {{"runs", Json::array()}};
   const bool wants_json = options.json || !options.json_out.empty() || recorded.all_metrics();
   for (const PreparedPolicy& prepared : prepared_policies) {
     runs.push_back(recording.simulate(prepared, options.run_of(prepared.name)));

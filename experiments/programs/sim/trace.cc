@@ -1,11 +1,9 @@
 // trace describe|convert|generate: describes, converts and generates workloads.
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/trace/core/notices.h"
-#include "env/trace/formats/load_trace.h"
 #include "env/trace/formats/native.h"
 #include "env/trace/profiles/fill_run_times.h"
 #include "experiments/cli/command.h"
@@ -72,8 +70,7 @@ int run_trace(CLI::App& app, int argc, char** argv) {
       "convert",
       "write a workload in Yardmaster's own format: JSONL if the name ends in .jsonl, else CSV");
   auto* generate = app.add_subcommand(
-      "generate",
-      "write a synthetic workload, from a generator or a model fitted to a trace, in that format");
+      "generate", "write a synthetic workload, from a generator or from a model fitted to a trace");
   for (CLI::App* command : {describe, convert}) {
     command->option_defaults()->group("Workload");
     command->add_option("trace", options.trace, "trace file, plain or .gz, or synthetic:NAME")

@@ -4,17 +4,13 @@
 #include <cmath>
 #include <cstdio>
 
-#include "env/base/core/error.h"
-#include "env/base/files/file.h"
-#include "env/base/text/text.h"
 #include "env/trace/core/thin.h"
-#include "env/trace/fitted/fit_workload.h"
-#include "env/trace/fitted/workload_model_file.h"
+#include "env/trace/fitted/workload_model.h"
 #include "env/trace/formats/native.h"
 #include "experiments/cli/command.h"
-#include "experiments/cli/common_options.h"
 #include "experiments/evaluate/queue_check.h"
 #include "experiments/evaluate/workload_similarity.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/report/text_table.h"
 #include "experiments/stats/number_text.h"
 
@@ -26,20 +22,6 @@ using Json = nlohmann::ordered_json;
 const std::vector<std::string> kCheckPolicies = {"fifo", "greedy", "srtf-history"};
 constexpr const char* kTrainingShare = "60%";
 constexpr double kDayS = 24 * 3600;
-
-void require_input(bool holds, const std::string& where, const std::string& expected,
-                   const std::string& got) {
-  if (!holds) throw InputError(where, expected, got);
-}
-
-std::vector<WorkloadStatistics> likenesses(const std::vector<std::vector<Job>>& samples,
-                                           double span_s, const WorkloadModel& model) {
-  std::vector<WorkloadStatistics> out;
-  for (const std::vector<Job>& jobs : samples) {
-    out.push_back(workload_statistics(jobs, 0, span_s, 0, model.classes));
-  }
-  return out;
-}
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
@@ -56,10 +38,11 @@ WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted,
   const FitPart& real = later ? *later : fitted;
   const double from_s = seconds(real.from_us), to_s = seconds(real.to_us);
   const WorkloadStatistics whole = like(real.jobs, from_s, to_s);
-  const std::vector<WorkloadStatistics> generated = likenesses(samples, to_s - from_s, model);
-  if (later) {
-    return compare(whole, generated, like(fitted.jobs, model.from_s, model.to_s), whole);
+  std::vector<WorkloadStatistics> generated;
+  for (const std::vector<Job>& jobs : samples) {
+    generated.push_back(workload_statistics(jobs, 0, to_s - from_s, 0, model.classes));
   }
+  if (later) return compare(whole, generated, like(fitted.jobs, model.from_s, model.to_s), whole);
   const double middle_s = (from_s + to_s) / 2;
   const auto half = std::ranges::partition_point(
       real.jobs, [&](const Job& job) { return seconds(job.submit_us) < middle_s; });
@@ -181,17 +164,15 @@ void print_fidelity(const WorkloadSimilarity& fidelity, bool later, int samples)
 
 QueueFigures mean_of(const std::vector<QueueFigures>& all) {
   QueueFigures out;
-  OccupancyFigures& o = out.occupancy;
   const auto n = static_cast<double>(all.size());
   for (const QueueFigures& f : all) {
     out.mean_wait_s += f.mean_wait_s / n;
     out.mean_jct_s += f.mean_jct_s / n;
-    o.held += f.occupancy.held / n;
-    o.held_sd += f.occupancy.held_sd / n;
-    o.after_hour += f.occupancy.after_hour / n;
-    o.after_day += f.occupancy.after_day / n;
-    o.waiting += f.occupancy.waiting / n;
-    o.queued += f.occupancy.queued / n;
+    for (double OccupancyFigures::*figure :
+         {&OccupancyFigures::held, &OccupancyFigures::held_sd, &OccupancyFigures::after_hour,
+          &OccupancyFigures::after_day, &OccupancyFigures::waiting, &OccupancyFigures::queued}) {
+      out.occupancy.*figure += f.occupancy.*figure / n;
+    }
   }
   return out;
 }
@@ -202,13 +183,8 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
   TextTable waits({"policy", "wait s", "JCT s", "wait ratio", "lowest", "highest", "JCT ratio",
                    "wait of halves", "JCT of halves"});
   for (const QueueRow& row : check.rows) {
-    double wait = 0, jct = 0, low = INFINITY, high = 0;
-    for (const QueueFigures& f : row.generated) {
-      wait += f.mean_wait_s / static_cast<double>(row.generated.size());
-      jct += f.mean_jct_s / static_cast<double>(row.generated.size());
-      low = std::min(low, f.mean_wait_s);
-      high = std::max(high, f.mean_wait_s);
-    }
+    const auto [low, high] = std::ranges::minmax(row.generated, {}, &QueueFigures::mean_wait_s);
+    const QueueFigures mean = mean_of(row.generated);
     const QueueFigures& r = row.real;
     const auto over = [](double part, double whole) { return number_text(part / whole, 2); };
     const auto halves = [&](double QueueFigures::*figure) {
@@ -216,9 +192,9 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
              over(row.second_half.*figure, r.*figure);
     };
     waits.row({row.policy, number_text(r.mean_wait_s, 1), number_text(r.mean_jct_s, 1),
-               over(wait, r.mean_wait_s), over(low, r.mean_wait_s), over(high, r.mean_wait_s),
-               over(jct, r.mean_jct_s), halves(&QueueFigures::mean_wait_s),
-               halves(&QueueFigures::mean_jct_s)});
+               over(mean.mean_wait_s, r.mean_wait_s), over(low.mean_wait_s, r.mean_wait_s),
+               over(high.mean_wait_s, r.mean_wait_s), over(mean.mean_jct_s, r.mean_jct_s),
+               halves(&QueueFigures::mean_wait_s), halves(&QueueFigures::mean_jct_s)});
   }
   TextTable over_time({"cluster over time", "GPUs held", "hourly sd", "r, 1 h", "r, 24 h",
                        "waiting", "queued", "wait s"});
@@ -235,6 +211,48 @@ void print_check(const QueueCheck& check, const std::string& cluster) {
     print(row.policy + ", generated", mean_of(row.generated));
   }
   std::printf("%s\n%s", waits.text().c_str(), over_time.text().c_str());
+}
+
+// Writes the generated jobs and commits `files` together with them.
+void write_jobs(Trace trace, const TraceGenerateCommand& options, AtomicFiles& files) {
+  const ThinBy by = options.thin_by == "job" ? ThinBy::kJob : ThinBy::kBatch;
+  yard::thin(trace.jobs, options.thin, by, Rng(options.load.seed));
+  if (!options.out.empty()) files.add(options.out, to_native_text(trace, options.out));
+  files.commit();
+  if (options.out.empty()) return;
+  std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
+               options.out.c_str());
+}
+
+void check_options(const TraceGenerateCommand& o) {
+  const std::string where = "trace generate";
+  require_input(o.generator.empty() != o.like.empty(), where, "synthetic:NAME or --like TRACE",
+                o.like.empty() ? "neither" : "both");
+  require_input(o.thin > 0 && o.thin <= 1, "--thin", "more than 0, up to 1", shortest(o.thin));
+  if (o.like.empty()) {
+    require_input(o.generator.starts_with("synthetic:"), where, "synthetic:NAME or --like TRACE",
+                  "'" + o.generator + "'");
+    require_input(!o.out.empty(), where, "--out FILE", "none");
+    require_input(o.days == 0 && o.target_load == 0 && !o.check && o.model_out.empty() &&
+                      o.later.from.empty() && o.later.to.empty(),
+                  where,
+                  "--days, --load, --check, --against-from, --against-to and --model-out only with "
+                  "--like TRACE",
+                  "'" + o.generator + "'");
+    const TraceGenerateCommand defaults;
+    require_input(
+        !o.json && o.report_out.empty() && o.samples == defaults.samples &&
+            o.congestion == defaults.congestion && o.part.from.empty() && o.part.to.empty() &&
+            o.load.format.empty() && o.columns.empty() && !o.load.skip_unusable,
+        where,
+        "--json, --json-out, --samples, --congestion, --from, --to, --format, --columns and "
+        "--skip-unusable only with --like TRACE",
+        "'" + o.generator + "'");
+    return;
+  }
+  require_input(!o.check || !o.cluster.empty(), "--check", "a --cluster to simulate", "none");
+  require_input(o.congestion >= 0 && o.congestion <= 1000, "--congestion", "0 to 1000",
+                shortest(o.congestion));
 }
 
 }  // namespace
@@ -272,7 +290,7 @@ void TraceGenerateCommand::add_to(CLI::App& command) {
   group("Fitted model");
   command.add_option("--like", like, "trace to which a model is fitted: a file or synthetic:NAME")
       ->type_name(kTraceType);
-  command.add_option("--format", load.format, "format of that trace (default: detected)")
+  command.add_option("--format", load.format, "format of the trace of --like (default: detected)")
       ->type_name(kFormatType);
   command.add_flag("--skip-unusable", load.skip_unusable,
                    "skip and count unusable rows instead of refusing the file");
@@ -281,9 +299,9 @@ void TraceGenerateCommand::add_to(CLI::App& command) {
   command.add_option("--to", part.to, "end of the part to fit (default 60%, the training part)");
   group("Comparison");
   command.add_option("--against-from", later.from,
-                     "start of a later part, with which the report and --check compare");
+                     "start of a later part to compare with in the report and --check");
   command.add_option("--against-to", later.to,
-                     "end of that part (default: compare with the fitted part itself)");
+                     "end of the later part (default: compare with the fitted part)");
   command.add_option("--samples", samples, "number of generated workloads in the report")
       ->check(CLI::Range(1, 100));
   command.add_flag("--check", check,
@@ -299,55 +317,6 @@ void TraceGenerateCommand::add_to(CLI::App& command) {
                {"yardmaster trace generate synthetic:habits --jobs 1000 --out jobs.csv",
                 "yardmaster trace generate --like jobs.csv --model-out model.json --out like.csv"});
 }
-
-namespace {
-
-// Writes the generated jobs and commits `files` together with them.
-void write_jobs(Trace trace, const TraceGenerateCommand& options, AtomicFiles& files) {
-  const ThinBy by = options.thin_by == "job" ? ThinBy::kJob : ThinBy::kBatch;
-  yard::thin(trace.jobs, options.thin, by, Rng(options.load.seed));
-  if (options.out.empty()) {
-    files.commit();
-    return;
-  }
-  files.add(options.out, to_native_text(trace, options.out));
-  files.commit();
-  std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
-               options.out.c_str());
-}
-
-void check_options(const TraceGenerateCommand& o) {
-  const std::string where = "trace generate";
-  require_input(o.generator.empty() != o.like.empty(), where, "synthetic:NAME or --like TRACE",
-                o.like.empty() ? "neither" : "both");
-  require_input(o.thin > 0 && o.thin <= 1, "--thin", "more than 0, up to 1", shortest(o.thin));
-  if (o.like.empty()) {
-    require_input(o.generator.starts_with("synthetic:"), where, "synthetic:NAME or --like TRACE",
-                  "'" + o.generator + "'");
-    require_input(!o.out.empty(), where, "--out FILE", "none");
-    require_input(o.days == 0 && o.target_load == 0 && !o.check && o.model_out.empty() &&
-                      o.later.from.empty() && o.later.to.empty(),
-                  where,
-                  "--days, --load, --check, --against-from, --against-to and --model-out only with "
-                  "--like TRACE",
-                  "'" + o.generator + "'");
-    const TraceGenerateCommand defaults;
-    require_input(
-        !o.json && o.report_out.empty() && o.samples == defaults.samples &&
-            o.congestion == defaults.congestion && o.part.from.empty() && o.part.to.empty() &&
-            o.load.format.empty() && o.columns.empty() && !o.load.skip_unusable,
-        where,
-        "--json, --json-out, --samples, --congestion, --from, --to, --format, --columns and "
-        "--skip-unusable only with --like TRACE",
-        "'" + o.generator + "'");
-    return;
-  }
-  require_input(!o.check || !o.cluster.empty(), "--check", "a --cluster to simulate", "none");
-  require_input(o.congestion >= 0 && o.congestion <= 1000, "--congestion", "0 to 1000",
-                shortest(o.congestion));
-}
-
-}  // namespace
 
 int TraceGenerateCommand::run() {
   check_options(*this);

@@ -3,9 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "env/trace/core/window.h"
 #include "env/trace/formats/load_trace.h"

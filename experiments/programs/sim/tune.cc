@@ -1,17 +1,12 @@
 // tune: searches the numeric settings of policies, with the same budget for each policy.
 #include "experiments/search/tune.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <numeric>
-#include <optional>
 
-#include "env/base/core/error.h"
-#include "env/base/files/file.h"
-#include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
 #include "experiments/cli/command.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/programs/sim/tune_cells.h"
 #include "experiments/report/scenario_json.h"
 #include "experiments/report/text_table.h"
@@ -30,11 +25,6 @@ struct Options : CommonOptions {
   int replicas = 2;
   TuneOptions tune;
 };
-
-void check_count(const char* option, int value, int most) {
-  if (value >= 1 && value <= most) return;
-  throw InputError(option, "1 to " + std::to_string(most), std::to_string(value));
-}
 
 // "tuned.yaml" becomes "tuned.las.yaml".
 std::string policy_path(const std::string& out, const std::string& policy) {
@@ -98,24 +88,23 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   app.option_defaults()->group("Output");
   app.add_option(
       "--out", options.out,
-      "write the best policy as a YAML file; with several, also each one as FILE.POLICY.yaml");
+      "YAML file for the best policy; several policies are also written as FILE.POLICY.yaml");
   set_examples(app, {"yardmaster tune --policy las --budget 8 --replicas 1 "
                      "--trace synthetic:habits --generate-jobs 300 --cluster 2x8 --out las.yaml"});
   if (!parse_arguments(app, argc, argv)) return 0;
   const std::optional<CellFile> file = options.cells.read(app, {});
-  if (!file && !options.tune.results.empty()) {
-    throw InputError("--results", "--cells as well", "none");
-  }
+  require_input(file || options.tune.results.empty(), "--results", "--cells as well", "none");
   const std::vector<std::string> policies = split_list(options.policies, "--policy");
   options.finish(policies);
   check_policies(policies, options.run.rules, "--policy");
-  check_count("--budget", options.tune.budget, kMaxBudget);
-  check_count("--replicas", options.replicas, kMaxBudget);
-  const std::string extension = std::filesystem::path(options.out).extension().string();
-  if (!options.out.empty() && extension != ".yaml" && extension != ".yml") {
-    throw InputError("--out", "a name that ends in .yaml", "'" + options.out + "'");
+  check_range("--budget", options.tune.budget, 1, kMaxBudget);
+  check_range("--replicas", options.replicas, 1, kMaxBudget);
+  if (!options.out.empty()) {
+    const std::string extension = std::filesystem::path(options.out).extension().string();
+    require_input(extension == ".yaml" || extension == ".yml", "--out", "a name that ends in .yaml",
+                  "'" + options.out + "'");
+    check_writable(options.out);
   }
-  if (!options.out.empty()) check_writable(options.out);
   options.tune.seed = options.scenario.seed;
   options.tune.progress = progress_log();
   for (const std::string& policy : policies) PolicyRegistry::info(policy);

@@ -1,6 +1,7 @@
 #include "experiments/programs/sim/tune_cells.h"
 
 #include "experiments/evaluate/cell_runner.h"
+#include "experiments/programs/sim/option_checks.h"
 #include "experiments/replay/load_scenario.h"
 
 namespace yard::sim {
@@ -8,14 +9,10 @@ namespace {
 
 constexpr int kReplicas = 2;
 
-// Returns a cell of the workload for each --congestion.
 std::vector<TuneCell> cells_of_trace(const CommonOptions& options, int replicas) {
   const Source source = load_source(options.scenario);
-  std::vector<std::optional<double>> congestions(options.congestions.begin(),
-                                                 options.congestions.end());
-  if (congestions.empty()) congestions.emplace_back(std::nullopt);
   std::vector<TuneCell> cells;
-  for (const std::optional<double> congestion : congestions) {
+  for (const std::optional<double> congestion : congestions_of(options)) {
     cells.emplace_back(
         "cell_" + std::to_string(cells.size() + 1),
         make_scenario(source, options.scenario.window, congestion, options.scenario.cost_scale),

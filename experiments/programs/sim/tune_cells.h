@@ -1,11 +1,6 @@
 // The cells of a search: those of --cells, or one workload at each --congestion.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "experiments/cli/cell_options.h"
 #include "experiments/cli/common_options.h"
 #include "experiments/search/candidate_evaluator.h"

@@ -1,10 +1,6 @@
 // whatif: simulates a site's own log under other policies. It reports how well the baseline
 // reproduces the logged waits, the limits of the log, and which jobs would wait longer.
-#include <algorithm>
 #include <cstdio>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "env/base/core/error.h"
 #include "env/base/core/version.h"
@@ -104,7 +100,6 @@ whatif::JobTimes logged_times(const Job& job) {
   return {std::max<int64_t>(0, jct_us - job.run_us), std::max<int64_t>(0, jct_us)};
 }
 
-// Returns the scored jobs with a logged start.
 std::vector<whatif::ComparedJob> compared_jobs(const Scenario& scenario,
                                                const std::vector<Run>& runs) {
   std::vector<whatif::ComparedJob> out;
@@ -186,21 +181,19 @@ std::vector<std::pair<std::string, std::string>> provenance_of(const Options& op
                                                                const Scenario& scenario) {
   const Trace& trace = scenario.trace;
   const ScenarioOptions& of = options.common.scenario;
-  std::vector<std::pair<std::string, std::string>> out = {
-      {"log", trace.source},
-      {"format", trace.format},
-      {"sha256", trace.sha256},
-      {"cluster",
-       scenario.cluster.text + ", " + std::to_string(scenario.cluster.total_gpus()) + " GPUs"},
-      {"policies", options.policies},
-      {"from", of.window.from},
-      {"to", of.window.to},
-      {"settings", join(options.common.set)},
-      {"allowed", options.common.allow},
-      {"load", load_text(scenario.load)},
-      {"written", utc_now()},
-      {"yardmaster", std::string(release()) + ", commit " + std::string(commit())}};
-  return out;
+  return {{"log", trace.source},
+          {"format", trace.format},
+          {"sha256", trace.sha256},
+          {"cluster",
+           scenario.cluster.text + ", " + std::to_string(scenario.cluster.total_gpus()) + " GPUs"},
+          {"policies", options.policies},
+          {"from", of.window.from},
+          {"to", of.window.to},
+          {"settings", join(options.common.set)},
+          {"allowed", options.common.allow},
+          {"load", load_text(scenario.load)},
+          {"written", utc_now()},
+          {"yardmaster", std::string(release()) + ", commit " + std::string(commit())}};
 }
 
 int run_whatif(CLI::App& app, int argc, char** argv) {

@@ -1,22 +1,19 @@
 // `bench-ppo`: samples per second of whole PPO updates (rollout and learning), and their arithmetic
 // rate relative to a large matrix product. Called by `yardmaster bench`.
 
-#include <algorithm>
 #include <cstdio>
 #include <future>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "agents/kernels/matrix_product.h"
 #include "agents/ranks/connect.h"
 #include "agents/train/trainable_agent.h"
 #include "agents/train/trainer.h"
 #include "experiments/programs/train/commands.h"
-#include "experiments/train/rendezvous_dir.h"
+#include "experiments/train/child_process.h"
 #include "experiments/train/training_setup.h"
 
 namespace yard {
@@ -60,13 +57,13 @@ Measured train(const TrainingSetup& setup, const TrainableAgent& agent, const Si
   const ObservationShape shape = agent.environments(data.env_specs(), {})->shape();
   const double hidden = std::stod(setup.value("hidden"));
   Measured best;
-  const RendezvousDir rendezvous;
+  const TemporaryFolder rendezvous;
   std::mutex trainer_mutex;
   const auto train_as = [&](int r) {
     Rank rank;
     rank.rank = r;
     rank.size = ranks;
-    rank.file = rendezvous.file();
+    rank.file = rendezvous.path() / "ranks";
     const auto communicator = connect(rank);
     std::optional<Trainer> trainer;
     {

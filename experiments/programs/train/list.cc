@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "agents/train/registered.h"
 #include "env/base/core/error.h"
@@ -19,30 +17,29 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json agent_row(const std::string& name, const Agent::Info& info) {
-  return {{"name", name},          {"information", level_name(info.level)},
-          {"source", info.source}, {"fidelity", info.fidelity},
-          {"about", info.about},   {"settings", settings_json(info.settings())}};
+Json row_of(const std::string& name, const std::string& information, const std::string& source,
+            const std::string& fidelity, const std::string& about,
+            const std::vector<Field>& settings) {
+  return {{"name", name},     {"information", information},
+          {"source", source}, {"fidelity", fidelity},
+          {"about", about},   {"settings", settings_json(settings)}};
 }
 
 Json agents() {
   Json rows = Json::array();
-  for (const std::string& name : AgentRegistry::names()) {
-    rows.push_back(agent_row(name, agent_info(name)));
-  }
-  rows.push_back(agent_row(kSelectName, select_info()));
+  const auto add = [&](const std::string& name, const Agent::Info& info) {
+    rows.push_back(row_of(name, level_name(info.level), info.source, info.fidelity, info.about,
+                          info.settings()));
+  };
+  for (const std::string& name : AgentRegistry::names()) add(name, agent_info(name));
+  add(kSelectName, select_info());
   return rows;
 }
 
 Json parts(const std::vector<RegisteredInfo>& all) {
   Json rows = Json::array();
   for (const RegisteredInfo& one : all) {
-    rows.push_back({{"name", one.name},
-                    {"information", "-"},
-                    {"source", one.source},
-                    {"fidelity", "ours"},
-                    {"about", one.about},
-                    {"settings", settings_json(one.settings)}});
+    rows.push_back(row_of(one.name, "-", one.source, "ours", one.about, one.settings));
   }
   return rows;
 }
@@ -83,9 +80,8 @@ int run_list(int argc, char** argv) {
   }
   for (const auto& row : rows) {
     const auto text = [&](const char* key) { return row[key].get<std::string>(); };
-    std::puts(fmt::format("{:<14} {:<13} {:<45} {}", text("name"), text("information"),
-                          text("source"), text("fidelity"))
-                  .c_str());
+    fmt::print("{:<14} {:<13} {:<45} {}\n", text("name"), text("information"), text("source"),
+               text("fidelity"));
   }
   return 0;
 }

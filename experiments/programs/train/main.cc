@@ -6,9 +6,7 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
 #include "env/base/os/program.h"
 #include "env/base/text/nearest_name.h"

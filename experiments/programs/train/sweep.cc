@@ -5,15 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <thread>
 
 #include "env/base/core/error.h"
@@ -21,13 +17,12 @@
 #include "env/base/os/interrupt.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
-#include "experiments/run/append_file.h"
 #include "experiments/run/metrics_csv.h"
 #include "experiments/run/run_folder.h"
 #include "experiments/train/child_process.h"
 #include "experiments/train/live_line.h"
 #include "experiments/train/sweep_plan.h"
-#include "experiments/train/sweep_verdict.h"
+#include "experiments/train/training_gain.h"
 
 namespace yard {
 namespace {
@@ -72,14 +67,10 @@ class Sweep {
   }
 
   Json result(bool complete) const {
-    Json out = {{"rungs", plan_.rungs},
-                {"trials", Json::array()},
-                {"best", nullptr},
-                {"complete", complete}};
     const SweepVerdict verdict = this->verdict();
-    out["differ"] = verdict.differ;
-    out["learned"] = verdict.learned;
-    out["verdict"] = verdict.text;
+    Json out = {{"rungs", plan_.rungs},   {"trials", Json::array()},  {"best", nullptr},
+                {"complete", complete},   {"differ", verdict.differ}, {"learned", verdict.learned},
+                {"verdict", verdict.text}};
     for (const Trial* t : ranked()) {
       Json settings = Json::object();
       for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
@@ -101,9 +92,7 @@ class Sweep {
   }
 
   void print_table() const {
-    std::puts(fmt::format("{:>5} {:>8} {:>9} {:>9}  {}", "trial", "updates", "score", "untrained",
-                          "settings")
-                  .c_str());
+    std::puts("trial  updates     score untrained  settings");
     for (const Trial* t : ranked()) {
       std::string line =
           fmt::format("{:>5} {:>8} {:>9} {:>9}", t->number, t->updates,
@@ -134,7 +123,6 @@ class Sweep {
     return folder_ / "trials" / fmt::format("{:05}", t.number);
   }
 
-  // Trials from best to worst: failed ones last, then by updates made, then by score.
   std::vector<const Trial*> ranked() const {
     std::vector<const Trial*> out;
     for (const Trial& t : trials_) out.push_back(&t);
@@ -200,7 +188,6 @@ class Sweep {
     return out;
   }
 
-  // Runs the trials to the rung. Returns false if time ran out first. Throws Interrupted.
   bool run_rung(const std::vector<Trial*>& active, int rung) {
     std::map<pid_t, Trial*> running;
     size_t next = 0;
@@ -239,20 +226,16 @@ class Sweep {
     write_result(false);
     const double per_update = updates_made_ > 0 ? elapsed_s() / updates_made_ : 0;
     const double left_s = per_update * std::max(0, updates_left());
-    std::fputs(fmt::format("trial {} {} update {}  score {}  ETA {}{}\n", t.number,
-                           t.failed ? "failed after" : "at", t.updates, text_of(t.score),
-                           clock_text(left_s),
-                           t.failed ? "  (see " + run_folder_of(t).string() + ".log)" : "")
-                   .c_str(),
-               stderr);
+    fmt::print(stderr, "trial {} {} update {}  score {}  ETA {}{}\n", t.number,
+               t.failed ? "failed after" : "at", t.updates, text_of(t.score), clock_text(left_s),
+               t.failed ? "  (see " + run_folder_of(t).string() + ".log)" : "");
     if (plan_.config.minutes > 0 && !warned_late_ &&
         elapsed_s() + left_s > 60 * plan_.config.minutes) {
       warned_late_ = true;
-      std::fputs(fmt::format("at this speed all trials take {}, more than the limit of {} minutes; "
-                             "continue with --resume afterwards\n",
-                             clock_text(elapsed_s() + left_s), plan_.config.minutes)
-                     .c_str(),
-                 stderr);
+      fmt::print(stderr,
+                 "at this speed all trials take {}, more than the limit of {} minutes; "
+                 "continue with --resume afterwards\n",
+                 clock_text(elapsed_s() + left_s), plan_.config.minutes);
     }
   }
 

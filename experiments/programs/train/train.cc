@@ -4,16 +4,13 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <vector>
 
 #include "agents/ranks/connect.h"
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
-#include "experiments/train/launch_ranks.h"
+#include "experiments/train/child_process.h"
 #include "experiments/train/session.h"
 
 namespace yard {
@@ -45,7 +42,7 @@ Settings read_settings(const Arguments& args) {
 
 void print_settings(const Settings& settings) {
   for (const Field& f : describe_setup(settings)) {
-    std::puts(fmt::format("{:24} {:18} {:22} {}", f.key, f.value, f.range, f.help).c_str());
+    fmt::print("{:24} {:18} {:22} {}\n", f.key, f.value, f.range, f.help);
   }
 }
 

@@ -4,10 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "agents/verify/onnx_difference.h"
 #include "agents/verify/torch_difference.h"
@@ -65,9 +62,8 @@ bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool j
                                         {"ok", ok}};
     std::puts(out.dump(2).c_str());
   } else {
-    std::puts(fmt::format("rule: recorded {}, now {}: {}", recorded->dump(), now.dump(),
-                          ok ? "ok" : "DIFFERENT")
-                  .c_str());
+    fmt::print("rule: recorded {}, now {}: {}\n", recorded->dump(), now.dump(),
+               ok ? "ok" : "DIFFERENT");
   }
   return ok;
 }
@@ -119,10 +115,10 @@ int run_verify(int argc, char** argv) {
   } else {
     const std::string by_onnx =
         onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
-    std::puts(fmt::format("{} golden states, maximum difference from the recorded logits: native "
-                          "{:.2e}, LibTorch {:.2e}, {}; {} different choices: {}",
-                          d.states, d.native, torch, by_onnx, d.mismatches, ok ? "ok" : "DIFFERENT")
-                  .c_str());
+    fmt::print(
+        "{} golden states, maximum difference from the recorded logits: native "
+        "{:.2e}, LibTorch {:.2e}, {}; {} different choices: {}\n",
+        d.states, d.native, torch, by_onnx, d.mismatches, ok ? "ok" : "DIFFERENT");
   }
   return ok ? 0 : 1;
 }

@@ -18,12 +18,12 @@ struct Command {
 
 using Description = nlohmann::ordered_json;  // a line of print_description(), describe.h
 
-// Returns where a program is: in the folder of this one, or in ../libexec/yardmaster if installed.
-// If it is nowhere: where a build has it.
+// Returns the path of a program: in this program's folder, or in ../libexec/yardmaster if
+// installed. If the program is missing, returns the path in this program's folder.
 std::filesystem::path program_path(std::string_view program);
 
-// Returns the descriptions of the commands and their subcommands, without those which are not in
-// this build. Throws RunError if a program cannot be run.
+// Returns the descriptions of commands and subcommands which this build has. Throws RunError if a
+// program cannot be run.
 std::vector<Description> describe(std::span<const Command> commands);
 
 // Returns the names which `yardmaster list KIND` prints. Throws RunError.

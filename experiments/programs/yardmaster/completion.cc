@@ -80,7 +80,6 @@ else
 fi
 )zsh";
 
-// The registered names which an option of this type takes.
 class Names {
  public:
   Words of_type(const std::string& type) {
@@ -117,7 +116,6 @@ std::string case_of(const Words& keys, const Words& lines) {
 }
 
 std::string words_function(std::span<const Command> commands) {
-  std::string cases;
   Words top;
   Names names;
   std::map<Words, Words> keys_of;  // options by the words that may follow
@@ -125,7 +123,7 @@ std::string words_function(std::span<const Command> commands) {
   for (const Command& command : commands) {
     top.push_back(std::string(command.name) + "\t" + command.help);
   }
-  cases += case_of({""}, top);
+  std::string cases = case_of({""}, top);
   for (const Description& one : all) {
     const std::string name = one["name"];
     Words lines;

@@ -7,12 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "env/base/core/version.h"
 #include "env/base/os/program.h"
@@ -122,7 +117,6 @@ int run_version(int argc, char** argv) {
   return kDone;
 }
 
-// The commands of this program itself.
 int run_own(int argc, char** argv) {
   const std::string_view name = argv[1];
   if (name == "--describe") {

@@ -16,13 +16,7 @@ std::string roff(std::string_view text) {
   for (const char c : text) {
     const bool first = out.empty() || out.back() == '\n';
     if (first && (c == '.' || c == '\'')) out += "\\&";
-    if (c == '\\') {
-      out += "\\e";
-    } else if (c == '-') {
-      out += "\\-";
-    } else {
-      out += c;
-    }
+    out += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
   }
   return out;
 }
@@ -77,14 +71,14 @@ std::string command_text(const Description& command) {
 }  // namespace
 
 std::string manual_page(std::span<const Command> commands) {
-  std::string name = "yardmaster", title = "YARDMASTER", arguments = " " + italic("COMMAND");
+  std::string name = "yardmaster", arguments = " " + italic("COMMAND");
   std::string about = "simulate GPU clusters, and train and serve schedulers for them";
   if (commands.size() == 1) {
     about = commands[0].help;
     name += "-" + std::string(commands[0].name);
     arguments = " " + bold(std::string(commands[0].name));
   }
-  title = name;
+  std::string title = name;
   for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::string out = ".TH " + title + " 1 " + date() + " \"Yardmaster " + std::string(release()) +
                     "\" \"User Commands\"\n.SH NAME\n" + roff(name) + " \\- " + roff(about) +

@@ -1,5 +1,5 @@
 // Clusters scaled to more or fewer nodes of the same kinds.
-#include "env/cluster/scale.h"
+#include "env/cluster/spec.h"
 
 #include <gtest/gtest.h>
 

@@ -90,7 +90,7 @@ TEST_F(Placements, MatchTheirDefinitions) {
 }
 
 TEST(CanPlace, CountsAnyNumberOfNodesOfOneType) {
-  ClusterSpec cluster = from_shorthand("3000x1:v100");
+  ClusterSpec cluster = load_cluster("3000x1:v100");
   cluster.one_type = true;
   const Scene scene(cluster, jobs_of({{0, 3000, 10}}));
   World world(scene.fixed(), 1);

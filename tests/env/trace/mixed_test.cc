@@ -34,7 +34,8 @@ TEST(Mixed, IsFrozen) {
   }
   EXPECT_EQ(jobs.substr(0, jobs.find('\n')), "0,184000000,394000000,1,class3,reinforce");
   EXPECT_EQ(sha256_hex(jobs), "7564b9447e909ccd1a0b58a45e8968fa5b81f1ab7c6d65d296af80f91aa82990");
-  EXPECT_EQ(mixed_hash(), "ae1ec0ee498d5a2c3141aefbaf0e7d9e13f2501e44607d611ed5b0d4f018b78e");
+  EXPECT_EQ(hash_of_parameters(MixedParams{}),
+            "ae1ec0ee498d5a2c3141aefbaf0e7d9e13f2501e44607d611ed5b0d4f018b78e");
 }
 
 TEST(Mixed, SameSeedSameJobs) {

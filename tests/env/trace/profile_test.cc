@@ -73,8 +73,7 @@ TEST(EveryProfileReader, AloneRecognisesItsExample) {
   ASSERT_FALSE(Readers::names().empty());
   for (const std::string& name : Readers::names()) {
     SCOPED_TRACE(name);
-    const auto reader = Readers::make(name, {});
-    const std::string example = reader->example();
+    const std::string example = Readers::info(name).example;
     EXPECT_GT(amount(parsed(example, Readers::info(name).example_path)), 0u);
     FileHead head{"example", example, {}};
     const std::string line(head.line(1));
@@ -84,7 +83,7 @@ TEST(EveryProfileReader, AloneRecognisesItsExample) {
       at = end + 1;
     }
     for (const std::string& other : Readers::names()) {
-      EXPECT_EQ(Readers::make(other, {})->recognises(head), other == name) << other;
+      EXPECT_EQ(is_recognised(other, head), other == name) << other;
     }
   }
 }
@@ -92,7 +91,7 @@ TEST(EveryProfileReader, AloneRecognisesItsExample) {
 // Any content gives measurements or an InputError which names the file.
 TEST(EveryProfileReader, SurvivesMutatedExamples) {
   for (const std::string& name : Readers::names()) {
-    const std::string example = Readers::make(name, {})->example();
+    const std::string example = Readers::info(name).example;
     const std::string path = Readers::info(name).example_path;
     int refused = 0;
     const auto load = [&](const std::string& text) {
@@ -164,7 +163,7 @@ TEST(Profile, FoldersAreSearchedAndEmptyOnesRejected) {
   EXPECT_THROW(load_profiles(dir), InputError);
   EXPECT_THROW(load_profiles(dir / "missing.csv"), InputError);
   for (const char* name : {"pollux-placements", "pollux-scalability"}) {
-    std::ofstream(dir / Readers::info(name).example_path) << Readers::make(name, {})->example();
+    std::ofstream(dir / Readers::info(name).example_path) << Readers::info(name).example;
   }
   std::ofstream(dir / "jobs.csv") << "name,time\n";
   const Profiles profiles = load_profiles(dir);

@@ -12,7 +12,6 @@
 #include "env/base/core/error.h"
 #include "env/trace/core/thin.h"
 #include "env/trace/fitted/fit_workload.h"
-#include "env/trace/fitted/workload_model_file.h"
 #include "env/trace/formats/load_trace.h"
 #include "tests/support/require.h"
 

@@ -6,10 +6,8 @@
 // (sacct_lines.h). Elapsed excludes suspended time. "Partition_Limit" and "UNLIMITED" mean no
 // limit; 365 days may be a default. With --duplicates a job has several rows (sacct_log.h). A task
 // is what ran on one node.
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/formats/sacct/sacct_lines.h"
 #include "env/trace/formats/sacct/sacct_log.h"
@@ -21,13 +19,8 @@ constexpr const char* kExampleCommand =
     "sacct --parsable2 --allusers --format=JobID,JobName,User,Account,Partition,Submit,Eligible,"
     "Start,End,Elapsed,Timelimit,State,NNodes,ReqTRES,AllocTRES";
 
-class SacctReader final : public TraceReader {
+class SacctReader : public TraceReader {
  public:
-  explicit SacctReader(const Settings& settings)
-      : config_(parse<SacctConfig>(settings)), settings_(settings) {
-    Zone(config_.zone, "trace.zone");
-  }
-
   // Also recognises sacct's output in forms other than --parsable2, which read() rejects.
   bool recognises(const FileHead& head) const override {
     if (head.is_json()) return false;
@@ -37,9 +30,7 @@ class SacctReader final : public TraceReader {
   }
 
   // Whole lines, since the first line determines the delimiter.
-  Layout layout() const override {
-    return {.separator = '\0', .head = 0, .names = 0, .columns = {""}};
-  }
+  Layout layout() const override { return whole_lines(); }
 
   void read(Rows& rows) const override {
     rows.start_at_first_submission();
@@ -73,7 +64,7 @@ class SacctReader final : public TraceReader {
            "PENDING|1|1G|billing=1,cpu=1,gres/gpu=1,mem=1G,node=1||126\n";
   }
 
- private:
+ protected:
   // Throws InputError about the form of the file, if that is the problem.
   static void refuse(Rows& rows, const std::optional<SacctHeader>& header) {
     const std::string first(rows.line().substr(0, 80));
@@ -85,28 +76,22 @@ class SacctReader final : public TraceReader {
     if (trim(first).starts_with('{')) {
       fail("fields separated by |; --format sacct-json reads the output of sacct --json");
     }
-    switch (sacct_flaw(first, second)) {
-      case SacctFlaw::kNoHeader:
-        fail("a header line: print the log without --noheader");
-        break;
-      case SacctFlaw::kFixedWidth:
-        fail("fields separated by |: print the log with --parsable2");
-        break;
-      case SacctFlaw::kNone:
-        if (!header) fail("a header line of sacct column names separated by |");
+    const SacctFlaw flaw = sacct_flaw(first, second);
+    if (flaw == SacctFlaw::kNoHeader) fail("a header line: print the log without --noheader");
+    if (flaw == SacctFlaw::kFixedWidth) {
+      fail("fields separated by |: print the log with --parsable2");
     }
+    if (!header) fail("a header line of sacct column names separated by |");
   }
 
   SacctConfig config_;
   Settings settings_;
 };
 
-const Registry<TraceReader>::Add<SacctReader> kAdd{
+const AddReader<SacctReader, SacctConfig> kAdd{
     "sacct",
-    {.help = "Slurm accounting log, output of sacct --parsable2. Steps, jobs that never started "
-             "and jobs that have not ended are left out. The rows of a requeued or resized job "
-             "are joined.",
-     .fields = describe<SacctConfig>}};
+    "Slurm accounting log, output of sacct --parsable2. Steps, jobs that never started and jobs "
+    "that have not ended are left out. The rows of a requeued or resized job are joined."};
 
 }  // namespace
 }  // namespace yard

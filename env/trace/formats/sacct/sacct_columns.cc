@@ -27,69 +27,34 @@ enum class Shape {
 };
 
 // Columns that are not listed hold any text.
-const std::map<std::string_view, Shape> kColumns = {{"Account", Shape::kWord},
-                                                    {"AdminComment", Shape::kText},
-                                                    {"AllocCPUS", Shape::kNumber},
-                                                    {"AllocGRES", Shape::kList},
-                                                    {"AllocNodes", Shape::kNumber},
-                                                    {"AllocTRES", Shape::kTres},
-                                                    {"AssocID", Shape::kNumber},
-                                                    {"CPUTime", Shape::kTime},
-                                                    {"CPUTimeRAW", Shape::kNumber},
-                                                    {"Cluster", Shape::kWord},
-                                                    {"Comment", Shape::kText},
-                                                    {"Constraints", Shape::kText},
-                                                    {"Container", Shape::kText},
-                                                    {"DBIndex", Shape::kNumber},
-                                                    {"DerivedExitCode", Shape::kNumber},
-                                                    {"Elapsed", Shape::kTime},
-                                                    {"ElapsedRaw", Shape::kNumber},
-                                                    {"Eligible", Shape::kDate},
-                                                    {"End", Shape::kDate},
-                                                    {"ExitCode", Shape::kNumber},
-                                                    {"Extra", Shape::kText},
-                                                    {"Flags", Shape::kWord},
-                                                    {"GID", Shape::kNumber},
-                                                    {"Group", Shape::kWord},
-                                                    {"JobID", Shape::kId},
-                                                    {"JobIDRaw", Shape::kId},
-                                                    {"JobName", Shape::kText},
-                                                    {"MaxRSS", Shape::kNumber},
-                                                    {"NCPUS", Shape::kNumber},
-                                                    {"NNodes", Shape::kNumber},
-                                                    {"NTasks", Shape::kNumber},
-                                                    {"NodeList", Shape::kNodes},
-                                                    {"Partition", Shape::kWord},
-                                                    {"Planned", Shape::kTime},
-                                                    {"Priority", Shape::kNumber},
-                                                    {"QOS", Shape::kWord},
-                                                    {"QOSRAW", Shape::kNumber},
-                                                    {"Reason", Shape::kText},
-                                                    {"ReqCPUS", Shape::kNumber},
-                                                    {"ReqGRES", Shape::kList},
-                                                    {"ReqMem", Shape::kNumber},
-                                                    {"ReqNodes", Shape::kNumber},
-                                                    {"ReqTRES", Shape::kTres},
-                                                    {"Reservation", Shape::kText},
-                                                    {"Restarts", Shape::kNumber},
-                                                    {"Start", Shape::kDate},
-                                                    {"State", Shape::kState},
-                                                    {"StdErr", Shape::kText},
-                                                    {"StdIn", Shape::kText},
-                                                    {"StdOut", Shape::kText},
-                                                    {"Submit", Shape::kDate},
-                                                    {"SubmitLine", Shape::kCommand},
-                                                    {"Suspended", Shape::kTime},
-                                                    {"SystemCPU", Shape::kTime},
-                                                    {"SystemComment", Shape::kText},
-                                                    {"Timelimit", Shape::kTime},
-                                                    {"TimelimitRaw", Shape::kNumber},
-                                                    {"TotalCPU", Shape::kTime},
-                                                    {"UID", Shape::kNumber},
-                                                    {"User", Shape::kWord},
-                                                    {"UserCPU", Shape::kTime},
-                                                    {"WCKey", Shape::kText},
-                                                    {"WorkDir", Shape::kPath}};
+const std::map<std::string_view, Shape> kColumns = [] {
+  const std::pair<Shape, std::vector<std::string_view>> by_shape[] = {
+      {Shape::kText,
+       {"AdminComment", "Comment", "Constraints", "Container", "Extra", "JobName", "Reason",
+        "Reservation", "StdErr", "StdIn", "StdOut", "SystemComment", "WCKey"}},
+      {Shape::kPath, {"WorkDir"}},
+      {Shape::kCommand, {"SubmitLine"}},
+      {Shape::kId, {"JobID", "JobIDRaw"}},
+      {Shape::kDate, {"Eligible", "End", "Start", "Submit"}},
+      {Shape::kTime,
+       {"CPUTime", "Elapsed", "Planned", "Suspended", "SystemCPU", "Timelimit", "TotalCPU",
+        "UserCPU"}},
+      {Shape::kState, {"State"}},
+      {Shape::kNumber,
+       {"AllocCPUS",  "AllocNodes",   "AssocID", "CPUTimeRAW", "DBIndex", "DerivedExitCode",
+        "ElapsedRaw", "ExitCode",     "GID",     "MaxRSS",     "NCPUS",   "NNodes",
+        "NTasks",     "Priority",     "QOSRAW",  "ReqCPUS",    "ReqMem",  "ReqNodes",
+        "Restarts",   "TimelimitRaw", "UID"}},
+      {Shape::kWord, {"Account", "Cluster", "Flags", "Group", "Partition", "QOS", "User"}},
+      {Shape::kNodes, {"NodeList"}},
+      {Shape::kTres, {"AllocTRES", "ReqTRES"}},
+      {Shape::kList, {"AllocGRES", "ReqGRES"}}};
+  std::map<std::string_view, Shape> out;
+  for (const auto& [shape, columns] : by_shape) {
+    for (const std::string_view column : columns) out[column] = shape;
+  }
+  return out;
+}();
 
 constexpr size_t kMaxSpareParts = 256;  // limit of parts in excess of the columns
 
@@ -213,11 +178,11 @@ std::vector<Reading> sacct_readings(const std::vector<std::string>& columns,
       return;
     }
     for (size_t more = 0; s + more <= spare && readings.size() < most; ++more) {
-      if (!fitting[c + 1][s + more] ||
-          !sacct_field_fits(columns[c], joined(parts, c + s, c + s + more + 1))) {
+      const size_t end = c + s + more + 1;
+      if (!fitting[c + 1][s + more] || !sacct_field_fits(columns[c], joined(parts, c + s, end))) {
         continue;
       }
-      reading.push_back(c + s + more + 1);
+      reading.push_back(end);
       self(self, s + more);
       reading.pop_back();
     }

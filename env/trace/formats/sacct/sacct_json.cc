@@ -5,18 +5,12 @@
 // count jobs, not lines.
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "env/base/config/registry.h"
 #include "env/base/core/error.h"
 #include "env/base/text/json_flaw.h"
 #include "env/base/text/text.h"
-#include "env/trace/core/rows.h"
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/formats/sacct/sacct_log.h"
 
@@ -106,25 +100,28 @@ const std::vector<std::string> kColumns = {
     "JobName", "TimelimitRaw", "NNodes",   "ReqTRES",   "AllocTRES", "Priority"};
 
 std::vector<std::string> row_of(const Json& job) {
-  const std::string user = text_of(at(job, "user"));
+  const auto text = [&](auto... keys) { return text_of(at(job, keys...)); };
+  const auto tres = [&](const char* key) { return tres_of(at(job, "tres", key)); };
+  const std::string user = text("user");
+  const std::string owner = user.empty() ? text("association", "user") : user;
   return {id_of(job),
-          text_of(at(job, "time", "submission")),
-          text_of(at(job, "time", "eligible")),
-          text_of(at(job, "time", "start")),
-          text_of(at(job, "time", "end")),
-          text_of(at(job, "time", "elapsed")),
+          text("time", "submission"),
+          text("time", "eligible"),
+          text("time", "start"),
+          text("time", "end"),
+          text("time", "elapsed"),
           state_of(job),
-          user.empty() ? text_of(at(job, "association", "user")) : user,
-          text_of(at(job, "account")),
-          text_of(at(job, "partition")),
-          text_of(at(job, "qos")),
-          text_of(at(job, "cluster")),
-          text_of(at(job, "name")),
+          owner,
+          text("account"),
+          text("partition"),
+          text("qos"),
+          text("cluster"),
+          text("name"),
           limit_of(job),
-          text_of(at(job, "allocation_nodes")),
-          tres_of(at(job, "tres", "requested")),
-          tres_of(at(job, "tres", "allocated")),
-          text_of(at(job, "priority"))};
+          text("allocation_nodes"),
+          tres("requested"),
+          tres("allocated"),
+          text("priority")};
 }
 
 // The characters of a file, one line at a time: a year's log does not fit in memory as one text.
@@ -177,13 +174,8 @@ class CharIterator {
   CharSource* text_;
 };
 
-class SacctJsonReader final : public TraceReader {
+class SacctJsonReader : public TraceReader {
  public:
-  explicit SacctJsonReader(const Settings& settings)
-      : config_(parse<SacctConfig>(settings)), settings_(settings) {
-    Zone(config_.zone, "trace.zone");
-  }
-
   bool recognises(const FileHead& head) const override {
     const auto has = [&](std::string_view key) { return head.text.find(key) != head.text.npos; };
     const bool others = has("\"job_id\"") || has("\"meta\"") || has("\"warnings\"");
@@ -192,9 +184,7 @@ class SacctJsonReader final : public TraceReader {
     return head.is_json() && has("\"jobs\"") && others && !has("\"submit_s\"");
   }
 
-  Layout layout() const override {
-    return {.separator = '\0', .head = 0, .names = 0, .columns = {""}};
-  }
+  Layout layout() const override { return whole_lines(); }
 
   void read(Rows& rows) const override {
     rows.start_at_first_submission();
@@ -281,15 +271,13 @@ class SacctJsonReader final : public TraceReader {
 )";
   }
 
- private:
+ protected:
   SacctConfig config_;
   Settings settings_;
 };
 
-const Registry<TraceReader>::Add<SacctJsonReader> kAdd{
-    "sacct-json",
-    {.help = "Slurm accounting log, output of sacct --json, read as `sacct` is",
-     .fields = describe<SacctConfig>}};
+const AddReader<SacctJsonReader, SacctConfig> kAdd{
+    "sacct-json", "Slurm accounting log, output of sacct --json, read as `sacct` is"};
 
 }  // namespace
 }  // namespace yard

@@ -56,12 +56,6 @@ std::string_view without_index(std::string_view names) {
   return names.substr(end + 1);
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  split_line(line, ' ', words);
-  return words;
-}
-
 bool is_state(std::string_view text) {
   const std::string_view state = parse_slurm_state(text);
   return !state.empty() && text.starts_with(state);  // whole and in capitals
@@ -112,7 +106,7 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
 }
 
 SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line) {
-  const std::vector<std::string_view> words = words_of(first_line);
+  const std::vector<std::string_view> words = split_line(first_line, ' ');
   const auto known = [](std::string_view word) { return sacct_column(word) == word; };
   const bool names = std::ranges::all_of(
       words, [](std::string_view word) { return std::ranges::all_of(word, is_name); });

@@ -18,8 +18,6 @@ constexpr const char* kNeededColumns =
     " (use sacct --parsable2 --format=JobID,JobName,User,Account,Partition,Submit,Eligible,Start,"
     "End,Elapsed,Timelimit,State,NNodes,ReqTRES,AllocTRES)";
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 bool is_one_of(std::string_view state, std::initializer_list<std::string_view> states) {
   return std::ranges::find(states, state) != states.end();
 }
@@ -56,12 +54,13 @@ void SacctConfig::fields(FieldList& f) {
 }
 
 const std::vector<std::string>& SacctLog::used_columns() {
+  // In the order of Columns, then those that may take their places.
   static const std::vector<std::string> kUsed = {
-      "JobID",   "JobIDRaw",   "Submit",       "Eligible",  "Start",      "End",
-      "Elapsed", "ElapsedRaw", "Timelimit",    "State",     "User",       "UID",
-      "JobName", "Priority",   "TimelimitRaw", "NNodes",    "ReqCPUS",    "ReqMem",
-      "ReqTRES", "ReqGRES",    "AllocTRES",    "AllocGRES", "AllocNodes", "AllocCPUS",
-      "Cluster", "Partition",  "Account",      "QOS",       "NodeList"};
+      "JobID",      "Submit",    "Eligible",     "Start",      "End",       "Elapsed",
+      "ElapsedRaw", "Timelimit", "TimelimitRaw", "State",      "User",      "UID",
+      "JobName",    "Priority",  "NNodes",       "ReqCPUS",    "ReqMem",    "ReqTRES",
+      "AllocTRES",  "ReqGRES",   "AllocGRES",    "AllocNodes", "AllocCPUS", "NodeList",
+      "Cluster",    "JobIDRaw",  "Partition",    "Account",    "QOS"};
   return kUsed;
 }
 
@@ -80,33 +79,9 @@ SacctLog::SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
       zone_(config.zone, "trace.zone"),
       rows_(rows),
       columns_(std::move(columns)),
-      at_{.id = find("JobID") >= 0 ? find("JobID") : find("JobIDRaw"),
-          .submit = find("Submit"),
-          .eligible = find("Eligible"),
-          .start = find("Start"),
-          .end = find("End"),
-          .elapsed = find("Elapsed"),
-          .elapsed_raw = find("ElapsedRaw"),
-          .limit = find("Timelimit"),
-          .limit_raw = find("TimelimitRaw"),
-          .state = find("State"),
-          .user = find("User"),
-          .uid = find("UID"),
-          .name = find("JobName"),
-          .priority = find("Priority"),
-          .nodes = find("NNodes"),
-          .cpus = find("ReqCPUS"),
-          .mem = find("ReqMem"),
-          .req_tres = find("ReqTRES"),
-          .alloc_tres = find("AllocTRES"),
-          .req_gres = find("ReqGRES"),
-          .alloc_gres = find("AllocGRES"),
-          .alloc_nodes = find("AllocNodes"),
-          .alloc_cpus = find("AllocCPUS"),
-          .node_list = find("NodeList"),
-          .cluster = find("Cluster"),
-          .tenant = find(config.tenant)},
+      at_(find_all(std::make_index_sequence<25>())),
       is_table_(is_table) {
+  if (at_.id < 0) at_.id = find("JobIDRaw");
   for (const Setting& setting : given.entries()) given_.push_back(setting.key);
   check_columns();
 }
@@ -151,17 +126,17 @@ bool SacctLog::has_time(int column) const {
   return has(column) && !is_one_of(field(column), {"Unknown", "None", "N/A", "0"});
 }
 
-void SacctLog::unusable(int column, const std::string& reason, const std::string& expected) {
+bool SacctLog::unusable(int column, const std::string& reason, const std::string& expected) {
   const std::string& name = columns_[static_cast<size_t>(column)];
-  rows_.unusable_at("column " + std::to_string(column + 1) + " (" + name + ")", name + reason,
-                    expected, in_quotes(field(column)));
+  return rows_.unusable_at("column " + std::to_string(column + 1) + " (" + name + ")",
+                           name + reason, expected, in_quotes(field(column)));
 }
 
-void SacctLog::unusable(const SlurmFlaw& flaw) {
+bool SacctLog::unusable(const SlurmFlaw& flaw) {
   const int column = flaw.column.empty() ? -1 : find(flaw.column);
   const std::string place =
       column < 0 ? "" : "column " + std::to_string(column + 1) + " (" + flaw.column + ")";
-  rows_.unusable_at(place, flaw.reason, flaw.expected, flaw.got);
+  return rows_.unusable_at(place, flaw.reason, flaw.expected, flaw.got);
 }
 
 // Returns whether, by its row, the job ran for no time.
@@ -232,35 +207,25 @@ bool SacctLog::read_timestamp(int column, ClockTime& out) {
 
 bool SacctLog::read_duration(int column, int64_t& out_us) {
   const std::optional<int64_t> s = parse_slurm_s(field(column));
-  if (s) {
-    out_us = *s * kUsPerS;
-  } else {
-    unusable(column, " is not a time", "[DAYS-]HH:MM:SS");
-  }
-  return s.has_value();
+  if (s) out_us = *s * kUsPerS;
+  return s || unusable(column, " is not a time", "[DAYS-]HH:MM:SS");
 }
 
 bool SacctLog::read_number(int column, int64_t& out) {
   const std::optional<int64_t> number = parse_int(field(column));
-  if (number && *number >= 0) {
-    out = *number;
-    return true;
-  }
-  unusable(column, " is not a whole number",
-           columns_[static_cast<size_t>(column)] + " as a whole number of at least 0");
-  return false;
+  const bool usable = number && *number >= 0;
+  if (usable) out = *number;
+  return usable ||
+         unusable(column, " is not a whole number",
+                  columns_[static_cast<size_t>(column)] + " as a whole number of at least 0");
 }
 
 bool SacctLog::read_tres(int column, Tres& out) {
   if (column < 0) return true;
   const std::optional<Tres> tres = parse_tres(field(column));
-  if (tres) {
-    out = *tres;
-  } else {
-    unusable(column, " is not a list of resources",
-             "resources like cpu=4,gres/gpu=2,mem=16G,node=1");
-  }
-  return tres.has_value();
+  if (tres) out = *tres;
+  return tres || unusable(column, " is not a list of resources",
+                          "resources like cpu=4,gres/gpu=2,mem=16G,node=1");
 }
 
 // Reads submission, start, end and run time. An ambiguous clock time gets the reading that agrees
@@ -272,8 +237,8 @@ bool SacctLog::read_times(Run& run) {
        {std::pair{at_.submit, &submit}, {at_.start, &start}, {at_.end, &end}}) {
     if (column < 0 || read_timestamp(column, *moment)) continue;
     const std::string& name = columns_[static_cast<size_t>(column)];
-    unusable(column, " is not a date", name + " as a date like 2021-03-04T12:30:15, from 1970 on");
-    return false;
+    return unusable(column, " is not a date",
+                    name + " as a date like 2021-03-04T12:30:15, from 1970 on");
   }
   if (config_.arrival == "Eligible" && has_time(at_.eligible))
     read_timestamp(at_.eligible, eligible);
@@ -284,8 +249,7 @@ bool SacctLog::read_times(Run& run) {
   } else if (at_.elapsed >= 0) {
     if (!read_duration(at_.elapsed, elapsed_us)) return false;
   } else if (at_.elapsed_raw >= 0) {
-    unusable(at_.elapsed_raw, " is empty", "seconds");
-    return false;
+    return unusable(at_.elapsed_raw, " is empty", "seconds");
   }
 
   const ClockTimes chosen = choose_readings(submit, start, end, elapsed_us);
@@ -311,12 +275,10 @@ bool SacctLog::read_times(Run& run) {
     if (!is_given("zone") && submit_us - from_us <= kHourUs) {
       expected += std::string(" (if clocks were put back in between, ") + kSetZone + ")";
     }
-    unusable(at_.start, ": starts before its submission", expected);
-    return false;
+    return unusable(at_.start, ": starts before its submission", expected);
   }
   if (end_us >= 0 && end_us < from_us) {
-    unusable(at_.end, ": ends before it starts", "End after the start");
-    return false;
+    return unusable(at_.end, ": ends before it starts", "End after the start");
   }
   // A job that was modified while running may be eligible later than it started.
   if (eligible.us > submit_us) {
@@ -375,10 +337,7 @@ bool SacctLog::read_request(Job& job) {
   const bool allocated = config_.gpus == "allocated";
   const auto flaw =
       fill_request(request, {allocated, config_.gpus_per_node, config_.shards_per_gpu}, job);
-  if (flaw) {
-    unusable(*flaw);
-    return false;
-  }
+  if (flaw) return unusable(*flaw);
   const Tres &asked = request.asked, &given = request.given;
   if (has(at_.alloc_tres)) allocations_seen_ = true;
   gpus_seen_ |= asked.names_gpus() || given.names_gpus() || job.gpus > 0;
@@ -446,36 +405,31 @@ void SacctLog::cut_decimal_zeros() {
   }
 }
 
-void SacctLog::take(const std::vector<std::string_view>& fields) {
+bool SacctLog::take(const std::vector<std::string_view>& fields) {
   fields_ = &fields;
   const std::string_view given_id = field(at_.id);
   if (is_table_) cut_decimal_zeros();
   Run run;
   Job& job = run.job;
   job.id = field(at_.id);
-  if (job.id.empty()) {
-    rows_.unusable("JobID is empty", "a JobID", "nothing");
-    return;
-  }
+  if (job.id.empty()) return rows_.unusable("JobID is empty", "a JobID", "nothing");
   run.had_decimal_zero = job.id.size() < given_id.size();
   const std::string number = job.id.substr(0, job.id.find('.'));
   if (is_table_ && !run.had_decimal_zero) whole_ids_.insert(number);
   if (number.size() < job.id.size() || (run.had_decimal_zero && whole_ids_.contains(number))) {
-    rows_.left_out(kStep);
-    return;
+    return rows_.left_out(kStep);
   }
   if (!config_.cluster.empty() && field(at_.cluster) != config_.cluster) {
     cluster_of();
-    rows_.left_out("job of another cluster");
-    return;
+    return rows_.left_out("job of another cluster");
   }
   run.state = parse_slurm_state(field(at_.state));
   if (const char* reason = reason_not_a_run(run.state, run.unallocated)) {
     mark(job.id, reason, run.had_decimal_zero);
-    return;
+    return false;
   }
-  if (!read_times(run) || !read_limit(job) || !read_request(job)) return;
-  if (has(at_.priority) && !read_number(at_.priority, job.priority)) return;
+  if (!read_times(run) || !read_limit(job) || !read_request(job)) return false;
+  if (has(at_.priority) && !read_number(at_.priority, job.priority)) return false;
   run.cluster = cluster_of();
   job.user = field(has(at_.user) ? at_.user : at_.uid);
   job.name = field(at_.name);
@@ -487,6 +441,7 @@ void SacctLog::take(const std::vector<std::string_view>& fields) {
   if (task != job.id.npos) job.array = job.id.substr(0, task);
   if (num_runs_++ % kPiece == 0) runs_.emplace_back().reserve(kPiece);
   runs_.back().push_back(std::move(run));
+  return true;
 }
 
 }  // namespace yard

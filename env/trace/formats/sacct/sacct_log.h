@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "env/base/config/settings.h"
@@ -46,14 +47,14 @@ class SacctLog {
   SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
            std::vector<std::string> columns, bool is_table = false);
 
-  // Reads the current row, one field per column.
-  void take(const std::vector<std::string_view>& fields);
+  // Reads the current row, one field per column. Returns whether it holds a run of a job.
+  bool take(const std::vector<std::string_view>& fields);
 
   // Adds the jobs to the rows. Throws InputError about a setting that has no effect on the log.
   void finish();
 
  private:
-  // Indices of the columns; -1: missing.
+  // Indices of the columns, in the order of used_columns(); -1: missing.
   struct Columns {
     int id, submit, eligible, start, end, elapsed, elapsed_raw, limit, limit_raw, state, user, uid,
         name, priority, nodes, cpus, mem, req_tres, alloc_tres, req_gres, alloc_gres, alloc_nodes,
@@ -87,11 +88,15 @@ class SacctLog {
   std::string_view field(int column) const;
   bool has_time(int column) const;
   int find(std::string_view column) const;
+  template <size_t... I>
+  Columns find_all(std::index_sequence<I...>) const {
+    return {find(used_columns()[I])..., find(config_.tenant)};
+  }
   void check_columns() const;
   void check_settings() const;
   bool is_given(const char* key) const;
-  void unusable(int column, const std::string& reason, const std::string& expected);
-  void unusable(const SlurmFlaw& flaw);
+  bool unusable(int column, const std::string& reason, const std::string& expected);
+  bool unusable(const SlurmFlaw& flaw);
 
   const char* reason_not_a_run(std::string_view state, bool& unallocated) const;
   bool ran_no_time() const;

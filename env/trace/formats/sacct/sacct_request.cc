@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "env/trace/core/rows.h"
+
 namespace yard {
 namespace {
 
 constexpr int64_t kMaxGpus = 1 << 20;
 constexpr int64_t kMpsOfGpu = 100;
-
-std::string in_quotes(const std::string& text) { return "'" + text + "'"; }
 
 // Fractional GPUs: `count` per node, `of_gpu` to a GPU.
 struct GpuParts {

@@ -1,0 +1,72 @@
+// Plays training environments with random actions and measures their speed.
+#pragma once
+
+#include "env/base/core/rng.h"
+#include "experiments/programs/bench/bench.h"
+
+namespace yard::bench {
+
+// Draws a uniformly random legal action for each environment. `nothing`: the last action.
+template <class Env>
+void choose(const Env& env, int32_t nothing, Rng& rng, std::vector<int32_t>& actions) {
+  for (size_t n = 0; n < actions.size(); ++n) {
+    const uint8_t* mask = env.mask().data() + n * (static_cast<size_t>(nothing) + 1);
+    const auto rows = static_cast<uint32_t>(env.rows()[n]);
+    do {  // most rows are legal, so draw until one is
+      const uint32_t a = rng.below(rows + 1);
+      actions[n] = a == rows ? nothing : static_cast<int32_t>(a);
+    } while (!mask[actions[n]]);
+  }
+}
+
+struct Played {
+  double best_per_s, mean_per_s;  // decisions per second
+  double rows, waiting;           // means per decision
+};
+
+// Measures stretches of `steps` steps. Each stretch is repeated from the same saved state, bit for
+// bit. `best_per_s` counts the fastest repetition. `before_step` is called before each step.
+template <class Env>
+Played play(Env& env, int worlds, int32_t nothing, int stretches, int steps,
+            const std::function<void()>& before_step) {
+  constexpr int kTimes = 6;
+  env.reset();
+  Rng rng(7);
+  std::vector<int32_t> actions(static_cast<size_t>(worlds));
+  double rows = 0, waiting = 0, best = 0, mean = 0;
+  const auto run = [&](int count) {
+    double spent = 0;
+    for (int i = 0; i < count; ++i) {
+      choose(env, nothing, rng, actions);
+      before_step();
+      spent += seconds([&] { env.step(actions); });
+      for (int n = 0; n < worlds; ++n) {
+        rows += env.rows()[static_cast<size_t>(n)];
+        waiting += env.num_waiting(n);
+      }
+    }
+    return spent;
+  };
+  run(3'000);  // warm-up to the middle of episodes
+  rows = waiting = 0;
+  for (int i = 0; i < stretches; ++i) {
+    const std::vector<std::byte> saved = env.save();
+    const Rng before = rng;
+    double quickest = 1e300;
+    for (int k = 0; k < kTimes; ++k) {
+      if (k > 0) {
+        env.restore(saved);
+        rng = before;
+      }
+      const double spent = run(steps);
+      quickest = std::min(quickest, spent);
+      mean += spent / kTimes;
+    }
+    best += quickest;
+  }
+  const double decisions = 1.0 * stretches * steps * worlds;
+  return {decisions / best, decisions / mean, rows / (decisions * kTimes),
+          waiting / (decisions * kTimes)};
+}
+
+}  // namespace yard::bench

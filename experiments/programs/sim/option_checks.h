@@ -1,0 +1,30 @@
+// Checks of options which CLI11 cannot make, and defaults, for the commands that run policies.
+#pragma once
+
+#include "env/base/core/error.h"
+#include "env/base/text/text.h"
+#include "experiments/cli/common_options.h"
+
+namespace yard::sim {
+
+// Throws InputError, "OPTION: expected EXPECTED, got GOT", unless `holds`.
+inline void require_input(bool holds, const std::string& option, const std::string& expected,
+                          const std::string& got) {
+  if (!holds) throw InputError(option, expected, got);
+}
+
+// Throws InputError unless `value` lies in [least, most].
+template <class T>
+void check_range(const char* option, T value, std::type_identity_t<T> least,
+                 std::type_identity_t<T> most) {
+  require_input(value >= least && value <= most, option, shortest(least) + " to " + shortest(most),
+                shortest(value));
+}
+
+// Returns the values of --congestion; without the option, a single unset value.
+inline std::vector<std::optional<double>> congestions_of(const CommonOptions& options) {
+  if (options.congestions.empty()) return {std::nullopt};
+  return {options.congestions.begin(), options.congestions.end()};
+}
+
+}  // namespace yard::sim
