@@ -121,7 +121,7 @@ class TabReader : public TraceReader {
   }
 };
 
-class GavelReader : public TraceReader {
+class GavelReader : public TabReader {
  public:
   bool recognises(const FileHead& head) const override {
     return fits(head.line(1), kSimulated) || fits(head.line(1), kPhysical);
@@ -151,7 +151,7 @@ constexpr Fields kShockwave = {
     .count = 12, .argument = 3, .steps = 5, .gpus = 6, .submit = 11, .weight = 8};
 constexpr int kMode = 7, kDuration = 10;
 
-class ShockwaveReader : public TraceReader {
+class ShockwaveReader : public TabReader {
  public:
   bool recognises(const FileHead& head) const override { return fits(head.line(1), kShockwave); }
 
