@@ -37,7 +37,7 @@ struct IndexConfig : PlacementConfig {
   }
 };
 
-// A source whose index is View's kSeconds, in microseconds.
+// A source whose index is kUs, a function of View which returns microseconds.
 template <class ConfigT, Level kSourceLevel, auto kUs>
 struct ViewIndex {
   using Config = ConfigT;

@@ -1,7 +1,7 @@
 // A policy: a view in, edits to the current allocation out. Each policy is one file in `heuristic`
-// or `learned`. To add one, add a file with an `Add` line:
+// or `learned`. To add one, add a file with an `AddPolicy` line:
 //
-//   const PolicyRegistry::Add<Fifo> kFifo{"fifo", {.about = "...", .source = "..."}};
+//   const AddPolicy<Fifo> kFifo{"fifo", "about", "source", "fidelity"};
 #pragma once
 
 #include <functional>

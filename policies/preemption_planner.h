@@ -1,7 +1,8 @@
 // Chooses the victims that make room for a waiting job. Holders after the job in order are stopped
 // one by one, last first, until the placement rule accepts a placement. (Until the job's tenant is
-// within its limit, only holders of that tenant are stopped.) Then each victim runs on whose GPUs
-// the placement does not need. First-fit and best-fit need only the number of GPUs.
+// within its limit, only holders of that tenant are stopped.) Then each victim, first in order
+// first, runs on if the placement does not need its GPUs. First-fit and best-fit need only their
+// number.
 #pragma once
 
 #include <cstdint>

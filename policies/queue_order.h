@@ -25,10 +25,12 @@ struct QueueConfig : PlacementConfig {
   }
 };
 
-class QueuePolicy : public PlacedPolicy<QueueConfig> {
+template <Level kUsedLevel>
+class QueuePolicy : public PlacedPolicy<QueueConfig, kUsedLevel> {
  public:
   explicit QueuePolicy(const Settings& settings)
-      : PlacedPolicy(settings), order_(parse_queue_order(config_.order)) {}
+      : PlacedPolicy<QueueConfig, kUsedLevel>(settings),
+        order_(parse_queue_order(this->config_.order)) {}
 
  protected:
   QueueOrder order_;

@@ -70,9 +70,10 @@ formatted() {
 }
 
 # The clang of Debian 12 cannot read LibTorch's headers as C++20, so agents/ is not checked here.
-# It cannot read GCC's precompiled headers either: without them, it sees missing includes as well.
+# It cannot read GCC's precompiled headers either: without them, and file by file, it sees missing
+# includes as well.
 tidied() {
-  cmake --preset release -B build/tidy -DYARD_PRECOMPILE=OFF -DYARD_TESTS=OFF >/dev/null &&
+  cmake --preset release -B build/tidy -DYARD_PRECOMPILE=OFF -DYARD_UNITY=OFF -DYARD_TESTS=OFF >/dev/null &&
     cmake --build build/tidy --parallel "$jobs" --target yard_proto yard_version_header >/dev/null &&
     sources | grep '\.cc$' | grep -v -e '^tests/' -e '^agents/' -e '^experiments/train/' -e 'programs/train/' |
     xargs -P "$jobs" -n 4 clang-tidy -p build/tidy --quiet --extra-arg=-Wno-unknown-warning-option

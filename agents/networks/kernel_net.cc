@@ -9,8 +9,6 @@ namespace {
 
 class KernelNet final : public Network {
  public:
-  explicit KernelNet(const Settings& settings) { parse<NoConfig>(settings); }
-
   NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
     const auto x = standard_jobs(batch);     // (R, F)
     const auto c = standard_cluster(batch);  // (B, C)

@@ -6,7 +6,9 @@
 namespace yard {
 namespace {
 
-constexpr int64_t kRowsPerPart = 12288;  // of a minibatch
+// Rows per part of a minibatch. Larger parts waste memory and leave threads idle; with smaller
+// parts LibTorch's overhead per operation dominates.
+constexpr int64_t kRowsPerPart = 12288;
 constexpr size_t kPartsAtOnce = 64;
 
 // Returns the values of samples: float, or int64 from integers.

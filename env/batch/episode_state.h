@@ -17,8 +17,7 @@ struct BasicBatchEnv<T>::EpisodeState {
       : world(env_spec.fixed, config.episode_jobs, &pages),
         view(world.fixed(), world.state(), T::level(config.task)),
         memory((T::memory_bytes(view, config.task) + 7) / 8, &pages),
-        scratch(static_cast<size_t>(env_spec.fixed.spec.num_nodes) *
-                static_cast<size_t>(env_spec.fixed.jobs.shapes.max_groups)),
+        scratch(env_spec.fixed.max_pieces()),
         draft(world.fixed(), world.state()),
         agent_memory(memory_bytes()) {
     list.needs_prior = config.prior;

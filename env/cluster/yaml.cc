@@ -24,12 +24,12 @@ std::string said(const YAML::Node& node) {
 
 // Returns the number at `node`, or `otherwise` if there is none.
 template <class T>
-T number_from(const YamlFile& file, const YAML::Node* node, const std::string& what, T otherwise,
-              T lowest, T highest) {
+T number_from(const YamlFile& file, const YAML::Node* node, const std::string& key, const char* as,
+              T otherwise, T lowest, T highest) {
   if (node == nullptr) return otherwise;
   const auto value = node->IsScalar() ? parse_number<T>(node->Scalar()) : std::nullopt;
   if (value && *value >= lowest && *value <= highest) return *value;
-  file.fail(*node, what + " from " + shortest(lowest) + " to " + shortest(highest));
+  file.fail(*node, key + as + " from " + shortest(lowest) + " to " + shortest(highest));
 }
 
 }  // namespace
@@ -104,12 +104,12 @@ const YAML::Node& YamlMap::operator[](const std::string& key) const {
 
 int64_t YamlMap::integer(const std::string& key, int64_t otherwise, int64_t lowest,
                          int64_t highest) const {
-  return number_from(*file_, find(key), key + " as a whole number", otherwise, lowest, highest);
+  return number_from(*file_, find(key), key, " as a whole number", otherwise, lowest, highest);
 }
 
 double YamlMap::number(const std::string& key, double otherwise, double lowest,
                        double highest) const {
-  return number_from(*file_, find(key), key + " as a number", otherwise, lowest, highest);
+  return number_from(*file_, find(key), key, " as a number", otherwise, lowest, highest);
 }
 
 bool YamlMap::flag(const std::string& key, bool otherwise) const {

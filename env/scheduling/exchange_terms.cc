@@ -9,8 +9,9 @@ ExchangeTerms::ExchangeTerms(const View& view, const ThroughputModel& throughput
       throughput_model_(throughput_model),
       senders_(static_cast<size_t>(view.spec().num_nodes)) {
   for (const int32_t slot : view.held()) {
+    const int32_t part = view.first_part(slot);
+    if (view.shaped(slot) || part == kNone || view.next_part(part) == kNone) continue;
     const std::vector<Piece> pieces = held_pieces(view, slot);
-    if (view.shaped(slot) || pieces.size() < 2) continue;
     const Exchange exchange = view.exchange(slot);
     const IsolatedThroughput isolated =
         throughput_model.isolated_throughput(slot, pieces, exchange.all_reduce);

@@ -21,7 +21,7 @@ struct JointConfig {
   double margin_by_size = 0, margin_by_queue = 0;
   double order_by_gain = 0, order_by_wait = 0, order_by_size = 0;
   void fields(FieldList& f) {
-    f("preempt", preempt, "allow preemption of running jobs for waiting ones");
+    f("preempt", preempt, "allow waiting jobs to preempt running jobs");
     f("move", move, "allow migration of running jobs");
     f("hold", hold, "allow a job to wait for a better placement");
     f("choose_type", choose_type,
@@ -29,11 +29,11 @@ struct JointConfig {
     f("gpu_exponent", gpu_exponent, 0.0, 2.0,
       "exponent of GPUs in the index, seconds x GPUs^gpu_exponent");
     f("margin_log2", margin_log2, 0.0, 10.0,
-      "doublings by which a waiting job's index must be lower to preempt");
+      "log2 of the factor by which the index of a waiting job must be lower to preempt a running "
+      "job");
     f("cost_weight", cost_weight, 0.0, 100.0,
-      "multiple of its preemption cost subtracted from a running job's index");
-    f("timer_s", timer_s, 10.0, 86400.0,
-      "interval at which running jobs are reconsidered for preemption, in seconds");
+      "multiple of the preemption cost to subtract from the index of a running job");
+    f("timer_s", timer_s, 10.0, 86400.0, "interval between checks for jobs to preempt, in seconds");
     f("rate_floor", rate_floor, 0.01, 1.0,
       "share of its best rate below which a new job waits for a better placement");
     f("patience_s", patience_s, 1.0, 1e7,

@@ -62,13 +62,14 @@ struct Config {
     f("limit_2_gpu_s", limit_2_gpu_s, 1, 1e9F,
       "largest attained service of the second queue, in GPU-seconds");
     f("placement", placement, {"first-fit", "best-fit", "consolidate"}, "placement of jobs");
-    f("preempt", preempt, "allow preemption of running jobs");
+    f("preempt", preempt, "allow waiting jobs to preempt running jobs");
     f("gpu_exponent", gpu_exponent, 0, 2, "the index is expected time x GPUs to this power");
     f("margin_log2", margin_log2, 0, 10,
       "margin of the index by which a job must be better to preempt another, in doublings");
-    f("shrink", shrink, 0.01F, 100, "prior strength of all users' jobs for a user, in jobs");
+    f("shrink", shrink, 0.01F, 100,
+      "weight of all users' jobs in the estimate for one user, as a number of jobs");
     f("sibling_prior", sibling_prior, 0.01F, 1e6F,
-      "prior strength of a user's other jobs for a batch, in finished siblings");
+      "weight of the user's other jobs in the estimate for a batch, as a number of jobs");
     f("spread", spread, 0.2F, 3, "standard deviation of log run times within a batch");
     f("spread_batch", spread_batch, 0, 5,
       "standard deviation of log run times between a user's batches");

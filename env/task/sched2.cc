@@ -142,7 +142,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
     for (size_t h = 0; h < listed->held.size(); ++h) {
       out.actions.push_back(
           {.slot = listed->held[h].slot, .kind = kPreemption, .index = static_cast<int32_t>(h)});
-      listed->places.push_back(pieces_of(view, listed->held[h].slot));
+      listed->places.push_back(held_pieces(view, listed->held[h].slot));
     }
     if (first == kNone && listed->held.empty()) return out.clear();
     // If nothing runs, waiting for a placement is useless.
@@ -298,15 +298,6 @@ class Sched2 final : public ConfiguredAgent<Config> {
   // Start of waiting or running. While a job runs, since_us() changes with its rate.
   static int64_t phase_start_us(const View& view, int32_t slot) {
     return view.holds(slot) ? view.until_us(slot) : view.since_us(slot);
-  }
-
-  static std::vector<Piece> pieces_of(const View& view, int32_t slot) {
-    std::vector<Piece> out;
-    for (int32_t part = view.first_part(slot); part != kNone; part = view.next_part(part)) {
-      const int32_t gpus = count_bits(view.part_mask(part));
-      out.push_back({view.part_node(part), gpus, view.shaped(slot) ? view.part_group(part) : 0});
-    }
-    return out;
   }
 
   static void describe_job(const View& view, const Candidate& job, float sensitivity,

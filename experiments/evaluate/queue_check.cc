@@ -92,7 +92,7 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
   }
   for (const std::string& policy : policies) {
     const auto run = [&](const QueueCase& one) { return run_case(one, cluster, policy); };
-    QueueRow& row = out.rows.emplace_back(policy, run(real), run(first), run(second));
+    QueueRow& row = out.rows.emplace_back(QueueRow{policy, run(real), run(first), run(second), {}});
     for (const QueueCase& one : generated_cases) row.generated.push_back(run(one));
   }
   return out;

@@ -17,9 +17,9 @@ constexpr double kHourS = 3600;
 constexpr size_t kDayHours = 24, kWeekDays = 7;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
+double seconds_of(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
-double log_run(const Job& job) { return std::log(std::max(1.0, seconds(job.run_us))); }
+double log_run(const Job& job) { return std::log(std::max(1.0, seconds_of(job.run_us))); }
 
 // Sums over stretches of `hours` hours; an incomplete last one is dropped.
 std::vector<double> sums(const std::vector<double>& hourly, size_t hours) {
@@ -46,8 +46,9 @@ Load load_of(const std::vector<Job>& jobs, double from_s, double to_s) {
   const auto hours = static_cast<size_t>(std::max(1.0, std::ceil((to_s - from_s) / kHourS)));
   Load load{std::vector<double>(hours), std::vector<double>(hours)};
   for (const Job& job : jobs) {
-    const double begin = (seconds(job.submit_us) - from_s) / kHourS;
-    const double end = std::min(begin + seconds(job.run_us) / kHourS, static_cast<double>(hours));
+    const double begin = (seconds_of(job.submit_us) - from_s) / kHourS;
+    const double end =
+        std::min(begin + seconds_of(job.run_us) / kHourS, static_cast<double>(hours));
     const auto first = std::min(static_cast<size_t>(std::max(0.0, begin)), hours - 1);
     load.arrivals[first] += 1;
     for (size_t h = first; h < hours && static_cast<double>(h) < end; ++h) {
@@ -217,9 +218,10 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
   double gpu_s = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
     const Job& job = jobs[j];
-    const double run_s = seconds(job.run_us), submit_s = seconds(job.submit_us) + shift_s;
+    const double run_s = seconds_of(job.run_us), submit_s = seconds_of(job.submit_us) + shift_s;
     if (j > 0) {
-      out.values["time between arrivals"].push_back(seconds(job.submit_us - jobs[j - 1].submit_us));
+      out.values["time between arrivals"].push_back(
+          seconds_of(job.submit_us - jobs[j - 1].submit_us));
     }
     out.values["run time"].push_back(run_s);
     out.values["GPU time"].push_back(run_s * job.gpus);
@@ -236,8 +238,8 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
       least = one.most_gpus;
     }
     if (job.limit_us > 0) {
-      out.values["limit"].push_back(seconds(job.limit_us));
-      out.values["run time over limit"].push_back(run_s / seconds(job.limit_us));
+      out.values["limit"].push_back(seconds_of(job.limit_us));
+      out.values["run time over limit"].push_back(run_s / seconds_of(job.limit_us));
     }
     const auto hour = static_cast<int64_t>(std::floor(submit_s / kHourS));
     out.counts["arrivals by hour of the day"][((hour % 24) + 24) % 24] += 1;

@@ -16,7 +16,7 @@ constexpr int kSlices = 240;
 constexpr const char* kNames[] = {"held_gpus",    "free_gpus", "waiting",
                                   "waiting_gpus", "running",   "unusable_gpus"};
 
-double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
+double slice_seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 double to_thousandths(double value) { return std::round(value * 1000) / 1000; }
 
@@ -119,15 +119,15 @@ void Series::end(const Run& run) {
   for (int i = 0; i < slices; ++i) {
     const int64_t begin_us = slice_us(from_us, to_us, slices, i);
     const int64_t end_us = slice_us(from_us, to_us, slices, i + 1);
-    t_s.push_back(to_thousandths(seconds(begin_us + (end_us - begin_us) / 2)));
+    t_s.push_back(to_thousandths(slice_seconds(begin_us + (end_us - begin_us) / 2)));
   }
   const std::vector<Json> columns = means(from_us, to_us, slices);
   Json one = {{"policy", run.policy},
               {"information", level_name(run.level)},
               {"bound", is_bound(run.level)},
               {"gpus", scenario_.cluster.total_gpus()},
-              {"from_s", seconds(scenario_.window.from_us)},
-              {"to_s", seconds(scenario_.window.to_us)},
+              {"from_s", slice_seconds(scenario_.window.from_us)},
+              {"to_s", slice_seconds(scenario_.window.to_us)},
               {"t_s", t_s}};
   for (size_t c = 0; c < kColumns; ++c) one[kNames[c]] = columns[c];
   one["tenants"] = Json::array();

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "env/base/core/nearest_rank.h"
@@ -114,10 +113,13 @@ Json states_json(const std::vector<Job>& jobs) {
   std::ranges::stable_sort(rows, std::greater<>(), &std::pair<std::string_view, int64_t>::second);
   Json out = Json::object();
   int64_t others = 0;
-  for (const auto& [state, count] : rows | std::views::take(kStatesShown)) {
-    out[std::string(state)] = count;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i < kStatesShown) {
+      out[std::string(rows[i].first)] = rows[i].second;
+    } else {
+      others += rows[i].second;
+    }
   }
-  for (const auto& [state, count] : rows | std::views::drop(kStatesShown)) others += count;
   if (others > 0) out["others"] = others;
   return out.empty() ? Json(nullptr) : out;
 }

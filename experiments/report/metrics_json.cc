@@ -111,7 +111,7 @@ Json gpu_hours_json(const GpuTime& time) {
       {"idle", time.idle / kSecondsPerHour},         {"lost", time.lost / kSecondsPerHour}};
 }
 
-Json fragmentation_json(const FragmentTime& time, double span_s) {
+Json fragmentation_json(const Fragments& time, double span_s) {
   return {{"mean_free_gpus", ratio(time.free, span_s)},
           {"unusable", ratio(time.unusable, time.free)},
           {"partial", ratio(time.partial, time.free)},
@@ -156,7 +156,7 @@ void add_metered_figures(const Scenario& scenario, const GpuUsage* metered, Json
   }
 }
 
-std::string value_text(const Json& value) {
+std::string figure_text(const Json& value) {
   return value.is_null() ? "-" : digits_text(value.get<double>(), 5);
 }
 
@@ -176,7 +176,7 @@ void print_lines(const Json& runs, const char* title, const std::vector<const ch
   for (const Json& run : runs) {
     std::vector<std::string> cells = {run["policy"].get<std::string>()};
     const Json part = of(run);
-    for (const char* key : keys) cells.push_back(value_text(part.is_null() ? Json() : part[key]));
+    for (const char* key : keys) cells.push_back(figure_text(part.is_null() ? Json() : part[key]));
     table.row(cells);
   }
   std::printf("\n%s", table.text().c_str());
@@ -192,7 +192,7 @@ void print_tenants(const Json& run) {
   TextTable table(headings);
   for (const Json& tenant : run["tenants"]) {
     std::vector<std::string> cells = {tenant["tenant"].get<std::string>()};
-    for (const char* key : keys) cells.push_back(value_text(tenant[key]));
+    for (const char* key : keys) cells.push_back(figure_text(tenant[key]));
     const Json& due = tenant["deadlines"];
     cells.push_back(due.is_null() ? "-" : due["met"].dump() + " of " + due["jobs"].dump());
     table.row(cells);

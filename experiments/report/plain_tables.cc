@@ -3,15 +3,10 @@
 #include <algorithm>
 
 #include "env/base/text/csv.h"
+#include "experiments/report/run_record.h"
 
 namespace yard::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json value_of(const Json& object, const std::string& key) {
-  return object.is_object() && object.contains(key) ? object[key] : Json(nullptr);
-}
 
 // Columns are the policy and `keys`. A row for each element of the list `part` of each run, or for
 // each run whose object `part` has any of `keys`.
@@ -20,10 +15,10 @@ PlainTable table_of(const Json& runs, const char* name, const char* title, const
   PlainTable table{name, title, {"policy"}, {}};
   table.columns.insert(table.columns.end(), keys.begin(), keys.end());
   for (const Json& run : runs) {
-    const Json value = value_of(run, part);
+    const Json& value = member(run, part);
     for (const Json& one : value.is_array() ? value : Json::array({value})) {
-      std::vector<Json> row = {value_of(run, "policy")};
-      for (const std::string& key : keys) row.push_back(value_of(one, key));
+      std::vector<Json> row = {member(run, "policy")};
+      for (const std::string& key : keys) row.push_back(member(one, key.c_str()));
       const bool any =
           std::any_of(row.begin() + 1, row.end(), [](const Json& x) { return !x.is_null(); });
       if (any || value.is_array()) table.rows.push_back(std::move(row));

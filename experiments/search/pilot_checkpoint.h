@@ -9,7 +9,8 @@
 namespace yard {
 
 // `file`: a policy file of `joint`, as `evolve` writes it. `set`: settings which override the
-// file's. Reads the cost of the search from F.search.json if that file lies beside `file`. Throws
+// file's. The provenance holds the file's own, the overrides and the outcome of the golden course.
+// Reads the cost of the search from F.search.json if that file lies beside `file`. Throws
 // InputError for settings which `joint` does not have.
 Checkpoint pilot_checkpoint(const std::string& file, const Settings& set = {});
 

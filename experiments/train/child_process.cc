@@ -22,17 +22,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Starts `program` in a child, which calls prepare() first and receives SIGTERM when this process
-// ends. Throws RunError.
+// Starts `program`, named `what` in errors, in a child, which calls prepare() first and receives
+// SIGTERM when this process ends. Throws RunError.
 template <class Prepare>
-pid_t start(const char* program, const char* name, std::vector<std::string> argv, Prepare prepare) {
+pid_t start(const char* what, const char* program, const char* name, std::vector<std::string> argv,
+            Prepare prepare) {
   argv.insert(argv.begin(), name);
   std::vector<char*> pointers;
   for (std::string& text : argv) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid < 0) throw RunError(std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid < 0) throw RunError(std::string("cannot start a ") + what + ": " + std::strerror(errno));
   if (pid > 0) return pid;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
@@ -73,7 +74,7 @@ TemporaryFolder::~TemporaryFolder() {
 pid_t start_child(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
   const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (out < 0) throw RunError(log.string() + ": " + std::strerror(errno));
-  const pid_t pid = start("/proc/self/exe", "yardmaster-train", arguments, [&] {
+  const pid_t pid = start("process", "/proc/self/exe", "yardmaster-train", arguments, [&] {
     // Own process group: Ctrl-C on the terminal reaches only the parent, which forwards it once.
     setpgid(0, 0);
     dup2(out, STDOUT_FILENO);
@@ -94,7 +95,7 @@ std::string run_sibling_program(const std::string& program,
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
     throw RunError(std::string("cannot make a pipe: ") + std::strerror(errno));
   }
-  const pid_t pid = start(path.c_str(), "yardmaster", arguments, [&] {
+  const pid_t pid = start("process", path.c_str(), "yardmaster", arguments, [&] {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
   });
@@ -134,7 +135,7 @@ int launch_ranks(int n, char** argv) {
   for (char** a = argv + 1; *a != nullptr; ++a) arguments.emplace_back(*a);
   std::vector<pid_t> alive;
   for (int rank = 0; rank < n; ++rank) {
-    alive.push_back(start("/proc/self/exe", argv[0], arguments, [&] {
+    alive.push_back(start("rank", "/proc/self/exe", argv[0], arguments, [&] {
       setenv("YARD_RANK_FILE", (rendezvous.path() / "ranks").c_str(), 1);
       setenv("RANK", std::to_string(rank).c_str(), 1);
       setenv("WORLD_SIZE", std::to_string(n).c_str(), 1);

@@ -14,7 +14,8 @@ namespace yard {
 pid_t start_child(const std::vector<std::string>& arguments, const std::filesystem::path& log);
 
 // Runs `program ARGUMENTS...` from the folder of this program and returns its stdout. Throws
-// InputError if the program is missing or exits with code 2, else RunError, with its stderr.
+// InputError if the program is missing or exits with code 2, and RunError if it fails otherwise;
+// the message is its stderr.
 std::string run_sibling_program(const std::string& program,
                                 const std::vector<std::string>& arguments);
 

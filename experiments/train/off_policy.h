@@ -22,7 +22,8 @@ struct OffPolicyOptions {
 //             and the simulator's error
 //   of_ended  the same for the jobs of `log`
 //   fit_error if one heuristic decided in the log: ln(its simulated mean / the observed mean)
-//   weighted  importance sampling over blocks of jobs submitted in the time of `choices`
+//   weighted  importance sampling over blocks of jobs submitted in the time of `choices`,
+//             with its effective sample size
 nlohmann::ordered_json off_policy(const std::filesystem::path& checkpoint, const LogFolder& log,
                                   const RecordedChoices* choices, const OffPolicyOptions& options);
 

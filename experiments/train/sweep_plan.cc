@@ -108,7 +108,8 @@ void SweepConfig::fields(FieldList& f) {
   f("trials", trials, 1, 100'000, "number of points drawn from the space");
   f("seed", seed, 0, UINT64_MAX, "seed of the draws");
   f("halving", halving, 1.0, 1000.0,
-    "factor by which each rung is longer than the last rung and has fewer trials; 1: all trials "
+    "factor by which each rung is longer than the rung before it and has fewer trials; 1: all "
+    "trials "
     "run to the end");
   f("first_updates", first_updates, 0, 1'000'000,
     "minimum updates of each trial; 0: updates / halving^2");

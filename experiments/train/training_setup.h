@@ -22,9 +22,9 @@ struct TrainingSetup {
   std::string value(const std::string& key) const;  // Requires: `key` is a setting
 };
 
-// Adds settings which follow from other settings. A training which starts from a checkpoint takes
-// the checkpoint's agent and network settings. A training from a decision log clones the log's
-// policy. Throws InputError.
+// Adds settings which follow from other settings and were not given. A training which starts from a
+// checkpoint takes the checkpoint's agent and network settings. A training from a decision log
+// clones the log's policy. Throws InputError.
 void complete_settings(Settings& settings);
 
 // Parses and checks. Throws InputError, also if `ranks` processes cannot share the environments.

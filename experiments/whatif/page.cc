@@ -175,7 +175,7 @@ class Page {
         table.row(cells, c == 0 ? "ours" : "");
       }
     }
-    return "<section><h2>All jobs</h2>\n" + table.html() + "</section>\n";
+    return report::section("All jobs", table.html());
   }
 
   std::vector<std::string> policy_cells(const Row& row, size_t c) const {
@@ -195,7 +195,7 @@ class Page {
         table.row(policy_cells(row, c), c == 0 ? "ours" : "");
       }
     }
-    return "<section><h2>By job size</h2>\n" + table.html() + "</section>\n";
+    return report::section("By job size", table.html());
   }
 
   // A compact table, since there may be many names: a row per name, a column per policy.
@@ -269,7 +269,7 @@ class Page {
     add("the log", waits_of([](const ComparedJob& job) { return job.logged; }), true);
     const std::string charts = report::render(within) + report::render(longer);
     if (charts.empty()) return "";
-    return "<section><h2>Waits</h2>\n<div class='charts'>" + charts + "</div></section>\n";
+    return report::section("Waits", "<div class='charts'>" + charts + "</div>");
   }
 
   template <class Of>

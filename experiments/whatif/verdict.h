@@ -15,7 +15,7 @@ struct Verdict {
   std::vector<const Row*> partitions;
   int64_t users = 0;          // users who wait over 10 % longer, with any number of jobs
   int64_t large_users = 0;    // of these users, those with at least 20 jobs
-  const Row* user = nullptr;  // the user with the largest total increase of waiting time
+  const Row* user = nullptr;  // the one of them with the largest total increase of waits
   int64_t small_classes = 0;  // sizes, partitions with fewer than 20 jobs, over 10 % longer
   int64_t unfinished = 0;     // jobs which did not end under the candidate; if any, no verdict
   bool longest = false;       // whether the longest wait grows by over 10 %

@@ -10,11 +10,10 @@
 namespace yard {
 namespace {
 
-class Easy final : public QueuePolicy {
+class Easy final : public QueuePolicy<Level::kEstimate> {
  public:
   using QueuePolicy::QueuePolicy;
 
-  Level level() const override { return Level::kEstimate; }
   Level min_level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {

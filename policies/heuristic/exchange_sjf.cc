@@ -13,12 +13,12 @@
 namespace yard {
 namespace {
 
-struct Config {
-  std::string placement = "best-fit";
+struct Config : PlacementConfig {
   double short_s = 900;
   double ratio = 2;
+  Config() { placement = "best-fit"; }
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
+    PlacementConfig::fields(f);
     f("short_s", short_s, 10.0, 1e6,
       "remaining limit, in seconds, up to which a job has the highest priority on full links");
     f("ratio", ratio, 1.0, 100.0,

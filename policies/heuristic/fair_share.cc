@@ -22,13 +22,13 @@ namespace {
 
 constexpr double kAfterAll = 1e15;
 
-struct Config {
-  std::string placement = "best-fit";
+struct Config : PlacementConfig {
   std::string share = "tree";
   bool preempt = true;
   double hold_s = 600;
+  Config() { placement = "best-fit"; }
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
+    PlacementConfig::fields(f);
     f("share", share, owners_names(),
       "owners of shares; tree: tenants, and users within each; user: users only; tenant: tenants "
       "only, first come, first served within each");

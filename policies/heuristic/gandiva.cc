@@ -13,12 +13,12 @@ namespace {
 // Beyond any position in the queue: jobs that had their slice come after all waiting jobs.
 constexpr double kAfterTheQueue = 1e15;
 
-struct Config {
-  std::string placement = "best-fit";
+struct Config : PlacementConfig {
   double slice_s = 60;
   double slice_per_cost = 0;
+  Config() { placement = "best-fit"; }
   void fields(FieldList& f) {
-    f("placement", placement, placement_names(), "placement rule");
+    PlacementConfig::fields(f);
     f("slice_s", slice_s, 10.0, 1e6,
       "length of a slice, in seconds; waiting jobs may preempt once per slice");
     f("slice_per_cost", slice_per_cost, 0.0, 1e4,

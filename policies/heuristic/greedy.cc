@@ -4,7 +4,7 @@
 namespace yard {
 namespace {
 
-class Greedy final : public QueuePolicy {
+class Greedy final : public QueuePolicy<Level::kBlind> {
  public:
   using QueuePolicy::QueuePolicy;
 

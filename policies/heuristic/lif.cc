@@ -14,8 +14,6 @@ class Lif final : public Policy {
   using Model = NodeLoad<kQuadratic>;
   using Learned = InterferenceModel<typename Model::Fit>;
 
-  explicit Lif(const Settings& settings) { parse<NoConfig>(settings); }
-
   size_t memory_bytes(const View& view) const override { return Learned::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {

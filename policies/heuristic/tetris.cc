@@ -17,10 +17,8 @@ double alignment(const TaskPlacer::Seat& at) {
 
 class Tetris final : public Policy {
  public:
-  explicit Tetris(const Settings& settings) { parse<NoConfig>(settings); }
-
   void decide(const View& view, Memory&, Draft& draft) const override {
-    std::vector<Piece> pieces(static_cast<size_t>(view.spec().num_nodes * view.max_groups()));
+    std::vector<Piece> pieces(view.max_pieces());
     while (const std::optional<Pick> pick = best(view, pieces.data())) {
       const int32_t n = TaskPlacer(view).place(pick->slot, {}, alignment, pieces.data());
       if (!draft.start(pick->slot, pieces.data(), n)) return;

@@ -125,16 +125,18 @@ void RecordedChoices::write_observation(int64_t i, int64_t offset, Observation& 
 Tensors pack_choices(const RecordedChoices& c) {
   const auto row_features = int64_t{c.shape.row_features};
   const int64_t rows = static_cast<int64_t>(c.jobs.size()) / row_features;
-  return {{"rows", column(c.rows)},
-          {"jobs", {{rows, row_features}, c.jobs}},
-          {"cluster", {{c.size(), c.shape.cluster_features}, c.cluster}},
-          {"prior", column(c.prior)},
-          {"action", column(c.action)},
-          {"decision", column(c.decision)},
-          {"time_s", column(c.time_s)},
-          {"probability", column(c.probability)},
-          {"missed_decision", column(c.missed_decision)},
-          {"missed_time_s", column(c.missed_time_s)}};
+  Tensors out;  // filled by moves: an initializer list would copy the columns of a whole log
+  out["rows"] = column(c.rows);
+  out["jobs"] = {{rows, row_features}, c.jobs};
+  out["cluster"] = {{c.size(), c.shape.cluster_features}, c.cluster};
+  out["prior"] = column(c.prior);
+  out["action"] = column(c.action);
+  out["decision"] = column(c.decision);
+  out["time_s"] = column(c.time_s);
+  out["probability"] = column(c.probability);
+  out["missed_decision"] = column(c.missed_decision);
+  out["missed_time_s"] = column(c.missed_time_s);
+  return out;
 }
 
 RecordedChoices unpack_choices(const Tensors& tensors, const ObservationShape& shape,

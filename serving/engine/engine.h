@@ -46,8 +46,9 @@ class Engine {
   ~Engine();  // answers all pending requests now
   Engine(const Engine&) = delete;
 
-  // Calls `done` exactly once, from any thread, a few milliseconds before `deadline`. Throws
-  // InputError, without a call, if the request describes an impossible cluster.
+  // Calls `done` exactly once, from any thread, at the latest a few milliseconds before `deadline`
+  // if that leaves them. Throws InputError, without a call, if the request describes an impossible
+  // cluster.
   void decide(pb::DecideRequest request, Clock::time_point deadline, Done done);
 
   int stuck() const { return workers_.stuck(); }

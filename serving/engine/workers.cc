@@ -17,7 +17,8 @@ Alarm::~Alarm() {
 
 void Alarm::at(Clock::time_point when, std::function<void()> call) {
   const std::lock_guard lock(mutex_);
-  if (calls_.emplace(when, std::move(call)) == calls_.begin()) changed_.notify_one();
+  const auto entry = calls_.emplace(when, std::move(call));  // before begin() is read
+  if (entry == calls_.begin()) changed_.notify_one();
 }
 
 void Alarm::run() {

@@ -65,9 +65,10 @@ struct DecisionLog::Shared {
 
   explicit Shared(const DecisionLogOptions& given)
       : options(given),
-        files(std::make_unique<LogFiles>(given.folder, bounds_of(given),
-                                         [run = std::to_string(static_cast<int64_t>(
-                                              unix_s() * 1e6))] { return head_frame(run); })) {
+        files(std::make_unique<LogFiles>(
+            given.folder, bounds_of(given),
+            [run = std::to_string(std::chrono::system_clock::now().time_since_epoch() /
+                                  std::chrono::microseconds(1))] { return head_frame(run); })) {
     counts.bytes = files->bytes();
   }
 

@@ -36,8 +36,8 @@ class LogFiles {
   LogFiles(const LogFiles&) = delete;
 
   // Appends a frame, in a new file if the newest is full or not this object's. Deletes the oldest
-  // files beyond the total limit. Returns 0, or the errno of a write which left the log unchanged.
-  // EMSGSIZE: the frame exceeds the limit of a file.
+  // files beyond the total limit. Returns 0, or the errno of a failed write, whose frame is then
+  // not in the log. EMSGSIZE: the frame exceeds the limit of a file.
   int append(std::string_view frame);
 
   uint64_t bytes() const { return bytes_; }  // of all files

@@ -16,8 +16,8 @@ namespace yard {
 class Outcomes {
  public:
   // Must be called with every answer, in order. Returns the outcomes of jobs in the cluster's last
-  // snapshot which `request` lacks. Returns nothing if `request` is older or the clock was set
-  // back.
+  // snapshot which `request` lacks. Returns nothing if `request` is older, or, starting
+  // over, if the clock was set back.
   std::vector<pb::LoggedOutcome> update(std::shared_ptr<const pb::DecideRequest> request,
                                         const pb::DecideResponse& response);
 

@@ -131,6 +131,11 @@ TEST(Printing, ClosedPipeIsNotAnError) {
     EXPECT_TRUE(code == "0" || code == "141") << command << ": " << code;
   }
   EXPECT_TRUE(folder.has("out.json"));
+  if (!trainer_built()) return;
+  const Result result =
+      shell("(yardmaster train --set agent=harmony --settings; echo $? >code) | (sleep 0.5; exit)");
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(std::string(trim(shell("cat code").out)), "0");
 }
 
 }  // namespace

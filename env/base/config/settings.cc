@@ -17,8 +17,6 @@ constexpr int kMaxDepth = 16;
 // More keys come from nested aliases, which expand a few lines to billions of keys.
 constexpr int kMaxKeys = 10'000;
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 std::string scalar(const YAML::Node& node) { return node.IsNull() ? "" : node.Scalar(); }
 
 class Flattener {
@@ -100,8 +98,8 @@ Settings Settings::from_yaml(const std::string& path) {
 }
 
 void Settings::set(const std::string& key, const std::string& value, const std::string& origin) {
-  auto it = std::ranges::find(entries_, key, &Setting::key);
-  if (it == entries_.end()) it = entries_.insert(it, Setting());
+  const auto it = std::ranges::find(entries_, key, &Setting::key);
+  if (it == entries_.end()) return entries_.push_back({key, value, origin});
   *it = {key, value, origin};
 }
 

@@ -8,13 +8,16 @@ namespace yard {
 
 // Appends the cell, quoted if necessary.
 inline void append_csv_cell(std::string_view cell, std::string& out) {
-  const bool quoted = cell.find_first_of(",\"\r\n") != cell.npos;
-  if (quoted) out += '"';
+  if (cell.find_first_of(",\"\r\n") == cell.npos) {
+    out += cell;
+    return;
+  }
+  out += '"';
   for (const char c : cell) {
     if (c == '"') out += '"';
     out += c;
   }
-  if (quoted) out += '"';
+  out += '"';
 }
 
 }  // namespace yard

@@ -21,6 +21,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 // Removes white space at both ends.
 std::string_view trim(std::string_view text);
+inline std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // Parses the whole text as a T. Returns nothing if invalid; '+' and white space are invalid.
 template <class T>

@@ -30,16 +30,13 @@ struct GpuTime {
   double total() const { return running + starting + saving + unshared + down + idle; }
 };
 
-// [GPU s] Integrals of the fields of Fragments; their ratios are means over free GPUs.
-using FragmentTime = Fragments;
-
 struct TypeTime {
   double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: held or being vacated
 };
 
 struct GpuUsage {
   GpuTime time;
-  FragmentTime fragments;
+  Fragments fragments;               // [GPU s] integrals; their ratios are means over free GPUs
   std::vector<TypeTime> types;       // as in ClusterSpec::types
   std::vector<std::string> tenants;  // of the trace, sorted
   std::vector<double> tenant_gpu_s;  // held by starting and running jobs

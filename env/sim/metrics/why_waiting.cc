@@ -22,8 +22,7 @@ WhyWaiting::WhyWaiting(const SimModel& fixed, PlacementRule placement)
       placement_(placement),
       seen_(static_cast<size_t>(fixed.jobs.num_classes), 0),
       reason_(seen_.size(), WaitReason::kOrder),
-      pieces_(static_cast<size_t>(fixed.spec.num_nodes) *
-              static_cast<size_t>(fixed.jobs.shapes.max_groups)) {}
+      pieces_(fixed.max_pieces()) {}
 
 WaitReason WhyWaiting::reason(const SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kBlocked) return WaitReason::kDependencies;

@@ -1,5 +1,5 @@
 // Why a job waits: what the job lacks at this moment, or that nothing is lacking and the scheduler
-// does not start the job. For reports; policies cannot use this file.
+// does not start the job. For reports; no policy uses this file.
 #pragma once
 
 #include <cstdint>

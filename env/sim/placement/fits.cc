@@ -113,8 +113,7 @@ std::vector<char> without_placement(const std::vector<Job>& jobs, const ClusterS
   std::vector<char> known(static_cast<size_t>(fixed.jobs.num_classes), 0), bad = known;  // (K)
   World world(fixed, 1);
   const std::vector<int64_t> no_work(jobs.size(), 0);
-  std::vector<Piece> pieces(static_cast<size_t>(fixed.spec.num_nodes) *
-                            static_cast<size_t>(fixed.jobs.shapes.max_groups));
+  std::vector<Piece> pieces(fixed.max_pieces());
   for (size_t j = 0; j < jobs.size(); ++j) {
     const auto k = static_cast<size_t>(fixed.jobs.size_class[j]);
     if (std::exchange(known[k], 1) != 0) continue;

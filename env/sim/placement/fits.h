@@ -7,8 +7,8 @@
 namespace yard {
 
 // Checks that each job requests something and fits the empty cluster. Throws InputError with the
-// first unusable job. `skip_unusable`: removes unusable jobs, counted by reason in trace.skipped.
-// Throws InputError if the run times are too long for the clock.
+// first unusable job and the number of such jobs. `skip_unusable`: removes unusable jobs, counted
+// by reason in trace.skipped. Throws InputError if the run times are too long for the clock.
 void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable);
 
 // Does the same for jobs without GPUs, which the published rule sets do not support.

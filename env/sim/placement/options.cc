@@ -102,9 +102,12 @@ void Options::add_consolidated(int32_t type) {
 
 void Options::add_spread(int32_t type, bool fullest_first) {
   std::vector<int32_t> nodes;
+  int32_t free = 0;
   for (const int32_t m : throughput_model_.nodes_of(type)) {
     if (free_on(m) > 0) nodes.push_back(m);
+    free += free_on(m);
   }
+  if (free < gpus_) return;
   std::ranges::stable_sort(nodes, {},
                            [&](int32_t m) { return fullest_first ? free_on(m) : -free_on(m); });
   Option option{.kind = OptionKind::kSpread, .type = type};
@@ -115,7 +118,6 @@ void Options::add_spread(int32_t type, bool fullest_first) {
     option.pieces.push_back({m, take});
     left -= take;
   }
-  if (left > 0) return;
   finish(option);
   if (fullest_first && option.pieces.size() == options_.back().pieces.size()) return;
   options_.push_back(std::move(option));

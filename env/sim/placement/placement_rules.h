@@ -24,7 +24,8 @@ class Placer {
 
   // Places the tasks of a job with a shape, group by group. first-fit: nodes in order. Otherwise:
   // the node which takes most of the group's remaining tasks, the tightest among equals. Returns
-  // the number of pieces, or 0 if a task has no place. elastic: a group may start with its minimum.
+  // the number of pieces, or 0 if a task has no place. elastic: a group may
+  // start with fewer tasks, at least its minimum.
   YARD_HD int32_t shaped(int32_t slot, PlacementRule placement, Piece* out) const {
     const ShapeColumns& h = fixed_.jobs.shapes;
     const bool first_fit = placement == PlacementRule::kFirstFit;
@@ -69,12 +70,11 @@ class Placer {
   // Does what place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
   YARD_HD int32_t on_type(int32_t gpus, PlacementRule placement, Piece* out) const {
     const bool first_fit = placement == PlacementRule::kFirstFit;
-    int32_t tightest = kNone, free = 0, most = 0, size = 0;
+    int32_t tightest = kNone, free = 0, most = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_) continue;
       free += s_.free_count[m];
       if (s_.free_count[m] > most) most = s_.free_count[m];
-      if (spec.node_gpus[m] > size) size = spec.node_gpus[m];
       if (s_.free_count[m] < gpus || (first_fit && tightest != kNone)) continue;
       if (tightest == kNone || s_.free_count[m] < s_.free_count[tightest]) tightest = m;
     }
@@ -98,8 +98,12 @@ class Placer {
         gpus -= out[n++].gpus;
       }
     }
-    // consolidate: 0 if fewer nodes would do in an empty cluster.
-    return placement == PlacementRule::kConsolidate && (n - 1) * size >= asked ? 0 : n;
+    if (placement != PlacementRule::kConsolidate) return n;
+    int32_t size = 0;
+    for (int32_t m = 0; m < spec.num_nodes; ++m) {
+      if (spec.node_type[m] == type_ && spec.node_gpus[m] > size) size = spec.node_gpus[m];
+    }
+    return (n - 1) * size >= asked ? 0 : n;  // 0: fewer nodes would do in an empty cluster
   }
 
   // Returns whether on_type() finds a placement. Requires: `type_` is not kNone.

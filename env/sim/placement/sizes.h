@@ -85,8 +85,9 @@ class Sizes {
   using Grow = std::function<void(Sizes&)>;
 
   // All steps: sizes by shares, `grow`, apply(). If a size finds no place, repeats all steps with
-  // only the jobs whose minimum can be placed. Then starts the first other jobs that fit at their
-  // minimum, so that no GPU idles behind a job that fits nowhere. Calls `grow` at most twice.
+  // only the jobs whose minimum can be placed. If jobs are left out or got fewer tasks than their
+  // size, then starts the first other jobs that fit at their minimum, so that no GPU idles behind a
+  // job that fits nowhere. Calls `grow` at most twice.
   static void hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
                        Draft& draft, Places places = Places::kAsOpen);
   // Grows by best().

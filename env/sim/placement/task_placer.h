@@ -44,8 +44,8 @@ class TaskPlacer {
   int32_t place(int32_t slot, std::span<const int32_t> tasks, const Score& score_of, Piece* out,
                 double* score = nullptr) const;
 
-  // Returns whether the node has room for `pieces` and one more task of the group (plain job: one
-  // GPU). Requires: the job waits.
+  // Returns whether the node has room for one more task of the group (plain job: one GPU) besides
+  // those of `pieces` that are on the node. Requires: the job waits.
   bool takes(int32_t slot, std::span<const Piece> pieces, int32_t group, int32_t node) const;
 
   Shares room(int32_t node) const;

@@ -61,7 +61,8 @@ class ThroughputModel {
   double best_throughput(int32_t slot) const;
 
   // Returns the job's throughput on `pieces` with `exchange`, slowed down by other jobs on the
-  // nodes, except `without`. The slowest GPU type sets the pace. Returns 0 if no piece has a GPU.
+  // nodes, except `without`. The slowest GPU type sets the pace. Pieces without GPUs
+  // have no effect. Returns 0 if no piece has a GPU.
   double throughput(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> without,
                     const Exchange& exchange = {}) const;
   // Returns the isolated values on `pieces` with that all-reduce. Requires: a plain job.

@@ -48,7 +48,8 @@ struct FaultModel {
     f("zone_repair_h", zone_repair_h, 1e-3, 1e6, "mean hours to repair a zone");
     f("reclaim_repair_h", reclaim_repair_h, 1e-3, 1e6, "mean hours until a reclaimed node returns");
     f("reclaim_notice_s", reclaim_notice_s, 0, 1e6,
-      "seconds from the notice of a reclaim to the end of the jobs on the reclaimed GPUs");
+      "seconds from the notice of a reclaim to the end of the jobs on the reclaimed GPUs, for "
+      "recorded and drawn reclaims");
     f("until_h", until_h, 0, 1e6,
       "hours after the first arrival in which faults begin; 0: until all jobs end");
   }

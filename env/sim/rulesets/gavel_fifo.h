@@ -3,7 +3,8 @@
 //  - The head of the queue gets the place of an ended job before all running jobs are counted, so a
 //    type may be over-allocated. A head without room there is skipped until the next allocation.
 //  - With several types, the next job gets the last type by name with a free GPU, even if the job
-//    does not fit. When that type has no free GPU left, a random type with room is closed.
+//    does not fit. When exactly all GPUs of that type are given out, a random type with room is
+//    closed.
 #pragma once
 
 #include <cstdint>

@@ -256,9 +256,11 @@ class Preemptive {
 };
 
 Outcome replay_lucid(const Replay& replay, const Config& config) {
-  SlotSim stage(replay, "lucid", SlotSim::Submission::kCut);
   std::optional<Consolidate> consolidate;
-  if (stage.placement() == "consolidate") consolidate.emplace(replay.fixed.spec);
+  if (check_supported("lucid", replay.policy, replay.placement) == "consolidate") {
+    consolidate.emplace(replay.fixed.spec);
+  }
+  SlotSim stage(replay, "lucid", SlotSim::Submission::kCut);
   const GangPlacer* placer = consolidate ? &*consolidate : nullptr;
   if (replay.policy == "srtf" || replay.policy == "tiresias") {
     return Preemptive(stage, replay.policy == "srtf", config, placer).run();

@@ -28,7 +28,8 @@ PublishedSim::PublishedSim(const Replay& replay, std::string rules)
                      "none for job number " + std::to_string(j));
   }
   const SpecColumns& spec = replay.fixed.spec;
-  for (int32_t m = 0; m < spec.num_nodes && !RuleSetRegistry::info(rules_).by_types; ++m) {
+  const bool by_types = RuleSetRegistry::info(rules_).by_types;
+  for (int32_t m = 0; m < spec.num_nodes && !by_types; ++m) {
     if (spec.node_speed[m] == 1) continue;
     throw InputError("cluster", "GPUs of speed 1 (rule set " + rules_ + " treats all GPUs alike)",
                      shortest(spec.node_speed[m]) + " at node " + std::to_string(m));
@@ -41,9 +42,10 @@ PublishedSim::PublishedSim(const Replay& replay, std::string rules)
 }
 
 void PublishedSim::start_by_nodes(int32_t slot, const uint8_t* allowed) {
+  const int32_t nodes = replay_.fixed.spec.num_nodes;
   int32_t left = s_.gpus[slot], n = 0;
   for (int32_t m = 0; left > 0; ++m) {
-    YARD_CHECK(m < replay_.fixed.spec.num_nodes, "too few free GPUs");
+    YARD_CHECK(m < nodes, "too few free GPUs");
     const int32_t take = std::min(left, s_.free_count[m]);
     if (take == 0 || (allowed != nullptr && allowed[m] == 0)) continue;
     pieces_[static_cast<size_t>(n++)] = {m, take};

@@ -41,8 +41,8 @@ class SpeedTable {
 
   // Returns the class of jobs which request `gpus` GPUs. Returns 0, the neutral class, if no
   // profile has the model or the model fits on no type. Batch 0: the median of all measured
-  // batches. Among profiles of one model, the first with that batch counts, else the first of all.
-  // Requires: gpus <= max_gpus.
+  // batches. A profile without batch sizes ignores `batch`. Among profiles of one model, the first
+  // with that batch counts, else the first of all. Requires: gpus <= max_gpus.
   int32_t class_of(const std::string& model, int32_t batch, int32_t gpus,
                    Pattern pattern = Pattern::kNone);
 

@@ -191,6 +191,11 @@ struct SimModel {
     return jobs.model_speed[row * jobs.num_types + spec.node_type[node]];
   }
 
+  // Returns the largest number of pieces in one placement.
+  YARD_HD size_t max_pieces() const {
+    return static_cast<size_t>(spec.num_nodes) * static_cast<size_t>(jobs.shapes.max_groups);
+  }
+
   // Return the cost of stopping a job, and of resuming it. A migration or resizing costs both.
   YARD_HD int64_t save_us(int32_t job) const {
     const bool has_own_cost = jobs.save_us != nullptr && jobs.save_us[job] != kNone;

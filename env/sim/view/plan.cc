@@ -121,8 +121,7 @@ void Draft::reset() {
 }
 
 Piece* Draft::scratch() {
-  scratch_.resize(static_cast<size_t>(fixed_->spec.num_nodes) *
-                  static_cast<size_t>(fixed_->jobs.shapes.max_groups));
+  scratch_.resize(fixed_->max_pieces());
   return scratch_.data();
 }
 

@@ -67,7 +67,7 @@ class View {
   }
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
-  // The fewest free whole GPUs with which a waiting job can start. Requires: a job waits.
+  // With fewer free whole GPUs, no waiting job can start. Requires: a job waits.
   YARD_HD int32_t min_gpus_waited_for() const {
     int32_t k = 0;  // classes are ordered by their GPUs
     while (class_head(k) == kNone) ++k;
@@ -189,9 +189,7 @@ class View {
   }
   YARD_HD int32_t max_groups() const { return fixed_->jobs.shapes.max_groups; }
   // The largest number of pieces in one placement.
-  size_t max_pieces() const {
-    return static_cast<size_t>(spec().num_nodes) * static_cast<size_t>(max_groups());
-  }
+  YARD_HD size_t max_pieces() const { return fixed_->max_pieces(); }
 
   // Where the job's GPUs are: for (p = first_part(slot); p != kNone; p = next_part(p)).
   YARD_HD int32_t first_part(int32_t slot) const { return state_->first_part[slot]; }
@@ -268,8 +266,8 @@ class View {
  private:
   friend class ThroughputModel;
   friend class Placer;
-  // The private functions show the whole workload, including jobs to come. Friends use them only to
-  // allocate memory and to skip features which the workload lacks.
+  // Friends may read data of the whole workload, including jobs to come, only to allocate memory
+  // and to skip features which the workload lacks.
   friend class RankedQueue;
   friend class VictimIndex;
   friend class PreemptionPlanner;

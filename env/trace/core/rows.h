@@ -4,8 +4,8 @@
 //   rows.add_each([&](Job& job) { return rows.text(id, job.id) && rows.gpus(gpus, job.gpus); });
 //
 // A row that cannot be used, or repeats a job id, is skipped and counted with its reason. finish()
-// may reject a file for such rows. Rows without a job that ran are counted and reported, but do not
-// cause rejection.
+// may reject a file for such rows. Rows that a reader leaves out (left_out()) are counted and
+// reported, but do not cause rejection.
 #pragma once
 
 #include <array>
@@ -44,8 +44,6 @@ struct Layout {
 
 // Layout of a format whose reader takes whole lines.
 inline Layout whole_lines() { return {.separator = '\0', .head = 0, .names = 0, .columns = {""}}; }
-
-inline std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // Notice about a row that repeats the line of column names.
 inline constexpr const char* kRepeatedNames =

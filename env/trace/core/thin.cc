@@ -29,8 +29,11 @@ void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
   std::set<std::string> gone;
   std::vector<Job> kept;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    if (drawn[j] >= keep) gone.insert(jobs[j].id);
-    if (drawn[j] < keep) kept.push_back(std::move(jobs[j]));
+    if (drawn[j] < keep) {
+      kept.push_back(std::move(jobs[j]));
+    } else {
+      gone.insert(jobs[j].id);
+    }
   }
   for (Job& job : kept) {
     std::erase_if(job.after, [&](const std::string& id) { return gone.contains(id); });

@@ -90,8 +90,11 @@ void check_usable(Trace& trace, const std::function<std::optional<Unusable>(Job&
   for (const Kind& kind : kinds) {
     trace.skipped.push_back({kind.first.reason, kind.count, where(kind)});
   }
-  size_t next = 0;
-  std::erase_if(trace.jobs, [&](const Job&) { return !keep[next++]; });
+  std::vector<Job> usable;
+  for (size_t j = 0; j < trace.jobs.size(); ++j) {
+    if (keep[j]) usable.push_back(std::move(trace.jobs[j]));
+  }
+  trace.jobs = std::move(usable);
   if (trace.jobs.empty()) throw InputError(trace.source, "at least one usable job", "none");
 }
 

@@ -54,11 +54,15 @@ class TraceReader {
 };
 
 // A reader with the settings of `Config`, which `--set trace.key=value` sets. Fills those of these
-// members that `Reader` has: `config_`, `zone_` (from config_.zone) and `settings_` (as given).
+// members that `Reader` has, which must not be private: `config_`, `zone_` (from config_.zone) and
+// `settings_` (as given).
 template <class Reader, class Config>
 class ConfiguredReader final : public Reader {
  public:
   explicit ConfiguredReader(const Settings& settings) {
+    static_assert(
+        std::is_same_v<Config, NoConfig> || requires { this->config_; },
+        "a reader with settings needs a member config_ that is not private");
     const auto config = parse<Config>(settings);
     if constexpr (requires { config.zone; }) {
       const Zone zone(config.zone, "trace.zone");

@@ -170,10 +170,10 @@ void fit_kinds(const FitData& data, WorkloadModel& model) {
   for (const auto& [needs, count] : counts) {
     if (!kept(needs, count)) continue;
     const Job& job = *count.job;
-    const double mean_log_ms = count.log_ms / static_cast<double>(count.measured);
-    model.kinds.push_back({job.gpus, share(count), job.model, job.batch_size,
-                           count.measured > 0 ? std::exp(mean_log_ms) : 0, job.gpu_types,
-                           job.groups});
+    model.kinds.push_back(
+        {job.gpus, share(count), job.model, job.batch_size,
+         count.measured > 0 ? std::exp(count.log_ms / static_cast<double>(count.measured)) : 0,
+         job.gpu_types, job.groups});
   }
   std::map<Needs, int32_t> index;
   std::map<std::pair<int32_t, int32_t>, int32_t> streams;  // by owner and size

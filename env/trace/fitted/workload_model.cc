@@ -132,8 +132,7 @@ std::vector<Job> sample_workload(const WorkloadModel& model, const SampleOptions
     }
   }
   place_jobs(model, plan, ArrivalTimeMap(model, std::max(span_s, 1.0), seed), seed, jobs);
-  std::ranges::stable_sort(jobs, {}, &Job::submit_us);
-  for (size_t j = 0; j < jobs.size(); ++j) jobs[j].id = std::to_string(j);
+  sort_and_number(jobs);
   return jobs;
 }
 

@@ -1,3 +1,4 @@
+// Stores a fitted model as JSON, one item per line, which people can read and edit.
 #include <yaml-cpp/yaml.h>
 
 #include <cstdio>

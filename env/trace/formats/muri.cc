@@ -15,10 +15,10 @@ class MuriReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, gpus, submit, iterations, model, duration, iteration] =
-        rows.find_columns("job_id", "num_gpu", "submit_time", "iterations", "model_name",
-                          "duration", "iteration_time");
+    const auto [id, gpus, submit, iterations, model] =
+        rows.find_columns("job_id", "num_gpu", "submit_time", "iterations", "model_name");
     const int batch = rows.optional_column("batch_size");
+    const auto [duration, iteration] = rows.find_columns("duration", "iteration_time");
     const int priority = rows.optional_column("priority");
     rows.add_each([&](Job& job) {
       return rows.text(id, job.id) && rows.gpus(gpus, job.gpus) &&

@@ -85,7 +85,6 @@ struct Gathered {
   Job job;
   int64_t first_us = -1, last_us = -1;
   bool open = false;  // some task has not ended
-  double milli = 0;   // of GPUs, over its instances
 };
 
 class PaiTasksReader : public TraceReader {

@@ -20,7 +20,6 @@
 // submits in one second look the same. Joining rows is thus a guess, which join_attempts makes.
 // node_num is the number of nodes used, not asked for, and is ignored.
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "env/base/core/error.h"

@@ -19,8 +19,6 @@ enum Column { kJob, kPlacement, kEpoch, kGoodput, kNextProgress, kCompletionEpoc
 const std::vector<std::string> kColumns = {"job",     "placement",     "epoch",
                                            "goodput", "next_progress", "completion_epoch"};
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 // Parses a placement like "4+2"; empty if the text is not one.
 std::vector<int32_t> pieces_of(std::string_view placement) {
   std::vector<int32_t> pieces;

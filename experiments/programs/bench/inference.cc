@@ -20,7 +20,7 @@ void bench_inference(Json& results) {
   o.prior = prior.data();
   o.mask = mask.data();
   o.rows = kRows;
-  const auto seconds_per_call = [](const std::function<void()>& call) {
+  const auto seconds_per_call = [](const auto& call) {
     constexpr int kCalls = 2'000;
     return best_seconds(5,
                         [&] {

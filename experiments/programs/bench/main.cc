@@ -15,6 +15,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/os/program.h"
+#include "env/base/text/print.h"
 #include "env/base/text/text.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/bench/bench.h"
@@ -148,8 +149,8 @@ int run(int argc, char** argv) {
         r.contains("ratio")
             ? fmt::format("{:.4g} x {}", r["ratio"].get<double>(), r["against"].get<std::string>())
             : "";
-    fmt::print("{:36} {:>12.6g} {:12} {}\n", r["name"].get<std::string>(), r["value"].get<double>(),
-               r["unit"].get<std::string>(), ratio);
+    print_to(stdout, "{:36} {:>12.6g} {:12} {}\n", r["name"].get<std::string>(),
+             r["value"].get<double>(), r["unit"].get<std::string>(), ratio);
   }
   return 0;
 }

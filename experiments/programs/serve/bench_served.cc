@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/run/machine.h"
@@ -32,14 +33,14 @@ int run_bench_served(int argc, char** argv) {
 
   const ServedBench b = bench_served(policy, busy_cluster(nodes, waiting), calls);
   if (!json) {
-    fmt::print(
-        "{} calls each, {} B per request, {} B per response, "
-        "{} decided by the policy\n"
-        "served p50 {:.3f} ms p99 {:.3f} ms, policy p50 {:.3f} ms\n"
-        "echo   p50 {:.3f} ms p99 {:.3f} ms, ratio p50 {:.2f} p99 {:.2f}\n",
-        b.calls, b.request_bytes, b.response_bytes, b.by_policy, b.served.p50_ms, b.served.p99_ms,
-        b.policy.p50_ms, b.echo.p50_ms, b.echo.p99_ms, b.served.p50_ms / b.echo.p50_ms,
-        b.served.p99_ms / b.echo.p99_ms);
+    print_to(stdout,
+             "{} calls each, {} B per request, {} B per response, "
+             "{} decided by the policy\n"
+             "served p50 {:.3f} ms p99 {:.3f} ms, policy p50 {:.3f} ms\n"
+             "echo   p50 {:.3f} ms p99 {:.3f} ms, ratio p50 {:.2f} p99 {:.2f}\n",
+             b.calls, b.request_bytes, b.response_bytes, b.by_policy, b.served.p50_ms,
+             b.served.p99_ms, b.policy.p50_ms, b.echo.p50_ms, b.echo.p99_ms,
+             b.served.p50_ms / b.echo.p50_ms, b.served.p99_ms / b.echo.p99_ms);
     return 0;
   }
   const Machine machine = this_machine();

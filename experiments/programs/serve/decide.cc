@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "env/base/files/file.h"
+#include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "serving/net/client.h"
@@ -30,7 +31,7 @@ void print(const pb::DecideResponse& answer) {
   std::puts(line.c_str());
   for (const pb::Action& action : answer.actions()) std::puts(action_text(action).c_str());
   if (answer.actions().empty()) std::puts("no action");
-  if (answer.has_wake_after_s()) fmt::print("next decision in {} s\n", answer.wake_after_s());
+  if (answer.has_wake_after_s()) print_to(stdout, "next decision in {} s\n", answer.wake_after_s());
 }
 
 }  // namespace

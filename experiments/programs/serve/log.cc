@@ -6,6 +6,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
+#include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/programs/serve/log_learn.h"
@@ -54,30 +55,30 @@ Json to_json(const LogSummary& s) {
 }
 
 void print_text(const LogSummary& s) {
-  fmt::print("{} decisions of {} runs in {} files of {:.1f} MiB, {} missing\n", s.decisions, s.runs,
-             s.files, static_cast<double>(s.bytes) / (1 << 20), s.missing);
-  fmt::print("unix time {:.3f} to {:.3f}, snapshots {:.3f} to {:.3f}\n", s.unix_s.first,
-             s.unix_s.last, s.time_s.first, s.time_s.last);
+  print_to(stdout, "{} decisions of {} runs in {} files of {:.1f} MiB, {} missing\n", s.decisions,
+           s.runs, s.files, static_cast<double>(s.bytes) / (1 << 20), s.missing);
+  print_to(stdout, "unix time {:.3f} to {:.3f}, snapshots {:.3f} to {:.3f}\n", s.unix_s.first,
+           s.unix_s.last, s.time_s.first, s.time_s.last);
   for (const auto& [model, count] : s.models) {
-    fmt::print("  model {} {}: {}\n", model.first.empty() ? "(none)" : model.first, model.second,
-               count);
+    print_to(stdout, "  model {} {}: {}\n", model.first.empty() ? "(none)" : model.first,
+             model.second, count);
   }
   for (const auto& [reason, count] : s.reasons) {
-    fmt::print("  {} {}: {}\n", reason.first, reason.second, count);
+    print_to(stdout, "  {} {}: {}\n", reason.first, reason.second, count);
   }
   for (const auto& [name, count] : s.deciders) {
-    fmt::print("  decided by {}: {}\n", name.empty() ? "(none)" : name, count);
+    print_to(stdout, "  decided by {}: {}\n", name.empty() ? "(none)" : name, count);
   }
-  fmt::print("{} starts, {} preemptions; {} decisions with recorded options, {} sampled\n",
-             s.starts, s.preemptions, s.with_options, s.sampled);
-  fmt::print("{} jobs: {} finished, {} gone\n", s.jobs, s.finished, s.gone);
+  print_to(stdout, "{} starts, {} preemptions; {} decisions with recorded options, {} sampled\n",
+           s.starts, s.preemptions, s.with_options, s.sampled);
+  print_to(stdout, "{} jobs: {} finished, {} gone\n", s.jobs, s.finished, s.gone);
   const LogReader::Damage& damage = s.damage;
-  if (damage.cut_tails > 0) fmt::print("{} truncated files\n", damage.cut_tails);
+  if (damage.cut_tails > 0) print_to(stdout, "{} truncated files\n", damage.cut_tails);
   if (damage.damaged + damage.lost + damage.unknown > 0) {
-    fmt::print(
-        "{} damaged records, {} files with an unreadable remainder, {} unknown records{}{}\n",
-        damage.damaged, damage.lost, damage.unknown, damage.first.empty() ? "" : "; first ",
-        damage.first);
+    print_to(stdout,
+             "{} damaged records, {} files with an unreadable remainder, {} unknown records{}{}\n",
+             damage.damaged, damage.lost, damage.unknown, damage.first.empty() ? "" : "; first ",
+             damage.first);
   }
 }
 
@@ -119,14 +120,16 @@ void replay_log(const std::string& folder, const std::string& policy, bool all, 
                 {"damage", to_json(log.damage())}});
     return;
   }
-  fmt::print(
+  print_to(
+      stdout,
       "{} decisions: {} identical, {} with identical actions; of {} with actions, {} identical\n",
       r.replayed, r.same, r.same_actions, r.acts, r.same_acts);
-  if (r.failed > 0) fmt::print("{} decisions failed\n", r.failed);
+  if (r.failed > 0) print_to(stdout, "{} decisions failed\n", r.failed);
   if (r.skipped > 0)
-    fmt::print("{} decisions not made by the served policy were skipped (--all includes them)\n",
-               r.skipped);
-  if (!r.first.empty()) fmt::print("first decision with different actions: {}\n", r.first);
+    print_to(stdout,
+             "{} decisions not made by the served policy were skipped (--all includes them)\n",
+             r.skipped);
+  if (!r.first.empty()) print_to(stdout, "first decision with different actions: {}\n", r.first);
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/text/json_flaw.h"
+#include "env/base/text/print.h"
 #include "env/trace/formats/native.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/stats/mean_by_time.h"
 #include "policies/learned/learned_policy.h"
 #include "serving/log/log_fit.h"
@@ -20,10 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
-}
 
 // The hash of the concatenated hashes of the log's files, oldest first.
 std::string sha256_of(const LogReader& log) {
@@ -71,7 +69,7 @@ Json observed(const LogFit& fit) {
 
 }  // namespace
 
-void print_json(const Json& document) { std::puts(text_of(document).c_str()); }
+void print_json(const Json& document) { std::fputs(sim::json_text(document).c_str(), stdout); }
 
 void print_damage(const LogReader& log) {
   const std::string& first = log.damage().first;
@@ -103,14 +101,17 @@ void log_choices(const ChoicesOptions& options) {
   write_file_atomic(options.out, to_safetensors(pack_choices(found.steps)));
   print_damage(log);
   if (options.json) return print_json(summary);
-  fmt::print(
+  print_to(
+      stdout,
       "{} decisions: {} not made by the policy, {} with an invalid snapshot, {} without a choice\n",
       found.decisions, found.skipped, found.impossible, found.idle);
-  fmt::print(
+  print_to(
+      stdout,
       "{} steps, {} of them doing nothing; of {} recorded actions {} are reproduced, {} of these "
       "with another placement\n",
       found.steps.size(), found.nothing, found.actions, found.reproduced, found.other_placement);
-  fmt::print(
+  print_to(
+      stdout,
       "not representable in the task: {} actions on jobs outside of its rows, {} illegal actions, "
       "{} decisions to do nothing{}{}\n",
       found.not_shown, found.not_legal, found.forced, found.first.empty() ? "" : "; first in ",
@@ -139,11 +140,12 @@ void log_fit(const FitOptions& options) {
     files.add(folder / name, to_native_csv(fit.trace(options.seed, draw)));
   }
   files.add(folder / "cluster.yaml", fit.cluster_yaml);
-  files.add(folder / "log.json", text_of(summary) + "\n");
+  files.add(folder / "log.json", sim::json_text(summary));
   files.commit();
   print_damage(log);
   if (options.json) return print_json(summary);
-  fmt::print(
+  print_to(
+      stdout,
       "{} jobs: {} finished, {} gone, {} unfinished at the end, {} of these running longer than "
       "any that ended; {} more left before running\n",
       fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.extrapolated(), fit.never_ran);

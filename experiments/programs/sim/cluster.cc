@@ -3,7 +3,9 @@
 
 #include <cstdio>
 
+#include "env/base/text/print.h"
 #include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/report/describe_cluster.h"
 #include "experiments/report/text_table.h"
 
@@ -40,24 +42,24 @@ void print_table(const Json& rows, const std::string& columns) {
 
 void print_text(const Json& c) {
   const auto text = [&](const char* key) { return cell(c[key]); };
-  fmt::print("{}{}{}\n\n", text("text"), c["about"].get<std::string>().empty() ? "" : ": ",
-             text("about"));
-  fmt::print("{} nodes ({} without GPUs, {} spot), {} GPUs, at most {} per node\n", text("nodes"),
-             text("nodes_without_gpus"), text("spot_nodes"), text("gpus"),
-             text("max_gpus_per_node"));
-  fmt::print("{} racks, {} pods, {} zones\n", text("racks"), text("pods"), text("zones"));
-  fmt::print("per GPU: {} cores and {} GiB of host memory; in total: {} GiB of GPU memory\n",
-             text("cpus_per_gpu"), text("mem_gib_per_gpu"), text("gpu_mem_gib"));
-  fmt::print("all GPUs: {} W idle, {} W busy, price {} per hour\n", text("gpus_idle_w"),
-             text("gpus_busy_w"), text("price_per_h"));
+  print_to(stdout, "{}{}{}\n\n", text("text"), c["about"].get<std::string>().empty() ? "" : ": ",
+           text("about"));
+  print_to(stdout, "{} nodes ({} without GPUs, {} spot), {} GPUs, at most {} per node\n",
+           text("nodes"), text("nodes_without_gpus"), text("spot_nodes"), text("gpus"),
+           text("max_gpus_per_node"));
+  print_to(stdout, "{} racks, {} pods, {} zones\n", text("racks"), text("pods"), text("zones"));
+  print_to(stdout, "per GPU: {} cores and {} GiB of host memory; in total: {} GiB of GPU memory\n",
+           text("cpus_per_gpu"), text("mem_gib_per_gpu"), text("gpu_mem_gib"));
+  print_to(stdout, "all GPUs: {} W idle, {} W busy, price {} per hour\n", text("gpus_idle_w"),
+           text("gpus_busy_w"), text("price_per_h"));
   std::puts("\nGPU types");
   print_table(c["types"],
               "name=type|gpus=GPUs|nodes=nodes|mem_gib=GiB|speed=speed|idle_w=idle W|busy_w=busy W|"
               "price_per_h=price/h|shares=shares");
   for (const Json& type : c["types"]) {
     if (!type["speed_of_model"].empty()) {
-      fmt::print("  speeds of models on {}: {}\n", cell(type["name"]),
-                 type["speed_of_model"].dump());
+      print_to(stdout, "  speeds of models on {}: {}\n", cell(type["name"]),
+               type["speed_of_model"].dump());
     }
   }
   std::puts("\nnode kinds (Gbit/s: per GPU in its island and its node; network: per node)");
@@ -99,7 +101,7 @@ int run_cluster(CLI::App& app, int argc, char** argv) {
   if (!parse_arguments(app, argc, argv)) return 0;
   const Json out = describe_cluster(load_cluster(cluster));
   if (json) {
-    std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::fputs(json_text(out).c_str(), stdout);
   } else {
     print_text(out);
   }

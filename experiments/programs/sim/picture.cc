@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "env/base/text/print.h"
 #include "experiments/cli/command.h"
 #include "experiments/programs/sim/option_checks.h"
 #include "experiments/report/decision.h"
@@ -87,8 +88,8 @@ void print_actions(const report::Decision& d, size_t most) {
   legal_actions.resize(std::min(legal_actions.size(), most));
   for (const report::Decision::ActionRow& c : legal_actions) {
     const auto bar = static_cast<size_t>(std::lround(40 * c.probability));
-    fmt::print("{:<10}{:>6.1f} % {} {}\n", c.name, 100 * c.probability, std::string(bar, '#'),
-               c.is_expert_action ? "(expert action)" : "");
+    print_to(stdout, "{:<10}{:>6.1f} % {} {}\n", c.name, 100 * c.probability, std::string(bar, '#'),
+             c.is_expert_action ? "(expert action)" : "");
     std::string features;
     for (size_t f = 0; f < c.features.size(); ++f) {
       if (c.features[f] != 0)

@@ -7,6 +7,7 @@
 #include "env/trace/formats/native.h"
 #include "env/trace/profiles/fill_run_times.h"
 #include "experiments/cli/command.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/programs/sim/trace_generate.h"
 #include "experiments/report/describe_trace.h"
 #include "experiments/stats/number_text.h"
@@ -40,7 +41,7 @@ Trace load(Options& options) {
 int describe_trace(Options& options) {
   const Json out = describe_json(load(options), options.load.cluster_gpus);
   if (options.json) {
-    std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::fputs(json_text(out).c_str(), stdout);
   } else {
     print_description(out);
   }

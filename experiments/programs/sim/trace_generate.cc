@@ -251,8 +251,7 @@ void check_options(const TraceGenerateCommand& o) {
     return;
   }
   require_input(!o.check || !o.cluster.empty(), "--check", "a --cluster to simulate", "none");
-  require_input(o.congestion >= 0 && o.congestion <= 1000, "--congestion", "0 to 1000",
-                shortest(o.congestion));
+  check_range("--congestion", o.congestion, 0, 1000);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "agents/train/registered.h"
 #include "env/base/core/error.h"
+#include "env/base/text/print.h"
 #include "env/task/select_info.h"
 #include "experiments/cli/listing.h"
 #include "experiments/programs/train/commands.h"
@@ -80,8 +81,8 @@ int run_list(int argc, char** argv) {
   }
   for (const auto& row : rows) {
     const auto text = [&](const char* key) { return row[key].get<std::string>(); };
-    fmt::print("{:<14} {:<13} {:<45} {}\n", text("name"), text("information"), text("source"),
-               text("fidelity"));
+    print_to(stdout, "{:<14} {:<13} {:<45} {}\n", text("name"), text("information"), text("source"),
+             text("fidelity"));
   }
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "env/base/os/interrupt.h"
+#include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/run/metrics_csv.h"
@@ -226,16 +227,16 @@ class Sweep {
     write_result(false);
     const double per_update = updates_made_ > 0 ? elapsed_s() / updates_made_ : 0;
     const double left_s = per_update * std::max(0, updates_left());
-    fmt::print(stderr, "trial {} {} update {}  score {}  ETA {}{}\n", t.number,
-               t.failed ? "failed after" : "at", t.updates, text_of(t.score), clock_text(left_s),
-               t.failed ? "  (see " + run_folder_of(t).string() + ".log)" : "");
+    print_to(stderr, "trial {} {} update {}  score {}  ETA {}{}\n", t.number,
+             t.failed ? "failed after" : "at", t.updates, text_of(t.score), clock_text(left_s),
+             t.failed ? "  (see " + run_folder_of(t).string() + ".log)" : "");
     if (plan_.config.minutes > 0 && !warned_late_ &&
         elapsed_s() + left_s > 60 * plan_.config.minutes) {
       warned_late_ = true;
-      fmt::print(stderr,
-                 "at this speed all trials take {}, more than the limit of {} minutes; "
-                 "continue with --resume afterwards\n",
-                 clock_text(elapsed_s() + left_s), plan_.config.minutes);
+      print_to(stderr,
+               "at this speed all trials take {}, more than the limit of {} minutes; "
+               "continue with --resume afterwards\n",
+               clock_text(elapsed_s() + left_s), plan_.config.minutes);
     }
   }
 

@@ -8,6 +8,7 @@
 #include "agents/ranks/connect.h"
 #include "env/base/core/error.h"
 #include "env/base/os/interrupt.h"
+#include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/train/child_process.h"
@@ -42,7 +43,7 @@ Settings read_settings(const Arguments& args) {
 
 void print_settings(const Settings& settings) {
   for (const Field& f : describe_setup(settings)) {
-    fmt::print("{:24} {:18} {:22} {}\n", f.key, f.value, f.range, f.help);
+    print_to(stdout, "{:24} {:18} {:22} {}\n", f.key, f.value, f.range, f.help);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "agents/verify/onnx_difference.h"
 #include "agents/verify/torch_difference.h"
 #include "env/base/core/error.h"
+#include "env/base/text/print.h"
 #include "experiments/cli/arguments.h"
 #include "experiments/programs/train/commands.h"
 #include "experiments/replay/golden_workload.h"
@@ -62,8 +63,8 @@ bool verify_rule(const Checkpoint& checkpoint, const std::string& folder, bool j
                                         {"ok", ok}};
     std::puts(out.dump(2).c_str());
   } else {
-    fmt::print("rule: recorded {}, now {}: {}\n", recorded->dump(), now.dump(),
-               ok ? "ok" : "DIFFERENT");
+    print_to(stdout, "rule: recorded {}, now {}: {}\n", recorded->dump(), now.dump(),
+             ok ? "ok" : "DIFFERENT");
   }
   return ok;
 }
@@ -115,10 +116,10 @@ int run_verify(int argc, char** argv) {
   } else {
     const std::string by_onnx =
         onnx.most ? fmt::format("{} {:.2e}", onnx.about, *onnx.most) : "onnx: " + not_checked;
-    fmt::print(
-        "{} golden states, maximum difference from the recorded logits: native "
-        "{:.2e}, LibTorch {:.2e}, {}; {} different choices: {}\n",
-        d.states, d.native, torch, by_onnx, d.mismatches, ok ? "ok" : "DIFFERENT");
+    print_to(stdout,
+             "{} golden states, maximum difference from the recorded logits: native "
+             "{:.2e}, LibTorch {:.2e}, {}; {} different choices: {}\n",
+             d.states, d.native, torch, by_onnx, d.mismatches, ok ? "ok" : "DIFFERENT");
   }
   return ok ? 0 : 1;
 }

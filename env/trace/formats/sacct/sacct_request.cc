@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "env/trace/core/rows.h"
+#include "env/base/text/text.h"
 
 namespace yard {
 namespace {
