@@ -48,7 +48,8 @@ const char* yardmaster_env_error(const yardmaster_env* env);
 const char* yardmaster_env_spec(const yardmaster_env* env);
 
 int32_t yardmaster_env_worlds(const yardmaster_env* env);
-int32_t yardmaster_env_rows(const yardmaster_env* env);         /* most actions */
+int32_t yardmaster_env_rows(
+    const yardmaster_env* env); /* rows of jobs() per world: the most actions besides the no-op */
 int32_t yardmaster_env_job_features(const yardmaster_env* env); /* per row */
 int32_t yardmaster_env_cluster_features(const yardmaster_env* env);
 int32_t yardmaster_env_actions(const yardmaster_env* env); /* rows + 1; the last one is the no-op */

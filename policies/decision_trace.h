@@ -24,7 +24,8 @@ struct DecisionStep {
   double probability = 1;
 };
 
-// Steps of one decision. Empty: the decision follows from the view alone.
+// The successive choices that make up one decision. Empty: the decision follows from the view
+// alone.
 struct DecisionTrace {
   std::vector<DecisionStep> steps;
   std::optional<uint64_t> sample_key;  // key of the random numbers that the decision used, if any

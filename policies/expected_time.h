@@ -10,10 +10,10 @@
 
 namespace yard {
 
-class ExpectedTime {
+class ExpectedRunTime {
  public:
   // Uses RollingEstimate::bytes() of memory. Requires: constructed at every decision.
-  ExpectedTime(const View& view, BumpAllocator& bump) : view_(view), estimate_(view, bump) {
+  ExpectedRunTime(const View& view, BumpAllocator& bump) : view_(view), estimate_(view, bump) {
     estimate_.on_events(view);
   }
 

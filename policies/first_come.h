@@ -14,9 +14,10 @@ inline void start_first_come(const View& view, const TaskPlacer::Score& score, D
   const TaskPlacer placer(view);
   std::set<int32_t> unplaceable;  // size classes without a placement
   for (const int32_t slot : waiting_in_order(view, QueueOrder::kArrival)) {
-    if (unplaceable.contains(view.size_class(slot))) continue;
+    if (unplaceable.contains(view.request_class(slot))) continue;
     const int32_t n = placer.place(slot, {}, score, draft.scratch());
-    if (n == 0 || !draft.start(slot, draft.scratch(), n)) unplaceable.insert(view.size_class(slot));
+    if (n == 0 || !draft.start(slot, draft.scratch(), n))
+      unplaceable.insert(view.request_class(slot));
   }
 }
 

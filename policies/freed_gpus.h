@@ -16,7 +16,7 @@ class FreedGpus {
   FreedGpus(const View& view, PlacementRule placement, int32_t gpus)
       : view_(view),
         gpus_(gpus),
-        min_share_(min_share(view.spec(), gpus)),
+        min_share_(min_gpus_on_one_node(view.spec(), gpus)),
         one_node_(placement == PlacementRule::kConsolidate && gpus <= view.spec().max_node_gpus),
         any_nodes_(placement != PlacementRule::kConsolidate),
         free_(view.free_gpus()) {
@@ -24,7 +24,7 @@ class FreedGpus {
     added_.resize(static_cast<size_t>(view.spec().num_nodes));
     // If only the tenant's limit kept the job out, there may already be room.
     if (one_node_) {
-      found_ = Placer(view).first_at_least(gpus) != kNone;
+      found_ = Placer(view).first_node_with_free(gpus) != kNone;
       return;
     }
     max_nodes_ = min_nodes(view.spec(), gpus);
@@ -55,7 +55,7 @@ class FreedGpus {
   }
 
   // Returns the fewest GPUs that one node gives to a placement on the fewest possible nodes.
-  static int32_t min_share(const SpecColumns& spec, int32_t gpus) {
+  static int32_t min_gpus_on_one_node(const SpecColumns& spec, int32_t gpus) {
     const int32_t max_gpus = spec.max_node_gpus;
     if (int64_t{max_gpus} * spec.nodes_of_size[max_gpus] < gpus) return 1;
     return (gpus - 1) % max_gpus + 1;
@@ -72,12 +72,12 @@ class FreedGpus {
     return false;
   }
 
-  // Returns whether there is room without this job's GPUs: enough GPUs in total if the placement
-  // may use any node, else enough on the nodes of `pieces`.
-  bool spares(int32_t slot, const std::vector<Piece>& pieces) const {
+  // Returns whether the job to be started has room even if the victim in `slot` keeps its GPUs:
+  // enough GPUs in total if the placement may use any node, else enough on the nodes of `pieces`.
+  bool enough_without(int32_t slot, const std::vector<Piece>& pieces) const {
     int32_t sum = 0;
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      const int32_t node = view_.part_node(p), gpus = usable(p);
+      const int32_t node = view_.part_node(p), gpus = num_working_gpus(p);
       sum += gpus;
       if (any_nodes_) continue;
       for (const Piece& piece : pieces) {
@@ -90,13 +90,13 @@ class FreedGpus {
   }
 
  private:
-  int32_t usable(int32_t part) const {
-    return std::popcount(view_.part_mask(part) & ~view_.node_down(view_.part_node(part)));
+  int32_t num_working_gpus(int32_t part) const {
+    return std::popcount(view_.part_mask(part) & ~view_.down_gpu_mask(view_.part_node(part)));
   }
 
   void count(int32_t slot, int32_t sign) {
     for (int32_t p = view_.first_part(slot); p != kNone; p = view_.next_part(p)) {
-      const int32_t gpus = sign * usable(p);
+      const int32_t gpus = sign * num_working_gpus(p);
       free_ += gpus;
       if (any_nodes_) continue;
       const int32_t node = view_.part_node(p);

@@ -1,7 +1,7 @@
 // Jobs that hold GPUs, ordered by a key that is linear in time, such as the time left. Keys that
 // fall at the same rate never cross, so each rate has its own treap (Seidel and Aragon, "Randomized
-// Search Trees", 1996). A walk from the last job in order merges the treaps. The columns are in a
-// policy's memory; a change costs O(log jobs). Dims: S slots.
+// Search Trees", 1996). A walk from the last job in order merges the treaps. The arrays lie in a
+// policy's memory; adding, changing or removing a job costs O(log jobs). Dims: S slots.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline int64_t preemption_cost_us(const View& view, int32_t slot) {
   return view.costs().save_us + view.costs().restore(view.gpus(slot));
 }
 
-class HeldOrder {
+class LinearKeyTreap {
  public:
   // `slots`: slots are in [0, slots).
   static size_t bytes(int32_t slots) {
@@ -28,8 +28,8 @@ class HeldOrder {
            BumpAllocator::bytes<int32_t>(1);
   }
 
-  // Requires: the same address at every decision, zeroed before the first.
-  HeldOrder(int32_t slots, BumpAllocator& bump)
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
+  LinearKeyTreap(int32_t slots, BumpAllocator& bump)
       : at_zero_(bump.allocate<double>(slots)),
         per_us_(bump.allocate<double>(slots)),
         serial_(bump.allocate<int32_t>(slots)),
@@ -78,7 +78,7 @@ class HeldOrder {
     if (t == last) return;
     per_us_[t] = per_us_[last];
     root_[t] = root_[last];
-    rename(root_[t], t + 1);
+    set_tree_index(root_[t], t + 1);
   }
 
   bool has(int32_t slot) const { return tree_[slot] != 0; }
@@ -101,7 +101,7 @@ class HeldOrder {
   // Iterates from the last in order to the first. Valid until the next put() or remove().
   class Walk {
    public:
-    Walk(const HeldOrder& order, int64_t now_us) : order_(order), now_us_(now_us) {
+    Walk(const LinearKeyTreap& order, int64_t now_us) : order_(order), now_us_(now_us) {
       heads_.resize(static_cast<size_t>(*order.num_trees_));
       for (int32_t t = 0; t < *order.num_trees_; ++t) {
         Head& head = heads_[static_cast<size_t>(t)];
@@ -155,7 +155,7 @@ class HeldOrder {
       }
     }
 
-    const HeldOrder& order_;
+    const LinearKeyTreap& order_;
     int64_t now_us_;
     std::vector<Head> heads_;  // one per tree; a heap with the last in order in front
   };
@@ -212,11 +212,11 @@ class HeldOrder {
     return root;
   }
 
-  void rename(int32_t i, int32_t tree) {
+  void set_tree_index(int32_t i, int32_t tree) {
     if (i == kNone) return;
     tree_[i] = tree;
-    rename(left_[i], tree);
-    rename(right_[i], tree);
+    set_tree_index(left_[i], tree);
+    set_tree_index(right_[i], tree);
   }
 
   double* at_zero_;     // (S)

@@ -1,5 +1,5 @@
-// Jobs that hold GPUs and may be preempted, from the last in order to the first. ListedHolders
-// sorts them at each decision; OrderedHolders reads an order kept between decisions.
+// Jobs that hold GPUs and may be preempted, from the last in order to the first. HeapGpuHolders
+// sorts them at each decision; TreapGpuHolders reads an order kept between decisions.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace yard {
 
-class Holders {
+class JobsHoldingGpus {
  public:
-  virtual ~Holders() = default;
+  virtual ~JobsHoldingGpus() = default;
   // Returns the next holder. Its slot is kNone after the first in order.
   virtual RankedJob next() = 0;
 
@@ -21,9 +21,9 @@ class Holders {
   virtual VictimIndex* index() { return nullptr; }
 };
 
-class ListedHolders final : public Holders {
+class HeapGpuHolders final : public JobsHoldingGpus {
  public:
-  explicit ListedHolders(std::vector<RankedJob> jobs) : jobs_(std::move(jobs)) {
+  explicit HeapGpuHolders(std::vector<RankedJob> jobs) : jobs_(std::move(jobs)) {
     std::make_heap(jobs_.begin(), jobs_.end(), before);
   }
   RankedJob next() override {
@@ -40,22 +40,24 @@ class ListedHolders final : public Holders {
   std::vector<RankedJob> jobs_;  // a heap with the last in order on top
 };
 
-class OrderedHolders final : public Holders {
+class TreapGpuHolders final : public JobsHoldingGpus {
  public:
   // Requires: both outlive this; `order` does not change before the last next().
-  OrderedHolders(const HeldOrder& order, VictimIndex& victim_index, int64_t now_us)
+  TreapGpuHolders(const LinearKeyTreap& order, VictimIndex& victim_index, int64_t now_us)
       : order_(order), victim_index_(victim_index), now_us_(now_us) {}
   RankedJob next() override {
     if (!walk_) walk_.emplace(order_, now_us_);
     return walk_->next();
   }
-  VictimIndex* index() override { return victim_index_.serves() ? &victim_index_ : nullptr; }
+  VictimIndex* index() override {
+    return victim_index_.is_index_available() ? &victim_index_ : nullptr;
+  }
 
  private:
-  const HeldOrder& order_;
+  const LinearKeyTreap& order_;
   VictimIndex& victim_index_;
   int64_t now_us_;
-  std::optional<HeldOrder::Walk> walk_;
+  std::optional<LinearKeyTreap::Walk> walk_;
 };
 
 }  // namespace yard

@@ -1,9 +1,9 @@
 // Policies that order jobs by an index: each job has a number of seconds, which changes as jobs run
-// and end. The lowest index times GPUs goes first. IndexPolicy weights GPUs; its margin and the
-// preemption cost keep two jobs from preempting each other in turn.
+// and end. The lowest index times GPUs goes first. PriorityIndexPolicy weights GPUs; its margin and
+// the preemption cost keep two jobs from preempting each other in turn.
 //
 // A source of indices is a struct with
-//   struct Config : IndexConfig        its settings;
+//   struct Config : PriorityIndexConfig        its settings;
 //   static constexpr Level kLevel;     its level of information;
 //   Source(const Config&)
 //   size_t bytes(const View&) const    size of its memory;
@@ -17,7 +17,7 @@
 
 namespace yard {
 
-struct IndexConfig : PlacementConfig {
+struct PriorityIndexConfig : PlacementConfig {
   bool preempt = true;
   double gpu_exponent = 1;
   double margin_log2 = 1;
@@ -39,26 +39,27 @@ struct IndexConfig : PlacementConfig {
 
 // A source whose index is kUs, a function of View which returns microseconds.
 template <class ConfigT, Level kSourceLevel, auto kUs>
-struct ViewIndex {
+struct ViewPriorityIndex {
   using Config = ConfigT;
   static constexpr Level kLevel = kSourceLevel;
-  explicit ViewIndex(const Config&) {}
+  explicit ViewPriorityIndex(const Config&) {}
   static size_t bytes(const View&) { return 0; }
   struct Evaluator {
-    Evaluator(const ViewIndex&, const View& view, BumpAllocator&) : view(view) {}
+    Evaluator(const ViewPriorityIndex&, const View& view, BumpAllocator&) : view(view) {}
     double seconds(int32_t slot) const { return static_cast<double>((view.*kUs)(slot)) * 1e-6; }
     const View& view;
   };
 };
 
 template <class Source>
-class IndexPolicy final : public PlacedPolicy<typename Source::Config, Source::kLevel> {
-  using Base = PlacedPolicy<typename Source::Config, Source::kLevel>;
+class PriorityIndexPolicy final
+    : public PlacementRulePolicy<typename Source::Config, Source::kLevel> {
+  using Base = PlacementRulePolicy<typename Source::Config, Source::kLevel>;
 
  public:
   static bool preempts() { return typename Source::Config().preempt; }
 
-  explicit IndexPolicy(const Settings& settings) : Base(settings), source_(config_) {}
+  explicit PriorityIndexPolicy(const Settings& settings) : Base(settings), source_(config_) {}
 
   size_t memory_bytes(const View& view) const override {
     return source_.bytes(view) + RankedQueue::bytes(view);
@@ -70,7 +71,7 @@ class IndexPolicy final : public PlacedPolicy<typename Source::Config, Source::k
     RankedQueue ranked(view, bump);
     if (view.num_waiting() == 0) return;
     const auto waiting_key = [&](int32_t slot) { return key(view, slot, now.seconds(slot)); };
-    rank_waiting(view, ranked, waiting_key);
+    rank_all_waiting(view, ranked, waiting_key);
     if (!config_.preempt) {
       start_in_order(view, ranked, placement_, draft);
       return;
@@ -82,8 +83,8 @@ class IndexPolicy final : public PlacedPolicy<typename Source::Config, Source::k
       const double left_s = now.seconds(slot) - config_.cost_weight * cost_s;
       held.push_back({{key(view, slot, left_s) - config_.margin_log2, view.serial(slot)}, slot});
     }
-    ListedHolders holders(std::move(held));
-    run_first_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
+    HeapGpuHolders holders(std::move(held));
+    start_or_preempt_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
     // The indices of running jobs change between events, so a timer is set.
     if (view.num_waiting() > 0 && view.num_held() > 0) {
       draft.wake_at(view.now_us() + static_cast<int64_t>(config_.timer_s * 1e6));
@@ -96,7 +97,7 @@ class IndexPolicy final : public PlacedPolicy<typename Source::Config, Source::k
   // Returns the log2 of seconds x GPUs^gpu_exponent.
   double key(const View& view, int32_t slot, double seconds) const {
     return log2_coarse(std::max(seconds, 1.0)) +
-           config_.gpu_exponent * log2_coarse(view.weight_gpus(slot));
+           config_.gpu_exponent * log2_coarse(view.gpus_at_least_one(slot));
   }
 
   Source source_;

@@ -19,7 +19,7 @@ std::vector<std::string> placement_names() {
 }
 
 void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placement, Draft& draft,
-                    const ExchangeOf& exchange_of) {
+                    const ExchangeOf& all_reduce_settings_of) {
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes without a placement
   for (;;) {
@@ -29,7 +29,9 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
     const int32_t n = place(view, placement, slot, pieces);
     if (n > 0) {
       const std::span<const Piece> there(pieces, static_cast<size_t>(n));
-      draft.start(slot, pieces, n, exchange_of ? exchange_of(slot, there) : Exchange{});
+      draft.start(
+          slot, pieces, n,
+          all_reduce_settings_of ? all_reduce_settings_of(slot, there) : AllReduceSettings{});
       ranked.pop(k);
     } else {
       ranked.hide(k);
@@ -39,9 +41,9 @@ void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placeme
   for (const int32_t k : hidden) ranked.show(k);
 }
 
-void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders,
-                 const PreemptionRule& rule, const std::function<Key(int32_t)>& stopped_key,
-                 Draft& draft) {
+void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& holders,
+                        const PreemptionRule& rule,
+                        const std::function<Key(int32_t)>& key_after_preemption, Draft& draft) {
   PreemptionPlanner planner(view, holders, rule, draft);
   Piece* pieces = draft.scratch();
   std::vector<int32_t> hidden;  // classes without a placement
@@ -74,7 +76,8 @@ void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders,
       for (const RankedJob& stop : planner.stopped()) {
         // A job with nothing to save waits again at once, without a further event.
         if (view.phase(stop.slot) != Phase::kWaiting) continue;
-        ranked.push(class_in(view, ranked, rule, stop.slot), stop.slot, stopped_key(stop.slot));
+        ranked.push(queue_class(view, ranked, rule, stop.slot), stop.slot,
+                    key_after_preemption(stop.slot));
       }
       continue;
     }

@@ -1,6 +1,6 @@
 // Policies that consist of an order and a placement rule: the policy only provides the key of a
-// job. start_in_order() never preempts. run_first_in_order() preempts jobs that come later in
-// order.
+// job. start_in_order() never preempts. start_or_preempt_in_order() preempts jobs that come later
+// in order.
 #pragma once
 
 #include <functional>
@@ -24,9 +24,9 @@ struct PlacementConfig {
 
 // A policy whose settings name a placement rule.
 template <class Config, Level kUsedLevel = Level::kBlind>
-class PlacedPolicy : public ConfiguredPolicy<Config, kUsedLevel> {
+class PlacementRulePolicy : public ConfiguredPolicy<Config, kUsedLevel> {
  public:
-  explicit PlacedPolicy(const Settings& settings)
+  explicit PlacementRulePolicy(const Settings& settings)
       : ConfiguredPolicy<Config, kUsedLevel>(settings),
         placement_(parse_placement(this->config_.placement)) {}
 
@@ -36,48 +36,52 @@ class PlacedPolicy : public ConfiguredPolicy<Config, kUsedLevel> {
 
 // Adds the jobs that began to wait since the last decision to `ranked`.
 template <class KeyOf>
-void push_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
+void push_newly_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     if (view.phase(slot) != Phase::kWaiting) continue;
-    ranked.push(view.size_class(slot), slot, {key_of(slot), view.serial(slot)});
+    ranked.push(view.request_class(slot), slot, {key_of(slot), view.serial(slot)});
   }
 }
 
 // Refills `ranked` with all waiting jobs, for keys that change while jobs wait.
 template <class KeyOf>
-void rank_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
+void rank_all_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
   ranked.clear();
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-    ranked.push(view.size_class(slot), slot, {key_of(slot), view.serial(slot)});
+    ranked.push(view.request_class(slot), slot, {key_of(slot), view.serial(slot)});
   }
 }
 
-// Starts waiting jobs in order of their keys and skips jobs that do not fit. `exchange_of` returns
-// the all-reduce and link priority of a job on its placement. Empty: the job's own.
-using ExchangeOf = std::function<Exchange(int32_t slot, std::span<const Piece> pieces)>;
+// Starts waiting jobs in order of their keys and skips jobs that do not fit.
+// `all_reduce_settings_of` returns the all-reduce and link priority of a job on its placement.
+// Empty: the job's own.
+using ExchangeOf = std::function<AllReduceSettings(int32_t slot, std::span<const Piece> pieces)>;
 void start_in_order(const View& view, RankedQueue& ranked, PlacementRule placement, Draft& draft,
-                    const ExchangeOf& exchange_of = {});
+                    const ExchangeOf& all_reduce_settings_of = {});
 
 // Serves waiting jobs in order of their keys. A job takes free GPUs, or preempts holders that come
 // after it (preemption_planner.h). Skips jobs for which neither makes room, and later jobs with an
-// identical request. `stopped_key` returns the key of a victim that waits again at once.
-void run_by_keys(const View& view, RankedQueue& ranked, Holders& holders,
-                 const PreemptionRule& rule, const std::function<Key(int32_t)>& stopped_key,
-                 Draft& draft);
+// identical request. `key_after_preemption` returns the key of a victim that waits again at once.
+void serve_in_key_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& holders,
+                        const PreemptionRule& rule,
+                        const std::function<Key(int32_t)>& key_after_preemption, Draft& draft);
 
 // Returns the class of `ranked` in which a job waits.
-inline int32_t class_in(const View& view, const RankedQueue& ranked, const PreemptionRule& rule,
-                        int32_t slot) {
-  return ranked.class_of(view.size_class(slot), rule.lane_of ? rule.lane_of(slot) : 0);
+inline int32_t queue_class(const View& view, const RankedQueue& ranked, const PreemptionRule& rule,
+                           int32_t slot) {
+  return ranked.class_of(view.request_class(slot),
+                         rule.placement_lane_of ? rule.placement_lane_of(slot) : 0);
 }
 
-// Calls run_by_keys(); jobs of equal value go in order of submission.
+// Calls serve_in_key_order(); jobs of equal value go in order of submission.
 template <class WaitingKey>
-void run_first_in_order(const View& view, RankedQueue& ranked, Holders& holders,
-                        const PreemptionRule& rule, WaitingKey waiting_key, Draft& draft) {
-  const auto stopped_key = [&](int32_t slot) { return Key{waiting_key(slot), view.serial(slot)}; };
-  run_by_keys(view, ranked, holders, rule, stopped_key, draft);
+void start_or_preempt_in_order(const View& view, RankedQueue& ranked, JobsHoldingGpus& holders,
+                               const PreemptionRule& rule, WaitingKey waiting_key, Draft& draft) {
+  const auto key_after_preemption = [&](int32_t slot) {
+    return Key{waiting_key(slot), view.serial(slot)};
+  };
+  serve_in_key_order(view, ranked, holders, rule, key_after_preemption, draft);
 }
 
 }  // namespace yard

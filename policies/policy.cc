@@ -13,24 +13,24 @@ constexpr std::array<const char*, 6> kLevelNames = {"blind",    "history",      
 
 }  // namespace
 
-const char* level_name(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
+const char* information_level_name(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
 
-Level parse_level(const std::string& name) {
+Level parse_information_level(const std::string& name) {
   const auto* it = std::ranges::find(kLevelNames, name);
   if (it != kLevelNames.end()) return static_cast<Level>(it - kLevelNames.begin());
   throw InputError("level of information",
                    "one of: " + join({kLevelNames.begin(), kLevelNames.end()}), "'" + name + "'");
 }
 
-std::string policies_of_term(std::string_view term) {
-  if (!plain_name(term).starts_with("backfill")) return "";
+std::string suggest_policies_for_term(std::string_view term) {
+  if (!normalised_name(term).starts_with("backfill")) return "";
   return "; policies that backfill: `easy` (reserves for the first waiting job, nearest to Slurm), "
          "`conservative` (for each waiting job), `greedy` (for none)";
 }
 
 void require_policy(const std::string& where, std::string_view name) {
   if (PolicyRegistry::has(name)) return;
-  throw unknown_name(where, PolicyRegistry::names(), name, policies_of_term(name));
+  throw unknown_name(where, PolicyRegistry::names(), name, suggest_policies_for_term(name));
 }
 
 void PolicyDecider::decide(const View& view, Draft& draft) {

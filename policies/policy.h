@@ -18,8 +18,8 @@
 
 namespace yard {
 
-const char* level_name(Level level);
-Level parse_level(const std::string& name);  // throws InputError
+const char* information_level_name(Level level);
+Level parse_information_level(const std::string& name);  // throws InputError
 
 class Policy {
  public:
@@ -43,7 +43,7 @@ class Policy {
   virtual Level level() const { return Level::kBlind; }
 
   // The lowest level at which the policy works. View::level() returns the actual level.
-  virtual Level min_level() const { return level(); }
+  virtual Level min_information_level() const { return level(); }
 
   // The size of the policy's memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }
@@ -92,7 +92,7 @@ struct AddPolicy {
 };
 
 // Returns the end of a message that names the policies for the term "backfill"; "" for other words.
-std::string policies_of_term(std::string_view term);
+std::string suggest_policies_for_term(std::string_view term);
 
 // Throws InputError, naming `where`, if no policy has the name.
 void require_policy(const std::string& where, std::string_view name);

@@ -37,8 +37,9 @@ bool PreemptionPlanner::has_victim_after(const RankedJob& job) {
 bool PreemptionPlanner::start(const RankedJob& job) {
   victims_.clear();
   const bool counts = !view_.shaped(job.slot) && !view_.has_shares() && !view_.spec().one_type;
-  if (!list_for_limit(job)) return false;
-  if (!(counts ? list_by_count(job) : list_by_trial(job))) return false;
+  if (!list_victims_for_tenant_limit(job)) return false;
+  if (!(counts ? list_victims_by_gpu_count(job) : list_victims_by_trial_placement(job)))
+    return false;
   std::sort(victims_.begin(), victims_.end(),
             [](const RankedJob& a, const RankedJob& b) { return b.key < a.key; });
   any_gpus_ = !view_.shaped(job.slot) && !view_.spec().one_type &&
@@ -49,7 +50,7 @@ bool PreemptionPlanner::start(const RankedJob& job) {
     find_pieces(job.slot);
     draft_.undo_to(mark);
   }
-  counts ? keep_by_count(job) : keep_by_trial(job);
+  counts ? spare_victims_by_gpu_count(job) : spare_victims_by_trial_placement(job);
   preempt_victims();
   if (any_gpus_) find_pieces(job.slot);
   const bool started = draft_.start(job.slot, pieces_.data(), static_cast<int32_t>(pieces_.size()));
@@ -70,7 +71,7 @@ void PreemptionPlanner::list(const RankedJob& stop, const RankedJob& job) {
 }
 
 // Lists holders of the job's tenant until it is within its limit. Returns false if it never is.
-bool PreemptionPlanner::list_for_limit(const RankedJob& job) {
+bool PreemptionPlanner::list_victims_for_tenant_limit(const RankedJob& job) {
   const int32_t t = view_.tenant(job.slot);
   over_limit_ = 0;
   if (t == kNone) return true;
@@ -83,7 +84,7 @@ bool PreemptionPlanner::list_for_limit(const RankedJob& job) {
 }
 
 // Returns whether the limit holds without this stop. If so, the stop no longer counts.
-bool PreemptionPlanner::limit_holds_without(const RankedJob& job, int32_t slot) {
+bool PreemptionPlanner::tenant_limit_holds_without(const RankedJob& job, int32_t slot) {
   if (!same_tenant(slot, job.slot)) return true;
   if (over_limit_ + view_.gpus(slot) > 0) return false;
   over_limit_ += view_.gpus(slot);
@@ -92,7 +93,7 @@ bool PreemptionPlanner::limit_holds_without(const RankedJob& job, int32_t slot) 
 
 // --- whole GPUs: adds up what would be free
 
-bool PreemptionPlanner::list_by_count(const RankedJob& job) {
+bool PreemptionPlanner::list_victims_by_gpu_count(const RankedJob& job) {
   VictimIndex* index = holders_.index();
   if (index != nullptr && index->supports(view_.gpus(job.slot)) && victims_.empty()) {
     std::vector<RankedJob> victims;
@@ -119,12 +120,12 @@ bool PreemptionPlanner::list_by_count(const RankedJob& job) {
 }
 
 // Drops each stop that neither pieces_ nor, if any GPUs will do, their number needs.
-void PreemptionPlanner::keep_by_count(const RankedJob& job) {
+void PreemptionPlanner::spare_victims_by_gpu_count(const RankedJob& job) {
   FreedGpus freed(view_, rule_.of(job.slot), view_.gpus(job.slot));
   for (const RankedJob& stop : victims_) freed.add(stop.slot);
   for (size_t i = victims_.size(); i-- > 0;) {
     const int32_t slot = victims_[i].slot;
-    if (!freed.spares(slot, pieces_) || !limit_holds_without(job, slot)) continue;
+    if (!freed.enough_without(slot, pieces_) || !tenant_limit_holds_without(job, slot)) continue;
     freed.remove(slot);
     victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -142,7 +143,7 @@ bool PreemptionPlanner::fits_now(int32_t slot, const std::vector<int32_t>& nodes
                      [&](int32_t node) { return placer.takes(slot, node); });
 }
 
-bool PreemptionPlanner::list_by_trial(const RankedJob& job) {
+bool PreemptionPlanner::list_victims_by_trial_placement(const RankedJob& job) {
   const size_t mark = draft_.mark();
   preempt_victims();
   bool found = !victims_.empty() && can_place(view_, rule_.of(job.slot), job.slot);
@@ -160,7 +161,7 @@ bool PreemptionPlanner::list_by_trial(const RankedJob& job) {
   return found;
 }
 
-void PreemptionPlanner::keep_by_trial(const RankedJob& job) {
+void PreemptionPlanner::spare_victims_by_trial_placement(const RankedJob& job) {
   const size_t mark = draft_.mark();
   const auto enough = [&] {
     preempt_victims();
@@ -181,7 +182,7 @@ void PreemptionPlanner::keep_by_trial(const RankedJob& job) {
   for (size_t i = victims_.size(); i-- > 0;) {
     const RankedJob stop = victims_[i];
     const int32_t above = over_limit_;
-    if (!limit_holds_without(job, stop.slot)) continue;
+    if (!tenant_limit_holds_without(job, stop.slot)) continue;
     victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
     if ((!any_gpus_ && !near(stop.slot)) || enough()) continue;
     victims_.insert(victims_.begin() + static_cast<std::ptrdiff_t>(i), stop);

@@ -1,8 +1,8 @@
-// Chooses the victims that make room for a waiting job. Holders after the job in order are stopped
-// one by one, last first, until the placement rule accepts a placement. (Until the job's tenant is
-// within its limit, only holders of that tenant are stopped.) Then each victim, first in order
-// first, runs on if the placement does not need its GPUs. First-fit and best-fit need only their
-// number.
+// Chooses the victims that make room for a waiting job. Holders after the job in order are
+// stopped one by one, last first, until the placement rule accepts a placement. (Until the job's
+// tenant is within its limit, only holders of that tenant are stopped.) Then each victim, first in
+// order first, runs on if the placement does not need its GPUs. First-fit and best-fit need only
+// their number.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct PreemptionRule {
   double margin = 0;
   // Lane of a job within its size's classes (RankedQueue), if the functions below make placements
   // of equal jobs differ. Empty: 0.
-  std::function<int32_t(int32_t slot)> lane_of = {};
+  std::function<int32_t(int32_t slot)> placement_lane_of = {};
   // The placement rule of a job. Empty: `placement`.
   std::function<PlacementRule(int32_t slot)> placement_of = {};
   // Whether a waiting job may preempt a holder that comes after it in order. Empty: always.
@@ -33,7 +33,8 @@ struct PreemptionRule {
 class PreemptionPlanner {
  public:
   // Requires: all arguments outlive this.
-  PreemptionPlanner(const View& view, Holders& holders, const PreemptionRule& rule, Draft& draft)
+  PreemptionPlanner(const View& view, JobsHoldingGpus& holders, const PreemptionRule& rule,
+                    Draft& draft)
       : view_(view), holders_(holders), rule_(rule), draft_(draft) {}
 
   // Returns whether any holder that may be preempted comes after this job.
@@ -54,20 +55,20 @@ class PreemptionPlanner {
     return view_.tenant(a) != kNone && view_.tenant(a) == view_.tenant(b);
   }
   void list(const RankedJob& stop, const RankedJob& job);
-  bool list_for_limit(const RankedJob& job);
-  bool list_by_count(const RankedJob& job);
-  bool list_by_trial(const RankedJob& job);
+  bool list_victims_for_tenant_limit(const RankedJob& job);
+  bool list_victims_by_gpu_count(const RankedJob& job);
+  bool list_victims_by_trial_placement(const RankedJob& job);
   bool fits_now(int32_t slot, const std::vector<int32_t>& nodes) const;
   void preempt_victims() {
     for (const RankedJob& stop : victims_) draft_.preempt(stop.slot);
   }
   void find_pieces(int32_t slot);
-  void keep_by_count(const RankedJob& job);
-  void keep_by_trial(const RankedJob& job);
-  bool limit_holds_without(const RankedJob& job, int32_t slot);
+  void spare_victims_by_gpu_count(const RankedJob& job);
+  void spare_victims_by_trial_placement(const RankedJob& job);
+  bool tenant_limit_holds_without(const RankedJob& job, int32_t slot);
 
   const View& view_;
-  Holders& holders_;
+  JobsHoldingGpus& holders_;
   const PreemptionRule& rule_;
   Draft& draft_;
   std::vector<RankedJob> visited_;  // holders visited so far, last in order first

@@ -17,7 +17,7 @@ std::vector<std::string> queue_order_names();
 
 std::vector<int32_t> waiting_in_order(const View& view, QueueOrder order);
 
-struct QueueConfig : PlacementConfig {
+struct QueueOrderConfig : PlacementConfig {
   std::string order = "arrival";
   void fields(FieldList& f) {
     PlacementConfig::fields(f);
@@ -26,10 +26,10 @@ struct QueueConfig : PlacementConfig {
 };
 
 template <Level kUsedLevel>
-class QueuePolicy : public PlacedPolicy<QueueConfig, kUsedLevel> {
+class QueueOrderPolicy : public PlacementRulePolicy<QueueOrderConfig, kUsedLevel> {
  public:
-  explicit QueuePolicy(const Settings& settings)
-      : PlacedPolicy<QueueConfig, kUsedLevel>(settings),
+  explicit QueueOrderPolicy(const Settings& settings)
+      : PlacementRulePolicy<QueueOrderConfig, kUsedLevel>(settings),
         order_(parse_queue_order(this->config_.order)) {}
 
  protected:

@@ -37,7 +37,7 @@ class RankedQueue {
            BumpAllocator::bytes<int32_t>(2 * leaves(classes)) + BumpAllocator::bytes<int32_t>(1);
   }
 
-  // Requires: the same address at every decision, zeroed before the first.
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   RankedQueue(const View& view, BumpAllocator& bump, int32_t lanes = 1)
       : value_(bump.allocate<double>(view.capacity())),
         serial_(bump.allocate<int32_t>(view.capacity())),
@@ -56,7 +56,9 @@ class RankedQueue {
   }
 
   // Returns the class of a job of this size in a lane.
-  int32_t class_of(int32_t size_class, int32_t lane) const { return size_class * lanes_ + lane; }
+  int32_t class_of(int32_t request_class, int32_t lane) const {
+    return request_class * lanes_ + lane;
+  }
 
   // Adds a job to class `k`, and shows the class if it was hidden.
   void push(int32_t k, int32_t slot, Key key) {

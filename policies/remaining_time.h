@@ -8,12 +8,12 @@
 
 namespace yard {
 
-struct TrueRemaining {
+struct TrueRemainingTime {
   static constexpr Level kLevel = Level::kOracle;
   static LinearDecrease line(const View& view, int32_t slot) { return view.left_line(slot); }
 };
 
-struct LimitRemaining {
+struct RemainingTimeByLimit {
   static constexpr Level kLevel = Level::kEstimate;
   // Negative once the limit is passed.
   static LinearDecrease line(const View& view, int32_t slot) {

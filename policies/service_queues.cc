@@ -48,9 +48,9 @@ double ServiceHistory::gittins(double a_gpu_s, double d_gpu_s) const {
 size_t ServiceQueues::bytes(const View& view, const ServiceQueueRule& rule) {
   const int32_t slots = view.capacity();
   size_t sum = 3 * BumpAllocator::bytes<int32_t>(slots) + BumpAllocator::bytes<double>(slots) +
-               BumpAllocator::bytes<Counts>(1) + HeldOrder::bytes(slots);
+               BumpAllocator::bytes<Counts>(1) + LinearKeyTreap::bytes(slots);
   if (rule.promote_knob > 0)
-    sum += HeldOrder::bytes(slots) + 3 * BumpAllocator::bytes<int64_t>(slots);
+    sum += LinearKeyTreap::bytes(slots) + 3 * BumpAllocator::bytes<int64_t>(slots);
   if (rule.gittins) sum += ServiceHistory::bytes();
   return sum;
 }
@@ -74,23 +74,24 @@ ServiceQueues::ServiceQueues(const View& view, const ServiceQueueRule& rule, Bum
 }
 
 double ServiceQueues::weight(int32_t slot) const {
-  const int32_t gpus = view_.weight_gpus(slot);
+  const int32_t gpus = view_.gpus_at_least_one(slot);
   return rule_.gpu_exponent == 1 ? gpus : std::pow(gpus, rule_.gpu_exponent);
 }
 
-int64_t ServiceQueues::discount_us(int32_t slot) const {
+int64_t ServiceQueues::uncounted_service_us(int32_t slot) const {
   const auto cost_us = static_cast<double>(preemption_cost_us(view_, slot));
   return static_cast<int64_t>(rule_.cost_weight * cost_us);
 }
 
-int32_t ServiceQueues::queue_of(int32_t slot, int64_t discount_us) const {
-  const double service_us = static_cast<double>(served_us(slot) - discount_us) * weight(slot);
+int32_t ServiceQueues::queue_of(int32_t slot, int64_t uncounted_service_us) const {
+  const double service_us =
+      static_cast<double>(served_us(slot) - uncounted_service_us) * weight(slot);
   return (service_us >= rule_.limits_us[0]) + (service_us >= rule_.limits_us[1]);
 }
 
 // Returns when a holder reaches the limit of its queue. Requires: one of the first two queues.
 int64_t ServiceQueues::demotion_us(int32_t slot) const {
-  const int64_t discount = discount_us(slot);
+  const int64_t discount = uncounted_service_us(slot);
   const double limit_us = rule_.limits_us[static_cast<size_t>(queue_[slot])] / weight(slot);
   auto left_us = static_cast<int64_t>(std::ceil(limit_us)) + discount - served_us(slot);
   // The quotient was rounded, so the limit may still be slightly ahead.
@@ -140,7 +141,7 @@ void ServiceQueues::run(int32_t slot) {
 }
 
 void ServiceQueues::start(int32_t slot) {
-  const int32_t queue = queue_of(slot, discount_us(slot));
+  const int32_t queue = queue_of(slot, uncounted_service_us(slot));
   if (state_[slot] == kUnknown || queue != queue_[slot]) set_queue(slot, queue);
   run(slot);
   schedule_demotion(slot);
@@ -154,7 +155,7 @@ void ServiceQueues::requeue_front(std::vector<int32_t>& slots) {
     const int32_t queue = queue_of(slot, 0);
     if (queue > queue_[slot]) {
       rank_[slot] = ++counts_->tail;
-    } else if (runs_by_rank(slot)) {
+    } else if (has_running_rank(slot)) {
       rank_[slot] = --counts_->front;
     }
     set_queue(slot, queue);
@@ -177,7 +178,7 @@ void ServiceQueues::start_waiting(int32_t slot) {
 
 // Moves holders that passed a limit. Those that passed it earlier, while no job waited, go behind
 // the running jobs of the next queue. Those that pass it at this moment go to its end.
-void ServiceQueues::demote_due(std::vector<int32_t>& entering) {
+void ServiceQueues::demote_due_jobs(std::vector<int32_t>& entering) {
   const auto now = -static_cast<double>(view_.now_us());
   for (int32_t slot = demotions_.last(0); slot != kNone; slot = demotions_.last(0)) {
     const double at = demotions_.key(slot, 0).value;
@@ -186,7 +187,7 @@ void ServiceQueues::demote_due(std::vector<int32_t>& entering) {
       demotions_.remove(slot);
       continue;
     }
-    const int32_t queue = queue_of(slot, discount_us(slot));
+    const int32_t queue = queue_of(slot, uncounted_service_us(slot));
     if (queue > queue_[slot]) {
       set_queue(slot, at > now ? queue_[slot] + 1 : queue);
       moved_.push_back(slot);
@@ -222,14 +223,14 @@ void ServiceQueues::rebuild() {
   };
   std::vector<Entry> holders, in_front, at_end;
   // Service time beyond the upper limit of the previous queue.
-  const auto over_us = [&](int32_t slot, int32_t queue, int64_t discount_us) {
+  const auto over_us = [&](int32_t slot, int32_t queue, int64_t uncounted_service_us) {
     const double limit_us = rule_.limits_us[static_cast<size_t>(queue - 1)] / weight(slot);
-    return served_us(slot) - discount_us - static_cast<int64_t>(std::ceil(limit_us));
+    return served_us(slot) - uncounted_service_us - static_cast<int64_t>(std::ceil(limit_us));
   };
   for (int32_t i = 0; i < view_.num_changed(); ++i) {
     const int32_t slot = view_.changed(i), serial = view_.serial(slot);
     if (view_.holds(slot)) {
-      const int64_t discount = discount_us(slot);
+      const int64_t discount = uncounted_service_us(slot);
       int32_t queue = queue_of(slot, discount);
       if (queue > 0 && over_us(slot, queue, discount) <= 0)
         --queue;  // it changes queue at this very moment
@@ -285,22 +286,23 @@ bool ServiceQueues::begin() {
   std::ranges::sort(begun, {}, [&](int32_t slot) { return view_.serial(slot); });
   for (const int32_t slot : begun) start(slot);
   requeue_front(failed);
-  demote_due(entering);
+  demote_due_jobs(entering);
   enter_at_end(entering);
   if (promotions_) promote(promoted);
   enter_at_end(promoted);  // after jobs that arrived at this moment
   for (int32_t i = 0; history_ && i < view_.num_held(); ++i) {
     const int32_t slot = view_.held(i);
     if (queue_[slot] == 2) continue;  // the last queue has no index
-    set_service(slot);
+    update_service(slot);
     moved_.push_back(slot);
   }
   return refitted || !promoted.empty();
 }
 
-Key ServiceQueues::stopped_key(int32_t slot) {
+Key ServiceQueues::key_after_preemption(int32_t slot) {
   Key key = this->key(slot);
-  if (runs_by_rank(slot)) key.serial = counts_->front - 1 - static_cast<int32_t>(stopped_.size());
+  if (has_running_rank(slot))
+    key.serial = counts_->front - 1 - static_cast<int32_t>(stopped_.size());
   stopped_.push_back({key, slot});
   return key;
 }
@@ -336,7 +338,7 @@ int64_t ServiceQueues::next_us() const {
   if (!promotions_) return next;
   // A job that is already due, since it waited long enough before it last ran, is promoted with the
   // next event, as in the original.
-  HeldOrder::Walk walk(*promotions_, 0);
+  LinearKeyTreap::Walk walk(*promotions_, 0);
   for (RankedJob due = walk.next(); due.slot != kNone; due = walk.next()) {
     const auto at_us = static_cast<int64_t>(-due.key.value);
     if (at_us > view_.now_us()) return std::min(next, at_us);

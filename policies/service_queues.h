@@ -25,7 +25,7 @@ class ServiceHistory {
     return 2 * BumpAllocator::bytes<double>(kBins) + BumpAllocator::bytes<Sum>(kBins + 1) +
            BumpAllocator::bytes<Counts>(1);
   }
-  // Requires: the same address at every decision, zeroed before the first.
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   explicit ServiceHistory(BumpAllocator& bump)
       : jobs_(bump.allocate<double>(kBins)),
         gpu_s_(bump.allocate<double>(kBins)),
@@ -48,9 +48,9 @@ class ServiceHistory {
   struct Counts {
     int64_t finished, fitted, sums;
   };
-  double* jobs_;    // (bins)
-  double* gpu_s_;   // (bins)  sum of their services
-  Sum* sums_;       // (bins + 1)  last fit: bins with jobs, rising; one beyond the last
+  double* jobs_;   // (bins)
+  double* gpu_s_;  // (bins)  sum of their services
+  Sum* sums_;  // (bins + 1)  of the last fit: one for each bin with jobs, rising, then an end mark
   Counts* counts_;  // (1)
 };
 
@@ -69,7 +69,8 @@ class ServiceQueues {
  public:
   static size_t bytes(const View& view, const ServiceQueueRule& rule);
 
-  // Requires: the same address at every decision, zeroed at first; `view` and `rule` outlive this.
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first;
+  // `view` and `rule` outlive this.
   ServiceQueues(const View& view, const ServiceQueueRule& rule, BumpAllocator& bump);
 
   // Fills zeroed columns from a snapshot, in which every job counts as changed. Running jobs keep
@@ -86,10 +87,11 @@ class ServiceQueues {
   Key key(int32_t slot) const { return {queue_[slot] + index(slot), rank_[slot]}; }
 
   // Returns the key that a job preempted in this decision has if it waits again at once.
-  Key stopped_key(int32_t slot);
+  Key key_after_preemption(int32_t slot);
 
   // Gives positions to the jobs that a decision started or preempted. moved() lists the holders
-  // whose position changed. Returns whether stopped_key() returned a key that is now wrong.
+  // whose position changed. Returns whether key_after_preemption() returned a key that is now
+  // wrong.
   bool on_plan(const Plan& plan);
 
   // Returns when the next holder changes queue or the next waiting job is promoted, or kNever.
@@ -105,20 +107,20 @@ class ServiceQueues {
     int32_t running, front, tail, unused;
   };
 
-  bool runs_by_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
+  bool has_running_rank(int32_t slot) const { return rank_[slot] < kFirstWaiting; }
   double weight(int32_t slot) const;
-  int64_t discount_us(int32_t slot) const;
+  int64_t uncounted_service_us(int32_t slot) const;
   // Attained since its last promotion.
   int64_t served_us(int32_t slot) const {
     return view_.attained_us(slot) - (base_us_ == nullptr ? 0 : base_us_[slot]);
   }
-  int32_t queue_of(int32_t slot, int64_t discount_us) const;
+  int32_t queue_of(int32_t slot, int64_t uncounted_service_us) const;
   int64_t demotion_us(int32_t slot) const;
   void set_queue(int32_t slot, int32_t queue) {
     queue_[slot] = queue;
-    set_service(slot);
+    update_service(slot);
   }
-  void set_service(int32_t slot) {
+  void update_service(int32_t slot) {
     gpu_s_[slot] = static_cast<double>(served_us(slot)) * 1e-6 * weight(slot);
   }
   double index(int32_t slot) const;  // 0 to 0.5, lower for a higher Gittins index; 0 without one
@@ -129,25 +131,25 @@ class ServiceQueues {
   void start(int32_t slot);
   void requeue_front(std::vector<int32_t>& slots);
   void start_waiting(int32_t slot);
-  void demote_due(std::vector<int32_t>& entering);
+  void demote_due_jobs(std::vector<int32_t>& entering);
   void promote(std::vector<int32_t>& entering);
 
   const View& view_;
   const ServiceQueueRule& rule_;
-  int32_t* state_;       // (S)
-  int32_t* queue_;       // (S)
-  int32_t* rank_;        // (S)
-  double* gpu_s_;        // (S)  service from which the index follows; for holders at this decision
-  Counts* counts_;       // (1)
-  HeldOrder demotions_;  // holders; the next to change queue is last in order
-  std::optional<HeldOrder> promotions_;    // waiting jobs likewise; none without promotion
-  std::optional<ServiceHistory> history_;  // none without an index
-  int64_t* base_us_ = nullptr;             // (S)  attained at its last promotion
-  int64_t* waited_us_ = nullptr;           // (S)  wait since then, having run, up to wait_from_us_
-  int64_t* wait_from_us_ = nullptr;        // (S)
+  int32_t* state_;  // (S)
+  int32_t* queue_;  // (S)
+  int32_t* rank_;   // (S)
+  double* gpu_s_;   // (S)  service from which the index follows; for holders at this decision
+  Counts* counts_;  // (1)
+  LinearKeyTreap demotions_;                  // holders; the next to change queue is last in order
+  std::optional<LinearKeyTreap> promotions_;  // waiting jobs likewise; none without promotion
+  std::optional<ServiceHistory> history_;     // none without an index
+  int64_t* base_us_ = nullptr;                // (S)  attained at its last promotion
+  int64_t* waited_us_ = nullptr;     // (S)  wait since then, having run, up to wait_from_us_
+  int64_t* wait_from_us_ = nullptr;  // (S)
   std::vector<int32_t> moved_;
   std::vector<int32_t> just_demoted_;  // holders that change queue at this moment
-  std::vector<RankedJob> stopped_;     // what stopped_key() returned
+  std::vector<RankedJob> stopped_;     // what key_after_preemption() returned
 };
 
 }  // namespace yard

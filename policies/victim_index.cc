@@ -11,7 +11,7 @@ constexpr Key kFree{std::numeric_limits<double>::max(), 0};  // no holder has to
 
 }  // namespace
 
-bool VictimIndex::serves(const View& view, PlacementRule placement) {
+bool VictimIndex::is_index_available(const View& view, PlacementRule placement) {
   const SpecColumns& spec = view.spec();
   if (placement != PlacementRule::kConsolidate || view.has_shares() || view.has_faults())
     return false;
@@ -19,7 +19,7 @@ bool VictimIndex::serves(const View& view, PlacementRule placement) {
 }
 
 // GPUs that one node may have to give: all of its own, or all of a job. Bit i: i + 1 GPUs.
-uint64_t VictimIndex::sizes_of(const View& view) {
+uint64_t VictimIndex::job_sizes_mask(const View& view) {
   const int32_t max_gpus = view.spec().max_node_gpus;
   uint64_t sizes = uint64_t{1} << (max_gpus - 1);
   for (int32_t k = 0; k < view.num_classes(); ++k) {
@@ -30,24 +30,25 @@ uint64_t VictimIndex::sizes_of(const View& view) {
 }
 
 size_t VictimIndex::bytes(const View& view, PlacementRule placement) {
-  if (!serves(view, placement)) return 0;
+  if (!is_index_available(view, placement)) return 0;
   const int32_t nodes = view.spec().num_nodes;
-  const auto sizes = static_cast<int32_t>(std::popcount(sizes_of(view)));
-  return BumpAllocator::bytes<uint64_t>(1) + static_cast<size_t>(sizes) * HeldOrder::bytes(nodes) +
+  const auto sizes = static_cast<int32_t>(std::popcount(job_sizes_mask(view)));
+  return BumpAllocator::bytes<uint64_t>(1) +
+         static_cast<size_t>(sizes) * LinearKeyTreap::bytes(nodes) +
          BumpAllocator::bytes<uint8_t>(int64_t{sizes} * nodes) +
          BumpAllocator::bytes<int32_t>(view.capacity()) +
          2 * BumpAllocator::bytes<int32_t>(view.total_gpus());
 }
 
-VictimIndex::VictimIndex(const View& view, PlacementRule placement, const HeldOrder& held,
+VictimIndex::VictimIndex(const View& view, PlacementRule placement, const LinearKeyTreap& held,
                          BumpAllocator& bump)
-    : view_(view), held_(held), serves_(serves(view, placement)) {
+    : view_(view), held_(held), serves_(is_index_available(view, placement)) {
   if (!serves_) return;
   const int32_t nodes = view.spec().num_nodes;
   // The sizes never change and there are many classes: they are computed once.
   uint64_t* sizes = bump.allocate<uint64_t>(1);
   const bool made = *sizes != 0;
-  if (!made) *sizes = sizes_of(view);
+  if (!made) *sizes = job_sizes_mask(view);
   for (uint64_t rest = *sizes; rest != 0; rest &= rest - 1) {
     sizes_.push_back(1 + std::countr_zero(rest));
     by_size_.emplace_back(nodes, bump);
@@ -147,7 +148,7 @@ Key VictimIndex::victim_key(size_t z, const RankedJob& next) {
 // or nothing if fewer ever have.
 std::optional<Key> VictimIndex::victim_key(size_t z, size_t count) {
   std::vector<Key> keys;  // of the first nodes to have room, up to `count`, descending
-  HeldOrder::Walk walk(by_size_[z], view_.now_us());
+  LinearKeyTreap::Walk walk(by_size_[z], view_.now_us());
   for (RankedJob next = walk.next(); next.slot != kNone; next = walk.next()) {
     // Later nodes have no higher key than this one, even if it is only a bound.
     if (keys.size() == count && next.key < keys.back()) break;
@@ -162,7 +163,7 @@ std::optional<Key> VictimIndex::victim_key(size_t z, size_t count) {
 
 // Lists holders from the last to `from`, on nodes where stopping them makes room for size `z`.
 void VictimIndex::list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims) {
-  HeldOrder::Walk walk(by_size_[z], view_.now_us());
+  LinearKeyTreap::Walk walk(by_size_[z], view_.now_us());
   for (RankedJob next = walk.next(); next.slot != kNone && !(next.key < from); next = walk.next()) {
     if (victim_key(z, next) < from) continue;
     list_holders(next.slot);

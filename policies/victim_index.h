@@ -1,7 +1,8 @@
 // Finds the nodes where preemption makes room first if holders stop from the last in order. For
 // each job size up to one node, orders the nodes by the holder whose stop makes the room. A
 // holder's key is linear in time, so a change or a query costs O(log nodes). The columns are in a
-// policy's memory. For whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z sizes.
+// policy's memory. For whole GPUs without faults. Dims: S slots, M nodes, G GPUs, Z job sizes in
+// GPUs.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,15 @@ class VictimIndex {
  public:
   // Returns whether the index works for these jobs: placement `consolidate`, no shared GPUs, no
   // faults, nodes of one size. If not, it uses no memory and nothing else may be called.
-  static bool serves(const View& view, PlacementRule placement);
+  static bool is_index_available(const View& view, PlacementRule placement);
   static size_t bytes(const View& view, PlacementRule placement);
 
-  // Requires: the same address at every decision, zeroed before the first; `view` and `held`
-  // outlive this.
-  VictimIndex(const View& view, PlacementRule placement, const HeldOrder& held,
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first;
+  // `view` and `held` outlive this.
+  VictimIndex(const View& view, PlacementRule placement, const LinearKeyTreap& held,
               BumpAllocator& bump);
 
-  bool serves() const { return serves_; }
+  bool is_index_available() const { return serves_; }
 
   // Marks the nodes of a job that changed, started or stopped. Call after the change. `held` may
   // lack jobs that a draft started: these jobs cannot be preempted yet.
@@ -52,7 +53,7 @@ class VictimIndex {
                     std::vector<RankedJob>& victims);
 
  private:
-  static uint64_t sizes_of(const View& view);
+  static uint64_t job_sizes_mask(const View& view);
   void refresh(int32_t node);
   void list_holders(int32_t node);
   int32_t node_of(int32_t gpu) const;
@@ -62,15 +63,15 @@ class VictimIndex {
   void list_victims(size_t z, const Key& from, std::vector<RankedJob>& victims);
 
   const View& view_;
-  const HeldOrder& held_;
+  const LinearKeyTreap& held_;
   bool serves_;
-  std::vector<int32_t> sizes_;      // (Z)  rising
-  std::vector<HeldOrder> by_size_;  // (Z)  nodes
-  uint8_t* bound_ = nullptr;        // (Z, M)  1: the key is only an upper bound
-  int32_t* first_ = nullptr;        // (S)  1 + a GPU of the first node of the job, 0 for none
-  int32_t* next_ = nullptr;         // (G)  1 + a GPU of the next node, 0 after the last
-  int32_t* owner_ = nullptr;        // (G)  the last slot there; it may have left
-  std::vector<int32_t> dirty_;      // nodes to recompute
+  std::vector<int32_t> sizes_;           // (Z)  rising
+  std::vector<LinearKeyTreap> by_size_;  // (Z)  nodes
+  uint8_t* bound_ = nullptr;             // (Z, M)  1: the key is only an upper bound
+  int32_t* first_ = nullptr;             // (S)  1 + a GPU of the first node of the job, 0 for none
+  int32_t* next_ = nullptr;              // (G)  1 + a GPU of the next node, 0 after the last
+  int32_t* owner_ = nullptr;             // (G)  the last slot there; it may have left
+  std::vector<int32_t> dirty_;           // nodes to recompute
   struct Holder {
     int32_t slot, gpus;
     Key key;

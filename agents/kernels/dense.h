@@ -7,7 +7,9 @@
 namespace yard {
 
 // Returns the same values as a contiguous tensor without gradients.
-inline torch::Tensor dense(const torch::Tensor& t) { return t.detach().contiguous(); }
+inline torch::Tensor contiguous_without_gradient(const torch::Tensor& t) {
+  return t.detach().contiguous();
+}
 
 // Requires: `t` is contiguous.
 template <class T = float>

@@ -56,7 +56,7 @@ struct ScoreRows : torch::autograd::Function<ScoreRows> {
                                const torch::Tensor& c, const torch::Tensor& w2,
                                const torch::Tensor& b2, const torch::Tensor& w3,
                                const torch::Tensor& b3, const torch::Tensor& offset) {
-    const auto in = dense(x), lines = dense(c);
+    const auto in = contiguous_without_gradient(x), lines = contiguous_without_gradient(c);
     const int64_t rows = in.size(0), wide = w1.size(0), last = w2.size(0);
     const auto h = torch::empty({rows, wide}), g = torch::empty({rows, last});
     const auto score = torch::empty({rows}), sum = torch::zeros({lines.size(0), last});
@@ -76,7 +76,8 @@ struct ScoreRows : torch::autograd::Function<ScoreRows> {
     const auto &x = saved[0], &h = saved[1], &g = saved[2], &w2 = saved[3], &w3 = saved[4],
                &offset = saved[5];
     const int64_t wide = h.size(1), last = g.size(1);
-    const auto of_score = dense(grads[0]), of_sum = dense(grads[1]);
+    const auto of_score = contiguous_without_gradient(grads[0]),
+               of_sum = contiguous_without_gradient(grads[1]);
     // Computed transposed: the few features then make short columns, not short rows.
     const auto d_w1 = torch::zeros({x.size(1), wide}), d_w2 = torch::zeros_like(w2),
                d_b2 = torch::zeros({last}), d_w3 = torch::zeros_like(w3),
@@ -99,7 +100,7 @@ struct SegmentSum : torch::autograd::Function<SegmentSum> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& w, const torch::Tensor& b,
                                const torch::Tensor& c, const torch::Tensor& offset) {
-    const auto in = dense(x), lines = dense(c);
+    const auto in = contiguous_without_gradient(x), lines = contiguous_without_gradient(c);
     const auto sum = torch::zeros_like(lines), rows = scratch_of(offset, w.size(0));
     for_blocks(offset, [&](const Block& block) {
       multiply(block.part(in), matrix(w).transpose(), at(rows));
@@ -113,7 +114,7 @@ struct SegmentSum : torch::autograd::Function<SegmentSum> {
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto saved = context->get_saved_variables();
     const auto &x = saved[0], &w = saved[1], &b = saved[2], &lines = saved[3], &offset = saved[4];
-    const auto of_sum = dense(grads[0]), rows = scratch_of(offset, w.size(0));
+    const auto of_sum = contiguous_without_gradient(grads[0]), rows = scratch_of(offset, w.size(0));
     const auto d_w = torch::zeros({x.size(1), w.size(0)}), d_c = torch::zeros_like(lines);
     for_blocks(offset, [&](const Block& block) {
       multiply(block.part(x), matrix(w).transpose(), at(rows));
@@ -129,7 +130,7 @@ struct ReluLinear : torch::autograd::Function<ReluLinear> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& w, const torch::Tensor& b,
                                const torch::Tensor& c, const torch::Tensor& u) {
-    const auto in = dense(x), given = dense(c);
+    const auto in = contiguous_without_gradient(x), given = contiguous_without_gradient(c);
     const auto out = torch::empty({in.size(0), w.size(0)}), no_line = torch::zeros_like(b);
     multiply(matrix(in), matrix(w).transpose(), at(out));
     multiply(matrix(given), matrix(u).transpose(), at(out), WriteMode::kAccumulate);
@@ -164,8 +165,8 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
   return {out[0], out[1]};
 }
 
-torch::Tensor segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
-                          const torch::Tensor& context, const torch::Tensor& offset) {
+torch::Tensor relu_linear_segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
+                                      const torch::Tensor& context, const torch::Tensor& offset) {
   return SegmentSum::apply(x, layer->weight, layer->bias, context, offset);
 }
 

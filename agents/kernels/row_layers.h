@@ -1,6 +1,7 @@
 // Fused layers over the rows of all samples: each is a product and one pass over memory.
 // Parameters, `context` and inputs computed by layers have gradients; rows (x of score_rows and
-// segment_sum) have none. Dims: B samples, R rows, F features per row, H, G hidden units; offset (B
+// relu_linear_segment_sum) have none. Dims: B samples, R rows, F features per row, H, G hidden
+// units; offset (B
 // + 1) int64: sample b has rows [offset[b], offset[b + 1]).
 #pragma once
 
@@ -21,8 +22,8 @@ RowScores score_rows(const torch::Tensor& x, const torch::nn::Linear& first,
                      const torch::nn::Linear& last, const torch::Tensor& offset);
 
 // Sums relu(x W' + b + context) over the rows of each sample (B, H).
-torch::Tensor segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
-                          const torch::Tensor& context, const torch::Tensor& offset);
+torch::Tensor relu_linear_segment_sum(const torch::Tensor& x, const torch::nn::Linear& layer,
+                                      const torch::Tensor& context, const torch::Tensor& offset);
 
 // A ReLU layer with two inputs, one row per sample:
 //   relu(x W' + b + c U')  (B, G);  x (B, H), c (B, C) without gradients

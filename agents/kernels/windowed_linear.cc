@@ -47,7 +47,7 @@ struct WindowedLinear : torch::autograd::Function<WindowedLinear> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& rows,
                                const torch::Tensor& weight, const torch::Tensor& offset) {
     YARD_CHECK(!rows.requires_grad(), "rows must not require gradients");
-    const auto in = dense(rows), w = dense(weight);
+    const auto in = contiguous_without_gradient(rows), w = contiguous_without_gradient(weight);
     const int64_t h = w.size(1);
     const auto out = torch::zeros({offset.numel() - 1, h});
     std::vector<float> sums(static_cast<size_t>(kBlockSamples * h));
@@ -67,7 +67,7 @@ struct WindowedLinear : torch::autograd::Function<WindowedLinear> {
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto saved = context->get_saved_variables();
     const auto &rows = saved[0], &w = saved[1], &offset = saved[2];
-    const auto grad = dense(grads[0]), of_weight = torch::zeros_like(w);
+    const auto grad = contiguous_without_gradient(grads[0]), of_weight = torch::zeros_like(w);
     const int64_t h = w.size(1);
     std::vector<float> lines(static_cast<size_t>(kBlockSamples * h));
     for_blocks(rows, offset, [&](std::span<const int64_t> samples, const Matrix& x) {
@@ -82,12 +82,12 @@ struct WindowedLinear : torch::autograd::Function<WindowedLinear> {
 
 }  // namespace
 
-torch::Tensor windowed_linear(const torch::Tensor& rows, const torch::Tensor& weight,
-                              const torch::Tensor& offset) {
+torch::Tensor linear_by_row_position(const torch::Tensor& rows, const torch::Tensor& weight,
+                                     const torch::Tensor& offset) {
   return WindowedLinear::apply(rows, weight, offset);
 }
 
-torch::Tensor gather_choices(const torch::Tensor& scores, const torch::Tensor& offset) {
+torch::Tensor pack_padded_scores(const torch::Tensor& scores, const torch::Tensor& offset) {
   const int64_t samples = offset.numel() - 1, width = scores.size(1);
   const int64_t* first = raw_data<int64_t>(offset);
   const auto place = torch::empty({first[samples] + samples}, torch::kInt64);

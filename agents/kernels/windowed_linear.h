@@ -9,10 +9,10 @@ namespace yard {
 
 // Multiplies rows (R, F), without gradients, by the weights of their positions (J F, H) and sums
 // over each sample (B, H). Equals the product with the zero-padded window, but skips the padding.
-torch::Tensor windowed_linear(const torch::Tensor& rows, const torch::Tensor& weight,
-                              const torch::Tensor& offset);
+torch::Tensor linear_by_row_position(const torch::Tensor& rows, const torch::Tensor& weight,
+                                     const torch::Tensor& offset);
 
 // Selects from padded `scores` (B, J + 1) those of existing rows and of the no-op: (R + B).
-torch::Tensor gather_choices(const torch::Tensor& scores, const torch::Tensor& offset);
+torch::Tensor pack_padded_scores(const torch::Tensor& scores, const torch::Tensor& offset);
 
 }  // namespace yard

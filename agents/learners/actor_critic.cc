@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-struct Config {
+struct ActorCriticConfig {
   ReplayConfig replay;
   double ent_coef = 1e-3;
   double vf_coef = 0.5;
@@ -28,13 +28,13 @@ struct Config {
 
 class ActorCritic final : public Learner {
  public:
-  explicit ActorCritic(const Settings& settings) : config_(parse<Config>(settings)) {}
+  explicit ActorCritic(const Settings& settings) : config_(parse<ActorCriticConfig>(settings)) {}
 
   Requirements requirements() const override { return config_.replay.requirements(); }
 
   Returns compute_advantages(const Experience& e) override {
     const ReplayBatch drawn = sample_replay(e, config_.replay);
-    Returns out = n_step_targets(drawn, values(e.target_network, e, bootstrap_samples(drawn)),
+    Returns out = n_step_targets(drawn, values(e.target_network, e, value_bootstrap_samples(drawn)),
                                  e.rollout.size());
     const std::vector<float> now = values(e.network, e, drawn.sample);
     for (size_t k = 0; k < drawn.sample.size(); ++k) {
@@ -75,14 +75,14 @@ class ActorCritic final : public Learner {
     return out;
   }
 
-  Config config_;
+  ActorCriticConfig config_;
 };
 
 const LearnerRegistry::Add<ActorCritic> kActorCritic{
     "actor-critic",
     {.about = "policy gradient with a learned value baseline and a replay buffer",
      .source = "Bao et al., Harmony, INFOCOM 2019; Peng et al., DL2, TPDS 2021",
-     .settings = describe<Config>}};
+     .settings = describe<ActorCriticConfig>}};
 
 }  // namespace
 }  // namespace yard

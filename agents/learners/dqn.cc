@@ -14,7 +14,7 @@
 namespace yard {
 namespace {
 
-struct Config {
+struct DqnConfig {
   ReplayConfig replay;
   double start_e = 0.3;
   double end_e = 0.02;
@@ -33,14 +33,14 @@ struct Config {
 
 class Dqn final : public Learner {
  public:
-  explicit Dqn(const Settings& settings) : config_(parse<Config>(settings)) {}
+  explicit Dqn(const Settings& settings) : config_(parse<DqnConfig>(settings)) {}
 
   Requirements requirements() const override { return config_.replay.requirements(); }
 
   Returns compute_advantages(const Experience& e) override {
     ++updates_;
     const ReplayBatch drawn = sample_replay(e, config_.replay);
-    const std::vector<int64_t> then = bootstrap_samples(drawn);
+    const std::vector<int64_t> then = value_bootstrap_samples(drawn);
     std::vector<float> values;
     const auto chosen = forward_samples(e.network, e.rollout, then, {kPolicyHead}, e.threads);
     const auto target_outputs =
@@ -50,7 +50,7 @@ class Dqn final : public Learner {
       const torch::Tensor& offset = target_outputs[i].seen.offset;
       const auto action = argmax_action(chosen[i].output.logits(), offset);
       const auto q = (target_outputs[i].output.value() +
-                      logit_gap(target_outputs[i].output.logits(), action, offset))
+                      logit_below_best(target_outputs[i].output.logits(), action, offset))
                          .contiguous();
       values.insert(values.end(), q.data_ptr<float>(), q.data_ptr<float>() + q.numel());
     }
@@ -60,7 +60,7 @@ class Dqn final : public Learner {
   Loss loss(Network& network, const Minibatch& batch) const override {
     const NetworkOutput output = network.forward(batch.seen, {kPolicyHead, kValueHead});
     const auto q =
-        output.value() + logit_gap(output.logits(), batch.action, batch.seen.offset);  // (B)
+        output.value() + logit_below_best(output.logits(), batch.action, batch.seen.offset);  // (B)
     Loss out;
     out.each = torch::nn::functional::huber_loss(
         q, batch.target,
@@ -95,7 +95,7 @@ class Dqn final : public Learner {
     return config_.start_e + passed * (config_.end_e - config_.start_e);
   }
 
-  Config config_;
+  DqnConfig config_;
   int updates_ = 0;
 };
 
@@ -103,7 +103,7 @@ const LearnerRegistry::Add<Dqn> kDqn{
     "dqn",
     {.about = "Q-network: double, dueling, n-step, with a replay buffer",
      .source = "Mnih et al., Human-level control through deep reinforcement learning, 2015",
-     .settings = describe<Config>}};
+     .settings = describe<DqnConfig>}};
 
 }  // namespace
 }  // namespace yard

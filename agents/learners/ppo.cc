@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-struct Config {
+struct PpoConfig {
   SurrogateConfig surrogate;
   int num_steps = 128;
   double vf_coef = 0.5;
@@ -38,7 +38,7 @@ struct Config {
 
 class Ppo final : public Learner {
  public:
-  explicit Ppo(const Settings& settings) : config_(parse<Config>(settings)) {}
+  explicit Ppo(const Settings& settings) : config_(parse<PpoConfig>(settings)) {}
 
   Requirements requirements() const override {
     const bool relative = config_.relative_reward;
@@ -90,7 +90,7 @@ class Ppo final : public Learner {
     has_rate_ = true;
   }
 
-  Config config_;
+  PpoConfig config_;
   double rate_ = 0;
   bool has_rate_ = false;
 };
@@ -99,7 +99,7 @@ const LearnerRegistry::Add<Ppo> kPpo{
     "ppo",
     {.about = "clipped policy gradient with a learned value baseline",
      .source = "Schulman et al., Proximal policy optimization algorithms, 2017",
-     .settings = describe<Config>}};
+     .settings = describe<PpoConfig>}};
 
 }  // namespace
 }  // namespace yard

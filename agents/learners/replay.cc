@@ -69,7 +69,7 @@ std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollou
                                          const std::vector<int64_t>& samples, const Heads& heads,
                                          ThreadPool& threads) {
   constexpr int64_t kRowsPerPart = 12'288;
-  const std::vector<Part> parts = parts_of(rollout.rows_of(samples), kRowsPerPart);
+  const std::vector<SampleRange> parts = split_by_rows(rollout.row_counts(samples), kRowsPerPart);
   std::vector<BatchOutput> out(parts.size());
   threads.each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // for this thread
@@ -80,7 +80,7 @@ std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollou
   return out;
 }
 
-std::vector<int64_t> bootstrap_samples(const ReplayBatch& drawn) {
+std::vector<int64_t> value_bootstrap_samples(const ReplayBatch& drawn) {
   std::vector<int64_t> out;
   for (const NStepReturn& n_step_return : drawn.n_step_return) {
     if (n_step_return.next >= 0) out.push_back(n_step_return.next);

@@ -47,9 +47,10 @@ std::vector<BatchOutput> forward_samples(Network& network, const Rollout& rollou
                                          ThreadPool& threads);
 
 // Returns the bootstrap samples of all draws, in order. A sample appears once per draw.
-std::vector<int64_t> bootstrap_samples(const ReplayBatch& drawn);
+std::vector<int64_t> value_bootstrap_samples(const ReplayBatch& drawn);
 
-// Returns targets R + discount V(next) of the draws; `values` are those of bootstrap_samples().
+// Returns targets R + discount V(next) of the draws; `values` are those of
+// value_bootstrap_samples().
 Returns n_step_targets(const ReplayBatch& drawn, const std::vector<float>& values, int64_t samples);
 
 }  // namespace yard

@@ -22,7 +22,9 @@ struct ActionLogits : torch::autograd::Function<ActionLogits> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& prior,
                                const torch::Tensor& score, const torch::Tensor& nothing,
                                const torch::Tensor& offset) {
-    const auto of_rows = dense(score), of_nothing = dense(nothing), out = dense(prior).clone();
+    const auto of_rows = contiguous_without_gradient(score),
+               of_nothing = contiguous_without_gradient(nothing),
+               out = contiguous_without_gradient(prior).clone();
     const float *rows = raw_data(of_rows), *none = raw_data(of_nothing);
     float* logit = raw_data(out);
     for_samples(offset, [&](int64_t b, int64_t from, int64_t to) {
@@ -35,7 +37,7 @@ struct ActionLogits : torch::autograd::Function<ActionLogits> {
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto offset = context->get_saved_variables()[0];
-    const auto grad = dense(grads[0]);
+    const auto grad = contiguous_without_gradient(grads[0]);
     const int64_t samples = offset.numel() - 1;
     const auto score = torch::empty({grad.numel() - samples}), nothing = torch::empty({samples, 1});
     const float* g = raw_data(grad);
@@ -73,7 +75,8 @@ struct ActionStatsFunction : torch::autograd::Function<ActionStatsFunction> {
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto saved = context->get_saved_variables();
     const auto &log_prob = saved[0], &entropy = saved[1], &place = saved[2], &offset = saved[3];
-    const auto of_taken = dense(grads[0]), of_entropy = dense(grads[1]);
+    const auto of_taken = contiguous_without_gradient(grads[0]),
+               of_entropy = contiguous_without_gradient(grads[1]);
     const auto out = torch::empty_like(log_prob);
     const float *lp = raw_data(log_prob), *h = raw_data(entropy), *t = raw_data(of_taken),
                 *e = raw_data(of_entropy);
@@ -93,7 +96,7 @@ struct ActionStatsFunction : torch::autograd::Function<ActionStatsFunction> {
 struct LogitGap : torch::autograd::Function<LogitGap> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits,
                                const torch::Tensor& action, const torch::Tensor& offset) {
-    const auto in = dense(logits), out = torch::empty({action.numel()});
+    const auto in = contiguous_without_gradient(logits), out = torch::empty({action.numel()});
     const auto taken = torch::empty_like(action), best = torch::empty_like(action);
     const float* l = raw_data(in);
     const int64_t* asked = raw_data<int64_t>(action);
@@ -111,7 +114,7 @@ struct LogitGap : torch::autograd::Function<LogitGap> {
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto saved = context->get_saved_variables();
-    const auto grad = dense(grads[0]);
+    const auto grad = contiguous_without_gradient(grads[0]);
     const auto out = torch::zeros({context->saved_data["choices"].toInt()});
     const int64_t *at = raw_data<int64_t>(saved[0]), *most = raw_data<int64_t>(saved[1]);
     const float* g = raw_data(grad);
@@ -142,7 +145,7 @@ struct KlDivergence : torch::autograd::Function<KlDivergence> {
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const auto saved = context->get_saved_variables();
     const float *p = raw_data(saved[0]), *q = raw_data(saved[1]), *kl = raw_data(saved[2]);
-    const auto grad = dense(grads[0]), out = torch::empty_like(saved[0]);
+    const auto grad = contiguous_without_gradient(grads[0]), out = torch::empty_like(saved[0]);
     const float* g = raw_data(grad);
     float* gradient = raw_data(out);
     for_samples(saved[3], [&](int64_t b, int64_t from, int64_t to) {
@@ -158,7 +161,7 @@ struct KlDivergence : torch::autograd::Function<KlDivergence> {
 
 // log pi_i = l_i - log sum_k exp l_k, with the largest logit subtracted first for stability.
 torch::Tensor log_probs(const torch::Tensor& logits, const torch::Tensor& offset) {
-  const auto in = dense(logits), out = torch::empty_like(in);
+  const auto in = contiguous_without_gradient(logits), out = torch::empty_like(in);
   const float* l = raw_data(in);
   float* log_prob = raw_data(out);
   for_samples(offset, [&](int64_t, int64_t from, int64_t to) {
@@ -177,7 +180,7 @@ torch::Tensor action_logits(const torch::Tensor& prior, const torch::Tensor& sco
 }
 
 torch::Tensor argmax_action(const torch::Tensor& logits, const torch::Tensor& offset) {
-  const auto in = dense(logits);
+  const auto in = contiguous_without_gradient(logits);
   const auto out = torch::empty({offset.numel() - 1}, torch::kInt64);
   const float* l = raw_data(in);
   int64_t* best = raw_data<int64_t>(out);
@@ -193,8 +196,8 @@ ActionStats action_stats(const torch::Tensor& logits, const torch::Tensor& actio
   return {out[0], out[1]};
 }
 
-torch::Tensor logit_gap(const torch::Tensor& logits, const torch::Tensor& action,
-                        const torch::Tensor& offset) {
+torch::Tensor logit_below_best(const torch::Tensor& logits, const torch::Tensor& action,
+                               const torch::Tensor& offset) {
   return LogitGap::apply(logits, action, offset);
 }
 

@@ -13,10 +13,11 @@ namespace yard {
 
 // The actions of one environment at one decision: R rows, then the no-op.
 struct ActionDistribution {
-  std::span<const float> log_prob;            // (R + 1) under the policy: rows, then the no-op
-  const uint8_t* mask;                        // by action
-  int32_t nothing;                            // index of the no-op
-  const uint8_t* exploration_mask = nullptr;  // exploration mask by action; null: not requested
+  std::span<const float> log_prob;  // (R + 1) under the policy: rows, then the no-op
+  const uint8_t* mask;              // by action
+  int32_t nothing;                  // index of the no-op
+  const uint8_t* exploration_mask =
+      nullptr;  // 1: exploration may take this action; null: not requested
 
   int32_t rows() const { return static_cast<int32_t>(log_prob.size()) - 1; }
   int32_t action(int32_t choice) const { return choice < rows() ? choice : nothing; }
@@ -45,8 +46,8 @@ ActionStats action_stats(const torch::Tensor& logits, const torch::Tensor& actio
                          const torch::Tensor& offset);
 
 // l_a - max_i l_i (B): the logit of the action minus the largest logit.
-torch::Tensor logit_gap(const torch::Tensor& logits, const torch::Tensor& action,
-                        const torch::Tensor& offset);
+torch::Tensor logit_below_best(const torch::Tensor& logits, const torch::Tensor& action,
+                               const torch::Tensor& offset);
 
 // KL(pi || q) = sum_i pi_i (log pi_i - log q_i) (B), where q is the softmax of the prior (R + B).
 torch::Tensor kl_divergence(const torch::Tensor& logits, const torch::Tensor& prior,

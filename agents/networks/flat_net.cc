@@ -14,12 +14,12 @@ class FlatNet final : public Network {
   explicit FlatNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
   NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
-    const auto x = trunk_->forward(
-        window_->forward(standard_jobs(batch), standard_cluster(batch), batch.offset));  // (B, H)
+    const auto x = trunk_->forward(window_->forward(
+        standardised_jobs(batch), standardised_cluster(batch), batch.offset));  // (B, H)
     NetworkOutput out;
     if (has(heads, kPolicyHead)) {
       out.set(kPolicyHead,
-              batch.prior + gather_choices(scores_->forward(x), batch.offset));  // (R + B)
+              batch.prior + pack_padded_scores(scores_->forward(x), batch.offset));  // (R + B)
     }
     if (has(heads, kValueHead)) out.set(kValueHead, value_->forward(x).squeeze(-1));  // (B)
     return out;
@@ -28,7 +28,7 @@ class FlatNet final : public Network {
  protected:
   void make_layers(const ObservationShape& shape) override {
     const int64_t h = config_.hidden;
-    window_ = register_module("window", std::make_shared<WindowNet>(shape, h));
+    window_ = register_module("window", std::make_shared<TorchWindowLayer>(shape, h));
     trunk_ = register_module("trunk", make_mlp({h, h}));
     // Zero: the untrained policy equals the prior.
     scores_ = layer("scores", h, shape.actions(), 0.0, true);
@@ -37,13 +37,13 @@ class FlatNet final : public Network {
 
   NamedTensors policy() const override {
     NamedTensors out = window_->tensors("window");
-    for (auto& named : mlp_tensors("trunk", trunk_, scores_)) out.push_back(std::move(named));
+    for (auto& named : named_mlp_tensors("trunk", trunk_, scores_)) out.push_back(std::move(named));
     return out;
   }
 
  private:
   Config config_;
-  std::shared_ptr<WindowNet> window_;
+  std::shared_ptr<TorchWindowLayer> window_;
   torch::nn::Sequential trunk_{nullptr};
   torch::nn::Linear scores_{nullptr}, value_{nullptr};
 };

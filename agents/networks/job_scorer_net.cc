@@ -17,8 +17,8 @@ class JobScorerNet final : public Network {
   explicit JobScorerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
   NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
-    const auto x = standard_jobs(batch);     // (R, F)
-    const auto c = standard_cluster(batch);  // (B, C)
+    const auto x = standardised_jobs(batch);     // (R, F)
+    const auto c = standardised_cluster(batch);  // (B, C)
     NetworkOutput out;
     if (has(heads, kPolicyHead)) {
       const auto rows = score_rows(x, w1_job_, w1_cluster_->forward(c), w2_, w3_, batch.offset);
@@ -28,8 +28,8 @@ class JobScorerNet final : public Network {
     }
     if (has(heads, kValueHead)) {
       // A sum, since the future cost grows with the number of jobs.
-      const auto sum =
-          segment_sum(x, v1_job_, v1_cluster_->forward(c), batch.offset) * (1.0 / 16);  // (B, H)
+      const auto sum = relu_linear_segment_sum(x, v1_job_, v1_cluster_->forward(c), batch.offset) *
+                       (1.0 / 16);  // (B, H)
       out.set(kValueHead,
               v3_->forward(relu_linear(sum, v2_pool_, c, v2_cluster_)).squeeze(-1));  // (B)
     }

@@ -10,8 +10,8 @@ namespace {
 class KernelNet final : public Network {
  public:
   NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
-    const auto x = standard_jobs(batch);     // (R, F)
-    const auto c = standard_cluster(batch);  // (B, C)
+    const auto x = standardised_jobs(batch);     // (R, F)
+    const auto c = standardised_cluster(batch);  // (B, C)
     NetworkOutput out;
     if (has(heads, kPolicyHead)) {
       const auto both = torch::cat({x, c.repeat_interleave(batch.offset.diff(), 0)}, 1);
@@ -33,19 +33,19 @@ class KernelNet final : public Network {
     // Zero: the untrained policy equals the prior.
     score_ = layer("score", 8, 1, 0.0, true);
     nothing_ = layer("nothing", c, 1, 0.0, true);
-    window_ = register_module("window", std::make_shared<WindowNet>(shape, 64));
+    window_ = register_module("window", std::make_shared<TorchWindowLayer>(shape, 64));
     critic_ = register_module("critic", make_mlp({64, 32, 8}));
     value_ = layer("value", 8, 1, 1.0, true);
   }
 
   NamedTensors policy() const override {
-    NamedTensors out = mlp_tensors("kernel", kernel_, score_);
-    for (auto& named : mlp_tensors("nothing", {}, nothing_)) out.push_back(std::move(named));
+    NamedTensors out = named_mlp_tensors("kernel", kernel_, score_);
+    for (auto& named : named_mlp_tensors("nothing", {}, nothing_)) out.push_back(std::move(named));
     return out;
   }
 
  private:
-  std::shared_ptr<WindowNet> window_;  // the critic's
+  std::shared_ptr<TorchWindowLayer> window_;  // the critic's
   torch::nn::Sequential kernel_{nullptr}, critic_{nullptr};
   torch::nn::Linear score_{nullptr}, nothing_{nullptr}, value_{nullptr};
 };

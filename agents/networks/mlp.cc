@@ -15,8 +15,8 @@ torch::nn::Sequential make_mlp(const std::vector<int64_t>& widths) {
   return out;
 }
 
-NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
-                         const torch::nn::Linear& last) {
+NamedTensors named_mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
+                               const torch::nn::Linear& last) {
   NamedTensors out;
   int number = 0;
   const auto add = [&](const torch::nn::LinearImpl& layer) {
@@ -31,7 +31,7 @@ NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& l
   return out;
 }
 
-WindowNet::WindowNet(const ObservationShape& shape, int64_t hidden) {
+TorchWindowLayer::TorchWindowLayer(const ObservationShape& shape, int64_t hidden) {
   rows_ = register_parameter("rows", torch::empty({shape.rows * shape.row_features, hidden}));
   cluster_ = register_module(
       "cluster", orthogonal_linear(shape.cluster_features, hidden, std::sqrt(2.0), true));
@@ -39,12 +39,12 @@ WindowNet::WindowNet(const ObservationShape& shape, int64_t hidden) {
   torch::nn::init::orthogonal_(rows_, std::sqrt(2.0));
 }
 
-torch::Tensor WindowNet::forward(const torch::Tensor& rows, const torch::Tensor& cluster,
-                                 const torch::Tensor& offset) {
-  return torch::relu(windowed_linear(rows, rows_, offset) + cluster_->forward(cluster));
+torch::Tensor TorchWindowLayer::forward(const torch::Tensor& rows, const torch::Tensor& cluster,
+                                        const torch::Tensor& offset) {
+  return torch::relu(linear_by_row_position(rows, rows_, offset) + cluster_->forward(cluster));
 }
 
-NamedTensors WindowNet::tensors(const std::string& name) const {
+NamedTensors TorchWindowLayer::tensors(const std::string& name) const {
   return {{name + ".rows", rows_},
           {name + ".cluster", cluster_->weight},
           {name + ".bias", cluster_->bias}};

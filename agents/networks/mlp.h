@@ -12,13 +12,14 @@ namespace yard {
 torch::nn::Sequential make_mlp(const std::vector<int64_t>& widths);
 
 // Tensors of `layers`, then of `last`, named as Mlp in policies/learned/layers.h names them.
-NamedTensors mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
-                         const torch::nn::Linear& last);
+NamedTensors named_mlp_tensors(const std::string& name, const torch::nn::Sequential& layers,
+                               const torch::nn::Linear& last);
 
-// First layer over a window (windowed_linear.h): x = relu(sum_r W_r row_r + U cluster + b).
-class WindowNet : public torch::nn::Module {
+// First layer of a network whose input is a window of rows (windowed_linear.h): x = relu(sum_r W_r
+// row_r + U cluster + b).
+class TorchWindowLayer : public torch::nn::Module {
  public:
-  WindowNet(const ObservationShape& shape, int64_t hidden);
+  TorchWindowLayer(const ObservationShape& shape, int64_t hidden);
 
   // From standardised rows (R, F) and cluster features (B, C): (B, H).
   torch::Tensor forward(const torch::Tensor& rows, const torch::Tensor& cluster,

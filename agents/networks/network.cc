@@ -43,11 +43,11 @@ void Network::build(const ObservationShape& shape) {
   make_layers(shape);
 }
 
-torch::Tensor Network::standard_jobs(const RaggedBatch& batch) const {
+torch::Tensor Network::standardised_jobs(const RaggedBatch& batch) const {
   return standard(batch.jobs, job_mean_, job_scale_);
 }
 
-torch::Tensor Network::standard_cluster(const RaggedBatch& batch) const {
+torch::Tensor Network::standardised_cluster(const RaggedBatch& batch) const {
   return standard(batch.cluster, cluster_mean_, cluster_scale_);
 }
 

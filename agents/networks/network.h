@@ -79,8 +79,8 @@ class Network : public torch::nn::Module {
   // The policy's tensors by name, without the normaliser's. They are exported and imported.
   virtual NamedTensors policy() const = 0;
 
-  torch::Tensor standard_jobs(const RaggedBatch& batch) const;     // (R, F)
-  torch::Tensor standard_cluster(const RaggedBatch& batch) const;  // (B, C)
+  torch::Tensor standardised_jobs(const RaggedBatch& batch) const;     // (R, F)
+  torch::Tensor standardised_cluster(const RaggedBatch& batch) const;  // (B, C)
 
  private:
   NamedTensors policy_and_normaliser() const;

@@ -68,9 +68,9 @@ class SetTransformerNet final : public Network {
   explicit SetTransformerNet(const Settings& settings) : config_(parse<Config>(settings)) {}
 
   NetworkOutput forward(const RaggedBatch& batch, const Heads& heads) override {
-    const auto c = standard_cluster(batch);  // (B, C)
+    const auto c = standardised_cluster(batch);  // (B, C)
     const auto context = c.repeat_interleave(batch.offset.diff(), 0);
-    const auto x = torch::cat({standard_jobs(batch), context}, 1);  // (R, F + C)
+    const auto x = torch::cat({standardised_jobs(batch), context}, 1);  // (R, F + C)
     const Sets sets(batch.offset);
     NetworkOutput out;
     if (has(heads, kPolicyHead)) {
@@ -115,7 +115,7 @@ class SetTransformerNet final : public Network {
         {"query", query_->weight}, {"key", key_->weight}, {"mix", mix_->weight}, {"seed", seed_}};
     const auto add = [&](const char* name, const torch::nn::Sequential& layers,
                          const torch::nn::Linear& last) {
-      for (auto& named : mlp_tensors(name, layers, last)) out.push_back(std::move(named));
+      for (auto& named : named_mlp_tensors(name, layers, last)) out.push_back(std::move(named));
     };
     add("embed", {}, embed_);
     add("widen", {}, widen_);

@@ -15,6 +15,6 @@ class Alone final : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> alone() { return std::make_unique<Alone>(); }
+std::unique_ptr<Communicator> single_process_communicator() { return std::make_unique<Alone>(); }
 
 }  // namespace yard

@@ -28,6 +28,6 @@ class Communicator {
 };
 
 // Returns the communicator of a single process.
-std::unique_ptr<Communicator> alone();
+std::unique_ptr<Communicator> single_process_communicator();
 
 }  // namespace yard

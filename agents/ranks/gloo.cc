@@ -161,7 +161,7 @@ class Gloo final : public Communicator {
 }  // namespace
 
 std::unique_ptr<Communicator> connect(const Rank& rank, const ConnectOptions& options) {
-  if (rank.size == 1) return alone();
+  if (rank.size == 1) return single_process_communicator();
   return std::make_unique<Gloo>(rank, options);
 }
 

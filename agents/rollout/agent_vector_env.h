@@ -36,9 +36,9 @@ class AgentVectorEnv final : public VectorEnv {
   double elapsed_s(int world) const override { return env_.elapsed_s(world); }
   int env_specs() const override { return env_.env_specs(); }
   void select_env_spec(int env_spec) override {
-    std::vector<double> weights(static_cast<size_t>(env_specs()));
-    weights[static_cast<size_t>(env_spec)] = 1;
-    env_.set_weights(weights);
+    std::vector<double> env_spec_weights(static_cast<size_t>(env_specs()));
+    env_spec_weights[static_cast<size_t>(env_spec)] = 1;
+    env_.set_env_spec_weights(env_spec_weights);
   }
 
   std::vector<double> take_mean_jcts_s() override {

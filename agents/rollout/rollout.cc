@@ -60,7 +60,7 @@ RaggedBatch pack(const Observations& observations, const ObservationShape& s,
 
 // Columns with one value per sample. `jobs_`, `cluster_` and `prior_` are handled separately.
 template <class Self, class Does>
-void Rollout::columns(Self& self, const Does& does) {
+void Rollout::for_each_sample_column(Self& self, const Does& does) {
   does(self.world), does(self.at_s), does(self.expert_action), does(self.action),
       does(self.log_prob);
   does(self.behaviour_log_prob), does(self.value), does(self.reward), does(self.dt_s),
@@ -75,7 +75,7 @@ void Rollout::keep_last(int64_t samples) {
   jobs_.erase(jobs_.begin(), jobs_.begin() + first * shape_.row_features);
   cluster_.erase(cluster_.begin(), cluster_.begin() + gone * shape_.cluster_features);
   prior_.erase(prior_.begin(), prior_.begin() + first + gone);
-  columns(*this, [gone](auto& column) {
+  for_each_sample_column(*this, [gone](auto& column) {
     if (!column.empty()) column.erase(column.begin(), column.begin() + gone);
   });
   for (int64_t& offset : offset_) offset -= first;
@@ -88,7 +88,7 @@ void Rollout::keep_first(int64_t samples) {
   cluster_.resize(static_cast<size_t>(samples * shape_.cluster_features));
   prior_.resize(static_cast<size_t>(end + samples));
   // An interrupted step has an observation, but no outcome yet.
-  columns(*this, [samples](auto& column) {
+  for_each_sample_column(*this, [samples](auto& column) {
     column.resize(std::min(column.size(), static_cast<size_t>(samples)));
   });
 }
@@ -100,7 +100,7 @@ std::string Rollout::save() const {
     out.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
     out.append(reinterpret_cast<const char*>(column.data()), bytes);
   };
-  columns(*this, add);
+  for_each_sample_column(*this, add);
   add(jobs_), add(cluster_), add(prior_);
   return out;
 }
@@ -122,7 +122,7 @@ void Rollout::restore(std::string_view saved, const std::string& where) {
     if (bytes > 0) std::memcpy(column.data(), saved.data(), bytes);
     saved.remove_prefix(bytes);
   };
-  columns(read, take);
+  for_each_sample_column(read, take);
   take(read.jobs_), take(read.cluster_), take(read.prior_);
   if (!whole || !saved.empty() || !read.is_valid()) {
     throw InputError(where, "samples with the agent's current features",
@@ -134,7 +134,7 @@ void Rollout::restore(std::string_view saved, const std::string& where) {
 bool Rollout::is_valid() const {
   const auto samples = static_cast<size_t>(size());
   bool sound = true;
-  columns(*this, [&](const auto& column) {
+  for_each_sample_column(*this, [&](const auto& column) {
     sound = sound && (column.size() == samples || column.empty());
   });
   if (!sound || (samples > 0 && (world.empty() || offset_.empty()))) return false;
@@ -183,7 +183,7 @@ RaggedBatch Rollout::batch(std::span<const int64_t> index) const {
   return packer.take();
 }
 
-std::vector<int32_t> Rollout::rows_of(std::span<const int64_t> index) const {
+std::vector<int32_t> Rollout::row_counts(std::span<const int64_t> index) const {
   std::vector<int32_t> out;
   for (const int64_t i : index) out.push_back(rows_[static_cast<size_t>(i)]);
   return out;
@@ -197,10 +197,10 @@ std::vector<std::vector<int64_t>> Rollout::trajectories(int worlds) const {
   return out;
 }
 
-std::vector<Part> parts_of(std::span<const int32_t> rows, int64_t most) {
+std::vector<SampleRange> split_by_rows(std::span<const int32_t> rows, int64_t most) {
   const int64_t all = std::accumulate(rows.begin(), rows.end(), int64_t{0});
   const int64_t parts = all <= most ? 1 : 2 * ((all + 2 * most - 1) / (2 * most));
-  std::vector<Part> out;
+  std::vector<SampleRange> out;
   size_t from = 0;
   for (int64_t p = 1, sum = 0; p < parts; ++p) {
     size_t to = from;

@@ -42,7 +42,7 @@ class Rollout {
   RaggedBatch batch(std::span<const int64_t> index) const;
 
   // Returns the number of rows of each of the samples `index`.
-  std::vector<int32_t> rows_of(std::span<const int64_t> index) const;
+  std::vector<int32_t> row_counts(std::span<const int64_t> index) const;
 
   // Serialise the samples. restore() throws InputError naming `where` if the shape differs.
   std::string save() const;
@@ -59,7 +59,7 @@ class Rollout {
 
   // Applies `does` to each column with one number per sample.
   template <class Self, class Does>
-  static void columns(Self& self, const Does& does);
+  static void for_each_sample_column(Self& self, const Does& does);
 
   ObservationShape shape_;
   std::vector<float> jobs_;      // (R, F)
@@ -73,12 +73,12 @@ class Rollout {
 RaggedBatch current_batch(const VectorEnv& from, std::span<const int32_t> worlds);
 RaggedBatch final_batch(const VectorEnv& from);
 
-// Splits samples, with `rows` rows each (I), into parts of similar size which can run in parallel.
-// A part has about `most` rows. The number of parts is 1 or even, whatever the number of threads,
-// so that results do not depend on it.
-struct Part {
+// Splits I samples into parts of similar size which can run in parallel. `rows` (I): number of rows
+// of each sample. A part has about `most` rows. The number of parts is 1 or even, whatever the
+// number of threads, so that results do not depend on it.
+struct SampleRange {
   size_t from, count;  // samples
 };
-std::vector<Part> parts_of(std::span<const int32_t> rows, int64_t most);
+std::vector<SampleRange> split_by_rows(std::span<const int32_t> rows, int64_t most);
 
 }  // namespace yard

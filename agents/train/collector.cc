@@ -52,7 +52,7 @@ Collector::PolicyOutput Collector::infer(std::span<const int32_t> worlds) {
   const Observations observations = worlds_.observations();
   std::vector<int32_t> rows;
   for (const int32_t n : worlds) rows.push_back(observations.rows[static_cast<size_t>(n)]);
-  const std::vector<Part> parts = parts_of(rows, kRowsPerPart);
+  const std::vector<SampleRange> parts = split_by_rows(rows, kRowsPerPart);
   std::vector<std::pair<torch::Tensor, torch::Tensor>> results(parts.size());
   threads_.each(static_cast<int>(parts.size()), [&](int part) {
     const torch::NoGradGuard no_grad;  // for this thread
@@ -72,12 +72,12 @@ Collector::PolicyOutput Collector::infer(std::span<const int32_t> worlds) {
   return out;
 }
 
-void Collector::trim() { rollout_.keep_last(requirements_.replay); }
+void Collector::trim_to_replay_buffer() { rollout_.keep_last(requirements_.replay); }
 
 void Collector::collect(int number, std::vector<GoldenState>* golden) {
   torch::NoGradGuard no_grad;
   kept_ = rollout_.size();
-  kept_rows_ = rollout_.rows();
+  kept_action_rows_ = rollout_.rows();
   expert_matches_ = 0;
   const bool episodes = requirements_.steps == 0;
   if (episodes && worlds_.is_done(0)) worlds_.begin_episodes();

@@ -23,7 +23,7 @@ class Collector {
             const CollectorConfig& config, ThreadPool& threads, StageTimer& profile);
 
   // Drops the samples which no replay buffer keeps. Call it before each update.
-  void trim();
+  void trim_to_replay_buffer();
 
   // Collects the samples of update `number` and appends them to the replayed ones. Throws
   // Interrupted; the environments then stay at an arbitrary step. If `golden` is not null, some of
@@ -31,12 +31,12 @@ class Collector {
   void collect(int number, std::vector<GoldenState>* golden);
 
   // Discards the samples of the last collect(). The counts below refer to these samples.
-  void discard_last() {
+  void discard_collected() {
     rollout_.keep_first(kept_);
     mean_jcts_s_.clear();
   }
   int64_t collected() const { return rollout_.size() - kept_; }
-  int64_t collected_rows() const { return rollout_.rows() - kept_rows_; }
+  int64_t collected_action_rows() const { return rollout_.rows() - kept_action_rows_; }
 
   Rollout& rollout() { return rollout_; }
   const Rollout& rollout() const { return rollout_; }
@@ -60,7 +60,7 @@ class Collector {
   ThreadPool& threads_;
   StageTimer& stage_timer_;
   Rollout rollout_;
-  int64_t kept_ = 0, kept_rows_ = 0;  // from earlier updates
+  int64_t kept_ = 0, kept_action_rows_ = 0;  // from earlier updates
   std::vector<double> mean_jcts_s_;
   double expert_matches_ = 0;
 };

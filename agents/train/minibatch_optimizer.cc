@@ -102,7 +102,7 @@ bool MinibatchOptimizer::step(const Learner& learner, const Rollout& rollout,
                               const double* moment, Sums& sums) {
   const double count = moment[0];
   // Losses are sums over samples. Parts are added in order, whichever thread computed them.
-  const std::vector<Part> parts = parts_of(rollout.rows_of(index), kRowsPerPart);
+  const std::vector<SampleRange> parts = split_by_rows(rollout.row_counts(index), kRowsPerPart);
   torch::Tensor flat;
   std::vector<const char*> names;
   // Limits the parts in memory: enough to keep the threads busy, whatever the minibatch size.
@@ -110,7 +110,7 @@ bool MinibatchOptimizer::step(const Learner& learner, const Rollout& rollout,
     std::vector<GradientSums> gradient_sums(std::min(kPartsAtOnce, parts.size() - first));
     threads_.each(static_cast<int>(gradient_sums.size()), [&](int piece) {
       const auto i = static_cast<size_t>(piece);
-      const Part& part = parts[first + i];
+      const SampleRange& part = parts[first + i];
       gradient_sums[i] = compute_gradient(
           learner, minibatch(rollout, returns, index.subspan(part.from, part.count), moment),
           count);

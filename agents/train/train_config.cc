@@ -52,13 +52,13 @@ void TrainConfig::check(int ranks, bool groups) const {
     throw InputError("num_envs", "a multiple of the " + std::to_string(ranks) + " ranks",
                      std::to_string(num_envs));
   }
-  const auto whole_tasks = [&](const char* name, int number) {
+  const auto check_multiple_of_meta_updates = [&](const char* name, int number) {
     if (meta_updates == 0 || number % meta_updates == 0) return;
     throw InputError(name, "a multiple of meta_updates = " + std::to_string(meta_updates),
                      std::to_string(number));
   };
-  whole_tasks("updates", updates);
-  whole_tasks("validate_every", validate_every);
+  check_multiple_of_meta_updates("updates", updates);
+  check_multiple_of_meta_updates("validate_every", validate_every);
   if (!groups) return;
   if (group < 2) throw InputError("group", "at least 2 for learner " + learner, "1");
   if (num_envs / ranks % group != 0) {

@@ -17,7 +17,7 @@ Checkpoint TrainableAgent::checkpoint(const TrainingResult& trained) const {
   Checkpoint c;
   c.agent = name_;
   c.network = trained.network;
-  c.task = task_json(name_, *agent_);
+  c.task = agent_settings_json(name_, *agent_);
   c.weights = trained.weights;
   c.golden = pack_golden(trained.golden, agent_->shape());
   c.provenance = trained.provenance;

@@ -91,7 +91,7 @@ class Trainer::Impl {
     if (config_.updates == 0) run_or_roll_back([&] { validate_untrained(events); });
     while (!done() && counters_.update < until) {
       stop_together_if_interrupted();
-      collector_.trim();
+      collector_.trim_to_replay_buffer();
       if (at_task_start()) collector_.rollout().keep_first(0);
       run_or_roll_back([&] { make_update(events); });
     }
@@ -206,7 +206,7 @@ class Trainer::Impl {
       const auto cost = files.find(kCostFile);
       core_s_ = cost == files.end() ? 0 : nlohmann::json::parse(cost->second).value("core_s", 0.0);
     } catch (const nlohmann::json::exception& e) {
-      throw InputError(where("counters.json"), "training counters", json_flaw(e));
+      throw InputError(where("counters.json"), "training counters", json_error_text(e));
     }
   }
 
@@ -228,7 +228,7 @@ class Trainer::Impl {
     try {
       does();
     } catch (const Interrupted&) {
-      collector_.discard_last();
+      collector_.discard_collected();
       load_state(before, "the state before the update");
       throw;
     }
@@ -342,7 +342,7 @@ class Trainer::Impl {
       network_->fit_normaliser(seen, ranks_);
       mean_network_->fit_normaliser(seen, ranks_);
     }
-    collector_.discard_last();
+    collector_.discard_collected();
     worlds_->reset();
   }
 
@@ -398,7 +398,7 @@ class Trainer::Impl {
     const std::vector<double> jcts = collector_.take_mean_jcts_s();
     double sums[5] = {static_cast<double>(collector_.collected()), collector_.expert_matches(), 0,
                       static_cast<double>(jcts.size()),
-                      static_cast<double>(collector_.collected_rows())};
+                      static_cast<double>(collector_.collected_action_rows())};
     for (const double s : jcts) sums[2] += s;
     ranks_.sum(sums);
     update_samples_ = std::llround(sums[0]);

@@ -7,7 +7,7 @@
 
 namespace yard {
 
-double torch_difference(const Checkpoint& checkpoint) {
+double torch_difference_from_golden(const Checkpoint& checkpoint) {
   const std::string where = "model.safetensors";
   const ObservationShape shape = make_agent(checkpoint.agent, {})->shape();
   const auto network =

@@ -7,6 +7,6 @@ namespace yard {
 
 // Returns the largest difference between the recorded outputs of the golden states and those which
 // LibTorch computes from the checkpoint's weights.
-double torch_difference(const Checkpoint& checkpoint);
+double torch_difference_from_golden(const Checkpoint& checkpoint);
 
 }  // namespace yard

@@ -108,7 +108,7 @@ int32_t BasicBatchEnv<T>::draw_env_spec(const Rng& rng) const {
 }
 
 template <Task T>
-void BasicBatchEnv<T>::set_weights(std::span<const double> weights) {
+void BasicBatchEnv<T>::set_env_spec_weights(std::span<const double> weights) {
   YARD_CHECK(weights.size() == env_specs_.size(), "expected one weight per environment");
   YARD_CHECK(*std::max_element(weights.begin(), weights.end()) > 0,
              "expected at least one positive weight");
@@ -130,7 +130,7 @@ void BasicBatchEnv<T>::begin_episodes() {
   pool_->run(config_.worlds, [this](int from, int to) {
     for (int n = from; n < to; ++n) begin_episode(n);
   });
-  throw_if_idle();
+  throw_if_no_decisions();
 }
 
 template <Task T>
@@ -146,7 +146,7 @@ int32_t BasicBatchEnv<T>::num_waiting(int world) const {
 template <Task T>
 double BasicBatchEnv<T>::elapsed_s(int world) const {
   const World& played = instances_[static_cast<size_t>(world)]->episode_state->world;
-  const Head& h = *played.state().head;
+  const StateHeader& h = *played.state().head;
   return 1e-6 * static_cast<double>(h.now_us - played.fixed().jobs.submit_us[h.first_job]);
 }
 
@@ -172,7 +172,7 @@ void BasicBatchEnv<T>::step(std::span<const int32_t> actions) {
   pool_->run(config_.worlds, [this, actions](int from, int to) {
     for (int n = from; n < to; ++n) step_world(n, actions[static_cast<size_t>(n)]);
   });
-  throw_if_idle();
+  throw_if_no_decisions();
   at_ = next_;
 }
 
@@ -207,7 +207,7 @@ void BasicBatchEnv<T>::begin_episode(int n) {
 
 // Deferred, because a thread of the pool must not throw.
 template <Task T>
-void BasicBatchEnv<T>::throw_if_idle() const {
+void BasicBatchEnv<T>::throw_if_no_decisions() const {
   if (!idle_.load(std::memory_order_relaxed)) return;
   throw InputError("trace", "jobs that need a decision by the agent",
                    "none in " + std::to_string(kIdleEpisodes) + " episodes");
@@ -389,7 +389,7 @@ std::vector<std::byte> BasicBatchEnv<T>::save() const {
   for (const EnvSpec& env_spec : env_specs_) put(&env_spec.weight, sizeof env_spec.weight);
   for (const auto& p : instances_) {
     EpisodeState& episode_state = *p->episode_state;
-    Saved saved = *p;
+    SavedWorldState saved = *p;
     saved.actions_taken = static_cast<int64_t>(episode_state.actions_taken.size());
     put(&saved, sizeof saved);
     put(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
@@ -423,14 +423,14 @@ void BasicBatchEnv<T>::restore(std::span<const std::byte> saved) {
   for (EnvSpec& env_spec : env_specs_) apply(&env_spec.weight, sizeof env_spec.weight);
   for (size_t n = 0; n < instances_.size(); ++n) {
     EnvInstance& p = *instances_[n];
-    apply(static_cast<Saved*>(&p), sizeof(Saved));
+    apply(static_cast<SavedWorldState*>(&p), sizeof(SavedWorldState));
     select_env_spec(p, static_cast<int32_t>(p.env_spec));
     EpisodeState& episode_state = *p.episode_state;
     apply(episode_state.memory.data(), episode_state.memory.size() * sizeof(uint64_t));
     apply(episode_state.world.block().data(), episode_state.world.block().size());
     episode_state.actions_taken.resize(static_cast<size_t>(p.actions_taken));
     apply(episode_state.actions_taken.data(), episode_state.actions_taken.size() * sizeof(int32_t));
-    episode_state.world.rebuild_agenda();
+    episode_state.world.rebuild_event_queue();
     replay_actions(episode_state);
     if (DeviceTask<T> || p.is_done == 0) observe(static_cast<int>(n));
   }
@@ -442,7 +442,7 @@ void BasicBatchEnv<T>::fork(int from, int to) {
              "expected two different worlds of the batch");
   EnvInstance& a = *instances_[static_cast<size_t>(from)];
   EnvInstance& b = *instances_[static_cast<size_t>(to)];
-  static_cast<Saved&>(b) = a;
+  static_cast<SavedWorldState&>(b) = a;
   select_env_spec(b, static_cast<int32_t>(b.env_spec));
   a.episode_state->draft.undo_to(0);
   b.episode_state->memory = a.episode_state->memory;
@@ -454,6 +454,6 @@ void BasicBatchEnv<T>::fork(int from, int to) {
 }
 
 template class BasicBatchEnv<AgentTask>;
-template class BasicBatchEnv<Select>;
+template class BasicBatchEnv<JobSelectionTask>;
 
 }  // namespace yard

@@ -70,7 +70,7 @@ class BasicBatchEnv {
   ~BasicBatchEnv();
 
   // Sets every EnvSpec::weight for later episodes. Requires: one weight per EnvSpec, one above 0.
-  void set_weights(std::span<const double> weights);
+  void set_env_spec_weights(std::span<const double> weights);
 
   // Starts every world's first episode. Throws InputError if a world finds no decisions to make.
   void reset();
@@ -137,7 +137,7 @@ class BasicBatchEnv {
   struct EnvInstance;
 
   void begin_episode(int n);
-  void throw_if_idle() const;
+  void throw_if_no_decisions() const;
   void step_world(int n, int32_t action);
   bool advance_to_choice(int n);
   bool continue_decision(int n);
@@ -169,6 +169,6 @@ class BasicBatchEnv {
 };
 
 using BatchEnv = BasicBatchEnv<AgentTask>;
-using SelectEnv = BasicBatchEnv<Select>;
+using SelectEnv = BasicBatchEnv<JobSelectionTask>;
 
 }  // namespace yard

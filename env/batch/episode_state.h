@@ -43,8 +43,8 @@ struct BasicBatchEnv<T>::EpisodeState {
 };
 
 template <Task T>
-struct BasicBatchEnv<T>::EnvInstance : Saved {
-  explicit EnvInstance(const Rng& stream) : Saved{.rng = stream} {}
+struct BasicBatchEnv<T>::EnvInstance : SavedWorldState {
+  explicit EnvInstance(const Rng& stream) : SavedWorldState{.rng = stream} {}
 
   std::vector<std::unique_ptr<EpisodeState>> episode_states;  // by EnvSpec, created on first use
   EpisodeState* episode_state = nullptr;                      // that of the current episode

@@ -11,7 +11,7 @@
 namespace yard {
 
 // State of a world that cannot be recomputed; the task's memory and the simulator's state follow.
-struct Saved {
+struct SavedWorldState {
   Rng rng;  // of the episodes of this world or its group; a fork has that of another world
   int64_t env_spec = 0, episode = -1, decisions = 0;
   int64_t is_done = 0;        // 1: between episodes

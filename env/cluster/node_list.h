@@ -8,25 +8,25 @@
 
 namespace yard {
 
-struct ListedNode {
+struct NodeListEntry {
   std::string name, type;
   int32_t gpus = 0;
   double cpus = 0, mem_gib = 0;
   int32_t rack = 0, pod = 0;  // numbered from 0 within the list
 };
 
-class NodeList {
+class NodeListReader {
  public:
   static constexpr const char* kKind = "format of a node list";
   struct Info {
     std::string help;
-    std::vector<std::string> provided_keys;  // YAML keys of the ListedNode fields that it fills
+    std::vector<std::string> provided_keys;  // YAML keys of the NodeListEntry fields that it fills
     std::string example;                     // a small list of this format
   };
 
-  virtual ~NodeList() = default;
+  virtual ~NodeListReader() = default;
   // Throws InputError, citing `name` with line and column.
-  virtual std::vector<ListedNode> read(std::string_view text, const std::string& name) const = 0;
+  virtual std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const = 0;
 };
 
 // Reads rows of comma-separated fields.

@@ -9,17 +9,17 @@
 namespace yard {
 namespace {
 
-struct LingjunNodes final : NodeList {
-  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
+struct LingjunNodes final : NodeListReader {
+  std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const override {
     enum { kHost, kDsw, kPsw, kAsw };
     NodeRows rows(text, name, {"ip", "DSW", "PSW", "ASW"}, true);
-    std::vector<ListedNode> out;
+    std::vector<NodeListEntry> out;
     std::map<std::string, int32_t> racks, pods;
     const auto id = [](std::map<std::string, int32_t>& ids, const std::string& key) {
       return ids.try_emplace(key, static_cast<int32_t>(ids.size())).first->second;
     };
     while (rows.next()) {
-      ListedNode node;
+      NodeListEntry node;
       node.name = rows.text(kHost);
       const std::string pod = rows.text(kDsw) + "," + rows.text(kPsw);
       node.pod = id(pods, pod);
@@ -30,7 +30,7 @@ struct LingjunNodes final : NodeList {
   }
 };
 
-const Registry<NodeList>::Add<LingjunNodes> kLingjun{
+const Registry<NodeListReader>::Add<LingjunNodes> kLingjun{
     "lingjun",
     {.help = "topology of Alibaba's Lingjun dataset, with columns ip, DSW, PSW, ASW",
      .provided_keys = {"rack", "pod"},

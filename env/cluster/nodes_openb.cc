@@ -7,13 +7,13 @@
 namespace yard {
 namespace {
 
-struct OpenbNodes final : NodeList {
-  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
+struct OpenbNodes final : NodeListReader {
+  std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const override {
     enum { kName, kCpu, kMem, kGpus, kModel };
     NodeRows rows(text, name, {"sn", "cpu_milli", "memory_mib", "gpu", "model"}, true);
-    std::vector<ListedNode> out;
+    std::vector<NodeListEntry> out;
     while (rows.next()) {
-      ListedNode node;
+      NodeListEntry node;
       node.name = rows.text(kName);
       node.gpus = static_cast<int32_t>(rows.integer(kGpus, 0, kMaxGpusPerNode));
       node.cpus = static_cast<double>(rows.integer(kCpu, 0, 1'000'000'000)) / 1000;
@@ -28,7 +28,7 @@ struct OpenbNodes final : NodeList {
   }
 };
 
-const Registry<NodeList>::Add<OpenbNodes> kOpenb{
+const Registry<NodeListReader>::Add<OpenbNodes> kOpenb{
     "openb",
     {.help = "node lists of Alibaba's cluster-trace-gpu-v2023, with columns sn, cpu_milli, "
              "memory_mib, gpu, model",

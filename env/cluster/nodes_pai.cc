@@ -29,14 +29,14 @@ std::string_view first_of_tar(std::string_view text, const std::string& name) {
   return text.substr(kTarBlock, size);
 }
 
-struct PaiNodes final : NodeList {
-  std::vector<ListedNode> read(std::string_view text, const std::string& name) const override {
+struct PaiNodes final : NodeListReader {
+  std::vector<NodeListEntry> read(std::string_view text, const std::string& name) const override {
     enum { kName, kType, kCpu, kMem, kGpus };
     NodeRows rows(first_of_tar(text, name), name,
                   {"machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"}, false);
-    std::vector<ListedNode> out;
+    std::vector<NodeListEntry> out;
     while (rows.next()) {
-      ListedNode node;
+      NodeListEntry node;
       node.name = rows.text(kName);
       node.gpus = static_cast<int32_t>(rows.integer(kGpus, 0, kMaxGpusPerNode));
       node.cpus = static_cast<double>(rows.integer(kCpu, 0, 1'000'000));
@@ -52,7 +52,7 @@ struct PaiNodes final : NodeList {
   }
 };
 
-const Registry<NodeList>::Add<PaiNodes> kPai{
+const Registry<NodeListReader>::Add<PaiNodes> kPai{
     "pai",
     {.help = "machine list of Alibaba's cluster-trace-gpu-v2020, CSV or tar, with columns machine, "
              "gpu_type, cap_cpu, cap_mem, cap_gpu",

@@ -111,10 +111,10 @@ class NodesReader {
 
   void open_list(const YAML::Node& node) {
     const YamlMap any(root_.file(), node, "a list of nodes");
-    const auto names = Registry<NodeList>::names();
+    const auto names = Registry<NodeListReader>::names();
     if (!any.has("format")) any.fail("format", "the format of the list of nodes", "none");
     const std::string format = names[static_cast<size_t>(any.choice("format", 0, names))];
-    const Keys& provided_keys = Registry<NodeList>::info(format).provided_keys;
+    const Keys& provided_keys = Registry<NodeListReader>::info(format).provided_keys;
     Keys keys = {"file", "format", "cpu_nodes", "tenant", "by_type"};
     for (const std::string& key : kMachine + kPlace + kAvailability + kWires) {
       if (contains(provided_keys, key)) continue;
@@ -168,13 +168,13 @@ class NodesReader {
       map.fail("type", "no type on nodes without GPUs", "'" + map.text("type") + "'");
     }
     if (may_have_gpus && !contains(group.provided_keys, "type")) {
-      node.type = type_index(spec_, map.text("type", kDefaultType));
+      node.type = find_or_add_gpu_type(spec_, map.text("type", kDefaultType));
     }
     read_availability_and_wires(map, node);
     return node;
   }
 
-  void place(const Group& group, int64_t i, const ListedNode& listed, Node& node) {
+  void place(const Group& group, int64_t i, const NodeListEntry& listed, Node& node) {
     const YamlMap& map = *group.map;
     int64_t rack = map.integer("rack", 0, 0, kMaxId);
     int64_t pod = map.integer("pod", 0, 0, kMaxId);
@@ -226,10 +226,11 @@ class NodesReader {
     const Node common = node_of(group);
     const bool keep_cpu_nodes = map.flag("cpu_nodes", true);
     const std::string path = map.path("file");
-    const auto listed = Registry<NodeList>::make(group.format, {})->read(read_unpacked(path), path);
+    const auto listed =
+        Registry<NodeListReader>::make(group.format, {})->read(read_and_unpack_file(path), path);
     std::set<std::string> names;
     const size_t first = spec_.nodes.size();
-    for (const ListedNode& one : listed) {
+    for (const NodeListEntry& one : listed) {
       if (!names.insert(one.name).second) {
         throw InputError(path, "each node once", "'" + one.name + "' again");
       }
@@ -237,7 +238,7 @@ class NodesReader {
       node.name = one.name;
       if (contains(group.provided_keys, "gpus")) node.gpus = one.gpus;
       if (contains(group.provided_keys, "type") && one.gpus > 0)
-        node.type = type_index(spec_, one.type);
+        node.type = find_or_add_gpu_type(spec_, one.type);
       if (contains(group.provided_keys, "cpus")) node.cpus = one.cpus;
       if (contains(group.provided_keys, "mem_gib")) node.mem_gib = one.mem_gib;
       if (node.gpus == 0 && !keep_cpu_nodes) continue;

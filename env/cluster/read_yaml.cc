@@ -28,7 +28,7 @@ void read_types(const YamlMap& types, ClusterSpec& spec) {
     const YamlMap map(types.file(), types[name], "a GPU type",
                       {"speed", "mem_gib", "speed_of_model", "price_per_h", "idle_w", "busy_w",
                        "shares", "source"});
-    GpuType& type = spec.types[static_cast<size_t>(type_index(spec, name))];
+    GpuType& type = spec.types[static_cast<size_t>(find_or_add_gpu_type(spec, name))];
     type.speed = map.number("speed", 1, kMinSpeed, kMaxSpeed);
     type.mem_gib = map.number("mem_gib", 0, 0, kMaxMemGib);
     type.price_per_h = map.number("price_per_h", 0, 0, kMaxPrice);
@@ -178,13 +178,13 @@ ClusterSpec from_yaml(const std::string& path) {
   return spec;
 }
 
-std::string about_of_yaml(const std::string& path) {
+std::string read_cluster_about(const std::string& path) {
   std::string about;
   with_root(path, [&](const YamlMap& root) { about = root.text("about", ""); });
   return about;
 }
 
-std::vector<std::string> types_of_yaml(const std::string& path) {
+std::vector<std::string> gpu_type_names_in_yaml(const std::string& path) {
   std::vector<std::string> types;
   with_root(path, [&](const YamlMap& root) {
     if (root.has("gpu_types")) types = YamlMap(root.file(), root["gpu_types"], "gpu_types").keys();

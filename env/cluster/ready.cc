@@ -59,27 +59,27 @@ std::map<std::string, std::string> found() {
 
 }  // namespace
 
-std::vector<ReadyCluster> ready_clusters() {
-  std::vector<ReadyCluster> out;
-  for (const auto& [name, path] : found()) out.push_back({name, path, about_of_yaml(path)});
+std::vector<PredefinedCluster> predefined_clusters() {
+  std::vector<PredefinedCluster> out;
+  for (const auto& [name, path] : found()) out.push_back({name, path, read_cluster_about(path)});
   return out;
 }
 
-std::vector<std::string> ready_cluster_names() {
+std::vector<std::string> predefined_cluster_names() {
   std::vector<std::string> out;
   for (const auto& [name, path] : found()) out.push_back(name);
   return out;
 }
 
-std::vector<std::string> ready_gpu_types() {
+std::vector<std::string> predefined_gpu_types() {
   std::set<std::string> out;
   for (const auto& [name, path] : found()) {
-    for (const std::string& type : types_of_yaml(path)) out.insert(type);
+    for (const std::string& type : gpu_type_names_in_yaml(path)) out.insert(type);
   }
   return {out.begin(), out.end()};
 }
 
-std::string find_ready_cluster(const std::string& name) {
+std::string find_predefined_cluster(const std::string& name) {
   const auto all = found();
   const auto it = all.find(name);
   return it == all.end() ? "" : it->second;

@@ -11,17 +11,17 @@
 
 namespace yard {
 
-struct ReadyCluster {
+struct PredefinedCluster {
   std::string name, path, about;
 };
 
-std::vector<ReadyCluster> ready_clusters();  // by name; reads each file's `about`
-std::vector<std::string> ready_cluster_names();
+std::vector<PredefinedCluster> predefined_clusters();  // by name; reads each file's `about`
+std::vector<std::string> predefined_cluster_names();
 
 // Returns the GPU types described by any of them, sorted.
-std::vector<std::string> ready_gpu_types();
+std::vector<std::string> predefined_gpu_types();
 
 // Returns the path of the spec of that name, "" if there is none.
-std::string find_ready_cluster(const std::string& name);
+std::string find_predefined_cluster(const std::string& name);
 
 }  // namespace yard

@@ -35,7 +35,7 @@ int ClusterSpec::max_gpus_per_node() const {
   return most;
 }
 
-int32_t type_index(ClusterSpec& spec, const std::string& name) {
+int32_t find_or_add_gpu_type(ClusterSpec& spec, const std::string& name) {
   const auto it = std::ranges::find(spec.types, name, &GpuType::name);
   if (it != spec.types.end()) return static_cast<int32_t>(it - spec.types.begin());
   spec.types.push_back({.name = name});
@@ -56,7 +56,7 @@ void add_nodes(ClusterSpec& spec, int64_t count, Node node, const std::string& p
   }
 }
 
-bool is_shorthand(const std::string& text) {
+bool is_cluster_shorthand(const std::string& text) {
   const size_t digits = text.find_first_not_of("0123456789");
   return digits > 0 && digits != std::string::npos && text[digits] == 'x';
 }
@@ -86,7 +86,7 @@ ClusterSpec from_shorthand(const std::string& text) {
     }
     Node node;
     node.gpus = static_cast<int32_t>(*gpus);
-    node.type = type_index(spec, type);
+    node.type = find_or_add_gpu_type(spec, type);
     add_nodes(spec, *count, node, type, where);
   }
   return spec;
@@ -97,10 +97,10 @@ bool alike(const Node& a, const Node& b) {
 }
 
 ClusterSpec from_name_or_path(const std::string& text) {
-  std::string path = find_ready_cluster(text);
+  std::string path = find_predefined_cluster(text);
   if (path.empty() && std::filesystem::exists(text)) path = text;
   if (path.empty()) {
-    const auto ready = ready_cluster_names();
+    const auto ready = predefined_cluster_names();
     throw InputError(
         "cluster",
         "NODESxGPUS[:TYPE], several of these joined by '+', a YAML file, or " +
@@ -116,7 +116,7 @@ ClusterSpec from_name_or_path(const std::string& text) {
 }  // namespace
 
 ClusterSpec load_cluster(const std::string& text) {
-  ClusterSpec spec = is_shorthand(text) ? from_shorthand(text) : from_name_or_path(text);
+  ClusterSpec spec = is_cluster_shorthand(text) ? from_shorthand(text) : from_name_or_path(text);
   if (spec.types.size() > kMaxTypes) {
     throw InputError("cluster '" + text + "'",
                      "at most " + std::to_string(kMaxTypes) + " GPU types",

@@ -41,7 +41,7 @@ struct BinEdges {
 };
 
 // Observations by bin: jobs that reached it (exposed) and, among these, jobs that ended in it.
-struct HazardRow {
+struct HazardCounts {
   float exposed[TimeBins::kBins];
   float ended[TimeBins::kBins];
 
@@ -53,13 +53,13 @@ struct HazardRow {
 };
 
 // Where within each bin jobs end: weights or shares over kCells cells of equal width.
-struct EndOffsets {
+struct EndsWithinBin {
   static constexpr int32_t kCells = 8;
   float share[TimeBins::kBins][kCells];
 
   // Returns equal shares in every cell.
-  static EndOffsets even() {
-    EndOffsets out;
+  static EndsWithinBin even() {
+    EndsWithinBin out;
     for (auto& bin : out.share) {
       for (float& x : bin) x = 1.0F / kCells;
     }
@@ -71,7 +71,7 @@ struct EndOffsets {
   }
   YARD_HD void add(int32_t b, float part) { share[b][cell(part)] += 1; }
   // Sets the bin's shares from `weights` plus `even` observations spread evenly over the bin.
-  YARD_HD void blend(const EndOffsets& weights, int32_t b, float even) {
+  YARD_HD void blend(const EndsWithinBin& weights, int32_t b, float even) {
     float sum = even;
     for (const float x : weights.share[b]) sum += x;
     for (int32_t i = 0; i < kCells; ++i) {
@@ -100,11 +100,11 @@ struct RemainingTime {
   float ended;      // share that ends before the limit
 };
 
-// Computes the expectations from `hazards` (B) by bin and the `end_offsets` of ends within bins.
-// The job ends at `until_us` if it is still running then. Requires: attained_us < until_us.
+// Computes the expectations from `hazards` (B) by bin and the `ends_within_bin` of ends within
+// bins. The job ends at `until_us` if it is still running then. Requires: attained_us < until_us.
 YARD_HD inline RemainingTime predict_remaining(const BinEdges& edges, int64_t attained_us,
                                                int64_t until_us, const float* hazards,
-                                               const EndOffsets& end_offsets) {
+                                               const EndsWithinBin& ends_within_bin) {
   const float attained_s = static_cast<float>(attained_us) * 1e-6F;
   const float until_s = static_cast<float>(until_us) * 1e-6F;
   float alive = 1, spent_s = 0, rank_s = 3e38F;
@@ -126,8 +126,8 @@ YARD_HD inline RemainingTime predict_remaining(const BinEdges& edges, int64_t at
     from = from < 0 ? 0 : from > 0.98F ? 0.98F : from;
     const bool last = to <= 1;
     to = last ? (to > from ? to : from) : 1;
-    const float before = from > 0 ? end_offsets.before(b, from) : 0,
-                after = last ? end_offsets.before(b, to) : 1;
+    const float before = from > 0 ? ends_within_bin.before(b, from) : 0,
+                after = last ? ends_within_bin.before(b, to) : 1;
     const float chance = hazards[b] * (after - before) / (1 - hazards[b] * before + kTiny);
     // Ends are taken to fall at the middle of the part, on average.
     spent_s += alive * (to - from) * whole_s * (1 - 0.5F * chance);
@@ -141,13 +141,13 @@ YARD_HD inline RemainingTime predict_remaining(const BinEdges& edges, int64_t at
 }
 
 // Returns the probability that the job ends within `left_s` seconds.
-YARD_HD inline float share_ended(const BinEdges& edges, int64_t attained_us, int64_t until_us,
-                                 const float* hazards, const EndOffsets& end_offsets,
-                                 double left_s) {
+YARD_HD inline float probability_ended_within(const BinEdges& edges, int64_t attained_us,
+                                              int64_t until_us, const float* hazards,
+                                              const EndsWithinBin& ends_within_bin, double left_s) {
   const int64_t by_us = attained_us + static_cast<int64_t>(left_s * 1e6);
   if (by_us >= until_us) return 1;
   return by_us > attained_us
-             ? predict_remaining(edges, attained_us, by_us, hazards, end_offsets).ended
+             ? predict_remaining(edges, attained_us, by_us, hazards, ends_within_bin).ended
              : 0;
 }
 

@@ -34,7 +34,7 @@ class HazardEvents {
     return BumpAllocator::bytes<TrackedJob>(view.capacity());
   }
 
-  // Requires: the same address at every decision, zeroed before the first.
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   template <class View>
   HazardEvents(const View& view, BumpAllocator& bump)
       : tracked_(bump.allocate<TrackedJob>(view.capacity())) {}
@@ -77,7 +77,7 @@ class HazardEvents {
     int64_t seen;         // in this decision
   };
 
-  static int64_t edge_us(int32_t bin) {
+  static int64_t bin_begin_us(int32_t bin) {
     return bin == 0 ? 0 : static_cast<int64_t>(exp2_coarse(TimeBins::log2_begin(bin)) * 1e6);
   }
 
@@ -89,16 +89,16 @@ class HazardEvents {
     if (tracked.seen != 0 || (!begins && !finished && attained_us < tracked.next_us)) return;
     tracked.seen = 1;
     int32_t bins = tracked.bins;
-    int64_t next_us = begins ? edge_us(1) : tracked.next_us;
+    int64_t next_us = begins ? bin_begin_us(1) : tracked.next_us;
     while (attained_us >= next_us && bins < TimeBins::kBins - 1) {
       events_.push_back({slot, bins, false, 1});
-      next_us = edge_us(++bins + 1);
+      next_us = bin_begin_us(++bins + 1);
     }
     const int64_t limit_us = visible_limit_us(view, slot);
     // Cluster managers stop jobs some seconds after their limit.
     const bool by_limit = finished && limit_us > 0 && attained_us >= limit_us;
     if (finished) {
-      const int64_t from_us = edge_us(bins), to_us = by_limit ? limit_us : attained_us;
+      const int64_t from_us = bin_begin_us(bins), to_us = by_limit ? limit_us : attained_us;
       const float part =
           static_cast<float>(to_us - from_us) / static_cast<float>(next_us - from_us);
       events_.push_back({slot, bins, !by_limit, std::clamp(part, 0.0F, kWithin)});

@@ -9,7 +9,7 @@ namespace yard {
 
 constexpr int32_t kJobSizes = 12;
 
-YARD_HD inline int32_t job_size(int32_t gpus) {
+YARD_HD inline int32_t gpu_size_bucket(int32_t gpus) {
   int32_t k = 0;
   while (k < kJobSizes - 1 && (1 << k) < gpus) ++k;
   return k;
@@ -18,7 +18,7 @@ YARD_HD inline int32_t job_size(int32_t gpus) {
 // Coarser classes for tables by user: up to 1, 2 to 4, 5 to 8 GPUs, more.
 constexpr int32_t kUserSizes = 4;
 
-YARD_HD inline int32_t user_size(int32_t gpus) {
+YARD_HD inline int32_t coarse_gpu_size_bucket(int32_t gpus) {
   return gpus <= 1 ? 0 : gpus <= 4 ? 1 : gpus <= 8 ? 2 : 3;
 }
 

@@ -44,7 +44,8 @@ struct PriorStrengthUpdate {
   int64_t loss[PriorStrength::kChoices] = {};
   int64_t observations = 0;
 
-  // Scores every choice on one outcome: whether a job exposed to the bin ended in it.
+  // Scores every candidate prior strength on one outcome: whether a job that reached the time bin
+  // ended in it.
   void add(float exposed, float ended, float prior, bool it_ended) {
     if (exposed == 0) return;  // every choice predicts the prior
     ++observations;

@@ -16,7 +16,7 @@ class Recalibration {
   };
 
   // Begins a job that has ended: the next calls of learn() are its predictions.
-  void begin_job() { jobs_ = jobs_ * kKeepJobs + 1; }
+  void begin_ended_job() { jobs_ = jobs_ * kKeepJobs + 1; }
 
   // Records that the end fell between two predicted shares. Requires: 0 <= least <= most <= 1.
   void learn(double least, double most) {

@@ -21,7 +21,7 @@ class RollingEstimate {
     return BumpAllocator::bytes<Mean>(rows(view));
   }
 
-  // Requires: the same address at every decision, zeroed before the first.
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   template <class View>
   RollingEstimate(const View& view, BumpAllocator& bump)
       : means_(bump.allocate<Mean>(rows(view))), num_users_(view.num_users()) {}
@@ -61,7 +61,7 @@ class RollingEstimate {
 
   template <class View>
   static int64_t rows(const View& view) {
-    return kJobSizes * (1 + int64_t{view.num_users()}) + view.num_names();
+    return kJobSizes * (1 + int64_t{view.num_users()}) + view.num_job_names();
   }
 
   static void add(Mean& mean, float ran_s, float least) {
@@ -72,12 +72,12 @@ class RollingEstimate {
 
   template <class View>
   Mean& of_size(const View& view, int32_t slot) const {
-    return means_[job_size(view.gpus(slot))];
+    return means_[gpu_size_bucket(view.gpus(slot))];
   }
   template <class View>
   Mean* of_user(const View& view, int32_t slot) const {
     if (view.user(slot) < 0) return nullptr;
-    return &means_[kJobSizes * (1 + view.user(slot)) + job_size(view.gpus(slot))];
+    return &means_[kJobSizes * (1 + view.user(slot)) + gpu_size_bucket(view.gpus(slot))];
   }
   template <class View>
   Mean* of_name(const View& view, int32_t slot) const {

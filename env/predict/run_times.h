@@ -77,12 +77,13 @@ struct ResidualLife {
     return table[at.i] + at.part * (table[at.i + 1] - table[at.i]);
   }
 
-  // Returns log2 of the expected remaining seconds; log2_rank() of the inverse Gittins index [s].
-  YARD_HD float log2_left(float log2_median, float log2_attained) const {
+  // Returns log2 of the expected remaining seconds; log2_inverse_gittins_s() of the inverse Gittins
+  // index [s].
+  YARD_HD float log2_remaining_s(float log2_median, float log2_attained) const {
     const At a = at(log2_median, log2_attained);
     return log2_median + read(left, a) + a.beyond;
   }
-  YARD_HD float log2_rank(float log2_median, float log2_attained) const {
+  YARD_HD float log2_inverse_gittins_s(float log2_median, float log2_attained) const {
     const At a = at(log2_median, log2_attained);
     return log2_median + read(rank, a) + a.beyond;
   }
@@ -100,12 +101,14 @@ struct RunTimes {
       : job(job_sd),
         batch(batch_sd),
         user(user_sd),
-        batch_share(added() > 0 ? static_cast<float>(variance(batch) / added()) : 0.0F),
-        life{life_of(0), life_of(1), life_of(2), life_of(3),
-             life_of(4), life_of(5), life_of(6), life_of(7)} {}
+        batch_share(batch_and_user_variance() > 0
+                        ? static_cast<float>(variance(batch) / batch_and_user_variance())
+                        : 0.0F),
+        life{residual_life_at(0), residual_life_at(1), residual_life_at(2), residual_life_at(3),
+             residual_life_at(4), residual_life_at(5), residual_life_at(6), residual_life_at(7)} {}
 
   // Returns the index into `life` for a job, given how much of each part is unknown, 0 to 1.
-  YARD_HD int32_t width(float batch_unknown, float user_unknown) const {
+  YARD_HD int32_t residual_life_index(float batch_unknown, float user_unknown) const {
     const float unknown = batch_share * batch_unknown + (1 - batch_share) * user_unknown;
     return static_cast<int32_t>(unknown * (kWidths - 1) + 0.5F);  // NOLINT: never below 0
   }
@@ -113,9 +116,9 @@ struct RunTimes {
  private:
   static double variance(double sd) { return sd * sd; }
 
-  double added() const { return variance(batch) + variance(user); }
-  ResidualLife life_of(int i) const {
-    return ResidualLife(std::sqrt(variance(job) + added() * i / (kWidths - 1)));
+  double batch_and_user_variance() const { return variance(batch) + variance(user); }
+  ResidualLife residual_life_at(int i) const {
+    return ResidualLife(std::sqrt(variance(job) + batch_and_user_variance() * i / (kWidths - 1)));
   }
 };
 

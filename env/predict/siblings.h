@@ -6,7 +6,7 @@
 
 namespace yard {
 
-struct Siblings {
+struct LatestStartedJobs {
   static constexpr int32_t kMaxSiblings = 128;
 
   struct Sibling {

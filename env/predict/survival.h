@@ -2,10 +2,10 @@
 // count up to their present bin (Kaplan and Meier, "Nonparametric Estimation from Incomplete
 // Observations", JASA 1958). Recent observations count more, since habits drift.
 // Each layer is the prior of the next: all jobs; the size class; the latest jobs of the class; the
-// limit; user and size; name; siblings. Siblings are jobs of one user and size submitted at about
-// the same time: within a minute, their log run times correlate 0.8 to 0.96 in recorded traces.
-// Prior strengths are learned (prior_strength.h). A visible limit ends the job.
-// Dims: U users, A names, G size classes, B bins, L layers, E ages.
+// limit; user and size; name; siblings. LatestStartedJobs are jobs of one user and size submitted
+// at about the same time: within a minute, their log run times correlate 0.8 to 0.96 in recorded
+// traces. Prior strengths are learned (prior_strength.h). A visible limit ends the job. Dims: U
+// users, A names, G size classes, B bins, L layers, E ages.
 #pragma once
 
 #include <cstddef>
@@ -26,24 +26,24 @@ class Survival {
   // `View`: env/sim/view/view.h.
   template <class View>
   static size_t bytes(const View& view) {
-    return BumpAllocator::bytes<HazardRow>(num_rows(view)) +
+    return BumpAllocator::bytes<HazardCounts>(num_rows(view)) +
            BumpAllocator::bytes<PriorStrength>(kLayers * kAges) +
            BumpAllocator::bytes<float>(kJobSizes * TimeBins::kBins) +
-           2 * BumpAllocator::bytes<EndOffsets>(kJobSizes) +
-           BumpAllocator::bytes<Siblings>(kJobSizes + view.num_users()) +
+           2 * BumpAllocator::bytes<EndsWithinBin>(kJobSizes) +
+           BumpAllocator::bytes<LatestStartedJobs>(kJobSizes + view.num_users()) +
            HazardEvents::bytes(view) + BumpAllocator::bytes<int32_t>(1);
   }
 
-  // Requires: the same address at every decision, zeroed before the first.
+  // Requires: `bump` gives the same memory at every decision, filled with zeros before the first.
   template <class View>
   Survival(const View& view, BumpAllocator& bump)
       : num_users_(view.num_users()),
-        rows_(bump.allocate<HazardRow>(num_rows(view))),
+        rows_(bump.allocate<HazardCounts>(num_rows(view))),
         prior_strengths_(bump.allocate<PriorStrength>(kLayers * kAges)),
         by_size_(bump.allocate<float>(kJobSizes * TimeBins::kBins)),
-        end_counts_(bump.allocate<EndOffsets>(kJobSizes)),
-        end_offsets_(bump.allocate<EndOffsets>(kJobSizes)),
-        siblings_(bump.allocate<Siblings>(kJobSizes + view.num_users())),
+        end_counts_(bump.allocate<EndsWithinBin>(kJobSizes)),
+        ends_within_bin_(bump.allocate<EndsWithinBin>(kJobSizes)),
+        siblings_(bump.allocate<LatestStartedJobs>(kJobSizes + view.num_users())),
         events_(view, bump),
         ready_(bump.allocate<int32_t>(1)) {}
 
@@ -87,13 +87,13 @@ class Survival {
   // Returns (B) hazards by the job's size class alone.
   template <class View>
   const float* size_hazards(const View& view, int32_t slot) const {
-    return by_size_ + job_size(view.gpus(slot)) * TimeBins::kBins;
+    return by_size_ + gpu_size_bucket(view.gpus(slot)) * TimeBins::kBins;
   }
 
   // Returns where within a bin jobs of its size class end.
   template <class View>
-  const EndOffsets& end_offsets(const View& view, int32_t slot) const {
-    return end_offsets_[job_size(view.gpus(slot))];
+  const EndsWithinBin& ends_within_bin(const View& view, int32_t slot) const {
+    return ends_within_bin_[gpu_size_bucket(view.gpus(slot))];
   }
 
   // Writes the job's hazards (B), ignoring its limit, from its present bin on; earlier entries are
@@ -103,11 +103,11 @@ class Survival {
     const int32_t from = TimeBins::of_us(view.attained_us(slot));
     const float* size = size_hazards(view, slot);
     for (int32_t b = from; b < TimeBins::kBins; ++b) out[b] = size[b];
-    for_rows(view, slot, [&](Layer layer, const HazardRow& row) {
+    for_each_applicable_row(view, slot, [&](Layer layer, const HazardCounts& row) {
       if (layer > kSizes) blend(layer, row.exposed, row.ended, from, out);
     });
     float exposed[TimeBins::kBins + 1] = {}, ended[TimeBins::kBins] = {};
-    for_siblings(view, slot, [&](float weight, int32_t bin, bool ends) {
+    for_each_sibling(view, slot, [&](float weight, int32_t bin, bool ends) {
       if (bin < from) return;  // it ended earlier: not exposed to these bins
       exposed[from] += weight;
       if (ends) ended[bin] += weight;
@@ -134,14 +134,15 @@ class Survival {
   template <class View>
   static int64_t num_rows(const View& view) {
     return 1 + 2 * kJobSizes + TimeBins::kBins + int64_t{view.num_users()} * kUserSizes +
-           view.num_names();
+           view.num_job_names();
   }
 
   // Calls does(layer, row) for the rows that apply to a job, from the widest to the narrowest.
   template <class View, class Does>
-  void for_rows(const View& view, int32_t slot, const Does& does) const {
-    const int32_t size = job_size(view.gpus(slot)), user = view.user(slot), name = view.name(slot);
-    HazardRow* row = rows_;
+  void for_each_applicable_row(const View& view, int32_t slot, const Does& does) const {
+    const int32_t size = gpu_size_bucket(view.gpus(slot)), user = view.user(slot),
+                  name = view.name(slot);
+    HazardCounts* row = rows_;
     does(kAll, *row++);
     does(kSizes, row[size]);
     does(kRecent, row[kJobSizes + size]);
@@ -150,23 +151,24 @@ class Survival {
       does(kLimits, row[TimeBins::of_us(limit_us)]);
     }
     row += TimeBins::kBins;
-    if (user >= 0) does(kUsers, row[int64_t{user} * kUserSizes + user_size(view.gpus(slot))]);
+    if (user >= 0)
+      does(kUsers, row[int64_t{user} * kUserSizes + coarse_gpu_size_bucket(view.gpus(slot))]);
     row += int64_t{num_users_} * kUserSizes;
     if (name >= 0) does(kNames, row[name]);
   }
 
   template <class View>
-  Siblings& siblings(const View& view, int32_t slot) const {
+  LatestStartedJobs& siblings(const View& view, int32_t slot) const {
     const int32_t user = view.user(slot);
-    return siblings_[user >= 0 ? kJobSizes + user : job_size(view.gpus(slot))];
+    return siblings_[user >= 0 ? kJobSizes + user : gpu_size_bucket(view.gpus(slot))];
   }
 
   // Calls does(weight, bin reached, whether ended there) for each sibling of the job.
   template <class View, class Does>
-  void for_siblings(const View& view, int32_t slot, const Does& does) const {
+  void for_each_sibling(const View& view, int32_t slot, const Does& does) const {
     const int64_t submit_us = view.submit_us(slot);
     const int32_t gpus = view.gpus(slot);
-    siblings(view, slot).near(submit_us, kFarUs, [&](const Siblings::Sibling& other) {
+    siblings(view, slot).near(submit_us, kFarUs, [&](const LatestStartedJobs::Sibling& other) {
       if (other.gpus != gpus || other.slot == slot) return;
       const float apart = static_cast<float>(submit_us - other.submit_us) * (1.0F / kApartUs);
       does(1 / (1 + apart * apart), other.slot >= 0 ? events_.bin(other.slot) : other.bin,
@@ -201,11 +203,11 @@ class Survival {
         changes[layer * kAges + p.bin / kAge].add(exposed, ended, chance, p.ended);
         chance = posterior_hazard(exposed, ended, prior_strength(layer, p.bin), chance);
       };
-      for_rows(view, p.slot, [&](Layer layer, const HazardRow& row) {
+      for_each_applicable_row(view, p.slot, [&](Layer layer, const HazardCounts& row) {
         score_layer(layer, row.exposed[p.bin], row.ended[p.bin]);
       });
       float exposed = 0, ended = 0;
-      for_siblings(view, p.slot, [&](float weight, int32_t bin, bool ends) {
+      for_each_sibling(view, p.slot, [&](float weight, int32_t bin, bool ends) {
         if (bin > p.bin || (bin == p.bin && ends)) exposed += weight;
         if (bin == p.bin && ends) ended += weight;
       });
@@ -218,15 +220,16 @@ class Survival {
   template <class View>
   void learn(const View& view) {
     for (const HazardEvent& p : events_.events()) {
-      for_rows(view, p.slot, [&](Layer layer, HazardRow& row) { row.decay(p.bin, kKeep[layer]); });
-      if (p.ended) end_counts_[job_size(view.gpus(p.slot))].decay(p.bin, kKeepPlaces);
+      for_each_applicable_row(
+          view, p.slot, [&](Layer layer, HazardCounts& row) { row.decay(p.bin, kKeep[layer]); });
+      if (p.ended) end_counts_[gpu_size_bucket(view.gpus(p.slot))].decay(p.bin, kKeepPlaces);
     }
     for (const HazardEvent& p : events_.events()) {
-      for_rows(view, p.slot, [&](Layer, HazardRow& row) {
+      for_each_applicable_row(view, p.slot, [&](Layer, HazardCounts& row) {
         row.exposed[p.bin] += p.ended ? 1 : p.part;
         row.ended[p.bin] += p.ended ? 1 : 0;
       });
-      if (p.ended) end_counts_[job_size(view.gpus(p.slot))].add(p.bin, p.part);
+      if (p.ended) end_counts_[gpu_size_bucket(view.gpus(p.slot))].add(p.bin, p.part);
     }
   }
 
@@ -234,7 +237,7 @@ class Survival {
   template <class View>
   void update_siblings(const View& view) {
     for (const HazardEvents::JobProgress& m : events_.progress()) {
-      Siblings& sibling_jobs = siblings(view, m.slot);
+      LatestStartedJobs& sibling_jobs = siblings(view, m.slot);
       if (m.begins) sibling_jobs.enter(view.submit_us(m.slot), view.gpus(m.slot), m.slot);
       if (view.finished(m.slot)) sibling_jobs.end(m.slot, m.bins, m.ended);
       changes_.push_back({view.submit_us(m.slot), view.user(m.slot), view.gpus(m.slot)});
@@ -246,21 +249,21 @@ class Survival {
       const float any = posterior_hazard(rows_[0].exposed[b], rows_[0].ended[b],
                                          prior_strength(kAll, b), kFirstChance);
       for (int32_t k = 0; k < kJobSizes; ++k) {
-        const HazardRow& row = rows_[1 + k];
+        const HazardCounts& row = rows_[1 + k];
         by_size_[k * TimeBins::kBins + b] =
             posterior_hazard(row.exposed[b], row.ended[b], prior_strength(kSizes, b), any);
-        end_offsets_[k].blend(end_counts_[k], b, kEven);
+        ends_within_bin_[k].blend(end_counts_[k], b, kEven);
       }
     }
   }
 
   int32_t num_users_;
-  HazardRow* rows_;  // (1 + 2 G + B + 4 U + A)  all, sizes, recent, limits, user sizes, names
+  HazardCounts* rows_;  // (1 + 2 G + B + 4 U + A)  all, sizes, recent, limits, user sizes, names
   PriorStrength* prior_strengths_;  // (L, E)
   float* by_size_;                  // (G, B)  hazards by size class
-  EndOffsets* end_counts_;          // (G)     numbers of ends by cell
-  EndOffsets* end_offsets_;         // (G)     shares computed from these
-  Siblings* siblings_;  // (G + U) by user, or by size class where the trace has no users
+  EndsWithinBin* end_counts_;       // (G)     numbers of ends by cell
+  EndsWithinBin* ends_within_bin_;  // (G)     shares computed from these
+  LatestStartedJobs* siblings_;  // (G + U) by user, or by size class where the trace has no users
   HazardEvents events_;
   int32_t* ready_;               // (1)
   std::vector<Change> changes_;  // of this decision

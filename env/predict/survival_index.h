@@ -11,7 +11,7 @@
 namespace yard {
 
 template <auto kMaxLevel, class Base, class SeenView>
-struct SurvivalIndex {
+struct SurvivalPriorityIndex {
   struct Config : Base {
     double gittins = 0.85, blind = 0, blind_s = 3600;
     double keep_s = 0;
@@ -31,7 +31,7 @@ struct SurvivalIndex {
   };
   static constexpr auto kLevel = kMaxLevel;
 
-  explicit SurvivalIndex(const Config& c)
+  explicit SurvivalPriorityIndex(const Config& c)
       : config(c), keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
   template <class View>
   static size_t bytes(const View& view) {
@@ -50,7 +50,7 @@ struct SurvivalIndex {
    public:
     // Updates the predictor with what has happened since the last decision.
     template <class View>
-    Evaluator(const SurvivalIndex& source, const View& view, BumpAllocator& bump)
+    Evaluator(const SurvivalPriorityIndex& source, const View& view, BumpAllocator& bump)
         : Evaluator(kAttach, source, view, bump) {
       survival_.on_events(view_);
       if (source.keep_us == 0) return;
@@ -65,7 +65,7 @@ struct SurvivalIndex {
     struct Attach {};
     static constexpr Attach kAttach{};
     template <class View>
-    Evaluator(Attach, const SurvivalIndex& source, const View& view, BumpAllocator& bump)
+    Evaluator(Attach, const SurvivalPriorityIndex& source, const View& view, BumpAllocator& bump)
         : source_(source),
           view_(view),
           survival_(view_, bump),
@@ -95,7 +95,7 @@ struct SurvivalIndex {
       survival_.hazards(view_, slot, hazards);
       const RemainingTime ahead =
           predict_remaining(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
-                            hazards, survival_.end_offsets(view_, slot));
+                            hazards, survival_.ends_within_bin(view_, slot));
       const Config& config = source_.config;
       const double gittins = config.preempt && view_.may_preempt() ? config.gittins : 0;
       const double log2_s =
@@ -105,7 +105,7 @@ struct SurvivalIndex {
                          config.blind * log2_coarse(attained_s + config.blind_s));
     }
 
-    const SurvivalIndex& source_;
+    const SurvivalPriorityIndex& source_;
     SeenView view_;
     Survival survival_;
     CachedValue* cache_;  // (S)

@@ -173,7 +173,8 @@ class UserHistory {
 
   YARD_HD static bool same_batch(int64_t a_us, int64_t b_us) {
     const uint64_t apart_us = static_cast<uint64_t>(a_us) - static_cast<uint64_t>(b_us);
-    return apart_us + (kBatchGapUs - 1) < 2 * kBatchGapUs - 1;  // wraps: -k < apart < k
+    return apart_us + (kBatchGapUs - 1) <
+           2 * kBatchGapUs - 1;  // unsigned, wraps: whether -kBatchGapUs < a - b < kBatchGapUs
   }
 
   YARD_HD static float as_float(bool b) { return static_cast<float>(static_cast<int>(b)); }

@@ -2,7 +2,7 @@
 
 namespace yard {
 
-ColocationModel::Terms ColocationModel::start() {
+ColocationModel::Terms ColocationModel::initial_weights() {
   Terms out{};
   out[kIntercept] = out[kCpus] = 1;
   std::fill_n(out.begin() + kOwnType, 2 * kTypes, 0.5);

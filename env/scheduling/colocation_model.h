@@ -36,7 +36,7 @@ class ColocationModel {
 
   // Returns the initial weights: work takes twice as long if others hold a whole node's GPUs, and
   // if twice the node's CPUs are allocated.
-  static Terms start();
+  static Terms initial_weights();
 
   // Requires: all three outlive this, and `throughput_model` is refreshed for the view.
   ColocationModel(const View& view, const ThroughputModel& throughput_model,

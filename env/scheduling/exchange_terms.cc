@@ -4,26 +4,27 @@
 
 namespace yard {
 
-ExchangeTerms::ExchangeTerms(const View& view, const ThroughputModel& throughput_model)
+ExchangeInterferenceTerms::ExchangeInterferenceTerms(const View& view,
+                                                     const ThroughputModel& throughput_model)
     : view_(view),
       throughput_model_(throughput_model),
-      senders_(static_cast<size_t>(view.spec().num_nodes)) {
+      sending_jobs_(static_cast<size_t>(view.spec().num_nodes)) {
   for (const int32_t slot : view.held()) {
     const int32_t part = view.first_part(slot);
     if (view.shaped(slot) || part == kNone || view.next_part(part) == kNone) continue;
     const std::vector<Piece> pieces = held_pieces(view, slot);
-    const Exchange exchange = view.exchange(slot);
+    const AllReduceSettings exchange = view.exchange(slot);
     const IsolatedThroughput isolated =
         throughput_model.isolated_throughput(slot, pieces, exchange.all_reduce);
     for (const Piece& p : pieces) {
-      senders_[static_cast<size_t>(p.node)].push_back(
+      sending_jobs_[static_cast<size_t>(p.node)].push_back(
           {slot, isolated.link_bytes_per_s, exchange.priority});
     }
   }
 }
 
-ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot, std::span<const Piece> pieces,
-                                                      const Exchange& exchange) const {
+ExchangeInterferenceTerms::LinkVariables ExchangeInterferenceTerms::variables(
+    int32_t slot, std::span<const Piece> pieces, const AllReduceSettings& exchange) const {
   const SpecColumns& spec = view_.spec();
   LinkVariables out;
   out.isolated = throughput_model_.isolated_throughput(slot, pieces, exchange.all_reduce);
@@ -41,7 +42,7 @@ ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot, std::span<co
     const auto capacity = static_cast<double>(spec.node_up_bytes[p.node]);
     if (!out.spread || capacity <= 0) continue;
     std::array<double, kLinkPriorities> loads{};
-    for (const Sender& sender : senders_[static_cast<size_t>(p.node)]) {
+    for (const SendingJob& sender : sending_jobs_[static_cast<size_t>(p.node)]) {
       if (sender.slot == slot) continue;
       loads[static_cast<size_t>(sender.priority)] +=
           static_cast<double>(sender.bytes_per_s) / capacity;
@@ -61,11 +62,11 @@ ExchangeTerms::LinkVariables ExchangeTerms::variables(int32_t slot, std::span<co
   return out;
 }
 
-std::vector<int32_t> ExchangeTerms::jobs_on_links(int32_t slot,
-                                                  std::span<const Piece> pieces) const {
+std::vector<int32_t> ExchangeInterferenceTerms::jobs_on_links(int32_t slot,
+                                                              std::span<const Piece> pieces) const {
   std::vector<int32_t> out;
   for (const Piece& p : pieces) {
-    for (const Sender& sender : senders_[static_cast<size_t>(p.node)]) {
+    for (const SendingJob& sender : sending_jobs_[static_cast<size_t>(p.node)]) {
       const bool known = sender.slot == slot || std::ranges::count(out, sender.slot) > 0;
       if (!known) out.push_back(sender.slot);
     }
@@ -73,7 +74,7 @@ std::vector<int32_t> ExchangeTerms::jobs_on_links(int32_t slot,
   return out;
 }
 
-ExchangeTerms::Terms ExchangeTerms::terms(const LinkVariables& s) {
+ExchangeInterferenceTerms::Terms ExchangeInterferenceTerms::terms(const LinkVariables& s) {
   constexpr double kMost = 8;  // cap on the variables of links
   Terms x{};
   x[kIsolated] = s.time;

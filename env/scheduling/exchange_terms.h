@@ -19,7 +19,7 @@
 
 namespace yard {
 
-class ExchangeTerms {
+class ExchangeInterferenceTerms {
  public:
   static constexpr int kModels = 4;
   enum Term {
@@ -38,7 +38,7 @@ class ExchangeTerms {
   using Terms = Learned::Terms;
 
   // Returns the initial weights: half speed at g = 1, and an exchange slowed in proportion to c.
-  static Terms start() {
+  static Terms initial_weights() {
     Terms out{};
     out[kIsolated] = out[kColocated] = out[kExcessLoad] = 1;
     return out;
@@ -54,26 +54,26 @@ class ExchangeTerms {
     double higher_load = 0;      // h
     double own_load = 0;         // load of the job itself over capacity
     bool spread = false;
-    Exchange exchange;
+    AllReduceSettings exchange;
     int model = 0;
   };
 
   // Requires: both outlive this, and `throughput_model` is refreshed for the view.
-  ExchangeTerms(const View& view, const ThroughputModel& throughput_model);
+  ExchangeInterferenceTerms(const View& view, const ThroughputModel& throughput_model);
 
   // Return the variables of a running job on its placement, and of a waiting job on `pieces`.
   LinkVariables variables(int32_t slot) const {
     return variables(slot, held_pieces(view_, slot), view_.exchange(slot));
   }
   LinkVariables variables(int32_t slot, std::span<const Piece> pieces,
-                          const Exchange& exchange) const;
+                          const AllReduceSettings& exchange) const;
   // Returns the other jobs which span several nodes and hold GPUs on any node of `pieces`.
   std::vector<int32_t> jobs_on_links(int32_t slot, std::span<const Piece> pieces) const;
 
   static Terms terms(const LinkVariables& variables);
 
  private:
-  struct Sender {
+  struct SendingJob {
     int32_t slot;
     int64_t bytes_per_s;
     int32_t priority;
@@ -81,7 +81,7 @@ class ExchangeTerms {
 
   const View& view_;
   const ThroughputModel& throughput_model_;
-  std::vector<std::vector<Sender>> senders_;  // (M)
+  std::vector<std::vector<SendingJob>> sending_jobs_;  // (M)
 };
 
 }  // namespace yard

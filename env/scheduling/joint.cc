@@ -7,7 +7,7 @@
 
 namespace yard {
 
-Joint::Columns Joint::columns(const View& view, std::byte* memory) {
+JointScheduler::Columns JointScheduler::columns(const View& view, std::byte* memory) {
   BumpAllocator bump(memory);
   const int32_t slots = view.capacity();
   Columns at{};
@@ -19,7 +19,7 @@ Joint::Columns Joint::columns(const View& view, std::byte* memory) {
   return at;
 }
 
-size_t Joint::bytes(const View& view) {
+size_t JointScheduler::bytes(const View& view) {
   const int32_t slots = view.capacity();
   return BumpAllocator::bytes<RoundState>(1) + BumpAllocator::bytes<int64_t>(slots) +
          BumpAllocator::bytes<JobStats>(slots) +
@@ -27,7 +27,7 @@ size_t Joint::bytes(const View& view) {
          BumpAllocator::bytes<QueueEntry>(slots);
 }
 
-void Joint::on_events(const View& view, std::byte* memory) {
+void JointScheduler::on_events(const View& view, std::byte* memory) {
   const Columns at = columns(view, memory);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
@@ -35,7 +35,7 @@ void Joint::on_events(const View& view, std::byte* memory) {
   }
 }
 
-Joint::Joint(const JointConfig& config, const View& view, std::byte* memory)
+JointScheduler::JointScheduler(const JointConfig& config, const View& view, std::byte* memory)
     : config_(config),
       view_(view),
       at_(columns(view, memory)),
@@ -46,7 +46,7 @@ Joint::Joint(const JointConfig& config, const View& view, std::byte* memory)
                       [this](int32_t a, int32_t b) { return held_rank(a) > held_rank(b); },
                       [this](int32_t a) { return movable(a); }}) {}
 
-void Joint::begin_round(const std::function<double(int32_t)>& seconds) {
+void JointScheduler::begin_round(const std::function<double(int32_t)>& seconds) {
   round_ = {.queue = std::min(1.0, static_cast<double>(view_.waiting_gpus()) / view_.total_gpus())};
   std::vector<int32_t> live;
   const auto add_job = [&](int32_t slot) {
@@ -62,7 +62,8 @@ void Joint::begin_round(const std::function<double(int32_t)>& seconds) {
     of.held = true;
     const double margin = config_.margin_log2 + config_.margin_by_size * size(slot) +
                           config_.margin_by_queue * round_.queue;
-    of.held_key = key(slot, of.left_s - config_.cost_weight * cost_s(slot)) - std::max(margin, 0.0);
+    of.held_key = key(slot, of.left_s - config_.cost_weight * stop_and_resume_cost_s(slot)) -
+                  std::max(margin, 0.0);
   }
   for (int32_t s = view_.queue_head(); s != kNone; s = view_.queue_next(s)) {
     const auto [key, serial] = waiting_rank(s);
@@ -71,11 +72,11 @@ void Joint::begin_round(const std::function<double(int32_t)>& seconds) {
   std::ranges::sort(at_.line, at_.line + round_.of, {}, &QueueEntry::rank);
 }
 
-int32_t Joint::current_job(const View& view, const std::byte* memory) {
+int32_t JointScheduler::current_job(const View& view, const std::byte* memory) {
   return columns(view, const_cast<std::byte*>(memory)).now->current_job;
 }
 
-int32_t Joint::next() {
+int32_t JointScheduler::next() {
   for (;;) {
     round_.current_job = kNone;
     while (round_.line < round_.of) {
@@ -87,11 +88,11 @@ int32_t Joint::next() {
       round_.current_job = kNone;
       return kNone;
     }
-    queue_running();
+    list_running_jobs_to_visit();
   }
 }
 
-void Joint::queue_running() {
+void JointScheduler::list_running_jobs_to_visit() {
   round_.running = true;
   round_.line = round_.of = 0;
   for (const int32_t slot : view_.held()) {
@@ -105,7 +106,7 @@ void Joint::queue_running() {
 
 // Queues jobs again that were preempted for the current job. They may find another placement in
 // this round; then they have moved.
-void Joint::requeue_victims(const std::vector<int32_t>& stopped) {
+void JointScheduler::requeue_victims(const std::vector<int32_t>& stopped) {
   for (const int32_t slot : stopped) {
     const Rank rank = waiting_rank(slot);
     QueueEntry* const end = at_.line + round_.of++;
@@ -116,46 +117,48 @@ void Joint::requeue_victims(const std::vector<int32_t>& stopped) {
   }
 }
 
-double Joint::key(int32_t slot, double seconds) const {
+double JointScheduler::key(int32_t slot, double seconds) const {
   return log2_coarse(std::max(seconds, 1.0)) +
-         config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot)) +
+         config_.gpu_exponent * log2_coarse(view_.gpus_at_least_one(slot)) +
          config_.order_by_gain * job_stats(slot).gain +
          config_.order_by_size * size(slot) * round_.queue;
 }
 
-Joint::Rank Joint::waiting_rank(int32_t slot) const {
+JointScheduler::Rank JointScheduler::waiting_rank(int32_t slot) const {
   const double waited_h = static_cast<double>(view_.now_us() - view_.since_us(slot)) / 3.6e9;
   const double by_wait = config_.order_by_wait * log2_coarse(1 + waited_h);
   return {key(slot, job_stats(slot).left_s) + by_wait, view_.serial(slot)};
 }
 
 // Seconds of GPU work that a preemption costs the job, for its save and its restore.
-double Joint::cost_s(int32_t slot) const {
+double JointScheduler::stop_and_resume_cost_s(int32_t slot) const {
   const Costs& costs = view_.costs();
   return static_cast<double>(costs.save_us + costs.restore(view_.gpus(slot))) * 1e-6;
 }
 
 // Whether a running job may be moved.
-bool Joint::movable(int32_t slot) const {
+bool JointScheduler::movable(int32_t slot) const {
   return view_.phase(slot) == Phase::kRunning && view_.preemptible(slot) && job_stats(slot).held &&
          static_cast<double>(view_.now_us() - at_.since_us[slot]) >= config_.settle_s * 1e6;
 }
 
-bool Joint::preemptible_for(int32_t a, int32_t b) const {
+bool JointScheduler::preemptible_for(int32_t a, int32_t b) const {
   if (!view_.holds(a) || !view_.preemptible(a)) return false;
   if (round_.running || b != round_.current_job || !job_stats(a).held) return false;
   return current_rank_ < held_rank(a) && (view_.preempted(a) == 0 || movable(a));
 }
 
-double Joint::size(int32_t slot) const { return log2_coarse(view_.weight_gpus(slot)) / 3; }
+double JointScheduler::size(int32_t slot) const {
+  return log2_coarse(view_.gpus_at_least_one(slot)) / 3;
+}
 
-void Joint::compute_job_stats(const std::vector<int32_t>& live) {
+void JointScheduler::compute_job_stats(const std::vector<int32_t>& live) {
   // Mean rate on each type relative to the jobs' best, weighted by GPUs; as log2.
   const int32_t types = throughput_model_.num_types();
   std::fill_n(at_.type_rate_log2, types, 0.0);
   double all = 0;
   for (const int32_t slot : live) {
-    const double weight = view_.weight_gpus(slot);
+    const double weight = view_.gpus_at_least_one(slot);
     all += weight;
     for (int32_t t = 0; t < types; ++t) {
       const double rate = throughput_model_.consolidated_throughput(slot, t) / job_stats(slot).best;
@@ -187,16 +190,16 @@ void Joint::compute_job_stats(const std::vector<int32_t>& live) {
   }
 }
 
-void Joint::list_options() {
+void JointScheduler::list_options() {
   const int32_t slot = round_.current_job;
   options_.clear();
   if (!round_.running) {
     const bool alike = !throughput_model_.modelled(slot);
-    if (alike && unplaceable_.contains(view_.size_class(slot))) return;
+    if (alike && unplaceable_.contains(view_.request_class(slot))) return;
     // Without the wait: otherwise a victim would gain by its wait and preempt in turn.
     current_rank_ = {key(slot, job_stats(slot).left_s), view_.serial(slot)};
     options_ = option_lister_.of(slot, {true, config_.preempt, config_.move});
-    if (alike && options_.empty()) unplaceable_.insert(view_.size_class(slot));
+    if (alike && options_.empty()) unplaceable_.insert(view_.request_class(slot));
     wait_score_ = min_score(slot);
     score_options();
     return;
@@ -213,15 +216,15 @@ void Joint::list_options() {
     return;
   }
   const double left_s = job_stats(slot).left_s * job_stats(slot).best;
-  for (Option& option : option_lister_.of(slot, {false, false, false})) {
+  for (PlacementOption& option : option_lister_.of(slot, {false, false, false})) {
     const double saves_s = left_s / rate - left_s / std::max(option.rate, kMinRate);
-    const bool pays = saves_s >= config_.move_cost * cost_s(slot);
+    const bool pays = saves_s >= config_.move_cost * stop_and_resume_cost_s(slot);
     if (pays && option_score(slot, option) > wait_score_) options_.push_back(std::move(option));
   }
   score_options();
 }
 
-bool Joint::may_stay() const {
+bool JointScheduler::may_wait_or_stay() const {
   if (round_.running) return true;
   const bool typed =
       expert_action_ == kStay || options_[static_cast<size_t>(expert_action_)].type != kNone;
@@ -229,18 +232,18 @@ bool Joint::may_stay() const {
 }
 
 // Computes the score of all options and suggests one.
-void Joint::score_options() {
+void JointScheduler::score_options() {
   scores_.clear();
   expert_action_ = kStay;
   double most = 0;
-  for (const Option& option : options_) {
+  for (const PlacementOption& option : options_) {
     scores_.push_back(option_score(round_.current_job, option));
     if (expert_action_ != kStay && scores_.back() <= most) continue;
     expert_action_ = static_cast<int32_t>(scores_.size()) - 1;
     most = scores_.back();
   }
   if (expert_action_ == kStay || round_.running || most >= wait_score_) return;
-  if (may_stay() && could_gain(options_[static_cast<size_t>(expert_action_)])) {
+  if (may_wait_or_stay() && waiting_could_improve(options_[static_cast<size_t>(expert_action_)])) {
     expert_action_ = kStay;
   } else {
     wait_score_ = most;
@@ -249,16 +252,16 @@ void Joint::score_options() {
 
 // Whether waiting could bring a better placement or spare a victim. A job that gets what it would
 // choose in an empty cluster has nothing to wait for.
-bool Joint::could_gain(const Option& o) const {
+bool JointScheduler::waiting_could_improve(const PlacementOption& o) const {
   constexpr double kAlike = 0.05;  // doublings
   if (!o.victims.empty() || !o.moves.empty()) return true;
   const double here = placement_score(round_.current_job, o.type, o.rate, o.interference_cost);
   return here < ideal(round_.current_job) - kAlike;
 }
 
-double Joint::placement_score(int32_t slot, int32_t type, double rate,
-                              double interference_cost) const {
-  double score = -config_.interference_cost * interference_cost / view_.weight_gpus(slot);
+double JointScheduler::placement_score(int32_t slot, int32_t type, double rate,
+                                       double interference_cost) const {
+  double score = -config_.interference_cost * interference_cost / view_.gpus_at_least_one(slot);
   if (!config_.choose_type) return score;
   const JobStats& of = job_stats(slot);
   const double speed = 1 + config_.rate_by_length * of.length + config_.rate_by_size * size(slot) +
@@ -270,8 +273,8 @@ double Joint::placement_score(int32_t slot, int32_t type, double rate,
   return score;
 }
 
-double Joint::option_score(int32_t slot, const Option& o) const {
-  const double gpus = view_.weight_gpus(slot);
+double JointScheduler::option_score(int32_t slot, const PlacementOption& o) const {
+  const double gpus = view_.gpus_at_least_one(slot);
   double score = placement_score(slot, o.type, o.rate, o.interference_cost);
   score -= config_.fragmentation * o.left_over / view_.spec().max_node_gpus;
   if (o.kind == OptionKind::kPreempt) score -= config_.preemption_penalty * o.gpus_moved / gpus;
@@ -281,7 +284,7 @@ double Joint::option_score(int32_t slot, const Option& o) const {
 }
 
 // The score of the placement that the job would choose in an empty cluster.
-double Joint::ideal(int32_t slot) const {
+double JointScheduler::ideal(int32_t slot) const {
   double most = -1e9;
   for (int32_t t = 0; t < throughput_model_.num_types(); ++t) {
     const double rate = throughput_model_.consolidated_throughput(slot, t);
@@ -291,14 +294,14 @@ double Joint::ideal(int32_t slot) const {
 }
 
 // The score below which a waiting job keeps waiting.
-double Joint::min_score(int32_t slot) const {
+double JointScheduler::min_score(int32_t slot) const {
   const double waited_s = static_cast<double>(view_.now_us() - view_.since_us(slot)) * 1e-6;
   return ideal(slot) + log2_coarse(config_.rate_floor) - waited_s / config_.patience_s +
          config_.hold_by_length * job_stats(slot).length + config_.hold_by_size * size(slot) +
          config_.hold_by_queue * round_.queue;
 }
 
-void Joint::apply(int32_t pick, Draft& draft) {
+void JointScheduler::apply(int32_t pick, Draft& draft) {
   draft_ = &draft;
   const int32_t slot = round_.current_job;
   while (pick != kStay && !try_apply(slot, options_[static_cast<size_t>(pick)])) {
@@ -318,13 +321,13 @@ void Joint::apply(int32_t pick, Draft& draft) {
 }
 
 // Applies all edits of the option, or none of them if one is impossible.
-bool Joint::try_apply(int32_t slot, const Option& o) {
+bool JointScheduler::try_apply(int32_t slot, const PlacementOption& o) {
   const size_t mark = draft_->mark();
   bool done = !round_.running || draft_->preempt(slot);
   for (const int32_t other : o.victims) done = done && draft_->preempt(other);
-  for (const Move& move : o.moves) done = done && draft_->preempt(move.slot);
+  for (const JobMove& move : o.moves) done = done && draft_->preempt(move.slot);
   done = done && draft_->start(slot, o.pieces);
-  for (const Move& move : o.moves) {
+  for (const JobMove& move : o.moves) {
     const int32_t gpus = view_.gpus(move.slot);
     const Piece piece{move.node, gpus, 0, view_.shaped(move.slot) ? gpus : 0};
     done = done && draft_->start(move.slot, &piece, 1);
@@ -334,7 +337,7 @@ bool Joint::try_apply(int32_t slot, const Option& o) {
   return done;
 }
 
-void Joint::commit(Draft& draft) {
+void JointScheduler::commit(Draft& draft) {
   draft.put_stops_first();
   draft.wake_at(round_.movable_at_us);
   if (view_.num_waiting() == 0) return;

@@ -11,8 +11,8 @@
 //
 // A heuristic or a network picks from the same options:
 //
-//   Joint::on_events(view, memory);
-//   Joint joint(config, view, memory);
+//   JointScheduler::on_events(view, memory);
+//   JointScheduler joint(config, view, memory);
 //   joint.begin_round(seconds_left);
 //   while (joint.next() != kNone) joint.apply(joint.expert_action(), draft);
 //   joint.commit(draft);
@@ -30,7 +30,7 @@
 
 namespace yard {
 
-class Joint {
+class JointScheduler {
  public:
   static constexpr int32_t kStay = -1;  // pick: keep waiting, or stay in place
 
@@ -40,16 +40,16 @@ class Joint {
   static void on_events(const View& view, std::byte* memory);
 
   // Requires: all outlive this.
-  Joint(const JointConfig& config, const View& view, std::byte* memory);
-  Joint(const Joint&) = delete;
-  Joint& operator=(const Joint&) = delete;
+  JointScheduler(const JointConfig& config, const View& view, std::byte* memory);
+  JointScheduler(const JointScheduler&) = delete;
+  JointScheduler& operator=(const JointScheduler&) = delete;
 
   // Returns the current job of the round in `memory`, as current_job() does.
   static int32_t current_job(const View& view, const std::byte* memory);
 
   // Begins a round. `seconds(slot)`: remaining run time on the job's reference type. Requires:
   // on_events() at this moment. The functions below require begin_round() at this moment. `memory`
-  // holds the progress of the round, so another Joint can resume the round.
+  // holds the progress of the round, so another JointScheduler can resume the round.
   void begin_round(const std::function<double(int32_t)>& seconds);
 
   // Moves to the next job that has options and returns it. Returns kNone when no job is left.
@@ -58,14 +58,14 @@ class Joint {
   int32_t current_job() const { return round_.current_job; }
   // Lists the options of the current job of a resumed round.
   void list_options();
-  const std::vector<Option>& options() const { return options_; }
+  const std::vector<PlacementOption>& options() const { return options_; }
   double score(size_t option) const { return scores_[option]; }
-  // Options with a higher score are better than to wait or stay.
+  // PlacementOptions with a higher score are better than to wait or stay.
   double wait_score() const { return wait_score_; }
   int32_t expert_action() const { return expert_action_; }
   // Returns whether the current job may wait or stay. A job must start if no job runs, since no
   // event would follow, or if placements do not differ.
-  bool may_stay() const;
+  bool may_wait_or_stay() const;
 
   // Applies the pick. Replaces an impossible option by the best of the others, if any.
   void apply(int32_t pick, Draft& draft);
@@ -87,8 +87,10 @@ class Joint {
   double type_rate_log2(int32_t type) const { return at_.type_rate_log2[type]; }
   double queue() const { return round_.queue; }  // GPUs waited for over all GPUs, at most 1
   double size(int32_t slot) const;               // log8 of its GPUs
-  bool visits_running() const { return round_.running; }
-  int32_t visit_number() const { return round_.line; }  // 1-based position of the job in this pass
+  bool is_visiting_running_jobs() const { return round_.running; }
+  int32_t position_in_pass() const {
+    return round_.line;
+  }  // 1-based position of the job in this pass
 
  private:
   using Rank = std::pair<double, int32_t>;  // index, then submission; the lower goes first
@@ -120,20 +122,20 @@ class Joint {
   Rank held_rank(int32_t slot) const { return {job_stats(slot).held_key, view_.serial(slot)}; }
   Rank waiting_rank(int32_t slot) const;
   double key(int32_t slot, double seconds) const;
-  double cost_s(int32_t slot) const;
+  double stop_and_resume_cost_s(int32_t slot) const;
   bool movable(int32_t slot) const;
   bool preemptible_for(int32_t a, int32_t b) const;
 
   void compute_job_stats(const std::vector<int32_t>& live);
-  void queue_running();
+  void list_running_jobs_to_visit();
   void score_options();
 
   double placement_score(int32_t slot, int32_t type, double rate, double interference_cost) const;
-  double option_score(int32_t slot, const Option& option) const;
+  double option_score(int32_t slot, const PlacementOption& option) const;
   double ideal(int32_t slot) const;
-  bool could_gain(const Option& option) const;
+  bool waiting_could_improve(const PlacementOption& option) const;
   double min_score(int32_t slot) const;
-  bool try_apply(int32_t slot, const Option& option);
+  bool try_apply(int32_t slot, const PlacementOption& option);
   void requeue_victims(const std::vector<int32_t>& stopped);
 
   const JointConfig& config_;
@@ -142,9 +144,9 @@ class Joint {
   RoundState& round_;
   Draft* draft_ = nullptr;  // while apply() runs
   ThroughputModel throughput_model_;
-  Options option_lister_;
+  PlacementOptions option_lister_;
   std::set<int32_t> unplaceable_;  // classes of identical requests without an option
-  std::vector<Option> options_;
+  std::vector<PlacementOption> options_;
   std::vector<double> scores_;
   Rank current_rank_;  // of the current job, if it waits
   double wait_score_ = 0;

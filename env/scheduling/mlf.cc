@@ -17,12 +17,13 @@ constexpr double kBeyondAnyDistance = 10;
 // dl_{I-1} over the sum of all dl_j.
 double last_fall(const View& view, int32_t slot, double iteration) {
   if (iteration < 2) return 1;
-  if (!view.measures(slot)) return 1 / (iteration - 1);
+  if (!view.has_training_metric(slot)) return 1 / (iteration - 1);
   const int64_t now_us = view.worked_us(slot) / kIterationUs * kIterationUs;
-  const double now = view.measured_after(slot, now_us);
-  const double all = std::abs(view.measured_first(slot) - now);
+  const double now = view.training_metric_after(slot, now_us);
+  const double all = std::abs(view.training_metric_at_start(slot) - now);
   if (all == 0) return 1 / (iteration - 1);
-  return std::min(std::abs(view.measured_after(slot, now_us - kIterationUs) - now) / all, 1.0);
+  return std::min(std::abs(view.training_metric_after(slot, now_us - kIterationUs) - now) / all,
+                  1.0);
 }
 
 bool overloads(const TaskPlacer::Shares& room, const TaskPlacer::Shares& need, double overloaded) {
@@ -39,7 +40,7 @@ TaskPlacer::Score nearest_ideal_server(const View& view, const TaskPlacer& place
     most = {std::max(most.gpus, room.gpus), std::max(most.cpus, room.cpus),
             std::max(most.mem, room.mem)};
   }
-  return [most, overloaded](const TaskPlacer::Seat& at) {
+  return [most, overloaded](const TaskPlacer::CandidateNode& at) {
     const double gpus = most.gpus - at.room.gpus, cpus = most.cpus - at.room.cpus;
     const double mem = most.mem - at.room.mem, apart = at.others ? 1 : 0;
     const double distance = std::sqrt(gpus * gpus + cpus * cpus + mem * mem + apart * apart);
@@ -49,9 +50,9 @@ TaskPlacer::Score nearest_ideal_server(const View& view, const TaskPlacer& place
 
 }  // namespace
 
-MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
+MlfsJobState mlfs_job_state(const View& view, const RunEstimate& total_s, int32_t slot) {
   const int64_t ran_us = view.attained_us(slot);
-  MlfJob job;
+  MlfsJobState job;
   job.urgency = static_cast<double>(std::max<int64_t>(view.priority(slot), 1));
   job.iteration = static_cast<double>(1 + view.worked_us(slot) / kIterationUs);
   job.last_fall = last_fall(view, slot, job.iteration);
@@ -64,7 +65,7 @@ MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot) {
   return job;
 }
 
-int32_t mlf_partitions(const View& view, int32_t slot) {
+int32_t mlfs_num_model_partitions(const View& view, int32_t slot) {
   if (!view.shaped(slot)) return 1;
   int32_t n = 0;
   for (int32_t g = 0; g < view.num_groups(slot); ++g) {
@@ -74,22 +75,22 @@ int32_t mlf_partitions(const View& view, int32_t slot) {
   return std::max(n, 1);
 }
 
-double mlf_priority(const View& view, const RunEstimate& total_s, const MlfWeights& weights,
-                    int32_t slot) {
-  const int32_t n = mlf_partitions(view, slot);
+double mlf_priority(const View& view, const RunEstimate& total_s,
+                    const MlfsPriorityWeights& weights, int32_t slot) {
+  const int32_t n = mlfs_num_model_partitions(view, slot);
   const std::vector<double> shares(static_cast<size_t>(n), 1.0 / n);
-  return mlf_priority(weights, mlf_job(view, total_s, slot), shares);
+  return mlf_priority(weights, mlfs_job_state(view, total_s, slot), shares);
 }
 
-double mlf_accuracy(const View& view, int32_t slot) {
-  const double first = view.measured_first(slot), way = view.enough(slot) - first;
+double mlfs_progress_to_enough(const View& view, int32_t slot) {
+  const double first = view.training_metric_at_start(slot), way = view.enough(slot) - first;
   if (way == 0) return 1;
   return std::clamp((view.measured(slot) - first) / way, 0.0, 1.0);
 }
 
-std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
-                                   const MlfRule& rule) {
-  std::vector<MlfHolder> out;
+std::vector<MlfsPreemptibleJob> mlfs_preemptible_jobs(const View& view, const RunEstimate& total_s,
+                                                      const MlfsSettings& rule) {
+  std::vector<MlfsPreemptibleJob> out;
   if (!view.may_preempt()) return out;
   for (const int32_t slot : view.held()) {
     if (view.phase(slot) != Phase::kRunning || !view.preemptible(slot)) continue;
@@ -97,12 +98,14 @@ std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
     if (ran_s <= 0 || ran_s < rule.quantum_s) continue;  // preemption would gain nothing
     out.push_back({slot, mlf_priority(view, total_s, rule.weights, slot)});
   }
-  std::ranges::sort(
-      out, {}, [&](const MlfHolder& h) { return std::pair(h.priority, -view.serial(h.slot)); });
+  std::ranges::sort(out, {}, [&](const MlfsPreemptibleJob& h) {
+    return std::pair(h.priority, -view.serial(h.slot));
+  });
   return out;
 }
 
-int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule& rule) {
+int32_t mlfs_preemption_budget(const View& view, const RunEstimate& total_s,
+                               const MlfsSettings& rule) {
   if (view.num_waiting() == 0) return 0;
   for (int32_t slot = 0; slot < view.high_water(); ++slot) {
     const Phase phase = view.phase(slot);
@@ -110,12 +113,13 @@ int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule
     if (phase != Phase::kWaiting || view.preempted(slot) == 0) continue;
     if (view.now_us() - view.since_us(slot) < rule.round_us()) return 0;
   }
-  const auto holders = static_cast<double>(mlf_holders(view, total_s, rule).size());
+  const auto holders = static_cast<double>(mlfs_preemptible_jobs(view, total_s, rule).size());
   return static_cast<int32_t>(std::ceil(rule.stopped_share * holders));
 }
 
-MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,
-                 int32_t may_stop, const uint8_t* given_up) {
+MlfsNextStart mlfs_next_start(const View& view, const RunEstimate& total_s,
+                              const MlfsSettings& rule, int32_t may_stop,
+                              const uint8_t* skipped_slots) {
   if (view.num_waiting() == 0) return {};
   struct Waiting {
     double priority;
@@ -123,24 +127,24 @@ MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& ru
   };
   std::vector<Waiting> queue;
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-    if (given_up[slot] != 0) continue;
+    if (skipped_slots[slot] != 0) continue;
     queue.push_back({mlf_priority(view, total_s, rule.weights, slot), view.serial(slot), slot});
   }
   std::ranges::sort(queue, {}, [](const Waiting& w) { return std::pair(-w.priority, w.serial); });
-  if (view.free_gpus() >= view.min_gpus_waited_for()) {
+  if (view.free_gpus() >= view.min_gpus_to_start()) {
     std::set<int32_t> unplaceable;  // classes
     for (const Waiting& w : queue) {
-      if (unplaceable.contains(view.size_class(w.slot))) continue;
-      if (!nearest_ideal_place(view, rule, w.slot).empty()) return {w.slot};
-      unplaceable.insert(view.size_class(w.slot));
+      if (unplaceable.contains(view.request_class(w.slot))) continue;
+      if (!mlfs_place_near_ideal_server(view, rule, w.slot).empty()) return {w.slot};
+      unplaceable.insert(view.request_class(w.slot));
     }
   }
   if (may_stop == 0) return {};
-  const std::vector<MlfHolder> holders = mlf_holders(view, total_s, rule);
+  const std::vector<MlfsPreemptibleJob> holders = mlfs_preemptible_jobs(view, total_s, rule);
   for (const Waiting& w : queue) {
-    MlfStep step{w.slot};
+    MlfsNextStart step{w.slot};
     int32_t gpus = view.free_gpus();
-    for (const MlfHolder& h : holders) {
+    for (const MlfsPreemptibleJob& h : holders) {
       if (h.priority >= w.priority || std::ssize(step.victims) == may_stop) break;
       step.victims.push_back(h.slot);
       gpus += view.gpus(h.slot);
@@ -150,7 +154,8 @@ MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& ru
   return {};
 }
 
-std::vector<Piece> nearest_ideal_place(const View& view, const MlfRule& rule, int32_t slot) {
+std::vector<Piece> mlfs_place_near_ideal_server(const View& view, const MlfsSettings& rule,
+                                                int32_t slot) {
   std::vector<Piece> out(view.max_pieces());
   const TaskPlacer placer(view);
   out.resize(static_cast<size_t>(

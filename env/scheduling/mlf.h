@@ -18,19 +18,19 @@ namespace yard {
 // Estimates the total run time of the job in a slot, in seconds.
 using RunEstimate = std::function<double(int32_t)>;
 
-MlfJob mlf_job(const View& view, const RunEstimate& total_s, int32_t slot);
-int32_t mlf_partitions(const View& view, int32_t slot);
+MlfsJobState mlfs_job_state(const View& view, const RunEstimate& total_s, int32_t slot);
+int32_t mlfs_num_model_partitions(const View& view, int32_t slot);
 // Eq. 6 of the job's first task.
-double mlf_priority(const View& view, const RunEstimate& total_s, const MlfWeights& weights,
-                    int32_t slot);
+double mlf_priority(const View& view, const RunEstimate& total_s,
+                    const MlfsPriorityWeights& weights, int32_t slot);
 
 // Progress of the job's measure from its first value to View::enough(), 0 to 1. Requires:
-// may_end().
-double mlf_accuracy(const View& view, int32_t slot);
+// may_end_early().
+double mlfs_progress_to_enough(const View& view, int32_t slot);
 
 // Settings of MLF-H.
-struct MlfRule {
-  MlfWeights weights;
+struct MlfsSettings {
+  MlfsPriorityWeights weights;
   double overloaded = 0.9;     // h_r: share in use above which a server is overloaded
   double stopped_share = 0.1;  // p_s: share of running jobs that may be preempted at a time
   double quantum_s = 0;        // minimum run time after a start; not in the paper
@@ -40,29 +40,33 @@ struct MlfRule {
 };
 
 // Running jobs that may be preempted, the lowest priority first.
-struct MlfHolder {
+struct MlfsPreemptibleJob {
   int32_t slot;
   double priority;
 };
-std::vector<MlfHolder> mlf_holders(const View& view, const RunEstimate& total_s,
-                                   const MlfRule& rule);
+std::vector<MlfsPreemptibleJob> mlfs_preemptible_jobs(const View& view, const RunEstimate& total_s,
+                                                      const MlfsSettings& rule);
 // Returns the number of jobs that may be preempted: 0 within a round after the last preemption of a
 // job that still waits. Depends on the view alone, so that a server without memory can compute it.
-int32_t mlf_may_stop(const View& view, const RunEstimate& total_s, const MlfRule& rule);
+int32_t mlfs_preemption_budget(const View& view, const RunEstimate& total_s,
+                               const MlfsSettings& rule);
 
 // Returns the next step of MLF-H. If waiting jobs have room, the job of highest priority starts.
 // Otherwise, the first job by priority is chosen for which up to `may_stop` jobs of lower priority
-// hold enough GPUs; preempt_to_start() takes the `victims`. given_up (S): not 0 for jobs to skip.
-struct MlfStep {
+// hold enough GPUs; preempt_to_start() takes the `victims`. skipped_slots (S): not 0 for jobs to
+// skip.
+struct MlfsNextStart {
   int32_t slot = kNone;  // kNone: no step
   std::vector<int32_t> victims = {};
 };
-MlfStep mlf_step(const View& view, const RunEstimate& total_s, const MlfRule& rule,
-                 int32_t may_stop, const uint8_t* given_up);
+MlfsNextStart mlfs_next_start(const View& view, const RunEstimate& total_s,
+                              const MlfsSettings& rule, int32_t may_stop,
+                              const uint8_t* skipped_slots);
 
 // Returns a placement of each task on the server nearest to the ideal server, which is as free as
 // the freest and has the job's other tasks. Servers whose CPUs or memory a task would overload come
 // last; GPUs overload no server. Empty if there is no room.
-std::vector<Piece> nearest_ideal_place(const View& view, const MlfRule& rule, int32_t slot);
+std::vector<Piece> mlfs_place_near_ideal_server(const View& view, const MlfsSettings& rule,
+                                                int32_t slot);
 
 }  // namespace yard

@@ -7,9 +7,9 @@
 
 namespace yard {
 
-struct MlfConfig {
-  MlfRule rule;
-  MlfLoadRule load;
+struct MlfsPolicyConfig {
+  MlfsSettings rule;
+  MlfsLoadControlSettings load;
 
   void fields(FieldList& f) {
     f("alpha", rule.weights.alpha, 0.0, 1.0, "weight of training progress against time");

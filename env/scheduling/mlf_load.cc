@@ -28,19 +28,19 @@ double server_use(const View& view, const TaskPlacer& placer, int32_t node) {
 }
 
 bool any_may_end(const View& view) {
-  return std::ranges::any_of(view.held(), [&](int32_t slot) { return view.may_end(slot); });
+  return std::ranges::any_of(view.held(), [&](int32_t slot) { return view.may_end_early(slot); });
 }
 
 bool near_its_limit(const View& view, int32_t slot, double near_limit) {
-  const std::optional<double> limit = mlf_limit(view, slot);
+  const std::optional<double> limit = mlfs_extrapolated_metric_limit(view, slot);
   if (!limit) return false;
-  const double first = view.measured_first(slot);
+  const double first = view.training_metric_at_start(slot);
   return (view.measured(slot) - first) / (*limit - first) >= near_limit;
 }
 
 }  // namespace
 
-double mlf_utilisation(const View& view) {
+double mlfs_mean_server_utilisation(const View& view) {
   const TaskPlacer placer(view);
   const int32_t nodes = view.spec().num_nodes;
   double sum = 0;
@@ -48,15 +48,16 @@ double mlf_utilisation(const View& view) {
   return nodes == 0 ? 0 : sum / nodes;
 }
 
-bool mlf_overloaded(const View& view, const MlfLoadRule& rule) {
-  return view.num_waiting() > 0 || mlf_utilisation(view) > rule.overloaded;
+bool mlfs_is_cluster_overloaded(const View& view, const MlfsLoadControlSettings& rule) {
+  return view.num_waiting() > 0 || mlfs_mean_server_utilisation(view) > rule.overloaded;
 }
 
-std::optional<double> mlf_limit(const View& view, int32_t slot) {
+std::optional<double> mlfs_extrapolated_metric_limit(const View& view, int32_t slot) {
   const int64_t half_us = view.worked_us(slot) / 2;
   if (2 * half_us < kMinWorkUs) return std::nullopt;
-  const double first = view.measured_first(slot), halfway = view.measured_after(slot, half_us);
-  const double now = view.measured_after(slot, 2 * half_us);
+  const double first = view.training_metric_at_start(slot),
+               halfway = view.training_metric_after(slot, half_us);
+  const double now = view.training_metric_after(slot, 2 * half_us);
   const double before = halfway - first, after = now - halfway;
   // The measure must be monotonic and level off.
   if (before * after <= 0 || std::abs(after) >= std::abs(before)) return std::nullopt;
@@ -64,19 +65,20 @@ std::optional<double> mlf_limit(const View& view, int32_t slot) {
   return (halfway * (first + now) - 2 * first * now) / (before - after);
 }
 
-bool mlf_reached_enough(const View& view, int32_t slot) {
-  const double first = view.measured_first(slot), enough = view.enough(slot);
+bool mlfs_has_reached_enough(const View& view, int32_t slot) {
+  const double first = view.training_metric_at_start(slot), enough = view.enough(slot);
   const double now = view.measured(slot);
   return first > enough ? now <= enough : now >= enough;
 }
 
-void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft) {
+void mlfs_end_jobs_early(const View& view, const MlfsLoadControlSettings& rule, int64_t round_us,
+                         Draft& draft) {
   if (!any_may_end(view)) return;
-  const bool overloaded = mlf_overloaded(view, rule);
+  const bool overloaded = mlfs_is_cluster_overloaded(view, rule);
   std::vector<int32_t> to_end;
   for (const int32_t slot : view.held()) {
-    if (view.phase(slot) != Phase::kRunning || !view.may_end(slot)) continue;
-    if ((overloaded && mlf_reached_enough(view, slot)) ||
+    if (view.phase(slot) != Phase::kRunning || !view.may_end_early(slot)) continue;
+    if ((overloaded && mlfs_has_reached_enough(view, slot)) ||
         near_its_limit(view, slot, rule.near_limit)) {
       to_end.push_back(slot);
     }

@@ -15,24 +15,26 @@
 
 namespace yard {
 
-struct MlfLoadRule {
+struct MlfsLoadControlSettings {
   bool on = false;
   double overloaded = 0.9;   // h_s
   double near_limit = 0.95;  // share of the way from the first measurement to the limit
 };
 
 // Mean use of servers, 0 to 1.
-double mlf_utilisation(const View& view);
-bool mlf_overloaded(const View& view, const MlfLoadRule& rule);
+double mlfs_mean_server_utilisation(const View& view);
+bool mlfs_is_cluster_overloaded(const View& view, const MlfsLoadControlSettings& rule);
 
-// The limit of the job's measure; empty in the first ten minutes or if none. Requires: measures().
-std::optional<double> mlf_limit(const View& view, int32_t slot);
+// The limit of the job's measure; empty in the first ten minutes or if none. Requires:
+// has_training_metric().
+std::optional<double> mlfs_extrapolated_metric_limit(const View& view, int32_t slot);
 
-// Whether the measure has reached `enough`, from above or below. Requires: may_end().
-bool mlf_reached_enough(const View& view, int32_t slot);
+// Whether the measure has reached `enough`, from above or below. Requires: may_end_early().
+bool mlfs_has_reached_enough(const View& view, int32_t slot);
 
 // Ends the jobs to end, in order of submission. While jobs that may be ended hold GPUs, it requests
 // a decision in the next round: the progress of training causes no event.
-void mlf_control_load(const View& view, const MlfLoadRule& rule, int64_t round_us, Draft& draft);
+void mlfs_end_jobs_early(const View& view, const MlfsLoadControlSettings& rule, int64_t round_us,
+                         Draft& draft);
 
 }  // namespace yard

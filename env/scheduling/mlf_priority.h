@@ -13,7 +13,7 @@
 
 namespace yard {
 
-struct MlfWeights {
+struct MlfsPriorityWeights {
   double alpha = 0.3;  // weight of training against time, eq. 6
   double gamma = 0.8;  // discount of tasks along the chain, eq. 3 and 5
   double deadline = 0.3, left = 0.3, waited = 0.35;  // eq. 4
@@ -21,7 +21,7 @@ struct MlfWeights {
 };
 
 // One job; the same for all its tasks.
-struct MlfJob {
+struct MlfsJobState {
   static constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
   double urgency = 1;    // L_J
   double iteration = 1;  // I, from 1
@@ -33,7 +33,7 @@ struct MlfJob {
 
 // Eq. 6 of the first partition in the chain, which has the highest priority (eq. 3 and 5).
 // Parameter servers, which the paper puts first, start with the other tasks. Requires: a partition.
-inline double mlf_priority(const MlfWeights& weights, const MlfJob& job,
+inline double mlf_priority(const MlfsPriorityWeights& weights, const MlfsJobState& job,
                            std::span<const double> shares) {
   constexpr double kMinH = 1.0 / 60;
   double soon = weights.left / std::max(job.left_h, kMinH);

@@ -14,7 +14,7 @@
 namespace yard {
 
 template <bool kQuadratic>
-struct NodeLoad {
+struct NodeLoadTerms {
   using Fit = LeastSquares<kQuadratic ? 10 : 4>;
   using Terms = typename Fit::Terms;
 
@@ -45,7 +45,7 @@ struct NodeLoad {
         own.gpus += static_cast<double>(count_bits(view.part_mask(q))) /
                     std::max(1, view.spec().node_gpus[node]);
         if (!view.shaped(slot)) continue;
-        own.cpus += placer.need(slot, view.part_group(q), node).cpus * view.part_tasks(q);
+        own.cpus += placer.need(slot, view.part_role_group(q), node).cpus * view.part_tasks(q);
       }
       const TaskPlacer::Shares room = placer.room(node);
       gpus = std::max(gpus, 1 - room.gpus - own.gpus);

@@ -93,7 +93,7 @@ class Agent {
     std::vector<Field> (*settings)() = describe<NoConfig>;
   };
   // A policy of the registry with its settings.
-  struct PolicySpec {
+  struct PolicyWithSettings {
     std::string policy;
     Settings settings;
   };
@@ -112,7 +112,7 @@ class Agent {
   // All its settings. Agents with equal settings behave identically.
   virtual std::vector<std::pair<std::string, std::string>> settings() const { return {}; }
   // The policy which an untrained network equals, and with which training compares results.
-  virtual PolicySpec expert() const = 0;
+  virtual PolicyWithSettings expert() const = 0;
   // Whether it may preempt with these settings.
   virtual bool preempts() const { return false; }
   // Temperature at which decisions are sampled from the network's logits; 0: the best action.
@@ -164,9 +164,11 @@ class Agent {
                const ObservationShape& shape, Observation& out) const;
 
  protected:
-  // Logarithms as features. log2_of_s() maps seconds to about -1.5 to 1.
+  // Logarithms as features. scaled_log2_seconds() maps seconds to about -1.5 to 1.
   static float log2_of(double x) { return static_cast<float>(log2_coarse(x)); }
-  static float log2_of_s(double seconds) { return (log2_of(std::max(seconds, 1.0)) - 12) / 8; }
+  static float scaled_log2_seconds(double seconds) {
+    return (log2_of(std::max(seconds, 1.0)) - 12) / 8;
+  }
 };
 
 // Returns the features at `out` as a struct of floats, all set to zero, and moves `out` behind
@@ -194,8 +196,8 @@ class ConfiguredAgent : public Agent {
 
 // Returns the policy `name` with the settings of `config`.
 template <class Config>
-Agent::PolicySpec policy_spec(const std::string& name, const Config& config) {
-  Agent::PolicySpec out{name, {}};
+Agent::PolicyWithSettings policy_with_settings(const std::string& name, const Config& config) {
+  Agent::PolicyWithSettings out{name, {}};
   for (const auto& [key, value] : record(config)) out.settings.set(key, value, "training");
   return out;
 }

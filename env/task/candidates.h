@@ -20,13 +20,13 @@ struct Candidate {
   int32_t gpus;
   int32_t ran;  // 1: it has run before
   float log2_gpus;
-  float log2_attained;  // seconds
-  float log2_median;    // seconds of total run time
-  float siblings;       // UserHistory::Prediction
-  float known;          // share of the user's own history in the prediction, 0 to 1
-  int32_t width;        // index into RunTimes::life
+  float log2_attained;          // seconds
+  float log2_median;            // seconds of total run time
+  float siblings;               // UserHistory::Prediction
+  float known;                  // share of the user's own history in the prediction, 0 to 1
+  int32_t residual_life_index;  // index into RunTimes::life
 
-  YARD_HD static uint64_t order_of(float key, int32_t serial) {
+  YARD_HD static uint64_t packed_sort_key(float key, int32_t serial) {
     uint32_t bits;
     memcpy(&bits, &key, sizeof bits);
     // Maps float order to integer order: flip all bits of negatives, the sign bit of the others.
@@ -44,8 +44,8 @@ struct Candidate {
 };
 
 // A task's features of a job, computed on first use in each decision.
-struct Features {
-  int32_t made_at;  // number of the decision point
+struct CachedFeatures {
+  int32_t decision_number;  // number of the decision point
   float values[8];
 };
 
@@ -53,7 +53,7 @@ struct Features {
 class Candidates {
  public:
   YARD_HD static size_t bytes(int32_t slots) {
-    const size_t a_slot = sizeof(Candidate) + sizeof(Features) + 2 * sizeof(int32_t);
+    const size_t a_slot = sizeof(Candidate) + sizeof(CachedFeatures) + 2 * sizeof(int32_t);
     return 16 + (static_cast<size_t>(slots) * a_slot + 7) / 8 * 8;
   }
 
@@ -61,7 +61,7 @@ class Candidates {
       : size_(reinterpret_cast<int32_t*>(memory)),
         point_(size_ + 1),
         list_(reinterpret_cast<Candidate*>(memory + 16)),
-        features_(reinterpret_cast<Features*>(list_ + slots)),
+        features_(reinterpret_cast<CachedFeatures*>(list_ + slots)),
         listed_(reinterpret_cast<int32_t*>(features_ + slots)),
         scratch_(listed_ + slots) {}
 
@@ -74,16 +74,16 @@ class Candidates {
   // Returns the job's features; calls make(values) if those stored are of an earlier decision.
   template <class Make>
   YARD_HD const float* features(const Candidate& c, Make&& make) {
-    Features& f = features_[c.slot];
-    if (f.made_at != *point_) {
-      f.made_at = *point_;
+    CachedFeatures& f = features_[c.slot];
+    if (f.decision_number != *point_) {
+      f.decision_number = *point_;
       make(f.values);
     }
     return f.values;
   }
 
   // Begins a decision and returns its number, from 1.
-  YARD_HD int32_t begin_point() { return ++*point_; }
+  YARD_HD int32_t advance_decision_number() { return ++*point_; }
 
   // Adds jobs that started waiting and, with `with_held`, jobs that hold GPUs or save a checkpoint;
   // drops the others. Calls visit(candidate) for each job in the list.
@@ -121,23 +121,23 @@ class Candidates {
   YARD_HD void rank(KeyOf&& key_of) {
     for (int32_t i = 0; i < *size_; ++i) {
       Candidate& c = list_[i];
-      c.order = Candidate::order_of(key_of(c), c.serial());
+      c.order = Candidate::packed_sort_key(key_of(c), c.serial());
     }
     // Insertion sort, fast if little has changed; after too many moves, Shell sort.
     int64_t moves = int64_t{kMoves} * *size_;
-    if (insert(1, moves)) return;
+    if (shell_sort_pass(1, moves)) return;
     int32_t gap = 1;
     while (gap < *size_) gap = gap * 9 / 4 + 1;
     moves = INT64_MAX;
-    for (; gap > 1; gap = gap * 4 / 9) insert(gap, moves);
-    insert(1, moves);
+    for (; gap > 1; gap = gap * 4 / 9) shell_sort_pass(gap, moves);
+    shell_sort_pass(1, moves);
   }
 
  private:
   static constexpr int32_t kMoves = 8;
 
   // One pass of Shell sort with the given gap. Returns false if it needs more than `moves` moves.
-  YARD_HD bool insert(int32_t gap, int64_t& moves) {
+  YARD_HD bool shell_sort_pass(int32_t gap, int64_t& moves) {
     for (int32_t i = gap; i < *size_; ++i) {
       if (list_[i - gap].order < list_[i].order) continue;
       const Candidate c = list_[i];
@@ -162,22 +162,22 @@ class Candidates {
     if (listed_[slot] == 1) return;
     listed_[slot] = 1;
     Candidate& c = list_[(*size_)++];
-    c.order = Candidate::order_of(0, view.serial(slot));
+    c.order = Candidate::packed_sort_key(0, view.serial(slot));
     c.submit_us = view.submit_us(slot);
     c.slot = slot;
     c.user = view.user(slot);
     c.ran = view.started(slot) > 0;
-    c.gpus = view.weight_gpus(slot);
+    c.gpus = view.gpus_at_least_one(slot);
     c.log2_gpus = log2_coarse(c.gpus);
     visit(c);
   }
 
-  int32_t* size_;       // (1)
-  int32_t* point_;      // (1)  decision points so far
-  Candidate* list_;     // (S)
-  Features* features_;  // (S)
-  int32_t* listed_;     // (S)  1: the slot's job is in the list
-  int32_t* scratch_;    // (S)
+  int32_t* size_;             // (1)
+  int32_t* point_;            // (1)  decision points so far
+  Candidate* list_;           // (S)
+  CachedFeatures* features_;  // (S)
+  int32_t* listed_;           // (S)  1: the slot's job is in the list
+  int32_t* scratch_;          // (S)
 };
 
 }  // namespace yard

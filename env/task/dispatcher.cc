@@ -30,7 +30,7 @@ struct JobFeatures {
 struct StateFeatures {
   float free, waiting, held, demand, preempts, expert_does_nothing, live, stopping;
 };
-static_assert(sizeof(Features::values) == sizeof(JobFeatures));
+static_assert(sizeof(CachedFeatures::values) == sizeof(JobFeatures));
 
 struct Config {
   std::string index = "remaining";
@@ -125,7 +125,8 @@ bool legal(const View& view, const Parameters& config, int32_t slot) {
 
 // Returns how many of the two limits the job's attained service has passed.
 float passed_limits(const View& view, const Parameters& config, int32_t slot) {
-  const double service_us = static_cast<double>(view.attained_us(slot)) * view.weight_gpus(slot);
+  const double service_us =
+      static_cast<double>(view.attained_us(slot)) * view.gpus_at_least_one(slot);
   return static_cast<float>((service_us >= 1e6 * static_cast<double>(config.limit_1_gpu_s)) +
                             (service_us >= 1e6 * static_cast<double>(config.limit_2_gpu_s)));
 }
@@ -134,11 +135,11 @@ float passed_limits(const View& view, const Parameters& config, int32_t slot) {
 void write_features(const View& view, const Parameters& config, const Candidate& c,
                     JobFeatures& f) {
   constexpr float kTimeUnit = 1.0F / 8;
-  const ResidualLife& life = config.run_times.life[c.width];
+  const ResidualLife& life = config.run_times.life[c.residual_life_index];
   f.gpus = c.log2_gpus * 0.25F;
   f.age = (log2_seconds(view.now_us() - c.submit_us) - 8) * kTimeUnit;
   f.attained = (c.log2_attained - 8) * kTimeUnit;
-  f.left = (life.log2_left(c.log2_median, c.log2_attained) - 12) * 0.25F;
+  f.left = (life.log2_remaining_s(c.log2_median, c.log2_attained) - 12) * 0.25F;
   f.siblings = c.siblings / (c.siblings + config.sibling_prior);
   f.known = c.known;
 }
@@ -309,7 +310,7 @@ class Dispatcher final : public ConfiguredAgent<Config> {
             {"stopping", "log2 of 1 + jobs that save a checkpoint, over 2"}};
   }
   Level level() const override { return Level::kHistory; }
-  PolicySpec expert() const override {
+  PolicyWithSettings expert() const override {
     return {"srsf-history", {{"placement", config_.placement}}};
   }
   bool preempts() const override { return config_.preempt; }
@@ -409,7 +410,7 @@ class Dispatcher final : public ConfiguredAgent<Config> {
   bool may_choose(const View& view) const {
     if (view.num_waiting() == 0) return false;
     if (config_.preempt && view.num_held() > 0) return true;
-    return view.min_gpus_waited_for() <= view.free_gpus();
+    return view.min_gpus_to_start() <= view.free_gpus();
   }
 
   bool wakes(const View& view) const {
@@ -421,7 +422,7 @@ class Dispatcher final : public ConfiguredAgent<Config> {
     const Parameters& config = parameters_;
     Candidates candidates = candidates_of(view, memory);
     bool some_ran = false;
-    const int32_t point = candidates.begin_point();
+    const int32_t point = candidates.advance_decision_number();
     candidates.gather(view, config.preempt, [&](const Candidate& c) {
       history.prepare(c.user, point, config.shrink);
       some_ran |= c.ran != 0;
@@ -441,9 +442,11 @@ class Dispatcher final : public ConfiguredAgent<Config> {
       c.log2_median = expected.log2_median;
       c.siblings = expected.siblings;
       c.known = 1 - expected.user_unknown;
-      c.width = config.run_times.width(expected.batch_unknown, expected.user_unknown);
+      c.residual_life_index =
+          config.run_times.residual_life_index(expected.batch_unknown, expected.user_unknown);
       if (config.by == Index::kAttained) return passed_limits(view, config, c.slot);
-      return config.run_times.life[c.width].log2_rank(c.log2_median, c.log2_attained) +
+      return config.run_times.life[c.residual_life_index].log2_inverse_gittins_s(c.log2_median,
+                                                                                 c.log2_attained) +
              config.gpu_exponent * c.log2_gpus;
     });
   }

@@ -76,7 +76,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   }
   int feature_version() const override { return 2; }
   Level level() const override { return Level::kEstimate; }
-  PolicySpec expert() const override {
+  PolicyWithSettings expert() const override {
     return {"drf", {{"share", "job"}, {"timer_s", shortest(config_.timer_s)}}};
   }
   bool preempts() const override { return true; }
@@ -93,10 +93,10 @@ class Dl2 final : public ConfiguredAgent<Config> {
 
   void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
     if (round_done(memory.data()) != 0) return;
-    const auto sizes = std::make_shared<Sizes>(sizes_of(view, memory.data()));
+    const auto sizes = std::make_shared<ElasticSizes>(sizes_of(view, memory.data()));
     bool any = false;
     for (int32_t i = 0; i < shown(*sizes); ++i) {
-      const JobSize& size = sizes->open()[static_cast<size_t>(i)];
+      const JobTaskCounts& size = sizes->open()[static_cast<size_t>(i)];
       const int corrects = out.needs_exploration ? correcting_growth(view, size) : int{kWays};
       for (int way = 0; way < kWays; ++way) {
         const bool legal = may_grow(view, *sizes, i, way);
@@ -116,7 +116,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
 
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
                         float* out) const override {
-    const Sizes& sizes = *static_cast<const Sizes*>(memory.cache.get());
+    const ElasticSizes& sizes = *static_cast<const ElasticSizes*>(memory.cache.get());
     const ThroughputModel throughput_model(view);
     const RowFeatures* first = nullptr;
     for (const Action& a : list.actions) {
@@ -134,7 +134,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
   void describe_state(const View& view, AgentMemory& memory, const ActionList&,
                       float* out) const override {
     auto& f = next_features<StateFeatures>(out);
-    const Sizes& sizes = *static_cast<const Sizes*>(memory.cache.get());
+    const ElasticSizes& sizes = *static_cast<const ElasticSizes*>(memory.cache.get());
     f.gpus_used = static_cast<float>(sizes.used().gpus);
     f.cpus_used = static_cast<float>(sizes.used().cpus);
     f.mem_used = static_cast<float>(sizes.used().mem);
@@ -168,10 +168,10 @@ class Dl2 final : public ConfiguredAgent<Config> {
   }
 
   // Returns the sizes including what is granted so far.
-  Sizes sizes_of(const View& view, std::byte* memory) const {
-    Sizes sizes(view, static_cast<int64_t>(config_.timer_s * 1e6));
+  ElasticSizes sizes_of(const View& view, std::byte* memory) const {
+    ElasticSizes sizes(view, static_cast<int64_t>(config_.timer_s * 1e6));
     for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
-      const JobSize size = sizes.open()[static_cast<size_t>(i)];
+      const JobTaskCounts size = sizes.open()[static_cast<size_t>(i)];
       for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
         for (int32_t k = 0; k < added(view, memory, size.slot)[g]; ++k) sizes.grow({i, g});
       }
@@ -180,15 +180,17 @@ class Dl2 final : public ConfiguredAgent<Config> {
   }
 
   // Returns whether actions can express the job: it is shown and has only workers and servers.
-  static bool is_expressible(const View& view, const Sizes& sizes, const JobSize& size) {
+  static bool is_expressible(const View& view, const ElasticSizes& sizes,
+                             const JobTaskCounts& size) {
     return &size < sizes.open().data() + shown(sizes) && view.shaped(size.slot) &&
            view.num_groups(size.slot) <= kMaxGroups;
   }
 
   // Returns DRF's next grant: to any job if `said`, else to jobs that actions cannot express.
-  static Sizes::Grant next_drf_grant(const View& view, const Sizes& sizes, bool said) {
-    const Sizes::TaskGain share = least_share(view, sizes.shares());
-    return sizes.best([&](const JobSize& size, int32_t group) {
+  static ElasticSizes::Grant next_drf_grant(const View& view, const ElasticSizes& sizes,
+                                            bool said) {
+    const ElasticSizes::TaskGain share = dominant_share_gain(view, sizes.shares());
+    return sizes.best([&](const JobTaskCounts& size, int32_t group) {
       return said || !is_expressible(view, sizes, size) ? share(size, group) : 0.0;
     });
   }
@@ -196,18 +198,18 @@ class Dl2 final : public ConfiguredAgent<Config> {
   // Serves jobs that actions cannot express, whenever DRF would serve them next. Once the slot is
   // closed, DRF grants the rest.
   void serve_inexpressible(const View& view, std::byte* memory) const {
-    Sizes sizes = sizes_of(view, memory);
+    ElasticSizes sizes = sizes_of(view, memory);
     for (;;) {
-      const Sizes::Grant next = next_drf_grant(view, sizes, round_done(memory) == 0);
+      const ElasticSizes::Grant next = next_drf_grant(view, sizes, round_done(memory) == 0);
       if (next.index == kNone) return;
-      const JobSize& size = sizes.open()[static_cast<size_t>(next.index)];
+      const JobTaskCounts& size = sizes.open()[static_cast<size_t>(next.index)];
       if (is_expressible(view, sizes, size)) return;
       ++added(view, memory, size.slot)[next.group];
       sizes.grow(next);
     }
   }
 
-  static int32_t shown(const Sizes& sizes) {
+  static int32_t shown(const ElasticSizes& sizes) {
     return std::min(kShown, static_cast<int32_t>(sizes.open().size()));
   }
 
@@ -224,13 +226,13 @@ class Dl2 final : public ConfiguredAgent<Config> {
     return out;
   }
 
-  static bool may_grow(const View& view, const Sizes& sizes, int32_t index, int way) {
+  static bool may_grow(const View& view, const ElasticSizes& sizes, int32_t index, int way) {
     const std::vector<int32_t> which =
         groups(view, sizes.open()[static_cast<size_t>(index)].slot, way);
     return !which.empty() && sizes.may_grow(index, which);
   }
 
-  static int32_t count(const View& view, const JobSize& size, int way) {
+  static int32_t count(const View& view, const JobTaskCounts& size, int way) {
     int32_t n = 0;
     for (const int32_t g : groups(view, size.slot, way)) n += size.tasks[static_cast<size_t>(g)];
     return n;
@@ -238,7 +240,7 @@ class Dl2 final : public ConfiguredAgent<Config> {
 
   // Returns the growth that corrects a job with workers but no server, servers but no worker, or
   // far too many of one for the other; kWays if it needs no correction.
-  static int correcting_growth(const View& view, const JobSize& size) {
+  static int correcting_growth(const View& view, const JobTaskCounts& size) {
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
     if (workers > kWorstRatio * servers) return kServer;
     if (servers > kWorstRatio * workers) return kWorker;
@@ -246,8 +248,8 @@ class Dl2 final : public ConfiguredAgent<Config> {
   }
 
   // Returns the action for DRF's next grant; kNone: the no-op.
-  static int32_t expert_action(const View& view, const Sizes& sizes) {
-    const Sizes::Grant grant = next_drf_grant(view, sizes, true);
+  static int32_t expert_action(const View& view, const ElasticSizes& sizes) {
+    const ElasticSizes::Grant grant = next_drf_grant(view, sizes, true);
     if (grant.index == kNone) return kNone;
     const int32_t slot = sizes.open()[static_cast<size_t>(grant.index)].slot;
     for (const int way : {kWorker, kServer}) {
@@ -257,14 +259,14 @@ class Dl2 final : public ConfiguredAgent<Config> {
     return kNone;
   }
 
-  void write_job(const View& view, const ThroughputModel& throughput_model, const Sizes& sizes,
-                 const JobSize& size, RowFeatures& f) const {
+  void write_job(const View& view, const ThroughputModel& throughput_model,
+                 const ElasticSizes& sizes, const JobTaskCounts& size, RowFeatures& f) const {
     const int32_t slot = size.slot;
     const int32_t workers = count(view, size, kWorker), servers = count(view, size, kServer);
     const int64_t limit_us = view.limit_us(slot);
     const double left_s = 1e-6 * static_cast<double>(limit_us - view.worked_us(slot));
     f.slots = log2_of(1 + 1e-6 * static_cast<double>(view.attained_us(slot)) / config_.timer_s) / 4;
-    if (limit_us > 0) f.left = log2_of_s(left_s);
+    if (limit_us > 0) f.left = scaled_log2_seconds(left_s);
     f.no_length = limit_us <= 0;
     f.share = static_cast<float>(ClusterShares::dominant(sizes.shares().of(size)));
     f.workers = log2_of(1 + workers) / 4;

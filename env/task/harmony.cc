@@ -19,7 +19,8 @@
 namespace yard {
 namespace {
 
-using partial_job::add, partial_job::asked, partial_job::can_complete, partial_job::groups;
+using partial_job::add, partial_job::num_requested_tasks, partial_job::can_complete,
+    partial_job::num_role_groups;
 using partial_job::num_tasks, partial_job::takes, partial_job::tasks_left;
 
 constexpr int kJobs = 4, kRoles = 2, kServers = 16;
@@ -95,7 +96,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   }
   int feature_version() const override { return 3; }
   Level level() const override { return Level::kEstimate; }
-  PolicySpec expert() const override { return {"least-loaded", {}}; }
+  PolicyWithSettings expert() const override { return {"least-loaded", {}}; }
 
   size_t memory_bytes(const View& view) const override {
     return decision_bytes(view) + (learns() ? ColocationModel::Learned::bytes(view) : 0);
@@ -103,7 +104,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   void on_events(const View& view, AgentMemory& memory) const override {
     if (!learns()) return;
     const ColocationModel::Learned learned = learned_by(view, memory.data());
-    learned.begin(ColocationModel::start());
+    learned.begin(ColocationModel::initial_weights());
     learned.on_events(view);
   }
   void begin_decision(const View& view, AgentMemory& memory) const override {
@@ -179,7 +180,7 @@ class Harmony final : public ConfiguredAgent<Config> {
     const std::vector<Piece> pieces = pieces_of(view, b);
     if (!draft.start(b.slot, pieces.data(), static_cast<int32_t>(pieces.size())) &&
         !start_balanced(view, b.slot, draft)) {
-      given_up(memory.data(), b.slot) = 1;
+      skipped_slots(memory.data(), b.slot) = 1;
     }
     b.slot = kNone;
     b.count = 0;
@@ -210,7 +211,7 @@ class Harmony final : public ConfiguredAgent<Config> {
   static PartialPlacement& partial(std::byte* memory) {
     return *reinterpret_cast<PartialPlacement*>(memory);
   }
-  static uint8_t& given_up(std::byte* memory, int32_t slot) {
+  static uint8_t& skipped_slots(std::byte* memory, int32_t slot) {
     return reinterpret_cast<uint8_t*>(memory + BumpAllocator::bytes<PartialPlacement>(1))[slot];
   }
   static ColocationModel::Learned learned_by(const View& view, std::byte* memory) {
@@ -225,17 +226,17 @@ class Harmony final : public ConfiguredAgent<Config> {
       if (!is_expressible(view, slot)) others.push_back(slot);
     }
     for (const int32_t slot : others) {
-      if (std::ranges::count(unplaceable, view.size_class(slot)) > 0) continue;
-      if (!start_balanced(view, slot, draft)) unplaceable.push_back(view.size_class(slot));
+      if (std::ranges::count(unplaceable, view.request_class(slot)) > 0) continue;
+      if (!start_balanced(view, slot, draft)) unplaceable.push_back(view.request_class(slot));
     }
   }
 
   static bool is_expressible(const View& view, int32_t slot) {
-    return num_tasks(view, slot) <= kMaxTasks && groups(view, slot) <= kRoles;
+    return num_tasks(view, slot) <= kMaxTasks && num_role_groups(view, slot) <= kRoles;
   }
 
   static bool start_balanced(const View& view, int32_t slot, Draft& draft) {
-    const auto least_used = [](const TaskPlacer::Seat& at) { return at.room.least(); };
+    const auto least_used = [](const TaskPlacer::CandidateNode& at) { return at.room.least(); };
     const int32_t n = TaskPlacer(view).place(slot, {}, least_used, draft.scratch());
     return n > 0 && draft.start(slot, draft.scratch(), n);
   }
@@ -256,15 +257,16 @@ class Harmony final : public ConfiguredAgent<Config> {
     std::vector<int32_t> unplaceable;  // classes
     for (int32_t slot = view.queue_head(); slot != kNone && out.size() < kJobs;
          slot = view.queue_next(slot)) {
-      if (given_up(memory, slot) != 0 || !is_expressible(view, slot) || !view.within_limit(slot) ||
-          std::ranges::count(unplaceable, view.size_class(slot)) > 0) {
+      if (skipped_slots(memory, slot) != 0 || !is_expressible(view, slot) ||
+          !view.within_tenant_limit(slot) ||
+          std::ranges::count(unplaceable, view.request_class(slot)) > 0) {
         continue;
       }
       if (can_complete(view, slot, {})) {
         out.push_back(slot);
         if (!view.shaped(slot)) break;
       } else {
-        unplaceable.push_back(view.size_class(slot));
+        unplaceable.push_back(view.request_class(slot));
       }
     }
     return out;
@@ -368,9 +370,10 @@ class Harmony final : public ConfiguredAgent<Config> {
     f.worker = takes.gpus > 0;
     f.tasks = log2_of(tasks) / 4;
     f.tasks_left = static_cast<float>(without) / static_cast<float>(tasks);
-    if (limit_us > 0) f.length = log2_of_s(1e-6 * static_cast<double>(limit_us));
+    if (limit_us > 0) f.length = scaled_log2_seconds(1e-6 * static_cast<double>(limit_us));
     f.no_length = limit_us <= 0;
-    f.waited = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(c.slot)));
+    f.waited =
+        scaled_log2_seconds(1e-6 * static_cast<double>(view.now_us() - view.since_us(c.slot)));
     f.order = static_cast<float>(order) / 8;
     f.gpus_free = static_cast<float>(room.gpus);
     f.cpus_free = static_cast<float>(room.cpus);

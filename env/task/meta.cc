@@ -21,12 +21,12 @@ namespace yard {
 namespace {
 
 constexpr int kJobs = 6;
-constexpr int kRows = kJobs * RingPlacement::kRules;
+constexpr int kRows = kJobs * CandidatePlacement::kRules;
 constexpr int kMaxPieces = 32;  // of a job whose exchange is chosen
 static_assert(kRows >= kAllReduces * kLinkPriorities);
 
 struct RowFeatures {
-  float exchanges, size, length, no_length, waited, first, rule[RingPlacement::kRules];
+  float exchanges, size, length, no_length, waited, first, rule[CandidatePlacement::kRules];
   float nodes, beyond, left_over, occupied, slowness, own, link, crowd, longer, others;
   float ring, tree, two_levels, priority, predicted, variance;
 };
@@ -55,7 +55,7 @@ struct PartialPlacement {
   std::span<const Piece> pieces() const { return {piece, static_cast<size_t>(count)}; }
 };
 
-using Learned = ExchangeTerms::Learned;
+using Learned = ExchangeInterferenceTerms::Learned;
 
 class Meta final : public ConfiguredAgent<Config> {
  public:
@@ -99,14 +99,14 @@ class Meta final : public ConfiguredAgent<Config> {
             {"links", "mean utilisation of uplinks, 0 to 1"}};
   }
   Level level() const override { return Level::kEstimate; }
-  PolicySpec expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
+  PolicyWithSettings expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
 
   size_t memory_bytes(const View& view) const override {
     return BumpAllocator::bytes<PartialPlacement>(1) + Learned::bytes(view);
   }
   void on_events(const View& view, AgentMemory& memory) const override {
     const Learned learned = this->learned(view, memory.data());
-    learned.begin(ExchangeTerms::start());
+    learned.begin(ExchangeInterferenceTerms::initial_weights());
     learned.on_events(view);
   }
   void begin_decision(const View&, AgentMemory& memory) const override {
@@ -119,13 +119,14 @@ class Meta final : public ConfiguredAgent<Config> {
     const ThroughputModel throughput_model(view);
     const auto listed = std::make_shared<std::vector<Way>>();
     if (b.slot != kNone) {
-      for (const Exchange& exchange : exchange_options(throughput_model, b.slot, b.pieces())) {
+      for (const AllReduceSettings& exchange :
+           all_reduce_options(throughput_model, b.slot, b.pieces())) {
         listed->push_back({b.slot, {b.pieces().begin(), b.pieces().end()}, exchange, 0, false});
       }
     } else {
       const std::vector<int32_t> jobs = shown(view, kJobs);
       for (const int32_t slot : jobs) {
-        for (RingPlacement& place : ring_placements(view, throughput_model, slot)) {
+        for (CandidatePlacement& place : ring_placements(view, throughput_model, slot)) {
           listed->push_back({slot, std::move(place.pieces), {}, place.rules, slot == jobs[0]});
         }
       }
@@ -144,7 +145,7 @@ class Meta final : public ConfiguredAgent<Config> {
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
                         float* out) const override {
     const ThroughputModel throughput_model(view);
-    const ExchangeTerms terms(view, throughput_model);
+    const ExchangeInterferenceTerms terms(view, throughput_model);
     const Learned learned = this->learned(view, memory.data());
     const bool exchanges = partial(memory.data()).slot != kNone;
     for (const Action& a : list.actions) {
@@ -159,7 +160,7 @@ class Meta final : public ConfiguredAgent<Config> {
         f.priority = static_cast<float>(way.exchange.priority) / (kLinkPriorities - 1);
       } else {
         f.first = way.first;
-        for (int rule = 0; rule < RingPlacement::kRules; ++rule) {
+        for (int rule = 0; rule < CandidatePlacement::kRules; ++rule) {
           f.rule[rule] = way.rules >> rule & 1;
         }
       }
@@ -204,10 +205,10 @@ class Meta final : public ConfiguredAgent<Config> {
 
   void commit(const View& view, AgentMemory& memory, Draft&) const override {
     const ThroughputModel throughput_model(view);
-    const ExchangeTerms terms(view, throughput_model);
+    const ExchangeInterferenceTerms terms(view, throughput_model);
     learned(view, memory.data()).scan(view, [&](int32_t slot) {
-      return view.shaped(slot) ? ExchangeTerms::Terms{}
-                               : ExchangeTerms::terms(terms.variables(slot));
+      return view.shaped(slot) ? ExchangeInterferenceTerms::Terms{}
+                               : ExchangeInterferenceTerms::terms(terms.variables(slot));
     });
   }
 
@@ -216,7 +217,7 @@ class Meta final : public ConfiguredAgent<Config> {
   struct Way {
     int32_t slot;
     std::vector<Piece> pieces;
-    Exchange exchange;
+    AllReduceSettings exchange;
     int rules;   // bits: the rules which lead to the placement
     bool first;  // of the first job in the queue that fits
   };
@@ -239,7 +240,7 @@ class Meta final : public ConfiguredAgent<Config> {
 
   // Starts the job as chosen. If the rules do not allow that, starts it best-fit.
   static void start(const View& view, int32_t slot, std::span<const Piece> pieces,
-                    const Exchange& exchange, Draft& draft) {
+                    const AllReduceSettings& exchange, Draft& draft) {
     if (draft.start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange)) return;
     const int32_t n = place(view, PlacementRule::kBestFit, slot, draft.scratch());
     draft.start(slot, draft.scratch(), n);
@@ -255,11 +256,11 @@ class Meta final : public ConfiguredAgent<Config> {
   static std::vector<int32_t> shown(const View& view, size_t most) {
     std::vector<int32_t> out, fits, unplaceable;  // slots, then classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      const int32_t size_class = view.size_class(slot);
-      if (std::ranges::count(unplaceable, size_class) > 0) continue;
-      if (std::ranges::count(fits, size_class) == 0) {
+      const int32_t request_class = view.request_class(slot);
+      if (std::ranges::count(unplaceable, request_class) > 0) continue;
+      if (std::ranges::count(fits, request_class) == 0) {
         const bool has = !best_fit(view, slot).empty();
-        (has ? fits : unplaceable).push_back(size_class);
+        (has ? fits : unplaceable).push_back(request_class);
         if (!has) continue;
       }
       out.push_back(slot);
@@ -278,7 +279,7 @@ class Meta final : public ConfiguredAgent<Config> {
   // Returns the row whose predicted time has the highest variance.
   size_t most_uncertain(const View& view, AgentMemory& memory, const std::vector<Way>& ways) const {
     const ThroughputModel throughput_model(view);
-    const ExchangeTerms terms(view, throughput_model);
+    const ExchangeInterferenceTerms terms(view, throughput_model);
     const Learned learned = this->learned(view, memory.data());
     size_t out = 0;
     double max_variance = -1;
@@ -286,24 +287,25 @@ class Meta final : public ConfiguredAgent<Config> {
       const Way& way = ways[i];
       if (view.shaped(way.slot)) continue;
       const double variance = learned.variance(
-          ExchangeTerms::terms(terms.variables(way.slot, way.pieces, way.exchange)));
+          ExchangeInterferenceTerms::terms(terms.variables(way.slot, way.pieces, way.exchange)));
       if (variance > max_variance) max_variance = variance, out = i;
     }
     return out;
   }
 
   void write_row(const View& view, const ThroughputModel& throughput_model,
-                 const ExchangeTerms& exchange_terms, const Learned& learned, const Way& way,
-                 RowFeatures& f) const {
+                 const ExchangeInterferenceTerms& exchange_terms, const Learned& learned,
+                 const Way& way, RowFeatures& f) const {
     const SpecColumns& spec = view.spec();
     const int32_t slot = way.slot;
     const std::span<const Piece> pieces = way.pieces;
     const double left_s = seconds_left(view, slot);
-    f.size = log2_of(view.weight_gpus(slot)) / 4;
+    f.size = log2_of(view.gpus_at_least_one(slot)) / 4;
     f.no_length = std::isinf(left_s);
-    if (!std::isinf(left_s)) f.length = log2_of_s(left_s);
-    f.waited = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
-    const int32_t fewest = (view.weight_gpus(slot) + spec.max_node_gpus - 1) / spec.max_node_gpus;
+    if (!std::isinf(left_s)) f.length = scaled_log2_seconds(left_s);
+    f.waited = scaled_log2_seconds(1e-6 * static_cast<double>(view.now_us() - view.since_us(slot)));
+    const int32_t fewest =
+        (view.gpus_at_least_one(slot) + spec.max_node_gpus - 1) / spec.max_node_gpus;
     const auto nodes = log2_of(static_cast<double>(pieces.size()));
     int32_t left_over = 0;
     for (const Piece& p : pieces) left_over += view.node_free(p.node) - p.gpus;
@@ -311,7 +313,7 @@ class Meta final : public ConfiguredAgent<Config> {
     f.beyond = nodes - log2_of(fewest);
     f.left_over = static_cast<float>(left_over) / static_cast<float>(spec.max_node_gpus);
     if (view.shaped(slot)) return;
-    const ExchangeTerms::LinkVariables variables =
+    const ExchangeInterferenceTerms::LinkVariables variables =
         exchange_terms.variables(slot, pieces, way.exchange);
     const double best = throughput_model.best_throughput(slot);
     const auto over_best = [&](double time) {
@@ -329,7 +331,7 @@ class Meta final : public ConfiguredAgent<Config> {
       f.longer = static_cast<float>(longer) / static_cast<float>(others.size());
       f.others = log2_of(1.0 + static_cast<double>(others.size())) / 2;
     }
-    const ExchangeTerms::Terms terms = ExchangeTerms::terms(variables);
+    const ExchangeInterferenceTerms::Terms terms = ExchangeInterferenceTerms::terms(variables);
     if (!config_.model) return;
     f.predicted = over_best(std::max(learned.time(terms), 1e-3));
     f.variance = log2_of(1 + std::min(learned.variance(terms), 1e3)) / 4;

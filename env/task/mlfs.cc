@@ -39,8 +39,8 @@ struct StateFeatures {
 };
 
 struct Config {
-  MlfConfig mlf_h;
-  MlfsGoals goals;
+  MlfsPolicyConfig mlf_h;
+  MlfsRewardConfig goals;
   double prior_gap = 1;
   double stop_gap = 3;
 
@@ -106,7 +106,9 @@ class Mlfs final : public ConfiguredAgent<Config> {
   }
   int feature_version() const override { return 2; }
   Level level() const override { return Level::kHistory; }
-  PolicySpec expert() const override { return policy_spec("mlf-h", config_.mlf_h); }
+  PolicyWithSettings expert() const override {
+    return policy_with_settings("mlf-h", config_.mlf_h);
+  }
 
   bool preempts() const override { return true; }
 
@@ -125,9 +127,9 @@ class Mlfs final : public ConfiguredAgent<Config> {
       if (!view.finished(slot)) continue;
       m.kept.met += view.due_us(slot) != kNone && view.now_us() <= view.due_us(slot);
       m.kept.due += view.due_us(slot) != kNone;
-      if (!view.may_end(slot)) continue;
+      if (!view.may_end_early(slot)) continue;
       ++m.kept.measured;
-      const double accuracy = mlf_accuracy(view, slot);
+      const double accuracy = mlfs_progress_to_enough(view, slot);
       m.kept.accuracy += accuracy;
       m.kept.satisfied += accuracy >= 1;
     }
@@ -136,8 +138,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
   void begin_decision(const View& view, AgentMemory& memory) const override {
     Memory m(view, memory.data());
     m.kept.round_done = 0;
-    m.kept.preemptions_left = mlf_may_stop(view, m.total_s, config_.mlf_h.rule);
-    std::fill_n(m.given_up, view.capacity(), uint8_t{0});
+    m.kept.preemptions_left = mlfs_preemption_budget(view, m.total_s, config_.mlf_h.rule);
+    std::fill_n(m.skipped_slots, view.capacity(), uint8_t{0});
   }
 
   void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
@@ -209,7 +211,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
       RemainingTimes::Evaluator now = attach(view, m);
       std::vector<int32_t> stops;
       if (action.index == kExpert) {  // MLF-H's own: lowest priority first, as many as it may
-        stops = mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up)
+        stops = mlfs_next_start(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left,
+                                m.skipped_slots)
                     .victims;
       } else {
         for (const Holder& h : victims_for(view, m, now, action, holders_of(view, m, now))) {
@@ -221,7 +224,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     if (started) {
       m.kept.preemptions_left = std::max(0, m.kept.preemptions_left - (held + 1 - view.num_held()));
     } else {
-      m.given_up[action.slot] = 1;
+      m.skipped_slots[action.slot] = 1;
     }
   }
 
@@ -232,7 +235,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     }
     if (!config_.mlf_h.load.on) return;
     const int32_t held = view.num_held();
-    mlf_control_load(view, config_.mlf_h.load, config_.mlf_h.rule.round_us(), draft);
+    mlfs_end_jobs_early(view, config_.mlf_h.load, config_.mlf_h.rule.round_us(), draft);
     // Decide again, so that waiting jobs can use what became free.
     if (view.num_held() < held && view.num_waiting() > 0)
       draft.wake_at(view.now_us() + kRapidRepreemptionUs);
@@ -255,7 +258,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     Memory(const View& view, std::byte* at) : Memory(view, BumpAllocator(at)) {}
     Memory(const Memory&) = delete;
     AgentState& kept;
-    uint8_t* given_up;  // (S) in this decision
+    uint8_t* skipped_slots;  // (S) in this decision
     RollingEstimate estimate;
     RunEstimate total_s;
     std::byte* lengths;  // of the survival index
@@ -263,7 +266,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
    private:
     Memory(const View& view, BumpAllocator bump)
         : kept(*bump.allocate<AgentState>(1)),
-          given_up(bump.allocate<uint8_t>(view.capacity())),
+          skipped_slots(bump.allocate<uint8_t>(view.capacity())),
           estimate(view, bump),
           total_s([this, &view](int32_t slot) { return estimate.total_s(view, slot); }),
           lengths(bump.allocate<std::byte>(0)) {}
@@ -287,7 +290,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
   std::vector<Holder> holders_of(const View& view, const Memory& m,
                                  RemainingTimes::Evaluator& now) const {
     std::vector<Holder> out;
-    for (const auto& [slot, priority] : mlf_holders(view, m.total_s, config_.mlf_h.rule)) {
+    for (const auto& [slot, priority] :
+         mlfs_preemptible_jobs(view, m.total_s, config_.mlf_h.rule)) {
       out.push_back({slot, priority, now.seconds(slot)});
     }
     return out;
@@ -317,7 +321,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
 
   std::vector<Piece> place_for(const View& view, const Action& c) const {
     return c.kind == kMinNodes ? best_fit(view, c.slot)
-                               : nearest_ideal_place(view, config_.mlf_h.rule, c.slot);
+                               : mlfs_place_near_ideal_server(view, config_.mlf_h.rule, c.slot);
   }
 
   double highest_priority(const View& view, const Memory& m) const {
@@ -339,7 +343,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     };
     std::vector<Waiting> all;
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      if (m.given_up[slot] != 0 || !view.within_limit(slot)) continue;
+      if (m.skipped_slots[slot] != 0 || !view.within_tenant_limit(slot)) continue;
       all.push_back({priority_of(view, m, slot), now.seconds(slot), view.queue_rank(slot), slot});
     }
     std::vector<int32_t> out;
@@ -348,7 +352,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
       std::vector<int32_t> classes;
       for (const Waiting& w : all) {
         if (out.size() == most) return;
-        const int32_t k = view.size_class(w.slot);
+        const int32_t k = view.request_class(w.slot);
         if (std::ranges::count(classes, k) >= kMaxSameClass) continue;
         classes.push_back(k);
         if (std::ranges::find(out, w.slot) == out.end()) out.push_back(w.slot);
@@ -365,8 +369,8 @@ class Mlfs final : public ConfiguredAgent<Config> {
   bool list_actions(const View& view, Memory& m, ActionList& out) const {
     RemainingTimes::Evaluator now = attach(view, m);
     const std::vector<Holder> holders = holders_of(view, m, now);
-    const MlfStep step =
-        mlf_step(view, m.total_s, config_.mlf_h.rule, m.kept.preemptions_left, m.given_up);
+    const MlfsNextStart step = mlfs_next_start(view, m.total_s, config_.mlf_h.rule,
+                                               m.kept.preemptions_left, m.skipped_slots);
     bool has_room = false;
     for (const int32_t slot : shown(view, m, now, step.slot)) {
       const auto add = [&](int32_t way) {
@@ -376,7 +380,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
         if (expert_action) out.expert = out.size();
         out.actions.push_back({.slot = slot, .kind = way});
       };
-      const std::vector<Piece> ideal = nearest_ideal_place(view, config_.mlf_h.rule, slot);
+      const std::vector<Piece> ideal = mlfs_place_near_ideal_server(view, config_.mlf_h.rule, slot);
       if (!ideal.empty()) {
         has_room = true;
         add(kNearestIdeal);
@@ -396,20 +400,22 @@ class Mlfs final : public ConfiguredAgent<Config> {
     const int32_t slot = c.slot;
     const double left_s = now.seconds(slot);
     const double ran_s = 1e-6 * static_cast<double>(view.attained_us(slot));
-    f.size = log2_of(view.weight_gpus(slot)) / 4;
-    f.parts = static_cast<float>(mlf_partitions(view, slot)) / 4;
+    f.size = log2_of(view.gpus_at_least_one(slot)) / 4;
+    f.parts = static_cast<float>(mlfs_num_model_partitions(view, slot)) / 4;
     f.urgency = static_cast<float>(view.priority(slot)) / 10;
     f.priority = log2_of(std::max(priority_of(view, m, slot) / highest, 1e-6)) / 8;
-    f.left = log2_of_s(left_s);
-    f.ran = log2_of_s(ran_s);
-    f.waited = log2_of_s(1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot)) - ran_s);
+    f.left = scaled_log2_seconds(left_s);
+    f.ran = scaled_log2_seconds(ran_s);
+    f.waited = scaled_log2_seconds(
+        1e-6 * static_cast<double>(view.now_us() - view.submit_us(slot)) - ran_s);
     const double due_s = 1e-6 * static_cast<double>(view.due_us(slot) - view.now_us());
     if (view.due_us(slot) != kNone && due_s > 0) {
       f.due = 1;
       f.slack = std::copysign(log2_of(1 + std::abs(due_s - left_s) / 60) / 8,
                               static_cast<float>(due_s - left_s));
     }
-    if (view.may_end(slot)) f.accuracy = static_cast<float>(mlf_accuracy(view, slot));
+    if (view.may_end_early(slot))
+      f.accuracy = static_cast<float>(mlfs_progress_to_enough(view, slot));
     f.way[c.kind] = 1;
   }
 
@@ -443,11 +449,12 @@ class Mlfs final : public ConfiguredAgent<Config> {
       priority = std::max(priority, h.priority);
       began_us = std::max(began_us, view.until_us(h.slot));
     }
-    f.victim_gpus = static_cast<float>(stopped) / static_cast<float>(view.weight_gpus(c.slot)) / 4;
+    f.victim_gpus =
+        static_cast<float>(stopped) / static_cast<float>(view.gpus_at_least_one(c.slot)) / 4;
     if (stopped == 0) return;  // GPUs suffice, but not where its tasks fit
-    f.victim_time_left = log2_of_s(left_s);
+    f.victim_time_left = scaled_log2_seconds(left_s);
     f.victim_priority = log2_of(std::clamp(priority_of(view, m, c.slot) / priority, 1e-6, 1e6)) / 8;
-    f.victim_run_time = log2_of_s(1e-6 * static_cast<double>(view.now_us() - began_us));
+    f.victim_run_time = scaled_log2_seconds(1e-6 * static_cast<double>(view.now_us() - began_us));
   }
 
   RemainingTimes remaining_times_;

@@ -9,7 +9,7 @@
 namespace yard {
 
 // Sums since the episode began.
-struct MlfsSums {
+struct MlfsRewardSums {
   double job_s = 0;      // seconds of jobs in the system
   double met = 0;        // jobs that met their deadline
   double bytes = 0;      // moved between nodes
@@ -19,7 +19,7 @@ struct MlfsSums {
   double measured = 0;   // jobs that ended and had an accuracy
 };
 
-struct MlfsGoals {
+struct MlfsRewardConfig {
   static constexpr double kMinUnit = 1e-9;
 
   double jct_weight = 0.5, deadline_weight = 0.55, bytes_weight = 0.25, enough_weight = 0.15;
@@ -44,9 +44,9 @@ struct MlfsGoals {
       "penalise missed deadlines and accuracies instead of rewarding those that are met");
   }
 
-  double reward(const MlfsSums& of) const {
+  double reward(const MlfsRewardSums& of) const {
     if (pay_misses) {
-      MlfsGoals met = *this;
+      MlfsRewardConfig met = *this;
       met.pay_misses = false;
       return met.reward({of.job_s, of.met - of.due, of.bytes, of.satisfied - of.measured,
                          of.accuracy - of.measured});

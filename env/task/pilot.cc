@@ -16,7 +16,7 @@
 namespace yard {
 namespace {
 
-using JointIndex = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
+using JointIndex = SurvivalPriorityIndex<Level::kHistory, JointConfig, WorkView>;
 
 constexpr float kTimeUnit = 1.0F / 8;
 constexpr int32_t kMaxOptions = 32;
@@ -70,7 +70,7 @@ Config config_of(Settings given) {
     }
     all = read_policy_file(file, "joint").settings;
   }
-  for (const Setting& s : given.entries()) {
+  for (const GivenSetting& s : given.entries()) {
     if (s.key != "rule") all.set(s.key, s.value, s.origin);
   }
   return parse<Config>(all);
@@ -80,18 +80,18 @@ float bounded(double value, double most) {
   return static_cast<float>(std::clamp(value, -most, most));
 }
 
-float log2_of_s(double seconds) {
+float scaled_log2_seconds(double seconds) {
   return (static_cast<float>(log2_coarse(std::max(seconds, 1.0))) - 12) * kTimeUnit;
 }
 
-void describe_option(const View& view, const Joint& joint, size_t i, double best_score,
+void describe_option(const View& view, const JointScheduler& joint, size_t i, double best_score,
                      OptionFeatures& f) {
-  const Option& option = joint.options()[i];
+  const PlacementOption& option = joint.options()[i];
   const int32_t slot = joint.current_job();
-  const Joint::JobStats& job = joint.job_stats(slot);
-  const double gpus = view.weight_gpus(slot), rate = std::max(option.rate, kMinRate);
+  const JointScheduler::JobStats& job = joint.job_stats(slot);
+  const double gpus = view.gpus_at_least_one(slot), rate = std::max(option.rate, kMinRate);
   f.rate = bounded(log2_coarse(rate / job.best), 8);
-  f.seconds = log2_of_s(job.left_s * job.best / rate);
+  f.seconds = scaled_log2_seconds(job.left_s * job.best / rate);
   f.type_log2 = option.type == kNone ? 0 : bounded(joint.type_rate_log2(option.type), 8);
   f.interference_cost = bounded(option.interference_cost / gpus, 4);
   f.left_over =
@@ -105,21 +105,21 @@ void describe_option(const View& view, const Joint& joint, size_t i, double best
   f.expert_action = joint.expert_action() == static_cast<int32_t>(i);
 }
 
-void describe_moment(const View& view, const JointConfig& config, const Joint& joint,
+void describe_moment(const View& view, const JointConfig& config, const JointScheduler& joint,
                      double best_score, StateFeatures& f) {
   const int32_t slot = joint.current_job();
-  const Joint::JobStats& job = joint.job_stats(slot);
+  const JointScheduler::JobStats& job = joint.job_stats(slot);
   const auto total = static_cast<float>(view.total_gpus());
   f.length = bounded(job.length, 4);
-  f.left = log2_of_s(job.left_s);
+  f.left = scaled_log2_seconds(job.left_s);
   f.size = bounded(joint.size(slot), 4);
   f.gain = bounded(job.gain, 4);
-  f.waited = log2_of_s(static_cast<double>(view.now_us() - view.since_us(slot)) * 1e-6);
-  f.attained = log2_of_s(static_cast<double>(view.attained_us(slot)) * 1e-6);
+  f.waited = scaled_log2_seconds(static_cast<double>(view.now_us() - view.since_us(slot)) * 1e-6);
+  f.attained = scaled_log2_seconds(static_cast<double>(view.attained_us(slot)) * 1e-6);
   f.preempted = log2_coarse(1.0 + view.preempted(slot)) * 0.5F;
-  f.runs = joint.visits_running();
+  f.runs = joint.is_visiting_running_jobs();
   f.best_score_over_wait = bounded(best_score - joint.wait_score(), 4);
-  f.expert_stays = joint.expert_action() == Joint::kStay;
+  f.expert_stays = joint.expert_action() == JointScheduler::kStay;
   f.queue = static_cast<float>(joint.queue());
   f.free = static_cast<float>(view.free_gpus()) / total;
   f.waiting = log2_coarse(1.0 + view.num_waiting()) * kTimeUnit;
@@ -132,7 +132,7 @@ void describe_moment(const View& view, const JointConfig& config, const Joint& j
 
 // Returns the options which are listed: their indices into joint.options(). If there are more
 // options than fit, which is rare, these are the ones with the highest scores.
-std::vector<int32_t> listed_options(const Joint& joint) {
+std::vector<int32_t> listed_options(const JointScheduler& joint) {
   std::vector<int32_t> out(joint.options().size());
   std::iota(out.begin(), out.end(), 0);
   if (out.size() <= size_t{kMaxOptions}) return out;
@@ -143,7 +143,7 @@ std::vector<int32_t> listed_options(const Joint& joint) {
   return out;
 }
 
-double best_score(const Joint& joint, const ActionList& list) {
+double best_score(const JointScheduler& joint, const ActionList& list) {
   double best = -1e9;
   for (const Action& a : list.actions)
     best = std::max(best, joint.score(static_cast<size_t>(a.index)));
@@ -191,36 +191,38 @@ class Pilot final : public ConfiguredAgent<Config> {
             {"may_choose_type", "1: GPU types may be chosen"}};
   }
   Level level() const override { return Level::kHistory; }
-  PolicySpec expert() const override { return policy_spec<JointIndex::Config>("joint", config_); }
+  PolicyWithSettings expert() const override {
+    return policy_with_settings<JointIndex::Config>("joint", config_);
+  }
   bool preempts() const override { return config_.preempt; }
   double temperature() const override { return config_.temperature; }
 
   size_t memory_bytes(const View& view) const override {
-    return Joint::bytes(view) + JointIndex::bytes(view);
+    return JointScheduler::bytes(view) + JointIndex::bytes(view);
   }
   void on_events(const View& view, AgentMemory& memory) const override {
-    BumpAllocator bump(memory.data() + Joint::bytes(view));
+    BumpAllocator bump(memory.data() + JointScheduler::bytes(view));
     const JointIndex::Evaluator now(index_, view, bump);  // updates the index
-    Joint::on_events(view, memory.data());
+    JointScheduler::on_events(view, memory.data());
   }
   void begin_decision(const View& view, AgentMemory& memory) const override {
     if (is_idle(view)) return;
-    BumpAllocator bump(memory.data() + Joint::bytes(view));
+    BumpAllocator bump(memory.data() + JointScheduler::bytes(view));
     JointIndex::Evaluator now(JointIndex::Evaluator::kAttach, index_, view, bump);
-    const auto joint = std::make_shared<Joint>(config_, view, memory.data());
+    const auto joint = std::make_shared<JointScheduler>(config_, view, memory.data());
     joint->begin_round([&](int32_t slot) { return now.seconds(slot); });
     joint->next();
     memory.cache = joint;
   }
 
   void actions(const View& view, AgentMemory& memory, ActionList& out) const override {
-    if (is_idle(view) || Joint::current_job(view, memory.data()) == kNone) return;
-    const Joint& joint = joint_of(view, memory);
+    if (is_idle(view) || JointScheduler::current_job(view, memory.data()) == kNone) return;
+    const JointScheduler& joint = joint_of(view, memory);
     for (const int32_t i : listed_options(joint)) {
       if (joint.expert_action() == i) out.expert = out.size();
       out.actions.push_back({.slot = joint.current_job(), .index = i});
     }
-    out.noop_legal = joint.may_stay();
+    out.noop_legal = joint.may_wait_or_stay();
     if (!out.needs_prior) return;
     double most = best_score(joint, out);
     if (out.noop_legal) most = std::max(most, joint.wait_score());
@@ -238,7 +240,7 @@ class Pilot final : public ConfiguredAgent<Config> {
 
   void describe_actions(const View& view, AgentMemory& memory, const ActionList& list,
                         float* out) const override {
-    const Joint& joint = joint_of(view, memory);
+    const JointScheduler& joint = joint_of(view, memory);
     const double best = best_score(joint, list);
     for (const Action& a : list.actions) {
       describe_option(view, joint, static_cast<size_t>(a.index), best,
@@ -247,15 +249,15 @@ class Pilot final : public ConfiguredAgent<Config> {
   }
   void describe_state(const View& view, AgentMemory& memory, const ActionList& list,
                       float* out) const override {
-    const Joint& joint = joint_of(view, memory);
+    const JointScheduler& joint = joint_of(view, memory);
     describe_moment(view, config_, joint, best_score(joint, list),
                     next_features<StateFeatures>(out));
   }
 
   void apply(const View& view, AgentMemory& memory, const Action& action,
              Draft& draft) const override {
-    Joint& joint = joint_of(view, memory);
-    joint.apply(action.is_noop() ? Joint::kStay : action.index, draft);
+    JointScheduler& joint = joint_of(view, memory);
+    joint.apply(action.is_noop() ? JointScheduler::kStay : action.index, draft);
     joint.next();
   }
   void commit(const View& view, AgentMemory& memory, Draft& draft) const override {
@@ -265,23 +267,23 @@ class Pilot final : public ConfiguredAgent<Config> {
   // The same request has the same answer, whatever was asked before.
   std::vector<uint64_t> sample_key(const View& view, const AgentMemory& memory,
                                    int) const override {
-    const Joint& joint = *static_cast<const Joint*>(memory.cache.get());
+    const JointScheduler& joint = *static_cast<const JointScheduler*>(memory.cache.get());
     return {static_cast<uint64_t>(view.submit_us(joint.current_job())),
-            static_cast<uint64_t>(joint.visit_number()),
-            static_cast<uint64_t>(joint.visits_running())};
+            static_cast<uint64_t>(joint.position_in_pass()),
+            static_cast<uint64_t>(joint.is_visiting_running_jobs())};
   }
 
  private:
   // Nothing happens with no job in the system that could start or move.
   static bool is_idle(const View& view) { return view.num_waiting() == 0 && view.num_held() == 0; }
 
-  Joint& joint_of(const View& view, AgentMemory& memory) const {
+  JointScheduler& joint_of(const View& view, AgentMemory& memory) const {
     if (memory.cache == nullptr) {
-      const auto joint = std::make_shared<Joint>(config_, view, memory.data());
+      const auto joint = std::make_shared<JointScheduler>(config_, view, memory.data());
       if (joint->current_job() != kNone) joint->list_options();
       memory.cache = joint;
     }
-    return *static_cast<Joint*>(memory.cache.get());
+    return *static_cast<JointScheduler*>(memory.cache.get());
   }
 
   JointIndex index_;

@@ -1,4 +1,5 @@
-// The cumulative reward of Harmony and DL2: training progress, summed over jobs.
+// The total reward so far of Harmony and DL2: the share of its training that each job has done,
+// summed over jobs.
 #pragma once
 
 #include <algorithm>

@@ -11,6 +11,6 @@ struct PreemptSetting {
   void fields(FieldList&) {}
 };
 
-using RemainingTimes = SurvivalIndex<Level::kHistory, PreemptSetting, WorkView>;
+using RemainingTimes = SurvivalPriorityIndex<Level::kHistory, PreemptSetting, WorkView>;
 
 }  // namespace yard

@@ -13,7 +13,7 @@
 
 namespace yard {
 
-struct RingPlacement {
+struct CandidatePlacement {
   // Bit mask of the rules below that lead to this placement.
   enum Rule : uint8_t { kTight = 1, kEven = 2, kQuiet = 4, kClear = 8 };
   static constexpr int kRules = 4;
@@ -26,22 +26,22 @@ struct RingPlacement {
 //   even    one GPU at a time on the node with the most left
 //   quiet   on equally few nodes, those with the fewest GPUs in use
 //   clear   on the nodes with the least traffic on their uplinks, taking all free GPUs there
-inline std::vector<RingPlacement> ring_placements(const View& view,
-                                                  const ThroughputModel& throughput_model,
-                                                  int32_t slot) {
+inline std::vector<CandidatePlacement> ring_placements(const View& view,
+                                                       const ThroughputModel& throughput_model,
+                                                       int32_t slot) {
   const SpecColumns& spec = view.spec();
-  std::vector<RingPlacement> out;
+  std::vector<CandidatePlacement> out;
   const std::vector<Piece> tight = best_fit(view, slot);
   if (tight.empty()) return out;
-  out.push_back({RingPlacement::kTight, tight});
+  out.push_back({CandidatePlacement::kTight, tight});
   if (view.shaped(slot)) return out;
   const std::span<const int32_t> nodes =
       throughput_model.nodes_of(throughput_model.node_type(tight[0].node));
   const int32_t gpus = view.gpus(slot);
-  const auto fill_in_order = [&](RingPlacement::Rule rule, const auto& key) {
+  const auto fill_in_order = [&](CandidatePlacement::Rule rule, const auto& key) {
     std::vector<int32_t> order(nodes.begin(), nodes.end());
     std::ranges::stable_sort(order, {}, key);
-    RingPlacement found{rule, {}};
+    CandidatePlacement found{rule, {}};
     int32_t left = gpus;
     for (const int32_t node : order) {
       const int32_t n = std::min(left, view.node_free(node));
@@ -52,7 +52,7 @@ inline std::vector<RingPlacement> ring_placements(const View& view,
   };
   const auto used = [&](int32_t node) { return spec.node_gpus[node] - view.node_free(node); };
 
-  RingPlacement even{RingPlacement::kEven, {}};
+  CandidatePlacement even{CandidatePlacement::kEven, {}};
   std::vector<int32_t> got(static_cast<size_t>(spec.num_nodes), 0);
   int32_t placed = 0;
   for (; placed < gpus; ++placed) {
@@ -70,20 +70,20 @@ inline std::vector<RingPlacement> ring_placements(const View& view,
   }
   if (placed == gpus) out.push_back(std::move(even));
   // On a single node if one can hold the job, else on those that give most.
-  fill_in_order(RingPlacement::kQuiet, [&](int32_t node) {
+  fill_in_order(CandidatePlacement::kQuiet, [&](int32_t node) {
     const int32_t given = std::min(gpus, view.node_free(node));
     return std::pair(-given, used(node));
   });
-  fill_in_order(RingPlacement::kClear, [&](int32_t node) {
+  fill_in_order(CandidatePlacement::kClear, [&](int32_t node) {
     return std::pair(view.link_bytes_per_s(node), -int64_t{view.node_free(node)});
   });
 
   // Merges equal placements.
-  std::vector<RingPlacement> distinct;
-  for (RingPlacement& one : out) {
+  std::vector<CandidatePlacement> distinct;
+  for (CandidatePlacement& one : out) {
     std::ranges::sort(one.pieces, {}, &Piece::node);
     const auto same = std::ranges::find_if(
-        distinct, [&](const RingPlacement& other) { return other.pieces == one.pieces; });
+        distinct, [&](const CandidatePlacement& other) { return other.pieces == one.pieces; });
     if (same == distinct.end()) {
       distinct.push_back(std::move(one));
     } else {
@@ -95,8 +95,9 @@ inline std::vector<RingPlacement> ring_placements(const View& view,
 
 // Returns the ways to exchange on `pieces`, the job's own at no priority first: the all-reduces
 // whose speeds differ there, each with every priority if the job spans links.
-inline std::vector<Exchange> exchange_options(const ThroughputModel& throughput_model, int32_t slot,
-                                              std::span<const Piece> pieces) {
+inline std::vector<AllReduceSettings> all_reduce_options(const ThroughputModel& throughput_model,
+                                                         int32_t slot,
+                                                         std::span<const Piece> pieces) {
   std::vector<Pattern> patterns;
   std::vector<double> speeds;
   for (const Pattern by :
@@ -106,7 +107,7 @@ inline std::vector<Exchange> exchange_options(const ThroughputModel& throughput_
     speeds.push_back(speed);
     patterns.push_back(by);
   }
-  std::vector<Exchange> out;
+  std::vector<AllReduceSettings> out;
   const int priorities = pieces.size() > 1 ? kLinkPriorities : 1;
   for (const Pattern by : patterns) {
     for (int p = 0; p < priorities; ++p) out.push_back({by, static_cast<uint8_t>(p)});

@@ -21,7 +21,7 @@ YARD_HD inline void add_to_rows(const float* __restrict rows, const float* __res
   }
 }
 
-YARD_HD inline int32_t flag_at_most(const int32_t* __restrict values, int32_t n, int32_t most,
+YARD_HD inline int32_t mark_at_most(const int32_t* __restrict values, int32_t n, int32_t most,
                                     uint8_t* __restrict flags) {
   int32_t sum = 0;
   for (int32_t r = 0; r < n; ++r) {
@@ -36,13 +36,13 @@ YARD_HD inline int32_t flag_at_most(const int32_t* __restrict values, int32_t n,
 
 #ifdef __CUDACC__
 using plain::add_to_rows;
-using plain::flag_at_most;
+using plain::mark_at_most;
 #else
 // Sets out[r] = rows[r] + moment, for n rows of kRowFeatures.
 void add_to_rows(const float* rows, const float* moment, int32_t n, float* out);
 
 // Sets flags[r] = values[r] <= most, for n rows. Returns the number of flags set.
-int32_t flag_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);
+int32_t mark_at_most(const int32_t* values, int32_t n, int32_t most, uint8_t* flags);
 #endif
 
 }  // namespace yard

@@ -94,7 +94,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
   }
   int feature_version() const override { return 2; }
   Level level() const override { return Level::kHistory; }
-  PolicySpec expert() const override {
+  PolicyWithSettings expert() const override {
     return {"fifo", {{"placement", config_.locality ? "consolidate" : "best-fit"}}};
   }
   bool preempts() const override { return config_.preempt; }
@@ -117,7 +117,7 @@ class Sched2 final : public ConfiguredAgent<Config> {
     const auto listed = std::make_shared<Listed>();
     listed->jobs = shown(view, now);
     listed->held = holders(view, now, listed->jobs);
-    if (listed->held.empty() && view.free_gpus() < view.min_gpus_waited_for()) return;
+    if (listed->held.empty() && view.free_gpus() < view.min_gpus_to_start()) return;
     std::vector<Piece> room(view.max_pieces());
     int32_t first = kNone;
     for (size_t j = 0; j < listed->jobs.size(); ++j) {
@@ -302,10 +302,10 @@ class Sched2 final : public ConfiguredAgent<Config> {
 
   static void describe_job(const View& view, const Candidate& job, float sensitivity,
                            RowFeatures& f) {
-    f.size = log2_of(view.weight_gpus(job.slot)) / 4;
-    f.length = log2_of_s(job.seconds);
-    f.waited =
-        log2_of_s(1e-6 * static_cast<double>(view.now_us() - phase_start_us(view, job.slot)));
+    f.size = log2_of(view.gpus_at_least_one(job.slot)) / 4;
+    f.length = scaled_log2_seconds(job.seconds);
+    f.waited = scaled_log2_seconds(
+        1e-6 * static_cast<double>(view.now_us() - phase_start_us(view, job.slot)));
     f.sensitivity = sensitivity;
   }
 

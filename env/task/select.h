@@ -18,13 +18,13 @@
 
 namespace yard {
 
-struct SelectConfig {
+struct JobSelectionConfig {
   PlacementRule placement = PlacementRule::kFirstFit;
   int64_t tick_us = 300'000'000;  // decide again after this time if jobs wait and none runs
 };
 
-struct Select {
-  using Config = SelectConfig;
+struct JobSelectionTask {
+  using Config = JobSelectionConfig;
   static constexpr Level kLevel = Level::kEstimate;
   static constexpr int kJobs = 128;
   static constexpr int kActions = kJobs + 1;
@@ -72,7 +72,7 @@ struct Select {
     const float pressure = static_cast<float>(view.waiting_gpus()) * per_gpu;
     const float free = static_cast<float>(view.free_gpus()) * per_gpu;
     float moment[kJobFeatures] = {};  // the part common to all rows
-    moment[kWaited] = time_of(view.now_us() - w.begin_us);
+    moment[kWaited] = half_days_from_us(view.now_us() - w.begin_us);
     moment[kLeft] = free;
     moment[kPressure] = pressure;
     const int32_t rows = w.rows;
@@ -99,7 +99,7 @@ struct Select {
   // Returns whether there is nothing to choose. May return false where only kNothing is legal.
   YARD_HD static bool idle(const View& view, const Config&) {
     if (view.num_waiting() == 0) return true;
-    return view.min_gpus_waited_for() > view.free_gpus();
+    return view.min_gpus_to_start() > view.free_gpus();
   }
 
   YARD_HD static int64_t wake_us(const View& view, const Config& config) {
@@ -140,7 +140,7 @@ struct Select {
       }
       return places;
     }
-    return flag_at_most(w.gpus, rows, view.free_gpus(), mask);
+    return mark_at_most(w.gpus, rows, view.free_gpus(), mask);
   }
 
   // Returns the first legal action of J, or kNothing. Tests eight bytes at a time.
@@ -153,7 +153,7 @@ struct Select {
     return kNothing;
   }
 
-  YARD_HD static float time_of(int64_t us) {
+  YARD_HD static float half_days_from_us(int64_t us) {
     constexpr float kHalfDay = 43'200e6F;
     return static_cast<float>(us) * (1 / kHalfDay);
   }
@@ -171,7 +171,7 @@ struct Select {
     features[kLimit] =
         limited ? log2_coarse(1 + 1e-6 * static_cast<double>(limit_us)) * 0.0625F : 0;
     features[kHasLimit] = limited ? 1 : 0;
-    features[kWaited] = -time_of(view.submit_us(slot) - w.begin_us);
+    features[kWaited] = -half_days_from_us(view.submit_us(slot) - w.begin_us);
     features[kLeft] = -gpus;
     features[kPressure] = 0;
     features[kNarrow] = (1 - gpus) * (1 - gpus);

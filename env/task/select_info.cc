@@ -19,25 +19,25 @@ struct Config {
 
 }  // namespace
 
-const Agent::Info& select_info() {
+const Agent::Info& job_selection_info() {
   static const Agent::Info info{
       .about = "chooses which of the first 128 waiting jobs starts next; also runs on a device",
       .source = "Zhang et al., RLScheduler, SC 2020",
       .fidelity = "the decision as published, with our features; no network of ours",
-      .level = Select::kLevel,
+      .level = JobSelectionTask::kLevel,
       .servable = false,
       .settings = describe<Config>};
   return info;
 }
 
-SelectConfig select_config(const Settings& settings) {
+JobSelectionConfig job_selection_config(const Settings& settings) {
   const auto config = parse<Config>(settings);
   const auto* const at = std::ranges::find(kPlacementRuleNames, config.placement);
   return {.placement = static_cast<PlacementRule>(at - std::begin(kPlacementRuleNames)),
           .tick_us = std::llround(config.tick_s * 1e6)};
 }
 
-std::vector<Feature> select_action_features() {
+std::vector<Feature> job_selection_action_features() {
   return {{"exists", "1: the row has a job"},
           {"gpus", "its GPUs over all GPUs"},
           {"limit", "log2 s of the user's limit, over 16; 0: none"},
@@ -48,7 +48,7 @@ std::vector<Feature> select_action_features() {
           {"narrow", "(1 - share of all GPUs) squared: separates small from medium jobs"}};
 }
 
-std::vector<Feature> select_state_features() {
+std::vector<Feature> job_selection_state_features() {
   return {{"free", "share of GPUs free"},
           {"waiting", "log2 of 1 + waiting jobs, over 8"},
           {"held", "log2 of 1 + jobs that hold GPUs, over 8"},

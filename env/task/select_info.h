@@ -10,10 +10,10 @@ namespace yard {
 
 inline constexpr const char* kSelectName = "select";
 
-const Agent::Info& select_info();
-SelectConfig select_config(const Settings& settings);  // throws InputError
+const Agent::Info& job_selection_info();
+JobSelectionConfig job_selection_config(const Settings& settings);  // throws InputError
 
-std::vector<Feature> select_action_features();
-std::vector<Feature> select_state_features();
+std::vector<Feature> job_selection_action_features();
+std::vector<Feature> job_selection_state_features();
 
 }  // namespace yard

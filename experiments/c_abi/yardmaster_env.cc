@@ -103,7 +103,7 @@ EnvSettings::EnvSettings(const Settings& settings) {
   Settings own;
   const std::pair<std::string_view, Settings*> parts[] = {
       {"agent.", &agent}, {"trace.", &trace}, {"faults.", &fault_model}};
-  for (const Setting& given : settings.entries()) {
+  for (const GivenSetting& given : settings.entries()) {
     const auto part = std::ranges::find_if(
         parts, [&](const auto& one) { return given.key.starts_with(one.first); });
     const bool is_own = part == std::end(parts);
@@ -169,7 +169,7 @@ BasicBatchConfig<T> batch_config(const EnvSettings& settings) {
   out.prior = false;
   out.seed = config.seed;
   if constexpr (DeviceTask<T>) {
-    out.task = select_config(settings.agent);
+    out.task = job_selection_config(settings.agent);
   } else {
     out.task = make_agent(config.agent, settings.agent);
   }
@@ -196,8 +196,10 @@ std::string spec_text(const std::string& agent, Level level, int32_t actions,
                       const std::vector<Feature>& state_features) {
   const nlohmann::ordered_json sets = {set_json("state", 1, state_features),
                                        set_json("actions", actions - 1, action_features)};
-  return nlohmann::ordered_json{
-      {"agent", agent}, {"level", level_name(level)}, {"actions", actions}, {"sets", sets}}
+  return nlohmann::ordered_json{{"agent", agent},
+                                {"level", information_level_name(level)},
+                                {"actions", actions},
+                                {"sets", sets}}
       .dump();
 }
 
@@ -224,10 +226,10 @@ struct yardmaster_env {
   explicit yardmaster_env(const yard::EnvSettings& settings)
       : scenarios(yard::load_env_scenarios(settings)) {
     if (settings.config.agent == yard::kSelectName) {
-      batch = yard::make_batch<yard::Select>(scenarios, settings);
-      spec =
-          yard::spec_text(settings.config.agent, yard::select_info().level, yard::Select::kActions,
-                          yard::select_action_features(), yard::select_state_features());
+      batch = yard::make_batch<yard::JobSelectionTask>(scenarios, settings);
+      spec = yard::spec_text(
+          settings.config.agent, yard::job_selection_info().level, yard::JobSelectionTask::kActions,
+          yard::job_selection_action_features(), yard::job_selection_state_features());
     } else {
       batch = yard::make_batch<yard::AgentTask>(scenarios, settings);
       const auto agent = yard::make_agent(settings.config.agent, settings.agent);
@@ -388,7 +390,7 @@ int yardmaster_env_set_weights(yardmaster_env* env, const double* weights, int32
       sum += weights[c];
     }
     if (sum <= 0) throw yard::InputError("weights", "at least one above 0", "none");
-    b.set_weights({weights, n});
+    b.set_env_spec_weights({weights, n});
   });
 }
 

@@ -44,7 +44,7 @@ std::optional<CellFile> CellOptions::read(const CLI::App& app,
 std::vector<CellSpec> CellOptions::selected(const CellFile& cells) const {
   std::vector<CellSpec> out =
       select_cells(cells, only.empty() ? std::vector<std::string>{} : split_list(only, "--only"));
-  check_traces(out);
+  check_input_sha256(out);
   return out;
 }
 

@@ -38,7 +38,7 @@ void check(const char* option, double value, double max_value, bool allow_zero) 
 std::vector<std::string> level_names() {
   std::vector<std::string> out;
   for (int l = 0; l <= static_cast<int>(Level::kOracle); ++l) {
-    out.emplace_back(level_name(static_cast<Level>(l)));
+    out.emplace_back(information_level_name(static_cast<Level>(l)));
   }
   return out;
 }
@@ -101,8 +101,8 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
                  "share of the trace such as 60%");
   app.add_option("--to", window.to, "end of the scored window, in the forms of --from");
   app.add_option("--warmup", window.warmup,
-                 "seconds, or a share such as 5%, simulated before the window but not scored "
-                 "(default: a week)");
+                 "time simulated before the window but not scored: seconds, or a share of the "
+                 "trace such as 5% (default: a week)");
 
   group("Policies");
   app.add_option("--placement", run.placement, "placement rule, for policies which allow a choice");
@@ -113,7 +113,7 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
   app.add_option("--information", information,
                  "highest level of information which policies may use")
       ->check(one_of(level_names()));
-  add_speeds(app);
+  add_speeds_option(app);
 
   group("Simulation");
   app.add_option("--rules", run.rules,
@@ -132,9 +132,11 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
                  "comma-separated files or folders of measured speeds; jobs with a measured model "
                  "run at the speed measured for their placement")
       ->default_str("");
-  app.add_option("--set", set,
-                 "a setting, as OWNER.key=value, where OWNER is a policy, trace, rules, faults, "
-                 "checkpoints, models or demands; key=value sets a setting of the rule set")
+  app.add_option(
+         "--set", set,
+         "a setting: OWNER.key=value, where OWNER is the name of a policy or one of the words "
+         "trace, rules, faults, checkpoints, models and demands; key=value is short for "
+         "rules.key=value")
       ->default_str("");
   app.add_option("--seed", scenario.seed, "seed of generators and random draws")
       ->check(whole_number<uint64_t>(0));
@@ -144,7 +146,7 @@ void CommonOptions::add_to(CLI::App& app, bool congestion_list) {
   app.add_option("--json-out", json_out, "write the JSON document to a file");
 }
 
-void CommonOptions::add_speeds(CLI::App& app) {
+void CommonOptions::add_speeds_option(CLI::App& app) {
   app.add_option("--speeds", speeds,
                  "information of policies on job speeds: exact (tables of --profiles and the "
                  "cluster), noisy (tables with a log-normal error of 25 %) or learned (estimates "
@@ -153,13 +155,13 @@ void CommonOptions::add_speeds(CLI::App& app) {
 }
 
 void CommonOptions::finish(const std::vector<std::string>& policies) {
-  if (!information.empty()) run.information = parse_level(information);
-  if (!speeds.empty()) run.speeds = parse_speed_level(speeds, "--speeds");
+  if (!information.empty()) run.information = parse_information_level(information);
+  if (!speeds.empty()) run.speeds = parse_speed_information(speeds, "--speeds");
   if (!json_out.empty()) check_writable(json_out);
   set_trace_columns(columns, scenario.trace_settings);
   run.seed = scenario.seed;
   check("--cost-scale", scenario.cost_scale, kMaxCostScale, true);
-  Variation& variation = scenario.variation;
+  ScenarioVariation& variation = scenario.variation;
   if (!allow.empty()) variation.allows = parse_allows(split_list(allow, "--allow"), "--allow");
   check("--cluster-scale", variation.cluster, kMaxScale, false);
   check("--load-scale", variation.load, kMaxScale, false);
@@ -192,7 +194,7 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
   for (const std::string& assignment : set) {
     Settings one;
     one.overlay(assignment, "--set " + assignment);
-    const Setting& given = one.entries().front();
+    const GivenSetting& given = one.entries().front();
     bool used = false;
     // A key alone is the rule set's, if that has settings.
     if (given.key.find('.') == std::string::npos &&
@@ -275,18 +277,19 @@ void check_policies(const std::vector<std::string>& policies, const std::string&
   if (!RuleSetRegistry::info(rules).policies.empty()) return;
   for (const std::string& text : policies) {
     const std::string policy = named_policy(text).policy;
-    const bool path = policy.find_first_of("/:") != policy.npos || is_tuned_file(policy) ||
+    const bool path = policy.find_first_of("/:") != policy.npos || is_tuned_policy_file(policy) ||
                       std::filesystem::exists(policy);
     if (!path) require_policy(option, policy);
   }
 }
 
-void print_limit_notes(const std::vector<std::string>& notes) {
+void print_time_limit_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
 void print_scenario_notes(const Scenario& scenario,
-                          const std::vector<PreparedPolicy>& prepared_policies, SpeedLevel speeds) {
+                          const std::vector<PreparedPolicy>& prepared_policies,
+                          SpeedInformation speeds) {
   for (const std::string& line : scenario_notes(scenario, speeds)) {
     std::fprintf(stderr, "%s\n", line.c_str());
   }
@@ -295,13 +298,13 @@ void print_scenario_notes(const Scenario& scenario,
                  number_text(scenario.congestion, 3).c_str(), scenario.factor,
                  load_text(scenario.load).c_str());
   }
-  if (!has_limits(scenario.trace)) {
+  if (!has_time_limits(scenario.trace)) {
     std::vector<const PreparedPolicy*> all;
     for (const PreparedPolicy& prepared : prepared_policies) all.push_back(&prepared);
-    print_limit_notes(missing_limits_notes(all));
+    print_time_limit_notes(missing_time_limits_notes(all));
   }
   for (const PreparedPolicy& prepared : prepared_policies) {
-    if (!lacks_sizes(prepared, scenario.trace)) continue;
+    if (!has_no_elastic_jobs(prepared, scenario.trace)) continue;
     std::fprintf(stderr,
                  "note: %s sets the size of elastic jobs, but no job of this trace is elastic\n",
                  prepared.name.c_str());

@@ -26,7 +26,7 @@ struct CommonOptions {
   void add_to(CLI::App& app, bool congestion_list = false);
 
   // Adds --speeds only, for commands with their own set of options.
-  void add_speeds(CLI::App& app);
+  void add_speeds_option(CLI::App& app);
 
   // Checks what CLI11 cannot, and distributes the values of --set to trace, rule set, faults,
   // models and policies. Call it once after parsing. Throws InputError.
@@ -60,13 +60,13 @@ void check_policies(const std::vector<std::string>& policies, const std::string&
 // Splits "a,b". Throws InputError, naming `option`, if a part is empty or repeated.
 std::vector<std::string> split_list(const std::string& text, const std::string& option);
 
-// Prints the result of missing_limits_notes() on stderr.
-void print_limit_notes(const std::vector<std::string>& notes);
+// Prints the result of missing_time_limits_notes() on stderr.
+void print_time_limit_notes(const std::vector<std::string>& notes);
 
 // Prints notes on stderr: skipped rows, how arrivals were scaled, and which policies use time
 // limits or elastic sizes that no job has.
 void print_scenario_notes(const Scenario& scenario,
                           const std::vector<PreparedPolicy>& prepared_policies,
-                          SpeedLevel speeds = SpeedLevel::kExact);
+                          SpeedInformation speeds = SpeedInformation::kExact);
 
 }  // namespace yard::sim

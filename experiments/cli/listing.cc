@@ -75,7 +75,8 @@ Json listed_row(const std::string& kind, const Json& rows, const std::string& na
     names.push_back(row["name"].get<std::string>());
     if (names.back() == name) return row;
   }
-  throw unknown_name("list " + kind, names, name, kind == "policies" ? policies_of_term(name) : "");
+  throw unknown_name("list " + kind, names, name,
+                     kind == "policies" ? suggest_policies_for_term(name) : "");
 }
 
 std::string listing_text(const std::string& kind, const Json& row) {

@@ -71,7 +71,7 @@ Run Recording::simulate(const PreparedPolicy& prepared, RunOptions run_options) 
   begin(prepared);
   if (timeline_ || waits_ || meter_ || moments_ || options_.records_series()) {
     run_options.watch = [this](const SimModel& fixed, const SimState& state) {
-      watch(fixed, state);
+      record_state(fixed, state);
     };
   }
   Run run = run_prepared(scenario_, prepared, run_options);
@@ -98,15 +98,15 @@ void Recording::begin(const PreparedPolicy& prepared) {
       if (options_.for_report) wait_rows_ += row;
     };
   }
-  waits_.emplace(scenario_, placement_of(prepared.placement), std::move(ended));
+  waits_.emplace(scenario_, placement_rule_named(prepared.placement), std::move(ended));
 }
 
-void Recording::watch(const SimModel& fixed, const SimState& state) {
+void Recording::record_state(const SimModel& fixed, const SimState& state) {
   state_exposed_ = true;
-  if (options_.records_series()) series_.watch(fixed, state);
-  if (timeline_) timeline_->watch(fixed, state);
-  if (waits_) waits_->watch(fixed, state);
-  if (meter_) meter_->watch(fixed, state);
+  if (options_.records_series()) series_.record_state(fixed, state);
+  if (timeline_) timeline_->record_state(fixed, state);
+  if (waits_) waits_->record_state(fixed, state);
+  if (meter_) meter_->record_state(fixed, state);
   if (moments_) moments_->note(state);
 }
 
@@ -140,7 +140,7 @@ void Recording::end(const Run& run) {
 void Recording::dump(const PreparedPolicy& prepared, RunOptions run_options, const Run& run) {
   nlohmann::ordered_json states = nlohmann::ordered_json::array();
   run_options.watch = [&](const SimModel& fixed, const SimState& state) {
-    moments_->dump(scenario_, fixed, state, placement_of(prepared.placement), states);
+    moments_->dump(scenario_, fixed, state, placement_rule_named(prepared.placement), states);
   };
   run_prepared(scenario_, prepared, run_options);
   dumps_.push_back({{"policy", run.policy}, {"rules", run.rules}, {"states", states}});

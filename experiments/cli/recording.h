@@ -59,7 +59,7 @@ class Recording {
 
  private:
   void begin(const PreparedPolicy& prepared);
-  void watch(const SimModel& fixed, const SimState& state);
+  void record_state(const SimModel& fixed, const SimState& state);
   void end(const Run& run);
   void dump(const PreparedPolicy& prepared, RunOptions run_options, const Run& run);
   void require_no_state_outputs(const std::string& rules) const;
@@ -75,7 +75,7 @@ class Recording {
   std::optional<Waits> waits_;
   std::optional<Meter> meter_;
   std::optional<GpuUsage> metered_;
-  std::optional<DumpTimes> moments_;
+  std::optional<StateDumper> moments_;
   nlohmann::ordered_json dumps_ = nlohmann::ordered_json::array();
 };
 

@@ -33,8 +33,8 @@ RunFolder::Config config_of(const CLI::App& app) {
 
 ReplayFolder::ReplayFolder(std::string out, std::string page)
     : out_(std::move(out)), page_(std::move(page)) {
-  if (!out_.empty()) RunFolder::check_free(out_);
-  if (!page_.empty()) report::check_page(page_, "--report");
+  if (!out_.empty()) RunFolder::require_unoccupied_path(out_);
+  if (!page_.empty()) report::require_writable_page_path(page_, "--report");
 }
 
 void ReplayFolder::begin(const CLI::App& app, const Scenario& scenario, uint64_t seed) {

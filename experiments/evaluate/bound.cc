@@ -109,14 +109,15 @@ bool asks_for_cpus(const ShapeColumns& shapes) {
 
 }  // namespace
 
-std::string why_no_bound(const Scenario& scenario, const std::string& rules) {
+std::string why_oracle_is_no_bound(const Scenario& scenario, const std::string& rules) {
   if (!RuleSetRegistry::info(rules).policies.empty()) return "";
   const SimModel& f = scenario.fixed;
   if (std::ranges::any_of(scenario.trace.jobs, is_elastic)) {
     return "elastic jobs, whose speed depends on the number of GPUs";
   }
   for (int32_t j = 0; f.allows.preempt && j < scenario.workload.size(); ++j) {
-    if (f.jobs.curves.may_end(j)) return "jobs that a policy may end before their work is done";
+    if (f.jobs.curves.may_end_early(j))
+      return "jobs that a policy may end before their work is done";
   }
   if (f.spec.overloads && asks_for_cpus(f.jobs.shapes)) return "nodes with overcommitted CPUs";
   const bool modelled = f.speed.num_kinds > 0;

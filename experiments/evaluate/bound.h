@@ -9,6 +9,6 @@ namespace yard {
 
 // Returns why an oracle is no bound, as "elastic jobs". Returns "" if an oracle is a bound.
 // Published rule sets always return "", since all their GPUs have one speed.
-std::string why_no_bound(const Scenario& scenario, const std::string& rules);
+std::string why_oracle_is_no_bound(const Scenario& scenario, const std::string& rules);
 
 }  // namespace yard

@@ -60,13 +60,15 @@ double CellResult::decisions_per_s() const {
   return share(mean(&PolicyScore::decisions), mean(&PolicyScore::core_s));
 }
 
-double CellResult::ratio_hindsight() const { return rivals[best_hindsight].candidate_ratio.ratio; }
+double CellResult::ratio_to_best_in_hindsight() const {
+  return rivals[best_hindsight].candidate_ratio.ratio;
+}
 
 double CellResult::headroom() const {
   return oracle ? 1 - bounds[*oracle].mean_jct_s / baseline_score().mean_jct_s : kNan;
 }
 
-double CellResult::headroom_hindsight() const {
+double CellResult::headroom_vs_best_in_hindsight() const {
   if (!oracle) return kNan;
   return 1 - bounds[*oracle].mean_jct_s / rivals[best_hindsight].score.mean_jct_s;
 }
@@ -109,7 +111,7 @@ std::vector<std::string> CellResult::regressions() const {
   return out;
 }
 
-void complete(CellResult& cell) {
+void compute_derived_fields(CellResult& cell) {
   YARD_CHECK(!cell.candidates.empty() && !cell.rivals.empty(),
              "a cell needs candidates and rivals");
   const auto hindsight = [](const ComparedPolicy& rival) { return rank(rival.score); };

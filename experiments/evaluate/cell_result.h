@@ -21,13 +21,14 @@ struct ComparedPolicy {
   bool conclusive = false;  // enough jobs and merged blocks, and all jobs of both ended
 };
 
-// One candidate in one cell. complete() computes the fields which follow from the scores.
+// One candidate in one cell. compute_derived_fields() computes the fields which follow from the
+// scores.
 struct CellResult {
   std::string cell, cell_hash;
   CellFacts facts;
   std::string rules;
   double cost_scale = 1;
-  Variation variation;
+  ScenarioVariation variation;
   int replicas = 0;
   std::string candidate_name;
   std::vector<PolicyScore> candidates;  // by training seed
@@ -51,14 +52,14 @@ struct CellResult {
     return untrained ? &others[*untrained] : nullptr;
   }
   int64_t unfinished() const;
-  double ratio_hindsight() const;
+  double ratio_to_best_in_hindsight() const;
   double headroom() const;  // NaN without an oracle
-  double headroom_hindsight() const;
+  double headroom_vs_best_in_hindsight() const;
   double oracle_gap_closed() const;  // NaN if headroom() is below kMinHeadroomForGap
   // Mean of a figure over training seeds; its ratio to the baseline's, NaN if that is 0.
   double mean(double PolicyScore::*figure) const;
   double ratio_to_baseline(double PolicyScore::*figure) const;
-  double per_job(double PolicyScore::*figure) const { return mean(figure) / facts.jobs; }
+  double mean_per_job(double PolicyScore::*figure) const { return mean(figure) / facts.jobs; }
   double decisions_per_s() const;  // on one core, simulation included; NaN: not counted
   // The largest size class with at least 50 jobs.
   std::optional<int> largest_class() const;
@@ -70,6 +71,6 @@ struct CellResult {
 
 // Computes the fields which follow from candidates, rivals with validation_jct_s, others and
 // bounds. Requires: at least one candidate and one rival.
-void complete(CellResult& cell);
+void compute_derived_fields(CellResult& cell);
 
 }  // namespace yard

@@ -65,14 +65,14 @@ CellFacts facts_of(const Scenario& scenario, const RunOptions& how) {
     if (job.scored) ++facts.class_jobs[static_cast<size_t>(size_class_of(job.gpus))];
   }
   facts.opens_test = scenario.opens_test;
-  facts.no_bound = why_no_bound(scenario, how.rules);
+  facts.no_bound = why_oracle_is_no_bound(scenario, how.rules);
   facts.notes = scenario_notes(scenario, how.speeds);
   return facts;
 }
 
 Json json_of(const PolicyScore& score) {
   return {{"policy", score.name},
-          {"information", level_name(score.level)},
+          {"information", information_level_name(score.level)},
           {"mean_jct_s", score.mean_jct_s},
           {"p99_jct_s", score.p99_jct_s},
           {"max_wait_s", score.max_wait_s},
@@ -89,7 +89,7 @@ Json json_of(const PolicyScore& score) {
 
 PolicyScore read_score(const Json& json) {
   PolicyScore score;
-  score.level = parse_level(json.at("information").get<std::string>());
+  score.level = parse_information_level(json.at("information").get<std::string>());
   json.at("mean_jct_s").get_to(score.mean_jct_s);
   json.at("p99_jct_s").get_to(score.p99_jct_s);
   json.at("max_wait_s").get_to(score.max_wait_s);
@@ -108,7 +108,7 @@ PolicyScore read_score(const Json& json) {
 
 }  // namespace
 
-const Source& SourceCache::of(const ScenarioOptions& options) {
+const TraceOnCluster& TraceOnClusterCache::of(const ScenarioOptions& options) {
   const std::string generated =
       is_synthetic(options.trace)
           ? synthetic_sha256(options.trace, {.seed = options.seed,
@@ -117,24 +117,24 @@ const Source& SourceCache::of(const ScenarioOptions& options) {
           : "";
   std::string drawn;  // settings of attributes drawn for jobs
   for (const auto* settings : {&options.models, &options.demands}) {
-    for (const Setting& s : settings->entries()) drawn += s.key + "=" + s.value + "\n";
+    for (const GivenSetting& s : settings->entries()) drawn += s.key + "=" + s.value + "\n";
     drawn += "\n";
   }
   const std::array<std::string, 6> key = {options.trace,    generated, options.cluster,
                                           options.profiles, drawn,     text_of(options.variation)};
   const auto known = by_files_.find(key);
   if (known != by_files_.end()) return known->second;
-  return by_files_.emplace(key, load_source(options)).first->second;
+  return by_files_.emplace(key, load_trace_on_cluster(options)).first->second;
 }
 
-std::vector<std::string> SourceCache::hashes() const {
+std::vector<std::string> TraceOnClusterCache::trace_hashes() const {
   std::vector<std::string> out;
   for (const auto& [files, source] : by_files_) out.push_back(source.trace.sha256);
   return out;
 }
 
 CellRunner::CellRunner(CellSpec cell, const RunOptions& how, const ResultFolder& results,
-                       SourceCache& sources)
+                       TraceOnClusterCache& sources)
     : cell_(std::move(cell)), results_(&results), sources_(&sources) {
   const Json inputs = results.enabled() ? yard::inputs_of(cell_) : Json();
   const auto known = results.find(cell_.name, "cell", inputs, read_facts);
@@ -151,7 +151,7 @@ CellRunner::CellRunner(CellSpec cell, const RunOptions& how, const ResultFolder&
 
 Json CellRunner::inputs_of(const PolicySpec& policy_spec) const {
   return {{"cell", yard::inputs_of(cell_)},
-          {"policy", Json::parse(policy_spec.inputs.at(cell_.stops()))}};
+          {"policy", Json::parse(policy_spec.inputs.at(cell_.allows_preemption()))}};
 }
 
 std::optional<PolicyScore> CellRunner::known(const PolicySpec& policy_spec) const {

@@ -20,7 +20,7 @@ struct CellFacts {
   std::array<int64_t, kSizeClasses> class_jobs = {};  // scored jobs by size class
   bool limits = false;                                // whether any job has a limit
   bool opens_test = false;
-  // Why an oracle is no bound in this cell (why_no_bound()). Empty: an oracle is a bound.
+  // Why an oracle is no bound in this cell (why_oracle_is_no_bound()). Empty: an oracle is a bound.
   std::string no_bound = {};
   // Lines for stderr: skipped rows, how the trace was read, GPU types and speeds without data.
   // Empty if the facts were read from the results folder.
@@ -28,21 +28,21 @@ struct CellFacts {
 };
 
 // Loads each trace once for all cells of a command.
-class SourceCache {
+class TraceOnClusterCache {
  public:
-  const Source& of(const ScenarioOptions& options);
-  std::vector<std::string> hashes() const;  // sha256 of each loaded trace
+  const TraceOnCluster& of(const ScenarioOptions& options);
+  std::vector<std::string> trace_hashes() const;  // sha256 of each loaded trace
 
  private:
   // Key: trace, generator hash, cluster, profiles, drawn attributes, variation.
-  std::map<std::array<std::string, 6>, Source> by_files_;
+  std::map<std::array<std::string, 6>, TraceOnCluster> by_files_;
 };
 
 class CellRunner {
  public:
   // Requires: `results` and `sources` outlive this object.
   CellRunner(CellSpec cell, const RunOptions& how, const ResultFolder& results,
-             SourceCache& sources);
+             TraceOnClusterCache& sources);
 
   const CellSpec& cell() const { return cell_; }
   const CellFacts& facts() const { return facts_; }
@@ -59,7 +59,7 @@ class CellRunner {
 
   CellSpec cell_;
   const ResultFolder* results_;
-  SourceCache* sources_;
+  TraceOnClusterCache* sources_;
   CellFacts facts_;
 };
 

@@ -71,8 +71,8 @@ CellDefaults read_defaults(const YamlMap& map, CellDefaults defaults) {
   return defaults;
 }
 
-Variation read_variation(const YamlMap& map) {
-  Variation out;
+ScenarioVariation read_variation(const YamlMap& map) {
+  ScenarioVariation out;
   if (map.has("allows")) out.allows = parse_allows(texts(map, "allows"), map.where("allows"));
   out.cluster = map.number("cluster_scale", 1, 1 / kMaxScale, kMaxScale);
   out.load = map.number("load_scale", 1, 1 / kMaxScale, kMaxScale);
@@ -114,7 +114,7 @@ class Reader {
  private:
   // A tuned policy's file is relative to the file of cells.
   std::string policy(const std::string& name) const {
-    if (!is_tuned_file(name)) return name;
+    if (!is_tuned_policy_file(name)) return name;
     return (std::filesystem::path(file_.path()).parent_path() / name).lexically_normal().string();
   }
 
@@ -186,7 +186,7 @@ class Reader {
                       std::vector<std::string>{"traces", "from", "to", "warmup", "choose_on",
                                                "allows", "cluster_scale", "load_scale"} +
                           kDefaultKeys);
-    const Variation variation = read_variation(map);
+    const ScenarioVariation variation = read_variation(map);
     const CellDefaults defaults = read_defaults(map, defaults_);
     const std::vector<std::string> members = texts(map, "traces");
     if (members.empty()) map.fail("traces", "a list of trace names", "none");
@@ -240,7 +240,7 @@ class Reader {
 
 // Returns the hash of the cluster's file, which may change; "" if it is not a file.
 std::string cluster_sha256(const std::string& cluster) {
-  const std::string ready = find_ready_cluster(cluster);
+  const std::string ready = find_predefined_cluster(cluster);
   const std::string path = ready.empty() ? cluster : ready;
   return std::filesystem::is_regular_file(path) ? sha256_hex(read_file(path)) : "";
 }
@@ -297,11 +297,11 @@ std::vector<CellSpec> validation_cells(const CellFile& file, const std::vector<C
   return out;
 }
 
-void check_traces(const std::vector<CellSpec>& cells) {
+void check_input_sha256(const std::vector<CellSpec>& cells) {
   std::set<std::pair<std::string, std::string>> seen;
   const auto check = [&](const CellSpec& cell, const std::string& path, const std::string& said) {
     if (is_synthetic(path) || !seen.emplace(path, said).second) return;
-    const std::string sha256 = sha256_hex(read_unpacked(path));
+    const std::string sha256 = sha256_hex(read_and_unpack_file(path));
     if (sha256 != said) throw InputError(path, "sha256 " + said + " of cell " + cell.name, sha256);
   };
   for (const CellSpec& cell : cells) {
@@ -327,7 +327,7 @@ nlohmann::ordered_json inputs_of(const CellSpec& cell) {
   if (!s.models.entries().empty()) out["draw_models"] = true;
   if (!s.demands.entries().empty()) out["draw_demands"] = true;
   if (s.skip_unusable) out["skip_unusable"] = true;
-  if (s.variation.allows != Allows{}) out["allows"] = words_of(s.variation.allows);
+  if (s.variation.allows != AllowedActions{}) out["allows"] = words_of(s.variation.allows);
   if (s.variation.cluster != 1) out["cluster_scale"] = s.variation.cluster;
   if (s.variation.load != 1) out["load_scale"] = s.variation.load;
   return out;
@@ -337,7 +337,7 @@ std::string hash_of(const CellSpec& cell) {
   return sha256_hex(inputs_of(cell).dump()).substr(0, 16);
 }
 
-Scenario scenario_of(const CellSpec& cell, const Source& source,
+Scenario scenario_of(const CellSpec& cell, const TraceOnCluster& source,
                      const std::optional<Calibration>& known) {
   const ScenarioOptions& s = cell.scenario;
   try {

@@ -23,7 +23,9 @@ struct CellSpec {
   // Cells whose geometric mean JCT chooses the baseline. Empty: it is chosen here, in hindsight.
   std::vector<std::string> chosen_on;
 
-  bool stops() const { return scenario.variation.allows.preempt; }  // whether preemption is allowed
+  bool allows_preemption() const {
+    return scenario.variation.allows.preempt;
+  }  // whether preemption is allowed
 };
 
 struct CellFile {
@@ -43,7 +45,7 @@ std::vector<CellSpec> select_cells(const CellFile& file, const std::vector<std::
 std::vector<CellSpec> validation_cells(const CellFile& file, const std::vector<CellSpec>& cells);
 
 // Throws InputError if a trace or profile is missing or its sha256 differs from the file's.
-void check_traces(const std::vector<CellSpec>& cells);
+void check_input_sha256(const std::vector<CellSpec>& cells);
 
 // Returns every input of a policy's result in the cell. Requires: the cell comes from a file.
 nlohmann::ordered_json inputs_of(const CellSpec& cell);
@@ -51,8 +53,9 @@ nlohmann::ordered_json inputs_of(const CellSpec& cell);
 // Returns a hash of inputs_of(), which every score carries.
 std::string hash_of(const CellSpec& cell);
 
-// Requires: `source` is load_source(cell.scenario). `known`: an earlier calibration, if any.
-Scenario scenario_of(const CellSpec& cell, const Source& source,
+// Requires: `source` is load_trace_on_cluster(cell.scenario). `known`: an earlier calibration, if
+// any.
+Scenario scenario_of(const CellSpec& cell, const TraceOnCluster& source,
                      const std::optional<Calibration>& known = {});
 
 }  // namespace yard

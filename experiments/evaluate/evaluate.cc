@@ -62,8 +62,8 @@ class Evaluator {
     prepare_policies();
     if (!results_.enabled()) return;
     std::set<bool> stops;
-    for (const CellSpec& cell : options.cells) stops.insert(cell.stops());
-    for (const CellSpec& cell : options.validation) stops.insert(cell.stops());
+    for (const CellSpec& cell : options.cells) stops.insert(cell.allows_preemption());
+    for (const CellSpec& cell : options.validation) stops.insert(cell.allows_preemption());
     for (PolicySpec& policy_spec : compared_.all) {
       for (const bool may : stops) policy_spec.inputs[may] = inputs_of(policy_spec, may);
     }
@@ -72,7 +72,7 @@ class Evaluator {
   Evaluation run() {
     Evaluation out;
     select_reachable_cells(out);
-    out.missing_limits_notes = notes_on_limits();
+    out.missing_time_limits_notes = notes_on_limits();
     for (const CellSpec& cell : options_.validation)
       validation_.emplace(cell.name, play(cell, true));
     for (const CellSpec& cell : options_.cells) {
@@ -132,7 +132,8 @@ class Evaluator {
     }
     for (const std::string& name : options_.against) {
       PolicySpec policy_spec = make_policy_spec(name, options_.run_of(name));
-      (is_bound(policy_spec.prepared.level) ? bounds : rivals).push_back(std::move(policy_spec));
+      (is_oracle_bound(policy_spec.prepared.level) ? bounds : rivals)
+          .push_back(std::move(policy_spec));
     }
     if (options_.against.empty()) rivals = servable_heuristics(most, any);
     compared_.rivals = rivals.size();
@@ -166,7 +167,8 @@ class Evaluator {
         if (trained.prepared.untrained.empty()) continue;
         PolicySpec self = make_policy_spec(trained.prepared.untrained, trained.options);
         std::string key = self.prepared.digest;
-        for (const Setting& s : self.options.policy.entries()) key += ' ' + s.key + '=' + s.value;
+        for (const GivenSetting& s : self.options.policy.entries())
+          key += ' ' + s.key + '=' + s.value;
         const auto [known, fresh] = spec_of.emplace(key, out.size());
         if (fresh) out.push_back(std::move(self));
         if (std::ranges::find(untrained_specs, known->second) == untrained_specs.end()) {
@@ -250,7 +252,7 @@ class Evaluator {
       const bool bound = i >= compared_.rivals && i < compared_.rivals + compared_.bounds;
       if (!bound) policies_in.push_back(&compared_.all[i].prepared);
     }
-    return missing_limits_notes(policies_in);
+    return missing_time_limits_notes(policies_in);
   }
 
   // Logs that the candidates open a trace's last fifth: one opening for all congestions, cluster
@@ -259,24 +261,24 @@ class Evaluator {
     const CellFacts& facts = runners_.at(cell.name).facts();
     if (!facts.opens_test || options_.test_log.empty()) return 0;
     const double length_s = (facts.to_s - facts.from_s) / facts.factor;  // in trace time
-    Opening opening{.trace = facts.trace,
-                    .sha256 = facts.sha256,
-                    .cluster = cell.scenario.cluster,
-                    .from = shortest(std::round(facts.from_s)),
-                    .to = shortest(std::round(facts.from_s + length_s))};
+    TestSplitOpening opening{.trace = facts.trace,
+                             .sha256 = facts.sha256,
+                             .cluster = cell.scenario.cluster,
+                             .from = shortest(std::round(facts.from_s)),
+                             .to = shortest(std::round(facts.from_s + length_s))};
     std::string inputs;
     for (size_t i = compared_.first_candidate(); i < compared_.end_candidates(); ++i) {
       const PolicySpec& policy_spec = compared_.all[i];
       opening.candidates.push_back(policy_spec.name);
       const std::string& digest = policy_spec.prepared.digest;
       if (!digest.empty()) opening.digests.push_back(digest);
-      if (results_.enabled()) inputs += policy_spec.inputs.at(cell.stops());
+      if (results_.enabled()) inputs += policy_spec.inputs.at(cell.allows_preemption());
     }
     if (results_.enabled()) opening.inputs = sha256_hex(inputs);
     const std::array<std::string, 5> key = {opening.sha256, opening.cluster, opening.from,
                                             opening.to, opening.inputs};
     const auto [it, fresh] = openings_.emplace(key, 0);
-    if (fresh) it->second = log_opening(options_.test_log, opening);
+    if (fresh) it->second = log_test_split_opening(options_.test_log, opening);
     return it->second;
   }
 
@@ -311,7 +313,7 @@ class Evaluator {
       cell.untrained = cell.others.size();
       cell.others.push_back({mean_of(untrained_specs, "untrained"), 0, {}});
     }
-    complete(cell);
+    compute_derived_fields(cell);
     return cell;
   }
 
@@ -339,7 +341,7 @@ class Evaluator {
 
   EvaluateOptions options_;
   ResultFolder results_;
-  SourceCache sources_;
+  TraceOnClusterCache sources_;
   ComparedPolicies compared_;
   std::map<std::string, CellRunner> runners_;
   std::map<std::string, std::vector<PolicyScore>> validation_;  // of rivals, by cell

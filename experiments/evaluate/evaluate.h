@@ -32,8 +32,8 @@ struct EvaluateOptions {
 };
 
 struct Evaluation {
-  std::vector<CellResult> cells;                  // by cell, then candidate
-  std::vector<std::string> missing_limits_notes;  // consequences if no job has a limit
+  std::vector<CellResult> cells;                       // by cell, then candidate
+  std::vector<std::string> missing_time_limits_notes;  // consequences if no job has a limit
   // Skipped cells, whose target congestion cannot be reached, each with the reason.
   std::vector<std::pair<std::string, std::string>> skipped;
 };

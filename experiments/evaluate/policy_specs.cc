@@ -26,7 +26,7 @@ using Values = std::map<std::string, std::string>;
 
 Values values_of(const Settings& settings) {
   Values out;
-  for (const Setting& setting : settings.entries()) out[setting.key] = setting.value;
+  for (const GivenSetting& setting : settings.entries()) out[setting.key] = setting.value;
   return out;
 }
 
@@ -63,13 +63,13 @@ PolicySpec make_policy_spec(const std::string& policy, const RunOptions& options
 std::vector<PolicySpec> oracle_family(const RunOptions& base) {
   RunOptions options = base;
   options.information.reset();
-  options.speeds = SpeedLevel::kExact;  // oracles see true speeds
+  options.speeds = SpeedInformation::kExact;  // oracles see true speeds
   std::vector<PolicySpec> family;
   const std::vector<std::string>& own = RuleSetRegistry::info(base.rules).oracles;
   for (const std::string& name : own) family.push_back(make_default_spec(name, options));
   if (!RuleSetRegistry::info(base.rules).policies.empty()) return family;
   for (const std::string& name : PolicyRegistry::names()) {
-    if (!is_bound(PolicyRegistry::info(name).level)) continue;
+    if (!is_oracle_bound(PolicyRegistry::info(name).level)) continue;
     RunOptions noisy = options;
     noisy.information = Level::kNoisyOracle;
     if (!has_field(name, "margin")) {
@@ -107,7 +107,7 @@ std::string inputs_of(const PolicySpec& policy_spec, bool stops) {
   const PreparedPolicy& prepared = policy_spec.prepared;
   std::string name = prepared.digest.empty() ? prepared.policy_ref : "checkpoint";
   Values settings;
-  if (is_tuned_file(prepared.policy_ref)) {
+  if (is_tuned_policy_file(prepared.policy_ref)) {
     constexpr std::string_view kSettings = "settings.";
     for (const auto& [key, value] : values_of(Settings::from_yaml(prepared.policy_ref))) {
       if (key == "policy") name = value;
@@ -119,14 +119,14 @@ std::string inputs_of(const PolicySpec& policy_spec, bool stops) {
                                    {"policy", name},
                                    {"settings", settings},
                                    {"digest", prepared.digest},
-                                   {"information", level_name(prepared.level)},
+                                   {"information", information_level_name(prepared.level)},
                                    {"placement", prepared.placement},
                                    {"rules", how.rules},
                                    {"rules_settings", values_of(how.rule_set)},
                                    {"oracle_noise", how.oracle_noise},
                                    {"seed", how.seed},
                                    {"fingerprint", fingerprint(policy_spec, true)}};
-  if (how.speeds != SpeedLevel::kExact) inputs["speeds"] = speed_level_name(how.speeds);
+  if (how.speeds != SpeedInformation::kExact) inputs["speeds"] = speed_information_name(how.speeds);
   if (!stops) inputs["start_only"] = fingerprint(policy_spec, false);
   return inputs.dump();
 }

@@ -20,7 +20,7 @@ QueueCase case_of(std::vector<Job> jobs, int64_t from_us, int64_t to_us,
   QueueCase out;
   out.trace.source = "part";
   out.trace.jobs = std::move(jobs);
-  check_fits(out.trace, cluster, true);
+  check_jobs_fit_cluster(out.trace, cluster, true);
   out.window = {from_us, from_us, to_us, static_cast<int64_t>(out.trace.jobs.size())};
   return out;
 }
@@ -31,17 +31,18 @@ QueueCase to_load(QueueCase one, const ClusterSpec& cluster, double load) {
   return one;
 }
 
-QueueFigures run_case(const QueueCase& one, const ClusterSpec& cluster, const std::string& policy) {
+QueueStatistics run_case(const QueueCase& one, const ClusterSpec& cluster,
+                         const std::string& policy) {
   throw_if_interrupted();
   const Scenario scenario(one.trace, one.window, cluster, 1);
   Occupancy seen(cluster.total_gpus());
   RunOptions options;
-  options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
+  options.watch = [&](const SimModel&, const SimState& state) { seen.record_state(state); };
   const JctSummary all = run_policy(scenario, policy, options).summary.all;
   return {all.mean_wait_s, all.mean_jct_s, seen.figures(one.window.from_us, one.window.to_us)};
 }
 
-std::optional<QueueFigures> logged(const QueueCase& one, const ClusterSpec& cluster) {
+std::optional<QueueStatistics> logged(const QueueCase& one, const ClusterSpec& cluster) {
   const std::vector<Job>& jobs = one.trace.jobs;
   double wait_us = 0, jct_us = 0;
   for (const Job& job : jobs) {
@@ -50,21 +51,22 @@ std::optional<QueueFigures> logged(const QueueCase& one, const ClusterSpec& clus
     jct_us += static_cast<double>(job.logged_end_us - job.submit_us);
   }
   const double us = 1e6 * static_cast<double>(jobs.size());
-  return QueueFigures{
+  return QueueStatistics{
       wait_us / us, jct_us / us,
       logged_occupancy(jobs, cluster.total_gpus()).figures(one.window.from_us, one.window.to_us)};
 }
 
 }  // namespace
 
-QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>& generated,
-                        const ClusterSpec& cluster, double congestion,
-                        const std::vector<std::string>& policies) {
-  QueueCheck out;
+QueueingComparison compare_queueing(const TracePart& part,
+                                    const std::vector<std::vector<Job>>& generated,
+                                    const ClusterSpec& cluster, double congestion,
+                                    const std::vector<std::string>& policies) {
+  QueueingComparison out;
   QueueCase real = case_of(part.jobs, part.from_us, part.to_us, cluster);
   const bool scaled = congestion > 0;
   if (scaled) {
-    const Source source{
+    const TraceOnCluster source{
         .trace = real.trace, .cluster = cluster, .faults = {}, .speeds = {}, .variation = {}};
     const Calibration found = calibrate(source, real.window, 1, congestion);
     scale_arrivals(real.trace, real.window, found.factor);
@@ -92,7 +94,8 @@ QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>
   }
   for (const std::string& policy : policies) {
     const auto run = [&](const QueueCase& one) { return run_case(one, cluster, policy); };
-    QueueRow& row = out.rows.emplace_back(QueueRow{policy, run(real), run(first), run(second), {}});
+    QueueingComparisonRow& row = out.rows.emplace_back(
+        QueueingComparisonRow{policy, run(real), run(first), run(second), {}});
     for (const QueueCase& one : generated_cases) row.generated.push_back(run(one));
   }
   return out;

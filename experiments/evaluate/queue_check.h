@@ -11,28 +11,29 @@
 
 namespace yard {
 
-struct QueueFigures {
+struct QueueStatistics {
   double mean_wait_s = 0, mean_jct_s = 0;
   OccupancyFigures occupancy;  // over the part's time
 };
 
-struct QueueRow {
+struct QueueingComparisonRow {
   std::string policy;
-  QueueFigures real, first_half, second_half;
-  std::vector<QueueFigures> generated;
+  QueueStatistics real, first_half, second_half;
+  std::vector<QueueStatistics> generated;
 };
 
-struct QueueCheck {
-  double load = 0;                     // of the recorded part as replayed
-  double congestion = 0;               // measured
-  std::optional<QueueFigures> logged;  // under the site's own scheduler
-  std::vector<QueueRow> rows;
+struct QueueingComparison {
+  double load = 0;                        // of the recorded part as replayed
+  double congestion = 0;                  // measured
+  std::optional<QueueStatistics> logged;  // under the site's own scheduler
+  std::vector<QueueingComparisonRow> rows;
 };
 
 // Scales the arrivals of `part` to the congestion. Scales all other workloads to the load which
 // `part` then has. `congestion` 0: scales nothing, and sets `logged` if all jobs have logged times.
-QueueCheck check_queues(const FitPart& part, const std::vector<std::vector<Job>>& generated,
-                        const ClusterSpec& cluster, double congestion,
-                        const std::vector<std::string>& policies);
+QueueingComparison compare_queueing(const TracePart& part,
+                                    const std::vector<std::vector<Job>>& generated,
+                                    const ClusterSpec& cluster, double congestion,
+                                    const std::vector<std::string>& policies);
 
 }  // namespace yard

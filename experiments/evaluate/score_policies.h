@@ -20,7 +20,7 @@ const char* size_class_name(int size_class);  // "1", "2-4", "5-8", "9-16", ">16
 struct PolicyScore {
   std::string name;
   Level level = Level::kBlind;
-  SpeedLevel speeds = SpeedLevel::kExact;
+  SpeedInformation speeds = SpeedInformation::kExact;
   // (B)  JCT sums over blocks of consecutive jobs, equally many in each
   std::vector<double> block_jct_s;
   double mean_jct_s = 0;

@@ -26,8 +26,9 @@ Cells only(const Cells& cells, const Keep& keep) {
   return out;
 }
 
-Spread spread(const Cells& cells, const std::function<double(const CellResult&)>& ratio_of) {
-  Spread out{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+MeanAndWorst spread(const Cells& cells, const std::function<double(const CellResult&)>& ratio_of) {
+  MeanAndWorst out{std::numeric_limits<double>::quiet_NaN(),
+                   std::numeric_limits<double>::quiet_NaN()};
   double sum = 0;
   int count = 0;
   for (const CellResult* cell : cells) {
@@ -121,7 +122,7 @@ SummaryRow row(const Cells& cells, const std::string& group, const std::string& 
   out.preemptions = ratio_to_baseline(&PolicyScore::preemptions);
   double seconds_per_decision = 0;
   for (const CellResult* cell : cells) {
-    out.preemptions_per_job += cell->per_job(&PolicyScore::preemptions) / out.cells;
+    out.preemptions_per_job += cell->mean_per_job(&PolicyScore::preemptions) / out.cells;
     out.rapid_repreemptions += cell->mean(&PolicyScore::rapid_repreemptions);
     seconds_per_decision += 1 / cell->decisions_per_s() / out.cells;
   }
@@ -142,7 +143,7 @@ void add_rows(const Cells& cells, const std::string& group, uint64_t seed,
   out.push_back(row(conclusive, group, "conclusive cells", seed));
   if (conclusive.size() < cells.size()) out.push_back(row(cells, group, "all cells", seed));
   const Cells open = only(conclusive, [](const CellResult* cell) {
-    return cell->headroom_hindsight() >= kMinHeadroom;
+    return cell->headroom_vs_best_in_hindsight() >= kMinHeadroom;
   });
   if (open.empty()) return;
   out.push_back(

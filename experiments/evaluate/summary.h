@@ -13,7 +13,7 @@ namespace yard {
 inline constexpr double kMinHeadroom = 0.03;
 
 // Ratio to the baseline over cells; NaN if no cell has a ratio.
-struct Spread {
+struct MeanAndWorst {
   double mean = 0;  // geometric
   double worst = 0;
 };
@@ -38,7 +38,7 @@ struct SummaryRow {
   double rapid_repreemptions = 0;  // sum over cells
   double training_core_s = 0;      // per seed, mean; 0: unknown
   double decisions_per_s = 0;      // harmonic mean over cells; NaN if a cell did not count
-  Spread ratio, p99, largest_class, max_wait, preemptions;
+  MeanAndWorst ratio, p99, largest_class, max_wait, preemptions;
   bool finished = true;  // all jobs ended; otherwise figures are missing
 };
 

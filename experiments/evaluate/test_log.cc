@@ -18,7 +18,7 @@ struct LogLines {
   bool known = false;  // whether this opening is among them
 };
 
-LogLines read_lines(const std::filesystem::path& log, const Opening& opening) {
+LogLines read_lines(const std::filesystem::path& log, const TestSplitOpening& opening) {
   LogLines lines;
   if (!std::filesystem::exists(log)) return lines;
   const std::string text = read_file(log);
@@ -44,7 +44,7 @@ LogLines read_lines(const std::filesystem::path& log, const Opening& opening) {
 
 }  // namespace
 
-std::filesystem::path find_test_log(const std::filesystem::path& cells) {
+std::filesystem::path find_test_split_log(const std::filesystem::path& cells) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::weakly_canonical(cells).parent_path();
   for (const std::filesystem::path& project : {folder, folder.parent_path()}) {
@@ -54,7 +54,7 @@ std::filesystem::path find_test_log(const std::filesystem::path& cells) {
   return {};
 }
 
-int64_t log_opening(const std::filesystem::path& log, const Opening& opening) {
+int64_t log_test_split_opening(const std::filesystem::path& log, const TestSplitOpening& opening) {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now().time_since_epoch());
   const LogLines before = read_lines(log, opening);

@@ -10,7 +10,7 @@
 
 namespace yard {
 
-struct Opening {
+struct TestSplitOpening {
   std::string trace, sha256, cluster, from, to;
   std::vector<std::string> candidates = {};
   std::vector<std::string> digests = {};  // of checkpoints
@@ -18,11 +18,11 @@ struct Opening {
 };
 
 // Returns the log for this file of cells; empty if there is none.
-std::filesystem::path find_test_log(const std::filesystem::path& cells);
+std::filesystem::path find_test_split_log(const std::filesystem::path& cells);
 
 // Appends a line and returns the number of lines about this trace. An opening with the same window
 // and `inputs` as a logged one, as after an interruption, is not logged again. Throws InputError if
 // the log cannot be written or read.
-int64_t log_opening(const std::filesystem::path& log, const Opening& opening);
+int64_t log_test_split_opening(const std::filesystem::path& log, const TestSplitOpening& opening);
 
 }  // namespace yard

@@ -100,11 +100,13 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
   for (const auto& group : of_owner) owners.add(group);
   const bool owned = batches.kind != Owner::kNone;
   const double of_owners = owned ? std::min(owners.shared(), siblings.shared()) : 0;
-  out.add_figure("sd of log run time", std::sqrt(variance(logs_of_all)));
-  out.add_figure("  between owners", owned ? std::sqrt(of_owners) : kNan);
-  out.add_figure("  between an owner's batches", std::sqrt(siblings.shared() - of_owners));
-  out.add_figure("  within batches", std::sqrt(siblings.own()));
-  out.add_figure("siblings within 2 % of the previous one", pairs > 0 ? same / pairs : kNan);
+  out.add_scalar_statistic("sd of log run time", std::sqrt(variance(logs_of_all)));
+  out.add_scalar_statistic("  between owners", owned ? std::sqrt(of_owners) : kNan);
+  out.add_scalar_statistic("  between an owner's batches",
+                           std::sqrt(siblings.shared() - of_owners));
+  out.add_scalar_statistic("  within batches", std::sqrt(siblings.own()));
+  out.add_scalar_statistic("siblings within 2 % of the previous one",
+                           pairs > 0 ? same / pairs : kNan);
 
   SquaredCorrelation by_owner, by_sibling;
   std::vector<std::vector<double>> history(static_cast<size_t>(batches.owners));
@@ -127,8 +129,8 @@ void add_structure(const std::vector<Job>& jobs, const Batches& batches, Workloa
     if (past.size() == kHistory) past.erase(past.begin());
     past.push_back(log);
   }
-  out.add_figure("R2 of log run time by the owner's last 32 jobs", by_owner.share());
-  out.add_figure("R2 of log run time by the last 8 siblings", by_sibling.share());
+  out.add_scalar_statistic("R2 of log run time by the owner's last 32 jobs", by_owner.share());
+  out.add_scalar_statistic("R2 of log run time by the last 8 siblings", by_sibling.share());
 }
 
 void add_owners(const std::vector<Job>& jobs, const Batches& batches, WorkloadStatistics& out) {
@@ -140,12 +142,13 @@ void add_owners(const std::vector<Job>& jobs, const Batches& batches, WorkloadSt
     count[static_cast<size_t>(owner)] += 1;
     if (2 * j < jobs.size()) by_half.insert(owner);
   }
-  out.add_figure("owners", batches.owners);
-  out.add_figure("  seen in the first half of the jobs", static_cast<double>(by_half.size()));
+  out.add_scalar_statistic("owners", batches.owners);
+  out.add_scalar_statistic("  seen in the first half of the jobs",
+                           static_cast<double>(by_half.size()));
   std::vector<double> sorted = count;
   std::ranges::sort(sorted, std::greater<>());
   const size_t top = (sorted.size() + 9) / 10;
-  out.add_figure(
+  out.add_scalar_statistic(
       "  share of jobs of the busiest tenth",
       std::accumulate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(top), 0.0) /
           static_cast<double>(jobs.size()));
@@ -156,23 +159,24 @@ void add_arrivals(const std::vector<Job>& jobs, double from_s, double to_s,
                   WorkloadStatistics& out) {
   const Load load = load_of(jobs, from_s, to_s);
   for (const size_t hours : {size_t{1}, size_t{6}, size_t{24}}) {
-    out.add_figure("dispersion of arrivals in " + std::to_string(hours) + " h",
-                   dispersion(load.arrivals, hours));
+    out.add_scalar_statistic("dispersion of arrivals in " + std::to_string(hours) + " h",
+                             dispersion(load.arrivals, hours));
   }
   const std::vector<double> days = sums(load.arrivals, kDayHours);
-  out.add_figure("arrivals in a day, sd over mean",
-                 days.empty() ? kNan : std::sqrt(variance(days)) / mean(days));
+  out.add_scalar_statistic("arrivals in a day, sd over mean",
+                           days.empty() ? kNan : std::sqrt(variance(days)) / mean(days));
   for (size_t lag = 1; lag <= kWeekDays; ++lag) {
-    out.add_figure("  autocorrelation after " + std::to_string(lag) + " d",
-                   autocorrelation(days, lag));
+    out.add_scalar_statistic("  autocorrelation after " + std::to_string(lag) + " d",
+                             autocorrelation(days, lag));
   }
   std::vector<double> by_size = load.gpus;
-  out.add_figure("GPUs requested at a time, mean", mean(load.gpus));
-  out.add_figure("  95th percentile over mean", nearest_rank(by_size, 0.95) / mean(load.gpus));
-  out.add_figure("  sd over mean", std::sqrt(variance(load.gpus)) / mean(load.gpus));
+  out.add_scalar_statistic("GPUs requested at a time, mean", mean(load.gpus));
+  out.add_scalar_statistic("  95th percentile over mean",
+                           nearest_rank_quantile(by_size, 0.95) / mean(load.gpus));
+  out.add_scalar_statistic("  sd over mean", std::sqrt(variance(load.gpus)) / mean(load.gpus));
   for (const size_t lag : {1, 6, 24, 48, 72, 96, 120, 144, 168}) {
-    out.add_figure("  autocorrelation after " + std::to_string(lag) + " h",
-                   autocorrelation(load.gpus, lag));
+    out.add_scalar_statistic("  autocorrelation after " + std::to_string(lag) + " h",
+                             autocorrelation(load.gpus, lag));
   }
 }
 
@@ -214,7 +218,7 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
                                        double shift_s, const std::vector<SizeClass>& classes) {
   YARD_CHECK(!jobs.empty(), "a workload needs jobs");
   WorkloadStatistics out;
-  const Batches batches = find_batches(jobs);
+  const Batches batches = find_submission_batches(jobs);
   double gpu_s = 0;
   for (size_t j = 0; j < jobs.size(); ++j) {
     const Job& job = jobs[j];
@@ -250,12 +254,12 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
   for (const Batches::Batch& batch : batches.all) {
     out.values["jobs per batch"].push_back(static_cast<double>(batch.jobs.size()));
   }
-  out.add_figure("jobs", static_cast<double>(jobs.size()));
-  out.add_figure("  share in batches of one",
-                 static_cast<double>(std::ranges::count(out.values["jobs per batch"], 1)) /
-                     static_cast<double>(jobs.size()));
-  out.add_figure("batches", static_cast<double>(batches.all.size()));
-  out.add_figure("GPU hours per job", gpu_s / kHourS / static_cast<double>(jobs.size()));
+  out.add_scalar_statistic("jobs", static_cast<double>(jobs.size()));
+  out.add_scalar_statistic("  share in batches of one", static_cast<double>(std::ranges::count(
+                                                            out.values["jobs per batch"], 1)) /
+                                                            static_cast<double>(jobs.size()));
+  out.add_scalar_statistic("batches", static_cast<double>(batches.all.size()));
+  out.add_scalar_statistic("GPU hours per job", gpu_s / kHourS / static_cast<double>(jobs.size()));
   add_owners(jobs, batches, out);
   add_arrivals(jobs, from_s, to_s, out);
   add_structure(jobs, batches, out);
@@ -275,7 +279,8 @@ WorkloadSimilarity compare(const WorkloadStatistics& real,
         const auto it = of(one).find(name);
         return it == of(one).end() ? std::decay_t<decltype(it->second)>() : it->second;
       };
-      WorkloadSimilarity::Distance d{name, kind, 0, distance(at(first_part), at(second_part))};
+      WorkloadSimilarity::DistanceComparison d{name, kind, 0,
+                                               distance(at(first_part), at(second_part))};
       for (const WorkloadStatistics& one : generated)
         d.generated += distance(at(real), at(one)) / n;
       out.distances.push_back(d);
@@ -292,8 +297,8 @@ WorkloadSimilarity compare(const WorkloadStatistics& real,
     return kNan;
   };
   for (const auto& [name, value] : real.figures) {
-    WorkloadSimilarity::Figure f{name, value, 0, figure(first_part, name),
-                                 figure(second_part, name)};
+    WorkloadSimilarity::ScalarComparison f{name, value, 0, figure(first_part, name),
+                                           figure(second_part, name)};
     for (const WorkloadStatistics& one : generated) f.generated += figure(one, name) / n;
     out.figures.push_back(f);
   }

@@ -25,7 +25,9 @@ struct WorkloadStatistics {
   std::map<std::string, std::map<int64_t, double>> counts;  // by total variation
   std::vector<std::pair<std::string, double>> figures;      // side by side; NaN: unavailable
 
-  void add_figure(const std::string& name, double value) { figures.emplace_back(name, value); }
+  void add_scalar_statistic(const std::string& name, double value) {
+    figures.emplace_back(name, value);
+  }
 };
 
 // `classes`: size classes for the distributions of run times. `shift_s`: added to submission times
@@ -34,19 +36,19 @@ WorkloadStatistics workload_statistics(const std::vector<Job>& jobs, double from
                                        double shift_s, const std::vector<SizeClass>& classes);
 
 struct WorkloadSimilarity {
-  struct Distance {
+  struct DistanceComparison {
     std::string name;
     const char* kind;      // "KS" or "TV"
     double generated = 0;  // from the record, mean over samples
     double parts = 0;      // between the two recorded parts
   };
-  struct Figure {
+  struct ScalarComparison {
     std::string name;
     double real = 0, generated = 0;  // generated: mean over samples
     double first_part = 0, second_part = 0;
   };
-  std::vector<Distance> distances;
-  std::vector<Figure> figures;
+  std::vector<DistanceComparison> distances;
+  std::vector<ScalarComparison> figures;
 };
 
 // The parts are the record's halves, or the fitted part and a later one. Requires: at least one

@@ -28,7 +28,7 @@ double congestion_of(const Scenario& scenario) {
   return all.mean_run_s > 0 ? all.mean_wait_s / all.mean_run_s : 0;
 }
 
-Calibration calibrate(const Source& source, const Window& window, double cost_scale,
+Calibration calibrate(const TraceOnCluster& source, const Window& window, double cost_scale,
                       double target) {
   const auto measure = [&](double factor) {
     throw_if_interrupted();

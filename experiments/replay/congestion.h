@@ -28,6 +28,7 @@ double congestion_of(const Scenario& scenario);
 // Finds the factor of scale_arrivals() that gives `target`, to within 0.5 %. Congestion jumps
 // between neighbouring factors, so up to 5 % is accepted. Requires: target > 0, the window is
 // selected in source.trace. Throws CongestionUnreachable.
-Calibration calibrate(const Source& source, const Window& window, double cost_scale, double target);
+Calibration calibrate(const TraceOnCluster& source, const Window& window, double cost_scale,
+                      double target);
 
 }  // namespace yard

@@ -12,7 +12,7 @@ namespace yard {
 namespace {
 
 // By nominal level.
-using Intervals = std::array<Recalibration::Interval, kNominal.size()>;
+using Intervals = std::array<Recalibration::Interval, kNominalCoverages.size()>;
 
 // Accumulates predictions, each once the job's true time left is known.
 class CoverageTally {
@@ -22,7 +22,7 @@ class CoverageTally {
   void add(const Intervals& prediction, double least, double most, double predicted_median_s,
            double left_s) {
     ++group_.predictions;
-    for (size_t k = 0; k < kNominal.size(); ++k) {
+    for (size_t k = 0; k < kNominalCoverages.size(); ++k) {
       const auto [low, high] = prediction[k];
       // The predicted mass around the end counts by the part of it within the interval.
       const double part = std::min(most, high) - std::max(least, low);
@@ -33,7 +33,7 @@ class CoverageTally {
         std::abs(std::log2(std::max(predicted_median_s, 1.0) / std::max(left_s, 1.0))));
   }
 
-  CoverageGroup done() {
+  PredictionCoverageGroup done() {
     if (errors_.empty()) return group_;
     const auto middle = errors_.begin() + static_cast<std::ptrdiff_t>(errors_.size() / 2);
     std::nth_element(errors_.begin(), middle, errors_.end());
@@ -42,14 +42,14 @@ class CoverageTally {
   }
 
  private:
-  CoverageGroup group_;
+  PredictionCoverageGroup group_;
   std::vector<double> errors_;
 };
 
 struct Prediction {
   int64_t attained_us, until_us;
   std::array<float, TimeBins::kBins> hazards{};
-  EndOffsets end_offsets;
+  EndsWithinBin ends_within_bin;
   double median = 0;  // calibrated probability of the median
   Intervals intervals{};
 };
@@ -72,19 +72,19 @@ class PredictionRecorder {
     }
   }
 
-  Coverage done() { return {all_.done(), waiting_.done(), begun_.done()}; }
+  PredictionCoverage done() { return {all_.done(), waiting_.done(), begun_.done()}; }
 
  private:
   void record(const View& view, const Survival& survival, int32_t slot) {
     if (!workload_.scored(view.serial(slot))) return;
     Prediction prediction{.attained_us = view.attained_us(slot),
                           .until_us = Survival::until_us(view, slot),
-                          .end_offsets = survival.end_offsets(view, slot)};
+                          .ends_within_bin = survival.ends_within_bin(view, slot)};
     survival.hazards(view, slot, prediction.hazards.data());
     const Recalibration& recalibration = recalibration_[prediction.attained_us > 0];
     prediction.median = recalibration.read(0.5);
-    for (size_t k = 0; k < kNominal.size(); ++k) {
-      prediction.intervals[k] = recalibration.interval(kNominal[k]);
+    for (size_t k = 0; k < kNominalCoverages.size(); ++k) {
+      prediction.intervals[k] = recalibration.interval(kNominalCoverages[k]);
     }
     predictions_[view.serial(slot)].push_back(prediction);
   }
@@ -92,13 +92,14 @@ class PredictionRecorder {
   void score_predictions(const View& view, int32_t slot) {
     const auto it = predictions_.find(view.serial(slot));
     if (it == predictions_.end()) return;
-    for (Recalibration& one : recalibration_) one.begin_job();
+    for (Recalibration& one : recalibration_) one.begin_ended_job();
     for (const Prediction& prediction : it->second) {
       const double left_s =
           static_cast<double>(view.attained_us(slot) - prediction.attained_us) * 1e-6;
       const auto share = [&](double within_s) {
-        return share_ended(edges_, prediction.attained_us, prediction.until_us,
-                           prediction.hazards.data(), prediction.end_offsets, within_s);
+        return probability_ended_within(edges_, prediction.attained_us, prediction.until_us,
+                                        prediction.hazards.data(), prediction.ends_within_bin,
+                                        within_s);
       };
       const double least = share(left_s - kResolutionS), most = share(left_s + kResolutionS);
       double low_s = 0, median_s = edges_.begin_s[TimeBins::kBins];
@@ -128,7 +129,7 @@ class PredictionProbe final : public Policy {
       : policy_(std::move(policy)), recorder_(recorder) {}
 
   Level level() const override { return policy_->level(); }
-  Level min_level() const override { return policy_->min_level(); }
+  Level min_information_level() const override { return policy_->min_information_level(); }
   size_t memory_bytes(const View& view) const override { return policy_->memory_bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
@@ -149,8 +150,8 @@ class PredictionProbe final : public Policy {
 
 }  // namespace
 
-Coverage coverage(const Scenario& scenario, PreparedPolicy prepared, const RunOptions& options,
-                  double every_s) {
+PredictionCoverage measure_interval_coverage(const Scenario& scenario, PreparedPolicy prepared,
+                                             const RunOptions& options, double every_s) {
   YARD_CHECK(prepared.policy != nullptr, "coverage needs a policy, not a rule set's own scheduler");
   PredictionRecorder recorder(scenario.workload, every_s);
   prepared.policy = std::make_unique<PredictionProbe>(std::move(prepared.policy), recorder);

@@ -1,8 +1,9 @@
-// Measures the coverage of the run-time predictor (env/predict/survival.h). While a policy runs,
-// the predicted intervals of time left are recorded and compared with the truth once jobs end.
-// Predictions are rounded to a minute. If many jobs end at one moment, as at a limit, the end
-// counts as covered by the share of their predicted mass in the interval (Czado, Gneiting and Held,
-// "Predictive model assessment for count data", Biometrics 2009). Jobs that never end do not count.
+// Measures the measure_interval_coverage of the run-time predictor (env/predict/survival.h). While
+// a policy runs, the predicted intervals of time left are recorded and compared with the truth once
+// jobs end. Predictions are rounded to a minute. If many jobs end at one moment, as at a limit, the
+// end counts as covered by the share of their predicted mass in the interval (Czado, Gneiting and
+// Held, "Predictive model assessment for count data", Biometrics 2009). Jobs that never end do not
+// count.
 #pragma once
 
 #include <array>
@@ -11,10 +12,10 @@
 
 namespace yard {
 
-constexpr std::array<double, 3> kNominal = {0.5, 0.8, 0.9};
+constexpr std::array<double, 3> kNominalCoverages = {0.5, 0.8, 0.9};
 constexpr double kResolutionS = 60;
 
-struct CoverageGroup {
+struct PredictionCoverageGroup {
   int64_t predictions = 0;
   std::array<double, 3> within{};  // covered predictions, by nominal level
   // Median of |log2(predicted median / truth)|. Times below a second count as one second.
@@ -23,13 +24,13 @@ struct CoverageGroup {
   double share(size_t level) const { return within[level] / static_cast<double>(predictions); }
 };
 
-struct Coverage {
-  CoverageGroup all, waiting, begun;  // waiting: jobs that have not run yet
+struct PredictionCoverage {
+  PredictionCoverageGroup all, waiting, begun;  // waiting: jobs that have not run yet
 };
 
 // Samples the scored jobs every `every_s` seconds of simulated time. Throws as run_prepared() does.
 // Requires: a policy under the rules `default`, not a rule set's own scheduler.
-Coverage coverage(const Scenario& scenario, PreparedPolicy prepared, const RunOptions& options,
-                  double every_s);
+PredictionCoverage measure_interval_coverage(const Scenario& scenario, PreparedPolicy prepared,
+                                             const RunOptions& options, double every_s);
 
 }  // namespace yard

@@ -24,7 +24,7 @@ class Dumper {
       : scenario_(scenario), f_(fixed), s_(s), why_(fixed, placement), at_us_(at_us) {}
 
   Json dump() {
-    const Head& h = *s_.head;
+    const StateHeader& h = *s_.head;
     return {{"at_s", seconds(at_us_)},
             {"since_s", seconds(h.now_us)},  // time of the last event
             {"gpus", f_.spec.total_gpus},
@@ -42,7 +42,7 @@ class Dumper {
 
  private:
   const std::string& id(int32_t job) const {
-    return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))].id;
+    return scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(job))].id;
   }
 
   // Submitted jobs which the rule set has not admitted yet: some admit at rounds or whole seconds.
@@ -123,7 +123,7 @@ class Dumper {
       for (uint64_t rest = s_.part_mask[p]; rest != 0; rest &= rest - 1) {
         one["gpus"].push_back(lowest_bit(rest));
       }
-      const auto group = static_cast<size_t>(s_.part_group[p]);
+      const auto group = static_cast<size_t>(s_.part_role_group[p]);
       if (s_.shape[slot] != kNone && group < groups.size()) {
         one["role"] = groups[group].role;
         one["tasks"] = s_.part_tasks[p];
@@ -148,7 +148,7 @@ class Dumper {
         one["until_s"] = seconds(s_.until_us[slot]);
       }
       one["ran_s"] = seconds(s_.attained_us[slot] + ran_us);
-      one["done_s"] = (s_.done_us[slot] + static_cast<double>(ran_us) * s_.rate[slot]) / 1e6;
+      one["done_s"] = (s_.work_done_us[slot] + static_cast<double>(ran_us) * s_.rate[slot]) / 1e6;
       if (runs) one["rate"] = s_.rate[slot];
       one["starts"] = s_.started[slot];
       one["preemptions"] = s_.preempted[slot];
@@ -178,12 +178,12 @@ nlohmann::ordered_json dump_state(const Scenario& scenario, const SimModel& fixe
   return Dumper(scenario, fixed, state, placement, at_us).dump();
 }
 
-void DumpTimes::begin() {
+void StateDumper::begin() {
   last_decision_.assign(at_us_.size(), kNone);
   decisions_ = second_decisions_ = 0;
 }
 
-void DumpTimes::note(const SimState& state) {
+void StateDumper::note(const SimState& state) {
   const int64_t now_us = state.head->now_us;
   first_us_ = std::min(first_us_, now_us);
   for (size_t i = 0; i < at_us_.size(); ++i) {
@@ -192,9 +192,9 @@ void DumpTimes::note(const SimState& state) {
   ++decisions_;
 }
 
-void DumpTimes::end(int64_t end_us) { end_us_ = std::max(end_us_, end_us); }
+void StateDumper::end(int64_t end_us) { end_us_ = std::max(end_us_, end_us); }
 
-void DumpTimes::check(const char* option) const {
+void StateDumper::check(const char* option) const {
   for (const int64_t at_us : at_us_) {
     if (at_us >= first_us_ && at_us <= end_us_) continue;
     throw InputError(option,
@@ -204,8 +204,8 @@ void DumpTimes::check(const char* option) const {
   }
 }
 
-void DumpTimes::dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
-                     PlacementRule placement, nlohmann::ordered_json& out) {
+void StateDumper::dump(const Scenario& scenario, const SimModel& fixed, const SimState& state,
+                       PlacementRule placement, nlohmann::ordered_json& out) {
   for (size_t i = 0; i < at_us_.size(); ++i) {
     if (last_decision_[i] != second_decisions_) continue;
     out.push_back(dump_state(scenario, fixed, state, placement, at_us_[i]));

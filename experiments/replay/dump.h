@@ -2,7 +2,7 @@
 // changes only at events. The last event before a moment is known only after the next event. A
 // first replay therefore counts events, and an identical second replay writes the states.
 //
-//   DumpTimes moments({3600 * kSecond});
+//   StateDumper moments({3600 * kSecond});
 //   ... first replay, each decision:  moments.note(state) ...
 //   ... second replay, each decision: moments.dump(scenario, fixed, state, placement, out) ...
 #pragma once
@@ -18,10 +18,10 @@ namespace yard {
 nlohmann::ordered_json dump_state(const Scenario& scenario, const SimModel& fixed,
                                   const SimState& state, PlacementRule placement, int64_t at_us);
 
-class DumpTimes {
+class StateDumper {
  public:
   // Requires: increasing times.
-  explicit DumpTimes(std::vector<int64_t> at_us) : at_us_(std::move(at_us)) {}
+  explicit StateDumper(std::vector<int64_t> at_us) : at_us_(std::move(at_us)) {}
 
   // Clears the counts, for another policy.
   void begin();

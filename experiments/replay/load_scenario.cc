@@ -18,19 +18,20 @@ int64_t test_from_us(const Trace& trace) {
 
 // Returns the end of a window by time. Takes a copy, since selecting changes the trace.
 int64_t window_end_us(Trace trace, WindowOptions options) {
-  options.after = AfterWindow::kNothing;
+  options.after = ArrivalsAfterWindow::kNothing;
   return select_window(trace, options).to_us;
 }
 
 }  // namespace
 
-Scenario make_scenario(Source source, WindowOptions options, std::optional<double> congestion,
-                       double cost_scale, const std::optional<Calibration>& known) {
+Scenario make_scenario(TraceOnCluster source, WindowOptions options,
+                       std::optional<double> congestion, double cost_scale,
+                       const std::optional<Calibration>& known) {
   Trace& trace = source.trace;
   const int64_t test_us = test_from_us(trace);
-  if (options.after != AfterWindow::kTraceOnly && recorded(trace) && !options.to.empty() &&
+  if (options.after != ArrivalsAfterWindow::kTraceOnly && recorded(trace) && !options.to.empty() &&
       window_end_us(trace, options) <= test_us) {
-    options.after = AfterWindow::kRepeat;
+    options.after = ArrivalsAfterWindow::kRepeat;
   }
   Window window = select_window(trace, options);
   const bool opens_test = recorded(trace) && window.to_us > test_us;
@@ -50,7 +51,7 @@ Scenario make_scenario(Source source, WindowOptions options, std::optional<doubl
 }
 
 Scenario load_scenario(const ScenarioOptions& options) {
-  return make_scenario(load_source(options), options.window, options.congestion,
+  return make_scenario(load_trace_on_cluster(options), options.window, options.congestion,
                        options.cost_scale);
 }
 

@@ -14,9 +14,10 @@ namespace yard {
 // load. `known`: the scaling to use instead of calibrate(). The trace's next jobs follow the
 // window, then copies of the window's jobs. If the window ends before the last fifth of a recorded
 // trace, the copies follow at once: the last fifth is reserved for the final test. With
-// AfterWindow::kTraceOnly nothing is copied. Throws CongestionUnreachable, InputError.
-Scenario make_scenario(Source source, WindowOptions window, std::optional<double> congestion,
-                       double cost_scale, const std::optional<Calibration>& known = {});
+// ArrivalsAfterWindow::kTraceOnly nothing is copied. Throws CongestionUnreachable, InputError.
+Scenario make_scenario(TraceOnCluster source, WindowOptions window,
+                       std::optional<double> congestion, double cost_scale,
+                       const std::optional<Calibration>& known = {});
 
 Scenario load_scenario(const ScenarioOptions& options);
 

@@ -17,8 +17,8 @@ void Occupancy::see(const Step& step) {
   steps_.push_back(step);
 }
 
-void Occupancy::watch(const SimState& state) {
-  const Head& head = *state.head;
+void Occupancy::record_state(const SimState& state) {
+  const StateHeader& head = *state.head;
   see({head.now_us, int64_t{gpus_} - head.free_gpus, head.waiting});
 }
 
@@ -46,8 +46,8 @@ OccupancyFigures Occupancy::figures(int64_t from_us, int64_t to_us) const {
   const auto length_us = static_cast<double>(to_us - from_us);
   return {.held = held_us / length_us / gpus_,
           .held_sd = std::sqrt(variance(hours)),
-          .after_hour = autocorrelation(hours, 1),
-          .after_day = autocorrelation(hours, 24),
+          .autocorrelation_1h = autocorrelation(hours, 1),
+          .autocorrelation_24h = autocorrelation(hours, 24),
           .waiting = waiting_us / length_us,
           .queued = queued_us / length_us};
 }

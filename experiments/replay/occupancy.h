@@ -1,7 +1,7 @@
 // Measures the occupancy and the queue length of a simulated or recorded cluster.
 //
 //   Occupancy seen(cluster.total_gpus());
-//   options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
+//   options.watch = [&](const SimModel&, const SimState& state) { seen.record_state(state); };
 //   run_policy(scenario, "fifo", options);
 //   OccupancyFigures f = seen.figures(from_us, to_us);
 #pragma once
@@ -12,12 +12,12 @@
 namespace yard {
 
 struct OccupancyFigures {
-  double held = 0;        // GPUs held / all GPUs, mean over time
-  double held_sd = 0;     // standard deviation of the hourly means of `held`
-  double after_hour = 0;  // autocorrelation of the hourly means, 1 h apart; NaN: too short
-  double after_day = 0;   // the same, 24 h apart
-  double waiting = 0;     // queued jobs, mean over time
-  double queued = 0;      // share of time with a non-empty queue
+  double held = 0;                 // GPUs held / all GPUs, mean over time
+  double held_sd = 0;              // standard deviation of the hourly means of `held`
+  double autocorrelation_1h = 0;   // autocorrelation of the hourly means, 1 h apart; NaN: too short
+  double autocorrelation_24h = 0;  // the same, 24 h apart
+  double waiting = 0;              // queued jobs, mean over time
+  double queued = 0;               // share of time with a non-empty queue
 };
 
 class Occupancy {
@@ -25,7 +25,7 @@ class Occupancy {
   explicit Occupancy(int32_t gpus) : gpus_(gpus) {}
 
   // Records the state after a decision (RunOptions::watch). Requires: time does not decrease.
-  void watch(const SimState& state);
+  void record_state(const SimState& state);
 
   // Requires: from_us < to_us, and at least one recorded state.
   OccupancyFigures figures(int64_t from_us, int64_t to_us) const;

@@ -31,9 +31,9 @@ Level granted_level(const std::string& policy, Level declared, Level least,
   if (least <= *most) return *most;
   // An oracle for exact run times also accepts noisy ones.
   if (declared == Level::kOracle && *most == Level::kNoisyOracle) return Level::kNoisyOracle;
-  throw InputError("--information " + std::string(level_name(*most)),
+  throw InputError("--information " + std::string(information_level_name(*most)),
                    "a policy that needs no more information",
-                   "'" + policy + "', which needs " + level_name(declared));
+                   "'" + policy + "', which needs " + information_level_name(declared));
 }
 
 // Returns the setting's value in effect; nothing if the policy has no such setting.
@@ -42,10 +42,10 @@ std::optional<std::string> setting_of(const std::string& text, const Policy::Inf
   const std::vector<Field> fields = info.fields();
   const auto field = std::ranges::find(fields, key, &Field::key);
   if (field == fields.end()) return std::nullopt;
-  if (const Setting* set = settings.find(key)) return set->value;
-  if (is_tuned_file(text)) {
+  if (const GivenSetting* set = settings.find(key)) return set->value;
+  if (is_tuned_policy_file(text)) {
     const Settings file = Settings::from_yaml(text);
-    if (const Setting* set = file.find("settings." + key)) return set->value;
+    if (const GivenSetting* set = file.find("settings." + key)) return set->value;
   }
   return field->value;
 }
@@ -108,7 +108,7 @@ Outcome replay_with_faults(const Scenario& scenario, const std::string& policy, 
 
 }  // namespace
 
-bool is_tuned_file(std::string_view name) {
+bool is_tuned_policy_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
@@ -133,8 +133,8 @@ PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
   PreparedPolicy prepared;
   prepared.name = name;
   prepared.policy_ref = policy;
-  if (!rules.policies.empty() && options.speeds != SpeedLevel::kExact) {
-    throw InputError(std::string("--speeds ") + speed_level_name(options.speeds),
+  if (!rules.policies.empty() && options.speeds != SpeedInformation::kExact) {
+    throw InputError(std::string("--speeds ") + speed_information_name(options.speeds),
                      "rules 'default' (published rule sets have no model speeds)",
                      "'" + options.rules + "'");
   }
@@ -155,8 +155,8 @@ PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
     prepared.digest = opened.digest;
     prepared.core_s = opened.core_s;
     prepared.untrained = opened.untrained;
-    prepared.level = granted_level(policy, prepared.policy->level(), prepared.policy->min_level(),
-                                   options.information);
+    prepared.level = granted_level(policy, prepared.policy->level(),
+                                   prepared.policy->min_information_level(), options.information);
     return prepared;
   }
   prepared.placement = check_supported(options.rules, policy, options.placement);
@@ -170,10 +170,10 @@ PreparedPolicy prepare(const std::string& text, const RunOptions& options) {
 
 Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
                  const RunOptions& options) {
-  const char* beyond = scenario.fixed.faults               ? "--faults"
-                       : scenario.speeds                   ? "--profiles or models of the cluster"
-                       : scenario.fixed.allows != Allows{} ? "--allow"
-                                                           : nullptr;
+  const char* beyond = scenario.fixed.faults ? "--faults"
+                       : scenario.speeds     ? "--profiles or models of the cluster"
+                       : scenario.fixed.allows != AllowedActions{} ? "--allow"
+                                                                   : nullptr;
   if (!prepared.policy && beyond != nullptr) {
     throw InputError(beyond, "rules 'default'", "'" + options.rules + "'");
   }
@@ -192,7 +192,8 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   std::vector<Fault> longer;
   const auto rule_set = RuleSetRegistry::make(options.rules, options.rule_set);
   // Oracles are bounds: they also see the true speeds.
-  const SpeedLevel speeds = is_bound(prepared.level) ? SpeedLevel::kExact : options.speeds;
+  const SpeedInformation speeds =
+      is_oracle_bound(prepared.level) ? SpeedInformation::kExact : options.speeds;
   const auto play = [&](bool watched) {
     std::optional<LevelLimitedDecider> decider;
     if (prepared.policy) decider.emplace(*prepared.policy, prepared.level);
@@ -233,11 +234,11 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   return run;
 }
 
-bool has_limits(const Trace& trace) {
+bool has_time_limits(const Trace& trace) {
   return std::ranges::any_of(trace.jobs, [](const Job& job) { return job.limit_us >= 0; });
 }
 
-std::vector<std::string> missing_limits_notes(
+std::vector<std::string> missing_time_limits_notes(
     const std::vector<const PreparedPolicy*>& prepared_policies) {
   std::vector<std::string> strict, estimating, others;
   for (const PreparedPolicy* prepared : prepared_policies) {
@@ -262,7 +263,7 @@ std::vector<std::string> missing_limits_notes(
   return out;
 }
 
-bool lacks_sizes(const PreparedPolicy& prepared, const Trace& trace) {
+bool has_no_elastic_jobs(const PreparedPolicy& prepared, const Trace& trace) {
   return prepared.resizes_jobs && std::ranges::none_of(trace.jobs, is_elastic);
 }
 

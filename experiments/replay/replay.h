@@ -9,10 +9,10 @@ namespace yard {
 
 struct RunOptions {
   std::string rules = "default";
-  std::string placement;                   // empty: the policy's, or the rule set's first
-  std::optional<Level> information;        // maximum level; empty: the policy's declared one
-  double oracle_noise = 0.25;              // sd of the log error of a noisy oracle
-  SpeedLevel speeds = SpeedLevel::kExact;  // what policies may see of job speeds
+  std::string placement;             // empty: the policy's, or the rule set's first
+  std::optional<Level> information;  // maximum level; empty: the policy's declared one
+  double oracle_noise = 0.25;        // sd of the log error of a noisy oracle
+  SpeedInformation speeds = SpeedInformation::kExact;  // what policies may see of job speeds
   uint64_t seed = 1;
   Settings policy;    // settings of the policy
   Settings rule_set;  // settings of the rule set
@@ -26,7 +26,7 @@ struct Run {
   std::string rules;
   std::string placement;  // empty: the policy has no choice of placement
   Level level = Level::kBlind;
-  SpeedLevel speeds = SpeedLevel::kExact;
+  SpeedInformation speeds = SpeedInformation::kExact;
   Outcome outcome;
   Summary summary;
   double wall_s = 0, core_s = 0;  // of the replay alone
@@ -42,10 +42,10 @@ struct NamedPolicy {
 NamedPolicy named_policy(const std::string& text);
 
 // Returns whether a policy's name is the file of a tuned policy.
-bool is_tuned_file(std::string_view name);
+bool is_tuned_policy_file(std::string_view name);
 
 // Returns whether a policy of this level is a bound instead of a rival.
-inline bool is_bound(Level level) { return level >= Level::kNoisyOracle; }
+inline bool is_oracle_bound(Level level) { return level >= Level::kNoisyOracle; }
 
 // A policy checked against the rules, with its settings. `policy` is null under rule sets with
 // their own schedulers.
@@ -75,14 +75,14 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
                  const RunOptions& options);
 
 // Returns whether any job has a user limit.
-bool has_limits(const Trace& trace);
+bool has_time_limits(const Trace& trace);
 // Returns notes on the effect of a trace without limits: one note for each kind of policy which
 // uses limits. A policy that only backfills by limits then equals `fifo`. A policy at level
 // `estimate` uses estimated run times instead.
-std::vector<std::string> missing_limits_notes(
+std::vector<std::string> missing_time_limits_notes(
     const std::vector<const PreparedPolicy*>& prepared_policies);
 // Returns whether the policy decides job sizes while every job of the trace has a single size.
-bool lacks_sizes(const PreparedPolicy& prepared, const Trace& trace);
+bool has_no_elastic_jobs(const PreparedPolicy& prepared, const Trace& trace);
 
 Run run_policy(const Scenario& scenario, const std::string& policy, const RunOptions& options);
 

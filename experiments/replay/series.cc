@@ -47,7 +47,7 @@ void Series::begin() {
 }
 
 void Series::count(const SimModel& fixed, const SimState& s, float* row) {
-  const Head& head = *s.head;
+  const StateHeader& head = *s.head;
   const Fragments& fragments = fragmentation_->of(s);
   std::fill(row, row + width(), 0.0F);
   row[kHeld] = static_cast<float>(fixed.spec.total_gpus - head.free_gpus - head.down_gpus);
@@ -58,11 +58,11 @@ void Series::count(const SimModel& fixed, const SimState& s, float* row) {
   row[kUnusable] = static_cast<float>(fragments.unusable);
   if (tenants_.empty()) return;
   const auto column = [&](int32_t slot) -> float* {
-    const int32_t tenant = tenant_of_[static_cast<size_t>(scenario_.job_of(s.job[slot]))];
+    const int32_t tenant = tenant_of_[static_cast<size_t>(scenario_.original_job_of(s.job[slot]))];
     return tenant == kNone ? nullptr : row + kColumns + 2 * tenant;
   };
   for (int32_t i = 0; i < head.held; ++i) {
-    const int32_t slot = s.held_list[i];
+    const int32_t slot = s.holder_slots[i];
     if (float* of = column(slot)) of[0] += static_cast<float>(s.gpus[slot]);
   }
   for (int32_t slot = head.queue_head; slot != kNone; slot = s.queue_next[slot]) {
@@ -70,7 +70,7 @@ void Series::count(const SimModel& fixed, const SimState& s, float* row) {
   }
 }
 
-void Series::watch(const SimModel& fixed, const SimState& state) {
+void Series::record_state(const SimModel& fixed, const SimState& state) {
   if (!fragmentation_) fragmentation_.emplace(fixed);
   if (at_us_.empty() || at_us_.back() != state.head->now_us) {
     at_us_.push_back(state.head->now_us);
@@ -123,8 +123,8 @@ void Series::end(const Run& run) {
   }
   const std::vector<Json> columns = means(from_us, to_us, slices);
   Json one = {{"policy", run.policy},
-              {"information", level_name(run.level)},
-              {"bound", is_bound(run.level)},
+              {"information", information_level_name(run.level)},
+              {"bound", is_oracle_bound(run.level)},
               {"gpus", scenario_.cluster.total_gpus()},
               {"from_s", slice_seconds(scenario_.window.from_us)},
               {"to_s", slice_seconds(scenario_.window.to_us)},

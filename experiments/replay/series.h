@@ -24,7 +24,7 @@ class Series {
   void begin();
 
   // Records the state after a decision: RunOptions::watch.
-  void watch(const SimModel& fixed, const SimState& state);
+  void record_state(const SimModel& fixed, const SimState& state);
 
   // Completes the policy of `run`.
   void end(const Run& run);

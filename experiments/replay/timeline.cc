@@ -39,7 +39,7 @@ void Timeline::begin(const std::string& policy) {
   ++policy_;
   phase_spans_.clear();
   open_slots_.clear();
-  std::fill(saves_.begin(), saves_.end(), Save{});
+  std::fill(saves_.begin(), saves_.end(), CheckpointSave{});
   lanes_.assign(node_of_.size(), 0);
   named_.assign(node_of_.size(), 0);
   waiting_ = free_ = -1;
@@ -73,7 +73,7 @@ void Timeline::slice(int32_t gpu, int32_t lane, int32_t job, const char* what, i
                      int64_t to_us) {
   if (to_us <= from_us) return;
   name_lane(gpu, lane);
-  const Job& of = scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))];
+  const Job& of = scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(job))];
   event("\"ph\":\"X\",\"cat\":\"" + std::string(what) +
         "\",\"pid\":" + number(queue_pid() + 1 + node_of_[static_cast<size_t>(gpu)]) + ",\"tid\":" +
         number(lane * static_cast<int64_t>(node_of_.size()) + gpu) + ",\"ts\":" + number(from_us) +
@@ -81,8 +81,8 @@ void Timeline::slice(int32_t gpu, int32_t lane, int32_t job, const char* what, i
         ",\"args\":{\"phase\":\"" + what + "\",\"gpus\":" + number(of.gpus) + "}");
 }
 
-void Timeline::end_save(int32_t gpu, int64_t now_us) {
-  Save& save = saves_[static_cast<size_t>(gpu)];
+void Timeline::end_checkpoint_save(int32_t gpu, int64_t now_us) {
+  CheckpointSave& save = saves_[static_cast<size_t>(gpu)];
   if (save.job == kNone) return;
   slice(gpu, 0, save.job, "save", save.from_us, std::min(save.until_us, now_us));
   save.job = kNone;
@@ -114,7 +114,7 @@ void Timeline::open(const SimModel& fixed, const SimState& s, int32_t slot) {
       uint64_t& lanes = lanes_[static_cast<size_t>(gpu)];
       const int32_t lane = lanes == ~uint64_t{0} ? 63 : lowest_bit(~lanes);
       lanes |= uint64_t{1} << lane;
-      if (lane == 0) end_save(gpu, s.head->now_us);
+      if (lane == 0) end_checkpoint_save(gpu, s.head->now_us);
       phase_span.holds.push_back({gpu, lane});
     }
   }
@@ -133,14 +133,14 @@ bool Timeline::is_unchanged(const SimState& s, int32_t slot, const PhaseSpan& ph
   return i == phase_span.holds.size();
 }
 
-void Timeline::watch(const SimModel& fixed, const SimState& s) {
+void Timeline::record_state(const SimModel& fixed, const SimState& s) {
   ++step_;
   const int64_t now_us = s.head->now_us;
   phase_spans_.resize(static_cast<size_t>(s.head->high_water));
   // Close all leaving slices before opening others: two jobs may have swapped GPUs.
   std::vector<int32_t> opening;
   for (int32_t i = 0; i < s.head->held; ++i) {
-    const int32_t slot = s.held_list[i];
+    const int32_t slot = s.holder_slots[i];
     PhaseSpan& phase_span = phase_spans_[static_cast<size_t>(slot)];
     if (phase_span.job != kNone && is_unchanged(s, slot, phase_span)) {
       phase_span.seen = step_;
@@ -175,7 +175,8 @@ void Timeline::wait(const Wait& wait) {
   const std::string rest = ",\"cat\":\"wait\",\"id\":" + number(wait.job) +
                            ",\"pid\":" + number(queue_pid()) + ",\"tid\":0,\"name\":\"" + reason +
                            "\"";
-  const std::string& id = scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(wait.job))].id;
+  const std::string& id =
+      scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(wait.job))].id;
   event("\"ph\":\"b\"" + rest + ",\"ts\":" + number(wait.from_us) +
         ",\"args\":{\"job\":" + json_text(id) + ",\"detail\":" + json_text(wait.detail) + "}");
   event("\"ph\":\"e\"" + rest + ",\"ts\":" + number(wait.to_us));
@@ -185,7 +186,8 @@ void Timeline::end(int64_t now_us) {
   for (const int32_t slot : open_slots_)
     close(phase_spans_[static_cast<size_t>(slot)], nullptr, now_us);
   open_slots_.clear();
-  for (size_t gpu = 0; gpu < saves_.size(); ++gpu) end_save(static_cast<int32_t>(gpu), now_us);
+  for (size_t gpu = 0; gpu < saves_.size(); ++gpu)
+    end_checkpoint_save(static_cast<int32_t>(gpu), now_us);
 }
 
 void Timeline::finish() { sink_("\n]}\n"); }

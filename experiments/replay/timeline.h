@@ -29,7 +29,7 @@ class Timeline {
   // Starts the lanes of the next policy.
   void begin(const std::string& policy);
   // Records the state after a decision: RunOptions::watch.
-  void watch(const SimModel& fixed, const SimState& state);
+  void record_state(const SimModel& fixed, const SimState& state);
   // Adds a wait that has ended: the callback for Waits.
   void wait(const Wait& wait);
   // Closes all open slices.
@@ -51,7 +51,7 @@ class Timeline {
     int64_t seen = 0;
     std::vector<HeldLane> holds;
   };
-  struct Save {  // continues on a GPU after its job has left
+  struct CheckpointSave {  // continues on a GPU after its job has left
     int32_t job = kNone;
     int64_t from_us = 0, until_us = 0;
   };
@@ -63,7 +63,7 @@ class Timeline {
   void open(const SimModel& fixed, const SimState& state, int32_t slot);
   // `state`: tells whether a leaving job still saves; null at the end.
   void close(PhaseSpan& phase_span, const SimState* state, int64_t now_us);
-  void end_save(int32_t gpu, int64_t now_us);
+  void end_checkpoint_save(int32_t gpu, int64_t now_us);
   bool is_unchanged(const SimState& state, int32_t slot, const PhaseSpan& phase_span) const;
   int64_t queue_pid() const;
 
@@ -72,7 +72,7 @@ class Timeline {
   std::vector<int32_t> node_of_;        // (G)
   std::vector<PhaseSpan> phase_spans_;  // by slot
   std::vector<int32_t> open_slots_;     // slots that hold GPUs
-  std::vector<Save> saves_;             // (G)
+  std::vector<CheckpointSave> saves_;   // (G)
   std::vector<uint64_t> lanes_;         // (G)  bits of lanes in use
   std::vector<uint64_t> named_;         // (G)  bits of lanes with a name
   int64_t step_ = 0;

@@ -24,7 +24,7 @@ std::string behind_text(const Scenario& scenario, const Blockers& behind) {
   std::string text;
   for (const int32_t job : behind.jobs) {
     if (!text.empty()) text += ';';
-    text += scenario.trace.jobs[static_cast<size_t>(scenario.job_of(job))].id;
+    text += scenario.trace.jobs[static_cast<size_t>(scenario.original_job_of(job))].id;
   }
   if (behind.more > 0) text += ";+" + std::to_string(behind.more);
   return text;
@@ -33,7 +33,7 @@ std::string behind_text(const Scenario& scenario, const Blockers& behind) {
 }  // namespace
 
 std::string wait_row(const Scenario& scenario, const std::string& policy, const Wait& wait) {
-  const Job& job = scenario.trace.jobs[static_cast<size_t>(scenario.job_of(wait.job))];
+  const Job& job = scenario.trace.jobs[static_cast<size_t>(scenario.original_job_of(wait.job))];
   std::string row;
   append_csv_cell(policy, row);
   row += ',';
@@ -91,7 +91,7 @@ void Waits::note_starts(const SimState& s) {
 void Waits::add(const Wait& wait) {
   WaitTotal& total = totals_[static_cast<size_t>(wait.reason)];
   const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(wait.reason));
-  uint16_t& had = seen_reasons_[static_cast<size_t>(scenario_.job_of(wait.job))];
+  uint16_t& had = seen_reasons_[static_cast<size_t>(scenario_.original_job_of(wait.job))];
   total.jobs += (had & bit) == 0;
   had |= bit;
   ++total.intervals;
@@ -101,7 +101,7 @@ void Waits::add(const Wait& wait) {
 
 void Waits::add_unadmitted_wait(int32_t job, int64_t to_us) {
   const Job& what = scenario_.simulated().jobs[static_cast<size_t>(job)];
-  if (!what.scored || follows_own_stage(what) || what.submit_us >= to_us) return;
+  if (!what.scored || follows_stage_of_same_job(what) || what.submit_us >= to_us) return;
   add({job, what.submit_us, to_us, WaitReason::kNextRound, ""});
 }
 
@@ -121,13 +121,13 @@ void Waits::note_waiting(const SimState& s, int32_t slot) {
   if (ended_) {
     open.behind = why_->blockers(s, slot, reason);
     open.detail = why_->detail(s, slot, reason, [&](int32_t job) {
-      return scenario_.trace.jobs[static_cast<size_t>(scenario_.job_of(job))].id;
+      return scenario_.trace.jobs[static_cast<size_t>(scenario_.original_job_of(job))].id;
     });
   }
   if (!listed) waiting_.push_back(slot);
 }
 
-void Waits::watch(const SimModel& fixed, const SimState& s) {
+void Waits::record_state(const SimModel& fixed, const SimState& s) {
   if (!why_) why_.emplace(fixed, placement_);
   if (ended_) note_starts(s);
   why_->invalidate();
@@ -139,7 +139,7 @@ void Waits::watch(const SimModel& fixed, const SimState& s) {
     note_waiting(s, slot);
   for (int32_t slot = s.head->blocked_head; slot != kNone; slot = s.queue_next[slot]) {
     // A stage after another of its own job does not wait: the job runs, or waits in that stage.
-    if (!follows_own_stage(scenario_.simulated().jobs[static_cast<size_t>(s.job[slot])]))
+    if (!follows_stage_of_same_job(scenario_.simulated().jobs[static_cast<size_t>(s.job[slot])]))
       note_waiting(s, slot);
   }
   const int32_t stopping = s.head->live - s.head->blocked - s.head->waiting - s.head->held;

@@ -2,8 +2,8 @@
 // decision, and joins equal successive reasons to intervals.
 //
 //   Waits waits(scenario, placement, [](const Wait& wait) { ... });  // as intervals end
-//   options.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
-//   waits.end(run.outcome.end_us);
+//   options.watch = [&](const SimModel& fixed, const SimState& s) { waits.record_state(fixed, s);
+//   }; waits.end(run.outcome.end_us);
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ class Waits {
   Waits(const Scenario& scenario, PlacementRule placement, std::function<void(const Wait&)> ended);
 
   // Requires: the same `fixed` each time, alive until end().
-  void watch(const SimModel& fixed, const SimState& state);
+  void record_state(const SimModel& fixed, const SimState& state);
   void end(int64_t end_us);
 
   // By reason, over scored jobs.
@@ -55,7 +55,7 @@ class Waits {
     int32_t job = kNone;
     WaitReason reason = WaitReason::kOrder;
     int64_t since_us = 0;
-    int64_t seen = 0;  // last watch() that found it waiting
+    int64_t seen = 0;  // last record_state() that found it waiting
     std::string detail;
     Blockers behind;
   };

@@ -245,7 +245,8 @@ std::string headline_of_comparison(const Runs& runs) {
     out += order[k];
     if (ratios > 0) {
       out += ": mean job completion time " + number_text(std::exp(sum / ratios), 3) +
-             " times the baseline's (geometric mean of " + counted_text(ratios, "result") + ")";
+             " times the baseline's (geometric mean of " + pluralised_count_text(ratios, "result") +
+             ")";
     }
     std::string found;
     for (const auto& [what, count] : verdicts[order[k]]) {

@@ -30,7 +30,9 @@ double gpus_of(const Job& job) {
 
 Json time_quantiles(std::vector<int64_t> times_us) {
   if (times_us.empty()) return nullptr;
-  const auto at = [&](double share) { return seconds_json(nearest_rank(times_us, share)); };
+  const auto at = [&](double share) {
+    return seconds_json(nearest_rank_quantile(times_us, share));
+  };
   double sum_us = 0;
   for (const int64_t us : times_us) sum_us += static_cast<double>(us);
   return {{"mean", sum_us / static_cast<double>(times_us.size()) / 1e6},
@@ -43,7 +45,7 @@ Json time_quantiles(std::vector<int64_t> times_us) {
 
 Json ratio_quantiles(std::vector<double> ratios) {
   if (ratios.empty()) return nullptr;
-  const auto at = [&](double share) { return nearest_rank(ratios, share); };
+  const auto at = [&](double share) { return nearest_rank_quantile(ratios, share); };
   return {{"min", at(0)}, {"p50", at(0.5)}, {"p90", at(0.9)}, {"max", at(1)}};
 }
 
@@ -198,7 +200,7 @@ Json describe_json(const Trace& trace, int cluster_gpus) {
               {"limits", limits_json(jobs)},
               {"logged_wait_s", waits_json(jobs)},
               {"end_states", states_json(jobs)}};
-  for (const Skipped& what : trace.notices) out["notices"].push_back(note_text(what));
+  for (const Skipped& what : trace.notices) out["notices"].push_back(format_notice(what));
   return out;
 }
 

@@ -17,8 +17,8 @@ Json known(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 Json score_json(const PolicyScore& score) {
   return {{"policy", score.name},
-          {"information", level_name(score.level)},
-          {"speeds", speed_level_name(score.speeds)},
+          {"information", information_level_name(score.level)},
+          {"speeds", speed_information_name(score.speeds)},
           {"mean_jct_s", score.mean_jct_s},
           {"p99_jct_s", score.p99_jct_s},
           {"max_wait_s", score.max_wait_s},
@@ -91,8 +91,8 @@ Json cell_json(const CellResult& cell) {
       {"cluster_scale", cell.variation.cluster},
       {"load_scale", cell.variation.load},
       {"policy", cell.candidate_name},
-      {"information", level_name(first_score.level)},
-      {"speeds", speed_level_name(first_score.speeds)},
+      {"information", information_level_name(first_score.level)},
+      {"speeds", speed_information_name(first_score.speeds)},
       {"jobs", cell.facts.jobs},
       {"unfinished", cell.unfinished()},
       {"conclusive", cell.conclusive},
@@ -106,7 +106,7 @@ Json cell_json(const CellResult& cell) {
       {"ratio_untrained", figure(untrained.ratio)},
       {"ratio_untrained_lo", figure(untrained.interval.lo)},
       {"ratio_untrained_hi", figure(untrained.interval.hi)},
-      {"ratio_hindsight", figure(cell.ratio_hindsight())},
+      {"ratio_hindsight", figure(cell.ratio_to_best_in_hindsight())},
       {"oracle_gap_closed", figure(cell.oracle_gap_closed())},
       {"p99_ratio", figure(cell.ratio_to_baseline(&PolicyScore::p99_jct_s))},
       {"regressions", cell.unfinished() > 0 ? Json::array() : Json(cell.regressions())},
@@ -114,8 +114,8 @@ Json cell_json(const CellResult& cell) {
       {"largest_class_jct_ratio", figure(cell.largest_class_jct_ratio())},
       {"max_wait_ratio", figure(cell.ratio_to_baseline(&PolicyScore::max_wait_s))},
       {"preemptions_ratio", figure(cell.ratio_to_baseline(&PolicyScore::preemptions))},
-      {"preemptions_per_job", figure(cell.per_job(&PolicyScore::preemptions))},
-      {"moves_per_job", figure(cell.per_job(&PolicyScore::migrations))},
+      {"preemptions_per_job", figure(cell.mean_per_job(&PolicyScore::preemptions))},
+      {"moves_per_job", figure(cell.mean_per_job(&PolicyScore::migrations))},
       {"rapid_repreemptions", figure(cell.mean(&PolicyScore::rapid_repreemptions))},
       {"ended_early", figure(cell.mean(&PolicyScore::ended_early))},
       {"training_core_s", known(cell.training_core_s)},
@@ -135,7 +135,7 @@ Json cell_json(const CellResult& cell) {
       {"oracle_jct_s", cell.oracle ? Json(cell.bounds[*cell.oracle].mean_jct_s) : Json(nullptr)},
       {"no_bound", cell.facts.no_bound.empty() ? Json(nullptr) : Json(cell.facts.no_bound)},
       {"headroom", number(cell.headroom())},
-      {"headroom_hindsight", number(cell.headroom_hindsight())},
+      {"headroom_hindsight", number(cell.headroom_vs_best_in_hindsight())},
       {"test_openings", cell.test_openings},
       {"others", others_json(cell)},
       {"policies", rivals_json(cell)},
@@ -159,7 +159,7 @@ Json summary_json(const SummaryRow& row) {
   add("oracle_gap_closed", row.pooled.oracle_gap_closed);
   add("iqm", row.pooled.iqm);
   add("probability_of_improvement", row.pooled.improvement);
-  const auto add_spread = [&](const std::string& name, const Spread& spread) {
+  const auto add_spread = [&](const std::string& name, const MeanAndWorst& spread) {
     out[name] = figure(spread.mean);
     out[name + "_worst"] = figure(spread.worst);
   };

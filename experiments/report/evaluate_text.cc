@@ -35,8 +35,8 @@ const char* training_verdict(const CellResult& cell) {
 }
 
 std::vector<std::string> score_cells(const char* mark, const PolicyScore& score) {
-  return {std::string(mark) + " " + score.name, level_name(score.level),
-          speed_level_name(score.speeds),       number_text(score.mean_jct_s, 1),
+  return {std::string(mark) + " " + score.name, information_level_name(score.level),
+          speed_information_name(score.speeds), number_text(score.mean_jct_s, 1),
           number_text(score.p99_jct_s, 1),      number_text(score.max_wait_s, 1),
           number_text(score.preemptions, 1),    std::to_string(score.unfinished)};
 }
@@ -60,7 +60,7 @@ std::string result_text(const CellResult& cell) {
          regressions_suffix(cell);
 }
 
-std::string mean_and_worst(const Spread& of) {
+std::string mean_and_worst(const MeanAndWorst& of) {
   return number_text(of.mean, 3) + " (" + number_text(of.worst, 3) + ")";
 }
 
@@ -80,7 +80,7 @@ void print_policies(const CellResult& cell) {
     add(i == cell.baseline ? best ? "*+" : "*" : best ? "+" : " ", cell.rivals[i]);
   }
   if (cell.oracle) {
-    table.line("bound, best of " + counted_text(std::ssize(cell.bounds), "oracle") + ":");
+    table.line("bound, best of " + pluralised_count_text(std::ssize(cell.bounds), "oracle") + ":");
     table.row(score_cells(" ", cell.bounds[*cell.oracle]));
   }
   if (!cell.facts.no_bound.empty()) {
@@ -114,9 +114,10 @@ void print_cell(const CellResult& cell) {
   std::printf(
       "ratio to the best of %s in hindsight (+): %s; headroom %s (hindsight %s), oracle gap "
       "closed %s\n",
-      counted_text(std::ssize(cell.rivals), "rival").c_str(),
-      number_text(cell.ratio_hindsight(), 3).c_str(), percent_text(cell.headroom(), 1).c_str(),
-      percent_text(cell.headroom_hindsight(), 1).c_str(),
+      pluralised_count_text(std::ssize(cell.rivals), "rival").c_str(),
+      number_text(cell.ratio_to_best_in_hindsight(), 3).c_str(),
+      percent_text(cell.headroom(), 1).c_str(),
+      percent_text(cell.headroom_vs_best_in_hindsight(), 1).c_str(),
       number_text(cell.oracle_gap_closed(), 2).c_str());
   std::string largest;
   if (const std::optional<int> of = cell.largest_class()) {
@@ -131,8 +132,8 @@ void print_cell(const CellResult& cell) {
   std::printf(
       "%s preemptions per job, %s of them migrations; %s in all within 10 minutes of the job's "
       "previous one\n",
-      number_text(cell.per_job(&PolicyScore::preemptions), 2).c_str(),
-      number_text(cell.per_job(&PolicyScore::migrations), 2).c_str(),
+      number_text(cell.mean_per_job(&PolicyScore::preemptions), 2).c_str(),
+      number_text(cell.mean_per_job(&PolicyScore::migrations), 2).c_str(),
       number_text(cell.mean(&PolicyScore::rapid_repreemptions), 0).c_str());
   if (const double early = cell.mean(&PolicyScore::ended_early); early > 0) {
     std::printf("%.1f jobs ended early by the policy; the ratio includes them\n", early);
@@ -147,12 +148,13 @@ void print_cells(const std::vector<CellResult>& cells) {
     const PolicyScore& first_score = cell.candidates.front();
     const ComparedPolicy* untrained_rival = cell.untrained_result();
     table.row(
-        {cell.cell, cell.candidate_name, level_name(first_score.level),
-         speed_level_name(first_score.speeds), std::to_string(cell.facts.jobs),
+        {cell.cell, cell.candidate_name, information_level_name(first_score.level),
+         speed_information_name(first_score.speeds), std::to_string(cell.facts.jobs),
          load_text(cell.facts.load), cell.baseline_score().name, ratio_text(cell.vs_baseline),
-         number_text(cell.ratio_hindsight(), 3),
+         number_text(cell.ratio_to_best_in_hindsight(), 3),
          untrained_rival == nullptr ? "-" : number_text(untrained_rival->candidate_ratio.ratio, 3),
-         percent_text(cell.headroom_hindsight(), 1), number_text(cell.oracle_gap_closed(), 2),
+         percent_text(cell.headroom_vs_best_in_hindsight(), 1),
+         number_text(cell.oracle_gap_closed(), 2),
          verdict(cell) + std::string(cell.conclusive ? "" : " (inconclusive)") +
              regressions_suffix(cell)});
   }

@@ -50,7 +50,7 @@ std::string headline_of_replays(const Runs& runs) {
       std::vector<const Json*> rows;
       for (const Json& row : document.json["runs"]) {
         const bool whole = number(row, "unfinished").value_or(0) == 0;
-        if (!is_bound(row) && whole && number(row, "mean_jct_s")) rows.push_back(&row);
+        if (!is_oracle_bound(row) && whole && number(row, "mean_jct_s")) rows.push_back(&row);
       }
       if (rows.empty()) continue;
       const auto jct = [](const Json* row) { return *number(*row, "mean_jct_s"); };

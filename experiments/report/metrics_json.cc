@@ -74,7 +74,7 @@ Json accuracy_json(const std::optional<AccuracySummary>& accuracy) {
 }
 
 // Adds figures about jobs which were ended early. If none was, all but their number are null.
-void add_early(const std::optional<EarlySummary>& early, int64_t finished, Json& out) {
+void add_early(const std::optional<EarlyEndSummary>& early, int64_t finished, Json& out) {
   const bool others = early && finished > early->jobs;
   out["ended_early"] = early ? early->jobs : 0;
   out["early_mean_jct_s"] = early ? Json(early->mean_jct_s) : Json();
@@ -157,7 +157,7 @@ void add_metered_figures(const Scenario& scenario, const GpuUsage* metered, Json
 }
 
 std::string figure_text(const Json& value) {
-  return value.is_null() ? "-" : digits_text(value.get<double>(), 5);
+  return value.is_null() ? "-" : significant_digits_text(value.get<double>(), 5);
 }
 
 // Prints one line per run: the values of `keys` in `of(run)`. Prints nothing if all are null.
@@ -221,9 +221,9 @@ Json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered,
   Json out = {{"policy", run.policy},
               {"rules", run.rules},
               {"placement", run.placement.empty() ? Json() : Json(run.placement)},
-              {"information", level_name(run.level)},
-              {"speeds", speed_level_name(run.speeds)},
-              {"bound", is_bound(run.level)}};
+              {"information", information_level_name(run.level)},
+              {"speeds", speed_information_name(run.speeds)},
+              {"bound", is_oracle_bound(run.level)}};
   out.update(times_json(s.all));
   out["mean_slowdown"] = s.mean_slowdown;
   out["makespan_s"] = s.makespan_s;
@@ -248,7 +248,7 @@ Json run_json(const Scenario& scenario, const Run& run, const GpuUsage* metered,
       tenants_of(scenario.trace, scenario.cluster, scenario.isolated_us, run.outcome, metered));
   out["waits"] = waits_json(waits);
   out["classes"] = Json::array();
-  for (const ClassSummary& of : s.classes) {
+  for (const SizeClassSummary& of : s.classes) {
     Json one = {{"gpus", of.gpus}};
     one.update(times_json(of.all));
     out["classes"].push_back(one);

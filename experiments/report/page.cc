@@ -65,7 +65,7 @@ std::string render_page(const std::vector<RunRecord>& records) {
          ". Definitions of the metrics: docs/reference/metrics.md.</footer>\n</body></html>\n";
 }
 
-void check_page(const std::string& path, const std::string& option) {
+void require_writable_page_path(const std::string& path, const std::string& option) {
   check_writable(path);
   if (!std::filesystem::is_regular_file(path)) return;
   const std::string there = read_file(path);

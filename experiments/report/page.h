@@ -11,6 +11,6 @@ std::string render_page(const std::vector<RunRecord>& runs);
 
 // Throws InputError, naming `option`, if `path` is not writable or an existing file which is not a
 // page of Yardmaster.
-void check_page(const std::string& path, const std::string& option);
+void require_writable_page_path(const std::string& path, const std::string& option);
 
 }  // namespace yard::report

@@ -65,7 +65,7 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
   for (size_t i = 1; i < lines.size(); ++i) {
     const std::string where = name + ":" + std::to_string(i + 1);
     record = lines[i];
-    while (open_quotes(record, ',')) {  // an id may contain a newline
+    while (ends_inside_quotes(record, ',')) {  // an id may contain a newline
       if (i + 1 == lines.size() || record.size() > kMaxRecordBytes) {
         throw InputError(where, "a closing quote within 1 MiB", "none");
       }
@@ -160,7 +160,7 @@ bool add_document(const fs::path& path, const Json& json, RunRecord& out) {
     known = true;
     kind.push_back(document);
     for (const Json& row : document.json[key]) {
-      if (is_bound(row)) out.bounds.insert(text(row, "policy"));
+      if (is_oracle_bound(row)) out.bounds.insert(text(row, "policy"));
     }
   };
   keep("cells", out.comparisons);
@@ -204,7 +204,7 @@ void assign_labels(RunRecord& out) {
   }
 }
 
-bool is_bound(const Json& row) {
+bool is_oracle_bound(const Json& row) {
   const std::string level = text(row, "information");
   return level == "oracle" || level == "noisy-oracle";
 }
@@ -224,7 +224,7 @@ RunRecord read_run(const fs::path& given) {
   }
   out.run = read_json(path / "run.json");
   const Settings config = Settings::from_yaml((path / "config.yaml").string());
-  for (const Setting& setting : config.entries())
+  for (const GivenSetting& setting : config.entries())
     out.config.emplace_back(setting.key, setting.value);
   if (fs::exists(path / "metrics.csv")) out.metrics.emplace(path / "metrics.csv");
   std::set<fs::path> files;

@@ -58,7 +58,7 @@ std::string text(const Json& object, const char* key);
 std::optional<double> number(const Json& object, const char* key);
 
 // Whether a row is about a policy with the level `oracle` or `noisy-oracle`.
-bool is_bound(const Json& row);
+bool is_oracle_bound(const Json& row);
 // The row's level of information about run times, and about speeds if present: "blind, speeds
 // exact".
 std::string information(const Json& row);

@@ -40,7 +40,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"sha256", trace.sha256},
                                 {"jobs_played", trace.jobs.size()},
                                 {"jobs_scored", window.scored},
-                                {"jobs_copied", count_copies(trace)},
+                                {"jobs_copied", count_window_copies(trace)},
                                 {"warm_from_s", seconds_json(window.warm_from_us)},
                                 {"from_s", seconds_json(window.from_us)},
                                 {"to_s", seconds_json(window.to_us)},
@@ -50,7 +50,7 @@ nlohmann::ordered_json trace_json(const Scenario& scenario) {
                                 {"cost_scale", scenario.cost_scale},
                                 {"skipped", left_out},
                                 {"skipped_by_reason", skipped}};
-  for (const Skipped& what : trace.notices) notices.push_back(note_text(what));
+  for (const Skipped& what : trace.notices) notices.push_back(format_notice(what));
   if (!notices.empty()) out["notices"] = notices;
   if (scenario.congestion > 0) out["congestion"] = scenario.congestion;
   return out;

@@ -74,8 +74,8 @@ std::string replays(const RunRecord& run) {
     const std::string no_bound = text(json, "no_bound");
     bool bounds = false;
     for (const Json& row : json["runs"]) {
-      bounds = bounds || is_bound(row);
-      if (!is_bound(row)) add(row);
+      bounds = bounds || is_oracle_bound(row);
+      if (!is_oracle_bound(row)) add(row);
     }
     if (bounds && no_bound.empty()) {
       table.heading("Oracles: bounds, not rivals, since they see true run times");
@@ -84,7 +84,7 @@ std::string replays(const RunRecord& run) {
                     escape(no_bound));
     }
     for (const Json& row : json["runs"]) {
-      if (is_bound(row)) add(row);
+      if (is_oracle_bound(row)) add(row);
     }
     const Json& trace = member(json, "trace");
     out += "<h3>" + escape(text(trace, "source") + " on " + text(member(json, "cluster"), "text")) +

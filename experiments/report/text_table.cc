@@ -25,7 +25,7 @@ std::string number_text(double value, int decimals) {
   return text.empty() ? "-" : text;
 }
 
-std::string digits_text(double value, int digits) {
+std::string significant_digits_text(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}g}", value, digits) : "-";
 }
 

@@ -80,7 +80,7 @@ void write_json(const fs::path& path, const Json& json) {
 [[noreturn]] void refuse(const fs::path& path) {
   std::string there = "something else";
   if (fs::exists(path / "run.json")) {
-    there = fs::exists(RunFolder::state_path(path))
+    there = fs::exists(RunFolder::resume_state_path(path))
                 ? "a run (--resume continues it)"
                 : "a run without a saved state to resume (remove it or choose another folder)";
   }
@@ -132,9 +132,9 @@ RunFolder::~RunFolder() {
   }
 }
 
-void RunFolder::check_free(const fs::path& path) { checked(path); }
+void RunFolder::require_unoccupied_path(const fs::path& path) { checked(path); }
 
-fs::path RunFolder::state_path(const fs::path& path) {
+fs::path RunFolder::resume_state_path(const fs::path& path) {
   return path / "checkpoints" / "training_state";
 }
 
@@ -182,7 +182,7 @@ RunFolder RunFolder::open(const fs::path& path) {
     }
     run.at("resumed").get_ref<const Json::array_t&>();  // continue_run() appends to it
   } catch (const Json::exception& error) {
-    throw InputError(file.string(), "the record of a run", json_flaw(error));
+    throw InputError(file.string(), "the record of a run", json_error_text(error));
   }
   AppendFile log(path / "log.txt");
   if (!log.lock()) {
@@ -227,7 +227,7 @@ void RunFolder::add_trace(const TraceRecord& trace) {
 void RunFolder::update_config(const Config& config) {
   const Settings kept = Settings::from_yaml(config_file().string());
   std::map<std::string, std::string> before;
-  for (const Setting& s : kept.entries()) before[s.key] = s.value;
+  for (const GivenSetting& s : kept.entries()) before[s.key] = s.value;
   bool changed = false;
   for (const auto& [key, value] : config) {
     const std::string was = before.contains(key) ? before[key] : "unset";

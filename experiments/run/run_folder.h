@@ -36,9 +36,9 @@ class RunFolder {
   using Metrics = std::vector<std::pair<std::string, double>>;
 
   // Throws InputError if `path` is occupied. Call it before long work begins.
-  static void check_free(const std::filesystem::path& path);
+  static void require_unoccupied_path(const std::filesystem::path& path);
   // Returns where a run keeps the state from which it can resume.
-  static std::filesystem::path state_path(const std::filesystem::path& path);
+  static std::filesystem::path resume_state_path(const std::filesystem::path& path);
 
   // Creates the folder in state running. `config` holds every setting with its resolved value.
   // Throws InputError if the folder already holds a run or anything else.

@@ -15,7 +15,7 @@ constexpr double kEstimateSd = 0.25;  // sd of the log error of users' expectati
 
 double uniform(Rng& rng, double from, double to) { return from + (to - from) * rng.uniform(); }
 
-std::vector<RoleGroup> parts_of(int32_t gpus, Rng& rng) {
+std::vector<RoleGroup> split_by_rows(int32_t gpus, Rng& rng) {
   int32_t most = 0;  // number of halvings
   while (most < 2 && gpus % (2 << most) == 0) ++most;
   const int32_t parts = 1 << rng.below(static_cast<uint32_t>(most + 1));
@@ -29,8 +29,8 @@ std::vector<RoleGroup> parts_of(int32_t gpus, Rng& rng) {
   return out;
 }
 
-LossForm loss_of(Rng& rng) {
-  LossForm out;
+LossCurveFormula loss_of(Rng& rng) {
+  LossCurveFormula out;
   out.b2 = uniform(rng, 0.05, 0.3);
   out.b1 = 1 / (1 - out.b2);
   out.b0 = uniform(rng, 5, 50);
@@ -39,7 +39,7 @@ LossForm loss_of(Rng& rng) {
 
 }  // namespace
 
-void draw_demands(Trace& trace, const Rng& rng) {
+void draw_missing_job_attributes(Trace& trace, const Rng& rng) {
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     Job& job = trace.jobs[j];
     if (job.gpus < 1 || !job.groups.empty()) continue;
@@ -49,7 +49,7 @@ void draw_demands(Trace& trace, const Rng& rng) {
     const double within_us = std::max(1.1 * expected_us, uniform(lot, 0.5, 24) * kUsPerHour);
     job.dues = {{static_cast<int64_t>(within_us), 1}};
     job.priority = 1 + lot.below(10);
-    job.groups = parts_of(job.gpus, lot);
+    job.groups = split_by_rows(job.gpus, lot);
     job.loss = loss_of(lot);
     const double share = uniform(lot, 0.4, 1);
     job.enough = 1 / (job.loss.b0 * share + job.loss.b1) + job.loss.b2;

@@ -19,7 +19,7 @@
 
 namespace yard {
 
-struct DemandDraw {
+struct JobAttributeDraw {
   bool draw = false;
   uint64_t seed = 1;
   void fields(FieldList& f) {
@@ -33,6 +33,6 @@ struct DemandDraw {
 
 // Draws for every job with GPUs and without role groups of its own. A job's draw depends only on
 // `rng` and its index in the trace.
-void draw_demands(Trace& trace, const Rng& rng);
+void draw_missing_job_attributes(Trace& trace, const Rng& rng);
 
 }  // namespace yard

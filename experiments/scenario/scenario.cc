@@ -50,7 +50,7 @@ ModelChoices choices_in(const Profiles& profiles) {
   for (const ModelProfile& profile : profiles.models) {
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0) continue;
-      const auto batch = static_cast<int32_t>(std::lround(profile.batch_of(run)));
+      const auto batch = static_cast<int32_t>(std::lround(profile.batch_size_of(run)));
       (run.gpus() > 1 ? several : one).emplace(profile.model, batch);
       if (profile.by_links) several.emplace(profile.model, batch);
     }
@@ -132,7 +132,7 @@ std::optional<Trace> split_stages(const Trace& trace, std::vector<int32_t>& of) 
 
 }  // namespace
 
-Allows parse_allows(const std::vector<std::string>& words, const std::string& where) {
+AllowedActions parse_allows(const std::vector<std::string>& words, const std::string& where) {
   const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
   for (const std::string& word : words) {
     if (word == "start" || word == "preempt" || word == "move") continue;
@@ -146,16 +146,16 @@ Allows parse_allows(const std::vector<std::string>& words, const std::string& wh
   return {.preempt = has("preempt"), .move = has("move")};
 }
 
-std::vector<std::string> words_of(const Allows& allows) {
+std::vector<std::string> words_of(const AllowedActions& allows) {
   std::vector<std::string> out = {"start"};
   if (allows.preempt) out.emplace_back("preempt");
   if (allows.preempt && allows.move) out.emplace_back("move");
   return out;
 }
 
-std::string text_of(const Variation& variation) {
+std::string text_of(const ScenarioVariation& variation) {
   std::vector<std::string> parts;
-  if (variation.allows != Allows{}) {
+  if (variation.allows != AllowedActions{}) {
     parts.push_back(join(words_of(variation.allows), "+"));
   }
   if (variation.cluster != 1) parts.push_back("cluster x " + shortest(variation.cluster));
@@ -163,8 +163,8 @@ std::string text_of(const Variation& variation) {
   return join(parts);
 }
 
-Source load_source(const ScenarioOptions& options) {
-  Source source;
+TraceOnCluster load_trace_on_cluster(const ScenarioOptions& options) {
+  TraceOnCluster source;
   source.cluster = scaled(load_cluster(options.cluster), options.variation.cluster);
   source.variation = options.variation;
   const int gpus = source.cluster.total_gpus();
@@ -180,9 +180,10 @@ Source load_source(const ScenarioOptions& options) {
   const std::string tenants = unknown_tenants_note(source.trace, source.cluster);
   if (!tenants.empty()) source.trace.notices.push_back({tenants, 0, source.trace.source});
   fill_run_times(source.trace, options.measured, options.skip_unusable);
-  const auto demands = parse<DemandDraw>(options.demands);
-  if (demands.draw) draw_demands(source.trace, Rng(demands.seed).split(kDemandStream));
-  const auto models = parse<ModelDraw>(options.models);
+  const auto demands = parse<JobAttributeDraw>(options.demands);
+  if (demands.draw)
+    draw_missing_job_attributes(source.trace, Rng(demands.seed).split(kDemandStream));
+  const auto models = parse<JobModelDraw>(options.models);
   const bool known = !options.profiles.empty() || !source.cluster.models.empty();
   if (models.draw && !known) {
     throw InputError("models.draw", "--profiles or a cluster with models to draw from", "none");
@@ -191,22 +192,22 @@ Source load_source(const ScenarioOptions& options) {
     source.speeds = std::make_shared<Speeds>(options.profiles, source.trace, source.cluster);
     if (models.draw) {
       // The table must hold all models that replicas may draw before the first of them uses it.
-      source.speeds->classes(all_model_jobs(source.trace, source.speeds->profiles()));
+      source.speeds->speed_classes_of(all_model_jobs(source.trace, source.speeds->profiles()));
       draw_models(source.trace, source.speeds->profiles(), Rng(models.seed).split(kModelStream));
     }
-    source.speeds->restrict_types(source.trace, source.cluster);
+    source.speeds->restrict_gpu_types(source.trace, source.cluster);
     const std::string unused =
-        options.profiles.empty() ? "" : source.speeds->unused_note(source.trace);
+        options.profiles.empty() ? "" : source.speeds->unused_profiles_note(source.trace);
     if (!unused.empty()) source.trace.notices.push_back({unused, 0, source.trace.source});
-    fill_checkpoints(source.trace, source.speeds->profiles(),
-                     parse<CheckpointModel>(options.checkpoints));
+    fill_checkpoint_costs(source.trace, source.speeds->profiles(),
+                          parse<CheckpointCostModel>(options.checkpoints));
   }
   set_training_curves(source.trace, source.speeds ? source.speeds->profiles() : Profiles{});
-  check_fits(source.trace, source.cluster, options.skip_unusable);
-  if (options.gpus_needed) check_gpus(source.trace, options.skip_unusable);
+  check_jobs_fit_cluster(source.trace, source.cluster, options.skip_unusable);
+  if (options.gpus_needed) check_jobs_request_gpus(source.trace, options.skip_unusable);
   if (!options.faults.empty()) source.faults.recorded = read_faults(options.faults, source.cluster);
   source.faults.model = parse<FaultModel>(options.fault_model);
-  give_notice(source.faults.recorded, source.faults.model.reclaim_notice_us());
+  set_reclaim_notice(source.faults.recorded, source.faults.model.reclaim_notice_us());
   source.faults.seed = options.seed;
   return source;
 }
@@ -226,7 +227,7 @@ Scenario::Scenario(Trace trace_in, const Window& window_in, ClusterSpec cluster_
       fixed{spec.columns(), workload.jobs().columns(), scaled(scale)} {
   fixed.rated = fixed.spec.overloads || speeds;
   if (speeds) {
-    workload.set_speed_classes(speeds->classes(simulated()));
+    workload.set_speed_classes(speeds->speed_classes_of(simulated()));
     fixed.jobs = workload.jobs().columns();
     fixed.speed = speeds->columns();
   }
@@ -316,7 +317,7 @@ Scenario replica_of(const Scenario& scenario, const Rng& rng) {
   jitter_arrivals(trace, window, rng, kJitterUs, kLoadJitter);
   if (std::ranges::any_of(trace.jobs, &Job::model_drawn)) {
     draw_models(trace, scenario.speeds->profiles(), rng.split(kModelStream));
-    scenario.speeds->restrict_types(trace, scenario.cluster);
+    scenario.speeds->restrict_gpu_types(trace, scenario.cluster);
   }
   Scenario replica = with_arrivals(scenario, std::move(trace), window);
   replica.inject_faults(scenario.faults, rng.split(kFaultStream));

@@ -24,28 +24,28 @@ namespace yard {
 
 // How a cell differs from a trace on its cluster: which actions the cluster allows a scheduler, and
 // its size and load. It applies to every policy in the cell.
-struct Variation {
-  Allows allows;
+struct ScenarioVariation {
+  AllowedActions allows;
   double cluster = 1;  // factor on the number of nodes
   double load = 1;     // factor on the arrival rate, after any congestion
 
-  bool any() const { return *this != Variation{}; }
-  friend bool operator==(const Variation&, const Variation&) = default;
+  bool any() const { return *this != ScenarioVariation{}; }
+  friend bool operator==(const ScenarioVariation&, const ScenarioVariation&) = default;
 };
 
 constexpr double kMaxScale = 1000;  // of clusters and loads; the least is its inverse
 
 // Parses the allowed actions: `start`, `preempt`, `move`. Throws InputError, naming `where`, for
 // other words, without `start`, or for `move` without `preempt`.
-Allows parse_allows(const std::vector<std::string>& words, const std::string& where);
-std::vector<std::string> words_of(const Allows& allows);
+AllowedActions parse_allows(const std::vector<std::string>& words, const std::string& where);
+std::vector<std::string> words_of(const AllowedActions& allows);
 
 // Returns "start+preempt, cluster x 0.5"; empty for the default.
-std::string text_of(const Variation& variation);
+std::string text_of(const ScenarioVariation& variation);
 
 // Whether to draw a model for each job of a trace without models. Jobs with several GPUs draw among
 // the models measured on several GPUs, other jobs among those measured on one.
-struct ModelDraw {
+struct JobModelDraw {
   bool draw = false;
   uint64_t seed = 1;
   void fields(FieldList& f) {
@@ -63,18 +63,18 @@ struct ScenarioOptions {
   std::optional<double> congestion;
   double cost_scale = 1;
   bool skip_unusable = false;
-  bool gpus_needed = false;  // jobs without GPUs are unusable: published rules have none
-  uint64_t seed = 1;         // of a generator
-  int generate_jobs = 0;     // number of jobs to generate; 0: the generator's own
-  Settings trace_settings;   // of a generator or a reader
-  std::string profiles;      // files or folders of profiles, joined by commas
-  std::string faults;        // file of recorded faults
-  Settings fault_model;      // FaultModel: mean rates of drawn faults
-  Settings checkpoints;      // CheckpointModel: save and restore cost by model size
-  RunTimeFiles measured;     // for run times missing in the trace
-  Settings models;           // settings of ModelDraw
-  Settings demands;          // settings of DemandDraw
-  Variation variation;       // of the cluster and the load
+  bool gpus_needed = false;     // jobs without GPUs are unusable: published rules have none
+  uint64_t seed = 1;            // of a generator
+  int generate_jobs = 0;        // number of jobs to generate; 0: the generator's own
+  Settings trace_settings;      // of a generator or a reader
+  std::string profiles;         // files or folders of profiles, joined by commas
+  std::string faults;           // file of recorded faults
+  Settings fault_model;         // FaultModel: mean rates of drawn faults
+  Settings checkpoints;         // CheckpointCostModel: save and restore cost by model size
+  RunTimeFiles measured;        // for run times missing in the trace
+  Settings models;              // settings of JobModelDraw
+  Settings demands;             // settings of JobAttributeDraw
+  ScenarioVariation variation;  // of the cluster and the load
 };
 
 // Faults: recorded ones from a file, and a model from which each replica draws its own.
@@ -85,17 +85,17 @@ struct FaultPlan {
 };
 
 // A trace checked against its cluster, before a window is selected.
-struct Source {
+struct TraceOnCluster {
   Trace trace;
   ClusterSpec cluster;
   FaultPlan faults;
   std::shared_ptr<Speeds> speeds;  // null: no model has known speeds; shared by replicas
-  Variation variation;             // its cluster size is already applied
+  ScenarioVariation variation;     // its cluster size is already applied
 };
 
 // Loads trace and cluster. A generator's arrivals are scaled to the cluster. Throws InputError,
 // also for the first job larger than the cluster.
-Source load_source(const ScenarioOptions& options);
+TraceOnCluster load_trace_on_cluster(const ScenarioOptions& options);
 
 // Movable, not copyable: `fixed` points into the tables.
 struct Scenario {
@@ -106,22 +106,24 @@ struct Scenario {
   Scenario(const Scenario&) = delete;
 
   // Restricts every policy to what the cluster allows.
-  void allow(const Allows& allows) { fixed.allows = allows; }
+  void allow(const AllowedActions& allows) { fixed.allows = allows; }
 
   // Sets the faults: the plan's recorded ones, and draws from its model between the first arrival
   // and `drawn_until_us`. Without `rng` the plan's own seed is used.
   void inject_faults(const FaultPlan& plan, const Rng& rng);
   void inject_faults(const FaultPlan& plan);
-  // Returns all faults, expand_faults(), with draws up to `until_us`. Extending the time does not
+  // Returns all faults, add_fault_ends(), with draws up to `until_us`. Extending the time does not
   // change the earlier draws.
   std::vector<Fault> faults_until(int64_t until_us) const {
-    return expand_faults(all_faults(until_us));
+    return add_fault_ends(all_faults(until_us));
   }
 
   // The jobs as the simulator sees them: jobs with several stages are split into one job per stage.
   const Trace& simulated() const { return stage_jobs ? *stage_jobs : trace; }
   // Returns the index in `trace` of the job to which simulated() job `j` belongs.
-  int32_t job_of(int32_t j) const { return stage_jobs ? job_of_stage[static_cast<size_t>(j)] : j; }
+  int32_t original_job_of(int32_t j) const {
+    return stage_jobs ? job_of_stage[static_cast<size_t>(j)] : j;
+  }
   // Merges the outcomes of stages into those of jobs, from the first start to the last end.
   Outcome merge_stages(Outcome outcome) const;
   // Merges run times of stages: each stage begins when the stages before it have ended.

@@ -75,11 +75,11 @@ Speeds::Speeds(const std::string& paths, const Trace& trace, const ClusterSpec& 
       load_profiles(std::string(trim(path)), profiles_);
     }
   }
-  add_cluster_models(cluster, max_job_gpus(trace), profiles_);
+  add_profiles_from_cluster_spec(cluster, max_job_gpus(trace), profiles_);
   table_ = std::make_unique<SpeedTable>(profiles_, options_for(trace, cluster));
 }
 
-std::vector<int32_t> Speeds::classes(const Trace& trace) {
+std::vector<int32_t> Speeds::speed_classes_of(const Trace& trace) {
   std::vector<int32_t> out;
   out.reserve(trace.jobs.size());
   for (const Job& job : trace.jobs) {
@@ -101,7 +101,7 @@ std::vector<int32_t> Speeds::classes(const Trace& trace) {
 }
 
 PairConflicts Speeds::pair_conflicts(const Trace& trace) {
-  const std::vector<int32_t> of_job = classes(trace);
+  const std::vector<int32_t> of_job = speed_classes_of(trace);
   const SpeedColumns c = table_->columns();
   const auto kind_of = [&](size_t j) { return c.class_kind[of_job[j]]; };
   const auto shares = [](const RoleGroup& g) { return g.task.gpu_milli > 0; };
@@ -149,16 +149,17 @@ PairConflicts Speeds::pair_conflicts(const Trace& trace) {
   return out;
 }
 
-std::string Speeds::unused_note(const Trace& trace) {
+std::string Speeds::unused_profiles_note(const Trace& trace) {
   const auto known = [](int32_t job_class) { return job_class > 0; };
-  if (std::ranges::any_of(classes(trace), known)) return "";
+  if (std::ranges::any_of(speed_classes_of(trace), known)) return "";
   std::set<std::string> measured, models;
   for (const MeasuredRestart& one : profiles_.restarts)
-    measured.insert(plain_model_name(one.model));
-  for (const MeasuredCurve& one : profiles_.curves) measured.insert(plain_model_name(one.model));
+    measured.insert(normalised_model_name(one.model));
+  for (const MeasuredTrainingCurve& one : profiles_.curves)
+    measured.insert(normalised_model_name(one.model));
   for (const Job& job : trace.jobs) {
     if (job.model.empty()) continue;
-    const std::string plain = plain_model_name(job.model);
+    const std::string plain = normalised_model_name(job.model);
     if (measured.contains(plain) || profiles_.parameter_bytes(plain) > 0) return "";
     models.insert(job.model);
   }
@@ -171,8 +172,8 @@ std::string Speeds::unused_note(const Trace& trace) {
          " (--set models.draw=true gives each job a measured model)";
 }
 
-void Speeds::restrict_types(Trace& trace, const ClusterSpec& cluster) {
-  const std::vector<int32_t> of_job = classes(trace);
+void Speeds::restrict_gpu_types(Trace& trace, const ClusterSpec& cluster) {
+  const std::vector<int32_t> of_job = speed_classes_of(trace);
   const SpeedColumns columns = table_->columns();
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
     Job& job = trace.jobs[j];

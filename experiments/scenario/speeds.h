@@ -21,7 +21,7 @@ class Speeds {
   Speeds(const Speeds&) = delete;
 
   // (N)  Returns the class of every job; 0 if its model is unknown.
-  std::vector<int32_t> classes(const Trace& trace);
+  std::vector<int32_t> speed_classes_of(const Trace& trace);
   SpeedColumns columns() { return table_->columns(); }
 
   // Returns the pairs of jobs with GPU shares that were measured not to fit on one GPU (rate 0).
@@ -31,10 +31,10 @@ class Speeds {
   const Profiles& profiles() const { return profiles_; }
 
   // Returns a note if nothing is measured for the model of any job. Otherwise empty.
-  std::string unused_note(const Trace& trace);
+  std::string unused_profiles_note(const Trace& trace);
 
   // Removes the GPU types on which a job's model was measured not to fit at its size.
-  void restrict_types(Trace& trace, const ClusterSpec& cluster);
+  void restrict_gpu_types(Trace& trace, const ClusterSpec& cluster);
 
  private:
   Profiles profiles_;

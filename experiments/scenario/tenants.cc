@@ -64,7 +64,7 @@ std::string unknown_tenants_note(const Trace& trace, const ClusterSpec& cluster)
     unknown.insert(job.tenant);
   }
   if (jobs == 0) return "";
-  return counted_text(jobs, "job") + (jobs == 1 ? " has" : " have") +
+  return pluralised_count_text(jobs, "job") + (jobs == 1 ? " has" : " have") +
          (unknown.size() == 1 ? " a tenant" : " tenants") +
          " that the cluster does not define: " + shown(unknown) +
          ". No tenant quota or limit applies to " + (jobs == 1 ? "it" : "them") +

@@ -32,13 +32,13 @@ bool is_named(const std::string& type, const Scenario& scenario) {
 
 }  // namespace
 
-std::vector<std::string> type_notes(const Scenario& scenario) {
+std::vector<std::string> gpu_type_notes(const Scenario& scenario) {
   std::vector<std::string> notes, bare, equal;
   for (const GpuType& type : scenario.cluster.types) {
     if (is_bare(type)) bare.push_back(type.name);
   }
   if (bare.empty()) return notes;
-  const std::vector<std::string> ready = ready_gpu_types();
+  const std::vector<std::string> ready = predefined_gpu_types();
   for (const std::string& type : bare) {
     const bool described = std::ranges::any_of(
         ready, [&](const std::string& name) { return lower_case(name) == lower_case(type); });
@@ -59,21 +59,21 @@ std::vector<std::string> type_notes(const Scenario& scenario) {
   return notes;
 }
 
-std::string speeds_note(const Scenario& scenario, SpeedLevel speeds) {
+std::string speeds_note(const Scenario& scenario, SpeedInformation speeds) {
   const SimModel& f = scenario.fixed;
   const bool measured = f.speed.num_kinds > 0, said = f.jobs.model_speed != nullptr;
-  if (speeds == SpeedLevel::kExact || measured || said) return "";
-  return std::string("--speeds ") + speed_level_name(speeds) +
+  if (speeds == SpeedInformation::kExact || measured || said) return "";
+  return std::string("--speeds ") + speed_information_name(speeds) +
          " has no effect: no job here has a model with known speeds (set them with --profiles or "
          "in a cluster's YAML file)";
 }
 
-std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds) {
+std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedInformation speeds) {
   std::vector<std::string> lines;
-  for (const Skipped& what : scenario.trace.skipped) lines.push_back(left_out_text(what));
+  for (const Skipped& what : scenario.trace.skipped) lines.push_back(format_left_out_rows(what));
   const auto note = [&](const std::string& text) { lines.push_back("note: " + text); };
-  for (const Skipped& what : scenario.trace.notices) note(note_text(what));
-  for (const std::string& text : type_notes(scenario)) note(text);
+  for (const Skipped& what : scenario.trace.notices) note(format_notice(what));
+  for (const std::string& text : gpu_type_notes(scenario)) note(text);
   if (const std::string text = speeds_note(scenario, speeds); !text.empty()) note(text);
   return lines;
 }

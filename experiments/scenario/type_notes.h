@@ -9,13 +9,13 @@
 
 namespace yard {
 
-std::vector<std::string> type_notes(const Scenario& scenario);
+std::vector<std::string> gpu_type_notes(const Scenario& scenario);
 
 // Returns a note that --speeds has no effect because no job has a model with known speeds. Empty if
 // some do, or if policies see the true speeds.
-std::string speeds_note(const Scenario& scenario, SpeedLevel speeds);
+std::string speeds_note(const Scenario& scenario, SpeedInformation speeds);
 
 // Returns lines for stderr: skipped rows, how the trace was read, and the notes above.
-std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedLevel speeds);
+std::vector<std::string> scenario_notes(const Scenario& scenario, SpeedInformation speeds);
 
 }  // namespace yard

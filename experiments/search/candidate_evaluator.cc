@@ -15,7 +15,7 @@ namespace {
 
 using Json = ResultFolder::Json;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnfinishedJct = std::numeric_limits<double>::infinity();
 constexpr const char* kPlace = "tune";
 
 double work(const Scenario& scenario) {
@@ -23,15 +23,15 @@ double work(const Scenario& scenario) {
 }
 
 // JSON has no infinity: it becomes null.
-Json json_of(const Jcts& jct_s) {
+Json json_of(const MeanJcts& jct_s) {
   Json out = Json::array();
-  for (const double s : jct_s) out.push_back(s < kInfinity ? Json(s) : Json(nullptr));
+  for (const double s : jct_s) out.push_back(s < kUnfinishedJct ? Json(s) : Json(nullptr));
   return out;
 }
 
-Jcts jcts_of(const Json& json) {
-  Jcts out;
-  for (const Json& s : json) out.push_back(s.is_number() ? s.get<double>() : kInfinity);
+MeanJcts jcts_of(const Json& json) {
+  MeanJcts out;
+  for (const Json& s : json) out.push_back(s.is_number() ? s.get<double>() : kUnfinishedJct);
   return out;
 }
 
@@ -63,9 +63,9 @@ Json CandidateEvaluator::inputs_of(const PolicySpec& policy_spec) const {
   return {{"cells", cells}, {"policy", Json::parse(policy_spec.inputs.at(stops_))}};
 }
 
-std::vector<Jcts> CandidateEvaluator::evaluate(const std::string& policy,
-                                               const std::vector<RunOptions>& candidates) const {
-  std::vector<Jcts> out(candidates.size());
+std::vector<MeanJcts> CandidateEvaluator::evaluate(
+    const std::string& policy, const std::vector<RunOptions>& candidates) const {
+  std::vector<MeanJcts> out(candidates.size());
   std::vector<PolicySpec> to_run;
   std::vector<size_t> indices;  // indices into candidates
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -96,10 +96,11 @@ std::vector<Jcts> CandidateEvaluator::evaluate(const std::string& policy,
     const Scenario& scenario = cells_[replay.cell].replicas[replay.replica];
     const JctSummary all =
         run_prepared(scenario, to_run[p].prepared, to_run[p].options).summary.all;
-    jct_s[p][replay.cell][replay.replica] = all.finished < all.jobs ? kInfinity : all.mean_jct_s;
+    jct_s[p][replay.cell][replay.replica] =
+        all.finished < all.jobs ? kUnfinishedJct : all.mean_jct_s;
   });
   for (size_t p = 0; p < to_run.size(); ++p) {
-    Jcts& means = out[indices[p]];
+    MeanJcts& means = out[indices[p]];
     for (const std::vector<double>& of : jct_s[p]) {
       means.push_back(std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size()));
     }

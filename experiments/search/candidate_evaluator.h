@@ -24,7 +24,7 @@ struct TuneCell {
 
 // Mean JCT over replicas, by cell; infinite if a job never ends. Empty: the policy refuses this
 // combination of values.
-using Jcts = std::vector<double>;
+using MeanJcts = std::vector<double>;
 
 class CandidateEvaluator {
  public:
@@ -33,8 +33,8 @@ class CandidateEvaluator {
   CandidateEvaluator(const std::vector<TuneCell>& cells, const std::string& results);
 
   // Returns the JCTs of `policy` under each of these options. Throws Interrupted.
-  std::vector<Jcts> evaluate(const std::string& policy,
-                             const std::vector<RunOptions>& candidates) const;
+  std::vector<MeanJcts> evaluate(const std::string& policy,
+                                 const std::vector<RunOptions>& candidates) const;
 
  private:
   struct ReplicaIndex {

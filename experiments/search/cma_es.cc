@@ -17,7 +17,7 @@ constexpr double kFirstStep = 0.2;  // of the unit range
 constexpr double kStartSpread = 0.15;
 constexpr double kTolerance = 1e-12;  // spread below which a generation counts as one point
 constexpr double kRefused = 1e300;    // finite, since pagmo sorts values
-constexpr uint64_t kStream = 0x636D6165;
+constexpr uint64_t kCmaEsStream = 0x636D6165;
 
 // Mirrors the cube at its faces, so that the search may step beyond them.
 double folded(double x) {
@@ -84,7 +84,7 @@ struct Problem {
 Minimum minimise(const Point& start, const Objective& objective, int budget, uint64_t seed) {
   YARD_CHECK(budget >= 1 && !start.empty(), "a search needs a budget and a starting point");
   BatchEvaluator evaluator{objective, budget, {}, false, {}, {}, 0};
-  Rng rng = Rng(seed).split(kStream);
+  Rng rng = Rng(seed).split(kCmaEsStream);
   const auto dims = static_cast<double>(start.size());
   const int offspring = std::max(5, 4 + static_cast<int>(3 * std::log(dims)));  // Hansen's default
   const auto run_generation = [&](auto generation) {

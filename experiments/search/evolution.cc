@@ -18,13 +18,11 @@
 namespace yard {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr uint64_t kStream = 0x65766F6C7665;
+constexpr uint64_t kEvolutionStream = 0x65766F6C7665;
 // An episode is aborted beyond these multiples of the start's jobs in the system and decisions. Its
 // score is then kAbortedScore times the start's.
 constexpr double kMaxJobTime = 3, kMaxDecisions = 10, kAbortedScore = 4;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnfinishedScore = std::numeric_limits<double>::infinity();
 
 // Utilities u_k: positive weights for the better half (Schaul et al., section 2.1).
 std::vector<double> utilities(const std::vector<double>& values) {
@@ -54,7 +52,7 @@ class EvolutionSearch {
         policy_(policy),
         run_(run),
         options_(options),
-        fields_(numbers_of(policy, run.policy)) {
+        fields_(free_numeric_settings(policy, run.policy)) {
     std::erase_if(fields_, [&names = options.learn](const Field& field) {
       return !names.empty() && std::ranges::find(names, field.key) == names.end();
     });
@@ -64,7 +62,7 @@ class EvolutionSearch {
                          "'" + name + "'");
       }
     }
-    for (const Setting& setting : start.entries()) {
+    for (const GivenSetting& setting : start.entries()) {
       const auto field = std::ranges::find(fields_, setting.key, &Field::key);
       if (field != fields_.end()) {
         field->value = setting.value;
@@ -87,13 +85,13 @@ class EvolutionSearch {
 
   Evolved learn(EvolutionState state, const std::function<void(const EvolutionState&)>& keep) {
     for (const Field& field : fields_) {
-      start_.push_back(to_unit(field, parse_double(field.value).value_or(field.min)));
+      start_.push_back(to_unit_interval(field, parse_double(field.value).value_or(field.min)));
     }
     if (state.snes.mu.empty()) {
       state.snes = {start_, std::vector<double>(start_.size(), options_.step), 0};
-      state.start = run_episodes(episodes_, all_of(episodes_), {start_}, nullptr).front();
+      state.start = run_episodes(episodes_, every_index(episodes_), {start_}, nullptr).front();
       state.start_on_validation =
-          run_episodes(validation_, all_of(validation_), {start_}, nullptr).front();
+          run_episodes(validation_, every_index(validation_), {start_}, nullptr).front();
       state.best.settings = settings_of(start_);
       state.best.played = played_;
     }
@@ -131,7 +129,7 @@ class EvolutionSearch {
   }
 
  private:
-  static std::vector<int> all_of(const std::vector<Scenario>& scenarios) {
+  static std::vector<int> every_index(const std::vector<Scenario>& scenarios) {
     std::vector<int> out(scenarios.size());
     std::iota(out.begin(), out.end(), 0);
     return out;
@@ -144,7 +142,8 @@ class EvolutionSearch {
       // The start keeps its exact text, without the rounding of the unit range.
       const bool moved = point[i] != start_[i];
       const double unit = std::clamp(point[i], 0.0, 1.0);
-      out.emplace_back(fields_[i].key, moved ? value_text(fields_[i], unit) : fields_[i].value);
+      out.emplace_back(fields_[i].key,
+                       moved ? text_from_unit_interval(fields_[i], unit) : fields_[i].value);
     }
     return out;
   }
@@ -152,7 +151,8 @@ class EvolutionSearch {
   // Returns which of `options.drop` are off in an episode, as bits.
   uint32_t dropped(const std::vector<Scenario>& scenarios, int episode) const {
     const uint64_t kind = &scenarios == &episodes_ ? 2 : 3;
-    const Rng rng = Rng(options_.seed).split(kStream + kind).split(static_cast<uint64_t>(episode));
+    const Rng rng =
+        Rng(options_.seed).split(kEvolutionStream + kind).split(static_cast<uint64_t>(episode));
     uint32_t bits = 0;
     for (size_t i = 0; i < options_.drop.size(); ++i) {
       if (rng.split(i).uniform() < options_.drop_share) bits |= 1U << i;
@@ -213,7 +213,7 @@ class EvolutionSearch {
       RunOptions how;
       const PreparedPolicy prepared = policy_at(points[k], dropped(scenarios, which[e]), how);
       const Scenario& scenario = scenarios[static_cast<size_t>(which[e])];
-      out[k][e] = {kInfinity, kInfinity, kInfinity};
+      out[k][e] = {kUnfinishedScore, kUnfinishedScore, kUnfinishedScore};
       if (prepared.policy == nullptr) return;
       const EpisodeScore* least =
           start == nullptr ? nullptr : &(*start)[static_cast<size_t>(which[e])];
@@ -224,7 +224,8 @@ class EvolutionSearch {
   }
 
   static EpisodeScore score_of(const Summary& summary) {
-    if (summary.all.finished < summary.all.jobs) return {kInfinity, kInfinity, kInfinity};
+    if (summary.all.finished < summary.all.jobs)
+      return {kUnfinishedScore, kUnfinishedScore, kUnfinishedScore};
     double sum = 0;
     int64_t jobs = 0;
     for (auto of = summary.classes.rbegin(); of != summary.classes.rend(); ++of) {
@@ -242,7 +243,7 @@ class EvolutionSearch {
     double mean = 0, p99 = 0, largest = 0;
     for (size_t e = 0; e < played.size(); ++e) {
       const EpisodeScore &to = played[e], &from = start[e];
-      if (!std::isfinite(to.mean_jct_s)) return kInfinity;
+      if (!std::isfinite(to.mean_jct_s)) return kUnfinishedScore;
       const auto ln = [](double a, double b) { return a > 0 && b > 0 ? std::log(a / b) : 0; };
       mean += ln(to.mean_jct_s, from.mean_jct_s);
       p99 += ln(to.p99_jct_s, from.p99_jct_s);
@@ -255,8 +256,9 @@ class EvolutionSearch {
   // Mean log ratio to the start over the episodes of the generation, common to all candidates.
   std::vector<double> score(int generation, const std::vector<std::vector<double>>& points,
                             const std::vector<EpisodeScore>& start) {
-    std::vector<int> which = all_of(episodes_);
-    Rng rng = Rng(options_.seed).split(kStream + 1).split(static_cast<uint64_t>(generation));
+    std::vector<int> which = every_index(episodes_);
+    Rng rng =
+        Rng(options_.seed).split(kEvolutionStream + 1).split(static_cast<uint64_t>(generation));
     const size_t wanted = std::min(which.size(), static_cast<size_t>(options_.episodes));
     for (size_t i = 0; i < wanted; ++i) {
       std::swap(which[i], which[i + rng.below(static_cast<uint32_t>(which.size() - i))]);
@@ -276,9 +278,9 @@ class EvolutionSearch {
     const int generation = state.snes.generation;
     const bool last = generation == options_.generations;
     if (generation % options_.validate_every != 0 && !last) return;
-    const std::vector<EpisodeScore> now =
-        run_episodes(validation_, all_of(validation_), {state.snes.mu}, &state.start_on_validation)
-            .front();
+    const std::vector<EpisodeScore> now = run_episodes(validation_, every_index(validation_),
+                                                       {state.snes.mu}, &state.start_on_validation)
+                                              .front();
     const double ratio = std::exp(log_ratio(now, state.start_on_validation));
     if (ratio < state.best.ratio) {
       state.best.ratio = ratio;
@@ -306,14 +308,14 @@ class EvolutionSearch {
 
 }  // namespace
 
-void Snes::step(int candidates, uint64_t seed, const Score& f) {
+void SeparableNaturalEvolution::step(int candidates, uint64_t seed, const Score& f) {
   YARD_CHECK(candidates >= 2 && candidates % 2 == 0 && !mu.empty(),
              "candidates must be even and mu not empty");
   const size_t dims = mu.size(), half = static_cast<size_t>(candidates) / 2;
   const auto d = static_cast<double>(dims);
   const double eta = (3 + std::log(d)) / (5 * std::sqrt(d));
   ++generation;
-  Rng rng = Rng(seed).split(kStream).split(static_cast<uint64_t>(generation));
+  Rng rng = Rng(seed).split(kEvolutionStream).split(static_cast<uint64_t>(generation));
   std::vector<std::vector<double>> z(2 * half, std::vector<double>(dims)), points = z;
   for (size_t k = 0; k < half; ++k) {
     for (size_t i = 0; i < dims; ++i) {
@@ -338,33 +340,33 @@ void Snes::step(int candidates, uint64_t seed, const Score& f) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evolved, settings, ratio, generation, played)
 
-void to_json(Json& out, const EpisodeScore& s) {
+void to_json(nlohmann::json& out, const EpisodeScore& s) {
   out = {s.mean_jct_s, s.p99_jct_s, s.largest_jct_s, s.job_time_s, s.decisions};
 }
 
-void from_json(const Json& in, EpisodeScore& s) {
+void from_json(const nlohmann::json& in, EpisodeScore& s) {
   s = {in.at(0), in.at(1), in.at(2), in.at(3), in.at(4)};
 }
 
 std::string to_json(const EvolutionState& state) {
-  return Json({{"generation", state.snes.generation},
-               {"mu", state.snes.mu},
-               {"sigma", state.snes.sigma},
-               {"best", state.best},
-               {"start", state.start},
-               {"start_on_validation", state.start_on_validation}})
+  return nlohmann::json({{"generation", state.snes.generation},
+                         {"mu", state.snes.mu},
+                         {"sigma", state.snes.sigma},
+                         {"best", state.best},
+                         {"start", state.start},
+                         {"start_on_validation", state.start_on_validation}})
       .dump();
 }
 
 EvolutionState evolution_state(const std::string& json, const std::string& where) {
   try {
-    const Json all = Json::parse(json);
+    const nlohmann::json all = nlohmann::json::parse(json);
     return {{all.at("mu"), all.at("sigma"), all.at("generation")},
             all.at("best"),
             all.at("start"),
             all.at("start_on_validation")};
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(where, "a saved search", json_flaw(error));
+    throw InputError(where, "a saved search", json_error_text(error));
   }
 }
 

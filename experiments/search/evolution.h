@@ -19,7 +19,7 @@
 namespace yard {
 
 // The state of the strategy between generations.
-struct Snes {
+struct SeparableNaturalEvolution {
   std::vector<double> mu, sigma;  // (D)
   int generation = 0;             // completed generations
 
@@ -62,7 +62,7 @@ struct EpisodeScore {
 
 // All state needed to resume a search.
 struct EvolutionState {
-  Snes snes;
+  SeparableNaturalEvolution snes;
   Evolved best;
   std::vector<EpisodeScore> start, start_on_validation;  // (E)  scores of the start
 };

@@ -38,7 +38,7 @@ void write_cells(YAML::Emitter& out, const char* key, const std::vector<CellSpec
 }
 
 // Writes every setting of the search except its number of generations.
-void write_search_options(YAML::Emitter& out, const EvolveFiles::Search& search) {
+void write_search_options(YAML::Emitter& out, const EvolveFiles::SearchInputs& search) {
   entry(out, "learner", "SNES");
   entry(out, "episodes_a_cell", std::to_string(search.episodes));
   entry(out, "episode_jobs", std::to_string(search.episode_jobs));
@@ -57,12 +57,12 @@ void write_search_options(YAML::Emitter& out, const EvolveFiles::Search& search)
   write_cells(out, "validation", search.validation);
 }
 
-std::string hash_of(const EvolveFiles::Search& search) {
+std::string hash_of(const EvolveFiles::SearchInputs& search) {
   YAML::Emitter all;
   all << YAML::BeginMap;
   entry(all, "policy", search.policy);
   for (const Settings* settings : {&search.given, &search.start}) {
-    for (const Setting& s : settings->entries()) entry(all, s.key, s.value);
+    for (const GivenSetting& s : settings->entries()) entry(all, s.key, s.value);
   }
   for (const std::string& name : search.evolution.learn) entry(all, "learn", name);
   write_search_options(all, search);
@@ -74,7 +74,7 @@ std::string hash_of(const EvolveFiles::Search& search) {
 
 }  // namespace
 
-EvolveFiles::EvolveFiles(Search search)
+EvolveFiles::EvolveFiles(SearchInputs search)
     : search_(std::move(search)), inputs_sha256_(hash_of(search_)) {}
 
 std::filesystem::path search_state_path(std::filesystem::path out) {
@@ -116,9 +116,9 @@ std::string EvolveFiles::policy_yaml(const EvolutionState& state) const {
   const auto setting = [&](const std::string& key, const std::string& value) {
     if (written.insert(key).second) entry(out, key, value);
   };
-  for (const Setting& s : search_.given.entries()) setting(s.key, s.value);
+  for (const GivenSetting& s : search_.given.entries()) setting(s.key, s.value);
   for (const auto& [key, value] : state.best.settings) setting(key, value);
-  for (const Setting& s : search_.start.entries()) setting(s.key, s.value);
+  for (const GivenSetting& s : search_.start.entries()) setting(s.key, s.value);
   out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   entry(out, "generations", std::to_string(state.snes.generation));
   entry(out, "generation_kept", std::to_string(state.best.generation));

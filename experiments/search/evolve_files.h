@@ -16,7 +16,7 @@ std::filesystem::path search_state_path(std::filesystem::path out);
 
 class EvolveFiles {
  public:
-  struct Search {
+  struct SearchInputs {
     std::filesystem::path out;  // empty: no files
     std::string policy;
     EvolutionOptions evolution;
@@ -31,7 +31,7 @@ class EvolveFiles {
     std::vector<std::string> traces;  // sha256 of each
   };
 
-  explicit EvolveFiles(Search search);
+  explicit EvolveFiles(SearchInputs search);
 
   // Reads the saved state. Throws InputError if there is none or it belongs to another search.
   EvolutionState load_state();
@@ -43,7 +43,7 @@ class EvolveFiles {
  private:
   std::string policy_yaml(const EvolutionState& state) const;
 
-  Search search_;
+  SearchInputs search_;
   std::string inputs_sha256_;   // hash of everything which affects the search
   double previous_core_s_ = 0;  // CPU seconds before a resume; below 0: unknown
 };

@@ -20,7 +20,7 @@ class Explainer {
             const ExplainOptions& options)
       : cells_(cells), evaluator_(cells, ""), policy_(policy), options_(options) {
     for (const Field& field : PolicyRegistry::info(policy).fields()) {
-      const Setting* given = numbers.find(field.key);
+      const GivenSetting* given = numbers.find(field.key);
       if (given == nullptr || same(given->value, field.value)) continue;
       terms_.push_back({field.key, given->value, field.value, field.help, 0, 1, {}});
     }
@@ -29,16 +29,16 @@ class Explainer {
     }
   }
 
-  Explained run(const std::string& whole) {
+  GainExplanation run(const std::string& whole) {
     prepare(whole, {});  // reports errors in it
     defaults_ = evaluator_.evaluate(policy_, {RunOptions()}).front();
-    Explained out;
+    GainExplanation out;
     out.whole = ratio(evaluator_.evaluate(whole, {RunOptions()}).front());
     if (!(out.whole < 1)) {
       throw InputError(whole, "settings that improve on the defaults of '" + policy_ + "' here",
                        "mean JCT x " + shortest(std::round(out.whole * 1e4) / 1e4));
     }
-    std::vector<Term> taken, left = screened();
+    std::vector<ExplainedSetting> taken, left = screened();
     while (!left.empty() && taken.size() < static_cast<size_t>(options_.terms)) {
       const std::vector<double> with = ratios_with(taken, left);
       const auto best = std::min_element(with.begin(), with.end()) - with.begin();
@@ -67,7 +67,7 @@ class Explainer {
 
   static double share(double part, double whole) { return std::log(part) / std::log(whole); }
 
-  static RunOptions with(const std::vector<Term>& terms, size_t but = SIZE_MAX) {
+  static RunOptions with(const std::vector<ExplainedSetting>& terms, size_t but = SIZE_MAX) {
     RunOptions out;
     for (size_t i = 0; i < terms.size(); ++i) {
       if (i != but) out.policy.set(terms[i].name, terms[i].value, "explain");
@@ -76,7 +76,7 @@ class Explainer {
   }
 
   // Returns the mean JCT over that of the defaults, geometric mean over cells.
-  double ratio(const Jcts& jct_s) const {
+  double ratio(const MeanJcts& jct_s) const {
     if (jct_s.empty()) return kNever;  // invalid combination of values
     double sum = 0;
     for (size_t c = 0; c < jct_s.size(); ++c) sum += std::log(jct_s[c] / defaults_[c]);
@@ -84,28 +84,29 @@ class Explainer {
   }
 
   // Returns the ratio of the selected terms together with each of the others.
-  std::vector<double> ratios_with(const std::vector<Term>& taken,
-                                  const std::vector<Term>& others) const {
+  std::vector<double> ratios_with(const std::vector<ExplainedSetting>& taken,
+                                  const std::vector<ExplainedSetting>& others) const {
     std::vector<RunOptions> candidates;
-    for (const Term& other : others) {
-      std::vector<Term> both = taken;
+    for (const ExplainedSetting& other : others) {
+      std::vector<ExplainedSetting> both = taken;
       both.push_back(other);
       candidates.push_back(with(both));
     }
     std::vector<double> out;
-    for (const Jcts& jct_s : evaluator_.evaluate(policy_, candidates)) out.push_back(ratio(jct_s));
+    for (const MeanJcts& jct_s : evaluator_.evaluate(policy_, candidates))
+      out.push_back(ratio(jct_s));
     return out;
   }
 
   // Ranks settings by the loss without each: some have no effect alone.
-  std::vector<Term> screened() const {
+  std::vector<ExplainedSetting> screened() const {
     std::vector<RunOptions> candidates;
     for (size_t i = 0; i < terms_.size(); ++i) candidates.push_back(with(terms_, i));
-    const std::vector<Jcts> played = evaluator_.evaluate(policy_, candidates);
+    const std::vector<MeanJcts> played = evaluator_.evaluate(policy_, candidates);
     std::vector<std::pair<double, size_t>> loss;
     for (size_t i = 0; i < terms_.size(); ++i) loss.emplace_back(-ratio(played[i]), i);
     std::sort(loss.begin(), loss.end());
-    std::vector<Term> out;
+    std::vector<ExplainedSetting> out;
     for (const auto& [minus, i] : loss) {
       if (out.size() < static_cast<size_t>(options_.screened)) out.push_back(terms_[i]);
     }
@@ -123,7 +124,7 @@ class Explainer {
     for (const TuneCell& cell : cells_) {
       for (const Scenario& replica : cell.replicas) {
         throw_if_interrupted();
-        for (const ClassSummary& of : run_policy(replica, policy_, how).summary.classes) {
+        for (const SizeClassSummary& of : run_policy(replica, policy_, how).summary.classes) {
           const double sum = of.all.mean_jct_s * static_cast<double>(of.all.jobs);
           out.all += sum;
           out.by_class[static_cast<size_t>(size_class_of(of.gpus))] += sum;
@@ -134,7 +135,7 @@ class Explainer {
   }
 
   // Sets what the formula loses without each of its terms.
-  void leave_out(std::vector<Term>& terms) const {
+  void leave_out(std::vector<ExplainedSetting>& terms) const {
     std::vector<Sums> sums(terms.size() + 1);
     for_each_index(static_cast<int>(sums.size()), [&](int i) {
       const auto k = static_cast<size_t>(i);
@@ -155,15 +156,15 @@ class Explainer {
   CandidateEvaluator evaluator_;
   std::string policy_;
   const ExplainOptions& options_;
-  std::vector<Term> terms_;  // all settings that differ from their defaults
-  Jcts defaults_;
+  std::vector<ExplainedSetting> terms_;  // all settings that differ from their defaults
+  MeanJcts defaults_;
 };
 
 }  // namespace
 
-Explained explain(const std::vector<TuneCell>& cells, const std::string& whole,
-                  const std::string& policy, const Settings& numbers,
-                  const ExplainOptions& options) {
+GainExplanation explain(const std::vector<TuneCell>& cells, const std::string& whole,
+                        const std::string& policy, const Settings& numbers,
+                        const ExplainOptions& options) {
   return Explainer(cells, policy, numbers, options).run(whole);
 }
 

@@ -18,7 +18,7 @@ struct ExplainOptions {
   std::function<void(const std::string& line)> progress;  // may be empty
 };
 
-struct Term {
+struct ExplainedSetting {
   std::string name, value, default_value, about;  // default_value: the default; about: help text
   double gain_share = 0;  // share of the total log gain with the terms up to this one
   // Mean JCT of the selected terms without this one / with it, in all and by size class; 0 for a
@@ -27,8 +27,8 @@ struct Term {
   std::array<double, kSizeClasses> without_by_class{};
 };
 
-struct Explained {
-  std::vector<Term> terms;
+struct GainExplanation {
+  std::vector<ExplainedSetting> terms;
   double whole = 1;       // rule / defaults: mean JCT, geometric mean over cells
   double formula = 1;     // selected terms / defaults, likewise
   double gain_share = 0;  // ln formula / ln whole
@@ -36,8 +36,8 @@ struct Explained {
 
 // `whole`: a policy file or checkpoint with the settings `numbers` of `policy`. Throws InputError
 // if all have their defaults or the rule gains nothing over them; Interrupted.
-Explained explain(const std::vector<TuneCell>& cells, const std::string& whole,
-                  const std::string& policy, const Settings& numbers,
-                  const ExplainOptions& options);
+GainExplanation explain(const std::vector<TuneCell>& cells, const std::string& whole,
+                        const std::string& policy, const Settings& numbers,
+                        const ExplainOptions& options);
 
 }  // namespace yard

@@ -18,7 +18,7 @@ constexpr size_t kBins = TimeBins::kBins;
 // Prior hazard of all sizes, its prior strength, and the prior strength of all sizes for one.
 constexpr float kRootHazard = 0.075F, kRootPriorStrength = 3, kAllPriorStrength = 10;
 
-void add(HazardRow& row, int64_t seen_us, bool ended) {
+void add(HazardCounts& row, int64_t seen_us, bool ended) {
   const auto last = static_cast<size_t>(TimeBins::of_us(seen_us));
   for (size_t b = 0; b < last; ++b) row.exposed[b] += 1;
   if (!ended) return;
@@ -30,13 +30,13 @@ void add(HazardRow& row, int64_t seen_us, bool ended) {
 
 std::vector<double> fit_hazards(const Scenario& scenario) {
   const std::vector<Job>& jobs = scenario.simulated().jobs;
-  std::vector<HazardRow> rows(1 + kJobSizes, HazardRow{});
+  std::vector<HazardCounts> rows(1 + kJobSizes, HazardCounts{});
   for (size_t j = 0; j < jobs.size(); ++j) {
     if (!scenario.workload.scored(static_cast<int32_t>(j))) continue;
     const int64_t run_us = jobs[j].run_us;
     const int64_t seen_us = std::min(run_us, scenario.window.to_us - jobs[j].submit_us);
     add(rows[0], seen_us, seen_us == run_us);
-    add(rows[1 + static_cast<size_t>(job_size(jobs[j].gpus))], seen_us, seen_us == run_us);
+    add(rows[1 + static_cast<size_t>(gpu_size_bucket(jobs[j].gpus))], seen_us, seen_us == run_us);
   }
   std::vector<double> hazards;
   for (size_t k = 1; k < rows.size(); ++k) {

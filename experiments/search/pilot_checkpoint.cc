@@ -5,8 +5,8 @@
 #include "env/base/config/settings.h"
 #include "env/base/files/file.h"
 #include "experiments/replay/golden_workload.h"
-#include "policies/learned/open_policy.h"
 #include "policies/learned/learned_policy.h"
+#include "policies/learned/open_policy.h"
 
 namespace yard {
 namespace {
@@ -36,14 +36,14 @@ double search_core_s(std::filesystem::path file) {
 
 }  // namespace
 
-Checkpoint pilot_checkpoint(const std::string& file, const Settings& set) {
+Checkpoint checkpoint_from_policy_file(const std::string& file, const Settings& set) {
   Settings rule = read_policy_file(file, "joint").settings;
   const YAML::Node file_provenance =
       YAML::LoadFile(file)["provenance"];  // readable: read_policy_file() succeeded
   nlohmann::ordered_json provenance = file_provenance.IsDefined() && file_provenance.IsMap()
                                           ? json_of(file_provenance)
                                           : nlohmann::ordered_json::object();
-  for (const Setting& s : set.entries()) {
+  for (const GivenSetting& s : set.entries()) {
     rule.set(s.key, s.value, s.origin);
     provenance["set"][s.key] = s.value;
   }

@@ -12,6 +12,6 @@ namespace yard {
 // file's. The provenance holds the file's own, the overrides and the outcome of the golden course.
 // Reads the cost of the search from F.search.json if that file lies beside `file`. Throws
 // InputError for settings which `joint` does not have.
-Checkpoint pilot_checkpoint(const std::string& file, const Settings& set = {});
+Checkpoint checkpoint_from_policy_file(const std::string& file, const Settings& set = {});
 
 }  // namespace yard

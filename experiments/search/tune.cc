@@ -38,7 +38,7 @@ class TuneSearch {
         policy_(policy),
         run_(run),
         options_(options),
-        numbers_(numbers_of(policy, run.policy)) {}
+        numbers_(free_numeric_settings(policy, run.policy)) {}
 
   Tuned run() {
     tuned_.policy = policy_;
@@ -47,7 +47,7 @@ class TuneSearch {
     tuned_.fixed = run_.policy;
     Point start;
     for (const Field& field : numbers_) {
-      start.push_back(to_unit(field, parse_double(field.value).value_or(field.min)));
+      start.push_back(to_unit_interval(field, parse_double(field.value).value_or(field.min)));
       tuned_.settings.emplace_back(field.key, field.value);
     }
     const auto score = [&](const std::vector<Point>& points) {
@@ -56,7 +56,7 @@ class TuneSearch {
       // The defaults keep their exact text, without the rounding of the unit range.
       const bool first = tuned_.evaluated == 0;
       if (first) how.front() = run_;
-      const std::vector<Jcts> jct_s = evaluator_.evaluate(policy_, how);
+      const std::vector<MeanJcts> jct_s = evaluator_.evaluate(policy_, how);
       std::vector<double> values;
       for (size_t i = 0; i < points.size(); ++i) {
         ++tuned_.evaluated;
@@ -69,7 +69,7 @@ class TuneSearch {
           best_value_ = values[i];
           tuned_.jct_s = jct_s[i];
           for (size_t k = 0; k < numbers_.size(); ++k) {
-            tuned_.settings[k].second = value_text(numbers_[k], points[i][k]);
+            tuned_.settings[k].second = text_from_unit_interval(numbers_[k], points[i][k]);
           }
         }
       }
@@ -89,7 +89,7 @@ class TuneSearch {
   RunOptions options_at(const Point& point) const {
     RunOptions how = run_;
     for (size_t i = 0; i < point.size(); ++i) {
-      how.policy.set(numbers_[i].key, value_text(numbers_[i], point[i]), "tune");
+      how.policy.set(numbers_[i].key, text_from_unit_interval(numbers_[i], point[i]), "tune");
     }
     return how;
   }
@@ -110,7 +110,7 @@ class TuneSearch {
 
 }  // namespace
 
-std::vector<Field> numbers_of(const std::string& policy, const Settings& given) {
+std::vector<Field> free_numeric_settings(const std::string& policy, const Settings& given) {
   std::vector<Field> numbers;
   for (Field& field : PolicyRegistry::info(policy).fields()) {
     const bool number = field.type == "number" || field.type == "integer";
@@ -123,8 +123,8 @@ std::vector<Field> numbers_of(const std::string& policy, const Settings& given) 
   return numbers;
 }
 
-std::string value_text(const Field& field, double unit) {
-  const double value = from_unit(field, unit);
+std::string text_from_unit_interval(const Field& field, double unit) {
+  const double value = from_unit_interval(field, unit);
   if (field.type == "integer") return shortest(std::llround(value));
   // Four digits: the resolution of the search, and readable.
   const double scale = std::pow(10, 3 - std::floor(std::log10(std::max(std::abs(value), 1e-12))));
@@ -132,7 +132,7 @@ std::string value_text(const Field& field, double unit) {
   return shortest(std::clamp(rounded, field.min, field.max));
 }
 
-double to_unit(const Field& field, double value) {
+double to_unit_interval(const Field& field, double value) {
   if (!by_logarithm(field)) {
     return field.max > field.min ? (value - field.min) / (field.max - field.min) : 0;
   }
@@ -141,7 +141,7 @@ double to_unit(const Field& field, double value) {
   return std::log(value / begin) / std::log(field.max / begin);
 }
 
-double from_unit(const Field& field, double unit) {
+double from_unit_interval(const Field& field, double unit) {
   double value = 0;
   if (!by_logarithm(field)) {
     value = field.min + unit * (field.max - field.min);
@@ -173,14 +173,15 @@ std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,
   out << YAML::BeginMap;
   entry("policy", tuned.policy);
   out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
-  for (const Setting& setting : tuned.fixed.entries()) entry(setting.key, setting.value);
+  for (const GivenSetting& setting : tuned.fixed.entries()) entry(setting.key, setting.value);
   for (const auto& [key, value] : tuned.settings) entry(key, value);
   out << YAML::EndMap;
   out << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   entry("budget", std::to_string(options.budget));
   entry("refused", std::to_string(tuned.refused));
   entry("seed", std::to_string(options.seed));
-  if (tuned.speeds != SpeedLevel::kExact) entry("speeds", speed_level_name(tuned.speeds));
+  if (tuned.speeds != SpeedInformation::kExact)
+    entry("speeds", speed_information_name(tuned.speeds));
   entry("ratio_to_defaults", shortest(tuned.ratio));
   out << YAML::Key << "cells" << YAML::Value << YAML::BeginMap;
   for (size_t c = 0; c < cells.size(); ++c) {

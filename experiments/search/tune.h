@@ -24,7 +24,7 @@ struct TuneOptions {
 struct Tuned {
   std::string policy;
   Level level = Level::kBlind;
-  SpeedLevel speeds = SpeedLevel::kExact;
+  SpeedInformation speeds = SpeedInformation::kExact;
   std::vector<std::pair<std::string, std::string>> settings;  // every tuned number
   Settings fixed;                                             // given settings, not tuned
   int evaluated = 0;                                          // candidates, refused ones included
@@ -43,13 +43,13 @@ Tuned tune(const std::vector<TuneCell>& cells, const std::string& policy, const 
 size_t best_of(const std::vector<Tuned>& tuned);
 
 // Returns the numeric settings of a policy which `given` does not set. Throws InputError if none.
-std::vector<Field> numbers_of(const std::string& policy, const Settings& given);
-// value_text() prints the value at `unit` to four digits. to_unit() and from_unit() map a setting's
-// range to [0, 1] and back. Ranges of two decades or more are logarithmic; a range from 0 starts
-// three decades below its end, with 0 itself at unit 0.
-std::string value_text(const Field& field, double unit);
-double to_unit(const Field& field, double value);
-double from_unit(const Field& field, double unit);
+std::vector<Field> free_numeric_settings(const std::string& policy, const Settings& given);
+// text_from_unit_interval() prints the value at `unit` to four digits. to_unit_interval() and
+// from_unit_interval() map a setting's range to [0, 1] and back. Ranges of two decades or more are
+// logarithmic; a range from 0 starts three decades below its end, with 0 itself at unit 0.
+std::string text_from_unit_interval(const Field& field, double unit);
+double to_unit_interval(const Field& field, double value);
+double from_unit_interval(const Field& field, double unit);
 
 // Returns the policy's YAML file: name, settings and provenance.
 std::string tuned_yaml(const Tuned& tuned, const std::vector<TuneCell>& cells,

@@ -15,7 +15,7 @@ namespace {
 std::vector<std::vector<double>> leave_one_out(const std::vector<int>& sizes,
                                                const Statistic& statistic) {
   std::vector<std::vector<double>> out(sizes.size());
-  Picks picks = all_members(sizes);
+  SampledIndices picks = all_members(sizes);
   for (size_t g = 0; g < sizes.size(); ++g) {
     if (sizes[g] < 2) continue;
     const std::vector<int> all = picks[g];
@@ -56,7 +56,7 @@ Interval bca_interval(const std::vector<int>& sizes, const Statistic& statistic,
                       const Rng& rng, int draws) {
   const double whole = statistic(all_members(sizes));
   std::vector<double> drawn(static_cast<size_t>(draws));
-  Picks picks = all_members(sizes);
+  SampledIndices picks = all_members(sizes);
   for (int d = 0; d < draws; ++d) {
     for (size_t g = 0; g < sizes.size(); ++g) {
       if (sizes[g] < 2) continue;
@@ -118,38 +118,39 @@ double lag1_correlation(std::span<const double> values) {
   return scale > 0 ? both / scale : 0;
 }
 
-Picks all_members(const std::vector<int>& sizes) {
-  Picks picks;
-  for (const int size : sizes) picks.push_back(all_of(size));
+SampledIndices all_members(const std::vector<int>& sizes) {
+  SampledIndices picks;
+  for (const int size : sizes) picks.push_back(indices_up_to(size));
   return picks;
 }
 
-std::vector<int> all_of(int size) {
+std::vector<int> indices_up_to(int size) {
   std::vector<int> all(static_cast<size_t>(size));
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
-double sum_at(const std::vector<double>& values, std::span<const int> picks) {
+double sum_of_picked(const std::vector<double>& values, std::span<const int> picks) {
   double sum = 0;
   for (const int i : picks) sum += values[static_cast<size_t>(i)];
   return sum;
 }
 
-double BlockSums::ratio_at(std::span<const int> seeds, std::span<const int> picks) const {
+double BlockSums::ratio_of_sample(std::span<const int> seeds, std::span<const int> picks) const {
   double sum = 0;
-  for (const int s : seeds) sum += sum_at(ours[static_cast<size_t>(s)], picks);
-  return sum / static_cast<double>(seeds.size()) / sum_at(theirs, picks);
+  for (const int s : seeds) sum += sum_of_picked(ours[static_cast<size_t>(s)], picks);
+  return sum / static_cast<double>(seeds.size()) / sum_of_picked(theirs, picks);
 }
 
 double BlockSums::ratio() const {
-  return ratio_at(all_of(static_cast<int>(ours.size())), all_of(blocks()));
+  return ratio_of_sample(indices_up_to(static_cast<int>(ours.size())), indices_up_to(blocks()));
 }
 
 std::vector<double> BlockSums::log_ratios() const {
   std::vector<double> out;
-  const std::vector<int> seeds = all_of(static_cast<int>(ours.size()));
-  for (const int b : all_of(blocks())) out.push_back(std::log(ratio_at(seeds, {&b, 1})));
+  const std::vector<int> seeds = indices_up_to(static_cast<int>(ours.size()));
+  for (const int b : indices_up_to(blocks()))
+    out.push_back(std::log(ratio_of_sample(seeds, {&b, 1})));
   return out;
 }
 
@@ -177,8 +178,8 @@ BlockSums merge_correlated(BlockSums sums) {
 
 Interval ratio_interval(const BlockSums& sums) {
   if (sums.blocks() < 2) return {NAN, NAN};
-  const auto log_ratio = [&](const Picks& picks) {
-    return std::log(sums.ratio_at(picks[0], picks[1]));
+  const auto log_ratio = [&](const SampledIndices& picks) {
+    return std::log(sums.ratio_of_sample(picks[0], picks[1]));
   };
   const Interval of_log = jackknife_interval({static_cast<int>(sums.ours.size()), sums.blocks()},
                                              log_ratio, kConfidence);

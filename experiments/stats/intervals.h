@@ -23,8 +23,8 @@ struct Interval {
 double student_quantile(double p, double degrees);  // Requires: 0 < p < 1, degrees > 0
 
 // The members of each independent group which a statistic uses, with repetitions.
-using Picks = std::vector<std::vector<int>>;
-using Statistic = std::function<double(const Picks&)>;
+using SampledIndices = std::vector<std::vector<int>>;
+using Statistic = std::function<double(const SampledIndices&)>;
 
 // Returns the BCa interval of a statistic, drawing each group with replacement. `level`: 0.95 for
 // 95 %. Groups of one are not resampled. Requires: a group of at least 2.
@@ -48,7 +48,7 @@ struct BlockSums {
   // Returns ours, averaged over seeds, divided by theirs, over all blocks.
   double ratio() const;
   // Returns the ratio for selected seeds and blocks, with repetitions.
-  double ratio_at(std::span<const int> seeds, std::span<const int> picks) const;
+  double ratio_of_sample(std::span<const int> seeds, std::span<const int> picks) const;
   std::vector<double> log_ratios() const;  // (B)
 };
 
@@ -56,9 +56,9 @@ struct BlockSums {
 std::vector<double> merge_pairs(const std::vector<double>& blocks);
 BlockSums merge_pairs(const BlockSums& sums);
 
-double sum_at(const std::vector<double>& values, std::span<const int> picks);
-std::vector<int> all_of(int size);                 // 0, 1, ... size - 1
-Picks all_members(const std::vector<int>& sizes);  // all_of() each group
+double sum_of_picked(const std::vector<double>& values, std::span<const int> picks);
+std::vector<int> indices_up_to(int size);                   // 0, 1, ... size - 1
+SampledIndices all_members(const std::vector<int>& sizes);  // indices_up_to() each group
 
 // Merges neighbouring pairs while the lag-1 correlation of log ratios exceeds 0.2 and at least 4
 // blocks are left.

@@ -21,7 +21,8 @@ double sd_of(std::span<const double> values) {
 
 }  // namespace
 
-MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double other_sd) {
+MeanWithBlockInterval mean_with_block_interval(const std::vector<std::vector<double>>& values,
+                                               double other_sd) {
   YARD_CHECK(!values.empty() && !values[0].empty(), "a mean needs values");
   const size_t draws = values.size(), jobs = values[0].size();
   std::vector<double> of_job(jobs, 0), log_mean;  // (J), (D)
@@ -29,7 +30,7 @@ MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double o
     for (size_t j = 0; j < jobs; ++j) of_job[j] += draw[j] / static_cast<double>(draws);
     log_mean.push_back(std::log(mean(draw)));
   }
-  MeanByTime out;
+  MeanWithBlockInterval out;
   out.mean = mean(of_job);
   out.jobs = static_cast<int64_t>(jobs);
   out.draw_sd = sd_of(log_mean);
@@ -51,8 +52,8 @@ MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double o
     count = merge_pairs(count);
   }
   out.blocks = static_cast<int>(sum.size());
-  const Statistic statistic = [&](const Picks& picks) {
-    return std::log(sum_at(sum, picks[0]) / sum_at(count, picks[0]));
+  const Statistic statistic = [&](const SampledIndices& picks) {
+    return std::log(sum_of_picked(sum, picks[0]) / sum_of_picked(count, picks[0]));
   };
   const Interval by_blocks = jackknife_interval({out.blocks}, statistic, kConfidence);
   const double half = (by_blocks.hi - by_blocks.lo) / 2;

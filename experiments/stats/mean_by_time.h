@@ -10,7 +10,7 @@
 
 namespace yard {
 
-struct MeanByTime {
+struct MeanWithBlockInterval {
   double mean = 0;
   Interval interval;  // 95 %; NaN with too few jobs
   int64_t jobs = 0;
@@ -22,6 +22,7 @@ struct MeanByTime {
 // jobs, in logarithms. The interval is Student's t over the jackknife of the log mean over blocks.
 // The spreads of the draws and of `other_sd` are added in quadrature: the truth is treated as one
 // more draw, not as the mean of the draws.
-MeanByTime mean_by_time(const std::vector<std::vector<double>>& values, double other_sd = 0);
+MeanWithBlockInterval mean_with_block_interval(const std::vector<std::vector<double>>& values,
+                                               double other_sd = 0);
 
 }  // namespace yard

@@ -13,7 +13,7 @@ std::string fixed_text(double value, int decimals) {
   return zero && text.starts_with('-') ? text.substr(1) : text;
 }
 
-std::string counted_text(int64_t count, const std::string& one) {
+std::string pluralised_count_text(int64_t count, const std::string& one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 

@@ -10,6 +10,6 @@ namespace yard {
 std::string fixed_text(double value, int decimals);
 
 // Returns "1 job", "20 jobs".
-std::string counted_text(int64_t count, const std::string& one);
+std::string pluralised_count_text(int64_t count, const std::string& one);
 
 }  // namespace yard

@@ -47,7 +47,7 @@ class CellPooling {
   }
 
   Estimate ratio() const {
-    const auto log_ratio = [&](const Picks& picks) {
+    const auto log_ratio = [&](const SampledIndices& picks) {
       double sum = 0;
       for (const PooledCell& cell : cells_) sum += std::log(ratio(cell, picks));
       return sum / static_cast<double>(cells_.size());
@@ -62,9 +62,10 @@ class CellPooling {
     const Rng iqm = rng.split(1), improvement = rng.split(2);
     // In logarithms, so that the interval stays positive.
     out.iqm = exp_of(estimate(
-        [&](const Picks& picks) { return std::log(interquartile_mean(ratios(picks))); }, &iqm));
-    out.improvement =
-        estimate([&](const Picks& picks) { return share_better(ratios(picks)); }, &improvement);
+        [&](const SampledIndices& picks) { return std::log(interquartile_mean(ratios(picks))); },
+        &iqm));
+    out.improvement = estimate(
+        [&](const SampledIndices& picks) { return share_better(ratios(picks)); }, &improvement);
     Interval& share = out.improvement.interval;
     share = {std::max(share.lo, 0.0), std::min(share.hi, 1.0)};
     return out;
@@ -75,15 +76,16 @@ class CellPooling {
     return {std::exp(log.value), {std::exp(log.interval.lo), std::exp(log.interval.hi)}};
   }
 
-  static double ratio(const PooledCell& cell, const Picks& picks) {
-    return cell.sums.ratio_at(picks[0], picks[static_cast<size_t>(cell.window) + 1]);
+  static double ratio(const PooledCell& cell, const SampledIndices& picks) {
+    return cell.sums.ratio_of_sample(picks[0], picks[static_cast<size_t>(cell.window) + 1]);
   }
 
-  std::vector<double> ratios(const Picks& picks) const {  // by cell and seed
+  std::vector<double> ratios(const SampledIndices& picks) const {  // by cell and seed
     std::vector<double> out;
     for (const PooledCell& cell : cells_) {
       for (const int& seed : picks[0]) {
-        out.push_back(cell.sums.ratio_at({&seed, 1}, picks[static_cast<size_t>(cell.window) + 1]));
+        out.push_back(
+            cell.sums.ratio_of_sample({&seed, 1}, picks[static_cast<size_t>(cell.window) + 1]));
       }
     }
     return out;
@@ -109,11 +111,12 @@ class CellPooling {
   }
 
   Estimate oracle_gap_closed(const Rng& rng) const {
-    const auto log_headroom = [&](const Picks& picks) {
+    const auto log_headroom = [&](const SampledIndices& picks) {
       double sum = 0;
       for (const PooledCell& cell : cells_) {
         const std::vector<int>& blocks = picks[static_cast<size_t>(cell.window) + 1];
-        sum += std::log(sum_at(cell.bound, blocks) / sum_at(cell.sums.theirs, blocks));
+        sum +=
+            std::log(sum_of_picked(cell.bound, blocks) / sum_of_picked(cell.sums.theirs, blocks));
       }
       return sum;
     };
@@ -123,7 +126,7 @@ class CellPooling {
     if (std::ranges::any_of(cells_, unbounded) || !(log_headroom(all_members(sizes_)) <= least)) {
       return {NAN, {NAN, NAN}};
     }
-    const auto share = [&](const Picks& picks) {
+    const auto share = [&](const SampledIndices& picks) {
       double won = 0;
       for (const PooledCell& cell : cells_) won += std::log(ratio(cell, picks));
       return won / log_headroom(picks);

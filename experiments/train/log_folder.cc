@@ -18,7 +18,7 @@ Json read_json(const fs::path& path) {
   try {
     return Json::parse(read_file(path));
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(path.string(), "a file written by `yardmaster log`", json_flaw(error));
+    throw InputError(path.string(), "a file written by `yardmaster log`", json_error_text(error));
   }
 }
 
@@ -40,8 +40,8 @@ fs::path temporary_path(const fs::path& run) {
 
 }  // namespace
 
-LogFolder::LogFolder(const std::string& log, const fs::path& run, bool resumes, int draws,
-                     const Json& task)
+DecisionLogTrainingFiles::DecisionLogTrainingFiles(const std::string& log, const fs::path& run,
+                                                   bool resumes, int draws, const Json& task)
     : run_path_(run / "log") {
   path_ = resumes ? run_path_ : temporary_path(run);
   temporary_ = !resumes;
@@ -62,23 +62,23 @@ LogFolder::LogFolder(const std::string& log, const fs::path& run, bool resumes, 
   if (fs::exists(path_ / "choices.json")) choices_ = read_json(path_ / "choices.json");
 }
 
-LogFolder::~LogFolder() {
+DecisionLogTrainingFiles::~DecisionLogTrainingFiles() {
   std::error_code ignored;
   if (temporary_) fs::remove_all(path_, ignored);
 }
 
-void LogFolder::keep() {
+void DecisionLogTrainingFiles::keep() {
   if (!temporary_) return;
   fs::rename(path_, run_path_);
   path_ = run_path_;
   temporary_ = false;
 }
 
-fs::path LogFolder::jobs(int draw) const {
+fs::path DecisionLogTrainingFiles::jobs(int draw) const {
   return path_ / (draw == 0 ? "jobs.csv" : fmt::format("jobs-{}.csv", draw + 1));
 }
 
-double expert_share(const std::string& log, const Json& task) {
+double expert_agreement_share(const std::string& log, const Json& task) {
   const TemporaryFolder folder;
   const Json summary =
       Json::parse(record_choices(log, task, folder.path(), folder.path() / "choices.safetensors"));

@@ -8,16 +8,16 @@
 
 namespace yard {
 
-class LogFolder {
+class DecisionLogTrainingFiles {
  public:
   // Writes the files to a temporary folder next to `run`, until keep() moves them there. If the run
   // `resumes`, they are already in it. `task`: of the agent's checkpoints; null: no choices file.
   // Throws InputError if the log cannot be used, or RunError.
-  LogFolder(const std::string& log, const std::filesystem::path& run, bool resumes, int draws,
-            const nlohmann::ordered_json& task);
-  ~LogFolder();  // removes the files unless keep() was called
-  LogFolder(const LogFolder&) = delete;
-  LogFolder& operator=(const LogFolder&) = delete;
+  DecisionLogTrainingFiles(const std::string& log, const std::filesystem::path& run, bool resumes,
+                           int draws, const nlohmann::ordered_json& task);
+  ~DecisionLogTrainingFiles();  // removes the files unless keep() was called
+  DecisionLogTrainingFiles(const DecisionLogTrainingFiles&) = delete;
+  DecisionLogTrainingFiles& operator=(const DecisionLogTrainingFiles&) = delete;
 
   // Moves the files into the run's folder. Requires: the folder exists.
   void keep();
@@ -38,6 +38,6 @@ class LogFolder {
 
 // Returns the share of the log's recorded actions which the task's own index would choose. Throws
 // InputError if the log cannot be used, or RunError.
-double expert_share(const std::string& log, const nlohmann::ordered_json& task);
+double expert_agreement_share(const std::string& log, const nlohmann::ordered_json& task);
 
 }  // namespace yard

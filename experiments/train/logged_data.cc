@@ -63,7 +63,7 @@ Agreement agreement_of(const Checkpoint& checkpoint, const RecordedChoices& choi
   return out;
 }
 
-LoggedData::LoggedData(const LogFolder& folder, double held_out) : folder_(folder) {
+LoggedData::LoggedData(const DecisionLogTrainingFiles& folder, double held_out) : folder_(folder) {
   const std::string path = folder.choices().string();
   const RecordedChoices all = unpack_choices(from_safetensors(read_file(path), path),
                                              make_agent("dispatcher", {})->shape(), path);
@@ -104,7 +104,7 @@ std::string LoggedData::gain_description(const Checkpoint& best,
     }
     return out;
   };
-  ShareGain gain = share_gain(shares(ours), shares(before));
+  AgreementGain gain = agreement_gain(shares(ours), shares(before));
   if (blocks < kMinBlocks) gain.interval = {NAN, NAN};
   std::string interval;
   if (!std::isnan(gain.interval.lo)) {

@@ -38,7 +38,7 @@ class LoggedData final : public TrainingData {
  public:
   // `held_out`: share of the log's time at its end, 0 to 1. Throws InputError if one of the parts
   // is empty or the file is damaged. Requires: `folder` has choices and outlives this object.
-  LoggedData(const LogFolder& folder, double held_out);
+  LoggedData(const DecisionLogTrainingFiles& folder, double held_out);
 
   std::unique_ptr<VectorEnv> worlds(const TrainableAgent& agent,
                                     const VectorEnvOptions& options) const override;
@@ -60,7 +60,7 @@ class LoggedData final : public TrainingData {
   const RecordedChoices& held_out() const { return held_out_; }
 
  private:
-  const LogFolder& folder_;
+  const DecisionLogTrainingFiles& folder_;
   RecordedChoices learned_, held_out_;
 };
 

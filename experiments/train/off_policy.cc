@@ -29,7 +29,7 @@ double seconds(int64_t us) { return 1e-6 * static_cast<double>(us); }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json mean_json(const MeanByTime& mean) {
+Json mean_json(const MeanWithBlockInterval& mean) {
   return {{"mean_jct_s", number(mean.mean)},
           {"interval", {number(mean.interval.lo), number(mean.interval.hi)}},
           {"jobs", mean.jobs},
@@ -54,7 +54,8 @@ struct CountedJobs {
 
 class FittedSimulator {
  public:
-  FittedSimulator(const LogFolder& log, const OffPolicyOptions& options) : log_(log) {
+  FittedSimulator(const DecisionLogTrainingFiles& log, const OffPolicyOptions& options)
+      : log_(log) {
     for (int d = 0; d < options.draws; ++d) {
       ScenarioOptions o;
       o.trace = log.jobs(d).string();
@@ -106,11 +107,12 @@ class FittedSimulator {
     if (observed.empty()) return std::nullopt;
     std::vector<std::vector<double>> simulated = simulate(name);
     for (std::vector<double>& draw : simulated) draw = counted_.ended(draw);
-    return std::log(mean_by_time(simulated).mean / mean_by_time({observed}).mean);
+    return std::log(mean_with_block_interval(simulated).mean /
+                    mean_with_block_interval({observed}).mean);
   }
 
  private:
-  const LogFolder& log_;
+  const DecisionLogTrainingFiles& log_;
   std::vector<Scenario> draws_;
   CountedJobs counted_;
 };
@@ -186,8 +188,8 @@ Json agreement_json(const Agreement& a) {
 
 }  // namespace
 
-Json off_policy(const fs::path& checkpoint, const LogFolder& log, const RecordedChoices* choices,
-                const OffPolicyOptions& options) {
+Json off_policy(const fs::path& checkpoint, const DecisionLogTrainingFiles& log,
+                const RecordedChoices* choices, const OffPolicyOptions& options) {
   const FittedSimulator fitted(log, options);
   const CountedJobs& counted = fitted.counted();
   Json out = {{"log", nullptr}, {"value", nullptr}, {"of_ended", nullptr}, {"fit_error", nullptr}};
@@ -198,13 +200,14 @@ Json off_policy(const fs::path& checkpoint, const LogFolder& log, const Recorded
                  {"censored", fit.at("censored")}};
   if (counted.job.empty()) return out;
   const std::vector<double> observed = counted.ended(counted.jct_s);
-  if (!observed.empty()) out["log"] = mean_json(mean_by_time({observed}));
+  if (!observed.empty()) out["log"] = mean_json(mean_with_block_interval({observed}));
   const std::optional<double> error = fitted.fit_error();
   if (error) out["fit_error"] = *error;
   std::vector<std::vector<double>> simulated = fitted.simulate("checkpoint:" + checkpoint.string());
-  out["value"] = mean_json(mean_by_time(simulated, error.value_or(0)));
+  out["value"] = mean_json(mean_with_block_interval(simulated, error.value_or(0)));
   for (std::vector<double>& draw : simulated) draw = counted.ended(draw);
-  if (!observed.empty()) out["of_ended"] = mean_json(mean_by_time(simulated, error.value_or(0)));
+  if (!observed.empty())
+    out["of_ended"] = mean_json(mean_with_block_interval(simulated, error.value_or(0)));
   if (choices == nullptr) return out;
   const Checkpoint read = load_checkpoint(checkpoint);
   out["agreement"] = agreement_json(agreement_of(read, *choices));

@@ -24,7 +24,8 @@ struct OffPolicyOptions {
 //   fit_error if one heuristic decided in the log: ln(its simulated mean / the observed mean)
 //   weighted  importance sampling over blocks of jobs submitted in the time of `choices`,
 //             with its effective sample size
-nlohmann::ordered_json off_policy(const std::filesystem::path& checkpoint, const LogFolder& log,
+nlohmann::ordered_json off_policy(const std::filesystem::path& checkpoint,
+                                  const DecisionLogTrainingFiles& log,
                                   const RecordedChoices* choices, const OffPolicyOptions& options);
 
 // Returns the result of off_policy() as a few lines of text.

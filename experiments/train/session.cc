@@ -152,9 +152,9 @@ class Session {
   TrainingData::ValidationResult validate(const TrainingResult& trained,
                                           const Checkpoint& checkpoint) const {
     if (setup_.data.adapt_updates == 0) return training_data_->validate(checkpoint);
-    return training_data_->validate_adapted(agent_, [&](const TrainingData::MakeVectorEnv& worlds) {
-      return adapted(trained, worlds);
-    });
+    return training_data_->validate_checkpoint_per_workload(
+        agent_,
+        [&](const TrainingData::MakeVectorEnv& worlds) { return adapted(trained, worlds); });
   }
 
   // Ratio of a validation to the untrained network on the same windows; nothing if there are none.
@@ -185,7 +185,7 @@ class Session {
     loop.start = "the validated weights";
     loop.updates = loop.validate_every = setup_.data.adapt_updates;
     loop.meta_updates = 0;
-    const auto ranks = alone();
+    const auto ranks = single_process_communicator();
     Trainer trainer(loop, setup_.learner, setup_.network, worlds, *ranks, {});
     trainer.start_from(trained.weights, loop.start);
     trainer.run({});
@@ -200,7 +200,7 @@ class Session {
   }
 
   fs::path folder() const { return options_.resume.empty() ? options_.out : options_.resume; }
-  fs::path state_folder() const { return RunFolder::state_path(folder()); }
+  fs::path state_folder() const { return RunFolder::resume_state_path(folder()); }
 
   void restore() {
     trainer_->restore(state_folder());
@@ -281,7 +281,7 @@ class Session {
                     run_->checkpoints() / "last");
     // The best checkpoint cost the whole training too: finding it took all updates.
     const fs::path best = run_->checkpoints() / "best";
-    if (fs::exists(best)) save_cost(trainer_->trained().core_s, best);
+    if (fs::exists(best)) save_training_cost(trainer_->trained().core_s, best);
     report_training_gain();
     if (trainer_->update() < setup_.loop.updates) {
       report(fmt::format("ended after update {} of {}: {} validations without improvement",
@@ -311,18 +311,18 @@ class Session {
     if (!text.empty()) report(text);
   }
 
-  std::unique_ptr<LogFolder> read_log() const {
+  std::unique_ptr<DecisionLogTrainingFiles> read_log() const {
     const std::string& log = setup_.data.from_log;
     if (log.empty()) return nullptr;
     // Only the dispatcher's task can represent the actions of a log.
     const bool reported = setup_.data.agent == "dispatcher";
-    return std::make_unique<LogFolder>(
+    return std::make_unique<DecisionLogTrainingFiles>(
         log, folder(), !options_.resume.empty(), setup_.data.log_draws,
         reported ? agent_.checkpoint(TrainingResult{}).task : nlohmann::ordered_json());
   }
 
   std::unique_ptr<TrainingData> make_training_data() const {
-    TrainingConfig data = setup_.data;
+    TrainingDataConfig data = setup_.data;
     if (log_ && setup_.loop.learner == "clone") {
       return std::make_unique<LoggedData>(*log_, data.validate_share);
     }
@@ -365,7 +365,7 @@ class Session {
   const SessionOptions& options_;
   bool is_rank0_;
   TrainableAgent agent_;
-  std::unique_ptr<LogFolder> log_;  // null: no decision log
+  std::unique_ptr<DecisionLogTrainingFiles> log_;  // null: no decision log
   std::unique_ptr<TrainingData> training_data_;
   std::optional<RunFolder> run_;
   std::optional<CheckpointKeeper> keeper_;
@@ -379,8 +379,8 @@ class Session {
 fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
                      Communicator& ranks) {
   if (ranks.rank() == 0) {
-    if (options.resume.empty()) RunFolder::check_free(options.out);
-    const TrainingConfig& data = setup.data;
+    if (options.resume.empty()) RunFolder::require_unoccupied_path(options.out);
+    const TrainingDataConfig& data = setup.data;
     const std::string what =
         !data.from_log.empty() ? fmt::format("reading the decision log {}", data.from_log)
         : data.cells.empty()   ? fmt::format("reading {} for {}", data.trace, data.cluster)
@@ -388,7 +388,7 @@ fs::path run_session(const TrainingSetup& setup, const SessionOptions& options,
     std::fputs((what + "\n").c_str(), stderr);
   }
   if (!options.resume.empty() && ranks.rank() == 0 &&
-      !fs::exists(RunFolder::state_path(options.resume))) {
+      !fs::exists(RunFolder::resume_state_path(options.resume))) {
     throw InputError(options.resume, "a run with a saved state",
                      "none; remove the folder and train again");
   }

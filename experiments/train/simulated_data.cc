@@ -22,7 +22,7 @@
 namespace yard {
 namespace {
 
-ScenarioOptions options_of(const TrainingConfig& c, uint64_t seed, int jobs) {
+ScenarioOptions options_of(const TrainingDataConfig& c, uint64_t seed, int jobs) {
   ScenarioOptions o;
   o.trace = c.trace;
   o.format = c.format;
@@ -67,7 +67,7 @@ nlohmann::ordered_json provenance_of_scenario(const Scenario& scenario) {
 
 }  // namespace
 
-void TrainingConfig::fields(FieldList& f) {
+void TrainingDataConfig::fields(FieldList& f) {
   f("agent", agent, "agent to train; see list agents");
   f("trace", trace, "trace file or synthetic:NAME");
   f("format", format, "trace format; empty: detected");
@@ -86,13 +86,13 @@ void TrainingConfig::fields(FieldList& f) {
     "target congestion to which arrivals are scaled; 0: not scaled");
   f("cost_scale", cost_scale, 0.0, 1e6, "factor of the default preemption costs");
   f("cells", cells, "file of cells, instead of one trace and cluster");
-  f("only", only, "cells to train on");
-  f("validate_on", validate_on, "cells to validate on");
+  f("only", only, "names of the cells to train on");
+  f("validate_on", validate_on, "names of the cells to validate on");
   f("draws", draws, 1, 1000, "replicas of each training cell, with different random numbers");
   f("skip_unusable", skip_unusable, "skip and count unusable rows instead of refusing the file");
   f("generator", generator, "settings of the generator, key=value");
   f("validate_share", validate_share, 0.0, 0.9,
-    "share of a trace file's part, at its end, held out for validation");
+    "share of the jobs used of a trace file, the last ones, held out for validation");
   f("validate_windows", validate_windows, 1, 1000, "number of validation windows");
   f("validate_jobs", validate_jobs, 1, 1'000'000, "jobs per validation window");
   f("validate_seed", validate_seed, 0, UINT64_MAX, "seed of the generator of validation jobs");
@@ -104,9 +104,9 @@ void TrainingConfig::fields(FieldList& f) {
   f("log_draws", log_draws, 1, 100, "draws of the run times that a decision log lacks");
 }
 
-SimulatedData::SimulatedData(const TrainingConfig& config, int episode_jobs,
+SimulatedData::SimulatedData(const TrainingDataConfig& config, int episode_jobs,
                              const Policy& reference)
-    : config_(config), speeds_(parse_speed_level(config.speeds, "speeds")) {
+    : config_(config), speeds_(parse_speed_information(config.speeds, "speeds")) {
   if (config.cells.empty()) {
     read_trace();
   } else {
@@ -156,7 +156,7 @@ SimulatedData::ScenarioPtr SimulatedData::scenario_of_jobs(Trace jobs, const Sce
   return out;
 }
 
-void SimulatedData::hold_out(Trace jobs, const Scenario& like) {
+void SimulatedData::add_validation_jobs(Trace jobs, const Scenario& like) {
   if (config_.adapt_updates > 0) {
     Trace first = jobs;
     first.jobs.resize(jobs.jobs.size() / 2);
@@ -175,9 +175,9 @@ void SimulatedData::read_trace() {
     const int wanted = config_.validate_windows * config_.validate_jobs;
     const Scenario other = load_scenario(
         options_of(config_, config_.validate_seed, std::max(wanted, config_.trace_jobs)));
-    hold_out(scored_part(other.trace), other);
+    add_validation_jobs(scored_part(other.trace), other);
   } else {
-    if (config_.trace_jobs != TrainingConfig{}.trace_jobs) {
+    if (config_.trace_jobs != TrainingDataConfig{}.trace_jobs) {
       notes_.push_back("note: trace_jobs " + std::to_string(config_.trace_jobs) +
                        " has no effect: it is the length of a generated trace, and " +
                        config_.trace + " is a file");
@@ -187,7 +187,7 @@ void SimulatedData::read_trace() {
     Trace rest = part;
     rest.jobs.erase(rest.jobs.begin(), rest.jobs.end() - static_cast<int64_t>(held));
     part.jobs.resize(part.jobs.size() - held);
-    hold_out(std::move(rest), whole);
+    add_validation_jobs(std::move(rest), whole);
   }
   training_scenarios_.push_back(scenario_of_jobs(std::move(part), whole));
 }
@@ -202,7 +202,7 @@ void SimulatedData::read_cells() {
                        const std::vector<ScenarioPtr>& out, const auto& add_scenario) {
     if (names.empty()) throw InputError(setting, "cells of " + config_.cells, "none");
     const std::vector<CellSpec> cells = select_cells(file, names);
-    check_traces(cells);
+    check_input_sha256(cells);
     for (size_t c = 0; c < cells.size(); ++c) {
       progress("reading " + cells[c].name);
       try {
@@ -213,7 +213,7 @@ void SimulatedData::read_cells() {
             cell.scenario.seed = Rng(cells[c].scenario.seed).split(static_cast<uint64_t>(d)).key;
           }
           if (d == 0 || is_synthetic(cell.scenario.trace)) {
-            whole.emplace(scenario_of(cell, load_source(cell.scenario)));
+            whole.emplace(scenario_of(cell, load_trace_on_cluster(cell.scenario)));
           }
           const Scenario replica =
               replica_of(*whole, rng.split(out.size()).split(static_cast<uint64_t>(d)));
@@ -230,7 +230,7 @@ void SimulatedData::read_cells() {
         training_scenarios_.push_back(scenario_of_jobs(std::move(jobs), like));
       });
   add("validate_on", config_.validate_on, 1, validation_scenarios_,
-      [&](Trace jobs, const Scenario& like) { hold_out(std::move(jobs), like); });
+      [&](Trace jobs, const Scenario& like) { add_validation_jobs(std::move(jobs), like); });
 }
 
 std::vector<EnvSpec> SimulatedData::env_specs() const {
@@ -272,8 +272,8 @@ std::vector<double> SimulatedData::log_ratios(const Policy& policy,
   return out;
 }
 
-TrainingData::ValidationResult SimulatedData::validate_adapted(const TrainableAgent& agent,
-                                                               const Adapt& adapt_fn) const {
+TrainingData::ValidationResult SimulatedData::validate_checkpoint_per_workload(
+    const TrainableAgent& agent, const MakeCheckpoint& adapt_fn) const {
   const auto each = static_cast<size_t>(config_.validate_windows);
   std::vector<double> all;
   for (size_t g = 0; g < validation_scenarios_.size(); ++g) {
@@ -332,7 +332,7 @@ nlohmann::ordered_json SimulatedData::provenance() const {
           Registry<TraceGenerator>::make(name, generator)->parameters_hash();
     }
   }
-  if (speeds_ != SpeedLevel::kExact) out["speeds"] = config_.speeds;
+  if (speeds_ != SpeedInformation::kExact) out["speeds"] = config_.speeds;
   return out;
 }
 

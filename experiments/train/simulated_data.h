@@ -17,7 +17,7 @@
 
 namespace yard {
 
-struct TrainingConfig {
+struct TrainingDataConfig {
   std::string agent = "dispatcher";
   std::string trace = "synthetic:habits";
   std::string format;
@@ -53,7 +53,7 @@ class SimulatedData final : public TrainingData {
  public:
   // `reference`: the policy which validation compares with. If there are fewer jobs than
   // `episode_jobs`, episodes have all of them, and notes() mention it. Throws InputError.
-  SimulatedData(const TrainingConfig& config, int episode_jobs, const Policy& reference);
+  SimulatedData(const TrainingDataConfig& config, int episode_jobs, const Policy& reference);
 
   // The env_specs point into this object.
   std::vector<EnvSpec> env_specs() const;
@@ -65,7 +65,8 @@ class SimulatedData final : public TrainingData {
 
   // Log ratios of mean JCT to the reference's by window; the score is the ratios' geometric mean.
   ValidationResult validate(const Checkpoint& checkpoint) const override;
-  ValidationResult validate_adapted(const TrainableAgent& agent, const Adapt& adapt) const override;
+  ValidationResult validate_checkpoint_per_workload(const TrainableAgent& agent,
+                                                    const MakeCheckpoint& adapt) const override;
 
   std::string score_description(const std::string& heuristic) const override {
     const size_t windows = windows_.size();
@@ -93,12 +94,12 @@ class SimulatedData final : public TrainingData {
   void read_trace();
   void read_cells();
   static ScenarioPtr scenario_of_jobs(Trace jobs, const Scenario& like);
-  void hold_out(Trace jobs, const Scenario& like);
+  void add_validation_jobs(Trace jobs, const Scenario& like);
   double mean_jct_s(const Policy& policy, const Window& window) const;
   std::vector<double> log_ratios(const Policy& policy, std::span<const Window> windows) const;
 
-  TrainingConfig config_;
-  SpeedLevel speeds_;
+  TrainingDataConfig config_;
+  SpeedInformation speeds_;
   std::vector<ScenarioPtr> training_scenarios_, validation_scenarios_;
   std::vector<ScenarioPtr>
       adaptation_scenarios_;  // earlier jobs of validation_scenarios_, or empty

@@ -39,7 +39,7 @@ class SearchSpace {
 };
 
 SearchSpace::SearchSpace(const Settings& settings) {
-  for (const Setting& s : settings.entries()) {
+  for (const GivenSetting& s : settings.entries()) {
     if (!s.key.starts_with(kSpace)) continue;
     const size_t dot = s.key.rfind('.');
     Dimension d;
@@ -127,8 +127,8 @@ int SweepPlan::updates() const {
 
 std::string SweepPlan::text() const {
   std::string out = fmt::format("{} trials, ", config.trials);
-  if (unrounded_rungs != rungs) {
-    std::vector<int> rounded = unrounded_rungs;
+  if (rungs_before_rounding != rungs) {
+    std::vector<int> rounded = rungs_before_rounding;
     rounded.pop_back();  // the whole training
     std::erase_if(rounded, [&](int rung) { return rung % validate_every == 0; });
     out += fmt::format("rungs of {} updates rounded up to multiples of validate_every={}: ",
@@ -141,13 +141,13 @@ std::string SweepPlan::text() const {
 SweepPlan read_sweep(const Settings& settings) {
   Settings own;
   SweepPlan plan;
-  for (const Setting& s : settings.entries()) {
+  for (const GivenSetting& s : settings.entries()) {
     if (!s.key.starts_with(kSpace) && !s.key.starts_with(kSet)) own.set(s.key, s.value, s.origin);
   }
   plan.config = parse<SweepConfig>(own);
   if (plan.config.train.empty()) throw InputError("train", "a file of training settings", "none");
   plan.base = Settings::from_yaml(plan.config.train);
-  for (const Setting& s : settings.entries()) {
+  for (const GivenSetting& s : settings.entries()) {
     if (s.key.starts_with(kSet)) plan.base.set(s.key.substr(kSet.size()), s.value, s.origin);
   }
   const SearchSpace space(settings);
@@ -155,7 +155,7 @@ SweepPlan read_sweep(const Settings& settings) {
   for (int trial = 0; trial < plan.config.trials; ++trial) {
     const Settings point = space.draw(Rng{plan.config.seed}.split(static_cast<uint64_t>(trial)));
     Settings all = plan.base;
-    for (const Setting& s : point.entries()) {
+    for (const GivenSetting& s : point.entries()) {
       if (s.key == "updates" || s.key == "validate_every") {
         throw InputError(s.origin, "the same " + s.key + " for all trials",
                          "a dimension of the space");
@@ -171,10 +171,11 @@ SweepPlan read_sweep(const Settings& settings) {
   const double eta = plan.config.halving;
   const double least = plan.config.first_updates > 0 ? plan.config.first_updates
                                                      : std::max(1.0, updates / (eta * eta));
-  plan.rungs = plan.unrounded_rungs = {updates};
+  plan.rungs = plan.rungs_before_rounding = {updates};
   const int every = plan.validate_every;
   for (double at = updates / eta; eta > 1 && at >= least; at /= eta) {
-    plan.unrounded_rungs.insert(plan.unrounded_rungs.begin(), static_cast<int>(std::ceil(at)));
+    plan.rungs_before_rounding.insert(plan.rungs_before_rounding.begin(),
+                                      static_cast<int>(std::ceil(at)));
     const int rung = static_cast<int>(std::ceil(at / every)) * every;
     if (rung < plan.rungs.front()) plan.rungs.insert(plan.rungs.begin(), rung);
   }

@@ -25,12 +25,12 @@ struct SweepConfig {
 
 struct SweepPlan {
   SweepConfig config;
-  Settings base;                     // of `train`, with the sweep's own for all trials
-  std::vector<Settings> trials;      // additional settings of each trial
-  std::vector<int> rungs;            // updates, ascending; the last is the whole training
-  std::vector<int> rung_trials;      // trials at each rung
-  std::vector<int> unrounded_rungs;  // all rungs, before rounding up to a validation
-  int validate_every = 1;            // updates
+  Settings base;                           // of `train`, with the sweep's own for all trials
+  std::vector<Settings> trials;            // additional settings of each trial
+  std::vector<int> rungs;                  // updates, ascending; the last is the whole training
+  std::vector<int> rung_trials;            // trials at each rung
+  std::vector<int> rungs_before_rounding;  // all rungs, before rounding up to a validation
+  int validate_every = 1;                  // updates
 
   int updates() const;  // sum over all trials and rungs
   // "27 trials, rungs of 10, 18 updates for ..."; mentions rounded rungs, which may have merged.

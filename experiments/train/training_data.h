@@ -32,8 +32,9 @@ class TrainingData {
   // Like validate(), but each validation workload has its own checkpoint: `adapt` makes it from
   // environments which play other jobs of that workload.
   using MakeVectorEnv = std::function<std::unique_ptr<VectorEnv>(const VectorEnvOptions&)>;
-  using Adapt = std::function<Checkpoint(const MakeVectorEnv& worlds)>;
-  virtual ValidationResult validate_adapted(const TrainableAgent&, const Adapt&) const {
+  using MakeCheckpoint = std::function<Checkpoint(const MakeVectorEnv& worlds)>;
+  virtual ValidationResult validate_checkpoint_per_workload(const TrainableAgent&,
+                                                            const MakeCheckpoint&) const {
     YARD_CHECK(false, "training data without jobs to adapt to");
   }
 
@@ -44,8 +45,8 @@ class TrainingData {
   };
   virtual ReportedScore reported(double score) const { return {"ratio", score}; }
 
-  // Describes that value: "mean JCT over that of las on 3 validation windows". `heuristic`: the
-  // name of the policy which validation compares with.
+  // Describes the reported score: "mean JCT over that of las on 3 validation windows". `heuristic`:
+  // the name of the policy which validation compares with.
   virtual std::string score_description(const std::string& heuristic) const = 0;
 
   // Describes the gain from training if judgements have no windows; else empty.

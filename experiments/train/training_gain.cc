@@ -66,22 +66,23 @@ std::string gain_sentence(const TrialScore& best, bool learned) {
 
 }  // namespace
 
-ShareGain share_gain(const std::vector<double>& trained, const std::vector<double>& untrained) {
+AgreementGain agreement_gain(const std::vector<double>& trained,
+                             const std::vector<double>& untrained) {
   YARD_CHECK(!trained.empty() && trained.size() == untrained.size(),
              "both must have the same parts");
   std::vector<double> difference;
   for (size_t w = 0; w < trained.size(); ++w) difference.push_back(trained[w] - untrained[w]);
-  const Statistic mean = [&](const Picks& picks) {
-    return sum_at(difference, picks.front()) / static_cast<double>(picks.front().size());
+  const Statistic mean = [&](const SampledIndices& picks) {
+    return sum_of_picked(difference, picks.front()) / static_cast<double>(picks.front().size());
   };
   const int parts = static_cast<int>(difference.size());
-  if (parts < 2) return {mean({all_of(parts)}), {NAN, NAN}};
-  return {mean({all_of(parts)}), jackknife_interval({parts}, mean, kConfidence)};
+  if (parts < 2) return {mean({indices_up_to(parts)}), {NAN, NAN}};
+  return {mean({indices_up_to(parts)}), jackknife_interval({parts}, mean, kConfidence)};
 }
 
 TrainingGain training_gain(const std::vector<double>& trained,
                            const std::vector<double>& untrained) {
-  const ShareGain of_log = share_gain(trained, untrained);
+  const AgreementGain of_log = agreement_gain(trained, untrained);
   return {std::exp(of_log.difference),
           {std::exp(of_log.interval.lo), std::exp(of_log.interval.hi)}};
 }
@@ -98,7 +99,7 @@ std::string verdict_of(const TrainingGain& learned) {
   return verdict(hi<1, lo> 1);
 }
 
-std::string verdict_of(const ShareGain& gain) {
+std::string verdict_of(const AgreementGain& gain) {
   if (std::isnan(gain.interval.lo)) return "inconclusive, too few decisions";
   const auto [lo, hi] = gain.interval;
   return verdict(lo > 0, hi < 0);

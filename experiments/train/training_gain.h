@@ -27,14 +27,15 @@ std::string text_of(const TrainingGain& learned);
 std::string verdict_of(const TrainingGain& learned);
 
 // The trained policy's share minus the untrained policy's share. More is better.
-struct ShareGain {
+struct AgreementGain {
   double difference = 0;
   Interval interval;  // 95 % over blocks; NaN with fewer than two blocks
 };
 
 // Requires: shares of the same blocks, at least one.
-ShareGain share_gain(const std::vector<double>& trained, const std::vector<double>& untrained);
-std::string verdict_of(const ShareGain& gain);
+AgreementGain agreement_gain(const std::vector<double>& trained,
+                             const std::vector<double>& untrained);
+std::string verdict_of(const AgreementGain& gain);
 
 // One trial's best validation.
 struct TrialScore {
@@ -50,7 +51,8 @@ struct SweepVerdict {
   std::string text;      // a sentence or two
 };
 
-// Says whether a sweep's trials differ significantly, and whether the best trial learned.
+// Says whether a sweep's trials differ significantly, and whether the best trial beats its
+// untrained network.
 SweepVerdict sweep_verdict(const std::vector<TrialScore>& trials);
 
 }  // namespace yard

@@ -32,9 +32,9 @@ struct DeclaredFields {
   std::vector<Field> data, loop, agent, learner, network;
 
   explicit DeclaredFields(const Settings& settings)
-      : data(describe<TrainingConfig>()), loop(describe<TrainConfig>()) {
+      : data(describe<TrainingDataConfig>()), loop(describe<TrainConfig>()) {
     const auto named = [&](const std::vector<Field>& in, const char* key) {
-      const Setting* given = settings.find(key);
+      const GivenSetting* given = settings.find(key);
       return given != nullptr ? given->value : std::ranges::find(in, key, &Field::key)->value;
     };
     agent = agent_info(named(data, "agent")).settings();
@@ -82,7 +82,7 @@ constexpr const char* kSingleTraceKeys[] = {"trace",   "format",     "cluster", 
 
 Settings of(const std::vector<Field>& fields, const Settings& settings) {
   Settings out;
-  for (const Setting& s : settings.entries()) {
+  for (const GivenSetting& s : settings.entries()) {
     if (std::ranges::find(fields, s.key, &Field::key) != fields.end()) {
       out.set(s.key, s.value, s.origin);
     }
@@ -111,9 +111,10 @@ void choose_order(Settings& settings, const std::vector<Field>& agent, const std
     Settings trial = settings;
     trial.set("index", index, "--from-log");
     if (trial.find("margin_log2") == nullptr) trial.set("margin_log2", margin, "--from-log");
-    const auto task = task_json("dispatcher", *make_agent("dispatcher", of(agent, trial)));
+    const auto task =
+        agent_settings_json("dispatcher", *make_agent("dispatcher", of(agent, trial)));
     try {
-      const double share = expert_share(log, task);
+      const double share = expert_agreement_share(log, task);
       if (share <= best_share) continue;
       best_share = share;
       best = std::move(trial);
@@ -132,8 +133,8 @@ void complete_settings(Settings& settings) {
                               const std::string& origin) {
     if (settings.find(key) == nullptr) settings.set(key, value, origin);
   };
-  const Setting* start = settings.find("start");
-  const Setting* given_log = settings.find("from_log");
+  const GivenSetting* start = settings.find("start");
+  const GivenSetting* given_log = settings.find("from_log");
   const std::string log = given_log != nullptr ? given_log->value : "";
   if (start != nullptr && !start->value.empty()) {
     const std::string folder = start->value;
@@ -168,7 +169,7 @@ std::vector<Field> describe_setup(const Settings& settings) {
 TrainingSetup read_setup(const Settings& settings, int ranks) {
   const DeclaredFields parts(settings);
   const std::vector<Field> all = parts.all();
-  for (const Setting& s : settings.entries()) {
+  for (const GivenSetting& s : settings.entries()) {
     if (std::ranges::find(all, s.key, &Field::key) != all.end()) continue;
     for (const auto& [key, name] : kRenamed) {
       if (key != s.key) continue;
@@ -181,9 +182,10 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
                      "network, expected one of: " +
                      join(keys));
   }
-  if (const Setting* cells = settings.find("cells"); cells != nullptr && !cells->value.empty()) {
+  if (const GivenSetting* cells = settings.find("cells");
+      cells != nullptr && !cells->value.empty()) {
     for (const char* key : kSingleTraceKeys) {
-      const Setting* conflicting = settings.find(key);
+      const GivenSetting* conflicting = settings.find(key);
       // A run's config.yaml also has the defaults of settings which were not given.
       const auto field = std::ranges::find(parts.data, key, &Field::key);
       if (conflicting == nullptr || conflicting->value == field->value) continue;
@@ -193,7 +195,7 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
     }
   }
   TrainingSetup out;
-  out.data = parse<TrainingConfig>(of(parts.data, settings));
+  out.data = parse<TrainingDataConfig>(of(parts.data, settings));
   out.loop = parse<TrainConfig>(of(parts.loop, settings));
   out.agent = of(parts.agent, settings);
   out.learner = of(parts.learner, settings);
@@ -214,7 +216,7 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
   const auto agent_settings = agent->settings();
   check_training(out.loop, out.learner, out.network, ranks);
   for (const Field& field : all) {
-    const Setting* given = settings.find(field.key);
+    const GivenSetting* given = settings.find(field.key);
     // An agent's settings may come from a file which one of them names.
     const auto own = std::ranges::find(agent_settings, field.key, &AgentSetting::first);
     const bool is_own = own != agent_settings.end();

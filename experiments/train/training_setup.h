@@ -13,7 +13,7 @@
 namespace yard {
 
 struct TrainingSetup {
-  TrainingConfig data;
+  TrainingDataConfig data;
   TrainConfig loop;
   Settings agent, learner, network;
   // Every setting with its resolved value.

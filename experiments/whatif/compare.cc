@@ -43,7 +43,7 @@ WaitFigures figures_of(const std::vector<ComparedJob>& jobs, const Members& memb
   if (waits.empty()) return out;
   const auto n = static_cast<double>(waits.size());
   const auto rank = [&](double share) {
-    return seconds(static_cast<double>(nearest_rank(waits, share)));
+    return seconds(static_cast<double>(nearest_rank_quantile(waits, share)));
   };
   out.mean_wait_s = seconds(sum_wait_us / n);
   out.mean_jct_s = seconds(sum_jct_us / n);
@@ -124,7 +124,7 @@ Change change_of(const std::vector<ComparedJob>& jobs, const Members& members, s
   out.longest_s = seconds(static_cast<double>(longest_us));
   if (out.unfinished > 0 && c > 0) return out;
   out.mean_grows = is_regression(baseline_us, ours_us);
-  out.longest_grows = is_regression(baseline_longest_us, longest_us);
+  out.longest_wait_grows = is_regression(baseline_longest_us, longest_us);
   if (baseline_us == 0) return out;
   out.ratio = static_cast<double>(ours_us) / static_cast<double>(baseline_us);
   estimate(sums, out);
@@ -201,7 +201,7 @@ class Comparer {
 
 }  // namespace
 
-double Change::longest_ratio() const {
+double Change::longest_wait_ratio() const {
   return baseline_longest_s > 0 ? longest_s / baseline_longest_s : kNan;
 }
 

@@ -43,7 +43,7 @@ struct ComparedJob {
 struct Candidate {
   std::string name;
   Level level = Level::kBlind;
-  SpeedLevel speeds = SpeedLevel::kExact;
+  SpeedInformation speeds = SpeedInformation::kExact;
   bool knows_run_times = false;      // cannot be deployed
   bool needs_checkpointing = false;  // may preempt jobs
   int64_t preemptions = 0;
@@ -66,7 +66,7 @@ struct Change {
   double baseline_mean_s = 0, mean_s = 0;        // waits
   double baseline_longest_s = 0, longest_s = 0;  // waits
   // Ratio of mean waits, with its 95 % interval over blocks of time. NaN if no job waits under the
-  // baseline or some job is unfinished.
+  // baseline or some job did not end under the candidate.
   double ratio = std::numeric_limits<double>::quiet_NaN();
   Interval interval = {std::numeric_limits<double>::quiet_NaN(),
                        std::numeric_limits<double>::quiet_NaN()};
@@ -74,9 +74,9 @@ struct Change {
   bool conclusive = false;  // enough blocks, and an interval within two decades
   bool same = true;         // every job waits exactly as under the baseline
   // By over 10 %, in exact arithmetic; from 0, any wait is growth.
-  bool mean_grows = false, longest_grows = false;
+  bool mean_grows = false, longest_wait_grows = false;
 
-  double longest_ratio() const;  // NaN if the longest wait under the baseline is 0
+  double longest_wait_ratio() const;  // NaN if the longest wait under the baseline is 0
 };
 
 // A group of jobs.
@@ -89,7 +89,7 @@ struct Row {
   std::vector<Change> changes;  // (C); the first is the baseline against itself
 
   // Whether the row has enough jobs to be named in a verdict on candidate `c`.
-  bool large_enough(size_t c) const { return changes[c].jobs >= kMinJobsPerGroup; }
+  bool has_enough_jobs_for_verdict(size_t c) const { return changes[c].jobs >= kMinJobsPerGroup; }
 };
 
 // `rows` is empty if no job has the attribute.
@@ -99,7 +99,8 @@ struct Table {
 
 struct Comparison {
   std::vector<Candidate> candidates;  // (C)
-  std::string no_bound;  // why an oracle is no bound here (why_no_bound()); empty: it is one
+  std::string
+      no_bound;  // why an oracle is no bound here (why_oracle_is_no_bound()); empty: it is one
   Row all;
   Table by_size;       // by ascending number of GPUs: 1, 2-4, 5-8, 9-16, 17-32, ...
   Table by_user;       // by descending number of jobs

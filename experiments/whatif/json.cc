@@ -25,12 +25,15 @@ Json figures_json(const WaitFigures& f) {
 
 // The change of a candidate against the baseline.
 Json change_json(const Change& change) {
-  return {
-      {"ratio", number(change.ratio)},         {"lo", number(change.interval.lo)},
-      {"hi", number(change.interval.hi)},      {"blocks", change.blocks},
-      {"conclusive", change.conclusive},       {"same", change.same},
-      {"mean_wait_grows", change.mean_grows},  {"max_wait_ratio", number(change.longest_ratio())},
-      {"max_wait_grows", change.longest_grows}};
+  return {{"ratio", number(change.ratio)},
+          {"lo", number(change.interval.lo)},
+          {"hi", number(change.interval.hi)},
+          {"blocks", change.blocks},
+          {"conclusive", change.conclusive},
+          {"same", change.same},
+          {"mean_wait_grows", change.mean_grows},
+          {"max_wait_ratio", number(change.longest_wait_ratio())},
+          {"max_wait_grows", change.longest_wait_grows}};
 }
 
 Json row_json(const Row& row, const std::vector<Candidate>& candidates, const char* key) {
@@ -71,8 +74,8 @@ void add_json(const Comparison& comparison, const std::vector<Verdict>& verdicts
   for (size_t c = 0; c < candidates.size(); ++c) {
     const Candidate& policy = candidates[c];
     Json one = {{"policy", policy.name},
-                {"information", level_name(policy.level)},
-                {"speeds", speed_level_name(policy.speeds)}};
+                {"information", information_level_name(policy.level)},
+                {"speeds", speed_information_name(policy.speeds)}};
     one.update(figures_json(comparison.all.by[c]));
     one["utilisation"] = policy.utilisation;
     one["preemptions"] = policy.preemptions;

@@ -127,7 +127,8 @@ std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& fact
                               what.reason, what.first));
   }
   for (const Skipped& what : trace.notices) {
-    out.push_back((of.windowed && what.count > 0 ? "in the whole file: " : "") + note_text(what));
+    out.push_back((of.windowed && what.count > 0 ? "in the whole file: " : "") +
+                  format_notice(what));
   }
   return out;
 }
@@ -151,7 +152,7 @@ bool has_eligible_times(const std::string& path, const std::string& format) {
     found = found || (depth > 0 && keys.back() == "eligible" && keys[keys.size() - 2] == "time");
     return false;  // discards the value
   };
-  [[maybe_unused]] const Json empty = Json::parse(read_unpacked(path), look, false);
+  [[maybe_unused]] const Json empty = Json::parse(read_and_unpack_file(path), look, false);
   return found;
 }
 

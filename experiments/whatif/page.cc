@@ -62,7 +62,7 @@ std::string ratio_cell(const Row& row, size_t c) {
                     : change.mean_s > 0         ? "from 0"
                                                 : std::string(report::kAbsent);
   if (!change.mean_grows) return out;
-  const bool few = !row.large_enough(c) && row.name != "all";
+  const bool few = !row.has_enough_jobs_for_verdict(c) && row.name != "all";
   return fmt::format("<span class='{}'>{} ▲</span>", few ? "longer few" : "longer", out);
 }
 
@@ -77,7 +77,7 @@ std::string interval_cell(const Row& row, size_t c) {
 
 std::string longest_cell(const Row& row, size_t c) {
   const std::string text = number_text(row.by[c].max_wait_s, 0);
-  const bool longer = c > 0 && row.changes[c].longest_grows;
+  const bool longer = c > 0 && row.changes[c].longest_wait_grows;
   return longer ? "<span class='longer'>" + text + " ▲</span>" : text;
 }
 
@@ -123,7 +123,7 @@ class Page {
   std::string verdict_list() const {
     if (verdicts_.empty()) return "";
     std::string out = "<section><h2>Verdict</h2>\n";
-    for (const Group& group : groups_of(comparison_)) {
+    for (const CandidateGroup& group : candidate_groups_of(comparison_)) {
       std::string items;
       for (const size_t c : group.candidates) {
         if (c > 0) items += verdict_item(verdicts_[c - 1]);
@@ -164,7 +164,7 @@ class Page {
     cells.insert(cells.end(), {number_text(logged.max_wait_s, 0), none, none,
                                number_text(logged.mean_jct_s, 0), none, none});
     table.row(cells);
-    for (const Group& group : groups_of(comparison_)) {
+    for (const CandidateGroup& group : candidate_groups_of(comparison_)) {
       if (!group.heading.empty()) table.heading(group.heading);
       for (const size_t c : group.candidates) {
         const Candidate& policy = comparison_.candidates[c];

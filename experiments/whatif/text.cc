@@ -68,14 +68,14 @@ class Printer {
         name_width_, "mean wait s", "median s", "p90 s", "p99 s", "longest s", "mean JCT s", "util",
         "preempt", "information", "speeds", "ratio to first policy");
     out += figures("logged", comparison_.all.logged) + fmt::format(" {:>6} {:>8}\n", "-", "-");
-    for (const Group& group : groups_of(comparison_)) {
+    for (const CandidateGroup& group : candidate_groups_of(comparison_)) {
       if (!group.heading.empty()) out += group.heading + ":\n";
       for (const size_t c : group.candidates) {
         const Candidate& policy = comparison_.candidates[c];
         out +=
             figures(policy.name, comparison_.all.by[c]) +
             fmt::format(" {:6.3f} {:8}  {:13} {:7}  {}{}\n", policy.utilisation, policy.preemptions,
-                        level_name(policy.level), speed_level_name(policy.speeds),
+                        information_level_name(policy.level), speed_information_name(policy.speeds),
                         c == 0 ? "" : change_text(comparison_.all.changes[c]),
                         policy.needs_checkpointing ? "  needs checkpointing" : "");
       }
@@ -101,8 +101,9 @@ class Printer {
             "  {:{}} {:>7} {:>12.0f} {:>10.0f} {:>12.0f} {:>12.0f} {:>12.0f}  {}{}\n",
             comparison_.candidates[c].name, name_width_, "", f.mean_wait_s, f.p50_wait_s,
             f.p90_wait_s, f.p99_wait_s, f.max_wait_s, c == 0 ? "" : change_text(change),
-            c > 0 && change.mean_grows ? (row.large_enough(c) ? "  LONGER" : "  longer, few jobs")
-                                       : "");
+            c > 0 && change.mean_grows
+                ? (row.has_enough_jobs_for_verdict(c) ? "  LONGER" : "  longer, few jobs")
+                : "");
       }
     }
     return out + more(of, most);
@@ -154,8 +155,9 @@ class Printer {
 
 std::string text_of(const Comparison& comparison, const std::vector<Verdict>& verdicts,
                     const Headings& headings) {
-  std::string out = fmt::format("{}: {} with a logged start, on {}\n\n", headings.source,
-                                counted_text(comparison.all.jobs, "job"), headings.cluster);
+  std::string out =
+      fmt::format("{}: {} with a logged start, on {}\n\n", headings.source,
+                  pluralised_count_text(comparison.all.jobs, "job"), headings.cluster);
   if (!headings.limitations.empty()) {
     out += "Limitations of the log, and assumptions:\n";
     for (const std::string& lack : headings.limitations) out += wrapped("- " + lack, 2);

@@ -205,7 +205,7 @@ class VerdictWriter {
     }
     out += verdict_.longest ? "The longest wait grows from " : "The longest wait changes from ";
     out += range_text(overall.baseline_longest_s, overall.longest_s);
-    const double ratio = overall.longest_ratio();
+    const double ratio = overall.longest_wait_ratio();
     if (std::isfinite(ratio)) out += " (" + ratio_text(ratio) + " times)";
     return out + "." + and_small_classes();
   }
@@ -271,7 +271,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
     const auto add_losses = [&](const Table& table, std::vector<const Row*>& large) {
       for (const Row& row : table.rows) {
         if (!row.changes[c].mean_grows) continue;
-        if (row.large_enough(c)) {
+        if (row.has_enough_jobs_for_verdict(c)) {
           large.push_back(&row);
         } else if (!row.single_size) {
           ++verdict.small_classes;
@@ -285,7 +285,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
       const Change& change = row.changes[c];
       if (!change.mean_grows) continue;
       ++verdict.users;
-      if (row.large_enough(c)) ++verdict.large_users;
+      if (row.has_enough_jobs_for_verdict(c)) ++verdict.large_users;
       const double more =
           (change.mean_s - change.baseline_mean_s) * static_cast<double>(change.jobs);
       if (verdict.user == nullptr || more > most) {
@@ -294,7 +294,7 @@ std::vector<Verdict> verdicts_of(const Comparison& comparison) {
       }
     }
     verdict.unfinished = comparison.all.changes[c].unfinished;
-    verdict.longest = comparison.all.changes[c].longest_grows;
+    verdict.longest = comparison.all.changes[c].longest_wait_grows;
     VerdictWriter(comparison, verdict).write();
     out.push_back(std::move(verdict));
   }

@@ -21,8 +21,9 @@ struct Verdict {
   bool longest = false;       // whether the longest wait grows by over 10 %
   std::string headline;       // change of the mean, and which groups wait longer
   std::string mean;           // change of the mean wait
-  std::vector<std::string> longer_groups;  // size classes, users, partitions: over 10 % longer
-  std::string conditions_text;             // longest wait, and what a site needs
+  std::vector<std::string>
+      longer_groups;  // size classes, users and partitions whose mean wait is over 10 % longer
+  std::string conditions_text;  // longest wait, and what a site needs
 
   std::string text() const;
 

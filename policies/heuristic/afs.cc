@@ -26,10 +26,10 @@ struct Config {
 // Returns the user's limit less the work done. Without a limit, or beyond it, a job is taken to
 // have as much work left as it has done.
 double work_left_s(const View& view, int32_t slot) {
-  const auto done_us = static_cast<double>(view.worked_us(slot));
+  const auto work_done_us = static_cast<double>(view.worked_us(slot));
   const int64_t limit_us = view.limit_us(slot);
-  const double left_us = limit_us == kNone ? 0 : static_cast<double>(limit_us) - done_us;
-  return 1e-6 * (left_us > 0 ? left_us : std::max(done_us, 1.0));
+  const double left_us = limit_us == kNone ? 0 : static_cast<double>(limit_us) - work_done_us;
+  return 1e-6 * (left_us > 0 ? left_us : std::max(work_done_us, 1.0));
 }
 
 // The values of one job in a comparison of two.
@@ -56,37 +56,38 @@ class Afs final : public ConfiguredPolicy<Config, Level::kEstimate> {
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ThroughputModel throughput_model(view);
-    const auto speed = [&](const JobSize& size) {
+    const auto speed = [&](const JobTaskCounts& size) {
       double best = 0;
       for (int32_t t = 0; t < throughput_model.num_types(); ++t) {
         best = std::max(best, throughput_model.throughput_at_size(size.slot, t, size.tasks));
       }
       return std::max(best, kMinRate);
     };
-    const auto shortest_first = [&](const JobSize& least) {
+    const auto shortest_first = [&](const JobTaskCounts& least) {
       return work_left_s(view, least.slot) / (view.shaped(least.slot) ? speed(least) : 1);
     };
-    const auto grow = [&](Sizes& sizes) {
+    const auto grow = [&](ElasticSizes& sizes) {
       while (const auto next = longest_gain(view, sizes, speed)) sizes.grow(*next);
     };
     const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
-    Sizes::hand_out(view, slot_us, {.first = shortest_first}, grow, draft);
+    ElasticSizes::hand_out(view, slot_us, {.first = shortest_first}, grow, draft);
   }
 
  private:
   // Returns the winner of comparisons in order of submission, or nothing if no task adds speed.
   template <class Speed>
-  static std::optional<Sizes::Grant> longest_gain(const View& view, const Sizes& sizes,
-                                                  const Speed& speed) {
-    std::optional<Sizes::Grant> out;
+  static std::optional<ElasticSizes::Grant> longest_gain(const View& view,
+                                                         const ElasticSizes& sizes,
+                                                         const Speed& speed) {
+    std::optional<ElasticSizes::Grant> out;
     JobGain leader;
     for (int32_t i = 0; i < static_cast<int32_t>(sizes.open().size()); ++i) {
-      const JobSize& size = sizes.open()[static_cast<size_t>(i)];
+      const JobTaskCounts& size = sizes.open()[static_cast<size_t>(i)];
       if (size.tasks.empty()) continue;
       JobGain own{work_left_s(view, size.slot), speed(size)};
       for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
         if (!sizes.may_grow(i, std::span(&g, 1))) continue;
-        JobSize larger = size;
+        JobTaskCounts larger = size;
         ++larger.tasks[static_cast<size_t>(g)];
         const double more = speed(larger);
         if (more > own.speed && more > own.more) own.more = more, own.group = g;

@@ -33,11 +33,11 @@ double unicef(const Asked& a) {
 }
 
 template <double (*kScore)(const Asked&)>
-class BatchOrder final : public PlacedPolicy<PlacementConfig, Level::kEstimate> {
+class BatchOrder final : public PlacementRulePolicy<PlacementConfig, Level::kEstimate> {
  public:
-  using PlacedPolicy::PlacedPolicy;
+  using PlacementRulePolicy::PlacementRulePolicy;
 
-  Level min_level() const override { return Level::kHistory; }
+  Level min_information_level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override {
     return RollingEstimate::bytes(view) + RankedQueue::bytes(view);
@@ -45,13 +45,14 @@ class BatchOrder final : public PlacedPolicy<PlacementConfig, Level::kEstimate> 
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
-    const ExpectedTime expected(view, bump);
+    const ExpectedRunTime expected(view, bump);
     RankedQueue ranked(view, bump);
-    rank_waiting(view, ranked, [&](int32_t slot) {
+    rank_all_waiting(view, ranked, [&](int32_t slot) {
       const double submit_s = static_cast<double>(view.submit_us(slot)) * 1e-6;
       const double now_s = static_cast<double>(view.now_us()) * 1e-6;
       return kScore({std::max(expected.total_s(slot), 1.0),
-                     static_cast<double>(view.weight_gpus(slot)), submit_s, now_s - submit_s});
+                     static_cast<double>(view.gpus_at_least_one(slot)), submit_s,
+                     now_s - submit_s});
     });
     start_in_order(view, ranked, placement_, draft);
   }

@@ -69,17 +69,17 @@ class FreeGpus {
   std::vector<Step> steps_;  // by rising time
 };
 
-class Conservative final : public PlacedPolicy<Config, Level::kEstimate> {
+class Conservative final : public PlacementRulePolicy<Config, Level::kEstimate> {
  public:
-  using PlacedPolicy::PlacedPolicy;
+  using PlacementRulePolicy::PlacementRulePolicy;
 
-  Level min_level() const override { return Level::kHistory; }
+  Level min_information_level() const override { return Level::kHistory; }
 
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
-    const ExpectedTime expected(view, bump);
+    const ExpectedRunTime expected(view, bump);
     if (view.num_waiting() == 0) return;
     const int64_t now_us = view.now_us();
     std::vector<std::pair<int64_t, int32_t>> ends;

@@ -26,18 +26,18 @@ struct Config {
 class Drf final : public ConfiguredPolicy<Config> {
  public:
   explicit Drf(const Settings& settings) : ConfiguredPolicy(settings) {
-    if (config_.share != "job") owners_ = parse_owners(config_.share);
+    if (config_.share != "job") owners_ = parse_fair_share_among(config_.share);
   }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     const ClusterShares shares(view);
     const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
-    Sizes::hand_out(view, slot_us, {.owners = owners_}, Sizes::by(least_share(view, shares)),
-                    draft);
+    ElasticSizes::hand_out(view, slot_us, {.owners = owners_},
+                           ElasticSizes::by(dominant_share_gain(view, shares)), draft);
   }
 
  private:
-  std::optional<Owners> owners_;  // none: each job by itself
+  std::optional<FairShareAmong> owners_;  // none: each job by itself
 };
 
 const PolicyRegistry::Add<Drf> kDrf{

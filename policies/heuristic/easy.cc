@@ -10,11 +10,11 @@
 namespace yard {
 namespace {
 
-class Easy final : public QueuePolicy<Level::kEstimate> {
+class Easy final : public QueueOrderPolicy<Level::kEstimate> {
  public:
-  using QueuePolicy::QueuePolicy;
+  using QueueOrderPolicy::QueueOrderPolicy;
 
-  Level min_level() const override { return Level::kBlind; }
+  Level min_information_level() const override { return Level::kBlind; }
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();
@@ -81,7 +81,7 @@ const PolicyRegistry::Add<Easy> kEasy{
                  "with SchedulerParameters=bf_job_part_count_reserve=1",
      .level = Level::kEstimate,
      .uses_limits = true,
-     .fields = describe<QueueConfig>}};
+     .fields = describe<QueueOrderConfig>}};
 
 }  // namespace
 }  // namespace yard

@@ -26,33 +26,34 @@ struct Config : PlacementConfig {
   }
 };
 
-class ExchangeSjf final : public PlacedPolicy<Config, Level::kEstimate> {
+class ExchangeSjf final : public PlacementRulePolicy<Config, Level::kEstimate> {
  public:
-  using PlacedPolicy::PlacedPolicy;
+  using PlacementRulePolicy::PlacementRulePolicy;
 
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    push_waiting(view, ranked, [&](int32_t slot) { return left_us(view, slot); });
+    push_newly_waiting(view, ranked, [&](int32_t slot) { return left_us(view, slot); });
     std::optional<ThroughputModel> throughput_model;  // built for the first job that has a choice
-    const auto exchange_of = [&](int32_t slot, std::span<const Piece> pieces) -> Exchange {
+    const auto all_reduce_settings_of = [&](int32_t slot,
+                                            std::span<const Piece> pieces) -> AllReduceSettings {
       if (!view.may_choose_exchange(slot) || view.shaped(slot)) return {};
       if (!throughput_model) throughput_model.emplace(view);
       return choose(view, *throughput_model, slot, pieces);
     };
-    start_in_order(view, ranked, placement_, draft, exchange_of);
+    start_in_order(view, ranked, placement_, draft, all_reduce_settings_of);
   }
 
  private:
   static double left_us(const View& view, int32_t slot) {
-    return LimitRemaining::line(view, slot).at(view.now_us());
+    return RemainingTimeByLimit::line(view, slot).at(view.now_us());
   }
 
-  Exchange choose(const View& view, const ThroughputModel& throughput_model, int32_t slot,
-                  std::span<const Piece> pieces) const {
-    Exchange out;
+  AllReduceSettings choose(const View& view, const ThroughputModel& throughput_model, int32_t slot,
+                           std::span<const Piece> pieces) const {
+    AllReduceSettings out;
     double best = 0;
     for (const Pattern by :
          {Pattern::kNone, Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {

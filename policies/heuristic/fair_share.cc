@@ -29,7 +29,7 @@ struct Config : PlacementConfig {
   Config() { placement = "best-fit"; }
   void fields(FieldList& f) {
     PlacementConfig::fields(f);
-    f("share", share, owners_names(),
+    f("share", share, fair_share_among_names(),
       "owners of shares; tree: tenants, and users within each; user: users only; tenant: tenants "
       "only, first come, first served within each");
     f("preempt", preempt, "allow waiting jobs to preempt running jobs");
@@ -37,10 +37,10 @@ struct Config : PlacementConfig {
   }
 };
 
-class FairShare final : public PlacedPolicy<Config> {
+class FairShare final : public PlacementRulePolicy<Config> {
  public:
   explicit FairShare(const Settings& settings)
-      : PlacedPolicy(settings), owners_(parse_owners(config_.share)) {}
+      : PlacementRulePolicy(settings), owners_(parse_fair_share_among(config_.share)) {}
 
   size_t memory_bytes(const View& view) const override {
     return RankedQueue::bytes(view, lanes(view));
@@ -55,7 +55,7 @@ class FairShare final : public PlacedPolicy<Config> {
     for (const Entry& job : order) guaranteed[static_cast<size_t>(job.slot)] = job.borrows ? 0 : 1;
     PreemptionRule rule{placement_};
     if (by_tenant(view)) {
-      rule.lane_of = [&](int32_t slot) {
+      rule.placement_lane_of = [&](int32_t slot) {
         const int32_t t = view.tenant(slot) == kNone ? view.num_tenants() : view.tenant(slot);
         return 2 * t + guaranteed[static_cast<size_t>(slot)];
       };
@@ -68,7 +68,7 @@ class FairShare final : public PlacedPolicy<Config> {
       const Entry& job = order[i];
       if (job.held) continue;
       const Key key{static_cast<double>(i), view.serial(job.slot)};
-      ranked.push(class_in(view, ranked, rule, job.slot), job.slot, key);
+      ranked.push(queue_class(view, ranked, rule, job.slot), job.slot, key);
     }
     if (!config_.preempt) {
       start_in_order(view, ranked, placement_, draft);
@@ -88,9 +88,9 @@ class FairShare final : public PlacedPolicy<Config> {
         next_us = std::min(next_us, protected_until_us);
       }
     }
-    ListedHolders holders(std::move(preemptible_jobs));
+    HeapGpuHolders holders(std::move(preemptible_jobs));
     const auto stopped_now = [](int32_t) { return kAfterAll; };  // preempts nothing in turn
-    run_first_in_order(view, ranked, holders, rule, stopped_now, draft);
+    start_or_preempt_in_order(view, ranked, holders, rule, stopped_now, draft);
     if (view.num_waiting() > 0 && next_us != kNever) draft.wake_at(next_us);
   }
 
@@ -124,7 +124,7 @@ class FairShare final : public PlacedPolicy<Config> {
     std::map<std::pair<int32_t, int32_t>, double> taken;  // GPUs, by tenant and user
     for (Entry& job : out) {
       double& before =
-          taken[{owning_tenant(view, owners_, job.slot), owning_user(view, owners_, job.slot)}];
+          taken[{charged_tenant(view, owners_, job.slot), charged_user(view, owners_, job.slot)}];
       job.of_user = before;
       job.serial = view.serial(job.slot);
       before += gpus(view, job.slot);
@@ -179,7 +179,7 @@ class FairShare final : public PlacedPolicy<Config> {
     }
   }
 
-  Owners owners_;
+  FairShareAmong owners_;
 };
 
 const PolicyRegistry::Add<FairShare> kFairShare{

@@ -5,9 +5,9 @@
 namespace yard {
 namespace {
 
-class Fifo final : public PlacedPolicy<PlacementConfig> {
+class Fifo final : public PlacementRulePolicy<PlacementConfig> {
  public:
-  using PlacedPolicy::PlacedPolicy;
+  using PlacementRulePolicy::PlacementRulePolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Piece* pieces = draft.scratch();

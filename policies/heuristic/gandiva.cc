@@ -26,9 +26,9 @@ struct Config : PlacementConfig {
   }
 };
 
-class Gandiva final : public PlacedPolicy<Config> {
+class Gandiva final : public PlacementRulePolicy<Config> {
  public:
-  using PlacedPolicy::PlacedPolicy;
+  using PlacementRulePolicy::PlacementRulePolicy;
 
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
@@ -47,16 +47,16 @@ class Gandiva final : public PlacedPolicy<Config> {
       had_slice.push_back(
           {{kAfterTheQueue + static_cast<double>(ran_us), view.serial(slot)}, slot});
     }
-    if (!had_slice.empty() || view.free_gpus() >= view.min_gpus_waited_for()) {
+    if (!had_slice.empty() || view.free_gpus() >= view.min_gpus_to_start()) {
       BumpAllocator bump(memory.data());
       RankedQueue ranked(view, bump);
       const auto queue_position = [&](int32_t slot) {
         const bool may_preempt = view.since_us(slot) < slice_began_us;
         return static_cast<double>(view.queue_rank(slot)) + (may_preempt ? 0 : 2 * kAfterTheQueue);
       };
-      rank_waiting(view, ranked, queue_position);
-      ListedHolders holders(std::move(had_slice));
-      run_first_in_order(view, ranked, holders, {placement_}, queue_position, draft);
+      rank_all_waiting(view, ranked, queue_position);
+      HeapGpuHolders holders(std::move(had_slice));
+      start_or_preempt_in_order(view, ranked, holders, {placement_}, queue_position, draft);
     }
     if (view.num_waiting() > 0 && view.num_held() > 0) draft.wake_at(slice_began_us + slice_us);
   }

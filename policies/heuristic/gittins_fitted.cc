@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t kNumbers = size_t{kJobSizes} * TimeBins::kBins;
 
-struct FittedConfig : IndexConfig {
+struct FittedConfig : PriorityIndexConfig {
   std::vector<double> hazards;
   void fields(FieldList& f) {
-    IndexConfig::fields(f);
+    PriorityIndexConfig::fields(f);
     f("hazards", hazards,
       "hazards per quarter octave of run time, one size class after the other, as written by "
       "`predict --fit`");
@@ -27,7 +27,7 @@ struct Fitted {
   static constexpr Level kLevel = Level::kDistribution;
 
   explicit Fitted(const Config& config)
-      : hazards(kNumbers, 0.075F), end_offsets(EndOffsets::even()) {
+      : hazards(kNumbers, 0.075F), ends_within_bin(EndsWithinBin::even()) {
     if (config.hazards.empty()) return;
     if (config.hazards.size() != kNumbers) {
       throw InputError("gittins-fitted.hazards", std::to_string(kNumbers) + " numbers",
@@ -48,9 +48,9 @@ struct Fitted {
         : source(source), view(view) {}
     double seconds(int32_t slot) const {
       const float* of_size =
-          source.hazards.data() + size_t{TimeBins::kBins} * job_size(view.gpus(slot));
+          source.hazards.data() + size_t{TimeBins::kBins} * gpu_size_bucket(view.gpus(slot));
       return predict_remaining(source.edges, view.attained_us(slot), kUnlimitedUs, of_size,
-                               source.end_offsets)
+                               source.ends_within_bin)
           .gittins_s;
     }
     const Fitted& source;
@@ -59,10 +59,10 @@ struct Fitted {
 
   BinEdges edges;
   std::vector<float> hazards;  // (size classes, bins)
-  EndOffsets end_offsets;
+  EndsWithinBin ends_within_bin;
 };
 
-const AddPolicy<IndexPolicy<Fitted>> kFitted{
+const AddPolicy<PriorityIndexPolicy<Fitted>> kFitted{
     "gittins-fitted", "Gittins index of run times by size, fitted beforehand",
     "Gittins 1979; Tiresias, NSDI 2019", "no queues; margin and timer are ours"};
 

@@ -4,15 +4,15 @@
 namespace yard {
 namespace {
 
-class Greedy final : public QueuePolicy<Level::kBlind> {
+class Greedy final : public QueueOrderPolicy<Level::kBlind> {
  public:
-  using QueuePolicy::QueuePolicy;
+  using QueueOrderPolicy::QueueOrderPolicy;
 
   void decide(const View& view, Memory&, Draft& draft) const override {
     Blocked blocked;
     if (order_ != QueueOrder::kArrival) {
       for (const int32_t slot : waiting_in_order(view, order_)) {
-        if (!blocked.has(view.size_class(slot))) start(view, slot, blocked, draft);
+        if (!blocked.has(view.request_class(slot))) start(view, slot, blocked, draft);
       }
       return;
     }
@@ -47,7 +47,7 @@ class Greedy final : public QueuePolicy<Level::kBlind> {
     if (n > 0) {
       draft.start(slot, pieces, n);
     } else {
-      blocked.add(view.size_class(slot));
+      blocked.add(view.request_class(slot));
     }
   }
 };

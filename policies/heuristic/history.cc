@@ -34,7 +34,7 @@ class Expected {
     return UserHistory::bytes(view) + BumpAllocator::bytes<int32_t>(1);
   }
 
-  // Requires: the same address at every decision, zeroed before the first.
+  // Requires: `memory` is the same at every decision, filled with zeros before the first.
   Expected(const View& view, std::byte* memory, const Predictor& config, const ResidualLife& life)
       : view_(view), history_(memory), config_(config), life_(life) {
     int32_t& point = *reinterpret_cast<int32_t*>(memory + UserHistory::bytes(view));
@@ -57,9 +57,10 @@ class Expected {
   double key(int32_t slot, double less_s = 0) const {
     const auto expected = history_.predict(view_.user(slot), view_.submit_us(slot),
                                            static_cast<float>(config_.sibling_prior));
-    double left = life_.log2_left(expected.log2_median, log2_seconds(view_.attained_us(slot)));
+    double left =
+        life_.log2_remaining_s(expected.log2_median, log2_seconds(view_.attained_us(slot)));
     if (less_s > 0) left = log2_coarse(std::max(exp2_coarse(left) - less_s, 1.0));
-    return left + config_.gpu_exponent * log2_coarse(view_.weight_gpus(slot));
+    return left + config_.gpu_exponent * log2_coarse(view_.gpus_at_least_one(slot));
   }
 
  private:
@@ -70,8 +71,8 @@ class Expected {
 };
 
 template <class Config>
-class History : public PlacedPolicy<Config, Level::kHistory> {
-  using Base = PlacedPolicy<Config, Level::kHistory>;
+class History : public PlacementRulePolicy<Config, Level::kHistory> {
+  using Base = PlacementRulePolicy<Config, Level::kHistory>;
 
  public:
   static bool preempts() { return Config::kPreempts; }
@@ -88,7 +89,7 @@ class History : public PlacedPolicy<Config, Level::kHistory> {
     BumpAllocator bump(memory.data() + Expected::bytes(view));
     RankedQueue ranked(view, bump);
     const auto waiting_key = [&](int32_t slot) { return expected.key(slot); };
-    rank_waiting(view, ranked, waiting_key);
+    rank_all_waiting(view, ranked, waiting_key);
     if constexpr (Config::kPreempts) {
       std::vector<RankedJob> held;
       for (const int32_t slot : view.held()) {
@@ -97,8 +98,8 @@ class History : public PlacedPolicy<Config, Level::kHistory> {
         const double key = expected.key(slot, config_.cost_weight * cost_s);
         held.push_back({{key - config_.margin_log2, view.serial(slot)}, slot});
       }
-      ListedHolders holders(std::move(held));
-      run_first_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
+      HeapGpuHolders holders(std::move(held));
+      start_or_preempt_in_order(view, ranked, holders, {placement_, 0}, waiting_key, draft);
     } else {
       start_in_order(view, ranked, placement_, draft);
     }

@@ -12,7 +12,7 @@
 namespace yard {
 namespace {
 
-// The memory holds the columns of Joint, then those of the source.
+// The memory holds the columns of JointScheduler, then those of the source.
 template <class Source>
 class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Source::kLevel> {
   using Base = ConfiguredPolicy<typename Source::Config, Source::kLevel>;
@@ -23,15 +23,15 @@ class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Sourc
   explicit JointPolicy(const Settings& settings) : Base(settings), source_(this->config_) {}
 
   size_t memory_bytes(const View& view) const override {
-    return Joint::bytes(view) + source_.bytes(view);
+    return JointScheduler::bytes(view) + source_.bytes(view);
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
-    BumpAllocator bump(memory.data() + Joint::bytes(view));
+    BumpAllocator bump(memory.data() + JointScheduler::bytes(view));
     typename Source::Evaluator now(source_, view, bump);
-    Joint::on_events(view, memory.data());
+    JointScheduler::on_events(view, memory.data());
     if (view.num_waiting() == 0 && view.num_held() == 0) return;
-    Joint joint(this->config_, view, memory.data());
+    JointScheduler joint(this->config_, view, memory.data());
     joint.begin_round([&](int32_t slot) { return now.seconds(slot); });
     while (joint.next() != kNone) joint.apply(joint.expert_action(), draft);
     joint.commit(draft);
@@ -41,9 +41,9 @@ class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Sourc
   Source source_;
 };
 
-using Observed = SurvivalIndex<Level::kHistory, JointConfig, WorkView>;
-using AttainedTime = ViewIndex<JointConfig, Level::kBlind, &View::attained_us>;
-using TrueTimeLeft = ViewIndex<JointConfig, Level::kOracle, &View::left_us>;
+using Observed = SurvivalPriorityIndex<Level::kHistory, JointConfig, WorkView>;
+using AttainedTime = ViewPriorityIndex<JointConfig, Level::kBlind, &View::attained_us>;
+using TrueTimeLeft = ViewPriorityIndex<JointConfig, Level::kOracle, &View::left_us>;
 
 const AddPolicy<JointPolicy<Observed>> kJoint{
     "joint",

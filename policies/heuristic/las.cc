@@ -46,8 +46,8 @@ enum class Variant { kLas, kTiresias, kGittins };
 
 template <Variant kVariant>
 using ServiceQueuePolicy =
-    PlacedPolicy<std::conditional_t<kVariant == Variant::kLas, LasConfig, TiresiasConfig>,
-                 kVariant == Variant::kGittins ? Level::kHistory : Level::kBlind>;
+    PlacementRulePolicy<std::conditional_t<kVariant == Variant::kLas, LasConfig, TiresiasConfig>,
+                        kVariant == Variant::kGittins ? Level::kHistory : Level::kBlind>;
 
 template <Variant kVariant>
 class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
@@ -75,7 +75,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
   static bool preempts() { return true; }
 
   size_t memory_bytes(const View& view) const override {
-    return RankedQueue::bytes(view, kLanes) + HeldOrder::bytes(view.capacity()) +
+    return RankedQueue::bytes(view, kLanes) + LinearKeyTreap::bytes(view.capacity()) +
            VictimIndex::bytes(view, indexed()) + ServiceQueues::bytes(view, queues_) +
            (kPlacementRule ? BumpAllocator::bytes<uint8_t>(view.capacity()) : 0);
   }
@@ -89,13 +89,13 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
     BumpAllocator bump(memory.data());
     ServiceQueues queues(view, queues_, bump);
     RankedQueue ranked(view, bump, kLanes);
-    HeldOrder held(view.capacity(), bump);
+    LinearKeyTreap held(view.capacity(), bump);
     VictimIndex victim_index(view, indexed(), held, bump);
     PreemptionRule rule{placement_};
     if constexpr (kPlacementRule) {
       uint8_t* spreads = bump.allocate<uint8_t>(view.capacity());
       classify_jobs(view, spreads);
-      rule.lane_of = [spreads](int32_t slot) { return spreads[slot] == kNo ? 1 : 0; };
+      rule.placement_lane_of = [spreads](int32_t slot) { return spreads[slot] == kNo ? 1 : 0; };
       rule.placement_of = [spreads, this](int32_t slot) {
         return spreads[slot] == kNo ? PlacementRule::kConsolidate : placement_;
       };
@@ -109,7 +109,7 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
       victim_index.update(slot);
     };
     const auto rank = [&](int32_t slot) {
-      ranked.push(class_in(view, ranked, rule, slot), slot, queues.key(slot));
+      ranked.push(queue_class(view, ranked, rule, slot), slot, queues.key(slot));
     };
     const auto rank_all = [&] {
       ranked.clear();
@@ -125,9 +125,10 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
     }
     for (const int32_t slot : queues.moved()) update(slot);
     if (all_moved) rank_all();
-    OrderedHolders holders(held, victim_index, view.now_us());
-    run_by_keys(
-        view, ranked, holders, rule, [&](int32_t slot) { return queues.stopped_key(slot); }, draft);
+    TreapGpuHolders holders(held, victim_index, view.now_us());
+    serve_in_key_order(
+        view, ranked, holders, rule,
+        [&](int32_t slot) { return queues.key_after_preemption(slot); }, draft);
     if (queues.on_plan(draft.plan())) rank_all();
     for (const Edit& edit : draft.plan().edits) update(edit.job.slot);
     for (const int32_t slot : queues.moved()) update(slot);

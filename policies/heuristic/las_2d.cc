@@ -6,9 +6,9 @@
 namespace yard {
 namespace {
 
-using AttainedIndex = ViewIndex<IndexConfig, Level::kBlind, &View::attained_us>;
+using AttainedIndex = ViewPriorityIndex<PriorityIndexConfig, Level::kBlind, &View::attained_us>;
 
-const AddPolicy<IndexPolicy<AttainedIndex>> kLas2d{
+const AddPolicy<PriorityIndexPolicy<AttainedIndex>> kLas2d{
     "2d-las", "least attained service (time x GPUs), without queues", "Tiresias, NSDI 2019",
     "its order; margin and timer are ours"};
 

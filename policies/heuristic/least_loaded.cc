@@ -15,10 +15,12 @@ struct Config {
 };
 
 // A node is used as much as its scarcest resource.
-double least_used(const TaskPlacer::Seat& at) { return at.room.least(); }
+double least_used(const TaskPlacer::CandidateNode& at) { return at.room.least(); }
 
 // The free share is at most 1, so the job's own nodes come first.
-double own_node_first(const TaskPlacer::Seat& at) { return (at.others ? 0 : 2) + least_used(at); }
+double own_node_first(const TaskPlacer::CandidateNode& at) {
+  return (at.others ? 0 : 2) + least_used(at);
+}
 
 class LeastLoaded final : public ConfiguredPolicy<Config> {
  public:

@@ -11,7 +11,7 @@ namespace {
 template <bool kQuadratic>
 class Lif final : public Policy {
  public:
-  using Model = NodeLoad<kQuadratic>;
+  using Model = NodeLoadTerms<kQuadratic>;
   using Learned = InterferenceModel<typename Model::Fit>;
 
   size_t memory_bytes(const View& view) const override { return Learned::bytes(view); }
@@ -21,7 +21,7 @@ class Lif final : public Policy {
     const Learned learned(view, bump);
     learned.begin(Model::kStart);
     learned.on_events(view);
-    const auto least_slowed = [&](const TaskPlacer::Seat& at) {
+    const auto least_slowed = [&](const TaskPlacer::CandidateNode& at) {
       return -learned.time(Model::terms(1 - at.room.gpus, 1 - at.room.cpus, at.others));
     };
     start_first_come(view, least_slowed, draft);

@@ -16,7 +16,7 @@
 namespace yard {
 namespace {
 
-class MlfH final : public ConfiguredPolicy<MlfConfig, Level::kHistory> {
+class MlfH final : public ConfiguredPolicy<MlfsPolicyConfig, Level::kHistory> {
  public:
   using ConfiguredPolicy::ConfiguredPolicy;
 
@@ -27,10 +27,10 @@ class MlfH final : public ConfiguredPolicy<MlfConfig, Level::kHistory> {
     RollingEstimate estimate(view, bump);
     estimate.on_events(view);
     const RunEstimate total_s = [&](int32_t slot) { return estimate.total_s(view, slot); };
-    const int32_t max_preemptions = mlf_may_stop(view, total_s, config_.rule);
+    const int32_t max_preemptions = mlfs_preemption_budget(view, total_s, config_.rule);
     if (config_.load.on) {
       run_steps(view, total_s, 0, draft);
-      mlf_control_load(view, config_.load, config_.rule.round_us(), draft);
+      mlfs_end_jobs_early(view, config_.load, config_.rule.round_us(), draft);
     }
     run_steps(view, total_s, max_preemptions, draft);
     draft.put_stops_first();
@@ -44,8 +44,8 @@ class MlfH final : public ConfiguredPolicy<MlfConfig, Level::kHistory> {
                  Draft& draft) const {
     std::vector<uint8_t> unplaceable(static_cast<size_t>(view.capacity()), 0);
     for (;;) {
-      const MlfStep next =
-          mlf_step(view, total_s, config_.rule, max_preemptions, unplaceable.data());
+      const MlfsNextStart next =
+          mlfs_next_start(view, total_s, config_.rule, max_preemptions, unplaceable.data());
       if (next.slot == kNone) break;
       const int32_t held = view.num_held();
       if (carry_out(view, next, draft)) {
@@ -56,9 +56,9 @@ class MlfH final : public ConfiguredPolicy<MlfConfig, Level::kHistory> {
     }
   }
 
-  bool carry_out(const View& view, const MlfStep& step, Draft& draft) const {
+  bool carry_out(const View& view, const MlfsNextStart& step, Draft& draft) const {
     if (!step.victims.empty()) return preempt_to_start(view, step.slot, step.victims, draft);
-    const std::vector<Piece> there = nearest_ideal_place(view, config_.rule, step.slot);
+    const std::vector<Piece> there = mlfs_place_near_ideal_server(view, config_.rule, step.slot);
     return draft.start(step.slot, there.data(), static_cast<int32_t>(there.size()));
   }
 };
@@ -72,7 +72,7 @@ const PolicyRegistry::Add<MlfH> kMlfH{
          "the rolling estimate are ours; preempts the lowest tenth, migrates no job",
      .level = Level::kHistory,
      .preemptive = true,
-     .fields = describe<MlfConfig>}};
+     .fields = describe<MlfsPolicyConfig>}};
 
 }  // namespace
 }  // namespace yard

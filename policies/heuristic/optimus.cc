@@ -111,13 +111,14 @@ class Expectation {
   // Returns 0 if no loss is measured yet, the fit misses the target, or there is none.
   double left_by_loss_us(double done) const {
     constexpr int kPoints = 12;
-    if (done <= 0 || !view_.measures(slot_)) return 0;
+    if (done <= 0 || !view_.has_training_metric(slot_)) return 0;
     const double target = view_.target(slot_);
-    if (target == CurveColumns::kNoTarget) return 0;
+    if (target == TrainingCurveColumns::kNoTarget) return 0;
     std::vector<std::pair<double, double>> points;
     for (int i = 0; i <= kPoints; ++i) {
       const auto work_us = static_cast<int64_t>(done * i / kPoints);
-      points.emplace_back(static_cast<double>(work_us), view_.measured_after(slot_, work_us));
+      points.emplace_back(static_cast<double>(work_us),
+                          view_.training_metric_after(slot_, work_us));
     }
     const std::optional<LossFit> fit = fit_loss(points);
     return fit ? fit->work_until(target).value_or(done) - done : 0;
@@ -138,7 +139,7 @@ class Optimus final : public ConfiguredPolicy<Config, Level::kEstimate> {
     const ThroughputModel throughput_model(view);
     const ClusterShares shares(view);
     std::map<int32_t, Expectation> expected;
-    const auto gain = [&](const JobSize& size, int32_t group) {
+    const auto gain = [&](const JobTaskCounts& size, int32_t group) {
       const Expectation& of =
           expected.try_emplace(size.slot, view, throughput_model, size.slot).first->second;
       std::vector<int32_t> more = size.tasks;
@@ -147,7 +148,8 @@ class Optimus final : public ConfiguredPolicy<Config, Level::kEstimate> {
       return (of.seconds(size.tasks) - of.seconds(more)) / std::max(share, 1e-9);
     };
     const auto slot_us = static_cast<int64_t>(config_.timer_s * 1e6);
-    Sizes::hand_out(view, slot_us, {}, Sizes::by(gain), draft, Sizes::Places::kSmallestFirst);
+    ElasticSizes::hand_out(view, slot_us, {}, ElasticSizes::by(gain), draft,
+                           ElasticSizes::Places::kSmallestFirst);
   }
 };
 

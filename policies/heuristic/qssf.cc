@@ -22,9 +22,9 @@ struct QssfConfig : PlacementConfig {
   }
 };
 
-class Qssf final : public PlacedPolicy<QssfConfig, Level::kHistory> {
+class Qssf final : public PlacementRulePolicy<QssfConfig, Level::kHistory> {
  public:
-  using PlacedPolicy::PlacedPolicy;
+  using PlacementRulePolicy::PlacementRulePolicy;
 
   size_t memory_bytes(const View& view) const override { return RollingEstimate::bytes(view); }
 
@@ -35,7 +35,7 @@ class Qssf final : public PlacedPolicy<QssfConfig, Level::kHistory> {
     if (view.num_waiting() == 0) return;
     std::vector<std::tuple<double, int32_t, int32_t>> order;  // service, serial, slot
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      const double service_s = double{estimate.total_s(view, slot)} * view.weight_gpus(slot);
+      const double service_s = double{estimate.total_s(view, slot)} * view.gpus_at_least_one(slot);
       order.emplace_back(service_s, view.serial(slot), slot);
     }
     std::sort(order.begin(), order.end());
@@ -45,7 +45,7 @@ class Qssf final : public PlacedPolicy<QssfConfig, Level::kHistory> {
     for (const auto& [service_s, serial, slot] : order) {
       const int32_t t = tenants == 0 || view.tenant(slot) == kNone ? tenants : view.tenant(slot);
       if (held_up[static_cast<size_t>(t)] != 0) continue;
-      const int32_t k = view.size_class(slot);
+      const int32_t k = view.request_class(slot);
       const bool tried = std::find(unplaceable.begin(), unplaceable.end(), k) != unplaceable.end();
       const int32_t n = tried ? 0 : place(view, placement_, slot, draft.scratch());
       if (n > 0) {
@@ -54,7 +54,7 @@ class Qssf final : public PlacedPolicy<QssfConfig, Level::kHistory> {
       }
       if (config_.strict) held_up[static_cast<size_t>(t)] = 1;
       // A tenant at its limit does not block the class for other tenants.
-      if (!tried && view.within_limit(slot)) unplaceable.push_back(k);
+      if (!tried && view.within_tenant_limit(slot)) unplaceable.push_back(k);
     }
   }
 };
@@ -67,7 +67,7 @@ const AddPolicy<Qssf> kQssf{
 
 template <bool kPreempts, int kGpuExponent>
 struct ByEstimate {
-  struct Config : IndexConfig {
+  struct Config : PriorityIndexConfig {
     Config() {
       preempt = kPreempts;
       gpu_exponent = kGpuExponent;
@@ -92,7 +92,7 @@ struct ByEstimate {
 };
 
 template <bool kPreempts, int kGpuExponent>
-using AddQssf = AddPolicy<IndexPolicy<ByEstimate<kPreempts, kGpuExponent>>>;
+using AddQssf = AddPolicy<PriorityIndexPolicy<ByEstimate<kPreempts, kGpuExponent>>>;
 constexpr const char* kSource = "our own, after Helios QSSF, SC 2021";
 constexpr const char* kFidelity =
     "its rolling estimate; job names match if they differ only in digits; no boosted trees; one "

@@ -14,9 +14,9 @@ struct Config : PlacementConfig {
   }
 };
 
-class Random final : public PlacedPolicy<Config> {
+class Random final : public PlacementRulePolicy<Config> {
  public:
-  using PlacedPolicy::PlacedPolicy;
+  using PlacementRulePolicy::PlacementRulePolicy;
 
   size_t memory_bytes(const View& view) const override { return RankedQueue::bytes(view); }
 
@@ -24,7 +24,7 @@ class Random final : public PlacedPolicy<Config> {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
     const Rng rng(static_cast<uint64_t>(config_.draw));
-    push_waiting(view, ranked, [&](int32_t slot) {
+    push_newly_waiting(view, ranked, [&](int32_t slot) {
       return rng.split(static_cast<uint64_t>(view.serial(slot))).uniform();
     });
     start_in_order(view, ranked, placement_, draft);

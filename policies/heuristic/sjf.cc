@@ -7,8 +7,8 @@ namespace yard {
 namespace {
 
 template <class RemainingTime>
-class Sjf : public PlacedPolicy<PlacementConfig, RemainingTime::kLevel> {
-  using Base = PlacedPolicy<PlacementConfig, RemainingTime::kLevel>;
+class Sjf : public PlacementRulePolicy<PlacementConfig, RemainingTime::kLevel> {
+  using Base = PlacementRulePolicy<PlacementConfig, RemainingTime::kLevel>;
 
  public:
   using Base::Base;
@@ -18,15 +18,16 @@ class Sjf : public PlacedPolicy<PlacementConfig, RemainingTime::kLevel> {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    push_waiting(view, ranked,
-                 [&](int32_t slot) { return RemainingTime::line(view, slot).at(view.now_us()); });
+    push_newly_waiting(view, ranked, [&](int32_t slot) {
+      return RemainingTime::line(view, slot).at(view.now_us());
+    });
     start_in_order(view, ranked, Base::placement_, draft);
   }
 };
 
-const AddPolicy<Sjf<TrueRemaining>> kSjf{"sjf", "shortest job first by true run time", "folklore",
-                                         "exact"};
-const AddPolicy<Sjf<LimitRemaining>> kSjfEstimate{
+const AddPolicy<Sjf<TrueRemainingTime>> kSjf{"sjf", "shortest job first by true run time",
+                                             "folklore", "exact"};
+const AddPolicy<Sjf<RemainingTimeByLimit>> kSjfEstimate{
     "sjf-estimate", "shortest job first by the users' limits", "folklore", "exact"};
 
 }  // namespace

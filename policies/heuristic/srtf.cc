@@ -19,8 +19,8 @@ struct Config : PlacementConfig {
 };
 
 template <class RemainingTime, bool kByService>
-class ShortestRemaining : public PlacedPolicy<Config, RemainingTime::kLevel> {
-  using Base = PlacedPolicy<Config, RemainingTime::kLevel>;
+class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLevel> {
+  using Base = PlacementRulePolicy<Config, RemainingTime::kLevel>;
 
  public:
   static bool preempts() { return true; }
@@ -28,14 +28,14 @@ class ShortestRemaining : public PlacedPolicy<Config, RemainingTime::kLevel> {
   using Base::Base;
 
   size_t memory_bytes(const View& view) const override {
-    return RankedQueue::bytes(view) + HeldOrder::bytes(view.capacity()) +
+    return RankedQueue::bytes(view) + LinearKeyTreap::bytes(view.capacity()) +
            VictimIndex::bytes(view, placement_);
   }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    HeldOrder held(view.capacity(), bump);
+    LinearKeyTreap held(view.capacity(), bump);
     VictimIndex victim_index(view, placement_, held, bump);
     const auto waiting_key = [&](int32_t slot) { return rest(view, slot, 0).at(view.now_us()); };
     const auto update = [&](int32_t slot) {
@@ -47,11 +47,11 @@ class ShortestRemaining : public PlacedPolicy<Config, RemainingTime::kLevel> {
       }
       victim_index.update(slot);
     };
-    push_waiting(view, ranked, waiting_key);
+    push_newly_waiting(view, ranked, waiting_key);
     for (int32_t i = 0; i < view.num_changed(); ++i) update(view.changed(i));
-    OrderedHolders holders(held, victim_index, view.now_us());
+    TreapGpuHolders holders(held, victim_index, view.now_us());
     const PreemptionRule rule{placement_, config_.margin};
-    run_first_in_order(view, ranked, holders, rule, waiting_key, draft);
+    start_or_preempt_in_order(view, ranked, holders, rule, waiting_key, draft);
     for (const Edit& edit : draft.plan().edits) update(edit.job.slot);
     victim_index.refresh();
   }
@@ -64,7 +64,7 @@ class ShortestRemaining : public PlacedPolicy<Config, RemainingTime::kLevel> {
     LinearDecrease time = RemainingTime::line(view, slot);
     time.at_zero -= less_us;
     if (!kByService) return time;
-    const double gpus = view.weight_gpus(slot);
+    const double gpus = view.gpus_at_least_one(slot);
     return {time.at_zero * gpus, time.per_us * gpus};
   }
 };
@@ -72,14 +72,14 @@ class ShortestRemaining : public PlacedPolicy<Config, RemainingTime::kLevel> {
 constexpr const char* kSource = "Schrage and Miller 1966; Tiresias, NSDI 2019";
 constexpr const char* kFidelity = "exact except for gangs (policies/order.h)";
 
-const AddPolicy<ShortestRemaining<TrueRemaining, false>> kSrtf{
+const AddPolicy<ShortestRemaining<TrueRemainingTime, false>> kSrtf{
     "srtf", "shortest remaining time first by true run time", kSource, kFidelity};
-const AddPolicy<ShortestRemaining<LimitRemaining, false>> kSrtfEstimate{
+const AddPolicy<ShortestRemaining<RemainingTimeByLimit, false>> kSrtfEstimate{
     "srtf-estimate", "shortest remaining time first by the users' limits",
     "Schrage and Miller 1966", kFidelity};
-const AddPolicy<ShortestRemaining<TrueRemaining, true>> kSrsf{
+const AddPolicy<ShortestRemaining<TrueRemainingTime, true>> kSrsf{
     "srsf", "shortest remaining service first by true run time", kSource, kFidelity};
-const AddPolicy<ShortestRemaining<LimitRemaining, true>> kSrsfEstimate{
+const AddPolicy<ShortestRemaining<RemainingTimeByLimit, true>> kSrsfEstimate{
     "srsf-estimate", "shortest remaining service first by the users' limits", kSource, kFidelity};
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace yard {
 namespace {
 
 struct BySize {
-  struct Config : IndexConfig {
+  struct Config : PriorityIndexConfig {
     Config() { margin_log2 = 0.5; }
   };
   static constexpr Level kLevel = Level::kHistory;
@@ -25,7 +25,8 @@ struct BySize {
     }
     double seconds(int32_t slot) const {
       return predict_remaining(source.edges, view.attained_us(slot), kUnlimitedUs,
-                               survival.size_hazards(view, slot), survival.end_offsets(view, slot))
+                               survival.size_hazards(view, slot),
+                               survival.ends_within_bin(view, slot))
           .gittins_s;
     }
     const BySize& source;
@@ -37,21 +38,21 @@ struct BySize {
 };
 
 // Preempts with a wider margin, since our own predictions are less certain.
-struct Careful : IndexConfig {
+struct Careful : PriorityIndexConfig {
   Careful() { margin_log2 = 2; }
 };
 
 template <Level kMaxLevel>
-using ByAll = SurvivalIndex<kMaxLevel, Careful, View>;
+using ByAll = SurvivalPriorityIndex<kMaxLevel, Careful, View>;
 
-const AddPolicy<IndexPolicy<BySize>> kGittins{
+const AddPolicy<PriorityIndexPolicy<BySize>> kGittins{
     "gittins", "Gittins index of the run times observed so far, by size",
     "Gittins 1979; Tiresias, NSDI 2019",
     "learned online, with running jobs as censored; no queues; margin and timer are ours"};
-const AddPolicy<IndexPolicy<ByAll<Level::kHistory>>> kSurvival{
+const AddPolicy<PriorityIndexPolicy<ByAll<Level::kHistory>>> kSurvival{
     "survival", "mean time left or Gittins index, by size, user, name and siblings", "our own",
     "our own predictor"};
-const AddPolicy<IndexPolicy<ByAll<Level::kEstimate>>> kSurvivalEstimate{
+const AddPolicy<PriorityIndexPolicy<ByAll<Level::kEstimate>>> kSurvivalEstimate{
     "survival-estimate", "as survival, with run times bounded by the users' limits", "our own",
     "our own predictor"};
 

@@ -11,7 +11,7 @@
 namespace yard {
 namespace {
 
-double alignment(const TaskPlacer::Seat& at) {
+double alignment(const TaskPlacer::CandidateNode& at) {
   return at.need.gpus * at.room.gpus + at.need.cpus * at.room.cpus + at.need.mem * at.room.mem;
 }
 
@@ -37,7 +37,7 @@ class Tetris final : public Policy {
     std::optional<Pick> out;
     std::set<int32_t> seen;  // size classes
     for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-      if (!seen.insert(view.size_class(slot)).second) continue;
+      if (!seen.insert(view.request_class(slot)).second) continue;
       double score = 0;
       if (placer.place(slot, {}, alignment, pieces, &score) == 0) continue;
       if (!out || score > out->score) out = {slot, score};

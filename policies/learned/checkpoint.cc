@@ -75,13 +75,13 @@ double cost_of(const fs::path& folder) {
   try {
     return Json::parse(read_file(where)).at("training_core_s").get<double>();
   } catch (const nlohmann::json::exception& e) {
-    throw InputError(where, "a number training_core_s", json_flaw(e));
+    throw InputError(where, "a number training_core_s", json_error_text(e));
   }
 }
 
 }  // namespace
 
-void check_checkpoint_place(const fs::path& folder) {
+void check_checkpoint_writable(const fs::path& folder) {
   refuse_other_files(folder);
   const AtomicDirectory probe(folder);
 }
@@ -95,7 +95,7 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
                    {"network", c.network},
                    {"task", c.task},
                    {"feature_schema", feature_schema_of(c.agent)},
-                   {"information", level_name(agent_info(c.agent).level)},
+                   {"information", information_level_name(agent_info(c.agent).level)},
                    {"provenance", c.provenance},
                    {"scores", c.scores},
                    {"sha256", {{kModel, sha256_hex(model)}, {kGolden, sha256_hex(golden)}}}};
@@ -107,11 +107,11 @@ void save_checkpoint(const Checkpoint& c, const fs::path& folder) {
   write_file_atomic(out.path() / kGolden, golden);
   if (!onnx.empty()) write_file_atomic(out.path() / kOnnx, onnx);
   write_file_atomic(out.path() / kManifest, text_of(manifest));
-  if (c.core_s > 0) save_cost(c.core_s, out.path());
+  if (c.core_s > 0) save_training_cost(c.core_s, out.path());
   out.commit();
 }
 
-void save_cost(double core_s, const fs::path& folder) {
+void save_training_cost(double core_s, const fs::path& folder) {
   const Json cost = {{"training_core_s", std::round(10 * core_s) / 10}};
   write_file_atomic(folder / kCost, cost.dump(2) + "\n");
 }
@@ -160,7 +160,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     if (hashes.contains(kOnnx)) c.onnx = read_part(folder, kOnnx, hashes);
     return c;
   } catch (const nlohmann::json::exception& e) {
-    throw InputError(where, "a checkpoint's manifest", json_flaw(e));
+    throw InputError(where, "a checkpoint's manifest", json_error_text(e));
   }
 }
 

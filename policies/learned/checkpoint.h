@@ -32,14 +32,14 @@ struct Checkpoint {
 
 // Checks before long work that a checkpoint can be written to `folder`. Throws InputError unless
 // the folder is absent, empty or a checkpoint, which would be replaced.
-void check_checkpoint_place(const std::filesystem::path& folder);
+void check_checkpoint_writable(const std::filesystem::path& folder);
 
 // Writes a checkpoint and exports model.onnx. Throws InputError if the folder contains other files
 // or the weights do not fit the network, RunError if writing fails.
 void save_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& folder);
 
 // Writes cost.json, whose content is known only after training.
-void save_cost(double core_s, const std::filesystem::path& folder);
+void save_training_cost(double core_s, const std::filesystem::path& folder);
 
 // Throws InputError if there is no checkpoint, its format version or feature schema differs, or the
 // hash of a file is not the one in the manifest.

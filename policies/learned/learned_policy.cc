@@ -155,8 +155,8 @@ Settings task_settings(const nlohmann::ordered_json& task, const std::string& wh
 // Switches off what a site does not permit.
 void apply_permissions(const std::string& agent, const Settings& site, Settings& task) {
   const Agent::Info& info = AgentRegistry::info(agent);
-  for (const Setting& given : site.entries()) {
-    if (!is_permission(agent, given.key)) {
+  for (const GivenSetting& given : site.entries()) {
+    if (!may_site_switch_off(agent, given.key)) {
       throw InputError(
           given.origin,
           info.permissions.empty()
@@ -173,12 +173,12 @@ void apply_permissions(const std::string& agent, const Settings& site, Settings&
 
 }  // namespace
 
-bool is_permission(const std::string& agent, const std::string& key) {
+bool may_site_switch_off(const std::string& agent, const std::string& key) {
   const std::vector<std::string>& all = agent_info(agent).permissions;
   return std::ranges::find(all, key) != all.end();
 }
 
-nlohmann::ordered_json task_json(const std::string& name, const Agent& agent) {
+nlohmann::ordered_json agent_settings_json(const std::string& name, const Agent& agent) {
   nlohmann::ordered_json out = {{"name", name}};
   for (const auto& [key, value] : agent.settings()) out[key] = value;
   return out;
@@ -192,7 +192,7 @@ Checkpoint expert_checkpoint(const std::string& agent, const Settings& settings)
   Checkpoint out;
   out.agent = agent;
   out.network = kNoNetwork;
-  out.task = task_json(agent, *make_agent(agent, settings));
+  out.task = agent_settings_json(agent, *make_agent(agent, settings));
   return out;
 }
 
@@ -204,7 +204,7 @@ std::unique_ptr<Policy> policy_of(const Checkpoint& checkpoint, const std::strin
 }
 
 std::unique_ptr<Policy> expert_policy(const Agent& agent) {
-  const Agent::PolicySpec expert = agent.expert();
+  const Agent::PolicyWithSettings expert = agent.expert();
   return PolicyRegistry::make(expert.policy, expert.settings);
 }
 
@@ -219,7 +219,8 @@ Policy::Info policy_info(const Checkpoint& checkpoint) {
           .resizes_jobs = info.resizes_jobs,
           .fields = [&info, agent = checkpoint.agent] {
             std::vector<Field> fields = info.settings();
-            std::erase_if(fields, [&](const Field& f) { return !is_permission(agent, f.key); });
+            std::erase_if(fields,
+                          [&](const Field& f) { return !may_site_switch_off(agent, f.key); });
             return fields;
           }};
 }

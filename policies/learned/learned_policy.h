@@ -17,11 +17,11 @@ namespace yard {
 inline constexpr const char* kNoNetwork = "none";
 
 // An agent's settings as a checkpoint keeps them, and back. agent_of() throws InputError.
-nlohmann::ordered_json task_json(const std::string& name, const Agent& agent);
+nlohmann::ordered_json agent_settings_json(const std::string& name, const Agent& agent);
 std::unique_ptr<Agent> agent_of(const Checkpoint& checkpoint);
 
 // Returns whether a site may switch the setting off (Agent::Info::permissions).
-bool is_permission(const std::string& agent, const std::string& key);
+bool may_site_switch_off(const std::string& agent, const std::string& key);
 
 // Returns a checkpoint without a network.
 Checkpoint expert_checkpoint(const std::string& agent, const Settings& settings);

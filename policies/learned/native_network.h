@@ -1,6 +1,6 @@
 // A trained network without LibTorch, for policies and servers. Its counterpart for training is in
-// agents/. `verify` compares both with each other and with ONNX Runtime. Dims: J rows of a window,
-// R rows of a decision, F row features, C cluster features.
+// agents/. `verify` compares this network and its counterpart with each other and with ONNX
+// Runtime. Dims: J rows of a window, R rows of a decision, F row features, C cluster features.
 #pragma once
 
 #include <optional>

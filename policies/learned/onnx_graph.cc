@@ -42,8 +42,8 @@ std::string attribute(const OnnxGraph::Attribute& a) {
 }  // namespace
 
 // Encodes a TensorProto.
-void OnnxGraph::initialise(const std::string& name, int64_t type, const std::vector<int64_t>& shape,
-                           std::string_view raw) {
+void OnnxGraph::add_initialiser(const std::string& name, int64_t type,
+                                const std::vector<int64_t>& shape, std::string_view raw) {
   std::string tensor;
   for (const int64_t n : shape) tensor += number(1, n);
   initialisers_ += bytes(5, tensor + number(2, type) + bytes(8, name) + bytes(9, raw));
@@ -63,20 +63,20 @@ OnnxGraph::Value OnnxGraph::weight(const std::string& name) {
   const auto it = weights_.find(name);
   YARD_CHECK(it != weights_.end(), "the graph needs a weight that is missing");
   if (used_.insert(name).second) {
-    initialise(name, kFloat, it->second.shape, raw(it->second.data));
+    add_initialiser(name, kFloat, it->second.shape, raw(it->second.data));
   }
   return name;
 }
 
 OnnxGraph::Value OnnxGraph::constant(const Tensor& tensor) {
   Value name = next("constant");
-  initialise(name, kFloat, tensor.shape, raw(tensor.data));
+  add_initialiser(name, kFloat, tensor.shape, raw(tensor.data));
   return name;
 }
 
 OnnxGraph::Value OnnxGraph::integers(const std::vector<int64_t>& values) {
   Value name = next("integers");
-  initialise(name, kInt64, {static_cast<int64_t>(values.size())}, raw(values));
+  add_initialiser(name, kInt64, {static_cast<int64_t>(values.size())}, raw(values));
   return name;
 }
 

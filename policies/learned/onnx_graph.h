@@ -68,8 +68,8 @@ class OnnxGraph {
 
  private:
   Value next(const std::string& stem) { return stem + "_" + std::to_string(values_++); }
-  void initialise(const std::string& name, int64_t type, const std::vector<int64_t>& shape,
-                  std::string_view raw);
+  void add_initialiser(const std::string& name, int64_t type, const std::vector<int64_t>& shape,
+                       std::string_view raw);
 
   const Tensors& weights_;
   std::set<std::string> used_;  // weights that are in the graph

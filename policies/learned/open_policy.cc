@@ -24,7 +24,7 @@ OpenedPolicy open_checkpoint(const std::string& folder, bool trained, const Sett
 
 OpenedPolicy open_tuned(const std::string& file, const Settings& settings) {
   PolicyFile tuned = read_policy_file(file);
-  for (const Setting& s : settings.entries()) tuned.settings.set(s.key, s.value, s.origin);
+  for (const GivenSetting& s : settings.entries()) tuned.settings.set(s.key, s.value, s.origin);
   return {PolicyRegistry::make(tuned.policy, tuned.settings), file,
           PolicyRegistry::info(tuned.policy)};
 }

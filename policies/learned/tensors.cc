@@ -76,7 +76,7 @@ Tensors from_safetensors(std::string_view bytes, const std::string& where) {
       }
     }
   } catch (const nlohmann::json::exception& e) {
-    throw InputError(where, "a safetensors header", json_flaw(e));
+    throw InputError(where, "a safetensors header", json_error_text(e));
   }
   return tensors;
 }

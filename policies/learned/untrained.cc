@@ -23,9 +23,9 @@ class Untrained final : public NativeNetwork {
 nlohmann::ordered_json with_default_numbers(const Checkpoint& checkpoint) {
   Settings kept;
   for (const auto& [key, value] : agent_of(checkpoint)->settings()) {
-    if (is_permission(checkpoint.agent, key)) kept.set(key, value, "task");
+    if (may_site_switch_off(checkpoint.agent, key)) kept.set(key, value, "task");
   }
-  return task_json(checkpoint.agent, *make_agent(checkpoint.agent, kept));
+  return agent_settings_json(checkpoint.agent, *make_agent(checkpoint.agent, kept));
 }
 
 }  // namespace

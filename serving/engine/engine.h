@@ -67,7 +67,7 @@ class Engine {
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;
   Workers workers_;
-  Alarm alarm_;  // destroyed first: gives stuck work up, so that the workers can end
+  CallbackTimer alarm_;  // destroyed first: gives stuck work up, so that the workers can end
 };
 
 }  // namespace yard

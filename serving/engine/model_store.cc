@@ -98,7 +98,7 @@ std::string why_damaged(const fs::path& folder) {
     }
     return "";
   } catch (const nlohmann::json::exception& error) {
-    return (folder / "manifest.json").string() + ": " + json_flaw(error);
+    return (folder / "manifest.json").string() + ": " + json_error_text(error);
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -120,9 +120,9 @@ void warm_up(const Policy& policy, const fs::path& folder) {
 Model open_servable(const std::string& text) {
   OpenedPolicy opened = open_policy(text, {});
   if (!opened.info.servable) {
-    throw InputError(
-        "policy", "a policy for live clusters",
-        "'" + text + "', which needs the information level " + level_name(opened.policy->level()));
+    throw InputError("policy", "a policy for live clusters",
+                     "'" + text + "', which needs the information level " +
+                         information_level_name(opened.policy->level()));
   }
   return {std::move(opened.policy), std::move(opened.digest)};
 }

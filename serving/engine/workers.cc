@@ -4,9 +4,9 @@
 
 namespace yard {
 
-Alarm::Alarm() : thread_([this] { run(); }) {}
+CallbackTimer::CallbackTimer() : thread_([this] { run(); }) {}
 
-Alarm::~Alarm() {
+CallbackTimer::~CallbackTimer() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -15,13 +15,13 @@ Alarm::~Alarm() {
   thread_.join();
 }
 
-void Alarm::at(Clock::time_point when, std::function<void()> call) {
+void CallbackTimer::at(Clock::time_point when, std::function<void()> call) {
   const std::lock_guard lock(mutex_);
   const auto entry = calls_.emplace(when, std::move(call));  // before begin() is read
   if (entry == calls_.begin()) changed_.notify_one();
 }
 
-void Alarm::run() {
+void CallbackTimer::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (calls_.empty()) {

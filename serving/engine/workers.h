@@ -12,13 +12,13 @@
 namespace yard {
 
 // A thread which runs callbacks at given times.
-class Alarm {
+class CallbackTimer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Alarm();
-  ~Alarm();  // runs all pending callbacks at once
-  Alarm(const Alarm&) = delete;
+  CallbackTimer();
+  ~CallbackTimer();  // runs all pending callbacks at once
+  CallbackTimer(const CallbackTimer&) = delete;
 
   void at(Clock::time_point when, std::function<void()> call);
 

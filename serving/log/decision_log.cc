@@ -38,7 +38,7 @@ std::string head_frame(const std::string& run) {
   return frame(record);
 }
 
-LogFiles::Bounds bounds_of(const DecisionLogOptions& options) {
+LogFiles::SizeLimits bounds_of(const DecisionLogOptions& options) {
   if (options.file_mib < 1 || options.max_mib < 2 * options.file_mib) {
     throw InputError(
         "decision log",
@@ -126,7 +126,7 @@ struct DecisionLog::Shared {
 
   const DecisionLogOptions options;
   std::unique_ptr<LogFiles> files;  // used by the writing thread only
-  Outcomes outcomes;                // used by the writing thread only
+  OutcomeTracker outcomes;          // used by the writing thread only
 
   std::mutex mutex;
   std::condition_variable changed;   // an entry waits, or the log ends

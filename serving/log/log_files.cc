@@ -49,7 +49,7 @@ std::vector<LogFile> log_files(const fs::path& folder) {
   return files;
 }
 
-LogFiles::LogFiles(fs::path folder, const Bounds& bounds, std::function<std::string()> head)
+LogFiles::LogFiles(fs::path folder, const SizeLimits& bounds, std::function<std::string()> head)
     : folder_(std::move(folder)), bounds_(bounds), head_(std::move(head)) {
   std::error_code error;
   fs::create_directories(folder_, error);

@@ -24,14 +24,15 @@ std::vector<LogFile> log_files(const std::filesystem::path& folder);
 
 class LogFiles {
  public:
-  struct Bounds {
+  struct SizeLimits {
     uint64_t max_bytes = 0;       // of all files together
     uint64_t max_file_bytes = 0;  // of one
   };
 
   // Creates the folder if needed. `head` returns the first frame of each file. Throws InputError if
   // the folder is not writable or another process writes there.
-  LogFiles(std::filesystem::path folder, const Bounds& bounds, std::function<std::string()> head);
+  LogFiles(std::filesystem::path folder, const SizeLimits& bounds,
+           std::function<std::string()> head);
   ~LogFiles();
   LogFiles(const LogFiles&) = delete;
 
@@ -49,7 +50,7 @@ class LogFiles {
   void close();
 
   const std::filesystem::path folder_;
-  const Bounds bounds_;
+  const SizeLimits bounds_;
   const std::function<std::string()> head_;
   int lock_ = -1;
   std::deque<LogFile> files_;  // the last one is open if fd_ >= 0

@@ -130,7 +130,7 @@ class Fitter {
          : job.end == LogEnd::kGone   ? fit_.gone
                                       : fit_.censored);
       if (job.end != LogEnd::kCensored) job.job.logged_end_us = to_us(seen.end_s - zero_s);
-      job.job.status = kLogEndNames[static_cast<size_t>(job.end)];
+      job.job.status = kLogEndStatusTexts[static_cast<size_t>(job.end)];
       fit_.jobs.push_back(std::move(job));
     }
     return std::move(fit_);
@@ -304,7 +304,7 @@ Trace LogFit::trace(uint64_t seed, int draw) const {
   return out;
 }
 
-uint64_t LogFit::extrapolated() const {
+uint64_t LogFit::jobs_with_doubled_work() const {
   const FinishedWork donors(jobs);
   return static_cast<uint64_t>(std::ranges::count_if(jobs, [&](const LogJob& job) {
     return job.end == LogEnd::kCensored && donors.longer_than(job).empty();

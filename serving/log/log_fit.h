@@ -13,7 +13,7 @@ namespace yard {
 
 // How a job ended, as far as the log shows.
 enum class LogEnd : uint8_t { kFinished, kGone, kCensored };
-inline constexpr const char* kLogEndNames[] = {"FINISHED", "GONE", "CENSORED"};
+inline constexpr const char* kLogEndStatusTexts[] = {"FINISHED", "GONE", "CENSORED"};
 
 // A job of the log. Work is time on GPUs of speed 1.
 struct LogJob {
@@ -41,7 +41,7 @@ struct LogFit {
   Trace trace(uint64_t seed, int draw) const;
 
   // Number of censored jobs whose work trace() doubles, since no job in the log ran longer.
-  uint64_t extrapolated() const;
+  uint64_t jobs_with_doubled_work() const;
 };
 
 // Reads the log to its end. Throws InputError if it has no decision, or several clusters.

@@ -38,19 +38,19 @@ bool LogReader::next() {
   std::string bytes;
   while (file_ || open_next()) {
     switch (file_->next(bytes)) {
-      case TfrecordReader::Found::kWhole:
+      case TfrecordReader::FrameStatus::kWhole:
         if (take(bytes)) return true;
         break;
-      case TfrecordReader::Found::kEnd:
+      case TfrecordReader::FrameStatus::kEnd:
         file_.reset();
         break;
-      case TfrecordReader::Found::kCutOff:
+      case TfrecordReader::FrameStatus::kCutOff:
         ++damage_.cut_tails;
         break;
-      case TfrecordReader::Found::kDamaged:
+      case TfrecordReader::FrameStatus::kDamaged:
         note(damage_.damaged, "a record with a valid checksum", "one with an invalid checksum");
         break;
-      case TfrecordReader::Found::kLost:
+      case TfrecordReader::FrameStatus::kLost:
         note(damage_.lost, "a record length with a valid checksum",
              "an invalid one; the rest of the file is unreadable");
         break;

@@ -211,7 +211,7 @@ LogTrainingData training_data_of(LogReader& log, const Agent& agent) {
     };
     try {
       const Snapshot snapshot(decision.request());
-      if (!snapshot.may_start_anything()) {
+      if (!snapshot.has_usable_gpus()) {
         ++out.idle;
         continue;
       }

@@ -93,7 +93,7 @@ pb::LoggedOutcome outcome_of(const pb::Job& job, const pb::DecideRequest& last,
 
 }  // namespace
 
-Outcomes::Cluster& Outcomes::cluster_of(const pb::DecideRequest& request) {
+OutcomeTracker::Cluster& OutcomeTracker::cluster_of(const pb::DecideRequest& request) {
   const auto known = std::ranges::find_if(clusters_, [&](const Cluster& cluster) {
     return cluster.last == nullptr || same_cluster(*cluster.last, request);
   });
@@ -106,8 +106,8 @@ Outcomes::Cluster& Outcomes::cluster_of(const pb::DecideRequest& request) {
   return clusters_.front();
 }
 
-std::vector<pb::LoggedOutcome> Outcomes::update(std::shared_ptr<const pb::DecideRequest> request,
-                                                const pb::DecideResponse& response) {
+std::vector<pb::LoggedOutcome> OutcomeTracker::update(
+    std::shared_ptr<const pb::DecideRequest> request, const pb::DecideResponse& response) {
   Cluster& cluster = cluster_of(*request);
   std::vector<pb::LoggedOutcome> out;
   const double ahead_s = cluster.last == nullptr ? 0 : request->time_s() - cluster.last->time_s();
@@ -121,7 +121,7 @@ std::vector<pb::LoggedOutcome> Outcomes::update(std::shared_ptr<const pb::Decide
   return out;
 }
 
-std::vector<pb::LoggedOutcome> Outcomes::Cluster::compare(const pb::DecideRequest& before) {
+std::vector<pb::LoggedOutcome> OutcomeTracker::Cluster::compare(const pb::DecideRequest& before) {
   const pb::DecideRequest& now = *last;
   std::unordered_map<std::string_view, double> here;  // id -> submission
   for (const pb::Job& job : now.jobs()) here[job.id()] = job.submit_s();

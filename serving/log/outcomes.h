@@ -13,7 +13,7 @@
 
 namespace yard {
 
-class Outcomes {
+class OutcomeTracker {
  public:
   // Must be called with every answer, in order. Returns the outcomes of jobs in the cluster's last
   // snapshot which `request` lacks. Returns nothing if `request` is older, or, starting

@@ -122,7 +122,7 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
   if (!over) call->context.TryCancel();
   switch (over ? call->status.error_code() : grpc::StatusCode::DEADLINE_EXCEEDED) {
     case grpc::StatusCode::OK: {
-      const std::string refused = why_illegal(request, call->response);
+      const std::string refused = flaw_of_decision(request, call->response);
       if (refused.empty()) return std::move(call->response);
       return answer_ourselves(pb::INVALID_ACTION, "invalid response from the server: " + refused);
     }

@@ -36,11 +36,11 @@ class PolicyRpc final : public pb::PolicyService::CallbackService {
 
 class AdminRpc final : public pb::ModelAdmin::CallbackService {
  public:
-  struct Answers {
+  struct AdminCallbacks {
     std::function<pb::StatusResponse()> status;
     std::function<void()> reload;
   };
-  explicit AdminRpc(Answers answers) : answers_(std::move(answers)) {}
+  explicit AdminRpc(AdminCallbacks answers) : answers_(std::move(answers)) {}
 
   grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context, const pb::StatusRequest*,
                                    pb::StatusResponse* out) override;
@@ -48,7 +48,7 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
                                    pb::StatusResponse* out) override;
 
  private:
-  const Answers answers_;
+  const AdminCallbacks answers_;
 };
 
 }  // namespace yard

@@ -20,7 +20,7 @@ class Exporter {
         view_(fixed, state, Level::kBlind),
         queue_rank_(static_cast<size_t>(state.head->high_water), 0) {}
 
-  pb::DecideRequest write(std::span<const Finished> finished) {
+  pb::DecideRequest write(std::span<const EndedJob> finished) {
     out_.set_time_s(seconds(view_.now_us()));
     write_cluster();
     int64_t rank = 0;
@@ -34,7 +34,7 @@ class Exporter {
     }
     std::ranges::sort(slots, {}, [&](int32_t slot) { return view_.serial(slot); });
     for (const int32_t slot : slots) write_job(slot);
-    for (const Finished& one : finished) {
+    for (const EndedJob& one : finished) {
       const Job& job = jobs_[static_cast<size_t>(one.job)];
       pb::FinishedJob& entry = *out_.add_finished();
       entry.set_user(job.user);
@@ -122,7 +122,7 @@ class Exporter {
 
 pb::DecideRequest to_request(const ClusterSpec& spec, const std::vector<Job>& jobs,
                              const SimModel& fixed, const SimState& state,
-                             std::span<const Finished> finished) {
+                             std::span<const EndedJob> finished) {
   return Exporter(spec, jobs, fixed, state).write(finished);
 }
 

@@ -11,7 +11,7 @@
 
 namespace yard {
 
-struct Finished {
+struct EndedJob {
   int32_t job = kNone;  // index into the jobs
   int64_t end_us = 0;
   int64_t run_us = 0;
@@ -21,6 +21,6 @@ struct Finished {
 // saw the jobs end.
 pb::DecideRequest to_request(const ClusterSpec& spec, const std::vector<Job>& jobs,
                              const SimModel& fixed, const SimState& state,
-                             std::span<const Finished> finished);
+                             std::span<const EndedJob> finished);
 
 }  // namespace yard

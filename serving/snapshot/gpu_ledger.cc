@@ -11,7 +11,7 @@
 
 namespace yard {
 
-int64_t read_seconds(const std::string& where, const char* what, double seconds) {
+int64_t checked_seconds_to_us(const std::string& where, const char* what, double seconds) {
   if (!(seconds >= 0 && seconds <= kMaxSeconds)) {
     const std::string got = std::isnan(seconds) ? "NaN" : shortest(seconds);
     throw InputError(where, std::string(what) + " from 0 to 1e10 seconds", got);
@@ -54,7 +54,8 @@ void GpuLedger::read_node(const std::string& where, const pb::Node& entry, int64
   for (const pb::Vacating& vacating : entry.vacating()) {
     check(vacating.gpu());
     int64_t& until_us = node.until_us[vacating.gpu()];
-    until_us = std::max(until_us, read_seconds(where, "vacating.until_s", vacating.until_s()));
+    until_us =
+        std::max(until_us, checked_seconds_to_us(where, "vacating.until_s", vacating.until_s()));
   }
   installed_ += static_cast<int32_t>(entry.gpus());
 }
@@ -153,12 +154,12 @@ void GpuLedger::vacate(const std::string& where, const pb::Job& job, int64_t unt
   }
 }
 
-bool GpuLedger::touches_down(const std::vector<LivePart>& parts) const {
+bool GpuLedger::uses_failed_gpus(const std::vector<LivePart>& parts) const {
   return std::ranges::any_of(
       parts, [this](const LivePart& part) { return (nodes_[part.node].down & part.mask) != 0; });
 }
 
-uint64_t GpuLedger::compacted(int32_t node, uint64_t mask) const {
+uint64_t GpuLedger::renumbered_without_gaps(int32_t node, uint64_t mask) const {
   uint64_t out = 0;
   const uint64_t all = usable(node);
   for (uint64_t rest = mask & all; rest != 0; rest &= rest - 1) {

@@ -26,14 +26,14 @@ class GpuLedger {
 
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t installed_gpus() const { return installed_; }
-  bool touches_down(const std::vector<LivePart>& parts) const;
+  bool uses_failed_gpus(const std::vector<LivePart>& parts) const;
 
   // GPUs which are up, or down but still in use.
   uint64_t usable(int32_t node) const {
     return nodes_[node].all & ~(nodes_[node].down & ~held(node));
   }
   // Returns the mask with the usable GPUs renumbered without gaps.
-  uint64_t compacted(int32_t node, uint64_t mask) const;
+  uint64_t renumbered_without_gaps(int32_t node, uint64_t mask) const;
   // When each GPU, by its own number, is free of stopping jobs; now or earlier: free already.
   const std::array<int64_t, kMaxNodeGpus>& until_us(int32_t node) const {
     return nodes_[node].until_us;
@@ -56,6 +56,6 @@ class GpuLedger {
 };
 
 // Returns microseconds. Throws InputError unless 0 <= seconds <= kMaxSeconds.
-int64_t read_seconds(const std::string& where, const char* what, double seconds);
+int64_t checked_seconds_to_us(const std::string& where, const char* what, double seconds);
 
 }  // namespace yard

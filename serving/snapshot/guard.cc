@@ -113,7 +113,7 @@ class Guard {
 
 }  // namespace
 
-std::string why_illegal(const pb::DecideRequest& request, const pb::DecideResponse& response) {
+std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response) {
   return Guard(request).check(response);
 }
 

@@ -10,6 +10,6 @@ namespace yard {
 
 // Returns why the decision is illegal, or "" if it is legal.
 // Requires: the request passed Snapshot's checks.
-std::string why_illegal(const pb::DecideRequest& request, const pb::DecideResponse& response);
+std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response);
 
 }  // namespace yard

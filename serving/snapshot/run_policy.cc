@@ -42,7 +42,7 @@ void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const S
 
 void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, PolicyResult& answer) {
   answer.trace.set_probability(1);
-  if (!snapshot.may_start_anything()) return;
+  if (!snapshot.has_usable_gpus()) return;
   LiveState live = snapshot.state();
   const View view(live.fixed(), live.state(), policy.level());
   Memory memory;
@@ -69,7 +69,7 @@ PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
   PolicyResult answer;
   try {
     decide(policy, snapshot, tracing, answer);
-    answer.detail = why_illegal(request, answer.response);
+    answer.detail = flaw_of_decision(request, answer.response);
     if (!answer.detail.empty()) answer.reason = pb::INVALID_ACTION;
   } catch (const NonFinite& error) {
     answer.reason = pb::NON_FINITE;

@@ -26,7 +26,7 @@ class SnapshotReader {
   SnapshotReader(const pb::DecideRequest& request, Snapshot& out)
       : request_(request),
         out_(out),
-        now_us_(read_seconds("request", "time_s", request.time_s())),
+        now_us_(checked_seconds_to_us("request", "time_s", request.time_s())),
         gpus_(request, now_us_) {}
 
   void read() {
@@ -78,7 +78,7 @@ class SnapshotReader {
       row.end_us = read_past(where, "end_s", entry.end_s());
       row.live.phase = Phase::kDone;
       row.live.since_us = row.end_us;
-      row.live.attained_us = read_seconds(where, "run_s", entry.run_s());
+      row.live.attained_us = checked_seconds_to_us(where, "run_s", entry.run_s());
       row.live.started = 1;
       table_rows_.push_back(std::move(row));
     }
@@ -106,7 +106,8 @@ class SnapshotReader {
           gpus_.vacate(where_is(i), entry, live.until_us);
         } else {
           live.parts = gpus_.hold(where_is(i), entry);
-          live.pinned = entry.pinned() || !allows(pb::PREEMPT) || gpus_.touches_down(live.parts);
+          live.pinned =
+              entry.pinned() || !allows(pb::PREEMPT) || gpus_.uses_failed_gpus(live.parts);
         }
       }
     }
@@ -120,11 +121,11 @@ class SnapshotReader {
     row.job.gpus = read_gpus(where, entry.gpus());
     row.job.submit_us = read_past(where, "submit_s", entry.submit_s());
     row.job.user = entry.user();
-    const int64_t limit_us = read_seconds(where, "limit_s", entry.limit_s());
+    const int64_t limit_us = checked_seconds_to_us(where, "limit_s", entry.limit_s());
     row.job.limit_us = limit_us > 0 ? limit_us : -1;
     LiveJob& live = row.live;
     live.phase = read_phase(where, entry.state());
-    live.attained_us = read_seconds(where, "attained_s", entry.attained_s());
+    live.attained_us = checked_seconds_to_us(where, "attained_s", entry.attained_s());
     if (live.attained_us > now_us_ - row.job.submit_us) {
       throw InputError(where, "attained_s at most the time since submit_s",
                        shortest(entry.attained_s()));
@@ -136,8 +137,8 @@ class SnapshotReader {
                        shortest(entry.attained_s()));
     }
     const bool timed = live.phase == Phase::kStarting || live.phase == Phase::kStopping;
-    const int64_t until_us = read_seconds(where, "until_s", entry.until_s());
-    const int64_t saved_us = read_seconds(where, "saved_s", entry.saved_s());
+    const int64_t until_us = checked_seconds_to_us(where, "until_s", entry.until_s());
+    const int64_t saved_us = checked_seconds_to_us(where, "saved_s", entry.saved_s());
     live.until_us = timed ? std::max(until_us, now_us_) : live.since_us;
     live.saved_us = live.phase == Phase::kStopping ? live.until_us : saved_us;
     if (entry.preemptions() > kMaxRestarts || entry.starts() > kMaxRestarts) {
@@ -166,7 +167,7 @@ class SnapshotReader {
   }
 
   int64_t read_past(const std::string& where, const char* what, double seconds) const {
-    const int64_t us = read_seconds(where, what, seconds);
+    const int64_t us = checked_seconds_to_us(where, what, seconds);
     if (us <= now_us_) return us;
     throw InputError(where,
                      std::string(what) + " up to time_s (" + shortest(request_.time_s()) + ")",
@@ -226,9 +227,10 @@ class SnapshotReader {
     Costs costs;
     if (!request_.has_costs()) return costs;
     const pb::Costs& entry = request_.costs();
-    costs.save_us = read_seconds("costs", "save_s", entry.save_s());
-    costs.restore_us = read_seconds("costs", "restore_s", entry.restore_s());
-    costs.restore_large_us = read_seconds("costs", "restore_large_s", entry.restore_large_s());
+    costs.save_us = checked_seconds_to_us("costs", "save_s", entry.save_s());
+    costs.restore_us = checked_seconds_to_us("costs", "restore_s", entry.restore_s());
+    costs.restore_large_us =
+        checked_seconds_to_us("costs", "restore_large_s", entry.restore_large_s());
     costs.small_gpus = static_cast<int32_t>(std::min<uint32_t>(entry.small_gpus(), 1U << 30));
     return costs;
   }
@@ -242,7 +244,8 @@ class SnapshotReader {
       for (uint64_t rest = node == kNone ? 0 : gpus_.usable(i); rest != 0; rest &= rest - 1) {
         const int64_t until_us = gpus_.until_us(i)[static_cast<size_t>(lowest_bit(rest))];
         if (until_us <= now_us_) continue;
-        out_.vacating_.push_back({{node, gpus_.compacted(i, rest & -rest)}, until_us});
+        out_.vacating_.push_back(
+            {{node, gpus_.renumbered_without_gaps(i, rest & -rest)}, until_us});
       }
     }
     std::ranges::stable_sort(table_rows_, {}, [](const Row& row) { return row.job.submit_us; });
@@ -252,7 +255,7 @@ class SnapshotReader {
       Row& row = table_rows_[j];
       row.live.job = static_cast<int32_t>(j);
       for (LivePart& part : row.live.parts) {
-        part.mask = gpus_.compacted(part.node, part.mask);
+        part.mask = gpus_.renumbered_without_gaps(part.node, part.mask);
         part.node = spec_index[static_cast<size_t>(part.node)];
       }
       out_.request_index_.push_back(row.request_index);

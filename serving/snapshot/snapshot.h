@@ -27,7 +27,7 @@ class Snapshot {
   const SimModel& fixed() const { return fixed_; }
   int64_t now_us() const { return now_us_; }
   int32_t num_jobs() const { return static_cast<int32_t>(jobs_.size()); }
-  bool may_start_anything() const { return fixed_.spec.total_gpus > 0; }
+  bool has_usable_gpus() const { return fixed_.spec.total_gpus > 0; }
 
   // Returns a fresh state. It leaves out GPUs which are down and not in use.
   LiveState state() const;
@@ -59,7 +59,8 @@ class Snapshot {
   std::vector<int32_t> request_index_;  // by job of the table: in request.jobs(); kNone: finished
   std::vector<LiveJob> jobs_;           // finished, held and stopping, then waiting in queue order
   std::vector<Vacating> vacating_;
-  std::vector<SpecTable> spec_table_;  // one element, made once all is read
+  std::vector<SpecTable>
+      spec_table_;  // a vector, so that its one element can be made after all is read
   std::vector<JobTable> job_table_;
   SimModel fixed_;
 

@@ -20,10 +20,10 @@ namespace {
 constexpr int kActionsPerJob = 3;  // actions per job: add a worker, a server, or both
 
 Scene servers_scene(int jobs) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.jobs = jobs;
-  return Scene(load_cluster("servers-6"), generate_servers(p, {.seed = 5, .cluster_gpus = 12}),
-               no_costs());
+  return Scene(load_cluster("servers-6"),
+               generate_parameter_server_jobs(p, {.seed = 5, .cluster_gpus = 12}), no_costs());
 }
 
 std::unique_ptr<VectorEnv> worlds_of(const Scene& scene, int jobs) {
@@ -66,11 +66,11 @@ TEST(Dl2, ExpertMatchesDrf) { expect_expert_is_drf(servers_scene(20), 20); }
 
 // Three times as many jobs as an observation shows: the others must get their sizes, too.
 TEST(Dl2, ExpertMatchesDrfWithMoreJobsThanRows) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.jobs = 90;
   p.load = 8;
   p.most = 4;
-  std::vector<Job> jobs = generate_servers(p, {.seed = 5, .cluster_gpus = 128});
+  std::vector<Job> jobs = generate_parameter_server_jobs(p, {.seed = 5, .cluster_gpus = 128});
   int64_t at_us = 0;
   for (Job& job : jobs) job.submit_us = at_us += 1'000'000;
   EXPECT_EQ(expect_expert_is_drf(Scene("16x8", jobs, no_costs()), 90), 30);
@@ -78,10 +78,10 @@ TEST(Dl2, ExpertMatchesDrfWithMoreJobsThanRows) {
 
 // With stop costs: rewards still sum to the number of jobs when jobs stop to change size.
 TEST(Dl2, RewardsSumToTheJobsDespiteStopCosts) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.jobs = 30;
   const Scene scene(load_cluster("servers-6"),
-                    generate_servers(p, {.seed = 5, .cluster_gpus = 12}));
+                    generate_parameter_server_jobs(p, {.seed = 5, .cluster_gpus = 12}));
   const auto worlds = worlds_of(scene, 30);
   const double total_reward =
       play(*worlds, [](const Observations& observations) { return observations.expert_action[0]; });

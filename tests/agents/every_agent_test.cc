@@ -28,9 +28,9 @@ constexpr int kWorlds = 6;
 // Plain jobs, mixed with elastic jobs with parameter servers.
 Scene busy_scene() {
   std::vector<Job> jobs = busy_jobs(40);
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.mean_min = 15;
-  for (Job job : generate_servers(p, {.seed = 3, .jobs = 20, .cluster_gpus = 32})) {
+  for (Job job : generate_parameter_server_jobs(p, {.seed = 3, .jobs = 20, .cluster_gpus = 32})) {
     job.id = "server" + job.id;
     jobs.push_back(job);
   }
@@ -222,7 +222,7 @@ TrainingSetup tiny_setup(const std::string& agent) {
 // Saves and resumes the training after `stopped_after` updates; 0: trains without a stop.
 Checkpoint train(const TrainingSetup& setup, const Scene& scene, int stopped_after = 0) {
   const TrainableAgent agent(setup.agent, settings_of(setup.task));
-  const auto ranks = alone();
+  const auto ranks = single_process_communicator();
   TrainConfig loop = setup.loop;
   loop.network = setup.network;
   const auto make = [&] {
@@ -264,7 +264,7 @@ TEST_P(EveryAgent, CheckpointPlaysIdentically) {
   save_checkpoint(trained, folder);
   const Checkpoint read = load_checkpoint(folder);
   EXPECT_EQ(read.agent, GetParam());
-  EXPECT_LT(torch_difference(read), 1e-4);
+  EXPECT_LT(torch_difference_from_golden(read), 1e-4);
   EXPECT_EQ(total_us(read, scene), total_us(trained, scene));
   EXPECT_EQ(policy_info(read).level, make_agent(GetParam(), {})->level());
 }

@@ -4,7 +4,7 @@
 namespace yard {
 struct NextJob : Agent {
   explicit NextJob(const Settings& settings) { parse<NoConfig>(settings); }
-  PolicySpec expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
+  PolicyWithSettings expert() const override { return {"greedy", {{"placement", "best-fit"}}}; }
   int32_t max_actions() const override { return 16; }
   std::vector<Feature> action_features() const override { return {{"gpus", "log2, over 4"}}; }
   std::vector<Feature> state_features() const override { return {{"free", "share of GPUs"}}; }
@@ -16,7 +16,7 @@ struct NextJob : Agent {
     out.noop_legal = false;
   }
   void features(const View& view, AgentMemory&, const Action& a, float* out) const override {
-    out[0] = log2_of(view.weight_gpus(a.slot)) / 4;
+    out[0] = log2_of(view.gpus_at_least_one(a.slot)) / 4;
   }
   void describe_state(const View& view, AgentMemory&, const ActionList&,
                       float* out) const override {

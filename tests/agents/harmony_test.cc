@@ -20,13 +20,13 @@ namespace yard::testing {
 namespace {
 
 Scene fixed_sizes(int jobs) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.jobs = jobs;
   p.most = 0;
   p.drawn = true;
   p.workers = 3;
-  return Scene(load_cluster("servers-6"), generate_servers(p, {.seed = 5, .cluster_gpus = 12}),
-               no_costs());
+  return Scene(load_cluster("servers-6"),
+               generate_parameter_server_jobs(p, {.seed = 5, .cluster_gpus = 12}), no_costs());
 }
 
 // Applies the actions of `pick` until none is needed, and counts the placed tasks.
@@ -64,7 +64,7 @@ class Placing final : public Policy {
     // No job that fits is left waiting.
     for (int32_t s = view.queue_head(); s != kNone; s = view.queue_next(s)) {
       std::vector<Piece> room(64);
-      const auto any = [](const TaskPlacer::Seat&) { return 0.0; };
+      const auto any = [](const TaskPlacer::CandidateNode&) { return 0.0; };
       EXPECT_EQ(TaskPlacer(view).place(s, {}, any, room.data()), 0);
     }
     steps.commit(draft);
@@ -159,10 +159,11 @@ std::vector<int32_t> explored_actions(const VectorEnv& worlds) {
 // With a job on the first of six servers, packing puts the next job's tasks on the same server
 // while they fit, and load balancing on the second. Rows are servers, one role after the other.
 TEST(Harmony, ExplorationMaskOffersPackingAndBalancing) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.most = 0;
   p.workers = p.servers = 1;
-  std::vector<Job> jobs = generate_servers(p, {.seed = 5, .jobs = 3, .cluster_gpus = 12});
+  std::vector<Job> jobs =
+      generate_parameter_server_jobs(p, {.seed = 5, .jobs = 3, .cluster_gpus = 12});
   for (size_t i = 0; i < jobs.size(); ++i) {
     jobs[i].submit_us = static_cast<int64_t>(i) * kSecond;
     jobs[i].run_us = 1000 * kSecond;

@@ -76,7 +76,7 @@ class RandomPolicy final : public Policy {
 class Meta : public ::testing::Test {
  protected:
   const RandomPolicy& play(const std::vector<std::string>& settings, bool choose = true) {
-    const std::vector<Job> jobs = generate_rings({}, {.seed = 4, .jobs = 80});
+    const std::vector<Job> jobs = generate_all_reduce_jobs({}, {.seed = 4, .jobs = 80});
     const ExchangeScene scene(load_cluster("rings-8"), jobs, choose);
     for (const Job& job : jobs) multi_gpu_jobs_ += job.gpus > 1;
     policy_.emplace(settings);

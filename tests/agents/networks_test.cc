@@ -68,7 +68,7 @@ TEST_P(Networks, MatchTheNativeImplementation) {
   const auto net = perturbed_network();
   std::vector<GoldenState> states = random_states();
   const RaggedBatch batch = batch_of(states);
-  net->fit_normaliser(batch, *alone());
+  net->fit_normaliser(batch, *single_process_communicator());
   const Tensors weights = net->export_policy();
   const auto native =
       NativeNetworkRegistry::make(GetParam(), {weights, dispatcher::kShape, "test"});
@@ -132,7 +132,7 @@ TEST_P(Networks, ServedOutputsMatchTraining) {
   std::vector<GoldenState> states = random_states();
   for (GoldenState& g : states) network_of(c, "test")->forward(g.observation(), g.logits);
   c.golden = pack_golden(states, dispatcher::kShape);
-  EXPECT_LT(torch_difference(c), 1e-4);
+  EXPECT_LT(torch_difference_from_golden(c), 1e-4);
   EXPECT_NO_THROW(policy_of(c, "test"));
   c.weights["trunk.9.weight"] = c.weights.begin()->second;
   EXPECT_THAT(refusal([&] { policy_of(c, "test"); }), HasSubstr("trunk.9.weight"));

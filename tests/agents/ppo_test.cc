@@ -65,7 +65,7 @@ class Bandit : public ::testing::Test {
   Scene scene_{"2x8", busy_jobs(60)};
   AgentVectorEnv env_{
       {{scene_.fixed(), &scene_.workload(), 1}}, {.episode_jobs = 40}, dispatcher::agent()};
-  std::unique_ptr<Communicator> ranks_ = alone();
+  std::unique_ptr<Communicator> ranks_ = single_process_communicator();
   ThreadPool threads_{1};
   std::unique_ptr<Network> net_ = bandit_net();
   int32_t better_ = -1, worse_ = -1;

@@ -216,14 +216,14 @@ class TableTraining {
 
   void learn(int updates) {
     for (int u = 0; u < updates; ++u, ++update_) {
-      collector_.trim();
+      collector_.trim_to_replay_buffer();
       collector_.collect(update_, nullptr);
       std::vector<float> last;
       if (learner_->requirements().critic) last = collector_.last_values();
       const Rng rng = Rng{9}.split(static_cast<uint64_t>(update_));
-      const Returns returns =
-          learner_->compute_advantages({collector_.rollout(), last, options_.worlds, options_.group, horizon_s_,
-                           1, *ranks_, *network_, *target_network_, threads_, rng.split(0)});
+      const Returns returns = learner_->compute_advantages(
+          {collector_.rollout(), last, options_.worlds, options_.group, horizon_s_, 1, *ranks_,
+           *network_, *target_network_, threads_, rng.split(0)});
       const UpdateStats stats = minibatch_optimizer_.update(
           *learner_, collector_.rollout(), returns,
           returns.drawn.empty() ? collector_.samples_to_learn() : returns.drawn,
@@ -280,7 +280,7 @@ class TableTraining {
     return b;
   }
 
-  std::unique_ptr<Communicator> ranks_ = alone();
+  std::unique_ptr<Communicator> ranks_ = single_process_communicator();
   std::unique_ptr<Learner> learner_;
   VectorEnvOptions options_;
   TableWorlds worlds_;

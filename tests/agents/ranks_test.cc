@@ -195,7 +195,7 @@ class Ranks : public ::testing::TestWithParam<const char*> {
 // Each minibatch is the whole rollout, so that the shuffling of samples does not matter. What
 // remains is the order of floating-point sums.
 TEST_P(Ranks, TwoRanksMatchOneOfTwiceTheSize) {
-  const auto one = alone();
+  const auto one = single_process_communicator();
   const auto whole = trainer(config(1'000'000), *one);
   whole->run({}, 1);
   const Tensors expected = whole->trained().weights;

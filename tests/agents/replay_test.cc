@@ -116,7 +116,7 @@ TEST(Replay, DrawsSamplesWithTheirNStepReturns) {
   constexpr int kEach = 31;
   constexpr double kHorizon_s = 10;
   Rollout rollout = two_world_rollout(kEach);
-  const auto ranks = alone();
+  const auto ranks = single_process_communicator();
   const Table table = {.transitions = {{{0, 0, 1}, {0, 0, 1}}}};
   const auto network = make_network("job-scorer", settings_of({"hidden=4"}),
                                     TableWorlds(table, {.worlds = 1}).shape(), 1);
@@ -130,7 +130,8 @@ TEST(Replay, DrawsSamplesWithTheirNStepReturns) {
     ASSERT_EQ(drawn.sample.size(), 2000u);
     std::map<int64_t, int> times;
     std::vector<float> values;
-    for (const int64_t next : bootstrap_samples(drawn)) values.push_back(static_cast<float>(next));
+    for (const int64_t next : value_bootstrap_samples(drawn))
+      values.push_back(static_cast<float>(next));
     const Returns returns = n_step_targets(drawn, values, rollout.size());
     for (size_t d = 0; d < drawn.sample.size(); ++d) {
       const int64_t sample = drawn.sample[d];
@@ -156,7 +157,7 @@ TEST(Replay, DrawsSamplesWithTheirNStepReturns) {
 
 TEST(Replay, DrawsNothingFromTooFewSteps) {
   Rollout rollout = two_world_rollout(1);
-  const auto ranks = alone();
+  const auto ranks = single_process_communicator();
   const auto network = make_network("job-scorer", settings_of({"hidden=4"}), {2, 2, 1}, 1);
   ThreadPool threads{1};
   const Experience e{rollout, {}, 2, 1, 10, 1, *ranks, *network, *network, threads, Rng{5}};

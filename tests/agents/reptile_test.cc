@@ -63,7 +63,7 @@ class Training {
   Trainer* operator->() { return &trainer_; }
 
  private:
-  std::unique_ptr<Communicator> ranks_ = alone();
+  std::unique_ptr<Communicator> ranks_ = single_process_communicator();
   Trainer trainer_;
 };
 

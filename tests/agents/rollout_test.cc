@@ -11,14 +11,14 @@ namespace {
 
 TEST(PartsOf, GivesOneOrAnEvenNumberOfBalancedParts) {
   const std::vector<int32_t> rows = {5, 0, 9, 1, 30, 2, 2, 2, 7, 11, 3, 0, 8, 20};  // 100 rows
-  EXPECT_EQ(parts_of(rows, 100).size(), 1u);
-  EXPECT_EQ(parts_of(rows, 50).size(), 2u);
-  EXPECT_EQ(parts_of(rows, 50)[0].count, 8u);  // 51 and 49 rows
+  EXPECT_EQ(split_by_rows(rows, 100).size(), 1u);
+  EXPECT_EQ(split_by_rows(rows, 50).size(), 2u);
+  EXPECT_EQ(split_by_rows(rows, 50)[0].count, 8u);  // 51 and 49 rows
   for (const int64_t max_rows : {100, 50, 40, 33, 20, 10, 1}) {
-    const std::vector<Part> parts = parts_of(rows, max_rows);
+    const std::vector<SampleRange> parts = split_by_rows(rows, max_rows);
     EXPECT_TRUE(parts.size() == 1 || parts.size() % 2 == 0);
     size_t next = 0;
-    for (const Part& part : parts) {
+    for (const SampleRange& part : parts) {
       EXPECT_EQ(part.from, next);
       next += part.count;
       const auto first = rows.begin() + static_cast<int64_t>(part.from);
@@ -30,8 +30,8 @@ TEST(PartsOf, GivesOneOrAnEvenNumberOfBalancedParts) {
 }
 
 TEST(PartsOf, EmptyInputGivesOnePart) {
-  ASSERT_EQ(parts_of({}, 10).size(), 1u);
-  EXPECT_EQ(parts_of({}, 10)[0].count, 0u);
+  ASSERT_EQ(split_by_rows({}, 10).size(), 1u);
+  EXPECT_EQ(split_by_rows({}, 10)[0].count, 0u);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(RowLayers, SumsMatchLibTorch) {
       const auto x = torch::randn({samples.size(0), 9}).slice(1, 0, 6);  // not contiguous
       const auto sum_grad = torch::randn({count, h});
       const Tensors learned = {net.first->weight, net.first->bias, net.context};
-      const auto fast = segment_sum(x, net.first, net.context, offset);
+      const auto fast = relu_linear_segment_sum(x, net.first, net.context, offset);
       const auto a = torch::relu(net.first->forward(x) + net.context.index_select(0, samples));
       const auto sum = summed(a, samples, count);
       expect_same({fast}, {sum});

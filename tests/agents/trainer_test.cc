@@ -67,7 +67,7 @@ class Training {
   Checkpoint checkpoint() const { return agent_.checkpoint(trainer_.trained()); }
 
  private:
-  std::unique_ptr<Communicator> ranks_ = alone();
+  std::unique_ptr<Communicator> ranks_ = single_process_communicator();
   TrainableAgent agent_;
   Trainer trainer_;
 };
@@ -267,7 +267,7 @@ TEST_P(Resume, IsIdenticalFromAnyUpdate) {
     for (const auto& [name, t] : straight.golden) {
       EXPECT_EQ(resumed.golden.at(name).data, t.data) << name;
     }
-    EXPECT_LT(torch_difference(resumed), 1e-5);
+    EXPECT_LT(torch_difference_from_golden(resumed), 1e-5);
   }
 }
 
@@ -422,7 +422,7 @@ TEST(Trainer, StopsAtTheGivenUpdateAndResumes) {
 
 // Trains on a table, whose rewards can be anything. Returns the error, or "trained".
 std::string failure_of(const Table& table, const TrainConfig& config) {
-  const auto ranks = alone();
+  const auto ranks = single_process_communicator();
   Trainer trainer(config, settings_of({"num_steps=8"}), settings_of({"hidden=8"}),
                   [&](const VectorEnvOptions& options) {
                     return std::make_unique<TableWorlds>(table, options);
@@ -467,9 +467,9 @@ TEST(DivergenceMonitor, FiguresBeyondTheirLimitsStopTraining) {
 // Changed weights no longer give the recorded outputs.
 TEST(TorchDifference, DetectsChangedWeights) {
   Checkpoint c = small_checkpoint();
-  EXPECT_LT(torch_difference(c), 1e-4);
+  EXPECT_LT(torch_difference_from_golden(c), 1e-4);
   c.weights["b3"].data[0] += 0.5F;
-  EXPECT_GT(torch_difference(c), 1e-2);
+  EXPECT_GT(torch_difference_from_golden(c), 1e-2);
 }
 
 }  // namespace

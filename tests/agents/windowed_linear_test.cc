@@ -31,7 +31,7 @@ TEST(FlatRows, ProductMatchesThePaddedWindow) {
     const auto rows = torch::randn({offsets.back(), 3});
     const auto weight = torch::randn({12 * 3, 5}, torch::requires_grad());
     const auto output_grad = torch::randn({samples, 5});
-    const auto sums = windowed_linear(rows, weight, torch::tensor(offsets, torch::kInt64));
+    const auto sums = linear_by_row_position(rows, weight, torch::tensor(offsets, torch::kInt64));
     (sums * output_grad).sum().backward();
     const auto gradient = weight.grad().clone();
     weight.mutable_grad() = torch::Tensor();
@@ -45,7 +45,7 @@ TEST(FlatRows, ProductMatchesThePaddedWindow) {
 TEST(FlatRows, ChoicesAreExistingRowsThenTheNoOp) {
   const auto offset = torch::tensor(kOffsets, torch::kInt64);
   const auto scores = torch::randn({kSamples, kMaxRows + 1}, torch::requires_grad());
-  const auto choices = gather_choices(scores, offset);
+  const auto choices = pack_padded_scores(scores, offset);
   const std::vector<std::pair<int64_t, int64_t>> places = {{0, 0}, {0, 1}, {0, 3}, {1, 3}, {2, 0},
                                                            {2, 1}, {2, 2}, {2, 3}, {3, 0}, {3, 3}};
   ASSERT_EQ(choices.numel(), static_cast<int64_t>(places.size()));

@@ -18,7 +18,7 @@ std::string flaw(const std::function<void()>& reads) {
   try {
     reads();
   } catch (const std::exception& error) {
-    return json_flaw(error);
+    return json_error_text(error);
   }
   return "";
 }

@@ -96,7 +96,8 @@ TEST(Settings, YamlSetsEveryType) {
 TEST(Settings, YamlKeepsOrderAndLines) {
   const Settings settings = from_text("b: 1\n\na:\n  c: [x, y]\n  d:\n");
   ASSERT_EQ(settings.entries().size(), 3u);
-  const auto check = [](const Setting& s, const char* key, const char* value, const char* line) {
+  const auto check = [](const GivenSetting& s, const char* key, const char* value,
+                        const char* line) {
     EXPECT_EQ(s.key, key);
     EXPECT_EQ(s.value, value);
     EXPECT_TRUE(s.origin.ends_with(std::string("settings.yaml:") + line)) << s.origin;

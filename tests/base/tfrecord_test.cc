@@ -13,7 +13,7 @@
 namespace yard::testing {
 namespace {
 
-using Found = TfrecordReader::Found;
+using FrameStatus = TfrecordReader::FrameStatus;
 
 const std::vector<std::string> kContents = {"one", "", std::string(70'000, 'x'), "last"};
 
@@ -24,15 +24,15 @@ std::string frames() {
 }
 
 // Returns all results of reading `content`, the last kEnd, and the whole frames in `whole`.
-std::vector<Found> read(const std::string& content, std::vector<std::string>& whole) {
+std::vector<FrameStatus> read(const std::string& content, std::vector<std::string>& whole) {
   const TempFile file("frames", content);
   TfrecordReader reader(file.path());
-  std::vector<Found> out;
+  std::vector<FrameStatus> out;
   std::string bytes;
   do {
     out.push_back(reader.next(bytes));
-    if (out.back() == Found::kWhole) whole.push_back(bytes);
-  } while (out.back() != Found::kEnd);
+    if (out.back() == FrameStatus::kWhole) whole.push_back(bytes);
+  } while (out.back() != FrameStatus::kEnd);
   return out;
 }
 
@@ -50,7 +50,7 @@ TEST(Tfrecord, RoundTripsContents) {
   EXPECT_EQ(found.size(), 5u);
   EXPECT_EQ(frames().size(), 3 + 70'000 + 4 + 4 * kTfrecordOverhead);
   std::vector<std::string> none;
-  EXPECT_EQ(read("", none), std::vector<Found>{Found::kEnd});
+  EXPECT_EQ(read("", none), std::vector<FrameStatus>{FrameStatus::kEnd});
   EXPECT_THROW(TfrecordReader("no/such/file"), InputError);
 }
 
@@ -62,8 +62,8 @@ TEST(Tfrecord, HandlesTruncationAnywhere) {
     const auto found = read(all.substr(0, length), whole);
     EXPECT_EQ(whole.size(), length >= first ? 1u : 0u) << length;
     const bool cut = length != 0 && length != first;
-    EXPECT_EQ(std::ranges::count(found, Found::kCutOff), cut ? 1 : 0) << length;
-    EXPECT_EQ(std::ranges::count(found, Found::kLost), 0) << length;
+    EXPECT_EQ(std::ranges::count(found, FrameStatus::kCutOff), cut ? 1 : 0) << length;
+    EXPECT_EQ(std::ranges::count(found, FrameStatus::kLost), 0) << length;
   }
 }
 
@@ -76,7 +76,8 @@ TEST(Tfrecord, DetectsEveryFlippedBit) {
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
     std::vector<std::string> whole;
     const auto found = read(damaged, whole);
-    EXPECT_EQ(std::ranges::count(found, Found::kDamaged) + std::ranges::count(found, Found::kLost),
+    EXPECT_EQ(std::ranges::count(found, FrameStatus::kDamaged) +
+                  std::ranges::count(found, FrameStatus::kLost),
               1)
         << bit;
     // Damaged content does not invalidate the frame after it.
@@ -93,14 +94,15 @@ TEST(Tfrecord, FrameLengthIsLimitedByTheFile) {
   // The length has the same checksum as an eight-byte payload.
   std::vector<std::string> whole;
   const auto found = read(head + frame.substr(20, 4) + "rest", whole);
-  EXPECT_EQ(found, (std::vector<Found>{Found::kCutOff, Found::kEnd}));
+  EXPECT_EQ(found, (std::vector<FrameStatus>{FrameStatus::kCutOff, FrameStatus::kEnd}));
   EXPECT_TRUE(whole.empty());
 }
 
 TEST(Tfrecord, ZeroBytesAreNotFrames) {
   std::vector<std::string> whole;
   const auto found = read(tfrecord("one") + std::string(4096, '\0'), whole);
-  EXPECT_EQ(found, (std::vector<Found>{Found::kWhole, Found::kLost, Found::kEnd}));
+  EXPECT_EQ(found,
+            (std::vector<FrameStatus>{FrameStatus::kWhole, FrameStatus::kLost, FrameStatus::kEnd}));
 }
 
 }  // namespace

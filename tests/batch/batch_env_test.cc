@@ -31,7 +31,7 @@ Checkpoint dispatcher_of(const std::vector<std::string>& settings) {
   Checkpoint out;
   out.agent = "dispatcher";
   out.network = "job-scorer";
-  out.task = task_json("dispatcher", *dispatcher::agent(settings));
+  out.task = agent_settings_json("dispatcher", *dispatcher::agent(settings));
   return out;
 }
 
@@ -160,7 +160,7 @@ TEST(BatchEnv, EnvironmentsAreSampledByWeight) {
   const std::vector<int> mixed = shares(0);
   EXPECT_GT(mixed[0], 20);
   EXPECT_NEAR(mixed[0] / static_cast<double>(mixed[0] + mixed[1]), 0.25, 0.08);
-  env.set_weights(std::vector<double>{1, 0});
+  env.set_env_spec_weights(std::vector<double>{1, 0});
   shares(4000);  // running episodes end
   EXPECT_EQ(shares(8000)[1], 0);
 }
@@ -171,7 +171,7 @@ TEST(BatchEnv, SavesTheCurrentEnvironment) {
                                           {other.fixed(), &other.workload(), 1}};
   BatchEnv a(env_specs, small(5)), b(env_specs, small(5));
   a.reset();
-  a.set_weights(std::vector<double>{1, 7});
+  a.set_env_spec_weights(std::vector<double>{1, 7});
   for (uint64_t t = 0; t < 333; ++t) a.step(random_actions(a, t));
   a.fork(1, 3);  // later episodes follow world 1
   b.restore(a.save());

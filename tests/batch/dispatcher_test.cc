@@ -235,8 +235,10 @@ struct Indexed {
 Indexed indexed(const View& view, const UserHistory& history, int32_t slot) {
   const float attained = log2_seconds(view.attained_us(slot));
   const auto expected = history.predict(view.user(slot), view.submit_us(slot), kSiblingPrior);
-  const int32_t width = kRunTimes.width(expected.batch_unknown, expected.user_unknown);
-  const float rank = kRunTimes.life[width].log2_rank(expected.log2_median, attained);
+  const int32_t residual_life_index =
+      kRunTimes.residual_life_index(expected.batch_unknown, expected.user_unknown);
+  const float rank =
+      kRunTimes.life[residual_life_index].log2_inverse_gittins_s(expected.log2_median, attained);
   return {rank + log2_coarse(view.gpus(slot)), view.serial(slot), slot};
 }
 
@@ -279,11 +281,11 @@ TEST_P(Rows, MatchAFullSortByIndex) {
           const float attained = log2_seconds(view.attained_us(slot));
           const auto expected =
               history.predict(view.user(slot), view.submit_us(slot), kSiblingPrior);
-          const auto& life =
-              kRunTimes.life[kRunTimes.width(expected.batch_unknown, expected.user_unknown)];
+          const auto& life = kRunTimes.life[kRunTimes.residual_life_index(expected.batch_unknown,
+                                                                          expected.user_unknown)];
           ASSERT_EQ(f[dispatcher::kAttained], (attained - 8) / 8);
           ASSERT_EQ(f[dispatcher::kLeft],
-                    (life.log2_left(expected.log2_median, attained) - 12) / 4);
+                    (life.log2_remaining_s(expected.log2_median, attained) - 12) / 4);
           ASSERT_EQ(f[dispatcher::kSiblings],
                     expected.siblings / (expected.siblings + kSiblingPrior));
           ASSERT_EQ(f[dispatcher::kKnown], 1 - expected.user_unknown);
@@ -315,7 +317,7 @@ TEST(Candidates, AreRebuiltFromEmptyMemory) {
     Memory fresh;
     fresh.reset(Candidates::bytes(view.capacity()));
     Candidates candidates(fresh.data(), view.capacity());
-    EXPECT_EQ(candidates.begin_point(), 1);
+    EXPECT_EQ(candidates.advance_decision_number(), 1);
     candidates.gather(view, true, [](const Candidate&) {});
     std::vector<int32_t> listed;
     for (int32_t i = 0; i < candidates.size(); ++i) listed.push_back(candidates[i].slot);

@@ -14,8 +14,8 @@
 namespace yard::testing {
 namespace {
 
-BasicBatchConfig<Select> one_world(int jobs) {
-  BasicBatchConfig<Select> config;
+BasicBatchConfig<JobSelectionTask> one_world(int jobs) {
+  BasicBatchConfig<JobSelectionTask> config;
   config.worlds = 1;
   config.episode_jobs = jobs;
   config.prior = false;
@@ -23,12 +23,12 @@ BasicBatchConfig<Select> one_world(int jobs) {
   return config;
 }
 
-TEST(Select, FirstChoiceMatchesGreedy) {
+TEST(JobSelectionTask, FirstChoiceMatchesGreedy) {
   const Scene scene("2x8", busy_jobs(400));
   SelectEnv env(scene.fixed(), scene.workload(), one_world(400));
   env.reset();
   while (!env.is_done(0)) {
-    ASSERT_LT(env.rows()[0], Select::kJobs) << "a job outside the window might fit";
+    ASSERT_LT(env.rows()[0], JobSelectionTask::kJobs) << "a job outside the window might fit";
     env.step(env.expert_action());
   }
   const auto policy = PolicyRegistry::make("greedy", {});
@@ -52,17 +52,18 @@ std::vector<Job> crowd() {
 }
 
 // Plays random actions. After each, compares the window with one rebuilt from the queue.
-TEST(Select, WindowIsTheHeadOfTheQueue) {
+TEST(JobSelectionTask, WindowIsTheHeadOfTheQueue) {
   const Scene scene("2x8", crowd());
   World world(scene.fixed(), scene.size());
   world.reset(0, scene.size());
-  const View view(scene.fixed(), world.state(), Select::kLevel);
-  std::vector<uint64_t> kept(Select::memory_bytes(view) / 8 + 1);
+  const View view(scene.fixed(), world.state(), JobSelectionTask::kLevel);
+  std::vector<uint64_t> kept(JobSelectionTask::memory_bytes(view) / 8 + 1);
   auto* memory = reinterpret_cast<std::byte*>(kept.data());
   struct Sight {
-    float jobs[Select::kJobs * Select::kJobFeatures], cluster[Select::kClusterFeatures];
-    uint8_t mask[Select::kActions];
-    int32_t slots[Select::kJobs];
+    float jobs[JobSelectionTask::kJobs * JobSelectionTask::kJobFeatures],
+        cluster[JobSelectionTask::kClusterFeatures];
+    uint8_t mask[JobSelectionTask::kActions];
+    int32_t slots[JobSelectionTask::kJobs];
     Observation o{jobs, cluster, mask, nullptr, slots, 0, 0, 0, 0};
   } kept_sight, new_sight;
   struct Editor {
@@ -71,7 +72,7 @@ TEST(Select, WindowIsTheHeadOfTheQueue) {
       yard::start(world.fixed(), world.state(), slot, pieces, n);
     }
   };
-  const SelectConfig config;
+  const JobSelectionConfig config;
   std::vector<Piece> scratch(8);
   Rng rng(3);
   int64_t begin_us = -1;
@@ -80,18 +81,18 @@ TEST(Select, WindowIsTheHeadOfTheQueue) {
   while (!all_done(world.state())) {
     ASSERT_TRUE(world.advance(scene.truth()));
     if (begin_us < 0) begin_us = view.now_us();
-    bool goes_on = Select::on_events(view, config, memory);
+    bool goes_on = JobSelectionTask::on_events(view, config, memory);
     while (goes_on) {
-      Select::observe(view, config, memory, kept_sight.o);
+      JobSelectionTask::observe(view, config, memory, kept_sight.o);
       std::vector<uint64_t> fresh(kept.size());
       auto* anew = reinterpret_cast<std::byte*>(fresh.data());
-      auto* window = reinterpret_cast<Select::Window*>(anew);
+      auto* window = reinterpret_cast<JobSelectionTask::Window*>(anew);
       window->begun = 1;
       window->begin_us = begin_us;
-      Select::on_events(view, config, anew);
-      Select::observe(view, config, anew, new_sight.o);
+      JobSelectionTask::on_events(view, config, anew);
+      JobSelectionTask::observe(view, config, anew, new_sight.o);
       ASSERT_EQ(kept_sight.o.rows, new_sight.o.rows);
-      ASSERT_EQ(kept_sight.o.rows, std::min(view.num_waiting(), Select::kJobs));
+      ASSERT_EQ(kept_sight.o.rows, std::min(view.num_waiting(), JobSelectionTask::kJobs));
       ASSERT_TRUE(std::equal(std::begin(kept_sight.jobs), std::end(kept_sight.jobs),
                              std::begin(new_sight.jobs)));
       ASSERT_TRUE(std::equal(std::begin(kept_sight.mask), std::end(kept_sight.mask),
@@ -99,29 +100,31 @@ TEST(Select, WindowIsTheHeadOfTheQueue) {
       int32_t slot = view.queue_head();
       for (int32_t r = 0; r < kept_sight.o.rows; ++r, slot = view.queue_next(slot)) {
         ASSERT_EQ(kept_sight.slots[r], slot);
-        ASSERT_EQ(kept_sight.mask[r] != 0, Select::legal(view, config, slot));
-        ASSERT_FLOAT_EQ(kept_sight.jobs[r * Select::kJobFeatures + Select::kGpus],
-                        static_cast<float>(view.gpus(slot)) / 16);
+        ASSERT_EQ(kept_sight.mask[r] != 0, JobSelectionTask::legal(view, config, slot));
+        ASSERT_FLOAT_EQ(
+            kept_sight.jobs[r * JobSelectionTask::kJobFeatures + JobSelectionTask::kGpus],
+            static_cast<float>(view.gpus(slot)) / 16);
       }
       ++decisions;
-      full |= view.num_waiting() > Select::kJobs;
-      const auto a = static_cast<int32_t>(rng.below(Select::kJobs));
+      full |= view.num_waiting() > JobSelectionTask::kJobs;
+      const auto a = static_cast<int32_t>(rng.below(JobSelectionTask::kJobs));
       if (kept_sight.o.choices == 0) break;
       const int32_t pick = kept_sight.mask[a] ? a : kept_sight.o.expert_action;
-      Select::apply(view, config, memory, kept_sight.slots[pick], scratch.data(), Editor{world});
-      goes_on = !Select::idle(view, config);
+      JobSelectionTask::apply(view, config, memory, kept_sight.slots[pick], scratch.data(),
+                              Editor{world});
+      goes_on = !JobSelectionTask::idle(view, config);
     }
   }
   EXPECT_GE(decisions, 400);
   EXPECT_TRUE(full) << "the window never overflowed";
 }
 
-TEST(Select, LearnerTensorsMatchBatchTensors) {
+TEST(JobSelectionTask, LearnerTensorsMatchBatchTensors) {
   const Scene scene("2x8", busy_jobs(300));
-  BasicBatchConfig<Select> config = one_world(60);
+  BasicBatchConfig<JobSelectionTask> config = one_world(60);
   config.worlds = 5;
   config.wait_at_end = false;
-  BasicBatchConfig<Select> threads = config;
+  BasicBatchConfig<JobSelectionTask> threads = config;
   threads.threads = 2;
   SelectEnv plain(scene.fixed(), scene.workload(), config);
   SelectEnv aimed(scene.fixed(), scene.workload(), threads);

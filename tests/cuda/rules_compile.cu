@@ -17,7 +17,7 @@ __device__ void decide(const SimModel& fixed, const View& view, SimState& s, Rng
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_head()) {
     const auto placement = static_cast<PlacementRule>(rng.below(3));
     const int32_t n = place(view, placement, slot, pieces);
-    Exchange exchange;
+    AllReduceSettings exchange;
     if (view.may_choose_exchange(slot)) {
       exchange = {Pattern::kTree, static_cast<uint8_t>(rng.below(kLinkPriorities))};
     }
@@ -41,13 +41,13 @@ __device__ double read_all(const View& view) {
                view.num_live() + view.high_water() + view.capacity() + view.costs().restore(8) +
                static_cast<int>(view.level());
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-    sum += view.queue_rank(slot) + view.size_class(slot) + view.preemptible(slot);
+    sum += view.queue_rank(slot) + view.request_class(slot) + view.preemptible(slot);
   }
   for (int32_t node = 0; node < view.spec().num_nodes; ++node) sum += view.node_free(node);
   for (int32_t i = 0; i < view.num_changed(); ++i) {
     const int32_t slot = view.changed(i);
     const JobRef ref = view.ref(slot);
-    if (view.may_end(slot)) sum += view.enough(slot) - view.measured(slot);
+    if (view.may_end_early(slot)) sum += view.enough(slot) - view.measured(slot);
     sum += ref.generation + view.serial(slot) + view.user(slot) + view.submit_us(slot) +
            view.since_us(slot) + view.until_us(slot) + view.preempted(slot) + view.started(slot) +
            static_cast<int>(view.phase(slot)) + view.limit_us(slot) + view.left_us(slot);
@@ -82,16 +82,16 @@ __global__ void play(SimModel fixed, Truth truth, StateSizes sizes, std::byte* b
 
 // The task `select`: writes the observation and applies the first legal action.
 __global__ void select(SimModel fixed, StateSizes sizes, std::byte* blocks, size_t stride,
-                       std::byte* memories, SelectConfig config, Piece* scratch, Observation* out,
-                       int32_t worlds) {
+                       std::byte* memories, JobSelectionConfig config, Piece* scratch,
+                       Observation* out, int32_t worlds) {
   const auto n = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (n >= worlds) return;
   SimState s = state_at(blocks + static_cast<size_t>(n) * stride, sizes);
-  const View view(fixed, s, Select::kLevel);
-  std::byte* memory = memories + static_cast<size_t>(n) * sizeof(Select::Window);
-  if (!Select::on_events(view, config, memory)) return;
-  Select::observe(view, config, memory, out[n]);
-  if (out[n].expert_action == Select::kNothing) return;
+  const View view(fixed, s, JobSelectionTask::kLevel);
+  std::byte* memory = memories + static_cast<size_t>(n) * sizeof(JobSelectionTask::Window);
+  if (!JobSelectionTask::on_events(view, config, memory)) return;
+  JobSelectionTask::observe(view, config, memory, out[n]);
+  if (out[n].expert_action == JobSelectionTask::kNothing) return;
   struct Editor {
     const SimModel& fixed;
     SimState& s;
@@ -99,8 +99,9 @@ __global__ void select(SimModel fixed, StateSizes sizes, std::byte* blocks, size
       yard::start(fixed, s, slot, pieces, num);
     }
   };
-  Select::apply(view, config, memory, out[n].slots[out[n].expert_action],
-                scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes, Editor{fixed, s});
+  JobSelectionTask::apply(view, config, memory, out[n].slots[out[n].expert_action],
+                          scratch + static_cast<int64_t>(n) * fixed.spec.num_nodes,
+                          Editor{fixed, s});
 }
 
 }  // namespace
@@ -110,7 +111,7 @@ void launch(const SimModel& fixed, const Truth& truth, const StateSizes& sizes, 
   play<<<(worlds + 127) / 128, 128>>>(fixed, truth, sizes, blocks, stride, scratch, out, worlds);
 }
 
-void launch(const SimModel& fixed, const SelectConfig& config, const StateSizes& sizes,
+void launch(const SimModel& fixed, const JobSelectionConfig& config, const StateSizes& sizes,
             std::byte* blocks, size_t stride, std::byte* memories, Piece* scratch, Observation* out,
             int32_t worlds) {
   select<<<(worlds + 127) / 128, 128>>>(fixed, sizes, blocks, stride, memories, config, scratch,

@@ -35,10 +35,10 @@ class Bound : public ::testing::Test {
     options.trace = file("jobs.csv", "job_id,submit_s,run_s,gpus" + more_columns + "\na,0,100,1" +
                                          more + "\nb,10,100,2" + more + "\n");
     options.cluster = cluster;
-    return why_no_bound(load_scenario(options), rules);
+    return why_oracle_is_no_bound(load_scenario(options), rules);
   }
   std::string why_of(const ScenarioOptions& options) const {
-    return why_no_bound(load_scenario(options), "default");
+    return why_oracle_is_no_bound(load_scenario(options), "default");
   }
 
   std::filesystem::path folder_;
@@ -129,7 +129,7 @@ TEST_F(Bound, InvalidBoundHasNoHeadroomAndPlaysNoOracles) {
   EXPECT_THAT(cell.facts.no_bound, HasSubstr("elastic"));
   EXPECT_FALSE(cell.oracle.has_value());
   EXPECT_TRUE(std::isnan(cell.headroom()));
-  EXPECT_TRUE(std::isnan(cell.headroom_hindsight()));
+  EXPECT_TRUE(std::isnan(cell.headroom_vs_best_in_hindsight()));
   EXPECT_TRUE(std::isnan(cell.oracle_gap_closed()));
   ASSERT_EQ(cell.bounds.size(), 1u) << "the oracle that was named";
   EXPECT_EQ(cell.bounds[0].name, "srtf");

@@ -98,11 +98,11 @@ groups:
   requeue: {traces: [a], allows: [preempt, start]}
   other: {traces: [a], cluster_scale: 0.5, load_scale: 2}
 )");
-  std::vector<Variation> varied;
+  std::vector<ScenarioVariation> varied;
   for (const CellSpec& cell : file.cells) varied.push_back(cell.scenario.variation);
-  EXPECT_EQ(varied[0], Variation{});
-  EXPECT_EQ(varied[1].allows, (Allows{.preempt = false, .move = false}));
-  EXPECT_EQ(varied[2].allows, (Allows{.preempt = true, .move = false}));
+  EXPECT_EQ(varied[0], ScenarioVariation{});
+  EXPECT_EQ(varied[1].allows, (AllowedActions{.preempt = false, .move = false}));
+  EXPECT_EQ(varied[2].allows, (AllowedActions{.preempt = true, .move = false}));
   EXPECT_EQ(varied[3].cluster, 0.5);
   EXPECT_EQ(varied[3].load, 2);
   EXPECT_EQ(text_of(varied[1]), "start");
@@ -187,11 +187,11 @@ TEST(Cells, TraceWithAnotherHashIsRejected) {
   cell.name = "g/t/x1";
   cell.scenario.trace = trace.path();
   cell.sha256 = sha256_hex(read_file(trace.path()));
-  check_traces({cell});
+  check_input_sha256({cell});
   cell.sha256 = "0123";
-  EXPECT_THROW(check_traces({cell}), InputError);
+  EXPECT_THROW(check_input_sha256({cell}), InputError);
   cell.scenario.trace += ".gone";
-  EXPECT_THROW(check_traces({cell}), InputError);
+  EXPECT_THROW(check_input_sha256({cell}), InputError);
 }
 
 TEST(Cells, HashCoversWhatAffectsAScore) {
@@ -245,15 +245,16 @@ groups:
               ElementsAre("mixes/one/x0", "mixes/one/x2", "mixes/two/x0", "mixes/two/x2"));
   const CellSpec &one = file.cells[0], &two = file.cells[2];
   EXPECT_NE(hash_of(one), hash_of(two));
-  check_traces(file.cells);
-  SourceCache sources;
-  const Source& first = sources.of(one.scenario);
+  check_input_sha256(file.cells);
+  TraceOnClusterCache sources;
+  const TraceOnCluster& first = sources.of(one.scenario);
   EXPECT_EQ(&first, &sources.of(file.cells[1].scenario));
   EXPECT_NE(&first, &sources.of(two.scenario));
   EXPECT_EQ(first.trace.jobs.size(), 60u);
   const Scenario as_it_is = scenario_of(one, first);
   EXPECT_EQ(as_it_is.factor, 1);
-  EXPECT_NE(as_it_is.fixed.speed.kind_by, nullptr) << "on rings-8 schedulers choose the exchange";
+  EXPECT_NE(as_it_is.fixed.speed.kind_by_all_reduce, nullptr)
+      << "on rings-8 schedulers choose the exchange";
   EXPECT_FALSE(as_it_is.opens_test);
 }
 
@@ -284,8 +285,8 @@ TEST(Cells, ProjectCellsAreComplete) {
   EXPECT_EQ(select_cells(file, {"test"}).size(), 15u);
   EXPECT_EQ(select_cells(file, {"unseen"}).size(), 9u);
   EXPECT_EQ(select_cells(file, {"mixed-train", "mixed-validate", "mixed-test"}).size(), 18u);
-  check_traces(file.cells);
-  SourceCache sources;
+  check_input_sha256(file.cells);
+  TraceOnClusterCache sources;
   std::set<std::string> checked;
   for (CellSpec cell : file.cells) {
     const WindowOptions& window = cell.scenario.window;

@@ -19,22 +19,24 @@ Scenario habits(double congestion) {
   return load_scenario(options);
 }
 
-TEST(Coverage, IntervalsHaveTheirNominalCoverage) {
+TEST(PredictionCoverage, IntervalsHaveTheirNominalCoverage) {
   const Scenario scenario = habits(1);
-  const Coverage found = coverage(scenario, prepare("gittins", {}), {}, 1800);
+  const PredictionCoverage found =
+      measure_interval_coverage(scenario, prepare("gittins", {}), {}, 1800);
   EXPECT_GT(found.all.predictions, 5000);
   EXPECT_EQ(found.all.predictions, found.waiting.predictions + found.begun.predictions);
-  for (size_t k = 0; k < kNominal.size(); ++k) {
+  for (size_t k = 0; k < kNominalCoverages.size(); ++k) {
     // Jobs are few and correlated, so the shares are not exact.
-    EXPECT_NEAR(found.all.share(k), kNominal[k], 0.08) << kNominal[k];
+    EXPECT_NEAR(found.all.share(k), kNominalCoverages[k], 0.08) << kNominalCoverages[k];
   }
   EXPECT_LT(found.all.median_error_log2, 2.5);
 }
 
-TEST(Coverage, DoesNotDependOnTheSamplingInterval) {
+TEST(PredictionCoverage, DoesNotDependOnTheSamplingInterval) {
   const Scenario scenario = habits(2);
-  const Coverage often = coverage(scenario, prepare("las", {}), {}, 900);
-  const Coverage rarely = coverage(scenario, prepare("las", {}), {}, 9000);
+  const PredictionCoverage often = measure_interval_coverage(scenario, prepare("las", {}), {}, 900);
+  const PredictionCoverage rarely =
+      measure_interval_coverage(scenario, prepare("las", {}), {}, 9000);
   EXPECT_GT(often.all.predictions, 3 * rarely.all.predictions);
   EXPECT_NEAR(often.all.share(1), rarely.all.share(1), 0.1);
 }

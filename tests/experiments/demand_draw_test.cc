@@ -25,9 +25,9 @@ Trace plain_trace() {
   return out;
 }
 
-TEST(DemandDraw, StaysWithinItsBounds) {
+TEST(JobAttributeDraw, StaysWithinItsBounds) {
   Trace trace = plain_trace();
-  draw_demands(trace, Rng(3));
+  draw_missing_job_attributes(trace, Rng(3));
   std::set<size_t> parts;
   std::set<int64_t> urgencies, cores;
   int longer = 0, shorter = 0;
@@ -54,11 +54,11 @@ TEST(DemandDraw, StaysWithinItsBounds) {
     EXPECT_LE(within_h, std::max(24.0, 1.1 * run_h * std::exp(0.25 * 5)) + 1e-9);
     longer += within_h > 1.2 * run_h;
     shorter += within_h < run_h;  // users err both ways
-    const std::vector<CurvePoint> curve = tabulate_loss(job.loss);
+    const std::vector<TrainingCurvePoint> curve = tabulate_loss(job.loss);
     EXPECT_NEAR(curve.front().value, 1, 1e-12);
     EXPECT_GT(job.loss.b2, 0.05 - 1e-12);
     EXPECT_LT(job.loss.b2, 0.3);
-    const double share = share_until(curve, job.enough);
+    const double share = work_share_to_reach(curve, job.enough);
     EXPECT_GE(share, 0.4 - 0.02);  // the table is interpolated linearly
     EXPECT_LE(share, 1);
   }
@@ -69,11 +69,11 @@ TEST(DemandDraw, StaysWithinItsBounds) {
   EXPECT_GT(shorter, 10);
 }
 
-TEST(DemandDraw, DependsOnlyOnTheSeedAndKeepsGivenDemands) {
+TEST(JobAttributeDraw, DependsOnlyOnTheSeedAndKeepsGivenDemands) {
   Trace one = plain_trace(), two = plain_trace(), other = plain_trace(), said = plain_trace();
-  draw_demands(one, Rng(3));
-  draw_demands(two, Rng(3));
-  draw_demands(other, Rng(4));
+  draw_missing_job_attributes(one, Rng(3));
+  draw_missing_job_attributes(two, Rng(3));
+  draw_missing_job_attributes(other, Rng(4));
   int same = 0;
   for (size_t j = 0; j < one.jobs.size(); ++j) {
     EXPECT_EQ(one.jobs[j].enough, two.jobs[j].enough);
@@ -82,7 +82,7 @@ TEST(DemandDraw, DependsOnlyOnTheSeedAndKeepsGivenDemands) {
   }
   EXPECT_EQ(same, 0);
   said.jobs[0].groups = {RoleGroup{}};
-  draw_demands(said, Rng(3));
+  draw_missing_job_attributes(said, Rng(3));
   EXPECT_EQ(said.jobs[0].groups, std::vector{RoleGroup{}});
   EXPECT_TRUE(said.jobs[0].dues.empty());
 }

@@ -70,7 +70,7 @@ TEST(Evaluate, OracleIsTheBestOfItsFamily) {
   ASSERT_TRUE(cell.oracle.has_value());
   EXPECT_GE(cell.bounds.size(), 10u);
   for (const PolicyScore& bound : cell.bounds) {
-    EXPECT_TRUE(is_bound(bound.level)) << bound.name;
+    EXPECT_TRUE(is_oracle_bound(bound.level)) << bound.name;
     EXPECT_GE(bound.mean_jct_s, cell.bounds[*cell.oracle].mean_jct_s);
   }
   EXPECT_GT(cell.headroom(), 0);
@@ -403,19 +403,19 @@ TEST(TestLog, CountsTheOpeningsOfEachTrace) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const auto log = folder / "log.jsonl";
-  EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, ""}), 1);
-  EXPECT_EQ(log_opening(log, {"b.csv", "bb", "1x8", "0", "10", {"las"}, {}, ""}), 1);
-  EXPECT_EQ(log_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"fifo"}, {"d"}, ""}), 2);
+  EXPECT_EQ(log_test_split_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, ""}), 1);
+  EXPECT_EQ(log_test_split_opening(log, {"b.csv", "bb", "1x8", "0", "10", {"las"}, {}, ""}), 1);
+  EXPECT_EQ(log_test_split_opening(log, {"a.csv", "aa", "1x8", "0", "10", {"fifo"}, {"d"}, ""}), 2);
   EXPECT_EQ(std::ranges::count(read_file(log), '\n'), 3);
   // An opening with known inputs counts only the first time for a window.
-  const Opening known{"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, "hash"};
-  EXPECT_EQ(log_opening(log, known), 3);
-  EXPECT_EQ(log_opening(log, known), 3);
-  Opening other = known;
+  const TestSplitOpening known{"a.csv", "aa", "1x8", "0", "10", {"las"}, {}, "hash"};
+  EXPECT_EQ(log_test_split_opening(log, known), 3);
+  EXPECT_EQ(log_test_split_opening(log, known), 3);
+  TestSplitOpening other = known;
   other.to = "20";
-  EXPECT_EQ(log_opening(log, other), 4);
+  EXPECT_EQ(log_test_split_opening(log, other), 4);
   other.inputs = "of others";
-  EXPECT_EQ(log_opening(log, other), 5);
+  EXPECT_EQ(log_test_split_opening(log, other), 5);
   std::filesystem::remove_all(folder);
 }
 

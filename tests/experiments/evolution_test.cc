@@ -26,7 +26,7 @@ double bowl(const std::vector<double>& x, const std::vector<double>& at) {
 // Returns the minimum of f found from the centre `mu`.
 std::vector<double> search(std::vector<double> mu, int candidates, int generations, uint64_t seed,
                            const std::function<double(int, const std::vector<double>&)>& f) {
-  Snes snes{mu, std::vector<double>(mu.size(), 0.1), 0};
+  SeparableNaturalEvolution snes{mu, std::vector<double>(mu.size(), 0.1), 0};
   for (int g = 1; g <= generations; ++g) {
     snes.step(candidates, seed, [&](const Points& points) {
       std::vector<double> out;
@@ -37,7 +37,7 @@ std::vector<double> search(std::vector<double> mu, int candidates, int generatio
   return snes.mu;
 }
 
-TEST(Snes, FindsThePlantedOptimum) {
+TEST(SeparableNaturalEvolution, FindsThePlantedOptimum) {
   const std::vector<double> planted = {0.7, 0.2, 0.55, 0.4, 0.9, 0.3, 0.6, 0.5};
   const auto found = search(std::vector<double>(planted.size(), 0.5), 16, 200, 1,
                             [&](int, const auto& x) { return bowl(x, planted); });
@@ -45,7 +45,7 @@ TEST(Snes, FindsThePlantedOptimum) {
 }
 
 // Noise shared by a generation, as by shared episodes, has no effect: only ranks count.
-TEST(Snes, CommonNoiseChangesNothing) {
+TEST(SeparableNaturalEvolution, CommonNoiseChangesNothing) {
   const auto with = [](double noise) {
     return search({0.5, 0.5, 0.5}, 12, 40, 3, [&](int generation, const auto& x) {
       return bowl(x, {0.7, 0.2, 0.5}) + noise * generation;
@@ -54,7 +54,7 @@ TEST(Snes, CommonNoiseChangesNothing) {
   EXPECT_EQ(with(0), with(1024));
 }
 
-TEST(Snes, DependsOnTheSeed) {
+TEST(SeparableNaturalEvolution, DependsOnTheSeed) {
   const auto by = [](uint64_t seed) {
     return search({0.5, 0.5}, 8, 10, seed, [](int, const auto& x) { return bowl(x, {0.1, 0.9}); });
   };

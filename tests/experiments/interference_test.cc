@@ -1,6 +1,6 @@
 // How well learned interference predicts the rates of running jobs. ColocationModel
-// (colocation_model.h) uses the co-located jobs, NodeLoad (node_load.h) how full nodes are. Both
-// watch the same jobs and start without data.
+// (colocation_model.h) uses the co-located jobs, NodeLoadTerms (node_load.h) how full nodes are.
+// Both watch the same jobs and start without data.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -98,7 +98,7 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
   const Scenario scenario = load_scenario(options);
   std::vector<Errors> out(bounds.size() - 1);
   FitObserver<LeastSquares<ColocationModel::kTerms>> colocation_model;
-  FitObserver<NodeLoad<false>::Fit> load;
+  FitObserver<NodeLoadTerms<false>::Fit> load;
   RunOptions run;
   run.watch = [&](const SimModel& fixed, const SimState& state) {
     const View view(fixed, state, Level::kBlind);
@@ -107,14 +107,15 @@ std::vector<Errors> errors_on(uint64_t seed, const std::string& policy,
       const bool within = view.num_finished() >= bounds[k] && view.num_finished() < bounds[k + 1];
       if (within) at = &out[k];
     }
-    colocation_model.on_events(view, ColocationModel::start(), at->colocation_model, &at->none);
-    load.on_events(view, NodeLoad<false>::kStart, at->load);
+    colocation_model.on_events(view, ColocationModel::initial_weights(), at->colocation_model,
+                               &at->none);
+    load.on_events(view, NodeLoadTerms<false>::kStart, at->load);
     const ThroughputModel throughput_model(view);
     const TaskPlacer placer(view);
     const ColocationModel::Learned learned = colocation_model.learned(view);
     const ColocationModel model(view, throughput_model, learned);
     colocation_model.scan(view, [&](int32_t slot) { return model.terms(slot); });
-    load.scan(view, [&](int32_t slot) { return NodeLoad<false>::of(view, placer, slot); });
+    load.scan(view, [&](int32_t slot) { return NodeLoadTerms<false>::of(view, placer, slot); });
   };
   run_policy(scenario, policy, run);
   return out;

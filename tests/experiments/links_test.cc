@@ -33,7 +33,7 @@ double moved_bytes(const std::string& file, const std::string& policy) {
   const CellFile cells = read_cells(file);
   std::vector<CellSpec> train = select_cells(cells, {"train"});
   train.resize(1);
-  check_traces(train);
+  check_input_sha256(train);
   ScenarioOptions options = train[0].scenario;
   options.congestion.reset();
   options.window.from = "+604800";

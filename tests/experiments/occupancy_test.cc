@@ -34,7 +34,7 @@ void check(const OccupancyFigures& f) {
   EXPECT_DOUBLE_EQ(f.held_sd, std::sqrt((2.0 / 9 + 4.0 / 36) / 6));
   EXPECT_DOUBLE_EQ(f.waiting, 1.0 / 6);
   EXPECT_DOUBLE_EQ(f.queued, 1.0 / 6);
-  EXPECT_TRUE(std::isnan(f.after_day));
+  EXPECT_TRUE(std::isnan(f.autocorrelation_24h));
 }
 
 TEST(Occupancy, MatchesHandComputationOfALog) {
@@ -47,7 +47,7 @@ TEST(Occupancy, ReplayAndLogAgreeOnEqualRuns) {
   const Scenario scenario(trace, {.to_us = kHourUs + 1, .scored = 2}, load_cluster("1x4"), 0);
   Occupancy seen(4);
   RunOptions options;
-  options.watch = [&](const SimModel&, const SimState& state) { seen.watch(state); };
+  options.watch = [&](const SimModel&, const SimState& state) { seen.record_state(state); };
   run_policy(scenario, "fifo", options);
   check(seen.figures(0, 6 * kHourUs));
 }
@@ -63,8 +63,8 @@ TEST(Occupancy, CorrelatesHours) {
   std::vector<Job> jobs;
   for (int i = 0; i < 60; ++i) jobs.push_back(job_of("", 2 * i, 1, 1, 2 * i));
   const OccupancyFigures f = logged_occupancy(jobs, 1).figures(0, 120 * kHourUs);
-  EXPECT_NEAR(f.after_hour, -1, 1e-9);
-  EXPECT_NEAR(f.after_day, 1, 1e-9);
+  EXPECT_NEAR(f.autocorrelation_1h, -1, 1e-9);
+  EXPECT_NEAR(f.autocorrelation_24h, 1, 1e-9);
   EXPECT_DOUBLE_EQ(f.held, 0.5);
   EXPECT_DOUBLE_EQ(f.held_sd, 0.5);
   EXPECT_EQ(f.queued, 0);
@@ -72,13 +72,14 @@ TEST(Occupancy, CorrelatesHours) {
 
 // Without a target congestion arrivals are not scaled, and the log is listed with the replays.
 TEST(LikeCheck, UnscaledReplayKeepsTheRecordedArrivals) {
-  FitPart part;
+  TracePart part;
   for (int i = 0; i < 60; ++i) {
     part.jobs.push_back(job_of("", 2 * i, 2, 1, 2 * i + 1));
     part.jobs.back().id = std::to_string(i);
   }
   part.to_us = 120 * kHourUs;
-  const QueueCheck check = check_queues(part, {part.jobs}, load_cluster("1x4"), 0, {"fifo"});
+  const QueueingComparison check =
+      compare_queueing(part, {part.jobs}, load_cluster("1x4"), 0, {"fifo"});
   ASSERT_TRUE(check.logged.has_value());
   EXPECT_DOUBLE_EQ(check.logged->mean_wait_s, 3600);
   EXPECT_DOUBLE_EQ(check.logged->mean_jct_s, 7200);
@@ -87,7 +88,7 @@ TEST(LikeCheck, UnscaledReplayKeepsTheRecordedArrivals) {
   EXPECT_DOUBLE_EQ(check.rows[0].real.mean_wait_s, 0);
   EXPECT_DOUBLE_EQ(check.rows[0].generated[0].occupancy.held, check.rows[0].real.occupancy.held);
   part.jobs[7].logged_end_us = -1;
-  EXPECT_FALSE(check_queues(part, {part.jobs}, load_cluster("1x4"), 0, {"fifo"}).logged);
+  EXPECT_FALSE(compare_queueing(part, {part.jobs}, load_cluster("1x4"), 0, {"fifo"}).logged);
 }
 
 }  // namespace

@@ -147,12 +147,14 @@ class Report : public ::testing::Test {
     for (const char* policy : {"greedy", "srsf"}) {
       series.begin();
       RunOptions how;
-      how.watch = [&](const SimModel& fixed, const SimState& state) { series.watch(fixed, state); };
+      how.watch = [&](const SimModel& fixed, const SimState& state) {
+        series.record_state(fixed, state);
+      };
       const yard::Run played = run_policy(scenario, policy, how);
       series.end(played);
       append_jobs(scenario, played, jobs);
       runs.push_back({{"policy", policy},
-                      {"information", level_name(played.level)},
+                      {"information", information_level_name(played.level)},
                       {"mean_jct_s", played.summary.all.mean_jct_s}});
       mean_jct_s_[policy] = played.summary.all.mean_jct_s;
     }

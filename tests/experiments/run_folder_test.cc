@@ -99,7 +99,7 @@ TEST_F(RunFolderTest, ConfigRoundTrips) {
   const RunFolder run = RunFolder::create(path_, config, info_);
   RunFolder::Config back;
   const Settings settings = Settings::from_yaml(run.config_file());
-  for (const Setting& setting : settings.entries()) {
+  for (const GivenSetting& setting : settings.entries()) {
     back.emplace_back(setting.key, setting.value);
   }
   EXPECT_EQ(back, config);
@@ -109,10 +109,10 @@ TEST_F(RunFolderTest, RefusesToOverwrite) {
   { RunFolder::create(path_, {{"lr", "1"}}, info_).set_state(RunState::kDone); }
   const auto refused = [&] { RunFolder::create(path_, {{"lr", "2"}}, info_); };
   EXPECT_THAT(refusal(refused), HasSubstr("without a saved state to resume (remove it"));
-  fs::create_directory(RunFolder::state_path(path_));
+  fs::create_directory(RunFolder::resume_state_path(path_));
   EXPECT_THAT(refusal(refused),
               HasSubstr("expected a new or empty folder for a run, got a run (--resume"));
-  EXPECT_EQ(refusal([&] { RunFolder::check_free(path_); }), refusal(refused));
+  EXPECT_EQ(refusal([&] { RunFolder::require_unoccupied_path(path_); }), refusal(refused));
   EXPECT_THAT(read_file(path_ / "config.yaml"), HasSubstr("lr: 1"));
 
   const fs::path other = scratch_.path() / "other";

@@ -29,8 +29,8 @@ ScenarioOptions habits(int jobs) {
 }
 
 // A recorded trace of `jobs` jobs, one every 100 s.
-Source recorded(int jobs) {
-  Source source;
+TraceOnCluster recorded(int jobs) {
+  TraceOnCluster source;
   source.cluster = load_cluster("1x4");
   source.trace.source = "jobs.csv";
   for (int i = 0; i < jobs; ++i) {
@@ -57,7 +57,7 @@ TEST(Scenario, ReachesTheTargetCongestion) {
 }
 
 // Adds measured speeds: jobs of `source` run as logged on a V100, ten times slower on a K80.
-void add_speeds(Source& source) {
+void add_speeds(TraceOnCluster& source) {
   const std::string table = testing::written(
       "throughputs.json", R"json({"v100": {"('LM (batch size 5)', 1)": {"null": 10.0}},
                                   "k80": {"('LM (batch size 5)', 1)": {"null": 1.0}}})json");
@@ -73,7 +73,7 @@ void add_speeds(Source& source) {
 TEST(Scenario, CongestionIncludesSpeedsAndFaults) {
   for (const bool faults : {false, true}) {
     SCOPED_TRACE(faults);
-    Source source = recorded(60);
+    TraceOnCluster source = recorded(60);
     if (faults) {
       source.faults.recorded = {{1000 * kS, 4000 * kS, 0, FaultKind::kFail, 0b1111}};
     } else {
@@ -87,7 +87,7 @@ TEST(Scenario, CongestionIncludesSpeedsAndFaults) {
 }
 
 TEST(Scenario, IsolatedRunTimesUseAllowedAndMeasuredTypes) {
-  Source source = recorded(3);
+  TraceOnCluster source = recorded(3);
   add_speeds(source);
   source.trace.jobs[1].gpu_types = {"k80"};
   const auto run_us = [&](size_t j) { return source.trace.jobs[j].run_us; };
@@ -111,7 +111,7 @@ TEST(Scenario, DenserArrivalsRaiseCongestionAndLoad) {
 }
 
 TEST(Scenario, UnreachableCongestionIsRejected) {
-  Source source = recorded(3);  // even at the same time all but one fit
+  TraceOnCluster source = recorded(3);  // even at the same time all but one fit
   try {
     make_scenario(std::move(source), {}, 100.0, 1);
     FAIL() << "expected InputError";
@@ -140,11 +140,11 @@ TEST(Scenario, WindowOfALogIsFollowedByItsOwnJobs) {
   WindowOptions window;
   window.from = "40%";
   window.to = "80%";
-  window.after = AfterWindow::kTraceOnly;
+  window.after = ArrivalsAfterWindow::kTraceOnly;
   const Scenario early = make_scenario(recorded(100), window, std::nullopt, 1);
   EXPECT_EQ(early.trace.jobs.size(), 100u) << "with all of the warm-up";
   EXPECT_EQ(early.window.scored, 40);
-  EXPECT_EQ(count_copies(early.trace), 0);
+  EXPECT_EQ(count_window_copies(early.trace), 0);
 }
 
 TEST(Scenario, GeneratedWorkloadsHaveNoTestSplit) {

@@ -24,7 +24,9 @@ Played play(const Scenario& scenario, const std::string& policy) {
   Series series(scenario);
   series.begin();
   RunOptions how;
-  how.watch = [&](const SimModel& fixed, const SimState& state) { series.watch(fixed, state); };
+  how.watch = [&](const SimModel& fixed, const SimState& state) {
+    series.record_state(fixed, state);
+  };
   const yard::Run run = run_policy(scenario, policy, how);
   series.end(run);
   return {series.json()["series"][0], series.csv(), run.summary.utilisation};

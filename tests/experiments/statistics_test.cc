@@ -25,7 +25,7 @@ TEST(Statistics, QuantilesMatchTheTables) {
 TEST(Statistics, BcaGivesThePublishedIntervalOfAVariance) {
   const std::vector<double> a = {48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6,
                                  0,  33, 28, 34, 4,  32, 24, 47, 41, 24, 26, 30, 41};
-  const auto variance = [&](const Picks& picks) {
+  const auto variance = [&](const SampledIndices& picks) {
     double sum = 0, squares = 0;
     for (const int i : picks[0]) {
       sum += a[static_cast<size_t>(i)];
@@ -46,7 +46,7 @@ TEST(Statistics, BcaGivesThePublishedIntervalOfAVariance) {
 
 TEST(Statistics, BcaIsTheSameForTheSameSeed) {
   const std::vector<double> values = {1, 4, 2, 8, 5, 7};
-  const auto mean = [&](const Picks& picks) {
+  const auto mean = [&](const SampledIndices& picks) {
     double sum = 0;
     for (const int i : picks[0]) sum += values[static_cast<size_t>(i)];
     return sum / static_cast<double>(picks[0].size());
@@ -61,7 +61,7 @@ TEST(Statistics, BcaIsTheSameForTheSameSeed) {
 
 TEST(Statistics, JackknifeOfAMeanIsStudentsInterval) {
   const std::vector<double> values = {2, 4, 4, 6};
-  const auto mean = [&](const Picks& picks) {
+  const auto mean = [&](const SampledIndices& picks) {
     double sum = 0;
     for (const int i : picks[0]) sum += values[static_cast<size_t>(i)];
     return sum / static_cast<double>(picks[0].size());

@@ -1,6 +1,4 @@
 // Tenants which the cluster lacks are listed in a notice: no quota applies to their jobs.
-#include "experiments/scenario/tenants.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "env/trace/core/notices.h"
 #include "experiments/replay/load_scenario.h"
 #include "experiments/scenario/scenario.h"
+#include "experiments/scenario/tenants.h"
 #include "tests/support/temp_file.h"
 
 namespace yard {
@@ -56,7 +55,7 @@ TEST(TenantNote, IsANoticeOfTheTrace) {
   options.cluster = cluster.path();
   const Scenario scenario = load_scenario(options);
   ASSERT_EQ(scenario.trace.notices.size(), 1u);
-  EXPECT_THAT(note_text(scenario.trace.notices[0]),
+  EXPECT_THAT(format_notice(scenario.trace.notices[0]),
               HasSubstr("jobs.csv: 1 job has a tenant that the cluster does not define: 'phys'"));
 }
 

@@ -38,9 +38,9 @@ Played played(const Scenario& scenario, const std::string& policy) {
   Meter meter(scenario.cluster, scenario.trace);
   RunOptions how;
   how.watch = [&](const SimModel& fixed, const SimState& state) {
-    timeline.watch(fixed, state);
-    waits.watch(fixed, state);
-    meter.watch(fixed, state);
+    timeline.record_state(fixed, state);
+    waits.record_state(fixed, state);
+    meter.record_state(fixed, state);
   };
   Played out;
   out.run = run_policy(scenario, policy, how);
@@ -146,7 +146,7 @@ TEST(Timeline, ShowsWaitsWithTheirReasons) {
 
 // Returns the dumped states at these times.
 Json dumps(const Scenario& scenario, const std::string& policy, const std::vector<int64_t>& at_us) {
-  DumpTimes moments(at_us);
+  StateDumper moments(at_us);
   moments.begin();
   RunOptions how;
   how.watch = [&](const SimModel&, const SimState& state) { moments.note(state); };

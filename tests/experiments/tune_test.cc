@@ -84,16 +84,16 @@ Field number(double min, double max) {
 
 TEST(Tune, WideRangesAreSearchedLogarithmically) {
   const Field wide = number(1, 1e4), linear = number(0, 2), from_zero = number(0, 100);
-  EXPECT_NEAR(from_unit(wide, 0.5), 100, 1e-9);
-  EXPECT_NEAR(to_unit(wide, 100), 0.5, 1e-12);
-  EXPECT_DOUBLE_EQ(from_unit(linear, 0.25), 0.5);
-  EXPECT_DOUBLE_EQ(to_unit(linear, 0.5), 0.25);
-  EXPECT_EQ(from_unit(from_zero, 0), 0);
-  EXPECT_NEAR(from_unit(from_zero, 1.0 / 3), 1, 1e-9);
-  EXPECT_NEAR(to_unit(from_zero, 1), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(from_unit_interval(wide, 0.5), 100, 1e-9);
+  EXPECT_NEAR(to_unit_interval(wide, 100), 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(from_unit_interval(linear, 0.25), 0.5);
+  EXPECT_DOUBLE_EQ(to_unit_interval(linear, 0.5), 0.25);
+  EXPECT_EQ(from_unit_interval(from_zero, 0), 0);
+  EXPECT_NEAR(from_unit_interval(from_zero, 1.0 / 3), 1, 1e-9);
+  EXPECT_NEAR(to_unit_interval(from_zero, 1), 1.0 / 3, 1e-12);
   for (const Field& field : {wide, linear, from_zero}) {
-    EXPECT_NEAR(from_unit(field, 1), field.max, 1e-9 * field.max);
-    EXPECT_EQ(to_unit(field, field.min), 0);
+    EXPECT_NEAR(from_unit_interval(field, 1), field.max, 1e-9 * field.max);
+    EXPECT_EQ(to_unit_interval(field, field.min), 0);
   }
 }
 

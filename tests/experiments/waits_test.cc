@@ -156,7 +156,7 @@ TEST(Waits, IntervalsAreContiguousAndAddUp) {
   std::string rows;
   Waits waits(scenario, PlacementRule::kConsolidate,
               [&](const Wait& wait) { rows += wait_row(scenario, "fifo", wait); });
-  how.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
+  how.watch = [&](const SimModel& fixed, const SimState& s) { waits.record_state(fixed, s); };
   const yard::Run run = run_policy(scenario, "fifo", how);
   waits.end(run.outcome.end_us);
   EXPECT_EQ(rows,
@@ -173,7 +173,7 @@ std::string rows_of(const std::vector<Job>& jobs, const std::string& cluster,
   Waits waits(scenario, PlacementRule::kBestFit,
               [&](const Wait& wait) { rows += wait_row(scenario, policy, wait); });
   RunOptions how;
-  how.watch = [&](const SimModel& fixed, const SimState& s) { waits.watch(fixed, s); };
+  how.watch = [&](const SimModel& fixed, const SimState& s) { waits.record_state(fixed, s); };
   const yard::Run run = run_policy(scenario, policy, how);
   waits.end(run.outcome.end_us);
   return rows;
@@ -223,7 +223,7 @@ TEST(Waits, CoverAllWaitingTime) {
       });
       RunOptions how;
       how.watch = [&](const SimModel& fixed, const SimState& s) {
-        waits.watch(fixed, s);
+        waits.record_state(fixed, s);
         for (const int32_t j : idle) idle_us[static_cast<size_t>(j)] += s.head->now_us - last_us;
         last_us = s.head->now_us;
         idle.clear();

@@ -75,7 +75,7 @@ TEST(WhatifCompare, ComputesEveryFigure) {
   EXPECT_EQ(f.max_wait_s, 200);
   EXPECT_DOUBLE_EQ(f.mean_jct_s, 201);
   EXPECT_DOUBLE_EQ(comparison.all.changes[1].ratio, 2);
-  EXPECT_DOUBLE_EQ(comparison.all.changes[1].longest_ratio(), 2);
+  EXPECT_DOUBLE_EQ(comparison.all.changes[1].longest_wait_ratio(), 2);
   EXPECT_DOUBLE_EQ(comparison.logged_ratio, 1);
 }
 
@@ -326,14 +326,15 @@ TEST(WhatifGroups, SeparatePreemptionAndKnownRunTimes) {
                            {.name = "las", .needs_checkpointing = true},
                            {.name = "greedy"},
                            {.name = "srtf", .knows_run_times = true, .needs_checkpointing = true}};
-  const std::vector<Group> groups = groups_of(comparison);
+  const std::vector<CandidateGroup> groups = candidate_groups_of(comparison);
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_THAT(groups[0].candidates, ElementsAre(0, 2)) << "the site's policy stays first";
   EXPECT_THAT(groups[1].heading, HasSubstr("need checkpointing"));
   EXPECT_THAT(groups[1].candidates, ElementsAre(1));
   EXPECT_EQ(groups[2].heading, "oracles, which see true run times (for comparison only)");
   comparison.no_bound = "elastic jobs";
-  EXPECT_THAT(groups_of(comparison)[2].heading, HasSubstr("not bounds because of elastic jobs"));
+  EXPECT_THAT(candidate_groups_of(comparison)[2].heading,
+              HasSubstr("not bounds because of elastic jobs"));
 }
 
 TEST(WhatifGroups, PageStartsWithDeployablePolicies) {

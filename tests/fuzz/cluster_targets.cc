@@ -78,7 +78,7 @@ bool try_cluster(const std::string& text, const std::vector<std::string>& places
 
 bool try_shorthand(std::string_view text) {
   const std::string shorthand(text);
-  if (!is_shorthand(shorthand) || is_large_cluster(text)) return false;  // a path otherwise
+  if (!is_cluster_shorthand(shorthand) || is_large_cluster(text)) return false;  // a path otherwise
   return try_cluster(shorthand, {"cluster '"});
 }
 
@@ -97,7 +97,7 @@ bool try_node_list(const std::string& cluster, std::string_view text) {
 }
 
 std::string cluster_of_list(const std::string& format) {
-  const auto& provided_keys = Registry<NodeList>::info(format).provided_keys;
+  const auto& provided_keys = Registry<NodeListReader>::info(format).provided_keys;
   const bool tells_gpus = std::ranges::find(provided_keys, "gpus") != provided_keys.end();
   return write_input_file(format + ".yaml",
                           "nodes_from: {file: nodes.csv, format: " + format +
@@ -126,7 +126,7 @@ bool try_faults(std::string_view text) {
     const int32_t gpus = spec.nodes[static_cast<size_t>(fault.node)].gpus;
     YARD_CHECK((fault.mask & ~low_mask(gpus)) == 0, "GPUs that the node does not have");
   }
-  give_notice(*faults, FaultModel{}.reclaim_notice_us());
+  set_reclaim_notice(*faults, FaultModel{}.reclaim_notice_us());
   Workload workload({}, spec);
   workload.set_faults(std::move(*faults));
   const Truth truth = workload.truth();
@@ -164,13 +164,13 @@ constexpr const char* kFaults =
 }  // namespace
 
 std::vector<Target> cluster_targets() {
-  write_input_file("nodes_of_a_lab.csv", Registry<NodeList>::info("openb").example);
+  write_input_file("nodes_of_a_lab.csv", Registry<NodeListReader>::info("openb").example);
   std::vector<Target> out = {{"cluster", kCluster, try_yaml, 200},
                              {"shorthand", "2x8+3x4:v100", try_shorthand, 500},
                              {"faults", kFaults, try_faults, 300}};
-  for (const std::string& format : Registry<NodeList>::names()) {
+  for (const std::string& format : Registry<NodeListReader>::names()) {
     const std::string cluster = cluster_of_list(format);
-    out.push_back({"nodes-" + format, Registry<NodeList>::info(format).example,
+    out.push_back({"nodes-" + format, Registry<NodeListReader>::info(format).example,
                    [cluster](std::string_view text) { return try_node_list(cluster, text); }, 200});
   }
   return out;

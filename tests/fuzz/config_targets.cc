@@ -13,7 +13,7 @@ bool try_settings(std::string_view text) {
   const auto settings = read_or_refused({path}, [&] { return Settings::from_yaml(path); });
   if (!settings) return false;
   std::set<std::string> keys;
-  for (const Setting& one : settings->entries()) {
+  for (const GivenSetting& one : settings->entries()) {
     YARD_CHECK(keys.insert(one.key).second, "a key twice");
     YARD_CHECK(one.origin.starts_with(path + ":"), "no place of " + one.key);
   }

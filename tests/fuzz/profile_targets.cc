@@ -33,7 +33,7 @@ void check_models(const Profiles& profiles) {
       YARD_CHECK(counts(run.iteration_s), "time of an iteration");
       YARD_CHECK(run.sync_s == -1 || counts(run.sync_s), "time of an exchange");
     }
-    for (const ServerRun& run : profile.server_runs) {
+    for (const ParameterServerRun& run : profile.parameter_server_runs) {
       YARD_CHECK(run.servers > 0 && run.workers > 0, "nobody works");
       YARD_CHECK(counts(run.batch) && counts(run.steps_per_s) && run.steps_per_s > 0, "a speed");
     }
@@ -41,21 +41,21 @@ void check_models(const Profiles& profiles) {
 }
 
 void check_others(const Profiles& profiles) {
-  for (const MeasuredPair& pair : profiles.pairs) {
+  for (const MeasuredColocatedPair& pair : profiles.pairs) {
     YARD_CHECK(counts(pair.one.rate) && counts(pair.other.rate), "rates of a pair");
   }
   for (const MeasuredAllReduce& one : profiles.all_reduces) {
     YARD_CHECK(one.gpus > 0 && one.gpus_per_node > 0, "an exchange of nobody");
     YARD_CHECK(counts(one.bytes) && counts(one.seconds), "an exchange");
   }
-  for (const MeasuredSize& size : profiles.sizes) YARD_CHECK(counts(size.bytes), "a size");
+  for (const MeasuredModelSize& size : profiles.sizes) YARD_CHECK(counts(size.bytes), "a size");
   for (const MeasuredRestart& one : profiles.restarts) {
     YARD_CHECK(one.save_s == -1 || counts(one.save_s), "time of a save");
     YARD_CHECK(one.restore_s == -1 || counts(one.restore_s), "time of a restore");
   }
-  for (const MeasuredCurve& curve : profiles.curves) {
+  for (const MeasuredTrainingCurve& curve : profiles.curves) {
     double before = 0;
-    for (const CurvePoint& point : curve.points) {
+    for (const TrainingCurvePoint& point : curve.points) {
       YARD_CHECK(point.share >= before && point.share <= 1, "shares of the work that do not rise");
       YARD_CHECK(std::isfinite(point.value) && counts(point.noise), "a point of a curve");
       before = point.share;

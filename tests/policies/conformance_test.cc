@@ -229,7 +229,7 @@ TEST_P(EveryPolicy, DecidesIdenticallyFromASnapshot) {
     policy_->rebuild(view, memory);
     draft.reset();
     policy_->decide(view, memory, draft);
-    const std::string why = why_illegal(scene.fixed(), runner.state(), draft.plan());
+    const std::string why = flaw_of_decision(scene.fixed(), runner.state(), draft.plan());
     ASSERT_EQ(why, "");
     ASSERT_TRUE(runner.decide());
     ++events;

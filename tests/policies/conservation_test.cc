@@ -39,7 +39,7 @@ void expect_balanced(const Scene& scene, const std::string& policy, bool exact) 
   const int64_t begin_us = runner.state().head->now_us;
   while (runner.step()) ledger.observe(runner.state());
   ASSERT_FALSE(runner.failed());
-  const Head& h = *runner.state().head;
+  const StateHeader& h = *runner.state().head;
   ASSERT_EQ(h.finished, scene.size());
 
   const GpuTimeMilliUs& spent = ledger.spent();
@@ -95,9 +95,9 @@ TEST_P(ConservedTime, AddsUpInRandomWorlds) {
 TEST_P(ConservedTime, AddsUpOnARealTrace) {
   YARD_NEEDS_TRACES();
   Trace trace = load_trace((traces_dir() / "philly-2017" / "philly.csv.gz").string(), {});
-  select_window(trace, {.jobs_from = 0, .jobs_count = 300, .after = AfterWindow::kNothing});
+  select_window(trace, {.jobs_from = 0, .jobs_count = 300, .after = ArrivalsAfterWindow::kNothing});
   const ClusterSpec cluster = load_cluster("4x8");
-  check_fits(trace, cluster, true);
+  check_jobs_fit_cluster(trace, cluster, true);
   const Scene scene(cluster, trace.jobs);
   expect_balanced(scene, GetParam(), true);
 }

@@ -18,7 +18,7 @@ namespace {
 // Plays by the `default` rule set, at a level of information about speeds.
 class SpeedScenePlayer {
  public:
-  SpeedScenePlayer(const Scene& scene, const Policy& policy, SpeedLevel speeds)
+  SpeedScenePlayer(const Scene& scene, const Policy& policy, SpeedInformation speeds)
       : scene_(scene),
         policy_(policy),
         world_(scene.fixed(), scene.size()),
@@ -55,7 +55,8 @@ class SpeedScenePlayer {
 };
 
 // Plays until `over` returns true for the state after a decision.
-std::vector<TimedPlan> decisions_until(const Scene& scene, const Policy& policy, SpeedLevel speeds,
+std::vector<TimedPlan> decisions_until(const Scene& scene, const Policy& policy,
+                                       SpeedInformation speeds,
                                        const std::function<bool(SpeedScenePlayer&)>& over) {
   SpeedScenePlayer runner(scene, policy, speeds);
   std::vector<TimedPlan> recorded;
@@ -83,7 +84,8 @@ std::vector<std::string> no_oracles() {
   return out;
 }
 
-class SpeedFuture : public ::testing::TestWithParam<std::tuple<std::string, SpeedLevel, bool>> {};
+class SpeedFuture
+    : public ::testing::TestWithParam<std::tuple<std::string, SpeedInformation, bool>> {};
 
 TEST_P(SpeedFuture, DoesNotAffectDecisions) {
   const auto& [name, speeds, slowdowns] = GetParam();
@@ -116,12 +118,12 @@ TEST_P(SpeedFuture, DoesNotAffectDecisions) {
 
 INSTANTIATE_TEST_SUITE_P(Registered, SpeedFuture,
                          ::testing::Combine(::testing::ValuesIn(no_oracles()),
-                                            ::testing::Values(SpeedLevel::kNoisy,
-                                                              SpeedLevel::kLearned),
+                                            ::testing::Values(SpeedInformation::kNoisy,
+                                                              SpeedInformation::kLearned),
                                             ::testing::Bool()),
                          [](const auto& info) {
                            std::string name = std::get<0>(info.param) + "_" +
-                                              speed_level_name(std::get<1>(info.param)) +
+                                              speed_information_name(std::get<1>(info.param)) +
                                               (std::get<2>(info.param) ? "_slowdowns" : "");
                            std::ranges::replace(name, '-', '_');
                            return name;
@@ -143,7 +145,7 @@ bool last_model_has_run(SpeedScenePlayer& runner, const std::vector<Job>& jobs) 
 }
 
 // Counts trials in which other tables of a model without running jobs changed a decision.
-int count_table_effects(const Policy& policy, SpeedLevel speeds) {
+int count_table_effects(const Policy& policy, SpeedInformation speeds) {
   int mattered = 0;
   for (uint64_t trial = 0; trial < 30; ++trial) {
     const ForkableWorld now = forkable_world(Rng(25).split(trial), world_of(trial % 2 == 1));
@@ -166,7 +168,7 @@ class SpeedTables : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SpeedTables, AreHiddenUntilJobsRun) {
   const auto policy = make_policy(GetParam());
-  EXPECT_EQ(count_table_effects(*policy, SpeedLevel::kLearned), 0);
+  EXPECT_EQ(count_table_effects(*policy, SpeedInformation::kLearned), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles()), test_name);
@@ -174,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, SpeedTables, ::testing::ValuesIn(no_oracles
 // The same check detects the difference where tables may be used.
 TEST(SpeedTables, AreVisibleAtTheExactLevel) {
   for (const char* name : {"joint", "srsf-rate"}) {
-    EXPECT_GT(count_table_effects(*make_policy(name), SpeedLevel::kExact), 0) << name;
+    EXPECT_GT(count_table_effects(*make_policy(name), SpeedInformation::kExact), 0) << name;
   }
 }
 
@@ -185,7 +187,7 @@ struct SpeedCheat final : Policy {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    push_waiting(view, ranked, [&](int32_t slot) {
+    push_newly_waiting(view, ranked, [&](int32_t slot) {
       const int32_t job_class = leaked_classes[static_cast<size_t>(view.serial(slot))];
       return -speed_of(leaked, job_class, leaked.num_types - 1, 1, Tier::kIsland, 1);
     });
@@ -194,7 +196,7 @@ struct SpeedCheat final : Policy {
 };
 
 TEST(SpeedCheats, BypassingTheViewIsDetected) {
-  EXPECT_GT(count_table_effects(SpeedCheat(), SpeedLevel::kLearned), 0);
+  EXPECT_GT(count_table_effects(SpeedCheat(), SpeedInformation::kLearned), 0);
 }
 
 }  // namespace

@@ -142,11 +142,12 @@ TEST_P(Levels, HiddenInformationDoesNotMatter) {
   const Level level = policy->level();
   const bool by_size = GetParam() == "gittins" ||
                        GetParam() == "tiresias-gittins";  // its only input from finished jobs
-  const bool by_users = policy->min_level() == Level::kHistory || GetParam() == "survival-estimate";
+  const bool by_users =
+      policy->min_information_level() == Level::kHistory || GetParam() == "survival-estimate";
   const bool by_owner =
       GetParam() == "fair-share" || GetParam() == "drf";  // uses owners, but not their run times
-  EXPECT_EQ(users > 0,
-            by_owner || (policy->min_level() >= Level::kHistory && by_users && !by_size));
+  EXPECT_EQ(users > 0, by_owner || (policy->min_information_level() >= Level::kHistory &&
+                                    by_users && !by_size));
   EXPECT_EQ(limits > 0, level == Level::kEstimate);
 }
 
@@ -172,7 +173,7 @@ struct Cheat final : Policy {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     RankedQueue ranked(view, bump);
-    push_waiting(view, ranked, [&](int32_t slot) { return key_of(view, slot); });
+    push_newly_waiting(view, ranked, [&](int32_t slot) { return key_of(view, slot); });
     start_in_order(view, ranked, PlacementRule::kFirstFit, draft);
   }
 };
@@ -191,7 +192,7 @@ TEST(Cheats, HonestPolicyPasses) {
 
 TEST(Cheats, UsingMeasuredLossesPasses) {
   const Cheat honest([](const View& view, int32_t slot) {
-    return view.measures(slot) ? view.measured(slot) : 0.0;
+    return view.has_training_metric(slot) ? view.measured(slot) : 0.0;
   });
   EXPECT_EQ(count_early_differences(honest), 0);
   EXPECT_EQ(count_early_differences(honest, "everything"), 0);

@@ -14,16 +14,16 @@
 namespace yard::testing {
 namespace {
 
-TEST(HeldOrder, MatchesASortedList) {
+TEST(LinearKeyTreap, MatchesASortedList) {
   constexpr int32_t kJobs = 48;
   Memory memory;
-  memory.reset(HeldOrder::bytes(kJobs));
+  memory.reset(LinearKeyTreap::bytes(kJobs));
   std::map<int32_t, std::pair<LinearDecrease, int32_t>> model;  // with the serial
   Rng rng(5);
   for (int64_t now_us = 0; now_us < 20'000; ++now_us) {
     memory = Memory(memory);
     BumpAllocator bump(memory.data());
-    HeldOrder order(kJobs, bump);
+    LinearKeyTreap order(kJobs, bump);
     const auto slot = static_cast<int32_t>(rng.below(kJobs));
     if (rng.below(3) == 0) {
       order.remove(slot);
@@ -46,19 +46,19 @@ TEST(HeldOrder, MatchesASortedList) {
     std::sort(sorted.begin(), sorted.end(),
               [](const RankedJob& a, const RankedJob& b) { return b.key < a.key; });
     ASSERT_EQ(order.last(now_us), sorted.empty() ? kNone : sorted.front().slot);
-    HeldOrder::Walk walk(order, now_us);
+    LinearKeyTreap::Walk walk(order, now_us);
     for (const RankedJob& claim : sorted) ASSERT_EQ(walk.next().slot, claim.slot) << now_us;
     ASSERT_EQ(walk.next().slot, kNone);
   }
 }
 
-TEST(HeldOrder, UsesTheMemoryItDeclares) {
+TEST(LinearKeyTreap, UsesTheMemoryItDeclares) {
   for (const int32_t slots : {1, 2, 7, 48}) {
     Memory memory;
-    memory.reset(HeldOrder::bytes(slots));
+    memory.reset(LinearKeyTreap::bytes(slots));
     BumpAllocator bump(memory.data());
-    const HeldOrder order(slots, bump);
-    EXPECT_EQ(bump.allocate<std::byte>(0), memory.data() + HeldOrder::bytes(slots)) << slots;
+    const LinearKeyTreap order(slots, bump);
+    EXPECT_EQ(bump.allocate<std::byte>(0), memory.data() + LinearKeyTreap::bytes(slots)) << slots;
   }
 }
 

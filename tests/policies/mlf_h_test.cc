@@ -24,7 +24,8 @@ struct ReferenceTask {
   std::vector<int> children;
 };
 
-double reference_priority(const std::vector<ReferenceTask>& tasks, int k, const MlfWeights& w) {
+double reference_priority(const std::vector<ReferenceTask>& tasks, int k,
+                          const MlfsPriorityWeights& w) {
   const std::function<double(int)> learning = [&](int i) {  // eq. 2 and 3
     const ReferenceTask& t = tasks[static_cast<size_t>(i)];
     double fell = 0;
@@ -50,8 +51,8 @@ TEST(MlfH, PrioritiesMatchTheEquations) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
-    const MlfWeights w{rng.uniform(), rng.uniform(), rng.uniform(),
-                       rng.uniform(), rng.uniform(), 0.1 + 30 * rng.uniform()};
+    const MlfsPriorityWeights w{rng.uniform(), rng.uniform(), rng.uniform(),
+                                rng.uniform(), rng.uniform(), 0.1 + 30 * rng.uniform()};
     ReferenceTask task{1 + 9 * rng.uniform(),
                        1,
                        0,
@@ -73,7 +74,7 @@ TEST(MlfH, PrioritiesMatchTheEquations) {
       chain.back().size = shares[k] /= all;
       if (k + 1 < shares.size()) chain.back().children = {static_cast<int>(k) + 1};
     }
-    MlfJob job;
+    MlfsJobState job;
     double fell = 0;
     for (const double f : task.falls) fell += f;
     job.urgency = task.urgency, job.iteration = task.iteration;
@@ -86,8 +87,8 @@ TEST(MlfH, PrioritiesMatchTheEquations) {
 }
 
 TEST(MlfH, OverdueAndNearlyDoneJobsStayFinite) {
-  const MlfWeights w;
-  MlfJob job;
+  const MlfsPriorityWeights w;
+  MlfsJobState job;
   job.left_h = 1;
   const std::vector<double> whole = {1.0};
   const double without = mlf_priority(w, job, whole);
@@ -113,7 +114,7 @@ TEST(MlfH, JobFeaturesMatchHandComputation) {
   while (view.now_us() < 600 * kSecond) ASSERT_TRUE(runner.step());
   const RunEstimate hour = [](int32_t) { return 3600.0; };
 
-  const MlfJob first = mlf_job(view, hour, 0);
+  const MlfsJobState first = mlfs_job_state(view, hour, 0);
   EXPECT_EQ(first.urgency, 7);
   EXPECT_EQ(first.iteration, 11);
   EXPECT_NEAR(first.last_fall, (1.0 / 10 - 1.0 / 11) / (1 - 1.0 / 11), 1e-12);
@@ -121,12 +122,12 @@ TEST(MlfH, JobFeaturesMatchHandComputation) {
   EXPECT_DOUBLE_EQ(first.left_h, 5.0 / 6);
   EXPECT_DOUBLE_EQ(first.waited_h, 0);
 
-  const MlfJob second = mlf_job(view, hour, 1);
+  const MlfsJobState second = mlfs_job_state(view, hour, 1);
   EXPECT_EQ(second.urgency, 1) << "not given";
   EXPECT_DOUBLE_EQ(second.last_fall, 0.1) << "as if its loss fell evenly, in ten steps so far";
-  EXPECT_EQ(second.to_deadline_h, MlfJob::kNoDeadline);
+  EXPECT_EQ(second.to_deadline_h, MlfsJobState::kNoDeadline);
 
-  const MlfJob waiting = mlf_job(view, hour, 2);
+  const MlfsJobState waiting = mlfs_job_state(view, hour, 2);
   EXPECT_EQ(waiting.iteration, 1);
   EXPECT_EQ(waiting.last_fall, 1);
   EXPECT_DOUBLE_EQ(waiting.waited_h, 480.0 / 3600);
@@ -144,7 +145,7 @@ double loss_after(const Job& job, double work_s) {
   const double share = std::min(work_s / (1e-6 * static_cast<double>(job.run_us)), 1.0);
   size_t i = 1;
   while (i + 1 < job.curve.size() && job.curve[i].share < share) ++i;
-  const CurvePoint &a = job.curve[i - 1], &b = job.curve[i];
+  const TrainingCurvePoint &a = job.curve[i - 1], &b = job.curve[i];
   return a.value + (b.value - a.value) * (share - a.share) / (b.share - a.share);
 }
 
@@ -208,8 +209,8 @@ TEST(MlfH, PrioritiesOfRandomStatesMatchTheEquations) {
         job.groups.push_back(part);
       }
     }
-    const MlfWeights w{rng.uniform(), rng.uniform(), rng.uniform(),
-                       rng.uniform(), rng.uniform(), 0.1 + 30 * rng.uniform()};
+    const MlfsPriorityWeights w{rng.uniform(), rng.uniform(), rng.uniform(),
+                                rng.uniform(), rng.uniform(), 0.1 + 30 * rng.uniform()};
     const Scene scene("2x4", jobs, no_costs());
     const auto policy = make_policy(seed % 2 == 0 ? "las" : "mlf-h");
     SceneRunner runner(scene, *policy);

@@ -87,7 +87,7 @@ TEST(MlfLoad, LimitMatchesHandComputation) {
   std::vector<Job> jobs =
       jobs_of({{0, 1, 3000}, {0, 1, 3000}, {0, 1, 3000}, {540, 1, 1}, {1200, 1, 1}});
   jobs[0] = levels_off(jobs[0]);
-  for (CurvePoint& point : jobs[0].curve) point.value = 3 - point.value;  // rises to 3
+  for (TrainingCurvePoint& point : jobs[0].curve) point.value = 3 - point.value;  // rises to 3
   jobs[1] = content_halfway(jobs[1]);
   jobs[2] = content_halfway(jobs[2]);
   jobs[2].curve = {{0, 1, 0}, {0.2, 0.5, 0}, {0.4, 0.7, 0}};
@@ -96,13 +96,13 @@ TEST(MlfLoad, LimitMatchesHandComputation) {
   SceneRunner runner(scene, *policy);
   const View& view = runner.view();
   while (view.now_us() < 540 * kSecond) ASSERT_TRUE(runner.step());
-  EXPECT_FALSE(mlf_limit(view, 0)) << "nine minutes of work";
+  EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 0)) << "nine minutes of work";
   while (view.now_us() < 1200 * kSecond) ASSERT_TRUE(runner.step());
-  ASSERT_TRUE(mlf_limit(view, 0));
-  EXPECT_NEAR(*mlf_limit(view, 0), 3, 1e-9);
-  EXPECT_FALSE(mlf_limit(view, 1)) << "it does not level off";
-  EXPECT_FALSE(mlf_limit(view, 2)) << "it reverses";
-  EXPECT_FALSE(mlf_reached_enough(view, 1)) << "at 0.6";
+  ASSERT_TRUE(mlfs_extrapolated_metric_limit(view, 0));
+  EXPECT_NEAR(*mlfs_extrapolated_metric_limit(view, 0), 3, 1e-9);
+  EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 1)) << "it does not level off";
+  EXPECT_FALSE(mlfs_extrapolated_metric_limit(view, 2)) << "it reverses";
+  EXPECT_FALSE(mlfs_has_reached_enough(view, 1)) << "at 0.6";
 }
 
 TEST(MlfLoad, ServerUseMatchesHandComputation) {
@@ -116,19 +116,20 @@ TEST(MlfLoad, ServerUseMatchesHandComputation) {
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.advance());
-  EXPECT_EQ(mlf_utilisation(runner.view()), 0);
+  EXPECT_EQ(mlfs_mean_server_utilisation(runner.view()), 0);
   Draft draft(scene.fixed(), runner.world().state());
   const Piece task{.node = 0, .gpus = 2, .group = 0, .tasks = 1};
   ASSERT_TRUE(draft.start(0, &task, 1));
   // Half of the GPUs and a quarter of the cores; the other server is idle.
   const double use = std::sqrt((0.25 + 0.0625) / 2);
-  EXPECT_NEAR(mlf_utilisation(runner.view()), use / 2, 1e-12);
-  EXPECT_TRUE(mlf_overloaded(runner.view(), {})) << "a job waits";
+  EXPECT_NEAR(mlfs_mean_server_utilisation(runner.view()), use / 2, 1e-12);
+  EXPECT_TRUE(mlfs_is_cluster_overloaded(runner.view(), {})) << "a job waits";
   const Piece four{1, 4};
   ASSERT_TRUE(draft.start(1, &four, 1));
-  EXPECT_NEAR(mlf_utilisation(runner.view()), (use + 1) / 2, 1e-12) << "node 1 has only GPUs";
-  EXPECT_FALSE(mlf_overloaded(runner.view(), {}));
-  EXPECT_TRUE(mlf_overloaded(runner.view(), {.overloaded = 0.6}));
+  EXPECT_NEAR(mlfs_mean_server_utilisation(runner.view()), (use + 1) / 2, 1e-12)
+      << "node 1 has only GPUs";
+  EXPECT_FALSE(mlfs_is_cluster_overloaded(runner.view(), {}));
+  EXPECT_TRUE(mlfs_is_cluster_overloaded(runner.view(), {.overloaded = 0.6}));
 }
 
 // The runner checks the invariants of every plan and state.

@@ -107,7 +107,7 @@ TEST(Optimus, WorkLeftFollowsFromMeasuredLosses) {
     group.task.gpus = 1;
     job.groups = {group};
     job.limit_us = job.run_us;
-    job.loss = LossForm{40, 1, 0.1};
+    job.loss = LossCurveFormula{40, 1, 0.1};
     job.target = j == 0 ? 0.3 : 0.126;
   }
   Trace trace;

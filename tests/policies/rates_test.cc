@@ -31,7 +31,7 @@ struct MadeUpSpeeds : InventedTables {
     type_speed = {1};
     pair_rate = {0.6};
     gradient_bytes = {1e9};
-    worker_steps = server_exchange = {0};
+    counts_worker_steps = server_exchange = {0};
   }
 
   std::vector<int32_t> classes;
@@ -160,7 +160,7 @@ TEST(Rates, IncompatibleJobsAreKeptApart) {
   EXPECT_FALSE(may(1, first)) << "job 2 is still there";
   preempt(scene.fixed(), s, 2);
   EXPECT_TRUE(may(1, first));
-  EXPECT_NE(scene.fixed().jobs.size_class[0], scene.fixed().jobs.size_class[1])
+  EXPECT_NE(scene.fixed().jobs.request_class[0], scene.fixed().jobs.request_class[1])
       << "one may be placed where the other cannot";
 }
 
@@ -210,7 +210,7 @@ TEST(Tenants, JobsBeyondTheirTenantsLimitDoNotFit) {
     trace.jobs = {jobs_of({{0, 1, 100}})[0], jobs_of({{0, gpus, 100}})[0]};
     trace.jobs[1].id = "other";
     trace.jobs[1].tenant = tenant;
-    check_fits(trace, spec, true);
+    check_jobs_fit_cluster(trace, spec, true);
     return trace.jobs.size() == 2;
   };
   EXPECT_TRUE(fits(shared_by(2, true, true), "a", 2));

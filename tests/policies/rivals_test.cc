@@ -185,7 +185,7 @@ TEST(ExchangeSjf, ShorterJobsHavePriorityOnLinks) {
       SceneRunner runner(scene.scene(), *policy);
       ASSERT_TRUE(runner.step());
       ASSERT_EQ(runner.plan().edits.size(), 1U);
-      const Exchange& exchange = runner.plan().edits[0].exchange;
+      const AllReduceSettings& exchange = runner.plan().edits[0].exchange;
       EXPECT_EQ(exchange.priority, choose ? priorities[j] : 0) << limits_s[j];
       // Small gradients, so the number of messages counts: hierarchical sends the fewest between
       // nodes.

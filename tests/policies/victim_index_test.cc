@@ -36,7 +36,7 @@ class VictimIndexHarness {
         view_(scene_.fixed(), world_.state(), Level::kBlind) {
     world_.reset(0, scene_.size());
     EXPECT_TRUE(world_.advance(scene_.truth()));
-    memory_.reset(HeldOrder::bytes(view_.capacity()) +
+    memory_.reset(LinearKeyTreap::bytes(view_.capacity()) +
                   VictimIndex::bytes(view_, PlacementRule::kConsolidate));
   }
 
@@ -44,7 +44,7 @@ class VictimIndexHarness {
   void decide() {
     memory_ = Memory(memory_);
     BumpAllocator bump(memory_.data());
-    HeldOrder held(view_.capacity(), bump);
+    LinearKeyTreap held(view_.capacity(), bump);
     VictimIndex index_under_test(view_, PlacementRule::kConsolidate, held, bump);
     ASSERT_EQ(bump.allocate<std::byte>(0), memory_.data() + memory_.bytes());
     world_.state().head->now_us += rng_.below(4);
@@ -113,7 +113,8 @@ class VictimIndexHarness {
     return true;
   }
 
-  Stops walk(const HeldOrder& held, const RankedJob& claim, int32_t gpus, double margin) const {
+  Stops walk(const LinearKeyTreap& held, const RankedJob& claim, int32_t gpus,
+             double margin) const {
     std::vector<RankedJob> holders;
     for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
       if (view_.holds(slot) && held.has(slot)) {
@@ -158,7 +159,7 @@ class VictimIndexHarness {
     }
   }
 
-  void ask(const HeldOrder& held, VictimIndex& index_under_test) {
+  void ask(const LinearKeyTreap& held, VictimIndex& index_under_test) {
     const int32_t slot = any_slot(), gpus = view_.gpus(slot);
     if (view_.shaped(slot) || can_place_gpus(view_, PlacementRule::kConsolidate, gpus)) return;
     ASSERT_EQ(index_under_test.supports(gpus), gpus <= most_ || gpus % most_ == 0);
@@ -208,9 +209,9 @@ TEST(VictimIndex, CountsNodesThatWereNeverUsed) {
   const View view(scene.fixed(), world.state(), Level::kBlind);
   for (const int32_t node : {0, 1}) {
     Memory memory;
-    memory.reset(HeldOrder::bytes(2) + VictimIndex::bytes(view, PlacementRule::kConsolidate));
+    memory.reset(LinearKeyTreap::bytes(2) + VictimIndex::bytes(view, PlacementRule::kConsolidate));
     BumpAllocator bump(memory.data());
-    HeldOrder held(2, bump);
+    LinearKeyTreap held(2, bump);
     VictimIndex index_under_test(view, PlacementRule::kConsolidate, held, bump);
     const Piece piece{node, 2};
     start(scene.fixed(), world.state(), 0, &piece, 1);
@@ -226,27 +227,28 @@ TEST(VictimIndex, CountsNodesThatWereNeverUsed) {
 
 TEST(VictimIndex, RequiresEqualNodesWholeGpusAndNoFaults) {
   std::vector<Job> jobs = jobs_of({{0, 1, 10}});
-  const auto serves = [&](const std::string& cluster, bool faults, PlacementRule placement) {
+  const auto is_index_available = [&](const std::string& cluster, bool faults,
+                                      PlacementRule placement) {
     Scene scene(cluster, jobs);
     if (faults) scene.set_faults({});
     const World world(scene.fixed(), 1);
     const View view(scene.fixed(), world.state(), Level::kBlind);
     Memory memory;
-    memory.reset(HeldOrder::bytes(1) + VictimIndex::bytes(view, placement));
+    memory.reset(LinearKeyTreap::bytes(1) + VictimIndex::bytes(view, placement));
     BumpAllocator bump(memory.data());
-    const HeldOrder held(1, bump);
+    const LinearKeyTreap held(1, bump);
     VictimIndex index_under_test(view, placement, held, bump);
     index_under_test.update(0);
     EXPECT_EQ(bump.allocate<std::byte>(0), memory.data() + memory.bytes());
-    EXPECT_EQ(VictimIndex::bytes(view, placement) > 0, index_under_test.serves());
-    return index_under_test.serves();
+    EXPECT_EQ(VictimIndex::bytes(view, placement) > 0, index_under_test.is_index_available());
+    return index_under_test.is_index_available();
   };
-  EXPECT_TRUE(serves("3x4", false, PlacementRule::kConsolidate));
-  EXPECT_FALSE(serves("3x4", true, PlacementRule::kConsolidate));
-  EXPECT_FALSE(serves("3x4", false, PlacementRule::kBestFit));
-  EXPECT_FALSE(serves("3x4+1x2", false, PlacementRule::kConsolidate));
+  EXPECT_TRUE(is_index_available("3x4", false, PlacementRule::kConsolidate));
+  EXPECT_FALSE(is_index_available("3x4", true, PlacementRule::kConsolidate));
+  EXPECT_FALSE(is_index_available("3x4", false, PlacementRule::kBestFit));
+  EXPECT_FALSE(is_index_available("3x4+1x2", false, PlacementRule::kConsolidate));
   jobs[0].groups = {group_of(1, 0, 500, 0, 0)};
-  EXPECT_FALSE(serves("3x4", false, PlacementRule::kConsolidate));
+  EXPECT_FALSE(is_index_available("3x4", false, PlacementRule::kConsolidate));
 }
 
 }  // namespace

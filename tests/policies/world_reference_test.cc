@@ -39,7 +39,7 @@ reference::SpeedBook slow_speeds(const RandomSpeeds& speeds) {
   for (int32_t k = 0; k < c.num_kinds; ++k) {
     reference::SpeedKind& kind = book.kinds.emplace_back();
     kind.gradient_bytes = c.gradient_bytes[k];
-    kind.worker_steps = c.worker_steps[k] != 0;
+    kind.counts_worker_steps = c.counts_worker_steps[k] != 0;
     kind.server_exchange = c.server_exchange[k] != 0;
     for (int32_t t = 0; t < c.num_types; ++t) {
       auto& by_gpus = kind.cells.emplace_back();
@@ -48,7 +48,7 @@ reference::SpeedBook slow_speeds(const RandomSpeeds& speeds) {
         for (int tier = 1; tier < kTiers; ++tier) {
           for (size_t w = 0; w < reference::kWidths; ++w) {
             constexpr std::array kNodes = {1, 2, 3, 4, 5, 9};
-            const int64_t cell = speed_cell(c, k, t, n, static_cast<Tier>(tier), kNodes[w]);
+            const int64_t cell = speed_cell_index(c, k, t, n, static_cast<Tier>(tier), kNodes[w]);
             by_gpus[static_cast<size_t>(n)][static_cast<size_t>(tier)][w] = {
                 c.steps_per_s[cell], c.exchange_share[cell]};
           }
@@ -105,7 +105,7 @@ WorldEnd play_fast(const RandomWorld& world, const std::string& policy,
           s.first_start_us[slot], s.phase[slot] == Phase::kDone ? s.head->now_us : -1,
           s.preempted[slot], s.started[slot], scene.fixed().faults ? s.failed[slot] : 0};
     }
-    const Head& h = *s.head;
+    const StateHeader& h = *s.head;
     out.end_us = h.now_us;
     out.job_time_us = h.job_time_us;
     out.held_time_us = h.held_time_us;

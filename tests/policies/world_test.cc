@@ -129,7 +129,7 @@ TEST_P(Faults, OnTheOnlyNode) {
   const FaultCase& c = GetParam();
   Scene scene("1x4", jobs_of({{0, 4, 5000}}));
   std::vector<Fault> faults = fault(c.kind, c.at_s, c.at_s + 1000, 0, 0b0010);
-  give_notice(faults, std::llround(c.notice_s * 1e6));
+  set_reclaim_notice(faults, std::llround(c.notice_s * 1e6));
   scene.set_faults(faults);
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
@@ -337,7 +337,7 @@ TEST(Fits, RefusesMoreWorkThanTheClockHolds) {
   Trace trace;
   trace.source = "jobs.csv";
   trace.jobs = jobs_of(std::vector<JobLine>(1001, {0, 1, 4e9}));
-  EXPECT_THROW(check_fits(trace, load_cluster("1x1"), false), InputError);
+  EXPECT_THROW(check_jobs_fit_cluster(trace, load_cluster("1x1"), false), InputError);
 }
 
 TEST(Fits, NamesRequestsThatFitNoNode) {
@@ -349,8 +349,8 @@ TEST(Fits, NamesRequestsThatFitNoNode) {
   trace.jobs[3].groups = {group_of(1, 1, 0, 8000, 0)};
   ClusterSpec spec = load_cluster("2x4");
   for (Node& node : spec.nodes) node.cpus = 16;
-  EXPECT_THROW(check_fits(trace, spec, false), InputError);
-  check_fits(trace, spec, true);
+  EXPECT_THROW(check_jobs_fit_cluster(trace, spec, false), InputError);
+  check_jobs_fit_cluster(trace, spec, true);
   ASSERT_EQ(trace.jobs.size(), 2u);
   EXPECT_EQ(trace.jobs[1].id, "d");
   std::set<std::string> reasons;

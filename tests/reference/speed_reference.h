@@ -21,8 +21,8 @@ struct SpeedKind {
   // by GPU type, number of GPUs, tier spanned, width
   std::vector<std::vector<std::array<std::array<SpeedCell, kWidths>, kTiers>>> cells;
   double gradient_bytes = 0;
-  bool worker_steps = false;     // iteration: a step of every GPU
-  bool server_exchange = false;  // each GPU sends its own gradients
+  bool counts_worker_steps = false;  // iteration: a step of every GPU
+  bool server_exchange = false;      // each GPU sends its own gradients
 };
 
 struct SpeedBook {

@@ -199,7 +199,7 @@ void SlowSimulator::happen(const Outage& outage) {
 // --- Transitions of a job ------------------------------------------------------------------------
 
 // Whether its tenant may hold that many more GPUs.
-bool SlowSimulator::within_limit(int j) {
+bool SlowSimulator::within_tenant_limit(int j) {
   const int t = request(j).tenant;
   if (t < 0) return true;
   const Tenant& tenant = world_.cluster.tenants[static_cast<size_t>(t)];
@@ -210,7 +210,7 @@ bool SlowSimulator::within_limit(int j) {
 }
 
 bool SlowSimulator::start(int j) {
-  if (!within_limit(j)) return false;
+  if (!within_tenant_limit(j)) return false;
   const auto seats = state_.cluster.place(request(j), placement_);
   if (seats) start_at(j, *seats);
   return seats.has_value();

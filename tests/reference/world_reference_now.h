@@ -82,7 +82,7 @@ class SlowSimulator {
   void happen(const Outage& outage);
 
   // --- Transitions of a job
-  bool within_limit(int j);
+  bool within_tenant_limit(int j);
   bool start(int j);
   void start_at(int j, const std::vector<GroupTasks>& seats);
   int64_t cost_us(int64_t stated_us, int64_t usual_us) const;

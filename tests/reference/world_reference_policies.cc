@@ -235,12 +235,12 @@ bool SlowSimulator::make_room(int j, const std::vector<int>& begun) {
   const WorldState before = state_;
   const auto stopped = [&](int k) { return at(k).is != before.jobs[static_cast<size_t>(k)].is; };
   const auto place_now = [&] { return state_.cluster.place(request(j), placement_); };
-  for (size_t i = 0; i < later.size() && !within_limit(j); ++i) {
+  for (size_t i = 0; i < later.size() && !within_tenant_limit(j); ++i) {
     if (request(later[i]).tenant == request(j).tenant) preempt(later[i]);
   }
   std::optional<std::vector<GroupTasks>> seats;
-  if (within_limit(j)) seats = place_now();
-  for (size_t i = 0; i < later.size() && within_limit(j) && !seats; ++i) {
+  if (within_tenant_limit(j)) seats = place_now();
+  for (size_t i = 0; i < later.size() && within_tenant_limit(j) && !seats; ++i) {
     if (stopped(later[i])) continue;
     preempt(later[i]);
     seats = place_now();
@@ -259,7 +259,7 @@ bool SlowSimulator::make_room(int j, const std::vector<int>& begun) {
     }
     for (const int other : others) preempt(other);
     const bool spared =
-        within_limit(j) &&
+        within_tenant_limit(j) &&
         (any_place ? place_now().has_value() : state_.cluster.has_room(request(j), *seats));
     state_ = before;
     if (spared) stops = others;

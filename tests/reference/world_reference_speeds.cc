@@ -111,7 +111,7 @@ IsolatedSpeed SlowSimulator::isolated_speed(int j) const {
   // A ring over n nodes puts 2 (n - 1) / n of the gradients on each link, every iteration.
   const SpeedKind& model = world_.speeds->kinds[static_cast<size_t>(kind)];
   const SpeedCell& cell = world_.speeds->cell(kind, out.type, out.gpus, out.tier, wide);
-  const double iterations_per_s = cell.steps_per_s / (model.worker_steps ? out.gpus : 1);
+  const double iterations_per_s = cell.steps_per_s / (model.counts_worker_steps ? out.gpus : 1);
   const double copies = model.server_exchange ? static_cast<double>(out.gpus) / wide : 1;
   const double bytes = 2.0 * (wide - 1) / wide * model.gradient_bytes * copies;
   out.bytes_per_s = static_cast<int64_t>(iterations_per_s * bytes);

@@ -157,7 +157,7 @@ TEST(Client, AnswersWithinFiveMillisecondsDespiteAHangingPolicy) {
   std::map<std::string, int> how;
   for (int i = 0; i < 300; ++i) {
     const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(5));
-    EXPECT_EQ(why_illegal(full_cluster(), answer), "");
+    EXPECT_EQ(flaw_of_decision(full_cluster(), answer), "");
     EXPECT_NE(answer.source(), pb::POLICY);
     EXPECT_NE(answer.reason(), pb::NONE);
     ++how[pb::Source_Name(answer.source()) + " " + pb::Reason_Name(answer.reason())];

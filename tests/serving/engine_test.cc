@@ -307,7 +307,7 @@ TEST(Engine, NoRequestIsLostWhileModelsAreSwapped) {
   while (!ended) {
     const pb::DecideResponse answer = ask_engine(fixture.engine, full_cluster());
     EXPECT_EQ(answer.source(), pb::POLICY) << answer.detail();
-    EXPECT_EQ(why_illegal(full_cluster(), answer), "");
+    EXPECT_EQ(flaw_of_decision(full_cluster(), answer), "");
   }
   swapper.join();
   EXPECT_EQ(fixture.models.status().loads, 11u);

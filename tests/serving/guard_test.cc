@@ -52,36 +52,36 @@ TEST(Guard, RefusesToEndAJob) {
   const View view(snapshot.fixed(), live.state(), Level::kBlind);
   Plan plan;
   for (int32_t i = 0; i < view.num_held(); ++i) {
-    EXPECT_FALSE(view.may_end(view.held(i)));
+    EXPECT_FALSE(view.may_end_early(view.held(i)));
     plan.edits = {{Verb::kEnd, view.ref(view.held(i))}};
     pb::DecideResponse response;
     snapshot.write(live.state(), plan, response);
     ASSERT_EQ(response.actions_size(), 1);
-    EXPECT_THAT(why_illegal(request, response), ::testing::EndsWith(": no known verb"));
+    EXPECT_THAT(flaw_of_decision(request, response), ::testing::EndsWith(": no known verb"));
   }
 }
 
 TEST(Guard, AcceptsLegalActions) {
   pb::DecideResponse nothing;
-  EXPECT_EQ(why_illegal(busy(), nothing), "");
+  EXPECT_EQ(flaw_of_decision(busy(), nothing), "");
   pb::DecideResponse fits;
   start(fits, "w1", {{"n1", 1}});
   fits.set_wake_after_s(0);
-  EXPECT_EQ(why_illegal(busy(), fits), "");
+  EXPECT_EQ(flaw_of_decision(busy(), fits), "");
   pb::DecideResponse stopping;
   start(stopping, "s", {{"n1", 1}});
-  EXPECT_EQ(why_illegal(busy(), stopping), "");
+  EXPECT_EQ(flaw_of_decision(busy(), stopping), "");
   // A preemption makes room for a start, even if the start is listed first.
   pb::DecideResponse swap;
   start(swap, "w2", {{"n0", 8}, {"n1", 4}});
   preempt(swap, "whole");
   preempt(swap, "half");
-  EXPECT_EQ(why_illegal(busy(), swap), "");
+  EXPECT_EQ(flaw_of_decision(busy(), swap), "");
   pb::DecideResponse move;
   preempt(move, "half");
   preempt(move, "whole");
   start(move, "half", {{"n0", 4}});
-  EXPECT_EQ(why_illegal(busy(), move), "");
+  EXPECT_EQ(flaw_of_decision(busy(), move), "");
 }
 
 TEST(Guard, RejectsIllegalActions) {
@@ -159,7 +159,7 @@ TEST(Guard, RejectsIllegalActions) {
   for (const Case& one : cases) {
     pb::DecideResponse response;
     one.make(response);
-    const std::string why = why_illegal(busy(), response);
+    const std::string why = flaw_of_decision(busy(), response);
     EXPECT_NE(why.find(one.why), std::string::npos) << "expected: " << one.why << ", got: " << why;
   }
 }
@@ -169,9 +169,9 @@ TEST(Guard, EnforcesTheAllowedVerbs) {
   request.add_allowed(pb::START);
   pb::DecideResponse response;
   preempt(response, "half");
-  EXPECT_NE(why_illegal(request, response).find("not allowed"), std::string::npos);
+  EXPECT_NE(flaw_of_decision(request, response).find("not allowed"), std::string::npos);
   request.add_allowed(pb::PREEMPT);
-  EXPECT_EQ(why_illegal(request, response), "");
+  EXPECT_EQ(flaw_of_decision(request, response), "");
 }
 
 TEST(Guard, CountsGpusThatAreDownAndHeldOnce) {
@@ -184,8 +184,8 @@ TEST(Guard, CountsGpusThatAreDownAndHeldOnce) {
   pb::DecideResponse six, seven;
   start(six, "six", {{"n0", 6}});
   start(seven, "seven", {{"n0", 7}});
-  EXPECT_EQ(why_illegal(request, six), "");
-  EXPECT_NE(why_illegal(request, seven), "");
+  EXPECT_EQ(flaw_of_decision(request, six), "");
+  EXPECT_NE(flaw_of_decision(request, seven), "");
 }
 
 }  // namespace

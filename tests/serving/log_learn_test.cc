@@ -171,7 +171,7 @@ TEST_F(LogLearn, UnfinishedJobsAreSampledFromLongerOnes) {
     unmatched += !ended.contains(first.jobs[j].run_us);
   }
   EXPECT_TRUE(differs);
-  EXPECT_EQ(unmatched, fit.extrapolated());
+  EXPECT_EQ(unmatched, fit.jobs_with_doubled_work());
 }
 
 TEST_F(LogLearn, ProgramWritesBothFilesAndRejectsOtherInput) {

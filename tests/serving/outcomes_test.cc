@@ -37,13 +37,13 @@ void finish(pb::DecideRequest& request, const pb::Job& job, double run_s, double
   finished_job.set_id(id);
 }
 
-std::vector<pb::LoggedOutcome> update(Outcomes& outcomes, const pb::DecideRequest& request,
+std::vector<pb::LoggedOutcome> update(OutcomeTracker& outcomes, const pb::DecideRequest& request,
                                       const pb::DecideResponse& response = {}) {
   return outcomes.update(std::make_shared<const pb::DecideRequest>(request), response);
 }
 
-TEST(Outcomes, PresentJobsHaveNoOutcome) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, PresentJobsHaveNoOutcome) {
+  OutcomeTracker outcomes;
   EXPECT_TRUE(update(outcomes, first_snapshot()).empty());
   pb::DecideRequest later = first_snapshot();
   later.set_time_s(10'060);
@@ -51,8 +51,8 @@ TEST(Outcomes, PresentJobsHaveNoOutcome) {
   EXPECT_TRUE(update(outcomes, later).empty());
 }
 
-TEST(Outcomes, MissingJobsHaveBoundsOnTheirRunTime) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, MissingJobsHaveBoundsOnTheirRunTime) {
+  OutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   const auto logged = update(outcomes, without(first_snapshot(), "a", 10'060));
   ASSERT_EQ(logged.size(), 1u);
@@ -67,9 +67,9 @@ TEST(Outcomes, MissingJobsHaveBoundsOnTheirRunTime) {
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 10'120)).empty()) << "reported once";
 }
 
-TEST(Outcomes, FinishedJobsAreMatchedByIdOrAttributes) {
+TEST(OutcomeTracker, FinishedJobsAreMatchedByIdOrAttributes) {
   for (const std::string id : {"a", ""}) {
-    Outcomes outcomes;
+    OutcomeTracker outcomes;
     const pb::DecideRequest first = first_snapshot();
     update(outcomes, first);
     pb::DecideRequest later = without(first, "a", 10'060);
@@ -85,8 +85,8 @@ TEST(Outcomes, FinishedJobsAreMatchedByIdOrAttributes) {
   }
 }
 
-TEST(Outcomes, SimilarJobsGetPossibleEnds) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, SimilarJobsGetPossibleEnds) {
+  OutcomeTracker outcomes;
   pb::DecideRequest first = first_snapshot();
   for (const int i : {0, 1}) {
     first.mutable_jobs(i)->set_user("ada");
@@ -105,8 +105,8 @@ TEST(Outcomes, SimilarJobsGetPossibleEnds) {
   EXPECT_EQ(logged[1].run_s(), 90);
 }
 
-TEST(Outcomes, StartingDecisionIsNamed) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, StartingDecisionIsNamed) {
+  OutcomeTracker outcomes;
   pb::DecideResponse response;
   response.set_decision_id("17");
   pb::Action& action = *response.add_actions();
@@ -124,8 +124,8 @@ TEST(Outcomes, StartingDecisionIsNamed) {
   update(outcomes, first_snapshot());
 }
 
-TEST(Outcomes, ReusedIdIsAnotherJob) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, ReusedIdIsAnotherJob) {
+  OutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   pb::DecideRequest later = without(first_snapshot(), "a", 10'060);
   add_waiting(later, "a", 2);
@@ -134,15 +134,15 @@ TEST(Outcomes, ReusedIdIsAnotherJob) {
   EXPECT_EQ(logged[0].job().gpus(), 4u);
 }
 
-TEST(Outcomes, OlderSnapshotIsIgnored) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, OlderSnapshotIsIgnored) {
+  OutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 9'990)).empty());
   EXPECT_EQ(update(outcomes, without(first_snapshot(), "b", 10'060)).size(), 1u);
 }
 
-TEST(Outcomes, ClockSetBackStartsAgain) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, ClockSetBackStartsAgain) {
+  OutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   EXPECT_TRUE(update(outcomes, without(first_snapshot(), "a", 5'000)).empty());
   const auto logged = update(outcomes, without(without(first_snapshot(), "a", 0), "b", 5'010));
@@ -151,8 +151,8 @@ TEST(Outcomes, ClockSetBackStartsAgain) {
   EXPECT_EQ(logged[0].max_run_s(), 3'610);
 }
 
-TEST(Outcomes, ClustersAreSeparate) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, ClustersAreSeparate) {
+  OutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   pb::DecideRequest named = without(first_snapshot(), "a", 10'060);
   named.set_cluster("other");
@@ -171,8 +171,8 @@ TEST(Outcomes, ClustersAreSeparate) {
   EXPECT_EQ(logged[0].seen_s(), 10'000);
 }
 
-TEST(Outcomes, NumberOfClustersIsLimited) {
-  Outcomes outcomes;
+TEST(OutcomeTracker, NumberOfClustersIsLimited) {
+  OutcomeTracker outcomes;
   update(outcomes, first_snapshot());
   for (int i = 0; i < 100; ++i) {
     pb::DecideRequest other = first_snapshot();

@@ -177,7 +177,7 @@ void write_checkpoint(const std::filesystem::path& folder, uint64_t seed) {
   Rng rng = Rng{7}.split(seed);
   Checkpoint checkpoint;
   checkpoint.agent = "dispatcher";
-  checkpoint.task = task_json("dispatcher", *dispatcher::agent());
+  checkpoint.task = agent_settings_json("dispatcher", *dispatcher::agent());
   checkpoint.network = "job-scorer";
   for (const auto& [name, shape] : job_scorer_shapes(16, dispatcher::kShape)) {
     Tensor& tensor = checkpoint.weights[name];

@@ -61,7 +61,7 @@ int play(const std::string& address, uint64_t seed) {
   const Scene scene(cluster, random_jobs(Rng{seed}, {.count = 60, .mean_gap_s = 60}));
   const auto las = PolicyRegistry::make("las", {});
   SceneRunner runner(scene, *las);
-  std::vector<Finished> finished;
+  std::vector<EndedJob> finished;
   int asked = 0;
   while (runner.advance()) {
     const SimState& s = runner.state();

@@ -12,7 +12,7 @@ namespace {
 
 // A heuristic that ranks by history ranks a job once, when it begins to wait. A snapshot has only
 // the latest history. Both agree as long as no job has finished since.
-bool ranks_are_current(const View& view, const std::vector<Finished>& finished) {
+bool ranks_are_current(const View& view, const std::vector<EndedJob>& finished) {
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
     if (!finished.empty() && finished.back().end_us > view.since_us(slot)) return false;
   }
@@ -37,7 +37,7 @@ void expect_same(const Policy& policy, const std::string& name, const std::strin
   for (Job& job : jobs) job.limit_us = job.run_us + kSecond * (1 + rng.below(1000));
   const Scene scene(cluster, jobs);
   SceneRunner runner(scene, policy);
-  std::vector<Finished> finished;
+  std::vector<EndedJob> finished;
   while (runner.advance()) {
     const SimState& s = runner.state();
     for (int32_t i = 0; i < s.head->num_changed; ++i) {

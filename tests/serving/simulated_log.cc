@@ -31,7 +31,7 @@ int log_simulation(const std::filesystem::path& folder, const std::string& polic
   const Scene scene(cluster, jobs);
   const auto own = PolicyRegistry::make(policy, {});
   SceneRunner runner(scene, *own);
-  std::vector<Finished> finished;
+  std::vector<EndedJob> finished;
   int asked = 0;
   while (runner.advance()) {
     const SimState& s = runner.state();

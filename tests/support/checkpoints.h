@@ -61,7 +61,7 @@ inline Checkpoint small_checkpoint() {
   Checkpoint c;
   c.agent = "dispatcher";
   c.network = "job-scorer";
-  c.task = task_json("dispatcher", *small_agent());
+  c.task = agent_settings_json("dispatcher", *small_agent());
   c.weights = random_weights(8, Rng{3});
   const JobScorer net({c.weights, dispatcher::kShape, "test"});
   std::vector<GoldenState> golden;

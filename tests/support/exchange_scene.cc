@@ -18,7 +18,7 @@ ExchangeScene::ExchangeScene(const ClusterSpec& cluster, const std::vector<Job>&
     : scene_(cluster, jobs, no_costs()) {
   int32_t largest_gang = 1;
   for (const Job& job : jobs) largest_gang = std::max(largest_gang, job.gpus);
-  add_cluster_models(cluster, largest_gang, profiles_);
+  add_profiles_from_cluster_spec(cluster, largest_gang, profiles_);
   SpeedOptions options;
   options.types = cluster.types;
   options.max_gpus = largest_gang;

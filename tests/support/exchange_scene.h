@@ -1,7 +1,7 @@
 // A scene on a cluster whose file describes models, where schedulers choose the exchange of each
 // job. Its speed tables are those which a run builds from this file.
 //
-//   const ExchangeScene rings(load_cluster("rings-8"), generate_rings({}, {.seed = 1}));
+//   const ExchangeScene rings(load_cluster("rings-8"), generate_all_reduce_jobs({}, {.seed = 1}));
 //   World world(rings.scene().fixed(), rings.scene().size());
 #pragma once
 

@@ -60,11 +60,12 @@ void give_early_stops(Rng rng, std::vector<Job>& jobs) {
   }
 }
 
-// Redraws the curve beyond `done_us` of work. Earlier points, and the first one after it, stay.
-void change_curve(Rng rng, const Job& before, double done_us, Job& job) {
+// Redraws the curve beyond `work_done_us` of work. Earlier points, and the first one after it,
+// stay.
+void change_curve(Rng rng, const Job& before, double work_done_us, Job& job) {
   double at_us = -1;
-  for (CurvePoint& point : job.curve) {
-    const bool settled = at_us < done_us;
+  for (TrainingCurvePoint& point : job.curve) {
+    const bool settled = at_us < work_done_us;
     at_us = std::round(point.share * static_cast<double>(before.run_us));
     point.share = at_us / static_cast<double>(job.run_us);
     if (!settled) point.value = rng.uniform(), point.noise = rng.uniform();
@@ -75,7 +76,7 @@ std::vector<Job> fitting(std::vector<Job> jobs, const ClusterSpec& cluster) {
   Trace trace;
   trace.source = "random";
   trace.jobs = std::move(jobs);
-  check_fits(trace, cluster, true);
+  check_jobs_fit_cluster(trace, cluster, true);
   return std::move(trace.jobs);
 }
 
@@ -130,7 +131,7 @@ InventedModels::InventedModels(size_t types, bool other) {
   class_kind = {-1, 0, 1, 2};
   class_reference.assign(kModels + 1, 1);
   gradient_bytes.assign(kModels, 1e9);
-  worker_steps = server_exchange = std::vector<uint8_t>(kModels, 0);
+  counts_worker_steps = server_exchange = std::vector<uint8_t>(kModels, 0);
   for (int32_t kind = 0; kind < kModels; ++kind) {
     for (int32_t type = 0; type < num_types; ++type) {
       for (int32_t gpus = 0; gpus <= kMaxGpus; ++gpus) {
@@ -200,7 +201,7 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
   Settled settled{std::vector<char>(size, 0), std::vector<double>(size, 0)};
   struct Run {
     size_t job;
-    double done_us, rate;
+    double work_done_us, rate;
     int64_t since_us;
   };
   std::vector<Run> runs;  // since the last event; no job is faster than in isolation
@@ -208,7 +209,7 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
     for (const Run& run : runs) {  // a failure may undo work: the maximum counts
       double& min_work_us = settled.min_work_us[run.job];
       const double ran_us = static_cast<double>(to_us - run.since_us);
-      min_work_us = std::max(min_work_us, run.done_us + ran_us * run.rate);
+      min_work_us = std::max(min_work_us, run.work_done_us + ran_us * run.rate);
     }
   };
   while (runner.advance() && runner.view().now_us() <= until_us) {
@@ -223,7 +224,8 @@ Settled settled_by(const Scene& scene, const Policy& policy, int64_t until_us) {
       if (s.phase[slot] != Phase::kRunning) continue;
       const double rate =
           scene.fixed().rated ? std::max(s.rate[slot], s.isolated_rate[slot]) : s.rate[slot];
-      runs.push_back({static_cast<size_t>(s.job[slot]), s.done_us[slot], rate, s.since_us[slot]});
+      runs.push_back(
+          {static_cast<size_t>(s.job[slot]), s.work_done_us[slot], rate, s.since_us[slot]});
     }
   }
   pass(until_us);

@@ -12,7 +12,7 @@ void GpuTimeLedger::observe(const SimState& s) {
   ended_.resize(static_cast<size_t>(fixed_.jobs.num_jobs));
   for (int32_t slot = 0; slot < s.head->high_water; ++slot) {
     if (s.phase[slot] != Phase::kDone) continue;
-    ended_[static_cast<size_t>(s.job[slot])] = {s.attained_us[slot], s.done_us[slot],
+    ended_[static_cast<size_t>(s.job[slot])] = {s.attained_us[slot], s.work_done_us[slot],
                                                 fixed_.faults ? s.failed[slot] : 0};
   }
 }
@@ -41,9 +41,9 @@ void GpuTimeLedger::count(const SimState& s) {
     int64_t& milli = phase == Phase::kRunning ? held_.running : held_.starting;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       const int32_t each =
-          is_share(fixed_, s, slot, p)
-              ? milli_on(fixed_, s.part_node[p],
-                         need_of(fixed_.jobs.shapes, s.shape[slot], s.part_group[p]))
+          is_gpu_share(fixed_, s, slot, p)
+              ? gpu_milli_on_node(fixed_, s.part_node[p],
+                                  need_of(fixed_.jobs.shapes, s.shape[slot], s.part_role_group[p]))
               : kWholeGpu;
       milli += int64_t{each} * count_bits(s.part_mask[p]);
     }

@@ -37,7 +37,7 @@ class GpuTimeLedger {
   // Totals of a job which has ended.
   struct Ended {
     int64_t attained_us = 0;
-    double done_us = 0;
+    double work_done_us = 0;
     int32_t failed = 0;
   };
   const Ended& ended(int32_t job) const { return ended_[static_cast<size_t>(job)]; }

@@ -20,7 +20,7 @@ RandomSpeeds::RandomSpeeds(Rng rng, int32_t types, size_t num_jobs) {
   }
   for (int32_t k = 0; k < num_kinds; ++k) {
     gradient_bytes.push_back(rng.below(4) == 0 ? 0 : 2e9 * rng.uniform());
-    worker_steps.push_back(rng.below(2) == 0);
+    counts_worker_steps.push_back(rng.below(2) == 0);
     server_exchange.push_back(rng.below(3) == 0);
     for (int32_t t = 0; t < num_types; ++t) {
       const double alone = 1 + 3 * rng.uniform();
@@ -55,7 +55,7 @@ SpeedColumns InventedTables::columns() const {
   c.exchange_share = exchange_share.data();
   c.pair_rate = pair_rate.data();
   c.gradient_bytes = gradient_bytes.data();
-  c.worker_steps = worker_steps.data();
+  c.counts_worker_steps = counts_worker_steps.data();
   c.server_exchange = server_exchange.data();
   return c;
 }

@@ -22,7 +22,7 @@ struct InventedTables {
   std::vector<int32_t> class_kind;  // (C)
   std::vector<double> class_reference, type_speed, steps_per_s, exchange_share, pair_rate,
       gradient_bytes;
-  std::vector<uint8_t> worker_steps, server_exchange;
+  std::vector<uint8_t> counts_worker_steps, server_exchange;
 };
 
 struct RandomSpeeds : InventedTables {

@@ -243,7 +243,7 @@ RandomWorld random_world(Rng rng, const RandomWorldOptions& options) {
   Trace trace;
   trace.source = "random";
   trace.jobs = std::move(world.jobs);
-  check_fits(trace, world.cluster, true);
+  check_jobs_fit_cluster(trace, world.cluster, true);
   world.jobs = std::move(trace.jobs);
   world.pair_conflicts = random_pair_conflicts(rng.split(11), world);
   if (options.faults) {

@@ -25,7 +25,7 @@ Outcome replay(const Scene& scene, const Play& play, std::function<void(const Si
 
 Outcome replay_checked(const Scene& scene, const Play& play) {
   StepChecker checker(scene.fixed());
-  Head last = {};
+  StateHeader last = {};
   const Outcome out = replay(scene, play, [&](const SimState& s) {
     checker.observe(s);
     last = *s.head;

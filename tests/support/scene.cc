@@ -123,7 +123,7 @@ bool SceneRunner::holds() {
     const Phase phase = s.phase[slot];
     if (phase == Phase::kFree) continue;
     const auto j = static_cast<size_t>(s.job[slot]);
-    double done = s.done_us[slot];
+    double done = s.work_done_us[slot];
     if (phase == Phase::kRunning) {
       done += static_cast<double>(s.head->now_us - s.since_us[slot]) * s.rate[slot];
     }
@@ -171,7 +171,7 @@ bool SceneRunner::decide() {
   SimState& s = world_.state();
   if (plan.wake_us != kNever) s.head->timer_us = plan.wake_us;
   const SimState& b = before_.state();
-  const std::string why = why_illegal(before_.fixed(), b, plan);
+  const std::string why = flaw_of_decision(before_.fixed(), b, plan);
   if (!why.empty()) return broken("illegal plan: " + why);
   execute(before_.fixed(), before_.state(), plan);
   if (digest(world_.fixed(), s) != digest(before_.fixed(), b)) {

@@ -63,7 +63,7 @@ class Scene {
 
   // Both must be called before a world uses the scene.
   void set_faults(std::vector<Fault> faults);
-  void allow(const Allows& allows) { fixed_.allows = allows; }
+  void allow(const AllowedActions& allows) { fixed_.allows = allows; }
   // Likewise. Requires: the data which `speeds` points to outlives the scene.
   void set_speeds(const SpeedColumns& speeds, const std::vector<int32_t>& classes);
 

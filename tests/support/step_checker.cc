@@ -18,7 +18,7 @@ void StepChecker::observe(const SimState& s) {
 }
 
 std::string StepChecker::decreased(const SimState& s) {
-  const Head &a = last_, &b = *s.head;
+  const StateHeader &a = last_, &b = *s.head;
   if (b.now_us < a.now_us) return "the clock fell";
   const bool counted = b.arrived >= a.arrived && b.finished >= a.finished &&
                        b.preemptions >= a.preemptions && b.starts >= a.starts &&
@@ -37,16 +37,16 @@ std::vector<StepChecker::Holding> StepChecker::holdings_of(const SimState& s, in
   std::vector<Holding> holdings;
   int64_t from_us = s.head->now_us;
   if (s.phase[slot] == Phase::kStarting) {  // it waits for GPUs being saved first, then restores
-    from_us =
-        s.until_us[slot] - (s.done_us[slot] > 0 ? fixed_.restore_us(s.job[slot], s.gpus[slot]) : 0);
+    from_us = s.until_us[slot] -
+              (s.work_done_us[slot] > 0 ? fixed_.restore_us(s.job[slot], s.gpus[slot]) : 0);
   }
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     Holding& holding = holdings.emplace_back();
     holding = {s.part_node[p], s.part_mask[p], kWholeGpu, 0, 0, 0, from_us, kNever};
     if (s.shape[slot] == kNone) continue;
-    const TaskNeed need = need_of(fixed_.jobs.shapes, s.shape[slot], s.part_group[p]);
+    const TaskNeed need = need_of(fixed_.jobs.shapes, s.shape[slot], s.part_role_group[p]);
     if (need.gpu_milli > 0) {
-      holding.gpu_milli = milli_on(fixed_, holding.node, need);
+      holding.gpu_milli = gpu_milli_on_node(fixed_, holding.node, need);
       holding.gpu_mem_mib = need.gpu_mem_mib;
     }
     holding.cpu_milli = s.part_tasks[p] * need.cpu_milli;

@@ -55,7 +55,7 @@ class StepChecker {
   SimModel fixed_;
   std::string broken_;
   bool begun_ = false;
-  Head last_ = {};
+  StateHeader last_ = {};
   std::map<int32_t, HeldJob> held_jobs_;  // by job
   std::vector<Holding> leaving_;
 };

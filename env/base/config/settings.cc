@@ -39,7 +39,7 @@ class Flattener {
         this->map(entry.second, key + ".", depth + 1);
         continue;
       }
-      if (const Setting* first = out_.find(key)) {
+      if (const GivenSetting* first = out_.find(key)) {
         throw InputError(origin, "each key once",
                          in_quotes(key) + " again, first at " + first->origin);
       }
@@ -98,7 +98,7 @@ Settings Settings::from_yaml(const std::string& path) {
 }
 
 void Settings::set(const std::string& key, const std::string& value, const std::string& origin) {
-  const auto it = std::ranges::find(entries_, key, &Setting::key);
+  const auto it = std::ranges::find(entries_, key, &GivenSetting::key);
   if (it == entries_.end()) return entries_.push_back({key, value, origin});
   *it = {key, value, origin};
 }
@@ -112,21 +112,21 @@ void Settings::overlay(std::string_view assignment, const std::string& origin) {
   set(std::string(key), std::string(trim(assignment.substr(equals + 1))), origin);
 }
 
-const Setting* Settings::find(std::string_view key) const {
-  const auto it = std::ranges::find(entries_, key, &Setting::key);
+const GivenSetting* Settings::find(std::string_view key) const {
+  const auto it = std::ranges::find(entries_, key, &GivenSetting::key);
   return it == entries_.end() ? nullptr : &*it;
 }
 
 PolicyFile read_policy_file(const std::string& file, const std::string& policy) {
   constexpr std::string_view kSettings = "settings.";
   const Settings all = Settings::from_yaml(file);
-  const Setting* name = all.find("policy");
+  const GivenSetting* name = all.find("policy");
   if (name == nullptr) throw InputError(file, "a key `policy`", "none");
   PolicyFile out{name->value, {}};
   if (!policy.empty() && out.policy != policy) {
     throw InputError(file, "a file of the policy '" + policy + "'", "'" + out.policy + "'");
   }
-  for (const Setting& s : all.entries()) {
+  for (const GivenSetting& s : all.entries()) {
     if (!s.key.starts_with(kSettings)) continue;
     out.settings.set(s.key.substr(kSettings.size()), s.value, s.origin);
   }
@@ -192,7 +192,7 @@ void FieldList::add(Field field) {
 }
 
 void FieldList::assign(const Settings& settings) const {
-  for (const Setting& setting : settings.entries()) {
+  for (const GivenSetting& setting : settings.entries()) {
     const auto field = std::ranges::find(fields_, setting.key, &Field::key);
     if (field == fields_.end()) {
       std::vector<std::string> keys;

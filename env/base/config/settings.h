@@ -24,7 +24,7 @@
 
 namespace yard {
 
-struct Setting {
+struct GivenSetting {
   std::string key;     // dotted for nested maps
   std::string value;   // lists are joined by commas
   std::string origin;  // "file.yaml:12" or "command line", for error messages
@@ -48,11 +48,11 @@ class Settings {
   // Sets a key from "key=value".
   void overlay(std::string_view assignment, const std::string& origin = "command line");
 
-  const std::vector<Setting>& entries() const { return entries_; }
-  const Setting* find(std::string_view key) const;  // nullptr if not set
+  const std::vector<GivenSetting>& entries() const { return entries_; }
+  const GivenSetting* find(std::string_view key) const;  // nullptr if not set
 
  private:
-  std::vector<Setting> entries_;
+  std::vector<GivenSetting> entries_;
 };
 
 // A policy with settings, as tune and evolve write it to a YAML file:

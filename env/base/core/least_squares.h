@@ -25,10 +25,10 @@ class LeastSquares {
 
   double predict(const Terms& x) const { return dot(weight_, x); }
   // Returns the variance x' P x, which is large if few past observations resemble x.
-  double variance(const Terms& x) const { return dot(times_spread(x), x); }
+  double variance(const Terms& x) const { return dot(times_covariance(x), x); }
 
   void learn(const Terms& x, double y) {
-    const Terms px = times_spread(x);
+    const Terms px = times_covariance(x);
     const double scale = 1 + dot(px, x), error = y - dot(weight_, x);
     for (size_t i = 0; i < kTerms; ++i) {
       for (size_t j = 0; j < kTerms; ++j) spread_[i][j] -= px[i] * px[j] / scale;
@@ -37,7 +37,7 @@ class LeastSquares {
   }
 
  private:
-  Terms times_spread(const Terms& x) const {
+  Terms times_covariance(const Terms& x) const {
     Terms out;
     for (size_t i = 0; i < kTerms; ++i) out[i] = dot(spread_[i], x);
     return out;

@@ -11,7 +11,7 @@ namespace yard {
 // Returns the smallest value such that at least `share` of all values do not exceed it. Reorders
 // `values`. Requires: values is not empty.
 template <class T>
-T nearest_rank(std::vector<T>& values, double share) {
+T nearest_rank_quantile(std::vector<T>& values, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
   const size_t last = values.size();
   const auto at =

@@ -11,7 +11,7 @@ namespace yard {
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-double normal_share(double z) { return std::clamp(normal_cdf(z), 1e-15, 1 - 1e-15); }
+double clamped_normal_cdf(double z) { return std::clamp(normal_cdf(z), 1e-15, 1 - 1e-15); }
 
 double normal_quantile(double p) {
   YARD_CHECK(p > 0 && p < 1, "a quantile needs a probability between 0 and 1");

@@ -7,8 +7,8 @@
 namespace yard {
 
 double normal_cdf(double z);
-double normal_quantile(double p);  // Requires: 0 < p < 1
-double normal_share(double z);     // normal_cdf(), clamped to [1e-15, 1 - 1e-15]
+double normal_quantile(double p);     // Requires: 0 < p < 1
+double clamped_normal_cdf(double z);  // normal_cdf(), clamped to [1e-15, 1 - 1e-15]
 
 // Returns each value's normal score: the quantile of the share of values below it, ties counted by
 // half. The scores are about normal, whatever the distribution of the values.

@@ -41,7 +41,7 @@ struct Rng {
     // Differs from the key for draws, so that a child never repeats its parent's words.
     constexpr uint64_t kSplit = 0x5851F42D4C957F2Du;
     uint32_t words[4];
-    fill(words, child, stream);
+    pack_words(words, child, stream);
     philox4x32(words, key ^ kSplit);
     Rng rng(uint64_t{words[1]} << 32 | words[0]);
     rng.stream = uint64_t{words[3]} << 32 | words[2];
@@ -51,7 +51,7 @@ struct Rng {
   YARD_HD uint32_t next() {
     const uint32_t lane = static_cast<uint32_t>(drawn & 3);
     if (lane == 0) {
-      fill(block, drawn >> 2, stream);
+      pack_words(block, drawn >> 2, stream);
       philox4x32(block, key);
     }
     ++drawn;
@@ -90,7 +90,7 @@ struct Rng {
   double exponential() { return -std::log1p(-uniform()); }
 
  private:
-  YARD_HD static void fill(uint32_t (&words)[4], uint64_t low, uint64_t high) {
+  YARD_HD static void pack_words(uint32_t (&words)[4], uint64_t low, uint64_t high) {
     words[0] = static_cast<uint32_t>(low);
     words[1] = static_cast<uint32_t>(low >> 32);
     words[2] = static_cast<uint32_t>(high);

@@ -106,8 +106,8 @@ void write_all(int fd, std::string_view content, const fs::path& blame) {
 
 }  // namespace
 
-std::string read_unpacked(const fs::path& path) {
-  Unpack file(path);
+std::string read_and_unpack_file(const fs::path& path) {
+  UnpackingReader file(path);
   std::string content, piece(1 << 18, '\0');
   while (const size_t n = file.read(piece.data(), piece.size())) content.append(piece, 0, n);
   return content;
@@ -170,7 +170,7 @@ void AtomicFile::write(std::string_view piece) {
   waiting_ += piece;
 }
 
-void AtomicFile::seal() {
+void AtomicFile::flush_and_close() {
   YARD_CHECK(fd_ >= 0, "a file is sealed once");
   write_all(fd_, waiting_, target_);
   if (::fsync(fd_) != 0 || ::close(std::exchange(fd_, -1)) != 0) fail(target_, kWritable, errno);
@@ -178,7 +178,7 @@ void AtomicFile::seal() {
 
 void AtomicFile::commit() {
   YARD_CHECK(!temp_.empty(), "a file is committed once");
-  if (fd_ >= 0) seal();
+  if (fd_ >= 0) flush_and_close();
   if (::rename(temp_.c_str(), target_.c_str()) != 0) fail(target_, kWritable, errno);
   temp_.clear();
   sync(parent_of(target_), target_);
@@ -193,7 +193,7 @@ void AtomicFiles::add(const fs::path& target, std::string_view content) {
 }
 
 void AtomicFiles::commit() {
-  for (const auto& file : files_) file->seal();
+  for (const auto& file : files_) file->flush_and_close();
   for (const auto& file : files_) file->commit();
   files_.clear();
 }

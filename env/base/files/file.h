@@ -17,7 +17,7 @@ std::string read_file(const std::filesystem::path& path);
 
 // Returns the file's content. Unpacks gzip, recognised by its first bytes. Throws InputError if the
 // file is missing or a folder, or if gzip data is truncated or corrupt.
-std::string read_unpacked(const std::filesystem::path& path);
+std::string read_and_unpack_file(const std::filesystem::path& path);
 
 // Replaces `path`, absent or a regular file, in one step that survives a power cut.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
@@ -33,8 +33,8 @@ class AtomicFile {
 
   void write(std::string_view piece);
   // Flushes everything to disk; nothing more may be written. To publish several files together,
-  // seal all before the first commit. commit() seals a file that is not sealed.
-  void seal();
+  // flush_and_close all before the first commit. commit() seals a file that is not sealed.
+  void flush_and_close();
   // Moves the file to `target`. Must be the last call, made once.
   void commit();
 

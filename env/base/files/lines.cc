@@ -22,7 +22,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 class Lines::Pieces {
  public:
   // Reads `text` if `file` is null.
-  explicit Pieces(std::unique_ptr<Unpack> file, std::string_view text = {})
+  explicit Pieces(std::unique_ptr<UnpackingReader> file, std::string_view text = {})
       : file_(std::move(file)), text_(text) {
     YARD_CHECK(hash_ != nullptr && EVP_DigestInit_ex(hash_, EVP_sha256(), nullptr) == 1,
                "SHA-256 is not available");
@@ -54,7 +54,7 @@ class Lines::Pieces {
   }
 
  private:
-  std::unique_ptr<Unpack> file_;
+  std::unique_ptr<UnpackingReader> file_;
   std::string_view text_;
   EVP_MD_CTX* hash_ = EVP_MD_CTX_new();
 };
@@ -65,7 +65,7 @@ Lines::Lines(Lines&&) noexcept = default;
 Lines::~Lines() = default;
 
 Lines Lines::of_file(const std::filesystem::path& path) {
-  return Lines(std::make_unique<Pieces>(std::make_unique<Unpack>(path)), path.string());
+  return Lines(std::make_unique<Pieces>(std::make_unique<UnpackingReader>(path)), path.string());
 }
 
 Lines Lines::of_text(std::string_view text, std::string name) {

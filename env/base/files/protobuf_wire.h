@@ -1,4 +1,5 @@
-// Encodes fields of protocol buffers, for the few messages which are written without generated code.
+// Encodes fields of protocol buffers, for the few messages which are written without generated
+// code.
 #pragma once
 
 #include <bit>

@@ -66,31 +66,31 @@ TfrecordReader::TfrecordReader(const std::filesystem::path& path) {
   file_.seekg(0);
 }
 
-TfrecordReader::Found TfrecordReader::over(Found found) {
+TfrecordReader::FrameStatus TfrecordReader::over(FrameStatus found) {
   at_ = size_;
   return found;
 }
 
-TfrecordReader::Found TfrecordReader::next(std::string& bytes) {
+TfrecordReader::FrameStatus TfrecordReader::next(std::string& bytes) {
   offset_ = at_;
-  if (at_ == size_) return Found::kEnd;
-  if (size_ - at_ < kHead) return over(Found::kCutOff);
+  if (at_ == size_) return FrameStatus::kEnd;
+  if (size_ - at_ < kHead) return over(FrameStatus::kCutOff);
   char head[kHead];
-  if (!file_.read(head, kHead)) return over(Found::kLost);
+  if (!file_.read(head, kHead)) return over(FrameStatus::kLost);
   const auto length = get_little_endian<uint64_t>(head);
   if (masked(crc32c({head, 8})) != get_little_endian<uint32_t>(head + 8)) {
-    return over(Found::kLost);
+    return over(FrameStatus::kLost);
   }
   const uint64_t rest = size_ - at_ - kHead;
-  if (rest < kFoot || length > rest - kFoot) return over(Found::kCutOff);
+  if (rest < kFoot || length > rest - kFoot) return over(FrameStatus::kCutOff);
   bytes.resize(length);
   char foot[kFoot];
   if (!file_.read(bytes.data(), static_cast<std::streamsize>(length)) || !file_.read(foot, kFoot)) {
-    return over(Found::kLost);
+    return over(FrameStatus::kLost);
   }
   at_ += length + kTfrecordOverhead;
-  return masked(crc32c(bytes)) == get_little_endian<uint32_t>(foot) ? Found::kWhole
-                                                                    : Found::kDamaged;
+  return masked(crc32c(bytes)) == get_little_endian<uint32_t>(foot) ? FrameStatus::kWhole
+                                                                    : FrameStatus::kDamaged;
 }
 
 }  // namespace yard

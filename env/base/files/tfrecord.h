@@ -19,7 +19,7 @@ inline constexpr uint64_t kTfrecordOverhead = 16;  // bytes of a frame in additi
 
 class TfrecordReader {
  public:
-  enum class Found {
+  enum class FrameStatus {
     kWhole,    // a frame
     kEnd,      // no more
     kCutOff,   // the file ends within a frame
@@ -31,13 +31,13 @@ class TfrecordReader {
   explicit TfrecordReader(const std::filesystem::path& path);
 
   // Stores a whole frame's content in `bytes`. kEnd follows kCutOff and kLost.
-  Found next(std::string& bytes);
+  FrameStatus next(std::string& bytes);
 
   uint64_t offset() const { return offset_; }  // start of the frame last returned by next()
   uint64_t size() const { return size_; }      // of the file, when opened
 
  private:
-  Found over(Found found);
+  FrameStatus over(FrameStatus found);
 
   std::ifstream file_;
   uint64_t size_ = 0, offset_ = 0;

@@ -20,7 +20,7 @@ constexpr size_t kPiece = 1 << 18;
 
 }  // namespace
 
-struct Unpack::State {
+struct UnpackingReader::State {
   std::string name;
   int fd = -1;
   std::string packed = std::string(kPiece, '\0');
@@ -81,7 +81,8 @@ struct Unpack::State {
   }
 };
 
-Unpack::Unpack(const std::filesystem::path& path) : state_(std::make_unique<State>()) {
+UnpackingReader::UnpackingReader(const std::filesystem::path& path)
+    : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.name = path.string();
   s.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -91,9 +92,9 @@ Unpack::Unpack(const std::filesystem::path& path) : state_(std::make_unique<Stat
   if (s.is_gzip) YARD_CHECK(inflateInit2(&s.z, kGzipOnly) == Z_OK, "zlib failed to start");
 }
 
-Unpack::~Unpack() = default;
+UnpackingReader::~UnpackingReader() = default;
 
-size_t Unpack::read(char* to, size_t most) {
+size_t UnpackingReader::read(char* to, size_t most) {
   State& s = *state_;
   if (s.is_gzip) return s.inflate_some(to, most);
   if (s.from == s.to) s.fill();

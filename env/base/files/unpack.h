@@ -7,11 +7,11 @@
 
 namespace yard {
 
-class Unpack {
+class UnpackingReader {
  public:
   // Recognises gzip by its first two bytes. Throws InputError if the file is missing or a folder.
-  explicit Unpack(const std::filesystem::path& path);
-  ~Unpack();
+  explicit UnpackingReader(const std::filesystem::path& path);
+  ~UnpackingReader();
 
   // Writes up to `most` bytes to `to`. Returns their number, 0 at the end. Throws InputError for
   // truncated or corrupt gzip data.

@@ -10,12 +10,12 @@
 namespace yard {
 
 template <class T>
-struct Pages {
+struct MmapAllocator {
   using value_type = T;
 
-  Pages() = default;
+  MmapAllocator() = default;
   template <class U>
-  explicit Pages(const Pages<U>&) {}
+  explicit MmapAllocator(const MmapAllocator<U>&) {}
 
   T* allocate(size_t n) {
     void* block =
@@ -25,7 +25,7 @@ struct Pages {
   }
   void deallocate(T* block, size_t n) { ::munmap(block, n * sizeof(T)); }
 
-  friend bool operator==(const Pages&, const Pages&) { return true; }
+  friend bool operator==(const MmapAllocator&, const MmapAllocator&) { return true; }
 };
 
 }  // namespace yard

@@ -7,7 +7,7 @@
 
 namespace yard {
 
-inline std::string json_flaw(const std::exception& error) {
+inline std::string json_error_text(const std::exception& error) {
   const std::string text = error.what();
   const size_t mark = text.starts_with("[json.exception.") ? text.find("] ") : std::string::npos;
   return mark == std::string::npos ? text : text.substr(mark + 2);

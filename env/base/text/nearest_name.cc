@@ -37,7 +37,7 @@ bool is_plural(std::string_view name, std::string_view typed) {
 
 }  // namespace
 
-std::string plain_name(std::string_view name) {
+std::string normalised_name(std::string_view name) {
   std::string out;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
@@ -46,7 +46,7 @@ std::string plain_name(std::string_view name) {
   return out;
 }
 
-bool is_slip(std::string_view a, std::string_view b) {
+bool is_probable_typo(std::string_view a, std::string_view b) {
   const size_t longer = std::max(a.size(), b.size());
   const size_t most = longer < 3 ? 0 : longer < 5 ? 1 : longer < 9 ? 2 : 3;
   return !a.empty() && !b.empty() && distance(a, b) <= most;
@@ -54,12 +54,12 @@ bool is_slip(std::string_view a, std::string_view b) {
 
 std::optional<std::string> nearest_name(std::string_view typed,
                                         const std::vector<std::string>& names) {
-  const std::string plain = plain_name(typed);
+  const std::string plain = normalised_name(typed);
   const std::string* best = nullptr;
   size_t least = 0;
   for (const std::string& name : names) {
-    const std::string other = plain_name(name);
-    if (!is_slip(plain, other) && !is_plural(other, plain)) continue;
+    const std::string other = normalised_name(name);
+    if (!is_probable_typo(plain, other) && !is_plural(other, plain)) continue;
     const size_t far = distance(plain, other);
     if (best != nullptr && far >= least) continue;
     best = &name;

@@ -11,10 +11,10 @@
 namespace yard {
 
 // Returns the letters and digits in lower case: "Submit-Time" to "submittime".
-std::string plain_name(std::string_view name);
+std::string normalised_name(std::string_view name);
 
 // Returns whether one plain name is the other with a few letters changed, missing or added.
-bool is_slip(std::string_view a, std::string_view b);
+bool is_probable_typo(std::string_view a, std::string_view b);
 
 // Returns the name that `typed` probably misspells; nothing if none is near.
 std::optional<std::string> nearest_name(std::string_view typed,

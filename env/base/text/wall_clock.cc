@@ -143,7 +143,7 @@ int Zone::year_of(int64_t wall_s) {
   return static_cast<int>(chrono::year_month_day(day).year());
 }
 
-int64_t Zone::other_unix_s(int64_t wall_s) const {
+int64_t Zone::other_unix_s_if_ambiguous(int64_t wall_s) const {
   const int64_t usual_s = unix_s(wall_s);
   if (ahead_s_ == 0) return usual_s;
   const int year = year_of(wall_s);

@@ -30,7 +30,7 @@ class Zone {
 
   // Returns the other interpretation: the first occurrence of a repeated hour, or daylight saving
   // time for a skipped one. Equals unix_s() everywhere else.
-  int64_t other_unix_s(int64_t wall_s) const;
+  int64_t other_unix_s_if_ambiguous(int64_t wall_s) const;
 
  private:
   struct Change {

@@ -106,8 +106,8 @@ Fairness fairness_of(const Trace& trace, const SimModel& fixed,
   const auto n = static_cast<double>(rhos.size());
   finish.jobs = static_cast<int64_t>(rhos.size());
   for (const double rho : rhos) finish.mean += rho / n;
-  finish.p95 = nearest_rank(rhos, 0.95);
-  finish.max = nearest_rank(rhos, 1);
+  finish.p95 = nearest_rank_quantile(rhos, 0.95);
+  finish.max = nearest_rank_quantile(rhos, 1);
   finish.unfair_share /= n;
   out.finish_time = finish;
   return out;

@@ -8,10 +8,10 @@ namespace yard {
 namespace {
 
 // Returns the distinct tasks of the workload.
-std::vector<TaskShare> task_mix(const SimModel& fixed) {
+std::vector<TaskFrequency> task_mix(const SimModel& fixed) {
   // Tasks with equal keys count as one.
   using Key = std::tuple<uint64_t, int32_t, int32_t, int32_t, int32_t, int64_t, int64_t>;
-  std::map<Key, TaskShare> tasks;
+  std::map<Key, TaskFrequency> tasks;
   double total = 0;
   const JobColumns& jobs = fixed.jobs;
   const ShapeColumns& h = jobs.shapes;
@@ -20,7 +20,7 @@ std::vector<TaskShare> task_mix(const SimModel& fixed) {
     const Key key(shape == kNone ? ~uint64_t{0} : h.types[shape],
                   shape == kNone ? kNone : h.tenant[shape], need.gpus, need.gpu_milli,
                   need.gpu_mem_mib, need.cpu_milli, need.mem_mib);
-    auto [at, fresh] = tasks.try_emplace(key, TaskShare{shape, need, 0});
+    auto [at, fresh] = tasks.try_emplace(key, TaskFrequency{shape, need, 0});
     at->second.share += static_cast<double>(count);
     total += static_cast<double>(count);
   };
@@ -39,7 +39,7 @@ std::vector<TaskShare> task_mix(const SimModel& fixed) {
       add(shape, need_of(h, shape, g), tasks_of(h, shape, g));
     }
   }
-  std::vector<TaskShare> out;
+  std::vector<TaskFrequency> out;
   for (auto& [key, task] : tasks) {
     task.share /= total;
     out.push_back(task);
@@ -99,7 +99,7 @@ Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t n
   NodeFragments part{.free = static_cast<double>(free_milli) / kWholeGpu,
                      .stranded = free_milli > 0};
   if (free_milli == 0) return part;
-  for (const TaskShare& task : mix_) {
+  for (const TaskFrequency& task : mix_) {
     const TaskNeed& need = task.need;
     int64_t unusable_milli = free_milli;
     NodeLedger ledger = now;
@@ -108,7 +108,7 @@ Fragmentation::NodeFragments Fragmentation::compute(const SimState& s, int32_t n
     if (on_gpu && suits && take_tasks(fixed_, s, ledger, need, 1) == 1) {
       part.stranded = false;
       unusable_milli = 0;
-      const int32_t wanted = need.gpus > 0 ? kWholeGpu : milli_on(fixed_, node, need);
+      const int32_t wanted = need.gpus > 0 ? kWholeGpu : gpu_milli_on_node(fixed_, node, need);
       for (uint64_t rest = now.shared; rest != 0; rest &= rest - 1) {
         const int32_t gpu = gpu0 + lowest_bit(rest);
         if (s.share_milli[gpu] >= wanted && s.share_mem_mib[gpu] >= need.gpu_mem_mib) continue;

@@ -21,7 +21,7 @@ struct Fragments {
 
 // A task of the workload and its frequency. A plain job counts as a task for each node that the job
 // fills, and a task for the rest.
-struct TaskShare {
+struct TaskFrequency {
   int32_t shape = kNone;  // the task's shape; kNone: plain
   TaskNeed need{};
   double share = 0;  // of all tasks; the shares sum to 1
@@ -44,7 +44,7 @@ class Fragmentation {
   NodeFragments compute(const SimState& s, int32_t node) const;
 
   const SimModel& fixed_;
-  std::vector<TaskShare> mix_;
+  std::vector<TaskFrequency> mix_;
   std::vector<NodeFragments> parts_;  // (M)
   bool fresh_ = true;                 // of() was not called yet
   // Values at the last call; the columns of GPUs only if GPUs can be shared.

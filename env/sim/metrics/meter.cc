@@ -13,7 +13,7 @@ constexpr double kSecondsPerHour = 3600;
 double seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 // Whether the cluster has any GPU of the type.
-bool exists(const TypeTime& time) { return time.busy_s + time.idle_s + time.down_s > 0; }
+bool exists(const GpuTypeTime& time) { return time.busy_s + time.idle_s + time.down_s > 0; }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::optional<double> energy_kwh(const ClusterSpec& cluster, const GpuUsage& use
   double joules = 0;
   for (size_t t = 0; t < cluster.types.size(); ++t) {
     const GpuType& type = cluster.types[t];
-    const TypeTime& time = used.types[t];
+    const GpuTypeTime& time = used.types[t];
     if (!exists(time)) continue;
     if (type.busy_w <= 0) return std::nullopt;
     joules += type.busy_w * time.busy_s + type.idle_w * time.idle_s;
@@ -33,7 +33,7 @@ std::optional<Cost> cost_of(const ClusterSpec& cluster, const GpuUsage& used) {
   Cost cost;
   for (size_t t = 0; t < cluster.types.size(); ++t) {
     const double price_per_s = cluster.types[t].price_per_h / kSecondsPerHour;
-    const TypeTime& time = used.types[t];
+    const GpuTypeTime& time = used.types[t];
     if (!exists(time)) continue;
     if (price_per_s <= 0) return std::nullopt;
     cost.held += price_per_s * time.busy_s;
@@ -76,7 +76,7 @@ void Meter::pass(int64_t to_us) {
     used_.fragments.*part += dt_s * (fragments_.*part);
   }
   for (size_t t = 0; t < types_now_.size(); ++t) {
-    for (const auto use : {&TypeTime::busy_s, &TypeTime::idle_s, &TypeTime::down_s}) {
+    for (const auto use : {&GpuTypeTime::busy_s, &GpuTypeTime::idle_s, &GpuTypeTime::down_s}) {
       used_.types[t].*use += dt_s * (types_now_[t].*use);
     }
   }
@@ -84,11 +84,11 @@ void Meter::pass(int64_t to_us) {
     used_.tenant_gpu_s[t] += dt_s * tenant_gpus_now_[t];
   }
   // Counted as idle or down above; the end of a save need not be an event.
-  for (const Vacated& gpu : vacated_) {
+  for (const VacatedGpu& gpu : vacated_) {
     const double saved_s = seconds(std::min(gpu.ready_us, to_us) - at_us_);
     time.saving += saved_s;
     (gpu.down ? time.down : time.idle) -= saved_s;
-    TypeTime& type = used_.types[static_cast<size_t>(gpu.type)];
+    GpuTypeTime& type = used_.types[static_cast<size_t>(gpu.type)];
     type.busy_s += saved_s;
     (gpu.down ? type.down_s : type.idle_s) -= saved_s;
   }
@@ -99,13 +99,14 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
   sample_ = {};
   std::fill(tenant_gpus_now_.begin(), tenant_gpus_now_.end(), 0.0);
   for (int32_t i = 0; i < s.head->held; ++i) {
-    const int32_t slot = s.held_list[i];
+    const int32_t slot = s.holder_slots[i];
     int64_t milli = 0;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      milli += is_share(fixed, s, slot, p)
-                   ? milli_on(fixed, s.part_node[p],
-                              need_of(fixed.jobs.shapes, s.shape[slot], s.part_group[p]))
-                   : int64_t{kWholeGpu} * count_bits(s.part_mask[p]);
+      milli +=
+          is_gpu_share(fixed, s, slot, p)
+              ? gpu_milli_on_node(fixed, s.part_node[p],
+                                  need_of(fixed.jobs.shapes, s.shape[slot], s.part_role_group[p]))
+              : int64_t{kWholeGpu} * count_bits(s.part_mask[p]);
     }
     const double gpus = static_cast<double>(milli) / kWholeGpu;
     (s.phase[slot] == Phase::kRunning ? sample_.running : sample_.starting) += gpus;
@@ -116,9 +117,9 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
   sample_.down = s.head->down_gpus;
   const int32_t held = fixed.spec.total_gpus - s.head->free_gpus - s.head->down_gpus;
   sample_.unshared = held - sample_.running - sample_.starting;
-  std::fill(types_now_.begin(), types_now_.end(), TypeTime{});
+  std::fill(types_now_.begin(), types_now_.end(), GpuTypeTime{});
   for (int32_t m = 0; m < fixed.spec.num_nodes; ++m) {
-    TypeTime& type = types_now_[static_cast<size_t>(fixed.spec.node_type[m])];
+    GpuTypeTime& type = types_now_[static_cast<size_t>(fixed.spec.node_type[m])];
     const int32_t down = fixed.faults ? count_bits(s.idle_down_mask[m]) : 0;
     type.idle_s += s.free_count[m];
     type.down_s += down;
@@ -138,7 +139,7 @@ void Meter::scan(const SimModel& fixed, const SimState& s) {
   used_.time.lost = seconds(s.head->lost_time_us);
 }
 
-void Meter::watch(const SimModel& fixed, const SimState& state) {
+void Meter::record_state(const SimModel& fixed, const SimState& state) {
   if (fragmentation_) {
     pass(state.head->now_us);
   } else {

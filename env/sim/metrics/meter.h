@@ -2,7 +2,7 @@
 // and jobs after every decision, so the meter is attached to Replay::watch on request only.
 //
 //   Meter meter(cluster, trace);
-//   replay.watch = [&](const SimState& s) { meter.watch(fixed, s); };
+//   replay.watch = [&](const SimState& s) { meter.record_state(fixed, s); };
 //   const GpuUsage used = meter.end(outcome.end_us);
 #pragma once
 
@@ -30,14 +30,14 @@ struct GpuTime {
   double total() const { return running + starting + saving + unshared + down + idle; }
 };
 
-struct TypeTime {
+struct GpuTypeTime {
   double busy_s = 0, idle_s = 0, down_s = 0;  // [GPU s] busy: held or being vacated
 };
 
 struct GpuUsage {
   GpuTime time;
   Fragments fragments;               // [GPU s] integrals; their ratios are means over free GPUs
-  std::vector<TypeTime> types;       // as in ClusterSpec::types
+  std::vector<GpuTypeTime> types;    // as in ClusterSpec::types
   std::vector<std::string> tenants;  // of the trace, sorted
   std::vector<double> tenant_gpu_s;  // held by starting and running jobs
   double span_s = 0;
@@ -58,13 +58,13 @@ class Meter {
   Meter(const ClusterSpec& cluster, const Trace& trace);
 
   // Samples a state. Requires: the same `fixed` each time, alive until end().
-  void watch(const SimModel& fixed, const SimState& state);
+  void record_state(const SimModel& fixed, const SimState& state);
 
   // Returns the totals until the replay's end; empty if no state was sampled.
   std::optional<GpuUsage> end(int64_t end_us);
 
  private:
-  struct Vacated {
+  struct VacatedGpu {
     int64_t ready_us;
     int32_t type;
     bool down;
@@ -79,8 +79,8 @@ class Meter {
   int64_t at_us_ = 0;
   GpuTime sample_;  // [GPUs] at the last sample
   Fragments fragments_;
-  std::vector<TypeTime> types_now_;  // [GPUs]
-  std::vector<Vacated> vacated_;     // GPUs without an owner, on which a preempted job still saves
+  std::vector<GpuTypeTime> types_now_;  // [GPUs]
+  std::vector<VacatedGpu> vacated_;  // GPUs without an owner, on which a preempted job still saves
   std::vector<double> tenant_gpus_now_;
 };
 

@@ -46,8 +46,8 @@ double speed_on(const SimModel& fixed, int32_t j, int32_t type, const TypeGpus& 
   return std::max(speed_of(fixed.speed, job_class, type, gpus, tier, nodes), kMinRate);
 }
 
-std::optional<EarlySummary> early_of(const Trace& trace, const Outcome& outcome) {
-  EarlySummary out;
+std::optional<EarlyEndSummary> early_of(const Trace& trace, const Outcome& outcome) {
+  EarlyEndSummary out;
   int64_t others = 0;
   double jct_s = 0, others_jct_s = 0, requested_us = 0, undone_us = 0;
   for (size_t j = 0; j < trace.jobs.size(); ++j) {
@@ -84,9 +84,9 @@ JctSummary JctGroup::summary() {
   const auto n = static_cast<double>(jct_us.size());
   for (const int64_t jct : jct_us) out.sum_jct_us += jct;
   out.mean_jct_s = static_cast<double>(out.sum_jct_us) / n / kUsPerS;
-  out.p50_jct_s = static_cast<double>(nearest_rank(jct_us, 0.50)) / kUsPerS;
-  out.p95_jct_s = static_cast<double>(nearest_rank(jct_us, 0.95)) / kUsPerS;
-  out.p99_jct_s = static_cast<double>(nearest_rank(jct_us, 0.99)) / kUsPerS;
+  out.p50_jct_s = static_cast<double>(nearest_rank_quantile(jct_us, 0.50)) / kUsPerS;
+  out.p95_jct_s = static_cast<double>(nearest_rank_quantile(jct_us, 0.95)) / kUsPerS;
+  out.p99_jct_s = static_cast<double>(nearest_rank_quantile(jct_us, 0.99)) / kUsPerS;
   out.mean_wait_s = static_cast<double>(sum_wait_us) / n / kUsPerS;
   out.max_wait_s = static_cast<double>(max_wait_us) / kUsPerS;
   out.mean_run_s = static_cast<double>(sum_run_us) / n / kUsPerS;

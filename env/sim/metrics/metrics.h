@@ -36,14 +36,14 @@ struct JctGroup {
 };
 
 // Jobs that the policy ended early, and jobs that completed their work.
-struct EarlySummary {
+struct EarlyEndSummary {
   int64_t jobs = 0;
   double mean_jct_s = 0;         // [s] of jobs ended early
   double others_mean_jct_s = 0;  // [s] of other jobs that ended; 0 if there are none
   double undone_share = 0;       // part of the GPU time that ended jobs asked for; 0 to 1
 };
 
-struct ClassSummary {
+struct SizeClassSummary {
   int32_t gpus = 0;  // demand of each job of the class
   JctSummary all;
 };
@@ -60,8 +60,8 @@ struct Summary {
   int64_t restarts = 0;     // starts after a job's first
   // Kinds of preemptions; empty if the rules do not count them (see JobOutcome).
   std::optional<int64_t> migrations, rapid_repreemptions;
-  std::optional<EarlySummary> early;  // if any job was ended early
-  std::vector<ClassSummary> classes;  // by rising number of GPUs
+  std::optional<EarlyEndSummary> early;   // if any job was ended early
+  std::vector<SizeClassSummary> classes;  // by rising number of GPUs
 };
 
 // (N) [us] Run time of each job alone and consolidated, on the fastest type with enough GPUs. A

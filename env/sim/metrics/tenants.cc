@@ -36,7 +36,7 @@ std::vector<TenantSummary> tenants_of(const Trace& trace, const ClusterSpec& clu
     }
     one.all = group.summary();
     if (!waits_us.empty()) {
-      one.p95_wait_s = static_cast<double>(nearest_rank(waits_us, 0.95)) / 1e6;
+      one.p95_wait_s = static_cast<double>(nearest_rank_quantile(waits_us, 0.95)) / 1e6;
     }
     if (used != nullptr && used->span_s > 0) {
       const auto at = std::lower_bound(used->tenants.begin(), used->tenants.end(), name);

@@ -9,7 +9,7 @@ namespace yard {
 
 using std::to_string;
 
-PlacementRule placement_of(const std::string& name) {
+PlacementRule placement_rule_named(const std::string& name) {
   // Tiresias' yarn and Lucid's consolidate wait for few nodes, as ours does. Other placements of
   // published rule sets take GPUs anywhere.
   if (name == "consolidate" || name == "yarn") return PlacementRule::kConsolidate;
@@ -28,18 +28,18 @@ WaitReason WhyWaiting::reason(const SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kBlocked) return WaitReason::kDependencies;
   if (s.phase[slot] == Phase::kStopping) return WaitReason::kSaving;
   YARD_CHECK(s.phase[slot] == Phase::kWaiting, "the job is not waiting");
-  const auto k = static_cast<size_t>(s.size_class[slot]);
+  const auto k = static_cast<size_t>(s.request_class[slot]);
   if (seen_[k] != epoch_) {
     seen_[k] = epoch_;
-    reason_[k] = of_class(s, slot);
+    reason_[k] = reason_for_request_class(s, slot);
   }
   return reason_[k];
 }
 
-WaitReason WhyWaiting::of_class(const SimState& s, int32_t slot) {
+WaitReason WhyWaiting::reason_for_request_class(const SimState& s, int32_t slot) {
   const View view(fixed_, s, Level::kBlind);
-  const int32_t wanted = fixed_.jobs.class_gpus[s.size_class[slot]];
-  if (!view.within_limit(slot)) {
+  const int32_t wanted = fixed_.jobs.class_gpus[s.request_class[slot]];
+  if (!view.within_tenant_limit(slot)) {
     // A tenant without a limit may hold the whole cluster: what the job lacks is free GPUs.
     const bool limited = fixed_.spec.tenant_limit[s.tenant[slot]] < fixed_.spec.total_gpus;
     if (limited || wanted <= s.head->free_gpus) return WaitReason::kTenantLimit;
@@ -50,18 +50,18 @@ WaitReason WhyWaiting::of_class(const SimState& s, int32_t slot) {
     return wanted > s.head->free_gpus + s.head->down_gpus ? WaitReason::kTooFewGpus
                                                           : WaitReason::kGpusDown;
   }
-  return view.shaped(slot) ? of_shape(s, slot) : WaitReason::kFragmented;
+  return view.shaped(slot) ? reason_for_shaped_job(s, slot) : WaitReason::kFragmented;
 }
 
-int32_t WhyWaiting::open_gpus(const SimState& s, int32_t slot) const {
+int32_t WhyWaiting::free_gpus_on_open_nodes(const SimState& s, int32_t slot) const {
   int32_t gpus = 0;
   for (int32_t m = 0; m < fixed_.spec.num_nodes; ++m) {
-    if (is_open(s, slot, m)) gpus += s.free_count[m];
+    if (is_node_open_to_job(s, slot, m)) gpus += s.free_count[m];
   }
   return gpus;
 }
 
-bool WhyWaiting::is_open(const SimState& s, int32_t slot, int32_t node) const {
+bool WhyWaiting::is_node_open_to_job(const SimState& s, int32_t slot, int32_t node) const {
   const ShapeColumns& h = fixed_.jobs.shapes;
   const NodeLedger ledger(fixed_, s, node);
   for (int32_t g = 0; g < num_groups(h, s.shape[slot]); ++g) {
@@ -74,7 +74,7 @@ bool WhyWaiting::is_open(const SimState& s, int32_t slot, int32_t node) const {
 
 bool WhyWaiting::holds_on_open_node(const SimState& s, int32_t holder, int32_t slot) const {
   for (int32_t part = s.first_part[holder]; part != kNone; part = s.part_next[part]) {
-    if (is_open(s, slot, s.part_node[part])) return true;
+    if (is_node_open_to_job(s, slot, s.part_node[part])) return true;
   }
   return false;
 }
@@ -88,7 +88,7 @@ Blockers WhyWaiting::blockers(const SimState& s, int32_t slot, WaitReason reason
   } else {
     std::vector<int32_t> holders;  // slots
     for (int32_t i = 0; i < s.head->held; ++i) {
-      const int32_t holder = s.held_list[i];
+      const int32_t holder = s.holder_slots[i];
       const bool of_tenant = s.tenant[holder] == s.tenant[slot];
       if (reason == WaitReason::kTenantLimit && !of_tenant) continue;
       if (reason == WaitReason::kGpuType && !holds_on_open_node(s, holder, slot)) continue;
@@ -128,15 +128,15 @@ bool WhyWaiting::has_room(const SimState& s, int32_t slot, bool cpu, bool memory
   return true;
 }
 
-WaitReason WhyWaiting::of_shape(const SimState& s, int32_t slot) const {
+WaitReason WhyWaiting::reason_for_shaped_job(const SimState& s, int32_t slot) const {
   if (has_room(s, slot, false, false, false)) return WaitReason::kFragmented;  // not all together
   if (has_room(s, slot, true, false, false)) return WaitReason::kCpu;
   if (has_room(s, slot, false, true, false)) return WaitReason::kMemory;
   if (has_room(s, slot, false, false, true)) return WaitReason::kGpuMemory;
   if (has_room(s, slot, true, true, false)) return WaitReason::kCpu;
   if (has_room(s, slot, true, true, true)) return WaitReason::kGpuMemory;
-  const int32_t open = open_gpus(s, slot);
-  if (open < fixed_.jobs.class_gpus[s.size_class[slot]]) return WaitReason::kGpuType;
+  const int32_t open = free_gpus_on_open_nodes(s, slot);
+  if (open < fixed_.jobs.class_gpus[s.request_class[slot]]) return WaitReason::kGpuType;
   // Shares alone need no whole GPU; if no GPU has enough left, too little is free.
   return open == 0 ? WaitReason::kTooFewGpus : WaitReason::kFragmented;
 }
@@ -167,7 +167,8 @@ std::string WhyWaiting::figures(const SimState& s, int32_t slot, WaitReason reas
     case WaitReason::kGpusDown:
       return gpus + free + "; " + to_string(s.head->down_gpus) + " down";
     case WaitReason::kGpuType:
-      return gpus + free + "; " + to_string(open_gpus(s, slot)) + " of them on eligible nodes";
+      return gpus + free + "; " + to_string(free_gpus_on_open_nodes(s, slot)) +
+             " of them on eligible nodes";
     case WaitReason::kFragmented: {
       const int32_t* most = std::max_element(s.free_count, s.free_count + fixed_.spec.num_nodes);
       return gpus + free + "; at most " + to_string(*most) + " on one node";

@@ -30,7 +30,7 @@ inline constexpr const char* kWaitReasonNames[kWaitReasons] = {
     "gpu-memory",   "cpu",    "memory",       "fragmented",   "order",     "next-round"};
 
 // The placement with this name; best-fit, which is the least restrictive, for an unknown name.
-PlacementRule placement_of(const std::string& name);
+PlacementRule placement_rule_named(const std::string& name);
 
 // Jobs that another one waits for.
 struct Blockers {
@@ -64,14 +64,14 @@ class WhyWaiting {
   }
 
  private:
-  WaitReason of_class(const SimState& s, int32_t slot);
-  WaitReason of_shape(const SimState& s, int32_t slot) const;
+  WaitReason reason_for_request_class(const SimState& s, int32_t slot);
+  WaitReason reason_for_shaped_job(const SimState& s, int32_t slot) const;
   // Free whole GPUs on nodes that are open to the job.
-  int32_t open_gpus(const SimState& s, int32_t slot) const;
+  int32_t free_gpus_on_open_nodes(const SimState& s, int32_t slot) const;
   bool has_room(const SimState& s, int32_t slot, bool cpu, bool memory, bool gpu_memory) const;
   // Jobs that it depends on and that have not ended.
   std::vector<int32_t> before(const SimState& s, int32_t slot) const;
-  bool is_open(const SimState& s, int32_t slot, int32_t node) const;
+  bool is_node_open_to_job(const SimState& s, int32_t slot, int32_t node) const;
   bool holds_on_open_node(const SimState& s, int32_t holder, int32_t slot) const;
   std::string figures(const SimState& s, int32_t slot, WaitReason reason) const;
 

@@ -72,7 +72,7 @@ Unusable unfit(const Job& job, const ClusterSpec& spec, int total_gpus,
                 (job.tenant.empty() ? "jobs without a tenant" : "'" + job.tenant + "'"),
             std::to_string(job.gpus)};
   }
-  return unfit_types_reason(job, spec, type_bits(job, spec));
+  return unfit_types_reason(job, spec, usable_type_bits(job, spec));
 }
 
 // Marks jobs which depend, directly or indirectly, on themselves or on a job outside the trace.
@@ -115,7 +115,7 @@ std::vector<char> without_placement(const std::vector<Job>& jobs, const ClusterS
   const std::vector<int64_t> no_work(jobs.size(), 0);
   std::vector<Piece> pieces(fixed.max_pieces());
   for (size_t j = 0; j < jobs.size(); ++j) {
-    const auto k = static_cast<size_t>(fixed.jobs.size_class[j]);
+    const auto k = static_cast<size_t>(fixed.jobs.request_class[j]);
     if (std::exchange(known[k], 1) != 0) continue;
     const auto job = static_cast<int32_t>(j);
     world.reset(job, job + 1);
@@ -127,7 +127,7 @@ std::vector<char> without_placement(const std::vector<Job>& jobs, const ClusterS
   }
   std::vector<char> out;
   for (size_t j = 0; j < jobs.size(); ++j) {
-    out.push_back(bad[static_cast<size_t>(fixed.jobs.size_class[j])]);
+    out.push_back(bad[static_cast<size_t>(fixed.jobs.request_class[j])]);
   }
   return out;
 }
@@ -145,7 +145,7 @@ void check_length(const Trace& trace) {
 
 }  // namespace
 
-void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
+void check_jobs_fit_cluster(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   check_length(trace);
   const int total_gpus = spec.total_gpus();
   const std::vector<char> never = never_startable(trace.jobs);
@@ -179,7 +179,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   const std::vector<char> bad = without_placement(requests, spec);
   for (size_t i = 0; i < shaped.size(); ++i) {
     if (!bad[i]) continue;
-    why[shaped[i]] = no_placement_reason(requests[i], spec, type_bits(requests[i], spec));
+    why[shaped[i]] = no_placement_reason(requests[i], spec, usable_type_bits(requests[i], spec));
   }
   const Job* const first = trace.jobs.data();
   const auto found = [&](const Job& job) -> std::optional<Unusable> {
@@ -191,7 +191,7 @@ void check_fits(Trace& trace, const ClusterSpec& spec, bool skip_unusable) {
   check_usable(trace, found, skip_unusable);
 }
 
-void check_gpus(Trace& trace, bool skip_unusable) {
+void check_jobs_request_gpus(Trace& trace, bool skip_unusable) {
   const auto found = [](const Job& job) -> std::optional<Unusable> {
     if (job.gpus > 0) return std::nullopt;
     return Unusable{"no GPUs", "at least 1 GPU (published rule sets do not support CPU-only jobs)",

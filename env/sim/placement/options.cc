@@ -6,11 +6,11 @@
 
 namespace yard {
 
-std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
+std::vector<PlacementOption> PlacementOptions::of(int32_t slot, const AllowedOptionKinds& limits) {
   options_.clear();
   slot_ = slot;
   gpus_ = view_.gpus(slot);
-  if (!view_.holds(slot) && !view_.within_limit(slot)) return std::move(options_);
+  if (!view_.holds(slot) && !view_.within_tenant_limit(slot)) return std::move(options_);
   if (!plain(slot) || gpus_ == 0) {
     add_anywhere();
     return std::move(options_);
@@ -20,7 +20,7 @@ std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
     if (throughput_model_.consolidated_throughput(slot, t) <= 0) continue;
     int32_t all = 0;
     for (const int32_t m : throughput_model_.nodes_of(t)) {
-      all += view_.spec().node_gpus[m] - count_bits(view_.node_down(m));
+      all += view_.spec().node_gpus[m] - count_bits(view_.down_gpu_mask(m));
     }
     if (all < gpus_) continue;
     held_by_one = true;
@@ -39,8 +39,8 @@ std::vector<Option> Options::of(int32_t slot, const OptionLimits& limits) {
   return std::move(options_);
 }
 
-void Options::add_anywhere() {
-  Option option;
+void PlacementOptions::add_anywhere() {
+  PlacementOption option;
   std::vector<Piece> room(view_.max_pieces());
   const int32_t n = place(view_, PlacementRule::kBestFit, slot_, room.data());
   if (n == 0) return;
@@ -50,9 +50,9 @@ void Options::add_anywhere() {
 }
 
 // Fills in what follows from the placement.
-void Options::finish(Option& option) {
+void PlacementOptions::finish(PlacementOption& option) {
   std::vector<int32_t> leaving = option.victims;
-  for (const Move& move : option.moves) leaving.push_back(move.slot);
+  for (const JobMove& move : option.moves) leaving.push_back(move.slot);
   option.rate = throughput_model_.throughput(slot_, option.pieces, leaving);
   option.interference_cost = throughput_model_.interference_cost(slot_, option.pieces, leaving);
   for (const int32_t slot : leaving) option.gpus_moved += view_.gpus(slot);
@@ -61,16 +61,16 @@ void Options::finish(Option& option) {
   for (Piece& p : option.pieces) p.tasks = p.gpus;  // of one GPU each
 }
 
-void Options::add_consolidated(int32_t type) {
+void PlacementOptions::add_consolidated(int32_t type) {
   const int32_t node_gpus = view_.spec().max_node_gpus;
   if (gpus_ <= node_gpus) {
-    std::map<int32_t, Option> best;  // by GPUs left over
+    std::map<int32_t, PlacementOption> best;  // by GPUs left over
     for (const int32_t m : throughput_model_.nodes_of(type)) {
       if (free_on(m) < gpus_) continue;
-      Option option{.type = type, .pieces = {{m, gpus_}}};
+      PlacementOption option{.type = type, .pieces = {{m, gpus_}}};
       finish(option);
       const auto [it, fresh] = best.try_emplace(option.left_over, option);
-      const auto score = [&](const Option& o) {
+      const auto score = [&](const PlacementOption& o) {
         return o.rate * (1 - o.interference_cost / gpus_);
       };
       if (!fresh && score(option) > score(it->second)) it->second = std::move(option);
@@ -78,7 +78,7 @@ void Options::add_consolidated(int32_t type) {
     for (auto& [left, option] : best) options_.push_back(std::move(option));
     return;
   }
-  Option option{.type = type};
+  PlacementOption option{.type = type};
   int32_t left = gpus_, tightest = kNone;
   for (const int32_t m : throughput_model_.nodes_of(type)) {
     if (left >= node_gpus && free_on(m) == node_gpus) {
@@ -100,7 +100,7 @@ void Options::add_consolidated(int32_t type) {
   options_.push_back(std::move(option));
 }
 
-void Options::add_spread(int32_t type, bool fullest_first) {
+void PlacementOptions::add_spread(int32_t type, bool fullest_first) {
   std::vector<int32_t> nodes;
   int32_t free = 0;
   for (const int32_t m : throughput_model_.nodes_of(type)) {
@@ -110,7 +110,7 @@ void Options::add_spread(int32_t type, bool fullest_first) {
   if (free < gpus_) return;
   std::ranges::stable_sort(nodes, {},
                            [&](int32_t m) { return fullest_first ? free_on(m) : -free_on(m); });
-  Option option{.kind = OptionKind::kSpread, .type = type};
+  PlacementOption option{.kind = OptionKind::kSpread, .type = type};
   int32_t left = gpus_;
   for (const int32_t m : nodes) {
     if (left == 0) break;
@@ -123,7 +123,7 @@ void Options::add_spread(int32_t type, bool fullest_first) {
   options_.push_back(std::move(option));
 }
 
-bool Options::victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const {
+bool PlacementOptions::victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const {
   std::vector<NodeOccupant> may;
   int32_t there = free_on(node);
   for (const NodeOccupant& one : throughput_model_.occupants(node)) {
@@ -147,7 +147,7 @@ bool Options::victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victi
 }
 
 // Takes nodes where the victim that is first in order comes as late as possible.
-void Options::add_preempting(int32_t type) {
+void PlacementOptions::add_preempting(int32_t type) {
   const int32_t node_gpus = view_.spec().max_node_gpus;
   struct Room {
     int32_t node;
@@ -171,7 +171,7 @@ void Options::add_preempting(int32_t type) {
     }
     return out;
   };
-  Option option{.kind = OptionKind::kPreempt, .type = type};
+  PlacementOption option{.kind = OptionKind::kPreempt, .type = type};
   const auto take = [&](const Room& room, int32_t gpus) {
     option.pieces.push_back({room.node, gpus});
     for (const int32_t slot : room.victims) {
@@ -198,7 +198,7 @@ void Options::add_preempting(int32_t type) {
 }
 
 // Preempts the last jobs in order, on any nodes of the type.
-void Options::add_preempting_anywhere(int32_t type) {
+void PlacementOptions::add_preempting_anywhere(int32_t type) {
   std::vector<int32_t> may;
   std::map<int32_t, int32_t> room;  // by node
   int32_t free = 0;
@@ -220,7 +220,7 @@ void Options::add_preempting_anywhere(int32_t type) {
     }
     return gpus;
   };
-  Option option{.kind = OptionKind::kPreempt, .type = type};
+  PlacementOption option{.kind = OptionKind::kPreempt, .type = type};
   for (const int32_t slot : may) {
     if (free >= gpus_) break;
     option.victims.push_back(slot);
@@ -253,7 +253,8 @@ void Options::add_preempting_anywhere(int32_t type) {
 
 // Moves small jobs that are on this node only to nodes of the type with room, the smallest first.
 // Returns whether that frees enough GPUs.
-bool Options::moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) const {
+bool PlacementOptions::find_moves_off_node(int32_t node, int32_t gpus,
+                                           std::vector<JobMove>& moves) const {
   const int32_t type = throughput_model_.node_type(node);
   std::vector<NodeOccupant> may;
   int32_t there = free_on(node);
@@ -281,16 +282,16 @@ bool Options::moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) co
   return there >= gpus;
 }
 
-void Options::add_moving_others(int32_t type) {
+void PlacementOptions::add_moving_others(int32_t type) {
   if (gpus_ > view_.spec().max_node_gpus || gpus_ < 2) return;
   int32_t free = 0;
   for (const int32_t m : throughput_model_.nodes_of(type)) free += free_on(m);
   if (free < gpus_) return;
-  Option best;
+  PlacementOption best;
   for (const int32_t m : throughput_model_.nodes_of(type)) {
-    Option option{.kind = OptionKind::kMoveOthers, .type = type, .pieces = {{m, gpus_}}};
+    PlacementOption option{.kind = OptionKind::kMoveOthers, .type = type, .pieces = {{m, gpus_}}};
     if (view_.spec().node_gpus[m] < gpus_ || free_on(m) == 0) continue;
-    if (!moves_off(m, gpus_, option.moves)) continue;
+    if (!find_moves_off_node(m, gpus_, option.moves)) continue;
     finish(option);
     if (best.pieces.empty() || option.gpus_moved < best.gpus_moved) best = std::move(option);
   }

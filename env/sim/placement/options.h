@@ -21,30 +21,30 @@ namespace yard {
 enum class OptionKind : uint8_t { kConsolidated, kSpread, kPreempt, kMoveOthers };
 constexpr int kOptionKinds = 4;
 
-struct Move {
+struct JobMove {
   int32_t slot;
   int32_t node;  // destination of all its GPUs
 };
 
-struct Option {
+struct PlacementOption {
   OptionKind kind = OptionKind::kConsolidated;
   int32_t type = kNone;  // kNone: several
   std::vector<Piece> pieces = {};
   std::vector<int32_t> victims = {};  // slots to preempt
-  std::vector<Move> moves = {};
+  std::vector<JobMove> moves = {};
   double rate = 0;               // predicted
   double interference_cost = 0;  // GPUs of other jobs times the share of throughput that they lose
   int32_t left_over = 0;         // free GPUs that remain on the nodes
   int32_t gpus_moved = 0;        // of the jobs that are preempted or moved
 };
 
-struct OptionLimits {
+struct AllowedOptionKinds {
   bool spread = true;
   bool stop = true;
   bool clear = true;
 };
 
-class Options {
+class PlacementOptions {
  public:
   // `preemptible_for(a, b)`: running job `a` may be preempted for `b`. `preempted_before(a, b)`:
   // `a` is preempted before `b`. `movable(a)`: running job `a` may be moved.
@@ -55,11 +55,12 @@ class Options {
   };
 
   // Requires: all outlive this.
-  Options(const View& view, const ThroughputModel& throughput_model, JobPredicates predicates)
+  PlacementOptions(const View& view, const ThroughputModel& throughput_model,
+                   JobPredicates predicates)
       : view_(view), throughput_model_(throughput_model), predicates_(std::move(predicates)) {}
 
   // Returns the options, if any, of a waiting job or of a running job that could move.
-  std::vector<Option> of(int32_t slot, const OptionLimits& limits);
+  std::vector<PlacementOption> of(int32_t slot, const AllowedOptionKinds& limits);
 
  private:
   int32_t free_on(int32_t node) const { return view_.node_free(node); }
@@ -69,22 +70,24 @@ class Options {
   void add_preempting_anywhere(int32_t type);
   void add_moving_others(int32_t type);
   void add_anywhere();
-  void finish(Option& option);
+  void finish(PlacementOption& option);
   bool may_preempt(int32_t slot) const {
     return slot != slot_ && plain(slot) && predicates_.preemptible_for(slot, slot_);
   }
   // Returns whether the job requests only whole GPUs.
-  bool plain(int32_t slot) const { return !view_.shaped(slot) || view_.only_types(slot); }
+  bool plain(int32_t slot) const {
+    return !view_.shaped(slot) || view_.requests_whole_gpus_only(slot);
+  }
   // Lists the jobs to preempt so that the node has `gpus` free, the last in order first. Returns
   // false if that is impossible.
   bool victims_on(int32_t node, int32_t gpus, std::vector<int32_t>& victims) const;
-  bool moves_off(int32_t node, int32_t gpus, std::vector<Move>& moves) const;
+  bool find_moves_off_node(int32_t node, int32_t gpus, std::vector<JobMove>& moves) const;
 
   const View& view_;
   const ThroughputModel& throughput_model_;
   JobPredicates predicates_;
   int32_t slot_ = kNone, gpus_ = 0;
-  std::vector<Option> options_;  // found so far
+  std::vector<PlacementOption> options_;  // found so far
 };
 
 }  // namespace yard

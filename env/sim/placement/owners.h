@@ -11,28 +11,30 @@ namespace yard {
 
 // kTree: tenants if the cluster names them, and users within each; or users only, or tenants only.
 // A job without a user is its own user.
-enum class Owners : uint8_t { kTree, kUser, kTenant };
+enum class FairShareAmong : uint8_t { kTree, kUser, kTenant };
 
-inline std::vector<std::string> owners_names() { return {"tree", "user", "tenant"}; }
+inline std::vector<std::string> fair_share_among_names() { return {"tree", "user", "tenant"}; }
 
-// Requires: one of owners_names().
-inline Owners parse_owners(const std::string& name) {
-  return name == "user" ? Owners::kUser : name == "tenant" ? Owners::kTenant : Owners::kTree;
+// Requires: one of fair_share_among_names().
+inline FairShareAmong parse_fair_share_among(const std::string& name) {
+  return name == "user"     ? FairShareAmong::kUser
+         : name == "tenant" ? FairShareAmong::kTenant
+                            : FairShareAmong::kTree;
 }
 
-inline bool by_tenant(const View& view, Owners owners) {
-  return owners != Owners::kUser && view.num_tenants() > 0;
+inline bool by_tenant(const View& view, FairShareAmong owners) {
+  return owners != FairShareAmong::kUser && view.num_tenants() > 0;
 }
 
 // Returns kNone if the job is charged to no tenant.
-inline int32_t owning_tenant(const View& view, Owners owners, int32_t slot) {
+inline int32_t charged_tenant(const View& view, FairShareAmong owners, int32_t slot) {
   return by_tenant(view, owners) ? view.tenant(slot) : kNone;
 }
 
 // A number for each user within a tenant; negative if the job is its own user.
-inline int32_t owning_user(const View& view, Owners owners, int32_t slot) {
-  if (owners == Owners::kTenant && view.tenant(slot) != kNone) return 0;
-  if (owners == Owners::kTenant || view.user(slot) == kNone) return -2 - view.serial(slot);
+inline int32_t charged_user(const View& view, FairShareAmong owners, int32_t slot) {
+  if (owners == FairShareAmong::kTenant && view.tenant(slot) != kNone) return 0;
+  if (owners == FairShareAmong::kTenant || view.user(slot) == kNone) return -2 - view.serial(slot);
   return view.user(slot);
 }
 

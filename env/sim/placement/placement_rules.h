@@ -63,12 +63,12 @@ class Placer {
   }
 
   // Returns the lowest node with at least `gpus` free GPUs, or kNone.
-  YARD_HD int32_t first_at_least(int32_t gpus) const {
+  YARD_HD int32_t first_node_with_free(int32_t gpus) const {
     return map_.first_of(s_, gpus, spec.max_node_gpus);
   }
 
   // Does what place_gpus() does, on nodes of `type_` only. Requires: `type_` is not kNone.
-  YARD_HD int32_t on_type(int32_t gpus, PlacementRule placement, Piece* out) const {
+  YARD_HD int32_t place_on_type(int32_t gpus, PlacementRule placement, Piece* out) const {
     const bool first_fit = placement == PlacementRule::kFirstFit;
     int32_t tightest = kNone, free = 0, most = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
@@ -106,8 +106,8 @@ class Placer {
     return (n - 1) * size >= asked ? 0 : n;  // 0: fewer nodes would do in an empty cluster
   }
 
-  // Returns whether on_type() finds a placement. Requires: `type_` is not kNone.
-  YARD_HD bool fits_type(int32_t gpus, PlacementRule placement) const {
+  // Returns whether place_on_type() finds a placement. Requires: `type_` is not kNone.
+  YARD_HD bool can_place_on_type(int32_t gpus, PlacementRule placement) const {
     int32_t free = 0, size = 0, nodes = 0;
     for (int32_t m = 0; m < spec.num_nodes; ++m) {
       if (spec.node_type[m] != type_) continue;
@@ -231,7 +231,7 @@ class Placer {
       // The tightest node has the fewest whole GPUs left over, then the least of the shared ones.
       int64_t slack = int64_t{count_bits(ledger.free)} * kMaxNodeGpus * kWholeGpu;
       for (uint64_t rest = ledger.shared; rest != 0; rest &= rest - 1) {
-        ledger.load_rest(fixed_, s_, lowest_bit(rest));
+        ledger.load_shared_gpu_rest(fixed_, s_, lowest_bit(rest));
         slack += ledger.milli[lowest_bit(rest)];
       }
       if (tasks > best.tasks || (tasks == best.tasks && slack < best_slack)) {
@@ -243,7 +243,7 @@ class Placer {
     return best;
   }
 
-  FreeMap map_;
+  FreeNodeIndex map_;
   const SimModel& fixed_;
   const SimState& s_;
   int32_t type_;
@@ -271,13 +271,14 @@ YARD_HD inline int32_t place_gpus(const View& view, PlacementRule placement, int
                                   Piece* out) {
   if (gpus > view.free_gpus()) return 0;
   for (int32_t t = 0; view.spec().one_type && t < view.spec().num_types; ++t) {
-    const int32_t n = Placer(view, t).on_type(gpus, placement, out);
+    const int32_t n = Placer(view, t).place_on_type(gpus, placement, out);
     if (n > 0) return n;
   }
   if (view.spec().one_type) return 0;
   const Placer placer(view);
   if (placement == PlacementRule::kFirstFit) {
-    const int32_t node = gpus <= placer.spec.max_node_gpus ? placer.first_at_least(gpus) : kNone;
+    const int32_t node =
+        gpus <= placer.spec.max_node_gpus ? placer.first_node_with_free(gpus) : kNone;
     if (node == kNone) return placer.scatter(gpus, out);
     out[0] = {node, gpus};
     return 1;
@@ -291,7 +292,7 @@ YARD_HD inline int32_t place_gpus(const View& view, PlacementRule placement, int
 YARD_HD inline bool can_place_gpus(const View& view, PlacementRule placement, int32_t gpus) {
   if (gpus > view.free_gpus()) return false;
   for (int32_t t = 0; view.spec().one_type && t < view.spec().num_types; ++t) {
-    if (Placer(view, t).fits_type(gpus, placement)) return true;
+    if (Placer(view, t).can_place_on_type(gpus, placement)) return true;
   }
   if (view.spec().one_type) return false;
   if (placement != PlacementRule::kConsolidate) return true;
@@ -303,7 +304,7 @@ YARD_HD inline bool can_place_gpus(const View& view, PlacementRule placement, in
 // `consolidate` equals best-fit, since a task never spans nodes. Requires: `out` has room for
 // spec().num_nodes pieces per role group.
 YARD_HD inline int32_t place(const View& view, PlacementRule placement, int32_t slot, Piece* out) {
-  if (!view.within_limit(slot)) return 0;
+  if (!view.within_tenant_limit(slot)) return 0;
   if (!view.shaped(slot)) return place_gpus(view, placement, view.gpus(slot), out);
   if (!view.spec().one_type) return Placer(view).shaped(slot, placement, out);
   for (int32_t t = 0; t < view.spec().num_types; ++t) {
@@ -315,7 +316,7 @@ YARD_HD inline int32_t place(const View& view, PlacementRule placement, int32_t 
 
 // Returns whether place() would find a placement.
 YARD_HD inline bool can_place(const View& view, PlacementRule placement, int32_t slot) {
-  if (!view.within_limit(slot)) return false;
+  if (!view.within_tenant_limit(slot)) return false;
   if (!view.shaped(slot)) return can_place_gpus(view, placement, view.gpus(slot));
   Piece pieces[kMaxShapeTasks];
   return place(view, placement, slot, pieces) > 0;

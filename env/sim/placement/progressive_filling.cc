@@ -11,7 +11,7 @@ ProgressiveFilling::Tenant& ProgressiveFilling::tenant(int32_t t) {
 // Removes the job's owners from the orders, changes them, and inserts them at their new positions.
 template <class Change>
 void ProgressiveFilling::change(int32_t slot, Change does) {
-  const int32_t t = owning_tenant(view_, owners_, slot), u = owning_user(view_, owners_, slot);
+  const int32_t t = charged_tenant(view_, owners_, slot), u = charged_user(view_, owners_, slot);
   Tenant& tenant = this->tenant(t);
   User& user = tenant.users[u];
   if (!tenant.order.empty()) order_.erase(position(tenant, t));

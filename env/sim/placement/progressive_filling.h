@@ -18,7 +18,7 @@ namespace yard {
 class ProgressiveFilling {
  public:
   // Requires: the view outlives this.
-  ProgressiveFilling(const View& view, Owners owners) : view_(view), owners_(owners) {}
+  ProgressiveFilling(const View& view, FairShareAmong owners) : view_(view), owners_(owners) {}
 
   // Charges what a job holds, or is to hold, to its owners.
   void count(int32_t slot, const TaskPlacer::Shares& shares);
@@ -55,7 +55,7 @@ class ProgressiveFilling {
   void change(int32_t slot, Change does);
 
   const View& view_;
-  Owners owners_;
+  FairShareAmong owners_;
   std::map<int32_t, Tenant> tenants_;
   Order order_;  // tenants with a queue
 };

@@ -14,7 +14,7 @@ constexpr double kAll = 1 + 1e-9;  // sums of shares are not exact
 Shares times(const Shares& one, double n) { return {one.gpus * n, one.cpus * n, one.mem * n}; }
 
 // Few nodes: near other tasks, else on the freest node (Optimus, EuroSys 2018, section 4.2).
-double few_nodes(const TaskPlacer::Seat& at) {
+double few_nodes(const TaskPlacer::CandidateNode& at) {
   return (at.others ? 0 : 3) + at.room.gpus + at.room.cpus;
 }
 
@@ -38,7 +38,7 @@ Shares ClusterShares::of_task(int32_t slot, int32_t group) const {
           part(static_cast<double>(need.mem_mib), mem_mib_)};
 }
 
-Shares ClusterShares::of(const JobSize& size) const {
+Shares ClusterShares::of(const JobTaskCounts& size) const {
   if (!view_.shaped(size.slot)) return {gpus_ > 0 ? view_.gpus(size.slot) / gpus_ : 0, 0, 0};
   Shares out;
   for (size_t g = 0; g < size.tasks.size(); ++g) {
@@ -47,7 +47,7 @@ Shares ClusterShares::of(const JobSize& size) const {
   return out;
 }
 
-bool Sizes::elastic(int32_t slot) const {
+bool ElasticSizes::elastic(int32_t slot) const {
   if (!view_.shaped(slot)) return false;
   for (int32_t g = 0; g < view_.num_groups(slot); ++g) {
     if (view_.min_tasks(slot, g) < view_.max_tasks(slot, g)) return true;
@@ -56,23 +56,25 @@ bool Sizes::elastic(int32_t slot) const {
 }
 
 // until_us() of a running job is when its run began, whatever its rate has been since.
-bool Sizes::resizable(int32_t slot) const {
-  return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < slot_began_us() &&
+bool ElasticSizes::resizable(int32_t slot) const {
+  return view_.phase(slot) == Phase::kRunning && view_.until_us(slot) < time_slot_begin_us() &&
          view_.preemptible(slot) && elastic(slot);
 }
 
-bool Sizes::fits(const Shares& more) const { return ClusterShares::dominant(used_ + more) <= kAll; }
+bool ElasticSizes::fits(const Shares& more) const {
+  return ClusterShares::dominant(used_ + more) <= kAll;
+}
 
-JobSize Sizes::least(int32_t slot) const {
-  JobSize out{slot, {}};
+JobTaskCounts ElasticSizes::least(int32_t slot) const {
+  JobTaskCounts out{slot, {}};
   for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
     out.tasks.push_back(elastic(slot) ? view_.min_tasks(slot, g) : view_.requested_tasks(slot, g));
   }
   return out;
 }
 
-JobSize Sizes::held(int32_t slot) const {
-  JobSize out{slot, {}};
+JobTaskCounts ElasticSizes::held(int32_t slot) const {
+  JobTaskCounts out{slot, {}};
   for (int32_t g = 0; view_.shaped(slot) && g < view_.num_groups(slot); ++g) {
     out.tasks.push_back(view_.held_tasks(slot, g));
   }
@@ -80,16 +82,16 @@ JobSize Sizes::held(int32_t slot) const {
 }
 
 // Jobs that keep their size come first; then the others in order, with their minimum.
-Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
+ElasticSizes::ElasticSizes(const View& view, int64_t slot_us, const Offers& offers, Draft* trial)
     : view_(view), slot_us_(slot_us), shares_(view) {
   struct Offer {
     double first;
     int32_t serial;
-    JobSize least;
+    JobTaskCounts least;
   };
   std::vector<Offer> all;
   const auto offer = [&](int32_t slot) {
-    JobSize size = least(slot);
+    JobTaskCounts size = least(slot);
     all.push_back({offers.first ? offers.first(size) : 0, view_.serial(slot), std::move(size)});
   };
   for (int32_t slot = view_.queue_head(); slot != kNone; slot = view_.queue_next(slot)) {
@@ -118,7 +120,7 @@ Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* tri
     if (trial != nullptr && running.contains(o.least.slot)) trial->preempt(o.least.slot);
   }
   for (Offer& o : all) {
-    JobSize size = filling ? least(filling->next()) : std::move(o.least);
+    JobTaskCounts size = filling ? least(filling->next()) : std::move(o.least);
     const Shares needed = shares_.of(size);
     offered_.push_back(size.slot);
     if (!fits(needed)) continue;
@@ -129,11 +131,11 @@ Sizes::Sizes(const View& view, int64_t slot_us, const Offers& offers, Draft* tri
     open_.push_back(std::move(size));
   }
   if (trial != nullptr) trial->undo_to(before);
-  std::ranges::sort(open_, {}, [&](const JobSize& size) { return view_.serial(size.slot); });
+  std::ranges::sort(open_, {}, [&](const JobTaskCounts& size) { return view_.serial(size.slot); });
 }
 
-bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {
-  const JobSize& size = open_[static_cast<size_t>(index)];
+bool ElasticSizes::may_grow(int32_t index, std::span<const int32_t> groups) const {
+  const JobTaskCounts& size = open_[static_cast<size_t>(index)];
   Shares more;
   for (const int32_t g : groups) {
     if (size.tasks[static_cast<size_t>(g)] >= view_.max_tasks(size.slot, g)) return false;
@@ -142,17 +144,17 @@ bool Sizes::may_grow(int32_t index, std::span<const int32_t> groups) const {
   return fits(more);
 }
 
-void Sizes::grow(Grant grant) {
-  JobSize& size = open_[static_cast<size_t>(grant.index)];
+void ElasticSizes::grow(Grant grant) {
+  JobTaskCounts& size = open_[static_cast<size_t>(grant.index)];
   used_ = used_ + shares_.of_task(size.slot, grant.group);
   ++size.tasks[static_cast<size_t>(grant.group)];
 }
 
-Sizes::Grant Sizes::best(const TaskGain& gain) const {
+ElasticSizes::Grant ElasticSizes::best(const TaskGain& gain) const {
   Grant out;
   double most = 0;
   for (int32_t i = 0; i < static_cast<int32_t>(open_.size()); ++i) {
-    const JobSize& size = open_[static_cast<size_t>(i)];
+    const JobTaskCounts& size = open_[static_cast<size_t>(i)];
     for (int32_t g = 0; g < static_cast<int32_t>(size.tasks.size()); ++g) {
       if (!may_grow(i, std::span(&g, 1))) continue;
       const double value = gain(size, g);
@@ -163,9 +165,9 @@ Sizes::Grant Sizes::best(const TaskGain& gain) const {
 }
 
 // With fewer tasks, if not all can be placed.
-bool Sizes::start(const JobSize& size, Draft& draft) const {
+bool ElasticSizes::start(const JobTaskCounts& size, Draft& draft) const {
   const TaskPlacer placer(view_);
-  JobSize less = size;
+  JobTaskCounts less = size;
   for (;;) {
     const int32_t n = placer.place(less.slot, less.tasks, few_nodes, draft.scratch());
     if (n > 0 && draft.start(less.slot, draft.scratch(), n)) return true;
@@ -181,11 +183,11 @@ bool Sizes::start(const JobSize& size, Draft& draft) const {
   }
 }
 
-Sizes::Missed Sizes::apply(Draft& draft, Places places) {
-  std::vector<JobSize> starts;
+ElasticSizes::Unplaced ElasticSizes::apply(Draft& draft, Places places) {
+  std::vector<JobTaskCounts> starts;
   size_t stopped = 0;
   const size_t begun = draft.mark();
-  for (const JobSize& size : open_) {
+  for (const JobTaskCounts& size : open_) {
     if (view_.holds(size.slot)) {
       if (held(size.slot).tasks == size.tasks || !draft.preempt(size.slot)) continue;
       ++stopped;
@@ -193,18 +195,19 @@ Sizes::Missed Sizes::apply(Draft& draft, Places places) {
     starts.push_back(size);
   }
   if (places == Places::kSmallestFirst) {
-    std::ranges::stable_sort(
-        starts, {}, [&](const JobSize& size) { return ClusterShares::dominant(shares_.of(size)); });
+    std::ranges::stable_sort(starts, {}, [&](const JobTaskCounts& size) {
+      return ClusterShares::dominant(shares_.of(size));
+    });
   }
   size_t started = 0;
-  Missed missed;
-  for (const JobSize& size : starts) {
+  Unplaced missed;
+  for (const JobTaskCounts& size : starts) {
     if (!start(size, draft)) {
       ++missed.jobs;
       continue;
     }
     ++started;
-    const JobSize has = held(size.slot);
+    const JobTaskCounts has = held(size.slot);
     for (size_t g = 0; g < size.tasks.size(); ++g) missed.tasks += size.tasks[g] - has.tasks[g];
   }
   // No job stops for nothing.
@@ -213,18 +216,18 @@ Sizes::Missed Sizes::apply(Draft& draft, Places places) {
   return missed;
 }
 
-void Sizes::wake(Draft& draft) const {
+void ElasticSizes::wake(Draft& draft) const {
   const bool again = std::ranges::any_of(view_.held(), [&](int32_t s) { return elastic(s); });
-  if (again) draft.wake_at(slot_began_us() + slot_us_);
+  if (again) draft.wake_at(time_slot_begin_us() + slot_us_);
 }
 
-void Sizes::hand_out(const View& view, int64_t slot_us, const Offers& offers, const Grow& grow,
-                     Draft& draft, Places places) {
+void ElasticSizes::hand_out(const View& view, int64_t slot_us, const Offers& offers,
+                            const Grow& grow, Draft& draft, Places places) {
   const size_t before = draft.mark();
   for (Draft* trial : {static_cast<Draft*>(nullptr), &draft}) {
-    Sizes sizes(view, slot_us, offers, trial);
+    ElasticSizes sizes(view, slot_us, offers, trial);
     grow(sizes);
-    const Missed missed = sizes.apply(draft, places);
+    const Unplaced missed = sizes.apply(draft, places);
     if (missed.jobs > 0 && trial == nullptr) {
       draft.undo_to(before);
       continue;
@@ -238,16 +241,16 @@ void Sizes::hand_out(const View& view, int64_t slot_us, const Offers& offers, co
   }
 }
 
-Sizes::Grow Sizes::by(const TaskGain& gain) {
-  return [gain](Sizes& sizes) {
+ElasticSizes::Grow ElasticSizes::by(const TaskGain& gain) {
+  return [gain](ElasticSizes& sizes) {
     for (Grant next = sizes.best(gain); next.index != kNone; next = sizes.best(gain)) {
       sizes.grow(next);
     }
   };
 }
 
-Sizes::TaskGain least_share(const View& view, const ClusterShares& shares) {
-  return [&view, &shares](const JobSize& size, int32_t group) {
+ElasticSizes::TaskGain dominant_share_gain(const View& view, const ClusterShares& shares) {
+  return [&view, &shares](const JobTaskCounts& size, int32_t group) {
     const auto behind = [&](int32_t g) {
       return static_cast<double>(size.tasks[static_cast<size_t>(g)]) /
              view.requested_tasks(size.slot, g);

@@ -137,7 +137,7 @@ int32_t TaskPlacer::shaped(int32_t slot, std::span<const int32_t> tasks, int32_t
 
 int32_t TaskPlacer::place(int32_t slot, std::span<const int32_t> tasks, const Score& score_of,
                           Piece* out, double* score) const {
-  if (!view_.within_limit(slot)) return 0;
+  if (!view_.within_tenant_limit(slot)) return 0;
   const auto on = [&](int32_t type, Tally& tally) {
     return view_.shaped(slot) ? shaped(slot, tasks, type, score_of, out, tally)
                               : plain(slot, type, score_of, out, tally);

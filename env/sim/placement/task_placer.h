@@ -1,7 +1,7 @@
 // Places the tasks of a job one by one, each on the node with the highest score at that moment.
 //
 //   const TaskPlacer placer(view);
-//   const auto score = [](const TaskPlacer::Seat& at) { return at.room.gpus; };
+//   const auto score = [](const TaskPlacer::CandidateNode& at) { return at.room.gpus; };
 //   const int32_t n = placer.place(slot, {}, score, draft.scratch());
 #pragma once
 
@@ -25,14 +25,14 @@ class TaskPlacer {
     }
   };
   // A node that has room for a task.
-  struct Seat {
+  struct CandidateNode {
     int32_t node = kNone;
     Shares room;  // free before the task
     Shares need;  // what the task takes
     bool others;  // tasks of the job are on other nodes, and none on this one
   };
   // Rates a seat: the highest wins, the lowest node among equals.
-  using Score = std::function<double(const Seat&)>;
+  using Score = std::function<double(const CandidateNode&)>;
 
   // Requires: the view outlives this.
   explicit TaskPlacer(const View& view) : view_(view) {}

@@ -16,7 +16,7 @@ std::vector<Piece> held_pieces(const View& view, int32_t slot) {
   std::vector<Piece> out;
   for (int32_t p = view.first_part(slot); p != kNone; p = view.next_part(p)) {
     out.push_back({view.part_node(p), count_bits(view.part_mask(p)),
-                   shaped ? view.part_group(p) : 0, shaped ? view.part_tasks(p) : 0});
+                   shaped ? view.part_role_group(p) : 0, shaped ? view.part_tasks(p) : 0});
   }
   return out;
 }
@@ -103,7 +103,7 @@ double ThroughputModel::consolidated_throughput_on(int32_t slot, int32_t node, i
 
 double ThroughputModel::consolidated_throughput(int32_t slot, int32_t type) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
-  if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;
+  if (nodes.empty() || (view_.allowed_type_bits(slot) >> type & 1) == 0) return 0;
   if (modelled(slot))
     return consolidated_throughput_on(slot, nodes.front(), view_.gpus(slot), servers(slot));
   return view_.speed_on(slot, nodes.front());
@@ -140,7 +140,7 @@ ThroughputModel::PlacementTopology ThroughputModel::placement_topology(
 
 LinkTraffic ThroughputModel::link_traffic(int32_t slot, std::span<const Piece> pieces,
                                           const PlacementTopology& topology,
-                                          const Exchange& exchange) const {
+                                          const AllReduceSettings& exchange) const {
   std::vector<int32_t> nodes;
   for (const Piece& p : pieces) nodes.push_back(p.node);
   const int64_t bytes = link_bytes_per_s(
@@ -159,7 +159,7 @@ LinkLoads ThroughputModel::loads_without(int32_t slot, std::span<const int32_t> 
 
 double ThroughputModel::throughput(int32_t slot, std::span<const Piece> all,
                                    std::span<const int32_t> without,
-                                   const Exchange& exchange) const {
+                                   const AllReduceSettings& exchange) const {
   const SpecColumns& spec = fixed().spec;
   std::vector<Piece> kept;
   if (view_.shaped(slot)) kept = gpu_pieces(slot, all);
@@ -231,7 +231,7 @@ IsolatedThroughput ThroughputModel::isolated_throughput(int32_t slot, std::span<
 double ThroughputModel::throughput_at_size(int32_t slot, int32_t type,
                                            std::span<const int32_t> tasks) const {
   const auto& nodes = nodes_[static_cast<size_t>(type)];
-  if (nodes.empty() || (view_.types_of(slot) >> type & 1) == 0) return 0;
+  if (nodes.empty() || (view_.allowed_type_bits(slot) >> type & 1) == 0) return 0;
   int32_t gpus = 0, servers = 0;
   for (size_t g = 0; g < tasks.size(); ++g) {
     const TaskNeed need = view_.task_need(slot, static_cast<int32_t>(g));
@@ -270,7 +270,7 @@ int32_t ThroughputModel::slowest_type(int32_t slot, const Footprint& at) const {
 
 double ThroughputModel::link_interference_cost(int32_t slot, std::span<const Piece> pieces,
                                                std::span<const int32_t> without,
-                                               const Exchange& exchange) const {
+                                               const AllReduceSettings& exchange) const {
   const SimState& s = *view_.state_;
   const LinkTraffic mine =
       link_traffic(slot, pieces, placement_topology(slot, pieces, exchange.all_reduce), exchange);
@@ -297,7 +297,7 @@ double ThroughputModel::link_interference_cost(int32_t slot, std::span<const Pie
 
 double ThroughputModel::interference_cost(int32_t slot, std::span<const Piece> pieces,
                                           std::span<const int32_t> without,
-                                          const Exchange& exchange) const {
+                                          const AllReduceSettings& exchange) const {
   const SpecColumns& spec = fixed().spec;
   if (!modelled(slot)) return 0;
   double lost = 0;

@@ -64,7 +64,7 @@ class ThroughputModel {
   // nodes, except `without`. The slowest GPU type sets the pace. Pieces without GPUs
   // have no effect. Returns 0 if no piece has a GPU.
   double throughput(int32_t slot, std::span<const Piece> pieces, std::span<const int32_t> without,
-                    const Exchange& exchange = {}) const;
+                    const AllReduceSettings& exchange = {}) const;
   // Returns the isolated values on `pieces` with that all-reduce. Requires: a plain job.
   IsolatedThroughput isolated_throughput(int32_t slot, std::span<const Piece> pieces,
                                          Pattern by) const;
@@ -77,7 +77,8 @@ class ThroughputModel {
   // Returns the interference cost, in GPUs, of placing the job on `pieces`: for the other jobs on
   // those nodes and links, GPUs times the share of throughput lost. Ignores `without`.
   double interference_cost(int32_t slot, std::span<const Piece> pieces,
-                           std::span<const int32_t> without, const Exchange& exchange = {}) const;
+                           std::span<const int32_t> without,
+                           const AllReduceSettings& exchange = {}) const;
 
  private:
   // Topology of a placement, for a job with a measured model.
@@ -102,10 +103,11 @@ class ThroughputModel {
   // Return the load which the job would put on links, and all loads without it and `without`.
   LinkTraffic link_traffic(int32_t slot, std::span<const Piece> pieces,
                            const PlacementTopology& placement_topology,
-                           const Exchange& exchange) const;
+                           const AllReduceSettings& exchange) const;
   LinkLoads loads_without(int32_t slot, std::span<const int32_t> without) const;
   double link_interference_cost(int32_t slot, std::span<const Piece> pieces,
-                                std::span<const int32_t> without, const Exchange& exchange) const;
+                                std::span<const int32_t> without,
+                                const AllReduceSettings& exchange) const;
   int32_t slowest_type(int32_t slot, const Footprint& at) const;
 
   const View& view_;

@@ -23,13 +23,13 @@ namespace detail {
 // Reschedules the next event of each dirty slot. start(), preempt() and changes of rate mark slots
 // dirty.
 YARD_HD inline void schedule_events(const Truth& truth, SimState& s, EventQueue& event_queue) {
-  Head& h = *s.head;
+  StateHeader& h = *s.head;
   for (int32_t i = 0; i < h.num_dirty; ++i) {
     const int32_t slot = s.dirty[i];
     s.is_dirty[slot] = 0;
     switch (s.phase[slot]) {
       case Phase::kRunning: {
-        const double left = static_cast<double>(truth.work_us[s.job[slot]]) - s.done_us[slot];
+        const double left = static_cast<double>(truth.work_us[s.job[slot]]) - s.work_done_us[slot];
         const double wall = s.rate[slot] == 1 ? left : left / s.rate[slot];
         auto whole = static_cast<int64_t>(wall);
         // Rounds up: a job never ends before its work is done.
@@ -53,11 +53,11 @@ YARD_HD inline void mark_done(const SimModel& f, SimState& s, int32_t slot) {
   s.phase[slot] = Phase::kDone;
   --s.head->live;
   ++s.head->finished;
-  unblock(f, s, s.job[slot]);
+  unblock_dependents(f, s, s.job[slot]);
 }
 
 YARD_HD inline void finish(const SimModel& f, SimState& s, int32_t slot) {
-  settle(f, s, slot);
+  update_progress_to_now(f, s, slot);
   release(f, s, slot);
   mark_done(f, s, slot);
 }
@@ -88,13 +88,13 @@ YARD_HD inline void end_phase(const SimModel& f, SimState& s, int32_t slot) {
 
 // Returns the slot of the first job after `last`, in order of submission, which the fault hits;
 // kNone if none. A fault of a whole node hits every job with a part there, others only jobs on its
-// GPUs. The order of `held_list` depends on history, so it must not decide anything.
+// GPUs. The order of `holder_slots` depends on history, so it must not decide anything.
 YARD_HD inline int32_t next_affected_job(const SimModel& f, const SimState& s, const Fault& fault,
                                          int32_t last) {
   const bool whole = is_whole_node(f, fault.node, fault.mask);
   int32_t best = kNone;
   for (int32_t i = 0; i < s.head->held; ++i) {
-    const int32_t slot = s.held_list[i];
+    const int32_t slot = s.holder_slots[i];
     if (s.job[slot] <= last || (best != kNone && s.job[slot] > s.job[best])) continue;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if (s.part_node[p] != fault.node) continue;
@@ -145,7 +145,7 @@ YARD_HD inline bool all_done(const SimState& s) {
 
 // Clears the list of changed slots. Frees the slots of jobs which finished in the last step.
 YARD_HD inline void clear_changed(SimState& s) {
-  Head& h = *s.head;
+  StateHeader& h = *s.head;
   for (int32_t i = 0; i < h.num_changed; ++i) {
     const int32_t slot = s.changed[i];
     s.is_changed[slot] = 0;
@@ -159,7 +159,7 @@ YARD_HD inline int64_t next_event_us(const SimModel& f, const Truth& truth, SimS
                                      EventQueue& event_queue) {
   if (f.rated) refresh_rates(f, s);
   detail::schedule_events(truth, s, event_queue);
-  const Head& h = *s.head;
+  const StateHeader& h = *s.head;
   int64_t at_us = event_queue.next_us();
   const auto at_most = [&at_us](int64_t us) {
     if (us < at_us) at_us = us;
@@ -176,7 +176,7 @@ YARD_HD inline int64_t next_event_us(const SimModel& f, const Truth& truth, SimS
 
 // Moves the clock to `to_us` and updates the time integrals. Requires: no event before `to_us`.
 YARD_HD inline void pass_time(const SimModel& f, SimState& s, int64_t to_us) {
-  Head& h = *s.head;
+  StateHeader& h = *s.head;
   const WideUs dt_us = to_us - h.now_us;
   h.job_time_us += dt_us * h.live;
   h.held_time_us += dt_us * (f.spec.total_gpus - h.free_gpus - h.down_gpus);
@@ -191,7 +191,7 @@ YARD_HD inline bool advance(const SimModel& f, const Truth& truth, SimState& s,
   clear_changed(s);
   const int64_t at_us = next_event_us(f, truth, s, event_queue);
   if (at_us == kNever) return false;
-  Head& h = *s.head;
+  StateHeader& h = *s.head;
   pass_time(f, s, at_us);
   while (event_queue.next_us() <= at_us) {
     const int32_t slot = event_queue.top();

@@ -1,6 +1,6 @@
 // Co-location slowdowns between jobs on one node which share no GPU, for clusters with `slowdowns`
 // in their file. Both forms are assumptions without measurements (docs/design/speed.md). Sums are
-// integers, so that they do not depend on the order of `held_list`.
+// integers, so that they do not depend on the order of `holder_slots`.
 #pragma once
 
 #include "env/sim/speed/speed.h"
@@ -47,8 +47,9 @@ YARD_HD inline int32_t gpus_on_node(const SimState& s, int32_t slot, int32_t nod
 YARD_HD inline int32_t spread_jobs_on_node(const SimState& s, int32_t slot, int32_t node) {
   int32_t n = 0;
   for (int32_t i = 0; i < s.head->held; ++i) {
-    const int32_t other = s.held_list[i];
-    if (other == slot || s.phase[other] != Phase::kRunning || s.span_nodes[other] < 2) continue;
+    const int32_t other = s.holder_slots[i];
+    if (other == slot || s.phase[other] != Phase::kRunning || s.nodes_with_gpus[other] < 2)
+      continue;
     n += gpus_on_node(s, other, node) > 0;
   }
   return n;
@@ -61,7 +62,7 @@ YARD_HD inline int64_t interference_ppb_on_node(const SimModel& f, const SimStat
   int64_t sum = 0;
   const int32_t type = f.spec.node_type[node];
   for (int32_t i = 0; i < s.head->held; ++i) {
-    const int32_t other = s.held_list[i];
+    const int32_t other = s.holder_slots[i];
     if (other == slot || s.phase[other] != Phase::kRunning) continue;
     const int32_t gpus = gpus_on_node(s, other, node);
     if (gpus == 0) continue;
@@ -84,7 +85,7 @@ YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, in
                                         int32_t slowest_type, int32_t gpus) {
   const int32_t job_class = f.jobs.speed_class[s.job[slot]];
   const int32_t needed = (gpus + f.spec.max_node_gpus - 1) / f.spec.max_node_gpus;
-  const bool spread = f.spec.shared_exchange && s.span_nodes[slot] > needed;
+  const bool spread = f.spec.shared_exchange && s.nodes_with_gpus[slot] > needed;
   int32_t most = 1, reference_node = 0;
   int64_t worst = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -104,8 +105,9 @@ YARD_HD inline double colocation_factor(const SimModel& f, const SimState& s, in
   if (spread) {
     // Consolidated: on the fewest nodes of that type, in one rack.
     const Tier tier = needed > 1 ? Tier::kRack : tier_on_node(f.spec, reference_node, gpus);
-    const double consolidated = speed_of(f.speed, job_class, f.spec.node_type[reference_node], gpus,
-                                         tier, needed, 0, exchange_of(f, s, slot).all_reduce);
+    const double consolidated =
+        speed_of(f.speed, job_class, f.spec.node_type[reference_node], gpus, tier, needed, 0,
+                 all_reduce_settings_of(f, s, slot).all_reduce);
     left *= spread_factor(consolidated, s.isolated_rate[slot], most);
   }
   return left;

@@ -52,7 +52,7 @@ std::vector<int32_t> live_slots_by_job(const SimState& s) {
 }  // namespace
 
 uint64_t digest(const SimModel& fixed, const SimState& s) {
-  const Head& h = *s.head;
+  const StateHeader& h = *s.head;
   Hash hash;
   hash.add(h.now_us, h.timer_us, h.job_time_us, h.held_time_us, h.first_job, h.end_job, h.arrived,
            h.finished, h.preemptions, h.starts);
@@ -63,18 +63,18 @@ uint64_t digest(const SimModel& fixed, const SimState& s) {
     const bool timed = s.phase[slot] == Phase::kStarting || s.phase[slot] == Phase::kStopping;
     hash.add(s.first_start_us[slot], s.since_us[slot], timed ? s.until_us[slot] : 0,
              std::max<int64_t>(s.saved_us[slot] - h.now_us, 0), s.attained_us[slot],
-             s.done_us[slot]);
+             s.work_done_us[slot]);
     if (s.first_part[slot] != kNone) hash.add(s.rate[slot]);
     if (s.first_part[slot] != kNone && has_exchange_choice(fixed)) {
       hash.add(s.all_reduce[slot], s.link_priority[slot]);
     }
     if (fixed.faults) {
-      hash.add(s.failed[slot], s.kept_us[slot],
+      hash.add(s.failed[slot], s.checkpointed_us[slot],
                s.phase[slot] == Phase::kRunning ? s.run_start_us[slot] : 0);
     }
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       hash.add(s.part_node[p], s.part_mask[p]);
-      if (s.shape[slot] != kNone) hash.add(s.part_group[p], s.part_tasks[p]);
+      if (s.shape[slot] != kNone) hash.add(s.part_role_group[p], s.part_tasks[p]);
     }
   }
   for (int32_t slot = h.queue_head; slot != kNone; slot = s.queue_next[slot]) hash.add(s.job[slot]);
@@ -120,13 +120,13 @@ std::string broken_share(const SimModel& fixed, const SimState& s) {
     std::vector<int32_t> tasks(static_cast<size_t>(num_groups(shapes, s.shape[slot])), 0);
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       const auto node = static_cast<size_t>(s.part_node[p]);
-      const TaskNeed need = need_of(shapes, s.shape[slot], s.part_group[p]);
-      tasks[static_cast<size_t>(s.part_group[p])] += s.part_tasks[p];
+      const TaskNeed need = need_of(shapes, s.shape[slot], s.part_role_group[p]);
+      tasks[static_cast<size_t>(s.part_role_group[p])] += s.part_tasks[p];
       cpu[node] += s.part_tasks[p] * need.cpu_milli;
       mem[node] += s.part_tasks[p] * need.mem_mib;
       if (need.gpu_milli == 0) continue;
       const auto gpu = static_cast<size_t>(fixed.spec.node_gpu0[node] + lowest_bit(s.part_mask[p]));
-      milli[gpu] += milli_on(fixed, s.part_node[p], need);
+      milli[gpu] += gpu_milli_on_node(fixed, s.part_node[p], need);
       gpu_mem[gpu] += need.gpu_mem_mib;
       if (need.kind != kNone) kinds[gpu] |= uint64_t{1} << need.kind;
     }
@@ -197,7 +197,7 @@ std::string broken_link(const SimModel& fixed, const SimState& s) {
 }  // namespace
 
 std::string broken_invariant(const SimModel& fixed, const SimState& s) {
-  const Head& h = *s.head;
+  const StateHeader& h = *s.head;
   if (std::string broken = broken_share(fixed, s); !broken.empty()) return broken;
   if (std::string broken = broken_link(fixed, s); !broken.empty()) return broken;
   const auto at = [](const char* what, int64_t i) { return std::string(what) + std::to_string(i); };
@@ -210,28 +210,29 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     const bool holds = phase == Phase::kStarting || phase == Phase::kRunning;
     waiting += phase == Phase::kWaiting;
     blocked += phase == Phase::kBlocked;
-    if (phase == Phase::kBlocked && is_ready(fixed, s, s.job[slot])) {
+    if (phase == Phase::kBlocked && has_no_pending_dependency(fixed, s, s.job[slot])) {
       return at("blocked without a dependency: slot ", slot);
     }
     held += holds;
     int32_t sum = 0;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       uint64_t& node = owned[static_cast<size_t>(s.part_node[p])];
-      if (!is_share(fixed, s, slot, p) && (node & s.part_mask[p]) != 0)
+      if (!is_gpu_share(fixed, s, slot, p) && (node & s.part_mask[p]) != 0)
         return at("a GPU is held twice on node ", s.part_node[p]);
       node |= s.part_mask[p];
       sum += count_bits(s.part_mask[p]);
-      if (s.shape[slot] == kNone && (s.part_group[p] != 0 || s.part_tasks[p] != 0)) {
+      if (s.shape[slot] == kNone && (s.part_role_group[p] != 0 || s.part_tasks[p] != 0)) {
         return at("plain job with tasks at slot ", slot);
       }
     }
     const bool plain = s.shape[slot] == kNone;  // other jobs: see broken_share()
     if (plain && sum != (holds ? s.gpus[slot] : 0))
       return at("wrong number of GPUs at slot ", slot);
-    if (holds && (s.held_pos[slot] >= h.held || s.held_list[s.held_pos[slot]] != slot)) {
+    if (holds && (s.held_pos[slot] >= h.held || s.holder_slots[s.held_pos[slot]] != slot)) {
       return at("not in the list of holders: slot ", slot);
     }
-    if (s.done_us[slot] < 0 || s.attained_us[slot] < 0) return at("negative work at slot ", slot);
+    if (s.work_done_us[slot] < 0 || s.attained_us[slot] < 0)
+      return at("negative work at slot ", slot);
   }
   if (live != h.live) return at("wrong number of live jobs; counted: ", live);
   if (held != h.held) return at("wrong number of holders; counted: ", held);
@@ -249,7 +250,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     }
     down_gpus += count_bits(down);
     if (s.free_count[m] != count_bits(s.free_mask[m])) return at("wrong free count of node ", m);
-    const FreeMap map(fixed.spec);
+    const FreeNodeIndex map(fixed.spec);
     for (int32_t c = 0; c <= fixed.spec.max_node_gpus; ++c) {
       if ((map.first(s, c, m) == m) != (c == s.free_count[m]))
         return at("wrong free bitmap of node ", m);
@@ -260,7 +261,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
   if (down_gpus != h.down_gpus) return at("wrong number of down GPUs; counted: ", down_gpus);
   std::vector<int32_t> tenant_gpus(static_cast<size_t>(fixed.spec.num_tenants), 0);
   for (int32_t i = 0; i < h.held; ++i) {
-    const int32_t slot = s.held_list[i], t = s.tenant[slot];
+    const int32_t slot = s.holder_slots[i], t = s.tenant[slot];
     if (t != kNone) tenant_gpus[static_cast<size_t>(t)] += s.gpus[slot];
   }
   for (int32_t t = 0; t < fixed.spec.num_tenants; ++t) {
@@ -287,7 +288,7 @@ std::string broken_invariant(const SimModel& fixed, const SimState& s) {
     int64_t rank = kNone;
     int32_t counted = 0;
     for (int32_t slot = s.class_head[k]; slot != kNone; slot = s.class_next[slot], ++counted) {
-      if (s.size_class[slot] != k || s.queue_rank[slot] <= rank || counted >= s.class_count[k]) {
+      if (s.request_class[slot] != k || s.queue_rank[slot] <= rank || counted >= s.class_count[k]) {
         return at("wrong queue of size class ", k);
       }
       rank = s.queue_rank[slot];

@@ -90,11 +90,11 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
   together(FaultKind::kFail, pods, 3, model.pod_mtbf_h, model.pod_repair_h);
   together(FaultKind::kFail, zones, 4, model.zone_mtbf_h, model.zone_repair_h);
   together(FaultKind::kReclaim, spot_zones, 5, model.reclaim_mtbf_h, model.reclaim_repair_h);
-  give_notice(faults, model.reclaim_notice_us());
+  set_reclaim_notice(faults, model.reclaim_notice_us());
   return faults;
 }
 
-void give_notice(std::vector<Fault>& faults, int64_t notice_us) {
+void set_reclaim_notice(std::vector<Fault>& faults, int64_t notice_us) {
   for (Fault& fault : faults) {
     if (fault.kind == FaultKind::kReclaim) fault.notice_us = notice_us;
   }

@@ -64,7 +64,7 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
                                int64_t to_us, const Rng& rng);
 
 // Sets the notice time of all reclaims.
-void give_notice(std::vector<Fault>& faults, int64_t notice_us);
+void set_reclaim_notice(std::vector<Fault>& faults, int64_t notice_us);
 
 // Reads a CSV file with the columns at_s, until_s (empty: never), kind (fail, reclaim, drain), node
 // (name or index), gpus ("all", or indices on the node joined by +). Throws InputError with file,

@@ -12,14 +12,14 @@
 namespace yard {
 
 // Returns whether the job's demand fits within its tenant's limit.
-YARD_HD inline bool within_limit(const SimModel& f, const SimState& s, int32_t slot) {
+YARD_HD inline bool within_tenant_limit(const SimModel& f, const SimState& s, int32_t slot) {
   const int32_t t = s.tenant[slot];
   return t == kNone || s.tenant_gpus[t] + s.gpus[slot] <= f.spec.tenant_limit[t];
 }
 
 // Sets the node's free GPUs and updates the index and counters.
 YARD_HD inline void set_free(const SimModel& f, SimState& s, int32_t node, uint64_t mask) {
-  const FreeMap map(f.spec);
+  const FreeNodeIndex map(f.spec);
   const int32_t before = s.free_count[node];
   const int32_t after = count_bits(mask);
   s.free_mask[node] = mask;
@@ -43,8 +43,8 @@ YARD_HD inline void give_back(const SimModel& f, SimState& s, int32_t node, uint
 
 // Returns `count` GPUs out of a node's `mask`: those vacated soonest, the lowest among equals.
 // Requires: `mask` has at least `count` bits.
-YARD_HD inline uint64_t soonest_bits(const SimModel& f, const SimState& s, int32_t node,
-                                     uint64_t mask, int32_t count) {
+YARD_HD inline uint64_t soonest_ready_gpus(const SimModel& f, const SimState& s, int32_t node,
+                                           uint64_t mask, int32_t count) {
   const int64_t now_us = s.head->now_us;
   if (s.head->ready_horizon_us <= now_us) return lowest_bits(mask, count);
   const int64_t* ready_us = s.gpu_ready_us + f.spec.node_gpu0[node];
@@ -69,7 +69,7 @@ YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, i
                                  uint64_t mask, int32_t group, int32_t tasks, int32_t next) {
   if (s.shape[slot] == kNone) {
     set_free(f, s, node, s.free_mask[node] & ~mask);
-    return take_part(s, node, mask, next);
+    return allocate_part(s, node, mask, next);
   }
   const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], group);
   if (need.gpu_milli > 0) {
@@ -78,14 +78,14 @@ YARD_HD inline int32_t hold_part(const SimModel& f, SimState& s, int32_t slot, i
       set_free(f, s, node, s.free_mask[node] & ~mask);
       s.shared_mask[node] |= mask;
     }
-    s.share_milli[gpu] -= milli_on(f, node, need);
+    s.share_milli[gpu] -= gpu_milli_on_node(f, node, need);
     s.share_mem_mib[gpu] -= need.gpu_mem_mib;
   } else if (mask != 0) {
     set_free(f, s, node, s.free_mask[node] & ~mask);
   }
   s.free_cpu_milli[node] -= tasks * need.cpu_milli;
   s.free_mem_mib[node] -= tasks * need.mem_mib;
-  return take_part(s, node, mask, next, group, tasks);
+  return allocate_part(s, node, mask, next, group, tasks);
 }
 
 // Returns the resources which hold_part() took. Does not free the part record.
@@ -96,10 +96,10 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
     give_back(f, s, node, mask);
     return;
   }
-  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
+  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_role_group[part]);
   if (need.gpu_milli > 0) {
     const int32_t gpu = f.spec.node_gpu0[node] + lowest_bit(mask);
-    s.share_milli[gpu] += milli_on(f, node, need);
+    s.share_milli[gpu] += gpu_milli_on_node(f, node, need);
     s.share_mem_mib[gpu] += need.gpu_mem_mib;
     if (s.share_milli[gpu] == kWholeGpu) {  // this was the last share
       s.shared_mask[node] &= ~mask;
@@ -116,8 +116,9 @@ YARD_HD inline void return_part(const SimModel& f, SimState& s, int32_t slot, in
 
 // Returns when the part's resources are vacated: now, if there is room beside the stopping jobs.
 // Resources that other starting jobs wait for count as taken. Requires: the part is free.
-YARD_HD inline int64_t room_ready_us(const SimModel& f, const SimState& s, int32_t slot,
-                                     int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
+YARD_HD inline int64_t resources_ready_us(const SimModel& f, const SimState& s, int32_t slot,
+                                          int32_t node, uint64_t mask, int32_t group,
+                                          int32_t tasks) {
   int64_t ready_us = s.head->now_us;
   const auto wait_until = [&ready_us](int64_t at_us) {
     if (at_us > ready_us) ready_us = at_us;
@@ -132,7 +133,7 @@ YARD_HD inline int64_t room_ready_us(const SimModel& f, const SimState& s, int32
     const int32_t g = gpu0 + lowest_bit(mask);
     const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
     if ((conflicts != 0 && (s.leaving_kinds[g] & conflicts) != 0) ||
-        crowded(milli_on(f, node, need), s.share_milli[g], s.leaving_milli[g]) ||
+        crowded(gpu_milli_on_node(f, node, need), s.share_milli[g], s.leaving_milli[g]) ||
         crowded(need.gpu_mem_mib, s.share_mem_mib[g], s.leaving_mem_mib[g])) {
       wait_until(s.gpu_ready_us[g]);
     }
@@ -150,18 +151,18 @@ YARD_HD inline int64_t room_ready_us(const SimModel& f, const SimState& s, int32
 }
 
 // Resources being vacated on a part's node and, if the part is a share, on its GPU.
-struct Leaving {
+struct VacatingResources {
   int64_t gpu_ready_us, gpu_milli, gpu_mem_mib;
   int64_t node_ready_us, cpu_milli, ram_mib;
   uint64_t gpu_kinds;
 };
 
-YARD_HD inline Leaving leaving_from(const SimModel& f, const SimState& s, int32_t slot,
-                                    int32_t part) {
-  Leaving out = {};
+YARD_HD inline VacatingResources vacating_resources_at(const SimModel& f, const SimState& s,
+                                                       int32_t slot, int32_t part) {
+  VacatingResources out = {};
   const int32_t node = s.part_node[part];
   if (s.shape[slot] == kNone) return out;
-  if (is_share(f, s, slot, part)) {
+  if (is_gpu_share(f, s, slot, part)) {
     const int32_t g = f.spec.node_gpu0[node] + lowest_bit(s.part_mask[part]);
     out.gpu_ready_us = s.gpu_ready_us[g];
     out.gpu_milli = s.leaving_milli[g];
@@ -176,10 +177,10 @@ YARD_HD inline Leaving leaving_from(const SimModel& f, const SimState& s, int32_
 
 // Sets the resources being vacated on the part's node and GPU. No other job vacates the whole GPUs
 // of a running job, so their ready time is cleared.
-YARD_HD inline void set_leaving(const SimModel& f, SimState& s, int32_t slot, int32_t part,
-                                const Leaving& leaving) {
+YARD_HD inline void restore_vacating_resources(const SimModel& f, SimState& s, int32_t slot,
+                                               int32_t part, const VacatingResources& leaving) {
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
-  if (is_share(f, s, slot, part)) {
+  if (is_gpu_share(f, s, slot, part)) {
     const int32_t g = gpu0 + lowest_bit(s.part_mask[part]);
     s.gpu_ready_us[g] = leaving.gpu_ready_us;
     s.leaving_milli[g] = leaving.gpu_milli;
@@ -203,7 +204,7 @@ YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, in
   const int64_t now_us = s.head->now_us;
   if (ready_us > s.head->ready_horizon_us) s.head->ready_horizon_us = ready_us;
   const int32_t node = s.part_node[part], gpu0 = f.spec.node_gpu0[node];
-  const bool share = is_share(f, s, slot, part);
+  const bool share = is_gpu_share(f, s, slot, part);
   for (uint64_t rest = s.part_mask[part]; !share && ready_us > now_us && rest != 0;
        rest &= rest - 1) {
     const int32_t g = gpu0 + lowest_bit(rest);
@@ -214,7 +215,7 @@ YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, in
     if (f.jobs.shapes.num_kinds > 0) s.leaving_kinds[g] = 0;  // later holders wait for all of it
   }
   if (s.shape[slot] == kNone) return;
-  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[part]);
+  const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_role_group[part]);
   // Adds to two sums which are valid until `last_us`.
   const auto leave = [&](int64_t& last_us, int64_t& a, int64_t& b, int64_t more_a, int64_t more_b) {
     if (last_us <= now_us) a = b = 0;
@@ -228,8 +229,8 @@ YARD_HD inline void vacate_part(const SimModel& f, SimState& s, int32_t slot, in
       if (s.gpu_ready_us[g] <= now_us) s.leaving_kinds[g] = 0;
       if (need.kind != kNone) s.leaving_kinds[g] |= uint64_t{1} << need.kind;
     }
-    leave(s.gpu_ready_us[g], s.leaving_milli[g], s.leaving_mem_mib[g], milli_on(f, node, need),
-          need.gpu_mem_mib);
+    leave(s.gpu_ready_us[g], s.leaving_milli[g], s.leaving_mem_mib[g],
+          gpu_milli_on_node(f, node, need), need.gpu_mem_mib);
   }
   if (need.cpu_milli == 0 && need.mem_mib == 0) return;
   leave(s.node_ready_us[node], s.leaving_cpu_milli[node], s.leaving_ram_mib[node],

@@ -22,7 +22,7 @@ LinkTraffic link_traffic_of(const SimModel& fixed, const SimState& s, int32_t sl
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
     if (s.part_mask[p] != 0) nodes.push_back(s.part_node[p]);
   }
-  return {s.traffic[slot], exchange_of(fixed, s, slot).priority,
+  return {s.traffic[slot], all_reduce_settings_of(fixed, s, slot).priority,
           links_of(fixed.spec, nodes, static_cast<Tier>(s.tier[slot]))};
 }
 

@@ -24,7 +24,7 @@ struct Footprint {
 };
 
 // Whether an earlier part of the job has GPUs on the same node.
-YARD_HD inline bool on_node_before(const SimState& s, int32_t slot, int32_t part) {
+YARD_HD inline bool earlier_part_on_same_node(const SimState& s, int32_t slot, int32_t part) {
   for (int32_t p = s.first_part[slot]; p != part; p = s.part_next[p]) {
     if (s.part_node[p] == s.part_node[part] && s.part_mask[p] != 0) return true;
   }
@@ -33,7 +33,7 @@ YARD_HD inline bool on_node_before(const SimState& s, int32_t slot, int32_t part
 
 YARD_HD inline Footprint footprint_of(const SimModel& f, const SimState& s, int32_t slot) {
   Footprint at;
-  at.by = exchange_of(f, s, slot).all_reduce;
+  at.by = all_reduce_settings_of(f, s, slot).all_reduce;
   int32_t first_node = kNone;
   uint64_t mask = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -45,7 +45,7 @@ YARD_HD inline Footprint footprint_of(const SimModel& f, const SimState& s, int3
     at.gpus += count_bits(s.part_mask[p]);
     if (first_node == kNone) first_node = node;
     if (node == first_node) mask |= s.part_mask[p];
-    if (on_node_before(s, slot, p)) continue;
+    if (earlier_part_on_same_node(s, slot, p)) continue;
     ++at.nodes;
     if (node == first_node) continue;
     Tier tier = Tier::kRack;
@@ -87,7 +87,8 @@ YARD_HD inline IsolatedRate find_isolated_rate(const SimModel& f, const SimState
   }
   // Without a model of its scaling, half the workers do half the work.
   if (!modelled && s.shape[slot] != kNone) out.rate *= share_of_request(f.jobs.shapes, s, slot);
-  // No scheduler should place a job where its model does not fit. It runs slowly, so that it ends.
+  // The rate is 0 where the job's neural network does not fit. No scheduler should place it there;
+  // if one does, it runs slowly, so that it ends.
   if (!(out.rate > kMinRate)) out.rate = kMinRate;
   return out;
 }
@@ -99,7 +100,8 @@ YARD_HD inline void mark_stale(SimState& s, int32_t slot) {
 }
 
 // Adds the job's traffic to the links that it spans, or removes it: `sign` 1 or -1.
-YARD_HD inline void load_links(const SimModel& f, SimState& s, int32_t slot, int64_t sign) {
+YARD_HD inline void add_job_traffic_to_links(const SimModel& f, SimState& s, int32_t slot,
+                                             int64_t sign) {
   const int64_t bytes = sign * s.traffic[slot];
   const SpecColumns& spec = f.spec;
   const Tier tier = static_cast<Tier>(s.tier[slot]);
@@ -110,7 +112,7 @@ YARD_HD inline void load_links(const SimModel& f, SimState& s, int32_t slot, int
     if (own != nullptr) own[link] += bytes;
   };
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    if (s.part_mask[p] == 0 || on_node_before(s, slot, p)) continue;
+    if (s.part_mask[p] == 0 || earlier_part_on_same_node(s, slot, p)) continue;
     const int32_t node = s.part_node[p];
     load(node);
     bool rack_before = false, pod_before = false;
@@ -127,13 +129,13 @@ YARD_HD inline void load_links(const SimModel& f, SimState& s, int32_t slot, int
 }
 
 // Marks running jobs that share a link with `slot`, or a node in a way that affects their rate.
-YARD_HD inline void mark_neighbours(const SimModel& f, SimState& s, int32_t slot) {
+YARD_HD inline void mark_neighbours_stale(const SimModel& f, SimState& s, int32_t slot) {
   const bool sends = s.traffic[slot] > 0;
   const bool shares = f.jobs.shapes.max_loose_tasks > 0 || f.spec.overloads ||
                       f.spec.neighbour_weight > 0 || f.spec.shared_exchange;
   if (!sends && !shares) return;
   for (int32_t i = 0; i < s.head->held; ++i) {
-    const int32_t other = s.held_list[i];
+    const int32_t other = s.holder_slots[i];
     if (other == slot || s.phase[other] != Phase::kRunning) continue;
     if (sends && s.traffic[other] > 0) {
       mark_stale(s, other);
@@ -160,17 +162,17 @@ YARD_HD inline void begin_run(const SimModel& f, SimState& s, int32_t slot) {
     s.traffic[slot] = link_bytes_per_s(f.speed, f.jobs.speed_class[s.job[slot]], alone.type,
                                        at.gpus, at.tier, at.nodes, at.servers, at.by);
   }
-  s.span_nodes[slot] = at.nodes;
-  if (s.traffic[slot] > 0) load_links(f, s, slot, 1);
+  s.nodes_with_gpus[slot] = at.nodes;
+  if (s.traffic[slot] > 0) add_job_traffic_to_links(f, s, slot, 1);
   mark_stale(s, slot);
-  mark_neighbours(f, s, slot);
+  mark_neighbours_stale(f, s, slot);
 }
 
 // Requires: the job ran and still has its GPUs.
 YARD_HD inline void end_run(const SimModel& f, SimState& s, int32_t slot) {
   if (!f.rated) return;
-  mark_neighbours(f, s, slot);
-  if (s.traffic[slot] > 0) load_links(f, s, slot, -1);
+  mark_neighbours_stale(f, s, slot);
+  if (s.traffic[slot] > 0) add_job_traffic_to_links(f, s, slot, -1);
   s.traffic[slot] = 0;
 }
 
@@ -184,14 +186,14 @@ YARD_HD inline int32_t meets(const SimState& s, int32_t other, int32_t part) {
 }
 
 // The factor by which other jobs on its GPU slow one part down. Factors are multiplied in order of
-// submission, since the order of held_list depends on history.
-YARD_HD inline double neighbour_factor(const SimModel& f, const SimState& s, int32_t slot,
-                                       int32_t part) {
+// submission, since the order of holder_slots depends on history.
+YARD_HD inline double gpu_sharing_factor(const SimModel& f, const SimState& s, int32_t slot,
+                                         int32_t part) {
   double left = 1;
   for (int32_t last = kNone;;) {
     int32_t next = kNone;
     for (int32_t i = 0; i < s.head->held; ++i) {
-      const int32_t other = s.held_list[i];
+      const int32_t other = s.holder_slots[i];
       if (other == slot || s.phase[other] != Phase::kRunning || s.job[other] <= last) continue;
       if (next != kNone && s.job[other] > s.job[next]) continue;
       if (meets(s, other, part) > 0) next = other;
@@ -236,7 +238,7 @@ YARD_HD inline double contended_rate(const SimModel& f, const SimState& s, int32
     double least = 1;  // a gang runs at the pace of its most disturbed member
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
       if ((s.shared_mask[s.part_node[p]] & s.part_mask[p]) == 0) continue;
-      const double left = neighbour_factor(f, s, slot, p);
+      const double left = gpu_sharing_factor(f, s, slot, p);
       if (left < least) least = left;
     }
     rate *= least;

@@ -8,7 +8,7 @@
 namespace yard {
 
 int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live) {
-  Head& h = *s.head;
+  StateHeader& h = *s.head;
   YARD_CHECK(live.since_us <= h.now_us, "a phase begins after the present time");
   const int32_t slot = arrive(fixed, s, live.job);
   ++h.arrived;
@@ -24,7 +24,7 @@ int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live) {
   if (live.phase == Phase::kRunning) s.attained_us[slot] -= h.now_us - live.since_us;
   YARD_CHECK(s.attained_us[slot] >= 0, "a job has run longer than its attained service");
   // Only whether there is work to restore matters later: any run time counts as work done.
-  s.done_us[slot] = static_cast<double>(s.attained_us[slot]);
+  s.work_done_us[slot] = static_cast<double>(s.attained_us[slot]);
   if (live.phase == Phase::kWaiting) return slot;
 
   queue_remove(s, slot);

@@ -56,12 +56,12 @@ class LiveState {
   const SimState& state() const { return state_; }
 
  private:
-  struct Free {
+  struct FreeDeleter {
     void operator()(std::byte* block) const { std::free(block); }
   };
 
   SimModel fixed_;
-  std::unique_ptr<std::byte, Free> block_;
+  std::unique_ptr<std::byte, FreeDeleter> block_;
   SimState state_;
 };
 

@@ -31,12 +31,12 @@ YARD_HD inline bool of_one_type(const SimModel& f, const Piece* pieces, int32_t 
 // Whether `slot` may start on `pieces` now. Resources that a stopping job still uses count as free.
 YARD_HD inline bool legal_start(const SimModel& f, const SimState& s, int32_t slot,
                                 const Piece* pieces, int32_t num_pieces,
-                                const Exchange& exchange = {}) {
+                                const AllReduceSettings& exchange = {}) {
   if (slot < 0 || slot >= s.head->high_water) return false;
   const bool stops = s.phase[slot] == Phase::kStopping && !s.ended[slot];
   const bool moves = stops && f.allows.preempt && f.allows.move;
   if (s.phase[slot] != Phase::kWaiting && !moves) return false;
-  if (!within_limit(f, s, slot) || !legal_exchange(f, s, slot, exchange)) return false;
+  if (!within_tenant_limit(f, s, slot) || !legal_exchange(f, s, slot, exchange)) return false;
   if (f.spec.one_type && !of_one_type(f, pieces, num_pieces)) return false;
   if (s.shape[slot] != kNone) return fits_shape(f, s, s.shape[slot], pieces, num_pieces);
   int32_t sum = 0, highest = kNone;
@@ -67,22 +67,22 @@ YARD_HD inline bool legal_preempt(const SimModel& f, const SimState& s, int32_t 
 YARD_HD inline bool legal_end(const SimModel& f, const SimState& s, int32_t slot) {
   if (!f.allows.preempt) return false;
   if (slot < 0 || slot >= s.head->high_water) return false;
-  return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end(s.job[slot]);
+  return s.phase[slot] == Phase::kRunning && f.jobs.curves.may_end_early(s.job[slot]);
 }
 
 // Starts a job. It runs at once, or once its resources are vacated and, if it was stopped before,
 // once it is restored. Requires: legal_start().
 YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Piece* pieces,
-                          int32_t num_pieces, const Exchange& exchange = {}) {
-  Head& h = *s.head;
-  set_exchange(f, s, slot, exchange);
+                          int32_t num_pieces, const AllReduceSettings& exchange = {}) {
+  StateHeader& h = *s.head;
+  set_all_reduce_settings(f, s, slot, exchange);
   int64_t ready_us = s.saved_us[slot] > h.now_us ? s.saved_us[slot] : h.now_us;
   if (s.phase[slot] == Phase::kWaiting) queue_remove(s, slot);
   double speed = 0;
   int32_t chain = kNone;
   const auto take = [&](int32_t node, uint64_t mask, int32_t group, int32_t tasks) {
     if (h.ready_horizon_us > h.now_us) {
-      const int64_t at_us = room_ready_us(f, s, slot, node, mask, group, tasks);
+      const int64_t at_us = resources_ready_us(f, s, slot, node, mask, group, tasks);
       if (at_us > ready_us) ready_us = at_us;
     }
     chain = hold_part(f, s, slot, node, mask, group, tasks, chain);
@@ -93,14 +93,15 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   const bool plain = s.shape[slot] == kNone;
   for (int32_t i = num_pieces - 1; plain && i >= 0; --i) {
     const Piece& p = pieces[i];
-    take(p.node, p.mask != 0 ? p.mask : soonest_bits(f, s, p.node, s.free_mask[p.node], p.gpus), 0,
+    take(p.node,
+         p.mask != 0 ? p.mask : soonest_ready_gpus(f, s, p.node, s.free_mask[p.node], p.gpus), 0,
          0);
   }
   for (int32_t i = 0; !plain && i < num_pieces; ++i) {
     const Piece& p = pieces[i];
     const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], p.group);
     const auto pick = [&](uint64_t mask, int32_t count) {
-      return soonest_bits(f, s, p.node, mask, count);
+      return soonest_ready_gpus(f, s, p.node, mask, count);
     };
     if (need.gpu_milli == 0) {
       take(p.node, p.mask != 0 ? p.mask : pick(s.free_mask[p.node], p.gpus), p.group, p.tasks);
@@ -113,9 +114,9 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
       take(p.node, mask, p.group, 1);
     }
   }
-  if (s.done_us[slot] > 0) ready_us += f.restore_us(s.job[slot], s.gpus[slot]);
+  if (s.work_done_us[slot] > 0) ready_us += f.restore_us(s.job[slot], s.gpus[slot]);
   s.first_part[slot] = chain;
-  enter_kind(f, s, slot);
+  add_kind_to_gpus(f, s, slot);
   if (speed == 0) speed = 1;  // CPUs alone
   s.rate[slot] = f.rated ? find_isolated_rate(f, s, slot, footprint_of(f, s, slot)).rate
                  : plain ? speed
@@ -132,7 +133,7 @@ YARD_HD inline void start(const SimModel& f, SimState& s, int32_t slot, const Pi
   if (s.phase[slot] == Phase::kRunning) {
     begin_run(f, s, slot);
   } else if (f.rated) {
-    mark_neighbours(f, s, slot);  // its CPUs are reserved
+    mark_neighbours_stale(f, s, slot);  // its CPUs are reserved
   }
   mark_dirty(s, slot);
 }
@@ -142,9 +143,9 @@ YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
   if (s.phase[slot] == Phase::kRunning) {
     end_run(f, s, slot);
   } else if (f.rated) {
-    mark_neighbours(f, s, slot);
+    mark_neighbours_stale(f, s, slot);
   }
-  leave_kind(f, s, slot);
+  remove_kind_from_gpus(f, s, slot);
   for (int32_t part = s.first_part[slot]; part != kNone;) {
     const int32_t next = s.part_next[part];
     return_part(f, s, slot, part);
@@ -157,24 +158,24 @@ YARD_HD inline void release(const SimModel& f, SimState& s, int32_t slot) {
 }
 
 // Adds what a running job did since `since_us`.
-YARD_HD inline void settle(const SimModel& f, SimState& s, int32_t slot) {
+YARD_HD inline void update_progress_to_now(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   const int64_t ran_us = now_us - s.since_us[slot];
   if (f.faults) {  // checkpoints are at whole multiples of their interval since the run began
     const int64_t whole = (now_us - s.run_start_us[slot]) / f.costs.checkpoint_us;
     const int64_t last_us = s.run_start_us[slot] + whole * f.costs.checkpoint_us;
     if (whole > 0 && last_us > s.since_us[slot]) {
-      s.kept_us[slot] =
-          s.done_us[slot] + static_cast<double>(last_us - s.since_us[slot]) * s.rate[slot];
+      s.checkpointed_us[slot] =
+          s.work_done_us[slot] + static_cast<double>(last_us - s.since_us[slot]) * s.rate[slot];
     }
   }
   if (f.rated && s.traffic[slot] > 0) {
     s.head->moved_bytes += 1e-6 * static_cast<double>(ran_us) *
-                           static_cast<double>(s.traffic[slot] * s.span_nodes[slot]) *
+                           static_cast<double>(s.traffic[slot] * s.nodes_with_gpus[slot]) *
                            (s.rate[slot] / s.isolated_rate[slot]);
   }
   s.attained_us[slot] += ran_us;
-  s.done_us[slot] += static_cast<double>(ran_us) * s.rate[slot];
+  s.work_done_us[slot] += static_cast<double>(ran_us) * s.rate[slot];
   s.since_us[slot] = s.head->now_us;
 }
 
@@ -192,14 +193,14 @@ YARD_HD inline void wait_again(SimState& s, int32_t slot) {
 
 // Updates the rates of jobs whose neighbours changed.
 YARD_HD inline void refresh_rates(const SimModel& f, SimState& s) {
-  Head& h = *s.head;
+  StateHeader& h = *s.head;
   for (int32_t i = 0; i < h.num_stale; ++i) {
     const int32_t slot = s.stale[i];
     s.is_stale[slot] = 0;
     if (s.phase[slot] != Phase::kRunning) continue;
     const double rate = contended_rate(f, s, slot);
     if (rate == s.rate[slot]) continue;
-    settle(f, s, slot);
+    update_progress_to_now(f, s, slot);
     s.rate[slot] = rate;
     mark_dirty(s, slot);
     mark_changed(s, slot);  // a remaining time kept as a line is outdated
@@ -213,8 +214,8 @@ YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   int64_t vacated_us = now_us;
   if (s.phase[slot] == Phase::kRunning) {
-    settle(f, s, slot);
-    if (f.faults) s.kept_us[slot] = s.done_us[slot];
+    update_progress_to_now(f, s, slot);
+    if (f.faults) s.checkpointed_us[slot] = s.work_done_us[slot];
     vacated_us = s.saved_us[slot] = now_us + f.save_us(s.job[slot]);
   }
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -230,7 +231,7 @@ YARD_HD inline void preempt(const SimModel& f, SimState& s, int32_t slot) {
 // Ends a job early: the job leaves its GPUs at once and saves nothing. The next event, at the same
 // moment, reports the end and unblocks dependent jobs. Requires: legal_end().
 YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
-  settle(f, s, slot);
+  update_progress_to_now(f, s, slot);
   release(f, s, slot);
   s.ended[slot] = 1;
   s.phase[slot] = Phase::kStopping;
@@ -244,9 +245,9 @@ YARD_HD inline void end_early(const SimModel& f, SimState& s, int32_t slot) {
 // many slots as jobs that can be live at once.
 YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes& z,
                                int64_t now_us) {
-  const FreeMap map(f.spec);
-  Head& h = *s.head;
-  h = Head{};
+  const FreeNodeIndex map(f.spec);
+  StateHeader& h = *s.head;
+  h = StateHeader{};
   h.now_us = now_us;
   h.timer_us = kNever;
   h.slots = z.slots;
@@ -293,7 +294,7 @@ YARD_HD inline void make_empty(const SimModel& f, SimState& s, const StateSizes&
 }
 
 // Whether all jobs that `j` depends on have ended or are not played in this world.
-YARD_HD inline bool is_ready(const SimModel& f, const SimState& s, int32_t j) {
+YARD_HD inline bool has_no_pending_dependency(const SimModel& f, const SimState& s, int32_t j) {
   const JobColumns& jobs = f.jobs;
   if (jobs.first_after == nullptr) return true;
   for (int32_t i = jobs.first_after[j]; i < jobs.first_after[j + 1]; ++i) {
@@ -310,7 +311,7 @@ YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
   s.phase[slot] = Phase::kWaiting;
   s.job[slot] = j;
   s.gpus[slot] = f.jobs.gpus[j];
-  s.size_class[slot] = f.jobs.size_class[j];
+  s.request_class[slot] = f.jobs.request_class[j];
   s.tenant[slot] = f.jobs.tenant == nullptr ? kNone : f.jobs.tenant[j];
   s.shape[slot] = f.jobs.shape == nullptr ? kNone : f.jobs.shape[j];
   s.user[slot] = f.jobs.user[j];
@@ -318,19 +319,19 @@ YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
   s.first_start_us[slot] = kNone;
   s.since_us[slot] = s.until_us[slot] = s.saved_us[slot] = s.head->now_us;
   s.attained_us[slot] = 0;
-  s.done_us[slot] = 0;
+  s.work_done_us[slot] = 0;
   s.rate[slot] = 0;
   s.preempted[slot] = s.started[slot] = 0;
   s.pinned[slot] = s.ended[slot] = 0;
   s.first_part[slot] = kNone;
   if (f.rated) s.traffic[slot] = 0;  // its other columns are valid only while it runs
-  set_exchange(f, s, slot, {});
+  set_all_reduce_settings(f, s, slot, {});
   if (f.faults) {
     s.failed[slot] = 0;
-    s.kept_us[slot] = 0;
+    s.checkpointed_us[slot] = 0;
   }
   ++s.head->live;
-  if (is_ready(f, s, j)) {
+  if (has_no_pending_dependency(f, s, j)) {
     queue_append(s, slot);
   } else {
     s.phase[slot] = Phase::kBlocked;
@@ -343,9 +344,9 @@ YARD_HD inline int32_t arrive(const SimModel& f, SimState& s, int32_t j) {
 }
 
 // Marks job `j` as ended. Jobs that depend on no other join the queue in order of submission.
-YARD_HD inline void unblock(const SimModel& f, SimState& s, int32_t j) {
+YARD_HD inline void unblock_dependents(const SimModel& f, SimState& s, int32_t j) {
   if (f.jobs.first_after == nullptr || f.jobs.parent[j] == kNone) return;
-  Head& h = *s.head;
+  StateHeader& h = *s.head;
   const int32_t bit = f.jobs.parent[j];
   s.ended_bits[bit >> 6] |= uint64_t{1} << (bit & 63);
   for (;;) {
@@ -353,7 +354,7 @@ YARD_HD inline void unblock(const SimModel& f, SimState& s, int32_t j) {
     int32_t* best = nullptr;
     for (int32_t* link = &h.blocked_head; *link != kNone; link = &s.queue_next[*link]) {
       const bool earlier = best == nullptr || s.job[*link] < s.job[*best];
-      if (earlier && is_ready(f, s, s.job[*link])) best = link;
+      if (earlier && has_no_pending_dependency(f, s, s.job[*link])) best = link;
     }
     if (best == nullptr) return;
     const int32_t slot = *best;
@@ -372,7 +373,7 @@ YARD_HD inline void unblock(const SimModel& f, SimState& s, int32_t j) {
 YARD_HD inline int32_t held_gpus(const SimModel& f, const SimState& s, int32_t slot) {
   int32_t gpus = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    if (!is_share(f, s, slot, p)) gpus += count_bits(s.part_mask[p]);
+    if (!is_gpu_share(f, s, slot, p)) gpus += count_bits(s.part_mask[p]);
   }
   return gpus;
 }
@@ -382,10 +383,10 @@ YARD_HD inline int32_t held_gpus(const SimModel& f, const SimState& s, int32_t s
 YARD_HD inline void fail(const SimModel& f, SimState& s, int32_t slot) {
   const int64_t now_us = s.head->now_us;
   if (s.phase[slot] == Phase::kRunning) {
-    settle(f, s, slot);
+    update_progress_to_now(f, s, slot);
     const int64_t lost_us = (now_us - s.run_start_us[slot]) % f.costs.checkpoint_us;
     s.head->lost_time_us += WideUs{lost_us} * held_gpus(f, s, slot);
-    s.done_us[slot] = s.kept_us[slot];
+    s.work_done_us[slot] = s.checkpointed_us[slot];
   }
   release(f, s, slot);
   ++s.failed[slot];

@@ -39,7 +39,7 @@ YARD_HD inline int32_t tasks_of(const ShapeColumns& h, int32_t shape, int32_t gr
 }
 
 // Thousandths of a GPU of that node that a share takes: all if its type cannot be shared.
-YARD_HD inline int32_t milli_on(const SimModel& f, int32_t node, const TaskNeed& need) {
+YARD_HD inline int32_t gpu_milli_on_node(const SimModel& f, int32_t node, const TaskNeed& need) {
   return f.spec.type_shares[f.spec.node_type[node]] != 0 ? need.gpu_milli : kWholeGpu;
 }
 
@@ -48,15 +48,15 @@ YARD_HD inline double share_of_request(const ShapeColumns& h, const SimState& s,
   const int32_t asked = tasks_of(h, s.shape[slot], 0);
   int32_t given = 0;
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    if (s.part_group[p] == 0) given += s.part_tasks[p];
+    if (s.part_role_group[p] == 0) given += s.part_tasks[p];
   }
   return given == asked ? 1.0 : static_cast<double>(given) / asked;
 }
 
 // Whether this part of a job is a share of one GPU.
-YARD_HD inline bool is_share(const SimModel& f, const SimState& s, int32_t slot, int32_t part) {
+YARD_HD inline bool is_gpu_share(const SimModel& f, const SimState& s, int32_t slot, int32_t part) {
   const int32_t shape = s.shape[slot];
-  return shape != kNone && need_of(f.jobs.shapes, shape, s.part_group[part]).gpu_milli > 0;
+  return shape != kNone && need_of(f.jobs.shapes, shape, s.part_role_group[part]).gpu_milli > 0;
 }
 
 // The kinds, as bits, which do not fit on one GPU of that node with this kind.
@@ -92,7 +92,7 @@ struct NodeLedger {
   }
 
   // Loads what is left of a shared GPU.
-  YARD_HD void load_rest(const SimModel& f, const SimState& s, int32_t gpu) {
+  YARD_HD void load_shared_gpu_rest(const SimModel& f, const SimState& s, int32_t gpu) {
     if (touched >> gpu & 1) return;
     touched |= uint64_t{1} << gpu;
     milli[gpu] = s.share_milli[f.spec.node_gpu0[node] + gpu];
@@ -110,20 +110,20 @@ struct NodeLedger {
     return (types >> type & 1) != 0 && need.gpu_mem_mib <= f.spec.type_mem_mib[type];
   }
 
-  // Takes the needs of one task with a share. Returns false and changes nothing if any is short.
-  // `mask`: its GPU, the fullest shared one with room, the lowest among equals; if there is none, a
-  // free one that `pick(free, 1)` chooses.
+  // Takes the needs of one task with a share. Returns false and changes nothing if the node lacks
+  // CPU, memory or a GPU with room. `mask`: its GPU, the fullest shared one with room, the lowest
+  // among equals; if there is none, a free one that `pick(free, 1)` chooses.
   template <class Pick>
   YARD_HD bool take_share(const SimModel& f, const SimState& s, const TaskNeed& need, Pick pick,
                           uint64_t& mask) {
     if (need.cpu_milli > cpu_milli_left || need.mem_mib > mem_mib_left) return false;
-    const int32_t wanted = milli_on(f, node, need), gpu0 = f.spec.node_gpu0[node];
+    const int32_t wanted = gpu_milli_on_node(f, node, need), gpu0 = f.spec.node_gpu0[node];
     // Tasks of the same job do not conflict: measurements are of two jobs.
     const uint64_t conflicts = conflicting_kinds(f, node, need.kind);
     int32_t best = kNone;
     for (uint64_t rest = shared; rest != 0; rest &= rest - 1) {
       const int32_t gpu = lowest_bit(rest);
-      load_rest(f, s, gpu);
+      load_shared_gpu_rest(f, s, gpu);
       if (milli[gpu] < wanted || mem_mib[gpu] < need.gpu_mem_mib) continue;
       if (conflicts != 0 && (s.share_kinds[gpu0 + gpu] & conflicts) != 0) continue;
       if (best == kNone || milli[gpu] < milli[best]) best = gpu;
@@ -154,7 +154,7 @@ YARD_HD inline uint64_t lowest_bits(uint64_t mask, int32_t count) {
   return mask & ~rest;
 }
 
-// Picks the lowest bits, where it does not matter which GPUs are vacated sooner.
+// SampledIndices the lowest bits, where it does not matter which GPUs are vacated sooner.
 struct PickLowest {
   YARD_HD uint64_t operator()(uint64_t mask, int32_t n) const { return lowest_bits(mask, n); }
 };

@@ -12,7 +12,7 @@ World::World(const SimModel& fixed, int32_t slots, std::pmr::memory_resource* me
   reset(0, 0);
 }
 
-void World::rebuild_agenda() {
+void World::rebuild_event_queue() {
   event_queue_.clear(sizes_.slots);
   for (int32_t slot = 0; slot < state_.head->high_water; ++slot) {
     const Phase phase = state_.phase[slot];

@@ -27,7 +27,7 @@ class World {
   // Copies another world's state. Requires: both worlds have equal sizes.
   void copy_from(const World& other) {
     copy_state(sizes_, other.state_, state_);
-    rebuild_agenda();
+    rebuild_event_queue();
   }
 
   const SimModel& fixed() const { return fixed_; }
@@ -36,12 +36,13 @@ class World {
   const SimState& state() const { return state_; }
   EventQueue& event_queue() { return event_queue_; }
 
-  // The state's bytes, to save a world within this program. Call rebuild_agenda() after a restore.
+  // The state's bytes, to save a world within this program. Call rebuild_event_queue() after a
+  // restore.
   std::span<std::byte> block() { return {block_.data()->bytes, state_bytes(sizes_)}; }
   std::span<const std::byte> block() const { return {block_.data()->bytes, state_bytes(sizes_)}; }
 
   // Lets the next advance() rebuild the event queue.
-  void rebuild_agenda();
+  void rebuild_event_queue();
 
   bool advance(const Truth& truth) { return yard::advance(fixed_, truth, state_, event_queue_); }
 

@@ -10,7 +10,7 @@ namespace yard {
 namespace {
 
 Outcome replay_accasim(const Replay& replay, const NoConfig&) {
-  SlotSim stage(replay, "accasim");
+  JobSlotSim stage(replay, "accasim");
   return replay_fifo(stage, {}, replay);
 }
 

@@ -35,7 +35,7 @@ int32_t record(const Workload& workload, const SimState& s, Outcome& out) {
     job.preemptions = s.preempted[slot];
     job.restarts = s.started[slot] - 1;
     job.ended_early = s.ended[slot] != 0;
-    const double left_us = static_cast<double>(work_us[s.job[slot]]) - s.done_us[slot];
+    const double left_us = static_cast<double>(work_us[s.job[slot]]) - s.work_done_us[slot];
     if (job.ended_early) job.undone_us = left_us;
     scored += workload.scored(s.job[slot]);
   }

@@ -10,7 +10,7 @@ namespace {
 
 class FifoEngine {
  public:
-  FifoEngine(SlotSim& stage, const FifoRules& rules, const Replay& replay)
+  FifoEngine(JobSlotSim& stage, const FifoRules& rules, const Replay& replay)
       : sim_(stage),
         s_(stage.state()),
         jobs_(replay.fixed.jobs),
@@ -78,11 +78,11 @@ class FifoEngine {
         if (next == kNone || s_.queue_rank[head] < s_.queue_rank[next]) next = head;
       }
       if (next == kNone) return;
-      if (!start(next)) blocked_[static_cast<size_t>(s_.size_class[next])] = 1;
+      if (!start(next)) blocked_[static_cast<size_t>(s_.request_class[next])] = 1;
     }
   }
 
-  SlotSim& sim_;
+  JobSlotSim& sim_;
   const SimState& s_;
   const JobColumns& jobs_;
   FifoRules rules_;
@@ -94,10 +94,10 @@ class FifoEngine {
 
 }  // namespace
 
-Outcome replay_fifo(SlotSim& stage, const FifoRules& rules, const Replay& replay) {
+Outcome replay_fifo(JobSlotSim& stage, const FifoRules& rules, const Replay& replay) {
   YARD_CHECK(!rules.skips || !rules.shortest_first, "a queue that skips jobs cannot be sorted");
   FifoEngine(stage, rules, replay).run();
-  return stage.take_outcome();
+  return stage.finish_replay();
 }
 
 }  // namespace yard

@@ -19,6 +19,6 @@ struct FifoRules {
 
 // Ends, arrivals and starts at one time are one event, in that order. A run of no tick ends in the
 // next event. Throws RunError if jobs wait for ever. Requires: not `skips` and `shortest_first`.
-Outcome replay_fifo(SlotSim& stage, const FifoRules& rules, const Replay& replay);
+Outcome replay_fifo(JobSlotSim& stage, const FifoRules& rules, const Replay& replay);
 
 }  // namespace yard

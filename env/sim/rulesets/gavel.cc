@@ -124,7 +124,7 @@ class Rounds {
       sim_.end_event();
       if (idle && running_.empty() && !sim_.done()) sim_.stuck();
     }
-    return sim_.take_outcome();
+    return sim_.finish_replay();
   }
 
  private:

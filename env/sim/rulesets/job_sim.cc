@@ -5,19 +5,19 @@
 namespace yard {
 
 JobSim::JobSim(const Replay& replay, std::string rules)
-    : PublishedSim(replay, std::move(rules)), slot_(out_.jobs.size(), kNone) {
+    : PublishedRulesSim(replay, std::move(rules)), slot_(out_.jobs.size(), kNone) {
   YARD_CHECK(replay.trace != nullptr, "this rule set needs the trace");
 }
 
 void JobSim::pass_to(int64_t at_us) {
   YARD_CHECK(at_us >= s_.head->now_us, "the clock runs backwards");
-  if (at_us > s_.head->now_us && s_.head->num_changed > 0) show();
+  if (at_us > s_.head->now_us && s_.head->num_changed > 0) call_watch();
   pass_time(world_.fixed(), s_, at_us);
 }
 
 void JobSim::end_event() {
   ++out_.decisions;
-  show();
+  call_watch();
 }
 
 void JobSim::arrive(int32_t j) {

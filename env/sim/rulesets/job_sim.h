@@ -7,7 +7,7 @@
 //     ...  // arrive, start, preempt, finish
 //     sim.end_event();
 //   }
-//   return sim.take_outcome();
+//   return sim.finish_replay();
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace yard {
 
-class JobSim : public PublishedSim {
+class JobSim : public PublishedRulesSim {
  public:
   JobSim(const Replay& replay, std::string rules);
 
@@ -42,7 +42,7 @@ class JobSim : public PublishedSim {
   // Removes a running or waiting job without an end.
   void drop(int32_t j) { finish(j, kNone); }
 
-  Outcome take_outcome() { return close(); }
+  Outcome finish_replay() { return close(); }
 
  private:
   JobOutcome& outcome(int32_t j) { return out_.jobs[static_cast<size_t>(j)]; }

@@ -40,8 +40,9 @@ struct Config {
     f("preempt_large_s", preempt_large_s, 0, 1'000'000,
       "work added to a preempted job of more than 8 GPUs");
     f("limit_gpu_s", limit_gpu_s, 0, 1'000'000'000'000,
-      "tiresias: attained service, in GPU-seconds, beyond which a job has low priority");
-    f("round_s", round_s, 1, 1'000'000, "tiresias: time between decisions");
+      "with policy tiresias: attained service, in GPU-seconds, beyond which a job has low "
+      "priority");
+    f("round_s", round_s, 1, 1'000'000, "with policy tiresias: time between decisions");
   }
 };
 
@@ -113,7 +114,7 @@ class Consolidate final : public GangPlacer {
 // as many. Failed placements fail again, as the same GPUs are free or fewer.
 class Preemptive {
  public:
-  Preemptive(SlotSim& stage, bool by_remaining, const Config& config, const GangPlacer* placer)
+  Preemptive(JobSlotSim& stage, bool by_remaining, const Config& config, const GangPlacer* placer)
       : sim_(stage),
         s_(stage.state()),
         by_remaining_(by_remaining),
@@ -133,7 +134,7 @@ class Preemptive {
       find_next_events(!decides);
       sim_.end_event();
     }
-    return sim_.take_outcome();
+    return sim_.finish_replay();
   }
 
  private:
@@ -185,7 +186,7 @@ class Preemptive {
   }
 
   void add(int32_t slot) {
-    Entry entry{.submit_s = s_.submit_us[slot] / SlotSim::kUsPerS,
+    Entry entry{.submit_s = s_.submit_us[slot] / JobSlotSim::kUsPerS,
                 .left_s = sim_.run_s(slot),
                 .turn = ++turn_,
                 .slot = slot,
@@ -200,7 +201,8 @@ class Preemptive {
     const auto gets = [&](Entry& entry) {
       if (!entry.runs) chosen_.push_back(&entry);
     };
-    list_.give_out(total_gpus_, s_.head->held, gets, [&](Entry& entry) { preempt(entry); });
+    list_.allocate_in_order(total_gpus_, s_.head->held, gets,
+                            [&](Entry& entry) { preempt(entry); });
     for (Entry* entry : chosen_) {
       if (!sim_.try_start(entry->slot, placer_)) continue;
       entry->end_s = now_s_ + entry->left_s + 1;
@@ -241,13 +243,13 @@ class Preemptive {
     return at_s > now_s_ ? at_s : kNever;
   }
 
-  SlotSim& sim_;
+  JobSlotSim& sim_;
   const SimState& s_;
   const bool by_remaining_;
   const Config config_;
   const GangPlacer* placer_;
   const int32_t total_gpus_;
-  ServiceList<Entry> list_;
+  JobServiceOrder<Entry> list_;
   std::vector<Entry*> chosen_;
   int64_t now_s_ = 0;
   int64_t end_s_ = kNever;    // the next end
@@ -260,7 +262,7 @@ Outcome replay_lucid(const Replay& replay, const Config& config) {
   if (check_supported("lucid", replay.policy, replay.placement) == "consolidate") {
     consolidate.emplace(replay.fixed.spec);
   }
-  SlotSim stage(replay, "lucid", SlotSim::Submission::kCut);
+  JobSlotSim stage(replay, "lucid", JobSlotSim::Submission::kCut);
   const GangPlacer* placer = consolidate ? &*consolidate : nullptr;
   if (replay.policy == "srtf" || replay.policy == "tiresias") {
     return Preemptive(stage, replay.policy == "srtf", config, placer).run();

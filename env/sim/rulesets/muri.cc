@@ -30,7 +30,7 @@ namespace yard {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
-constexpr int64_t kUsPerS = SlotSim::kUsPerS;
+constexpr int64_t kUsPerS = JobSlotSim::kUsPerS;
 constexpr double kOneMoment = 1e-9;  // of the time itself
 
 bool one_moment(double a, double b) {
@@ -91,10 +91,10 @@ class Muri {
           add(sim_.arrive());
         }
       }
-      give_out();
+      allocate_in_order();
       sim_.end_event();
     }
-    return sim_.take_outcome();
+    return sim_.finish_replay();
   }
 
  private:
@@ -153,7 +153,7 @@ class Muri {
     });
   }
 
-  void give_out() {
+  void allocate_in_order() {
     running_.clear();
     starts_.clear();
     const auto gets = [&](Entry& entry) {
@@ -166,7 +166,7 @@ class Muri {
       sim_.preempt(entry.slot);
       entry.runs = false;
     };
-    list_.give_out(total_gpus_, sim_.state().head->held, gets, loses);
+    list_.allocate_in_order(total_gpus_, sim_.state().head->held, gets, loses);
     for (const int32_t slot : starts_) sim_.start_anywhere(slot);
     predict();
   }
@@ -197,8 +197,8 @@ class Muri {
   const int32_t total_gpus_;
   const Config config_;
   const bool by_gpus_;
-  SlotSim sim_;
-  ServiceList<Entry> list_;
+  JobSlotSim sim_;
+  JobServiceOrder<Entry> list_;
   double end_s_ = kForever;  // the next predicted end
   double last_s_ = 0;        // the last event
   std::vector<int32_t> starts_;

@@ -86,7 +86,7 @@ class Rounds {
       sim_.end_event();
       if (running_ == 0 && !live_.empty() && next_ == end_job_) sim_.stuck();
     }
-    return sim_.take_outcome();
+    return sim_.finish_replay();
   }
 
  private:
@@ -185,7 +185,7 @@ class Rounds {
 
   void start(int32_t j) {
     PolluxJob& one = job(j);
-    const FreeMap map(spec_);
+    const FreeNodeIndex map(spec_);
     pieces_.clear();
     one.placement.clear();
     int32_t count = spec_.max_node_gpus, from = 0;

@@ -14,7 +14,7 @@ SimModel without_costs(SimModel fixed) {
 
 }  // namespace
 
-PublishedSim::PublishedSim(const Replay& replay, std::string rules)
+PublishedRulesSim::PublishedRulesSim(const Replay& replay, std::string rules)
     : replay_(replay),
       rules_(std::move(rules)),
       placement_(check_supported(rules_, replay.policy, replay.placement)),
@@ -41,7 +41,7 @@ PublishedSim::PublishedSim(const Replay& replay, std::string rules)
   if (open_ == 0) open_ = INT32_MAX;
 }
 
-void PublishedSim::start_by_nodes(int32_t slot, const uint8_t* allowed) {
+void PublishedRulesSim::start_by_nodes(int32_t slot, const uint8_t* allowed) {
   const int32_t nodes = replay_.fixed.spec.num_nodes;
   int32_t left = s_.gpus[slot], n = 0;
   for (int32_t m = 0; left > 0; ++m) {
@@ -54,7 +54,7 @@ void PublishedSim::start_by_nodes(int32_t slot, const uint8_t* allowed) {
   start(world_.fixed(), s_, slot, pieces_.data(), n);
 }
 
-void PublishedSim::remove(int32_t slot) {
+void PublishedRulesSim::remove(int32_t slot) {
   if (s_.phase[slot] == Phase::kWaiting) {
     queue_remove(s_, slot);
     s_.phase[slot] = Phase::kDone;
@@ -67,8 +67,8 @@ void PublishedSim::remove(int32_t slot) {
   open_ -= replay_.workload.scored(s_.job[slot]);
 }
 
-void PublishedSim::show() {
-  Head& h = *s_.head;
+void PublishedRulesSim::call_watch() {
+  StateHeader& h = *s_.head;
   // These rules keep their own agenda and need no dirty slots.
   for (int32_t i = 0; i < h.num_dirty; ++i) s_.is_dirty[s_.dirty[i]] = 0;
   h.num_dirty = 0;
@@ -78,12 +78,12 @@ void PublishedSim::show() {
   clear_changed(s_);
 }
 
-void PublishedSim::stuck() const {
+void PublishedRulesSim::stuck() const {
   throw RunError(rules_ + ": " + replay_.policy + " leaves " + std::to_string(s_.head->waiting) +
                  " jobs waiting with nothing running");
 }
 
-Outcome PublishedSim::close() {
+Outcome PublishedRulesSim::close() {
   out_.close(*s_.head);
   return std::move(out_);
 }

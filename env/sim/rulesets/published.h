@@ -10,9 +10,9 @@
 
 namespace yard {
 
-class PublishedSim {
+class PublishedRulesSim {
  public:
-  PublishedSim(const PublishedSim&) = delete;
+  PublishedRulesSim(const PublishedRulesSim&) = delete;
 
   const SimState& state() const { return s_; }
   // Returns the placement that the replay names, else the first that the rules list.
@@ -26,14 +26,14 @@ class PublishedSim {
   // Starts with no jobs and the clock at the first submission. Throws InputError as
   // check_supported() does, for settings of the policy, for jobs without GPUs and, unless
   // Info::by_types, for GPUs of a speed other than 1.
-  PublishedSim(const Replay& replay, std::string rules);
+  PublishedRulesSim(const Replay& replay, std::string rules);
 
   // Starts on free GPUs in node order, on the nodes that `allowed` (M) marks; null: on any.
   void start_by_nodes(int32_t slot, const uint8_t* allowed);
   // Removes a running or waiting job for good.
   void remove(int32_t slot);
   // Ends an event: shows the state to Replay::watch.
-  void show();
+  void call_watch();
   Outcome close();
 
   const Replay& replay_;

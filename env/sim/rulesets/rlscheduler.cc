@@ -98,7 +98,7 @@ class Window {
       while (queue_.empty() && next_ < members_.size()) step();
     }
     while (!running_.empty()) step();
-    return sim_.take_outcome();
+    return sim_.finish_replay();
   }
 
  private:

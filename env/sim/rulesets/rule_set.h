@@ -41,7 +41,7 @@ struct Outcome {
   bool counts_edits = false;  // whether migrations and rapid_repreemptions were counted
 
   // Copies the totals of the final state.
-  void close(const Head& head) {
+  void close(const StateHeader& head) {
     end_us = head.now_us;
     held_time_us = head.held_time_us;
     lost_time_us = head.lost_time_us;
@@ -52,7 +52,7 @@ struct Outcome {
 
 // The job speeds that policies see: exact tables; tables with a log-normal error; or a prior that
 // the progress of running jobs corrects.
-enum class SpeedLevel : uint8_t { kExact, kNoisy, kLearned };
+enum class SpeedInformation : uint8_t { kExact, kNoisy, kLearned };
 
 struct Replay {
   const SimModel& fixed;
@@ -64,13 +64,13 @@ struct Replay {
   Settings settings;
   Decider* decider = nullptr;  // the scheduler under `default`
   double oracle_noise = 0.25;  // standard deviation of the log error at Level::kNoisyOracle
-  SpeedLevel speeds = SpeedLevel::kExact;
-  double speed_noise = 0.25;  // standard deviation of the log error at SpeedLevel::kNoisy
+  SpeedInformation speeds = SpeedInformation::kExact;
+  double speed_noise = 0.25;  // standard deviation of the log error at SpeedInformation::kNoisy
   uint64_t seed = 1;
   // All fields of the jobs, for rule sets that use more than GPUs and run times.
   const Trace* trace = nullptr;
   const ClusterSpec* cluster = nullptr;        // for rule sets that use the names of GPU types
-  const std::vector<Fault>* faults = nullptr;  // expand_faults(), in place of the workload's
+  const std::vector<Fault>* faults = nullptr;  // add_fault_ends(), in place of the workload's
   // Called after every decision, and when jobs end between decisions.
   std::function<void(const SimState&)> watch;
 

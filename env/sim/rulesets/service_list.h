@@ -9,9 +9,9 @@ namespace yard {
 
 // An Entry has `key` (compared by >), `slot`, `gpus` and `runs`.
 template <class Entry>
-class ServiceList {
+class JobServiceOrder {
  public:
-  ServiceList() { list_.reserve(256); }
+  JobServiceOrder() { list_.reserve(256); }
 
   bool empty() const { return list_.empty(); }
   auto begin() { return list_.begin(); }
@@ -44,7 +44,7 @@ class ServiceList {
   // Calls gets(entry) for each job that gets GPUs and loses(entry) for each running job that does
   // not. Both may change `runs`. Requires: `running` entries run.
   template <class Gets, class Loses>
-  void give_out(int32_t gpus, int32_t running, Gets&& gets, Loses&& loses) {
+  void allocate_in_order(int32_t gpus, int32_t running, Gets&& gets, Loses&& loses) {
     for (Entry& entry : list_) {
       if (gpus == 0 && running == 0) return;
       running -= entry.runs;

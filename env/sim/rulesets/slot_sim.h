@@ -19,7 +19,7 @@ class GangPlacer {
   virtual int32_t place(const int32_t* free, int32_t gpus, Piece* out) const = 0;
 };
 
-class SlotSim : public PublishedSim {
+class JobSlotSim : public PublishedRulesSim {
  public:
   static constexpr int64_t kUsPerS = 1'000'000;
 
@@ -27,7 +27,8 @@ class SlotSim : public PublishedSim {
   // job is submitted, or at the beginning.
   enum class Submission { kRoundedUp, kCut };
 
-  SlotSim(const Replay& replay, std::string rules, Submission submission = Submission::kRoundedUp);
+  JobSlotSim(const Replay& replay, std::string rules,
+             Submission submission = Submission::kRoundedUp);
 
   int64_t now_s() const { return now_s_; }
 
@@ -42,7 +43,7 @@ class SlotSim : public PublishedSim {
   // Begin and end an event. Between the two calls, the functions below apply.
   void begin_event(int64_t at_s);
   void begin_event_us(int64_t at_us) { pass_time(world_.fixed(), s_, at_us); }
-  void end_event() { show(); }
+  void end_event() { call_watch(); }
 
   int32_t arrive();  // requires: the next submission is due
   // Every start names its GPUs, at most one piece for each node.
@@ -59,9 +60,9 @@ class SlotSim : public PublishedSim {
   // Moves a running job without counting a preemption or a start. First all moving jobs leave(),
   // then each of them settles in.
   void leave(int32_t slot);
-  void settle_in(int32_t slot, std::span<const Piece> pieces);
+  void start_after_move(int32_t slot, std::span<const Piece> pieces);
 
-  Outcome take_outcome();
+  Outcome finish_replay();
 
  private:
   void find_next_events();

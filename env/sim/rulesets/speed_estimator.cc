@@ -37,20 +37,23 @@ void add(double value, auto& mean) {
 
 }  // namespace
 
-const char* speed_level_name(SpeedLevel level) { return kNames[static_cast<size_t>(level)]; }
-
-SpeedLevel parse_speed_level(const std::string& name, const std::string& where) {
-  const auto it = std::ranges::find(kNames, name == kOtherExact ? "exact" : name);
-  if (it == kNames.end()) throw unknown_name(where, {kNames.begin(), kNames.end()}, name);
-  return static_cast<SpeedLevel>(it - kNames.begin());
+const char* speed_information_name(SpeedInformation level) {
+  return kNames[static_cast<size_t>(level)];
 }
 
-SpeedEstimator::SpeedEstimator(const SimModel& fixed, SpeedLevel level, double noise, uint64_t seed)
+SpeedInformation parse_speed_information(const std::string& name, const std::string& where) {
+  const auto it = std::ranges::find(kNames, name == kOtherExact ? "exact" : name);
+  if (it == kNames.end()) throw unknown_name(where, {kNames.begin(), kNames.end()}, name);
+  return static_cast<SpeedInformation>(it - kNames.begin());
+}
+
+SpeedEstimator::SpeedEstimator(const SimModel& fixed, SpeedInformation level, double noise,
+                               uint64_t seed)
     : fixed_(fixed), level_(level), exact_(fixed.speed) {
-  if (level == SpeedLevel::kExact) return;
+  if (level == SpeedInformation::kExact) return;
   copy_tables();
-  find_bases();
-  if (level == SpeedLevel::kNoisy) {
+  find_base_kinds();
+  if (level == SpeedInformation::kNoisy) {
     add_noise(noise, seed);
   } else {
     reset_to_prior();
@@ -82,7 +85,7 @@ void SpeedEstimator::copy_tables() {
   replace(shown_.model_speed, model_speed_, static_cast<size_t>(rows * jobs.num_types));
 }
 
-void SpeedEstimator::find_bases() {
+void SpeedEstimator::find_base_kinds() {
   for (int32_t k = 0; k < exact_.num_kinds; ++k) base_.push_back(k);
   const auto unite = [&](int32_t job_class, const int32_t* variants, int32_t count) {
     const int32_t own = exact_.class_kind[job_class];
@@ -94,8 +97,9 @@ void SpeedEstimator::find_bases() {
   for (int32_t c = 0; c < exact_.num_classes; ++c) {
     // What is learned about one all-reduce holds for the others. Errors differ between them;
     // otherwise a choice among them would rest on exact ratios.
-    const bool all_reduces = level_ == SpeedLevel::kLearned && exact_.kind_by != nullptr;
-    if (all_reduces) unite(c, exact_.kind_by + c * kAllReduces, kAllReduces);
+    const bool all_reduces =
+        level_ == SpeedInformation::kLearned && exact_.kind_by_all_reduce != nullptr;
+    if (all_reduces) unite(c, exact_.kind_by_all_reduce + c * kAllReduces, kAllReduces);
     const int32_t servers = exact_.max_servers + 1;
     if (exact_.kind_with != nullptr) unite(c, exact_.kind_with + c * servers, servers);
   }
@@ -132,7 +136,7 @@ void SpeedEstimator::add_noise(double noise, uint64_t seed) {
 }
 
 // What a class's speeds are measured by: a number of GPUs of one type.
-void SpeedEstimator::find_references() {
+void SpeedEstimator::find_reference_placements() {
   const auto classes = static_cast<size_t>(exact_.num_classes);
   reference_gpus_.assign(classes, 1);
   reference_type_.assign(classes, kNone);
@@ -149,7 +153,7 @@ void SpeedEstimator::find_references() {
     const int32_t nodes = (gpus + spec.max_node_gpus - 1) / std::max(1, spec.max_node_gpus);
     for (int32_t m = spec.num_nodes; kind >= 0 && m-- > 0;) {
       const Tier tier = nodes > 1 ? Tier::kRack : tier_on_node(spec, m, gpus);
-      const int32_t span = span_of(tier, nodes), type = spec.node_type[m];
+      const int32_t span = exchange_span_of(tier, nodes), type = spec.node_type[m];
       if (exact_.steps_per_s[cell(kind, type, gpus, span)] != exact_.class_reference[c]) continue;
       reference_type_[c] = type;
       reference_span_[c] = span;
@@ -173,11 +177,11 @@ void SpeedEstimator::reset_to_prior() {
   for (double& rate : pair_) rate = rate > 0 ? 1 : 0;
   const auto types = static_cast<size_t>(std::max(1, fixed_.jobs.num_types));
   for (size_t i = 0; i < model_speed_.size(); ++i) model_speed_[i] = type_speed_[i % types];
-  find_references();
+  find_reference_placements();
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
     if (base_[static_cast<size_t>(k)] == k) fill(k);
   }
-  fill_references();
+  fill_reference_speeds();
 }
 
 double SpeedEstimator::coarse_efficiency(int32_t kind, int32_t type, size_t spread) const {
@@ -219,7 +223,7 @@ void SpeedEstimator::fill(int32_t base) {
   }
 }
 
-void SpeedEstimator::fill_references() {
+void SpeedEstimator::fill_reference_speeds() {
   for (size_t c = 0; c < reference_.size(); ++c) {
     const int32_t kind = exact_.class_kind[c], gpus = reference_gpus_[c], type = reference_type_[c];
     if (kind < 0) continue;
@@ -245,7 +249,7 @@ int32_t SpeedEstimator::slowest_type(const SimState& s, int32_t slot, const Run&
     const int32_t type = fixed_.spec.node_type[s.part_node[p]];
     double speed = type_speed_[static_cast<size_t>(type)];
     if (at.kind >= 0) {
-      speed = steps_[cell(at.kind, type, at.gpus, span_of(at.tier, at.nodes))];
+      speed = steps_[cell(at.kind, type, at.gpus, exchange_span_of(at.tier, at.nodes))];
     } else if (const int32_t row = fixed_.jobs.model_row[at.job]; row != kNone) {
       speed = model_speed_[static_cast<size_t>(row * fixed_.jobs.num_types + type)];
     }
@@ -259,7 +263,7 @@ void SpeedEstimator::find_holders(const SimState& s) {
   holders_.resize(static_cast<size_t>(fixed_.spec.num_nodes));
   for (std::vector<Holder>& on : holders_) on.clear();
   for (int32_t i = 0; i < s.head->held; ++i) {
-    const int32_t slot = s.held_list[i];
+    const int32_t slot = s.holder_slots[i];
     const int32_t kind = exact_.class_kind[fixed_.jobs.speed_class[s.job[slot]]];
     if (s.phase[slot] != Phase::kRunning || kind < 0) continue;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
@@ -290,7 +294,7 @@ void SpeedEstimator::find_neighbours(const SimState& s, int32_t slot, Run& out) 
                                   static_cast<double>(other.gpus) / fixed_.spec.node_gpus[node]);
     }
   }
-  // The order of held_list depends on history, and a sum of doubles on its order.
+  // The order of holder_slots depends on history, and a sum of doubles on its order.
   std::ranges::sort(out.neighbours);
 }
 
@@ -307,7 +311,7 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
   if (modelled) {
     if (at.gpus > exact_.max_gpus) return out;
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      if (is_share(fixed_, s, slot, p)) return out;
+      if (is_gpu_share(fixed_, s, slot, p)) return out;
     }
     out.kind = kind_of(exact_, job_class, at.servers, at.by);
   } else if (jobs.model_row == nullptr || jobs.model_row[out.job] == kNone) {
@@ -319,8 +323,8 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
   out.generation = s.generation[slot];
   out.started = s.started[slot];
   out.attained_us = s.attained_us[slot] + s.head->now_us - s.since_us[slot];
-  out.done_us =
-      s.done_us[slot] + static_cast<double>(s.head->now_us - s.since_us[slot]) * s.rate[slot];
+  out.work_done_us =
+      s.work_done_us[slot] + static_cast<double>(s.head->now_us - s.since_us[slot]) * s.rate[slot];
   out.gpus = at.gpus, out.nodes = at.nodes, out.tier = at.tier;
   out.type = slowest_type(s, slot, out);
   if (modelled) find_neighbours(s, slot, out);
@@ -328,7 +332,7 @@ SpeedEstimator::Run SpeedEstimator::run_of(const SimState& s, int32_t slot) cons
 }
 
 void SpeedEstimator::note(const SimState& s) {
-  if (level_ != SpeedLevel::kLearned) return;
+  if (level_ != SpeedInformation::kLearned) return;
   if (exact_.num_kinds == 0 && model_speed_.empty()) return;
   if (runs_.size() < static_cast<size_t>(s.head->high_water)) {
     runs_.resize(static_cast<size_t>(s.head->high_water));
@@ -352,7 +356,7 @@ void SpeedEstimator::note(const SimState& s) {
 }
 
 void SpeedEstimator::observe(const SimState& s) {
-  if (level_ != SpeedLevel::kLearned) return;
+  if (level_ != SpeedInformation::kLearned) return;
   for (size_t i = 0; i < runs_.size(); ++i) {
     const auto slot = static_cast<int32_t>(i);
     Run& before = runs_[i];
@@ -362,7 +366,7 @@ void SpeedEstimator::observe(const SimState& s) {
     const int64_t since_us = runs ? s.head->now_us - s.since_us[slot] : 0;
     const int64_t ran_us = s.attained_us[slot] + since_us - before.attained_us;
     const double worked_us =
-        s.done_us[slot] + static_cast<double>(since_us) * s.rate[slot] - before.done_us;
+        s.work_done_us[slot] + static_cast<double>(since_us) * s.rate[slot] - before.work_done_us;
     if (ran_us < kMinUs || !(worked_us > 0)) continue;
     const double rate = worked_us / static_cast<double>(ran_us);
     if (std::abs(rate - before.learned_rate) <= kSame * rate) continue;
@@ -373,7 +377,7 @@ void SpeedEstimator::observe(const SimState& s) {
   for (int32_t k = 0; k < exact_.num_kinds; ++k) {
     if (std::exchange(stale_[static_cast<size_t>(k)], 0) != 0) fill(k);
   }
-  fill_references();
+  fill_reference_speeds();
 }
 
 void SpeedEstimator::learn(const Run& at, double rate) {
@@ -387,7 +391,7 @@ void SpeedEstimator::learn(const Run& at, double rate) {
   // Jobs report their steps and their progress, so the unit of their work is known.
   reference_seen_[static_cast<size_t>(fixed_.jobs.speed_class[at.job])] = 1;
   const double steps = rate * exact_.class_reference[fixed_.jobs.speed_class[at.job]];
-  const int32_t span = span_of(at.tier, at.nodes);
+  const int32_t span = exchange_span_of(at.tier, at.nodes);
   const size_t at_cell = cell(at.kind, at.type, at.gpus, span), type = of_type(at.kind, at.type);
   if (exact_.steps_per_s[at_cell] <= 0) return;  // at the minimal rate
   const double linear = at.gpus * exact_.type_speed[at.type];

@@ -6,7 +6,7 @@
 //            the progress of running jobs
 // All levels show speeds of GPU types, sizes of models, and where a model does not fit.
 //
-//   SpeedEstimator speeds(fixed, SpeedLevel::kLearned, 0.25, seed);
+//   SpeedEstimator speeds(fixed, SpeedInformation::kLearned, 0.25, seed);
 //   const View view(fixed, state, level, nullptr, speeds.shown());
 //   ... advance ...; speeds.observe(state); decide(view); speeds.note(state);
 #pragma once
@@ -22,19 +22,21 @@
 
 namespace yard {
 
-const char* speed_level_name(SpeedLevel level);
+const char* speed_information_name(SpeedInformation level);
 // Throws InputError with `where` if there is no such level.
-SpeedLevel parse_speed_level(const std::string& name, const std::string& where);
+SpeedInformation parse_speed_information(const std::string& name, const std::string& where);
 
 // Dims: K kinds, T types, N GPUs, S spans, as in speed.h; C job classes, M nodes, B = kSpreads.
 class SpeedEstimator {
  public:
   // `noise`: standard deviation of the log error. Requires: `fixed` outlives this.
-  SpeedEstimator(const SimModel& fixed, SpeedLevel level, double noise, uint64_t seed);
+  SpeedEstimator(const SimModel& fixed, SpeedInformation level, double noise, uint64_t seed);
   SpeedEstimator(const SpeedEstimator&) = delete;
 
   // The estimates for views; null for kExact.
-  const SpeedEstimates* shown() const { return level_ == SpeedLevel::kExact ? nullptr : &shown_; }
+  const SpeedEstimates* shown() const {
+    return level_ == SpeedInformation::kExact ? nullptr : &shown_;
+  }
 
   // Learns from the progress of running jobs since note(), at level kLearned. Call this function
   // after every event, before the scheduler.
@@ -55,7 +57,7 @@ class SpeedEstimator {
     uint32_t generation = 0;
     int32_t started = 0;
     int64_t attained_us = 0;
-    double done_us = 0;
+    double work_done_us = 0;
     int32_t job = kNone, kind = kNone, type = 0, gpus = 0, nodes = 0;  // kind: kNone without tables
     Tier tier = Tier::kIsland;
     double share_of_request = 1;  // without tables: of its workers
@@ -68,8 +70,8 @@ class SpeedEstimator {
   void copy_tables();
   void add_noise(double noise, uint64_t seed);
   void reset_to_prior();
-  void find_bases();
-  void find_references();
+  void find_base_kinds();
+  void find_reference_placements();
   void find_holders(const SimState& state);
   Run run_of(const SimState& state, int32_t slot) const;
   int32_t slowest_type(const SimState& state, int32_t slot, const Run& at) const;
@@ -79,7 +81,7 @@ class SpeedEstimator {
   double efficiency(int32_t kind, int32_t type, int32_t gpus, int32_t span) const;
   double coarse_efficiency(int32_t kind, int32_t type, size_t spread) const;
   void fill(int32_t base);
-  void fill_references();
+  void fill_reference_speeds();
 
   size_t cell(int32_t kind, int32_t type, int32_t gpus, int32_t span) const {
     const size_t row = of_type(kind, type) * static_cast<size_t>(exact_.max_gpus + 1);
@@ -96,7 +98,7 @@ class SpeedEstimator {
   }
 
   const SimModel& fixed_;
-  const SpeedLevel level_;
+  const SpeedInformation level_;
   const SpeedColumns exact_;
   SpeedEstimates shown_;
   std::vector<double> steps_, exchange_share_;        // (K, T, N, S)

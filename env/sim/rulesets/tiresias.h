@@ -28,7 +28,7 @@ class YarnPlacer final : public GangPlacer {
 enum class SortedBy { kGpus, kRemaining, kRemainingGpus };
 
 // `yarn` null: only the number of free GPUs counts.
-Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(JobSlotSim& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn);
 
 struct DlasMode {
@@ -36,6 +36,6 @@ struct DlasMode {
   double starvation = 0;  // a job that waited this many times its run is promoted; 0: never
 };
 
-Outcome replay_dlas(SlotSim& stage, const DlasMode& mode, const SimModel& fixed);
+Outcome replay_dlas(JobSlotSim& stage, const DlasMode& mode, const SimModel& fixed);
 
 }  // namespace yard

@@ -25,7 +25,7 @@ constexpr int64_t kLimits[kQueues - 1] = {3250, 7200};
 
 class Dlas {
  public:
-  Dlas(SlotSim& stage, const DlasMode& mode, const SimModel& fixed)
+  Dlas(JobSlotSim& stage, const DlasMode& mode, const SimModel& fixed)
       : sim_(stage),
         s_(stage.state()),
         mode_(mode),
@@ -81,7 +81,7 @@ class Dlas {
     int64_t waited_s = 0;    // after it had attained service, until wait_from_s
     int64_t wait_from_s = 0;
     int64_t promote_s = kNever;  // when its wait will be too long, if it goes on
-    int32_t size_class = 0;
+    int32_t request_class = 0;
     int32_t queue = 0;
     bool runs = false;
   };
@@ -102,7 +102,7 @@ class Dlas {
     const auto at = static_cast<size_t>(slot);
     if (by_slot_.size() <= at) by_slot_.resize(at + 1);
     by_slot_[at] = {
-        .left_s = sim_.run_s(slot), .wait_from_s = now_s_, .size_class = s_.size_class[slot]};
+        .left_s = sim_.run_s(slot), .wait_from_s = now_s_, .request_class = s_.request_class[slot]};
     queues_[0].joined.push_back({.slot = slot, .gpus = s_.gpus[slot]});
   }
 
@@ -142,7 +142,7 @@ class Dlas {
         q.running_gpus -= s_.gpus[slot];
         std::erase_if(q.running, [slot](const Running& r) { return r.slot == slot; });
       } else {
-        --q.waiting_by_class[static_cast<size_t>(job(slot).size_class)];
+        --q.waiting_by_class[static_cast<size_t>(job(slot).request_class)];
         std::erase_if(q.waiting, [slot](const Waiting& w) { return w.slot == slot; });
       }
       sim_.finish(slot);
@@ -182,7 +182,7 @@ class Dlas {
       std::erase_if(q.waiting, [&](const Waiting& w) {
         Job& j = job(w.slot);
         if (j.promote_s > now_s_) return false;
-        --q.waiting_by_class[static_cast<size_t>(j.size_class)];
+        --q.waiting_by_class[static_cast<size_t>(j.request_class)];
         j.attained_s = j.waited_s = 0;
         j.promote_s = kNever;
         j.queue = 0;
@@ -234,7 +234,7 @@ class Dlas {
         q.waiting[n++] = w;
         continue;
       }
-      --q.waiting_by_class[static_cast<size_t>(job(w.slot).size_class)];
+      --q.waiting_by_class[static_cast<size_t>(job(w.slot).request_class)];
       run(q, w.slot, w.gpus);
     }
     q.waiting.erase(q.waiting.begin() + static_cast<std::ptrdiff_t>(n),
@@ -267,7 +267,7 @@ class Dlas {
 
   void wait(Queue& q, std::vector<Waiting>& list, const Running& r) {
     list.push_back({r.slot, r.gpus});
-    ++q.waiting_by_class[static_cast<size_t>(job(r.slot).size_class)];
+    ++q.waiting_by_class[static_cast<size_t>(job(r.slot).request_class)];
   }
 
   void run(Queue& q, int32_t slot, int32_t gpus) {
@@ -322,7 +322,7 @@ class Dlas {
     return r.demote_s <= now_s_ ? now_s_ : kNever;
   }
 
-  SlotSim& sim_;
+  JobSlotSim& sim_;
   const SimState& s_;
   const DlasMode mode_;
   const int32_t total_gpus_;
@@ -339,9 +339,9 @@ class Dlas {
 
 }  // namespace
 
-Outcome replay_dlas(SlotSim& stage, const DlasMode& mode, const SimModel& fixed) {
+Outcome replay_dlas(JobSlotSim& stage, const DlasMode& mode, const SimModel& fixed) {
   Dlas(stage, mode, fixed).run();
-  return stage.take_outcome();
+  return stage.finish_replay();
 }
 
 }  // namespace yard

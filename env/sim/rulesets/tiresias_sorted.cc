@@ -14,7 +14,7 @@ namespace {
 
 class Sorted {
  public:
-  Sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
+  Sorted(JobSlotSim& stage, SortedBy order, const SpecColumns& spec, const YarnPlacer* yarn)
       : spec_(spec), sim_(stage), yarn_(yarn), order_(order) {}
 
   void run() {
@@ -75,7 +75,7 @@ class Sorted {
       sim_.preempt(entry.slot);
       entry.runs = false;
     };
-    list_.give_out(spec_.total_gpus, sim_.state().head->held, gets, loses);
+    list_.allocate_in_order(spec_.total_gpus, sim_.state().head->held, gets, loses);
     for (const int32_t slot : starts_) sim_.start_anywhere(slot);
   }
 
@@ -104,15 +104,16 @@ class Sorted {
       entry.runs = true;
     }
     for (const int32_t slot : moves_) sim_.leave(slot);
-    for (const int32_t slot : moves_) sim_.settle_in(slot, places_[static_cast<size_t>(slot)]);
+    for (const int32_t slot : moves_)
+      sim_.start_after_move(slot, places_[static_cast<size_t>(slot)]);
     for (const int32_t slot : starts_) sim_.start(slot, places_[static_cast<size_t>(slot)]);
   }
 
   const SpecColumns& spec_;
-  SlotSim& sim_;
+  JobSlotSim& sim_;
   const YarnPlacer* yarn_;
   SortedBy order_;
-  ServiceList<Entry> list_;
+  JobServiceOrder<Entry> list_;
   int64_t end_s_ = kNever;  // the next end of a running job
   std::vector<int32_t> starts_, moves_;
   std::vector<int32_t> free_;  // (M)
@@ -174,10 +175,10 @@ int32_t YarnPlacer::span(const std::vector<int32_t>& nodes, const int32_t* free,
   return 0;
 }
 
-Outcome replay_sorted(SlotSim& stage, SortedBy order, const SpecColumns& spec,
+Outcome replay_sorted(JobSlotSim& stage, SortedBy order, const SpecColumns& spec,
                       const YarnPlacer* yarn) {
   Sorted(stage, order, spec, yarn).run();
-  return stage.take_outcome();
+  return stage.finish_replay();
 }
 
 }  // namespace yard

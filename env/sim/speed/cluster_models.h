@@ -17,6 +17,6 @@ namespace yard {
 //
 // Throughput is proportional to the number of GPUs. For a model with gradient and step sizes only
 // the step on one GPU is added: the speed table adds the all-reduce on the cluster's links.
-void add_cluster_models(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out);
+void add_profiles_from_cluster_spec(const ClusterSpec& cluster, int32_t max_gpus, Profiles& out);
 
 }  // namespace yard

@@ -52,7 +52,7 @@ SpeedCurve::SpeedCurve(const ModelProfile& profile, const std::string& gpu_type,
   std::vector<MeasuredRun> ran;
   for (const MeasuredRun& run : profile.runs) {
     if (run.gpu_type != gpu_type) continue;
-    const int32_t spread = spread_of(run.nodes());
+    const int32_t spread = node_spread_class(run.nodes());
     by_spread[static_cast<size_t>(spread)][run.gpus()][run.local_batch].add(run.iteration_s);
     if (spread != 0) across[run.gpus()][run.local_batch].add(run.iteration_s);
     if (run.iteration_s <= 0) continue;
@@ -66,7 +66,7 @@ SpeedCurve::SpeedCurve(const ModelProfile& profile, const std::string& gpu_type,
   form_ = profile.by_links ? PolluxForm{.grad_s = ran.front().iteration_s} : fit_pollux(ran);
 }
 
-SpeedCurve::Parts SpeedCurve::parts_of(double batch, int32_t gpus) const {
+SpeedCurve::AccumulationParts SpeedCurve::split_by_rows(double batch, int32_t gpus) const {
   const double local = weak_ ? batch : batch / gpus;
   const double count = std::max(1.0, std::ceil(local / largest_batch_ * (1 - kSameBatch)));
   return {count, local / count};
@@ -90,7 +90,7 @@ double SpeedCurve::sync_s(int32_t gpus, int32_t spread) const {
 
 double SpeedCurve::form_iteration_s(double batch, int32_t gpus, int32_t spread,
                                     double longer) const {
-  const Parts parts = parts_of(batch, gpus);
+  const AccumulationParts parts = split_by_rows(batch, gpus);
   const double compute_s = form_.compute_s(parts.local_batch);
   return (parts.count - 1) * compute_s + form_.combined_s(compute_s, longer * sync_s(gpus, spread));
 }
@@ -113,9 +113,9 @@ double SpeedCurve::compute_s(double local_batch) const {
 }
 
 // Returns the speed at a number of GPUs with measured `batches`.
-SpeedCurve::Known SpeedCurve::known(double batch, int32_t gpus, const Batches& batches,
-                                    int32_t spread) const {
-  const Parts parts = parts_of(batch, gpus);
+SpeedCurve::KnownSpeed SpeedCurve::known(double batch, int32_t gpus, const Batches& batches,
+                                         int32_t spread) const {
+  const AccumulationParts parts = split_by_rows(batch, gpus);
   const double m = parts.local_batch;
   const double sync = sync_s(gpus, spread);
   const auto form_s = [&](double local) { return form_.combined_s(form_.compute_s(local), sync); };

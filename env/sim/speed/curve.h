@@ -36,7 +36,8 @@ class SpeedCurve {
 
   const PolluxForm& form() const { return form_; }
 
-  // Returns steps/s for 0 to `max_gpus` GPUs; 0 for no GPU. `batch` as in ModelProfile::batch_of().
+  // Returns steps/s for 0 to `max_gpus` GPUs; 0 for no GPU. `batch` as in
+  // ModelProfile::batch_size_of().
   using Rates = std::array<std::vector<double>, kSpreads>;  // (spread, N)
   Rates steps_per_s(double batch, int32_t max_gpus) const;
 
@@ -44,23 +45,23 @@ class SpeedCurve {
   double form_iteration_s(double batch, int32_t gpus, int32_t spread, double longer = 1) const;
 
  private:
-  struct Known {
+  struct KnownSpeed {
     double steps_per_s = 0;
     bool exact = false;  // measured with this batch size
   };
-  using Batches = std::map<double, double>;  // local batch -> iteration [s], 0: does not fit
-  using Anchors = std::map<int32_t, Known>;  // by number of GPUs
-  struct Parts {
+  using Batches = std::map<double, double>;       // local batch -> iteration [s], 0: does not fit
+  using Anchors = std::map<int32_t, KnownSpeed>;  // by number of GPUs
+  struct AccumulationParts {
     double count = 1;  // an integer
     double local_batch = 1;
   };
 
-  Parts parts_of(double batch, int32_t gpus) const;
+  AccumulationParts split_by_rows(double batch, int32_t gpus) const;
   double steps(int32_t gpus) const { return weak_ ? gpus : 1; }
   double sync_s(int32_t gpus, int32_t spread) const;
   double form_steps_per_s(double batch, int32_t gpus, int32_t spread) const;
   double compute_s(double local_batch) const;
-  Known known(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
+  KnownSpeed known(double batch, int32_t gpus, const Batches& batches, int32_t spread) const;
   Anchors anchors(double batch, int32_t spread) const;
   std::vector<double> interpolate(double batch, int32_t spread, const Anchors& anchors,
                                   int32_t max_gpus) const;

@@ -7,10 +7,10 @@
 
 namespace yard {
 
-ServerCurve::ServerCurve(std::span<const ServerRun> runs, const std::string& gpu_type,
-                         double batch) {
+ParameterServerSpeedCurve::ParameterServerSpeedCurve(std::span<const ParameterServerRun> runs,
+                                                     const std::string& gpu_type, double batch) {
   std::vector<OptimusRun> sync, async;
-  for (const ServerRun& run : runs) {
+  for (const ParameterServerRun& run : runs) {
     if (run.gpu_type != gpu_type) continue;
     (run.asynchronous ? async : sync)
         .push_back({run.servers, run.workers, run.steps_per_s, run.batch});
@@ -24,11 +24,11 @@ ServerCurve::ServerCurve(std::span<const ServerRun> runs, const std::string& gpu
   }
 }
 
-double ServerCurve::steps_per_s(int32_t servers, int32_t workers) const {
+double ParameterServerSpeedCurve::steps_per_s(int32_t servers, int32_t workers) const {
   return asynchronous_ ? async_.steps_per_s(servers, workers) : sync_.steps_per_s(servers, workers);
 }
 
-double ServerCurve::exchange_share(int32_t servers, int32_t workers) const {
+double ParameterServerSpeedCurve::exchange_share(int32_t servers, int32_t workers) const {
   const double per_server = static_cast<double>(workers) / servers;
   return asynchronous_
              ? async_.coefficient[1] * per_server * async_.steps_per_s(servers, workers) / workers

@@ -10,18 +10,19 @@
 
 namespace yard {
 
-class ServerCurve {
+class ParameterServerSpeedCurve {
  public:
   // Fits the synchronous runs on that type; if there are none, the asynchronous runs. Runs of any
   // batch size count. Requires: a run on that type.
-  ServerCurve(std::span<const ServerRun> runs, const std::string& gpu_type, double batch);
+  ParameterServerSpeedCurve(std::span<const ParameterServerRun> runs, const std::string& gpu_type,
+                            double batch);
 
   // Returns the steps/s of the whole job.
   double steps_per_s(int32_t servers, int32_t workers) const;
   // Returns the share of a step's time which the exchange takes.
   double exchange_share(int32_t servers, int32_t workers) const;
   // Returns whether one worker makes a step (asynchronous jobs), not all workers together.
-  bool worker_steps() const { return asynchronous_; }
+  bool counts_worker_steps() const { return asynchronous_; }
 
  private:
   bool asynchronous_ = false;

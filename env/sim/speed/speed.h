@@ -14,17 +14,17 @@ namespace yard {
 // Spread: class of the number of nodes: at most 1, 2, 3, 4, 5 to 8, more. Measured exchanges over
 // two nodes differ much from those over more.
 constexpr int32_t kSpreads = 6;
-YARD_HD inline int32_t spread_of(int32_t nodes) {
+YARD_HD inline int32_t node_spread_class(int32_t nodes) {
   if (nodes < 5) return nodes < 1 ? 0 : nodes - 1;
   return nodes < 9 ? 4 : 5;
 }
 
 // Span: the widest tier of a job's exchange and, from the rack on, its spread. One GPU: an island.
 constexpr int32_t kSpans = 2 + 3 * (kSpreads - 1);
-YARD_HD inline int32_t span_of(Tier tier, int32_t nodes) {
+YARD_HD inline int32_t exchange_span_of(Tier tier, int32_t nodes) {
   if (tier <= Tier::kNode) return tier == Tier::kNode ? 1 : 0;
   const int32_t t = static_cast<int32_t>(tier) - static_cast<int32_t>(Tier::kRack);
-  const int32_t spread = nodes < 2 ? 1 : spread_of(nodes);
+  const int32_t spread = nodes < 2 ? 1 : node_spread_class(nodes);
   return 2 + t * (kSpreads - 1) + spread - 1;
 }
 
@@ -38,28 +38,29 @@ struct SpeedColumns {
   int32_t num_kinds = 0;
   int32_t num_types = 0;
   int32_t max_gpus = 0;
-  double unmeasured_pair = 0;                // pair_rate() of unmeasured pairs
-  const double* type_speed = nullptr;        // (T)  throughput of neutral jobs
-  const int32_t* class_kind = nullptr;       // (C)  -1: neutral
-  const double* class_reference = nullptr;   // (C)  steps/s as requested, consolidated
-  const double* steps_per_s = nullptr;       // (K, T, N, S)  0: does not fit
-  const double* exchange_share = nullptr;    // (K, T, N, S)  see contention.h
-  const double* pair_rate = nullptr;         // (T, K, K)  of the first, sharing with the second
-  const double* gradient_bytes = nullptr;    // (K)  per replica; 0: unknown
-  const uint8_t* worker_steps = nullptr;     // (K)  1: an iteration counts one step per GPU
+  double unmeasured_pair = 0;                    // pair_rate() of unmeasured pairs
+  const double* type_speed = nullptr;            // (T)  throughput of neutral jobs
+  const int32_t* class_kind = nullptr;           // (C)  -1: neutral
+  const double* class_reference = nullptr;       // (C)  steps/s as requested, consolidated
+  const double* steps_per_s = nullptr;           // (K, T, N, S)  0: does not fit
+  const double* exchange_share = nullptr;        // (K, T, N, S)  see contention.h
+  const double* pair_rate = nullptr;             // (T, K, K)  of the first, sharing with the second
+  const double* gradient_bytes = nullptr;        // (K)  per replica; 0: unknown
+  const uint8_t* counts_worker_steps = nullptr;  // (K)  1: an iteration counts one step per GPU
   const uint8_t* server_exchange = nullptr;  // (K)  1: each GPU sends its own gradients, not a sum
   int32_t max_servers = 0;                   // most parameter servers of any job
   // (C, max_servers + 1)  kind of a class with n parameter servers; null if no job may deviate from
   // its request
   const int32_t* kind_with = nullptr;
   // (C, kAllReduces)  kind of a class by all-reduce, -1: no choice; null: no choice for any class
-  const int32_t* kind_by = nullptr;
-  const uint8_t* tree_exchange = nullptr;  // (K)  1: a tree's traffic; used only with kind_by
+  const int32_t* kind_by_all_reduce = nullptr;
+  const uint8_t* tree_exchange =
+      nullptr;  // (K)  1: a tree's traffic; used only with kind_by_all_reduce
 };
 
 // Returns whether the scheduler may choose the all-reduce of the class's jobs.
 YARD_HD inline bool may_choose_all_reduce(const SpeedColumns& s, int32_t job_class) {
-  return s.kind_by != nullptr && s.kind_by[job_class * kAllReduces] >= 0;
+  return s.kind_by_all_reduce != nullptr && s.kind_by_all_reduce[job_class * kAllReduces] >= 0;
 }
 
 // Returns the kind of a class with `servers` parameter servers (0: as requested) and the all-reduce
@@ -67,7 +68,7 @@ YARD_HD inline bool may_choose_all_reduce(const SpeedColumns& s, int32_t job_cla
 YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t servers,
                                Pattern by) {
   if (may_choose_all_reduce(s, job_class)) {
-    return s.kind_by[job_class * kAllReduces + static_cast<int32_t>(by)];
+    return s.kind_by_all_reduce[job_class * kAllReduces + static_cast<int32_t>(by)];
   }
   if (s.kind_with == nullptr || servers < 1) return s.class_kind[job_class];
   const int32_t n = servers < s.max_servers ? servers : s.max_servers;
@@ -75,10 +76,10 @@ YARD_HD inline int32_t kind_of(const SpeedColumns& s, int32_t job_class, int32_t
 }
 
 // Returns the index into the (K, T, N, S) columns.
-YARD_HD inline int64_t speed_cell(const SpeedColumns& s, int32_t kind, int32_t type, int32_t gpus,
-                                  Tier tier, int32_t nodes) {
+YARD_HD inline int64_t speed_cell_index(const SpeedColumns& s, int32_t kind, int32_t type,
+                                        int32_t gpus, Tier tier, int32_t nodes) {
   const int64_t row = (static_cast<int64_t>(kind) * s.num_types + type) * (s.max_gpus + 1) + gpus;
-  return row * kSpans + span_of(tier, nodes);
+  return row * kSpans + exchange_span_of(tier, nodes);
 }
 
 // Returns the isolated throughput: 1 with the requested GPUs, consolidated, on the reference type;
@@ -88,7 +89,8 @@ YARD_HD inline double speed_of(const SpeedColumns& s, int32_t job_class, int32_t
                                Pattern by = Pattern::kNone) {
   const int32_t kind = kind_of(s, job_class, servers, by);
   if (kind < 0) return s.type_speed[type];
-  return s.steps_per_s[speed_cell(s, kind, type, gpus, tier, nodes)] / s.class_reference[job_class];
+  return s.steps_per_s[speed_cell_index(s, kind, type, gpus, tier, nodes)] /
+         s.class_reference[job_class];
 }
 
 // Returns the relative growth of an iteration if its exchange takes twice as long.
@@ -96,7 +98,7 @@ YARD_HD inline double exchange_share(const SpeedColumns& s, int32_t job_class, i
                                      int32_t gpus, Tier tier, int32_t nodes, int32_t servers = 0,
                                      Pattern by = Pattern::kNone) {
   const int32_t kind = kind_of(s, job_class, servers, by);
-  return kind < 0 ? 0 : s.exchange_share[speed_cell(s, kind, type, gpus, tier, nodes)];
+  return kind < 0 ? 0 : s.exchange_share[speed_cell_index(s, kind, type, gpus, tier, nodes)];
 }
 
 // Returns the share of throughput left to `job_class` while `other` runs on the same GPUs, 0 to 1;
@@ -115,11 +117,11 @@ YARD_HD inline int64_t link_bytes_per_s(const SpeedColumns& s, int32_t job_class
                                         Pattern by = Pattern::kNone) {
   const int32_t kind = kind_of(s, job_class, servers, by);
   if (kind < 0 || nodes < 2) return 0;
-  const double steps = s.worker_steps[kind] != 0 ? gpus : 1;
+  const double steps = s.counts_worker_steps[kind] != 0 ? gpus : 1;
   const double iterations_per_s =
-      s.steps_per_s[speed_cell(s, kind, type, gpus, tier, nodes)] / steps;
+      s.steps_per_s[speed_cell_index(s, kind, type, gpus, tier, nodes)] / steps;
   const double copies = s.server_exchange[kind] != 0 ? static_cast<double>(gpus) / nodes : 1;
-  const bool tree = s.kind_by != nullptr && s.tree_exchange[kind] != 0;
+  const bool tree = s.kind_by_all_reduce != nullptr && s.tree_exchange[kind] != 0;
   const double times = tree ? 2.0 : 2.0 * (nodes - 1) / nodes;
   const double bytes = times * s.gradient_bytes[kind] * copies;
   return static_cast<int64_t>(iterations_per_s * bytes);

@@ -16,14 +16,14 @@ bool has_runs(const ModelProfile& profile, const std::string& gpu_type) {
 }
 
 bool has_server_runs(const ModelProfile& profile, const std::string& gpu_type) {
-  return std::ranges::find(profile.server_runs, gpu_type, &ServerRun::gpu_type) !=
-         profile.server_runs.end();
+  return std::ranges::find(profile.parameter_server_runs, gpu_type,
+                           &ParameterServerRun::gpu_type) != profile.parameter_server_runs.end();
 }
 
 // Returns the batch size of a kind: the job's if it and the profile have one, else the median.
 double batch_for(const ModelProfile& profile, int32_t batch) {
   std::vector<double> batches;
-  for (const MeasuredRun& run : profile.runs) batches.push_back(profile.batch_of(run));
+  for (const MeasuredRun& run : profile.runs) batches.push_back(profile.batch_size_of(run));
   const auto is_known = [](double one) { return std::abs(one - 1) > 1e-6; };
   if (batch > 0 && std::ranges::any_of(batches, is_known)) return batch;
   const auto middle = batches.begin() + static_cast<std::ptrdiff_t>(batches.size() / 2);
@@ -43,12 +43,12 @@ SpeedTable::SpeedTable(const Profiles& profiles, SpeedOptions options)
 }
 
 const ModelProfile* SpeedTable::find(const std::string& model, int32_t batch) const {
-  const std::string plain = plain_model_name(model);
+  const std::string plain = normalised_model_name(model);
   const ModelProfile* first = nullptr;
   for (const ModelProfile& profile : profiles_->models) {
-    if (plain.empty() || plain_model_name(profile.model) != plain) continue;
+    if (plain.empty() || normalised_model_name(profile.model) != plain) continue;
     for (const MeasuredRun& run : profile.runs) {
-      if (std::abs(profile.batch_of(run) - batch) < 0.5) return &profile;
+      if (std::abs(profile.batch_size_of(run) - batch) < 0.5) return &profile;
       if (first == nullptr) first = &profile;  // profiles measured with servers only have no runs
     }
   }
@@ -95,13 +95,15 @@ const SpeedCurve* SpeedTable::curve_of(const ModelProfile& profile, const std::s
 
 // Returns the size measured layer by layer, else the profile's own.
 double SpeedTable::gradient_bytes(const ModelProfile& profile) const {
-  for (const MeasuredSize& size : profiles_->sizes) {
-    if (plain_model_name(size.model) == plain_model_name(profile.model)) return size.bytes;
+  for (const MeasuredModelSize& size : profiles_->sizes) {
+    if (normalised_model_name(size.model) == normalised_model_name(profile.model))
+      return size.bytes;
   }
   return profile.gradient_bytes;
 }
 
-double SpeedTable::exchange_ratio(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const {
+double SpeedTable::exchange_ratio(const ModelVariant& kind, Tier tier, int32_t gpus,
+                                  int32_t nodes) const {
   const Tier measured = tier <= Tier::kNode ? Tier::kNode : Tier::kRack;
   const Link& from = options_.links[static_cast<size_t>(measured)];
   const Link& to = options_.links[static_cast<size_t>(tier)];
@@ -118,8 +120,9 @@ double SpeedTable::exchange_ratio(const Kind& kind, Tier tier, int32_t gpus, int
 }
 
 SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates,
-                                  const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const {
-  const int32_t spread = spread_of(nodes);
+                                  const ModelVariant& kind, Tier tier, int32_t gpus,
+                                  int32_t nodes) const {
+  const int32_t spread = node_spread_class(nodes);
   const double measured = rates[static_cast<size_t>(spread)][static_cast<size_t>(gpus)];
   if (gpus < 2) return {measured, 0};
   const double longer = exchange_ratio(kind, tier, gpus, nodes);
@@ -129,7 +132,7 @@ SpeedTable::Cell SpeedTable::cell(const SpeedCurve& curve, const SpeedCurve::Rat
   return {measured * (form_s(1) / form_s(longer)), form_s(2 * longer) / form_s(longer) - 1};
 }
 
-void SpeedTable::add_rates(const Kind& kind) {
+void SpeedTable::add_rates(const ModelVariant& kind) {
   const std::string reference = measured_types(*kind.profile, kind.batch).front();
   for (const GpuType& type : options_.types) {
     const SpeedCurve* curve = curve_of(*kind.profile, lower_case(type.name));
@@ -152,15 +155,16 @@ void SpeedTable::add_rates(const Kind& kind) {
 
 // The form has no terms for placement or links, so rates are equal over all spans. An unmeasured
 // type gets the rates of the reference type times the ratio of the two types' speeds.
-void SpeedTable::add_server_rates(const Kind& kind) {
+void SpeedTable::add_parameter_server_rates(const ModelVariant& kind) {
   const std::string reference = server_reference(*kind.profile);
-  bool worker_steps = false;
+  bool counts_worker_steps = false;
   for (const GpuType& type : options_.types) {
     const std::string name = lower_case(type.name);
     const bool measured = has_server_runs(*kind.profile, name);
-    const ServerCurve curve(kind.profile->server_runs, measured ? name : reference, kind.batch);
+    const ParameterServerSpeedCurve curve(kind.profile->parameter_server_runs,
+                                          measured ? name : reference, kind.batch);
     const double factor = measured ? 1 : type.speed / type_speed(reference);
-    worker_steps = curve.worker_steps();
+    counts_worker_steps = curve.counts_worker_steps();
     for (int32_t workers = 0; workers <= options_.max_gpus; ++workers) {
       for (int32_t span = 0; span < kSpans; ++span) {
         const bool any = workers > 0;
@@ -169,7 +173,7 @@ void SpeedTable::add_server_rates(const Kind& kind) {
       }
     }
   }
-  worker_steps_.push_back(worker_steps);
+  worker_steps_.push_back(counts_worker_steps);
 }
 
 // Returns the reference type of a profile with servers.
@@ -182,7 +186,7 @@ std::string SpeedTable::server_reference(const ModelProfile& profile) const {
     if (has_server_runs(profile, name)) ranked.emplace_back(type.speed != 1, -type.speed, name);
   }
   if (!ranked.empty()) return std::get<std::string>(std::ranges::min(ranked));
-  return profile.server_runs.front().gpu_type;
+  return profile.parameter_server_runs.front().gpu_type;
 }
 
 int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern pattern,
@@ -195,7 +199,7 @@ int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern p
   server_exchange_.push_back(pattern == Pattern::kParameterServer);
   tree_exchange_.push_back(pattern == Pattern::kTree);
   if (servers > 0) {
-    add_server_rates(kinds_.back());
+    add_parameter_server_rates(kinds_.back());
   } else {
     worker_steps_.push_back(profile.scaling == Scaling::kWeak);
     add_rates(kinds_.back());
@@ -204,12 +208,12 @@ int32_t SpeedTable::kind_of(const ModelProfile& profile, double batch, Pattern p
 }
 
 // Returns the steps/s on `gpus` consolidated GPUs of a type, which the cluster need not have.
-double SpeedTable::reference_rate(const Kind& kind, const std::string& type, int32_t gpus) {
+double SpeedTable::reference_rate(const ModelVariant& kind, const std::string& type, int32_t gpus) {
   const SpeedCurve& curve = *curve_of(*kind.profile, type);
   const int32_t island = options_.island_gpus > 0 ? options_.island_gpus : options_.node_gpus;
   const int32_t nodes = (gpus + options_.node_gpus - 1) / options_.node_gpus;
   const Tier tier = nodes > 1 ? Tier::kRack : gpus > island ? Tier::kNode : Tier::kIsland;
-  const int32_t fewest = kMinNodes[static_cast<size_t>(spread_of(nodes))];
+  const int32_t fewest = kMinNodes[static_cast<size_t>(node_spread_class(nodes))];
   return cell(curve, curve.steps_per_s(kind.batch, gpus), kind, tier, gpus, fewest).steps_per_s;
 }
 
@@ -224,17 +228,17 @@ int32_t SpeedTable::class_of(const std::string& model, int32_t batch, int32_t gp
   const int32_t kind = kind_of(*profile, batch_for(*profile, batch), pattern, 0, measured);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, gpus), 0);
   if (!fresh) return it->second;
-  const Kind& made = kinds_[static_cast<size_t>(kind)];
+  const ModelVariant& made = kinds_[static_cast<size_t>(kind)];
   for (const std::string& type : measured_types(*profile, made.batch)) {
     const double rate = reference_rate(made, type, gpus);
     if (rate <= 0) continue;
-    it->second = add_class(kind, rate);
+    it->second = add_job_class(kind, rate);
     break;
   }
   return it->second;
 }
 
-int32_t SpeedTable::add_class(int32_t kind, double reference) {
+int32_t SpeedTable::add_job_class(int32_t kind, double reference) {
   class_kind_.push_back(kind);
   class_reference_.push_back(reference);
   return static_cast<int32_t>(class_kind_.size()) - 1;
@@ -244,19 +248,20 @@ int32_t SpeedTable::class_of_servers(const std::string& model, int32_t batch, in
                                      int32_t workers) {
   YARD_CHECK(servers > 0 && workers > 0 && workers <= options_.max_gpus,
              "number of servers or workers out of range");
-  const std::string plain = plain_model_name(model);
+  const std::string plain = normalised_model_name(model);
   const auto found = std::ranges::find_if(profiles_->models, [&](const ModelProfile& profile) {
-    return !plain.empty() && !profile.server_runs.empty() &&
-           plain_model_name(profile.model) == plain;
+    return !plain.empty() && !profile.parameter_server_runs.empty() &&
+           normalised_model_name(profile.model) == plain;
   });
   if (found == profiles_->models.end()) return 0;
-  const double wanted = batch > 0 ? batch : found->server_runs.front().batch;
+  const double wanted = batch > 0 ? batch : found->parameter_server_runs.front().batch;
   const int32_t kind =
       kind_of(*found, wanted, Pattern::kParameterServer, servers, Pattern::kParameterServer);
   const auto [it, fresh] = class_index_.try_emplace(std::pair(kind, workers), 0);
   if (!fresh) return it->second;
-  const ServerCurve curve(found->server_runs, server_reference(*found), wanted);
-  return it->second = add_class(kind, curve.steps_per_s(servers, workers));
+  const ParameterServerSpeedCurve curve(found->parameter_server_runs, server_reference(*found),
+                                        wanted);
+  return it->second = add_job_class(kind, curve.steps_per_s(servers, workers));
 }
 
 void SpeedTable::allow_servers_up_to(int32_t job_class, int32_t most) {
@@ -264,11 +269,11 @@ void SpeedTable::allow_servers_up_to(int32_t job_class, int32_t most) {
   known = std::max(known, most);
   const int32_t kind = class_kind_[static_cast<size_t>(job_class)];
   YARD_CHECK(kinds_[static_cast<size_t>(kind)].servers > 0, "the class has no parameter servers");
-  for (int32_t n = 1; n <= known; ++n) with_servers(kind, n);
+  for (int32_t n = 1; n <= known; ++n) kind_with_servers(kind, n);
 }
 
-int32_t SpeedTable::with_servers(int32_t of_kind, int32_t servers) {
-  const Kind kind = kinds_[static_cast<size_t>(of_kind)];
+int32_t SpeedTable::kind_with_servers(int32_t of_kind, int32_t servers) {
+  const ModelVariant kind = kinds_[static_cast<size_t>(of_kind)];
   return kind_of(*kind.profile, kind.batch, kind.pattern, servers, kind.measured);
 }
 
@@ -284,46 +289,47 @@ void SpeedTable::fill_servers() {
     for (int32_t n = 0; n <= most; ++n) {
       const bool fixed = allowed == max_servers_.end() || n == 0;
       kind_with_.push_back(fixed ? requested
-                                 : with_servers(requested, std::min(n, allowed->second)));
+                                 : kind_with_servers(requested, std::min(n, allowed->second)));
     }
   }
 }
 
 void SpeedTable::allow_all_reduce_choice(int32_t job_class) {
   const int32_t own = class_kind_[static_cast<size_t>(job_class)];
-  if (own < 0 || all_reduces_.contains(job_class)) return;
-  const Kind kind = kinds_[static_cast<size_t>(own)];
+  if (own < 0 || kinds_by_all_reduce_.contains(job_class)) return;
+  const ModelVariant kind = kinds_[static_cast<size_t>(own)];
   if (kind.pattern > Pattern::kHierarchical || kind.gradient_bytes <= 0) return;
   for (const Tier tier : {Tier::kNode, Tier::kRack}) {
     if (options_.links[static_cast<size_t>(tier)].bytes_per_s <= 0) return;
   }
-  std::array<int32_t, kAllReduces>& by = all_reduces_[job_class];
+  std::array<int32_t, kAllReduces>& by = kinds_by_all_reduce_[job_class];
   by[0] = own;
   for (const Pattern pattern : {Pattern::kRing, Pattern::kTree, Pattern::kHierarchical}) {
     by[static_cast<size_t>(pattern)] =
         kind_of(*kind.profile, kind.batch, pattern, 0, kind.measured);
   }
-  kind_by_.clear();
+  kind_by_all_reduce_.clear();
 }
 
-void SpeedTable::fill_all_reduces() {
+void SpeedTable::build_kind_per_all_reduce_table() {
   const size_t cells = class_kind_.size() * kAllReduces;
-  if (all_reduces_.empty() || kind_by_.size() == cells) return;
-  kind_by_.assign(cells, -1);
-  for (const auto& [job_class, by] : all_reduces_) {
-    std::ranges::copy(by, kind_by_.begin() + std::ptrdiff_t{job_class} * kAllReduces);
+  if (kinds_by_all_reduce_.empty() || kind_by_all_reduce_.size() == cells) return;
+  kind_by_all_reduce_.assign(cells, -1);
+  for (const auto& [job_class, by] : kinds_by_all_reduce_) {
+    std::ranges::copy(by, kind_by_all_reduce_.begin() + std::ptrdiff_t{job_class} * kAllReduces);
   }
 }
 
 void SpeedTable::fill_pairs() {
   const size_t kinds = kinds_.size();
   pair_rate_.assign(options_.types.size() * kinds * kinds, options_.unmeasured_pair);
-  const auto is = [](const Kind& kind, const std::string& source, const MeasuredPair::Side& side) {
+  const auto is = [](const ModelVariant& kind, const std::string& source,
+                     const MeasuredColocatedPair::Side& side) {
     return kind.batch == side.batch && kind.profile->source == source &&
            kind.profile->model == side.model;
   };
   for (size_t t = 0; t < options_.types.size(); ++t) {
-    for (const MeasuredPair& pair : profiles_->pairs) {
+    for (const MeasuredColocatedPair& pair : profiles_->pairs) {
       if (pair.gpu_type != lower_case(options_.types[t].name)) continue;
       for (size_t one = 0; one < kinds; ++one) {
         if (!is(kinds_[one], pair.source, pair.one)) continue;
@@ -338,7 +344,7 @@ void SpeedTable::fill_pairs() {
 
 SpeedColumns SpeedTable::columns() {
   fill_servers();
-  fill_all_reduces();
+  build_kind_per_all_reduce_table();
   if (pair_rate_.size() != options_.types.size() * kinds_.size() * kinds_.size()) fill_pairs();
   return {static_cast<int32_t>(class_kind_.size()),
           static_cast<int32_t>(kinds_.size()),
@@ -356,7 +362,7 @@ SpeedColumns SpeedTable::columns() {
           server_exchange_.data(),
           kind_with_.empty() ? 0 : static_cast<int32_t>(kind_with_.size() / class_kind_.size()) - 1,
           kind_with_.empty() ? nullptr : kind_with_.data(),
-          kind_by_.empty() ? nullptr : kind_by_.data(),
+          kind_by_all_reduce_.empty() ? nullptr : kind_by_all_reduce_.data(),
           tree_exchange_.data()};
 }
 

@@ -62,7 +62,7 @@ class SpeedTable {
   SpeedColumns columns();
 
  private:
-  struct Kind {
+  struct ModelVariant {
     const ModelProfile* profile;
     double batch;
     double gradient_bytes;
@@ -83,20 +83,20 @@ class SpeedTable {
   double gradient_bytes(const ModelProfile& profile) const;
   const SpeedCurve* curve_of(const ModelProfile& profile, const std::string& type);
   // Returns the duration of the kind's exchange over `tier` divided by that of the measured one.
-  double exchange_ratio(const Kind& kind, Tier tier, int32_t gpus, int32_t nodes) const;
-  Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const Kind& kind, Tier tier,
-            int32_t gpus, int32_t nodes) const;
+  double exchange_ratio(const ModelVariant& kind, Tier tier, int32_t gpus, int32_t nodes) const;
+  Cell cell(const SpeedCurve& curve, const SpeedCurve::Rates& rates, const ModelVariant& kind,
+            Tier tier, int32_t gpus, int32_t nodes) const;
   int32_t kind_of(const ModelProfile& profile, double batch, Pattern pattern, int32_t servers,
                   Pattern measured);
-  void add_rates(const Kind& kind);
-  void add_server_rates(const Kind& kind);
+  void add_rates(const ModelVariant& kind);
+  void add_parameter_server_rates(const ModelVariant& kind);
   // Returns the same kind with another number of parameter servers.
-  int32_t with_servers(int32_t kind, int32_t servers);
-  int32_t add_class(int32_t kind, double reference);
+  int32_t kind_with_servers(int32_t kind, int32_t servers);
+  int32_t add_job_class(int32_t kind, double reference);
   std::string server_reference(const ModelProfile& profile) const;
-  double reference_rate(const Kind& kind, const std::string& type, int32_t gpus);
+  double reference_rate(const ModelVariant& kind, const std::string& type, int32_t gpus);
   void fill_servers();
-  void fill_all_reduces();
+  void build_kind_per_all_reduce_table();
   void fill_pairs();
 
   const Profiles* profiles_;
@@ -104,15 +104,15 @@ class SpeedTable {
   std::map<std::pair<const ModelProfile*, std::string>, SpeedCurve> curves_;
   std::map<std::tuple<const ModelProfile*, double, Pattern, int32_t, Pattern>, int32_t> kind_index_;
   std::map<std::pair<int32_t, int32_t>, int32_t> class_index_;  // kind, GPUs
-  std::vector<Kind> kinds_;
+  std::vector<ModelVariant> kinds_;
   std::vector<double> type_speed_, class_reference_, steps_per_s_, exchange_share_, pair_rate_,
       gradient_bytes_;
   std::vector<uint8_t> worker_steps_, server_exchange_, tree_exchange_;
   std::vector<int32_t> class_kind_;
-  std::map<int32_t, int32_t> max_servers_;                           // by class
-  std::vector<int32_t> kind_with_;                                   // (C, max_servers + 1)
-  std::map<int32_t, std::array<int32_t, kAllReduces>> all_reduces_;  // kinds by class
-  std::vector<int32_t> kind_by_;                                     // (C, kAllReduces)
+  std::map<int32_t, int32_t> max_servers_;                                   // by class
+  std::vector<int32_t> kind_with_;                                           // (C, max_servers + 1)
+  std::map<int32_t, std::array<int32_t, kAllReduces>> kinds_by_all_reduce_;  // kinds by class
+  std::vector<int32_t> kind_by_all_reduce_;                                  // (C, kAllReduces)
 };
 
 }  // namespace yard

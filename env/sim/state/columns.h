@@ -65,7 +65,7 @@ struct ShapeColumns {
   int32_t max_groups = 1;       // largest number of groups in one shape
   int32_t max_loose_tasks = 0;  // most tasks of one shape without a whole GPU ("loose" tasks)
   // (N + 1)  total loose tasks of the n jobs with most of them; null if no job has any
-  const int64_t* loose_task_sums = nullptr;
+  const int64_t* partial_gpu_task_sums = nullptr;
   const int32_t* first_group = nullptr;  // (H + 1)  index into the (R) columns
   const int32_t* tenant = nullptr;       // (H)  kNone: no tenant which owns nodes
   const uint64_t* types = nullptr;       // (H)  bit set of acceptable GPU types
@@ -84,27 +84,27 @@ struct ShapeColumns {
 };
 
 // Learning curves: a job's training metric by work done. A `View` shows only the part reached.
-struct CurveColumns {
+struct TrainingCurveColumns {
   const int32_t* first_point = nullptr;  // (N + 1)  index into the points; null if there are none
   const double* work_us = nullptr;       // (points)  increasing within a job
   const double* value = nullptr;         // (points)  the metric
   const double* target = nullptr;        // (N)  the job ends at this value; kNoTarget: none
-  const double* enough = nullptr;        // (N)  satisfies the user, see may_end(); kNoTarget: none
+  const double* enough = nullptr;  // (N)  satisfies the user, see may_end_early(); kNoTarget: none
   static constexpr double kNoTarget = 1.7976931348623157e308;
 
   YARD_HD bool any(int32_t job) const {
     return first_point != nullptr && first_point[job] < first_point[job + 1];
   }
   // Returns whether a policy may end the job before its work is done.
-  YARD_HD bool may_end(int32_t job) const { return any(job) && enough[job] != kNoTarget; }
-  // Interpolates `column` at `done_us` of work; constant beyond both ends. Requires: any(job).
-  YARD_HD double at(const double* column, int32_t job, double done_us) const {
+  YARD_HD bool may_end_early(int32_t job) const { return any(job) && enough[job] != kNoTarget; }
+  // Interpolates `column` at `work_done_us` of work; constant beyond both ends. Requires: any(job).
+  YARD_HD double at(const double* column, int32_t job, double work_done_us) const {
     int32_t i = first_point[job];
     const int32_t last = first_point[job + 1] - 1;
-    if (done_us <= work_us[i]) return column[i];
-    while (i < last && work_us[i + 1] <= done_us) ++i;
+    if (work_done_us <= work_us[i]) return column[i];
+    while (i < last && work_us[i + 1] <= work_done_us) ++i;
     if (i == last) return column[last];
-    const double part = (done_us - work_us[i]) / (work_us[i + 1] - work_us[i]);
+    const double part = (work_done_us - work_us[i]) / (work_us[i + 1] - work_us[i]);
     return column[i] + part * (column[i + 1] - column[i]);
   }
 };
@@ -113,25 +113,25 @@ struct JobColumns {
   int32_t num_jobs = 0;
   int32_t num_classes = 0;
   int32_t num_users = 0;
-  int32_t num_names = 0;
-  const int32_t* gpus = nullptr;         // (N)
-  const int32_t* size_class = nullptr;   // (N)  jobs of one class have equal requests
-  const int32_t* tenant = nullptr;       // (N)  the spec's index, kNone: none; null if all are
-  const int32_t* shape = nullptr;        // (N)  kNone: plain job; null if all are
-  const int32_t* user = nullptr;         // (N)  kNone: not in the trace
-  const int64_t* submit_us = nullptr;    // (N)  non-decreasing
-  const int64_t* limit_us = nullptr;     // (N)  limit set by the user; kNone: none
-  const int32_t* speed_class = nullptr;  // (N)  index into SimModel::speed
-  int32_t num_parents = 0;               // jobs with dependents
-  const int32_t* first_after = nullptr;  // (N + 1)  index into after_job; null: no dependencies
-  const int32_t* after_job = nullptr;    // jobs which must end before the job may start
-  const int32_t* parent = nullptr;       // (N)  index among jobs with dependents, or kNone
-  const int64_t* save_us = nullptr;      // (N)  kNone: as in Costs; null if all are
-  const int64_t* restore_us = nullptr;   // (N)  kNone: as in Costs; null if all are
-  const int32_t* class_gpus = nullptr;   // (K)  non-decreasing; whole free GPUs needed to start
-  const int64_t* priority = nullptr;     // (N)  higher goes first; null: all 0
-  const double* weight = nullptr;        // (N)  null: all 1
-  const int64_t* due_us = nullptr;       // (N)  first deadline, kNone: none; null if all are
+  int32_t num_job_names = 0;
+  const int32_t* gpus = nullptr;           // (N)
+  const int32_t* request_class = nullptr;  // (N)  jobs of one class have equal requests
+  const int32_t* tenant = nullptr;         // (N)  the spec's index, kNone: none; null if all are
+  const int32_t* shape = nullptr;          // (N)  kNone: plain job; null if all are
+  const int32_t* user = nullptr;           // (N)  kNone: not in the trace
+  const int64_t* submit_us = nullptr;      // (N)  non-decreasing
+  const int64_t* limit_us = nullptr;       // (N)  limit set by the user; kNone: none
+  const int32_t* speed_class = nullptr;    // (N)  index into SimModel::speed
+  int32_t num_parents = 0;                 // jobs with dependents
+  const int32_t* first_after = nullptr;    // (N + 1)  index into after_job; null: no dependencies
+  const int32_t* after_job = nullptr;      // jobs which must end before the job may start
+  const int32_t* parent = nullptr;         // (N)  index among jobs with dependents, or kNone
+  const int64_t* save_us = nullptr;        // (N)  kNone: as in Costs; null if all are
+  const int64_t* restore_us = nullptr;     // (N)  kNone: as in Costs; null if all are
+  const int32_t* class_gpus = nullptr;     // (K)  non-decreasing; whole free GPUs needed to start
+  const int64_t* priority = nullptr;       // (N)  higher goes first; null: all 0
+  const double* weight = nullptr;          // (N)  null: all 1
+  const int64_t* due_us = nullptr;         // (N)  first deadline, kNone: none; null if all are
   // (N)  index of the job's name, digits ignored, within its user; kNone: no name; null: no names
   const int32_t* name = nullptr;
   // Models with their own speed on each GPU type of the cluster.
@@ -139,10 +139,10 @@ struct JobColumns {
   const int32_t* model_row = nullptr;   // (N)  kNone: speed of the type; null if all are
   const double* model_speed = nullptr;  // (rows, num_types)
   ShapeColumns shapes;
-  CurveColumns curves;
+  TrainingCurveColumns curves;
 };
 
-// Speeds that policies see in place of the speeds in SimModel, unless SpeedLevel is kExact.
+// Speeds that policies see in place of the speeds in SimModel, unless SpeedInformation is kExact.
 struct SpeedEstimates {
   SpeedColumns table = {};
   const double* model_speed = nullptr;  // (rows, num_types)  as JobColumns::model_speed
@@ -167,11 +167,11 @@ struct Costs {
 };
 
 // Actions that the cluster permits in addition to starts. The rules reject all others.
-struct Allows {
+struct AllowedActions {
   bool preempt = true;  // stop and requeue a job
   bool move = true;     // start a stopping job elsewhere before it is requeued
 
-  friend bool operator==(const Allows&, const Allows&) = default;
+  friend bool operator==(const AllowedActions&, const AllowedActions&) = default;
 };
 
 // All that a step reads, except truth and state.
@@ -181,7 +181,7 @@ struct SimModel {
   Costs costs;
   SpeedColumns speed = {};  // no classes: no measured models
   bool rated = false;       // whether throughput depends on more than GPU types; see rates.h
-  Allows allows = {};
+  AllowedActions allows = {};
   bool faults = false;  // whether GPUs may go down; if not, states omit the columns for it
 
   // Returns the job's throughput on a node's GPUs by its model alone: without placement effects.

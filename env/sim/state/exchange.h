@@ -9,14 +9,16 @@
 
 namespace yard {
 
-struct Exchange {
+struct AllReduceSettings {
   Pattern all_reduce = Pattern::kNone;  // ring, tree, hierarchical; kNone: the job's own
   uint8_t priority = 0;                 // on links, below kLinkPriorities; higher goes first
-  friend bool operator==(const Exchange&, const Exchange&) = default;
+  friend bool operator==(const AllReduceSettings&, const AllReduceSettings&) = default;
 };
 
 // Returns whether the scheduler may choose the exchange of any job of the world.
-YARD_HD inline bool has_exchange_choice(const SimModel& f) { return f.speed.kind_by != nullptr; }
+YARD_HD inline bool has_exchange_choice(const SimModel& f) {
+  return f.speed.kind_by_all_reduce != nullptr;
+}
 
 // Returns whether the scheduler may choose this job's exchange: an all-reduce of known size.
 YARD_HD inline bool can_choose_exchange(const SimModel& f, const SimState& s, int32_t slot) {
@@ -25,19 +27,21 @@ YARD_HD inline bool can_choose_exchange(const SimModel& f, const SimState& s, in
 
 // Returns whether the job may run with `e`. The default is always legal.
 YARD_HD inline bool legal_exchange(const SimModel& f, const SimState& s, int32_t slot,
-                                   const Exchange& e) {
+                                   const AllReduceSettings& e) {
   if (e.all_reduce == Pattern::kNone && e.priority == 0) return true;
   return can_choose_exchange(f, s, slot) && e.all_reduce <= Pattern::kHierarchical &&
          e.priority < kLinkPriorities;
 }
 
 // Returns the exchange of a job which holds GPUs; undefined for others.
-YARD_HD inline Exchange exchange_of(const SimModel& f, const SimState& s, int32_t slot) {
+YARD_HD inline AllReduceSettings all_reduce_settings_of(const SimModel& f, const SimState& s,
+                                                        int32_t slot) {
   if (!has_exchange_choice(f)) return {};
   return {s.all_reduce[slot], s.link_priority[slot]};
 }
 
-YARD_HD inline void set_exchange(const SimModel& f, SimState& s, int32_t slot, const Exchange& e) {
+YARD_HD inline void set_all_reduce_settings(const SimModel& f, SimState& s, int32_t slot,
+                                            const AllReduceSettings& e) {
   if (!has_exchange_choice(f)) return;
   s.all_reduce[slot] = e.all_reduce;
   s.link_priority[slot] = e.priority;

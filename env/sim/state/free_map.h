@@ -29,11 +29,11 @@ YARD_HD inline uint64_t low_mask(int32_t bits) {
   return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
 }
 
-struct FreeMap {
+struct FreeNodeIndex {
   int32_t words;
   int32_t summary_words;
 
-  YARD_HD explicit FreeMap(const SpecColumns& spec)
+  YARD_HD explicit FreeNodeIndex(const SpecColumns& spec)
       : words((spec.num_nodes + 63) / 64), summary_words((words + 63) / 64) {}
 
   YARD_HD void set(SimState& s, int32_t count, int32_t node) const {

@@ -22,7 +22,7 @@ YARD_HD inline void mark_changed(SimState& s, int32_t slot) {
 // A removed slot keeps its own links, so that an undo in reverse order can link it again.
 template <bool kLink>
 YARD_HD void queue_update(SimState& s, int32_t slot) {
-  const int32_t k = s.size_class[slot], sign = kLink ? 1 : -1;
+  const int32_t k = s.request_class[slot], sign = kLink ? 1 : -1;
   const int32_t qp = s.queue_prev[slot], qn = s.queue_next[slot];
   const int32_t cp = s.class_prev[slot], cn = s.class_next[slot];
   (qp == kNone ? s.head->queue_head : s.queue_next[qp]) = kLink ? slot : qn;
@@ -39,7 +39,7 @@ YARD_HD inline void queue_remove(SimState& s, int32_t slot) { queue_update<false
 YARD_HD inline void queue_append(SimState& s, int32_t slot) {
   s.queue_prev[slot] = s.head->queue_tail;
   s.queue_next[slot] = kNone;
-  s.class_prev[slot] = s.class_tail[s.size_class[slot]];
+  s.class_prev[slot] = s.class_tail[s.request_class[slot]];
   s.class_next[slot] = kNone;
   s.queue_rank[slot] = (*s.next_rank)++;
   queue_link(s, slot);
@@ -47,13 +47,13 @@ YARD_HD inline void queue_append(SimState& s, int32_t slot) {
 
 YARD_HD inline void held_add(SimState& s, int32_t slot) {
   s.held_pos[slot] = s.head->held;
-  s.held_list[s.head->held++] = slot;
+  s.holder_slots[s.head->held++] = slot;
 }
 
 YARD_HD inline void held_remove(SimState& s, int32_t slot) {
   const int32_t hole = s.held_pos[slot];
-  const int32_t last = s.held_list[--s.head->held];
-  s.held_list[hole] = last;
+  const int32_t last = s.holder_slots[--s.head->held];
+  s.holder_slots[hole] = last;
   s.held_pos[last] = hole;
 }
 
@@ -79,8 +79,8 @@ YARD_HD inline void free_slot(SimState& s, int32_t slot) {
   s.head->free_slot = slot;
 }
 
-YARD_HD inline int32_t take_part(SimState& s, int32_t node, uint64_t mask, int32_t next,
-                                 int32_t group = 0, int32_t tasks = 0) {
+YARD_HD inline int32_t allocate_part(SimState& s, int32_t node, uint64_t mask, int32_t next,
+                                     int32_t group = 0, int32_t tasks = 0) {
   int32_t part = s.head->free_part;
   if (part != kNone) {
     s.head->free_part = s.part_next[part];
@@ -90,7 +90,7 @@ YARD_HD inline int32_t take_part(SimState& s, int32_t node, uint64_t mask, int32
   s.part_node[part] = node;
   s.part_mask[part] = mask;
   s.part_next[part] = next;
-  s.part_group[part] = group;
+  s.part_role_group[part] = group;
   s.part_tasks[part] = tasks;
   return part;
 }

@@ -37,7 +37,7 @@ struct Piece {
 // Microseconds times jobs or GPUs: a century of a large cluster exceeds 64 bits.
 __extension__ typedef __int128 WideUs;
 
-struct Head {
+struct StateHeader {
   int64_t now_us;
   int64_t timer_us;            // next decision that the policy asked for, kNever
   int64_t ready_horizon_us;    // nothing is being vacated at or after this time
@@ -102,18 +102,18 @@ struct alignas(64) SlotRecord {
   uint8_t pinned;      // 1: may not be preempted; set by live clusters only
   int32_t job;         // index into the job table
   int32_t gpus;
-  int32_t size_class;
+  int32_t request_class;
   int32_t tenant;                  // kNone: none of the cluster's
   int32_t shape;                   // kNone for plain jobs
   int32_t first_part;              // the job's GPUs, kNone
   int32_t queue_prev, queue_next;  // the queue; queue_next: also the list of freed slots
   int32_t class_prev, class_next;  // the same by size class
-  int32_t held_pos;                // in `held_list`
+  int32_t held_pos;                // in `holder_slots`
   uint8_t ended;                   // 1: by a policy, before its work was done
   double rate;                     // work per time while running
 
   int64_t since_us;     // start of the phase; running: or last change of rate
-  double done_us;       // work done up to since_us, on the reference type
+  double work_done_us;  // work done up to since_us, on the reference type
   int64_t attained_us;  // time run up to since_us
   int64_t until_us;     // starting, stopping: when that phase ends
   int64_t saved_us;     // when its last save is complete
@@ -153,44 +153,44 @@ template <class T>
 using PartField = RecordField<PartRecord, T>;
 
 struct SimState {
-  Head* head = nullptr;
+  StateHeader* head = nullptr;
 
   // slots
   SlotRecord* slot_records = nullptr;  // (S)
   SlotField<uint32_t> generation;
   SlotField<Phase> phase;
   SlotField<uint8_t> is_changed, is_dirty, pinned, ended;
-  SlotField<int32_t> job, gpus, size_class, tenant, shape, first_part, queue_prev, queue_next,
+  SlotField<int32_t> job, gpus, request_class, tenant, shape, first_part, queue_prev, queue_next,
       class_prev, class_next, held_pos, preempted, started;
-  SlotField<double> rate, done_us;
+  SlotField<double> rate, work_done_us;
   SlotField<int64_t> since_us, attained_us, until_us, saved_us, submit_us, first_start_us;
-  int32_t* user = nullptr;          // (S)  kNone if the trace names no user
-  int32_t* failed = nullptr;        // (S or 0)  times that a failure stopped it
-  int64_t* run_start_us = nullptr;  // (S or 0)  when it last began to run
-  double* kept_us = nullptr;        // (S or 0)  work that a failure would not undo
-  double* isolated_rate = nullptr;  // (S or 0)  isolated rate
-  int64_t* traffic = nullptr;       // (S or 0)  bytes per second on each link, while it runs
-  int32_t* span_nodes = nullptr;    // (S or 0)  nodes with its GPUs
-  uint8_t* tier = nullptr;          // (S or 0)  Tier that its GPUs span
+  int32_t* user = nullptr;             // (S)  kNone if the trace names no user
+  int32_t* failed = nullptr;           // (S or 0)  times that a failure stopped it
+  int64_t* run_start_us = nullptr;     // (S or 0)  when it last began to run
+  double* checkpointed_us = nullptr;   // (S or 0)  work that a failure would not undo
+  double* isolated_rate = nullptr;     // (S or 0)  isolated rate
+  int64_t* traffic = nullptr;          // (S or 0)  bytes per second on each link, while it runs
+  int32_t* nodes_with_gpus = nullptr;  // (S or 0)  nodes with its GPUs
+  uint8_t* tier = nullptr;             // (S or 0)  Tier that its GPUs span
   // What the scheduler chose as it started the job (exchange.h), if any job has that choice.
   Pattern* all_reduce = nullptr;     // (S or 0)
   uint8_t* link_priority = nullptr;  // (S or 0)
 
   // lists of slots: the queue in order of entry, the same by size class, those that hold GPUs
-  int64_t* queue_rank = nullptr;   // (S)  rises with every entry into the queue
-  int32_t* class_head = nullptr;   // (K)
-  int32_t* class_tail = nullptr;   // (K)
-  int32_t* class_count = nullptr;  // (K)
-  int32_t* held_list = nullptr;    // (S)
-  int32_t* changed = nullptr;      // (S)  slots whose phase the last advance() changed
-  int32_t* dirty = nullptr;        // (S)  slots whose next event advance() has to recompute
-  int32_t* stale = nullptr;        // (S or 0)  running slots whose rate has to be recomputed
-  uint8_t* is_stale = nullptr;     // (S or 0)
+  int64_t* queue_rank = nullptr;    // (S)  rises with every entry into the queue
+  int32_t* class_head = nullptr;    // (K)
+  int32_t* class_tail = nullptr;    // (K)
+  int32_t* class_count = nullptr;   // (K)
+  int32_t* holder_slots = nullptr;  // (S)
+  int32_t* changed = nullptr;       // (S)  slots whose phase the last advance() changed
+  int32_t* dirty = nullptr;         // (S)  slots whose next event advance() has to recompute
+  int32_t* stale = nullptr;         // (S or 0)  running slots whose rate has to be recomputed
+  uint8_t* is_stale = nullptr;      // (S or 0)
 
   // parts
   PartRecord* part_records = nullptr;  // (P)
   PartField<uint64_t> part_mask;
-  PartField<int32_t> part_node, part_next, part_group, part_tasks;
+  PartField<int32_t> part_node, part_next, part_role_group, part_tasks;
 
   // nodes
   uint64_t* free_mask = nullptr;     // (M)  GPUs without an owner
@@ -202,7 +202,7 @@ struct SimState {
   int64_t* link_load = nullptr;      // (links or 0)  bytes per second; nodes, then racks, then pods
   int64_t* priority_load = nullptr;  // (kLinkPriorities, links or 0)  the same by priority
   uint64_t* down_mask = nullptr;     // (M or 0)  GPUs not to be allocated: failed or drained
-  uint64_t* idle_down_mask = nullptr;     // (M or 0)  those of them that no job holds any more
+  uint64_t* idle_down_mask = nullptr;     // (M or 0)  GPUs of down_mask that no job holds any more
   int64_t* down_until_us = nullptr;       // (G or 0)
   int64_t* node_down_until_us = nullptr;  // (M or 0)  until then, the node takes no task at all
   uint64_t* ended_bits = nullptr;         // jobs that others depend on and that have ended
@@ -236,12 +236,12 @@ YARD_HD void for_each_column(S& s, const StateSizes& z, F&& f) {
   const int32_t counts = z.max_node_gpus + 1;
   all(1, s.head, s.next_rank);
   slots(z.slots, s.slot_records, s.user);
-  slots(z.fault_slots, s.failed, s.run_start_us, s.kept_us);
-  slots(z.rated_slots, s.isolated_rate, s.traffic, s.span_nodes, s.tier);
+  slots(z.fault_slots, s.failed, s.run_start_us, s.checkpointed_us);
+  slots(z.rated_slots, s.isolated_rate, s.traffic, s.nodes_with_gpus, s.tier);
   slots(z.choosing_slots, s.all_reduce, s.link_priority);
   slots(z.slots, s.queue_rank);
   all(z.classes, s.class_head, s.class_tail, s.class_count);
-  slots(z.slots, s.held_list, s.changed, s.dirty);
+  slots(z.slots, s.holder_slots, s.changed, s.dirty);
   slots(z.rated_slots, s.stale, s.is_stale);
   f(s.part_records, z.parts, Extent::kParts);
   all(z.nodes, s.free_mask, s.free_count);
@@ -295,7 +295,7 @@ YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
   s.pinned = {slots, &SlotRecord::pinned};
   s.job = {slots, &SlotRecord::job};
   s.gpus = {slots, &SlotRecord::gpus};
-  s.size_class = {slots, &SlotRecord::size_class};
+  s.request_class = {slots, &SlotRecord::request_class};
   s.tenant = {slots, &SlotRecord::tenant};
   s.shape = {slots, &SlotRecord::shape};
   s.first_part = {slots, &SlotRecord::first_part};
@@ -307,7 +307,7 @@ YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
   s.ended = {slots, &SlotRecord::ended};
   s.rate = {slots, &SlotRecord::rate};
   s.since_us = {slots, &SlotRecord::since_us};
-  s.done_us = {slots, &SlotRecord::done_us};
+  s.work_done_us = {slots, &SlotRecord::work_done_us};
   s.attained_us = {slots, &SlotRecord::attained_us};
   s.until_us = {slots, &SlotRecord::until_us};
   s.saved_us = {slots, &SlotRecord::saved_us};
@@ -319,7 +319,7 @@ YARD_HD inline SimState state_at(std::byte* block, const StateSizes& z) {
   s.part_mask = {parts, &PartRecord::mask};
   s.part_node = {parts, &PartRecord::node};
   s.part_next = {parts, &PartRecord::next};
-  s.part_group = {parts, &PartRecord::group};
+  s.part_role_group = {parts, &PartRecord::group};
   s.part_tasks = {parts, &PartRecord::tasks};
   return s;
 }

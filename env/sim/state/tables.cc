@@ -117,7 +117,7 @@ SpecTable::SpecTable(const ClusterSpec& spec) {
   columns_.one_type = spec.one_type;
 }
 
-uint64_t type_bits(const Job& job, const ClusterSpec& spec) {
+uint64_t usable_type_bits(const Job& job, const ClusterSpec& spec) {
   if (job.gpu_types.empty()) return ~uint64_t{0};
   uint64_t bits = 0;
   for (size_t t = 0; t < spec.types.size(); ++t) {
@@ -160,7 +160,7 @@ int32_t JobTable::Shapes::add(const Job& job, int32_t job_tenant, int32_t job_ki
   if (!has_reserved_nodes) job_tenant = kNone;
   const uint64_t all = low_mask(static_cast<int32_t>(spec.types.size()));
   // A job that names all types that there are has no restriction.
-  const uint64_t usable = type_bits(job, spec) & all;
+  const uint64_t usable = usable_type_bits(job, spec) & all;
   std::vector<RoleGroup> own = job.groups;
   if (own.empty()) {
     if (usable == all && !has_reserved_nodes) return kNone;
@@ -213,7 +213,7 @@ void JobTable::set_shapes(Shapes shapes, std::vector<int32_t> shape_of_job) {
     out.max_loose_tasks = static_cast<int32_t>(std::min<int64_t>(loose[0], INT32_MAX));
     loose.insert(loose.begin(), 0);
     std::partial_sum(loose.begin(), loose.end(), loose.begin());
-    out.loose_task_sums = kept_.keep(std::move(loose));
+    out.partial_gpu_task_sums = kept_.keep(std::move(loose));
   }
   out.first_group = kept_.keep(std::move(shapes.first_group));
   out.tenant = kept_.keep(std::move(shapes.tenant));
@@ -246,11 +246,11 @@ void JobTable::link_dependencies(const std::vector<Job>& jobs) {
 }
 
 void JobTable::add_curves(const std::vector<Job>& jobs) {
-  static_assert(CurveColumns::kNoTarget == Job::kNoTarget);
+  static_assert(TrainingCurveColumns::kNoTarget == Job::kNoTarget);
   std::vector<int32_t> first_point{0};
   std::vector<double> work_us, value;
   for (const Job& job : jobs) {
-    for (const CurvePoint& point : job.curve) {
+    for (const TrainingCurvePoint& point : job.curve) {
       work_us.push_back(std::round(point.share * static_cast<double>(job.run_us)));
       value.push_back(point.value);
     }
@@ -296,7 +296,7 @@ void JobTable::add_names(const std::vector<Job>& jobs) {
   };
   columns_.name = kept_.keep(unless_all(each(jobs, name_of), kNone));
   columns_.num_users = static_cast<int32_t>(users.size());
-  columns_.num_names = static_cast<int32_t>(names.size());
+  columns_.num_job_names = static_cast<int32_t>(names.size());
 }
 
 JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts) {
@@ -325,7 +325,7 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairCo
   columns_.num_jobs = static_cast<int32_t>(jobs.size());
   columns_.num_classes = static_cast<int32_t>(classes.size());
   columns_.gpus = column(&Job::gpus);
-  columns_.size_class = kept_.keep(each(requests, [&](const auto& request) {
+  columns_.request_class = kept_.keep(each(requests, [&](const auto& request) {
     return static_cast<int32_t>(std::ranges::lower_bound(classes, request) - classes.begin());
   }));
   columns_.tenant = kept_.keep(unless_all(std::move(tenants), kNone));
@@ -356,7 +356,7 @@ StateSizes sizes_for(const SimModel& fixed, int32_t slots) {
                .gpus = fixed.spec.total_gpus,
                .classes = fixed.jobs.num_classes,
                .max_node_gpus = fixed.spec.max_node_gpus};
-  const int64_t* sums = shapes.loose_task_sums;
+  const int64_t* sums = shapes.partial_gpu_task_sums;
   const int64_t loose = sums == nullptr ? 0 : sums[std::min(z.slots, fixed.jobs.num_jobs)];
   if (loose > INT32_MAX - z.gpus) {
     throw InputError("jobs in the system at once",

@@ -14,7 +14,7 @@
 namespace yard {
 
 // Owns columns, to which views point. Copies share them.
-class KeptColumns {
+class OwnedColumns {
  public:
   // Returns where the column stays; null if it is empty.
   template <class T>
@@ -35,7 +35,7 @@ class SpecTable {
   const SpecColumns& columns() const { return columns_; }
 
  private:
-  KeptColumns kept_;
+  OwnedColumns kept_;
   SpecColumns columns_;
 };
 
@@ -50,7 +50,7 @@ struct PairConflicts {
 class JobTable {
  public:
   // Requires: jobs by rising submit time (as in every Trace), each of which can run on an empty
-  // cluster `spec` (check_fits()).
+  // cluster `spec` (check_jobs_fit_cluster()).
   JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {});
   const JobColumns& columns() const { return columns_; }
 
@@ -67,12 +67,12 @@ class JobTable {
   void add_names(const std::vector<Job>& jobs);
   void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
 
-  KeptColumns kept_;
+  OwnedColumns kept_;
   JobColumns columns_;
 };
 
 // The GPU types of `spec` on which the job runs, as bits.
-uint64_t type_bits(const Job& job, const ClusterSpec& spec);
+uint64_t usable_type_bits(const Job& job, const ClusterSpec& spec);
 
 // Sizes of a state for at most `slots` live jobs. Throws InputError if the number of parts exceeds
 // 32 bits.

@@ -16,7 +16,7 @@ Workload::Workload(const Trace& trace, const ClusterSpec& spec, PairConflicts co
   }
 }
 
-std::vector<Fault> expand_faults(std::vector<Fault> faults) {
+std::vector<Fault> add_fault_ends(std::vector<Fault> faults) {
   const size_t given = faults.size();
   for (size_t i = 0; i < given; ++i) {
     const Fault down = faults[i];

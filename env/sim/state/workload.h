@@ -13,7 +13,7 @@ namespace yard {
 
 // Sorts faults by time and adds repairs and the ends of reclaims. Requires: no repairs in `faults`;
 // each fault ends after it begins.
-std::vector<Fault> expand_faults(std::vector<Fault> faults);
+std::vector<Fault> add_fault_ends(std::vector<Fault> faults);
 
 class Workload {
  public:
@@ -28,7 +28,7 @@ class Workload {
     jobs_.set_speed_classes(std::move(classes));
   }
   // Sets the coming faults, in any order. Worlds then need SimModel::faults.
-  void set_faults(std::vector<Fault> faults) { faults_ = expand_faults(std::move(faults)); }
+  void set_faults(std::vector<Fault> faults) { faults_ = add_fault_ends(std::move(faults)); }
   bool has_faults() const { return !faults_.empty(); }
   int32_t size() const { return static_cast<int32_t>(work_us_.size()); }
   // Returns whether metrics count job `j`. Other jobs only keep the cluster busy.

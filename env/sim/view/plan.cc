@@ -36,7 +36,7 @@ std::string why_not_startable(const SimModel& fixed, const SimState& s, int32_t 
   if (sum != s.gpus[slot] && s.shape[slot] == kNone) {
     return "asked for " + std::to_string(s.gpus[slot]) + " GPUs, given " + std::to_string(sum);
   }
-  if (!within_limit(fixed, s, slot)) return "above the limit of its tenant";
+  if (!within_tenant_limit(fixed, s, slot)) return "above the limit of its tenant";
   for (const Piece& p : pieces) {
     if (s.free_count[p.node] < p.gpus) {
       return "node " + std::to_string(p.node) + " lacks " +
@@ -49,7 +49,7 @@ std::string why_not_startable(const SimModel& fixed, const SimState& s, int32_t 
 }  // namespace
 
 // Tries the plan on a copy.
-std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan& plan) {
+std::string flaw_of_decision(const SimModel& fixed, const SimState& state, const Plan& plan) {
   World world(fixed, state.head->slots);
   SimState& s = world.state();
   copy_state(world.sizes(), state, s);
@@ -61,7 +61,7 @@ std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan
     if (edit.verb == Verb::kEnd) {
       if (!legal_end(fixed, s, slot)) {
         if (!fixed.allows.preempt) return about(edit) + ": not allowed here";
-        const bool may = fixed.jobs.curves.may_end(s.job[slot]);
+        const bool may = fixed.jobs.curves.may_end_early(s.job[slot]);
         return about(edit) + (may ? ": it does not run" : ": its user does not allow it");
       }
       end_early(fixed, s, slot);
@@ -134,15 +134,16 @@ Draft::Undo Draft::undo_of(int32_t slot, size_t first_part) const {
           .next_rank = *s.next_rank,
           .ready_horizon_us = s.head->ready_horizon_us,
           .run_start_us = fixed_->faults ? s.run_start_us[slot] : 0,
-          .kept_us = fixed_->faults ? s.kept_us[slot] : 0,
+          .checkpointed_us = fixed_->faults ? s.checkpointed_us[slot] : 0,
           .moved_bytes = s.head->moved_bytes,
           .first_part = first_part,
           .num_parts = parts_.size() - first_part,
           .num_pieces = plan_.pieces.size(),
-          .exchange = exchange_of(*fixed_, s, slot)};
+          .exchange = all_reduce_settings_of(*fixed_, s, slot)};
 }
 
-bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange) {
+bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces,
+                  const AllReduceSettings& exchange) {
   SimState& s = *state_;
   if (!legal_start(*fixed_, s, slot, pieces, num_pieces, exchange)) return false;
   journal_.push_back(undo_of(slot, parts_.size()));
@@ -151,9 +152,9 @@ bool Draft::start(int32_t slot, const Piece* pieces, int32_t num_pieces, const E
   // is executed in two phases, whatever the order of the draft's edits.
   const auto first = static_cast<int32_t>(plan_.pieces.size());
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    const bool share = is_share(*fixed_, s, slot, p);
-    plan_.pieces.push_back({s.part_node[p], share ? 0 : count_bits(s.part_mask[p]), s.part_group[p],
-                            s.part_tasks[p], s.part_mask[p]});
+    const bool share = is_gpu_share(*fixed_, s, slot, p);
+    plan_.pieces.push_back({s.part_node[p], share ? 0 : count_bits(s.part_mask[p]),
+                            s.part_role_group[p], s.part_tasks[p], s.part_mask[p]});
   }
   // The parts of a job with a shape are chained from the last to the first.
   if (s.shape[slot] != kNone) std::reverse(plan_.pieces.begin() + first, plan_.pieces.end());
@@ -177,8 +178,8 @@ bool Draft::stop_job(Verb verb, int32_t slot) {
   if (begun_[static_cast<size_t>(slot)]) return false;
   const size_t first = parts_.size();
   for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-    parts_.push_back({s.part_node[p], s.part_mask[p], s.part_group[p], s.part_tasks[p],
-                      leaving_from(*fixed_, s, slot, p)});
+    parts_.push_back({s.part_node[p], s.part_mask[p], s.part_role_group[p], s.part_tasks[p],
+                      vacating_resources_at(*fixed_, s, slot, p)});
   }
   journal_.push_back(undo_of(slot, first));
   plan_.edits.push_back({verb, {slot, s.generation[slot]}});
@@ -237,10 +238,10 @@ void Draft::undo_to(size_t mark) {
     s.head->moved_bytes = u.moved_bytes;
     s.head->ready_horizon_us = u.ready_horizon_us;
     if (fixed_->faults) {
-      s.kept_us[u.slot] = u.kept_us;
+      s.checkpointed_us[u.slot] = u.checkpointed_us;
       s.run_start_us[u.slot] = u.run_start_us;
     }
-    set_exchange(*fixed_, s, u.slot, u.exchange);
+    set_all_reduce_settings(*fixed_, s, u.slot, u.exchange);
     if (record.phase == Phase::kRunning) begin_run(*fixed_, s, u.slot);
     parts_.resize(u.first_part);
     plan_.pieces.resize(u.num_pieces);
@@ -260,10 +261,10 @@ void Draft::undo_stop(Verb verb, const Undo& u) {
       s.head->down_gpus -= count_bits(idle);
     }
     chain = hold_part(*fixed_, s, u.slot, part.node, part.mask, part.group, part.tasks, chain);
-    set_leaving(*fixed_, s, u.slot, chain, part.leaving);
+    restore_vacating_resources(*fixed_, s, u.slot, chain, part.leaving);
   }
   s.first_part[u.slot] = chain;
-  enter_kind(*fixed_, s, u.slot);
+  add_kind_to_gpus(*fixed_, s, u.slot);
   held_add(s, u.slot);
   if (s.tenant[u.slot] != kNone) s.tenant_gpus[s.tenant[u.slot]] += s.gpus[u.slot];
   if (verb == Verb::kPreempt) --s.head->preemptions;

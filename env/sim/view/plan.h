@@ -18,7 +18,7 @@ struct Edit {
   JobRef job;
   int32_t first_piece = 0;  // into Plan::pieces
   int32_t num_pieces = 0;
-  Exchange exchange = {};  // of a start
+  AllReduceSettings exchange = {};  // of a start
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
@@ -32,9 +32,10 @@ struct Plan {
 
 // Returns why the plan cannot be executed, or "". Every job must be live and in the right phase,
 // with one end or at most one preemption and one start. The final allocation must fit every node.
-std::string why_illegal(const SimModel& fixed, const SimState& state, const Plan& plan);
+std::string flaw_of_decision(const SimModel& fixed, const SimState& state, const Plan& plan);
 
-// Executes preemptions and ends, then starts: two jobs may swap nodes. Requires: why_illegal() is
+// Executes preemptions and ends, then starts: two jobs may swap nodes. Requires: flaw_of_decision()
+// is
 // "".
 void execute(const SimModel& fixed, SimState& state, const Plan& plan);
 
@@ -49,12 +50,13 @@ class Draft {
 
   // Return false and change nothing if the rules forbid the edit. A job that this draft starts
   // cannot be preempted or ended: undo_to() reverts the start.
-  bool start(int32_t slot, const Piece* pieces, int32_t num_pieces, const Exchange& exchange = {});
-  bool start(int32_t slot, std::span<const Piece> pieces, const Exchange& exchange = {}) {
+  bool start(int32_t slot, const Piece* pieces, int32_t num_pieces,
+             const AllReduceSettings& exchange = {});
+  bool start(int32_t slot, std::span<const Piece> pieces, const AllReduceSettings& exchange = {}) {
     return start(slot, pieces.data(), static_cast<int32_t>(pieces.size()), exchange);
   }
   bool preempt(int32_t slot);
-  bool end(int32_t slot);  // before its work is done, if View::may_end()
+  bool end(int32_t slot);  // before its work is done, if View::may_end_early()
   void wake_at(int64_t at_us) { plan_.wake_us = std::min(plan_.wake_us, at_us); }
 
   // Applies the edits again with preemptions and ends before starts, as execute() does. A start
@@ -75,16 +77,16 @@ class Draft {
     SlotRecord record;
     int32_t slot;
     int64_t queue_rank, next_rank, ready_horizon_us, run_start_us;
-    double kept_us, moved_bytes;
+    double checkpointed_us, moved_bytes;
     size_t first_part, num_parts;  // into parts_: what a stopped job held
     size_t num_pieces;             // length of plan_.pieces before the edit
-    Exchange exchange;
+    AllReduceSettings exchange;
   };
   struct HeldPart {
     int32_t node;
     uint64_t mask;
     int32_t group, tasks;
-    Leaving leaving;  // before the edit
+    VacatingResources leaving;  // before the edit
   };
   Undo undo_of(int32_t slot, size_t first_part) const;
   bool stop_job(Verb verb, int32_t slot);

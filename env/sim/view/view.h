@@ -48,7 +48,7 @@ class View {
   YARD_HD int32_t node_free(int32_t node) const { return state_->free_count[node]; }
   YARD_HD double moved_bytes() const { return state_->head->moved_bytes; }  // between nodes so far
   // Bits of the node's GPUs that are down, or will be down once their job leaves.
-  YARD_HD uint64_t node_down(int32_t node) const {
+  YARD_HD uint64_t down_gpu_mask(int32_t node) const {
     return fixed_->faults ? state_->down_mask[node] : 0;
   }
 
@@ -61,15 +61,15 @@ class View {
   YARD_HD int32_t num_blocked() const { return state_->head->blocked; }  // wait for other jobs
   YARD_HD int32_t num_live() const { return state_->head->live; }
   YARD_HD int32_t num_finished() const { return state_->head->finished; }
-  YARD_HD int32_t held(int32_t i) const { return state_->held_list[i]; }  // starting or running
+  YARD_HD int32_t held(int32_t i) const { return state_->holder_slots[i]; }  // starting or running
   std::span<const int32_t> held() const {
-    return {state_->held_list, static_cast<size_t>(num_held())};
+    return {state_->holder_slots, static_cast<size_t>(num_held())};
   }
   YARD_HD int32_t queue_head() const { return state_->head->queue_head; }  // waiting, by entry
   YARD_HD int32_t queue_next(int32_t slot) const { return state_->queue_next[slot]; }
   // With fewer free whole GPUs, no waiting job can start. Requires: a job waits.
-  YARD_HD int32_t min_gpus_waited_for() const {
-    int32_t k = 0;  // classes are ordered by their GPUs
+  YARD_HD int32_t min_gpus_to_start() const {
+    int32_t k = 0;  // index of a request class; classes are in rising order of their GPUs
     while (class_head(k) == kNone) ++k;
     return class_gpus(k);
   }
@@ -95,7 +95,7 @@ class View {
     return state_->phase[slot] == Phase::kRunning || state_->phase[slot] == Phase::kStarting;
   }
   YARD_HD int32_t gpus(int32_t slot) const { return state_->gpus[slot]; }
-  // Thousandths of GPUs: a share counts as its fraction.
+  // The GPUs that the job requests, in thousandths: a share counts as its fraction.
   YARD_HD int64_t gpu_milli(int32_t slot) const {
     if (!shaped(slot)) return int64_t{kWholeGpu} * gpus(slot);
     int64_t sum = 0;
@@ -106,9 +106,9 @@ class View {
     return sum;
   }
   // The number of GPUs as a weight: 1 for a job without GPUs.
-  YARD_HD int32_t weight_gpus(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
+  YARD_HD int32_t gpus_at_least_one(int32_t slot) const { return gpus(slot) > 0 ? gpus(slot) : 1; }
   // Jobs of one class have identical requests: if one finds no place, none does.
-  YARD_HD int32_t size_class(int32_t slot) const { return state_->size_class[slot]; }
+  YARD_HD int32_t request_class(int32_t slot) const { return state_->request_class[slot]; }
   // Whether the job requests more than a number of GPUs. Then place() and the rules use its shape.
   YARD_HD bool shaped(int32_t slot) const { return state_->shape[slot] != kNone; }
   // The number of tasks that a job with a shape asks for.
@@ -135,7 +135,7 @@ class View {
   YARD_HD int32_t held_tasks(int32_t slot, int32_t group) const {
     int32_t sum = 0;
     for (int32_t p = first_part(slot); p != kNone; p = next_part(p)) {
-      if (part_group(p) == group) sum += part_tasks(p);
+      if (part_role_group(p) == group) sum += part_tasks(p);
     }
     return sum;
   }
@@ -168,19 +168,19 @@ class View {
 
   // Time that the job has run so far, without its restores.
   YARD_HD int64_t attained_us(int32_t slot) const {
-    return state_->attained_us[slot] + ran_us(slot);
+    return state_->attained_us[slot] + present_run_us(slot);
   }
 
   // Work done: equivalent time on the requested number of GPUs of the reference type.
-  YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(done_us(slot)); }
+  YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(work_done_us(slot)); }
 
   // The GPU types on which the job can run, as bits.
-  YARD_HD uint64_t types_of(int32_t slot) const {
+  YARD_HD uint64_t allowed_type_bits(int32_t slot) const {
     return shaped(slot) ? fixed_->jobs.shapes.types[shape_of(slot)] : ~uint64_t{0};
   }
 
   // Whether a job with a shape requests only whole GPUs of certain types.
-  YARD_HD bool only_types(int32_t slot) const {
+  YARD_HD bool requests_whole_gpus_only(int32_t slot) const {
     const ShapeColumns& h = fixed_->jobs.shapes;
     const int32_t r = h.first_group[shape_of(slot)];
     return num_groups(slot) == 1 && h.gpu_milli[r] == 0 && h.cpu_milli[r] == 0 &&
@@ -197,15 +197,15 @@ class View {
   YARD_HD int32_t part_node(int32_t part) const { return state_->part_node[part]; }
   YARD_HD uint64_t part_mask(int32_t part) const { return state_->part_mask[part]; }
   // The role group of the part, and the number of tasks. Requires: a job with a shape.
-  YARD_HD int32_t part_group(int32_t part) const { return state_->part_group[part]; }
+  YARD_HD int32_t part_role_group(int32_t part) const { return state_->part_role_group[part]; }
   YARD_HD int32_t part_tasks(int32_t part) const { return state_->part_tasks[part]; }
 
   // The tenant charged for the job, as an index into the spec's tenants, or kNone.
   YARD_HD int32_t tenant(int32_t slot) const { return state_->tenant[slot]; }
   YARD_HD int32_t tenant_gpus(int32_t tenant) const { return state_->tenant_gpus[tenant]; }  // held
   // Whether the tenant may hold the requested GPUs in addition to all GPUs that the tenant holds.
-  YARD_HD bool within_limit(int32_t slot) const {
-    return yard::within_limit(*fixed_, *state_, slot);
+  YARD_HD bool within_tenant_limit(int32_t slot) const {
+    return yard::within_tenant_limit(*fixed_, *state_, slot);
   }
 
   // A tenant's quota, weight in sharing the rest, priority (higher first), and tenants whose jobs
@@ -222,27 +222,35 @@ class View {
   YARD_HD bool may_choose_exchange(int32_t slot) const {
     return can_choose_exchange(*fixed_, *state_, slot);
   }
-  YARD_HD Exchange exchange(int32_t slot) const {
-    return holds(slot) ? exchange_of(*fixed_, *state_, slot) : Exchange{};
+  YARD_HD AllReduceSettings exchange(int32_t slot) const {
+    return holds(slot) ? all_reduce_settings_of(*fixed_, *state_, slot) : AllReduceSettings{};
   }
 
   // --- training measurements, up to the present work
-  YARD_HD bool measures(int32_t slot) const { return fixed_->jobs.curves.any(state_->job[slot]); }
-  // The measure now, and before any work. Both and measured_after() require: measures().
-  YARD_HD double measured(int32_t slot) const { return measured_at(slot, done_us(slot)); }
-  YARD_HD double measured_first(int32_t slot) const { return measured_at(slot, 0); }
+  YARD_HD bool has_training_metric(int32_t slot) const {
+    return fixed_->jobs.curves.any(state_->job[slot]);
+  }
+  // The measure now, and before any work. Both and training_metric_after() require:
+  // has_training_metric().
+  YARD_HD double measured(int32_t slot) const {
+    return training_metric_at(slot, work_done_us(slot));
+  }
+  YARD_HD double training_metric_at_start(int32_t slot) const {
+    return training_metric_at(slot, 0);
+  }
   // The measure after `work_us` of work. Requires: work_us <= worked_us().
-  YARD_HD double measured_after(int32_t slot, int64_t work_us) const {
-    YARD_CHECK(work_us <= worked_us(slot), "measured_after() needs work that is already done");
-    return measured_at(slot, static_cast<double>(work_us));
+  YARD_HD double training_metric_after(int32_t slot, int64_t work_us) const {
+    YARD_CHECK(work_us <= worked_us(slot),
+               "training_metric_after() needs work that is already done");
+    return training_metric_at(slot, static_cast<double>(work_us));
   }
   // The measure at which the job ends, at an unknown time, and the measure that is enough for the
-  // user. CurveColumns::kNoTarget if not given. Both require: measures().
+  // user. TrainingCurveColumns::kNoTarget if not given. Both require: has_training_metric().
   YARD_HD double target(int32_t slot) const { return fixed_->jobs.curves.target[serial(slot)]; }
   YARD_HD double enough(int32_t slot) const { return fixed_->jobs.curves.enough[serial(slot)]; }
   // Whether a policy may end the job early: never on a live cluster.
-  YARD_HD bool may_end(int32_t slot) const {
-    return fixed_->allows.preempt && fixed_->jobs.curves.may_end(state_->job[slot]);
+  YARD_HD bool may_end_early(int32_t slot) const {
+    return fixed_->allows.preempt && fixed_->jobs.curves.may_end_early(state_->job[slot]);
   }
 
   // The user's limit, kNone if there is none. Requires: level() >= kEstimate.
@@ -256,7 +264,7 @@ class View {
   YARD_HD LinearDecrease left_line(int32_t slot) const {
     YARD_CHECK(true_work_us_ != nullptr, "left_line() needs an oracle level");
     const double left =
-        static_cast<double>(true_work_us_[state_->job[slot]]) - state_->done_us[slot];
+        static_cast<double>(true_work_us_[state_->job[slot]]) - state_->work_done_us[slot];
     if (state_->phase[slot] != Phase::kRunning) return {left, 0};
     const double rate = state_->rate[slot];
     return {left + static_cast<double>(state_->since_us[slot]) * rate, rate};
@@ -275,14 +283,14 @@ class View {
   friend class TaskPlacer;
   friend class Survival;
   friend class UserHistory;
-  friend struct Select;
+  friend struct JobSelectionTask;
 
   YARD_HD bool has_shapes() const { return fixed_->jobs.shapes.num_shapes > 0; }
   YARD_HD bool has_faults() const { return fixed_->faults; }
   // Whether any job asks for a share of a GPU.
   YARD_HD bool has_shares() const { return fixed_->jobs.shapes.max_loose_tasks > 0; }
   YARD_HD int32_t num_users() const { return fixed_->jobs.num_users; }
-  YARD_HD int32_t num_names() const { return fixed_->jobs.num_names; }
+  YARD_HD int32_t num_job_names() const { return fixed_->jobs.num_job_names; }
   YARD_HD int32_t num_classes() const { return fixed_->jobs.num_classes; }
   // Free GPUs without which no job of the class can start; it rises with k.
   YARD_HD int32_t class_gpus(int32_t k) const { return fixed_->jobs.class_gpus[k]; }
@@ -295,12 +303,12 @@ class View {
   YARD_HD T entry(const T* column, int32_t slot, Absent absent) const {
     return column == nullptr ? absent : column[state_->job[slot]];
   }
-  YARD_HD double measured_at(int32_t slot, double work_us) const {
-    const CurveColumns& c = fixed_->jobs.curves;
+  YARD_HD double training_metric_at(int32_t slot, double work_us) const {
+    const TrainingCurveColumns& c = fixed_->jobs.curves;
     return c.at(c.value, state_->job[slot], work_us);
   }
   // Returns the time since the present run began; 0 if the job does not run.
-  YARD_HD int64_t ran_us(int32_t slot) const {
+  YARD_HD int64_t present_run_us(int32_t slot) const {
     return phase(slot) == Phase::kRunning ? now_us() - state_->since_us[slot] : 0;
   }
 
@@ -315,9 +323,10 @@ class View {
   }
 
   // Work done, on the reference type.
-  YARD_HD double done_us(int32_t slot) const {
-    if (phase(slot) != Phase::kRunning) return state_->done_us[slot];
-    return state_->done_us[slot] + static_cast<double>(ran_us(slot)) * state_->rate[slot];
+  YARD_HD double work_done_us(int32_t slot) const {
+    if (phase(slot) != Phase::kRunning) return state_->work_done_us[slot];
+    return state_->work_done_us[slot] +
+           static_cast<double>(present_run_us(slot)) * state_->rate[slot];
   }
 
   const SimModel* fixed_;

@@ -26,7 +26,7 @@ Owner owner_kind(const std::vector<Job>& jobs) {
   return Owner::kNone;
 }
 
-Batches find_batches(const std::vector<Job>& jobs) {
+Batches find_submission_batches(const std::vector<Job>& jobs) {
   Batches out;
   out.kind = owner_kind(jobs);
   out.of_job.reserve(jobs.size());

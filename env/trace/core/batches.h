@@ -34,6 +34,6 @@ struct Batches {
 constexpr int64_t kBatchGapUs = 600'000'000;
 
 // Requires: jobs sorted by submission.
-Batches find_batches(const std::vector<Job>& jobs);
+Batches find_submission_batches(const std::vector<Job>& jobs);
 
 }  // namespace yard

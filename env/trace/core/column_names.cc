@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kSeparators = ",;\t|";
 
-// Names that sites use for the required columns, and for start and end, by plain_name(); the
+// Names that sites use for the required columns, and for start and end, by normalised_name(); the
 // likeliest first.
 struct Synonyms {
   std::string_view name;
@@ -71,7 +71,9 @@ std::vector<std::string_view> column_names(std::string_view line, char separator
   return names;
 }
 
-bool is_index_name(std::string_view name) { return name.empty() || name.starts_with("Unnamed: "); }
+bool is_pandas_index_name(std::string_view name) {
+  return name.empty() || name.starts_with("Unnamed: ");
+}
 
 bool is_missing(std::string_view cell) {
   constexpr std::array<std::string_view, 10> kMissing = {"nan", "none", "null", "<na>", "na",
@@ -106,8 +108,8 @@ void rename_columns(const Renames& renames, const std::string& where,
   for (const auto& [name, column] : renames) {
     auto at = std::ranges::find(before, column);
     if (at == before.end()) {
-      at = std::ranges::find_if(before, [wanted = plain_name(column)](const std::string& one) {
-        return plain_name(one) == wanted;
+      at = std::ranges::find_if(before, [wanted = normalised_name(column)](const std::string& one) {
+        return normalised_name(one) == wanted;
       });
     }
     if (at == before.end()) {
@@ -126,14 +128,14 @@ void rename_columns(const Renames& renames, const std::string& where,
 std::optional<std::string> nearest_column(std::string_view name,
                                           const std::vector<std::string>& columns) {
   std::vector<std::string> plain;
-  for (const std::string& column : columns) plain.push_back(plain_name(column));
+  for (const std::string& column : columns) plain.push_back(normalised_name(column));
   const auto take = [&](auto&& fits) -> std::optional<std::string> {
     for (size_t i = 0; i < columns.size(); ++i) {
       if (!plain[i].empty() && fits(plain[i])) return columns[i];
     }
     return std::nullopt;
   };
-  const std::string own = plain_name(name);
+  const std::string own = normalised_name(name);
   if (const auto same = take([&](const std::string& one) { return one == own; })) return same;
   const auto known = std::ranges::find(kSynonyms, name, &Synonyms::name);
   if (known != kSynonyms.end()) {
@@ -150,7 +152,8 @@ std::optional<std::string> nearest_column(std::string_view name,
   if (known == kSynonyms.end()) return std::nullopt;
   for (const std::string_view other : known->others) {
     if (other.size() < 5) continue;
-    if (const auto slip = take([&](const std::string& one) { return is_slip(one, other); })) {
+    if (const auto slip =
+            take([&](const std::string& one) { return is_probable_typo(one, other); })) {
       return slip;
     }
   }

@@ -19,7 +19,7 @@ char separator_of(std::string_view line);
 std::vector<std::string_view> column_names(std::string_view line, char separator);
 
 // Returns whether a column is a row number without a name, as pandas writes its index.
-bool is_index_name(std::string_view name);
+bool is_pandas_index_name(std::string_view name);
 
 // Returns whether a cell is missing, as pandas, R or databases write it: "", NaN, None, <NA> ...
 bool is_missing(std::string_view cell);

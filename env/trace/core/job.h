@@ -44,13 +44,13 @@ struct Due {
 };
 
 // The loss after the share x of the work is 1 / (b0 x + b1) + b2. b1 = 0: not given.
-struct LossForm {
+struct LossCurveFormula {
   double b0 = 0, b1 = 0, b2 = 0;
-  friend bool operator==(const LossForm&, const LossForm&) = default;
+  friend bool operator==(const LossCurveFormula&, const LossCurveFormula&) = default;
 };
 
 // A point of a training curve: the metric after a share of the work.
-struct CurvePoint {
+struct TrainingCurvePoint {
   double share = 0;
   double value = 0;
   double noise = 0;  // gradient noise scale, in samples of a step; 0: unknown
@@ -83,12 +83,12 @@ struct Job {
   std::vector<std::string> gpu_types;  // allowed types; empty: any
 
   // The job's training curve (training_curves.h). The job ends early when it reaches the target.
-  LossForm loss;
+  LossCurveFormula loss;
   double target = kNoTarget;
   // Metric that satisfies the user. A scheduler may end the job at this value, or earlier if the
   // metric will hardly improve. kNoTarget: no scheduler may end the job.
   double enough = kNoTarget;
-  std::vector<CurvePoint> curve;  // by rising share; computed on loading, in no file
+  std::vector<TrainingCurvePoint> curve;  // by rising share; computed on loading, in no file
 
   // Costs of a stop. save_us: the job holds its GPUs while it saves. restore_us: the job makes no
   // progress for this time after each restart, on any GPUs. -1: the costs of the rule set.
@@ -127,7 +127,7 @@ struct Skipped {
 
 // Returns the text of a notice in Trace::notices with its rows: "text (3 rows, the first at
 // jobs.csv:17)".
-inline std::string notice_text(const Skipped& notice) {
+inline std::string format_row_notice(const Skipped& notice) {
   const std::string rows =
       notice.count == 1 ? "1 row, at " : std::to_string(notice.count) + " rows, the first at ";
   return notice.reason + " (" + rows + notice.first + ")";

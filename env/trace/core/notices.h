@@ -8,16 +8,16 @@
 namespace yard {
 
 // Returns "left out: 3 x never started, the first at jobs.csv:7" for an entry of Trace::skipped.
-inline std::string left_out_text(const Skipped& what) {
+inline std::string format_left_out_rows(const Skipped& what) {
   return "left out: " + std::to_string(what.count) + " x " + what.reason + ", the first at " +
          what.first;
 }
 
 // Returns the line for an entry of Trace::notices. A count of 0 marks a notice about the whole
 // file, with its name instead of a row: unused columns, how times were interpreted.
-inline std::string note_text(const Skipped& notice) {
+inline std::string format_notice(const Skipped& notice) {
   if (notice.count == 0) return notice.first + ": " + notice.reason;
-  return notice_text(notice);
+  return format_row_notice(notice);
 }
 
 }  // namespace yard

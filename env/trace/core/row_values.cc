@@ -53,9 +53,9 @@ bool Rows::time(int column, int64_t& out_us, const TimeUnit& unit) {
   if (*number < 0) {
     return unusable(column, name + " is negative", name + " of at least 0 " + unit.symbol, got);
   }
-  return unusable(column, name + " is too large",
-                  name + " of at most " + std::to_string(most_units(unit)) + " " + unit.symbol,
-                  got);
+  return unusable(
+      column, name + " is too large",
+      name + " of at most " + std::to_string(max_time_in_units(unit)) + " " + unit.symbol, got);
 }
 
 bool Rows::whole_seconds(int column, int64_t& out_us) {
@@ -67,7 +67,7 @@ bool Rows::whole_seconds(int column, int64_t& out_us) {
 bool Rows::date(int column, const Zone& zone, int64_t& out_us) {
   const std::string said(trim(fields_[column]));
   const std::string name = name_of(column);
-  std::optional<int64_t> us = calendar_us(said, zone);
+  std::optional<int64_t> us = parse_iso_date_us(said, zone);
   if (!us && !said.empty() && said.find_first_not_of("0123456789") == said.npos) {
     const std::optional<int64_t> unix_s = parse_int(said);  // `date +%s`
     if (unix_s && *unix_s <= kMaxTimeS) us = *unix_s * kUsPerS;
@@ -159,9 +159,9 @@ bool Rows::due(int column, int64_t due_us, Job& job) {
   return true;
 }
 
-bool Rows::in_order_or_left_out(const Job& job) {
-  if (job.logged_start_us < job.submit_us) return left_out("starts before its submission");
-  if (job.logged_end_us < job.logged_start_us) return left_out("ends before it starts");
+bool Rows::leave_out_if_out_of_order(const Job& job) {
+  if (job.logged_start_us < job.submit_us) return leave_out_row("starts before its submission");
+  if (job.logged_end_us < job.logged_start_us) return leave_out_row("ends before it starts");
   return true;
 }
 

@@ -64,7 +64,7 @@ Rows::Rows(Lines& lines, const Layout& layout, Renames renames)
     const auto names = column_names(line, layout_.separator);
     columns_.assign(names.begin(), names.end());
     columns_in_file_ = columns_;
-    if (!renames_.empty()) rename_columns(renames_, where_names(), columns_);
+    if (!renames_.empty()) rename_columns(renames_, header_position(), columns_);
   }
   if (!layout.free_text.empty()) free_text_ = optional_column(layout.free_text);
   seen_.resize(1 << 10);
@@ -79,19 +79,20 @@ int Rows::optional_column(std::string_view name) const {
   const auto it = std::ranges::find(columns_, name);
   if (it == columns_.end()) return -1;
   if (std::ranges::count(columns_, name) > 1) {
-    throw InputError(where_names(), "each column once", in_quotes(name) + " twice");
+    throw InputError(header_position(), "each column once", in_quotes(name) + " twice");
   }
   return static_cast<int>(it - columns_.begin());
 }
 
-std::string Rows::where_names() const {
+std::string Rows::header_position() const {
   return lines_->name() + ":" + std::to_string(std::max(names_line_, 1));
 }
 
 int Rows::column(std::string_view name) const {
   const int found = optional_column(name);
   if (found < 0) {
-    throw InputError(where_names(), "a column " + in_quotes(name), in_quotes(join(columns_, ",")));
+    throw InputError(header_position(), "a column " + in_quotes(name),
+                     in_quotes(join(columns_, ",")));
   }
   return found;
 }
@@ -100,7 +101,7 @@ int Rows::column(std::string_view name) const {
 bool Rows::next_record() {
   if (!lines_->next(row_)) return false;
   first_line_ = static_cast<int32_t>(lines_->number());
-  if (!layout_.quotes || !open_quotes(row_, layout_.separator)) return true;
+  if (!layout_.quotes || !ends_inside_quotes(row_, layout_.separator)) return true;
   record_ = row_;
   do {
     record_ += lines_->ending();
@@ -108,12 +109,12 @@ bool Rows::next_record() {
       throw InputError(here(), "a closing quote within 1 MiB", "none");
     }
     record_ += row_;
-  } while (open_quotes(record_, layout_.separator));
+  } while (ends_inside_quotes(record_, layout_.separator));
   row_ = record_;
   return true;
 }
 
-void Rows::read_neighbour(
+void Rows::read_companion_file(
     const std::string& name,
     const std::function<void(const std::vector<std::string_view>&)>& take) const {
   for (const std::string& file : {name, name + ".gz"}) {
@@ -152,7 +153,7 @@ bool Rows::next() {
     }
     seen_row_ = true;
     if (!names_.empty() && row_ == names_) {
-      notice(kRepeatedNames);
+      notice(kRepeatedHeaderNotice);
       continue;
     }
     if (!layout_.quotes || row_.find('"') == row_.npos) {
@@ -172,7 +173,7 @@ bool Rows::next() {
     const std::string expected = std::to_string(columns_.size()) + " fields";
     const std::string got = std::to_string(fields_.size());
     if (fields_.size() < columns_.size()) {
-      too_few(expected, got);
+      reject_too_few_fields(expected, got);
     } else {
       unusable("wrong number of fields", expected, got);
     }
@@ -180,8 +181,8 @@ bool Rows::next() {
   return false;
 }
 
-bool Rows::too_few(const std::string& expected, const std::string& got) {
-  if (!cut_off()) return unusable("wrong number of fields", expected, got);
+bool Rows::reject_too_few_fields(const std::string& expected, const std::string& got) {
+  if (!is_line_cut_off()) return unusable("wrong number of fields", expected, got);
   return unusable("the last line is cut off", expected,
                   got + ": the last line is cut off, as in a file copied while it was written");
 }
@@ -212,7 +213,7 @@ std::string Rows::name_of(int column) const {
   return i < columns_.size() ? columns_[i] : "";
 }
 
-bool Rows::left_out(const std::string& reason) {
+bool Rows::leave_out_row(const std::string& reason) {
   count(left_out_, reason, here());
   return false;
 }

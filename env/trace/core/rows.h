@@ -4,7 +4,7 @@
 //   rows.add_each([&](Job& job) { return rows.text(id, job.id) && rows.gpus(gpus, job.gpus); });
 //
 // A row that cannot be used, or repeats a job id, is skipped and counted with its reason. finish()
-// may reject a file for such rows. Rows that a reader leaves out (left_out()) are counted and
+// may reject a file for such rows. Rows that a reader leaves out (leave_out_row()) are counted and
 // reported, but do not cause rejection.
 #pragma once
 
@@ -46,7 +46,7 @@ struct Layout {
 inline Layout whole_lines() { return {.separator = '\0', .head = 0, .names = 0, .columns = {""}}; }
 
 // Notice about a row that repeats the line of column names.
-inline constexpr const char* kRepeatedNames =
+inline constexpr const char* kRepeatedHeaderNotice =
     "repeated header line skipped, as in concatenated files";
 
 class Rows {
@@ -71,12 +71,13 @@ class Rows {
   char separator() const { return layout_.separator; }
   const std::string& source() const { return lines_->name(); }
   // Returns the position of the line of column names for errors: "jobs.csv:1".
-  std::string where_names() const;
+  std::string header_position() const;
 
   // Reads the comma-separated lines of the file `name` or `name`.gz in the folder of source(), if
   // there is one: calls `take` with the fields of each.
-  void read_neighbour(const std::string& name,
-                      const std::function<void(const std::vector<std::string_view>&)>& take) const;
+  void read_companion_file(
+      const std::string& name,
+      const std::function<void(const std::vector<std::string_view>&)>& take) const;
 
   // Returns the value of a comment "; Name: value" before the first row. Call next() first.
   std::optional<std::string> header(std::string_view name) const;
@@ -99,7 +100,7 @@ class Rows {
   bool milliseconds(int column, int64_t& out_us) { return time(column, out_us, kInMilliseconds); }
   bool minutes(int column, int64_t& out_us) { return time(column, out_us, kInMinutes); }
   bool whole_seconds(int column, int64_t& out_us);  // cuts off the fraction
-  // Reads a date since 1970: call start_at_first_submission().
+  // Reads a date since 1970: call move_zero_to_first_submission().
   bool date(int column, const Zone& zone, int64_t& out_us);
   bool gpus(int column, int32_t& out, int32_t least = 1);
   bool whole(int column, int64_t& out, int64_t least = 0,
@@ -113,10 +114,11 @@ class Rows {
   bool due(int column, int64_t due_us, Job& job);
   // Leaves the row out if submission, start and end are not in order: users cannot correct a
   // published archive.
-  bool in_order_or_left_out(const Job& job);
+  bool leave_out_if_out_of_order(const Job& job);
 
   // Counts the current row as unusable: for the field in `column`, a place in it, or as a whole.
-  // `reason` must be the same for all rows of a kind. Returns false, like too_few() and left_out().
+  // `reason` must be the same for all rows of a kind. Returns false, like reject_too_few_fields()
+  // and leave_out_row().
   bool unusable(const std::string& reason, const std::string& expected, const std::string& got) {
     return unusable_at("", reason, expected, got);
   }
@@ -127,11 +129,11 @@ class Rows {
 
   // Counts a row with too few fields as unusable. A last line without a line end is reported as cut
   // off.
-  bool too_few(const std::string& expected, const std::string& got);
-  bool cut_off() const { return lines_->ending().empty(); }
+  bool reject_too_few_fields(const std::string& expected, const std::string& got);
+  bool is_line_cut_off() const { return lines_->ending().empty(); }
 
   // Counts the current row as one that holds no job to replay.
-  bool left_out(const std::string& reason);
+  bool leave_out_row(const std::string& reason);
 
   // Adds a notice about the current row, which is kept. Equal texts are counted.
   void notice(const std::string& text);
@@ -140,7 +142,7 @@ class Rows {
   void set_first_line(int32_t line) { first_line_ = line; }
 
   // Adds a notice about the whole file. Call it once for each text.
-  void note_file(const std::string& text) { notices_.push_back({text, 0, lines_->name()}); }
+  void add_file_notice(const std::string& text) { notices_.push_back({text, 0, lines_->name()}); }
 
   void add(Job job);  // at the current row, or at job.line
   // Calls `read(Job&)` for every further row. Adds the job if `read` returns true.
@@ -159,9 +161,9 @@ class Rows {
   // Sets the Unix time of the trace's zero.
   void set_epoch_unix_s(int64_t epoch_s) { epoch_s_ = epoch_s; }
   // Sets the size of the recorded cluster.
-  void set_machine_gpus(int32_t gpus) { machine_gpus_ = gpus; }
+  void set_recorded_cluster_gpus(int32_t gpus) { machine_gpus_ = gpus; }
   // Moves the trace's zero to its first submission, in whole seconds: for times since 1970.
-  void start_at_first_submission() { zero_at_first_ = true; }
+  void move_zero_to_first_submission() { zero_at_first_ = true; }
 
   // Moves the jobs into `trace`, sorted stably by submission, with counts of rows left out. Throws
   // InputError about the first unusable row and their number, or if no job is left. With
@@ -177,7 +179,7 @@ class Rows {
   void collect(std::vector<Job>& jobs);
 
   // Chunks, since the number of jobs is unknown at first and a growing vector would copy them.
-  using Chunk = std::vector<Job, Pages<Job>>;
+  using Chunk = std::vector<Job, MmapAllocator<Job>>;
   static constexpr size_t kChunk = 2048;
 
   Lines* lines_;

@@ -43,7 +43,7 @@ void split_line(std::string_view line, char separator, std::vector<std::string_v
   fields.push_back(line.substr(from));
 }
 
-bool open_quotes(std::string_view text, char separator) {
+bool ends_inside_quotes(std::string_view text, char separator) {
   for (size_t at = 0; at < text.size();) {
     if (text[at] == '"') {
       at = behind_quotes(text, at);

@@ -17,7 +17,7 @@ inline std::vector<std::string_view> split_line(std::string_view line, char sepa
 
 // Returns whether `text` ends within a field in double quotes (RFC 4180), so that the record
 // continues in the next line.
-bool open_quotes(std::string_view text, char separator);
+bool ends_inside_quotes(std::string_view text, char separator);
 
 // Splits a record with quotes and removes them. Fields are views into `record` or `unquoted`, which
 // this fills. Returns false if a closing quote is missing or not at the end of its field.

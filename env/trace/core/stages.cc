@@ -105,7 +105,7 @@ double gpu_time_us(const Job& job) {
   return sum;
 }
 
-bool follows_own_stage(const Job& stage) {
+bool follows_stage_of_same_job(const Job& stage) {
   const size_t end = stage.id.find(kStageMark);
   return end != std::string::npos && !stage.after.empty() &&
          std::string_view(stage.after.front()).starts_with(stage.id.substr(0, end + 1));

@@ -33,6 +33,6 @@ struct Stages {
 Stages split_stages(const std::vector<Job>& jobs);
 
 // Returns whether a job of split_stages() is a stage that comes after another of its own job.
-bool follows_own_stage(const Job& stage);
+bool follows_stage_of_same_job(const Job& stage);
 
 }  // namespace yard

@@ -15,7 +15,7 @@ namespace yard {
 void thin(std::vector<Job>& jobs, double keep, ThinBy by, const Rng& rng) {
   YARD_CHECK(keep > 0 && keep <= 1, "the share to keep must be above 0 and at most 1");
   if (keep == 1 || jobs.empty()) return;
-  const Batches batches = by == ThinBy::kBatch ? find_batches(jobs) : Batches{};
+  const Batches batches = by == ThinBy::kBatch ? find_submission_batches(jobs) : Batches{};
   // Returns the job whose draw decides about job j.
   const auto decider = [&](size_t j) -> const Job& {
     if (by == ThinBy::kJob) return jobs[j];

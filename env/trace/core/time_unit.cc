@@ -68,9 +68,9 @@ std::string last_word(std::string_view name) {
 
 }  // namespace
 
-int64_t most_units(const TimeUnit& unit) { return kMaxTimeS * kUsPerS / unit.us * unit.per; }
+int64_t max_time_in_units(const TimeUnit& unit) { return kMaxTimeS * kUsPerS / unit.us * unit.per; }
 
-const TimeUnit* unit_of_name(std::string_view column) {
+const TimeUnit* unit_in_column_name(std::string_view column) {
   const std::string word = last_word(column);
   for (const auto& [unit, words] : kUnitWords) {
     if (std::ranges::count(words, word) > 0) return &unit;
@@ -87,7 +87,7 @@ const TimeUnit* unit_of_name(std::string_view column) {
 
 std::optional<int64_t> parse_time_us(std::string_view text, const TimeUnit& unit) {
   text = trim(text);
-  const int64_t most = most_units(unit);
+  const int64_t most = max_time_in_units(unit);
   if (const auto whole = parse_int(text)) {
     if (*whole < 0 || *whole > most) return std::nullopt;
     return (*whole * unit.us + unit.per / 2) / unit.per;

@@ -57,7 +57,8 @@ std::optional<int64_t> fraction_us(std::string_view text) {
 
 }  // namespace
 
-std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone, int64_t* other_us) {
+std::optional<int64_t> parse_iso_date_us(std::string_view text, const Zone& zone,
+                                         int64_t* other_us) {
   constexpr size_t kDate = 10;
   text = trim(text);
   std::optional<int64_t> ahead_s;
@@ -78,7 +79,7 @@ std::optional<int64_t> calendar_us(std::string_view text, const Zone& zone, int6
   if (!fraction || !wall_s) return std::nullopt;
   const int64_t unix_s = ahead_s ? *wall_s - *ahead_s : zone.unix_s(*wall_s);
   if (other_us != nullptr) {
-    *other_us = (ahead_s ? unix_s : zone.other_unix_s(*wall_s)) * kUsPerS + *fraction;
+    *other_us = (ahead_s ? unix_s : zone.other_unix_s_if_ambiguous(*wall_s)) * kUsPerS + *fraction;
   }
   return unix_s * kUsPerS + *fraction;
 }
@@ -90,7 +91,7 @@ bool has_utc_offset(std::string_view date) {
                                  date.find_first_of("+-", kDate) != date.npos);
 }
 
-std::optional<int64_t> span_us(std::string_view text) {
+std::optional<int64_t> parse_duration_us(std::string_view text) {
   text = trim(text);
   int64_t days = 0;
   const size_t behind = text.find_first_not_of(kDigits);
@@ -122,9 +123,9 @@ std::optional<int64_t> span_us(std::string_view text) {
   return (days * 86400 + *hours * 3600 + *minutes * 60 + *seconds) * kUsPerS + *fraction;
 }
 
-ClockTimes choose_readings(const ClockTime& submit, const ClockTime& start, const ClockTime& end,
-                           int64_t run_us) {
-  ClockTimes out{submit.us, start.us, end.us};
+ResolvedTimes resolve_ambiguous_times(const AmbiguousTime& submit, const AmbiguousTime& start,
+                                      const AmbiguousTime& end, int64_t run_us) {
+  ResolvedTimes out{submit.us, start.us, end.us};
   if (start.us >= 0 && end.us >= 0) {
     int64_t least = std::numeric_limits<int64_t>::max();
     for (const int64_t from : {start.us, start.other_us}) {
@@ -148,7 +149,7 @@ ClockTimes choose_readings(const ClockTime& submit, const ClockTime& start, cons
 std::optional<int64_t> TimestampReader::read(std::string_view text, const TimeUnit& unit) {
   text = trim(text);
   if (kind_ == Kind::kUnknown || kind_ == Kind::kDates) {
-    const auto us = calendar_us(text, zone_, &other_us_);
+    const auto us = parse_iso_date_us(text, zone_, &other_us_);
     if (us) kind_ = Kind::kDates;
     used_zone_ = used_zone_ || (us && !has_utc_offset(text));
     if (us || kind_ == Kind::kDates) return us;
@@ -193,23 +194,23 @@ std::optional<int64_t> TimestampReader::since_1970_us(std::string_view text, dou
   return std::llround(rough_us);
 }
 
-TimestampReader::Meaning TimestampReader::read(std::string_view text, const TimeUnit& unit,
-                                               bool required, ClockTime& out) {
+TimestampReader::TimestampStatus TimestampReader::read(std::string_view text, const TimeUnit& unit,
+                                                       bool required, AmbiguousTime& out) {
   if (const auto us = read(text, unit)) {
-    if (*us < 0 || *us > kMaxTimeUs) return Meaning::kOtherFormat;
+    if (*us < 0 || *us > kMaxTimeUs) return TimestampStatus::kOtherFormat;
     out = {*us, other_us_ < 0 ? *us : other_us_};
-    return Meaning::kTime;
+    return TimestampStatus::kTime;
   }
-  if (kind_ == Kind::kUnknown) return Meaning::kNoTime;
+  if (kind_ == Kind::kUnknown) return TimestampStatus::kNoTime;
   if (kind_ == Kind::kTraceSeconds) {
     const auto us = parse_time_us(text, unit);
-    if (!us) return Meaning::kNoTime;
-    if (!own_zero_ && looks_like_date(*us)) return Meaning::kOtherFormat;
+    if (!us) return TimestampStatus::kNoTime;
+    if (!own_zero_ && looks_like_date(*us)) return TimestampStatus::kOtherFormat;
     out = {*us, *us};
-    return Meaning::kTime;
+    return TimestampStatus::kTime;
   }
   const bool zero = kind_ != Kind::kDates && parse_double(trim(text)) == 0.0;
-  return zero && !required ? Meaning::kMissing : Meaning::kOtherFormat;
+  return zero && !required ? TimestampStatus::kMissing : TimestampStatus::kOtherFormat;
 }
 
 std::string TimestampReader::kind_text() const {
@@ -222,7 +223,7 @@ std::string TimestampReader::kind_text() const {
   return std::string(unit) + " since 1970";
 }
 
-void apply_timestamps(const TimestampReader& timestamps, const std::string& zone, Rows& rows) {
+void rebase_calendar_times(const TimestampReader& timestamps, const std::string& zone, Rows& rows) {
   const bool dates = timestamps.kind() == TimestampReader::Kind::kDates;
   if (zone != "UTC0" && !timestamps.used_zone() &&
       timestamps.kind() != TimestampReader::Kind::kUnknown) {
@@ -230,10 +231,10 @@ void apply_timestamps(const TimestampReader& timestamps, const std::string& zone
                      dates ? "dates that all have one" : "times in " + timestamps.kind_text());
   }
   if (!timestamps.calendar()) return;
-  rows.start_at_first_submission();
+  rows.move_zero_to_first_submission();
   if (dates) return;
-  rows.note_file("submissions, starts and ends are read as " + timestamps.kind_text() +
-                 "; time 0 is the first submission");
+  rows.add_file_notice("submissions, starts and ends are read as " + timestamps.kind_text() +
+                       "; time 0 is the first submission");
 }
 
 bool looks_like_date(int64_t us) { return us >= kSecondsFromUs; }

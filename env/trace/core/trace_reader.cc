@@ -19,7 +19,7 @@ FileHead FileHead::of(std::string name, std::string_view text) {
   const std::string_view line = head.line(1);
   head.columns = column_names(line, separator_of(line));
   // pandas' index does not identify a format.
-  if (!head.columns.empty() && is_index_name(head.columns.front())) {
+  if (!head.columns.empty() && is_pandas_index_name(head.columns.front())) {
     head.columns.erase(head.columns.begin());
   }
   return head;

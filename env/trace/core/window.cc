@@ -174,22 +174,24 @@ Window select_window(Trace& trace, const WindowOptions& options) {
   window.scored = static_cast<int64_t>(range.end - range.begin);
 
   for (size_t j = 0; j < jobs.size(); ++j) jobs[j].scored = j >= range.begin && j < range.end;
-  const bool next_jobs =
-      options.after == AfterWindow::kTrace || options.after == AfterWindow::kTraceOnly;
+  const bool next_jobs = options.after == ArrivalsAfterWindow::kTrace ||
+                         options.after == ArrivalsAfterWindow::kTraceOnly;
   if (!next_jobs) jobs.resize(range.end);
   jobs.erase(jobs.begin(),
              std::ranges::lower_bound(jobs, window.warm_from_us, {}, &Job::submit_us));
   if (!numbers && !times) return window;
   // Copies begin at the end of the window if it ends after the trace.
-  if (options.after == AfterWindow::kTrace) {
+  if (options.after == ArrivalsAfterWindow::kTrace) {
     repeat_window(jobs, window, std::max(span.end_us, window.to_us), options.repeats);
-  } else if (options.after == AfterWindow::kRepeat) {
+  } else if (options.after == ArrivalsAfterWindow::kRepeat) {
     repeat_window(jobs, window, window.to_us, options.repeats);
   }
   return window;
 }
 
-int64_t count_copies(const Trace& trace) { return std::ranges::count_if(trace.jobs, &Job::copy); }
+int64_t count_window_copies(const Trace& trace) {
+  return std::ranges::count_if(trace.jobs, &Job::copy);
+}
 
 void scale_arrivals(Trace& trace, Window& window, double factor) {
   YARD_CHECK(factor > 0 && std::isfinite(factor), "arrivals are scaled by a positive factor");

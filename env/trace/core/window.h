@@ -15,7 +15,7 @@
 namespace yard {
 
 // Arrivals after the scored window, so that its last jobs meet as busy a cluster as its first.
-enum class AfterWindow {
+enum class ArrivalsAfterWindow {
   kNothing,
   kTraceOnly,  // the trace's next jobs, without copies: for statements about a site's own log
   kTrace,      // the trace's next jobs and, after its end, copies of the window
@@ -33,7 +33,7 @@ struct WindowOptions {
   std::string to = {};
   // Seconds or "NN%"; empty: a week. At most the time before `from`.
   std::string warmup = {};
-  AfterWindow after = AfterWindow::kTrace;
+  ArrivalsAfterWindow after = ArrivalsAfterWindow::kTrace;
   int repeats = 3;  // copies of the window; a run ends with its last scored job
 };
 
@@ -52,7 +52,7 @@ struct Window {
 Window select_window(Trace& trace, const WindowOptions& options);
 
 // Returns the number of jobs that select_window() added.
-int64_t count_copies(const Trace& trace);
+int64_t count_window_copies(const Trace& trace);
 
 // Multiplies the distance of every arrival from the window's start, and the window's length, by
 // `factor` (below 1: denser). Arrivals which move before the warm-up's start are removed. Denser

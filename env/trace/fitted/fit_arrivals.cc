@@ -111,7 +111,8 @@ double log_covariance(const Hours& hours, const std::vector<double>& expected, s
 }
 
 // Fits variances of at least 0 to the covariances over lags: least squares by coordinate descent.
-void fit_swings(const Hours& hours, const WorkloadModel& profile, std::vector<Swing>& swings) {
+void fit_swings(const Hours& hours, const WorkloadModel& profile,
+                std::vector<RateFluctuation>& swings) {
   constexpr std::array<double, 4> kSwingHours = {1, 6, 24, 120};
   constexpr std::array<size_t, 16> kLags = {0,  1,  2,  3,  4,  6,  8,   12,
                                             16, 24, 36, 48, 72, 96, 120, 168};
@@ -132,22 +133,22 @@ void fit_swings(const Hours& hours, const WorkloadModel& profile, std::vector<Sw
       swings.push_back({length, 0});
     }
   }
-  const auto left = [&](const Swing& swing, size_t l) {
+  const auto left = [&](const RateFluctuation& swing, size_t l) {
     return std::exp(-static_cast<double>(kLags[l]) / swing.hours);
   };
   for (int round = 0; round < kRounds; ++round) {
-    for (Swing& swing : swings) {
+    for (RateFluctuation& swing : swings) {
       double fits = 0, squares = 0;
       for (size_t l = 0; l < covariance.size(); ++l) {
         double rest = covariance[l] + swing.variance * left(swing, l);
-        for (const Swing& other : swings) rest -= other.variance * left(other, l);
+        for (const RateFluctuation& other : swings) rest -= other.variance * left(other, l);
         fits += rest * left(swing, l);
         squares += left(swing, l) * left(swing, l);
       }
       swing.variance = std::clamp(squares > 0 ? fits / squares : 0, 0.0, 4.0);
     }
   }
-  std::erase_if(swings, [](const Swing& swing) { return swing.variance < 1e-4; });
+  std::erase_if(swings, [](const RateFluctuation& swing) { return swing.variance < 1e-4; });
 }
 
 }  // namespace

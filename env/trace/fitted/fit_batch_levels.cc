@@ -88,7 +88,7 @@ double decay_for_ratio(double ratio) {
 
 }  // namespace
 
-void fit_levels(const FitData& data, WorkloadModel& model) {
+void fit_jobs_per_batch_level(const FitData& data, WorkloadModel& model) {
   const std::vector<Day> days = days_of(data, model);
   if (days.size() < kMinDays) return;
   const bool owned = data.batches.kind != Owner::kNone;
@@ -129,8 +129,8 @@ void fit_levels(const FitData& data, WorkloadModel& model) {
       std::clamp(of_day / spread(u), 0.0, std::max(0.0, 0.95 - model.batch_jobs_owner));
   const double variance = std::log(std::max(1.0, others.mean()));
   double slow = 0;
-  for (const Swing& swing : model.swings) {
-    slow += swing.hours >= WorkloadModel::kSlowHours ? swing.variance : 0;
+  for (const RateFluctuation& swing : model.swings) {
+    slow += swing.hours >= WorkloadModel::kMinHoursOfSlowSwing ? swing.variance : 0;
   }
   if (slow <= 0 || variance <= 0 || model.batch_jobs_level <= 0) return;
   const double with = rate.shrunk() / (std::sqrt(variance) * std::exp(variance));

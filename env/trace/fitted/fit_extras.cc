@@ -42,7 +42,7 @@ void fit_timeouts(const FitData& data, WorkloadModel& model) {
     const Job& job = data.jobs[j];
     if (job.limit_us <= 0) continue;
     const double used = static_cast<double>(job.run_us) / static_cast<double>(job.limit_us);
-    const size_t length = length_of(data.run_scores[j]);
+    const size_t length = run_time_decile(data.run_scores[j]);
     all[length] += 1;
     out[length] += used >= kMinUsed && used <= kMaxUsed ? 1 : 0;
   }
@@ -55,10 +55,10 @@ void fit_limits(const FitData& data, WorkloadModel& model) {
   if (2 * std::ranges::count_if(data.jobs, limited) < std::ssize(data.jobs)) return;
   model.limits_s = usual_limits(data.jobs);
   fit_timeouts(data, model);
-  std::vector<ClassValues> limits(model.classes.size());
+  std::vector<SizeClassValues> limits(model.classes.size());
   for (size_t j = 0; j < data.jobs.size(); ++j) {
     const Job& job = data.jobs[j];
-    if (limited(job)) limits[class_index(model, job.gpus)].add(j, seconds(job.limit_us));
+    if (limited(job)) limits[size_class_index(model, job.gpus)].add(j, seconds(job.limit_us));
   }
   std::vector<double> scores(data.jobs.size(), NAN), batch_scores;
   for (size_t c = 0; c < limits.size(); ++c) {
@@ -85,8 +85,8 @@ void fit_limits(const FitData& data, WorkloadModel& model) {
   const double covariance = products - sum * run_sum / n;
   model.limit_with_run = std::clamp(covariance / common, -0.95, 0.95);
   const double of_run = model.limit_with_run * model.limit_with_run;
-  model.limit_owner =
-      share_of(owner_share(data.batches, batch_scores) - of_run * of_owner / n, 1 - of_run);
+  model.limit_owner = share_of(
+      owner_variance_share(data.batches, batch_scores) - of_run * of_owner / n, 1 - of_run);
 }
 
 void fit_statuses(const FitData& data, WorkloadModel& model) {
@@ -94,7 +94,7 @@ void fit_statuses(const FitData& data, WorkloadModel& model) {
   std::array<double, WorkloadModel::kLengths> all{};
   for (size_t j = 0; j < data.jobs.size(); ++j) {
     if (data.jobs[j].status.empty()) continue;
-    counts[data.jobs[j].status][length_of(data.run_scores[j])] += 1;
+    counts[data.jobs[j].status][run_time_decile(data.run_scores[j])] += 1;
   }
   std::erase_if(counts, [](const auto& one) {
     return std::accumulate(one.second.begin(), one.second.end(), 0.0) < kMinOccurrences;
@@ -177,7 +177,7 @@ void fit_kinds(const FitData& data, WorkloadModel& model) {
   }
   std::map<Needs, int32_t> index;
   std::map<std::pair<int32_t, int32_t>, int32_t> streams;  // by owner and size
-  std::vector<OwnerChoice> choices;
+  std::vector<ChoiceByOwner> choices;
   for (const Batches::Batch& batch : data.batches.all) {
     const Needs needs = needs_of(data.job(batch.jobs.front()));
     const Count& count = counts.at(needs);
@@ -188,12 +188,12 @@ void fit_kinds(const FitData& data, WorkloadModel& model) {
     choices.push_back(
         {number(streams, std::pair(batch.owner, batch.gpus)), number(index, needs), share(count)});
   }
-  model.kind_habit = fit_habit(choices);
+  model.kind_habit = fit_owner_habit(choices);
 }
 
 }  // namespace
 
-void fit_extras(const FitData& data, WorkloadModel& model) {
+void fit_limits_statuses_kinds(const FitData& data, WorkloadModel& model) {
   fit_limits(data, model);
   fit_statuses(data, model);
   fit_kinds(data, model);

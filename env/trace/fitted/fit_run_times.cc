@@ -126,7 +126,7 @@ void fit_all_repeats(const FitData& data, const RunTimeDensity& common, Workload
   std::vector<RepeatCandidate> all_siblings, all_firsts;
   for (const Batches::Batch& batch : batches) {
     const std::span<const int32_t> jobs = batch.jobs;
-    const size_t c = class_index(model, batch.gpus);
+    const size_t c = size_class_index(model, batch.gpus);
     const RunTimeSimilarity& t = model.classes[c].together;
     const double score_correlation = std::clamp(t.owner + t.batch, 0.0, 0.95);
     if (batch.before >= 0) {
@@ -169,7 +169,7 @@ std::vector<Correlations> correlations(const WorkloadModel& model, const BatchPl
   std::vector<std::map<int32_t, std::vector<double>>> by_owner(classes + 1);
   for (size_t b = 0; b < plan.batches.size(); ++b) {
     const PlannedBatch& batch = plan.batches[b];
-    const size_t c = class_index(model, batch.gpus);
+    const size_t c = size_class_index(model, batch.gpus);
     std::vector<double> scores;
     for (int64_t j = batch.first; j < batch.end; ++j) scores.push_back(score(j));
     for (const double s : scores) means[b] += s / static_cast<double>(scores.size());
@@ -249,7 +249,7 @@ void match_correlations(const BatchPlan& plan, const std::vector<Correlations>& 
 
 }  // namespace
 
-void fit_runs(const FitData& data, WorkloadModel& model) {
+void fit_run_times(const FitData& data, WorkloadModel& model) {
   const RunTimeDensity common(data, model);
   std::vector<int32_t> order;
   const BatchPlan plan = plan_of(data.batches, order);

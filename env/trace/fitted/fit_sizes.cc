@@ -38,9 +38,9 @@ void make_classes(const FitData& data, WorkloadModel& model) {
 }
 
 void fit_run_quantiles(FitData& data, WorkloadModel& model) {
-  std::vector<ClassValues> run(model.classes.size());
+  std::vector<SizeClassValues> run(model.classes.size());
   for (size_t j = 0; j < data.jobs.size(); ++j) {
-    run[class_index(model, data.jobs[j].gpus)].add(j, seconds(data.jobs[j].run_us));
+    run[size_class_index(model, data.jobs[j].gpus)].add(j, seconds(data.jobs[j].run_us));
   }
   data.run_scores.resize(data.jobs.size());
   for (size_t c = 0; c < run.size(); ++c) {
@@ -52,9 +52,9 @@ void fit_run_quantiles(FitData& data, WorkloadModel& model) {
 
 void fit_numbers(FitData& data, WorkloadModel& model) {
   const std::vector<Batches::Batch>& batches = data.batches.all;
-  std::vector<ClassValues> numbers(model.classes.size());
+  std::vector<SizeClassValues> numbers(model.classes.size());
   for (size_t b = 0; b < batches.size(); ++b) {
-    numbers[class_index(model, batches[b].gpus)].add(
+    numbers[size_class_index(model, batches[b].gpus)].add(
         b, static_cast<double>(batches[b].jobs.size() - 1));
   }
   data.number_scores.resize(batches.size());
@@ -63,7 +63,7 @@ void fit_numbers(FitData& data, WorkloadModel& model) {
     numbers[c].score(data.number_scores);
   }
   if (data.batches.kind == Owner::kNone) return;
-  model.batch_jobs_owner = owner_share(data.batches, data.number_scores);
+  model.batch_jobs_owner = owner_variance_share(data.batches, data.number_scores);
 }
 
 void fit_gaps(const FitData& data, WorkloadModel& model) {
@@ -104,12 +104,12 @@ const SizeClass& class_of(const WorkloadModel& model, int32_t gpus) {
   return it == model.classes.end() ? model.classes.back() : *it;
 }
 
-void ClassValues::score(std::vector<double>& scores) const {
+void SizeClassValues::score(std::vector<double>& scores) const {
   const std::vector<double> own = normal_scores(values);
   for (size_t i = 0; i < own.size(); ++i) scores[indices[i]] = own[i];
 }
 
-double owner_share(const Batches& batches, std::span<const double> scores) {
+double owner_variance_share(const Batches& batches, std::span<const double> scores) {
   std::vector<std::vector<double>> by_owner(static_cast<size_t>(batches.owners));
   for (size_t b = 0; b < scores.size(); ++b) {
     if (std::isnan(scores[b])) continue;
@@ -120,7 +120,7 @@ double owner_share(const Batches& batches, std::span<const double> scores) {
   return shared.share();
 }
 
-Habit fit_habit(std::span<const OwnerChoice> choices) {
+OwnerHabit fit_owner_habit(std::span<const ChoiceByOwner> choices) {
   constexpr int kRounds = 100;
   struct Likely {
     double last, own, any;
@@ -132,7 +132,7 @@ Habit fit_habit(std::span<const OwnerChoice> choices) {
   };
   std::map<int32_t, Record> records;
   std::vector<Likely> likely;
-  for (const OwnerChoice& choice : choices) {
+  for (const ChoiceByOwner& choice : choices) {
     Record& record = records[choice.owner];
     double& before = record.of[choice.what];
     if (record.count > 0) {
@@ -144,7 +144,7 @@ Habit fit_habit(std::span<const OwnerChoice> choices) {
     record.last = choice.what;
   }
   if (likely.empty()) return {};
-  Habit habit{1.0 / 3, 1.0 / 3};
+  OwnerHabit habit{1.0 / 3, 1.0 / 3};
   for (int round = 0; round < kRounds; ++round) {
     double of_last = 0, of_own = 0;
     for (const Likely& l : likely) {
@@ -165,12 +165,12 @@ void fit_sizes(FitData& data, WorkloadModel& model) {
   fit_run_quantiles(data, model);
   fit_numbers(data, model);
   fit_gaps(data, model);
-  std::vector<OwnerChoice> choices;
+  std::vector<ChoiceByOwner> choices;
   for (const Batches::Batch& batch : data.batches.all) {
     const auto size = std::ranges::find(model.sizes, batch.gpus, &SizeShare::gpus);
     choices.push_back({batch.owner, batch.gpus, size->share});
   }
-  model.size_habit = fit_habit(choices);
+  model.size_habit = fit_owner_habit(choices);
 }
 
 }  // namespace yard

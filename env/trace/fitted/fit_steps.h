@@ -44,21 +44,21 @@ void fit_owners(const FitData& data, WorkloadModel& model);
 void fit_sizes(FitData& data, WorkloadModel& model);
 
 // Fits batch_jobs_level, level_hours and level_with_rate. Requires: week, classes.
-void fit_levels(const FitData& data, WorkloadModel& model);
+void fit_jobs_per_batch_level(const FitData& data, WorkloadModel& model);
 
 // Fits the shared and repeated parts of run times.
-void fit_runs(const FitData& data, WorkloadModel& model);
+void fit_run_times(const FitData& data, WorkloadModel& model);
 
 // Fits limits, statuses and kinds.
-void fit_extras(const FitData& data, WorkloadModel& model);
+void fit_limits_statuses_kinds(const FitData& data, WorkloadModel& model);
 
 const SizeClass& class_of(const WorkloadModel& model, int32_t gpus);
-inline size_t class_index(const WorkloadModel& model, int32_t gpus) {
+inline size_t size_class_index(const WorkloadModel& model, int32_t gpus) {
   return static_cast<size_t>(&class_of(model, gpus) - model.classes.data());
 }
 
 // Values of a class's jobs or batches, and their indices.
-struct ClassValues {
+struct SizeClassValues {
   std::vector<double> values;
   std::vector<size_t> indices;
 
@@ -72,15 +72,15 @@ struct ClassValues {
 
 // Returns the share of the variance of batches' scores that batches of an owner have in common. A
 // batch with the score NaN is ignored.
-double owner_share(const Batches& batches, std::span<const double> scores);
+double owner_variance_share(const Batches& batches, std::span<const double> scores);
 
-// A choice by an owner. Choices come in order of time.
-struct OwnerChoice {
+// A choice that an owner made, such as the size of a batch. Choices come in order of time.
+struct ChoiceByOwner {
   int32_t owner, what;
   double share;  // of `what` among all choices
 };
 
 // Fits how the next choice follows from earlier ones, by expectation-maximisation.
-Habit fit_habit(std::span<const OwnerChoice> choices);
+OwnerHabit fit_owner_habit(std::span<const ChoiceByOwner> choices);
 
 }  // namespace yard

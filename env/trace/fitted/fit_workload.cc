@@ -40,15 +40,15 @@ void check_usable(const Trace& trace, const std::vector<Job>& jobs) {
 
 }  // namespace
 
-FitPart part_of(const Trace& trace, WindowOptions options) {
+TracePart select_trace_part(const Trace& trace, WindowOptions options) {
   constexpr double kTestShare = 0.8;  // later jobs are reserved for the final test
   Trace copy = trace;
-  options.after = AfterWindow::kNothing;
+  options.after = ArrivalsAfterWindow::kNothing;
   options.warmup = "0";
   const int64_t first_us = trace.jobs.front().submit_us;
   const auto span_us = static_cast<double>(trace.jobs.back().submit_us + 1 - first_us);
   const Window window = select_window(copy, options);
-  FitPart part;
+  TracePart part;
   part.jobs = std::move(copy.jobs);
   std::erase_if(part.jobs, [](const Job& job) { return !job.scored; });
   part.from_us = std::max(window.from_us, first_us);
@@ -58,7 +58,7 @@ FitPart part_of(const Trace& trace, WindowOptions options) {
   return part;
 }
 
-WorkloadModel fit_workload_model(const Trace& trace, const FitPart& part) {
+WorkloadModel fit_workload_model(const Trace& trace, const TracePart& part) {
   check_usable(trace, part.jobs);
   WorkloadModel model;
   model.source = trace.source.starts_with("synthetic:")
@@ -78,16 +78,21 @@ WorkloadModel fit_workload_model(const Trace& trace, const FitPart& part) {
   model.calendar = trace.epoch_unix_s.has_value();
   if (model.calendar) shift_s = ((*trace.epoch_unix_s + kMondayS) % kWeekS + kWeekS) % kWeekS;
   const auto shift = static_cast<double>(shift_s);
-  FitData data{
-      part.jobs, find_batches(part.jobs), shift, model.from_s + shift, model.to_s + shift, {}, {}};
+  FitData data{part.jobs,
+               find_submission_batches(part.jobs),
+               shift,
+               model.from_s + shift,
+               model.to_s + shift,
+               {},
+               {}};
   const Owner kind = data.batches.kind;
   model.owner = kind == Owner::kUser ? "user" : kind == Owner::kTenant ? "tenant" : "nobody";
   fit_arrivals(data, model);
   fit_owners(data, model);
   fit_sizes(data, model);
-  fit_levels(data, model);
-  fit_runs(data, model);
-  fit_extras(data, model);
+  fit_jobs_per_batch_level(data, model);
+  fit_run_times(data, model);
+  fit_limits_statuses_kinds(data, model);
   return parse_workload_model(to_text(model), "the fitted model");  // rounded as in a file
 }
 

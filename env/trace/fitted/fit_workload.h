@@ -12,15 +12,15 @@
 namespace yard {
 
 // The jobs submitted in a part of a trace. Ignores `after` and `warmup` of the window.
-struct FitPart {
+struct TracePart {
   std::vector<Job> jobs;
   int64_t from_us = 0, to_us = 0;  // on the trace's clock
   bool in_test = false;            // reaches into the last fifth of a recorded trace
 };
 
-FitPart part_of(const Trace& trace, WindowOptions window);
+TracePart select_trace_part(const Trace& trace, WindowOptions window);
 
 // Throws InputError if the part has fewer than 50 jobs, or a job without a run time.
-WorkloadModel fit_workload_model(const Trace& trace, const FitPart& part);
+WorkloadModel fit_workload_model(const Trace& trace, const TracePart& part);
 
 }  // namespace yard

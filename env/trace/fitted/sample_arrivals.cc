@@ -42,7 +42,7 @@ std::vector<double> fill_gaps(const WorkloadModel& model, const BatchPlan& plan,
     for (int64_t j = begin; j < end; ++j) {
       const double score =
           std::sqrt(model.gap_batch) * common + std::sqrt(1 - model.gap_batch) * rng.normal();
-      at_s += std::min(model.gap_s.at(normal_share(score)), kBatchGapS - 1);
+      at_s += std::min(model.gap_s.at(clamped_normal_cdf(score)), kBatchGapS - 1);
       after_s[static_cast<size_t>(j)] = at_s;
     }
     length_s.push_back(at_s);
@@ -107,7 +107,8 @@ ArrivalTimeMap::ArrivalTimeMap(const WorkloadModel& model, double span_s, const 
   for (size_t k = 0; k < swing.size(); ++k) {
     swing[k] = std::sqrt(model.swings[k].variance) * rng.normal();
     variance += model.swings[k].variance;
-    slow += model.swings[k].hours >= WorkloadModel::kSlowHours ? model.swings[k].variance : 0;
+    slow +=
+        model.swings[k].hours >= WorkloadModel::kMinHoursOfSlowSwing ? model.swings[k].variance : 0;
   }
   const double with = slow > 0 ? model.level_with_rate : 0;
   const double stay = std::exp(-1 / model.level_hours);
@@ -116,7 +117,7 @@ ArrivalTimeMap::ArrivalTimeMap(const WorkloadModel& model, double span_s, const 
     double log_rate = -variance / 2, high = 0;
     for (size_t k = 0; k < swing.size(); ++k) {
       log_rate += swing[k];
-      if (model.swings[k].hours >= WorkloadModel::kSlowHours) high += swing[k];
+      if (model.swings[k].hours >= WorkloadModel::kMinHoursOfSlowSwing) high += swing[k];
       const double left = std::exp(-1 / model.swings[k].hours);
       swing[k] =
           left * swing[k] + std::sqrt(model.swings[k].variance * (1 - left * left)) * rng.normal();
@@ -146,8 +147,8 @@ double ArrivalTimeMap::time_s(double even) const {
 
 double ArrivalTimeMap::level(double even) const { return levels_[hour(even)]; }
 
-void place_jobs(const WorkloadModel& model, const BatchPlan& plan, const ArrivalTimeMap& times,
-                const Rng& seed, std::vector<Job>& jobs) {
+void set_submission_times(const WorkloadModel& model, const BatchPlan& plan,
+                          const ArrivalTimeMap& times, const Rng& seed, std::vector<Job>& jobs) {
   std::vector<double> after_s(jobs.size());
   const std::vector<double> length_s = fill_gaps(model, plan, seed, after_s);
   const Rng rng = stream_of(seed, SampleStream::kStarts);

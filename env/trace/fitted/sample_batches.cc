@@ -16,7 +16,7 @@ namespace {
 
 class Chooser {
  public:
-  explicit Chooser(const Habit& habit) : habit_(habit) {}
+  explicit Chooser(const OwnerHabit& habit) : habit_(habit) {}
 
   template <class Any>
   int32_t operator()(const std::pair<int32_t, int32_t>& owner_and_size, Rng& rng, Any any) {
@@ -35,7 +35,7 @@ class Chooser {
   }
 
  private:
-  Habit habit_;
+  OwnerHabit habit_;
   std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> before_;
 };
 
@@ -95,7 +95,7 @@ BatchPlan plan_with(const WorkloadModel& model, int64_t jobs, int32_t most_gpus,
         std::sqrt(model.batch_jobs_owner) * own +
         std::sqrt(model.batch_jobs_level) * levels[std::min(b, levels.size() - 1)] +
         std::sqrt(std::max(0.0, rest)) * rng.normal();
-    const double more = class_of(model, batch.gpus).batch_jobs.at(normal_share(score));
+    const double more = class_of(model, batch.gpus).batch_jobs.at(clamped_normal_cdf(score));
     batch.first = next;
     batch.end = std::min<int64_t>(jobs, next + 1 + std::llround(std::min(more, 1e9)));
     next = batch.end;

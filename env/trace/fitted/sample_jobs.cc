@@ -46,8 +46,8 @@ class Extras {
     const double own = stream_of(seed_, batch.owner, OwnerStream::kLimit).normal();
     const double rest =
         std::sqrt(model_.limit_owner) * own + std::sqrt(1 - model_.limit_owner) * rng.normal();
-    return limit.at(normal_share(with * (part > 0 ? common / std::sqrt(part) : 0) +
-                                 std::sqrt(1 - with * with) * rest));
+    return limit.at(clamped_normal_cdf(with * (part > 0 ? common / std::sqrt(part) : 0) +
+                                       std::sqrt(1 - with * with) * rest));
   }
 
   // Gives the job a limit. If the job reaches it, its run time becomes the limit. `timeout_draw` is
@@ -55,7 +55,7 @@ class Extras {
   void set_limit(double limit_s, double score, double timeout_draw, Job& job) const {
     const double run_s = static_cast<double>(job.run_us) * 1e-6;
     if (!model_.timeouts.empty() && !model_.limits_s.empty() &&
-        timeout_draw < model_.timeouts[length_of(score)]) {
+        timeout_draw < model_.timeouts[run_time_decile(score)]) {
       job.limit_us = job.run_us = us_of(usual_near(model_.limits_s, run_s));
     } else {
       job.limit_us = us_of(limit_of(model_, limit_s, run_s));
@@ -65,7 +65,7 @@ class Extras {
   const std::string& status(double score, Rng& rng) const {
     const size_t n = model_.statuses.size();
     const std::span<const double> shares = model_.status_shares;
-    return model_.statuses[draw_by_share(shares.subspan(length_of(score) * n, n), rng)];
+    return model_.statuses[draw_by_share(shares.subspan(run_time_decile(score) * n, n), rng)];
   }
 
   std::string tenant(int32_t owner) const {
@@ -102,8 +102,8 @@ size_t draw_by_share(std::span<const double> shares, Rng& rng) {
   return k;
 }
 
-size_t length_of(double score) {
-  return static_cast<size_t>(normal_share(score) * WorkloadModel::kLengths);
+size_t run_time_decile(double score) {
+  return static_cast<size_t>(clamped_normal_cdf(score) * WorkloadModel::kLengths);
 }
 
 void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,

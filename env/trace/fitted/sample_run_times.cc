@@ -80,7 +80,7 @@ double RunTimeSampler::draw(size_t b, Rng& rng) {
       log_s_[at] = std::max(0.0, log_s_[model] + sd * noise);
     } else {
       scores_[at] = common + own * noise;
-      log_s_[at] = std::log1p(std::min(of.run_s.at(normal_share(scores_[at])), kMaxSampledS));
+      log_s_[at] = std::log1p(std::min(of.run_s.at(clamped_normal_cdf(scores_[at])), kMaxSampledS));
     }
   }
   return common;

@@ -131,7 +131,7 @@ std::vector<Job> sample_workload(const WorkloadModel& model, const SampleOptions
       update_span();
     }
   }
-  place_jobs(model, plan, ArrivalTimeMap(model, std::max(span_s, 1.0), seed), seed, jobs);
+  set_submission_times(model, plan, ArrivalTimeMap(model, std::max(span_s, 1.0), seed), seed, jobs);
   sort_and_number(jobs);
   return jobs;
 }

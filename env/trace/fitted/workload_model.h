@@ -14,7 +14,8 @@
 namespace yard {
 
 // A distribution of numbers of at least 0: knots at even shares of its body, and a tail beyond the
-// largest value seen. Uses the scale log(1 + x), on which zeros, seconds and weeks count alike.
+// largest value seen. Means and interpolation use the scale log(1 + x), which allows zeros and
+// treats relative differences of seconds and of weeks alike.
 struct Quantiles {
   // At shares 0, 1/(K-1), ..., 1 of the body, with linear interpolation. Each is the mean of at
   // least 5 values around its share, so that none is a single job's value. Equal values stay exact.
@@ -45,7 +46,7 @@ Quantiles quantiles_of(std::vector<double> values);
 
 // How an owner's next value follows from its earlier ones: the last again (probability `last`), any
 // earlier one (`own`), or else one by its share in the whole trace.
-struct Habit {
+struct OwnerHabit {
   double last = 0, own = 0;
   void fields(auto& f) {
     f("last", last, 0.0, 1.0);
@@ -102,7 +103,7 @@ struct SizeShare {
 
 // The rate of batches is multiplied by exp(x), where x is normal with this variance. The
 // correlation of x over t hours is exp(-t / hours).
-struct Swing {
+struct RateFluctuation {
   double hours = 1, variance = 0;
   void fields(auto& f) {
     f("hours", hours, 0.01, 1e6);
@@ -134,8 +135,9 @@ struct WorkloadModel {
   static constexpr size_t kWeekHours = 168;
   // Mean distance, in batches, from which "a recent batch" is drawn.
   static constexpr std::array<double, 4> kMemory = {1, 6, 36, 216};
-  static constexpr double kSlowHours = 24;  // from this length on, swings also move numbers of jobs
-  static constexpr int kRecent = 8;         // siblings that a job may repeat
+  static constexpr double kMinHoursOfSlowSwing =
+      24;                            // from this length on, swings also move numbers of jobs
+  static constexpr int kRecent = 8;  // siblings that a job may repeat
   // Standard deviations of the difference of a job and its repetition, in log(1 + seconds).
   static constexpr std::array<double, 4> kRepeatSd = {0.002, 0.01, 0.05, 0.2};
   static constexpr int kLengths = 10;  // classes of run time: tenths of the jobs
@@ -152,7 +154,7 @@ struct WorkloadModel {
   std::string profile = "flat";  // detail of `week`: "flat", "hours" or "hours and weekdays"
   bool calendar = false;         // hour 0 is Monday 00:00 UTC; false: the trace's zero
   std::vector<double> week;      // relative rate in each hour, mean 1
-  std::vector<Swing> swings;
+  std::vector<RateFluctuation> swings;
 
   // Owners. After n batches by U owners, the next batch has a new owner with probability (newcomers
   // + growth U) / (newcomers + n). Otherwise its owner is that of a recent batch, or is drawn by
@@ -160,14 +162,15 @@ struct WorkloadModel {
   double newcomers = 1, growth = 0;
   std::vector<double> memory;  // share of each of kMemory; the rest is drawn by activity
   double activity_sd = 0;
-  std::vector<double> tenants;  // share of users in each; empty: no tenants, or tenants are owners
+  std::vector<double> tenants;  // share of users in each tenant; empty: no tenants, or owners are
+                                // tenants, not users
 
   // Sizes and numbers of jobs.
   std::vector<SizeShare> sizes;
-  Habit size_habit;
+  OwnerHabit size_habit;
   std::vector<SizeClass> classes;  // by rising size
   std::vector<JobKind> kinds;      // empty: whole GPUs only
-  Habit kind_habit;
+  OwnerHabit kind_habit;
   // Shares of the variance of a batch's number of jobs: of its owner, and of a level which batches
   // of one time share. The correlation of the level over t hours is exp(-t / level_hours). A part
   // of the level, up to all, follows the swings of a day and longer.

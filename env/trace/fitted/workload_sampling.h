@@ -98,15 +98,15 @@ class RunTimeSampler {
 // Draws an index in proportion to shares that add up to 1.
 size_t draw_by_share(std::span<const double> shares, Rng& rng);
 
-// Returns the tenth of the jobs, by run time, to which a score belongs.
-size_t length_of(double score);
+// Returns the tenth of the jobs by run time, from 0, to which a normal score belongs.
+size_t run_time_decile(double score);
 
 // Fills everything except the jobs' submission times and ids.
 void fill_jobs(const WorkloadModel& model, const BatchPlan& plan, const Rng& seed,
                std::vector<Job>& jobs);
 
 // Fills submit_us. Batches begin within the span; a few jobs may come after it.
-void place_jobs(const WorkloadModel& model, const BatchPlan& plan, const ArrivalTimeMap& times,
-                const Rng& seed, std::vector<Job>& jobs);
+void set_submission_times(const WorkloadModel& model, const BatchPlan& plan,
+                          const ArrivalTimeMap& times, const Rng& seed, std::vector<Job>& jobs);
 
 }  // namespace yard

@@ -33,12 +33,12 @@ class JobTable : public TraceReader {
     const int gpus = rows.column("gpu_num"), state = rows.column("state");
     const Times times{rows.column("submit_time"), rows.column("start_time"),
                       rows.column("end_time"), rows.column("duration")};
-    rows.start_at_first_submission();
+    rows.move_zero_to_first_submission();
     bool used_zone = config_.zone == "UTC0";
     rows.add_each([&](Job& job) {
       if (!rows.text(id, job.id) || !rows.gpus(gpus, job.gpus, 0)) return false;
       job.status = rows.trimmed(state);
-      if (job.gpus == 0 && config_.jobs == "gpu") return rows.left_out("requests no GPU");
+      if (job.gpus == 0 && config_.jobs == "gpu") return rows.leave_out_row("requests no GPU");
       if (!read_times(rows, times, job) || (job.gpus == 0 && !read_cpus(rows, job))) return false;
       used_zone = used_zone || !has_utc_offset(rows.field(times.submitted));
       job.user = rows.trimmed(user);
@@ -58,16 +58,16 @@ class JobTable : public TraceReader {
 
   bool read_times(Rows& rows, const Times& at, Job& job) const {
     const auto says = [&](int column) { return !is_missing(rows.field(column)); };
-    if (!says(at.started)) return rows.left_out("never started");
-    if (!says(at.ended)) return rows.left_out("has not ended");
+    if (!says(at.started)) return rows.leave_out_row("never started");
+    if (!says(at.ended)) return rows.leave_out_row("has not ended");
     if (!rows.date(at.submitted, zone_, job.submit_us) ||
         !rows.date(at.started, zone_, job.logged_start_us) ||
-        !rows.date(at.ended, zone_, job.logged_end_us) || !rows.in_order_or_left_out(job)) {
+        !rows.date(at.ended, zone_, job.logged_end_us) || !rows.leave_out_if_out_of_order(job)) {
       return false;
     }
     job.run_us = job.logged_end_us - job.logged_start_us;
     if (job.run_us == 0 && job.status.starts_with("CANCEL")) {
-      return rows.left_out("cancelled before it ran");
+      return rows.leave_out_row("cancelled before it ran");
     }
     return true;
   }

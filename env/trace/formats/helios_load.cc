@@ -119,7 +119,7 @@ class JobClass {
 
   void finish(int64_t at_us) {
     for (Job& job : running_) end(std::move(job), at_us, "still ran");
-    for (size_t i = 0; i < pending_.size(); ++i) rows_.left_out("never started");
+    for (size_t i = 0; i < pending_.size(); ++i) rows_.leave_out_row("never started");
   }
 
  private:
@@ -173,7 +173,7 @@ class HeliosLoadReader : public TraceReader {
       columns[k] = {rows.column("running_job_num" + of), rows.column("pending_job_num" + of),
                     rows.column("running_gpu_num" + of), rows.column("pending_gpu_num" + of)};
     }
-    rows.start_at_first_submission();
+    rows.move_zero_to_first_submission();
     int64_t now_us = -1;
     while (rows.next()) {
       int64_t at_us = 0;

@@ -66,12 +66,12 @@ Trace generate(const std::string& source, const LoadOptions& options) {
 // Removes --columns from the settings: it belongs to no reader, but to all with column names.
 Renames take_renames(Settings& settings) {
   constexpr std::string_view kColumns = "columns";
-  const Setting* const given = settings.find(kColumns);
+  const GivenSetting* const given = settings.find(kColumns);
   if (given == nullptr) return {};
   Renames renames;
   if (!given->value.empty()) renames = parse_renames(given->value, given->origin);
   Settings others;
-  for (const Setting& one : settings.entries()) {
+  for (const GivenSetting& one : settings.entries()) {
     if (one.key != kColumns) others.set(one.key, one.value, one.origin);
   }
   settings = std::move(others);
@@ -98,7 +98,7 @@ void refuse_folder(const std::string& source) {
 
 // Whether a name is probably of a time or duration.
 bool is_time_name(std::string_view name) {
-  const std::string plain = plain_name(name);
+  const std::string plain = normalised_name(name);
   const auto has = [&](std::string_view part) { return plain.find(part) != plain.npos; };
   return std::ranges::any_of(
       std::initializer_list<std::string_view>{"time", "durat", "submi", "arriv", "interval",
@@ -121,8 +121,8 @@ void check_columns(const Renames& renames, const Layout& layout, const std::stri
     throw InputError("--columns", "a format with a header line", "'" + format + "'");
   }
   for (const auto& [to, from] : renames) {
-    const TimeUnit* const unit = unit_of_name(from);
-    const TimeUnit* const other = unit_of_name(to);
+    const TimeUnit* const unit = unit_in_column_name(from);
+    const TimeUnit* const other = unit_in_column_name(to);
     if (unit == nullptr || *unit == (other == nullptr ? kInSeconds : *other)) continue;
     if (!is_time_name(to)) continue;
     throw InputError("--columns " + to + "=" + from,
@@ -142,7 +142,7 @@ Trace read_trace(Lines lines, const LoadOptions& options) {
     renamed.assign(names.begin(), names.end());
     rename_columns(renames, head.name + ":1", renamed);
     head.columns.assign(renamed.begin(), renamed.end());
-    std::erase_if(head.columns, is_index_name);
+    std::erase_if(head.columns, is_pandas_index_name);
   }
   Trace trace;
   trace.source = head.name;

@@ -37,7 +37,7 @@ class MorphlingReader : public TraceReader {
           !rows.whole(steps, num_steps, 1) || !rows.whole(sla, job.priority, 0, 1)) {
         return false;
       }
-      if (num_steps < config_.min_steps) return rows.left_out("fewer steps than min_steps");
+      if (num_steps < config_.min_steps) return rows.leave_out_row("fewer steps than min_steps");
       job.iterations = static_cast<double>(num_steps);
       job.iteration_ms = static_cast<double>(job.run_us) / 1e3 / job.iterations;
       RoleGroup& workers = job.groups.emplace_back();

@@ -104,10 +104,10 @@ class CellReader {
     fix_decimal_comma(column);
     const TimeUnit& unit = *units_[column];
     const bool clock = rows_.field(column).find(':') != std::string_view::npos;
-    if (is_timestamp(name)) {
+    if (is_timestamp_field(name)) {
       ok_ = read_timestamp(column, name, unit, us);
       if (timestamps_.kind() == TimestampReader::Kind::kDates) return;
-    } else if (const auto span = clock ? span_us(rows_.field(column)) : std::nullopt) {
+    } else if (const auto span = clock ? parse_duration_us(rows_.field(column)) : std::nullopt) {
       us = *span;
       return;
     } else {
@@ -137,7 +137,7 @@ class CellReader {
     const int column = next();
     int32_t number = 0;
     if (ok_ && !missing(column)) {
-      const std::string word = plain_name(rows_.field(column));
+      const std::string word = normalised_name(rows_.field(column));
       if (word == "true" || word == "false") rows_.rewrite(column, word == "true" ? "1" : "0");
       ok_ = rows_.whole(column, number, 0, 1);
     }
@@ -204,22 +204,22 @@ class CellReader {
 
   // Reads a submission, start or end, of the same kind as the file's first one.
   bool read_timestamp(int column, std::string_view field, const TimeUnit& unit, int64_t& us) {
-    using Meaning = TimestampReader::Meaning;
+    using TimestampStatus = TimestampReader::TimestampStatus;
     const std::string& name = rows_.columns()[column];
     switch (timestamps_.read(rows_.field(column), unit, field == "submit_s", times.of(field))) {
-      case Meaning::kTime:
+      case TimestampStatus::kTime:
         us = times.of(field).us;
         return true;
-      case Meaning::kMissing:
+      case TimestampStatus::kMissing:
         return true;
-      case Meaning::kNoTime:
+      case TimestampStatus::kNoTime:
         if (timestamps_.kind() != TimestampReader::Kind::kUnknown) {
           return rows_.time(column, us, unit);  // reports what is wrong with it
         }
         return rows_.unusable(column, name + " is not a time",
                               name + " in " + unit.name + ", or as a date like 2024-05-06 10:00:00",
                               got(column));
-      case Meaning::kOtherFormat:
+      case TimestampStatus::kOtherFormat:
         rows_.unusable(column, name + " is in another format than the first submission",
                        name + " in " + timestamps_.kind_text() + ", like the first submission",
                        got(column));
@@ -260,13 +260,13 @@ std::vector<int> find_columns(const Rows& rows, const std::vector<std::string>& 
   const auto count = static_cast<int>(rows.columns().size());
   for (int c = 0; c < count; ++c) {
     const std::string& said = rows.columns()[c];
-    const auto own = std::ranges::find(names, native_field_of(said));
+    const auto own = std::ranges::find(names, field_meant_by_column(said));
     if (own == names.end() || *own == said) continue;
     int& at = columns[static_cast<size_t>(own - names.begin())];
     if (at < 0) {
       at = c;
     } else if (rows.columns()[at] != *own) {
-      throw InputError(rows.where_names(), "one column for " + *own,
+      throw InputError(rows.header_position(), "one column for " + *own,
                        in_quotes(rows.columns()[at]) + " and " + in_quotes(said));
     }
   }
@@ -278,7 +278,7 @@ class NativeCsvReader : public TraceReader {
   bool recognises(const FileHead& head) const override {
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(
-          head.columns, [&](std::string_view one) { return native_field_of(one) == name; });
+          head.columns, [&](std::string_view one) { return field_meant_by_column(one) == name; });
     };
     return has("job_id") && has("submit_s") && has("gpus") &&
            (has("run_s") || (has("logged_start_s") && has("logged_end_s")));
@@ -302,9 +302,9 @@ class NativeCsvReader : public TraceReader {
     UnitNotices notices;
     std::vector<const TimeUnit*> units;  // of each column, if it is a time
     for (int c = 0; c < static_cast<int>(rows.columns().size()); ++c) {
-      units.push_back(&unit_of_time(rows.name_in_file(c)));
+      units.push_back(&time_unit_of_column(rows.name_in_file(c)));
     }
-    if (epoch >= 0) timestamps.set_trace_seconds();
+    if (epoch >= 0) timestamps.set_relative_seconds();
     const RefuseTime refuse = [&](std::string_view field, const std::string& reason,
                                   const std::string& expected) {
       const int column = field == "logged_start_s" ? start : end;
@@ -330,7 +330,7 @@ class NativeCsvReader : public TraceReader {
       }
       return true;
     });
-    apply_timestamps(timestamps, config_.zone, rows);
+    rebase_calendar_times(timestamps, config_.zone, rows);
   }
 
   std::string example() const override {
@@ -347,7 +347,7 @@ class NativeCsvReader : public TraceReader {
       if (columns[i] < 0 && !(derives && names[i] == "run_s")) missing.push_back(names[i]);
     }
     if (missing.empty()) return;
-    throw missing_columns(rows.where_names(), missing, rows.columns(),
+    throw missing_columns(rows.header_position(), missing, rows.columns(),
                           in_quotes(join(rows.columns(), ",")));
   }
 
@@ -356,9 +356,9 @@ class NativeCsvReader : public TraceReader {
     for (size_t c = 0; c < rows.columns().size(); ++c) {
       const auto at = static_cast<int>(c);
       if (at == epoch || std::ranges::count(columns, at) > 0) continue;
-      if (!is_index_name(rows.columns()[c])) unused.push_back(rows.columns()[c]);
+      if (!is_pandas_index_name(rows.columns()[c])) unused.push_back(rows.columns()[c]);
     }
-    if (!unused.empty()) rows.note_file(unused_text("columns", unused));
+    if (!unused.empty()) rows.add_file_notice(unused_columns_text("columns", unused));
   }
 
   NativeConfig config_;

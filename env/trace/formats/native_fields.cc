@@ -108,7 +108,7 @@ std::vector<std::string> native_field_names() {
   return names.out;
 }
 
-std::string native_field_of(std::string_view column) {
+std::string field_meant_by_column(std::string_view column) {
   static const std::vector<std::string> kNames = native_field_names();
   static const std::array<std::pair<const char*, const char*>, 6> kOthers = {
       {{"start", "logged_start_s"},
@@ -127,7 +127,7 @@ std::string native_field_of(std::string_view column) {
   return "";
 }
 
-std::string wrapping_key(std::string_view text) {
+std::string key_of_job_list(std::string_view text) {
   text = trim(text);
   if (!text.starts_with('{')) return "";
   text = trim(text.substr(1));
@@ -138,7 +138,7 @@ std::string wrapping_key(std::string_view text) {
     text = trim(text.substr(expected == ':' ? end + 1 : 1));
     if (!text.starts_with(expected)) return "";
   }
-  return native_field_of(key).empty() ? std::string(key) : "";
+  return field_meant_by_column(key).empty() ? std::string(key) : "";
 }
 
 InputError missing_columns(const std::string& where, const std::vector<std::string>& missing,
@@ -152,7 +152,7 @@ InputError missing_columns(const std::string& where, const std::vector<std::stri
 
 void check_renames(const Renames& renames) {
   for (const auto& [name, column] : renames) {
-    if (name == kEpochColumn || !native_field_of(name).empty()) continue;
+    if (name == kEpochColumn || !field_meant_by_column(name).empty()) continue;
     std::vector<std::string> names = native_field_names();
     throw InputError("--columns " + name + "=" + column,
                      "NAME=COLUMN, NAME one of: start_s, end_s, " + join(names),
@@ -164,7 +164,7 @@ std::string native_column_advice(std::vector<std::string> missing,
                                  const std::vector<std::string>& columns, const std::string& what) {
   std::vector<std::string> left = columns;  // columns without another meaning
   std::erase_if(left, [&](const std::string& one) {
-    const std::string field = native_field_of(one);
+    const std::string field = field_meant_by_column(one);
     return !field.empty() && std::ranges::count(missing, field) == 0;
   });
   const auto run = std::ranges::find(missing, "run_s");
@@ -174,7 +174,7 @@ std::string native_column_advice(std::vector<std::string> missing,
   std::vector<std::string> instead;
   for (const char* const name : {"start_s", "end_s"}) {
     const auto means = [&](const std::string& one) {
-      return native_field_of(one) == native_field_of(name);
+      return field_meant_by_column(one) == field_meant_by_column(name);
     };
     if (std::ranges::any_of(columns, means)) continue;
     if (!nearest_column(name, left)) return column_advice(missing, left, what);
@@ -186,7 +186,7 @@ std::string native_column_advice(std::vector<std::string> missing,
   return column_advice(missing, left, what);
 }
 
-std::string unused_text(const char* what, const std::vector<std::string>& names) {
+std::string unused_columns_text(const char* what, const std::vector<std::string>& names) {
   std::string advice;
   for (const std::string& name : names) {
     const auto meant = nearest_name(name, native_field_names());

@@ -66,17 +66,17 @@ std::vector<std::string> native_field_names();
 
 // Returns the field that a column or key means: its name in any case ("Submit_S", "limit s"), or a
 // name of start and end ("start_s", "end_time"). Empty if it means none.
-std::string native_field_of(std::string_view column);
+std::string field_meant_by_column(std::string_view column);
 
 // Returns the key of one JSON object with all jobs: "jobs" of {"jobs":[{.... Empty for other JSON,
 // and for a job with a list of its own, such as groups.
-std::string wrapping_key(std::string_view text);
+std::string key_of_job_list(std::string_view text);
 
 // Throws InputError, naming --columns, if a name is not a field's.
 void check_renames(const Renames& renames);
 
-// Returns column_advice() about missing fields of a table with these names: for run_s, it may be
-// start_s and end_s.
+// Returns column_advice() about missing fields of a table with these column names. If run_s is
+// missing, the advice may name start_s and end_s, which can replace it.
 std::string native_column_advice(std::vector<std::string> missing,
                                  const std::vector<std::string>& columns,
                                  const std::string& what = "column");
@@ -86,7 +86,7 @@ InputError missing_columns(const std::string& where, const std::vector<std::stri
                            const std::vector<std::string>& columns, const std::string& got);
 
 // "columns that are not used: cluster, priorty (did you mean priority? --columns priority=priorty)"
-std::string unused_text(const char* what, const std::vector<std::string>& names);
+std::string unused_columns_text(const char* what, const std::vector<std::string>& names);
 
 // What is expected of a number of GPUs where a fraction is given.
 inline constexpr const char* kWholeGpus =

@@ -78,8 +78,8 @@ class FieldsFromJson {
     us = absent;
     const Json& value = said(name);
     const KeyUnit* const unit = unit_of(name);
-    const bool read =
-        is_timestamp(name) ? read_timestamp(name, value, unit, us) : read_duration(value, unit, us);
+    const bool read = is_timestamp_field(name) ? read_timestamp(name, value, unit, us)
+                                               : read_duration(value, unit, us);
     if (!read) json_reader.seconds(key(name), value, us);
     if (us < -1) json_reader.fail(key(name), "time is missing", "a time", "nothing");
   }
@@ -149,21 +149,21 @@ class FieldsFromJson {
                       int64_t& us) {
     if (!value.is_string() && !value.is_number()) return false;
     TimestampReader& timestamps = reading_.timestamps;
-    ClockTime& time = reading_.times.of(name);
-    using Meaning = TimestampReader::Meaning;
+    AmbiguousTime& time = reading_.times.of(name);
+    using TimestampStatus = TimestampReader::TimestampStatus;
     const std::string text = text_of(value);
     const TimeUnit& named = unit == nullptr ? kInSeconds : *unit->unit;
     switch (timestamps.read(text, named, name == "submit_s", time)) {
-      case Meaning::kTime:
+      case TimestampStatus::kTime:
         if (!timestamps.calendar() && unit == nullptr) return false;
         us = time.us;
         if (timestamps.kind() != TimestampReader::Kind::kDates) note(unit);
         return true;
-      case Meaning::kMissing:
+      case TimestampStatus::kMissing:
         return true;
-      case Meaning::kNoTime:
+      case TimestampStatus::kNoTime:
         return unit == nullptr ? false : not_in_unit(*unit, text);
-      case Meaning::kOtherFormat:
+      case TimestampStatus::kOtherFormat:
         json_reader.fail(key(name.c_str()), "time in another format than the first submission",
                          timestamps.kind_text() + ", like the first submission", "'" + text + "'");
     }
@@ -174,7 +174,7 @@ class FieldsFromJson {
   bool read_duration(const Json& value, const KeyUnit* unit, int64_t& us) {
     if (!value.is_string() && !(value.is_number() && unit != nullptr)) return false;
     const std::string text = text_of(value);
-    const auto span = text.find(':') != text.npos ? span_us(text) : std::nullopt;
+    const auto span = text.find(':') != text.npos ? parse_duration_us(text) : std::nullopt;
     const auto number = span || unit == nullptr ? std::nullopt : parse_time_us(text, *unit->unit);
     if (!span && !number) return unit == nullptr ? false : not_in_unit(*unit, text);
     if (span.value_or(0) > kMaxTimeS * 1'000'000) return false;
@@ -188,9 +188,10 @@ class FieldsFromJson {
   }
 
   bool not_in_unit(const KeyUnit& unit, const std::string& text) {
-    json_reader.fail("key " + unit.key, "invalid time",
-                     "0 to " + std::to_string(most_units(*unit.unit)) + " " + unit.unit->symbol,
-                     "'" + text + "'");
+    json_reader.fail(
+        "key " + unit.key, "invalid time",
+        "0 to " + std::to_string(max_time_in_units(*unit.unit)) + " " + unit.unit->symbol,
+        "'" + text + "'");
     return true;
   }
 
@@ -216,10 +217,10 @@ std::string without_nan(std::string_view line) {
 
 // Returns the field that a key means: by --columns, else by its name. Empty if it means none.
 std::string field_of(const std::string& key, const Renames& renames) {
-  const std::string own = key == kEpochColumn ? key : native_field_of(key);
+  const std::string own = key == kEpochColumn ? key : field_meant_by_column(key);
   bool taken = false;  // by --columns
   for (const auto& [name, column] : renames) {
-    const std::string field = name == kEpochColumn ? name : native_field_of(name);
+    const std::string field = name == kEpochColumn ? name : field_meant_by_column(name);
     if (column == key) return field;
     taken = taken || field == own;
   }
@@ -233,7 +234,7 @@ Json with_native_keys(const Json& from, const Renames& renames, Reading& reading
     const std::string name = field_of(key, renames);
     if (!name.empty() && (!out.contains(name) || name == key)) {
       out[name] = value;
-      const TimeUnit& unit = unit_of_time(key);
+      const TimeUnit& unit = time_unit_of_column(key);
       if (unit != kInSeconds) reading.units.push_back({name, key, &unit});
     } else if (std::ranges::count(reading.unused, key) == 0) {
       reading.unused.push_back(key);
@@ -244,14 +245,14 @@ Json with_native_keys(const Json& from, const Renames& renames, Reading& reading
 
 bool has_native_keys(const Json& from) {
   for (const auto& [key, value] : from.items()) {
-    if (key != kEpochColumn && native_field_of(key) != key) return false;
+    if (key != kEpochColumn && field_meant_by_column(key) != key) return false;
   }
   return true;
 }
 
 std::optional<Flaw> read_native(const Json& from, Job& job, std::optional<int64_t>& epoch_s,
                                 Reading& reading) {
-  if (from.contains(kEpochColumn)) reading.timestamps.set_trace_seconds();
+  if (from.contains(kEpochColumn)) reading.timestamps.set_relative_seconds();
   reading.times.has_run = from.contains("run_s");
   reading.times.has_start = from.contains("logged_start_s");
   reading.times.has_ends = from.contains("logged_start_s") || from.contains("logged_end_s");
@@ -289,7 +290,7 @@ class NativeJsonlReader : public TraceReader {
     const auto has = [&](std::string_view key) { return line.find(key) != line.npos; };
     const bool by_columns = has("\"submit_s\":{") || has("\"submit_s\": {");
     return trim(line).starts_with('{') && has("\"job_id\"") && has("\"submit_s\"") && !by_columns &&
-           wrapping_key(line).empty();
+           key_of_job_list(line).empty();
   }
 
   Layout layout() const override { return whole_lines(); }
@@ -316,7 +317,7 @@ class NativeJsonlReader : public TraceReader {
       std::optional<Flaw> flaw = broken;
       if (from) flaw = read_job(*from, rows.renames(), job, epoch_s, reading);
       if (flaw) {
-        if (!from && rows.cut_off() && !rows.line().ends_with('}')) {
+        if (!from && rows.is_line_cut_off() && !rows.line().ends_with('}')) {
           flaw->reason = "the last line is cut off";
           flaw->got = "a line that is cut off, as in a file copied while it was written";
         }
@@ -325,8 +326,8 @@ class NativeJsonlReader : public TraceReader {
       if (epoch_s) rows.set_epoch_unix_s(*epoch_s);
       return complete_times(rows, reading.timestamps, config_.zone, reading.times, refuse, job);
     });
-    if (!reading.unused.empty()) rows.note_file(unused_text("keys", reading.unused));
-    apply_timestamps(reading.timestamps, config_.zone, rows);
+    if (!reading.unused.empty()) rows.add_file_notice(unused_columns_text("keys", reading.unused));
+    rebase_calendar_times(reading.timestamps, config_.zone, rows);
   }
 
   std::string example() const override {

@@ -21,7 +21,7 @@ bool never_started(const std::string& status) {
                                                       "neverstarted", "neverran", "didnotstart"};
   const std::string_view state = parse_slurm_state(trim(status));
   if (std::ranges::count(kStates, state) > 0) return true;
-  const std::string word = plain_name(status);
+  const std::string word = normalised_name(status);
   return word.starts_with("cancel") || std::ranges::count(kWords, word) > 0;
 }
 
@@ -60,12 +60,12 @@ void note_run_time_mismatch(Rows& rows, const Job& job) {
 
 }  // namespace
 
-bool is_timestamp(std::string_view field) {
+bool is_timestamp_field(std::string_view field) {
   return field == "submit_s" || field == "logged_start_s" || field == "logged_end_s";
 }
 
-const TimeUnit& unit_of_time(const std::string& column) {
-  const TimeUnit* const unit = unit_of_name(column);
+const TimeUnit& time_unit_of_column(const std::string& column) {
+  const TimeUnit* const unit = unit_in_column_name(column);
   return unit == nullptr ? kInSeconds : *unit;
 }
 
@@ -73,23 +73,24 @@ void UnitNotices::add(Rows& rows, const std::string& field, const std::string& c
                       const TimeUnit& unit) {
   if (unit == kInSeconds || std::ranges::count(noted_, std::pair(field, column)) > 0) return;
   noted_.emplace_back(field, column);
-  rows.note_file("`" + column + "` is in " + unit.name + " by its name: converted to seconds for " +
-                 field);
+  rows.add_file_notice("`" + column + "` is in " + unit.name +
+                       " by its name: converted to seconds for " + field);
 }
 
 bool complete_times(Rows& rows, const TimestampReader& timestamps, const std::string& zone,
                     const RowTimes& row, const RefuseTime& refuse, Job& job) {
-  const bool own = timestamps.own_zero();
+  const bool own = timestamps.has_relative_seconds();
   const bool derives = job.run_us < 0 && (!own || !row.has_run);
   if (const char* const reason = reason_not_a_run(job, row);
       reason != nullptr && (!own || derives)) {
-    rows.left_out(reason);
+    rows.leave_out_row(reason);
     return false;
   }
   const bool dates = timestamps.kind() == TimestampReader::Kind::kDates;
   const bool unzoned = dates && zone == "UTC0" && timestamps.used_zone();
   if (dates) {
-    const ClockTimes chosen = choose_readings(row.submit, row.start, row.end, job.run_us);
+    const ResolvedTimes chosen =
+        resolve_ambiguous_times(row.submit, row.start, row.end, job.run_us);
     job.submit_us = chosen.submit_us;
     job.logged_start_us = chosen.start_us;
     job.logged_end_us = chosen.end_us;
@@ -98,12 +99,12 @@ bool complete_times(Rows& rows, const TimestampReader& timestamps, const std::st
       rows.notice(
           std::string("the end is an hour too early for start and run_s: clocks were put back in "
                       "between, so run_s is used; ") +
-          kSetZone);
+          kSetZoneAdvice);
     }
   }
   const auto hint = [&](int64_t by_us) {
     if (!unzoned || by_us > kHourUs) return std::string();
-    return std::string(" (if clocks were put back in between, ") + kSetZone + ")";
+    return std::string(" (if clocks were put back in between, ") + kSetZoneAdvice + ")";
   };
   if (derives || !own) align_clocks(rows, job);
   const int64_t early_us = job.logged_start_us < 0 ? 0 : job.submit_us - job.logged_start_us;

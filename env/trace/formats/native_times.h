@@ -19,7 +19,7 @@
 namespace yard {
 
 // Whether a field is a submission, a start or an end.
-bool is_timestamp(std::string_view field);
+bool is_timestamp_field(std::string_view field);
 
 // Settings of the readers of both formats.
 struct NativeConfig {
@@ -29,8 +29,8 @@ struct NativeConfig {
 
 // Which times a row gives, beside their values in the job.
 struct RowTimes {
-  ClockTime submit, start, end;
-  ClockTime& of(std::string_view field) {
+  AmbiguousTime submit, start, end;
+  AmbiguousTime& of(std::string_view field) {
     return field == "submit_s" ? submit : field == "logged_start_s" ? start : end;
   }
   bool has_run = false;    // there is a column or key for the run time, even if it is empty
@@ -39,12 +39,13 @@ struct RowTimes {
 };
 
 // Returns the unit of a time whose column or key has this name in the file.
-const TimeUnit& unit_of_time(const std::string& column);
+const TimeUnit& time_unit_of_column(const std::string& column);
 
 // Notices about columns that are in a unit other than seconds by their names.
 class UnitNotices {
  public:
-  // Reports that a value of the column was converted for the field. Adds one notice for each.
+  // Reports that a value of the column was converted for the field. Adds one notice for each pair
+  // of field and column.
   void add(Rows& rows, const std::string& field, const std::string& column, const TimeUnit& unit);
 
  private:

@@ -44,7 +44,7 @@ class OpenbReader : public TraceReader {
                 rows.optional_column("deletion_time")};
     const bool timed = times.created >= 0 && times.scheduled >= 0 && times.deleted >= 0;
     if (!timed && (config_.gap_s < 0 || config_.run_s < 0)) {
-      throw InputError(rows.where_names(),
+      throw InputError(rows.header_position(),
                        "columns creation_time, scheduled_time and deletion_time, or --set "
                        "trace.gap_s=SECONDS --set trace.run_s=SECONDS to set the times",
                        "a list of pods without times");
@@ -52,7 +52,7 @@ class OpenbReader : public TraceReader {
     int64_t pods = 0;
     rows.add_each([&](Job& job) {
       if (!rows.text(name, job.id) || !rows.gpus(gpus, job.gpus, 0)) return false;
-      if (job.gpus == 0 && config_.pods == "gpu") return rows.left_out("requests no GPU");
+      if (job.gpus == 0 && config_.pods == "gpu") return rows.leave_out_row("requests no GPU");
       if (!read_task(rows, job) || !read_times(rows, times, pods, job)) return false;
       if (rows.said(spec) && !read_types(rows, spec, job)) return false;
       job.tenant = rows.trimmed(qos);
@@ -111,12 +111,13 @@ class OpenbReader : public TraceReader {
       job.run_us = micros(config_.run_s);
       return true;
     }
-    if (!rows.said(times.scheduled)) return rows.left_out("never placed");
-    if (!rows.said(times.deleted)) return rows.left_out("has not ended");
+    if (!rows.said(times.scheduled)) return rows.leave_out_row("never placed");
+    if (!rows.said(times.deleted)) return rows.leave_out_row("has not ended");
     Job logged;
     if (!rows.seconds(times.created, logged.submit_us) ||
         !rows.seconds(times.scheduled, logged.logged_start_us) ||
-        !rows.seconds(times.deleted, logged.logged_end_us) || !rows.in_order_or_left_out(logged)) {
+        !rows.seconds(times.deleted, logged.logged_end_us) ||
+        !rows.leave_out_if_out_of_order(logged)) {
       return false;
     }
     job.run_us = logged.logged_end_us - logged.logged_start_us;

@@ -111,14 +111,14 @@ class PaiTasksReader : public TraceReader {
       if (!rows.text(kJob, id) || !read_group(rows, group)) continue;
       int64_t start_us = -1, end_us = -1;
       if (is_missing(rows.field(kStart))) {
-        rows.left_out("a task that never started");
+        rows.leave_out_row("a task that never started");
         continue;
       }
       if (!rows.seconds(kStart, start_us)) continue;
       const bool ended = !is_missing(rows.field(kEnd)) && parse_double(rows.field(kEnd)) != 0.0;
       if (ended && !rows.seconds(kEnd, end_us)) continue;
       if (ended && end_us < start_us) {
-        rows.left_out("a task that ends before it starts");
+        rows.leave_out_row("a task that ends before it starts");
         continue;
       }
       const auto [at, first] = index.try_emplace(id, jobs.size());
@@ -144,7 +144,7 @@ class PaiTasksReader : public TraceReader {
     }
     for (Gathered& one : jobs) add_job(rows, std::move(one), submissions);
     if (submissions.empty() && rows.size() > 0) {
-      rows.note_file(
+      rows.add_file_notice(
           "no submission times: jobs arrive at their start, without a logged wait; put "
           "pai_job_table.csv, which has the submission times, into the same folder");
     }
@@ -198,13 +198,13 @@ class PaiTasksReader : public TraceReader {
 
   bool add_job(Rows& rows, Gathered one, const Submissions& submissions) const {
     Job& job = one.job;
-    if (one.open) return rows.left_out("has not ended");
+    if (one.open) return rows.leave_out_row("has not ended");
     int64_t gpus = 0;
     for (const RoleGroup& group : job.groups) {
       gpus += int64_t{group.count} * (group.task.gpus + (group.task.gpu_milli > 0));
     }
-    if (gpus == 0 && config_.jobs == "gpu") return rows.left_out("requests no GPU");
-    if (gpus > 1 << 20) return rows.left_out("requests more than 1048576 GPUs");
+    if (gpus == 0 && config_.jobs == "gpu") return rows.leave_out_row("requests no GPU");
+    if (gpus > 1 << 20) return rows.leave_out_row("requests more than 1048576 GPUs");
     job.gpus = static_cast<int32_t>(gpus);
     job.submit_us = one.first_us;
     job.run_us = one.last_us - one.first_us;
@@ -224,7 +224,7 @@ class PaiTasksReader : public TraceReader {
   // Reads job_name, inst_id, user, status, start_time, end_time.
   static Submissions read_jobs(const Rows& rows) {
     Submissions out;
-    rows.read_neighbour("pai_job_table.csv", [&](const auto& fields) {
+    rows.read_companion_file("pai_job_table.csv", [&](const auto& fields) {
       if (fields.size() < 5) return;
       const auto submit_us = parse_seconds_us(trim(fields[4]));
       out[std::string(trim(fields[0]))] = {submit_us.value_or(-1), std::string(trim(fields[2]))};

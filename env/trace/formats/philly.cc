@@ -59,7 +59,7 @@ class PhillyReader : public TraceReader {
     const auto [timestamp, duration, gpus, cluster] =
         rows.find_columns("timestamp", "duration", "num_gpus", "cluster");
     std::set<std::string> clusters;
-    rows.start_at_first_submission();
+    rows.move_zero_to_first_submission();
     rows.add_each([&](Job& job) {
       if (!rows.date(timestamp, zone_, job.submit_us) || !rows.seconds(duration, job.run_us) ||
           !rows.gpus(gpus, job.gpus, 0) || !rows.text(cluster, job.tenant)) {
@@ -67,7 +67,7 @@ class PhillyReader : public TraceReader {
       }
       if (!config_.vc.empty()) clusters.insert(job.tenant);
       if (!config_.vc.empty() && job.tenant != config_.vc) {
-        return rows.left_out("another virtual cluster");
+        return rows.leave_out_row("another virtual cluster");
       }
       job.user = job.tenant;  // the log has no users; jobs of one virtual cluster are alike
       job.id = std::to_string(rows.line_number());
@@ -138,7 +138,7 @@ class PhillyLogReader : public TraceReader {
     Objects objects;
     int64_t broken = 0;
     std::set<std::string> clusters;
-    rows.start_at_first_submission();
+    rows.move_zero_to_first_submission();
     while (rows.next()) {
       bool began = objects.open();
       objects.add(rows.line(), [&](std::string_view text) {
@@ -152,8 +152,9 @@ class PhillyLogReader : public TraceReader {
     if (objects.open()) rows.unusable("incomplete job", "a closing brace", "the end of the file");
     config_.check_vc(clusters);
     if (broken > 0) {
-      rows.note_file(std::to_string(broken) + (broken == 1 ? " attempt has" : " attempts have") +
-                     " no start or no end after the start: not counted as run time");
+      rows.add_file_notice(std::to_string(broken) +
+                           (broken == 1 ? " attempt has" : " attempts have") +
+                           " no start or no end after the start: not counted as run time");
     }
     read_machines(rows);
   }
@@ -177,7 +178,7 @@ class PhillyLogReader : public TraceReader {
 
   // Returns a date; -1: none.
   int64_t date_of(const Json& from, const char* key) const {
-    const std::optional<int64_t> us = calendar_us(text_of(from, key), zone_);
+    const std::optional<int64_t> us = parse_iso_date_us(text_of(from, key), zone_);
     return us && *us >= 0 ? *us : -1;
   }
 
@@ -211,7 +212,7 @@ class PhillyLogReader : public TraceReader {
     }
     if (!config_.vc.empty()) clusters.insert(job.tenant);
     if (!config_.vc.empty() && job.tenant != config_.vc) {
-      return rows.left_out("another virtual cluster");
+      return rows.leave_out_row("another virtual cluster");
     }
     bool started = false, backwards = false;
     int64_t lacking = 0;
@@ -231,16 +232,16 @@ class PhillyLogReader : public TraceReader {
       job.logged_end_us = std::max(job.logged_end_us, end_us);
     }
     if (job.logged_start_us < 0) {
-      return rows.left_out(backwards ? "ends before it starts"
-                           : started ? "has not ended"
-                                     : "never started");
+      return rows.leave_out_row(backwards ? "ends before it starts"
+                                : started ? "has not ended"
+                                          : "never started");
     }
     if (job.submit_us < 0) {
       return rows.unusable("submission is missing", "a date in submitted_time",
                            "'" + text_of(*from, "submitted_time") + "' of job '" + job.id + "'");
     }
-    if (!rows.in_order_or_left_out(job)) return false;
-    if (job.gpus == 0) return rows.left_out("held no GPU");
+    if (!rows.leave_out_if_out_of_order(job)) return false;
+    if (job.gpus == 0) return rows.leave_out_row("held no GPU");
     broken += lacking;
     rows.add(std::move(job));
     return true;
@@ -249,11 +250,11 @@ class PhillyLogReader : public TraceReader {
   // Reads "machineId, number of GPUs, single GPU mem", one server per line.
   static void read_machines(Rows& rows) {
     int64_t gpus = 0;
-    rows.read_neighbour("cluster_machine_list", [&](const auto& fields) {
+    rows.read_companion_file("cluster_machine_list", [&](const auto& fields) {
       if (fields.size() >= 2) gpus += parse_int(trim(fields[1])).value_or(0);
     });
     constexpr int64_t kMaxGpus = 1 << 20;
-    if (gpus > 0 && gpus <= kMaxGpus) rows.set_machine_gpus(static_cast<int32_t>(gpus));
+    if (gpus > 0 && gpus <= kMaxGpus) rows.set_recorded_cluster_gpus(static_cast<int32_t>(gpus));
   }
 
   PhillyConfig config_;
@@ -296,7 +297,7 @@ class PhillyAttemptsReader : public TraceReader {
       if (before != nullptr && before->submit_us == submit_us && before->user == job.user &&
           before->gpus == job.gpus && before->status == job.status && before->run_us <= kLatestUs) {
         before->run_us += job.run_us;
-        return rows.left_out("attempt joined to the previous row");
+        return rows.leave_out_row("attempt joined to the previous row");
       }
       return true;
     });

@@ -125,7 +125,7 @@ std::vector<std::string> keys_of(std::string_view text) {
 void refuse_json(const FileHead& head) {
   const std::string_view text = trim(head.text);
   const auto has = [&](std::string_view key) { return text.find(key) != text.npos; };
-  if (const std::string key = wrapping_key(text); !key.empty() && !has("\"tres\"")) {
+  if (const std::string key = key_of_job_list(text); !key.empty() && !has("\"tres\"")) {
     refuse(head, "one JSON object with all jobs",
            "write one object per line: jq -c '.[\"" + key + "\"][]' FILE > jobs.jsonl");
   }
@@ -235,7 +235,7 @@ void refuse_sacct(const FileHead& head) {
   const auto sacct_only = std::ranges::count_if(names, [](std::string_view name) {
     const bool two_words = std::ranges::any_of(name.substr(std::min<size_t>(1, name.size())),
                                                [](char c) { return c >= 'A' && c <= 'Z'; });
-    return two_words && sacct_column(name) == name;
+    return two_words && canonical_sacct_column(name) == name;
   });
   const bool bars = head.line(1).find('|') != std::string_view::npos;
   if (sacct_only < 2 && !(bars && has("elapsed") && has("state"))) return;
@@ -298,7 +298,7 @@ void reject_unknown(const FileHead& head) {
   std::vector<std::string> missing;
   const auto means = [&](const char* name) {
     return std::ranges::any_of(columns,
-                               [&](const auto& one) { return native_field_of(one) == name; });
+                               [&](const auto& one) { return field_meant_by_column(one) == name; });
   };
   int near = 0;  // number of the four that the table seems to have
   for (const char* const name : {"job_id", "submit_s", "run_s", "gpus"}) {

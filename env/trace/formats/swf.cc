@@ -121,9 +121,9 @@ class SwfReader : public TraceReader {
       const bool no_run = never_ran(rows, status);
       if (no_run || is_negative(rows.field(kRan))) {
         never_ran_ids.insert(std::move(job.id));
-        return rows.left_out(!no_run         ? "ends before it starts: its run time is negative"
-                             : status == "5" ? "cancelled before it ran"
-                                             : "never started");
+        return rows.leave_out_row(!no_run ? "ends before it starts: its run time is negative"
+                                  : status == "5" ? "cancelled before it ran"
+                                                  : "never started");
       }
       const bool part = status == "2" || status == "3" || status == "4";
       if (!rows.seconds(kSubmitted, job.submit_us) || !run_time(rows, job) ||
@@ -150,16 +150,16 @@ class SwfReader : public TraceReader {
       job.line = rows.line_number();
       if (!part) return true;
       join_part(std::move(job), pieces);
-      return rows.left_out("a part of a job");
+      return rows.leave_out_row("a part of a job");
     });
     for (auto& [id, job] : pieces) {
       if (!rows.has(id)) rows.add(std::move(job));
     }
     clear_missing_dependencies(rows);
     if (thinking > 0) {
-      rows.note_file("think times of " + std::to_string(thinking) +
-                     (thinking == 1 ? " job" : " jobs") +
-                     " are ignored: a job may start as soon as its preceding job has ended");
+      rows.add_file_notice("think times of " + std::to_string(thinking) +
+                           (thinking == 1 ? " job" : " jobs") +
+                           " are ignored: a job may start as soon as its preceding job has ended");
     }
     if (!setting_used && rows.size() > 0) {
       throw InputError("trace.processors",
@@ -218,9 +218,9 @@ class SwfReader : public TraceReader {
       job.after.clear();
     }
     if (count == 0) return;
-    rows.note_file(std::to_string(count) + (count == 1 ? " job depends" : " jobs depend") +
-                   " on a job that is not in the file (" + first +
-                   "): logged submission times are used");
+    rows.add_file_notice(std::to_string(count) + (count == 1 ? " job depends" : " jobs depend") +
+                         " on a job that is not in the file (" + first +
+                         "): logged submission times are used");
   }
 
   // Throws InputError if trace.tenant is set but no row has a value for it.
@@ -300,7 +300,7 @@ class SwfReader : public TraceReader {
     const int64_t most = std::max<int64_t>(0, number("MaxProcs"));
     const int64_t machine = most > 0 ? most : number("MaxNodes");
     if (machine > 0 && machine <= std::numeric_limits<int32_t>::max()) {
-      rows.set_machine_gpus(static_cast<int32_t>(machine));
+      rows.set_recorded_cluster_gpus(static_cast<int32_t>(machine));
     }
   }
 

@@ -39,14 +39,14 @@ class TaccReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    rows.start_at_first_submission();
+    rows.move_zero_to_first_submission();
     rows.add_each([&](Job& job) {
       int32_t num_nodes = 0;
       if (!rows.text(kId, job.id) || !rows.text(kUser, job.user) ||
           !rows.date(kStart, zone_, job.logged_start_us) ||
           !rows.date(kSubmit, zone_, job.submit_us) || !rows.date(kEnd, zone_, job.logged_end_us) ||
           !rows.whole(kPriority, job.priority) || !rows.minutes(kLimit, job.limit_us) ||
-          !rows.whole(kNodes, num_nodes, 1, kMaxNodes) || !rows.in_order_or_left_out(job)) {
+          !rows.whole(kNodes, num_nodes, 1, kMaxNodes) || !rows.leave_out_if_out_of_order(job)) {
         return false;
       }
       job.run_us = job.logged_end_us - job.logged_start_us;

@@ -39,8 +39,9 @@ void spread_arrivals(std::vector<Job>& jobs, double span_s, Rng rng) {
   sort_and_number(jobs);
 }
 
-std::vector<double> usable_shares(std::vector<double> shares, int cluster_gpus, double shortest_s,
-                                  double longest_s, const std::string& where) {
+std::vector<double> shares_of_fitting_sizes(std::vector<double> shares, int cluster_gpus,
+                                            double shortest_s, double longest_s,
+                                            const std::string& where) {
   for (size_t i = 0; i < kJobSizes.size(); ++i) {
     if (kJobSizes[i] > cluster_gpus) shares[i] = 0;
   }

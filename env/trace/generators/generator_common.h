@@ -50,8 +50,9 @@ inline constexpr std::array<int32_t, 5> kJobSizes = {1, 2, 4, 8, 16};
 
 // Sets the shares of sizes above `cluster_gpus` to 0. Throws InputError naming `where` if no share
 // is left, or if shortest_s is above longest_s.
-std::vector<double> usable_shares(std::vector<double> shares, int cluster_gpus, double shortest_s,
-                                  double longest_s, const std::string& where);
+std::vector<double> shares_of_fitting_sizes(std::vector<double> shares, int cluster_gpus,
+                                            double shortest_s, double longest_s,
+                                            const std::string& where);
 
 // Returns the parameters with the numbers of jobs and GPUs in `options`, if set. Throws InputError
 // naming `where` if there are no jobs, or fewer GPUs than `least_gpus`.

@@ -22,7 +22,7 @@ struct User {
 
 // Draws users. Their offsets, weighted by activity, are normalised to mean 0 and deviation
 // `log_sd_user`. Otherwise a few busy users would decide how long a seed's jobs are.
-std::vector<User> make_users(const HabitsParams& p, const std::vector<double>& activity,
+std::vector<User> make_users(const UserHabitJobsParams& p, const std::vector<double>& activity,
                              const WeightedPick& sizes, const Rng& seed) {
   std::vector<User> users(activity.size());
   double sum = 0, sum_x = 0;
@@ -46,7 +46,7 @@ std::vector<User> make_users(const HabitsParams& p, const std::vector<double>& a
 // Arrivals of a week as a function of time, and its inverse.
 class Week {
  public:
-  explicit Week(const HabitsParams& p) {
+  explicit Week(const UserHabitJobsParams& p) {
     for (size_t h = 0; h < kHoursPerWeek; ++h) {
       cumulative_[h + 1] = cumulative_[h] + p.hours[h % 24] * p.weekdays[h / 24];
     }
@@ -93,22 +93,24 @@ void check_weights(const std::vector<double>& weights, size_t count, const std::
                    std::to_string(weights.size()) + " numbers");
 }
 
-const Registry<TraceGenerator>::Add<GeneratorOf<HabitsParams, generate_habits>> kAdd{
-    "habits",
-    {.help = "batches of similar jobs of 1 to 16 GPUs, by users with typical sizes and run times; "
-             "arrivals by hour and weekday",
-     .fields = describe<HabitsParams>}};
+const Registry<TraceGenerator>::Add<GeneratorOf<UserHabitJobsParams, generate_user_habit_jobs>>
+    kAdd{"habits",
+         {.help =
+              "batches of similar jobs of 1 to 16 GPUs, by users with typical sizes and run times; "
+              "arrivals by hour and weekday",
+          .fields = describe<UserHabitJobsParams>}};
 
 }  // namespace
 
-std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptions& options) {
-  const HabitsParams p =
+std::vector<Job> generate_user_habit_jobs(const UserHabitJobsParams& params,
+                                          const GenerateOptions& options) {
+  const UserHabitJobsParams p =
       with_options(params, options, "synthetic:habits", 1, "at least one job and one GPU");
   check_weights(p.hours, 24, "hours");
   check_weights(p.weekdays, 7, "weekdays");
-  const WeightedPick sizes(usable_shares({p.share_1, p.share_2, p.share_4, p.share_8, p.share_16},
-                                         p.cluster_gpus, p.shortest_s, p.longest_s,
-                                         "synthetic:habits"));
+  const WeightedPick sizes(
+      shares_of_fitting_sizes({p.share_1, p.share_2, p.share_4, p.share_8, p.share_16},
+                              p.cluster_gpus, p.shortest_s, p.longest_s, "synthetic:habits"));
 
   std::vector<double> activity(static_cast<size_t>(p.users));
   for (size_t u = 0; u < activity.size(); ++u) {

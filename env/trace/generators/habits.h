@@ -15,15 +15,15 @@ namespace yard {
 // Sources: "TACC" is the Lonestar6 A100 log (Ding et al., SC 2023), "ITP" the Microsoft ITP logs of
 // 2021 (released with ElasticFlow, ASPLOS 2023), "Philly" the log of Jeon et al. (ATC 2019). Each
 // was measured on the first 60 % of the log's jobs or time. "Chosen" values have no source.
-struct HabitsParams {
+struct UserHabitJobsParams {
   static constexpr const char* kRevision = "1";
   // Size.
   int jobs = 4000;         // chosen: about two weeks on the cluster below
   int cluster_gpus = 128;  // chosen: 16 nodes of 8
   double load = 0.90;      // chosen: greedy's mean wait is then 2 to 3 times the mean run time
 
-  // When batches begin: relative rates, normalised over the week. Zero is Monday 00:00. TACC,
-  // submissions by hour of day and by weekday.
+  // When batches begin: relative rates, normalised over the week. Time 0 of the trace is Monday
+  // 00:00. TACC, submissions by hour of day and by weekday.
   std::vector<double> hours = {0.71, 0.52, 0.45, 0.35, 0.34, 0.35, 0.28, 0.55,
                                0.91, 1.23, 1.47, 1.83, 1.52, 1.58, 1.75, 1.71,
                                1.70, 1.16, 1.04, 1.08, 0.74, 1.04, 0.84, 0.86};
@@ -79,6 +79,7 @@ struct HabitsParams {
 };
 
 // No job is larger than the cluster.
-std::vector<Job> generate_habits(const HabitsParams& params, const GenerateOptions& options);
+std::vector<Job> generate_user_habit_jobs(const UserHabitJobsParams& params,
+                                          const GenerateOptions& options);
 
 }  // namespace yard

@@ -36,20 +36,21 @@ constexpr std::array<UserClass, 24> kClasses = {{
     {17896, 0.5, 1, "reinforce", "graph"},  {21550, 1.1, 8, "speech", "language"},
 }};
 
-const Registry<TraceGenerator>::Add<GeneratorOf<MixedParams, generate_mixed>> kAdd{
+const Registry<TraceGenerator>::Add<GeneratorOf<MixedJobsParams, generate_mixed_jobs>> kAdd{
     "mixed",
     {.help = "jobs of 24 user classes, with speeds that depend on placement and GPU type, for "
              "cluster mixed-9",
-     .fields = describe<MixedParams>}};
+     .fields = describe<MixedJobsParams>}};
 
 }  // namespace
 
-std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions& options) {
-  const MixedParams p =
+std::vector<Job> generate_mixed_jobs(const MixedJobsParams& params,
+                                     const GenerateOptions& options) {
+  const MixedJobsParams p =
       with_options(params, options, "synthetic:mixed", 1, "at least one job and one GPU");
   const std::vector<double> shares =
-      usable_shares({p.share_1, p.share_2, p.share_4, p.share_8, p.share_16}, p.cluster_gpus,
-                    p.shortest_s, p.longest_s, "synthetic:mixed");
+      shares_of_fitting_sizes({p.share_1, p.share_2, p.share_4, p.share_8, p.share_16},
+                              p.cluster_gpus, p.shortest_s, p.longest_s, "synthetic:mixed");
 
   // Draws the size before the user class, so that the shares of sizes are exactly as set.
   const Rng seed(options.seed);

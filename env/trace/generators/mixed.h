@@ -12,7 +12,7 @@
 namespace yard {
 
 // All values are chosen, not measured.
-struct MixedParams {
+struct MixedJobsParams {
   static constexpr const char* kRevision = "1";
   int jobs = 256;
   int cluster_gpus = 72;  // of mixed-9
@@ -42,6 +42,6 @@ struct MixedParams {
 };
 
 // No job is larger than the cluster.
-std::vector<Job> generate_mixed(const MixedParams& params, const GenerateOptions& options);
+std::vector<Job> generate_mixed_jobs(const MixedJobsParams& params, const GenerateOptions& options);
 
 }  // namespace yard

@@ -30,7 +30,7 @@ struct Mix {
   double run_time_factor = 1;
 };
 
-Mix mix_of(const RingsParams& p) {
+Mix mix_of(const AllReduceJobsParams& p) {
   Mix out;
   out.models.fill(1);
   if (p.mix > 0) {
@@ -45,15 +45,17 @@ Mix mix_of(const RingsParams& p) {
   return out;
 }
 
-const Registry<TraceGenerator>::Add<GeneratorOf<RingsParams, generate_rings>> kAdd{
-    "rings",
-    {.help = "jobs with all-reduce, in different mixes of models and sizes, for cluster rings-8",
-     .fields = describe<RingsParams>}};
+const Registry<TraceGenerator>::Add<GeneratorOf<AllReduceJobsParams, generate_all_reduce_jobs>>
+    kAdd{"rings",
+         {.help =
+              "jobs with all-reduce, in different mixes of models and sizes, for cluster rings-8",
+          .fields = describe<AllReduceJobsParams>}};
 
 }  // namespace
 
-std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions& options) {
-  const RingsParams p = with_options(
+std::vector<Job> generate_all_reduce_jobs(const AllReduceJobsParams& params,
+                                          const GenerateOptions& options) {
+  const AllReduceJobsParams p = with_options(
       params, options, "synthetic:rings", kWorkers.back(),
       "at least one job, and " + std::to_string(kWorkers.back()) + " GPUs for the largest job");
   const Mix mix = mix_of(p);

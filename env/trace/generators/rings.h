@@ -11,7 +11,7 @@
 
 namespace yard {
 
-struct RingsParams {
+struct AllReduceJobsParams {
   static constexpr const char* kRevision = "1";
   int jobs = 200;
   int cluster_gpus = 32;  // of rings-8
@@ -42,6 +42,7 @@ struct RingsParams {
   }
 };
 
-std::vector<Job> generate_rings(const RingsParams& params, const GenerateOptions& options);
+std::vector<Job> generate_all_reduce_jobs(const AllReduceJobsParams& params,
+                                          const GenerateOptions& options);
 
 }  // namespace yard

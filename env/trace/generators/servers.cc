@@ -25,16 +25,19 @@ RoleGroup group(const char* role, int count, int max_tasks, double cores, int gp
   return out;
 }
 
-const Registry<TraceGenerator>::Add<GeneratorOf<ServersParams, generate_servers>> kAdd{
-    "servers",
-    {.help = "jobs with workers and parameter servers, elastic or not, for cluster servers-13",
-     .fields = describe<ServersParams>}};
+const Registry<TraceGenerator>::Add<
+    GeneratorOf<ParameterServerJobsParams, generate_parameter_server_jobs>>
+    kAdd{"servers",
+         {.help = "jobs with workers and parameter servers, elastic or not, for cluster servers-13",
+          .fields = describe<ParameterServerJobsParams>}};
 
 }  // namespace
 
-std::vector<Job> generate_servers(const ServersParams& params, const GenerateOptions& options) {
-  const ServersParams p = with_options(params, options, "synthetic:servers", params.workers,
-                                       "at least one job, and a GPU for each of its workers");
+std::vector<Job> generate_parameter_server_jobs(const ParameterServerJobsParams& params,
+                                                const GenerateOptions& options) {
+  const ParameterServerJobsParams p =
+      with_options(params, options, "synthetic:servers", params.workers,
+                   "at least one job, and a GPU for each of its workers");
   const Rng seed(options.seed);
   std::vector<Job> jobs(static_cast<size_t>(p.jobs));
   double work_gpu_s = 0;

@@ -12,7 +12,7 @@
 
 namespace yard {
 
-struct ServersParams {
+struct ParameterServerJobsParams {
   static constexpr const char* kRevision = "1";
   int jobs = 30;
   int cluster_gpus = 26;  // of servers-13
@@ -43,6 +43,7 @@ struct ServersParams {
 };
 
 // The limit of a job equals its run time.
-std::vector<Job> generate_servers(const ServersParams& params, const GenerateOptions& options);
+std::vector<Job> generate_parameter_server_jobs(const ParameterServerJobsParams& params,
+                                                const GenerateOptions& options);
 
 }  // namespace yard

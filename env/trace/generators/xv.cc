@@ -17,7 +17,7 @@ constexpr int kMaxJobs = 10'000'000;
 struct Xv final : TraceGenerator {
   explicit Xv(const Settings& settings) {
     if (settings.entries().empty()) return;
-    const Setting& first = settings.entries().front();
+    const GivenSetting& first = settings.entries().front();
     throw InputError(first.origin, "no settings for synthetic:xv", "'" + first.key + "'");
   }
 

@@ -15,15 +15,16 @@ struct Times {
 
 int64_t to_us(double seconds) { return seconds < 0 ? -1 : std::llround(seconds * 1e6); }
 
-Times times_of(const Profiles& profiles, const std::string& name, const CheckpointModel& model) {
-  const std::string plain = plain_model_name(name);
+Times times_of(const Profiles& profiles, const std::string& name,
+               const CheckpointCostModel& model) {
+  const std::string plain = normalised_model_name(name);
   Times out;
   if (const double weights = profiles.parameter_bytes(plain); weights > 0) {
     const double storage_s = weights * model.state_per_weight / (model.storage_gib_per_s * kGib);
     out = {model.save_s + storage_s, model.start_s + storage_s};
   }
   for (const MeasuredRestart& measured : profiles.restarts) {
-    if (plain_model_name(measured.model) != plain) continue;
+    if (normalised_model_name(measured.model) != plain) continue;
     if (measured.save_s >= 0) out.save_s = measured.save_s;
     if (measured.restore_s >= 0) out.restore_s = measured.restore_s;
   }
@@ -32,7 +33,8 @@ Times times_of(const Profiles& profiles, const std::string& name, const Checkpoi
 
 }  // namespace
 
-void fill_checkpoints(Trace& trace, const Profiles& profiles, const CheckpointModel& model) {
+void fill_checkpoint_costs(Trace& trace, const Profiles& profiles,
+                           const CheckpointCostModel& model) {
   std::unordered_map<std::string, Times> known;
   for (Job& job : trace.jobs) {
     if (job.model.empty()) continue;

@@ -17,7 +17,7 @@ namespace yard {
 // Defaults. A checkpoint holds three values for each weight: the weight and Adam's two moments
 // (Kingma and Ba, ICLR 2015). start_s is the smallest restart cost of a model in Sia (SOSP 2023).
 // storage_gib_per_s is assumed: one job's share of a shared file system.
-struct CheckpointModel {
+struct CheckpointCostModel {
   double state_per_weight = 3;
   double storage_gib_per_s = 0.5;
   double save_s = 0;
@@ -35,6 +35,7 @@ struct CheckpointModel {
 };
 
 // Fills in save_us and restore_us of jobs for which the trace does not give them.
-void fill_checkpoints(Trace& trace, const Profiles& profiles, const CheckpointModel& model);
+void fill_checkpoint_costs(Trace& trace, const Profiles& profiles,
+                           const CheckpointCostModel& model);
 
 }  // namespace yard

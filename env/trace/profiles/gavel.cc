@@ -149,7 +149,7 @@ class Handler {
   using Key = std::pair<std::string, std::pair<std::string, int32_t>>;  // type, model, batch
   struct Pair {
     Key one, other;
-    MeasuredPair pair;  // in steps per second
+    MeasuredColocatedPair pair;  // in steps per second
   };
 
   std::string source() const { return "gavel-" + file_stem(name_); }

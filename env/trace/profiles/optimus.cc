@@ -21,9 +21,9 @@ struct Optimus final : ProfileReader {
       if (table.text(model).empty()) table.refuse(model, "a model");
       if (table.text(type).empty()) table.refuse(type, "a GPU type");
       out.profile("optimus", std::string(table.text(model)), Scaling::kStrong)
-          .server_runs.push_back({lower_case(table.text(type)), how == "async",
-                                  table.positive(batch), table.count(servers), table.count(workers),
-                                  table.positive(steps)});
+          .parameter_server_runs.push_back({lower_case(table.text(type)), how == "async",
+                                            table.positive(batch), table.count(servers),
+                                            table.count(workers), table.positive(steps)});
     }
   }
 };

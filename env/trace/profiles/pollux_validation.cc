@@ -17,7 +17,7 @@ struct PolluxValidation final : ProfileReader {
     MeasurementTable table(lines);
     const int progress = table.column("progress"), metric = table.column("metric");
     const int sqr = table.column("grad_sqr"), var = table.column("grad_var");
-    MeasuredCurve curve;
+    MeasuredTrainingCurve curve;
     curve.model = folder_name(lines.name());
     const std::string stem = file_stem(lines.name());
     const size_t batch_at = stem.starts_with(kName) ? kName.size() : 0;
@@ -34,7 +34,7 @@ struct PolluxValidation final : ProfileReader {
     }
     if (curve.points.empty()) return;
     const double whole = curve.points.back().share;
-    for (CurvePoint& point : curve.points) point.share /= whole;
+    for (TrainingCurvePoint& point : curve.points) point.share /= whole;
     out.curves.push_back(std::move(curve));
   }
 };

@@ -36,7 +36,7 @@ int32_t MeasuredRun::gpus() const {
   return std::accumulate(node_gpus.begin(), node_gpus.end(), int32_t{0});
 }
 
-double ModelProfile::batch_of(const MeasuredRun& run) const {
+double ModelProfile::batch_size_of(const MeasuredRun& run) const {
   return scaling == Scaling::kWeak ? run.local_batch : run.local_batch * run.gpus();
 }
 
@@ -50,11 +50,11 @@ ModelProfile& Profiles::profile(const std::string& source, const std::string& mo
 
 double Profiles::parameter_bytes(const std::string& plain_name) const {
   if (plain_name.empty()) return 0;
-  for (const MeasuredSize& size : sizes) {
-    if (plain_model_name(size.model) == plain_name) return size.bytes;
+  for (const MeasuredModelSize& size : sizes) {
+    if (normalised_model_name(size.model) == plain_name) return size.bytes;
   }
   for (const ModelProfile& profile : models) {
-    if (profile.gradient_bytes > 0 && plain_model_name(profile.model) == plain_name) {
+    if (profile.gradient_bytes > 0 && normalised_model_name(profile.model) == plain_name) {
       return profile.gradient_bytes;
     }
   }
@@ -97,7 +97,7 @@ void parse_profile(std::string_view text, const std::string& path, Profiles& out
   if (!read_known(lines, out)) refuse(path + ":1", "another format");
 }
 
-std::string plain_model_name(std::string_view name) {
+std::string normalised_model_name(std::string_view name) {
   std::string plain;
   for (const char c : lower_case(name)) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '+') plain += c;

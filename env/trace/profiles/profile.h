@@ -33,7 +33,7 @@ struct MeasuredRun {
 };
 
 // One measured number of parameter servers and workers, with one GPU per worker.
-struct ServerRun {
+struct ParameterServerRun {
   std::string gpu_type;  // of the workers, in lower case
   bool asynchronous = false;
   double batch = 1;  // samples per step: of the job, or of a worker if asynchronous
@@ -50,16 +50,16 @@ struct ModelProfile {
   // follows each iteration, without overlap.
   bool by_links = false;
   std::vector<MeasuredRun> runs;
-  std::vector<ServerRun> server_runs = {};  // of jobs with parameter servers
+  std::vector<ParameterServerRun> parameter_server_runs = {};  // of jobs with parameter servers
 
   // Returns the batch size that identifies a kind of job, for one of its runs: of the whole job if
   // it scales strongly, of one GPU if weakly.
-  double batch_of(const MeasuredRun& run) const;
+  double batch_size_of(const MeasuredRun& run) const;
 };
 
 // Two models on one GPU: the speed of each relative to running alone. Zeros: they did not fit, or
 // were not measured.
-struct MeasuredPair {
+struct MeasuredColocatedPair {
   struct Side {
     std::string model;
     int32_t batch = 0;
@@ -76,16 +76,16 @@ struct MeasuredAllReduce {
 };
 
 // Size of a model's parameters, summed over its layers.
-struct MeasuredSize {
+struct MeasuredModelSize {
   std::string model;
   double bytes = 0;
 };
 
 // Training curve measured for a model, by share of the work, from its first row on.
-struct MeasuredCurve {
+struct MeasuredTrainingCurve {
   std::string model;
   int32_t batch = 0;  // of the job; 0: unknown
-  std::vector<CurvePoint> points;
+  std::vector<TrainingCurvePoint> points;
 };
 
 // Time to save a model and to restore it. -1: not measured.
@@ -96,11 +96,11 @@ struct MeasuredRestart {
 
 struct Profiles {
   std::vector<ModelProfile> models;  // in the order of the files
-  std::vector<MeasuredPair> pairs;
+  std::vector<MeasuredColocatedPair> pairs;
   std::vector<MeasuredAllReduce> all_reduces;
-  std::vector<MeasuredSize> sizes;
+  std::vector<MeasuredModelSize> sizes;
   std::vector<MeasuredRestart> restarts;
-  std::vector<MeasuredCurve> curves;
+  std::vector<MeasuredTrainingCurve> curves;
 
   // Returns the profile of that source and model. Adds one if there is none.
   ModelProfile& profile(const std::string& source, const std::string& model, Scaling scaling);
@@ -139,7 +139,7 @@ Profiles load_profiles(const std::filesystem::path& path);
 void parse_profile(std::string_view text, const std::string& path, Profiles& out);
 
 // Returns the name without differences in spelling: "ResNet-50" and "resnet50" become equal.
-std::string plain_model_name(std::string_view name);
+std::string normalised_model_name(std::string_view name);
 
 // Return "resnet50" and "throughputs_A100" for "throughputs_A100/resnet50.csv.gz".
 std::string file_stem(const std::filesystem::path& path);

@@ -14,15 +14,15 @@ namespace yard {
 
 // Returns the form at 65 points. Linear interpolation between them is at most (b0 / 64)^2 / (4
 // b1^3) too high. Requires: b0 >= 0, b1 > 0.
-std::vector<CurvePoint> tabulate_loss(const LossForm& form);
+std::vector<TrainingCurvePoint> tabulate_loss(const LossCurveFormula& form);
 
 // Returns the metric after a share of the work, 0 to 1. It is constant before the first point and
 // after the last. Requires: the curve has points.
-double value_at(const std::vector<CurvePoint>& curve, double share);
+double value_at(const std::vector<TrainingCurvePoint>& curve, double share);
 
 // Returns the smallest share of the work at which a rising or falling curve has reached `target`; 1
 // if it never does. Requires: the curve has points.
-double share_until(const std::vector<CurvePoint>& curve, double target);
+double work_share_to_reach(const std::vector<TrainingCurvePoint>& curve, double target);
 
 // Sets the curves of jobs: from the job's own form, else from measurements of its model with the
 // nearest batch size. The work of a job with a target is cut to what reaches the target, and its

@@ -21,7 +21,7 @@ std::string program_folder();
 
 // Runs a program of the same folder and adds its results. If it is not in this build, prints a note
 // and skips it. Throws RunError if it fails.
-void bench_child(Json& results, const std::string& program, const std::string& command);
+void run_bench_program(Json& results, const std::string& program, const std::string& command);
 
 // Adds a result. `ratio`: `value` relative to `against`. Returns the result, for further keys.
 Json& add_result(Json& results, const std::string& name, double value, const char* unit,
@@ -32,14 +32,14 @@ Scenario habits(const std::string& cluster, int jobs,
                 const std::vector<std::string>& settings = {});
 
 // Each adds its figures to `results`.
-void bench_replay(Json& results);     // published rules and traces, and the slow reference
-void bench_scale(Json& results);      // 100,000 jobs on 10,000 GPUs
-void bench_million(Json& results);    // 1,000,000 jobs on 100,000 GPUs
-void bench_growth(Json& results);     // time per event as jobs and GPUs grow
-void bench_select(Json& results);     // decisions per second of the task `select`
-void bench_dispatch(Json& results);   // decisions per second of the dispatcher's task
-void bench_joint(Json& results);      // decision time of the policy pilot
-void bench_memory(Json& results);     // bytes of states and environments
-void bench_inference(Json& results);  // native forward pass of a network
+void bench_replay(Json& results);        // published rules and traces, and the slow reference
+void bench_100k_jobs(Json& results);     // 100,000 jobs on 10,000 GPUs
+void bench_million_jobs(Json& results);  // 1,000,000 jobs on 100,000 GPUs
+void bench_time_per_event_growth(Json& results);  // time per event as jobs and GPUs grow
+void bench_select_task(Json& results);            // decisions per second of the task `select`
+void bench_dispatcher_task(Json& results);        // decisions per second of the dispatcher's task
+void bench_pilot_decision_time(Json& results);    // decision time of the policy pilot
+void bench_memory(Json& results);                 // bytes of states and environments
+void bench_inference(Json& results);              // native forward pass of a network
 
 }  // namespace yard::bench

@@ -40,7 +40,7 @@ void run_case(Json& results, const EnvCase& c, double copy_gbps) {
   const double bytes = sizeof(float) * (shape.rows * shape.row_features + shape.cluster_features +
                                         (c.prior ? shape.actions() : 0)) +
                        shape.actions();
-  const Played played = play(env, config.worlds, shape.rows, 24, 250, [] {});
+  const EnvSpeed played = measure_env_speed(env, config.worlds, shape.rows, 24, 250, [] {});
   const double rate = played.best_per_s;
   add_result(results, c.name, rate, "decisions/s", rate * bytes * 1e-9 / copy_gbps,
              "the bandwidth of a large memcpy, in bytes of observations",
@@ -58,7 +58,7 @@ void run_case(Json& results, const EnvCase& c, double copy_gbps) {
 
 }  // namespace
 
-void bench_dispatch(Json& results) {
+void bench_dispatcher_task(Json& results) {
   const double gbps = copy_gb_per_s();
   for (const EnvCase& c : {EnvCase{"env_load_0.8", 0.8, 256, false, false},
                            EnvCase{"env_prior_load_0.8", 0.8, 256, false, true},

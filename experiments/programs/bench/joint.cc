@@ -82,7 +82,7 @@ void add(Json& results, const char* name, const Scenario& scenario, bool with_ne
 
 }  // namespace
 
-void bench_joint(Json& results) {
+void bench_pilot_decision_time(Json& results) {
   const Scenario small = crowded(64, 4'000), large = crowded(2'048, 40'000);
   for (const bool with_network : {false, true}) {
     const char* name = with_network ? "pilot" : "rule";

@@ -63,7 +63,7 @@ Scenario habits(const std::string& cluster, int jobs, const std::vector<std::str
   return load_scenario(options);
 }
 
-void bench_child(Json& results, const std::string& program, const std::string& command) {
+void run_bench_program(Json& results, const std::string& program, const std::string& command) {
   const std::string path = program_folder() + program;
   if (access(path.c_str(), X_OK) != 0) {
     std::fprintf(stderr, "%s: not in this build, skipped\n", program.c_str());
@@ -98,19 +98,19 @@ struct Bench {
   bool always;  // also runs if no name is given
 };
 
-void bench_ppo(Json& results) { bench_child(results, "yardmaster-train", "bench-ppo"); }
+void bench_ppo(Json& results) { run_bench_program(results, "yardmaster-train", "bench-ppo"); }
 void bench_served(Json& results) {
-  bench_child(results, "yardmaster-serve", "bench-served --json");
+  run_bench_program(results, "yardmaster-serve", "bench-served --json");
 }
 
 constexpr std::array<Bench, 11> kBenches = {
     {{"replay", "10,000 jobs under the rules of Tiresias' simulator", bench_replay, true},
-     {"scale", "100,000 jobs on 10,000 GPUs", bench_scale, true},
-     {"million", "1,000,000 jobs on 100,000 GPUs (a minute)", bench_million, false},
-     {"growth", "time per event as jobs and GPUs grow", bench_growth, false},
-     {"select", "decisions per second of the task `select`", bench_select, true},
-     {"env", "decisions per second of the dispatcher's task", bench_dispatch, true},
-     {"joint", "decision time of the policy `pilot`", bench_joint, true},
+     {"scale", "100,000 jobs on 10,000 GPUs", bench_100k_jobs, true},
+     {"million", "1,000,000 jobs on 100,000 GPUs (a minute)", bench_million_jobs, false},
+     {"growth", "time per event as jobs and GPUs grow", bench_time_per_event_growth, false},
+     {"select", "decisions per second of the task `select`", bench_select_task, true},
+     {"env", "decisions per second of the dispatcher's task", bench_dispatcher_task, true},
+     {"joint", "decision time of the policy `pilot`", bench_pilot_decision_time, true},
      {"memory", "bytes of simulator states and environments", bench_memory, true},
      {"inference", "native inference of a network", bench_inference, true},
      {"ppo", "training samples per second", bench_ppo, true},

@@ -15,8 +15,8 @@ void bench_memory(Json& results) {
   const Scenario small = habits("8x8", 1'000);
   const World world(small.fixed, 256);
   const View view(small.fixed, world.state(), Level::kEstimate);
-  add("training_world_256_jobs", world.block().size() + Select::memory_bytes(view), 65'536,
-      "64 KiB");
+  add("training_world_256_jobs", world.block().size() + JobSelectionTask::memory_bytes(view),
+      65'536, "64 KiB");
 }
 
 }  // namespace yard::bench

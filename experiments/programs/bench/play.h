@@ -8,7 +8,7 @@ namespace yard::bench {
 
 // Draws a uniformly random legal action for each environment. `nothing`: the last action.
 template <class Env>
-void choose(const Env& env, int32_t nothing, Rng& rng, std::vector<int32_t>& actions) {
+void draw_legal_actions(const Env& env, int32_t nothing, Rng& rng, std::vector<int32_t>& actions) {
   for (size_t n = 0; n < actions.size(); ++n) {
     const uint8_t* mask = env.mask().data() + n * (static_cast<size_t>(nothing) + 1);
     const auto rows = static_cast<uint32_t>(env.rows()[n]);
@@ -19,7 +19,7 @@ void choose(const Env& env, int32_t nothing, Rng& rng, std::vector<int32_t>& act
   }
 }
 
-struct Played {
+struct EnvSpeed {
   double best_per_s, mean_per_s;  // decisions per second
   double rows, waiting;           // means per decision
 };
@@ -27,8 +27,8 @@ struct Played {
 // Measures stretches of `steps` steps. Each stretch is repeated from the same saved state, bit for
 // bit. `best_per_s` counts the fastest repetition. `before_step` is called before each step.
 template <class Env>
-Played play(Env& env, int worlds, int32_t nothing, int stretches, int steps,
-            const std::function<void()>& before_step) {
+EnvSpeed measure_env_speed(Env& env, int worlds, int32_t nothing, int stretches, int steps,
+                           const std::function<void()>& before_step) {
   constexpr int kTimes = 6;
   env.reset();
   Rng rng(7);
@@ -37,7 +37,7 @@ Played play(Env& env, int worlds, int32_t nothing, int stretches, int steps,
   const auto run = [&](int count) {
     double spent = 0;
     for (int i = 0; i < count; ++i) {
-      choose(env, nothing, rng, actions);
+      draw_legal_actions(env, nothing, rng, actions);
       before_step();
       spent += seconds([&] { env.step(actions); });
       for (int n = 0; n < worlds; ++n) {

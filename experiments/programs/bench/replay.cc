@@ -77,7 +77,7 @@ void bench_replay(Json& results) {
     add_result(results, name + "_process", 1e3 * process, "ms", kPublishedSeconds / process,
                "24.4 CPU s; from process start to the closed jobs file");
   }
-  bench_child(results, "yardmaster-reference", "");
+  run_bench_program(results, "yardmaster-reference", "");
 }
 
 }  // namespace yard::bench

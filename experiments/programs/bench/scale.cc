@@ -59,7 +59,7 @@ void add(Json& results, const std::string& name, const Scenario& scenario, const
 
 }  // namespace
 
-void bench_scale(Json& results) {
+void bench_100k_jobs(Json& results) {
   const Scenario scenario = site(100'000, 1'250);
   for (const char* policy : kPolicies) {
     add(results, fmt::format("scale_100k_jobs_10k_gpus_{}", policy), scenario,
@@ -67,7 +67,7 @@ void bench_scale(Json& results) {
   }
 }
 
-void bench_million(Json& results) {
+void bench_million_jobs(Json& results) {
   const Scenario scenario = site(1'000'000, 12'500);
   for (const char* policy : kPolicies) {
     add(results, fmt::format("scale_1m_jobs_100k_gpus_{}", policy), scenario,
@@ -75,7 +75,7 @@ void bench_million(Json& results) {
   }
 }
 
-void bench_growth(Json& results) {
+void bench_time_per_event_growth(Json& results) {
   const std::array<std::array<int, 2>, 8> sizes = {{{1'000, 125},
                                                     {10'000, 125},
                                                     {100'000, 125},

@@ -12,7 +12,7 @@ namespace yard::bench {
 namespace {
 
 constexpr int kWorlds = 64, kRollout = 128;
-constexpr size_t kJobFloats = size_t{Select::kJobs} * Select::kJobFeatures;
+constexpr size_t kJobFloats = size_t{JobSelectionTask::kJobs} * JobSelectionTask::kJobFeatures;
 
 struct Case {
   const char* name;
@@ -26,22 +26,24 @@ struct Tensors {
   explicit Tensors(bool rollout)
       : steps(rollout ? kRollout : 1),
         jobs(static_cast<size_t>(steps) * kWorlds * kJobFloats, &pages),
-        cluster(static_cast<size_t>(steps) * kWorlds * Select::kClusterFeatures, &pages),
-        mask(static_cast<size_t>(steps) * kWorlds * Select::kActions, &pages) {}
+        cluster(static_cast<size_t>(steps) * kWorlds * JobSelectionTask::kClusterFeatures, &pages),
+        mask(static_cast<size_t>(steps) * kWorlds * JobSelectionTask::kActions, &pages) {}
 
   void bind_buffers(SelectEnv& env, int step) {
     const auto at = static_cast<size_t>(step % steps) * kWorlds;
-    env.bind_buffers(jobs.data() + at * kJobFloats, cluster.data() + at * Select::kClusterFeatures,
-                     mask.data() + at * Select::kActions);
+    env.bind_buffers(jobs.data() + at * kJobFloats,
+                     cluster.data() + at * JobSelectionTask::kClusterFeatures,
+                     mask.data() + at * JobSelectionTask::kActions);
   }
 
   void write_bytes(int step) {
     const auto at = static_cast<size_t>(step % steps) * kWorlds;
     for (size_t n = at; n < at + kWorlds; ++n) {
       std::memset(jobs.data() + n * kJobFloats, step, kJobFloats * sizeof(float));
-      std::memset(cluster.data() + n * Select::kClusterFeatures, step,
-                  Select::kClusterFeatures * sizeof(float));
-      std::memset(mask.data() + n * Select::kActions, step & 1, Select::kActions);
+      std::memset(cluster.data() + n * JobSelectionTask::kClusterFeatures, step,
+                  JobSelectionTask::kClusterFeatures * sizeof(float));
+      std::memset(mask.data() + n * JobSelectionTask::kActions, step & 1,
+                  JobSelectionTask::kActions);
     }
   }
 
@@ -51,15 +53,16 @@ struct Tensors {
   std::pmr::vector<uint8_t> mask;
 };
 
-Played measure(const Scenario& scenario, const Case& c, int threads, Tensors& tensors) {
-  BasicBatchConfig<Select> config;
+EnvSpeed measure(const Scenario& scenario, const Case& c, int threads, Tensors& tensors) {
+  BasicBatchConfig<JobSelectionTask> config;
   config.worlds = kWorlds;
   config.threads = threads;
   config.episode_jobs = c.episode_jobs;
   config.prior = false;
   SelectEnv env(scenario.fixed, scenario.workload, config);
   int step = 0;
-  return play(env, kWorlds, Select::kNothing, 16, 256, [&] { tensors.bind_buffers(env, step++); });
+  return measure_env_speed(env, kWorlds, JobSelectionTask::kNothing, 16, 256,
+                           [&] { tensors.bind_buffers(env, step++); });
 }
 
 double writes_per_s(Tensors& tensors) {
@@ -98,14 +101,14 @@ class BusyMachine {
 void bench_busy(Json& results, const Scenario& scenario, const Case& c) {
   Tensors tensors(c.rollout);
   const BusyMachine busy;
-  const Played one = measure(scenario, c, 1, tensors), two = measure(scenario, c, 2, tensors);
+  const EnvSpeed one = measure(scenario, c, 1, tensors), two = measure(scenario, c, 2, tensors);
   add_result(results, std::string(c.name) + "_2_threads_busy", two.best_per_s, "decisions/s",
              two.best_per_s / one.best_per_s, "one thread on an equally busy machine", "higher");
 }
 
 // Time to reset an environment, as a share of the time of an episode.
 void bench_reset(Json& results, const Scenario& scenario) {
-  BasicBatchConfig<Select> config;
+  BasicBatchConfig<JobSelectionTask> config;
   config.worlds = kWorlds;
   config.episode_jobs = 256;
   config.prior = false;
@@ -116,7 +119,7 @@ void bench_reset(Json& results, const Scenario& scenario) {
   std::vector<int32_t> actions(kWorlds);
   double played_s = 0;
   for (bool all_wait = false; !all_wait;) {
-    choose(env, Select::kNothing, rng, actions);
+    draw_legal_actions(env, JobSelectionTask::kNothing, rng, actions);
     played_s += seconds([&] { env.step(actions); });
     all_wait = true;
     for (int n = 0; n < kWorlds; ++n) all_wait = all_wait && env.is_done(n);
@@ -127,7 +130,7 @@ void bench_reset(Json& results, const Scenario& scenario) {
 
 }  // namespace
 
-void bench_select(Json& results) {
+void bench_select_task(Json& results) {
   const Scenario usual = habits("8x8", 20'000, {"load=0.8"});
   const Scenario crowded = habits("8x8", 20'000, {"load=10"});
   for (const Case& c :
@@ -136,7 +139,7 @@ void bench_select(Json& results) {
         Case{"select_rollout_full_window", 10, 640, true}}) {
     const Scenario& scenario = c.load < 1 ? usual : crowded;
     Tensors tensors(c.rollout);
-    const Played one = measure(scenario, c, 1, tensors);
+    const EnvSpeed one = measure(scenario, c, 1, tensors);
     const double writes = writes_per_s(tensors);
     add_result(results, c.name, one.best_per_s, "decisions/s", one.best_per_s / writes,
                "only writing the same bytes", "higher")["detail"] = {{"worlds", kWorlds},
@@ -144,7 +147,7 @@ void bench_select(Json& results) {
                                                                      {"mean_rows", one.rows},
                                                                      {"mean_waiting", one.waiting},
                                                                      {"writes_per_s", writes}};
-    const Played two = measure(scenario, c, 2, tensors);
+    const EnvSpeed two = measure(scenario, c, 2, tensors);
     add_result(results, std::string(c.name) + "_2_threads", two.best_per_s, "decisions/s",
                two.best_per_s / one.best_per_s, "one thread", "higher");
     if (c.rollout && c.load > 1) bench_busy(results, scenario, c);

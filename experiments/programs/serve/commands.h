@@ -6,7 +6,7 @@ namespace yard {
 
 int run_serve(int argc, char** argv);
 int run_decide(int argc, char** argv);
-int run_log(int argc, char** argv);
+int run_decision_log(int argc, char** argv);
 int run_bench_served(int argc, char** argv);
 
 }  // namespace yard

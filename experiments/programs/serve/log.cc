@@ -134,7 +134,7 @@ void replay_log(const std::string& folder, const std::string& policy, bool all, 
 
 }  // namespace
 
-int run_log(int argc, char** argv) {
+int run_decision_log(int argc, char** argv) {
   std::string folder, policy, checkpoint;
   bool json = false, all = false;
   CLI::App app("Inspect the decision log of a server.", "log");
@@ -163,7 +163,7 @@ int run_log(int argc, char** argv) {
       ->excludes(policy_option);
   replay_command->add_flag("--all", all, "include decisions not made by the served policy");
 
-  ChoicesOptions choices;
+  LogChoicesOptions choices;
   choices_command->add_option("--out", choices.out, "safetensors file to write")->required();
   choices_command->option_defaults()->group("Agent");
   choices_command->add_option("--agent", choices.agent, "agent; only dispatcher is supported")
@@ -171,7 +171,7 @@ int run_log(int argc, char** argv) {
   choices_command->add_option("--task", choices.task,
                               "JSON file with the `task` of a checkpoint's manifest");
 
-  FitOptions fit;
+  LogFitOptions fit;
   fit_command->add_option("--out", fit.out, "folder to write")->required();
   fit_command->option_defaults()->group("Simulator");
   fit_command
@@ -192,8 +192,8 @@ int run_log(int argc, char** argv) {
   choices.json = fit.json = json;
   if (describe_command->parsed()) describe(folder, json);
   if (print_command->parsed()) print(folder);
-  if (choices_command->parsed()) log_choices(choices);
-  if (fit_command->parsed()) log_fit(fit);
+  if (choices_command->parsed()) run_log_choices(choices);
+  if (fit_command->parsed()) run_log_fit(fit);
   if (!replay_command->parsed()) return 0;
   if (policy.empty() && checkpoint.empty()) {
     throw InputError("log replay", "--policy or --checkpoint", "neither");

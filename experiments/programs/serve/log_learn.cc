@@ -44,11 +44,11 @@ std::unique_ptr<Agent> read_agent(const std::string& name, const std::string& pa
     checkpoint.task = Json::parse(read_file(path));
     return agent_of(checkpoint);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(path, "the `task` of a dispatcher's checkpoint", json_flaw(error));
+    throw InputError(path, "the `task` of a dispatcher's checkpoint", json_error_text(error));
   }
 }
 
-Json mean_json(const MeanByTime& mean) {
+Json mean_json(const MeanWithBlockInterval& mean) {
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   return {{"mean_jct_s", number(mean.mean)},
           {"interval", {number(mean.interval.lo), number(mean.interval.hi)}},
@@ -64,7 +64,7 @@ Json observed(const LogFit& fit) {
     if (one.end == LogEnd::kCensored || submit_s < fit.begin_s) continue;
     jct_s.push_back(std::max(1e-6, 1e-6 * static_cast<double>(one.job.logged_end_us) - submit_s));
   }
-  return jct_s.empty() ? Json() : mean_json(mean_by_time({jct_s}));
+  return jct_s.empty() ? Json() : mean_json(mean_with_block_interval({jct_s}));
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ void print_damage(const LogReader& log) {
   if (!first.empty()) std::fprintf(stderr, "left out: %s\n", first.c_str());
 }
 
-void log_choices(const ChoicesOptions& options) {
+void run_log_choices(const LogChoicesOptions& options) {
   if (options.agent != "dispatcher") {
     throw InputError("--agent", "dispatcher, the only agent that can represent a log",
                      "'" + options.agent + "'");
@@ -90,7 +90,7 @@ void log_choices(const ChoicesOptions& options) {
                      fmt::format("none of {}", found.decisions));
   }
   const Json summary = {
-      {"agent", options.agent},         {"task", task_json(options.agent, *agent)},
+      {"agent", options.agent},         {"task", agent_settings_json(options.agent, *agent)},
       {"decisions", found.decisions},   {"skipped", found.skipped},
       {"impossible", found.impossible}, {"idle", found.idle},
       {"steps", found.steps.size()},    {"expert_action", found.expert_action},
@@ -118,20 +118,21 @@ void log_choices(const ChoicesOptions& options) {
       found.first);
 }
 
-void log_fit(const FitOptions& options) {
+void run_log_fit(const LogFitOptions& options) {
   LogReader log(options.log);
   const LogFit fit = fit_log(log);
   if (fit.jobs.empty()) throw InputError(options.log, "a decision log with running jobs", "none");
   Json deciders = Json::object();
   for (const auto& [name, count] : fit.deciders) deciders[name] = count;
-  const Json summary = {{"decisions", fit.decisions}, {"decided_by", deciders},
-                        {"zero_s", fit.zero_s},       {"begin_s", fit.begin_s},
-                        {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
-                        {"finished", fit.finished},   {"gone", fit.gone},
-                        {"censored", fit.censored},   {"extrapolated", fit.extrapolated()},
-                        {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
-                        {"draws", options.draws},     {"seed", options.seed},
-                        {"observed", observed(fit)},  {"sha256", sha256_of(log)}};
+  const Json summary = {
+      {"decisions", fit.decisions}, {"decided_by", deciders},
+      {"zero_s", fit.zero_s},       {"begin_s", fit.begin_s},
+      {"end_s", fit.end_s},         {"jobs", fit.jobs.size()},
+      {"finished", fit.finished},   {"gone", fit.gone},
+      {"censored", fit.censored},   {"extrapolated", fit.jobs_with_doubled_work()},
+      {"never_ran", fit.never_ran}, {"may_preempt", fit.may_preempt},
+      {"draws", options.draws},     {"seed", options.seed},
+      {"observed", observed(fit)},  {"sha256", sha256_of(log)}};
   const fs::path folder = options.out;
   fs::create_directories(folder);
   AtomicFiles files;
@@ -148,7 +149,8 @@ void log_fit(const FitOptions& options) {
       stdout,
       "{} jobs: {} finished, {} gone, {} unfinished at the end, {} of these running longer than "
       "any that ended; {} more left before running\n",
-      fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.extrapolated(), fit.never_ran);
+      fit.jobs.size(), fit.finished, fit.gone, fit.censored, fit.jobs_with_doubled_work(),
+      fit.never_ran);
 }
 
 }  // namespace yard

@@ -8,19 +8,19 @@
 namespace yard {
 
 // Both write the files and print counts as text or one JSON document. Throw InputError.
-struct ChoicesOptions {
+struct LogChoicesOptions {
   std::string log, agent = "dispatcher", task, out;
   bool json = false;
 };
-void log_choices(const ChoicesOptions& options);
+void run_log_choices(const LogChoicesOptions& options);
 
-struct FitOptions {
+struct LogFitOptions {
   std::string log, out;
   int draws = 1;
   uint64_t seed = 1;
   bool json = false;
 };
-void log_fit(const FitOptions& options);
+void run_log_fit(const LogFitOptions& options);
 
 void print_json(const nlohmann::ordered_json& document);
 

@@ -13,10 +13,10 @@ int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
   if (name == "serve") return run_serve(argc - 1, argv + 1);
   if (name == "decide") return run_decide(argc - 1, argv + 1);
-  if (name == "log") return run_log(argc - 1, argv + 1);
+  if (name == "log") return run_decision_log(argc - 1, argv + 1);
   if (name == "bench-served") return run_bench_served(argc - 1, argv + 1);
   if (name == "--describe") {
-    for (const auto command : {run_serve, run_decide, run_log}) command(argc, argv);
+    for (const auto command : {run_serve, run_decide, run_decision_log}) command(argc, argv);
     return 0;
   }
   throw unknown_name("yardmaster-serve: command", {"serve", "decide", "log", "bench-served"}, name);
@@ -27,7 +27,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   // Silence gRPC's own messages, such as about a port in use, which the server reports itself.
-  // Setting the variable outside enables them for debugging.
+  // GivenSetting the variable outside enables them for debugging.
   setenv("GRPC_VERBOSITY", "NONE", 0);
   return yard::run_main(argc, argv, yard::run);
 }

@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options : CommonOptions {
+struct EvaluateArguments : CommonOptions {
   CellOptions cells;
   std::string checkpoints, candidate, against, validate_from, validate_to, out;
   int replicas = 4;
 };
 
 // Adds a cell of --trace for each --congestion, and the validation cells which choose the baseline.
-void cells_of_trace(const Options& options, EvaluateOptions& evaluate_options) {
+void cells_of_trace(const EvaluateArguments& options, EvaluateOptions& evaluate_options) {
   require_input(options.validate_from.empty() == options.validate_to.empty(),
                 "--validate-from, --validate-to", "both or neither", "only one");
   check_range("--replicas", options.replicas, 1, 1000);
@@ -82,7 +82,7 @@ CandidateSpec read_seeds(const std::string& checkpoints) {
   return seeds;
 }
 
-std::vector<CandidateSpec> read_candidates(const Options& options) {
+std::vector<CandidateSpec> read_candidates(const EvaluateArguments& options) {
   require_input(!options.checkpoints.empty() || !options.candidate.empty(), "evaluate",
                 "--checkpoint or --candidate", "neither");
   std::vector<CandidateSpec> out;
@@ -112,7 +112,7 @@ void print_test_openings(const Evaluation& result) {
 }
 
 int run_evaluate(CLI::App& app, int argc, char** argv) {
-  Options options;
+  EvaluateArguments options;
   app.option_defaults()->group("Policies");
   app.add_option(
       "--checkpoint", options.checkpoints,
@@ -122,9 +122,10 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
                  "comma-separated policies, as for simulate --policy, each compared by itself; "
                  "NAME=POLICY sets a name")
       ->type_name(kPoliciesType);
-  app.add_option("--against", options.against,
-                 "rivals: comma-separated policies (default: those of --cells, or all servable "
-                 "heuristics with no more information than the candidate)")
+  app.add_option(
+         "--against", options.against,
+         "rivals: comma-separated policies (default: those in the file of --cells, or all servable "
+         "heuristics with no more information than the candidate)")
       ->type_name(kPoliciesType);
   options.add_to(app, true);
   options.cells.add_to(app);
@@ -169,9 +170,9 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   if (file) {
     evaluate_options.cells = options.cells.selected(*file);
     evaluate_options.validation = validation_cells(*file, evaluate_options.cells);
-    check_traces(evaluate_options.validation);
+    check_input_sha256(evaluate_options.validation);
     evaluate_options.results = options.out;
-    evaluate_options.test_log = find_test_log(file->path);
+    evaluate_options.test_log = find_test_split_log(file->path);
   } else {
     cells_of_trace(options, evaluate_options);
   }
@@ -179,7 +180,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   evaluate_options.run_of = [&](const std::string& policy) { return options.run_of(policy); };
   evaluate_options.progress = progress_log();
   const Evaluation result = evaluate(evaluate_options);
-  print_limit_notes(result.missing_limits_notes);
+  print_time_limit_notes(result.missing_time_limits_notes);
   std::vector<std::string> notes;  // without repetitions: several cells may use one trace
   for (const CellResult& cell : result.cells) {
     for (const std::string& note : cell.facts.notes) {

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options : CommonOptions {
+struct EvolveArguments : CommonOptions {
   CellOptions cells;
   std::string policy, start, learn, drop, validate_from, validate_to, validate_on, out, checkpoint;
   bool resume = false, drain = false;
@@ -31,8 +31,8 @@ struct Options : CommonOptions {
 };
 
 // Adds up to `count` episodes, evenly spread over the cell's window.
-void add_episodes(const CellSpec& cell, const Source& source, int count, const Options& options,
-                  const Rng& rng, std::vector<Scenario>& out) {
+void add_episodes(const CellSpec& cell, const TraceOnCluster& source, int count,
+                  const EvolveArguments& options, const Rng& rng, std::vector<Scenario>& out) {
   Trace whole = source.trace;
   const WindowOptions& window = cell.scenario.window;
   const Window span = select_window(whole, window);
@@ -47,7 +47,8 @@ void add_episodes(const CellSpec& cell, const Source& source, int count, const O
     window_options.jobs_from = first + (count > 1 ? (span.scored - limit) * e / (count - 1) : 0);
     window_options.jobs_count = limit;
     // Later jobs of the trace belong to other episodes: never play them here.
-    window_options.after = options.drain ? AfterWindow::kNothing : AfterWindow::kRepeat;
+    window_options.after =
+        options.drain ? ArrivalsAfterWindow::kNothing : ArrivalsAfterWindow::kRepeat;
     try {
       const Scenario scenario =
           make_scenario(source, window_options, cell.scenario.congestion, cell.scenario.cost_scale);
@@ -58,12 +59,12 @@ void add_episodes(const CellSpec& cell, const Source& source, int count, const O
   }
 }
 
-std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCache& sources,
-                                  int count, const Options& options) {
+std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, TraceOnClusterCache& sources,
+                                  int count, const EvolveArguments& options) {
   std::vector<Scenario> out;
   const Rng rng = Rng(options.scenario.seed).split(0x657069736F6465);
   for (size_t c = 0; c < cells.size(); ++c) {
-    const Source& source = sources.of(cells[c].scenario);
+    const TraceOnCluster& source = sources.of(cells[c].scenario);
     const auto jobs = static_cast<int64_t>(source.trace.jobs.size());
     if (jobs < options.episode_jobs && options.evolution.progress) {
       options.evolution.progress("episodes have " + std::to_string(jobs) + " jobs, all of " +
@@ -83,7 +84,7 @@ std::vector<Scenario> episodes_of(const std::vector<CellSpec>& cells, SourceCach
   return out;
 }
 
-std::vector<CellSpec> cells_of_trace(const Options& options, const std::string& from,
+std::vector<CellSpec> cells_of_trace(const EvolveArguments& options, const std::string& from,
                                      const std::string& to) {
   std::vector<CellSpec> cells;
   for (const std::optional<double> congestion : congestions_of(options)) {
@@ -111,7 +112,7 @@ std::string options_affecting_results(const CLI::App& app) {
 }
 
 int run_evolve(CLI::App& app, int argc, char** argv) {
-  Options options;
+  EvolveArguments options;
   app.option_defaults()->group("Policies");
   app.add_option("--policy", options.policy, "registered policy whose settings are learned")
       ->type_name(kPolicyType)
@@ -188,7 +189,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
   if (!options.checkpoint.empty()) {
     require_input(options.policy == "joint" && !options.out.empty(), "--checkpoint",
                   "--policy joint and --out", "--policy " + options.policy);
-    check_checkpoint_place(options.checkpoint);
+    check_checkpoint_writable(options.checkpoint);
   }
   if (!options.out.empty()) {
     for (const std::filesystem::path& output_path :
@@ -215,7 +216,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     if (options.validate_on.empty()) throw InputError("--validate-on", "cells", "none");
     cells = options.cells.selected(*file);
     validation_cells = select_cells(*file, split_list(options.validate_on, "--validate-on"));
-    check_traces(validation_cells);
+    check_input_sha256(validation_cells);
   } else {
     require_input(options.validate_on.empty(), "--validate-on", "--cells as well", "none");
     require_input(!options.validate_from.empty() || !options.validate_to.empty(), "--validate-from",
@@ -223,14 +224,14 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     cells = cells_of_trace(options, options.scenario.window.from, options.scenario.window.to);
     validation_cells = cells_of_trace(options, options.validate_from, options.validate_to);
   }
-  SourceCache sources;
+  TraceOnClusterCache sources;
   const std::vector<Scenario> episodes = episodes_of(cells, sources, options.episodes, options);
   const std::vector<Scenario> validation =
       episodes_of(validation_cells, sources, options.validation_episodes, options);
   EvolveFiles files({options.out, options.policy, options.evolution, run.policy, start, cells,
                      validation_cells, options.episodes, options.episode_jobs, options.drop,
                      options.validation_episodes, options.episode_warmup, options.drain,
-                     options_affecting_results(app), sources.hashes()});
+                     options_affecting_results(app), sources.trace_hashes()});
   Evolved evolved;
   try {
     evolved = evolve(episodes, validation, options.policy, run, options.evolution, start,
@@ -261,7 +262,7 @@ int run_evolve(CLI::App& app, int argc, char** argv) {
     }
   });
   if (!options.checkpoint.empty()) {
-    save_checkpoint(pilot_checkpoint(options.out), options.checkpoint);
+    save_checkpoint(checkpoint_from_policy_file(options.out), options.checkpoint);
   }
   AtomicFiles document;  // the search has already written its own files
   options.save(out, document);

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options : CommonOptions {
+struct ExplainArguments : CommonOptions {
   CellOptions cells;
   std::string checkpoint, out;
   int replicas = 2;
@@ -27,14 +27,14 @@ struct Options : CommonOptions {
 };
 
 Settings numeric_settings_of(const std::string& checkpoint) {
-  if (is_tuned_file(checkpoint)) return read_policy_file(checkpoint, "joint").settings;
+  if (is_tuned_policy_file(checkpoint)) return read_policy_file(checkpoint, "joint").settings;
   const Checkpoint read = load_checkpoint(checkpoint);
   require_input(read.agent == "pilot", checkpoint, "a checkpoint of the agent pilot",
                 "one of " + read.agent);
   return agent_of(read)->expert().settings;
 }
 
-std::string policy_yaml(const Options& options, const Explained& explained) {
+std::string policy_yaml(const ExplainArguments& options, const GainExplanation& explained) {
   YAML::Emitter out;
   const auto entry = [&out](const std::string& key, const std::string& value) {
     out << YAML::Key << key << YAML::Value << value;
@@ -42,7 +42,7 @@ std::string policy_yaml(const Options& options, const Explained& explained) {
   out << YAML::BeginMap;
   entry("policy", "joint");
   out << YAML::Key << "settings" << YAML::Value << YAML::BeginMap;
-  for (const Term& term : explained.terms) entry(term.name, term.value);
+  for (const ExplainedSetting& term : explained.terms) entry(term.name, term.value);
   out << YAML::EndMap << YAML::Key << "provenance" << YAML::Value << YAML::BeginMap;
   entry("explains", std::filesystem::path(options.checkpoint).filename().string());
   entry("keeps_of_its_gain", shortest(std::round(explained.gain_share * 1e3) / 1e3));
@@ -50,9 +50,9 @@ std::string policy_yaml(const Options& options, const Explained& explained) {
   return std::string(out.c_str()) + "\n";
 }
 
-Json json_of(const Explained& explained) {
+Json json_of(const GainExplanation& explained) {
   Json terms = Json::array();
-  for (const Term& term : explained.terms) {
+  for (const ExplainedSetting& term : explained.terms) {
     Json classes = Json::object();
     for (int c = 0; c < kSizeClasses; ++c) {
       const double ratio = term.without_by_class[static_cast<size_t>(c)];
@@ -72,12 +72,12 @@ Json json_of(const Explained& explained) {
           {"kept", explained.gain_share}};
 }
 
-void print(const Explained& explained) {
+void print(const GainExplanation& explained) {
   std::printf("%-18s %10s %10s %6s  JCT ratio without term: all", "term", "value", "default",
               "kept");
   for (int c = 0; c < kSizeClasses; ++c) std::printf(" %6s", size_class_name(c));
   std::printf(" GPUs\n");
-  for (const Term& term : explained.terms) {
+  for (const ExplainedSetting& term : explained.terms) {
     std::printf("%-18s %10s %10s %6s %28s", term.name.c_str(), term.value.c_str(),
                 term.default_value.c_str(), number_text(term.gain_share, 2).c_str(),
                 number_text(term.without, 3).c_str());
@@ -93,7 +93,7 @@ void print(const Explained& explained) {
 }
 
 int run_explain(CLI::App& app, int argc, char** argv) {
-  Options options;
+  ExplainArguments options;
   app.option_defaults()->group("Policies");
   app.add_option("--checkpoint", options.checkpoint,
                  "pilot checkpoint folder, or policy file of `joint`")
@@ -103,8 +103,9 @@ int run_explain(CLI::App& app, int argc, char** argv) {
   app.option_defaults()->group("Formula");
   app.add_option("--terms", options.explain.terms, "maximum number of terms in the formula");
   app.option_defaults()->group("Simulation");
-  app.add_option("--replicas", options.replicas,
-                 "replicas of each cell, with jittered arrivals (default: those of --cells, or 2)");
+  app.add_option(
+      "--replicas", options.replicas,
+      "replicas of each cell, with jittered arrivals (default: as in the file of --cells, or 2)");
   app.option_defaults()->group("Output");
   app.add_option("--out", options.out, "write the formula as a policy YAML file");
   set_examples(app, {"yardmaster explain --checkpoint checkpoints/pilot --trace synthetic:mixed "
@@ -119,11 +120,12 @@ int run_explain(CLI::App& app, int argc, char** argv) {
   options.explain.progress = progress_log();
   const Settings numbers = numeric_settings_of(options.checkpoint);
   const std::vector<TuneCell> cells =
-      tune_cells(options, options.cells, file, replicas, options.explain.progress);
-  const Explained explained = explain(
-      cells,
-      is_tuned_file(options.checkpoint) ? options.checkpoint : "checkpoint:" + options.checkpoint,
-      "joint", numbers, options.explain);
+      load_tune_cells(options, options.cells, file, replicas, options.explain.progress);
+  const GainExplanation explained =
+      explain(cells,
+              is_tuned_policy_file(options.checkpoint) ? options.checkpoint
+                                                       : "checkpoint:" + options.checkpoint,
+              "joint", numbers, options.explain);
   const Json out = json_of(explained);
   options.print_result(out, [&] { print(explained); });
   AtomicFiles files;

@@ -90,11 +90,11 @@ int run_gap(CLI::App& app, int argc, char** argv) {
   for (const PreparedPolicy& prepared : prepared_policies) {
     const Gap gap = gap_of(prepared, how, instances);
     out["gaps"].push_back({{"policy", prepared.name},
-                           {"information", level_name(prepared.level)},
+                           {"information", information_level_name(prepared.level)},
                            {"mean", gap.mean},
                            {"worst", gap.worst},
                            {"optimal", gap.optimal}});
-    table.row({prepared.name, level_name(prepared.level), percent_text(gap.mean, 2),
+    table.row({prepared.name, information_level_name(prepared.level), percent_text(gap.mean, 2),
                percent_text(gap.worst, 2), std::to_string(gap.optimal)});
   }
   std::fputs(json ? (out.dump(2) + "\n").c_str() : table.text().c_str(), stdout);

@@ -33,7 +33,8 @@ Json list_policies() {
   Json out = Json::array();
   for (const std::string& name : PolicyRegistry::names()) {
     const Policy::Info& info = PolicyRegistry::info(name);
-    out.push_back(row_of(name, level_name(info.level), info.source, info.fidelity, info.about));
+    out.push_back(
+        row_of(name, information_level_name(info.level), info.source, info.fidelity, info.about));
     out.back()["preemptive"] = info.preemptive;
     out.back()["servable"] = info.servable;
     out.back()["settings"] = settings_json(info.fields());
@@ -67,7 +68,7 @@ Json list_traces() {
 
 Json list_clusters() {
   Json out = Json::array();
-  for (const ReadyCluster& cluster : ready_clusters()) {
+  for (const PredefinedCluster& cluster : predefined_clusters()) {
     out.push_back(row_of(cluster.name, "-", cluster.path, "-", cluster.about));
   }
   return out;

@@ -17,10 +17,10 @@ int run_pack(CLI::App& app, int argc, char** argv) {
   app.add_option("--checkpoint", folder, "checkpoint folder to create")->required();
   set_examples(app, {"yardmaster pack --policy joint.yaml --checkpoint runs/joint"});
   if (!parse_arguments(app, argc, argv)) return 0;
-  check_checkpoint_place(folder);
+  check_checkpoint_writable(folder);
   Settings set;
   for (const std::string& assignment : assignments) set.overlay(assignment, "--set");
-  const Checkpoint made = pilot_checkpoint(file, set);
+  const Checkpoint made = checkpoint_from_policy_file(file, set);
   save_checkpoint(made, folder);
   std::printf("%s: pilot checkpoint with the rule of %s\n", folder.c_str(), file.c_str());
   return 0;

@@ -13,17 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json group_json(const char* name, const CoverageGroup& group) {
+Json group_json(const char* name, const PredictionCoverageGroup& group) {
   Json out = {{"jobs", name}, {"asked", group.predictions}};
-  for (size_t k = 0; k < kNominal.size(); ++k) {
-    out["within_" + shortest(100 * kNominal[k])] =
+  for (size_t k = 0; k < kNominalCoverages.size(); ++k) {
+    out["within_" + shortest(100 * kNominalCoverages[k])] =
         group.predictions > 0 ? Json(group.share(k)) : Json(nullptr);
   }
   out["median_error_log2"] = group.predictions > 0 ? Json(group.median_error_log2) : Json(nullptr);
   return out;
 }
 
-void print_group(const char* name, const CoverageGroup& group) {
+void print_group(const char* name, const PredictionCoverageGroup& group) {
   if (group.predictions == 0) return;
   std::printf("%-10s %11lld %8.3f %8.3f %8.3f %14.2f\n", name,
               static_cast<long long>(group.predictions), group.share(0), group.share(1),
@@ -31,7 +31,7 @@ void print_group(const char* name, const CoverageGroup& group) {
 }
 
 void write_fitted_distribution(const CommonOptions& options, const std::string& fit) {
-  require_input(is_tuned_file(fit), "--fit", "a name that ends in .yaml", "'" + fit + "'");
+  require_input(is_tuned_policy_file(fit), "--fit", "a name that ends in .yaml", "'" + fit + "'");
   require_input(!options.scenario.congestion, "--congestion",
                 "none with --fit, which uses the times of the log",
                 shortest(options.scenario.congestion.value_or(0)));
@@ -73,7 +73,8 @@ int run_predict(CLI::App& app, int argc, char** argv) {
   PreparedPolicy prepared = prepare(policy, how);
   const Scenario scenario = load_scenario(options.scenario);
   print_scenario_notes(scenario, {});
-  const Coverage found = coverage(scenario, std::move(prepared), how, interval_s);
+  const PredictionCoverage found =
+      measure_interval_coverage(scenario, std::move(prepared), how, interval_s);
   Json out = {{"coverage",
                {group_json("all", found.all), group_json("waiting", found.waiting),
                 group_json("begun", found.begun)}},

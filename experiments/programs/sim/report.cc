@@ -31,7 +31,7 @@ int run_report(CLI::App& app, int argc, char** argv) {
     out = (folder / "report.html").string();
   }
   const std::string page = report::render_page(runs);
-  report::check_page(out, "--out");
+  report::require_writable_page_path(out, "--out");
   write_file_atomic(out, page);
   if (json) {
     std::puts(nlohmann::ordered_json{{"report", out}, {"bytes", page.size()}}.dump(2).c_str());

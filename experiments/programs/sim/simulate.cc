@@ -19,52 +19,54 @@ using Json = nlohmann::ordered_json;
 
 void add_rows(const std::vector<Run>& runs, bool bounds, TextTable& table) {
   for (const Run& run : runs) {
-    if (is_bound(run.level) != bounds) continue;
+    if (is_oracle_bound(run.level) != bounds) continue;
     const JctSummary& all = run.summary.all;
-    table.row({run.policy, run.placement.empty() ? "-" : run.placement, level_name(run.level),
-               speed_level_name(run.speeds), std::to_string(all.finished),
-               std::to_string(all.jobs - all.finished), number_text(all.mean_jct_s, 1),
-               number_text(all.p50_jct_s, 1), number_text(all.p99_jct_s, 1),
-               number_text(all.mean_wait_s, 1), number_text(all.max_wait_s, 1),
-               number_text(run.summary.makespan_s, 1), number_text(run.summary.utilisation, 3),
-               std::to_string(run.summary.preemptions), number_text(run.wall_s, 3)});
+    table.row({run.policy, run.placement.empty() ? "-" : run.placement,
+               information_level_name(run.level), speed_information_name(run.speeds),
+               std::to_string(all.finished), std::to_string(all.jobs - all.finished),
+               number_text(all.mean_jct_s, 1), number_text(all.p50_jct_s, 1),
+               number_text(all.p99_jct_s, 1), number_text(all.mean_wait_s, 1),
+               number_text(all.max_wait_s, 1), number_text(run.summary.makespan_s, 1),
+               number_text(run.summary.utilisation, 3), std::to_string(run.summary.preemptions),
+               number_text(run.wall_s, 3)});
   }
 }
 
 // Prints means with and without jobs which were ended early, since these distort the overall mean.
 void print_early(const Run& run) {
-  const std::optional<EarlySummary>& early = run.summary.early;
+  const std::optional<EarlyEndSummary>& early = run.summary.early;
   if (!early) return;
   std::printf(
       "%s ended %s early: mean JCT %s s, of other jobs %s s; %s of requested GPU time undone\n",
-      run.policy.c_str(), counted_text(early->jobs, "job").c_str(),
+      run.policy.c_str(), pluralised_count_text(early->jobs, "job").c_str(),
       number_text(early->mean_jct_s, 1).c_str(), number_text(early->others_mean_jct_s, 1).c_str(),
       percent_text(early->undone_share, 1).c_str());
 }
 
 void print_copies_note(const Scenario& scenario) {
-  const int64_t copies = count_copies(scenario.trace);
+  const int64_t copies = count_window_copies(scenario.trace);
   if (copies == 0) return;
   std::fprintf(stderr,
                "note: %lld unscored copies of the window's %s follow it, so that the last scored "
                "jobs meet a full cluster\n",
-               static_cast<long long>(copies), counted_text(scenario.window.scored, "job").c_str());
+               static_cast<long long>(copies),
+               pluralised_count_text(scenario.window.scored, "job").c_str());
 }
 
 void print_table(const Scenario& scenario, const std::vector<Run>& runs,
                  const std::string& no_bound) {
-  const int64_t jobs = std::ssize(scenario.trace.jobs) - count_copies(scenario.trace);
+  const int64_t jobs = std::ssize(scenario.trace.jobs) - count_window_copies(scenario.trace);
   std::printf("%s (%s, %lld scored) on %s, %s, rules %s, load %s\n\n",
-              scenario.trace.source.c_str(), counted_text(jobs, "job").c_str(),
+              scenario.trace.source.c_str(), pluralised_count_text(jobs, "job").c_str(),
               static_cast<long long>(scenario.window.scored), scenario.cluster.text.c_str(),
-              counted_text(scenario.cluster.total_gpus(), "GPU").c_str(),
+              pluralised_count_text(scenario.cluster.total_gpus(), "GPU").c_str(),
               runs.front().rules.c_str(), load_text(scenario.load).c_str());
   TextTable table(
       {"policy", "placement", "information", "speeds", "jobs", "unfinished", "mean JCT s", "p50 s",
        "p99 s", "wait s", "max wait s", "makespan s", "util", "preempt", "wall s"},
       4);
   add_rows(runs, false, table);
-  if (std::ranges::any_of(runs, [](const Run& run) { return is_bound(run.level); })) {
+  if (std::ranges::any_of(runs, [](const Run& run) { return is_oracle_bound(run.level); })) {
     table.line(no_bound.empty()
                    ? "oracles, which see true run times (bounds, not rivals):"
                    : "oracles, which see true run times (no bound here: " + no_bound + "):");
@@ -122,7 +124,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   }
   out["cluster"] = cluster_json(scenario.cluster);
   out["trace"] = trace_json(scenario);
-  const std::string no_bound = why_no_bound(scenario, runs.front().rules);
+  const std::string no_bound = why_oracle_is_no_bound(scenario, runs.front().rules);
   out["no_bound"] = no_bound.empty() ? Json(nullptr) : Json(no_bound);
   for (Json& run : out["runs"]) run["bound"] = run["bound"].get<bool>() && no_bound.empty();
   recording.check();

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct TraceArguments {
   std::string trace, format, columns, out;
   std::vector<std::string> set;
   LoadOptions load;
@@ -25,7 +25,7 @@ struct Options {
   bool json = false;
 };
 
-Trace load(Options& options) {
+Trace load(TraceArguments& options) {
   set_trace_keys(options.set, options.load.settings);
   set_trace_columns(options.columns, options.load.settings);
   if (options.load.jobs > 0 && !is_synthetic(options.trace)) {
@@ -38,7 +38,7 @@ Trace load(Options& options) {
   return trace;
 }
 
-int describe_trace(Options& options) {
+int describe_trace(TraceArguments& options) {
   const Json out = describe_json(load(options), options.load.cluster_gpus);
   if (options.json) {
     std::fputs(json_text(out).c_str(), stdout);
@@ -48,22 +48,22 @@ int describe_trace(Options& options) {
   return 0;
 }
 
-int write_trace(Options& options) {
+int write_trace(TraceArguments& options) {
   const Trace trace = load(options);
   write_file_atomic(options.out, to_native_text(trace, options.out));
   for (const Skipped& entry : trace.skipped) {
-    std::fprintf(stderr, "%s\n", left_out_text(entry).c_str());
+    std::fprintf(stderr, "%s\n", format_left_out_rows(entry).c_str());
   }
   for (const Skipped& entry : trace.notices) {
-    std::fprintf(stderr, "note: %s\n", note_text(entry).c_str());
+    std::fprintf(stderr, "note: %s\n", format_notice(entry).c_str());
   }
-  std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
-               options.out.c_str());
+  std::fprintf(stderr, "%s written to %s\n",
+               pluralised_count_text(std::ssize(trace.jobs), "job").c_str(), options.out.c_str());
   return 0;
 }
 
 int run_trace(CLI::App& app, int argc, char** argv) {
-  Options options;
+  TraceArguments options;
   TraceGenerateCommand generate_options;
   app.require_subcommand(1);
   auto* describe = app.add_subcommand("describe", "print statistics of a workload");

@@ -26,8 +26,8 @@ constexpr double kDayS = 24 * 3600;
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 // Compares samples with `later`, or with the fitted part if there is none. Throws InputError.
-WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted,
-                               const std::optional<FitPart>& later, const WorkloadModel& model,
+WorkloadSimilarity fidelity_of(const Trace& trace, const TracePart& fitted,
+                               const std::optional<TracePart>& later, const WorkloadModel& model,
                                const std::vector<std::vector<Job>>& samples) {
   constexpr int64_t kMondayS = 3 * 24 * 3600;  // 1970 began on a Thursday
   const double shift_s =
@@ -35,7 +35,7 @@ WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted,
   const auto like = [&](const std::vector<Job>& jobs, double from_s, double to_s) {
     return workload_statistics(jobs, from_s, to_s, shift_s, model.classes);
   };
-  const FitPart& real = later ? *later : fitted;
+  const TracePart& real = later ? *later : fitted;
   const double from_s = seconds(real.from_us), to_s = seconds(real.to_us);
   const WorkloadStatistics whole = like(real.jobs, from_s, to_s);
   std::vector<WorkloadStatistics> generated;
@@ -54,8 +54,8 @@ WorkloadSimilarity fidelity_of(const Trace& trace, const FitPart& fitted,
 
 Json number(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
 
-Json model_json(const WorkloadModel& model, const FitPart& part,
-                const std::optional<FitPart>& later) {
+Json model_json(const WorkloadModel& model, const TracePart& part,
+                const std::optional<TracePart>& later) {
   Json quantiles = Json::array();
   for (const SizeClass& one : model.classes) {
     quantiles.push_back({{"most_gpus", one.most_gpus},
@@ -80,13 +80,13 @@ Json model_json(const WorkloadModel& model, const FitPart& part,
 
 Json fidelity_json(const WorkloadSimilarity& fidelity, bool later) {
   Json distances = Json::array(), figures = Json::array();
-  for (const WorkloadSimilarity::Distance& d : fidelity.distances) {
+  for (const WorkloadSimilarity::DistanceComparison& d : fidelity.distances) {
     distances.push_back({{"name", d.name},
                          {"kind", d.kind},
                          {"generated", d.generated},
                          {later ? "fitted" : "halves", d.parts}});
   }
-  for (const WorkloadSimilarity::Figure& f : fidelity.figures) {
+  for (const WorkloadSimilarity::ScalarComparison& f : fidelity.figures) {
     const std::string_view name = f.name;
     figures.push_back({{"name", trim(name)},
                        {"real", number(f.real)},
@@ -97,22 +97,22 @@ Json fidelity_json(const WorkloadSimilarity& fidelity, bool later) {
   return {{"distances", distances}, {"figures", figures}};
 }
 
-Json check_json(const QueueCheck& check) {
+Json check_json(const QueueingComparison& check) {
   Json rows = Json::array();
-  const auto one = [](const QueueFigures& f) {
+  const auto one = [](const QueueStatistics& f) {
     const OccupancyFigures& o = f.occupancy;
     return Json{{"mean_wait_s", f.mean_wait_s},
                 {"mean_jct_s", f.mean_jct_s},
                 {"gpus_held", o.held},
                 {"gpus_held_sd", o.held_sd},
-                {"correlation_1h", number(o.after_hour)},
-                {"correlation_24h", number(o.after_day)},
+                {"correlation_1h", number(o.autocorrelation_1h)},
+                {"correlation_24h", number(o.autocorrelation_24h)},
                 {"jobs_waiting", o.waiting},
                 {"queued", o.queued}};
   };
-  for (const QueueRow& row : check.rows) {
+  for (const QueueingComparisonRow& row : check.rows) {
     Json generated = Json::array();
-    for (const QueueFigures& f : row.generated) generated.push_back(one(f));
+    for (const QueueStatistics& f : row.generated) generated.push_back(one(f));
     rows.push_back({{"policy", row.policy},
                     {"real", one(row.real)},
                     {"generated", generated},
@@ -142,17 +142,18 @@ void print_model(const Json& model) {
 
 void print_fidelity(const WorkloadSimilarity& fidelity, bool later, int samples) {
   TextTable distances({"distance of", "", "generated", later ? "fitted" : "halves"}, 2);
-  for (const WorkloadSimilarity::Distance& d : fidelity.distances) {
+  for (const WorkloadSimilarity::DistanceComparison& d : fidelity.distances) {
     distances.row({d.name, d.kind, number_text(d.generated, 3), number_text(d.parts, 3)});
   }
   std::vector<std::string> headings = {"", later ? "later" : "recorded", "generated",
                                        later ? "fitted" : "1st half"};
   if (!later) headings.emplace_back("2nd half");
   TextTable figures(headings);
-  for (const WorkloadSimilarity::Figure& f : fidelity.figures) {
-    std::vector<std::string> cells = {f.name, digits_text(f.real, 4), digits_text(f.generated, 4),
-                                      digits_text(f.first_part, 4)};
-    if (!later) cells.push_back(digits_text(f.second_part, 4));
+  for (const WorkloadSimilarity::ScalarComparison& f : fidelity.figures) {
+    std::vector<std::string> cells = {f.name, significant_digits_text(f.real, 4),
+                                      significant_digits_text(f.generated, 4),
+                                      significant_digits_text(f.first_part, 4)};
+    if (!later) cells.push_back(significant_digits_text(f.second_part, 4));
     figures.row(cells);
   }
   std::printf("\n%s\n%s", distances.text().c_str(), figures.text().c_str());
@@ -162,51 +163,52 @@ void print_fidelity(const WorkloadSimilarity& fidelity, bool later, int samples)
                     : "halves: distance between the halves of the recorded part");
 }
 
-QueueFigures mean_of(const std::vector<QueueFigures>& all) {
-  QueueFigures out;
+QueueStatistics mean_of(const std::vector<QueueStatistics>& all) {
+  QueueStatistics out;
   const auto n = static_cast<double>(all.size());
-  for (const QueueFigures& f : all) {
+  for (const QueueStatistics& f : all) {
     out.mean_wait_s += f.mean_wait_s / n;
     out.mean_jct_s += f.mean_jct_s / n;
     for (double OccupancyFigures::*figure :
-         {&OccupancyFigures::held, &OccupancyFigures::held_sd, &OccupancyFigures::after_hour,
-          &OccupancyFigures::after_day, &OccupancyFigures::waiting, &OccupancyFigures::queued}) {
+         {&OccupancyFigures::held, &OccupancyFigures::held_sd,
+          &OccupancyFigures::autocorrelation_1h, &OccupancyFigures::autocorrelation_24h,
+          &OccupancyFigures::waiting, &OccupancyFigures::queued}) {
       out.occupancy.*figure += f.occupancy.*figure / n;
     }
   }
   return out;
 }
 
-void print_check(const QueueCheck& check, const std::string& cluster) {
+void print_check(const QueueingComparison& check, const std::string& cluster) {
   std::printf("\nqueues on %s; recorded jobs at load %.3f and congestion %.2f; ratios to these\n",
               cluster.c_str(), check.load, check.congestion);
   TextTable waits({"policy", "wait s", "JCT s", "wait ratio", "lowest", "highest", "JCT ratio",
                    "wait of halves", "JCT of halves"});
-  for (const QueueRow& row : check.rows) {
-    const auto [low, high] = std::ranges::minmax(row.generated, {}, &QueueFigures::mean_wait_s);
-    const QueueFigures mean = mean_of(row.generated);
-    const QueueFigures& r = row.real;
+  for (const QueueingComparisonRow& row : check.rows) {
+    const auto [low, high] = std::ranges::minmax(row.generated, {}, &QueueStatistics::mean_wait_s);
+    const QueueStatistics mean = mean_of(row.generated);
+    const QueueStatistics& r = row.real;
     const auto over = [](double part, double whole) { return number_text(part / whole, 2); };
-    const auto halves = [&](double QueueFigures::*figure) {
+    const auto halves = [&](double QueueStatistics::*figure) {
       return over(row.first_half.*figure, r.*figure) + " " +
              over(row.second_half.*figure, r.*figure);
     };
     waits.row({row.policy, number_text(r.mean_wait_s, 1), number_text(r.mean_jct_s, 1),
                over(mean.mean_wait_s, r.mean_wait_s), over(low.mean_wait_s, r.mean_wait_s),
                over(high.mean_wait_s, r.mean_wait_s), over(mean.mean_jct_s, r.mean_jct_s),
-               halves(&QueueFigures::mean_wait_s), halves(&QueueFigures::mean_jct_s)});
+               halves(&QueueStatistics::mean_wait_s), halves(&QueueStatistics::mean_jct_s)});
   }
   TextTable over_time({"cluster over time", "GPUs held", "hourly sd", "r, 1 h", "r, 24 h",
                        "waiting", "queued", "wait s"});
-  const auto print = [&](const std::string& name, const QueueFigures& f) {
+  const auto print = [&](const std::string& name, const QueueStatistics& f) {
     const OccupancyFigures& o = f.occupancy;
     over_time.row({name, percent_text(o.held, 1), percent_text(o.held_sd, 1),
-                   number_text(o.after_hour, 2), number_text(o.after_day, 2),
+                   number_text(o.autocorrelation_1h, 2), number_text(o.autocorrelation_24h, 2),
                    number_text(o.waiting, 2), percent_text(o.queued, 1),
                    number_text(f.mean_wait_s, 1)});
   };
   if (check.logged) print("logged", *check.logged);
-  for (const QueueRow& row : check.rows) {
+  for (const QueueingComparisonRow& row : check.rows) {
     print(row.policy + ", recorded", row.real);
     print(row.policy + ", generated", mean_of(row.generated));
   }
@@ -220,8 +222,8 @@ void write_jobs(Trace trace, const TraceGenerateCommand& options, AtomicFiles& f
   if (!options.out.empty()) files.add(options.out, to_native_text(trace, options.out));
   files.commit();
   if (options.out.empty()) return;
-  std::fprintf(stderr, "%s written to %s\n", counted_text(std::ssize(trace.jobs), "job").c_str(),
-               options.out.c_str());
+  std::fprintf(stderr, "%s written to %s\n",
+               pluralised_count_text(std::ssize(trace.jobs), "job").c_str(), options.out.c_str());
 }
 
 void check_options(const TraceGenerateCommand& o) {
@@ -273,7 +275,9 @@ void TraceGenerateCommand::add_to(CLI::App& command) {
       "--load", target_load,
       "with --like: GPU time requested divided by that of the cluster (default: as fitted)");
   command.add_option("--thin", thin, "probability of keeping each batch or job (see --thin-by)");
-  command.add_option("--thin-by", thin_by, "unit kept or removed by --thin")
+  command
+      .add_option("--thin-by", thin_by,
+                  "whether --thin keeps or removes whole batches or single jobs")
       ->check(one_of({"batch", "job"}));
   command.add_option("--set", set, "key=value: a setting of the generator or the trace format");
   group("Cluster");
@@ -336,10 +340,10 @@ int TraceGenerateCommand::run() {
   record_options.cluster_gpus = 0;
   const Trace trace = load_trace(like, record_options);
   if (part.from.empty() && part.to.empty()) part.to = kTrainingShare;
-  const FitPart fitted = part_of(trace, part);
+  const TracePart fitted = select_trace_part(trace, part);
   const WorkloadModel model = fit_workload_model(trace, fitted);
-  std::optional<FitPart> comparison;
-  if (!later.from.empty() || !later.to.empty()) comparison = part_of(trace, later);
+  std::optional<TracePart> comparison;
+  if (!later.from.empty() || !later.to.empty()) comparison = select_trace_part(trace, later);
   const SampleOptions like_options{.seed = load.seed,
                                    .jobs = load.jobs,
                                    .days = days,
@@ -352,7 +356,7 @@ int TraceGenerateCommand::run() {
   if (!model_out.empty()) files.add(model_out, to_text(model));
   write_jobs(std::move(made), *this, files);
 
-  const FitPart& real = comparison ? *comparison : fitted;
+  const TracePart& real = comparison ? *comparison : fitted;
   std::vector<std::vector<Job>> sample_traces;
   for (int s = 0; s < samples; ++s) {
     SampleOptions sample{.seed = load.seed + static_cast<uint64_t>(s)};
@@ -364,9 +368,9 @@ int TraceGenerateCommand::run() {
   Json report = {{"model", model_json(model, fitted, comparison)},
                  {"fidelity", fidelity_json(fidelity, comparison.has_value())}};
   report["fidelity"]["samples"] = samples;
-  std::optional<QueueCheck> queues;
+  std::optional<QueueingComparison> queues;
   if (check) {
-    queues = check_queues(real, sample_traces, *where, congestion, kCheckPolicies);
+    queues = compare_queueing(real, sample_traces, *where, congestion, kCheckPolicies);
     report["queues"] = check_json(*queues);
   }
   if (!report_out.empty()) write_file_atomic(report_out, report.dump(2) + "\n");

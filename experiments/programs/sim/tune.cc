@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMaxBudget = 1'000'000;
 
-struct Options : CommonOptions {
+struct TuneArguments : CommonOptions {
   CellOptions cells;
   std::string policies, out;
   int replicas = 2;
@@ -39,7 +39,7 @@ double mean(const std::vector<double>& values) {
 
 Json tuned_json(const Tuned& tuned, const std::string& file) {
   Json settings = Json::object();
-  for (const Setting& setting : tuned.fixed.entries()) settings[setting.key] = setting.value;
+  for (const GivenSetting& setting : tuned.fixed.entries()) settings[setting.key] = setting.value;
   for (const auto& [key, value] : tuned.settings) settings[key] = *parse_double(value);
   Json cells = Json::array();
   for (size_t c = 0; c < tuned.jct_s.size(); ++c) {
@@ -47,8 +47,8 @@ Json tuned_json(const Tuned& tuned, const std::string& file) {
         {{"default_mean_jct_s", tuned.default_jct_s[c]}, {"mean_jct_s", tuned.jct_s[c]}});
   }
   return {{"policy", tuned.policy},
-          {"information", level_name(tuned.level)},
-          {"speeds", speed_level_name(tuned.speeds)},
+          {"information", information_level_name(tuned.level)},
+          {"speeds", speed_information_name(tuned.speeds)},
           {"settings", settings},
           {"evaluated", tuned.evaluated},
           {"refused", tuned.refused},
@@ -61,7 +61,7 @@ Json tuned_json(const Tuned& tuned, const std::string& file) {
 
 void print_tuned(const Tuned& tuned) {
   std::printf("%-16s %-13s speeds %-7s %12s -> %12s s (x %s)", tuned.policy.c_str(),
-              level_name(tuned.level), speed_level_name(tuned.speeds),
+              information_level_name(tuned.level), speed_information_name(tuned.speeds),
               number_text(mean(tuned.default_jct_s), 1).c_str(),
               number_text(mean(tuned.jct_s), 1).c_str(), number_text(tuned.ratio, 3).c_str());
   for (const auto& [key, value] : tuned.settings) {
@@ -71,7 +71,7 @@ void print_tuned(const Tuned& tuned) {
 }
 
 int run_tune(CLI::App& app, int argc, char** argv) {
-  Options options;
+  TuneArguments options;
   app.option_defaults()->group("Policies");
   app.add_option("--policy", options.policies, "comma-separated registered policies")
       ->type_name(kPoliciesType)
@@ -80,8 +80,9 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   options.cells.add_to(app);
   app.option_defaults()->group("Search");
   app.add_option("--budget", options.tune.budget, "candidates per policy");
-  app.add_option("--replicas", options.replicas,
-                 "replicas of each cell, with jittered arrivals (default: those of --cells, or 2)");
+  app.add_option(
+      "--replicas", options.replicas,
+      "replicas of each cell, with jittered arrivals (default: as in the file of --cells, or 2)");
   app.add_option(
       "--results", options.tune.results,
       "with --cells: folder for evaluated candidates, from which an interrupted search resumes");
@@ -116,7 +117,7 @@ int run_tune(CLI::App& app, int argc, char** argv) {
   std::optional<int> replicas;
   if (app.count("--replicas") > 0) replicas = options.replicas;
   const std::vector<TuneCell> cells =
-      tune_cells(options, options.cells, file, replicas, options.tune.progress);
+      load_tune_cells(options, options.cells, file, replicas, options.tune.progress);
   for (const TuneCell& cell : cells)
     print_scenario_notes(cell.scenario, prepared_policies, options.run.speeds);
   std::vector<Tuned> all;

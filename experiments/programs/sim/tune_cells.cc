@@ -10,7 +10,7 @@ namespace {
 constexpr int kReplicas = 2;
 
 std::vector<TuneCell> cells_of_trace(const CommonOptions& options, int replicas) {
-  const Source source = load_source(options.scenario);
+  const TraceOnCluster source = load_trace_on_cluster(options.scenario);
   std::vector<TuneCell> cells;
   for (const std::optional<double> congestion : congestions_of(options)) {
     cells.emplace_back(
@@ -23,12 +23,13 @@ std::vector<TuneCell> cells_of_trace(const CommonOptions& options, int replicas)
 
 }  // namespace
 
-std::vector<TuneCell> tune_cells(const CommonOptions& options, const CellOptions& cells,
-                                 const std::optional<CellFile>& file, std::optional<int> replicas,
-                                 const std::function<void(const std::string&)>& progress) {
+std::vector<TuneCell> load_tune_cells(const CommonOptions& options, const CellOptions& cells,
+                                      const std::optional<CellFile>& file,
+                                      std::optional<int> replicas,
+                                      const std::function<void(const std::string&)>& progress) {
   if (!file) return cells_of_trace(options, replicas.value_or(kReplicas));
   std::vector<TuneCell> out;
-  SourceCache sources;
+  TraceOnClusterCache sources;
   for (const CellSpec& spec : cells.selected(*file)) {
     progress("preparing " + spec.name);
     out.emplace_back(spec.name, scenario_of(spec, sources.of(spec.scenario)),

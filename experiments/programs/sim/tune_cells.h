@@ -8,8 +8,9 @@
 namespace yard::sim {
 
 // `replicas`: per cell; unset: as in the file, or 2. Throws InputError.
-std::vector<TuneCell> tune_cells(const CommonOptions& options, const CellOptions& cells,
-                                 const std::optional<CellFile>& file, std::optional<int> replicas,
-                                 const std::function<void(const std::string&)>& progress);
+std::vector<TuneCell> load_tune_cells(const CommonOptions& options, const CellOptions& cells,
+                                      const std::optional<CellFile>& file,
+                                      std::optional<int> replicas,
+                                      const std::function<void(const std::string&)>& progress);
 
 }  // namespace yard::sim

@@ -25,14 +25,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct WhatifArguments {
   std::string policies = "easy,fifo,greedy,las,srtf-history";
   std::string report, jobs_out;
   CommonOptions common;
 
   void add_to(CLI::App& app) {
     ScenarioOptions& scenario = common.scenario;
-    scenario.window.after = AfterWindow::kTraceOnly;  // only jobs of the log are simulated
+    scenario.window.after = ArrivalsAfterWindow::kTraceOnly;  // only jobs of the log are simulated
     const auto group = [&](const char* name) { app.option_defaults()->group(name); };
     group("Workload");
     app.add_option("--sacct,--trace", scenario.trace,
@@ -61,7 +61,7 @@ struct Options {
            "actions which policies may take, comma-separated: start, preempt, move (default: "
            "all)")
         ->default_str("");
-    common.add_speeds(app);
+    common.add_speeds_option(app);
     group("Window");
     app.add_option("--from", scenario.window.from, "start of the scored window");
     app.add_option("--to", scenario.window.to, "end of the scored window");
@@ -77,7 +77,7 @@ struct Options {
 };
 
 // Checks all policies before the first run. Throws InputError.
-std::vector<PreparedPolicy> contestants_of(Options& options) {
+std::vector<PreparedPolicy> contestants_of(WhatifArguments& options) {
   const std::vector<std::string> policies = split_policies(options.policies, "--policy");
   options.common.finish(policies);
   check_policies(policies, options.common.run.rules, "--policy");
@@ -85,7 +85,7 @@ std::vector<PreparedPolicy> contestants_of(Options& options) {
   for (const std::string& policy : policies) {
     out.push_back(prepare(policy, options.common.run_of(policy)));
   }
-  if (is_bound(out[0].level)) {
+  if (is_oracle_bound(out[0].level)) {
     throw InputError("--policy", "the site's own policy first (easy, fifo, greedy, ...)",
                      "'" + out[0].name + "', which uses the true run times");
   }
@@ -129,13 +129,13 @@ whatif::Candidate candidate_of(const Scenario& scenario, const PreparedPolicy& p
   out.name = prepared.name;
   out.level = run.level;
   out.speeds = run.speeds;
-  out.knows_run_times = is_bound(run.level);
+  out.knows_run_times = is_oracle_bound(run.level);
   out.preemptions = run.summary.preemptions;
   for (size_t j = 0; j < scenario.trace.jobs.size(); ++j) {
     if (scenario.trace.jobs[j].scored && run.outcome.jobs[j].preemptions > 0) ++out.preempted_jobs;
   }
-  const bool may_preempt =
-      prepared.preempts && scenario.fixed.allows.preempt && !lacks_sizes(prepared, scenario.trace);
+  const bool may_preempt = prepared.preempts && scenario.fixed.allows.preempt &&
+                           !has_no_elastic_jobs(prepared, scenario.trace);
   out.needs_checkpointing = may_preempt || out.preemptions > 0;
   out.utilisation = run.summary.utilisation;
   return out;
@@ -160,24 +160,24 @@ std::vector<std::string> log_limitations(const ScenarioOptions& options, const S
   facts.cluster = scenario.cluster.text;
   facts.cluster_gpus = scenario.cluster.total_gpus();
   facts.has_eligible = whatif::has_eligible_times(scenario.trace.source, scenario.trace.format);
-  const Setting* arrival = options.trace_settings.find("arrival");
+  const GivenSetting* arrival = options.trace_settings.find("arrival");
   facts.ignores_eligible = arrival != nullptr && arrival->value == "Submit";
-  facts.notes = type_notes(scenario);
-  if (!has_limits(scenario.trace)) {
+  facts.notes = gpu_type_notes(scenario);
+  if (!has_time_limits(scenario.trace)) {
     std::vector<const PreparedPolicy*> all;
     for (const PreparedPolicy& prepared : prepared_policies) all.push_back(&prepared);
-    const std::vector<std::string> limit_notes = missing_limits_notes(all);
+    const std::vector<std::string> limit_notes = missing_time_limits_notes(all);
     facts.notes.insert(facts.notes.end(), limit_notes.begin(), limit_notes.end());
   }
   for (const PreparedPolicy& prepared : prepared_policies) {
-    if (!lacks_sizes(prepared, scenario.trace)) continue;
+    if (!has_no_elastic_jobs(prepared, scenario.trace)) continue;
     facts.notes.push_back(prepared.name +
                           " sets the size of elastic jobs, but no job here is elastic");
   }
   return whatif::log_limitations(scenario.trace, facts);
 }
 
-std::vector<std::pair<std::string, std::string>> provenance_of(const Options& options,
+std::vector<std::pair<std::string, std::string>> provenance_of(const WhatifArguments& options,
                                                                const Scenario& scenario) {
   const Trace& trace = scenario.trace;
   const ScenarioOptions& of = options.common.scenario;
@@ -197,19 +197,19 @@ std::vector<std::pair<std::string, std::string>> provenance_of(const Options& op
 }
 
 int run_whatif(CLI::App& app, int argc, char** argv) {
-  Options options;
+  WhatifArguments options;
   options.add_to(app);
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (!options.report.empty()) report::check_page(options.report, "--report");
+  if (!options.report.empty()) report::require_writable_page_path(options.report, "--report");
   if (!options.jobs_out.empty()) check_writable(options.jobs_out);
   const std::vector<PreparedPolicy> prepared_policies = contestants_of(options);
   const bool inferred = infer_cluster(options.common.scenario);
   const Scenario scenario = load_scenario(options.common.scenario);
-  const SpeedLevel speeds = options.common.run.speeds;
+  const SpeedInformation speeds = options.common.run.speeds;
   if (options.common.json) {
     print_scenario_notes(scenario, {}, speeds);
   } else if (const std::string note = speeds_note(scenario, speeds); !note.empty()) {
-    print_limit_notes({note});  // the text itself lists all other notes
+    print_time_limit_notes({note});  // the text itself lists all other notes
   }
   whatif::require_logged_times(scenario.trace);
   require_gpus(scenario.trace);
@@ -224,7 +224,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   }
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
   whatif::Comparison comparison = whatif::compare(jobs, candidates);
-  comparison.no_bound = why_no_bound(scenario, runs.front().rules);
+  comparison.no_bound = why_oracle_is_no_bound(scenario, runs.front().rules);
   const std::vector<whatif::Verdict> verdicts = whatif::verdicts_of(comparison);
   const std::vector<std::string> limitations =
       log_limitations(options.common.scenario, scenario, prepared_policies, inferred);

@@ -29,11 +29,11 @@ Json row_of(const std::string& name, const std::string& information, const std::
 Json agents() {
   Json rows = Json::array();
   const auto add = [&](const std::string& name, const Agent::Info& info) {
-    rows.push_back(row_of(name, level_name(info.level), info.source, info.fidelity, info.about,
-                          info.settings()));
+    rows.push_back(row_of(name, information_level_name(info.level), info.source, info.fidelity,
+                          info.about, info.settings()));
   };
   for (const std::string& name : AgentRegistry::names()) add(name, agent_info(name));
-  add(kSelectName, select_info());
+  add(kSelectName, job_selection_info());
   return rows;
 }
 

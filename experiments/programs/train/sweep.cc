@@ -74,7 +74,7 @@ class Sweep {
                 {"verdict", verdict.text}};
     for (const Trial* t : ranked()) {
       Json settings = Json::object();
-      for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
+      for (const GivenSetting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
         settings[s.key] = s.value;
       }
       out["trials"].push_back({{"trial", t->number},
@@ -98,7 +98,7 @@ class Sweep {
       std::string line =
           fmt::format("{:>5} {:>8} {:>9} {:>9}", t->number, t->updates,
                       t->failed ? "failed" : text_of(t->score), text_of(t->best.untrained));
-      for (const Setting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
+      for (const GivenSetting& s : plan_.trials[static_cast<size_t>(t->number)].entries()) {
         line += "  " + s.key + "=" + s.value;
       }
       std::puts(line.c_str());
@@ -176,13 +176,13 @@ class Sweep {
 
   std::vector<std::string> command_of(const Trial& t, int rung) const {
     const std::string run = run_folder_of(t).string(), until = std::to_string(rung);
-    if (fs::exists(RunFolder::state_path(run_folder_of(t)))) {
+    if (fs::exists(RunFolder::resume_state_path(run_folder_of(t)))) {
       return {"train", "--resume", run, "--until", until};
     }
     fs::remove_all(run_folder_of(t));  // it has no saved state to resume from
     std::vector<std::string> out = {
         "train", (folder_ / "train.yaml").string(), "--out", run, "--until", until};
-    for (const Setting& s : plan_.trials[static_cast<size_t>(t.number)].entries()) {
+    for (const GivenSetting& s : plan_.trials[static_cast<size_t>(t.number)].entries()) {
       out.emplace_back("--set");
       out.push_back(s.key + "=" + s.value);
     }
@@ -284,7 +284,7 @@ void make_folder(const fs::path& folder, const std::string& config, const SweepP
   AtomicDirectory out(folder);
   write_file_atomic(out.path() / "sweep.yaml", read_file(config));
   std::string base;
-  for (const Setting& s : plan.base.entries())
+  for (const GivenSetting& s : plan.base.entries())
     base += Json(s.key).dump() + ": " + Json(s.value).dump() + "\n";
   write_file_atomic(out.path() / "train.yaml", base);
   fs::create_directory(out.path() / "trials");

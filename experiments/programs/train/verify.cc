@@ -36,9 +36,9 @@ Difference native_difference(const Checkpoint& checkpoint, double tolerance) {
     net->forward(g.observation(), logits);
     out.native = std::max(out.native, g.difference(logits));
     const auto chosen = std::ranges::max_element(logits) - logits.begin();
-    const double logit_gap =
+    const double logit_below_best =
         *std::ranges::max_element(g.logits) - g.logits[static_cast<size_t>(chosen)];
-    out.mismatches += !(logit_gap <= tolerance);
+    out.mismatches += !(logit_below_best <= tolerance);
     ++out.states;
   }
   if (out.states == 0)
@@ -94,7 +94,7 @@ int run_verify(int argc, char** argv) {
   const Checkpoint checkpoint = load_checkpoint(folder);
   if (checkpoint.network == "none") return verify_rule(checkpoint, folder, json) ? 0 : 1;
   const Difference d = native_difference(checkpoint, tolerance);
-  const double torch = torch_difference(checkpoint);
+  const double torch = torch_difference_from_golden(checkpoint);
   const OnnxDifference onnx = onnx_difference(checkpoint);
   const std::string not_checked = "not checked (" + onnx.about + ")";
   if (require_onnx && !onnx.most) throw RunError(folder + ": onnx: " + not_checked);

@@ -47,21 +47,21 @@ void expect_whole(const std::string& name) {
 
 TEST(ReadyClusters, ListIsComplete) {
   EXPECT_THAT(
-      ready_cluster_names(),
+      predefined_cluster_names(),
       IsSupersetOf({"philly", "helios-earth", "itp-01", "itp-02", "itp-04", "itp-05", "itp-08",
                     "itp-09", "itp-10", "openb", "lingjun", "pai", "tacc-ls6", "mixed-9",
                     "servers-6", "servers-13", "rings-8", "dgx-a100-pod", "dgx-h100-pod"}));
-  for (const ReadyCluster& cluster : ready_clusters()) {
+  for (const PredefinedCluster& cluster : predefined_clusters()) {
     EXPECT_FALSE(cluster.about.empty()) << cluster.name;
-    EXPECT_EQ(find_ready_cluster(cluster.name), cluster.path);
+    EXPECT_EQ(find_predefined_cluster(cluster.name), cluster.path);
     if (!needs_traces(cluster.name)) expect_whole(cluster.name);
   }
-  EXPECT_EQ(find_ready_cluster("nobody"), "");
+  EXPECT_EQ(find_predefined_cluster("nobody"), "");
 }
 
 TEST(ReadyClusters, ClustersOfPublicTracesLoad) {
   YARD_NEEDS_TRACES();
-  for (const std::string& name : ready_cluster_names()) {
+  for (const std::string& name : predefined_cluster_names()) {
     if (needs_traces(name)) expect_whole(name);
   }
 }
@@ -127,7 +127,7 @@ double median(std::vector<double> values) {
 TEST(ReadyClusters, GavelSpeedsMatchTheirTable) {
   YARD_NEEDS_TRACES();
   const auto file = testing::traces_dir() / "gavel/simulation_throughputs.json.gz";
-  const auto table = nlohmann::json::parse(read_unpacked(file));
+  const auto table = nlohmann::json::parse(read_and_unpack_file(file));
   const ClusterSpec spec = load_cluster("gavel");
   for (const GpuType& type : spec.types) {
     std::map<std::string, std::vector<double>> ratios;  // by model; "" holds all

@@ -1,6 +1,4 @@
 // Clusters scaled to more or fewer nodes of the same kinds.
-#include "env/cluster/spec.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "env/base/core/error.h"
+#include "env/cluster/spec.h"
 
 namespace yard {
 namespace {

@@ -57,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
               ":2:1: expected one of the keys about, gpu_types, tiers, slowdowns, "
               "models, one_type, choose_exchange, nodes, nodes_from, tenants, "
               "got 'switches'"},
-        Wrong{"about", "about: [a]\nnodes: [{gpus: 8}]\n", ":1:8: expected about as non-empty text"},
+        Wrong{"about", "about: [a]\nnodes: [{gpus: 8}]\n",
+              ":1:8: expected about as non-empty text"},
         // Nodes.
         Wrong{"no_nodes", "about: x\n", ":1:1: expected nodes or nodes_from, got neither"},
         Wrong{"empty_list", "nodes: []\n",

@@ -29,7 +29,7 @@ std::vector<float> hazards_of(const BinEdges& edges, Survives survives) {
   return out;
 }
 
-const EndOffsets kEven = EndOffsets::even();
+const EndsWithinBin kEven = EndsWithinBin::even();
 
 TEST(TimeBins, AreQuarterOctaves) {
   const BinEdges edges;
@@ -114,7 +114,9 @@ TEST(LookAhead, LimitTruncatesTheRemainingTime) {
       const double ended = 1 - std::exp(-left_s / mean_s);
       EXPECT_NEAR(ahead.mean_s, mean_s * ended, 0.03 * mean_s * ended) << left_s;
       EXPECT_NEAR(ahead.ended, ended, 0.02) << left_s;
-      EXPECT_EQ(share_ended(edges, us(attained_s), until_us, hazards.data(), kEven, left_s), 1);
+      EXPECT_EQ(
+          probability_ended_within(edges, us(attained_s), until_us, hazards.data(), kEven, left_s),
+          1);
     }
   }
   const std::vector<float> never(kBins, 0.0F);
@@ -127,17 +129,17 @@ TEST(LookAhead, ResolvesEndsWithinABin) {
   const int32_t bin = 40;
   std::vector<float> hazards(kBins, 0.0F);
   hazards[bin] = 1;
-  EndOffsets spike = kEven;
-  for (int32_t i = 0; i < EndOffsets::kCells; ++i) spike.share[bin][i] = i == 5 ? 1.0F : 0.0F;
+  EndsWithinBin spike = kEven;
+  for (int32_t i = 0; i < EndsWithinBin::kCells; ++i) spike.share[bin][i] = i == 5 ? 1.0F : 0.0F;
   const double begin_s = edges.begin_s[bin], whole_s = edges.begin_s[bin + 1] - begin_s;
   for (const double attained_s : {0.0, 0.5 * begin_s, begin_s + 0.3 * whole_s}) {
     const int64_t at_us = us(static_cast<float>(attained_s));
     const auto share = [&](double part) {
-      return share_ended(edges, at_us, kUnlimitedUs, hazards.data(), spike,
-                         begin_s + part * whole_s - attained_s);
+      return probability_ended_within(edges, at_us, kUnlimitedUs, hazards.data(), spike,
+                                      begin_s + part * whole_s - attained_s);
     };
     EXPECT_NEAR(share(0.6), 0, 1e-3);
-    EXPECT_NEAR(share(5.5 / EndOffsets::kCells), 0.5, 0.01);
+    EXPECT_NEAR(share(5.5 / EndsWithinBin::kCells), 0.5, 0.01);
     EXPECT_NEAR(share(0.8), 1, 1e-3);
   }
 }
@@ -159,8 +161,8 @@ TEST(ShareEnded, MatchesSampledShares) {
     std::sort(left.begin(), left.end());
     for (const double q : {0.05, 0.25, 0.5, 0.75, 0.95}) {
       const double left_s = left[static_cast<size_t>(q * 20000)];
-      const float predicted =
-          share_ended(edges, us(attained_s), kUnlimitedUs, hazards.data(), kEven, left_s);
+      const float predicted = probability_ended_within(edges, us(attained_s), kUnlimitedUs,
+                                                       hazards.data(), kEven, left_s);
       EXPECT_NEAR(predicted, q, 0.02) << attained_s << " " << q;
     }
   }

@@ -38,7 +38,7 @@ struct Layer {
   bool (*of)(const JobHistory& other, const JobHistory& job);
   double keep;
 };
-int32_t size_of(const JobHistory& s) { return job_size(s.gpus); }
+int32_t size_of(const JobHistory& s) { return gpu_size_bucket(s.gpus); }
 const Layer kLayers[] = {
     {[](const JobHistory&, const JobHistory&) { return true; }, 1 - 1.0 / 8192},
     {[](const JobHistory& o, const JobHistory& s) { return size_of(o) == size_of(s); },
@@ -51,7 +51,7 @@ const Layer kLayers[] = {
      },
      1 - 1.0 / 512},
     {[](const JobHistory& o, const JobHistory& s) {
-       return o.user == s.user && user_size(o.gpus) == user_size(s.gpus);
+       return o.user == s.user && coarse_gpu_size_bucket(o.gpus) == coarse_gpu_size_bucket(s.gpus);
      },
      1 - 1.0 / 64},
     {[](const JobHistory& o, const JobHistory& s) { return o.name == s.name && s.name != kNone; },
@@ -125,7 +125,7 @@ struct Reference {
     now.push_back({j, seen.bin, decisions, seen.by_limit ? part : 1, seen.by_limit ? 0.0 : 1.0});
   }
 
-  // Counts a layer's exposures and ends in bin `b`. Siblings must have reached bin `from`.
+  // Counts a layer's exposures and ends in bin `b`. LatestStartedJobs must have reached bin `from`.
   std::pair<double, double> counts(size_t l, int32_t j, const JobHistory& job, int32_t b,
                                    int32_t from) {
     double exposed = 0, ended = 0;
@@ -290,8 +290,8 @@ float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
       if (view.serial(view.held(i)) != job) continue;
       float hazards[kBins] = {};
       survival.hazards(view, view.held(i), hazards);
-      return share_ended(BinEdges(), 0, kUnlimitedUs, hazards,
-                         survival.end_offsets(view, view.held(i)), 90);
+      return probability_ended_within(BinEdges(), 0, kUnlimitedUs, hazards,
+                                      survival.ends_within_bin(view, view.held(i)), 90);
     }
   }
   return -1;

@@ -48,12 +48,12 @@ TEST(ResidualLife, IsTheIntegralOfTheSurvivalFunction) {
     const ResidualLife life(sd);
     for (const double u : {-6.0, -2.5, -1.0, 0.0, 0.5, 1.5, 3.0, 4.0}) {
       const double exact = std::log2(mean_residual_life(sd, std::exp2(u)));
-      EXPECT_NEAR(life.log2_left(0, static_cast<float>(u)), exact, 0.02) << sd << " " << u;
-      EXPECT_NEAR(life.log2_left(7, static_cast<float>(u + 7)), exact + 7, 0.02)
+      EXPECT_NEAR(life.log2_remaining_s(0, static_cast<float>(u)), exact, 0.02) << sd << " " << u;
+      EXPECT_NEAR(life.log2_remaining_s(7, static_cast<float>(u + 7)), exact + 7, 0.02)
           << "scales with it";
     }
     // A job which has not run is expected to take its mean, exp(sd^2 / 2) medians.
-    EXPECT_NEAR(life.log2_left(5, -30), 5 + sd * sd / 2 / std::log(2.0), 0.01);
+    EXPECT_NEAR(life.log2_remaining_s(5, -30), 5 + sd * sd / 2 / std::log(2.0), 0.01);
   }
 }
 
@@ -76,10 +76,12 @@ TEST(ResidualLife, RanksByGittinsIndex) {
           best = std::min(best, integral / (survival(a) - now));
         }
       }
-      EXPECT_NEAR(life.log2_rank(0, static_cast<float>(u)), std::log2(best), 0.02)
+      EXPECT_NEAR(life.log2_inverse_gittins_s(0, static_cast<float>(u)), std::log2(best), 0.02)
           << sd << " " << u;
-      EXPECT_NEAR(life.log2_rank(3, static_cast<float>(u + 3)), std::log2(best) + 3, 0.02);
-      EXPECT_LE(life.log2_rank(0, static_cast<float>(u)), life.log2_left(0, static_cast<float>(u)));
+      EXPECT_NEAR(life.log2_inverse_gittins_s(3, static_cast<float>(u + 3)), std::log2(best) + 3,
+                  0.02);
+      EXPECT_LE(life.log2_inverse_gittins_s(0, static_cast<float>(u)),
+                life.log2_remaining_s(0, static_cast<float>(u)));
     }
   }
 }
@@ -87,26 +89,27 @@ TEST(ResidualLife, RanksByGittinsIndex) {
 // Widths range from jobs of a known batch (narrow) to jobs without any history (wide).
 TEST(RunTimes, AreWiderWithLessHistory) {
   const RunTimes model(0.7F, 0.9F, 0.6F);
-  EXPECT_EQ(model.width(0, 0), 0);
-  EXPECT_EQ(model.width(1, 1), RunTimes::kWidths - 1);
-  EXPECT_GT(model.width(1, 0), model.width(0, 1)) << "a batch is more informative than a user";
+  EXPECT_EQ(model.residual_life_index(0, 0), 0);
+  EXPECT_EQ(model.residual_life_index(1, 1), RunTimes::kWidths - 1);
+  EXPECT_GT(model.residual_life_index(1, 0), model.residual_life_index(0, 1))
+      << "a batch is more informative than a user";
   const auto is = [](const ResidualLife& life, double sd) {
     const ResidualLife other(sd);
-    EXPECT_NEAR(life.log2_left(0, 1), other.log2_left(0, 1), 1e-4);
-    EXPECT_NEAR(life.log2_rank(0, 1), other.log2_rank(0, 1), 1e-4);
+    EXPECT_NEAR(life.log2_remaining_s(0, 1), other.log2_remaining_s(0, 1), 1e-4);
+    EXPECT_NEAR(life.log2_inverse_gittins_s(0, 1), other.log2_inverse_gittins_s(0, 1), 1e-4);
   };
   is(model.life[0], 0.7);
   is(model.life[RunTimes::kWidths - 1], std::sqrt(0.49 + 0.81 + 0.36));
   const RunTimes narrow(0.7F, 0, 0);
-  is(narrow.life[narrow.width(1, 1)], 0.7);
+  is(narrow.life[narrow.residual_life_index(1, 1)], 0.7);
 }
 
 TEST(ResidualLife, GrowsSteadily) {
   for (const double sd : {0.2, 1.2, 3.0}) {
     const ResidualLife life(sd);
-    float before = life.log2_left(0, 1);
+    float before = life.log2_remaining_s(0, 1);
     for (float u = 1; u < 40; u += 0.05F) {
-      const float now = life.log2_left(0, u);
+      const float now = life.log2_remaining_s(0, u);
       ASSERT_TRUE(std::isfinite(now)) << sd << " " << u;
       // Heavy tails: beyond the median, the expected time left grows with the time run.
       if (u > 2) {

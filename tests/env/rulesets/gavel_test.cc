@@ -79,7 +79,7 @@ TEST(Gavel, TotalsOfPublishedTracesMatch) {
     SCOPED_TRACE(std::string(p.trace) + " on " + p.cluster);
     Trace trace = load_trace((traces_dir() / p.trace).string(), {});
     fill_run_times(trace, {.throughputs = file, .rates = ""}, true);
-    check_fits(trace, load_cluster(p.cluster), true);
+    check_jobs_fit_cluster(trace, load_cluster(p.cluster), true);
     const Scene scene(p.cluster, trace.jobs);
     const Outcome outcome = replay(scene, file, {.seed = p.seed});
     double sum_s = 0, last_s = 0;

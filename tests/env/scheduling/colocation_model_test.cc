@@ -30,7 +30,7 @@ struct Watched {
         learned(v, bump),
         throughput_model(v),
         colocation_model(v, throughput_model, learned) {
-    learned.begin(ColocationModel::start());
+    learned.begin(ColocationModel::initial_weights());
   }
   std::vector<std::byte> memory;
   BumpAllocator bump;

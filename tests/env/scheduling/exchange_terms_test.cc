@@ -15,7 +15,7 @@
 namespace yard::testing {
 namespace {
 
-using Learned = ExchangeTerms::Learned;
+using Learned = ExchangeInterferenceTerms::Learned;
 
 // Starts jobs which fit on nodes in order, each with a different exchange, and records the model's
 // errors on running jobs.
@@ -27,26 +27,26 @@ class Watching final : public Policy {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     const Learned learned(view, bump);
-    learned.begin(ExchangeTerms::start());
+    learned.begin(ExchangeInterferenceTerms::initial_weights());
     learned.on_events(view);
     while (view.num_waiting() > 0) {
       const int32_t slot = view.queue_head();
       const int32_t n = place(view, PlacementRule::kFirstFit, slot, draft.scratch());
       if (n == 0) break;
       const auto serial = static_cast<uint32_t>(view.serial(slot));
-      Exchange exchange{static_cast<Pattern>(serial % kAllReduces),
-                        static_cast<uint8_t>(serial / 5 % kLinkPriorities)};
+      AllReduceSettings exchange{static_cast<Pattern>(serial % kAllReduces),
+                                 static_cast<uint8_t>(serial / 5 % kLinkPriorities)};
       if (!view.may_choose_exchange(slot)) exchange = {};
       ASSERT_TRUE(draft.start(slot, draft.scratch(), n, exchange));
     }
     const ThroughputModel throughput_model(view);
-    const ExchangeTerms terms(view, throughput_model);
-    LeastSquares<ExchangeTerms::kTerms> untaught{};
-    untaught.begin(ExchangeTerms::start(), 1);
+    const ExchangeInterferenceTerms terms(view, throughput_model);
+    LeastSquares<ExchangeInterferenceTerms::kTerms> untaught{};
+    untaught.begin(ExchangeInterferenceTerms::initial_weights(), 1);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       const int32_t slot = view.held(i);
       if (view.phase(slot) != Phase::kRunning) continue;
-      const auto x = ExchangeTerms::terms(terms.variables(slot));
+      const auto x = ExchangeInterferenceTerms::terms(terms.variables(slot));
       const auto error = [&](double time) {
         return std::abs(std::log(std::max(time, 0.1) * throughput_model.current_throughput(slot)));
       };
@@ -55,7 +55,9 @@ class Watching final : public Policy {
       doubts_.push_back(learned.variance(x));
       EXPECT_GE(doubts_.back(), 0);
     }
-    learned.scan(view, [&](int32_t slot) { return ExchangeTerms::terms(terms.variables(slot)); });
+    learned.scan(view, [&](int32_t slot) {
+      return ExchangeInterferenceTerms::terms(terms.variables(slot));
+    });
   }
 
   static double mean(const std::vector<double>& of, size_t from, size_t to) {
@@ -67,8 +69,9 @@ class Watching final : public Policy {
   mutable std::vector<double> errors_, untaught_, doubts_;
 };
 
-TEST(ExchangeTerms, ApproximateTheSimulatedExchange) {
-  const ExchangeScene scene(load_cluster("rings-8"), generate_rings({}, {.seed = 3, .jobs = 300}));
+TEST(ExchangeInterferenceTerms, ApproximateTheSimulatedExchange) {
+  const ExchangeScene scene(load_cluster("rings-8"),
+                            generate_all_reduce_jobs({}, {.seed = 3, .jobs = 300}));
   const Watching policy;
   SceneRunner runner(scene.scene(), policy);
   runner.play();
@@ -83,7 +86,7 @@ TEST(ExchangeTerms, ApproximateTheSimulatedExchange) {
 }
 
 // Two jobs with two GPUs each, spread over the same two nodes; the other job has higher priority.
-TEST(ExchangeTerms, IncludeLinkPriorities) {
+TEST(ExchangeInterferenceTerms, IncludeLinkPriorities) {
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
   for (Job& job : jobs) job.model = "large", job.pattern = Pattern::kRing;
   const ExchangeScene scene(two_racks(), jobs);
@@ -96,7 +99,7 @@ TEST(ExchangeTerms, IncludeLinkPriorities) {
   const int32_t first = view.queue_head(), second = view.queue_next(first);
   ASSERT_TRUE(draft.start(first, apart.data(), 2, {Pattern::kRing, 2}));
   const ThroughputModel throughput_model(view);
-  const ExchangeTerms terms(view, throughput_model);
+  const ExchangeInterferenceTerms terms(view, throughput_model);
   const auto behind = terms.variables(second, apart, {Pattern::kTree, 1});
   EXPECT_TRUE(behind.spread);
   EXPECT_EQ(behind.colocated_share, 0.5);
@@ -108,9 +111,9 @@ TEST(ExchangeTerms, IncludeLinkPriorities) {
   EXPECT_GE(behind.excess_load, before.excess_load);
   EXPECT_EQ(terms.jobs_on_links(second, apart), std::vector{first});
   EXPECT_EQ(terms.variables(first).link, 0) << "no other job is there";
-  const auto x = ExchangeTerms::terms(behind);
-  EXPECT_EQ(x[ExchangeTerms::kTree], behind.time);
-  EXPECT_EQ(x[ExchangeTerms::kTwoLevels], 0);
+  const auto x = ExchangeInterferenceTerms::terms(behind);
+  EXPECT_EQ(x[ExchangeInterferenceTerms::kTree], behind.time);
+  EXPECT_EQ(x[ExchangeInterferenceTerms::kTwoLevels], 0);
 }
 
 }  // namespace

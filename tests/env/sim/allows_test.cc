@@ -32,9 +32,9 @@ TEST(Rules, VerbsTheClusterForbidsAreIllegal) {
   EXPECT_TRUE(legal_start(f, s, 0, &there, 1));
   const Plan stop = draft.plan();
   draft.undo_to(0);
-  EXPECT_EQ(why_illegal(f, s, stop), "");
+  EXPECT_EQ(flaw_of_decision(f, s, stop), "");
   f.allows = {.preempt = false, .move = false};
-  EXPECT_EQ(why_illegal(f, s, stop), "preemption of slot 0: not allowed here");
+  EXPECT_EQ(flaw_of_decision(f, s, stop), "preemption of slot 0: not allowed here");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class Ends : public ::testing::Test {
   const SimModel& fixed() const { return scene_.fixed(); }
   JobRef ref(int32_t slot) { return runner_.view().ref(slot); }
   std::string why(std::vector<Edit> edits, std::vector<Piece> pieces = {}) {
-    return why_illegal(fixed(), state(), {std::move(edits), std::move(pieces)});
+    return flaw_of_decision(fixed(), state(), {std::move(edits), std::move(pieces)});
   }
 
   const Scene scene_;
@@ -47,10 +47,10 @@ class Ends : public ::testing::Test {
 
 TEST_F(Ends, OnlyRunningJobsWithATargetMayEndEarly) {
   const View& view = runner_.view();
-  EXPECT_TRUE(view.may_end(0));
+  EXPECT_TRUE(view.may_end_early(0));
   EXPECT_EQ(view.enough(0), 0.5);
-  EXPECT_FALSE(view.may_end(1)) << "its user gave no target";
-  EXPECT_TRUE(view.may_end(2));
+  EXPECT_FALSE(view.may_end_early(1)) << "its user gave no target";
+  EXPECT_TRUE(view.may_end_early(2));
   EXPECT_TRUE(legal_end(fixed(), state(), 0));
   for (const int32_t slot : {-1, 1, 2, 3, 4}) EXPECT_FALSE(legal_end(fixed(), state(), slot));
   EXPECT_EQ(why({{Verb::kEnd, ref(0)}}), "");
@@ -67,8 +67,8 @@ TEST_F(Ends, OnlyRunningJobsWithATargetMayEndEarly) {
   SimModel strict = fixed();
   strict.allows = {.preempt = false, .move = false};
   EXPECT_FALSE(legal_end(strict, state(), 0));
-  EXPECT_FALSE(View(strict, state(), Level::kBlind).may_end(0));
-  EXPECT_EQ(why_illegal(strict, state(), {{{Verb::kEnd, ref(0)}}, {}}),
+  EXPECT_FALSE(View(strict, state(), Level::kBlind).may_end_early(0));
+  EXPECT_EQ(flaw_of_decision(strict, state(), {{{Verb::kEnd, ref(0)}}, {}}),
             "end of slot 0: not allowed here");
 }
 
@@ -78,9 +78,9 @@ TEST_F(Ends, JobsWithoutACurveMayNotEndEarly) {
   let_end(bare[1]);
   bare[1].enough = Job::kNoTarget;
   const Scene scene("1x4", bare);
-  const CurveColumns& curves = scene.fixed().jobs.curves;
-  EXPECT_FALSE(curves.may_end(0));
-  EXPECT_FALSE(curves.may_end(1));
+  const TrainingCurveColumns& curves = scene.fixed().jobs.curves;
+  EXPECT_FALSE(curves.may_end_early(0));
+  EXPECT_FALSE(curves.may_end_early(1));
 }
 
 TEST_F(Ends, EndedJobFreesItsGpusAtOnce) {
@@ -90,7 +90,7 @@ TEST_F(Ends, EndedJobFreesItsGpusAtOnce) {
   EXPECT_EQ(broken_invariant(fixed(), s), "");
   EXPECT_EQ(s.head->free_gpus, 2);
   EXPECT_EQ(s.head->ready_horizon_us, 0) << "nothing is saved";
-  EXPECT_EQ(s.done_us[0], 40e6);
+  EXPECT_EQ(s.work_done_us[0], 40e6);
   EXPECT_EQ(s.preempted[0], 0);
   EXPECT_FALSE(all_done(s));
   const Piece back{0, 2};
@@ -138,7 +138,7 @@ TEST_F(Ends, FreedGpusCanBeUsedInTheSamePlan) {
   EXPECT_EQ(digest(scene.fixed(), s), ended);
   draft.undo_to(0);
   EXPECT_EQ(digest(scene.fixed(), s), before);
-  EXPECT_TRUE(runner.view().may_end(0));
+  EXPECT_TRUE(runner.view().may_end_early(0));
   ASSERT_TRUE(draft.preempt(0));
   const uint64_t preempted = digest(scene.fixed(), s);
   EXPECT_NE(preempted, ended) << "an end is not a preemption";

@@ -86,7 +86,7 @@ void expect_factors(const std::vector<uint8_t>& priorities, const std::vector<do
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST(Exchange, HigherPriorityIsServedFirst) {
+TEST(AllReduceSettings, HigherPriorityIsServedFirst) {
   // Each needs half of the links: two fill them, three need 1.5 times the bandwidth.
   expect_factors({0, 0}, {1, 1});
   expect_factors({0, 1}, {1, 1});
@@ -102,13 +102,14 @@ TEST(Exchange, HigherPriorityIsServedFirst) {
   expect_factors({1, 1, 0, 0}, {1, 1, 1 / (1 + 0.5 * 15), 1 / (1 + 0.5 * 15)});
 }
 
-TEST(Exchange, OnlyJobsWithAChoiceCanBeAssigned) {
+TEST(AllReduceSettings, OnlyJobsWithAChoiceCanBeAssigned) {
   const ClusterSpec cluster = two_racks();
   std::vector<Job> jobs = rings(3, {2}, Rng(1));
   for (Job& job : jobs) job.submit_us = 0;
   jobs[1].pattern = Pattern::kParameterServer;
   jobs[2].model = "nobody";
-  const auto legal = [&](const ExchangeScene& scene, int32_t slot, const Exchange& exchange) {
+  const auto legal = [&](const ExchangeScene& scene, int32_t slot,
+                         const AllReduceSettings& exchange) {
     World world(scene.fixed(), 3);
     world.reset(0, 3);
     EXPECT_TRUE(world.advance(scene.scene().truth()));
@@ -116,11 +117,12 @@ TEST(Exchange, OnlyJobsWithAChoiceCanBeAssigned) {
     Plan plan;
     plan.edits = {{Verb::kStart, view.ref(slot), 0, 1, exchange}};
     plan.pieces = {{0, 2}};
-    const std::string why = why_illegal(scene.fixed(), world.state(), plan);
+    const std::string why = flaw_of_decision(scene.fixed(), world.state(), plan);
     Draft draft(scene.fixed(), world.state());
     EXPECT_EQ(draft.start(slot, plan.pieces.data(), 1, exchange), why.empty()) << why;
     if (why.empty()) {
-      EXPECT_EQ(view.exchange(slot), view.may_choose_exchange(slot) ? exchange : Exchange{});
+      EXPECT_EQ(view.exchange(slot),
+                view.may_choose_exchange(slot) ? exchange : AllReduceSettings{});
     }
     return why;
   };
@@ -153,7 +155,7 @@ class RandomPlay {
     refresh_rates(scene_.fixed(), world_.state());
     return true;
   }
-  Exchange any_exchange() {
+  AllReduceSettings any_exchange() {
     return {kChoices[rng_.below(4)], static_cast<uint8_t>(rng_.below(kLinkPriorities))};
   }
   // GPUs one by one, on random nodes.
@@ -193,7 +195,7 @@ class RandomPlay {
   Rng rng_;
 };
 
-TEST(Exchange, UndoLeavesNoTraceAndPlansReplay) {
+TEST(AllReduceSettings, UndoLeavesNoTraceAndPlansReplay) {
   int64_t edits = 0;
   for (uint64_t trial = 0; trial < 12; ++trial) {
     const ExchangeScene scene(two_racks(), rings(20, {1, 2, 3, 4}, Rng(31).split(trial)));
@@ -208,12 +210,12 @@ TEST(Exchange, UndoLeavesNoTraceAndPlansReplay) {
                                     s.priority_load + kLinkPriorities * num_links(f.spec));
       };
       const std::vector<int64_t> loads_before = loads();
-      std::vector<Exchange> told;
+      std::vector<AllReduceSettings> told;
       const auto all = [&] {
-        std::vector<Exchange> out;
+        std::vector<AllReduceSettings> out;
         for (int32_t i = 0; i < s.head->high_water; ++i) {
           const bool holds = s.phase[i] == Phase::kRunning || s.phase[i] == Phase::kStarting;
-          out.push_back(holds ? exchange_of(f, s, i) : Exchange{});
+          out.push_back(holds ? all_reduce_settings_of(f, s, i) : AllReduceSettings{});
         }
         return out;
       };
@@ -231,7 +233,7 @@ TEST(Exchange, UndoLeavesNoTraceAndPlansReplay) {
       const Plan plan = draft.plan();
       const uint64_t drafted = digest(f, s);
       draft.undo_to(0);
-      ASSERT_EQ(why_illegal(f, s, plan), "");
+      ASSERT_EQ(flaw_of_decision(f, s, plan), "");
       copy.copy_from(play.world());
       execute(f, copy.state(), plan);
       ASSERT_EQ(digest(f, copy.state()), drafted);
@@ -254,7 +256,7 @@ struct CheckCounts {
 
 void expect_predicted(const SimModel& f, const World& now, World& then,
                       const ThroughputModel& throughput_model, int32_t slot,
-                      const std::vector<Piece>& pieces, const Exchange& exchange,
+                      const std::vector<Piece>& pieces, const AllReduceSettings& exchange,
                       CheckCounts& counts) {
   then.copy_from(now);
   SimState& s = then.state();
@@ -287,7 +289,7 @@ void expect_predicted(const SimModel& f, const World& now, World& then,
   counts.interfering += lost > 1e-3;
 }
 
-TEST(Exchange, PredictionOfEveryChoiceIsExact) {
+TEST(AllReduceSettings, PredictionOfEveryChoiceIsExact) {
   CheckCounts counts;
   for (uint64_t trial = 0; trial < 12; ++trial) {
     ClusterSpec cluster = two_racks();
@@ -328,7 +330,7 @@ TEST(Exchange, PredictionOfEveryChoiceIsExact) {
 }
 
 // If all jobs have the default exchange, or all the same, the choice makes no difference.
-TEST(Exchange, DefaultChoicesChangeNothing) {
+TEST(AllReduceSettings, DefaultChoicesChangeNothing) {
   for (uint64_t trial = 0; trial < 6; ++trial) {
     const std::vector<Job> jobs = rings(20, {1, 2, 3, 4}, Rng(51).split(trial));
     const ExchangeScene with(two_racks(), jobs), without(two_racks(), jobs, false);
@@ -341,7 +343,7 @@ TEST(Exchange, DefaultChoicesChangeNothing) {
   }
 }
 
-TEST(Exchange, ViewShowsLinkLoads) {
+TEST(AllReduceSettings, ViewShowsLinkLoads) {
   std::vector<Job> jobs = jobs_of({{0, 2, 100}, {0, 2, 100}, {0, 2, 100}});
   for (Job& job : jobs) job.model = "even";
   const ExchangeScene scene(half_and_half(), jobs);

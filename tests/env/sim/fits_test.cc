@@ -36,7 +36,7 @@ Trace of(const std::string& tenant, int32_t gpus) {
 std::string error_of(const std::string& tenant, int32_t gpus, bool b_lends = true) {
   Trace trace = of(tenant, gpus);
   try {
-    check_fits(trace, fenced(b_lends), false);
+    check_jobs_fit_cluster(trace, fenced(b_lends), false);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -58,13 +58,13 @@ TEST(Fits, CpuJobsAreNamedOrSkipped) {
   trace.jobs.push_back(of("", 2).jobs[0]);
   Trace kept = trace;
   try {
-    check_gpus(trace, false);
+    check_jobs_request_gpus(trace, false);
     FAIL() << "expected InputError";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("at least 1 GPU"));
     EXPECT_THAT(error.what(), HasSubstr("'x'"));
   }
-  check_gpus(kept, true);
+  check_jobs_request_gpus(kept, true);
   ASSERT_EQ(kept.jobs.size(), 1u);
   EXPECT_EQ(kept.jobs[0].gpus, 2);
   ASSERT_EQ(kept.skipped.size(), 1u);
@@ -81,7 +81,7 @@ TEST(Fits, TenantLimitApplies) {
   Trace shaped = of("c", 4);
   shaped.jobs[0].groups = {RoleGroup{}};
   shaped.jobs[0].groups[0].task.gpus = 4;
-  EXPECT_THROW(check_fits(shaped, fenced(true), false), InputError);
+  EXPECT_THROW(check_jobs_fit_cluster(shaped, fenced(true), false), InputError);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST_P(FreeMapOfSize, MatchesALinearScan) {
   const Scene scene(std::to_string(nodes) + "x4", {});
   World world(scene.fixed(), 1);
   SimState& s = world.state();
-  const FreeMap map(scene.fixed().spec);
+  const FreeNodeIndex map(scene.fixed().spec);
   Rng rng = Rng(1).split(static_cast<uint64_t>(nodes));
   const auto any_node = [&] {
     // Half of the nodes are near the ends of words, where shifts can go wrong.
@@ -64,10 +64,10 @@ TEST_P(FreeMapOfSize, MatchesALinearScan) {
 INSTANTIATE_TEST_SUITE_P(Nodes, FreeMapOfSize,
                          ::testing::Values(1, 63, 64, 65, 130, 4095, 4097, 9001));
 
-TEST(FreeMap, NodeOf64GpusIsOneWord) {
+TEST(FreeNodeIndex, NodeOf64GpusIsOneWord) {
   const Scene scene("2x64", {});
   World world(scene.fixed(), 1);
-  const FreeMap map(scene.fixed().spec);
+  const FreeNodeIndex map(scene.fixed().spec);
   EXPECT_EQ(world.state().free_mask[0], ~uint64_t{0});
   EXPECT_EQ(map.first(world.state(), 64), 0);
   set_free(scene.fixed(), world.state(), 0, 0);

@@ -41,7 +41,7 @@ TEST(SoonestBits, AreTheEarliestFreedThenTheLowest) {
     });
     uint64_t soonest = 0;
     for (size_t i = 0; i <= gpus.size(); ++i) {
-      ASSERT_EQ(soonest_bits(scene.fixed(), s, 1, mask, static_cast<int32_t>(i)), soonest);
+      ASSERT_EQ(soonest_ready_gpus(scene.fixed(), s, 1, mask, static_cast<int32_t>(i)), soonest);
       if (i < gpus.size()) soonest |= uint64_t{1} << gpus[i];
     }
   }
@@ -243,7 +243,7 @@ TEST_F(Vacating, PlansDoNotDependOnDraftOrder) {
       const Piece piece = what >= 0 ? piece_on(what, 1) : Piece{};
       ASSERT_TRUE(what < 0 ? draft.preempt(-1 - what) : draft.start(what, &piece, 1));
     }
-    ASSERT_EQ(why_illegal(fixed(), before.state(), draft.plan()), "");
+    ASSERT_EQ(flaw_of_decision(fixed(), before.state(), draft.plan()), "");
     execute(fixed(), before.state(), draft.plan());
     EXPECT_EQ(digest(fixed(), before.state()), digest(fixed(), s()));
   };

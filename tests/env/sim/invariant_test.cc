@@ -46,14 +46,16 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::ValuesIn(std::vector<Damage>{
         {"AGpuHeldTwice",
          [](SimState& s) {
-           const int32_t a = s.first_part[s.held_list[0]], b = s.first_part[s.held_list[2]];
+           const int32_t a = s.first_part[s.holder_slots[0]], b = s.first_part[s.holder_slots[2]];
            s.part_node[a] = s.part_node[b];
            s.part_mask[a] |= s.part_mask[b];
          }},
-        {"AGpuLost", [](SimState& s) { s.part_mask[s.first_part[s.held_list[0]]] <<= 2; }},
-        {"ATaskOfAPlainJob", [](SimState& s) { s.part_tasks[s.first_part[s.held_list[0]]] = 1; }},
-        {"AGroupOfAPlainJob", [](SimState& s) { s.part_group[s.first_part[s.held_list[0]]] = 1; }},
-        {"AGpuTooFew", [](SimState& s) { ++s.gpus[s.held_list[0]]; }},
+        {"AGpuLost", [](SimState& s) { s.part_mask[s.first_part[s.holder_slots[0]]] <<= 2; }},
+        {"ATaskOfAPlainJob",
+         [](SimState& s) { s.part_tasks[s.first_part[s.holder_slots[0]]] = 1; }},
+        {"AGroupOfAPlainJob",
+         [](SimState& s) { s.part_role_group[s.first_part[s.holder_slots[0]]] = 1; }},
+        {"AGpuTooFew", [](SimState& s) { ++s.gpus[s.holder_slots[0]]; }},
         {"AFreeGpuTooMany", [](SimState& s) { s.free_mask[0] |= 1; }},
         {"AFreeCount", [](SimState& s) { ++s.free_count[0]; }},
         {"ASumOfFreeGpus", [](SimState& s) { --s.head->free_gpus; }},
@@ -64,14 +66,14 @@ INSTANTIATE_TEST_SUITE_P(
          [](SimState& s) { s.queue_next[s.head->queue_tail] = s.head->queue_head; }},
         {"AQueueOutOfOrder", [](SimState& s) { s.queue_rank[s.head->queue_head] = 1000; }},
         {"AQueuedJobThatRuns", [](SimState& s) { s.phase[s.head->queue_head] = Phase::kRunning; }},
-        {"AListOfHolders", [](SimState& s) { std::swap(s.held_list[0], s.held_list[1]); }},
+        {"AListOfHolders", [](SimState& s) { std::swap(s.holder_slots[0], s.holder_slots[1]); }},
         {"ACountOfHolders", [](SimState& s) { --s.head->held; }},
         {"ACountOfJobs", [](SimState& s) { ++s.head->live; }},
         {"AJobForgotten", [](SimState& s) { ++s.head->arrived; }},
-        {"NegativeWork", [](SimState& s) { s.done_us[some_slot(s, Phase::kRunning)] = -1; }},
+        {"NegativeWork", [](SimState& s) { s.work_done_us[some_slot(s, Phase::kRunning)] = -1; }},
         {"AClassListWithoutItsHead",
          [](SimState& s) {
-           const int32_t k = s.size_class[s.head->queue_head];
+           const int32_t k = s.request_class[s.head->queue_head];
            s.class_head[k] = s.class_next[s.class_head[k]];
          }},
         {"ACountOfAClass", [](SimState& s) { ++s.class_count[0]; }},

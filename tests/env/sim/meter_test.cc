@@ -14,7 +14,7 @@ GpuUsage metered(const Scene& scene, const std::string& policy) {
   const auto scheduler = make_policy(policy);
   SceneRunner runner(scene, *scheduler);
   Meter meter(scene.cluster(), scene.trace());
-  while (runner.step()) meter.watch(scene.fixed(), runner.state());
+  while (runner.step()) meter.record_state(scene.fixed(), runner.state());
   EXPECT_FALSE(runner.failed());
   return *meter.end(runner.state().head->now_us);
 }
@@ -72,7 +72,7 @@ struct Slow {
   double running = 0, starting = 0, down = 0, free = 0, unusable = 0, last_s = -1;
   double saving = 0, saving_down = 0;  // on GPUs which are free, or have been reclaimed
 
-  void watch(const Scene& scene, const SimState& s) {
+  void record_state(const Scene& scene, const SimState& s) {
     pass(static_cast<double>(s.head->now_us) / 1e6);
     const SimModel& f = scene.fixed();
     running_now = starting_now = down_now = free_now = 0;
@@ -83,8 +83,8 @@ struct Slow {
       for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
         double gpus = count_bits(s.part_mask[p]);
         if (s.shape[slot] != kNone) {
-          const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_group[p]);
-          if (need.gpu_milli > 0) gpus = milli_on(f, s.part_node[p], need) / 1000.0;
+          const TaskNeed need = need_of(f.jobs.shapes, s.shape[slot], s.part_role_group[p]);
+          if (need.gpu_milli > 0) gpus = gpu_milli_on_node(f, s.part_node[p], need) / 1000.0;
         }
         (s.phase[slot] == Phase::kRunning ? running_now : starting_now) += gpus;
       }
@@ -134,11 +134,11 @@ TEST(Meter, SumsToAllTimeAndMatchesANaiveIntegral) {
       Slow slow;
       const int64_t begin_us = runner.state().head->now_us;
       while (runner.step()) {
-        meter.watch(scene.fixed(), runner.state());
-        slow.watch(scene, runner.state());
+        meter.record_state(scene.fixed(), runner.state());
+        slow.record_state(scene, runner.state());
       }
       ASSERT_FALSE(runner.failed());
-      const Head& head = *runner.state().head;
+      const StateHeader& head = *runner.state().head;
       slow.pass(static_cast<double>(head.now_us) / 1e6);
       const GpuUsage used = *meter.end(head.now_us);
       const double all =
@@ -156,7 +156,7 @@ TEST(Meter, SumsToAllTimeAndMatchesANaiveIntegral) {
       EXPECT_NEAR(used.time.down + slow.saving_down, static_cast<double>(head.down_time_us) / 1e6,
                   near);
       double busy = 0;
-      for (const TypeTime& type : used.types) busy += type.busy_s;
+      for (const GpuTypeTime& type : used.types) busy += type.busy_s;
       EXPECT_NEAR(busy, static_cast<double>(head.held_time_us) / 1e6 + used.time.saving, near);
       saving_down += slow.saving_down;
       saving += used.time.saving;

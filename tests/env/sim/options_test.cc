@@ -22,7 +22,7 @@ struct CheckCounts {
 };
 
 // Jobs of higher serial may be preempted for those of lower, and all may migrate.
-Options::JobPredicates by_serial(const View& view) {
+PlacementOptions::JobPredicates by_serial(const View& view) {
   return {[&view](int32_t a, int32_t b) {
             return view.holds(a) && view.preemptible(a) && view.serial(a) > view.serial(b);
           },
@@ -34,7 +34,7 @@ int32_t nodes_needed(const SpecColumns& spec, int32_t gpus) {
   return (gpus + spec.max_node_gpus - 1) / spec.max_node_gpus;
 }
 
-void expect_sound(const View& view, int32_t slot, const Option& o, CheckCounts& counts) {
+void expect_sound(const View& view, int32_t slot, const PlacementOption& o, CheckCounts& counts) {
   const SpecColumns& spec = view.spec();
   if (o.type == kNone) {
     ++counts.anywhere;
@@ -60,7 +60,7 @@ void expect_sound(const View& view, int32_t slot, const Option& o, CheckCounts& 
 
 // Executes the option on a copy of the world and lets all jobs run.
 void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t slot,
-                        const Option& o, CheckCounts& counts) {
+                        const PlacementOption& o, CheckCounts& counts) {
   World world(fixed, before.head->slots);
   SimState& s = world.state();
   copy_state(world.sizes(), before, s);
@@ -68,9 +68,9 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   const View view(fixed, s, Level::kBlind);
   std::vector<std::pair<int32_t, double>> colocated;  // jobs still next to it, and their rates
   for (const int32_t other : o.victims) ASSERT_TRUE(draft.preempt(other));
-  for (const Move& move : o.moves) ASSERT_TRUE(draft.preempt(move.slot));
+  for (const JobMove& move : o.moves) ASSERT_TRUE(draft.preempt(move.slot));
   ASSERT_TRUE(draft.start(slot, o.pieces.data(), static_cast<int32_t>(o.pieces.size())));
-  for (const Move& move : o.moves) {
+  for (const JobMove& move : o.moves) {
     const int32_t gpus = view.gpus(move.slot);
     const Piece piece{move.node, gpus, 0, view.shaped(move.slot) ? gpus : 0};
     ASSERT_TRUE(draft.start(move.slot, &piece, 1));
@@ -79,7 +79,7 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   refresh_rates(fixed, s);
   // Jobs which start at the same time are co-located only later.
   for (int32_t i = 0; i < s.head->held; ++i) {
-    if (s.phase[s.held_list[i]] == Phase::kStarting) return;
+    if (s.phase[s.holder_slots[i]] == Phase::kStarting) return;
   }
   if (view.gpus(slot) > fixed.speed.max_gpus) return;  // beyond the tables
   // The rules choose the GPUs within a node, and so the number of islands.
@@ -90,7 +90,7 @@ void expect_carried_out(const SimModel& fixed, const SimState& before, int32_t s
   counts.interfering += o.interference_cost > 0;
 }
 
-TEST(Options, AreLegalAndRunAsPredicted) {
+TEST(PlacementOptions, AreLegalAndRunAsPredicted) {
   CheckCounts counts;
   const auto policy = make_policy("fifo placement=consolidate");
   for (uint64_t trial = 0; trial < 90; ++trial) {
@@ -107,10 +107,10 @@ TEST(Options, AreLegalAndRunAsPredicted) {
       const SimState& s = runner.world().state();
       const View view(fixed, s, Level::kBlind);
       const ThroughputModel throughput_model(view);
-      Options options(view, throughput_model, by_serial(view));
+      PlacementOptions options(view, throughput_model, by_serial(view));
       for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-        const std::vector<Option> all = options.of(slot, {});
-        for (const Option& o : all) {
+        const std::vector<PlacementOption> all = options.of(slot, {});
+        for (const PlacementOption& o : all) {
           expect_sound(view, slot, o, counts);
           expect_carried_out(fixed, s, slot, o, counts);
           if (HasFatalFailure()) return;
@@ -125,7 +125,7 @@ TEST(Options, AreLegalAndRunAsPredicted) {
   EXPECT_GT(counts.interfering, 50);
 }
 
-TEST(Options, InterferenceCostIsTheNeighboursLoss) {
+TEST(PlacementOptions, InterferenceCostIsTheNeighboursLoss) {
   ClusterSpec cluster = load_cluster("1x4");
   cluster.slowdowns.neighbours = 0.5;
   std::vector<Job> jobs = jobs_of({{0, 2, 1000}, {0, 2, 1000}});
@@ -147,8 +147,8 @@ TEST(Options, InterferenceCostIsTheNeighboursLoss) {
   refresh_rates(scene.scene().fixed(), s);
   const double alone = s.rate[first];
   const ThroughputModel throughput_model(view);
-  Options options(view, throughput_model, by_serial(view));
-  const std::vector<Option> all = options.of(second, {});
+  PlacementOptions options(view, throughput_model, by_serial(view));
+  const std::vector<PlacementOption> all = options.of(second, {});
   ASSERT_EQ(all.size(), 1);
   start(scene.scene().fixed(), s, second, &there, 1);
   refresh_rates(scene.scene().fixed(), s);
@@ -158,14 +158,14 @@ TEST(Options, InterferenceCostIsTheNeighboursLoss) {
 
 // The predicted rate of a job with parameter servers is correct wherever the servers are placed.
 TEST(ThroughputModel, OnlyTheNumberOfParameterServersMatters) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.jobs = 8;
   p.most = 0;
   p.workers = 2;
   p.servers = 1;
   ForkableWorld told;
   told.world.cluster = load_cluster("servers-6");
-  told.world.jobs = generate_servers(p, {.seed = 5, .cluster_gpus = 12});
+  told.world.jobs = generate_parameter_server_jobs(p, {.seed = 5, .cluster_gpus = 12});
   for (Job& job : told.world.jobs) job.model = "m0";
   told.models = true;
   const ForkableScene forkable_scene(told);

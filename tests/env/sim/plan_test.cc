@@ -176,7 +176,7 @@ class Illegal : public ::testing::Test {
       plan.edits.push_back({verb, job, piece, n});
       piece += n;
     }
-    return why_illegal(scene_.fixed(), runner_.state(), plan);
+    return flaw_of_decision(scene_.fixed(), runner_.state(), plan);
   }
 
   const Scene scene_;
@@ -206,10 +206,10 @@ TEST_F(Illegal, PlansAreRejectedWithAReason) {
   Plan plan;
   plan.pieces = {{1, 2}, {1, 2}};
   plan.edits = {{kStart, ref(1), 0, 2}};
-  EXPECT_EQ(why_illegal(scene_.fixed(), runner_.state(), plan),
+  EXPECT_EQ(flaw_of_decision(scene_.fixed(), runner_.state(), plan),
             "start of slot 1: a node listed twice");
   plan.pieces[1].mask = 0b1100;
-  EXPECT_EQ(why_illegal(scene_.fixed(), runner_.state(), plan),
+  EXPECT_EQ(flaw_of_decision(scene_.fixed(), runner_.state(), plan),
             "start of slot 1: its pieces do not match its request or are not free");
 }
 

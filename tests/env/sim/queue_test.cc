@@ -57,7 +57,7 @@ TEST(Queue, MatchesPlainLists) {
     for (int32_t k = 0; k < 3; ++k) {
       std::vector<int32_t> mine;
       for (const int32_t q : queue) {
-        if (s.size_class[q] == k) mine.push_back(q);
+        if (s.request_class[q] == k) mine.push_back(q);
       }
       ASSERT_EQ(class_of(s, k), mine);
       ASSERT_EQ(s.class_count[k], static_cast<int32_t>(mine.size()));
@@ -111,9 +111,9 @@ TEST(Queue, StaleHandleOfAReusedSlotIsDetected) {
   Plan plan;
   plan.pieces = {{0, 4}};
   plan.edits = {{Verb::kStart, first, 0, 1}};
-  EXPECT_EQ(why_illegal(scene.fixed(), runner.state(), plan), "start of slot 0: no such job");
+  EXPECT_EQ(flaw_of_decision(scene.fixed(), runner.state(), plan), "start of slot 0: no such job");
   plan.edits = {{Verb::kStart, second, 0, 1}};
-  EXPECT_EQ(why_illegal(scene.fixed(), runner.state(), plan), "");
+  EXPECT_EQ(flaw_of_decision(scene.fixed(), runner.state(), plan), "");
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ class Book {
     if (kind_of(slot) < 0 && s_.shape[slot] != kNone) {
       int32_t got = 0;
       for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
-        got += s_.part_group[p] == 0 ? s_.part_tasks[p] : 0;
+        got += s_.part_role_group[p] == 0 ? s_.part_tasks[p] : 0;
       }
       slowest *= static_cast<double>(got) / tasks_of(f_.jobs.shapes, s_.shape[slot], 0);
     }
@@ -161,10 +161,10 @@ class Book {
     if (f_.speed.num_classes == 0) return min_factor;
     for (int32_t p = s_.first_part[slot]; p != kNone; p = s_.part_next[p]) {
       const int32_t node = s_.part_node[p];
-      if (s_.part_mask[p] == 0 || !is_share(f_, s_, slot, p)) continue;
+      if (s_.part_mask[p] == 0 || !is_gpu_share(f_, s_, slot, p)) continue;
       double left = 1;
       for (int32_t i = 0; i < s_.head->held; ++i) {  // factors in the rules' own order
-        const int32_t other = s_.held_list[i];
+        const int32_t other = s_.holder_slots[i];
         if (other == slot || !places_.contains(other)) continue;
         for (int32_t q = s_.first_part[other]; q != kNone; q = s_.part_next[q]) {
           if (s_.part_node[q] != node || (s_.part_mask[q] & s_.part_mask[p]) == 0) continue;
@@ -191,7 +191,7 @@ class Book {
         for (int32_t q = s_.first_part[other]; q != kNone; q = s_.part_next[q]) {
           if (s_.part_node[q] != node || s_.shape[other] == kNone) continue;
           asked += s_.part_tasks[q] *
-                   need_of(f_.jobs.shapes, s_.shape[other], s_.part_group[q]).cpu_milli;
+                   need_of(f_.jobs.shapes, s_.shape[other], s_.part_role_group[q]).cpu_milli;
         }
       }
       const int64_t cores = f_.spec.node_cores_milli[node];

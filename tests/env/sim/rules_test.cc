@@ -60,7 +60,7 @@ TEST(Rules, SumsDoNotOverflow) {
   script.acts = {{0, start_on(0, all)}};
   SceneRunner runner(scene, script);
   runner.play();
-  const Head& h = *runner.state().head;
+  const StateHeader& h = *runner.state().head;
   EXPECT_EQ(h.now_us, kMaxTimeS * kSecond);
   EXPECT_TRUE(h.held_time_us == WideUs{1 << 18} * kMaxTimeS * kSecond);
 
@@ -164,7 +164,7 @@ TEST(Rules, OneMicrosecondOfWorkIsRestored) {
   start(scene.fixed(), s, 0, &piece, 1);
   pass_time(scene.fixed(), s, 1);
   preempt(scene.fixed(), s, 0);
-  ASSERT_EQ(s.done_us[0], 1);
+  ASSERT_EQ(s.work_done_us[0], 1);
   start(scene.fixed(), s, 0, &piece, 1);
   EXPECT_EQ(s.phase[0], Phase::kStarting);
   EXPECT_EQ(s.until_us[0], 1 + 40 * kSecond) << "saved, then restored";
@@ -314,7 +314,7 @@ TEST(Rules, GangRunsAtTheSpeedOfItsSlowestGpu) {
   EXPECT_EQ(s.head->now_us, 50 * kSecond);
   EXPECT_EQ(s.phase[0], Phase::kDone);
   EXPECT_EQ(s.attained_us[0], 50 * kSecond);
-  EXPECT_EQ(s.done_us[0], 100e6);
+  EXPECT_EQ(s.work_done_us[0], 100e6);
   preempt(fixed, s, 1);  // a quarter is done
   ASSERT_TRUE(world.advance(workload.truth()));
   const Piece whole[] = {{0, 2}, {1, 2}};
@@ -365,7 +365,7 @@ TEST(Rules, JobNeverEndsBeforeItsWorkIsDone) {
       const Piece piece{0, 1};
       start(fixed, world.state(), 0, &piece, 1);
       ASSERT_TRUE(world.advance(workload.truth()));
-      const double done = world.state().done_us[0];
+      const double done = world.state().work_done_us[0];
       EXPECT_GE(done, static_cast<double>(work_us));
       EXPECT_LT(done, static_cast<double>(work_us) + speed) << "a microsecond earlier suffices";
     }
@@ -493,7 +493,7 @@ TEST(Rules, PlanCannotNameAnEndedJob) {
   ASSERT_EQ(s.phase[0], Phase::kDone);
   Plan plan;
   plan.edits.push_back({Verb::kPreempt, {0, s.generation[0]}, 0, 0});
-  EXPECT_NE(why_illegal(scene.fixed(), s, plan).find("no such job"), std::string::npos);
+  EXPECT_NE(flaw_of_decision(scene.fixed(), s, plan).find("no such job"), std::string::npos);
 }
 
 }  // namespace

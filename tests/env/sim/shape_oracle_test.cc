@@ -104,7 +104,7 @@ class SlowLedger {
       for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
         if (s.part_node[p] != node) continue;
         const Job& job = shape_case.jobs()[static_cast<size_t>(slot)];
-        const Resources& need = job.groups[static_cast<size_t>(s.part_group[p])].task;
+        const Resources& need = job.groups[static_cast<size_t>(s.part_role_group[p])].task;
         use(need, s.part_tasks[p], s.part_mask[p]);
         for (size_t g = 0; g < gpus_.size(); ++g) {
           if ((s.part_mask[p] >> g & 1) != 0) gpus_[g].holders.push_back(slot);

@@ -45,7 +45,7 @@ struct Tables : InventedTables {
     type_speed = {1, 0.5};
     gradient_bytes = {1e6, 1e6};
     pair_rate = {0.5, 0.8, 0.9, 0, 0.5, 0.8, 0.9, 0};  // (type, one, other)
-    worker_steps = server_exchange = {0, 0};
+    counts_worker_steps = server_exchange = {0, 0};
   }
   static size_t at(int32_t kind, int32_t type, int32_t gpus, int32_t span = 0) {
     return static_cast<size_t>(((kind * kTypes + type) * (kGpus + 1) + gpus) * kSpans + span);
@@ -64,11 +64,12 @@ double shown_speed(const SpeedEstimator& speeds, int32_t job_class, int32_t type
 }
 
 TEST(SpeedLevels, HaveNames) {
-  for (const SpeedLevel level : {SpeedLevel::kExact, SpeedLevel::kNoisy, SpeedLevel::kLearned}) {
-    EXPECT_EQ(parse_speed_level(speed_level_name(level), "--speeds"), level);
+  for (const SpeedInformation level :
+       {SpeedInformation::kExact, SpeedInformation::kNoisy, SpeedInformation::kLearned}) {
+    EXPECT_EQ(parse_speed_information(speed_information_name(level), "--speeds"), level);
   }
   try {
-    parse_speed_level("guessed", "--speeds");
+    parse_speed_information("guessed", "--speeds");
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "--speeds: expected one of: exact, noisy, learned, got 'guessed'");
@@ -79,7 +80,7 @@ TEST(ExactSpeeds, AreTheTables) {
   const Tables tables;
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
-  EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedLevel::kExact, 0.25, 1).shown(), nullptr);
+  EXPECT_EQ(SpeedEstimator(scene.fixed(), SpeedInformation::kExact, 0.25, 1).shown(), nullptr);
 }
 
 TEST(NoisySpeeds, HaveTheGivenErrorAndFollowTheSeed) {
@@ -87,7 +88,7 @@ TEST(NoisySpeeds, HaveTheGivenErrorAndFollowTheSeed) {
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
   const auto drawn = [&](uint64_t seed) {
-    const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25, seed);
+    const SpeedEstimator noisy(scene.fixed(), SpeedInformation::kNoisy, 0.25, seed);
     const SpeedColumns& shown = noisy.shown()->table;
     // A model, a type, consolidated and spread; a pair.
     return std::array{
@@ -121,7 +122,7 @@ TEST(NoisySpeeds, KeepMissingSpeeds) {
   Scene scene(two_types(), jobs_of({{0, 1, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1});
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25, seed);
+    const SpeedEstimator noisy(scene.fixed(), SpeedInformation::kNoisy, 0.25, seed);
     EXPECT_EQ(shown_speed(noisy, 2, 1, 1), 0) << "it does not fit";
     EXPECT_EQ(shown_speed(noisy, 0, 1, 1), 0.5) << "of no known model";
     EXPECT_EQ(noisy.shown()->table.pair_rate[3], 0) << "they do not fit together";
@@ -152,7 +153,7 @@ TEST(NoisySpeeds, HaveSeparateErrorsForEachAllReduce) {
   double squares = 0, together = 0;
   int others_seem_best = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
-    const SpeedEstimator noisy(scene.fixed(), SpeedLevel::kNoisy, 0.25,
+    const SpeedEstimator noisy(scene.fixed(), SpeedInformation::kNoisy, 0.25,
                                static_cast<uint64_t>(seed));
     const auto shown = speeds_by(noisy.shown()->table);
     others_seem_best += best(shown) != best(truth);
@@ -169,7 +170,7 @@ TEST(LearnedSpeeds, StartAtTheSpeedOfTheType) {
   const Tables tables;
   Scene scene(two_types(0.5), jobs_of({{0, 1, 100}, {0, 2, 100}}), no_costs());
   scene.set_speeds(tables.columns(), {1, 2});
-  const SpeedEstimator learned(scene.fixed(), SpeedLevel::kLearned, 0.25, 1);
+  const SpeedEstimator learned(scene.fixed(), SpeedInformation::kLearned, 0.25, 1);
   EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 0, 1), 1);
   EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 1, 1), 0.5);
   EXPECT_DOUBLE_EQ(shown_speed(learned, 1, 0, 4), 4) << "twice the GPUs, twice the work";
@@ -186,7 +187,7 @@ template <class OnEvent>
 void play(const Scene& scene, const OnEvent& on_event) {
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
-  SpeedEstimator learned(scene.fixed(), SpeedLevel::kLearned, 0.25, 1);
+  SpeedEstimator learned(scene.fixed(), SpeedInformation::kLearned, 0.25, 1);
   for (int event = 0; runner.advance(); ++event) {
     learned.observe(runner.state());
     on_event(event, learned);

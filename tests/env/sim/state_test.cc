@@ -83,7 +83,7 @@ TEST(Sizes, TooManyPartsAreRejected) {
   EXPECT_THROW(sizes_for(scene.fixed(), 2), InputError);
 }
 
-static_assert(std::is_trivially_copyable_v<SimState> && std::is_trivially_copyable_v<Head>);
+static_assert(std::is_trivially_copyable_v<SimState> && std::is_trivially_copyable_v<StateHeader>);
 
 TEST(State, ColumnsAreAlignedContiguousAndFillTheBlock) {
   for (const StateSizes& z : {StateSizes{1, 1, 1, 1, 1}, StateSizes{37, 5, 33, 3, 8},

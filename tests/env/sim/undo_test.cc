@@ -23,7 +23,7 @@ std::vector<int64_t> words_of(const SimModel& f, const SimState& s) {
     std::memcpy(&bits, &value, sizeof bits);
     words.push_back(bits);
   };
-  const Head& h = *s.head;
+  const StateHeader& h = *s.head;
   for (const int64_t w : {h.ready_horizon_us, h.timer_us, h.waiting_gpus, *s.next_rank}) add(w);
   for (const int32_t w : {h.waiting, h.held, h.free_gpus, h.starts, h.preemptions, h.queue_head,
                           h.queue_tail, h.down_gpus}) {
@@ -44,7 +44,7 @@ std::vector<int64_t> words_of(const SimModel& f, const SimState& s) {
     add(s.started[slot]);
     add(s.preempted[slot]);
     add(s.ended[slot]);
-    add_bits(s.done_us[slot]);
+    add_bits(s.work_done_us[slot]);
     add_bits(s.rate[slot]);
     if (s.phase[slot] == Phase::kWaiting) {
       for (const int32_t w :
@@ -53,9 +53,9 @@ std::vector<int64_t> words_of(const SimModel& f, const SimState& s) {
       }
       add(s.queue_rank[slot]);
     }
-    if (f.faults) add(s.run_start_us[slot]), add_bits(s.kept_us[slot]);
+    if (f.faults) add(s.run_start_us[slot]), add_bits(s.checkpointed_us[slot]);
     for (int32_t p = s.first_part[slot]; p != kNone; p = s.part_next[p]) {
-      add(s.part_node[p]), add(s.part_mask[p]), add(s.part_group[p]), add(s.part_tasks[p]);
+      add(s.part_node[p]), add(s.part_mask[p]), add(s.part_role_group[p]), add(s.part_tasks[p]);
     }
   }
   return words;
@@ -83,7 +83,7 @@ TEST(Undo, RestoresEveryColumn) {
       for (int i = 0; i < 6; ++i) {
         const auto slot = static_cast<int32_t>(rng.below(static_cast<uint32_t>(view.high_water())));
         const Phase phase = view.phase(slot);
-        if (view.may_end(slot) && rng.below(2) == 0) {
+        if (view.may_end_early(slot) && rng.below(2) == 0) {
           const bool ended = draft.end(slot);
           edits += ended, ends += ended;
         } else if (phase == Phase::kRunning || phase == Phase::kStarting) {

@@ -41,7 +41,7 @@ SpeedOptions options_for(const ClusterSpec& spec, int32_t max_gpus) {
 
 struct Fixture {
   explicit Fixture(int32_t max_gpus) {
-    add_cluster_models(spec, max_gpus, profiles);
+    add_profiles_from_cluster_spec(spec, max_gpus, profiles);
     table.emplace(profiles, options_for(spec, max_gpus));
   }
   double speed(const char* model, int32_t type, int32_t gpus, int32_t nodes) {
@@ -92,7 +92,7 @@ TEST(DeclaredModels, MeasurementsTakePrecedence) {
   Profiles profiles;
   profiles.profile("file", "Net", Scaling::kWeak).runs = {{"v100", {1}, 1, 1, -1},
                                                           {"k80", {1}, 1, 2, -1}};
-  add_cluster_models(cluster(), 2, profiles);
+  add_profiles_from_cluster_spec(cluster(), 2, profiles);
   SpeedTable table(profiles, options_for(cluster(), 2));
   const int32_t job_class = table.class_of("net", 0, 1);
   EXPECT_DOUBLE_EQ(speed_of(table.columns(), job_class, 1, 1, Tier::kNode, 1), 0.5);

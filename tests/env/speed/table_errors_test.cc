@@ -77,7 +77,7 @@ Errors table_errors(const Profiles& known, const Profiles& asked,
     SpeedTable table(one, {.types = types, .max_gpus = 64, .node_gpus = 64});
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0 || !of_interest(run)) continue;
-      const auto batch = static_cast<int32_t>(std::lround(profile.batch_of(run)));
+      const auto batch = static_cast<int32_t>(std::lround(profile.batch_size_of(run)));
       const int32_t job_class = table.class_of(profile.model, batch, run.gpus());
       if (job_class == 0) continue;
       const SpeedColumns columns = table.columns();
@@ -192,11 +192,12 @@ TEST(SpeedErrors, GavelPairsAreExact) {
   const Profiles all = load_profiles(traces_dir() / "gavel/simulation_throughputs.json.gz");
   const std::vector<GpuType> types = types_of(all);
   SpeedTable table(all, {.types = types, .max_gpus = 8, .node_gpus = 8});
-  for (const MeasuredPair& pair : all.pairs) table.class_of(pair.one.model, pair.one.batch, 1);
+  for (const MeasuredColocatedPair& pair : all.pairs)
+    table.class_of(pair.one.model, pair.one.batch, 1);
   const SpeedColumns columns = table.columns();
   EXPECT_EQ(columns.num_kinds, 26);
   int wrong = 0, asymmetric = 0;
-  for (const MeasuredPair& pair : all.pairs) {
+  for (const MeasuredColocatedPair& pair : all.pairs) {
     const int32_t one = table.class_of(pair.one.model, pair.one.batch, 1);
     const int32_t other = table.class_of(pair.other.model, pair.other.batch, 1);
     const int32_t type = pair.gpu_type == "k80" ? 0 : pair.gpu_type == "p100" ? 1 : 2;
@@ -250,7 +251,7 @@ TEST(SpeedErrors, OptimusOnElasticFlowsCurves) {
     std::map<double, std::vector<OptimusRun>> by_batch;
     for (const MeasuredRun& run : profile.runs) {
       if (run.iteration_s <= 0) continue;
-      by_batch[profile.batch_of(run)].push_back({run.gpus(), run.gpus(), 1 / run.iteration_s});
+      by_batch[profile.batch_size_of(run)].push_back({run.gpus(), run.gpus(), 1 / run.iteration_s});
     }
     for (const auto& [batch, runs] : by_batch) {
       const OptimusSync form = fit_optimus_sync(runs, batch);

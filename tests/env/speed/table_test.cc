@@ -378,16 +378,17 @@ TEST(SpeedTable, BatchMattersOnlyIfGiven) {
 
 TEST(SpeedTable, EverySpanHasItsOwnIndex) {
   std::vector<int> seen(kSpans);
-  ++seen[static_cast<size_t>(span_of(Tier::kIsland, 1))];
-  ++seen[static_cast<size_t>(span_of(Tier::kNode, 1))];
+  ++seen[static_cast<size_t>(exchange_span_of(Tier::kIsland, 1))];
+  ++seen[static_cast<size_t>(exchange_span_of(Tier::kNode, 1))];
   for (const Tier tier : {Tier::kRack, Tier::kPod, Tier::kCore}) {
-    for (const int32_t nodes : {2, 3, 4, 5, 9}) ++seen[static_cast<size_t>(span_of(tier, nodes))];
-    EXPECT_EQ(span_of(tier, 6), span_of(tier, 8));
-    EXPECT_EQ(span_of(tier, 1), span_of(tier, 2));
-    EXPECT_EQ(span_of(tier, 1000), span_of(tier, 9));
+    for (const int32_t nodes : {2, 3, 4, 5, 9})
+      ++seen[static_cast<size_t>(exchange_span_of(tier, nodes))];
+    EXPECT_EQ(exchange_span_of(tier, 6), exchange_span_of(tier, 8));
+    EXPECT_EQ(exchange_span_of(tier, 1), exchange_span_of(tier, 2));
+    EXPECT_EQ(exchange_span_of(tier, 1000), exchange_span_of(tier, 9));
   }
   EXPECT_EQ(seen, std::vector<int>(kSpans, 1));
-  EXPECT_EQ(spread_of(0), spread_of(1)) << "of a job without GPUs";
+  EXPECT_EQ(node_spread_class(0), node_spread_class(1)) << "of a job without GPUs";
 }
 
 // Rows made by Optimus' form are recovered; other numbers of servers and workers follow the form.
@@ -442,7 +443,7 @@ TEST(SpeedTable, AsynchronousWorkersStepIndependently) {
   const int32_t c = f.table.class_of_servers("net", 0, 1, 2);
   EXPECT_NEAR(f.rate(c, kV100, 6, Tier::kRack, 2), made.steps_per_s(1, 6) / made.steps_per_s(1, 2),
               1e-4);
-  EXPECT_EQ(f.table.columns().worker_steps[f.table.columns().class_kind[c]], 1);
+  EXPECT_EQ(f.table.columns().counts_worker_steps[f.table.columns().class_kind[c]], 1);
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ TEST(Checkpoints, CostsComeFromSizeMeasurementOrJob) {
   Trace trace = asking_for({"gpt2", "moe", "odd", "unknown", "", "gpt2"});
   trace.jobs[5].restore_us = 5'000'000;
   // 2^27 weights of 4 bytes, two values per weight: 1 GiB at half a GiB per second.
-  fill_checkpoints(trace, profiles,
-                   {.state_per_weight = 2, .storage_gib_per_s = 0.5, .save_s = 1, .start_s = 20});
+  fill_checkpoint_costs(
+      trace, profiles,
+      {.state_per_weight = 2, .storage_gib_per_s = 0.5, .save_s = 1, .start_s = 20});
   const auto times = [&](size_t j) {
     return std::pair(trace.jobs[j].save_us, trace.jobs[j].restore_us);
   };
@@ -47,7 +48,7 @@ TEST(Checkpoints, CostsOfPublishedModels) {
   Profiles profiles;
   load_profiles(testing::traces_dir() / "pipedream-layers" / "vgg16.graph.txt.gz", profiles);
   Trace trace = asking_for({"VGG-16"});
-  fill_checkpoints(trace, profiles, {});
+  fill_checkpoint_costs(trace, profiles, {});
   // 138.4 M weights (Simonyan and Zisserman, ICLR 2015), 12 bytes each.
   EXPECT_NEAR(1e-6 * static_cast<double>(trace.jobs[0].save_us), 138.4e6 * 12 / (0.5 * 1073741824),
               0.05);

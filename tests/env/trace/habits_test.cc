@@ -30,19 +30,20 @@ double deviation(const std::vector<double>& values) {
 }
 
 // Returns the jobs of a few seeds.
-std::vector<std::vector<Job>> some_seeds(const HabitsParams& params = {}) {
+std::vector<std::vector<Job>> some_seeds(const UserHabitJobsParams& params = {}) {
   std::vector<std::vector<Job>> all;
-  for (uint64_t seed = 1; seed <= 4; ++seed) all.push_back(generate_habits(params, {.seed = seed}));
+  for (uint64_t seed = 1; seed <= 4; ++seed)
+    all.push_back(generate_user_habit_jobs(params, {.seed = seed}));
   return all;
 }
 
 // Every score carries this hash. A change makes earlier scores incomparable: make it deliberately.
 TEST(Habits, HashNamesTheCommittedParameters) {
-  EXPECT_EQ(hash_of_parameters(HabitsParams{}),
+  EXPECT_EQ(hash_of_parameters(UserHabitJobsParams{}),
             "92747756f27449fcf194a52d0d50fbda2c34b1e52e3b1b862df7b44fc20d8934");
-  HabitsParams other;
+  UserHabitJobsParams other;
   other.log_sd_job += 1e-9;
-  EXPECT_NE(hash_of_parameters(other), hash_of_parameters(HabitsParams{}));
+  EXPECT_NE(hash_of_parameters(other), hash_of_parameters(UserHabitJobsParams{}));
 }
 
 TEST(Habits, SameSeedSameJobs) {
@@ -65,7 +66,7 @@ TEST(Habits, SameSeedSameJobs) {
 }
 
 TEST(Habits, JobsAreValidAndInOrder) {
-  const HabitsParams p;
+  const UserHabitJobsParams p;
   for (const std::vector<Job>& jobs : some_seeds()) {
     ASSERT_EQ(jobs.size(), static_cast<size_t>(p.jobs));
     std::set<std::string> ids;
@@ -126,9 +127,9 @@ TEST(Habits, SiblingsResembleEachOther) {
 TEST(Habits, LoadMatchesTheSetting) {
   for (const double load : {0.5, 0.9, 1.2}) {
     for (const int gpus : {32, 128}) {
-      HabitsParams p;
+      UserHabitJobsParams p;
       p.load = load;
-      const std::vector<Job> jobs = generate_habits(p, {.seed = 3, .cluster_gpus = gpus});
+      const std::vector<Job> jobs = generate_user_habit_jobs(p, {.seed = 3, .cluster_gpus = gpus});
       double work = 0;
       for (const Job& job : jobs) work += static_cast<double>(job.run_us) * job.gpus;
       const double span_us = static_cast<double>(jobs.back().submit_us);
@@ -139,10 +140,10 @@ TEST(Habits, LoadMatchesTheSetting) {
 }
 
 TEST(Habits, ArrivalsFollowHourAndWeekday) {
-  HabitsParams p;
+  UserHabitJobsParams p;
   p.jobs = 40000;
   p.batch_jobs = 1;
-  const std::vector<Job> jobs = generate_habits(p, {.seed = 5});
+  const std::vector<Job> jobs = generate_user_habit_jobs(p, {.seed = 5});
   const int64_t whole_weeks = jobs.back().submit_us / 1'000'000 / (7 * 86400);
   ASSERT_GE(whole_weeks, 10);
   std::vector<double> hours(24), weekdays(7);
@@ -169,19 +170,19 @@ TEST(Habits, ArrivalsFollowHourAndWeekday) {
 }
 
 TEST(Habits, SizesFollowTheirSharesAndFitTheCluster) {
-  HabitsParams p;
+  UserHabitJobsParams p;
   p.own_size_share = 0;  // a few users' favourite sizes would bias the shares
   p.batch_jobs = 1;
   p.jobs = 20000;
   std::map<int, double> share;
-  for (const Job& job : generate_habits(p, {.seed = 2})) share[job.gpus] += 1.0 / p.jobs;
+  for (const Job& job : generate_user_habit_jobs(p, {.seed = 2})) share[job.gpus] += 1.0 / p.jobs;
   // Four standard errors of a share are at most 0.014.
   EXPECT_NEAR(share[1], p.share_1, 0.014);
   EXPECT_NEAR(share[2], p.share_2, 0.014);
   EXPECT_NEAR(share[4], p.share_4, 0.014);
   EXPECT_NEAR(share[8], p.share_8, 0.014);
   EXPECT_NEAR(share[16], p.share_16, 0.014);
-  for (const Job& job : generate_habits({}, {.seed = 2, .cluster_gpus = 8})) {
+  for (const Job& job : generate_user_habit_jobs({}, {.seed = 2, .cluster_gpus = 8})) {
     ASSERT_LE(job.gpus, 8);
   }
 }
@@ -209,12 +210,12 @@ TEST(Habits, SettingsAreReadAndChecked) {
 
 // Outside office hours the weights are zero: no arrival may fall there, whatever the rounding.
 TEST(Habits, HoursOfWeightZeroStayEmpty) {
-  HabitsParams p;
+  UserHabitJobsParams p;
   p.jobs = 2000;
   p.sibling_gap_s = 0;
   for (size_t h = 0; h < 24; ++h) p.hours[h] = h >= 9 && h < 17 ? 1 : 0;
   p.weekdays = {1, 1, 1, 1, 1, 0, 0};
-  for (const Job& job : generate_habits(p, {.seed = 4})) {
+  for (const Job& job : generate_user_habit_jobs(p, {.seed = 4})) {
     const int64_t hour = job.submit_us / 1'000'000 / 3600;
     ASSERT_GE(hour % 24, 9);
     ASSERT_LT(hour % 24, 17);

@@ -27,14 +27,14 @@ using ::testing::HasSubstr;
 TEST(Mixed, IsFrozen) {
   std::string jobs;
   for (const uint64_t seed : {1, 2}) {
-    for (const Job& job : generate_mixed({}, {.seed = seed})) {
+    for (const Job& job : generate_mixed_jobs({}, {.seed = seed})) {
       jobs += job.id + "," + std::to_string(job.submit_us) + "," + std::to_string(job.run_us) +
               "," + std::to_string(job.gpus) + "," + job.user + "," + job.model + "\n";
     }
   }
   EXPECT_EQ(jobs.substr(0, jobs.find('\n')), "0,184000000,394000000,1,class3,reinforce");
   EXPECT_EQ(sha256_hex(jobs), "7564b9447e909ccd1a0b58a45e8968fa5b81f1ab7c6d65d296af80f91aa82990");
-  EXPECT_EQ(hash_of_parameters(MixedParams{}),
+  EXPECT_EQ(hash_of_parameters(MixedJobsParams{}),
             "ae1ec0ee498d5a2c3141aefbaf0e7d9e13f2501e44607d611ed5b0d4f018b78e");
 }
 
@@ -48,8 +48,8 @@ TEST(Mixed, SameSeedSameJobs) {
 }
 
 TEST(Mixed, SharesAndClassesMatchTheSettings) {
-  const MixedParams p;
-  const std::vector<Job> jobs = generate_mixed(p, {.seed = 2, .jobs = 20000});
+  const MixedJobsParams p;
+  const std::vector<Job> jobs = generate_mixed_jobs(p, {.seed = 2, .jobs = 20000});
   std::map<int, double> share;
   std::map<std::string, std::map<int, int>> sizes;
   std::map<std::string, std::map<std::string, int>> models;
@@ -85,9 +85,9 @@ TEST(Mixed, SharesAndClassesMatchTheSettings) {
 
 TEST(Mixed, LoadMatchesTheSetting) {
   for (const double load : {0.3, 0.6, 1.2}) {
-    MixedParams p;
+    MixedJobsParams p;
     p.load = load;
-    const std::vector<Job> jobs = generate_mixed(p, {.seed = 3});
+    const std::vector<Job> jobs = generate_mixed_jobs(p, {.seed = 3});
     double work = 0;
     for (const Job& job : jobs) work += static_cast<double>(job.run_us) * job.gpus;
     // The last of 256 jobs arrives a little before the end of the span.
@@ -98,9 +98,9 @@ TEST(Mixed, LoadMatchesTheSetting) {
 // A model without measurements would be neutral: neither placement nor type would matter to it.
 TEST(Mixed, ClusterHasSpeedsOfAllModels) {
   const ClusterSpec cluster = load_cluster("mixed-9");
-  EXPECT_EQ(cluster.total_gpus(), MixedParams{}.cluster_gpus);
+  EXPECT_EQ(cluster.total_gpus(), MixedJobsParams{}.cluster_gpus);
   std::set<std::string> named, known;
-  for (const Job& job : generate_mixed({}, {.seed = 1, .jobs = 2000})) named.insert(job.model);
+  for (const Job& job : generate_mixed_jobs({}, {.seed = 1, .jobs = 2000})) named.insert(job.model);
   for (const auto& [name, model] : cluster.models) known.insert(name);
   EXPECT_EQ(named, known);
 }

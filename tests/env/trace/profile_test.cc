@@ -46,7 +46,7 @@ size_t amount(const Profiles& p) {
   size_t runs =
       p.pairs.size() + p.all_reduces.size() + p.sizes.size() + p.restarts.size() + p.curves.size();
   for (const ModelProfile& profile : p.models) {
-    runs += profile.runs.size() + profile.server_runs.size();
+    runs += profile.runs.size() + profile.parameter_server_runs.size();
   }
   return runs;
 }
@@ -176,9 +176,9 @@ TEST(Profile, FoldersAreSearchedAndEmptyOnesRejected) {
 }
 
 TEST(Profile, ModelNamesAreNormalised) {
-  EXPECT_EQ(plain_model_name("ResNet-50"), plain_model_name("resnet50"));
-  EXPECT_EQ(plain_model_name("gpt2/zero-dp"), "gpt2/zerodp");
-  EXPECT_NE(plain_model_name("ResNet-50"), plain_model_name("ResNet-18"));
+  EXPECT_EQ(normalised_model_name("ResNet-50"), normalised_model_name("resnet50"));
+  EXPECT_EQ(normalised_model_name("gpt2/zero-dp"), "gpt2/zerodp");
+  EXPECT_NE(normalised_model_name("ResNet-50"), normalised_model_name("ResNet-18"));
 }
 
 // --- the published files ------------------------------------------------------------------------
@@ -195,7 +195,7 @@ TEST(PublishedProfiles, Gavel) {
   EXPECT_DOUBLE_EQ(run_at(resnet, "v100", 64, {1, 1}).iteration_s, 2 / 6.865936825179568);
   EXPECT_EQ(run_at(resnet, "k80", 128, {2}).iteration_s, 0) << "out of memory";
   EXPECT_EQ(p.pairs.size(), 3u * 26 * 26);
-  for (const MeasuredPair& pair : p.pairs) {
+  for (const MeasuredColocatedPair& pair : p.pairs) {
     EXPECT_GE(pair.one.rate, 0);
     EXPECT_LE(pair.one.rate, 1 + 1e-12) << "no job gains from co-location";
   }
@@ -224,7 +224,7 @@ TEST(PublishedProfiles, ElasticFlow) {
   EXPECT_EQ(p.models.size(), 13u) << "7 on A100, 6 on T4";
   const ModelProfile& vgg = model(p, "vgg16");
   EXPECT_DOUBLE_EQ(run_at(vgg, "a100", 16, {8, 8}).iteration_s, 1 / 12.621757731334574);
-  EXPECT_DOUBLE_EQ(vgg.batch_of(run_at(vgg, "a100", 16, {8, 8})), 256);
+  EXPECT_DOUBLE_EQ(vgg.batch_size_of(run_at(vgg, "a100", 16, {8, 8})), 256);
   EXPECT_EQ(run_at(model(p, "deepspeech2"), "a100", 0.5, std::vector<int32_t>(8, 8)).iteration_s,
             0);
   EXPECT_EQ(run_at(model(p, "yolov3"), "t4", 2, std::vector<int32_t>(8, 4)).iteration_s, 0);
@@ -255,7 +255,7 @@ TEST(PublishedProfiles, PipeDreamParameterCountsMatch) {
   const Profiles p = load_profiles(traces_dir() / "pipedream-layers");
   EXPECT_EQ(p.sizes.size(), 14u);
   const auto bytes = [&](const std::string& name) {
-    for (const MeasuredSize& size : p.sizes) {
+    for (const MeasuredModelSize& size : p.sizes) {
       if (size.model == name) return size.bytes;
     }
     return 0.0;

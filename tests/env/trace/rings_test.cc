@@ -32,9 +32,9 @@ std::map<std::string, double> shares(const std::vector<Job>& jobs) {
 TEST(SyntheticRings, IsFrozen) {
   std::string jobs;
   for (const int mix : {0, 1, 25}) {
-    RingsParams p;
+    AllReduceJobsParams p;
     p.mix = mix;
-    for (const Job& job : generate_rings(p, {.seed = 2})) {
+    for (const Job& job : generate_all_reduce_jobs(p, {.seed = 2})) {
       jobs += job.id + "," + std::to_string(job.submit_us) + "," + std::to_string(job.run_us) +
               "," + std::to_string(job.gpus) + "," + job.user + "," + job.model + "\n";
     }
@@ -57,9 +57,9 @@ TEST(SyntheticRings, AreRingsOfOneToEightWorkers) {
 }
 
 TEST(SyntheticRings, MeanAndLoadMatchTheSettings) {
-  RingsParams p;
+  AllReduceJobsParams p;
   p.load = 0.7;
-  const std::vector<Job> jobs = generate_rings(p, {.seed = 9, .jobs = 20'000});
+  const std::vector<Job> jobs = generate_all_reduce_jobs(p, {.seed = 9, .jobs = 20'000});
   // Five standard errors: the log-normal's deviation is 1.3 times its mean.
   EXPECT_NEAR(mean_min(jobs), 40, 5 * 1.31 * 40 / std::sqrt(20'000));
   double gpu_us = 0;
@@ -73,10 +73,10 @@ TEST(SyntheticRings, MeanAndLoadMatchTheSettings) {
 TEST(SyntheticRings, MixesDifferButDoNotDependOnTheSeed) {
   std::set<int> tenths;
   for (int mix = 1; mix <= 20; ++mix) {
-    RingsParams p;
+    AllReduceJobsParams p;
     p.mix = mix;
-    const std::vector<Job> a = generate_rings(p, {.seed = 1, .jobs = 4'000});
-    const std::vector<Job> b = generate_rings(p, {.seed = 2, .jobs = 4'000});
+    const std::vector<Job> a = generate_all_reduce_jobs(p, {.seed = 1, .jobs = 4'000});
+    const std::vector<Job> b = generate_all_reduce_jobs(p, {.seed = 2, .jobs = 4'000});
     EXPECT_GT(mean_min(a), 19);
     EXPECT_LT(mean_min(a), 84);
     EXPECT_NEAR(mean_min(a), mean_min(b), 0.25 * mean_min(a));
@@ -95,26 +95,26 @@ TEST(SyntheticRings, MixesDifferButDoNotDependOnTheSeed) {
 
 TEST(SyntheticRings, ShiftsAreConfigurable) {
   const GenerateOptions options{.seed = 5, .jobs = 4'000};
-  RingsParams p;
+  AllReduceJobsParams p;
   p.other_models = 0.5;
   double other = 0;
-  for (const auto& [model, share] : shares(generate_rings(p, options))) {
+  for (const auto& [model, share] : shares(generate_all_reduce_jobs(p, options))) {
     if (std::set<std::string>{"detect", "graph", "segment", "vit"}.contains(model)) other += share;
   }
   EXPECT_NEAR(other, 0.5, 0.04);
   const auto mean_gpus = [&](double larger) {
-    RingsParams sizes;
+    AllReduceJobsParams sizes;
     sizes.larger = larger;
     double sum = 0;
-    for (const Job& job : generate_rings(sizes, options)) sum += job.gpus;
+    for (const Job& job : generate_all_reduce_jobs(sizes, options)) sum += job.gpus;
     return sum / options.jobs;
   };
   EXPECT_GT(mean_gpus(1), 1.3 * mean_gpus(0));
   EXPECT_LT(mean_gpus(-1), 0.8 * mean_gpus(0));
-  RingsParams noisy;
+  AllReduceJobsParams noisy;
   noisy.limit_sd = 0.5;
   double sum = 0, squares = 0;
-  for (const Job& job : generate_rings(noisy, options)) {
+  for (const Job& job : generate_all_reduce_jobs(noisy, options)) {
     const double off =
         std::log(static_cast<double>(job.limit_us) / static_cast<double>(job.run_us));
     sum += off, squares += off * off;
@@ -124,16 +124,16 @@ TEST(SyntheticRings, ShiftsAreConfigurable) {
 }
 
 TEST(SyntheticRings, RefusesAClusterTooSmallForTheLargestJob) {
-  EXPECT_THROW(generate_rings({}, {.cluster_gpus = 7}), InputError);
+  EXPECT_THROW(generate_all_reduce_jobs({}, {.cluster_gpus = 7}), InputError);
 }
 
 TEST(SyntheticRings, ClusterHasEveryModel) {
   const ClusterSpec cluster = load_cluster("rings-8");
   EXPECT_TRUE(cluster.choose_exchange);
   EXPECT_EQ(cluster.total_gpus(), 32);
-  RingsParams p;
+  AllReduceJobsParams p;
   p.other_models = 0.5;
-  for (const Job& job : generate_rings(p, {.jobs = 1'000})) {
+  for (const Job& job : generate_all_reduce_jobs(p, {.jobs = 1'000})) {
     const auto model = cluster.models.find(job.model);
     ASSERT_NE(model, cluster.models.end()) << job.model;
     EXPECT_GT(model->second.gradient_mib, 0);

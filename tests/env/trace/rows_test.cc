@@ -118,7 +118,7 @@ TEST(Rows, SkippedRowsAreCountedAndNoError) {
   Rows rows(lines, {});
   while (rows.next()) {
     if (rows.field(0) != "c") {
-      rows.left_out("no job");
+      rows.leave_out_row("no job");
       continue;
     }
     Job job;
@@ -169,7 +169,7 @@ TEST(Rows, TimeZeroMayBeTheFirstSubmission) {
   const std::string text = "id,t\na,2021-03-04T00:00:10\nb,2021-03-04T00:00:05\n";
   Lines lines = Lines::of_text(text, "t");
   Rows rows(lines, {});
-  rows.start_at_first_submission();
+  rows.move_zero_to_first_submission();
   while (rows.next()) {
     Job job;
     job.id = rows.field(0);
@@ -205,10 +205,10 @@ TEST(Split, HandlesQuotes) {
   EXPECT_TRUE(split_quoted("\"a\",", ',', unquoted, fields));
   EXPECT_THAT(fields, ElementsAre("a", ""));
   EXPECT_FALSE(split_quoted("\"a\"b,c", ',', unquoted, fields));
-  EXPECT_TRUE(open_quotes("a,\"b", ','));
-  EXPECT_TRUE(open_quotes("\"a\"\"", ','));
-  EXPECT_FALSE(open_quotes("\"a\",b\"", ','));
-  EXPECT_FALSE(open_quotes("a\"b", ','));
+  EXPECT_TRUE(ends_inside_quotes("a,\"b", ','));
+  EXPECT_TRUE(ends_inside_quotes("\"a\"\"", ','));
+  EXPECT_FALSE(ends_inside_quotes("\"a\",b\"", ','));
+  EXPECT_FALSE(ends_inside_quotes("a\"b", ','));
 }
 
 TEST(Lines, ReportTheirLineEndings) {

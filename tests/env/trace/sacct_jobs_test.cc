@@ -189,7 +189,7 @@ TEST(SacctRuns, ReusedJobNumberIsAnotherJob) {
     EXPECT_EQ(trace.jobs[1].id, "5_1#2");
     EXPECT_EQ(trace.jobs[1].array, "5#2");
     ASSERT_EQ(trace.notices.size(), 1u);
-    EXPECT_EQ(notice_text(trace.notices[0]),
+    EXPECT_EQ(format_row_notice(trace.notices[0]),
               "job number reused: the later job's id ends in #2 (1 row, at log:3)");
   }
 }

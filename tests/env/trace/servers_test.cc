@@ -36,9 +36,9 @@ TEST(SyntheticServers, HasWorkersAndServers) {
 }
 
 TEST(SyntheticServers, MeanAndLoadMatchTheSettings) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.load = 0.7;
-  const std::vector<Job> jobs = generate_servers(p, {.seed = 9, .jobs = 20'000});
+  const std::vector<Job> jobs = generate_parameter_server_jobs(p, {.seed = 9, .jobs = 20'000});
   double run_s = 0;
   std::map<std::string, int> models;
   for (const Job& job : jobs) {
@@ -55,19 +55,19 @@ TEST(SyntheticServers, MeanAndLoadMatchTheSettings) {
 }
 
 TEST(SyntheticServers, FixedSizesAreNotElastic) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.most = 0;
-  for (const Job& job : generate_servers(p, {})) {
+  for (const Job& job : generate_parameter_server_jobs(p, {})) {
     for (const RoleGroup& g : job.groups) EXPECT_EQ(g.min_count + g.max_count, 0);
   }
 }
 
 TEST(SyntheticServers, DrawsSizesUpToTheMaximum) {
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.drawn = true;
   p.workers = 3;
   std::map<int, int> sizes;
-  for (const Job& job : generate_servers(p, {.jobs = 900})) {
+  for (const Job& job : generate_parameter_server_jobs(p, {.jobs = 900})) {
     EXPECT_EQ(job.groups[0].count, job.groups[1].count);
     ++sizes[job.gpus];
   }
@@ -76,19 +76,19 @@ TEST(SyntheticServers, DrawsSizesUpToTheMaximum) {
 }
 
 TEST(SyntheticServers, RefusesAClusterTooSmallForOneJob) {
-  EXPECT_THROW(generate_servers({}, {.cluster_gpus = 1}), InputError);
+  EXPECT_THROW(generate_parameter_server_jobs({}, {.cluster_gpus = 1}), InputError);
 }
 
 TEST(SyntheticServers, EveryModelHasSpeeds) {
   const Profiles profiles = load_profiles("experiments/speeds/servers.csv");
   const ClusterSpec cluster = load_cluster("servers-13");
-  ServersParams p;
+  ParameterServerJobsParams p;
   p.jobs = 500;
-  for (const Job& job : generate_servers(p, {})) {
+  for (const Job& job : generate_parameter_server_jobs(p, {})) {
     const auto is = [&](const auto& profile) { return profile.model == job.model; };
     const auto profile = std::ranges::find_if(profiles.models, is);
     ASSERT_NE(profile, profiles.models.end()) << job.model;
-    EXPECT_EQ(profile->server_runs.size(), 25u);
+    EXPECT_EQ(profile->parameter_server_runs.size(), 25u);
   }
   EXPECT_EQ(cluster.nodes.size(), 13u);
 }

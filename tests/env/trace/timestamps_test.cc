@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMay6 = 1'714'953'600;  // 2024-05-06 00:00:00 UTC
 constexpr int64_t kUs = 1'000'000;
 
-std::optional<int64_t> utc(const char* text) { return calendar_us(text, Zone()); }
+std::optional<int64_t> utc(const char* text) { return parse_iso_date_us(text, Zone()); }
 
 TEST(Timestamps, DatesMayHaveAUtcOffset) {
   EXPECT_EQ(utc("2024-05-06"), kMay6 * kUs);
@@ -31,19 +31,19 @@ TEST(Timestamps, DatesMayHaveAUtcOffset) {
 
 TEST(Timestamps, ZoneAppliesToDatesWithoutAnOffset) {
   const Zone berlin("CET-1CEST,M3.5.0,M10.5.0/3");
-  EXPECT_EQ(calendar_us("2024-05-06 10:00:00", berlin), (kMay6 + 28'800) * kUs);
-  EXPECT_EQ(calendar_us("2024-05-06 10:00:00Z", berlin), (kMay6 + 36'000) * kUs);
+  EXPECT_EQ(parse_iso_date_us("2024-05-06 10:00:00", berlin), (kMay6 + 28'800) * kUs);
+  EXPECT_EQ(parse_iso_date_us("2024-05-06 10:00:00Z", berlin), (kMay6 + 36'000) * kUs);
 }
 
 TEST(Timestamps, DurationsAreParsed) {
-  EXPECT_EQ(span_us("01:30:00"), 5'400 * kUs);
-  EXPECT_EQ(span_us("100:00:00"), 360'000 * kUs);
-  EXPECT_EQ(span_us("2-01:00:00"), 176'400 * kUs);
-  EXPECT_EQ(span_us("0 days 00:00:30.5"), 30'500'000);
-  EXPECT_EQ(span_us("1 day 00:00:00"), 86'400 * kUs);
+  EXPECT_EQ(parse_duration_us("01:30:00"), 5'400 * kUs);
+  EXPECT_EQ(parse_duration_us("100:00:00"), 360'000 * kUs);
+  EXPECT_EQ(parse_duration_us("2-01:00:00"), 176'400 * kUs);
+  EXPECT_EQ(parse_duration_us("0 days 00:00:30.5"), 30'500'000);
+  EXPECT_EQ(parse_duration_us("1 day 00:00:00"), 86'400 * kUs);
   for (const char* none : {"", "90", "01:30", "1:2:3", "01:60:00", "x", "2 days",
                            "-1 days 00:00:00", "99999999999999999999-00:00:00"}) {
-    EXPECT_FALSE(span_us(none).has_value()) << none;
+    EXPECT_FALSE(parse_duration_us(none).has_value()) << none;
   }
 }
 
@@ -73,47 +73,47 @@ TEST(Timestamps, FirstNumberSetsTheUnit) {
 }
 
 TEST(Timestamps, TimesOfOneFileHaveOneZero) {
-  using Meaning = TimestampReader::Meaning;
-  ClockTime time;
+  using TimestampStatus = TimestampReader::TimestampStatus;
+  AmbiguousTime time;
   const auto meaning = [&](TimestampReader& timestamps, const char* text, bool required = true) {
     return timestamps.read(text, kInSeconds, required, time);
   };
   TimestampReader relative{Zone()};
-  EXPECT_EQ(meaning(relative, "0"), Meaning::kTime);
-  EXPECT_EQ(meaning(relative, "999999999"), Meaning::kTime);
+  EXPECT_EQ(meaning(relative, "0"), TimestampStatus::kTime);
+  EXPECT_EQ(meaning(relative, "999999999"), TimestampStatus::kTime);
   EXPECT_EQ(time.us, 999'999'999 * kUs);
-  EXPECT_EQ(meaning(relative, "1714989601"), Meaning::kOtherFormat);
-  EXPECT_EQ(meaning(relative, "x"), Meaning::kNoTime);
+  EXPECT_EQ(meaning(relative, "1714989601"), TimestampStatus::kOtherFormat);
+  EXPECT_EQ(meaning(relative, "x"), TimestampStatus::kNoTime);
   TimestampReader own{Zone()};
-  own.set_trace_seconds();
-  EXPECT_EQ(meaning(own, "1714989601"), Meaning::kTime) << "the file says so";
+  own.set_relative_seconds();
+  EXPECT_EQ(meaning(own, "1714989601"), TimestampStatus::kTime) << "the file says so";
   TimestampReader since_1970{Zone()};
-  EXPECT_EQ(meaning(since_1970, "1714989601"), Meaning::kTime);
-  EXPECT_EQ(meaning(since_1970, "60"), Meaning::kOtherFormat);
-  EXPECT_EQ(meaning(since_1970, "0"), Meaning::kOtherFormat);
-  EXPECT_EQ(meaning(since_1970, "0", false), Meaning::kMissing);
-  EXPECT_EQ(meaning(since_1970, "1714989601250"), Meaning::kOtherFormat) << "milliseconds";
+  EXPECT_EQ(meaning(since_1970, "1714989601"), TimestampStatus::kTime);
+  EXPECT_EQ(meaning(since_1970, "60"), TimestampStatus::kOtherFormat);
+  EXPECT_EQ(meaning(since_1970, "0"), TimestampStatus::kOtherFormat);
+  EXPECT_EQ(meaning(since_1970, "0", false), TimestampStatus::kMissing);
+  EXPECT_EQ(meaning(since_1970, "1714989601250"), TimestampStatus::kOtherFormat) << "milliseconds";
 }
 
 TEST(Timestamps, UnitOfANameIsUsed) {
   using Kind = TimestampReader::Kind;
-  const TimeUnit& ms = *unit_of_name("t_ms");
-  ClockTime time;
+  const TimeUnit& ms = *unit_in_column_name("t_ms");
+  AmbiguousTime time;
   TimestampReader relative{Zone()};
-  EXPECT_EQ(relative.read("60000", ms, true, time), TimestampReader::Meaning::kTime);
+  EXPECT_EQ(relative.read("60000", ms, true, time), TimestampReader::TimestampStatus::kTime);
   EXPECT_EQ(time.us, 60 * kUs);
   EXPECT_EQ(relative.kind(), Kind::kTraceSeconds);
   TimestampReader since_1970{Zone()};
   EXPECT_EQ(since_1970.read("1714953600250", ms), kMay6 * kUs + 250'000);
   EXPECT_EQ(since_1970.kind(), Kind::kMillis);
   TimestampReader minutes{Zone()};
-  EXPECT_EQ(minutes.read("28582560", *unit_of_name("t_min")), kMay6 * kUs);
+  EXPECT_EQ(minutes.read("28582560", *unit_in_column_name("t_min")), kMay6 * kUs);
   EXPECT_EQ(minutes.kind(), Kind::kSeconds);
 }
 
 TEST(TimeUnit, IsTheLastWordOfAName) {
   const auto unit = [](const char* name) -> std::string {
-    const TimeUnit* const found = unit_of_name(name);
+    const TimeUnit* const found = unit_in_column_name(name);
     return found == nullptr ? "" : found->name;
   };
   for (const char* name : {"duration_min", "Duration (minutes)", "runMins", "wait-m"}) {
@@ -139,7 +139,7 @@ TEST(TimeUnit, IsTheLastWordOfAName) {
 
 TEST(TimeUnit, NumbersAreConverted) {
   const auto us = [](const char* text, const char* name) {
-    return parse_time_us(text, *unit_of_name(name));
+    return parse_time_us(text, *unit_in_column_name(name));
   };
   EXPECT_EQ(us("90", "t_min"), 5'400 * kUs);
   EXPECT_EQ(us("1.5", "t_h"), 5'400 * kUs);

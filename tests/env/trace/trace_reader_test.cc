@@ -255,21 +255,22 @@ TEST(Trace, JobsLargerThanTheClusterAreNamedOrCounted) {
   const std::string text = std::string(kItpHeader) + "a,1,5,8\nb,9,5,256\nc,2,5,129\nd,3,5,128\n";
   Trace trace = parse_trace(text, "jobs.csv", {});
   try {
-    check_fits(trace, load_cluster("16x8"), false);
+    check_jobs_fit_cluster(trace, load_cluster("16x8"), false);
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("jobs.csv:3: expected at most 128 GPUs"),
                                     HasSubstr("got 256 for job 'b' (first of 2 such jobs")));
   }
   EXPECT_EQ(trace.jobs.size(), 4u);
-  check_fits(trace, load_cluster("16x8"), true);
+  check_jobs_fit_cluster(trace, load_cluster("16x8"), true);
   ASSERT_EQ(trace.jobs.size(), 2u);
   EXPECT_EQ(trace.jobs[1].id, "d");
   ASSERT_EQ(trace.skipped.size(), 1u);
   EXPECT_EQ(trace.skipped[0].count, 2);
   EXPECT_EQ(trace.skipped[0].first, "jobs.csv:3");
-  check_fits(trace, load_cluster("16x8"), false);
-  EXPECT_THROW(check_fits(trace, load_cluster("1x4"), true), InputError) << "no job fits";
+  check_jobs_fit_cluster(trace, load_cluster("16x8"), false);
+  EXPECT_THROW(check_jobs_fit_cluster(trace, load_cluster("1x4"), true), InputError)
+      << "no job fits";
 }
 
 TEST(Trace, SourcesAreListedWithTheirHelp) {
@@ -287,13 +288,13 @@ TEST(Trace, JobsWithoutGpusAreNamedOrCounted) {
   Trace trace = parse_trace(text, "jobs.csv", {});
   ASSERT_EQ(trace.jobs.size(), 4u);
   try {
-    check_fits(trace, load_cluster("1x8"), false);
+    check_jobs_fit_cluster(trace, load_cluster("1x8"), false);
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("jobs.csv:3: expected GPUs or CPUs, got neither"),
                                     HasSubstr("job 'b' (first of 2 such jobs")));
   }
-  check_fits(trace, load_cluster("1x8"), true);
+  check_jobs_fit_cluster(trace, load_cluster("1x8"), true);
   ASSERT_EQ(trace.jobs.size(), 1u);
   ASSERT_EQ(trace.skipped.size(), 2u);
   EXPECT_EQ(trace.skipped[0].reason, "requests nothing");

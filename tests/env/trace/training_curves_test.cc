@@ -13,8 +13,8 @@ namespace yard::testing {
 namespace {
 
 TEST(Curves, FollowTheOptimusForm) {
-  const LossForm form{12, 0.5, 0.1};
-  const std::vector<CurvePoint> curve = tabulate_loss(form);
+  const LossCurveFormula form{12, 0.5, 0.1};
+  const std::vector<TrainingCurvePoint> curve = tabulate_loss(form);
   EXPECT_DOUBLE_EQ(curve.front().value, 2.1);
   EXPECT_DOUBLE_EQ(curve.back().value, 1 / 12.5 + 0.1);
   EXPECT_DOUBLE_EQ(curve[16].value, 1 / 3.5 + 0.1) << "a quarter of the way";
@@ -29,14 +29,15 @@ TEST(Curves, FollowTheOptimusForm) {
 }
 
 TEST(Curves, TargetIsReachedFromEitherSide) {
-  const std::vector<CurvePoint> falls = {{0, 10, 0}, {0.5, 4, 0}, {1, 2, 0}};
-  EXPECT_DOUBLE_EQ(share_until(falls, 7), 0.25);
-  EXPECT_DOUBLE_EQ(share_until(falls, 4), 0.5);
-  EXPECT_DOUBLE_EQ(share_until(falls, 3), 0.75);
-  EXPECT_DOUBLE_EQ(share_until(falls, 1), 1) << "never";
-  const std::vector<CurvePoint> rises = {{0, 0.2, 0}, {0.5, 0.8, 0}, {0.75, 0.7, 0}, {1, 0.9, 0}};
-  EXPECT_DOUBLE_EQ(share_until(rises, 0.5), 0.25);
-  EXPECT_DOUBLE_EQ(share_until(rises, 0.85), 0.9375) << "it falls before it gets there";
+  const std::vector<TrainingCurvePoint> falls = {{0, 10, 0}, {0.5, 4, 0}, {1, 2, 0}};
+  EXPECT_DOUBLE_EQ(work_share_to_reach(falls, 7), 0.25);
+  EXPECT_DOUBLE_EQ(work_share_to_reach(falls, 4), 0.5);
+  EXPECT_DOUBLE_EQ(work_share_to_reach(falls, 3), 0.75);
+  EXPECT_DOUBLE_EQ(work_share_to_reach(falls, 1), 1) << "never";
+  const std::vector<TrainingCurvePoint> rises = {
+      {0, 0.2, 0}, {0.5, 0.8, 0}, {0.75, 0.7, 0}, {1, 0.9, 0}};
+  EXPECT_DOUBLE_EQ(work_share_to_reach(rises, 0.5), 0.25);
+  EXPECT_DOUBLE_EQ(work_share_to_reach(rises, 0.85), 0.9375) << "it falls before it gets there";
 }
 
 Trace with_loss(double target) {
@@ -69,14 +70,14 @@ TEST(Curves, ViewShowsTrainingProgress) {
   const auto policy = make_policy("fifo");
   SceneRunner runner(scene, *policy);
   ASSERT_TRUE(runner.step());
-  EXPECT_TRUE(runner.view().measures(0));
+  EXPECT_TRUE(runner.view().has_training_metric(0));
   EXPECT_EQ(runner.view().measured(0), 1);
   EXPECT_EQ(runner.view().target(0), 0.4);
   ASSERT_TRUE(runner.step());
   ASSERT_EQ(runner.view().now_us(), 250 * kSecond);
   EXPECT_DOUBLE_EQ(runner.view().measured(0), 1 / 1.75) << "a quarter of the request";
-  EXPECT_EQ(runner.view().measured_first(0), 1);
-  EXPECT_FALSE(runner.view().measures(1));
+  EXPECT_EQ(runner.view().training_metric_at_start(0), 1);
+  EXPECT_FALSE(runner.view().has_training_metric(1));
   runner.play();
   EXPECT_EQ(runner.jobs()[0].end_us, 500 * kSecond);
 }

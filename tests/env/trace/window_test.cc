@@ -76,8 +76,8 @@ TEST(Window, WithoutOptionsIsTheWholeTrace) {
 
 TEST(Window, ByNumberSplitsSimultaneousJobs) {
   Trace trace = trace_at({5, 10, 10, 10, 20});
-  const Window window =
-      select_window(trace, {.jobs_from = 1, .jobs_count = 2, .after = AfterWindow::kNothing});
+  const Window window = select_window(
+      trace, {.jobs_from = 1, .jobs_count = 2, .after = ArrivalsAfterWindow::kNothing});
   EXPECT_THAT(scored(trace), ElementsAre("1", "2"));
   EXPECT_THAT(unscored(trace), ElementsAre("0"));
   EXPECT_EQ(window.scored, 2);
@@ -86,8 +86,11 @@ TEST(Window, ByNumberSplitsSimultaneousJobs) {
 
 TEST(Window, ByTimeIncludesFromAndExcludesTo) {
   Trace trace = trace_at({0, 10, 20, 30, 40});
-  const Window window = select_window(
-      trace, {.from = "10", .to = "30", .warmup = "0", .after = AfterWindow::kTrace, .repeats = 0});
+  const Window window = select_window(trace, {.from = "10",
+                                              .to = "30",
+                                              .warmup = "0",
+                                              .after = ArrivalsAfterWindow::kTrace,
+                                              .repeats = 0});
   EXPECT_THAT(scored(trace), ElementsAre("1", "2"));
   EXPECT_THAT(unscored(trace), ElementsAre("3", "4"));
   EXPECT_EQ(window.from_us, 10 * kUsPerS);
@@ -97,7 +100,7 @@ TEST(Window, ByTimeIncludesFromAndExcludesTo) {
 
 TEST(Window, PercentIsOfTheSubmissionSpan) {
   Trace trace = trace_at({1000, 1040, 1059, 1061, 1081, 1100});
-  select_window(trace, {.from = "60%", .to = "80%", .after = AfterWindow::kNothing});
+  select_window(trace, {.from = "60%", .to = "80%", .after = ArrivalsAfterWindow::kNothing});
   EXPECT_THAT(scored(trace), ElementsAre("3"));
   trace = trace_at({1000, 1040, 1100});
   select_window(trace, {.from = "0%", .to = "100%"});
@@ -133,7 +136,7 @@ TEST(Window, WarmupIsAWeekIfAvailable) {
   const std::vector<int64_t> days = {0, 2 * kDayS, 4 * kDayS, 10 * kDayS, 11 * kDayS};
   Trace trace = trace_at(days);
   const std::string from = std::to_string(10 * kDayS);
-  Window window = select_window(trace, {.from = from, .after = AfterWindow::kNothing});
+  Window window = select_window(trace, {.from = from, .after = ArrivalsAfterWindow::kNothing});
   EXPECT_EQ(window.warm_from_us, 3 * kDayS * kUsPerS);
   EXPECT_THAT(unscored(trace), ElementsAre("2"));
   EXPECT_THAT(scored(trace), ElementsAre("3", "4"));
@@ -191,7 +194,8 @@ TEST(Window, TailIsTheTraceThenTheRepeatedWindow) {
   EXPECT_EQ(trace.jobs[8].submit_us, 55 * kUsPerS + 1);
 
   trace = trace_at(times);
-  select_window(trace, {.from = "10", .to = "20", .after = AfterWindow::kRepeat, .repeats = 1});
+  select_window(trace,
+                {.from = "10", .to = "20", .after = ArrivalsAfterWindow::kRepeat, .repeats = 1});
   EXPECT_THAT(unscored(trace), ElementsAre("0", "1#1", "2#1"));
   EXPECT_EQ(trace.jobs[4].submit_us, 25 * kUsPerS);
   EXPECT_TRUE(std::is_sorted(trace.jobs.begin(), trace.jobs.end(),
@@ -201,7 +205,7 @@ TEST(Window, TailIsTheTraceThenTheRepeatedWindow) {
 TEST(Window, CopiesAreMarked) {
   Trace trace = trace_at({0, 10, 15, 30, 40});
   select_window(trace, {.from = "10", .to = "20", .repeats = 2});
-  EXPECT_EQ(count_copies(trace), 4);
+  EXPECT_EQ(count_window_copies(trace), 4);
   for (const Job& job : trace.jobs) {
     EXPECT_EQ(job.copy, job.id.find('#') != job.id.npos) << job.id;
     EXPECT_FALSE(job.copy && job.scored);
@@ -210,10 +214,10 @@ TEST(Window, CopiesAreMarked) {
 
 TEST(Window, TailMayBeTheTraceWithoutCopies) {
   Trace trace = trace_at({0, 10, 15, 30, 40});
-  select_window(trace, {.from = "10", .to = "20", .after = AfterWindow::kTraceOnly});
+  select_window(trace, {.from = "10", .to = "20", .after = ArrivalsAfterWindow::kTraceOnly});
   EXPECT_THAT(scored(trace), ElementsAre("1", "2"));
   EXPECT_THAT(unscored(trace), ElementsAre("0", "3", "4"));
-  EXPECT_EQ(count_copies(trace), 0);
+  EXPECT_EQ(count_window_copies(trace), 0);
 }
 
 TEST(Window, InvalidOptionsAreNamed) {

@@ -276,7 +276,7 @@ void measure_runs(const std::vector<Job>& jobs, const Batches& batches, Measured
 
 MeasuredParams measure(const std::vector<Job>& jobs, size_t days) {
   MeasuredParams out;
-  const Batches batches = find_batches(jobs);
+  const Batches batches = find_submission_batches(jobs);
   measure_times(jobs, batches, days, out);
   measure_owners(batches, out);
   measure_runs(jobs, batches, out);
@@ -296,7 +296,7 @@ struct Recovery {
     if (!named) {
       for (Job& job : made.jobs) job.user.clear();
     }
-    model = fit_workload_model(made, part_of(made, {.to = "100%"}));
+    model = fit_workload_model(made, select_trace_part(made, {.to = "100%"}));
     trace = measure(made.jobs, known.days);
     for (uint64_t seed = 1; seed <= kSamples; ++seed) {
       samples.push_back(measure(sample_workload(model, {.seed = seed}), known.days));

@@ -47,12 +47,12 @@ std::vector<double> sizes(const std::vector<Job>& jobs) {
 }
 
 WorkloadModel fitted(const Trace& trace) {
-  return fit_workload_model(trace, part_of(trace, {.to = "60%"}));
+  return fit_workload_model(trace, select_trace_part(trace, {.to = "60%"}));
 }
 
 TEST(Like, ResemblesTheFittedTrace) {
   const Trace trace = load_trace("synthetic:habits", {.seed = 3, .jobs = 4000});
-  const FitPart part = part_of(trace, {.to = "60%"});
+  const TracePart part = select_trace_part(trace, {.to = "60%"});
   const WorkloadModel model = fit_workload_model(trace, part);
   EXPECT_EQ(model.owner, "user");
   EXPECT_EQ(model.jobs, static_cast<int64_t>(part.jobs.size()));
@@ -111,7 +111,7 @@ TEST(Like, ItpFitIsCloserThanTheTraceHalvesAre) {
   YARD_NEEDS_TRACES();
   const Trace trace =
       load_trace(testing::traces_dir() / "microsoft-itp-2021/raw/cluster04.csv.gz", {});
-  const FitPart part = part_of(trace, {.to = "60%"});
+  const TracePart part = select_trace_part(trace, {.to = "60%"});
   const std::vector<Job> jobs = sample_workload(fit_workload_model(trace, part), {.seed = 4});
   const auto middle = part.jobs.begin() + static_cast<std::ptrdiff_t>(part.jobs.size() / 2);
   const double halves =

@@ -33,11 +33,11 @@ class SacctReader : public TraceReader {
   Layout layout() const override { return whole_lines(); }
 
   void read(Rows& rows) const override {
-    rows.start_at_first_submission();
+    rows.move_zero_to_first_submission();
     if (!rows.next()) return;
     std::optional<SacctHeader> header = read_sacct_header(rows.line());
     if (!header || !header->known) refuse(rows, header);
-    SacctLog log(config_, settings_, rows, header->columns, header->is_table());
+    SacctLog log(config_, settings_, rows, header->columns, header->is_from_spreadsheet());
     SacctLines lines(rows, std::move(*header), SacctLog::used_columns());
     while (lines.next()) log.take(lines.fields());
     log.finish();
@@ -71,7 +71,7 @@ class SacctReader : public TraceReader {
     const std::string got = "'" + first + (rows.line().size() > 80 ? "...'" : "'");
     const std::string second(rows.next() ? rows.line() : std::string_view());
     const auto fail = [&](const std::string& expected) {
-      throw InputError(rows.where_names(), expected + " (" + kExampleCommand + ")", got);
+      throw InputError(rows.header_position(), expected + " (" + kExampleCommand + ")", got);
     };
     if (trim(first).starts_with('{')) {
       fail("fields separated by |; --format sacct-json reads the output of sacct --json");

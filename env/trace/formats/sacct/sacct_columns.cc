@@ -125,7 +125,7 @@ bool fits(Shape shape, std::string_view text) {
 
 }  // namespace
 
-std::string_view sacct_column(std::string_view name) {
+std::string_view canonical_sacct_column(std::string_view name) {
   const auto exact = kColumns.find(name);
   if (exact != kColumns.end()) return exact->first;
   const std::string wanted = lower_case(name);
@@ -141,7 +141,7 @@ bool sacct_field_fits(std::string_view column, std::string_view text) {
   return known == kColumns.end() || fits(known->second, text);
 }
 
-bool is_sacct_text(std::string_view column) {
+bool is_free_text_column(std::string_view column) {
   if (column.empty()) return false;
   const auto known = kColumns.find(column);
   return known == kColumns.end() || known->second <= Shape::kCommand;
@@ -153,8 +153,9 @@ std::string_view joined(const std::vector<std::string_view>& parts, size_t first
   return {begin, static_cast<size_t>(last.data() + last.size() - begin)};
 }
 
-std::vector<Reading> sacct_readings(const std::vector<std::string>& columns,
-                                    const std::vector<std::string_view>& parts, size_t most) {
+std::vector<Reading> possible_field_splits(const std::vector<std::string>& columns,
+                                           const std::vector<std::string_view>& parts,
+                                           size_t most) {
   std::vector<Reading> readings;
   if (parts.size() < columns.size() || parts.size() > columns.size() + kMaxSpareParts)
     return readings;

@@ -9,20 +9,20 @@
 namespace yard {
 
 // Returns sacct's spelling of a column, ignoring case; empty if sacct has no such column.
-std::string_view sacct_column(std::string_view name);
+std::string_view canonical_sacct_column(std::string_view name);
 
 // Returns whether a field of this column can be `text`. Unknown columns accept any text.
 bool sacct_field_fits(std::string_view column, std::string_view text);
 
 // Returns whether the column is free text or unknown.
-bool is_sacct_text(std::string_view column);
+bool is_free_text_column(std::string_view column);
 
 // Returns the ways to read the parts of a row as its fields, at most `most`. A field is one part,
 // or several with the delimiters between them. A Reading holds, for each field, the index after its
 // last part.
 using Reading = std::vector<size_t>;
-std::vector<Reading> sacct_readings(const std::vector<std::string>& columns,
-                                    const std::vector<std::string_view>& parts, size_t most);
+std::vector<Reading> possible_field_splits(const std::vector<std::string>& columns,
+                                           const std::vector<std::string_view>& parts, size_t most);
 
 // Returns the field made of parts [first, end). Requires: the parts are adjacent in one text.
 std::string_view joined(const std::vector<std::string_view>& parts, size_t first, size_t end);

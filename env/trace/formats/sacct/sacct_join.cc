@@ -49,7 +49,7 @@ std::string SacctLog::full_id(uint32_t cluster, const std::string& id) const {
 void SacctLog::drop(Run& run, const char* reason) {
   run.dropped = true;
   rows_.set_first_line(run.job.line);
-  rows_.left_out(reason);
+  rows_.leave_out_row(reason);
 }
 
 bool SacctLog::is_continuation(const Run& before, const Run& run) const {
@@ -182,7 +182,8 @@ void SacctLog::check_settings() const {
   };
   const bool zone = is_given("zone") && config_.zone != SacctConfig().zone;
   if (zone && !dates_seen_ && !(num_runs_ == 0 && unstarted_.empty())) {
-    unused_setting("zone", "a log with dates", rows_.where_names() + " with seconds since 1970");
+    unused_setting("zone", "a log with dates",
+                   rows_.header_position() + " with seconds since 1970");
   }
   if (!config_.cluster.empty() && std::ranges::count(clusters_, config_.cluster) == 0) {
     std::vector<std::string> named = clusters_;  // an empty setting selects all
@@ -193,7 +194,8 @@ void SacctLog::check_settings() const {
         "'" + config_.cluster + "'");
   }
   if (config_.shards_per_gpu > 0 && !shards_seen_ && num_runs_ > 0) {
-    unused_setting("shards_per_gpu", "a log with gres/shard", rows_.where_names() + " without it");
+    unused_setting("shards_per_gpu", "a log with gres/shard",
+                   rows_.header_position() + " without it");
   }
 }
 
@@ -264,7 +266,7 @@ void SacctLog::finish() {
   join_all();
   for (const UnstartedRow& mark : unstarted_) {
     rows_.set_first_line(mark.line);
-    rows_.left_out(std::string(mark.reason));
+    rows_.leave_out_row(std::string(mark.reason));
   }
   const bool uncounted = !gpus_seen_ && config_.gpus_per_node == 0;
   const bool several = config_.cluster.empty() && clusters_.size() > 1;

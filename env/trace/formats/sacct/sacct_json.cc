@@ -187,7 +187,7 @@ class SacctJsonReader : public TraceReader {
   Layout layout() const override { return whole_lines(); }
 
   void read(Rows& rows) const override {
-    rows.start_at_first_submission();
+    rows.move_zero_to_first_submission();
     SacctLog log(config_, settings_, rows, kColumns);
     std::string list;                // key of the document that is being read
     int depth_of_jobs = 2;           // 1 if the document is the list of jobs
@@ -223,12 +223,13 @@ class SacctJsonReader : public TraceReader {
                          "written");
       }
       throw InputError(rows.source() + ":" + std::to_string(text.line_number()),
-                       "JSON output of sacct --json", json_flaw(flaw));
+                       "JSON output of sacct --json", json_error_text(flaw));
     } catch (const Json::exception& flaw) {
-      throw InputError(rows.where_names(), "JSON output of sacct --json", json_flaw(flaw));
+      throw InputError(rows.header_position(), "JSON output of sacct --json",
+                       json_error_text(flaw));
     }
     if (timeless > 0) {
-      throw InputError(rows.where_names(),
+      throw InputError(rows.header_position(),
                        "jobs with a \"time\" object, as in the output of sacct --json",
                        "job " + std::to_string(timeless) + " without it");
     }

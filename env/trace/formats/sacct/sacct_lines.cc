@@ -52,7 +52,7 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view d
 // "Unnamed: 0,JobID". Returns the line itself if there is none.
 std::string_view without_index(std::string_view names) {
   const size_t end = names.find_first_of(",;\t");
-  if (end == names.npos || !is_index_name(trim(names.substr(0, end)))) return names;
+  if (end == names.npos || !is_pandas_index_name(trim(names.substr(0, end)))) return names;
   return names.substr(end + 1);
 }
 
@@ -88,7 +88,7 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
   for (const std::string_view part : split_at(line, header.delimiter)) {
     const std::string_view name = trim(part);
     if (!std::ranges::all_of(name, is_name)) return std::nullopt;
-    const std::string_view column = sacct_column(name);
+    const std::string_view column = canonical_sacct_column(name);
     header.columns.emplace_back(column.empty() ? name : column);
     known += !column.empty();
     exact += !column.empty() && column == name;
@@ -107,7 +107,7 @@ std::optional<SacctHeader> read_sacct_header(std::string_view line) {
 
 SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line) {
   const std::vector<std::string_view> words = split_line(first_line, ' ');
-  const auto known = [](std::string_view word) { return sacct_column(word) == word; };
+  const auto known = [](std::string_view word) { return canonical_sacct_column(word) == word; };
   const bool names = std::ranges::all_of(
       words, [](std::string_view word) { return std::ranges::all_of(word, is_name); });
   if (names && std::ranges::count_if(words, known) >= 3) return SacctFlaw::kFixedWidth;
@@ -139,13 +139,13 @@ SacctLines::SacctLines(Rows& rows, SacctHeader header, const std::vector<std::st
     used_.push_back(std::ranges::count(used, column) > 0);
   }
   if (header_.columns[0] == "JobID" || header_.columns[0] == "JobIDRaw") id_ = 0;
-  ends_in_text_ = is_sacct_text(header_.columns.back());
+  ends_in_text_ = is_free_text_column(header_.columns.back());
 }
 
 bool SacctLines::next_row() {
   while (rows_.next()) {
     if (rows_.line() != names_) return true;
-    rows_.notice(kRepeatedNames);
+    rows_.notice(kRepeatedHeaderNotice);
   }
   return false;
 }
@@ -188,7 +188,7 @@ bool SacctLines::begins_row(std::string_view line) const {
 
 // Returns whether the line alone is a row.
 bool SacctLines::is_row(std::string_view line) const {
-  return !sacct_readings(header_.columns, split_at(line, header_.delimiter), 1).empty();
+  return !possible_field_splits(header_.columns, split_at(line, header_.delimiter), 1).empty();
 }
 
 // Files saved by a spreadsheet quote fields that contain the delimiter.
@@ -203,12 +203,12 @@ void SacctLines::refuse(const std::string& record) {
   const std::vector<std::string_view> parts = split_at(record, header_.delimiter);
   const std::string fields = std::to_string(header_.columns.size()) + " fields";
   if (parts.size() < header_.columns.size()) {
-    rows_.too_few(fields, std::to_string(parts.size()));
+    rows_.reject_too_few_fields(fields, std::to_string(parts.size()));
     return;
   }
   std::string texts;
   for (const std::string& column : header_.columns) {
-    if (is_sacct_text(column)) texts += (texts.empty() ? "" : " or ") + column;
+    if (is_free_text_column(column)) texts += (texts.empty() ? "" : " or ") + column;
   }
   rows_.unusable("ambiguous delimiter within a text",
                  fields + ", or an unambiguous split of more fields; print the log without " +
@@ -239,7 +239,7 @@ bool SacctLines::next() {
     size_t lines = 1;
     const bool plain = parts.size() == wanted;
     if (!plain) {
-      readings = sacct_readings(header_.columns, parts, kMaxReadings);
+      readings = possible_field_splits(header_.columns, parts, kMaxReadings);
       // A text with line breaks continues in the lines below, up to the beginning of another row.
       for (; readings.empty() && lines < kMaxLines && record_.size() < kMaxRowBytes; ++lines) {
         const Line* below = peek();
@@ -247,7 +247,7 @@ bool SacctLines::next() {
         record_ += '\n' + below->text;
         ahead_.pop_front();
         parts = split_at(record_, header_.delimiter);
-        readings = sacct_readings(header_.columns, parts, kMaxReadings);
+        readings = possible_field_splits(header_.columns, parts, kMaxReadings);
       }
     }
     const size_t complete = record_.size();
@@ -261,7 +261,7 @@ bool SacctLines::next() {
     rows_.set_first_line(line.number);  // peek() moved on
     if (record_.size() != complete) {
       parts = split_at(record_, header_.delimiter);
-      readings = sacct_readings(header_.columns, parts, kMaxReadings);
+      readings = possible_field_splits(header_.columns, parts, kMaxReadings);
     } else if (plain) {
       fields_ = split_at(record_, header_.delimiter);
       return true;

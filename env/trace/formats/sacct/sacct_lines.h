@@ -23,7 +23,7 @@ struct SacctHeader {
   bool indexed = false;              // begins with an unnamed column, as pandas writes its index
 
   // Returns whether a spreadsheet or pandas wrote the table, so that 1.0 may be the number 1.
-  bool is_table() const {
+  bool is_from_spreadsheet() const {
     return quoted || indexed || delimiter == "," || delimiter == ";" || delimiter == "\t";
   }
 };
@@ -37,8 +37,8 @@ SacctFlaw sacct_flaw(std::string_view first_line, std::string_view second_line);
 
 class SacctLines {
  public:
-  // `rows` gives whole lines and must outlive this. A row with several readings is accepted if they
-  // agree in the columns `used`.
+  // `rows` gives whole lines and must outlive this. A row that can be split into columns in several
+  // ways is accepted if all agree in the columns `used`.
   SacctLines(Rows& rows, SacctHeader header, const std::vector<std::string>& used);
 
   // Moves to the next row; `rows` is then at its first line. Returns false at the end. Counts

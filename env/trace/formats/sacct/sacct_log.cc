@@ -68,21 +68,21 @@ int SacctLog::find(std::string_view column) const {
   const auto it = std::ranges::find(columns_, column);
   if (it == columns_.end()) return -1;
   if (std::find(it + 1, columns_.end(), column) != columns_.end()) {
-    throw InputError(rows_.where_names(), "each column once", in_quotes(column) + " twice");
+    throw InputError(rows_.header_position(), "each column once", in_quotes(column) + " twice");
   }
   return static_cast<int>(it - columns_.begin());
 }
 
 SacctLog::SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
-                   std::vector<std::string> columns, bool is_table)
+                   std::vector<std::string> columns, bool is_from_spreadsheet)
     : config_(config),
       zone_(config.zone, "trace.zone"),
       rows_(rows),
       columns_(std::move(columns)),
       at_(find_all(std::make_index_sequence<25>())),
-      is_table_(is_table) {
+      is_table_(is_from_spreadsheet) {
   if (at_.id < 0) at_.id = find("JobIDRaw");
-  for (const Setting& setting : given.entries()) given_.push_back(setting.key);
+  for (const GivenSetting& setting : given.entries()) given_.push_back(setting.key);
   check_columns();
 }
 
@@ -91,7 +91,7 @@ bool SacctLog::is_given(const char* key) const { return std::ranges::count(given
 void SacctLog::check_columns() const {
   const std::string names = in_quotes(join(columns_, "|"));
   const auto need = [&](bool there, const std::string& what) {
-    if (!there) throw InputError(rows_.where_names(), what + kNeededColumns, names);
+    if (!there) throw InputError(rows_.header_position(), what + kNeededColumns, names);
   };
   need(at_.id >= 0, "a column JobID or JobIDRaw");
   need(at_.submit >= 0, "a column 'Submit'");
@@ -107,7 +107,7 @@ void SacctLog::check_columns() const {
   const auto require_column = [&](const char* key, bool there, const std::string& column) {
     if (!is_given(key) || there) return;
     throw InputError(std::string("trace.") + key, "a log with the column " + column,
-                     rows_.where_names() + " with " + names);
+                     rows_.header_position() + " with " + names);
   };
   require_column("tenant", at_.tenant >= 0, config_.tenant);
   require_column("cluster", at_.cluster >= 0 || config_.cluster.empty(), "Cluster");
@@ -184,14 +184,14 @@ const char* SacctLog::reason_not_a_run(std::string_view state, bool& unallocated
   return nullptr;
 }
 
-bool SacctLog::read_timestamp(int column, ClockTime& out) {
+bool SacctLog::read_timestamp(int column, AmbiguousTime& out) {
   const std::string_view said = field(column);
   std::optional<int64_t> unix_s, other_s;
   const std::optional<int64_t> wall_s = parse_date_s(said.ends_with('Z') ? "" : said);
   if (wall_s) {
     dates_seen_ = true;
     unix_s = zone_.unix_s(*wall_s);
-    other_s = zone_.other_unix_s(*wall_s);
+    other_s = zone_.other_unix_s_if_ambiguous(*wall_s);
   } else if (said.size() > 19) {
     const std::optional<int64_t> date_s = parse_date_s(said.substr(0, 19));
     const std::optional<int64_t> ahead_s = parse_offset_s(said.substr(19));
@@ -232,7 +232,7 @@ bool SacctLog::read_tres(int column, Tres& out) {
 // with Elapsed and the order of events.
 bool SacctLog::read_times(Run& run) {
   Job& job = run.job;
-  ClockTime submit, eligible, start, end;
+  AmbiguousTime submit, eligible, start, end;
   for (const auto& [column, moment] :
        {std::pair{at_.submit, &submit}, {at_.start, &start}, {at_.end, &end}}) {
     if (column < 0 || read_timestamp(column, *moment)) continue;
@@ -252,7 +252,7 @@ bool SacctLog::read_times(Run& run) {
     return unusable(at_.elapsed_raw, " is empty", "seconds");
   }
 
-  const ClockTimes chosen = choose_readings(submit, start, end, elapsed_us);
+  const ResolvedTimes chosen = resolve_ambiguous_times(submit, start, end, elapsed_us);
   const int64_t start_us = chosen.start_us;
   int64_t submit_us = chosen.submit_us, end_us = chosen.end_us;
   if (chosen.hour_short && !is_given("zone")) {
@@ -260,7 +260,7 @@ bool SacctLog::read_times(Run& run) {
     rows_.notice(
         std::string("End is an hour too early for Start and Elapsed: clocks were put back in "
                     "between, so Elapsed is used; ") +
-        kSetZone);
+        kSetZoneAdvice);
   }
   job.logged_start_us = start_us;
   job.logged_end_us = end_us;
@@ -273,7 +273,7 @@ bool SacctLog::read_times(Run& run) {
   if (from_us < submit_us) {
     std::string expected = "Start after the submission";
     if (!is_given("zone") && submit_us - from_us <= kHourUs) {
-      expected += std::string(" (if clocks were put back in between, ") + kSetZone + ")";
+      expected += std::string(" (if clocks were put back in between, ") + kSetZoneAdvice + ")";
     }
     return unusable(at_.start, ": starts before its submission", expected);
   }
@@ -336,7 +336,7 @@ bool SacctLog::read_request(Job& job) {
   if (gres >= 0) request.gpus_each_column = columns_[static_cast<size_t>(gres)];
   const bool allocated = config_.gpus == "allocated";
   const auto flaw =
-      fill_request(request, {allocated, config_.gpus_per_node, config_.shards_per_gpu}, job);
+      set_job_resources(request, {allocated, config_.gpus_per_node, config_.shards_per_gpu}, job);
   if (flaw) return unusable(*flaw);
   const Tres &asked = request.asked, &given = request.given;
   if (has(at_.alloc_tres)) allocations_seen_ = true;
@@ -378,7 +378,7 @@ uint32_t SacctLog::cluster_of() {
 }
 
 void SacctLog::mark(const std::string& id, const char* reason, bool had_decimal_zero) {
-  ClockTime submit, start;
+  AmbiguousTime submit, start;
   read_timestamp(at_.submit, submit);
   if (has_time(at_.start)) read_timestamp(at_.start, start);
   unstarted_.push_back({id, std::string(field(has(at_.user) ? at_.user : at_.uid)), cluster_of(),
@@ -417,11 +417,11 @@ bool SacctLog::take(const std::vector<std::string_view>& fields) {
   const std::string number = job.id.substr(0, job.id.find('.'));
   if (is_table_ && !run.had_decimal_zero) whole_ids_.insert(number);
   if (number.size() < job.id.size() || (run.had_decimal_zero && whole_ids_.contains(number))) {
-    return rows_.left_out(kStep);
+    return rows_.leave_out_row(kStep);
   }
   if (!config_.cluster.empty() && field(at_.cluster) != config_.cluster) {
     cluster_of();
-    return rows_.left_out("job of another cluster");
+    return rows_.leave_out_row("job of another cluster");
   }
   run.state = parse_slurm_state(field(at_.state));
   if (const char* reason = reason_not_a_run(run.state, run.unallocated)) {

@@ -1,13 +1,10 @@
 // Turns rows of Slurm's accounting, in any form, into jobs. Rows without a job are left out with
 // the reason, rows of one job are joined, and jobs that share a number become separate jobs.
-//
-//   SacctLog log(config, settings, rows, {"JobID", "Submit", "Elapsed", "AllocTRES"});
-//   while (...) log.take(fields);
-//   log.finish();
-//
-// A job arrives when it may run (Eligible): holds, begin times and dependencies are not wait. A
-// requeued job arrives with its first row and runs as long as its last run. A resized job runs as
-// long as all its parts, with the GPUs of the part closest to the GPU time that it held.
+// SacctLog log(config, settings, rows, {"JobID", "Submit", "Elapsed", "AllocTRES"}); while (...)
+// log.take(fields); log.finish();  A job arrives when it may run (Eligible): holds, begin times and
+// dependencies are not wait. A requeued job arrives with its first row; its run time is that of its
+// last run. A resized job runs as long as all its parts, with the GPUs of the part closest to the
+// GPU time that it held.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +38,11 @@ class SacctLog {
   // Returns the only columns that are used.
   static const std::vector<std::string>& used_columns();
 
-  // `rows` must outlive this. `is_table`: a spreadsheet or pandas wrote it, and 1.0 is the number 1
-  // (else the first step of job 1). Throws InputError if a column is missing that jobs need or a
-  // setting names.
+  // `rows` must outlive this. `is_from_spreadsheet`: a spreadsheet or pandas wrote it, and 1.0 is
+  // the number 1 (else the first step of job 1). Throws InputError if a column is missing that jobs
+  // need or a setting names.
   SacctLog(const SacctConfig& config, const Settings& given, Rows& rows,
-           std::vector<std::string> columns, bool is_table = false);
+           std::vector<std::string> columns, bool is_from_spreadsheet = false);
 
   // Reads the current row, one field per column. Returns whether it holds a run of a job.
   bool take(const std::vector<std::string_view>& fields);
@@ -101,7 +98,7 @@ class SacctLog {
   const char* reason_not_a_run(std::string_view state, bool& unallocated) const;
   bool ran_no_time() const;
   uint32_t cluster_of();
-  bool read_timestamp(int column, ClockTime& out);
+  bool read_timestamp(int column, AmbiguousTime& out);
   bool read_duration(int column, int64_t& out_us);
   bool read_number(int column, int64_t& out);
   bool read_tres(int column, Tres& out);
@@ -128,7 +125,7 @@ class SacctLog {
   Columns at_;
   const std::vector<std::string_view>* fields_ = nullptr;
   // In chunks: a growing vector would copy all runs.
-  using Piece = std::vector<Run, Pages<Run>>;
+  using Piece = std::vector<Run, MmapAllocator<Run>>;
   static constexpr size_t kPiece = 2048;
   Run& run(size_t i) { return runs_[i / kPiece][i % kPiece]; }
   std::vector<Piece> runs_;

@@ -16,7 +16,7 @@ struct GpuParts {
   int64_t count = -1, of_gpu = 1;
 };
 
-GpuParts parts_of(const Tres& tres, const SlurmRequestRules& rules) {
+GpuParts split_by_rows(const Tres& tres, const SlurmRequestRules& rules) {
   if (tres.mps > 0) return {tres.mps, kMpsOfGpu};
   // Without shards_per_gpu, the shards of a node count as one GPU.
   if (tres.shards > 0 && rules.shards_per_gpu == 0) return {1, 1};
@@ -49,8 +49,8 @@ void add_slices(const Tres& tres, int64_t cpus, int64_t mem_mib, Job& job) {
 
 }  // namespace
 
-std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRequestRules& rules,
-                                      Job& job) {
+std::optional<SlurmFlaw> set_job_resources(const SlurmRequest& request,
+                                           const SlurmRequestRules& rules, Job& job) {
   const Tres& first = rules.allocated ? request.given : request.asked;
   const Tres& second = rules.allocated ? request.asked : request.given;
   const auto pick = [](int64_t one, int64_t other) { return one >= 0 ? one : other; };
@@ -87,7 +87,7 @@ std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRe
   int64_t slices = 0, milli = 0;
   for (const GpuSlices& one : tres.slices) slices += by_row ? one.count : 0;
   if (by_row && gpus == 0 && slices == 0) {
-    const GpuParts parts = parts_of(tres, rules);
+    const GpuParts parts = split_by_rows(tres, rules);
     const int64_t each = (std::max<int64_t>(parts.count, 0) + nodes - 1) / nodes;
     gpus = (each + parts.of_gpu - 1) / parts.of_gpu * nodes;
     if (each > 0 && each < parts.of_gpu) milli = std::max<int64_t>(1, 1000 * each / parts.of_gpu);

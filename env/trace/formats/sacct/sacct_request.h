@@ -31,7 +31,7 @@ struct SlurmFlaw {
 };
 
 // Sets gpus, gpu_types and groups. Returns the reason if it cannot.
-std::optional<SlurmFlaw> fill_request(const SlurmRequest& request, const SlurmRequestRules& rules,
-                                      Job& job);
+std::optional<SlurmFlaw> set_job_resources(const SlurmRequest& request,
+                                           const SlurmRequestRules& rules, Job& job);
 
 }  // namespace yard
