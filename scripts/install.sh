@@ -8,7 +8,7 @@
 set -eu
 
 sim="cmake g++ make ninja-build pkg-config
-  libcpp-httplib-dev libbrotli-dev libssl-dev zlib1g-dev
+  libssl-dev zlib1g-dev
   libyaml-cpp-dev nlohmann-json3-dev libeigen3-dev libcli11-dev libpagmo-dev libboost-dev libspdlog-dev libfmt-dev"
 case "${1:-}" in
   sim) packages=$sim optional= ;;
@@ -18,7 +18,7 @@ case "${1:-}" in
   *)
     packages="$sim ccache git libtorch-dev libgloo-dev libopenblas0-pthread
       libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev prometheus-cpp-dev
-      libgtest-dev libgmock-dev"
+      libgtest-dev libgmock-dev libcpp-httplib-dev libbrotli-dev"
     optional="libdnnl-dev"  # training is slower without it
     ;;
 esac

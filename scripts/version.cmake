@@ -47,7 +47,7 @@ yard_fact("fmt" "${fmt_VERSION}")
 yard_fact("spdlog" "${spdlog_VERSION}")
 yard_fact("nlohmann-json" "${nlohmann_json_VERSION}")
 yard_fact("cli11" "${CLI11_VERSION}")
-yard_fact("cpp-httplib" "${httplib_VERSION}")
+yard_fact("boost" "${Boost_VERSION_STRING}")
 yard_fact("prometheus-cpp" "${prometheus_VERSION}")
 yard_fact("cuda" "${CMAKE_CUDA_COMPILER_VERSION}")  # of a LibTorch with CUDA
 

@@ -22,11 +22,8 @@ double ms_since(Engine::Clock::time_point begin) {
 // One request in progress. The calling thread, the worker and the alarm share it, since any of them
 // may be the last to use it. The first of them with a valid answer sends it.
 struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
-  Call(Engine& owner, pb::DecideRequest&& incoming, Done&& then)
-      : engine(&owner),
-        done(std::move(then)),
-        request(std::make_shared<const pb::DecideRequest>(std::move(incoming))),
-        snapshot(*request) {}
+  Call(Engine& owner, std::shared_ptr<const pb::DecideRequest>&& incoming, Done&& then)
+      : engine(&owner), done(std::move(then)), request(std::move(incoming)), snapshot(*request) {}
 
   // May be destroyed once an answer was sent: later threads only drop their reference.
   Engine* const engine;
@@ -45,6 +42,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   double policy_ms = 0;
   std::optional<PolicyResult> heuristic;
   std::shared_ptr<Workers::Ticket> ticket;
+  std::optional<CallbackTimer::Key> alarm;
 
   void fail(pb::Reason why, std::string words) {
     reason = why;
@@ -96,12 +94,14 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     if (reason == pb::NONE) reason = heuristic ? heuristic->reason : pb::DEADLINE;
     PolicyResult none;
     none.trace.set_probability(1);
+    list_quarantined(snapshot, none.response);
     finish(lock, std::move(none), pb::SAFE_DEFAULT, "");
   }
 
   void finish(std::unique_lock<std::mutex>& lock, PolicyResult&& answer, pb::Source source,
               const std::string& by) {
     answered = true;
+    if (alarm) engine->alarm_.cancel(*alarm);
     pb::DecideResponse& response = answer.response;
     response.set_decision_id(std::to_string(engine->first_id_) + "-" +
                              std::to_string(++engine->ids_));
@@ -147,7 +147,8 @@ Engine::Clock::time_point Engine::answer_deadline(const Call& call,
   return call.begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
 }
 
-void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done done) {
+void Engine::decide(std::shared_ptr<const pb::DecideRequest> request, Clock::time_point deadline,
+                    Done done) {
   auto call = std::make_shared<Call>(*this, std::move(request), std::move(done));
   ++pending_;
   call->read_ms = ms_since(call->begin);
@@ -170,9 +171,14 @@ void Engine::decide(pb::DecideRequest request, Clock::time_point deadline, Done 
       call->fail(pb::QUEUE_FULL, "too many decisions are queued or stuck");
     }
   }
-  alarm_.at(answer_deadline(*call, deadline), [weak = std::weak_ptr<Call>(call)] {
-    if (const auto late = weak.lock()) late->on_deadline();
-  });
+  {
+    const std::lock_guard lock(call->mutex);
+    if (!call->answered) {
+      call->alarm = alarm_.at(answer_deadline(*call, deadline), [weak = std::weak_ptr<Call>(call)] {
+        if (const auto late = weak.lock()) late->on_deadline();
+      });
+    }
+  }
   // Always computed: it must be ready in case the policy is late.
   if (!call->is_answered()) {
     call->on_heuristic(run_policy(*fallback_, call->snapshot, *call->request, options_.tracing));

@@ -49,7 +49,8 @@ class Engine {
   // Calls `done` exactly once, from any thread, at the latest a few milliseconds before `deadline`
   // if that leaves them. Throws InputError, without a call, if the request describes an impossible
   // cluster.
-  void decide(pb::DecideRequest request, Clock::time_point deadline, Done done);
+  void decide(std::shared_ptr<const pb::DecideRequest> request, Clock::time_point deadline,
+              Done done);
 
   int stuck() const { return workers_.stuck(); }
   int pending() const { return pending_.load(); }

@@ -131,7 +131,8 @@ ModelStore::ModelStore(const std::string& text, const std::string& name)
     : text_(text), folder_(folder_of(text)), name_(name.empty() ? name_of(text, folder_) : name) {
   status_.current.name = name_;
   if (text_.empty()) {
-    remove_from_service(pb::NO_MODEL, "no model is configured");
+    status_.current.reason = status_.refused = pb::NO_MODEL;
+    status_.current.detail = status_.refused_detail = "no model is configured";
   } else if (folder_.empty()) {
     last_good_ = status_.current.model = std::make_shared<const Model>(open_servable(text_));
     status_.loads = 1;
@@ -165,8 +166,8 @@ ModelStore::Status ModelStore::status() const {
 void ModelStore::reload() { check_files(true); }
 void ModelStore::reload_if_changed() { check_files(false); }
 
-// Damaged files no longer match the tested model in memory, so it is taken out of service. An
-// intact newer version which fails leaves the served one in place.
+// Whatever is wrong with the files, a model that passed its test goes on deciding: it is in memory
+// as a whole, and better than a heuristic that the operator did not choose.
 void ModelStore::check_files(bool even_unchanged) {
   if (folder_.empty()) return;
   const std::lock_guard check_lock(check_mutex_);
@@ -178,12 +179,13 @@ void ModelStore::check_files(bool even_unchanged) {
     seen_fingerprint_ = fingerprint();
     flaw = why_damaged(folder_);
   }
-  if (!flaw.empty()) return remove_from_service(pb::MODEL_CORRUPT, flaw);
-  pb::Reason refused = pb::NONE;
+  pb::Reason refused = flaw.empty() ? pb::NONE : pb::MODEL_CORRUPT;
   std::shared_ptr<const Model> model;
   try {
-    model = std::make_shared<const Model>(open_servable(text_));
-    warm_up(*model->policy, folder_);
+    if (flaw.empty()) {
+      model = std::make_shared<const Model>(open_servable(text_));
+      warm_up(*model->policy, folder_);
+    }
   } catch (const std::exception& error) {
     refused = pb::MODEL_INCOMPATIBLE;
     flaw = error.what();
@@ -191,25 +193,16 @@ void ModelStore::check_files(bool even_unchanged) {
   const std::lock_guard lock(mutex_);
   status_.refused = refused;
   status_.refused_detail = flaw;
-  if (refused == pb::NONE) {
-    const bool fresh = last_good_ == nullptr || last_good_->digest != model->digest;
-    status_.loads += fresh || status_.current.model == nullptr;
-    if (fresh) last_good_ = std::move(model);
-    status_.current.digest = last_good_->digest;
-  } else {
+  if (refused != pb::NONE) {
     ++status_.refusals;
+  } else if (last_good_ == nullptr || last_good_->digest != model->digest) {
+    ++status_.loads;
+    status_.current.digest = model->digest;
+    last_good_ = std::move(model);
   }
   status_.current.model = last_good_;
   status_.current.reason = last_good_ != nullptr ? pb::NONE : refused;
   status_.current.detail = last_good_ != nullptr ? "" : flaw;
-}
-
-void ModelStore::remove_from_service(pb::Reason reason, const std::string& detail) {
-  const std::lock_guard lock(mutex_);
-  status_.refusals += reason == pb::MODEL_CORRUPT;
-  status_.current.model = nullptr;
-  status_.current.reason = status_.refused = reason;
-  status_.current.detail = status_.refused_detail = detail;
 }
 
 // Names, sizes, inodes and times of change of all files: cheap enough to compute every second.

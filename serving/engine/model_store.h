@@ -1,5 +1,5 @@
-// The served policy. A version of its files is tested before the server uses it. A damaged model is
-// taken out of service. If a newer version fails its test, the previous version stays in service.
+// The served policy. A version of its files is tested before the server uses it. If the files are
+// damaged, unreadable or gone, or fail the test, the version in memory stays in service.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class ModelStore {
     pb::Reason reason = pb::NONE;
     std::string detail;
     std::string name;
-    std::string digest;  // of the model, or of the last one served
+    std::string digest;  // of the model
   };
 
   struct Status {
@@ -58,7 +58,6 @@ class ModelStore {
 
  private:
   void check_files(bool even_unchanged);
-  void remove_from_service(pb::Reason reason, const std::string& detail);
   std::string fingerprint() const;
 
   const std::string text_;

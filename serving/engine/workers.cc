@@ -15,10 +15,20 @@ CallbackTimer::~CallbackTimer() {
   thread_.join();
 }
 
-void CallbackTimer::at(Clock::time_point when, std::function<void()> call) {
+CallbackTimer::Key CallbackTimer::at(Clock::time_point when, std::function<void()> call) {
   const std::lock_guard lock(mutex_);
-  const auto entry = calls_.emplace(when, std::move(call));  // before begin() is read
+  const auto entry = calls_.emplace(Key(when, ++last_), std::move(call)).first;
   if (entry == calls_.begin()) changed_.notify_one();
+  return entry->first;
+}
+
+void CallbackTimer::cancel(const Key& key) {
+  std::function<void()> dropped;  // destroyed after the lock is released
+  const std::lock_guard lock(mutex_);
+  const auto entry = calls_.find(key);
+  if (entry == calls_.end()) return;
+  dropped = std::move(entry->second);
+  calls_.erase(entry);
 }
 
 void CallbackTimer::run() {
@@ -29,7 +39,7 @@ void CallbackTimer::run() {
       changed_.wait(lock);
       continue;
     }
-    const Clock::time_point when = calls_.begin()->first;
+    const Clock::time_point when = calls_.begin()->first.first;
     if (!ending_ && Clock::now() < when) {
       changed_.wait_until(lock, when);
       continue;

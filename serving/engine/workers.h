@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace yard {
 
@@ -20,14 +22,19 @@ class CallbackTimer {
   ~CallbackTimer();  // runs all pending callbacks at once
   CallbackTimer(const CallbackTimer&) = delete;
 
-  void at(Clock::time_point when, std::function<void()> call);
+  using Key = std::pair<Clock::time_point, uint64_t>;
+
+  Key at(Clock::time_point when, std::function<void()> call);
+  // Forgets a callback that has not begun.
+  void cancel(const Key& key);
 
  private:
   void run();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::multimap<Clock::time_point, std::function<void()>> calls_;
+  std::map<Key, std::function<void()>> calls_;
+  uint64_t last_ = 0;
   bool ending_ = false;
   std::thread thread_;
 };

@@ -8,7 +8,7 @@
 
 #include "env/base/core/error.h"
 #include "serving/engine/model_store.h"
-#include "serving/net/http_server.h"
+#include "serving/net/listener.h"
 #include "serving/snapshot/guard.h"
 #include "serving/snapshot/run_policy.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
@@ -47,7 +47,7 @@ struct Pending {
 struct Client::Impl {
   explicit Impl(const ClientOptions& given)
       : options(given), fallback(open_servable(given.fallback).policy) {
-    parse_address("--server", given.server);
+    if (!given.server.starts_with("unix:")) parse_address("--server", given.server);
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     // Reconnect soon after a server restart.

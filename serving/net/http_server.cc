@@ -1,94 +1,333 @@
 #include "serving/net/http_server.h"
 
-#include <httplib.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <nlohmann/json.hpp>
+#include <utility>
+// Asio's coroutines use std::exchange without its header: <utility> comes first.
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <optional>
 #include <thread>
 
-#include "env/base/core/error.h"
-#include "env/base/core/version.h"
-#include "env/base/text/text.h"
+#include "serving/net/listener.h"
 
 namespace yard {
 namespace {
 
-std::string version_json() {
-  nlohmann::ordered_json out = {{"yardmaster", release()}, {"commit", commit()}};
-  for (const BuildFact& fact : build_facts()) out[std::string(fact.name)] = fact.value;
-  return out.dump() + "\n";
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+
+using Protocol = net::generic::stream_protocol;
+using Stream = beast::basic_stream<Protocol, net::any_io_executor>;
+using Error = beast::error_code;
+using Message = http::response<http::string_body>;
+
+constexpr size_t kChunk = 4096;
+constexpr std::chrono::milliseconds kPause{20};     // before accepting again without descriptors
+constexpr std::chrono::milliseconds kLinger{2000};  // for the rest of a request that was refused
+
+auto into(Error& error) { return net::redirect_error(net::use_awaitable, error); }
+
+struct Connection {
+  Stream stream;
+  bool waits = true;    // for a complete header
+  bool closed = false;  // by us; its coroutine ends soon
+};
+using At = std::list<Connection>::iterator;
+
+// Bytes that a body may take of the bound for all bodies.
+class Allowance {
+ public:
+  explicit Allowance(size_t& left) : left_(left) {}
+  ~Allowance() { left_ += taken_; }
+  Allowance(const Allowance&) = delete;
+
+  bool take(size_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    taken_ += bytes;
+    return true;
+  }
+
+ private:
+  size_t& left_;
+  size_t taken_ = 0;
+};
+
+// Whether the peer sent something else than HTTP, rather than too little or too slowly.
+bool is_malformed(const Error& error) {
+  return error.category() == http::make_error_code(http::error::bad_method).category() &&
+         error != http::error::end_of_stream && error != http::error::partial_message;
 }
 
-// Without SO_REUSEPORT, so that two servers cannot share a port unnoticed.
-void forbid_port_sharing(socket_t socket) {
-  const int yes = 1;
-  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+int domain_of(int fd) {
+  int domain = AF_INET;
+  socklen_t size = sizeof domain;
+  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+  return domain;
+}
+
+Message message_of(HttpResponse&& answer, bool keep, bool without_body) {
+  Message out(static_cast<http::status>(answer.status), 11);
+  out.set(http::field::content_type, answer.content_type);
+  if (!answer.allow.empty()) out.set(http::field::allow, answer.allow);
+  out.keep_alive(keep);
+  out.content_length(answer.body.size());
+  if (!without_body) out.body() = std::move(answer.body);
+  return out;
 }
 
 }  // namespace
 
-HostPort parse_address(const std::string& option, const std::string& text) {
-  const size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos
-                        ? std::nullopt
-                        : parse_int(std::string_view(text).substr(colon + 1));
-  if (!port || *port < 0 || *port > 65535 || colon == 0) {
-    throw InputError(option, "HOST:PORT", "'" + text + "'");
+// One thread runs `io`, and uses everything here that is not marked otherwise.
+struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
+  Impl(const std::string& option, const std::string& address, const HttpLimits& given, int threads,
+       Handler handle)
+      : limits(given),
+        handler(std::move(handle)),
+        listener(option, address),
+        left_for_bodies(given.max_bodies_bytes) {
+    if (threads > 0) pool.emplace(static_cast<size_t>(threads));
+    net::co_spawn(io, accept_connections(), [](const std::exception_ptr&) {});
+    thread = std::thread([this] { io.run(); });
   }
-  return {text.substr(0, colon), static_cast<int>(*port)};
-}
 
-struct HttpServer::Impl {
-  httplib::Server server;
-  std::string address;
+  net::awaitable<void> accept_connections() {
+    // It closes the descriptor that it is given.
+    net::posix::stream_descriptor pending(io, fcntl(listener.fd(), F_DUPFD_CLOEXEC, 0));
+    net::steady_timer pause(io);
+    const int domain = domain_of(listener.fd());
+    Error error;
+    for (;;) {
+      co_await pending.async_wait(net::posix::stream_descriptor::wait_read, into(error));
+      if (error || ending) co_return;
+      const uint64_t lacking = listener.closed_for_lack_of_descriptors();
+      for (int fd; (fd = listener.accept()) >= 0;) take(fd, domain);
+      if (listener.closed_for_lack_of_descriptors() == lacking) continue;
+      pause.expires_after(kPause);
+      co_await pause.async_wait(into(error));
+    }
+  }
+
+  void take(int fd, int domain) {
+    if (live >= limits.max_connections) make_room();
+    Error error;
+    Protocol::socket socket(io);
+    socket.assign(Protocol(domain, 0), fd, error);
+    if (error) ::close(fd);
+    if (error || live >= limits.max_connections) return;
+    const At at = connections.insert(connections.end(), Connection{Stream(std::move(socket))});
+    ++live;
+    net::co_spawn(io, serve(at), [this, at](const std::exception_ptr&) { forget(at); });
+  }
+
+  // The list is in the order of the last requests.
+  void make_room() {
+    for (Connection& one : connections) {
+      if (one.waits && !one.closed) return drop(one);
+    }
+  }
+
+  void drop(Connection& one) {
+    one.closed = true;
+    --live;
+    Error ignored;
+    one.stream.socket().close(ignored);
+  }
+
+  void forget(At at) {
+    if (!at->closed) --live;
+    connections.erase(at);
+    if (!ending || !connections.empty()) return;
+    const std::lock_guard lock(mutex);
+    over = true;
+    changed.notify_all();
+  }
+
+  // GCC 12 copies objects made in the operand of co_await byte by byte (its bug 99576): strings and
+  // the like are made before.
+  net::awaitable<void> serve(At at) {
+    Stream& stream = at->stream;
+    beast::flat_buffer buffer;
+    Error error;
+    for (bool first = true;; first = false) {
+      at->waits = true;
+      connections.splice(connections.end(), connections, at);
+      if (buffer.size() == 0) {
+        stream.expires_after(first ? limits.first_byte : limits.idle);
+        const size_t n = co_await stream.async_read_some(buffer.prepare(kChunk), into(error));
+        if (error) co_return;
+        buffer.commit(n);
+      }
+      http::request_parser<http::string_body> parser;
+      parser.header_limit(static_cast<uint32_t>(limits.max_head_bytes));
+      parser.body_limit(limits.max_body_bytes);
+      stream.expires_after(limits.head);
+      co_await http::async_read_header(stream, buffer, parser, into(error));
+      at->waits = false;
+      Allowance allowance(left_for_bodies);
+      bool fits = true;
+      if (!error && !parser.is_done()) {
+        // A body in chunks does not say how large it will be.
+        const auto length = parser.content_length();
+        fits = allowance.take(
+            std::min<size_t>(length.value_or(limits.max_body_bytes), limits.max_body_bytes));
+        stream.expires_after(limits.body);
+        if (fits && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+          http::response<http::empty_body> go_on(http::status::continue_, 11);
+          co_await http::async_write(stream, go_on, into(error));
+        }
+        if (fits && !error) co_await http::async_read(stream, buffer, parser, into(error));
+      }
+      HttpResponse answer = refusal_of(error, fits);
+      const bool refused = answer.status != 200;
+      if (error && !refused) co_return;
+
+      const bool without_body = parser.get().method() == http::verb::head;
+      const bool keep = !refused && parser.get().keep_alive();
+      if (!refused) {
+        http::request<http::string_body> request = parser.release();
+        stream.expires_never();
+        answer = co_await answer_to(request);
+      }
+      stream.expires_after(limits.write);
+      Message out = message_of(std::move(answer), keep && !ending, without_body);
+      co_await http::async_write(stream, out, into(error));
+      if (error) co_return;
+      if (keep && !ending) continue;
+      stream.socket().shutdown(Protocol::socket::shutdown_send, error);
+      if (!refused) co_return;
+      // What still comes of a request that was not read to its end is dropped for a moment: the
+      // reset of a connection with unread bytes would reach the peer before the answer.
+      stream.expires_after(kLinger);
+      for (error = {}; !error;) {
+        buffer.clear();
+        co_await stream.async_read_some(buffer.prepare(kChunk), into(error));
+      }
+      co_return;
+    }
+  }
+
+  // Status 200: the request is not refused.
+  HttpResponse refusal_of(const Error& error, bool fits) const {
+    if (!fits) return {503, "too many large requests are in progress; try again later\n"};
+    const auto larger = [](const char* what, size_t bytes) {
+      return std::string(what) + " is larger than " + std::to_string(bytes) + " bytes\n";
+    };
+    if (error == http::error::header_limit)
+      return {431, larger("the header", limits.max_head_bytes)};
+    if (error == http::error::body_limit) return {413, larger("the body", limits.max_body_bytes)};
+    if (is_malformed(error)) return {400, "not HTTP: " + error.message() + "\n"};
+    return {};
+  }
+
+  struct Waiting {
+    explicit Waiting(net::io_context& io) : timer(io, net::steady_timer::time_point::max()) {}
+    net::steady_timer timer;
+    std::optional<HttpResponse> answer;
+  };
+
+  // Has the handler answer, and waits for its reply.
+  net::awaitable<HttpResponse> answer_to(http::request<http::string_body>& in) {
+    HttpRequest request;
+    request.method = std::string(in.method_string());
+    const std::string target(in.target());
+    request.path = target.substr(0, target.find('?'));
+    request.traceparent = std::string(in["traceparent"]);
+    request.body = std::move(in.body());
+    const auto waiting = std::make_shared<Waiting>(io);
+    // The reply may come after the connection, or the server, has ended.
+    Reply reply = [server = weak_from_this(), to = std::weak_ptr(waiting)](HttpResponse&& answer) {
+      const auto self = server.lock();
+      if (self == nullptr) return;
+      net::post(self->io, [to, answer = std::move(answer)]() mutable {
+        const auto waits = to.lock();
+        if (waits == nullptr) return;
+        waits->answer = std::move(answer);
+        waits->timer.cancel();
+      });
+    };
+    if (pool) {
+      net::post(*pool, [this, request = std::move(request), reply = std::move(reply)]() mutable {
+        handler(std::move(request), std::move(reply));
+      });
+    } else {
+      handler(std::move(request), std::move(reply));
+    }
+    Error cancelled;
+    while (!waiting->answer) co_await waiting->timer.async_wait(into(cancelled));
+    co_return std::move(*waiting->answer);
+  }
+
+  // Called by another thread.
+  void stop(std::chrono::milliseconds most) {
+    if (!thread.joinable()) return;
+    net::post(io, [this] {
+      ending = true;
+      // Wakes the coroutine that accepts.
+      shutdown(listener.fd(), SHUT_RDWR);
+      for (Connection& one : connections) {
+        if (one.waits && !one.closed) drop(one);
+      }
+      if (!connections.empty()) return;
+      const std::lock_guard lock(mutex);
+      over = true;
+      changed.notify_all();
+    });
+    {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, most, [this] { return over; });
+    }
+    io.stop();
+    thread.join();
+    if (pool) {
+      pool->stop();
+      pool->join();
+    }
+  }
+
+  const HttpLimits limits;
+  const Handler handler;
+  Listener listener;
+  std::optional<net::thread_pool> pool;
+  size_t left_for_bodies;
+  net::io_context io{1};
+  std::list<Connection> connections;
+  std::atomic<int> live = 0;  // connections that we have not closed; read by all threads
+  bool ending = false;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;  // of all threads
+
   std::thread thread;
 };
 
-HttpServer::HttpServer(const std::string& address, size_t max_bytes, const HttpHandlers& answers)
-    : impl_(std::make_unique<Impl>()) {
-  HostPort at = parse_address("--http", address);
-  httplib::Server& server = impl_->server;
-  server.set_socket_options(forbid_port_sharing);
-  server.set_payload_max_length(max_bytes);
-  server.set_keep_alive_timeout(1);
-  server.new_task_queue = [] { return new httplib::ThreadPool(4); };
-  constexpr const char* kText = "text/plain; charset=utf-8";
-  constexpr const char* kJson = "application/json";
-  server.Get("/livez", [=](const httplib::Request&, httplib::Response& out) {
-    out.set_content("alive\n", kText);
-  });
-  server.Get("/readyz", [=](const httplib::Request&, httplib::Response& out) {
-    const bool ready = answers.ready();
-    out.status = ready ? 200 : 503;
-    out.set_content(ready ? "ready\n" : "draining\n", kText);
-  });
-  server.Get("/version", [=](const httplib::Request&, httplib::Response& out) {
-    out.set_content(version_json(), kJson);
-  });
-  server.Get("/metrics", [=](const httplib::Request&, httplib::Response& out) {
-    out.set_content(answers.metrics(), "text/plain; version=0.0.4; charset=utf-8");
-  });
-  server.Post("/v1/decide", [=](const httplib::Request& in, httplib::Response& out) {
-    const HttpHandlers::Decided decided = answers.decide(in.body);
-    out.status = decided.status;
-    out.set_content(decided.body, kJson);
-  });
-  if (at.port == 0) {
-    at.port = server.bind_to_any_port(at.host);
-  } else if (!server.bind_to_port(at.host, at.port)) {
-    at.port = -1;
-  }
-  if (at.port < 0) throw InputError("--http", "a free address and port", "'" + address + "'");
-  impl_->address = at.host + ":" + std::to_string(at.port);
-  impl_->thread = std::thread([&server] { server.listen_after_bind(); });
-  // A stop() before the loop runs would have no effect.
-  while (!server.is_running()) std::this_thread::yield();
-}
+HttpServer::HttpServer(const std::string& option, const std::string& address,
+                       const HttpLimits& limits, int threads, Handler handler)
+    : impl_(std::make_shared<Impl>(option, address, limits, threads, std::move(handler))) {}
 
-HttpServer::~HttpServer() {
-  impl_->server.stop();
-  if (impl_->thread.joinable()) impl_->thread.join();
-}
+HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 
-const std::string& HttpServer::address() const { return impl_->address; }
+const std::string& HttpServer::address() const { return impl_->listener.address(); }
+int HttpServer::connections() const { return impl_->live.load(); }
+void HttpServer::stop(std::chrono::milliseconds most) { impl_->stop(most); }
 
 }  // namespace yard

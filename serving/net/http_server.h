@@ -1,43 +1,64 @@
-// The HTTP endpoints of a server, for load balancers, Prometheus and curl.
-//   GET /livez /readyz /version /metrics    POST /v1/decide (proto3 JSON both ways)
+// An HTTP/1.1 server with a bound on everything that a peer can make it wait for or keep: the
+// number of connections, the size of headers and bodies, and the time of each step.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 
 namespace yard {
 
-// Handlers of the endpoints. Each may be called from several threads at once.
-struct HttpHandlers {
-  struct Decided {
-    int status = 200;
-    std::string body;  // JSON
-  };
-  std::function<bool()> ready;
-  std::function<std::string()> metrics;
-  std::function<Decided(const std::string& body)> decide;
+struct HttpLimits {
+  int max_connections = 512;  // at the limit, the one closes that has waited longest for a request
+  size_t max_head_bytes = size_t{16} << 10;
+  size_t max_body_bytes = size_t{16} << 20;      // of one request
+  size_t max_bodies_bytes = size_t{256} << 20;   // of all requests in progress
+  std::chrono::milliseconds first_byte{10'000};  // on a new connection
+  std::chrono::milliseconds idle{60'000};        // between two requests
+  std::chrono::milliseconds head{10'000};        // from the first byte to the end of the header
+  std::chrono::milliseconds body{20'000};        // from there to the end of the body
+  std::chrono::milliseconds write{20'000};       // of one answer
+};
+
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string path;    // without the query
+  std::string body;
+  std::string traceparent;  // header of W3C's trace context; empty: none
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string body;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string allow = {};  // header of status 405
 };
 
 class HttpServer {
  public:
-  // Throws InputError if the address cannot be listened on. Serves until destroyed.
-  HttpServer(const std::string& address, size_t max_bytes, const HttpHandlers& answers);
-  ~HttpServer();
+  using Reply = std::function<void(HttpResponse&&)>;
+  // Replies once, at once or later, from any thread. Must not throw.
+  using Handler = std::function<void(HttpRequest&&, Reply&&)>;
 
-  const std::string& address() const;  // with the actual port in place of 0
+  // `threads`: call the handler; 0: the one that also reads and writes, for handlers which take no
+  // time. Serves when it returns. Throws InputError naming `option` if the address cannot be
+  // listened on.
+  HttpServer(const std::string& option, const std::string& address, const HttpLimits& limits,
+             int threads, Handler handler);
+  ~HttpServer();  // without waiting for replies
+
+  const std::string& address() const;  // with the port in use
+  int connections() const;
+
+  // Accepts no more connections and closes those between two requests. The others have `most` to
+  // end.
+  void stop(std::chrono::milliseconds most);
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  const std::shared_ptr<Impl> impl_;
 };
-
-struct HostPort {
-  std::string host;
-  int port = 0;
-};
-
-// Throws InputError naming `option` unless `text` is HOST:PORT.
-HostPort parse_address(const std::string& option, const std::string& text);
 
 }  // namespace yard

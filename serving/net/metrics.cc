@@ -47,6 +47,15 @@ struct Metrics::Families {
   Counter& refused = counter("yardmaster_refused_requests_total",
                              "Requests refused because of an invalid snapshot.")
                          .Add({});
+  Family<Counter>& quarantined =
+      counter("yardmaster_quarantined_records_total",
+              "Records of snapshots that were set aside because they make no sense, by kind.");
+  Family<Gauge>& connections = gauge("yardmaster_connections", "Open connections, by port.");
+  Counter& turned_away =
+      counter(
+          "yardmaster_connections_turned_away_total",
+          "Connections to the gRPC port that were closed at the limit or for want of descriptors.")
+          .Add({});
   Gauge& pending =
       gauge("yardmaster_decisions_in_progress", "Requests without a response yet.").Add({});
   Gauge& stuck = gauge("yardmaster_hanging_policies",
@@ -88,6 +97,10 @@ void Metrics::decided(const pb::DecideResponse& response, const std::string& kno
       .Increment();
   families_->duration.Add({{"source", source}}, kSeconds)
       .Observe(response.timings().total_ms() * 1e-3);
+  for (const pb::Quarantined& one : response.quarantined()) {
+    families_->quarantined.Add({{"record", pb::Quarantined::Record_Name(one.record())}})
+        .Increment();
+  }
 }
 
 void Metrics::refused_request() { families_->refused.Increment(); }
@@ -98,6 +111,9 @@ std::string Metrics::text(const Gauges& now) {
   f.pending.Set(now.pending);
   f.stuck.Set(now.stuck);
   f.ready.Set(now.ready ? 1 : 0);
+  f.connections.Add({{"port", "grpc"}}).Set(now.grpc_connections);
+  f.connections.Add({{"port", "http"}}).Set(now.http_connections);
+  catch_up(f.turned_away, now.turned_away);
   const ModelStore::Current& current = now.models.current;
   if (!current.name.empty()) {
     f.serving.Add({{"model", current.name}}).Set(current.model != nullptr ? 1 : 0);

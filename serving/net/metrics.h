@@ -1,6 +1,7 @@
 // A server's Prometheus metrics. Names follow its rules: base units, `_total` for counters.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ class Metrics {
     int pending = 0;
     int stuck = 0;
     bool ready = false;
+    int grpc_connections = 0;
+    int http_connections = 0;
+    uint64_t turned_away = 0;  // connections to the gRPC port
     ModelStore::Status models;
     std::optional<DecisionLog::Counts> log;  // absent without a log
   };

@@ -4,6 +4,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include <functional>
+#include <mutex>
+#include <set>
 
 #include "serving/engine/engine.h"
 #include "yardmaster/v1/admin.grpc.pb.h"
@@ -11,27 +13,42 @@
 
 namespace yard {
 
-class PolicyRpc final : public pb::PolicyService::CallbackService {
+namespace internal {
+using Policy1 = pb::PolicyService::WithCallbackMethod_ReportOutcome<pb::PolicyService::Service>;
+using Policy2 = pb::PolicyService::WithCallbackMethod_Explain<Policy1>;
+using Policy3 = pb::PolicyService::WithCallbackMethod_Register<Policy2>;
+using Policy4 = pb::PolicyService::WithRawCallbackMethod_DecideStream<Policy3>;
+using RawPolicyService = pb::PolicyService::WithRawCallbackMethod_Decide<Policy4>;
+}  // namespace internal
+
+// Takes decisions as bytes: gRPC answers a message that it cannot read by itself, with INTERNAL.
+class PolicyRpc final : public internal::RawPolicyService {
  public:
-  // `refused` is called for requests which describe an impossible cluster.
+  // `refused` is called for requests which get INVALID_ARGUMENT.
   PolicyRpc(Engine& engine, std::function<void()> refused)
       : engine_(engine), refused_(std::move(refused)) {}
 
   grpc::ServerUnaryReactor* Decide(grpc::CallbackServerContext* context,
-                                   const pb::DecideRequest* request,
-                                   pb::DecideResponse* response) override;
-  grpc::ServerBidiReactor<pb::DecideRequest, pb::DecideResponse>* DecideStream(
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* response) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DecideStream(
       grpc::CallbackServerContext* context) override;
+
+  // Ends the streams which wait for their next request, and the others once they do.
+  void end_idle_streams();
 
  private:
   class Stream;
 
-  // Returns OK if `done` will be called.
-  grpc::Status decide(const pb::DecideRequest& request, grpc::CallbackServerContext& context,
-                      Engine::Done done);
+  // Returns OK if `done` will be called. Otherwise sets the request's id, if it could be read.
+  grpc::Status decide(const grpc::ByteBuffer& bytes, grpc::CallbackServerContext& context,
+                      Engine::Done done, std::string& request_id);
 
   Engine& engine_;
   const std::function<void()> refused_;
+  std::mutex mutex_;
+  std::set<Stream*> streams_;
+  bool ending_ = false;
 };
 
 class AdminRpc final : public pb::ModelAdmin::CallbackService {

@@ -1,18 +1,18 @@
 #include "serving/net/server.h"
 
+#include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
 #include <condition_variable>
-#include <future>
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <thread>
 
 #include "env/base/core/error.h"
 #include "env/base/core/version.h"
-#include "serving/net/http_server.h"
+#include "serving/net/endpoints.h"
+#include "serving/net/grpc_port.h"
 #include "serving/net/metrics.h"
 #include "serving/net/rpc.h"
 #include "serving/snapshot/json.h"
@@ -21,31 +21,44 @@ namespace yard {
 namespace {
 
 constexpr const char* kService = "yardmaster.v1.PolicyService";
-constexpr std::chrono::seconds kHttpDeadline{10};    // HTTP callers send none, and hold a thread
-constexpr std::chrono::seconds kReloadInterval{1};   // between checks of the model's files
-constexpr std::chrono::seconds kShutdownTimeout{5};  // for pending calls at the end
+constexpr std::chrono::seconds kHttpDeadline{10};        // callers by HTTP send none
+constexpr std::chrono::seconds kReloadInterval{1};       // between checks of the model's files
+constexpr std::chrono::milliseconds kShutdownTime{800};  // for pending calls at the end
+constexpr std::chrono::seconds kFlushTime{5};            // for the decision log
+constexpr int kHttpThreads = 2;                          // read and write JSON
+constexpr int kAdminConnections = 32;
+constexpr int kProbeConnections = 64;
 
-struct Listening {
-  std::unique_ptr<grpc::Server> server;
-  std::string address;
-};
+// The port calls itself, as often and as long as this, until it counts as dead.
+constexpr std::chrono::seconds kProbeInterval{5};
+constexpr std::chrono::seconds kProbeTime{2};
+constexpr int kProbeTries = 3;
 
-Listening listen(const std::string& option, const std::string& text, grpc::Service& service,
-                 int max_message_mib) {
-  const HostPort at = parse_address(option, text);
-  grpc::ServerBuilder builder;
-  int port = 0;
-  // Otherwise two servers could share a port, and each would get some of the calls.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddListeningPort(text, grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
-  builder.SetMaxReceiveMessageSize(max_message_mib << 20);
-  Listening out{builder.BuildAndStart(), ""};
-  if (out.server == nullptr || port == 0) {
-    throw InputError(option, "a free address and port", "'" + text + "'");
-  }
-  out.address = at.host + ":" + std::to_string(port);
+// Callers get most of the descriptors; the rest is for files, probes and the admin port.
+int connections_of(const ServerOptions& options) {
+  return std::max(16, std::min(options.max_connections, raise_descriptor_limit() / 2));
+}
+
+int http_connections() { return std::max(16, std::min(512, raise_descriptor_limit() / 8)); }
+
+HttpLimits limits_of_probes() {
+  HttpLimits out;
+  out.max_connections = kProbeConnections;
+  out.max_body_bytes = 0;
+  out.first_byte = out.head = out.write = std::chrono::seconds(5);
   return out;
+}
+
+// Calls `work` every `interval` until the thread is to stop.
+template <class Work>
+std::jthread every(std::chrono::milliseconds interval, Work work) {
+  return std::jthread([=](const std::stop_token& ending) {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::unique_lock lock(mutex);
+    const auto never = [] { return false; };
+    while (changed.wait_for(lock, ending, interval, never), !ending.stop_requested()) work();
+  });
 }
 
 EngineOptions engine_options(const ServerOptions& given) {
@@ -72,18 +85,34 @@ struct Server::Impl {
       google::protobuf::SetLogHandler(nullptr);
       return true;
     }();
-    main = listen("--listen", options.listen, rpc, options.max_message_mib);
+    main = std::make_unique<GrpcPort>(
+        GrpcPortOptions{"--listen", options.listen, connections_of(options), message_bytes()}, rpc);
     if (!options.admin.empty()) {
-      admin = listen("--admin", options.admin, admin_rpc, options.max_message_mib);
+      admin = std::make_unique<GrpcPort>(
+          GrpcPortOptions{"--admin", options.admin, kAdminConnections, message_bytes()}, admin_rpc);
+    }
+    Endpoints endpoints = {[this] { return trouble(); }, [this] { return !draining.load(); },
+                           [this] { return metrics_text(); }, nullptr};
+    if (!options.probes.empty()) {
+      probes = std::make_unique<HttpServer>("--probes", options.probes, limits_of_probes(), 0,
+                                            handler_of(endpoints));
     }
     if (!options.http.empty()) {
-      http = std::make_unique<HttpServer>(
-          options.http, static_cast<size_t>(options.max_message_mib) << 20,
-          HttpHandlers{[this] { return !draining.load(); }, [this] { return metrics_text(); },
-                       [this](const std::string& body) { return decide(body); }});
+      endpoints.decide = [this](std::string&& body, HttpServer::Reply&& reply) {
+        decide(body, std::move(reply));
+      };
+      HttpLimits limits;
+      limits.max_connections = http_connections();
+      limits.max_body_bytes = static_cast<size_t>(message_bytes());
+      http = std::make_unique<HttpServer>("--http", options.http, limits, kHttpThreads,
+                                          handler_of(std::move(endpoints)));
     }
     publish_health();
-    watch = std::jthread([this](const std::stop_token& ending) { keep_watch(ending); });
+    watch = every(kReloadInterval, [this] {
+      models.reload_if_changed();
+      publish_health();
+    });
+    self_test = every(kProbeInterval, [this] { test_port(); });
   }
 
   ~Impl() { stop(); }
@@ -93,14 +122,22 @@ struct Server::Impl {
     if (log != nullptr) log->add(served.request, served.response, std::move(served.trace));
   }
 
+  int message_bytes() const { return options.max_message_mib << 20; }
+
   void stop() {
-    http.reset();
-    const auto until = std::chrono::system_clock::now() + kShutdownTimeout;
-    for (Listening* one : {&main, &admin}) {
-      if (one->server == nullptr) continue;
-      one->server->Shutdown(until);
-      one->server->Wait();
-    }
+    self_test = {};
+    watch = {};
+    const auto until = std::chrono::steady_clock::now() + kShutdownTime;
+    const auto left = [until] {
+      return std::max(std::chrono::milliseconds(0),
+                      std::chrono::duration_cast<std::chrono::milliseconds>(
+                          until - std::chrono::steady_clock::now()));
+    };
+    rpc.end_idle_streams();
+    main->stop(left());
+    if (http != nullptr) http->stop(left());
+    if (admin != nullptr) admin->stop(left());
+    if (probes != nullptr) probes->stop(left());
   }
 
   void drain() {
@@ -108,7 +145,7 @@ struct Server::Impl {
     publish_health();
     std::this_thread::sleep_for(std::chrono::duration<double>(options.grace_s));
     stop();
-    if (log != nullptr) log->flush(kShutdownTimeout);
+    if (log != nullptr) log->flush(kFlushTime);
   }
 
   void reload() {
@@ -118,7 +155,7 @@ struct Server::Impl {
 
   void publish_health() {
     const bool up = !draining.load();
-    grpc::HealthCheckServiceInterface& health = *main.server->GetHealthCheckService();
+    grpc::HealthCheckServiceInterface& health = main->health();
     health.SetServingStatus("", up);
     health.SetServingStatus(kService, up);
     const ModelStore::Status now = models.status();
@@ -126,15 +163,17 @@ struct Server::Impl {
     health.SetServingStatus("policy/" + now.current.name, up && now.current.model != nullptr);
   }
 
-  void keep_watch(const std::stop_token& ending) {
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    std::unique_lock lock(mutex);
-    const auto never = [] { return false; };
-    while (changed.wait_for(lock, ending, kReloadInterval, never), !ending.stop_requested()) {
-      models.reload_if_changed();
-      publish_health();
-    }
+  void test_port() {
+    const bool answers = main->answers(kProbeTime);
+    failed_tests = answers ? 0 : failed_tests + 1;
+  }
+
+  // Why a load balancer should not send callers here.
+  std::string trouble() const {
+    const int failed = failed_tests.load();
+    return failed == 0
+               ? ""
+               : fmt::format("the port {} did not answer {} times", main->address(), failed);
   }
 
   pb::StatusResponse status() const {
@@ -162,27 +201,26 @@ struct Server::Impl {
     return metrics.text({.pending = engine.pending(),
                          .stuck = engine.stuck(),
                          .ready = !draining.load(),
+                         .grpc_connections = main->connections(),
+                         .http_connections = http == nullptr ? 0 : http->connections(),
+                         .turned_away = main->turned_away(),
                          .models = models.status(),
                          .log = log_counts()});
   }
 
-  HttpHandlers::Decided decide(const std::string& body) {
-    const auto error = [](int status, const char* what) {
-      return HttpHandlers::Decided{
-          status, nlohmann::json{{"error", what}}.dump(-1, ' ', false,
-                                                       nlohmann::json::error_handler_t::replace) +
-                      "\n"};
-    };
-    std::promise<pb::DecideResponse> answer;
+  void decide(const std::string& body, HttpServer::Reply&& reply) {
+    // Shared, since the answer and a failure each have one use for it.
+    const auto send = std::make_shared<HttpServer::Reply>(std::move(reply));
     try {
-      engine.decide(parse_snapshot(body, "body"), Engine::Clock::now() + kHttpDeadline,
-                    [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
-      return {200, to_json(answer.get_future().get())};
+      engine.decide(std::make_shared<const pb::DecideRequest>(parse_snapshot(body, "body")),
+                    Engine::Clock::now() + kHttpDeadline, [send](pb::DecideResponse&& response) {
+                      (*send)({200, to_json(response), "application/json"});
+                    });
     } catch (const InputError& bad) {
       metrics.refused_request();
-      return error(400, bad.what());
+      (*send)(json_error(400, bad.what()));
     } catch (const std::exception& failed) {
-      return error(500, failed.what());
+      (*send)(json_error(500, failed.what()));
     }
   }
 
@@ -194,21 +232,26 @@ struct Server::Impl {
   PolicyRpc rpc;
   AdminRpc admin_rpc;
   std::atomic<bool> draining = false;
-  Listening main, admin;
-  std::unique_ptr<HttpServer> http;
-  std::jthread watch;  // destroyed first
+  std::atomic<int> failed_tests = 0;  // in a row
+  std::unique_ptr<GrpcPort> main, admin;
+  std::unique_ptr<HttpServer> http, probes;
+  std::jthread watch, self_test;  // destroyed first
 };
 
 Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Server::~Server() = default;
 
-std::string Server::address() const { return impl_->main.address; }
+std::string Server::address() const { return impl_->main->address(); }
 std::string Server::http_address() const { return impl_->http ? impl_->http->address() : ""; }
-std::string Server::admin_address() const { return impl_->admin.address; }
+std::string Server::probes_address() const { return impl_->probes ? impl_->probes->address() : ""; }
+std::string Server::admin_address() const { return impl_->admin ? impl_->admin->address() : ""; }
 ModelStore::Status Server::model() const { return impl_->models.status(); }
 std::optional<DecisionLog::Counts> Server::log() const { return impl_->log_counts(); }
 void Server::reload() { impl_->reload(); }
 void Server::drain() { impl_->drain(); }
+std::string Server::failure() const {
+  return impl_->failed_tests.load() < kProbeTries ? "" : impl_->trouble();
+}
 bool Server::has_stuck_policy() const { return impl_->engine.stuck() > 0; }
 
 }  // namespace yard

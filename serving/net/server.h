@@ -1,4 +1,4 @@
-// The policy server: gRPC, HTTP and admin ports with one engine and one model store.
+// The policy server: its ports, with one engine and one model store.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,19 @@
 
 namespace yard {
 
+// Addresses are HOST:PORT, where port 0 is a free one, or unix:PATH.
 struct ServerOptions {
-  std::string listen = "127.0.0.1:50051";  // port 0: a free one
-  std::string http;                        // empty: none
-  std::string admin;                       // empty: none
-  std::string policy;                      // spec as for open_policy(); empty: heuristic only
-  std::string name;                        // of the model; empty: the folder's or policy's own
+  std::string listen = "127.0.0.1:50051";
+  std::string http;    // empty: none
+  std::string probes;  // the endpoints of `http` without decisions; empty: none
+  std::string admin;   // empty: none
+  std::string policy;  // spec as for open_policy(); empty: heuristic only
+  std::string name;    // of the model; empty: the folder's or policy's own
   EngineOptions engine = {};
   DecisionLogOptions log = {};
   int max_message_mib = 16;
-  double grace_s = 1;  // time after drain() in which requests are still accepted
+  int max_connections = 1024;  // to `listen`; further ones are closed
+  double grace_s = 1;          // time after drain() in which requests are still accepted
 };
 
 class Server {
@@ -29,14 +32,18 @@ class Server {
   explicit Server(const ServerOptions& options);
   ~Server();  // without a grace period
 
-  std::string address() const;  // HOST:PORT, with the actual port in place of 0
+  std::string address() const;  // with the port in use
   std::string http_address() const;
+  std::string probes_address() const;
   std::string admin_address() const;
   ModelStore::Status model() const;
   std::optional<DecisionLog::Counts> log() const;  // none: no log is written
 
   void reload();  // checks the model's files now; changes are also noticed within a second
-  void drain();   // not ready; grace period; finishes pending requests and closes the ports
+  // Not ready; grace period; pending requests have less than a second to end; closes the ports.
+  void drain();
+  // Why the server cannot go on: it no longer answers on its own port. Empty: it can.
+  std::string failure() const;
   bool has_stuck_policy() const;  // some policy still runs although its request was answered
 
  private:

@@ -11,140 +11,201 @@
 
 namespace yard {
 
-int64_t checked_seconds_to_us(const std::string& where, const char* what, double seconds) {
-  if (!(seconds >= 0 && seconds <= kMaxSeconds)) {
-    const std::string got = std::isnan(seconds) ? "NaN" : shortest(seconds);
-    throw InputError(where, std::string(what) + " from 0 to 1e10 seconds", got);
-  }
+std::string where_is(const pb::DecideRequest& request, int job) {
+  return "jobs[" + std::to_string(job) + "] '" + shortened(request.jobs(job).id()) + "'";
+}
+
+std::optional<int64_t> seconds_to_us(double seconds) {
+  if (!(seconds >= 0 && seconds <= kMaxSeconds)) return {};
   return std::llround(seconds * 1e6);
 }
 
-GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us) {
+std::string flaw_of_seconds(const char* what, double seconds) {
+  return std::string("expected ") + what + " from 0 to 1e10 seconds, got " +
+         (std::isnan(seconds) ? "NaN" : shortest(seconds));
+}
+
+GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us, Quarantine& quarantine)
+    : request_(request) {
   if (request.nodes_size() < 1 || request.nodes_size() > kMaxSnapshotNodes) {
     throw InputError("nodes", "1 to " + std::to_string(kMaxSnapshotNodes) + " nodes",
                      std::to_string(request.nodes_size()));
   }
   nodes_.reserve(static_cast<size_t>(request.nodes_size()));
+  by_name_.reserve(static_cast<size_t>(request.nodes_size()));
   for (int i = 0; i < request.nodes_size(); ++i) {
     const pb::Node& entry = request.nodes(i);
-    const std::string where = "nodes[" + std::to_string(i) + "] '" + entry.name() + "'";
-    if (entry.name().empty()) throw InputError(where, "a name", "none");
-    if (!by_name_.try_emplace(entry.name(), i).second) {
-      throw InputError(where, "unique names", "a duplicate");
+    if (!by_name_.try_emplace(entry.name(), i).second && !entry.name().empty()) {
+      throw InputError("nodes[" + std::to_string(i) + "] '" + shortened(entry.name()) + "'",
+                       "unique names", "a duplicate");
     }
-    read_node(where, entry, now_us);
+    Node& node = nodes_.emplace_back();
+    const std::string odd = read_node(entry, now_us, node);
+    installed_ += count_bits(node.all);
+    if (!odd.empty()) quarantine.add(pb::Quarantined::NODE, entry.name(), odd, node.all != 0);
   }
 }
 
-void GpuLedger::read_node(const std::string& where, const pb::Node& entry, int64_t now_us) {
-  if (entry.gpus() < 1 || entry.gpus() > kMaxNodeGpus) {
-    throw InputError(where, "1 to 64 GPUs", std::to_string(entry.gpus()));
-  }
-  const auto check = [&](uint32_t gpu) {
-    if (gpu < entry.gpus()) return;
-    throw InputError(where, "GPUs 0 to " + std::to_string(entry.gpus() - 1), std::to_string(gpu));
-  };
-  Node& node = nodes_.emplace_back();
-  node.all = low_mask(static_cast<int32_t>(entry.gpus()));
+// An odd node keeps the GPUs that its jobs hold, and offers none.
+std::string GpuLedger::read_node(const pb::Node& entry, int64_t now_us, Node& node) {
   node.until_us.fill(now_us);
+  if (entry.name().empty()) return "no name";
+  if (entry.name().size() > kMaxIdBytes) return "the name is longer than 1024 bytes";
+  if (entry.gpus() < 1 || entry.gpus() > kMaxNodeGpus) {
+    return "expected 1 to 64 GPUs, got " + std::to_string(entry.gpus());
+  }
+  node.all = low_mask(static_cast<int32_t>(entry.gpus()));
+  std::string odd;
+  const auto check = [&](uint32_t gpu) {
+    if (gpu < entry.gpus()) return true;
+    odd = "expected GPUs 0 to " + std::to_string(entry.gpus() - 1) + ", got " + std::to_string(gpu);
+    return false;
+  };
   for (const uint32_t gpu : entry.down()) {
-    check(gpu);
-    node.down |= uint64_t{1} << gpu;
+    if (check(gpu)) node.down |= uint64_t{1} << gpu;
   }
   for (const pb::Vacating& vacating : entry.vacating()) {
-    check(vacating.gpu());
-    int64_t& until_us = node.until_us[vacating.gpu()];
-    until_us =
-        std::max(until_us, checked_seconds_to_us(where, "vacating.until_s", vacating.until_s()));
+    if (!check(vacating.gpu())) continue;
+    const auto until_us = seconds_to_us(vacating.until_s());
+    if (!until_us) odd = flaw_of_seconds("vacating.until_s", vacating.until_s());
+    int64_t& last_us = node.until_us[vacating.gpu()];
+    last_us = std::max(last_us, until_us.value_or(0));
   }
-  installed_ += static_cast<int32_t>(entry.gpus());
+  if (!odd.empty()) node.down = node.all;
+  return odd;
 }
 
-int32_t GpuLedger::find(const std::string& where, const pb::Piece& piece) const {
+// Returns kNone for a node that is not in the request, or has no GPUs.
+int32_t GpuLedger::find(const pb::Piece& piece) const {
   const auto it = by_name_.find(piece.node());
-  if (it == by_name_.end()) {
-    throw InputError(where, "a node of the request", "'" + piece.node() + "'");
-  }
-  return it->second;
+  return it == by_name_.end() || nodes_[static_cast<size_t>(it->second)].all == 0 ? kNone
+                                                                                  : it->second;
 }
 
-uint64_t GpuLedger::named_gpus(const std::string& where, const pb::Piece& piece,
-                               int32_t node) const {
+// Returns the GPUs of the node which the piece names.
+uint64_t GpuLedger::named_gpus(const pb::Piece& piece, int32_t node) const {
   uint64_t mask = 0;
+  for (const uint32_t gpu : piece.gpu_ids()) mask |= gpu < kMaxNodeGpus ? uint64_t{1} << gpu : 0;
+  return mask & nodes_[static_cast<size_t>(node)].all;
+}
+
+std::string GpuLedger::flaw_of_numbers(const pb::Piece& piece, int32_t node) const {
+  const uint64_t all = nodes_[static_cast<size_t>(node)].all;
+  uint64_t seen = 0;
   for (const uint32_t gpu : piece.gpu_ids()) {
     const uint64_t bit = gpu < kMaxNodeGpus ? uint64_t{1} << gpu : 0;
-    if ((bit & nodes_[node].all) == 0) {
-      throw InputError(where, "a GPU of node '" + piece.node() + "'", std::to_string(gpu));
+    if ((bit & all) == 0) {
+      return "expected a GPU of node '" + shortened(piece.node()) + "', got " + std::to_string(gpu);
     }
-    if ((bit & mask) != 0) {
-      throw InputError(where, "each GPU once", std::to_string(gpu) + " again");
-    }
-    mask |= bit;
+    if ((bit & seen) != 0) return "expected each GPU once, got " + std::to_string(gpu) + " again";
+    seen |= bit;
   }
   if (piece.gpu_ids_size() > 0 && static_cast<uint32_t>(piece.gpu_ids_size()) != piece.gpus()) {
-    throw InputError(where, "one gpu_id per GPU (" + std::to_string(piece.gpus()) + ")",
-                     std::to_string(piece.gpu_ids_size()));
+    return "expected one gpu_id per GPU (" + std::to_string(piece.gpus()) + "), got " +
+           std::to_string(piece.gpu_ids_size());
   }
-  return mask;
+  return "";
 }
 
-std::vector<LivePart> GpuLedger::hold(const std::string& where, const pb::Job& job) {
-  const bool runs = job.state() == pb::RUNNING;
-  std::vector<LivePart> parts;
+std::string GpuLedger::flaw_of(const pb::Job& job) const {
   std::set<int32_t> seen;
   uint64_t sum = 0;
   for (const pb::Piece& piece : job.placement()) {
-    const int32_t at = find(where, piece);
-    Node& node = nodes_[at];
-    if (!seen.insert(at).second) {
-      throw InputError(where, "each node once", "'" + piece.node() + "' again");
+    const std::string name = "'" + shortened(piece.node()) + "'";
+    const int32_t at = find(piece);
+    if (at == kNone) return "expected a placement on nodes with GPUs, got " + name;
+    if (!seen.insert(at).second) return "expected each node once, got " + name + " again";
+    const auto most = static_cast<uint32_t>(count_bits(nodes_[static_cast<size_t>(at)].all));
+    if (piece.gpus() < 1 || piece.gpus() > most) {
+      return "expected 1 to " + std::to_string(most) + " GPUs on node " + name + ", got " +
+             std::to_string(piece.gpus());
     }
-    uint64_t mask = named_gpus(where, piece, at);
-    const uint64_t taken = node.starting | node.running;
-    if ((mask & taken) != 0) {
-      throw InputError(where, "GPUs that no other job holds",
-                       "'" + piece.node() + "' GPU " + std::to_string(lowest_bit(mask & taken)));
-    }
-    if (mask == 0) {
-      const uint64_t left = node.all & ~node.down & ~taken;
-      if (piece.gpus() < 1 || piece.gpus() > static_cast<uint32_t>(count_bits(left))) {
-        throw InputError(where,
-                         "1 to " + std::to_string(count_bits(left)) +
-                             " GPUs, those left on node '" + piece.node() + "'",
-                         std::to_string(piece.gpus()));
-      }
-      mask = lowest_bits(left, static_cast<int32_t>(piece.gpus()));
-    }
-    (runs ? node.running : node.starting) |= mask;
-    parts.push_back({at, mask});
+    if (std::string flaw = flaw_of_numbers(piece, at); !flaw.empty()) return flaw;
     sum += piece.gpus();
   }
-  if (sum != job.gpus()) {
-    throw InputError(where, "a placement with all its " + std::to_string(job.gpus()) + " GPUs",
-                     std::to_string(sum));
-  }
-  return parts;
+  if (sum == job.gpus() || job.state() == pb::STOPPING) return "";
+  return "expected a placement with all its " + std::to_string(job.gpus()) + " GPUs, got " +
+         std::to_string(sum);
 }
 
-void GpuLedger::vacate(const std::string& where, const pb::Job& job, int64_t until_us) {
-  for (const pb::Piece& piece : job.placement()) {
-    const int32_t at = find(where, piece);
-    Node& node = nodes_[at];
-    uint64_t mask = named_gpus(where, piece, at);
-    if ((mask & (node.running | node.leaving)) != 0) {
-      throw InputError(where, "GPUs on which no other job runs or stops", "'" + piece.node() + "'");
+void GpuLedger::take(const pb::Job& job, int32_t node, uint64_t mask,
+                     std::vector<LivePart>& parts) {
+  if (mask == 0) return;
+  Node& on = nodes_[static_cast<size_t>(node)];
+  (job.state() == pb::RUNNING ? on.running : on.starting) |= mask;
+  for (LivePart& part : parts) {
+    if (part.node != node) continue;
+    part.mask |= mask;
+    return;
+  }
+  parts.push_back({node, mask});
+}
+
+void GpuLedger::hold_named(int job, std::vector<LivePart>& parts) {
+  const pb::Job& entry = request_.jobs(job);
+  for (const pb::Piece& piece : entry.placement()) {
+    const int32_t at = find(piece);
+    if (at == kNone) continue;
+    uint64_t own = 0;  // an odd job may name one twice
+    for (const LivePart& part : parts) own |= part.node == at ? part.mask : 0;
+    const uint64_t mask = named_gpus(piece, at) & ~own;
+    if (const uint64_t twice = mask & held(at); twice != 0) {
+      throw InputError(
+          where_is(request_, job), "GPUs that no other job holds",
+          "'" + shortened(piece.node()) + "' GPU " + std::to_string(lowest_bit(twice)));
     }
-    if (mask == 0) {
+    take(entry, at, mask, parts);
+  }
+}
+
+void GpuLedger::hold_others(int job, bool odd, std::vector<LivePart>& parts) {
+  const pb::Job& entry = request_.jobs(job);
+  for (const pb::Piece& piece : entry.placement()) {
+    const int32_t at = find(piece);
+    if (at == kNone) continue;
+    const Node& node = nodes_[static_cast<size_t>(at)];
+    const uint64_t left = node.all & ~held(at), up = left & ~node.down;
+    const int64_t wanted = int64_t{piece.gpus()} - count_bits(named_gpus(piece, at));
+    if (wanted > count_bits(left) && !odd) {
+      throw InputError(where_is(request_, job),
+                       "1 to " + std::to_string(count_bits(left)) + " GPUs, those left on node '" +
+                           shortened(piece.node()) + "'",
+                       std::to_string(wanted));
+    }
+    const auto count = static_cast<int32_t>(std::clamp<int64_t>(wanted, 0, count_bits(left)));
+    // GPUs that are up first. A job may hold one that has failed.
+    const int32_t of_up = std::min(count, count_bits(up));
+    take(entry, at, lowest_bits(up, of_up) | lowest_bits(left & node.down, count - of_up), parts);
+  }
+}
+
+std::string GpuLedger::vacate(int job, int64_t until_us) {
+  const pb::Job& entry = request_.jobs(job);
+  std::string odd;
+  for (const pb::Piece& piece : entry.placement()) {
+    const int32_t at = find(piece);
+    if (at == kNone) {
+      odd = "expected a node with GPUs in its placement, got '" + shortened(piece.node()) + "'";
+      continue;
+    }
+    Node& node = nodes_[static_cast<size_t>(at)];
+    uint64_t mask = named_gpus(piece, at);
+    if ((mask & (node.running | node.leaving)) != 0) {
+      throw InputError(where_is(request_, job), "GPUs on which no other job runs or stops",
+                       "'" + shortened(piece.node()) + "'");
+    }
+    if (piece.gpu_ids_size() == 0) {
       // Prefers GPUs which no starting job waits for.
       const uint64_t idle = node.all & ~node.down & ~held(at) & ~node.leaving;
       const uint64_t awaited = node.starting & ~node.leaving;
-      const int32_t want = static_cast<int32_t>(std::min<uint32_t>(piece.gpus(), kMaxNodeGpus));
+      const auto want = static_cast<int32_t>(std::min<uint32_t>(piece.gpus(), kMaxNodeGpus));
       const int32_t from_idle = std::min(want, count_bits(idle));
-      if (count_bits(awaited) < want - from_idle || piece.gpus() > kMaxNodeGpus) {
-        throw InputError(where, "GPUs on which no other job runs or stops",
-                         std::to_string(piece.gpus()) + " on '" + piece.node() + "'");
+      const int32_t from_awaited = std::min(want - from_idle, count_bits(awaited));
+      if (from_idle + from_awaited < want || piece.gpus() > kMaxNodeGpus) {
+        odd = "expected GPUs on which no other job runs or stops, got " +
+              std::to_string(piece.gpus()) + " on '" + shortened(piece.node()) + "'";
       }
-      mask = lowest_bits(idle, from_idle) | lowest_bits(awaited, want - from_idle);
+      mask = lowest_bits(idle, from_idle) | lowest_bits(awaited, from_awaited);
     }
     node.leaving |= mask;
     for (uint64_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -152,6 +213,7 @@ void GpuLedger::vacate(const std::string& where, const pb::Job& job, int64_t unt
       gpu_until_us = std::max(gpu_until_us, until_us);
     }
   }
+  return odd;
 }
 
 bool GpuLedger::uses_failed_gpus(const std::vector<LivePart>& parts) const {

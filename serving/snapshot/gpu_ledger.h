@@ -1,28 +1,37 @@
-// Records which job holds which GPUs of a snapshot's nodes. Checks each claim against earlier
-// claims.
+// Records which job holds which GPUs of a snapshot's nodes. Two claims on one GPU contradict each
+// other and throw InputError; any other odd claim holds what it can.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "env/sim/rules/restore.h"
 #include "env/sim/state/columns.h"
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/quarantine.h"
 
 namespace yard {
 
 class GpuLedger {
  public:
-  // Throws InputError for no or too many nodes, a duplicate name or an impossible number of GPUs.
-  explicit GpuLedger(const pb::DecideRequest& request, int64_t now_us);
+  // Sets odd nodes aside: they have no GPUs, or none that is not held. Throws InputError for no or
+  // too many nodes, or a duplicate name.
+  GpuLedger(const pb::DecideRequest& request, int64_t now_us, Quarantine& quarantine);
 
-  // Both throw InputError beginning with `where`. Jobs with GPU numbers must come first: other jobs
-  // get remaining GPUs. Bits of masks are GPU numbers of the request.
-  std::vector<LivePart> hold(const std::string& where, const pb::Job& job);
-  void vacate(const std::string& where, const pb::Job& job, int64_t until_us);
+  // What is odd about a job's placement by itself, or "".
+  std::string flaw_of(const pb::Job& job) const;
+  // Enter the GPUs that a job holds: first those which jobs name, of all jobs; then the others, of
+  // odd jobs last, which get what is left. Both throw InputError beginning with `where`. Bits of
+  // masks are GPU numbers of the request.
+  void hold_named(int job, std::vector<LivePart>& parts);
+  void hold_others(int job, bool odd, std::vector<LivePart>& parts);
+  // Enters the GPUs of a stopping job, after all others, and returns what is odd about them, or "".
+  std::string vacate(int job, int64_t until_us);
 
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t installed_gpus() const { return installed_; }
@@ -46,16 +55,24 @@ class GpuLedger {
   };
 
   uint64_t held(int32_t node) const { return nodes_[node].starting | nodes_[node].running; }
-  void read_node(const std::string& where, const pb::Node& entry, int64_t now_us);
-  int32_t find(const std::string& where, const pb::Piece& piece) const;
-  uint64_t named_gpus(const std::string& where, const pb::Piece& piece, int32_t node) const;
+  static std::string read_node(const pb::Node& entry, int64_t now_us, Node& node);
+  int32_t find(const pb::Piece& piece) const;
+  uint64_t named_gpus(const pb::Piece& piece, int32_t node) const;
+  std::string flaw_of_numbers(const pb::Piece& piece, int32_t node) const;
+  void take(const pb::Job& job, int32_t node, uint64_t mask, std::vector<LivePart>& parts);
 
-  std::vector<Node> nodes_;
-  std::unordered_map<std::string, int32_t> by_name_;
+  const pb::DecideRequest& request_;
+  std::vector<Node> nodes_;  // one without GPUs has an empty mask
+  std::unordered_map<std::string_view, int32_t> by_name_;
   int32_t installed_ = 0;
 };
 
-// Returns microseconds. Throws InputError unless 0 <= seconds <= kMaxSeconds.
-int64_t checked_seconds_to_us(const std::string& where, const char* what, double seconds);
+// Returns "jobs[3] 'a'".
+std::string where_is(const pb::DecideRequest& request, int job);
+
+// Returns microseconds, or nothing unless 0 <= seconds <= kMaxSeconds.
+std::optional<int64_t> seconds_to_us(double seconds);
+// Returns "save_s from 0 to 1e10 seconds, got -1".
+std::string flaw_of_seconds(const char* what, double seconds);
 
 }  // namespace yard

@@ -26,6 +26,13 @@ class Guard {
       jobs_[job.id()] = &job;
       if (holds(job)) add(job, -1);
     }
+    // Jobs which do not name their GPUs may hold some that are down.
+    for (auto& [name, room] : capacity_) room.free = std::max<int64_t>(room.free, 0);
+    starts_ = preempts_ = request.allowed().empty();
+    for (const int verb : request.allowed()) {
+      starts_ |= verb == pb::START;
+      preempts_ |= verb == pb::PREEMPT;
+    }
   }
 
   std::string check(const pb::DecideResponse& response) {
@@ -63,8 +70,9 @@ class Guard {
   }
 
   bool allowed(pb::Verb verb) const {
-    return request_.allowed().empty() ||
-           std::ranges::find(request_.allowed(), verb) != request_.allowed().end();
+    return verb == pb::START     ? starts_
+           : verb == pb::PREEMPT ? preempts_
+                                 : request_.allowed().empty();
   }
 
   std::string check_action(const pb::Action& action) {
@@ -109,6 +117,7 @@ class Guard {
   std::unordered_map<std::string_view, NodeCapacity> capacity_;
   std::unordered_map<std::string_view, const pb::Job*> jobs_;
   std::unordered_set<std::string_view> preempted_, started_;
+  bool starts_ = false, preempts_ = false;
 };
 
 }  // namespace

@@ -63,10 +63,16 @@ void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, Pol
 
 }  // namespace
 
+void list_quarantined(const Snapshot& snapshot, pb::DecideResponse& response) {
+  const std::vector<pb::Quarantined>& listed = snapshot.quarantine().listed();
+  response.mutable_quarantined()->Assign(listed.begin(), listed.end());
+}
+
 PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
                         const pb::DecideRequest& request, Tracing tracing) {
   const auto begin = std::chrono::steady_clock::now();
   PolicyResult answer;
+  list_quarantined(snapshot, answer.response);
   try {
     decide(policy, snapshot, tracing, answer);
     answer.detail = flaw_of_decision(request, answer.response);

@@ -14,12 +14,15 @@ namespace yard {
 struct PolicyResult {
   pb::Reason reason = pb::NONE;  // NONE: the actions in `response` are legal
   std::string detail;
-  pb::DecideResponse response;  // actions and wake_after_s only
+  pb::DecideResponse response;  // actions, wake_after_s and quarantined only
   pb::DecisionTrace trace;      // filled for Tracing::kOn
   double elapsed_ms = 0;
 };
 
 enum class Tracing { kNone, kOn };
+
+// Names the records of the snapshot that were set aside.
+void list_quarantined(const Snapshot& snapshot, pb::DecideResponse& response);
 
 // Never throws: every failure of the policy becomes a reason. Takes as long as the policy does.
 // Requires: `request` is the snapshot's.

@@ -26,8 +26,8 @@ class SnapshotReader {
   SnapshotReader(const pb::DecideRequest& request, Snapshot& out)
       : request_(request),
         out_(out),
-        now_us_(checked_seconds_to_us("request", "time_s", request.time_s())),
-        gpus_(request, now_us_) {}
+        now_us_(checked_us("request", "time_s", request.time_s())),
+        gpus_(request, now_us_, out.quarantine_) {}
 
   void read() {
     check_head();
@@ -47,134 +47,222 @@ class SnapshotReader {
     int64_t end_us = 0;
   };
 
-  void check_head() const {
-    const auto check_count = [](const char* what, int count) {
-      if (count > kMaxJobs) {
-        throw InputError(what, "at most " + std::to_string(kMaxJobs), std::to_string(count));
-      }
-    };
-    check_count("jobs", request_.jobs_size());
-    check_count("finished", request_.finished_size());
-    for (const int verb : request_.allowed()) {
-      if (verb == pb::START || verb == pb::PREEMPT) continue;
-      throw InputError("allowed", "START or PREEMPT", std::to_string(verb));
-    }
-    if (!allows(pb::START)) throw InputError("allowed", "START in the list", "only PREEMPT");
+  // A head that is wrong refuses the request.
+  static int64_t checked_us(const char* where, const char* what, double seconds) {
+    if (const auto us = seconds_to_us(seconds)) return *us;
+    throw InputError(std::string(where) + ": " + flaw_of_seconds(what, seconds));
   }
 
-  bool allows(pb::Verb verb) const {
-    return request_.allowed().empty() ||
-           std::ranges::find(request_.allowed(), verb) != request_.allowed().end();
+  void check_head() {
+    const auto check_count = [](const char* what, int count, int most) {
+      if (count > most) {
+        throw InputError(what, "at most " + std::to_string(most), std::to_string(count));
+      }
+    };
+    check_count("jobs", request_.jobs_size(), kMaxJobs);
+    check_count("finished", request_.finished_size(), kMaxJobs);
+    check_count("gpu_types", request_.gpu_types_size(), kMaxSnapshotTypes);
+    check_count("allowed", request_.allowed_size(), kMaxAllowed);
+    bool starts = request_.allowed().empty();
+    may_preempt_ = starts;
+    for (const int verb : request_.allowed()) {
+      if (verb != pb::START && verb != pb::PREEMPT) {
+        throw InputError("allowed", "START or PREEMPT", std::to_string(verb));
+      }
+      starts |= verb == pb::START;
+      may_preempt_ |= verb == pb::PREEMPT;
+    }
+    if (!starts) throw InputError("allowed", "START in the list", "only PREEMPT");
+  }
+
+  // ---- fields of a record. Each sets `odd_` if the value makes no sense.
+
+  int64_t us(const char* what, double seconds) {
+    const auto read = seconds_to_us(seconds);
+    if (!read) odd_ = flaw_of_seconds(what, seconds);
+    return read.value_or(0);
+  }
+
+  // A time up to now. One that lies a little ahead comes from another clock, and is taken as now.
+  int64_t past_us(const char* what, double seconds) {
+    const int64_t at_us = us(what, seconds);
+    if (at_us > now_us_ + kSkewUs) {
+      odd_ = std::string("expected ") + what + " up to time_s (" + shortest(request_.time_s()) +
+             "), got " + shortest(seconds);
+    }
+    return std::min(at_us, now_us_);
+  }
+
+  void check_id(const std::string& id) {
+    if (id.empty()) odd_ = "expected an id, got none";
+    if (id.size() > kMaxIdBytes) odd_ = "expected an id of at most 1024 bytes, got a longer one";
   }
 
   void read_finished() {
     for (int i = 0; i < request_.finished_size(); ++i) {
       const pb::FinishedJob& entry = request_.finished(i);
-      const std::string where = "finished[" + std::to_string(i) + "]";
+      odd_.clear();
       Row row;
-      row.job.gpus = read_gpus(where, entry.gpus());
-      row.job.submit_us = read_past(where, "submit_s", entry.submit_s());
+      // The cluster may have been larger then.
+      row.job.gpus = static_cast<int32_t>(
+          std::min(entry.gpus(), static_cast<uint32_t>(std::max(1, gpus_.installed_gpus()))));
+      if (entry.gpus() == 0) odd_ = "expected GPUs, got 0";
+      row.job.submit_us = past_us("submit_s", entry.submit_s());
       row.job.user = entry.user();
-      row.end_us = read_past(where, "end_s", entry.end_s());
+      row.job.name = entry.name();
+      row.end_us = past_us("end_s", entry.end_s());
       row.live.phase = Phase::kDone;
       row.live.since_us = row.end_us;
-      row.live.attained_us = checked_seconds_to_us(where, "run_s", entry.run_s());
+      row.live.attained_us = us("run_s", entry.run_s());
       row.live.started = 1;
-      table_rows_.push_back(std::move(row));
+      if (odd_.empty()) {
+        table_rows_.push_back(std::move(row));
+      } else {
+        out_.quarantine_.add(pb::Quarantined::FINISHED_JOB,
+                             entry.id().empty() ? std::to_string(i) : entry.id(), odd_);
+      }
     }
   }
 
   void read_jobs() {
     std::unordered_set<std::string_view> ids;
-    const int first = static_cast<int>(table_rows_.size());
+    ids.reserve(static_cast<size_t>(request_.jobs_size()));
+    std::vector<Row> rows;
+    std::vector<std::string> odd;  // what is odd about each job, or ""
+    rows.reserve(static_cast<size_t>(request_.jobs_size()));
+    odd.reserve(rows.capacity());
     for (int i = 0; i < request_.jobs_size(); ++i) {
-      const pb::Job& entry = request_.jobs(i);
-      const std::string where = where_is(i);
-      if (entry.id().empty()) throw InputError(where, "an id", "none");
-      if (!ids.insert(entry.id()).second) throw InputError(where, "unique ids", "a duplicate");
-      table_rows_.push_back(read_job(where, i));
-    }
-    // Claims which name their GPUs go first. Stopping jobs then get GPUs on which no job runs.
-    for (const auto& [stopping, named] : {std::pair(false, true), std::pair(false, false),
-                                          std::pair(true, true), std::pair(true, false)}) {
-      for (int i = 0; i < request_.jobs_size(); ++i) {
-        const pb::Job& entry = request_.jobs(i);
-        if (entry.state() == pb::WAITING || (entry.state() == pb::STOPPING) != stopping) continue;
-        if (names_gpus(entry) != named) continue;
-        LiveJob& live = table_rows_[static_cast<size_t>(first + i)].live;
-        if (stopping) {
-          gpus_.vacate(where_is(i), entry, live.until_us);
-        } else {
-          live.parts = gpus_.hold(where_is(i), entry);
-          live.pinned =
-              entry.pinned() || !allows(pb::PREEMPT) || gpus_.uses_failed_gpus(live.parts);
-        }
+      const std::string& id = request_.jobs(i).id();
+      if (!id.empty() && !ids.insert(id).second) {
+        throw InputError(where_is(request_, i), "unique ids", "a duplicate");
       }
+      odd_.clear();
+      rows.push_back(read_job(i));
+      odd.push_back(odd_);
+    }
+    enter_placements(rows, odd);
+    for (int i = 0; i < request_.jobs_size(); ++i) {
+      Row& row = rows[static_cast<size_t>(i)];
+      std::string& why = odd[static_cast<size_t>(i)];
+      if (!why.empty()) {
+        const pb::Job& entry = request_.jobs(i);
+        const bool holds = !row.live.parts.empty();
+        const bool leaves = entry.state() == pb::STOPPING && entry.placement_size() > 0;
+        out_.quarantine_.add(pb::Quarantined::JOB, entry.id(), why, holds || leaves);
+        if (!holds) continue;
+        make_holder(row);
+      }
+      table_rows_.push_back(std::move(row));
     }
   }
 
-  Row read_job(const std::string& where, int i) const {
+  // Enters what jobs hold: GPUs that they name, then others, then those of stopping jobs, on which
+  // no job runs.
+  void enter_placements(std::vector<Row>& rows, std::vector<std::string>& odd) {
+    const auto for_each = [&](bool stopping, const auto& enter) {
+      for (int i = 0; i < request_.jobs_size(); ++i) {
+        const pb::Job& entry = request_.jobs(i);
+        if (entry.state() == pb::WAITING && entry.placement_size() == 0) continue;
+        if ((entry.state() == pb::STOPPING) != stopping) continue;
+        enter(entry, i, rows[static_cast<size_t>(i)].live, odd[static_cast<size_t>(i)]);
+      }
+    };
+    for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, std::string& why) {
+      if (why.empty()) why = gpus_.flaw_of(entry);
+      gpus_.hold_named(i, live.parts);
+    });
+    for (const bool is_odd : {false, true}) {
+      for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, const std::string& why) {
+        if (why.empty() != is_odd) gpus_.hold_others(i, is_odd, live.parts);
+        live.pinned = entry.pinned() || !may_preempt_ || gpus_.uses_failed_gpus(live.parts);
+      });
+    }
+    for (const bool named : {true, false}) {
+      for_each(true, [&](const pb::Job& entry, int i, const LiveJob& live, std::string& why) {
+        if (names_gpus(entry) != named) return;
+        if (why.empty()) why = gpus_.flaw_of(entry);
+        const int64_t until_us = why.empty() ? live.until_us : now_us_ + kOddVacatingUs;
+        const std::string more = gpus_.vacate(i, until_us);
+        if (why.empty()) why = more;
+      });
+    }
+  }
+
+  // Makes a row of a job of which only its GPUs are known.
+  void make_holder(Row& row) const {
+    LiveJob& live = row.live;
+    int32_t gpus = 0;
+    for (const LivePart& part : live.parts) gpus += count_bits(part.mask);
+    row.job.gpus = gpus;
+    row.job.submit_us = std::clamp<int64_t>(row.job.submit_us, 0, now_us_);
+    row.job.limit_us = -1;
+    live = {.phase = Phase::kRunning,
+            .since_us = now_us_,
+            .started = 1,
+            .pinned = true,
+            .parts = std::move(live.parts)};
+  }
+
+  Row read_job(int i) {
     const pb::Job& entry = request_.jobs(i);
     Row row;
     row.request_index = i;
     row.queue_rank = entry.queue_rank();
-    row.job.gpus = read_gpus(where, entry.gpus());
-    row.job.submit_us = read_past(where, "submit_s", entry.submit_s());
+    check_id(entry.id());
+    // A job may need more GPUs than are up, and waits.
+    const auto most = static_cast<uint32_t>(gpus_.installed_gpus());
+    if (entry.gpus() < 1 || entry.gpus() > most) {
+      odd_ = "expected 1 to " + std::to_string(most) + " GPUs, the size of the cluster, got " +
+             std::to_string(entry.gpus());
+    }
+    row.job.gpus = static_cast<int32_t>(std::min(entry.gpus(), most));
+    row.job.submit_us = past_us("submit_s", entry.submit_s());
     row.job.user = entry.user();
-    const int64_t limit_us = checked_seconds_to_us(where, "limit_s", entry.limit_s());
+    row.job.name = entry.name();
+    const int64_t limit_us = us("limit_s", entry.limit_s());
     row.job.limit_us = limit_us > 0 ? limit_us : -1;
     LiveJob& live = row.live;
-    live.phase = read_phase(where, entry.state());
-    live.attained_us = checked_seconds_to_us(where, "attained_s", entry.attained_s());
-    if (live.attained_us > now_us_ - row.job.submit_us) {
-      throw InputError(where, "attained_s at most the time since submit_s",
-                       shortest(entry.attained_s()));
-    }
+    live.phase = read_phase(entry.state());
     live.since_us = live.phase == Phase::kWaiting ? row.job.submit_us : now_us_;
-    if (entry.has_since_s()) live.since_us = read_past(where, "since_s", entry.since_s());
-    if (live.phase == Phase::kRunning && live.attained_us < now_us_ - live.since_us) {
-      throw InputError(where, "attained_s at least the time since since_s",
-                       shortest(entry.attained_s()));
-    }
+    if (entry.has_since_s()) live.since_us = past_us("since_s", entry.since_s());
+    read_attained(entry, row);
     const bool timed = live.phase == Phase::kStarting || live.phase == Phase::kStopping;
-    const int64_t until_us = checked_seconds_to_us(where, "until_s", entry.until_s());
-    const int64_t saved_us = checked_seconds_to_us(where, "saved_s", entry.saved_s());
+    const int64_t until_us = us("until_s", entry.until_s());
+    const int64_t saved_us = us("saved_s", entry.saved_s());
     live.until_us = timed ? std::max(until_us, now_us_) : live.since_us;
     live.saved_us = live.phase == Phase::kStopping ? live.until_us : saved_us;
     if (entry.preemptions() > kMaxRestarts || entry.starts() > kMaxRestarts) {
-      throw InputError(where, "at most a million starts and preemptions", "more");
+      odd_ = "expected at most a million starts and preemptions, got more";
     }
     const bool holds = live.phase == Phase::kStarting || live.phase == Phase::kRunning;
-    live.preempted = static_cast<int32_t>(entry.preemptions());
-    live.started = static_cast<int32_t>(entry.starts());
+    live.preempted = static_cast<int32_t>(std::min(entry.preemptions(), kMaxRestarts));
+    live.started = static_cast<int32_t>(std::min(entry.starts(), kMaxRestarts));
     if (live.started == 0) live.started = live.preempted + holds;
     if (live.phase == Phase::kWaiting && entry.placement_size() > 0) {
-      throw InputError(where, "no placement for a waiting job",
-                       "'" + entry.placement(0).node() + "'");
+      odd_ = "expected no placement for a waiting job, got '" +
+             shortened(entry.placement(0).node()) + "'";
     }
     return row;
   }
 
-  // A job may need more GPUs than are up, and waits. More than are installed is an error.
-  int32_t read_gpus(const std::string& where, uint32_t gpus) const {
-    if (gpus < 1 || gpus > static_cast<uint32_t>(gpus_.installed_gpus())) {
-      throw InputError(
-          where,
-          "1 to " + std::to_string(gpus_.installed_gpus()) + " GPUs, the size of the cluster",
-          std::to_string(gpus));
+  // A job cannot have run for longer than it has been there. Rounding and two clocks make it seem
+  // so.
+  void read_attained(const pb::Job& entry, Row& row) {
+    LiveJob& live = row.live;
+    live.attained_us = us("attained_s", entry.attained_s());
+    const int64_t there_us = now_us_ - row.job.submit_us;
+    if (live.attained_us > there_us + std::max(kSkewUs, there_us / 100)) {
+      odd_ = "expected attained_s of at most the time since submit_s, got " +
+             shortest(entry.attained_s());
     }
-    return static_cast<int32_t>(gpus);
+    live.attained_us = std::min(live.attained_us, there_us);
+    // It may have been suspended since: then it counts as running for what it attained.
+    if (live.phase == Phase::kRunning) {
+      live.since_us = std::max(live.since_us, now_us_ - live.attained_us);
+    }
   }
 
-  int64_t read_past(const std::string& where, const char* what, double seconds) const {
-    const int64_t us = checked_seconds_to_us(where, what, seconds);
-    if (us <= now_us_) return us;
-    throw InputError(where,
-                     std::string(what) + " up to time_s (" + shortest(request_.time_s()) + ")",
-                     shortest(seconds));
-  }
-
-  static Phase read_phase(const std::string& where, pb::JobState state) {
+  Phase read_phase(pb::JobState state) {
     constexpr std::pair<pb::JobState, Phase> kPhases[] = {{pb::WAITING, Phase::kWaiting},
                                                           {pb::STARTING, Phase::kStarting},
                                                           {pb::RUNNING, Phase::kRunning},
@@ -182,7 +270,8 @@ class SnapshotReader {
     for (const auto& [known, phase] : kPhases) {
       if (known == state) return phase;
     }
-    throw InputError(where, "state WAITING, STARTING, RUNNING or STOPPING", std::to_string(state));
+    odd_ = "expected state WAITING, STARTING, RUNNING or STOPPING, got " + std::to_string(state);
+    return Phase::kWaiting;
   }
 
   static bool names_gpus(const pb::Job& job) {
@@ -190,29 +279,31 @@ class SnapshotReader {
                                [](const pb::Piece& piece) { return piece.gpu_ids_size() > 0; });
   }
 
-  std::string where_is(int i) const {
-    return "jobs[" + std::to_string(i) + "] '" + request_.jobs(i).id() + "'";
-  }
-
   ClusterSpec read_cluster(std::vector<int32_t>& spec_index) {
     ClusterSpec spec;
     std::unordered_map<std::string, int32_t> types;
     for (int i = 0; i < request_.gpu_types_size(); ++i) {
       const pb::GpuType& entry = request_.gpu_types(i);
-      const std::string where = "gpu_types[" + std::to_string(i) + "] '" + entry.name() + "'";
-      if (!(entry.speed() >= 1e-3 && entry.speed() <= 1e3)) {
-        throw InputError(where, "a speed from 0.001 to 1000", shortest(entry.speed()));
+      const bool fits = entry.speed() >= 1e-3 && entry.speed() <= 1e3;
+      if (!fits) {
+        out_.quarantine_.add(pb::Quarantined::GPU_TYPE, entry.name(),
+                             "expected a speed from 0.001 to 1000, got " + shortest(entry.speed()) +
+                                 "; it counts as the reference type");
       }
       if (!types.try_emplace(entry.name(), i).second) {
-        throw InputError(where, "unique names", "a duplicate");
+        throw InputError("gpu_types[" + std::to_string(i) + "] '" + shortened(entry.name()) + "'",
+                         "unique names", "a duplicate");
       }
-      spec.types.push_back({.name = entry.name(), .speed = entry.speed()});
+      spec.types.push_back({.name = entry.name(), .speed = fits ? entry.speed() : 1});
     }
     spec_index.assign(static_cast<size_t>(gpus_.num_nodes()), kNone);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
       const int32_t usable = count_bits(gpus_.usable(i));
       if (usable == 0) continue;
       const auto next = static_cast<int32_t>(spec.types.size());
+      if (next == kMaxTypes && !types.contains(request_.nodes(i).gpu_type())) {
+        throw InputError("nodes", "at most " + std::to_string(kMaxTypes) + " GPU types", "more");
+      }
       const auto [type, fresh] = types.try_emplace(request_.nodes(i).gpu_type(), next);
       if (fresh) spec.types.push_back({.name = type->first});
       spec_index[static_cast<size_t>(i)] = static_cast<int32_t>(out_.node_of_.size());
@@ -227,10 +318,9 @@ class SnapshotReader {
     Costs costs;
     if (!request_.has_costs()) return costs;
     const pb::Costs& entry = request_.costs();
-    costs.save_us = checked_seconds_to_us("costs", "save_s", entry.save_s());
-    costs.restore_us = checked_seconds_to_us("costs", "restore_s", entry.restore_s());
-    costs.restore_large_us =
-        checked_seconds_to_us("costs", "restore_large_s", entry.restore_large_s());
+    costs.save_us = checked_us("costs", "save_s", entry.save_s());
+    costs.restore_us = checked_us("costs", "restore_s", entry.restore_s());
+    costs.restore_large_us = checked_us("costs", "restore_large_s", entry.restore_large_s());
     costs.small_gpus = static_cast<int32_t>(std::min<uint32_t>(entry.small_gpus(), 1U << 30));
     return costs;
   }
@@ -275,11 +365,15 @@ class SnapshotReader {
   }
 
   static constexpr uint32_t kMaxRestarts = 1'000'000;
+  static constexpr int64_t kSkewUs = 2'000'000;          // between two clocks
+  static constexpr int64_t kOddVacatingUs = 60'000'000;  // of a job that does not say when
 
   const pb::DecideRequest& request_;
   Snapshot& out_;
   const int64_t now_us_;
   GpuLedger gpus_;
+  bool may_preempt_ = true;
+  std::string odd_;  // what makes no sense in the record being read; "": nothing
   std::vector<Row> table_rows_;
 };
 

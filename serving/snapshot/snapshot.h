@@ -9,24 +9,31 @@
 #include "env/sim/state/tables.h"
 #include "env/sim/view/plan.h"
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/quarantine.h"
 
 namespace yard {
 
-// Bounds on one request, so that a small message cannot exhaust the server's memory.
+// Bounds on one request, so that a small message cannot exhaust the server's time or memory. They
+// stand in policy.proto.
 inline constexpr int kMaxSnapshotNodes = 1 << 14;
 inline constexpr int kMaxJobs = 1 << 18;  // and the same number of finished ones
+inline constexpr int kMaxSnapshotTypes = 64;
+inline constexpr int kMaxAllowed = 16;
+inline constexpr size_t kMaxIdBytes = 1024;  // of ids and names
 inline constexpr double kMaxSeconds = 1e10;
 
 class Snapshot {
  public:
-  // Throws InputError for the first impossible value in the request.
-  // Requires: `request` outlives this and does not change.
+  // Sets records that make no sense aside: what waits is left out, and what holds GPUs keeps them
+  // and is not preempted. Throws InputError if the request contradicts itself, as by two jobs on
+  // one GPU. Requires: `request` outlives this and does not change.
   explicit Snapshot(const pb::DecideRequest& request);
   Snapshot(const Snapshot&) = delete;
 
   const SimModel& fixed() const { return fixed_; }
   int64_t now_us() const { return now_us_; }
   int32_t num_jobs() const { return static_cast<int32_t>(jobs_.size()); }
+  const Quarantine& quarantine() const { return quarantine_; }
   bool has_usable_gpus() const { return fixed_.spec.total_gpus > 0; }
 
   // Returns a fresh state. It leaves out GPUs which are down and not in use.
@@ -54,6 +61,7 @@ class Snapshot {
   };
 
   const pb::DecideRequest& request_;
+  Quarantine quarantine_;
   int64_t now_us_ = 0;
   std::vector<int32_t> node_of_;        // index in the spec -> index in the request
   std::vector<int32_t> request_index_;  // by job of the table: in request.jobs(); kNone: finished

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kLong{60};
 pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
                               std::chrono::milliseconds deadline = kLong) {
   std::promise<pb::DecideResponse> answer;
-  engine.decide(request, Engine::Clock::now() + deadline,
+  engine.decide(std::make_shared<const pb::DecideRequest>(request), Engine::Clock::now() + deadline,
                 [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
   return answer.get_future().get();
 }
@@ -101,7 +101,7 @@ TEST(Engine, HangingHeuristicGivesTheSafeDefault) {
   request.set_model("nobody");  // only the heuristic is asked
   std::thread caller([&] {
     fixture->engine.decide(
-        request, Engine::Clock::now() + kLong,
+        std::make_shared<const pb::DecideRequest>(request), Engine::Clock::now() + kLong,
         [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
   });
   const pb::DecideResponse got = answer.get_future().get();
@@ -188,7 +188,7 @@ void damage(const std::filesystem::path& file) {
   stream.put('\x7f');
 }
 
-TEST(ModelStore, DamagedModelIsUnloadedUntilRepaired) {
+TEST(ModelStore, DamagedFilesLeaveTheModelInService) {
   const TempFolder temp;
   const auto folder = temp.path() / "pilot";
   write_checkpoint(folder, 1);
@@ -202,15 +202,18 @@ TEST(ModelStore, DamagedModelIsUnloadedUntilRepaired) {
   EXPECT_EQ(fixture.models.status().loads, 1u) << "nothing has changed";
   damage(folder / "model.safetensors");
   fixture.models.reload_if_changed();
+  EXPECT_EQ(fixture.models.status().refused, pb::MODEL_CORRUPT);
+  EXPECT_NE(fixture.models.status().refused_detail.find("model.safetensors"), std::string::npos);
   const pb::DecideResponse during = ask_engine(fixture.engine, full_cluster());
-  expect_heuristic(during, pb::MODEL_CORRUPT);
-  EXPECT_NE(during.detail().find("model.safetensors"), std::string::npos);
+  EXPECT_EQ(during.source(), pb::POLICY) << during.detail();
+  EXPECT_EQ(during.model_digest(), before.model_digest());
 
-  write_checkpoint(folder, 1);
+  write_checkpoint(folder, 2);
   fixture.models.reload_if_changed();
   const pb::DecideResponse after = ask_engine(fixture.engine, full_cluster());
   EXPECT_EQ(after.source(), pb::POLICY) << after.detail();
-  EXPECT_EQ(after.model_digest(), before.model_digest());
+  EXPECT_NE(after.model_digest(), before.model_digest());
+  EXPECT_EQ(fixture.models.status().refused, pb::NONE);
 }
 
 TEST(ModelStore, EveryKindOfDamageIsDetected) {
@@ -233,9 +236,10 @@ TEST(ModelStore, EveryKindOfDamageIsDetected) {
     EngineFixture fixture("checkpoint:" + folder.string());
     corrupt(folder);
     fixture.models.reload_if_changed();
-    const ModelStore::Current now = fixture.models.current("");
-    EXPECT_EQ(pb::Reason_Name(now.reason), "MODEL_CORRUPT") << file;
-    EXPECT_NE(now.detail.find(file), std::string::npos) << now.detail;
+    const ModelStore::Status now = fixture.models.status();
+    EXPECT_EQ(pb::Reason_Name(now.refused), "MODEL_CORRUPT") << file;
+    EXPECT_NE(now.refused_detail.find(file), std::string::npos) << now.refused_detail;
+    EXPECT_NE(now.current.model, nullptr);
   }
 }
 

@@ -96,17 +96,48 @@ TEST(Server, AnswersOverTheWire) {
   EXPECT_GT(answer.timings().total_ms(), 0);
 }
 
-TEST(Server, RejectsImpossibleSnapshotsWithThePlace) {
+TEST(Server, RejectsContradictionsWithThePlace) {
   const Server server(options_for("las"));
   const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
   pb::DecideRequest request = full_cluster();
-  request.mutable_jobs(1)->set_gpus(9);
+  request.mutable_jobs(1)->set_id("long");
   grpc::ClientContext context;
   pb::DecideResponse answer;
   const grpc::Status status = stub->Decide(&context, request, &answer);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(status.error_message(),
-            "jobs[1] 'fresh': expected 1 to 8 GPUs, the size of the cluster, got 9");
+  EXPECT_EQ(status.error_message(), "jobs[1] 'long': expected unique ids, got a duplicate");
+}
+
+TEST(Server, NamesWhatItSetsAside) {
+  const Server server(options_for("las"));
+  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  pb::DecideRequest request = full_cluster();
+  add_waiting(request, "big", 9);
+  grpc::ClientContext context;
+  pb::DecideResponse answer;
+  ASSERT_TRUE(stub->Decide(&context, request, &answer).ok());
+  EXPECT_EQ(lines_of(answer), "PREEMPT long\nSTART fresh n0x8\n");
+  ASSERT_EQ(answer.quarantined_size(), 1);
+  EXPECT_EQ(answer.quarantined(0).record(), pb::Quarantined::JOB);
+  EXPECT_EQ(answer.quarantined(0).id(), "big");
+  EXPECT_EQ(answer.quarantined(0).why(), "expected 1 to 8 GPUs, the size of the cluster, got 9");
+}
+
+TEST(Server, RefusesBytesThatAreNoRequest) {
+  const Server server(options_for("las"));
+  pb::DecideRequest request = full_cluster();
+  request.mutable_jobs(1)->set_user("USER");
+  std::string text = request.SerializeAsString();
+  text.replace(text.find("USER"), 4, "U\xc3\x28R");  // not UTF-8
+  for (const std::string& bytes : {std::string("\xff\xff\xff"), std::string(5, '\0'), text}) {
+    grpc::Status status;
+    call_bytes(server.address(), "/yardmaster.v1.PolicyService/Decide", bytes, status);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+    EXPECT_NE(status.error_message().find("a yardmaster.v1.DecideRequest"), std::string::npos);
+  }
+  httplib::Client http("http://" + server.http_address());
+  EXPECT_NE(http.Get("/metrics")->body.find("yardmaster_refused_requests_total 3"),
+            std::string::npos);
 }
 
 TEST(Server, RejectsOversizedMessages) {
@@ -145,12 +176,28 @@ TEST(Server, StreamsAnswerInOrder) {
   }
   EXPECT_FALSE(stream->Read(&answer));
   EXPECT_TRUE(stream->Finish().ok());
+}
 
-  grpc::ClientContext again;
-  const auto bad = stub->DecideStream(&again);
-  ASSERT_TRUE(bad->Write(pb::DecideRequest()));
-  EXPECT_FALSE(bad->Read(&answer));
-  EXPECT_EQ(bad->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+TEST(Server, StreamOutlivesARefusedRequest) {
+  const Server server(options_for("las"));
+  const auto stub = pb::PolicyService::NewStub(channel_to(server.address()));
+  grpc::ClientContext context;
+  const auto stream = stub->DecideStream(&context);
+  pb::DecideRequest bad;
+  bad.set_request_id("bad");
+  pb::DecideResponse answer;
+  ASSERT_TRUE(stream->Write(bad));
+  ASSERT_TRUE(stream->Read(&answer));
+  EXPECT_EQ(answer.request_id(), "bad");
+  EXPECT_EQ(answer.refusal().code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_NE(answer.refusal().message().find("nodes"), std::string::npos);
+  EXPECT_EQ(answer.source(), pb::SOURCE_UNSPECIFIED);
+  ASSERT_TRUE(stream->Write(full_cluster()));
+  ASSERT_TRUE(stream->Read(&answer));
+  EXPECT_EQ(answer.source(), pb::POLICY);
+  EXPECT_FALSE(answer.has_refusal());
+  stream->WritesDone();
+  EXPECT_TRUE(stream->Finish().ok());
 }
 
 TEST(Server, AbandonedStreamIsHarmless) {
@@ -203,16 +250,13 @@ TEST(Server, HealthReflectionAndAdminFollowTheModel) {
   grpc::ClientContext context;
   pb::StatusResponse out;
   ASSERT_TRUE(admin->Reload(&context, {}, &out).ok());
-  EXPECT_FALSE(out.serving());
+  EXPECT_TRUE(out.serving()) << "the version in memory";
   EXPECT_EQ(out.reason(), "MODEL_CORRUPT");
-  EXPECT_EQ(health(server, "policy/pilot"), "NOT_SERVING");
-  EXPECT_EQ(health(server, ""), "SERVING") << "the heuristic answers";
+  EXPECT_EQ(health(server, "policy/pilot"), "SERVING");
 
   // The server notices by itself that the files are intact again.
   write_checkpoint(folder, 1);
-  while (health(server, "policy/pilot") != "SERVING") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  while (state().reason() != "NONE") std::this_thread::sleep_for(std::chrono::milliseconds(50));
   // The admin service is not on the public port.
   grpc::Status missing;
   call_bytes(server.address(), "/yardmaster.v1.ModelAdmin/Reload", "", missing);
@@ -287,7 +331,7 @@ TEST(Http, DecidesInJson) {
   std::string json = to_json(odd);
   json.replace(json.find("SURROGATE"), 9, "\\ud800");
   ASSERT_TRUE(http.Post("/v1/decide", json, "application/json"));
-  EXPECT_EQ(http.Get("/v1/decide")->status, 404);
+  EXPECT_EQ(http.Get("/v1/decide")->status, 405);
   EXPECT_FALSE(nlohmann::json::parse(http.Get("/version")->body).at("yardmaster").empty());
 }
 
@@ -368,7 +412,7 @@ TEST(Http, MetricsAreValidAndCount) {
   EXPECT_EQ(value_of.at(decisions("pilot", "NONE", "POLICY")), 2);
   EXPECT_EQ(value_of.at(decisions("unknown", "NO_MODEL", "HEURISTIC")), 1);
   EXPECT_EQ(value_of.at("yardmaster_refused_requests_total"), 1);
-  EXPECT_EQ(value_of.at("yardmaster_model_serving{model=\"pilot\"}"), 0);
+  EXPECT_EQ(value_of.at("yardmaster_model_serving{model=\"pilot\"}"), 1);
   EXPECT_EQ(value_of.at("yardmaster_model_loads_total{model=\"pilot\",result=\"loaded\"}"), 1);
   EXPECT_EQ(value_of.at("yardmaster_model_loads_total{model=\"pilot\",result=\"refused\"}"), 1);
   EXPECT_EQ(value_of.at("yardmaster_ready"), 1);

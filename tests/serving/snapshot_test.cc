@@ -37,7 +37,7 @@ pb::DecideRequest valid_request() {
   return request;
 }
 
-TEST(Snapshot, RejectsImpossibleStates) {
+TEST(Snapshot, RefusesContradictions) {
   ASSERT_EQ(error_of(valid_request()), "");
   struct Case {
     const char* says;
@@ -48,60 +48,10 @@ TEST(Snapshot, RejectsImpossibleStates) {
       {"got NaN", [](auto& r) { r.set_time_s(kNan); }},
       {"got inf", [](auto& r) { r.set_time_s(std::numeric_limits<double>::infinity()); }},
       {"nodes: expected 1 to", [](auto& r) { r.clear_nodes(); }},
-      {"nodes[1] '': expected a name", [](auto& r) { r.mutable_nodes(1)->clear_name(); }},
       {"nodes[1] 'n0': expected unique names", [](auto& r) { r.mutable_nodes(1)->set_name("n0"); }},
-      {"nodes[0] 'n0': expected 1 to 64 GPUs, got 0",
-       [](auto& r) { r.mutable_nodes(0)->set_gpus(0); }},
-      {"1 to 64 GPUs, got 65", [](auto& r) { r.mutable_nodes(0)->set_gpus(65); }},
-      {"GPUs 0 to 7, got 8", [](auto& r) { r.mutable_nodes(0)->add_down(8); }},
-      {"GPUs 0 to 7, got 9", [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_gpu(9); }},
-      {"vacating.until_s", [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_until_s(-2); }},
-      {"a speed from 0.001", [](auto& r) { r.add_gpu_types()->set_name("v100"); }},
-      {"jobs[2] '': expected an id", [](auto& r) { r.mutable_jobs(2)->clear_id(); }},
       {"jobs[2] 'a': expected unique ids", [](auto& r) { r.mutable_jobs(2)->set_id("a"); }},
-      {"jobs[2] 'w': expected state", [](auto& r) { r.mutable_jobs(2)->clear_state(); }},
-      {"jobs[2] 'w': expected 1 to 16 GPUs, the size of the cluster, got 0",
-       [](auto& r) { r.mutable_jobs(2)->set_gpus(0); }},
-      {"1 to 16 GPUs, the size of the cluster, got 17",
-       [](auto& r) { r.mutable_jobs(2)->set_gpus(17); }},
-      {"submit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_submit_s(-5); }},
-      {"submit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_submit_s(kNan); }},
-      {"submit_s up to time_s", [](auto& r) { r.mutable_jobs(2)->set_submit_s(10'001); }},
-      {"attained_s from 0", [](auto& r) { r.mutable_jobs(0)->set_attained_s(-1); }},
-      {"attained_s at most the time since submit_s",
-       [](auto& r) { r.mutable_jobs(0)->set_attained_s(9999); }},
-      {"attained_s at least the time since since_s",
-       [](auto& r) { r.mutable_jobs(0)->set_since_s(2000); }},
-      {"since_s up to time_s", [](auto& r) { r.mutable_jobs(0)->set_since_s(10'000.5); }},
-      {"limit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_limit_s(-1); }},
-      {"until_s from 0", [](auto& r) { r.mutable_jobs(2)->set_until_s(kNan); }},
-      {"at most a million", [](auto& r) { r.mutable_jobs(2)->set_preemptions(4'000'000'000U); }},
-      {"a placement with all its 8 GPUs, got 0",
-       [](auto& r) { r.mutable_jobs(0)->clear_placement(); }},
-      {"a placement with all its 8 GPUs, got 7",
-       [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_gpus(7); }},
-      {"no placement for a waiting job",
-       [](auto& r) { r.mutable_jobs(2)->add_placement()->set_node("n1"); }},
-      {"a node of the request, got 'n7'",
-       [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_node("n7"); }},
       {"1 to 0 GPUs, those left on node 'n1', got 4",
        [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_node("n1"); }},
-      {"each node once",
-       [](auto& r) { *r.mutable_jobs(1)->add_placement() = r.jobs(1).placement(0); }},
-      {"one gpu_id per GPU",
-       [](auto& r) { r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(1); }},
-      {"each GPU once, got 3 again",
-       [](auto& r) {
-         for (const uint32_t gpu : {3U, 3U, 4U, 5U}) {
-           r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
-         }
-       }},
-      {"a GPU of node 'n1', got 8",
-       [](auto& r) {
-         for (const uint32_t gpu : {5U, 6U, 7U, 8U}) {
-           r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
-         }
-       }},
       {"GPUs that no other job holds, got 'n1' GPU 3",
        [](auto& r) {
          pb::Job& c = *r.add_jobs() = r.jobs(1);
@@ -110,17 +60,6 @@ TEST(Snapshot, RejectsImpossibleStates) {
            r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
            c.mutable_placement(0)->add_gpu_ids(gpu + 3);
          }
-       }},
-      {"GPUs on which no other job runs",
-       [](auto& r) {
-         r.mutable_jobs(2)->set_state(pb::STOPPING);
-         *r.mutable_jobs(2)->add_placement() = r.jobs(0).placement(0);
-       }},
-      {"finished[0]: expected 1 to 16 GPUs", [](auto& r) { r.add_finished(); }},
-      {"finished[0]: expected run_s from 0",
-       [](auto& r) {
-         r.add_finished()->set_gpus(1);
-         r.mutable_finished(0)->set_run_s(-3);
        }},
       {"costs: expected save_s", [](auto& r) { r.mutable_costs()->set_save_s(kNan); }},
       {"START in the list", [](auto& r) { r.add_allowed(pb::PREEMPT); }},
@@ -134,6 +73,166 @@ TEST(Snapshot, RejectsImpossibleStates) {
     EXPECT_NE(error.find(one.says), std::string::npos)
         << "expected: " << one.says << "\ngot: " << error;
   }
+}
+
+// Each request has one odd record, beside a job that fits: it starts.
+TEST(Snapshot, SetsOddRecordsAsideAndDecidesForTheRest) {
+  struct Case {
+    pb::Quarantined::Record record;
+    const char* says;
+    void (*corrupt)(pb::DecideRequest&);
+  };
+  const Case cases[] = {
+      {pb::Quarantined::NODE, "no name", [](auto& r) { r.mutable_nodes(1)->clear_name(); }},
+      {pb::Quarantined::NODE, "expected 1 to 64 GPUs, got 0",
+       [](auto& r) { r.mutable_nodes(0)->set_gpus(0); }},
+      {pb::Quarantined::NODE, "1 to 64 GPUs, got 65",
+       [](auto& r) { r.mutable_nodes(0)->set_gpus(65); }},
+      {pb::Quarantined::NODE, "GPUs 0 to 7, got 8",
+       [](auto& r) { r.mutable_nodes(0)->add_down(8); }},
+      {pb::Quarantined::NODE, "GPUs 0 to 7, got 9",
+       [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_gpu(9); }},
+      {pb::Quarantined::NODE, "vacating.until_s",
+       [](auto& r) { r.mutable_nodes(0)->add_vacating()->set_until_s(-2); }},
+      {pb::Quarantined::GPU_TYPE, "a speed from 0.001",
+       [](auto& r) { r.add_gpu_types()->set_name("v100"); }},
+      {pb::Quarantined::JOB, "expected an id", [](auto& r) { r.mutable_jobs(2)->clear_id(); }},
+      {pb::Quarantined::JOB, "expected state", [](auto& r) { r.mutable_jobs(2)->clear_state(); }},
+      {pb::Quarantined::JOB, "expected 1 to 32 GPUs, the size of the cluster, got 0",
+       [](auto& r) { r.mutable_jobs(2)->set_gpus(0); }},
+      {pb::Quarantined::JOB, "1 to 32 GPUs, the size of the cluster, got 33",
+       [](auto& r) { r.mutable_jobs(2)->set_gpus(33); }},
+      {pb::Quarantined::JOB, "submit_s from 0",
+       [](auto& r) { r.mutable_jobs(2)->set_submit_s(-5); }},
+      {pb::Quarantined::JOB, "submit_s from 0",
+       [](auto& r) { r.mutable_jobs(2)->set_submit_s(kNan); }},
+      {pb::Quarantined::JOB, "submit_s up to time_s",
+       [](auto& r) { r.mutable_jobs(2)->set_submit_s(10'003); }},
+      {pb::Quarantined::JOB, "attained_s from 0",
+       [](auto& r) { r.mutable_jobs(0)->set_attained_s(-1); }},
+      {pb::Quarantined::JOB, "attained_s of at most the time since submit_s",
+       [](auto& r) { r.mutable_jobs(0)->set_attained_s(9999); }},
+      {pb::Quarantined::JOB, "since_s up to time_s",
+       [](auto& r) { r.mutable_jobs(0)->set_since_s(10'003); }},
+      {pb::Quarantined::JOB, "limit_s from 0", [](auto& r) { r.mutable_jobs(2)->set_limit_s(-1); }},
+      {pb::Quarantined::JOB, "until_s from 0",
+       [](auto& r) { r.mutable_jobs(2)->set_until_s(kNan); }},
+      {pb::Quarantined::JOB, "at most a million",
+       [](auto& r) { r.mutable_jobs(2)->set_preemptions(4'000'000'000U); }},
+      {pb::Quarantined::JOB, "a placement with all its 8 GPUs, got 0",
+       [](auto& r) { r.mutable_jobs(0)->clear_placement(); }},
+      {pb::Quarantined::JOB, "a placement with all its 8 GPUs, got 7",
+       [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_gpus(7); }},
+      {pb::Quarantined::JOB, "no placement for a waiting job",
+       [](auto& r) { r.mutable_jobs(2)->add_placement()->set_node("n1"); }},
+      {pb::Quarantined::JOB, "a placement on nodes with GPUs, got 'n7'",
+       [](auto& r) { r.mutable_jobs(0)->mutable_placement(0)->set_node("n7"); }},
+      {pb::Quarantined::JOB, "each node once",
+       [](auto& r) { *r.mutable_jobs(1)->add_placement() = r.jobs(1).placement(0); }},
+      {pb::Quarantined::JOB, "one gpu_id per GPU",
+       [](auto& r) { r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(1); }},
+      {pb::Quarantined::JOB, "each GPU once, got 3 again",
+       [](auto& r) {
+         for (const uint32_t gpu : {3U, 3U, 4U, 5U}) {
+           r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
+         }
+       }},
+      {pb::Quarantined::JOB, "a GPU of node 'n1', got 8",
+       [](auto& r) {
+         for (const uint32_t gpu : {5U, 6U, 7U, 8U}) {
+           r.mutable_jobs(1)->mutable_placement(0)->add_gpu_ids(gpu);
+         }
+       }},
+      {pb::Quarantined::JOB, "GPUs on which no other job runs",
+       [](auto& r) {
+         r.mutable_jobs(2)->set_state(pb::STOPPING);
+         *r.mutable_jobs(2)->add_placement() = r.jobs(0).placement(0);
+       }},
+      {pb::Quarantined::FINISHED_JOB, "expected GPUs, got 0", [](auto& r) { r.add_finished(); }},
+      {pb::Quarantined::FINISHED_JOB, "expected run_s from 0",
+       [](auto& r) {
+         r.add_finished()->set_gpus(1);
+         r.mutable_finished(0)->set_run_s(-3);
+       }},
+  };
+  for (const Case& one : cases) {
+    pb::DecideRequest request = valid_request();
+    one.corrupt(request);
+    pb::Node& spare = *request.add_nodes();
+    spare.set_name("spare");
+    spare.set_gpus(16);
+    add_waiting(request, "fits", 3);
+    const Snapshot snapshot(request);
+    const auto& listed = snapshot.quarantine().listed();
+    ASSERT_GE(listed.size(), 1u) << one.says;
+    EXPECT_EQ(listed[0].record(), one.record) << one.says;
+    EXPECT_NE(listed[0].why().find(one.says), std::string::npos)
+        << "expected: " << one.says << "\ngot: " << listed[0].why();
+    const LiveState live = snapshot.state();
+    EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "") << one.says;
+    const PolicyResult answer = run_policy(*make_policy("greedy"), snapshot, request);
+    EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
+    EXPECT_EQ(answer.response.quarantined_size(), snapshot.quarantine().count());
+    EXPECT_NE(lines_of(answer.response).find("START fits"), std::string::npos)
+        << one.says << "\n"
+        << lines_of(answer.response);
+  }
+}
+
+// The right answers to snapshots that operators met.
+TEST(Snapshot, KeepsTheGpusOfOddJobs) {
+  // "a" says 8 GPUs and names 4: these are not given to another job, and "a" is not preempted.
+  pb::DecideRequest request = valid_request();
+  request.mutable_jobs(0)->mutable_placement(0)->set_gpus(4);
+  const Snapshot snapshot(request);
+  ASSERT_EQ(snapshot.quarantine().count(), 1);
+  EXPECT_TRUE(snapshot.quarantine().listed()[0].keeps_gpus());
+  const LiveState live = snapshot.state();
+  const View view(live.fixed(), live.state(), Level::kBlind);
+  EXPECT_EQ(view.node_free(0), 4);
+  int pinned = 0;
+  for (const int32_t slot : view.held()) pinned += !view.preemptible(slot);
+  EXPECT_EQ(pinned, 1);
+}
+
+TEST(Snapshot, TakesTimesALittleAheadAsNow) {
+  pb::DecideRequest request = valid_request();
+  request.mutable_jobs(2)->set_submit_s(request.time_s() + 0.4);
+  request.mutable_jobs(0)->set_since_s(request.time_s() + 0.2);
+  request.mutable_jobs(0)->set_attained_s(request.time_s() - request.jobs(0).submit_s() + 0.5);
+  pb::FinishedJob& ended = *request.add_finished();
+  ended.set_gpus(64);  // when the cluster was larger
+  ended.set_end_s(request.time_s() + 0.4);
+  const Snapshot snapshot(request);
+  EXPECT_EQ(snapshot.quarantine().count(), 0);
+  const LiveState live = snapshot.state();
+  EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
+}
+
+TEST(Snapshot, JobsWithoutGpuNumbersKeepFailedGpus) {
+  pb::DecideRequest request = cluster_of(1);
+  request.mutable_nodes(0)->add_down(3);
+  add_running(request, "r", 4, "n0");
+  add_running(request, "s", 4, "n0");
+  add_waiting(request, "a", 1);
+  const Snapshot snapshot(request);
+  EXPECT_EQ(snapshot.quarantine().count(), 0);
+  const LiveState live = snapshot.state();
+  EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
+  for (const char* name : {"fifo", "las", "greedy"}) {
+    const PolicyResult answer = run_policy(*make_policy(name), snapshot, request);
+    EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
+  }
+}
+
+TEST(Snapshot, NamesAtMostAHundredOddRecords) {
+  pb::DecideRequest request = valid_request();
+  for (int i = 0; i < 300; ++i)
+    add_waiting(request, std::string(2'000, 'x') + std::to_string(i), 1);
+  const Snapshot snapshot(request);
+  EXPECT_EQ(snapshot.quarantine().count(), 300);
+  ASSERT_EQ(snapshot.quarantine().listed().size(), 100u);
+  EXPECT_LT(snapshot.quarantine().listed()[0].id().size(), 100u);
 }
 
 TEST(Snapshot, RejectsOversizedSnapshots) {

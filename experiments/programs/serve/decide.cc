@@ -31,6 +31,10 @@ void print(const pb::DecideResponse& answer) {
   std::puts(line.c_str());
   for (const pb::Action& action : answer.actions()) std::puts(action_text(action).c_str());
   if (answer.actions().empty()) std::puts("no action");
+  for (const pb::Quarantined& one : answer.quarantined()) {
+    print_to(stdout, "set aside {} '{}': {}\n", pb::Quarantined::Record_Name(one.record()),
+             one.id(), one.why());
+  }
   if (answer.has_wake_after_s()) print_to(stdout, "next decision in {} s\n", answer.wake_after_s());
 }
 

@@ -22,9 +22,9 @@ volatile std::sig_atomic_t reload_requested = 0;
 void request_reload(int) { reload_requested = 1; }
 
 std::string state_of(const ModelStore::Status& status) {
-  const ModelStore::Current& now = status.current;
-  if (now.model != nullptr) return "serving";
-  return pb::Reason_Name(now.reason) + ": " + now.detail;
+  const std::string refused = pb::Reason_Name(status.refused) + ": " + status.refused_detail;
+  if (status.current.model == nullptr) return refused;
+  return status.refused == pb::NONE ? "serving" : "serving the version in memory; " + refused;
 }
 
 void print_addresses(const Server& server, const std::string& fallback, bool json) {
@@ -32,6 +32,7 @@ void print_addresses(const Server& server, const std::string& fallback, bool jso
   if (json) {
     const nlohmann::ordered_json out = {{"grpc", server.address()},
                                         {"http", server.http_address()},
+                                        {"probes", server.probes_address()},
                                         {"admin", server.admin_address()},
                                         {"model", status.current.name},
                                         {"digest", status.current.digest},
@@ -42,6 +43,8 @@ void print_addresses(const Server& server, const std::string& fallback, bool jso
   } else {
     std::printf("listening grpc=%s", server.address().c_str());
     if (!server.http_address().empty()) std::printf(" http=%s", server.http_address().c_str());
+    if (!server.probes_address().empty())
+      std::printf(" probes=%s", server.probes_address().c_str());
     if (!server.admin_address().empty()) std::printf(" admin=%s", server.admin_address().c_str());
     std::printf(" model=%s fallback=%s\n", status.current.name.c_str(), fallback.c_str());
   }
@@ -70,9 +73,13 @@ int run_serve(int argc, char** argv) {
                  "heuristic that decides if the policy cannot")
       ->type_name(kPolicyType);
   app.option_defaults()->group("Addresses");
-  app.add_option("--listen", options.listen, "HOST:PORT for gRPC; port 0 selects a free port");
-  app.add_option("--http", options.http, "HOST:PORT for /metrics, /readyz, /v1/decide, ...");
-  app.add_option("--admin", options.admin, "HOST:PORT for the service ModelAdmin");
+  app.add_option("--listen", options.listen,
+                 "HOST:PORT or unix:PATH for gRPC; port 0 selects a free port");
+  app.add_option("--http", options.http, "address for /metrics, /readyz, /v1/decide, ...");
+  app.add_option("--probes", options.probes,
+                 "second address for /livez, /readyz and /metrics, which callers of --http cannot "
+                 "block");
+  app.add_option("--admin", options.admin, "address for the service ModelAdmin");
   app.option_defaults()->group("Limits");
   app.add_option("--budget-ms", options.engine.budget_ms,
                  "time limit of a decision in milliseconds, if the request sets none")
@@ -85,6 +92,9 @@ int run_serve(int argc, char** argv) {
   app.add_option("--max-message-mib", options.max_message_mib,
                  "maximum size of a request in MiB; larger requests are refused")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--max-connections", options.max_connections,
+                 "maximum connections to --listen; further ones are closed")
+      ->check(CLI::Range(16, 1 << 20));
   app.add_option("--grace", options.grace_s, "seconds from 'not ready' to shutdown")
       ->check(CLI::Range(0.0, 3600.0));
   app.option_defaults()->group("Decision log");
@@ -132,7 +142,7 @@ int run_serve(int argc, char** argv) {
     spdlog::warn("decision log: {}",
                  trouble.empty() ? "writing again" : trouble + "; records are dropped");
   };
-  while (!interrupted()) {
+  while (!interrupted() && server.failure().empty()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (reload_requested) {
       reload_requested = 0;
@@ -144,6 +154,13 @@ int run_serve(int argc, char** argv) {
       spdlog::warn("model '{}': {}", now.current.name, state);
     }
     report_trouble();
+  }
+  const std::string failure = server.failure();
+  if (!failure.empty()) {
+    // To go on would leave a process which looks alive and does not serve.
+    spdlog::critical("{}; the server ends", failure);
+    std::fflush(stdout);
+    std::_Exit(1);
   }
   spdlog::info("draining for {} s", options.grace_s);
   server.drain();

@@ -1,0 +1,62 @@
+#include "serving/net/endpoints.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "env/base/core/version.h"
+
+namespace yard {
+namespace {
+
+constexpr const char* kJson = "application/json";
+
+std::string version_json() {
+  nlohmann::ordered_json out = {{"yardmaster", release()}, {"commit", commit()}};
+  for (const BuildFact& fact : build_facts()) out[std::string(fact.name)] = fact.value;
+  return out.dump() + "\n";
+}
+
+HttpResponse probe(const Endpoints& on, const std::string& path) {
+  if (path == "/livez") {
+    const std::string trouble = on.trouble();
+    return trouble.empty() ? HttpResponse{200, "alive\n"} : HttpResponse{503, trouble + "\n"};
+  }
+  if (path == "/readyz") {
+    return on.ready() ? HttpResponse{200, "ready\n"} : HttpResponse{503, "draining\n"};
+  }
+  if (path == "/version") return {200, version_json(), kJson};
+  return {200, on.metrics(), "text/plain; version=0.0.4; charset=utf-8"};
+}
+
+constexpr std::array kProbes = {"/livez", "/readyz", "/version", "/metrics"};
+
+void answer(const Endpoints& on, HttpRequest&& request, HttpServer::Reply&& reply) {
+  const bool probes = std::ranges::find(kProbes, request.path) != kProbes.end();
+  const bool decides = on.decide != nullptr && request.path == "/v1/decide";
+  const std::string allowed = probes ? "GET, HEAD" : "POST";
+  if (!probes && !decides) return reply(json_error(404, "no such endpoint: " + request.path));
+  const bool fits =
+      probes ? request.method == "GET" || request.method == "HEAD" : request.method == "POST";
+  if (!fits) {
+    HttpResponse refused = json_error(405, request.path + " takes " + allowed);
+    refused.allow = allowed;
+    return reply(std::move(refused));
+  }
+  if (probes) return reply(probe(on, request.path));
+  on.decide(std::move(request.body), std::move(reply));
+}
+
+}  // namespace
+
+HttpServer::Handler handler_of(Endpoints endpoints) {
+  return [on = std::move(endpoints)](HttpRequest&& request, HttpServer::Reply&& reply) {
+    answer(on, std::move(request), std::move(reply));
+  };
+}
+
+HttpResponse json_error(int status, const std::string& what) {
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  return {status, nlohmann::json{{"error", what}}.dump(-1, ' ', false, kReplace) + "\n", kJson};
+}
+
+}  // namespace yard

@@ -1,0 +1,27 @@
+// The HTTP endpoints of a server, for load balancers, Prometheus and curl:
+//   GET /livez /readyz /version /metrics    POST /v1/decide (proto3 JSON both ways)
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "serving/net/http_server.h"
+
+namespace yard {
+
+// What the endpoints say. Each may be called from several threads at once.
+struct Endpoints {
+  std::function<std::string()> trouble;  // why the server is not alive; empty: it is
+  std::function<bool()> ready;
+  std::function<std::string()> metrics;
+  // Decides on a snapshot in JSON; null: there is no such endpoint.
+  std::function<void(std::string&& body, HttpServer::Reply&& reply)> decide;
+};
+
+// Returns the handler of an HttpServer with these endpoints.
+HttpServer::Handler handler_of(Endpoints endpoints);
+
+// Returns {"error": what} and a status; bytes of `what` which are not UTF-8 are replaced.
+HttpResponse json_error(int status, const std::string& what);
+
+}  // namespace yard

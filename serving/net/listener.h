@@ -1,0 +1,57 @@
+// A listening socket which outlives a lack of file descriptors.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace yard {
+
+struct HostPort {
+  std::string host;
+  int port = 0;
+};
+
+// Throws InputError naming `option` unless `text` is HOST:PORT.
+HostPort parse_address(const std::string& option, const std::string& text);
+
+// Raises the number of descriptors which the process may open to the system's maximum, and returns
+// it.
+int raise_descriptor_limit();
+
+class Listener {
+ public:
+  // `address`: HOST:PORT, where port 0 is a free one, [IPV6]:PORT, or unix:PATH. Throws InputError
+  // naming `option` if it cannot be listened on.
+  Listener(std::string option, const std::string& address);
+  ~Listener();  // removes the file of a Unix socket
+  Listener(const Listener&) = delete;
+
+  int fd() const { return fd_; }                           // readable while a connection is pending
+  const std::string& address() const { return address_; }  // with the port in use
+
+  // Returns the descriptor of the next connection, or -1 if none is pending. Never blocks. If the
+  // process has no descriptor left, connections are closed at once instead of left to wait.
+  int accept();
+  // Connections that accept() returned or closed.
+  uint64_t seen() const { return seen_.load(); }
+  uint64_t closed_for_lack_of_descriptors() const { return lacking_.load(); }
+
+  // Connects to this listener from the same process and closes the connection. Returns false if the
+  // process has no descriptor left, which says nothing about the listener.
+  bool knock() const;
+
+ private:
+  void listen_on_path(const std::string& path);
+  void listen_on_host(const HostPort& at);
+  [[noreturn]] void fail(const std::string& why) const;
+
+  const std::string option_;
+  std::string address_;
+  std::string path_;  // of a Unix socket
+  int fd_ = -1;
+  int spare_ = -1;  // given up for a moment, to close a connection that finds no descriptor
+  std::atomic<uint64_t> seen_ = 0, lacking_ = 0;
+};
+
+}  // namespace yard
