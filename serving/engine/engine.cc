@@ -3,109 +3,267 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <utility>
 
+#include "env/base/core/error.h"
 #include "serving/snapshot/snapshot.h"
 
 namespace yard {
 namespace {
 
+using Ms = std::chrono::duration<double, std::milli>;
+
 // Reserved for the answer's way back to the caller.
 constexpr std::chrono::milliseconds kMargin{2};
 constexpr double kMaxBudgetMs = 3.6e6;
+// The heuristic begins so many times its usual duration before the deadline, and at least so early.
+constexpr double kHeuristicReserve = 4;
+constexpr double kMinReserveMs = 3;
+constexpr int kHeuristicThreads = 2;
 
 double ms_since(Engine::Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Engine::Clock::now() - begin).count();
+  return Ms(Engine::Clock::now() - begin).count();
+}
+
+Engine::Clock::duration clock_ms(double ms) {
+  return std::chrono::duration_cast<Engine::Clock::duration>(Ms(ms));
 }
 
 }  // namespace
 
-// One request in progress. The calling thread, the worker and the alarm share it, since any of them
-// may be the last to use it. The first of them with a valid answer sends it.
+// One request in progress. The threads that read it, run the policy or the heuristic, and the alarm
+// share it, since any of them may be the last to use it. The first with a valid answer sends it.
 struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
-  Call(Engine& owner, std::shared_ptr<const pb::DecideRequest>&& incoming, Done&& then)
-      : engine(&owner), done(std::move(then)), request(std::move(incoming)), snapshot(*request) {}
+  Call(Engine& owner, IncomingRequest&& incoming) : engine(&owner), in(std::move(incoming)) {}
+
+  // What only depends on the request; shared with work that hangs.
+  struct Read {
+    explicit Read(std::shared_ptr<const pb::DecideRequest> read)
+        : request(std::move(read)), snapshot(*request) {}
+    const std::shared_ptr<const pb::DecideRequest> request;
+    const Snapshot snapshot;
+    size_t size() const {
+      return static_cast<size_t>(request->jobs_size() + request->nodes_size());
+    }
+  };
 
   // May be destroyed once an answer was sent: later threads only drop their reference.
   Engine* const engine;
-  Done done;
+  IncomingRequest in;
   const Clock::time_point begin = Clock::now();
-  const std::shared_ptr<const pb::DecideRequest> request;
-  const Snapshot snapshot;
-  ModelStore::Current current;
-  double read_ms = 0;
+  Clock::time_point answer_by;
 
-  std::mutex mutex;
+  std::mutex mutex;  // of all that follows
   bool answered = false;
+  std::shared_ptr<const Read> read;  // null: not read yet
+  ModelStore::Current current;
+  double queue_ms = 0, read_ms = 0, policy_ms = 0;
   bool policy_pending = false;
+  bool heuristic_begun = false;
   pb::Reason reason = pb::NONE;
   std::string detail;
-  double policy_ms = 0;
   std::optional<PolicyResult> heuristic;
-  std::shared_ptr<Workers::Ticket> ticket;
-  std::optional<CallbackTimer::Key> alarm;
+  std::shared_ptr<WorkPool::Ticket> policy_ticket, heuristic_ticket, reading_ticket;
+  std::optional<CallbackTimer::Key> deadline_alarm, heuristic_alarm;
 
   void fail(pb::Reason why, std::string words) {
     reason = why;
     detail = std::move(words);
   }
 
-  void on_policy(PolicyResult&& answer) {
-    std::unique_lock lock(mutex);
-    if (answered) return;
-    policy_pending = false;
-    policy_ms = answer.elapsed_ms;
-    if (answer.reason == pb::NONE) {
-      finish(lock, std::move(answer), pb::POLICY, current.name);
-    } else {
-      fail(answer.reason, std::move(answer.detail));
-      if (heuristic) finish_without_policy(lock);
+  // A pool drops work of one call while another is locked: what follows is left to the alarm.
+  std::function<void()> later(std::function<void()> call) const {
+    return [on = engine, call = std::move(call)] { on->alarm_.at(Clock::now(), call); };
+  }
+
+  // ---- on a thread of the reading pool
+
+  void read_and_decide() {
+    {
+      std::unique_lock lock(mutex);
+      if (answered) return;
+      reading_ticket = nullptr;
+      queue_ms = ms_since(begin);
+      if (in.cancelled && in.cancelled()) return give_up(lock);
+      const double needed_ms = engine->reading_time_.of(in.bytes);
+      if (Clock::now() + clock_ms(needed_ms) >= answer_by) {
+        fail(pb::DEADLINE, "no time is left to read the request");
+        return finish_without_policy(lock);
+      }
     }
-  }
-
-  void on_heuristic(PolicyResult&& answer) {
+    const Clock::time_point started = Clock::now();
+    std::shared_ptr<const Read> done;
+    try {
+      done = std::make_shared<const Read>(in.read());
+    } catch (const std::exception& error) {
+      std::unique_lock lock(mutex);
+      return refuse(lock, error.what());
+    }
+    engine->reading_time_.add(in.bytes, ms_since(started));
     std::unique_lock lock(mutex);
     if (answered) return;
-    heuristic = std::move(answer);
-    if (!policy_pending) finish_without_policy(lock);
+    read_ms = ms_since(started);
+    read = std::move(done);
+    in.read = nullptr;  // the bytes are no longer needed
+    choose_policy();
+    set_alarms();
+    if (!policy_pending) begin_heuristic(lock);
   }
 
-  void on_deadline() {
-    std::unique_lock lock(mutex);
-    if (answered) return;
-    if (policy_pending) fail(pb::DEADLINE, "the policy exceeded the deadline");
-    if (ticket) ticket->abandon();
-    finish_without_policy(lock);
+  // Requires: the lock.
+  void choose_policy() {
+    const EngineOptions& options = engine->options_;
+    const pb::DecideRequest& request = *read->request;
+    current = engine->models_.current(request.model());
+    const int32_t gpus = read->snapshot.fixed().spec.total_gpus;
+    if (current.model == nullptr) return fail(current.reason, current.detail);
+    if (request.jobs_size() > options.max_jobs || gpus > options.max_gpus) {
+      return fail(pb::TOO_LARGE,
+                  std::to_string(request.jobs_size()) + " jobs, " + std::to_string(gpus) + " GPUs");
+    }
+    policy_pending = true;
+    policy_ticket = engine->policies_.submit(
+        {in.client, read->size(),
+         [call = shared_from_this(), read = read, model = current.model,
+          tracing = options.tracing] {
+           if (call->is_answered()) return;
+           call->on_policy(run_policy(*model->policy, read->snapshot, *read->request, tracing));
+         },
+         later([call = shared_from_this()] { call->on_policy_dropped(); })});
+    if (policy_ticket != nullptr) return;
+    policy_pending = false;
+    fail(pb::QUEUE_FULL, "too many decisions are queued or stuck");
   }
+
+  // Requires: the lock.
+  void set_alarms() {
+    Engine& on = *engine;
+    const auto weak = weak_from_this();
+    const double budget_ms = read->request->budget_ms();
+    answer_by =
+        on.answer_deadline(begin, in.deadline, budget_ms > 0 ? budget_ms : on.options_.budget_ms);
+    const auto earlier = std::exchange(deadline_alarm, on.alarm_.at(answer_by, [weak] {
+      if (const auto late = weak.lock()) late->on_deadline();
+    }));
+    on.alarm_.cancel(*earlier);
+    if (!policy_pending) return;
+    // Not before it may be needed: for most requests it never is. But at once until it is known how
+    // long it takes, and if that is most of the time.
+    const double usual_ms = on.heuristic_time_.of(read->size());
+    const Clock::duration reserve = clock_ms(std::max(kMinReserveMs, kHeuristicReserve * usual_ms));
+    const Clock::time_point now = Clock::now();
+    const Clock::time_point at = usual_ms == 0 ? now : std::max(now, answer_by - reserve);
+    heuristic_alarm = on.alarm_.at(at, [weak] {
+      const auto slow = weak.lock();
+      if (slow == nullptr) return;
+      std::unique_lock lock(slow->mutex);
+      slow->begin_heuristic(lock);
+    });
+  }
+
+  void begin_heuristic(std::unique_lock<std::mutex>& lock) {
+    if (answered || heuristic_begun) return;
+    heuristic_begun = true;
+    heuristic_ticket = engine->heuristics_.submit(
+        {in.client, read->size(),
+         [call = shared_from_this(), read = read, policy = engine->fallback_,
+          tracing = engine->options_.tracing] {
+           if (call->is_answered()) return;
+           call->on_heuristic(run_policy(*policy, read->snapshot, *read->request, tracing));
+         },
+         later([call = shared_from_this()] { call->on_heuristic_dropped(); })});
+    if (heuristic_ticket == nullptr && !policy_pending) finish_without_policy(lock);
+  }
+
+  // ---- on a thread of the other pools
 
   bool is_answered() {
     const std::lock_guard lock(mutex);
     return answered;
   }
 
- private:
+  void on_policy(PolicyResult&& answer) {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    policy_ticket = nullptr;
+    policy_pending = false;
+    policy_ms = answer.elapsed_ms;
+    if (answer.reason == pb::NONE) {
+      return finish(lock, std::move(answer), pb::POLICY, current.name);
+    }
+    fail(answer.reason, std::move(answer.detail));
+    if (heuristic) return finish_without_policy(lock);
+    begin_heuristic(lock);
+  }
+
+  void on_policy_dropped() {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    policy_pending = false;
+    fail(pb::QUEUE_FULL, "it gave way to other clients");
+    if (heuristic) return finish_without_policy(lock);
+    begin_heuristic(lock);
+  }
+
+  void on_heuristic(PolicyResult&& answer) {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    heuristic_ticket = nullptr;
+    engine->heuristic_time_.add(read->size(), answer.elapsed_ms);
+    heuristic = std::move(answer);
+    if (!policy_pending) finish_without_policy(lock);
+  }
+
+  void on_heuristic_dropped() {
+    std::unique_lock lock(mutex);
+    if (!answered && !policy_pending) finish_without_policy(lock);
+  }
+
+  // ---- on the alarm's thread, or one that drops waiting work
+
+  void on_deadline() {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    if (read == nullptr) {
+      fail(pb::DEADLINE, "the request waited too long to be read");
+    } else if (policy_pending) {
+      fail(pb::DEADLINE, "the policy exceeded the deadline");
+    }
+    finish_without_policy(lock);
+  }
+
+  void on_unread_dropped() {
+    std::unique_lock lock(mutex);
+    if (answered) return;
+    fail(pb::QUEUE_FULL, "too many requests wait to be read");
+    finish_without_policy(lock);
+  }
+
+  // ---- each ends the call. Requires: the lock, and no answer yet.
+
   void finish_without_policy(std::unique_lock<std::mutex>& lock) {
     if (heuristic && heuristic->reason == pb::NONE) {
       finish(lock, std::move(*heuristic), pb::HEURISTIC, engine->options_.fallback);
       return;
     }
-    detail += detail.empty() ? "" : "; ";
-    detail += heuristic ? "the heuristic failed: " + heuristic->detail
-                        : "the heuristic exceeded the deadline";
+    if (read != nullptr) {
+      detail += detail.empty() ? "" : "; ";
+      detail += heuristic ? "the heuristic failed: " + heuristic->detail
+                          : "the heuristic exceeded the deadline";
+    }
     if (reason == pb::NONE) reason = heuristic ? heuristic->reason : pb::DEADLINE;
     PolicyResult none;
     none.trace.set_probability(1);
-    list_quarantined(snapshot, none.response);
+    if (read != nullptr) list_quarantined(read->snapshot, none.response);
     finish(lock, std::move(none), pb::SAFE_DEFAULT, "");
   }
 
   void finish(std::unique_lock<std::mutex>& lock, PolicyResult&& answer, pb::Source source,
               const std::string& by) {
-    answered = true;
-    if (alarm) engine->alarm_.cancel(*alarm);
     pb::DecideResponse& response = answer.response;
     response.set_decision_id(std::to_string(engine->first_id_) + "-" +
                              std::to_string(++engine->ids_));
-    response.set_request_id(request->request_id());
+    response.set_request_id(read == nullptr ? in.request_id : read->request->request_id());
     response.set_source(source);
     response.set_reason(reason);
     response.set_detail(detail);
@@ -113,15 +271,44 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     response.set_model_digest(current.digest);
     response.set_decided_by(by);
     pb::Timings& timings = *response.mutable_timings();
+    timings.set_queue_ms(queue_ms);
     timings.set_read_ms(read_ms);
     timings.set_policy_ms(policy_ms);
+    timings.set_guard_ms(answer.guard_ms);
     timings.set_heuristic_ms(heuristic ? heuristic->elapsed_ms : 0);
     timings.set_total_ms(ms_since(begin));
-    const Done then = std::move(done);
-    engine->on_served_({request, response, answer.trace});
-    --engine->pending_;
+    engine->on_served_({read == nullptr ? nullptr : read->request, response, answer.trace});
+    const auto done = std::move(in.done);
+    end();
     lock.unlock();
-    then(std::move(response));
+    done(std::move(response));
+  }
+
+  void refuse(std::unique_lock<std::mutex>& lock, const std::string& why) {
+    if (answered) return;
+    const auto refuse = std::move(in.refuse);
+    end();
+    lock.unlock();
+    refuse(why);
+  }
+
+  // The sender has gone: the answer goes nowhere, and is not logged.
+  void give_up(std::unique_lock<std::mutex>& lock) {
+    const auto done = std::move(in.done);
+    end();
+    lock.unlock();
+    done({});
+  }
+
+  void end() {
+    answered = true;
+    // The alarm outlives the calls with a deadline in it: that goes last.
+    if (heuristic_alarm) engine->alarm_.cancel(*heuristic_alarm);
+    engine->alarm_.cancel(*deadline_alarm);
+    for (auto* ticket : {&policy_ticket, &heuristic_ticket, &reading_ticket}) {
+      if (*ticket != nullptr) (*ticket)->abandon();
+    }
+    --engine->pending_;
   }
 };
 
@@ -132,57 +319,39 @@ Engine::Engine(const EngineOptions& options, const ModelStore& models, OnServed 
       fallback_(open_servable(options.fallback).policy),
       first_id_(static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
                                       std::chrono::microseconds(1))),
-      workers_(options.threads, options.max_waiting) {}
+      policies_({.threads = options.threads, .max_waiting = options.max_waiting}),
+      heuristics_({.threads = kHeuristicThreads, .max_waiting = options.max_unread}),
+      reading_({.threads = options.reading_threads,
+                .small_threads = 1,
+                .max_waiting = options.max_unread,
+                .max_waiting_cost = options.max_unread_bytes}) {}
 
 Engine::~Engine() = default;
 
-Engine::Clock::time_point Engine::answer_deadline(const Call& call,
-                                                  Clock::time_point deadline) const {
-  const double asked_ms = call.request->budget_ms();
-  const std::chrono::duration<double, std::milli> budget(
-      std::min(asked_ms > 0 ? asked_ms : options_.budget_ms, kMaxBudgetMs));
-  const Clock::duration left = deadline - call.begin;
+Engine::Clock::time_point Engine::answer_deadline(Clock::time_point begin,
+                                                  Clock::time_point deadline,
+                                                  double budget_ms) const {
+  const Clock::duration left = deadline - begin;
   // If a deadline is nearly over, half of the rest is for the way back.
   const Clock::duration most = std::max<Clock::duration>(left - kMargin, left / 2);
-  return call.begin + std::min(std::chrono::duration_cast<Clock::duration>(budget), most);
+  return begin + std::min(clock_ms(std::min(budget_ms, kMaxBudgetMs)), most);
 }
 
-void Engine::decide(std::shared_ptr<const pb::DecideRequest> request, Clock::time_point deadline,
-                    Done done) {
-  auto call = std::make_shared<Call>(*this, std::move(request), std::move(done));
+void Engine::submit(IncomingRequest request) {
+  const auto call = std::make_shared<Call>(*this, std::move(request));
   ++pending_;
-  call->read_ms = ms_since(call->begin);
-  call->current = models_.current(call->request->model());
-  if (call->current.model == nullptr) {
-    call->fail(call->current.reason, call->current.detail);
-  } else if (call->request->jobs_size() > options_.max_jobs ||
-             call->snapshot.fixed().spec.total_gpus > options_.max_gpus) {
-    call->fail(pb::TOO_LARGE, std::to_string(call->request->jobs_size()) + " jobs, " +
-                                  std::to_string(call->snapshot.fixed().spec.total_gpus) + " GPUs");
-  } else {
-    call->policy_pending = true;
-    call->ticket = workers_.submit([call, tracing = options_.tracing] {
-      if (call->is_answered()) return;
-      call->on_policy(
-          run_policy(*call->current.model->policy, call->snapshot, *call->request, tracing));
-    });
-    if (call->ticket == nullptr) {
-      call->policy_pending = false;
-      call->fail(pb::QUEUE_FULL, "too many decisions are queued or stuck");
-    }
-  }
-  {
-    const std::lock_guard lock(call->mutex);
-    if (!call->answered) {
-      call->alarm = alarm_.at(answer_deadline(*call, deadline), [weak = std::weak_ptr<Call>(call)] {
-        if (const auto late = weak.lock()) late->on_deadline();
-      });
-    }
-  }
-  // Always computed: it must be ready in case the policy is late.
-  if (!call->is_answered()) {
-    call->on_heuristic(run_policy(*fallback_, call->snapshot, *call->request, options_.tracing));
-  }
+  std::unique_lock lock(call->mutex);
+  // Its own budget is not known before it is read.
+  call->answer_by = answer_deadline(call->begin, call->in.deadline, kMaxBudgetMs);
+  call->deadline_alarm = alarm_.at(call->answer_by, [weak = std::weak_ptr(call)] {
+    if (const auto late = weak.lock()) late->on_deadline();
+  });
+  call->reading_ticket =
+      reading_.submit({call->in.client, call->in.bytes, [call] { call->read_and_decide(); },
+                       call->later([call] { call->on_unread_dropped(); })});
+  if (call->reading_ticket != nullptr) return;
+  call->fail(pb::QUEUE_FULL, "too many requests wait to be read");
+  call->finish_without_policy(lock);
 }
 
 }  // namespace yard

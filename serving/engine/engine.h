@@ -1,5 +1,8 @@
 // Answers each request once, in time and legally: with the policy's plan, else with the fallback's
 // plan, else with an empty plan.
+//
+//   bytes -> reading pool -> snapshot -> policy pool -> guard -> answer
+//                                   `--> heuristic pool, shortly before the deadline
 #pragma once
 
 #include <atomic>
@@ -10,8 +13,10 @@
 #include <string>
 
 #include "policies/policy.h"
+#include "serving/engine/callback_timer.h"
 #include "serving/engine/model_store.h"
-#include "serving/engine/workers.h"
+#include "serving/engine/time_estimate.h"
+#include "serving/engine/work_pool.h"
 #include "serving/snapshot/messages.h"
 #include "serving/snapshot/run_policy.h"
 
@@ -19,17 +24,36 @@ namespace yard {
 
 struct EngineOptions {
   std::string fallback = "las";
-  int threads = 4;        // threads which run policies
-  int max_waiting = 64;   // decisions queued for these threads
+  int threads = 4;          // threads which run policies
+  int max_waiting = 64;     // decisions queued for these threads
+  int reading_threads = 2;  // threads which read requests; one more for small requests only
+  int max_unread = 1024;    // requests queued for these threads
+  size_t max_unread_bytes = size_t{256} << 20;
   double budget_ms = 50;  // time for a decision, if the request sets no budget
   int max_jobs = 50'000;  // larger snapshots go to the fallback at once
   int max_gpus = 200'000;
   Tracing tracing = Tracing::kNone;  // whether ServedDecision::trace is filled
 };
 
+// A request that has arrived, and ways to read and answer it. All functions may be called from any
+// thread, and by then the sender may have gone.
+struct IncomingRequest {
+  using Read = std::function<std::shared_ptr<const pb::DecideRequest>()>;
+
+  Read read;               // throws InputError
+  size_t bytes = 0;        // its size
+  std::string client;      // requests of the same client share the server's time
+  std::string request_id;  // if it is known before reading
+  std::chrono::steady_clock::time_point deadline;
+  std::function<bool()> cancelled;  // whether the sender no longer waits; null: it does
+  // Exactly one of these is called, once.
+  std::function<void(pb::DecideResponse&&)> done;
+  std::function<void(const std::string& why)> refuse;  // it contradicts itself, or is no request
+};
+
 // An answer about to be sent.
 struct ServedDecision {
-  const std::shared_ptr<const pb::DecideRequest>& request;
+  const std::shared_ptr<const pb::DecideRequest> request;  // null: it was not read in time
   const pb::DecideResponse& response;
   pb::DecisionTrace& trace;  // may be moved from
 };
@@ -37,7 +61,6 @@ struct ServedDecision {
 class Engine {
  public:
   using Clock = std::chrono::steady_clock;
-  using Done = std::function<void(pb::DecideResponse&&)>;
   using OnServed = std::function<void(const ServedDecision&)>;
 
   // `on_served` is called with every answer before it is sent, from any thread. It must not block.
@@ -46,29 +69,33 @@ class Engine {
   ~Engine();  // answers all pending requests now
   Engine(const Engine&) = delete;
 
-  // Calls `done` exactly once, from any thread, at the latest a few milliseconds before `deadline`
-  // if that leaves them. Throws InputError, without a call, if the request describes an impossible
-  // cluster.
-  void decide(std::shared_ptr<const pb::DecideRequest> request, Clock::time_point deadline,
-              Done done);
+  // Answers at the latest a few milliseconds before the deadline, if that leaves them.
+  void submit(IncomingRequest request);
 
-  int stuck() const { return workers_.stuck(); }
+  // Answers all pending requests now, and later ones at once.
+  void hurry() { alarm_.hurry(); }
+
+  int stuck() const { return policies_.stuck() + heuristics_.stuck(); }
   int pending() const { return pending_.load(); }
 
  private:
   struct Call;
 
-  Clock::time_point answer_deadline(const Call& call, Clock::time_point deadline) const;
+  Clock::time_point answer_deadline(Clock::time_point begin, Clock::time_point deadline,
+                                    double budget_ms) const;
 
   const EngineOptions options_;
   const ModelStore& models_;
   const OnServed on_served_;
-  std::unique_ptr<const Policy> fallback_;
+  // Shared with heuristics that hang.
+  std::shared_ptr<const Policy> fallback_;
   const uint64_t first_id_;
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;
-  Workers workers_;
-  CallbackTimer alarm_;  // destroyed first: gives stuck work up, so that the workers can end
+  TimeEstimate reading_time_, heuristic_time_;  // by bytes; by jobs and nodes
+  WorkPool policies_, heuristics_;
+  CallbackTimer alarm_;  // destroyed before the pools: gives stuck work up, so that they can end
+  WorkPool reading_;     // destroyed first: no call begins after the alarm has ended
 };
 
 }  // namespace yard

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "env/base/core/check.h"
@@ -59,13 +62,14 @@ pb::DecideRequest busy_cluster(int nodes, int waiting) {
   }
   constexpr uint32_t kSizes[] = {1, 2, 4, 8, 8, 16};
   int filled = 1;
-  for (int i = 0; i < waiting + nodes - 1; ++i) {
+  const int jobs = waiting + nodes - 1;
+  for (int i = 0; i < jobs; ++i) {
     const bool runs = filled < nodes;
     pb::Job& job = *request.add_jobs();
     job.set_id("job-" + std::to_string(i));
     job.set_state(runs ? pb::RUNNING : pb::WAITING);
     job.set_gpus(runs ? 8 : kSizes[i % 6]);
-    job.set_submit_s(request.time_s() - 10'000 + i);
+    job.set_submit_s(request.time_s() - 10'000 - jobs + i);
     job.set_user("user-" + std::to_string(i % 7));
     if (!runs) continue;
     job.set_attained_s(100 + 37 * i % 9000);
@@ -74,6 +78,53 @@ pb::DecideRequest busy_cluster(int nodes, int waiting) {
     piece.set_gpus(8);
   }
   return request;
+}
+
+ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
+                      double deadline_ms, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  ServerOptions options;
+  options.listen = "127.0.0.1:0";
+  options.policy = policy;
+  options.engine.budget_ms = 1000;
+  const Server server(options);
+  std::mutex mutex;
+  ServedLoad sum;
+  sum.callers = callers;
+  const auto begin = Clock::now();
+  const auto end = begin + std::chrono::duration<double>(seconds);
+  const auto call_until_the_end = [&](int caller) {
+    grpc::ChannelArguments own;
+    own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    const auto stub = pb::PolicyService::NewStub(
+        grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), own));
+    pb::DecideRequest mine = request;
+    mine.set_cluster("cluster-" + std::to_string(caller));
+    ServedLoad counts;
+    while (Clock::now() < end) {
+      grpc::ClientContext context;
+      pb::DecideResponse answer;
+      context.set_deadline(std::chrono::system_clock::now() +
+                           std::chrono::microseconds(std::llround(deadline_ms * 1e3)));
+      const grpc::Status status = stub->Decide(&context, mine, &answer);
+      int& count = !status.ok()                       ? counts.late
+                   : answer.source() == pb::POLICY    ? counts.by_policy
+                   : answer.source() == pb::HEURISTIC ? counts.by_heuristic
+                                                      : counts.by_nothing;
+      ++count;
+    }
+    const std::lock_guard lock(mutex);
+    sum.by_policy += counts.by_policy;
+    sum.by_heuristic += counts.by_heuristic;
+    sum.by_nothing += counts.by_nothing;
+    sum.late += counts.late;
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < callers; ++i) threads.emplace_back(call_until_the_end, i);
+  }
+  sum.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return sum;
 }
 
 ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls) {

@@ -1,5 +1,5 @@
-// Benchmark: latency of a served decision against a gRPC echo of the same messages, with
-// alternating calls in one process.
+// Benchmarks of a server: the latency of a decision against a gRPC echo of the same messages, with
+// alternating calls in one process; and how many decisions it makes in time under load.
 #pragma once
 
 #include <string>
@@ -25,5 +25,18 @@ pb::DecideRequest busy_cluster(int nodes, int waiting);
 
 // `policy`: a spec as for open_policy().
 ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls);
+
+// Answers to callers which each send their next request when they have an answer, or at the
+// deadline.
+struct ServedLoad {
+  int callers = 0;
+  double seconds = 0;
+  // Answers in time, by source; and calls without one.
+  int by_policy = 0, by_heuristic = 0, by_nothing = 0, late = 0;
+};
+
+// Each caller has a connection of its own and names another cluster.
+ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
+                      double deadline_ms, double seconds);
 
 }  // namespace yard

@@ -11,6 +11,7 @@
 #include "serving/net/listener.h"
 #include "serving/snapshot/guard.h"
 #include "serving/snapshot/run_policy.h"
+#include "serving/snapshot/utf8.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
 namespace yard {
@@ -41,6 +42,20 @@ struct Pending {
   bool over = false;
   grpc::Status status;
 };
+
+// Gives jobs and nodes of an answer the names that they had in the request.
+void restore_names(const std::map<std::string, std::string>& originals,
+                   pb::DecideResponse& answer) {
+  if (originals.empty()) return;
+  const auto restore = [&](std::string& name) {
+    if (const auto found = originals.find(name); found != originals.end()) name = found->second;
+  };
+  restore(*answer.mutable_request_id());
+  for (pb::Action& action : *answer.mutable_actions()) {
+    restore(*action.mutable_job());
+    for (pb::Piece& piece : *action.mutable_pieces()) restore(*piece.mutable_node());
+  }
+}
 
 }  // namespace
 
@@ -102,6 +117,7 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
 
   const auto call = std::make_shared<Pending>(impl_->calls);
   call->request = request;
+  const auto originals = make_utf8(call->request);
   call->context.set_deadline(std::chrono::system_clock::now() + wait);
   impl_->stub->async()->Decide(&call->context, &call->request, &call->response,
                                [call](const grpc::Status& status) {
@@ -122,6 +138,7 @@ pb::DecideResponse Client::decide(const pb::DecideRequest& request,
   if (!over) call->context.TryCancel();
   switch (over ? call->status.error_code() : grpc::StatusCode::DEADLINE_EXCEEDED) {
     case grpc::StatusCode::OK: {
+      restore_names(originals, call->response);
       const std::string refused = flaw_of_decision(request, call->response);
       if (refused.empty()) return std::move(call->response);
       return answer_ourselves(pb::INVALID_ACTION, "invalid response from the server: " + refused);

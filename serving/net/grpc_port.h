@@ -61,8 +61,8 @@ class GrpcPort {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel>
-      to_itself_;                        // over a socket pair, so without descriptors of its own
-  int wake_ = -1;                        // ends the accepting thread
+      to_itself_;  // over a socket pair, so without descriptors of its own
+  int wake_ = -1;  // ends the accepting thread
   std::mutex mutex_;
   std::vector<Connection> connections_;  // with some that have been closed since
   std::atomic<uint64_t> turned_away_ = 0;

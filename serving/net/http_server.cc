@@ -15,7 +15,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -98,13 +97,12 @@ Message message_of(HttpResponse&& answer, bool keep, bool without_body) {
 
 // One thread runs `io`, and uses everything here that is not marked otherwise.
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
-  Impl(const std::string& option, const std::string& address, const HttpLimits& given, int threads,
+  Impl(const std::string& option, const std::string& address, const HttpLimits& given,
        Handler handle)
       : limits(given),
         handler(std::move(handle)),
         listener(option, address),
         left_for_bodies(given.max_bodies_bytes) {
-    if (threads > 0) pool.emplace(static_cast<size_t>(threads));
     net::co_spawn(io, accept_connections(), [](const std::exception_ptr&) {});
     thread = std::thread([this] { io.run(); });
   }
@@ -264,13 +262,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         waits->timer.cancel();
       });
     };
-    if (pool) {
-      net::post(*pool, [this, request = std::move(request), reply = std::move(reply)]() mutable {
-        handler(std::move(request), std::move(reply));
-      });
-    } else {
-      handler(std::move(request), std::move(reply));
-    }
+    handler(std::move(request), std::move(reply));
     Error cancelled;
     while (!waiting->answer) co_await waiting->timer.async_wait(into(cancelled));
     co_return std::move(*waiting->answer);
@@ -297,16 +289,11 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     }
     io.stop();
     thread.join();
-    if (pool) {
-      pool->stop();
-      pool->join();
-    }
   }
 
   const HttpLimits limits;
   const Handler handler;
   Listener listener;
-  std::optional<net::thread_pool> pool;
   size_t left_for_bodies;
   net::io_context io{1};
   std::list<Connection> connections;
@@ -321,8 +308,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
 };
 
 HttpServer::HttpServer(const std::string& option, const std::string& address,
-                       const HttpLimits& limits, int threads, Handler handler)
-    : impl_(std::make_shared<Impl>(option, address, limits, threads, std::move(handler))) {}
+                       const HttpLimits& limits, Handler handler)
+    : impl_(std::make_shared<Impl>(option, address, limits, std::move(handler))) {}
 
 HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 

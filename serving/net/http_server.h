@@ -39,14 +39,13 @@ struct HttpResponse {
 class HttpServer {
  public:
   using Reply = std::function<void(HttpResponse&&)>;
-  // Replies once, at once or later, from any thread. Must not throw.
+  // Called on the thread that also reads and writes: it must take no time. Replies once, at once or
+  // later, from any thread. Must not throw.
   using Handler = std::function<void(HttpRequest&&, Reply&&)>;
 
-  // `threads`: call the handler; 0: the one that also reads and writes, for handlers which take no
-  // time. Serves when it returns. Throws InputError naming `option` if the address cannot be
-  // listened on.
+  // Serves when it returns. Throws InputError naming `option` if the address cannot be listened on.
   HttpServer(const std::string& option, const std::string& address, const HttpLimits& limits,
-             int threads, Handler handler);
+             Handler handler);
   ~HttpServer();  // without waiting for replies
 
   const std::string& address() const;  // with the port in use

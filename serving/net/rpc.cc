@@ -1,9 +1,12 @@
 #include "serving/net/rpc.h"
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
 #include "env/base/core/error.h"
+#include "serving/snapshot/snapshot.h"
 
 namespace yard {
 namespace {
@@ -24,6 +27,37 @@ std::shared_ptr<const pb::DecideRequest> parse(const grpc::ByteBuffer& bytes) {
   return {parsed, parsed->request};
 }
 
+// What the server needs to know of a request before it can afford to read it.
+struct Label {
+  std::string request_id, cluster;
+};
+
+Label label_of(const grpc::ByteBuffer& bytes) {
+  using google::protobuf::internal::WireFormatLite;
+  constexpr auto tag_of = [](int field) {
+    return WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+  };
+  const uint32_t id_tag = tag_of(pb::DecideRequest::kRequestIdFieldNumber);
+  const uint32_t cluster_tag = tag_of(pb::DecideRequest::kClusterFieldNumber);
+  grpc::ByteBuffer copy(bytes);
+  grpc::ProtoBufferReader reader(&copy);
+  google::protobuf::io::CodedInputStream in(&reader);
+  Label out;
+  for (uint32_t tag; (tag = in.ReadTag()) != 0;) {
+    std::string* text = tag == id_tag        ? &out.request_id
+                        : tag == cluster_tag ? &out.cluster
+                                             : nullptr;
+    uint32_t size = 0;
+    if (text == nullptr) {
+      if (!WireFormatLite::SkipField(&in, tag)) break;
+    } else if (!in.ReadVarint32(&size) || size > kMaxIdBytes ||
+               !in.ReadString(text, static_cast<int>(size))) {
+      break;
+    }
+  }
+  return out;
+}
+
 grpc::ByteBuffer bytes_of(const pb::DecideResponse& response) {
   grpc::ByteBuffer out;
   bool own = false;
@@ -33,38 +67,37 @@ grpc::ByteBuffer bytes_of(const pb::DecideResponse& response) {
 
 }  // namespace
 
-grpc::Status PolicyRpc::decide(const grpc::ByteBuffer& bytes, grpc::CallbackServerContext& context,
-                               Engine::Done done, std::string& request_id) {
-  try {
-    auto request = parse(bytes);
-    request_id = request->request_id();
-    const std::chrono::nanoseconds left = context.deadline() - std::chrono::system_clock::now();
-    // "No deadline" is the maximum time point, to which nothing can be added.
-    const std::chrono::nanoseconds most = std::chrono::hours(1);
-    engine_.decide(std::move(request), Engine::Clock::now() + std::min(left, most),
-                   std::move(done));
-    return grpc::Status::OK;
-  } catch (const InputError& error) {
-    refused_();
-    return {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
-  } catch (const std::exception& error) {
-    return {grpc::StatusCode::INTERNAL, error.what()};
-  }
+IncomingRequest PolicyRpc::incoming(const grpc::ByteBuffer& bytes,
+                                    grpc::CallbackServerContext& context) {
+  Label label = label_of(bytes);
+  const std::chrono::nanoseconds left = context.deadline() - std::chrono::system_clock::now();
+  // "No deadline" is the maximum time point, to which nothing can be added.
+  const std::chrono::nanoseconds most = std::chrono::hours(1);
+  IncomingRequest out;
+  out.read = [bytes] { return parse(bytes); };
+  out.bytes = bytes.Length();
+  out.client = label.cluster.empty() ? context.peer() : std::move(label.cluster);
+  out.request_id = std::move(label.request_id);
+  out.deadline = Engine::Clock::now() + std::min(left, most);
+  out.cancelled = [&context] { return context.IsCancelled(); };
+  return out;
 }
 
 grpc::ServerUnaryReactor* PolicyRpc::Decide(grpc::CallbackServerContext* context,
                                             const grpc::ByteBuffer* request,
                                             grpc::ByteBuffer* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  std::string request_id;
-  const grpc::Status status = decide(
-      *request, *context,
-      [reactor, response](pb::DecideResponse&& answer) {
-        *response = bytes_of(answer);
-        reactor->Finish(grpc::Status::OK);
-      },
-      request_id);
-  if (!status.ok()) reactor->Finish(status);
+  IncomingRequest in = incoming(*request, *context);
+  in.done = [context, reactor, response](pb::DecideResponse&& answer) {
+    if (context->IsCancelled()) return reactor->Finish(grpc::Status::CANCELLED);
+    *response = bytes_of(answer);
+    reactor->Finish(grpc::Status::OK);
+  };
+  in.refuse = [this, reactor](const std::string& why) {
+    refused_();
+    reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, why});
+  };
+  engine_.submit(std::move(in));
   return reactor;
 }
 
@@ -87,15 +120,17 @@ class PolicyRpc::Stream final : public grpc::ServerBidiReactor<grpc::ByteBuffer,
   void OnReadDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::OK);
     set_idle(false);
-    std::string request_id;
-    const grpc::Status status = rpc_.decide(
-        request_, context_, [this](pb::DecideResponse&& answer) { send(answer); }, request_id);
-    if (status.ok()) return;
-    pb::DecideResponse refused;
-    refused.set_request_id(request_id);
-    refused.mutable_refusal()->set_code(status.error_code());
-    refused.mutable_refusal()->set_message(status.error_message());
-    send(refused);
+    IncomingRequest in = rpc_.incoming(request_, context_);
+    in.done = [this](pb::DecideResponse&& answer) { send(answer); };
+    in.refuse = [this, id = in.request_id](const std::string& why) {
+      rpc_.refused_();
+      pb::DecideResponse refused;
+      refused.set_request_id(id);
+      refused.mutable_refusal()->set_code(grpc::StatusCode::INVALID_ARGUMENT);
+      refused.mutable_refusal()->set_message(why);
+      send(refused);
+    };
+    rpc_.engine_.submit(std::move(in));
   }
 
   void OnWriteDone(bool ok) override {

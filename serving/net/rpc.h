@@ -40,9 +40,8 @@ class PolicyRpc final : public internal::RawPolicyService {
  private:
   class Stream;
 
-  // Returns OK if `done` will be called. Otherwise sets the request's id, if it could be read.
-  grpc::Status decide(const grpc::ByteBuffer& bytes, grpc::CallbackServerContext& context,
-                      Engine::Done done, std::string& request_id);
+  // Returns the request with what does not depend on the kind of call.
+  IncomingRequest incoming(const grpc::ByteBuffer& bytes, grpc::CallbackServerContext& context);
 
   Engine& engine_;
   const std::function<void()> refused_;

@@ -25,7 +25,6 @@ constexpr std::chrono::seconds kHttpDeadline{10};        // callers by HTTP send
 constexpr std::chrono::seconds kReloadInterval{1};       // between checks of the model's files
 constexpr std::chrono::milliseconds kShutdownTime{800};  // for pending calls at the end
 constexpr std::chrono::seconds kFlushTime{5};            // for the decision log
-constexpr int kHttpThreads = 2;                          // read and write JSON
 constexpr int kAdminConnections = 32;
 constexpr int kProbeConnections = 64;
 
@@ -94,17 +93,17 @@ struct Server::Impl {
     Endpoints endpoints = {[this] { return trouble(); }, [this] { return !draining.load(); },
                            [this] { return metrics_text(); }, nullptr};
     if (!options.probes.empty()) {
-      probes = std::make_unique<HttpServer>("--probes", options.probes, limits_of_probes(), 0,
+      probes = std::make_unique<HttpServer>("--probes", options.probes, limits_of_probes(),
                                             handler_of(endpoints));
     }
     if (!options.http.empty()) {
       endpoints.decide = [this](std::string&& body, HttpServer::Reply&& reply) {
-        decide(body, std::move(reply));
+        decide(std::move(body), std::move(reply));
       };
       HttpLimits limits;
       limits.max_connections = http_connections();
       limits.max_body_bytes = static_cast<size_t>(message_bytes());
-      http = std::make_unique<HttpServer>("--http", options.http, limits, kHttpThreads,
+      http = std::make_unique<HttpServer>("--http", options.http, limits,
                                           handler_of(std::move(endpoints)));
     }
     publish_health();
@@ -119,7 +118,8 @@ struct Server::Impl {
 
   void on_served(const ServedDecision& served) {
     metrics.decided(served.response, models.name());
-    if (log != nullptr) log->add(served.request, served.response, std::move(served.trace));
+    if (log == nullptr || served.request == nullptr) return;
+    log->add(served.request, served.response, std::move(served.trace));
   }
 
   int message_bytes() const { return options.max_message_mib << 20; }
@@ -134,6 +134,14 @@ struct Server::Impl {
                           until - std::chrono::steady_clock::now()));
     };
     rpc.end_idle_streams();
+    // gRPC waits for every call, also for one whose policy hangs and whose budget is an hour.
+    const std::jthread hurry([this, left](const std::stop_token& over) {
+      std::mutex mutex;
+      std::condition_variable_any ended;
+      std::unique_lock lock(mutex);
+      ended.wait_for(lock, over, left(), [] { return false; });
+      engine.hurry();
+    });
     main->stop(left());
     if (http != nullptr) http->stop(left());
     if (admin != nullptr) admin->stop(left());
@@ -208,20 +216,30 @@ struct Server::Impl {
                          .log = log_counts()});
   }
 
-  void decide(const std::string& body, HttpServer::Reply&& reply) {
-    // Shared, since the answer and a failure each have one use for it.
+  void decide(std::string&& body, HttpServer::Reply&& reply) {
+    const size_t bytes = body.size();
+    // Shared, since the answer and the refusal each have one use for it.
     const auto send = std::make_shared<HttpServer::Reply>(std::move(reply));
-    try {
-      engine.decide(std::make_shared<const pb::DecideRequest>(parse_snapshot(body, "body")),
-                    Engine::Clock::now() + kHttpDeadline, [send](pb::DecideResponse&& response) {
-                      (*send)({200, to_json(response), "application/json"});
-                    });
-    } catch (const InputError& bad) {
-      metrics.refused_request();
-      (*send)(json_error(400, bad.what()));
-    } catch (const std::exception& failed) {
-      (*send)(json_error(500, failed.what()));
-    }
+    engine.submit({
+        .read =
+            [body = std::make_shared<const std::string>(std::move(body))] {
+              return std::make_shared<const pb::DecideRequest>(parse_snapshot(*body, "body"));
+            },
+        .bytes = bytes,
+        .client = "http",
+        .request_id = "",
+        .deadline = Engine::Clock::now() + kHttpDeadline,
+        .cancelled = nullptr,
+        .done =
+            [send](pb::DecideResponse&& response) {
+              (*send)({200, to_json(response), "application/json"});
+            },
+        .refuse =
+            [this, send](const std::string& why) {
+              metrics.refused_request();
+              (*send)(json_error(400, why));
+            },
+    });
   }
 
   const ServerOptions options;

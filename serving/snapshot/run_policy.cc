@@ -70,13 +70,21 @@ void list_quarantined(const Snapshot& snapshot, pb::DecideResponse& response) {
 
 PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
                         const pb::DecideRequest& request, Tracing tracing) {
-  const auto begin = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const auto ms_since = [](Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  };
+  const Clock::time_point begin = Clock::now();
   PolicyResult answer;
   list_quarantined(snapshot, answer.response);
   try {
     decide(policy, snapshot, tracing, answer);
+    answer.elapsed_ms = ms_since(begin);
+    const Clock::time_point decided = Clock::now();
     answer.detail = flaw_of_decision(request, answer.response);
+    answer.guard_ms = ms_since(decided);
     if (!answer.detail.empty()) answer.reason = pb::INVALID_ACTION;
+    return answer;
   } catch (const NonFinite& error) {
     answer.reason = pb::NON_FINITE;
     answer.detail = error.what();
@@ -87,8 +95,7 @@ PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
     answer.reason = pb::POLICY_ERROR;
     answer.detail = "the policy threw an object that is not an exception";
   }
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  answer.elapsed_ms = took.count();
+  answer.elapsed_ms = ms_since(begin);
   return answer;
 }
 

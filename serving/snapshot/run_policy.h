@@ -16,7 +16,8 @@ struct PolicyResult {
   std::string detail;
   pb::DecideResponse response;  // actions, wake_after_s and quarantined only
   pb::DecisionTrace trace;      // filled for Tracing::kOn
-  double elapsed_ms = 0;
+  double elapsed_ms = 0;        // of the policy
+  double guard_ms = 0;
 };
 
 enum class Tracing { kNone, kOn };

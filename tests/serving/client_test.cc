@@ -13,6 +13,7 @@
 #include "env/base/core/error.h"
 #include "serving/net/server.h"
 #include "serving/snapshot/guard.h"
+#include "serving/snapshot/utf8.h"
 #include "tests/serving/requests.h"
 #include "yardmaster/v1/policy.grpc.pb.h"
 
@@ -180,6 +181,38 @@ TEST(Client, ReportsAFailedFallback) {
   EXPECT_EQ(answer.source(), pb::CLIENT_HEURISTIC);
   EXPECT_EQ(answer.actions_size(), 0);
   EXPECT_NE(answer.detail().find("out of ideas"), std::string::npos);
+}
+
+TEST(Client, NamesNeedNotBeUtf8) {
+  ServerOptions options;
+  options.listen = "127.0.0.1:0";
+  options.policy = "las";
+  options.engine.budget_ms = 20'000;
+  const Server server(options);
+  Client client({.server = server.address()});
+  pb::DecideRequest request = full_cluster();
+  const std::string latin = "caf\xe9", node = "n\xff";
+  request.mutable_nodes(0)->set_name(node);
+  request.mutable_jobs(0)->mutable_placement(0)->set_node(node);
+  request.mutable_jobs(1)->set_id(latin);
+  request.mutable_jobs(1)->set_user("J\xf6rg");
+  const pb::DecideResponse answer = client.decide(request, milliseconds(20'000));
+  EXPECT_EQ(answer.source(), pb::POLICY) << answer.detail();
+  EXPECT_EQ(lines_of(answer), "PREEMPT long\nSTART " + latin + " " + node + "x8\n");
+}
+
+TEST(Utf8, EscapesWhatIsNone) {
+  EXPECT_EQ(escaped_as_utf8("caf\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80"),
+            "caf\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80");
+  for (const auto& [bytes, text] : std::map<std::string, std::string>{
+           {"\xff", "\\xff"},
+           {"a\xe9", "a\\xe9"},
+           {"\xc3\x28", "\\xc3("},
+           {"\xc0\xaf", "\\xc0\\xaf"},                       // longer than needed
+           {"\xed\xa0\x80", "\\xed\\xa0\\x80"},              // half a surrogate pair
+           {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}}) {  // beyond U+10FFFF
+    EXPECT_EQ(escaped_as_utf8(bytes), text);
+  }
 }
 
 }  // namespace

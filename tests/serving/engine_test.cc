@@ -18,11 +18,24 @@ namespace {
 
 constexpr std::chrono::seconds kLong{60};
 
+IncomingRequest incoming(const pb::DecideRequest& request, std::promise<pb::DecideResponse>& answer,
+                         std::chrono::milliseconds deadline = kLong) {
+  IncomingRequest out;
+  out.read = [request] { return std::make_shared<const pb::DecideRequest>(request); };
+  out.bytes = request.ByteSizeLong();
+  out.client = request.cluster();
+  out.deadline = Engine::Clock::now() + deadline;
+  out.done = [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); };
+  out.refuse = [&](const std::string& why) {
+    answer.set_exception(std::make_exception_ptr(InputError(why)));
+  };
+  return out;
+}
+
 pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
                               std::chrono::milliseconds deadline = kLong) {
   std::promise<pb::DecideResponse> answer;
-  engine.decide(std::make_shared<const pb::DecideRequest>(request), Engine::Clock::now() + deadline,
-                [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
+  engine.submit(incoming(request, answer, deadline));
   return answer.get_future().get();
 }
 
@@ -99,16 +112,12 @@ TEST(Engine, HangingHeuristicGivesTheSafeDefault) {
   std::promise<pb::DecideResponse> answer;
   pb::DecideRequest request = full_cluster();
   request.set_model("nobody");  // only the heuristic is asked
-  std::thread caller([&] {
-    fixture->engine.decide(
-        std::make_shared<const pb::DecideRequest>(request), Engine::Clock::now() + kLong,
-        [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); });
-  });
+  fixture->engine.submit(incoming(request, answer));
   const pb::DecideResponse got = answer.get_future().get();
   EXPECT_EQ(got.source(), pb::SAFE_DEFAULT);
   EXPECT_EQ(got.reason(), pb::NO_MODEL);
+  fixture.reset();  // does not wait for the heuristic
   stop_hanging();
-  caller.join();
 }
 
 TEST(Engine, HangingPolicyCostsDeadlinesUntilTheQueueIsFull) {

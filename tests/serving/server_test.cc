@@ -284,6 +284,30 @@ TEST(Server, DrainsBeforeItEnds) {
             grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST(Server, DrainEndsDecisionsThatHang) {
+  start_hanging();
+  ServerOptions options = options_for("test-hangs");
+  options.engine.fallback = "las";
+  options.engine.budget_ms = 3.6e6;
+  auto server = std::make_unique<Server>(options);
+  const auto stub = pb::PolicyService::NewStub(channel_to(server->address()));
+  pb::DecideResponse answer;
+  std::thread caller([&] {
+    grpc::ClientContext context;
+    stub->Decide(&context, full_cluster(), &answer);
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  while (begin + std::chrono::milliseconds(300) > std::chrono::steady_clock::now()) {
+    std::this_thread::yield();
+  }
+  server->drain();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_TRUE(server->has_stuck_policy());
+  caller.join();
+  server.reset();
+  stop_hanging();
+}
+
 TEST(Server, PortInUseIsRejected) {
   const Server server(options_for("las"));
   for (std::string ServerOptions::*port :

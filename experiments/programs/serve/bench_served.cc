@@ -17,6 +17,8 @@ namespace yard {
 int run_bench_served(int argc, char** argv) {
   std::string policy = "las";
   int calls = 2000, nodes = 64, waiting = 64;
+  std::vector<int> callers;
+  double deadline_ms = 20, seconds = 5;
   bool json = false;
   CLI::App app("Compare a served decision with a gRPC echo of the same messages.", "bench-served");
   app.option_defaults()->always_capture_default();
@@ -26,11 +28,45 @@ int run_bench_served(int argc, char** argv) {
   app.add_option("--calls", calls, "calls of each kind")->check(CLI::Range(10, 10'000'000));
   app.add_option("--nodes", nodes, "nodes of 8 GPUs")->check(CLI::Range(1, 4096));
   app.add_option("--waiting", waiting, "waiting jobs")->check(CLI::Range(0, 100'000));
+  auto* load =
+      app.add_option("--callers", callers,
+                     "count decisions in time instead, for each of these numbers of callers")
+          ->delimiter(',')
+          ->check(CLI::Range(1, 1024));
+  app.add_option("--deadline-ms", deadline_ms, "deadline of the callers, in milliseconds")
+      ->check(CLI::Range(1.0, 3.6e6))
+      ->needs(load);
+  app.add_option("--seconds", seconds, "time for each number of callers")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->needs(load);
   app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print one JSON document");
   set_examples(app, {"yardmaster-serve bench-served --calls 100"});
   if (!parse_arguments(app, argc, argv)) return 0;
 
+  if (!callers.empty()) {
+    const pb::DecideRequest request = busy_cluster(nodes, waiting);
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const int count : callers) {
+      const ServedLoad l = bench_load(policy, request, count, deadline_ms, seconds);
+      const auto per_s = [&](int answers) { return answers / l.seconds; };
+      rows.push_back({{"callers", count},
+                      {"policy_per_s", per_s(l.by_policy)},
+                      {"heuristic_per_s", per_s(l.by_heuristic)},
+                      {"no_action_per_s", per_s(l.by_nothing)},
+                      {"late_per_s", per_s(l.late)}});
+      if (json) continue;
+      print_to(stdout,
+               "{} callers: in time {:.0f}/s by the policy, {:.0f}/s by the heuristic, {:.0f}/s "
+               "without an action; {:.0f}/s late\n",
+               count, per_s(l.by_policy), per_s(l.by_heuristic), per_s(l.by_nothing),
+               per_s(l.late));
+    }
+    const nlohmann::ordered_json out = {
+        {"policy", policy}, {"deadline_ms", deadline_ms}, {"load", rows}};
+    if (json) std::puts(out.dump(2).c_str());
+    return 0;
+  }
   const ServedBench b = bench_served(policy, busy_cluster(nodes, waiting), calls);
   if (!json) {
     print_to(stdout,

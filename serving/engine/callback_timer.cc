@@ -1,0 +1,59 @@
+#include "serving/engine/callback_timer.h"
+
+namespace yard {
+
+CallbackTimer::CallbackTimer() : thread_([this] { run(); }) {}
+
+CallbackTimer::~CallbackTimer() {
+  {
+    const std::lock_guard lock(mutex_);
+    hurries_ = ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+CallbackTimer::Key CallbackTimer::at(Clock::time_point when, std::function<void()> call) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = calls_.emplace(Key(when, ++last_), std::move(call)).first;
+  if (entry == calls_.begin()) changed_.notify_one();
+  return entry->first;
+}
+
+void CallbackTimer::cancel(const Key& key) {
+  std::function<void()> dropped;  // destroyed after the lock is released
+  const std::lock_guard lock(mutex_);
+  const auto entry = calls_.find(key);
+  if (entry == calls_.end()) return;
+  dropped = std::move(entry->second);
+  calls_.erase(entry);
+}
+
+void CallbackTimer::hurry() {
+  const std::lock_guard lock(mutex_);
+  hurries_ = true;
+  changed_.notify_one();
+}
+
+void CallbackTimer::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (calls_.empty()) {
+      if (ending_) return;
+      changed_.wait(lock);
+      continue;
+    }
+    const Clock::time_point when = calls_.begin()->first.first;
+    if (!hurries_ && Clock::now() < when) {
+      changed_.wait_until(lock, when);
+      continue;
+    }
+    const auto call = std::move(calls_.begin()->second);
+    calls_.erase(calls_.begin());
+    lock.unlock();
+    call();
+    lock.lock();
+  }
+}
+
+}  // namespace yard

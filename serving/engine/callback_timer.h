@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace yard {
+
+// A thread which runs callbacks at given times.
+class CallbackTimer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  CallbackTimer();
+  ~CallbackTimer();  // runs all pending callbacks at once
+  CallbackTimer(const CallbackTimer&) = delete;
+
+  using Key = std::pair<Clock::time_point, uint64_t>;
+
+  Key at(Clock::time_point when, std::function<void()> call);
+  // Forgets a callback that has not begun.
+  void cancel(const Key& key);
+  // Runs all callbacks at once, and later ones when they come.
+  void hurry();
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Key, std::function<void()>> calls_;
+  uint64_t last_ = 0;
+  bool hurries_ = false, ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace yard
