@@ -26,8 +26,8 @@ class GpuLedger {
   // What is odd about a job's placement by itself, or "".
   std::string flaw_of(const pb::Job& job) const;
   // Enter the GPUs that a job holds: first those which jobs name, of all jobs; then the others, of
-  // odd jobs last, which get what is left. Both throw InputError beginning with `where`. Bits of
-  // masks are GPU numbers of the request.
+  // odd jobs last, which get what is left. Both throw InputError. Bits of masks are GPU numbers of
+  // the request. `job`: index in its jobs.
   void hold_named(int job, std::vector<LivePart>& parts);
   void hold_others(int job, bool odd, std::vector<LivePart>& parts);
   // Enters the GPUs of a stopping job, after all others, and returns what is odd about them, or "".

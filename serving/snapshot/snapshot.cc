@@ -59,6 +59,11 @@ class SnapshotReader {
         throw InputError(what, "at most " + std::to_string(most), std::to_string(count));
       }
     };
+    if (request_.has_base_version() || request_.removed_jobs_size() > 0 ||
+        request_.removed_nodes_size() > 0) {
+      throw InputError("base_version", "a full snapshot",
+                       "a delta, which this server cannot apply");
+    }
     check_count("jobs", request_.jobs_size(), kMaxJobs);
     check_count("finished", request_.finished_size(), kMaxJobs);
     check_count("gpu_types", request_.gpu_types_size(), kMaxSnapshotTypes);

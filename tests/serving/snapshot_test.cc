@@ -62,6 +62,8 @@ TEST(Snapshot, RefusesContradictions) {
          }
        }},
       {"costs: expected save_s", [](auto& r) { r.mutable_costs()->set_save_s(kNan); }},
+      {"expected a full snapshot", [](auto& r) { r.set_base_version(7); }},
+      {"expected a full snapshot", [](auto& r) { r.add_removed_jobs("w"); }},
       {"START in the list", [](auto& r) { r.add_allowed(pb::PREEMPT); }},
       {"allowed: expected START or PREEMPT",
        [](auto& r) { r.add_allowed(static_cast<pb::Verb>(9)); }},
