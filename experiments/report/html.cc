@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "env/base/text/utf8.h"
 #include "experiments/stats/number_text.h"
 
 namespace yard::report {
@@ -23,26 +24,6 @@ std::string trimmed(std::string digits) {
   digits.erase(digits.find_last_not_of('0') + 1);
   if (digits.ends_with('.')) digits.pop_back();
   return digits;
-}
-
-// Returns the length in bytes of the UTF-8 character at the start of a text; 0 if it is invalid.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  const size_t length = first < 0x80                    ? 1
-                        : first >= 0xC2 && first < 0xE0 ? 2
-                        : first >= 0xE0 && first < 0xF0 ? 3
-                        : first >= 0xF0 && first < 0xF5 ? 4
-                                                        : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  if (length < 3) return length;
-  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = first == 0xED && byte(1) >= 0xA0;
-  const bool beyond = first == 0xF4 && byte(1) >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
 }
 
 }  // namespace

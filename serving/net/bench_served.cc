@@ -50,6 +50,14 @@ double timed_ms(Call call) {
   return took.count();
 }
 
+ServerOptions options_for(const std::string& policy) {
+  ServerOptions out;
+  out.listen = "127.0.0.1:0";
+  out.policy = policy;
+  out.engine.budget_ms = 1000;
+  return out;
+}
+
 }  // namespace
 
 pb::DecideRequest busy_cluster(int nodes, int waiting) {
@@ -83,11 +91,7 @@ pb::DecideRequest busy_cluster(int nodes, int waiting) {
 ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
                       double deadline_ms, double seconds) {
   using Clock = std::chrono::steady_clock;
-  ServerOptions options;
-  options.listen = "127.0.0.1:0";
-  options.policy = policy;
-  options.engine.budget_ms = 1000;
-  const Server server(options);
+  const Server server(options_for(policy));
   std::mutex mutex;
   ServedLoad sum;
   sum.callers = callers;
@@ -128,11 +132,7 @@ ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& reques
 }
 
 ServedBench bench_served(const std::string& policy, const pb::DecideRequest& request, int calls) {
-  ServerOptions options;
-  options.listen = "127.0.0.1:0";
-  options.policy = policy;
-  options.engine.budget_ms = 1000;
-  const Server server(options);
+  const Server server(options_for(policy));
   const auto stub = pb::PolicyService::NewStub(
       grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials()));
   pb::DecideResponse answer;

@@ -248,7 +248,6 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     request.method = std::string(in.method_string());
     const std::string target(in.target());
     request.path = target.substr(0, target.find('?'));
-    request.traceparent = std::string(in["traceparent"]);
     request.body = std::move(in.body());
     const auto waiting = std::make_shared<Waiting>(io);
     // The reply may come after the connection, or the server, has ended.

@@ -26,7 +26,6 @@ struct HttpRequest {
   std::string method;  // "GET"
   std::string path;    // without the query
   std::string body;
-  std::string traceparent;  // header of W3C's trace context; empty: none
 };
 
 struct HttpResponse {

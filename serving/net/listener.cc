@@ -77,12 +77,18 @@ Listener::Listener(std::string option, const std::string& address)
 }
 
 Listener::~Listener() {
-  if (fd_ >= 0) close(fd_);
-  if (spare_ >= 0) close(spare_);
+  close_all();
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-void Listener::fail(const std::string& why) const {
+void Listener::close_all() {
+  if (fd_ >= 0) close(fd_);
+  if (spare_ >= 0) close(spare_);
+}
+
+// Called by the constructor, after which there is no destructor.
+void Listener::fail(const std::string& why) {
+  close_all();
   throw InputError(option_, "a free address and port", "'" + address_ + "' (" + why + ")");
 }
 

@@ -44,7 +44,8 @@ class Listener {
  private:
   void listen_on_path(const std::string& path);
   void listen_on_host(const HostPort& at);
-  [[noreturn]] void fail(const std::string& why) const;
+  void close_all();
+  [[noreturn]] void fail(const std::string& why);
 
   const std::string option_;
   std::string address_;

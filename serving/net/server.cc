@@ -33,12 +33,13 @@ constexpr std::chrono::seconds kProbeInterval{5};
 constexpr std::chrono::seconds kProbeTime{2};
 constexpr int kProbeTries = 3;
 
-// Callers get most of the descriptors; the rest is for files, probes and the admin port.
-int connections_of(const ServerOptions& options) {
-  return std::max(16, std::min(options.max_connections, raise_descriptor_limit() / 2));
+// Of the descriptors, callers by gRPC get half and callers by HTTP an eighth; the rest is for
+// files, probes and the admin port.
+int grpc_connections(const ServerOptions& options, int descriptors) {
+  return std::max(16, std::min(options.max_connections, descriptors / 2));
 }
 
-int http_connections() { return std::max(16, std::min(512, raise_descriptor_limit() / 8)); }
+int http_connections(int descriptors) { return std::max(16, std::min(512, descriptors / 8)); }
 
 HttpLimits limits_of_probes() {
   HttpLimits out;
@@ -48,15 +49,19 @@ HttpLimits limits_of_probes() {
   return out;
 }
 
+// Waits for `duration`, or until `ending` is requested.
+void wait(const std::stop_token& ending, std::chrono::milliseconds duration) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, ending, duration, [] { return false; });
+}
+
 // Calls `work` every `interval` until the thread is to stop.
 template <class Work>
 std::jthread every(std::chrono::milliseconds interval, Work work) {
   return std::jthread([=](const std::stop_token& ending) {
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    std::unique_lock lock(mutex);
-    const auto never = [] { return false; };
-    while (changed.wait_for(lock, ending, interval, never), !ending.stop_requested()) work();
+    while (wait(ending, interval), !ending.stop_requested()) work();
   });
 }
 
@@ -85,7 +90,9 @@ struct Server::Impl {
       return true;
     }();
     main = std::make_unique<GrpcPort>(
-        GrpcPortOptions{"--listen", options.listen, connections_of(options), message_bytes()}, rpc);
+        GrpcPortOptions{"--listen", options.listen, grpc_connections(options, descriptors),
+                        message_bytes()},
+        rpc);
     if (!options.admin.empty()) {
       admin = std::make_unique<GrpcPort>(
           GrpcPortOptions{"--admin", options.admin, kAdminConnections, message_bytes()}, admin_rpc);
@@ -101,7 +108,7 @@ struct Server::Impl {
         decide(std::move(body), std::move(reply));
       };
       HttpLimits limits;
-      limits.max_connections = http_connections();
+      limits.max_connections = http_connections(descriptors);
       limits.max_body_bytes = static_cast<size_t>(message_bytes());
       http = std::make_unique<HttpServer>("--http", options.http, limits,
                                           handler_of(std::move(endpoints)));
@@ -136,10 +143,7 @@ struct Server::Impl {
     rpc.end_idle_streams();
     // gRPC waits for every call, also for one whose policy hangs and whose budget is an hour.
     const std::jthread hurry([this, left](const std::stop_token& over) {
-      std::mutex mutex;
-      std::condition_variable_any ended;
-      std::unique_lock lock(mutex);
-      ended.wait_for(lock, over, left(), [] { return false; });
+      wait(over, left());
       engine.hurry();
     });
     main->stop(left());
@@ -243,6 +247,7 @@ struct Server::Impl {
   }
 
   const ServerOptions options;
+  const int descriptors = raise_descriptor_limit();
   Metrics metrics;
   ModelStore models;
   const std::unique_ptr<DecisionLog> log;

@@ -2,35 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <vector>
+
+#include "env/base/text/utf8.h"
 
 namespace yard {
 namespace {
 
-// Returns the bytes of the character at the beginning of the text; 0: it is not UTF-8 (RFC 3629).
-size_t character_bytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t bytes = first >= 0xC2 && first <= 0xDF   ? 2
-                       : first >= 0xE0 && first <= 0xEF ? 3
-                       : first >= 0xF0 && first <= 0xF4 ? 4
-                                                        : 0;
-  if (bytes == 0 || bytes > text.size()) return 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-  }
-  // Neither longer than needed, nor half a surrogate pair, nor beyond U+10FFFF.
-  const unsigned second = byte(1);
-  const bool valid = (first != 0xE0 || second >= 0xA0) && (first != 0xED || second <= 0x9F) &&
-                     (first != 0xF0 || second >= 0x90) && (first != 0xF4 || second <= 0x8F);
-  return valid ? bytes : 0;
-}
-
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
-    const size_t bytes = character_bytes(text);
+    const size_t bytes = utf8_length(text);
     if (bytes == 0) return false;
     text.remove_prefix(bytes);
   }
@@ -83,7 +64,7 @@ class Escaper {
 std::string escaped_as_utf8(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t bytes = character_bytes(text);
+    const size_t bytes = utf8_length(text);
     if (bytes > 0) {
       out += text.substr(0, bytes);
     } else {

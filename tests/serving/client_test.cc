@@ -57,6 +57,15 @@ class FakeServer final : public pb::PolicyService::CallbackService {
   std::unique_ptr<grpc::Server> server_;
 };
 
+// A server that takes its time.
+ServerOptions patient(const std::string& policy) {
+  ServerOptions out;
+  out.listen = "127.0.0.1:0";
+  out.policy = policy;
+  out.engine.budget_ms = 20'000;
+  return out;
+}
+
 void expect_own(const pb::DecideResponse& answer, pb::Reason reason) {
   EXPECT_EQ(pb::Source_Name(answer.source()), "CLIENT_HEURISTIC");
   EXPECT_EQ(pb::Reason_Name(answer.reason()), pb::Reason_Name(reason)) << answer.detail();
@@ -100,11 +109,7 @@ TEST(Client, MayBeDestroyedRightAfterAnAnswer) {
 }
 
 TEST(Client, ReturnsTheServersAnswer) {
-  ServerOptions options;
-  options.listen = "127.0.0.1:0";
-  options.policy = "greedy";
-  options.engine.budget_ms = 10'000;
-  const Server server(options);
+  const Server server(patient("greedy"));
   Client client({.server = server.address()});
   const pb::DecideResponse answer = client.decide(full_cluster(), milliseconds(20'000));
   EXPECT_EQ(answer.source(), pb::POLICY);
@@ -184,11 +189,7 @@ TEST(Client, ReportsAFailedFallback) {
 }
 
 TEST(Client, NamesNeedNotBeUtf8) {
-  ServerOptions options;
-  options.listen = "127.0.0.1:0";
-  options.policy = "las";
-  options.engine.budget_ms = 20'000;
-  const Server server(options);
+  const Server server(patient("las"));
   Client client({.server = server.address()});
   pb::DecideRequest request = full_cluster();
   const std::string latin = "caf\xe9", node = "n\xff";

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace yard {
+
+// Returns the length in bytes of the UTF-8 character (RFC 3629) at the start of a text; 0 if it is
+// invalid. Requires: the text is not empty.
+size_t utf8_length(std::string_view text);
+
+}  // namespace yard
