@@ -47,10 +47,15 @@ int run_bench_served(int argc, char** argv) {
   if (!callers.empty()) {
     const pb::DecideRequest request = busy_cluster(nodes, waiting);
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    double first_per_s = 0;
     for (const int count : callers) {
       const ServedLoad l = bench_load(policy, request, count, deadline_ms, seconds);
       const auto per_s = [&](int answers) { return answers / l.seconds; };
+      const double in_time_per_s = per_s(l.by_policy + l.by_heuristic);
+      if (rows.empty()) first_per_s = in_time_per_s;
+      const double ratio = in_time_per_s / first_per_s;
       rows.push_back({{"callers", count},
+                      {"ratio", ratio},
                       {"policy_per_s", per_s(l.by_policy)},
                       {"heuristic_per_s", per_s(l.by_heuristic)},
                       {"no_action_per_s", per_s(l.by_nothing)},
@@ -58,9 +63,9 @@ int run_bench_served(int argc, char** argv) {
       if (json) continue;
       print_to(stdout,
                "{} callers: in time {:.0f}/s by the policy, {:.0f}/s by the heuristic, {:.0f}/s "
-               "without an action; {:.0f}/s late\n",
-               count, per_s(l.by_policy), per_s(l.by_heuristic), per_s(l.by_nothing),
-               per_s(l.late));
+               "without an action; {:.0f}/s late; decisions {:.2f} x those of {} callers\n",
+               count, per_s(l.by_policy), per_s(l.by_heuristic), per_s(l.by_nothing), per_s(l.late),
+               ratio, callers.front());
     }
     const nlohmann::ordered_json out = {
         {"policy", policy}, {"deadline_ms", deadline_ms}, {"load", rows}};
