@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "env/base/core/bump_allocator.h"
@@ -16,6 +17,12 @@ class Memory {
   explicit Memory(size_t bytes) { reset(bytes); }
   // Sets the memory to zero bytes: `bytes`, rounded up to a multiple of 8.
   void reset(size_t bytes) { words_.assign((bytes + 7) / 8, 0); }
+  // Keeps the first `lasting` bytes, sets the others to zero, and resizes.
+  // Requires: lasting <= bytes.
+  void keep(size_t lasting, size_t bytes) {
+    words_.resize((bytes + 7) / 8, 0);
+    std::memset(data() + lasting, 0, this->bytes() - lasting);
+  }
   size_t bytes() const { return words_.size() * 8; }
   std::byte* data() { return reinterpret_cast<std::byte*>(words_.data()); }
   const std::byte* data() const { return reinterpret_cast<const std::byte*>(words_.data()); }

@@ -34,21 +34,23 @@ class PlacementRulePolicy : public ConfiguredPolicy<Config, kUsedLevel> {
   PlacementRule placement_;
 };
 
-// Adds the jobs that began to wait since the last decision to `ranked`.
-template <class KeyOf>
-void push_newly_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
-  for (int32_t i = 0; i < view.num_changed(); ++i) {
-    const int32_t slot = view.changed(i);
-    if (view.phase(slot) != Phase::kWaiting) continue;
-    ranked.push(view.request_class(slot), slot, {key_of(slot), view.serial(slot)});
-  }
-}
-
 // Refills `ranked` with all waiting jobs, for keys that change while jobs wait.
 template <class KeyOf>
 void rank_all_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
   ranked.clear();
   for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
+    ranked.push(view.request_class(slot), slot, {key_of(slot), view.serial(slot)});
+  }
+}
+
+// Adds the jobs that began to wait since the last decision to `ranked`; all that wait if it is
+// fresh. For keys that do not change while a job waits.
+template <class KeyOf>
+void push_newly_waiting(const View& view, RankedQueue& ranked, KeyOf key_of) {
+  if (ranked.fresh()) return rank_all_waiting(view, ranked, key_of);
+  for (int32_t i = 0; i < view.num_changed(); ++i) {
+    const int32_t slot = view.changed(i);
+    if (view.phase(slot) != Phase::kWaiting) continue;
     ranked.push(view.request_class(slot), slot, {key_of(slot), view.serial(slot)});
   }
 }

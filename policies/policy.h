@@ -47,6 +47,10 @@ class Policy {
 
   // The size of the policy's memory in bytes.
   virtual size_t memory_bytes(const View&) const { return 0; }
+  // Size of the first part of the memory, which is kept between decisions. The rest only makes
+  // decisions faster, and a policy fills it again if it is zero. Its columns may depend on request
+  // classes and nodes, which change on a live cluster; those of the first part may not.
+  virtual size_t lasting_bytes(const View& view) const { return memory_bytes(view); }
 
   // Writes edits into the draft. Depends on its arguments only. The memory is zero before the first
   // decision and kept between decisions. The view lists the changes since the last decision.

@@ -51,6 +51,7 @@ class RankedQueue {
     int32_t* made = bump.allocate<int32_t>(1);
     if (*made == 0) {
       *made = 1;
+      fresh_ = true;
       clear();
     }
   }
@@ -59,6 +60,9 @@ class RankedQueue {
   int32_t class_of(int32_t request_class, int32_t lane) const {
     return request_class * lanes_ + lane;
   }
+
+  // Whether the memory was zero: it contains no jobs yet.
+  bool fresh() const { return fresh_; }
 
   // Adds a job to class `k`, and shows the class if it was hidden.
   void push(int32_t k, int32_t slot, Key key) {
@@ -159,6 +163,7 @@ class RankedQueue {
   int32_t lanes_;
   int32_t num_classes_;
   int32_t leaves_;  // P
+  bool fresh_ = false;
 };
 
 }  // namespace yard

@@ -116,7 +116,9 @@ void ServiceQueues::schedule_demotion(int32_t slot) {
 }
 
 void ServiceQueues::drop(int32_t slot) {
-  if (history_) history_->add(static_cast<double>(view_.attained_us(slot)) * 1e-6 * weight(slot));
+  if (history_ && view_.ran_to_its_end(slot)) {
+    history_->add(static_cast<double>(view_.attained_us(slot)) * 1e-6 * weight(slot));
+  }
   demotions_.remove(slot);
   state_[slot] = kUnknown;
   if (!promotions_) return;

@@ -51,8 +51,8 @@ class HazardEvents {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       // The slot holds a job that has not started, so forget the previous one.
-      if (view.started(slot) == 0 && !view.finished(slot)) tracked_[slot] = {};
-      if (view.attained_us(slot) > 0 || view.finished(slot)) scan(view, slot);
+      if (view.started(slot) == 0) tracked_[slot] = {};
+      if (view.attained_us(slot) > 0 || view.ran_to_its_end(slot)) scan(view, slot);
     }
     for (int32_t i = 0; i < view.num_held(); ++i) scan(view, view.held(i));
   }

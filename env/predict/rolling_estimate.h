@@ -31,7 +31,7 @@ class RollingEstimate {
   void on_events(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
-      if (!view.finished(slot)) continue;
+      if (!view.ran_to_its_end(slot)) continue;
       const float ran_s = static_cast<float>(view.attained_us(slot)) * 1e-6F;
       add(of_size(view, slot), ran_s, 0);
       if (Mean* mean = of_user(view, slot)) add(*mean, ran_s, 0);

@@ -124,7 +124,7 @@ class Mlfs final : public ConfiguredAgent<Config> {
     const RemainingTimes::Evaluator now(remaining_times_, view, bump);
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
-      if (!view.finished(slot)) continue;
+      if (!view.ran_to_its_end(slot)) continue;
       m.kept.met += view.due_us(slot) != kNone && view.now_us() <= view.due_us(slot);
       m.kept.due += view.due_us(slot) != kNone;
       if (!view.may_end_early(slot)) continue;

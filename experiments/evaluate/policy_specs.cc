@@ -127,6 +127,7 @@ std::string inputs_of(const PolicySpec& policy_spec, bool stops) {
                                    {"seed", how.seed},
                                    {"fingerprint", fingerprint(policy_spec, true)}};
   if (how.speeds != SpeedInformation::kExact) inputs["speeds"] = speed_information_name(how.speeds);
+  if (how.served) inputs["served"] = true;
   if (!stops) inputs["start_only"] = fingerprint(policy_spec, false);
   return inputs.dump();
 }

@@ -8,6 +8,7 @@
 #include "env/base/os/cpu_time.h"
 #include "env/base/text/text.h"
 #include "env/sim/rulesets/speed_estimator.h"
+#include "experiments/replay/served.h"
 #include "policies/learned/open_policy.h"
 
 namespace yard {
@@ -177,6 +178,10 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   if (!prepared.policy && beyond != nullptr) {
     throw InputError(beyond, "rules 'default'", "'" + options.rules + "'");
   }
+  if (options.served && (!prepared.policy || !prepared.servable || served_decider() == nullptr)) {
+    throw InputError("--served", "a policy that a server can run, under the rules 'default'",
+                     "'" + prepared.name + "'");
+  }
   if (!prepared.policy && scenario.stage_jobs) {
     const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
     throw InputError("rules '" + options.rules + "'", "jobs of one stage",
@@ -195,8 +200,12 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
   const SpeedInformation speeds =
       is_oracle_bound(prepared.level) ? SpeedInformation::kExact : options.speeds;
   const auto play = [&](bool watched) {
-    std::optional<LevelLimitedDecider> decider;
-    if (prepared.policy) decider.emplace(*prepared.policy, prepared.level);
+    std::unique_ptr<Decider> decider;
+    if (options.served) {
+      decider = served_decider()(*prepared.policy, scenario);
+    } else if (prepared.policy) {
+      decider = std::make_unique<LevelLimitedDecider>(*prepared.policy, prepared.level);
+    }
     std::function<void(const SimState&)> watch;
     if (watched) watch = [&](const SimState& state) { options.watch(fixed, state); };
     return rule_set->replay({.fixed = fixed,
@@ -206,7 +215,7 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
                              .policy = prepared.policy_ref,
                              .placement = prepared.placement,
                              .settings = options.policy,
-                             .decider = decider ? &*decider : nullptr,
+                             .decider = decider.get(),
                              .oracle_noise = options.oracle_noise,
                              .speeds = speeds,
                              .seed = options.seed,

@@ -14,8 +14,9 @@ struct RunOptions {
   double oracle_noise = 0.25;        // sd of the log error of a noisy oracle
   SpeedInformation speeds = SpeedInformation::kExact;  // what policies may see of job speeds
   uint64_t seed = 1;
-  Settings policy;    // settings of the policy
-  Settings rule_set;  // settings of the rule set
+  bool served = false;  // as a server would play it (served.h)
+  Settings policy;      // settings of the policy
+  Settings rule_set;    // settings of the rule set
   // Called after every decision. Under published rules, SimModel may be a reduced copy of the
   // scenario's.
   std::function<void(const SimModel&, const SimState&)> watch;

@@ -75,8 +75,11 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
   static bool preempts() { return true; }
 
   size_t memory_bytes(const View& view) const override {
-    return RankedQueue::bytes(view, kLanes) + LinearKeyTreap::bytes(view.capacity()) +
-           VictimIndex::bytes(view, indexed()) + ServiceQueues::bytes(view, queues_) +
+    return lasting_bytes(view) + RankedQueue::bytes(view, kLanes) +
+           LinearKeyTreap::bytes(view.capacity()) + VictimIndex::bytes(view, indexed());
+  }
+  size_t lasting_bytes(const View& view) const override {
+    return ServiceQueues::bytes(view, queues_) +
            (kPlacementRule ? BumpAllocator::bytes<uint8_t>(view.capacity()) : 0);
   }
 
@@ -88,9 +91,6 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
     ServiceQueues queues(view, queues_, bump);
-    RankedQueue ranked(view, bump, kLanes);
-    LinearKeyTreap held(view.capacity(), bump);
-    VictimIndex victim_index(view, indexed(), held, bump);
     PreemptionRule rule{placement_};
     if constexpr (kPlacementRule) {
       uint8_t* spreads = bump.allocate<uint8_t>(view.capacity());
@@ -100,6 +100,9 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
         return spreads[slot] == kNo ? PlacementRule::kConsolidate : placement_;
       };
     }
+    RankedQueue ranked(view, bump, kLanes);
+    LinearKeyTreap held(view.capacity(), bump);
+    VictimIndex victim_index(view, indexed(), held, bump);
     const auto update = [&](int32_t slot) {
       held.remove(slot);
       if (view.holds(slot) && view.preemptible(slot)) {
@@ -117,13 +120,16 @@ class ByServiceQueues final : public ServiceQueuePolicy<kVariant> {
         rank(slot);
       }
     };
-    const bool all_moved = queues.begin();
+    const bool all_moved = queues.begin() || ranked.fresh();
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
       if (!all_moved && view.phase(slot) == Phase::kWaiting) rank(slot);
       update(slot);
     }
     for (const int32_t slot : queues.moved()) update(slot);
+    if (ranked.fresh()) {
+      for (const int32_t slot : view.held()) update(slot);
+    }
     if (all_moved) rank_all();
     TreapGpuHolders holders(held, victim_index, view.now_us());
     serve_in_key_order(

@@ -31,6 +31,7 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
     return RankedQueue::bytes(view) + LinearKeyTreap::bytes(view.capacity()) +
            VictimIndex::bytes(view, placement_);
   }
+  size_t lasting_bytes(const View&) const override { return 0; }
 
   void decide(const View& view, Memory& memory, Draft& draft) const override {
     BumpAllocator bump(memory.data());
@@ -49,6 +50,9 @@ class ShortestRemaining : public PlacementRulePolicy<Config, RemainingTime::kLev
     };
     push_newly_waiting(view, ranked, waiting_key);
     for (int32_t i = 0; i < view.num_changed(); ++i) update(view.changed(i));
+    if (ranked.fresh()) {
+      for (const int32_t slot : view.held()) update(slot);
+    }
     TreapGpuHolders holders(held, victim_index, view.now_us());
     const PreemptionRule rule{placement_, config_.margin};
     start_or_preempt_in_order(view, ranked, holders, rule, waiting_key, draft);

@@ -94,7 +94,13 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     const Clock::time_point started = Clock::now();
     std::shared_ptr<const Read> done;
     try {
-      done = std::make_shared<const Read>(in.read());
+      done = std::make_shared<const Read>(engine->states_.state_after(in.read(), in.client));
+      engine->states_.keep(done->request, in.client);
+    } catch (const MissingState& missing) {
+      std::unique_lock lock(mutex);
+      if (answered) return;
+      fail(pb::STALE_STATE, missing.what());
+      return finish_without_policy(lock);
     } catch (const std::exception& error) {
       std::unique_lock lock(mutex);
       return refuse(lock, error.what());
@@ -115,7 +121,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     const EngineOptions& options = engine->options_;
     const pb::DecideRequest& request = *read->request;
     current = engine->models_.current(request.model());
-    const int32_t gpus = read->snapshot.fixed().spec.total_gpus;
+    const int32_t gpus = read->snapshot.spec().total_gpus;
     if (current.model == nullptr) return fail(current.reason, current.detail);
     if (request.jobs_size() > options.max_jobs || gpus > options.max_gpus) {
       return fail(pb::TOO_LARGE,
@@ -125,9 +131,15 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     policy_ticket = engine->policies_.submit(
         {in.client, read->size(),
          [call = shared_from_this(), read = read, model = current.model,
-          tracing = options.tracing] {
+          memories = engine->memories_, tracing = options.tracing,
+          key = request.cluster() + '\n' + current.name + '\n' + current.digest] {
            if (call->is_answered()) return;
-           call->on_policy(run_policy(*model->policy, read->snapshot, *read->request, tracing));
+           auto memory = memories->take(key, read->snapshot.now_us());
+           PolicyResult result =
+               run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
+           const bool failed = result.reason == pb::NON_FINITE || result.reason == pb::POLICY_ERROR;
+           if (!failed) memories->give_back(key, std::move(memory));
+           call->on_policy(std::move(result));
          },
          later([call = shared_from_this()] { call->on_policy_dropped(); })});
     if (policy_ticket != nullptr) return;
@@ -270,6 +282,10 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     response.set_model(current.name);
     response.set_model_digest(current.digest);
     response.set_decided_by(by);
+    response.set_rebuilt(answer.rebuilt);
+    if (read != nullptr && read->request->has_state_version()) {
+      response.set_state_version(read->request->state_version());
+    }
     pb::Timings& timings = *response.mutable_timings();
     timings.set_queue_ms(queue_ms);
     timings.set_read_ms(read_ms);
@@ -317,6 +333,8 @@ Engine::Engine(const EngineOptions& options, const ModelStore& models, OnServed 
       models_(models),
       on_served_(std::move(on_served)),
       fallback_(open_servable(options.fallback).policy),
+      memories_(std::make_shared<MemoryStore>(options.max_memories, options.max_memory_bytes)),
+      states_(options.max_states, options.max_state_bytes),
       first_id_(static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
                                       std::chrono::microseconds(1))),
       policies_({.threads = options.threads, .max_waiting = options.max_waiting}),

@@ -14,7 +14,9 @@
 
 #include "policies/policy.h"
 #include "serving/engine/callback_timer.h"
+#include "serving/engine/memory_store.h"
 #include "serving/engine/model_store.h"
+#include "serving/engine/state_store.h"
 #include "serving/engine/time_estimate.h"
 #include "serving/engine/work_pool.h"
 #include "serving/snapshot/messages.h"
@@ -32,6 +34,10 @@ struct EngineOptions {
   double budget_ms = 50;  // time for a decision, if the request sets no budget
   int max_jobs = 50'000;  // larger snapshots go to the fallback at once
   int max_gpus = 200'000;
+  size_t max_memories = 64;  // of policies, one for each cluster and model
+  size_t max_memory_bytes = size_t{256} << 20;
+  size_t max_states = 64;  // of clusters whose managers send deltas
+  size_t max_state_bytes = size_t{256} << 20;
   Tracing tracing = Tracing::kNone;  // whether ServedDecision::trace is filled
 };
 
@@ -77,6 +83,7 @@ class Engine {
 
   int stuck() const { return policies_.stuck() + heuristics_.stuck(); }
   int pending() const { return pending_.load(); }
+  const MemoryStore& memories() const { return *memories_; }
 
  private:
   struct Call;
@@ -89,6 +96,8 @@ class Engine {
   const OnServed on_served_;
   // Shared with heuristics that hang.
   std::shared_ptr<const Policy> fallback_;
+  const std::shared_ptr<MemoryStore> memories_;  // shared with policies that hang
+  StateStore states_;
   const uint64_t first_id_;
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;

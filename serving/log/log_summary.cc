@@ -5,6 +5,7 @@
 
 #include "env/base/core/error.h"
 #include "env/base/core/hash.h"
+#include "serving/log/recorded_memories.h"
 #include "serving/snapshot/run_policy.h"
 #include "serving/snapshot/snapshot.h"
 
@@ -73,16 +74,25 @@ LogSummary summarise(LogReader& log) {
 
 LogReplay replay(LogReader& log, const Policy& policy, Decisions which) {
   LogReplay out;
+  RecordedMemories memories;
   for (const pb::LogRecord& record : log) {
     if (!record.has_decision()) continue;
-    const pb::DecideRequest& request = record.decision().request();
+    const pb::LoggedDecision& decision = record.decision();
+    const pb::DecideRequest& request = decision.request();
     const pb::DecideResponse& then = record.decision().response();
-    if (which == Decisions::kOfPolicy && then.source() != pb::POLICY) {
+    // The policy saw every snapshot, even if another decider answered.
+    const Snapshot snapshot(request);
+    const auto decide = [&](ClusterMemory& memory) {
+      return run_policy(policy, snapshot, request, Tracing::kNone, &memory);
+    };
+    const bool by_policy = then.source() == pb::POLICY;
+    PolicyResult now = decide(memories.of(decision));
+    if (by_policy && then.rebuilt() && !now.rebuilt) now = decide(memories.restart(decision));
+    if (which == Decisions::kOfPolicy && !by_policy) {
       ++out.skipped;
       continue;
     }
     ++out.replayed;
-    const PolicyResult now = run_policy(policy, Snapshot(request), request);
     const bool same = now.reason == pb::NONE &&
                       std::ranges::equal(now.response.actions(), then.actions(), same_action);
     const bool acted = then.actions_size() > 0;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
 #include "env/base/core/error.h"
 #include "env/sim/view/plan.h"
 #include "policies/memory.h"
+#include "serving/log/recorded_memories.h"
 #include "serving/snapshot/snapshot.h"
 
 namespace yard {
@@ -16,15 +18,16 @@ namespace {
 // Replays one recorded decision as steps of the agent.
 class DecisionReplayer {
  public:
-  DecisionReplayer(const Agent& agent, const Snapshot& snapshot, const pb::LoggedDecision& decision)
+  DecisionReplayer(const Agent& agent, const Snapshot& snapshot, const pb::LoggedDecision& decision,
+                   ClusterMemory& known)
       : agent_(agent),
         shape_(agent.shape()),
         snapshot_(snapshot),
-        live_(snapshot.state()),
+        known_(known),
+        live_(known.next_state(snapshot)),
         view_(live_.fixed(), live_.state(), agent.level()),
         draft_(live_.fixed(), live_.state()),
-        // As in the server: all input is in the snapshot.
-        memory_block_(agent.memory_bytes(view_)),
+        memory_block_(kept_memory(agent.memory_bytes(view_))),
         memory_(memory_block_.data()),
         jobs_(static_cast<size_t>(shape_.rows) * static_cast<size_t>(shape_.row_features)),
         cluster_(static_cast<size_t>(shape_.cluster_features)),
@@ -36,7 +39,7 @@ class DecisionReplayer {
     for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
       const Phase phase = view_.phase(slot);
       if (phase == Phase::kFree || phase == Phase::kDone) continue;
-      const int32_t entry = snapshot.request_index(live_.state(), slot);
+      const int32_t entry = live_.request_index(slot);
       slot_of[request.jobs(entry).id()] = slot;
     }
     for (const pb::Action& action : decision.response().actions()) {
@@ -78,6 +81,14 @@ class DecisionReplayer {
     }
   }
 
+  bool has_kept_memory() const { return kept_; }
+
+  // Lets the agent see what has happened. For decisions that another one made.
+  void see() { agent_.on_events(view_, memory_); }
+
+  // Call at the end.
+  void remember() { known_.remember_plan(live_, draft_.plan()); }
+
   size_t left() const { return starts_.size() + stops_.size(); }
 
   // Calls each(shown) for each recorded action which is left after replay(). `shown`: the agent has
@@ -94,6 +105,11 @@ class DecisionReplayer {
     int32_t slot;  // kNone: no such job
     const pb::Action* action;
   };
+
+  Memory& kept_memory(size_t bytes) {
+    kept_ = known_.keep_memory(live_.state(), bytes, bytes);
+    return known_.memory();
+  }
 
   int32_t row_of(int32_t slot) const {
     const auto it = std::ranges::find(list_.actions, slot, &Action::slot);
@@ -172,10 +188,12 @@ class DecisionReplayer {
   const Agent& agent_;
   ObservationShape shape_;
   const Snapshot& snapshot_;
-  LiveState live_;
+  ClusterMemory& known_;
+  bool kept_ = false;
+  SnapshotState live_;
   const View view_;
   Draft draft_;
-  Memory memory_block_;
+  Memory& memory_block_;
   AgentMemory memory_;
   ActionList list_;
   std::vector<RecordedAction> starts_, stops_;
@@ -191,19 +209,18 @@ LogTrainingData training_data_of(LogReader& log, const Agent& agent) {
   LogTrainingData out;
   RecordedChoices& steps = out.steps;
   steps.shape = agent.shape();
+  RecordedMemories memories;
   double first_s = 0;
   int32_t number = -1;
   for (const pb::LogRecord& record : log) {
     if (!record.has_decision()) continue;
     const pb::LoggedDecision& decision = record.decision();
     if (out.decisions++ == 0) first_s = decision.request().time_s();
-    if (decision.response().source() != pb::POLICY) {
-      ++out.skipped;
-      continue;
-    }
-    ++number;
+    const bool by_policy = decision.response().source() == pb::POLICY;
+    out.skipped += !by_policy;
+    number += by_policy;
     const auto time_s = static_cast<float>(decision.request().time_s() - first_s);
-    out.actions += static_cast<uint64_t>(decision.response().actions_size());
+    if (by_policy) out.actions += static_cast<uint64_t>(decision.response().actions_size());
     const auto miss = [&] {
       steps.missed_decision.push_back(number);
       steps.missed_time_s.push_back(time_s);
@@ -212,12 +229,20 @@ LogTrainingData training_data_of(LogReader& log, const Agent& agent) {
     try {
       const Snapshot snapshot(decision.request());
       if (!snapshot.has_usable_gpus()) {
-        ++out.idle;
+        out.idle += by_policy;
         continue;
       }
-      DecisionReplayer replayer(agent, snapshot, decision);
+      std::optional<DecisionReplayer> replayer;
+      replayer.emplace(agent, snapshot, decision, memories.of(decision));
+      if (!by_policy) {
+        replayer->see();
+        continue;
+      }
+      if (decision.response().rebuilt() && replayer->has_kept_memory()) {
+        replayer.emplace(agent, snapshot, decision, memories.restart(decision));
+      }
       const uint64_t forced = out.forced;
-      const bool any = replayer.replay(out, [&](const Observation& seen, int32_t action) {
+      const bool any = replayer->replay(out, [&](const Observation& seen, int32_t action) {
         steps.add(seen);
         out.expert_action += action == seen.expert_action;
         steps.action.push_back(std::min(action, seen.rows));
@@ -225,13 +250,15 @@ LogTrainingData training_data_of(LogReader& log, const Agent& agent) {
         steps.time_s.push_back(time_s);
         steps.probability.push_back(static_cast<float>(decision.trace().probability()));
       });
-      out.idle += !any && replayer.left() == 0 && out.forced == forced;
-      replayer.each_left([&](bool shown) {
+      out.idle += !any && replayer->left() == 0 && out.forced == forced;
+      replayer->each_left([&](bool shown) {
         ++(shown ? out.not_legal : out.not_shown);
         miss();
       });
       if (out.forced > forced) miss();
+      replayer->remember();
     } catch (const InputError&) {
+      if (!by_policy) continue;
       ++out.impossible;
       for (int i = 0; i < decision.response().actions_size(); ++i) miss();
     }

@@ -15,6 +15,7 @@ struct EndedJob {
   int32_t job = kNone;  // index into the jobs
   int64_t end_us = 0;
   int64_t run_us = 0;
+  double worked_us = -1;  // work done, on the reference type; -1: as much as run_us
 };
 
 // Requires: `jobs` are those of the state's job table; `finished` is in the order in which policies

@@ -25,7 +25,8 @@ std::string flaw_of_seconds(const char* what, double seconds) {
          (std::isnan(seconds) ? "NaN" : shortest(seconds));
 }
 
-GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us, Quarantine& quarantine)
+GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us,
+                     const SnapshotTenants& tenants, Quarantine& quarantine)
     : request_(request) {
   if (request.nodes_size() < 1 || request.nodes_size() > kMaxSnapshotNodes) {
     throw InputError("nodes", "1 to " + std::to_string(kMaxSnapshotNodes) + " nodes",
@@ -40,14 +41,15 @@ GpuLedger::GpuLedger(const pb::DecideRequest& request, int64_t now_us, Quarantin
                        "unique names", "a duplicate");
     }
     Node& node = nodes_.emplace_back();
-    const std::string odd = read_node(entry, now_us, node);
+    const std::string odd = read_node(entry, now_us, tenants, node);
     installed_ += count_bits(node.all);
     if (!odd.empty()) quarantine.add(pb::Quarantined::NODE, entry.name(), odd, node.all != 0);
   }
 }
 
 // An odd node keeps the GPUs that its jobs hold, and offers none.
-std::string GpuLedger::read_node(const pb::Node& entry, int64_t now_us, Node& node) {
+std::string GpuLedger::read_node(const pb::Node& entry, int64_t now_us,
+                                 const SnapshotTenants& tenants, Node& node) {
   node.until_us.fill(now_us);
   if (entry.name().empty()) return "no name";
   if (entry.name().size() > kMaxIdBytes) return "the name is longer than 1024 bytes";
@@ -71,7 +73,9 @@ std::string GpuLedger::read_node(const pb::Node& entry, int64_t now_us, Node& no
     int64_t& last_us = node.until_us[vacating.gpu()];
     last_us = std::max(last_us, until_us.value_or(0));
   }
+  if (odd.empty()) odd = flaw_of_node_features(entry, tenants);
   if (!odd.empty()) node.down = node.all;
+  node.sensible = odd.empty();
   return odd;
 }
 
@@ -108,37 +112,86 @@ std::string GpuLedger::flaw_of_numbers(const pb::Piece& piece, int32_t node) con
 }
 
 std::string GpuLedger::flaw_of(const pb::Job& job) const {
-  std::set<int32_t> seen;
-  uint64_t sum = 0;
+  std::set<std::pair<int32_t, uint32_t>> seen;
   for (const pb::Piece& piece : job.placement()) {
     const std::string name = "'" + shortened(piece.node()) + "'";
     const int32_t at = find(piece);
     if (at == kNone) return "expected a placement on nodes with GPUs, got " + name;
-    if (!seen.insert(at).second) return "expected each node once, got " + name + " again";
+    if (!seen.insert({at, piece.group()}).second) {
+      return "expected each node once" + std::string(job.groups_size() > 0 ? " for a group" : "") +
+             ", got " + name + " again";
+    }
+    if (std::string flaw = flaw_of_tasks(job, piece); !flaw.empty()) return flaw;
     const auto most = static_cast<uint32_t>(count_bits(nodes_[static_cast<size_t>(at)].all));
-    if (piece.gpus() < 1 || piece.gpus() > most) {
+    const uint32_t least = gpus_of_a_task(job, piece) == 0 ? 0 : 1;
+    if (piece.gpus() < least || piece.gpus() > most) {
       return "expected 1 to " + std::to_string(most) + " GPUs on node " + name + ", got " +
              std::to_string(piece.gpus());
     }
     if (std::string flaw = flaw_of_numbers(piece, at); !flaw.empty()) return flaw;
-    sum += piece.gpus();
   }
-  if (sum == job.gpus() || job.state() == pb::STOPPING) return "";
-  return "expected a placement with all its " + std::to_string(job.gpus()) + " GPUs, got " +
-         std::to_string(sum);
+  return job.state() == pb::STOPPING ? "" : flaw_of_sum(job);
 }
 
-void GpuLedger::take(const pb::Job& job, int32_t node, uint64_t mask,
+// Without groups, a task is a GPU.
+uint32_t GpuLedger::gpus_of_a_task(const pb::Job& job, const pb::Piece& piece) {
+  const auto group = static_cast<int>(std::min<uint32_t>(piece.group(), INT32_MAX));
+  return group < job.groups_size() ? job.groups(group).task().gpus() : 1;
+}
+
+std::string GpuLedger::flaw_of_tasks(const pb::Job& job, const pb::Piece& piece) {
+  const auto groups = static_cast<uint32_t>(std::max(job.groups_size(), 1));
+  if (piece.group() >= groups) {
+    return "expected a group from 0 to " + std::to_string(groups - 1) + ", got " +
+           std::to_string(piece.group());
+  }
+  if (!piece.has_tasks() || job.groups_size() == 0) return "";
+  const uint64_t gpus = uint64_t{piece.tasks()} * gpus_of_a_task(job, piece);
+  if (gpus == piece.gpus()) return "";
+  return "expected " + std::to_string(gpus) + " GPUs for its " + std::to_string(piece.tasks()) +
+         " tasks on node '" + shortened(piece.node()) + "', got " + std::to_string(piece.gpus());
+}
+
+// Requires: each piece is of one of the job's groups.
+std::string GpuLedger::flaw_of_sum(const pb::Job& job) {
+  uint64_t sum = 0;
+  std::vector<uint64_t> tasks(static_cast<size_t>(job.groups_size()), 0);
+  for (const pb::Piece& piece : job.placement()) {
+    sum += piece.gpus();
+    if (tasks.empty()) continue;
+    const uint32_t each = gpus_of_a_task(job, piece);
+    tasks[piece.group()] += piece.has_tasks() || each == 0 ? piece.tasks() : piece.gpus() / each;
+  }
+  if (tasks.empty() && sum != job.gpus()) {
+    return "expected a placement with all its " + std::to_string(job.gpus()) + " GPUs, got " +
+           std::to_string(sum);
+  }
+  for (int g = 0; g < job.groups_size(); ++g) {
+    const pb::TaskGroup& group = job.groups(g);
+    const uint32_t least = group.has_min_count() ? group.min_count() : group.count();
+    const uint32_t most = group.has_max_count() ? group.max_count() : group.count();
+    const uint64_t placed = tasks[static_cast<size_t>(g)];
+    if (placed >= least && placed <= most) continue;
+    return "expected a placement with " + std::to_string(least) + " to " + std::to_string(most) +
+           " tasks of group " + std::to_string(g) + ", got " + std::to_string(placed);
+  }
+  return "";
+}
+
+void GpuLedger::take(const pb::Job& job, const pb::Piece& piece, int32_t node, uint64_t mask,
                      std::vector<LivePart>& parts) {
-  if (mask == 0) return;
+  const bool has_only_cpus = gpus_of_a_task(job, piece) == 0 && piece.tasks() > 0;
+  if (mask == 0 && !has_only_cpus) return;
   Node& on = nodes_[static_cast<size_t>(node)];
   (job.state() == pb::RUNNING ? on.running : on.starting) |= mask;
+  const auto group = static_cast<int32_t>(std::min<uint32_t>(piece.group(), INT32_MAX));
   for (LivePart& part : parts) {
-    if (part.node != node) continue;
+    if (part.node != node || part.group != group) continue;
     part.mask |= mask;
     return;
   }
-  parts.push_back({node, mask});
+  parts.push_back(
+      {node, mask, group, static_cast<int32_t>(std::min<uint32_t>(piece.tasks(), kMaxShapeTasks))});
 }
 
 void GpuLedger::hold_named(int job, std::vector<LivePart>& parts) {
@@ -154,7 +207,7 @@ void GpuLedger::hold_named(int job, std::vector<LivePart>& parts) {
           where_is(request_, job), "GPUs that no other job holds",
           "'" + shortened(piece.node()) + "' GPU " + std::to_string(lowest_bit(twice)));
     }
-    take(entry, at, mask, parts);
+    take(entry, piece, at, mask, parts);
   }
 }
 
@@ -175,7 +228,8 @@ void GpuLedger::hold_others(int job, bool odd, std::vector<LivePart>& parts) {
     const auto count = static_cast<int32_t>(std::clamp<int64_t>(wanted, 0, count_bits(left)));
     // GPUs that are up first. A job may hold one that has failed.
     const int32_t of_up = std::min(count, count_bits(up));
-    take(entry, at, lowest_bits(up, of_up) | lowest_bits(left & node.down, count - of_up), parts);
+    take(entry, piece, at, lowest_bits(up, of_up) | lowest_bits(left & node.down, count - of_up),
+         parts);
   }
 }
 

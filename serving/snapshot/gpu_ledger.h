@@ -12,6 +12,7 @@
 
 #include "env/sim/rules/restore.h"
 #include "env/sim/state/columns.h"
+#include "serving/snapshot/features.h"
 #include "serving/snapshot/messages.h"
 #include "serving/snapshot/quarantine.h"
 
@@ -21,7 +22,8 @@ class GpuLedger {
  public:
   // Sets odd nodes aside: they have no GPUs, or none that is not held. Throws InputError for no or
   // too many nodes, or a duplicate name.
-  GpuLedger(const pb::DecideRequest& request, int64_t now_us, Quarantine& quarantine);
+  GpuLedger(const pb::DecideRequest& request, int64_t now_us, const SnapshotTenants& tenants,
+            Quarantine& quarantine);
 
   // What is odd about a job's placement by itself, or "".
   std::string flaw_of(const pb::Job& job) const;
@@ -32,6 +34,9 @@ class GpuLedger {
   void hold_others(int job, bool odd, std::vector<LivePart>& parts);
   // Enters the GPUs of a stopping job, after all others, and returns what is odd about them, or "".
   std::string vacate(int job, int64_t until_us);
+
+  // Whether what the node says of itself makes sense.
+  bool has_features(int32_t node) const { return nodes_[node].sensible; }
 
   int32_t num_nodes() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t installed_gpus() const { return installed_; }
@@ -52,14 +57,20 @@ class GpuLedger {
   struct Node {
     uint64_t all = 0, down = 0, starting = 0, running = 0, leaving = 0;
     std::array<int64_t, kMaxNodeGpus> until_us;
+    bool sensible = false;
   };
 
   uint64_t held(int32_t node) const { return nodes_[node].starting | nodes_[node].running; }
-  static std::string read_node(const pb::Node& entry, int64_t now_us, Node& node);
+  static std::string read_node(const pb::Node& entry, int64_t now_us,
+                               const SnapshotTenants& tenants, Node& node);
   int32_t find(const pb::Piece& piece) const;
   uint64_t named_gpus(const pb::Piece& piece, int32_t node) const;
   std::string flaw_of_numbers(const pb::Piece& piece, int32_t node) const;
-  void take(const pb::Job& job, int32_t node, uint64_t mask, std::vector<LivePart>& parts);
+  static uint32_t gpus_of_a_task(const pb::Job& job, const pb::Piece& piece);
+  static std::string flaw_of_tasks(const pb::Job& job, const pb::Piece& piece);
+  static std::string flaw_of_sum(const pb::Job& job);
+  void take(const pb::Job& job, const pb::Piece& piece, int32_t node, uint64_t mask,
+            std::vector<LivePart>& parts);
 
   const pb::DecideRequest& request_;
   std::vector<Node> nodes_;  // one without GPUs has an empty mask

@@ -21,7 +21,7 @@ void write_memory(const Memory& memory, pb::DecisionTrace& out) {
     out.set_memory(memory.data(), memory.bytes());
 }
 
-void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const SimState& state,
+void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const SnapshotState& state,
                  pb::DecisionTrace& out) {
   out.set_probability(choices.probability());
   if (choices.sample_key) out.set_sample_key(*choices.sample_key);
@@ -33,32 +33,36 @@ void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const S
       pb::Option& option = *step.add_options();
       option.set_logit(offer.logit);
       if (offer.slot == kNone) continue;
-      const int32_t entry = snapshot.request_index(state, offer.slot);
+      const int32_t entry = state.request_index(offer.slot);
       option.set_job(static_cast<uint32_t>(entry));
       option.set_verb(snapshot.waits(entry) ? pb::START : pb::PREEMPT);
     }
   }
 }
 
-void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, PolicyResult& answer) {
+void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, ClusterMemory& known,
+            PolicyResult& answer) {
   answer.trace.set_probability(1);
   if (!snapshot.has_usable_gpus()) return;
-  LiveState live = snapshot.state();
+  SnapshotState live = known.next_state(snapshot);
   const View view(live.fixed(), live.state(), policy.level());
-  Memory memory;
-  memory.reset(policy.memory_bytes(view));
-  policy.rebuild(view, memory);
+  const size_t lasting = policy.lasting_bytes(view);
+  const bool kept = known.keep_memory(live.state(), lasting, policy.memory_bytes(view));
+  Memory& memory = known.memory();
+  if (!kept) policy.rebuild(view, memory);
+  answer.rebuilt = !kept && lasting > 0;
   Draft draft(live.fixed(), live.state());
   if (tracing == Tracing::kOn) write_memory(memory, answer.trace);
   const auto* traced = dynamic_cast<const TracedPolicy*>(&policy);
   if (tracing == Tracing::kOn && traced != nullptr) {
     DecisionTrace choices;
     traced->decide_traced(view, memory, draft, choices);
-    write_trace(choices, snapshot, live.state(), answer.trace);
+    write_trace(choices, snapshot, live, answer.trace);
   } else {
     policy.decide(view, memory, draft);
   }
-  snapshot.write(live.state(), draft.plan(), answer.response);
+  snapshot.write(live, draft.plan(), answer.response);
+  known.remember_plan(live, draft.plan());
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ void list_quarantined(const Snapshot& snapshot, pb::DecideResponse& response) {
 }
 
 PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
-                        const pb::DecideRequest& request, Tracing tracing) {
+                        const pb::DecideRequest& request, Tracing tracing, ClusterMemory* memory) {
   using Clock = std::chrono::steady_clock;
   const auto ms_since = [](Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -78,7 +82,8 @@ PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
   PolicyResult answer;
   list_quarantined(snapshot, answer.response);
   try {
-    decide(policy, snapshot, tracing, answer);
+    ClusterMemory none;
+    decide(policy, snapshot, tracing, memory == nullptr ? none : *memory, answer);
     answer.elapsed_ms = ms_since(begin);
     const Clock::time_point decided = Clock::now();
     answer.detail = flaw_of_decision(request, answer.response);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "policies/policy.h"
+#include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/messages.h"
 #include "serving/snapshot/snapshot.h"
 #include "yardmaster/v1/decision_log.pb.h"
@@ -18,6 +19,7 @@ struct PolicyResult {
   pb::DecisionTrace trace;      // filled for Tracing::kOn
   double elapsed_ms = 0;        // of the policy
   double guard_ms = 0;
+  bool rebuilt = false;  // the policy's memory was rebuilt from the snapshot alone
 };
 
 enum class Tracing { kNone, kOn };
@@ -26,8 +28,10 @@ enum class Tracing { kNone, kOn };
 void list_quarantined(const Snapshot& snapshot, pb::DecideResponse& response);
 
 // Never throws: every failure of the policy becomes a reason. Takes as long as the policy does.
-// Requires: `request` is the snapshot's.
+// `memory`: what the policy remembers of the cluster; null: nothing. If the result has the reason
+// NON_FINITE or POLICY_ERROR, it is no longer of use. Requires: `request` is the snapshot's.
 PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
-                        const pb::DecideRequest& request, Tracing tracing = Tracing::kNone);
+                        const pb::DecideRequest& request, Tracing tracing = Tracing::kNone,
+                        ClusterMemory* memory = nullptr);
 
 }  // namespace yard

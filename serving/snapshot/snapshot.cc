@@ -1,11 +1,14 @@
 #include "serving/snapshot/snapshot.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "env/base/core/error.h"
 #include "env/base/text/text.h"
 #include "env/sim/state/free_map.h"
+#include "serving/snapshot/cluster_memory.h"
+#include "serving/snapshot/features.h"
 #include "serving/snapshot/gpu_ledger.h"
 
 namespace yard {
@@ -27,7 +30,9 @@ class SnapshotReader {
       : request_(request),
         out_(out),
         now_us_(checked_us("request", "time_s", request.time_s())),
-        gpus_(request, now_us_, out.quarantine_) {}
+        left_to_manager_(request),
+        tenants_(request),
+        gpus_(request, now_us_, tenants_, out.quarantine_) {}
 
   void read() {
     check_head();
@@ -61,8 +66,7 @@ class SnapshotReader {
     };
     if (request_.has_base_version() || request_.removed_jobs_size() > 0 ||
         request_.removed_nodes_size() > 0) {
-      throw InputError("base_version", "a full snapshot",
-                       "a delta, which this server cannot apply");
+      throw InputError("base_version", "a full snapshot", "a delta, without the state it changes");
     }
     check_count("jobs", request_.jobs_size(), kMaxJobs);
     check_count("finished", request_.finished_size(), kMaxJobs);
@@ -98,6 +102,13 @@ class SnapshotReader {
     return std::min(at_us, now_us_);
   }
 
+  // Work of whole microseconds is read as it was written.
+  double worked_us(double seconds) {
+    us("worked_s", seconds);
+    const double exact = seconds * 1e6, whole = std::round(exact);
+    return std::abs(exact - whole) < 1e-3 ? whole : exact;
+  }
+
   void check_id(const std::string& id) {
     if (id.empty()) odd_ = "expected an id, got none";
     if (id.size() > kMaxIdBytes) odd_ = "expected an id of at most 1024 bytes, got a longer one";
@@ -112,6 +123,7 @@ class SnapshotReader {
       row.job.gpus = static_cast<int32_t>(
           std::min(entry.gpus(), static_cast<uint32_t>(std::max(1, gpus_.installed_gpus()))));
       if (entry.gpus() == 0) odd_ = "expected GPUs, got 0";
+      row.job.id = entry.id();
       row.job.submit_us = past_us("submit_s", entry.submit_s());
       row.job.user = entry.user();
       row.job.name = entry.name();
@@ -119,6 +131,7 @@ class SnapshotReader {
       row.live.phase = Phase::kDone;
       row.live.since_us = row.end_us;
       row.live.attained_us = us("run_s", entry.run_s());
+      if (entry.has_worked_s()) row.live.worked_us = worked_us(entry.worked_s());
       row.live.started = 1;
       if (odd_.empty()) {
         table_rows_.push_back(std::move(row));
@@ -144,6 +157,14 @@ class SnapshotReader {
       odd_.clear();
       rows.push_back(read_job(i));
       odd.push_back(odd_);
+    }
+    for (int i = 0; i < request_.jobs_size(); ++i) {
+      Row& row = rows[static_cast<size_t>(i)];
+      if (row.live.phase != Phase::kWaiting) continue;
+      for (const std::string& id : request_.jobs(i).after()) {
+        if (ids.contains(id)) row.job.after.push_back(id);
+      }
+      if (!row.job.after.empty()) row.live.phase = Phase::kBlocked;
     }
     enter_placements(rows, odd);
     for (int i = 0; i < request_.jobs_size(); ++i) {
@@ -198,9 +219,15 @@ class SnapshotReader {
     LiveJob& live = row.live;
     int32_t gpus = 0;
     for (const LivePart& part : live.parts) gpus += count_bits(part.mask);
-    row.job.gpus = gpus;
-    row.job.submit_us = std::clamp<int64_t>(row.job.submit_us, 0, now_us_);
-    row.job.limit_us = -1;
+    for (LivePart& part : live.parts) part.group = part.tasks = 0;
+    Job holder;
+    holder.id = row.job.id;
+    holder.submit_us = std::clamp<int64_t>(row.job.submit_us, 0, now_us_);
+    holder.gpus = gpus;
+    holder.user = row.job.user;
+    holder.name = row.job.name;
+    holder.tenant = row.job.tenant;
+    row.job = std::move(holder);
     live = {.phase = Phase::kRunning,
             .since_us = now_us_,
             .started = 1,
@@ -212,6 +239,8 @@ class SnapshotReader {
     const pb::Job& entry = request_.jobs(i);
     Row row;
     row.request_index = i;
+    // A job without an id, which is set aside, is another one in every snapshot.
+    row.job.id = entry.id().empty() ? "\1" + std::to_string(i) : entry.id();
     row.queue_rank = entry.queue_rank();
     check_id(entry.id());
     // A job may need more GPUs than are up, and waits.
@@ -224,6 +253,8 @@ class SnapshotReader {
     row.job.submit_us = past_us("submit_s", entry.submit_s());
     row.job.user = entry.user();
     row.job.name = entry.name();
+    if (const std::string flaw = read_job_features(entry, row.job); !flaw.empty()) odd_ = flaw;
+    if (const std::string why = left_to_manager_.why(entry); !why.empty()) odd_ = why;
     const int64_t limit_us = us("limit_s", entry.limit_s());
     row.job.limit_us = limit_us > 0 ? limit_us : -1;
     LiveJob& live = row.live;
@@ -231,6 +262,7 @@ class SnapshotReader {
     live.since_us = live.phase == Phase::kWaiting ? row.job.submit_us : now_us_;
     if (entry.has_since_s()) live.since_us = past_us("since_s", entry.since_s());
     read_attained(entry, row);
+    if (entry.has_worked_s()) live.worked_us = worked_us(entry.worked_s());
     const bool timed = live.phase == Phase::kStarting || live.phase == Phase::kStopping;
     const int64_t until_us = us("until_s", entry.until_s());
     const int64_t saved_us = us("saved_s", entry.saved_s());
@@ -286,6 +318,7 @@ class SnapshotReader {
 
   ClusterSpec read_cluster(std::vector<int32_t>& spec_index) {
     ClusterSpec spec;
+    spec.tenants = tenants_.list();
     std::unordered_map<std::string, int32_t> types;
     for (int i = 0; i < request_.gpu_types_size(); ++i) {
       const pb::GpuType& entry = request_.gpu_types(i);
@@ -299,7 +332,12 @@ class SnapshotReader {
         throw InputError("gpu_types[" + std::to_string(i) + "] '" + shortened(entry.name()) + "'",
                          "unique names", "a duplicate");
       }
-      spec.types.push_back({.name = entry.name(), .speed = fits ? entry.speed() : 1});
+      GpuType& type = spec.types.emplace_back();
+      type.name = entry.name();
+      type.speed = fits ? entry.speed() : 1;
+      // More memory than any GPU has, or none: not given.
+      if (entry.mem_gib() > 0 && entry.mem_gib() <= 1e6) type.mem_gib = entry.mem_gib();
+      if (entry.shares()) type.shares = Shares::kMilli;
     }
     spec_index.assign(static_cast<size_t>(gpus_.num_nodes()), kNone);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
@@ -313,8 +351,11 @@ class SnapshotReader {
       if (fresh) spec.types.push_back({.name = type->first});
       spec_index[static_cast<size_t>(i)] = static_cast<int32_t>(out_.node_of_.size());
       out_.node_of_.push_back(i);
-      spec.nodes.push_back(
-          {.name = request_.nodes(i).name(), .gpus = usable, .type = type->second});
+      Node& node = spec.nodes.emplace_back();
+      node.name = request_.nodes(i).name();
+      node.gpus = usable;
+      node.type = type->second;
+      if (gpus_.has_features(i)) read_node_features(request_.nodes(i), tenants_, node);
     }
     return spec;
   }
@@ -332,8 +373,8 @@ class SnapshotReader {
 
   void make_tables() {
     std::vector<int32_t> spec_index;
-    const ClusterSpec spec = read_cluster(spec_index);
-    out_.spec_table_.emplace_back(spec);
+    out_.cluster_ = read_cluster(spec_index);
+    out_.spec_table_.emplace_back(out_.cluster_);
     for (int32_t i = 0; i < gpus_.num_nodes(); ++i) {
       const int32_t node = spec_index[static_cast<size_t>(i)];
       for (uint64_t rest = node == kNone ? 0 : gpus_.usable(i); rest != 0; rest &= rest - 1) {
@@ -344,8 +385,7 @@ class SnapshotReader {
       }
     }
     std::ranges::stable_sort(table_rows_, {}, [](const Row& row) { return row.job.submit_us; });
-    std::vector<Job> jobs;
-    jobs.reserve(table_rows_.size());
+    out_.jobs_.reserve(table_rows_.size());
     for (size_t j = 0; j < table_rows_.size(); ++j) {
       Row& row = table_rows_[j];
       row.live.job = static_cast<int32_t>(j);
@@ -353,10 +393,11 @@ class SnapshotReader {
         part.mask = gpus_.renumbered_without_gaps(part.node, part.mask);
         part.node = spec_index[static_cast<size_t>(part.node)];
       }
+      // Tasks without GPUs, on a node whose GPUs are all down.
+      std::erase_if(row.live.parts, [](const LivePart& part) { return part.node == kNone; });
       out_.request_index_.push_back(row.request_index);
-      jobs.push_back(row.job);
+      out_.jobs_.push_back(std::move(row.job));
     }
-    out_.job_table_.emplace_back(jobs, spec);
     // Finished jobs in the order of their ends, waiting ones in queue order.
     std::ranges::stable_sort(table_rows_, [](const Row& a, const Row& b) {
       const bool a_done = a.live.phase == Phase::kDone, b_done = b.live.phase == Phase::kDone;
@@ -365,8 +406,9 @@ class SnapshotReader {
       if (a.queue_rank != b.queue_rank) return a.queue_rank < b.queue_rank;
       return a.live.since_us < b.live.since_us;
     });
-    for (Row& row : table_rows_) out_.jobs_.push_back(std::move(row.live));
-    out_.fixed_ = {out_.spec_table_[0].columns(), out_.job_table_[0].columns(), read_costs()};
+    for (Row& row : table_rows_) out_.live_.push_back(std::move(row.live));
+    out_.costs_ = read_costs();
+    out_.allows_ = {.preempt = may_preempt_, .move = may_preempt_};
   }
 
   static constexpr uint32_t kMaxRestarts = 1'000'000;
@@ -376,6 +418,8 @@ class SnapshotReader {
   const pb::DecideRequest& request_;
   Snapshot& out_;
   const int64_t now_us_;
+  const LeftToManager left_to_manager_;
+  const SnapshotTenants tenants_;
   GpuLedger gpus_;
   bool may_preempt_ = true;
   std::string odd_;  // what makes no sense in the record being read; "": nothing
@@ -386,22 +430,15 @@ Snapshot::Snapshot(const pb::DecideRequest& request) : request_(request) {
   SnapshotReader(request, *this).read();
 }
 
-LiveState Snapshot::state() const {
-  LiveState live(fixed_, num_jobs(), now_us_);
-  for (const LiveJob& job : jobs_) restore_job(fixed_, live.state(), job);
-  for (const Vacating& v : vacating_) {
-    restore_vacating(fixed_, live.state(), v.part, v.until_us);
-  }
-  return live;
-}
-
-void Snapshot::write(const SimState& state, const Plan& plan, pb::DecideResponse& response) const {
+void Snapshot::write(const SnapshotState& state, const Plan& plan,
+                     pb::DecideResponse& response) const {
   for (const Edit& edit : plan.edits) {
     pb::Action& action = *response.add_actions();
-    if (edit.job.slot >= 0 && edit.job.slot < state.head->high_water) {
-      const int32_t entry = request_index(state, edit.job.slot);
-      if (entry != kNone) action.set_job(request_.jobs(entry).id());
-    }
+    const int32_t slot = edit.job.slot;
+    const bool exists = slot >= 0 && slot < state.state().head->high_water;
+    const int32_t entry = exists ? state.request_index(slot) : kNone;
+    if (entry != kNone) action.set_job(request_.jobs(entry).id());
+    const bool has_groups = entry != kNone && request_.jobs(entry).groups_size() > 0;
     action.set_verb(verb_of(edit.verb));
     for (int32_t i = 0; i < edit.num_pieces; ++i) {
       const Piece& p = plan.pieces[static_cast<size_t>(edit.first_piece + i)];
@@ -410,6 +447,9 @@ void Snapshot::write(const SimState& state, const Plan& plan, pb::DecideResponse
         piece.set_node(request_.nodes(node_of_[static_cast<size_t>(p.node)]).name());
       }
       piece.set_gpus(static_cast<uint32_t>(p.gpus));
+      if (!has_groups) continue;
+      piece.set_group(static_cast<uint32_t>(p.group));
+      piece.set_tasks(static_cast<uint32_t>(p.tasks));
     }
   }
   if (plan.wake_us != kNever) {
@@ -424,8 +464,8 @@ std::vector<Piece> Snapshot::pieces(const pb::Action& action) const {
     const auto named = [&](int32_t n) { return request_.nodes(n).name() == entry.node(); };
     const auto it = std::ranges::find_if(node_of_, named);
     if (it == node_of_.end()) return {};
-    out.push_back(
-        {static_cast<int32_t>(it - node_of_.begin()), static_cast<int32_t>(entry.gpus())});
+    out.push_back({static_cast<int32_t>(it - node_of_.begin()), static_cast<int32_t>(entry.gpus()),
+                   static_cast<int32_t>(entry.group()), static_cast<int32_t>(entry.tasks())});
   }
   return out;
 }

@@ -1,8 +1,9 @@
-// Converts the snapshot of a cluster manager to a simulator state for policies, and converts a plan
-// of a policy back to the manager's names.
+// Reads the snapshot of a cluster manager as tables of the simulator, from which ClusterMemory
+// makes a state, and converts the plan of a policy back to the manager's names.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "env/sim/rules/restore.h"
@@ -22,55 +23,64 @@ inline constexpr int kMaxAllowed = 16;
 inline constexpr size_t kMaxIdBytes = 1024;  // of ids and names
 inline constexpr double kMaxSeconds = 1e10;
 
+class SnapshotState;
+
 class Snapshot {
  public:
+  // A GPU which a stopping job still holds.
+  struct Vacating {
+    LivePart part;
+    int64_t until_us;
+  };
+
   // Sets records that make no sense aside: what waits is left out, and what holds GPUs keeps them
   // and is not preempted. Throws InputError if the request contradicts itself, as by two jobs on
   // one GPU. Requires: `request` outlives this and does not change.
   explicit Snapshot(const pb::DecideRequest& request);
   Snapshot(const Snapshot&) = delete;
 
-  const SimModel& fixed() const { return fixed_; }
   int64_t now_us() const { return now_us_; }
-  int32_t num_jobs() const { return static_cast<int32_t>(jobs_.size()); }
+  const Costs& costs() const { return costs_; }
+  const AllowedActions& allows() const { return allows_; }
   const Quarantine& quarantine() const { return quarantine_; }
-  bool has_usable_gpus() const { return fixed_.spec.total_gpus > 0; }
 
-  // Returns a fresh state. It leaves out GPUs which are down and not in use.
-  LiveState state() const;
+  // The cluster without GPUs which are down and not in use.
+  const ClusterSpec& cluster() const { return cluster_; }
+  const SpecColumns& spec() const { return spec_table_[0].columns(); }
+  bool has_usable_gpus() const { return spec().total_gpus > 0; }
+  const std::vector<Vacating>& vacating() const { return vacating_; }
 
-  // Index in the request's jobs of the job in a slot of a state made by state().
-  // Requires: the slot holds a waiting, starting, running or stopping job.
-  int32_t request_index(const SimState& state, int32_t slot) const {
-    return request_index_[static_cast<size_t>(state.job[slot])];
-  }
+  // All jobs, by rising submit time, in rows from 0.
+  const std::vector<Job>& jobs() const { return jobs_; }
+  // Finished ones by their ends, then those with GPUs and the stopping, then the waiting in queue
+  // order. LiveJob::job is the row.
+  const std::vector<LiveJob>& live() const { return live_; }
+  // Index of a row's job in the request's jobs; kNone: a finished one.
+  int32_t request_index(int32_t row) const { return request_index_[static_cast<size_t>(row)]; }
   // Requires: `entry` is an index in the request's jobs.
   bool waits(int32_t entry) const { return request_.jobs(entry).state() == pb::WAITING; }
 
   // Appends the plan to the response. Jobs and nodes in the plan which do not exist get no name.
-  // Requires: `state` is made by state() and then changed by the plan only.
-  void write(const SimState& state, const Plan& plan, pb::DecideResponse& response) const;
+  // Requires: `state` is made of this snapshot and then changed by the plan only.
+  void write(const SnapshotState& state, const Plan& plan, pb::DecideResponse& response) const;
 
   // Returns the placement of an action; empty if it names a node which is unknown or down.
   std::vector<Piece> pieces(const pb::Action& action) const;
 
  private:
-  struct Vacating {
-    LivePart part;
-    int64_t until_us;
-  };
-
   const pb::DecideRequest& request_;
   Quarantine quarantine_;
   int64_t now_us_ = 0;
   std::vector<int32_t> node_of_;        // index in the spec -> index in the request
-  std::vector<int32_t> request_index_;  // by job of the table: in request.jobs(); kNone: finished
-  std::vector<LiveJob> jobs_;           // finished, held and stopping, then waiting in queue order
+  std::vector<int32_t> request_index_;  // by row
+  std::vector<Job> jobs_;
+  std::vector<LiveJob> live_;
   std::vector<Vacating> vacating_;
-  std::vector<SpecTable>
-      spec_table_;  // a vector, so that its one element can be made after all is read
-  std::vector<JobTable> job_table_;
-  SimModel fixed_;
+  Costs costs_;
+  AllowedActions allows_;
+  ClusterSpec cluster_;
+  // A vector, so that its one element can be made after all is read.
+  std::vector<SpecTable> spec_table_;
 
   friend class SnapshotReader;
 };

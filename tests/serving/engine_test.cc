@@ -90,6 +90,34 @@ TEST(Engine, FallsBackOnPolicyErrors) {
   expect_heuristic(ask_engine(non_finite.engine, full_cluster()), pb::NON_FINITE);
 }
 
+// A policy remembers what it saw of a cluster, whose manager may then send what changed.
+TEST(Engine, RemembersClustersAndFollowsDeltas) {
+  EngineFixture fixture("survival");
+  pb::DecideRequest request = full_cluster();
+  request.set_cluster("lab");
+  request.set_state_version(1);
+  EXPECT_TRUE(ask_engine(fixture.engine, request).rebuilt());
+  EXPECT_EQ(fixture.engine.memories().count(), 1U);
+  pb::DecideRequest delta;
+  delta.set_cluster("lab");
+  delta.set_time_s(request.time_s() + 1);
+  delta.set_base_version(1);
+  delta.set_state_version(2);
+  const pb::DecideResponse next = ask_engine(fixture.engine, delta);
+  EXPECT_EQ(next.source(), pb::POLICY) << next.detail();
+  EXPECT_FALSE(next.rebuilt());
+  EXPECT_EQ(next.state_version(), 2U);
+  delta.set_base_version(7);
+  delta.set_state_version(8);
+  const pb::DecideResponse lost = ask_engine(fixture.engine, delta);
+  EXPECT_EQ(lost.source(), pb::SAFE_DEFAULT);
+  EXPECT_EQ(pb::Reason_Name(lost.reason()), "STALE_STATE");
+  EXPECT_NE(lost.detail().find("send a full snapshot"), std::string::npos);
+  request.set_cluster("other");
+  EXPECT_TRUE(ask_engine(fixture.engine, request).rebuilt());
+  EXPECT_EQ(fixture.engine.memories().count(), 2U);
+}
+
 TEST(Engine, FallsBackOnOversizedRequests) {
   EngineFixture fixture("greedy", {.max_jobs = 1});
   expect_heuristic(ask_engine(fixture.engine, full_cluster()), pb::TOO_LARGE);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "env/sim/rules/digest.h"
+#include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/guard.h"
 #include "serving/snapshot/json.h"
 #include "serving/snapshot/run_policy.h"
@@ -45,7 +46,8 @@ pb::DecideRequest rich_request() {
 bool try_request(const pb::DecideRequest& request, const std::vector<const Policy*>& policies) {
   try {
     const Snapshot snapshot(request);
-    const LiveState live = snapshot.state();
+    ClusterMemory known;
+    const SnapshotState live = known.next_state(snapshot);
     EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "") << request.DebugString();
     for (const Policy* policy : policies) {
       const PolicyResult answer = run_policy(*policy, snapshot, request);

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
+#include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/snapshot.h"
 #include "tests/serving/requests.h"
 
@@ -48,14 +50,15 @@ void start(pb::DecideResponse& response, const std::string& job,
 TEST(Guard, RefusesToEndAJob) {
   const pb::DecideRequest request = busy();
   const Snapshot snapshot(request);
-  const LiveState live = snapshot.state();
-  const View view(snapshot.fixed(), live.state(), Level::kBlind);
+  ClusterMemory known;
+  const SnapshotState live = known.next_state(snapshot);
+  const View view(live.fixed(), live.state(), Level::kBlind);
   Plan plan;
   for (int32_t i = 0; i < view.num_held(); ++i) {
     EXPECT_FALSE(view.may_end_early(view.held(i)));
     plan.edits = {{Verb::kEnd, view.ref(view.held(i))}};
     pb::DecideResponse response;
-    snapshot.write(live.state(), plan, response);
+    snapshot.write(live, plan, response);
     ASSERT_EQ(response.actions_size(), 1);
     EXPECT_THAT(flaw_of_decision(request, response), ::testing::EndsWith(": no known verb"));
   }
@@ -186,6 +189,102 @@ TEST(Guard, CountsGpusThatAreDownAndHeldOnce) {
   start(seven, "seven", {{"n0", 7}});
   EXPECT_EQ(flaw_of_decision(request, six), "");
   EXPECT_NE(flaw_of_decision(request, seven), "");
+}
+
+// n0 of type v100 with 8 cores, n1 of type k80, reserved for "lab". "ps" needs 2 workers of 1 GPU
+// and a server of 6 cores.
+pb::DecideRequest varied() {
+  pb::DecideRequest request = cluster_of(2);
+  request.mutable_nodes(0)->set_gpu_type("v100");
+  request.mutable_nodes(0)->set_cpus(8);
+  request.mutable_nodes(1)->set_gpu_type("k80");
+  pb::Tenant& lab = *request.add_tenants();
+  lab.set_name("lab");
+  lab.set_limit_gpus(4);
+  lab.set_may_lend(false);
+  request.mutable_nodes(1)->set_tenant("lab");
+  pb::Job& ps = add_waiting(request, "ps", 2);
+  pb::TaskGroup& workers = *ps.add_groups();
+  workers.set_role("worker");
+  workers.set_count(2);
+  workers.mutable_task()->set_gpus(1);
+  workers.mutable_task()->set_cpu_milli(1000);
+  pb::TaskGroup& server = *ps.add_groups();
+  server.set_role("ps");
+  server.set_count(1);
+  server.mutable_task()->set_cpu_milli(6000);
+  add_waiting(request, "typed", 1).add_gpu_types("k80");
+  add_waiting(request, "lab1", 3).set_tenant("lab");
+  add_waiting(request, "lab2", 3).set_tenant("lab");
+  add_waiting(request, "later", 1).add_after("ps");
+  return request;
+}
+
+void add_tasks(pb::DecideResponse& response, const std::string& node, uint32_t group,
+               uint32_t tasks, uint32_t gpus) {
+  pb::Piece& piece = *response.mutable_actions(response.actions_size() - 1)->add_pieces();
+  piece.set_node(node);
+  piece.set_group(group);
+  piece.set_tasks(tasks);
+  piece.set_gpus(gpus);
+}
+
+TEST(Guard, ChecksWhatJobsAskFor) {
+  const pb::DecideRequest request = varied();
+  const auto flaw = [&](const std::function<void(pb::DecideResponse&)>& decide) {
+    pb::DecideResponse response;
+    decide(response);
+    return flaw_of_decision(request, response);
+  };
+  using ::testing::HasSubstr;
+  EXPECT_EQ(flaw([](auto& r) {
+              start(r, "ps", {});
+              add_tasks(r, "n0", 0, 2, 2);
+              add_tasks(r, "n0", 1, 1, 0);
+              start(r, "lab1", {{"n1", 3}});
+            }),
+            "");
+  EXPECT_THAT(flaw([](auto& r) {
+                start(r, "ps", {});
+                add_tasks(r, "n0", 0, 2, 2);
+              }),
+              HasSubstr("0 tasks of its group 1, which needs 1 to 1"));
+  EXPECT_THAT(flaw([](auto& r) {
+                start(r, "ps", {});
+                add_tasks(r, "n0", 0, 2, 1);
+                add_tasks(r, "n0", 1, 1, 0);
+              }),
+              HasSubstr("1 GPUs for 2 tasks of 1"));
+  EXPECT_THAT(flaw([](auto& r) {
+                start(r, "ps", {});
+                add_tasks(r, "n0", 0, 1, 1);
+                add_tasks(r, "n0", 2, 1, 0);
+              }),
+              HasSubstr("no group 2"));
+  EXPECT_THAT(flaw([](auto& r) {
+                start(r, "typed", {{"n0", 1}});
+              }),
+              HasSubstr("GPUs of type 'v100', on which it cannot run"));
+  EXPECT_THAT(flaw([](auto& r) {
+                start(r, "typed", {{"n1", 1}});
+              }),
+              HasSubstr("node 'n1' is reserved for 'lab'"));
+  EXPECT_THAT(flaw([](auto& r) {
+                start(r, "lab1", {{"n1", 3}});
+                start(r, "lab2", {{"n1", 3}});
+              }),
+              HasSubstr("tenant 'lab' would exceed its limit"));
+  EXPECT_THAT(flaw([](auto& r) {
+                start(r, "later", {{"n0", 1}});
+              }),
+              HasSubstr("it waits for job 'ps'"));
+  pb::DecideRequest small = request;
+  small.mutable_nodes(0)->set_cpus(7);
+  pb::DecideResponse response;
+  start(response, "ps", {});
+  add_tasks(response, "n0", 0, 2, 2);
+  add_tasks(response, "n0", 1, 1, 0);
+  EXPECT_THAT(flaw_of_decision(small, response), HasSubstr("node 'n0' would lack cores"));
 }
 
 }  // namespace

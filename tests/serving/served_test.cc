@@ -1,8 +1,11 @@
 // Checks that serving decides as in process. At every event of random workloads, each servable
-// policy gets the state as a message. It must answer as if it had seen all earlier events.
+// policy gets the state as a message. With a memory of the messages before, it must answer exactly
+// as if it had seen all events itself.
 #include <gtest/gtest.h>
 
 #include "policies/learned/open_policy.h"
+#include "serving/snapshot/cluster_memory.h"
+#include "serving/snapshot/delta.h"
 #include "serving/snapshot/export.h"
 #include "serving/snapshot/run_policy.h"
 #include "tests/serving/requests.h"
@@ -10,108 +13,181 @@
 namespace yard::testing {
 namespace {
 
-// A heuristic that ranks by history ranks a job once, when it begins to wait. A snapshot has only
-// the latest history. Both agree as long as no job has finished since.
-bool ranks_are_current(const View& view, const std::vector<EndedJob>& finished) {
-  for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
-    if (!finished.empty() && finished.back().end_us > view.since_us(slot)) return false;
-  }
-  return true;
-}
-
-// Policies that learn from the order in which jobs passed each age. A snapshot has less: which jobs
-// have finished, which go on, and for how long. Most of these policies' answers are the same.
-bool learns_in_order(const std::string& name) {
-  return name == "gittins" || name.starts_with("survival") || name == "joint";
-}
-
 struct Answers {
   int64_t acted = 0, same = 0, other = 0;
+  std::string first;  // the first that differs
 };
 
-void expect_same(const Policy& policy, const std::string& name, const std::string& cluster,
-                 uint64_t seed, bool ranks_by_history, bool learns, Answers& answers) {
-  const ClusterSpec spec = load_cluster(cluster);
-  std::vector<Job> jobs = random_jobs(Rng{seed}, {.count = 80, .mean_gap_s = 60});
-  Rng rng = Rng{seed}.split(1);
-  for (Job& job : jobs) job.limit_us = job.run_us + kSecond * (1 + rng.below(1000));
-  const Scene scene(cluster, jobs);
-  SceneRunner runner(scene, policy);
-  std::vector<EndedJob> finished;
-  while (runner.advance()) {
-    const SimState& s = runner.state();
+enum class Sends { kSnapshots, kDeltas };
+
+// Plays a random workload in process and serves each state.
+class ServedPlay {
+ public:
+  ServedPlay(const Policy& policy, const std::string& cluster, const std::vector<Job>& jobs)
+      : spec_(load_cluster(cluster)), scene_(cluster, jobs), runner_(scene_, policy) {}
+
+  bool advance() {
+    if (!runner_.advance()) return false;
+    const SimState& s = runner_.state();
+    newly_ended_.clear();
     for (int32_t i = 0; i < s.head->num_changed; ++i) {
       const int32_t slot = s.changed[i];
       if (s.phase[slot] != Phase::kDone) continue;
-      finished.push_back({s.job[slot], s.head->now_us, runner.view().attained_us(slot)});
+      newly_ended_.push_back(
+          {s.job[slot], s.head->now_us, runner_.view().attained_us(slot), s.work_done_us[slot]});
     }
-    const pb::DecideRequest request =
-        to_request(spec, scene.jobs(), scene.fixed(), runner.state(), finished);
-    const bool comparable = !ranks_by_history || ranks_are_current(runner.view(), finished);
-    ASSERT_TRUE(runner.decide()) << name;
-    const PolicyResult answer = run_policy(policy, Snapshot(request), request);
-    ASSERT_EQ(answer.reason, pb::NONE) << name << ": " << answer.detail;
-    if (!comparable) continue;
+    ended_.insert(ended_.end(), newly_ended_.begin(), newly_ended_.end());
+    return true;
+  }
+
+  // The state with all jobs that have ended so far, or the sum of all deltas.
+  std::shared_ptr<const pb::DecideRequest> request(Sends sends) {
+    const bool all = sends == Sends::kSnapshots;
+    auto next = std::make_shared<pb::DecideRequest>(to_request(
+        spec_, scene_.jobs(), scene_.fixed(), runner_.state(), all ? ended_ : newly_ended_));
+    if (!all && last_ != nullptr) next = apply_delta(*last_, delta_between(*last_, *next));
+    last_ = next;
+    return next;
+  }
+
+  // Decides in process and compares.
+  void compare(const PolicyResult& answer, Answers& answers) {
+    ASSERT_TRUE(runner_.decide());
+    ASSERT_EQ(answer.reason, pb::NONE) << answer.detail;
     const std::string answered = lines_of(answer.response);
-    const std::string decided = lines_of(response_of(runner, scene, spec));
-    if (!learns) {
-      ASSERT_EQ(answered, decided)
-          << name << " on " << cluster << ", seed " << seed << ", event " << runner.events();
-    }
+    const std::string decided = lines_of(response_of(runner_, scene_, spec_));
     (answered == decided ? answers.same : answers.other) += 1;
     answers.acted += answer.response.actions_size();
+    if (answered != decided && answers.first.empty()) {
+      answers.first = "event " + std::to_string(runner_.events()) + ": served\n" + answered +
+                      "in process\n" + decided;
+    }
   }
+
+ private:
+  const ClusterSpec spec_;
+  const Scene scene_;
+  SceneRunner runner_;
+  std::vector<EndedJob> ended_, newly_ended_;
+  std::shared_ptr<const pb::DecideRequest> last_;
+};
+
+std::vector<Job> plain_jobs(uint64_t seed) {
+  std::vector<Job> out = random_jobs(Rng{seed}, {.count = 80, .mean_gap_s = 60});
+  Rng rng = Rng{seed}.split(1);
+  for (Job& job : out) job.limit_us = job.run_us + kSecond * (1 + rng.below(1000));
+  return out;
 }
 
-// Policies with queues that depend on when a job entered them, which is not in a snapshot. Their
-// answers are valid, and mostly the same.
-bool keeps_queues(const std::string& name) { return name == "las" || name.starts_with("tiresias"); }
+// Some are bound to GPU types, wait for others, have deadlines, or are workers and servers.
+std::vector<Job> varied_jobs(uint64_t seed) {
+  std::vector<Job> out = plain_jobs(seed);
+  Rng rng = Rng{seed}.split(2);
+  for (size_t j = 0; j < out.size(); ++j) {
+    Job& job = out[j];
+    job.priority = static_cast<int64_t>(rng.below(3));
+    job.weight = 1 + static_cast<double>(rng.below(4));
+    if (rng.below(4) == 0) job.gpu_types = {rng.below(2) == 0 ? "k80" : "v100"};
+    if (rng.below(4) == 0) job.dues = {{job.run_us * 2, 1}};
+    if (j > 0 && rng.below(6) == 0) job.after = {out[rng.below(static_cast<uint32_t>(j))].id};
+    if (rng.below(3) > 0) continue;
+    RoleGroup workers, servers;
+    workers.count = job.gpus;
+    workers.task = {.gpus = 1, .cpu_milli = 2000, .mem_mib = 1024};
+    servers.role = "ps";
+    servers.count = 1 + static_cast<int32_t>(rng.below(2));
+    servers.task = {.cpu_milli = 3000, .mem_mib = 2048};
+    job.groups = {workers, servers};
+  }
+  return out;
+}
+
+constexpr ClusterRoom kRoom{.slots = 256, .users = 64, .names = 64};
+
+void expect_same(const Policy& policy, const std::string& name, const std::string& cluster,
+                 const std::vector<Job>& jobs, Sends sends, Answers& total) {
+  ServedPlay play(policy, cluster, jobs);
+  ClusterMemory memory(kRoom);
+  Answers answers;
+  for (int events = 0; play.advance(); ++events) {
+    const auto request = play.request(sends);
+    const PolicyResult answer =
+        run_policy(policy, Snapshot(*request), *request, Tracing::kNone, &memory);
+    ASSERT_TRUE(events == 0 || !answer.rebuilt) << name;
+    ASSERT_NO_FATAL_FAILURE(play.compare(answer, answers)) << name;
+  }
+  EXPECT_EQ(answers.other, 0) << name << " on " << cluster << ", " << answers.same << " the same; "
+                              << answers.first;
+  total.acted += answers.acted;
+}
 
 TEST(Served, EqualsInProcessForEveryServablePolicy) {
   for (const std::string& name : PolicyRegistry::names()) {
     if (name.starts_with("test-") || !PolicyRegistry::info(name).servable) continue;
     const auto policy = PolicyRegistry::make(name, {});
-    const bool ranks_by_history =
-        PolicyRegistry::info(name).level == Level::kHistory || learns_in_order(name);
-    const bool differs = learns_in_order(name) || keeps_queues(name);
     Answers answers;
     for (uint64_t seed = 1; seed <= 3; ++seed) {
-      expect_same(*policy, name, "2x8", seed, ranks_by_history, differs, answers);
-      expect_same(*policy, name, "3x4:k80+2x8:v100", seed, ranks_by_history, differs, answers);
+      expect_same(*policy, name, "2x8", plain_jobs(seed), Sends::kSnapshots, answers);
+      expect_same(*policy, name, "3x4:k80+2x8:v100", plain_jobs(seed), Sends::kDeltas, answers);
     }
-    EXPECT_GT(answers.acted, ranks_by_history ? 50 : 400) << name;
-    EXPECT_GE(answers.same, (keeps_queues(name) ? 1 : 9) * answers.other)
-        << name << ": " << answers.same << " the same, " << answers.other << " others";
+    EXPECT_GT(answers.acted, 400) << name;
+  }
+}
+
+// Jobs with all that a snapshot can say of them.
+TEST(Served, EqualsInProcessForVariedJobs) {
+  for (const char* name : {"greedy", "joint", "las", "survival"}) {
+    const auto policy = PolicyRegistry::make(name, {});
+    Answers answers;
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      expect_same(*policy, name, "3x4:k80+2x8:v100", varied_jobs(seed), Sends::kDeltas, answers);
+    }
+    EXPECT_GE(answers.acted, 240) << name;
   }
 }
 
 TEST(Served, EqualsInProcessForATrainedPolicy) {
   const TempFolder temp;
-  write_checkpoint(temp.path() / "pilot", 1);
-  const OpenedPolicy pilot = open_policy("checkpoint:" + (temp.path() / "pilot").string(), {});
+  write_checkpoint(temp.path() / "dispatcher", 1);
+  const OpenedPolicy opened =
+      open_policy("checkpoint:" + (temp.path() / "dispatcher").string(), {});
   Answers answers;
   for (uint64_t seed = 1; seed <= 3; ++seed) {
-    expect_same(*pilot.policy, "pilot", "2x8", seed, false, false, answers);
+    expect_same(*opened.policy, "dispatcher", "2x8", plain_jobs(seed), Sends::kDeltas, answers);
   }
   EXPECT_GT(answers.acted, 200);
 }
 
-// Every shipped checkpoint answers every snapshot of a play by itself. A snapshot has only a part
-// of what most of them learn over time; most answers are the same.
-TEST(Served, EveryShippedCheckpointAnswers) {
+TEST(Served, EveryShippedCheckpointEqualsInProcess) {
   int checked = 0;
   for (const auto& entry : std::filesystem::directory_iterator("checkpoints")) {
     if (!entry.is_directory()) continue;
     const std::string name = entry.path().filename().string();
     const OpenedPolicy shipped = open_policy("checkpoint:" + entry.path().string(), {});
     Answers answers;
-    expect_same(*shipped.policy, name, "2x8", 1, false, true, answers);
-    EXPECT_GE(answers.acted, 76) << name;
-    EXPECT_GE(answers.same, 2 * answers.other)
-        << name << ": " << answers.same << " the same, " << answers.other << " others";
+    expect_same(*shipped.policy, name, "2x8", plain_jobs(1), Sends::kSnapshots, answers);
+    expect_same(*shipped.policy, name, "2x4:k80+1x8:v100", plain_jobs(2), Sends::kDeltas, answers);
+    EXPECT_GE(answers.acted, 150) << name;
     ++checked;
   }
   EXPECT_GE(checked, 32);
+}
+
+// After a restart of the server, or without a memory, a policy knows only what a snapshot says. It
+// still gives legal answers.
+TEST(Served, AnswersEachSnapshotByItself) {
+  for (const char* text : {"checkpoint:checkpoints/pilot", "survival", "tiresias-gittins"}) {
+    const OpenedPolicy opened = open_policy(text, {});
+    ServedPlay play(*opened.policy, "2x8", plain_jobs(1));
+    Answers answers;
+    while (play.advance()) {
+      const auto request = play.request(Sends::kSnapshots);
+      const PolicyResult answer = run_policy(*opened.policy, Snapshot(*request), *request);
+      EXPECT_TRUE(answer.rebuilt);
+      ASSERT_NO_FATAL_FAILURE(play.compare(answer, answers)) << text;
+    }
+    EXPECT_GE(answers.acted, 76) << text;
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "env/base/files/file.h"
 #include "env/sim/rules/digest.h"
+#include "serving/snapshot/cluster_memory.h"
 #include "serving/snapshot/export.h"
 #include "serving/snapshot/json.h"
 #include "serving/snapshot/run_policy.h"
@@ -156,6 +157,55 @@ TEST(Snapshot, SetsOddRecordsAsideAndDecidesForTheRest) {
          r.add_finished()->set_gpus(1);
          r.mutable_finished(0)->set_run_s(-3);
        }},
+      // What jobs ask for.
+      {pb::Quarantined::JOB, "shares of GPUs",
+       [](auto& r) {
+         pb::TaskGroup& group = *r.mutable_jobs(2)->add_groups();
+         group.set_count(8);
+         group.mutable_task()->set_gpu_milli(500);
+       }},
+      {pb::Quarantined::JOB, "those of its groups, 4",
+       [](auto& r) {
+         pb::TaskGroup& group = *r.mutable_jobs(2)->add_groups();
+         group.set_count(4);
+         group.mutable_task()->set_gpus(1);
+       }},
+      {pb::Quarantined::JOB, "min_count <= count <= max_count",
+       [](auto& r) {
+         pb::TaskGroup& group = *r.mutable_jobs(2)->add_groups();
+         group.set_count(8);
+         group.set_min_count(9);
+         group.mutable_task()->set_gpus(1);
+       }},
+      {pb::Quarantined::JOB, "with 8 to 8 tasks of group 0, got 4",
+       [](auto& r) {
+         pb::Job& a = *r.mutable_jobs(0);
+         pb::TaskGroup& group = *a.add_groups();
+         group.set_count(8);
+         group.mutable_task()->set_gpus(1);
+         a.mutable_placement(0)->set_gpus(4);
+       }},
+      {pb::Quarantined::JOB, "a weight from 0",
+       [](auto& r) { r.mutable_jobs(2)->set_weight(kNan); }},
+      {pb::Quarantined::JOB, "deadlines by rising time",
+       [](auto& r) {
+         for (const double at_s : {20'000.0, 15'000.0}) {
+           r.mutable_jobs(2)->add_dues()->set_at_s(at_s);
+         }
+       }},
+      {pb::Quarantined::JOB, "it names nodes, which no policy",
+       [](auto& r) { r.mutable_jobs(2)->add_excluded_nodes("n1"); }},
+      {pb::Quarantined::JOB, "it shares its nodes with no other job",
+       [](auto& r) { r.mutable_jobs(2)->set_exclusive(true); }},
+      {pb::Quarantined::JOB, "its partition has only a part of the nodes",
+       [](auto& r) {
+         r.mutable_nodes(0)->add_partitions("gpu");
+         r.mutable_nodes(1)->add_partitions("debug");
+         r.mutable_jobs(2)->set_partition("gpu");
+       }},
+      {pb::Quarantined::NODE, "cpus from 0", [](auto& r) { r.mutable_nodes(1)->set_cpus(-1); }},
+      {pb::Quarantined::NODE, "a tenant that `tenants` lists",
+       [](auto& r) { r.mutable_nodes(1)->set_tenant("lab"); }},
   };
   for (const Case& one : cases) {
     pb::DecideRequest request = valid_request();
@@ -170,7 +220,8 @@ TEST(Snapshot, SetsOddRecordsAsideAndDecidesForTheRest) {
     EXPECT_EQ(listed[0].record(), one.record) << one.says;
     EXPECT_NE(listed[0].why().find(one.says), std::string::npos)
         << "expected: " << one.says << "\ngot: " << listed[0].why();
-    const LiveState live = snapshot.state();
+    ClusterMemory known;
+    const SnapshotState live = known.next_state(snapshot);
     EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "") << one.says;
     const PolicyResult answer = run_policy(*make_policy("greedy"), snapshot, request);
     EXPECT_EQ(answer.reason, pb::NONE) << answer.detail;
@@ -189,7 +240,8 @@ TEST(Snapshot, KeepsTheGpusOfOddJobs) {
   const Snapshot snapshot(request);
   ASSERT_EQ(snapshot.quarantine().count(), 1);
   EXPECT_TRUE(snapshot.quarantine().listed()[0].keeps_gpus());
-  const LiveState live = snapshot.state();
+  ClusterMemory known;
+  const SnapshotState live = known.next_state(snapshot);
   const View view(live.fixed(), live.state(), Level::kBlind);
   EXPECT_EQ(view.node_free(0), 4);
   int pinned = 0;
@@ -207,7 +259,8 @@ TEST(Snapshot, TakesTimesALittleAheadAsNow) {
   ended.set_end_s(request.time_s() + 0.4);
   const Snapshot snapshot(request);
   EXPECT_EQ(snapshot.quarantine().count(), 0);
-  const LiveState live = snapshot.state();
+  ClusterMemory known;
+  const SnapshotState live = known.next_state(snapshot);
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
 }
 
@@ -219,7 +272,8 @@ TEST(Snapshot, JobsWithoutGpuNumbersKeepFailedGpus) {
   add_waiting(request, "a", 1);
   const Snapshot snapshot(request);
   EXPECT_EQ(snapshot.quarantine().count(), 0);
-  const LiveState live = snapshot.state();
+  ClusterMemory known;
+  const SnapshotState live = known.next_state(snapshot);
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
   for (const char* name : {"fifo", "las", "greedy"}) {
     const PolicyResult answer = run_policy(*make_policy(name), snapshot, request);
@@ -255,10 +309,11 @@ TEST(Snapshot, ExcludesGpusThatAreDown) {
   add_waiting(request, "w", 24);  // more GPUs than are up: it waits
   const Snapshot snapshot(request);
   // n0 is left out. n1 keeps GPU 2, which is down but in use, and loses GPU 5.
-  ASSERT_EQ(snapshot.fixed().spec.num_nodes, 2);
-  EXPECT_EQ(snapshot.fixed().spec.node_gpus[0], 7);
-  EXPECT_EQ(snapshot.fixed().spec.node_gpus[1], 8);
-  const LiveState live = snapshot.state();
+  ASSERT_EQ(snapshot.spec().num_nodes, 2);
+  EXPECT_EQ(snapshot.spec().node_gpus[0], 7);
+  EXPECT_EQ(snapshot.spec().node_gpus[1], 8);
+  ClusterMemory known;
+  const SnapshotState live = known.next_state(snapshot);
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
   const View view(live.fixed(), live.state(), Level::kBlind);
   ASSERT_EQ(view.num_held(), 1);
@@ -296,7 +351,8 @@ TEST(Snapshot, StartWaitsForStoppingJobs) {
   piece.set_gpus(8);
   add_waiting(request, "w", 8);
   const Snapshot snapshot(request);
-  LiveState live = snapshot.state();
+  ClusterMemory known;
+  SnapshotState live = known.next_state(snapshot);
   EXPECT_EQ(broken_invariant(live.fixed(), live.state()), "");
   const View view(live.fixed(), live.state(), Level::kBlind);
   Draft draft(live.fixed(), live.state());
@@ -395,7 +451,8 @@ TEST(Snapshot, SimulatedStateRoundTrips) {
       ASSERT_EQ(parse_snapshot(to_json(request), "test").SerializeAsString(),
                 request.SerializeAsString());
       const Snapshot snapshot(request);
-      const LiveState live = snapshot.state();
+      ClusterMemory known;
+      const SnapshotState live = known.next_state(snapshot);
       ASSERT_EQ(broken_invariant(live.fixed(), live.state()), "");
       std::vector<std::string> ids, all_ids;
       for (const pb::Job& job : request.jobs()) ids.push_back(job.id());

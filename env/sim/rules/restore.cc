@@ -7,12 +7,30 @@
 
 namespace yard {
 
-int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live) {
+void reserve_slots(const SimModel& fixed, SimState& s, int32_t count) {
+  YARD_CHECK(s.head->high_water == 0, "a slot is already used");
+  while (s.head->high_water < count) {
+    // A policy may look up a slot that it remembers, to see that its job is gone.
+    s.slot_records[take_slot(fixed, s)] = SlotRecord{};
+  }
+}
+
+void release_reserved_slots(SimState& s) {
+  for (int32_t slot = s.head->high_water - 1; slot >= 0; --slot) {
+    if (s.phase[slot] == Phase::kFree) free_slot(s, slot);
+  }
+}
+
+int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live, int32_t at) {
   StateHeader& h = *s.head;
   YARD_CHECK(live.since_us <= h.now_us, "a phase begins after the present time");
+  if (at != kNone) {
+    YARD_CHECK(s.phase[at] == Phase::kFree, "a slot holds two jobs");
+    s.queue_next[at] = kNone;
+    h.free_slot = at;  // the only one that arrive() finds
+  }
   const int32_t slot = arrive(fixed, s, live.job);
-  ++h.arrived;
-  ++h.end_job;
+  h.end_job = std::max(h.end_job, ++h.arrived);
   s.preempted[slot] = live.preempted;
   s.started[slot] = live.started;
   s.pinned[slot] = live.pinned;
@@ -23,12 +41,18 @@ int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live) {
   s.attained_us[slot] = live.attained_us;
   if (live.phase == Phase::kRunning) s.attained_us[slot] -= h.now_us - live.since_us;
   YARD_CHECK(s.attained_us[slot] >= 0, "a job has run longer than its attained service");
-  // Only whether there is work to restore matters later: any run time counts as work done.
-  s.work_done_us[slot] = static_cast<double>(s.attained_us[slot]);
-  if (live.phase == Phase::kWaiting) return slot;
+  s.work_done_us[slot] =
+      live.worked_us >= 0 ? live.worked_us : static_cast<double>(s.attained_us[slot]);
+  if (live.phase == Phase::kWaiting || s.phase[slot] == Phase::kBlocked) return slot;
 
   queue_remove(s, slot);
   s.phase[slot] = live.phase;
+  if (live.phase == Phase::kBlocked) {  // by a job that is not in the table
+    s.queue_next[slot] = h.blocked_head;
+    h.blocked_head = slot;
+    ++h.blocked;
+    return slot;
+  }
   if (live.phase == Phase::kDone) {
     --h.live;
     ++h.finished;
@@ -38,19 +62,34 @@ int32_t restore_job(const SimModel& fixed, SimState& s, const LiveJob& live) {
   YARD_CHECK(live.phase == Phase::kStarting || live.phase == Phase::kRunning,
              "invalid phase of a live job");
   YARD_CHECK(!live.parts.empty(), "a running job holds no GPUs");
-  YARD_CHECK(s.shape[slot] == kNone, "a live job must request GPUs, not tasks");
+  const bool plain = s.shape[slot] == kNone;
   int32_t chain = kNone, sum = 0;
-  double speed = fixed.speed_on(s.job[slot], live.parts.back().node);
+  double speed = 0;
   for (size_t i = live.parts.size(); i-- > 0;) {
     const LivePart& part = live.parts[i];
     YARD_CHECK((s.free_mask[part.node] & part.mask) == part.mask, "a GPU is held twice");
-    chain = hold_part(fixed, s, slot, part.node, part.mask, 0, 0, chain);
-    speed = std::min(speed, fixed.speed_on(s.job[slot], part.node));
-    sum += count_bits(part.mask);
+    const int32_t gpus = count_bits(part.mask);
+    int32_t tasks = 0;
+    if (!plain) {
+      const TaskNeed need = need_of(fixed.jobs.shapes, s.shape[slot], part.group);
+      YARD_CHECK(need.gpu_milli == 0, "a live job must not hold a share of a GPU");
+      tasks = part.tasks > 0 || need.gpus == 0 ? part.tasks : gpus / need.gpus;
+    }
+    chain = hold_part(fixed, s, slot, part.node, part.mask, part.group, tasks, chain);
+    const double here = fixed.speed_on(s.job[slot], part.node);
+    if (gpus > 0 && (speed == 0 || here < speed)) speed = here;
+    sum += gpus;
   }
-  YARD_CHECK(sum == s.gpus[slot], "a job holds another number of GPUs than it requests");
+  YARD_CHECK(!plain || sum == s.gpus[slot], "a job holds another number of GPUs than it requests");
   s.first_part[slot] = chain;
+  if (speed == 0) speed = 1;  // CPUs alone
+  if (!plain) speed *= share_of_request(fixed.jobs.shapes, s, slot);
   s.rate[slot] = speed;
+  if (live.phase == Phase::kRunning && live.worked_us >= 0) {
+    // Up to the present run. It may have had another speed.
+    const double present = static_cast<double>(h.now_us - live.since_us) * speed;
+    s.work_done_us[slot] = std::max(live.worked_us - present, 0.0);
+  }
   held_add(s, slot);
   if (s.tenant[slot] != kNone) s.tenant_gpus[s.tenant[slot]] += s.gpus[slot];
   return slot;

@@ -16,10 +16,12 @@
 
 namespace yard {
 
-// GPUs of one node, as bits of its mask.
+// GPUs of one node, as bits of its mask, or tasks of a role group.
 struct LivePart {
   int32_t node = kNone;
   uint64_t mask = 0;
+  int32_t group = 0;
+  int32_t tasks = 0;  // 0: as many as the GPUs suffice for
 };
 
 struct LiveJob {
@@ -29,6 +31,7 @@ struct LiveJob {
   int64_t until_us = 0;     // starting, stopping: when the phase ends
   int64_t saved_us = 0;     // starting, stopping: when its last save is complete
   int64_t attained_us = 0;  // run time so far, with the present run
+  double worked_us = -1;    // work done so far; -1: unknown, as much as it would do on these GPUs
   int32_t preempted = 0;
   int32_t started = 0;
   bool pinned = false;
@@ -36,10 +39,17 @@ struct LiveJob {
 };
 
 // Enters a job and returns its slot. All jobs count as changed. Waiting jobs queue in the order of
-// the calls. A finished job stays readable. Requires: a free slot; each job once; since_us <= now.
-// A job with GPUs needs as many free GPUs as it requests. A running job has attained_us of at least
-// the time since since_us.
-int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job);
+// the calls. A finished job stays readable. `slot`: a free one of reserve_slots(); kNone: any.
+// Requires: a free slot; each job once; one that depends on others is blocked or waits; since_us <=
+// now; no shares of GPUs. A plain job with GPUs needs as many free GPUs as it requests.
+// A running job has attained_us of at least the time since since_us.
+int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job,
+                    int32_t slot = kNone);
+
+// Makes slots [0, count) free ones. Requires: no slot was used yet.
+void reserve_slots(const SimModel& fixed, SimState& state, int32_t count);
+// Links those left free, so that later jobs may use them.
+void release_reserved_slots(SimState& state);
 
 // Marks GPUs, owned or not, as being vacated by a stopping job until then.
 void restore_vacating(const SimModel& fixed, SimState& state, const LivePart& part,

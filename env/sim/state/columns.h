@@ -120,6 +120,7 @@ struct JobColumns {
   const int32_t* shape = nullptr;          // (N)  kNone: plain job; null if all are
   const int32_t* user = nullptr;           // (N)  kNone: not in the trace
   const int64_t* submit_us = nullptr;      // (N)  non-decreasing
+  const int32_t* serial = nullptr;         // (N)  order of submission; null: the index
   const int64_t* limit_us = nullptr;       // (N)  limit set by the user; kNone: none
   const int32_t* speed_class = nullptr;    // (N)  index into SimModel::speed
   int32_t num_parents = 0;                 // jobs with dependents

@@ -126,15 +126,6 @@ uint64_t usable_type_bits(const Job& job, const ClusterSpec& spec) {
   return bits;
 }
 
-namespace {
-
-int32_t tenant_index(const Job& job, const ClusterSpec& spec) {
-  const auto it = std::ranges::find(spec.tenants, job.tenant, &Tenant::name);
-  return it == spec.tenants.end() ? kNone : static_cast<int32_t>(it - spec.tenants.begin());
-}
-
-}  // namespace
-
 // The distinct shapes of jobs.
 struct JobTable::Shapes {
   explicit Shapes(const ClusterSpec& cluster) : spec(cluster) {}
@@ -281,30 +272,27 @@ void JobTable::add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec&
   columns_.model_row = kept_.keep(unless_all(each(jobs, row_of), kNone));
 }
 
-void JobTable::add_names(const std::vector<Job>& jobs) {
-  std::map<std::string, int32_t> users;
-  std::map<std::pair<std::string, std::string>, int32_t> names;
-  const auto index_in = [](auto& known, const auto& key) {
-    return known.try_emplace(key, static_cast<int32_t>(known.size())).first->second;
-  };
-  columns_.user = kept_.keep(each(
-      jobs, [&](const Job& job) { return job.user.empty() ? kNone : index_in(users, job.user); }));
-  auto name_of = [&](const Job& job) {
-    std::string kind = job.name;  // "train-12" and "train-13" are runs of one thing
-    std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
-    return kind.empty() ? kNone : index_in(names, std::pair(job.user, kind));
-  };
+void JobTable::add_names(const std::vector<Job>& jobs, JobNames& names) {
+  const auto user_of = [&](const Job& job) { return names.user_of(job); };
+  const auto name_of = [&](const Job& job) { return names.name_of(job); };
+  columns_.user = kept_.keep(each(jobs, user_of));
   columns_.name = kept_.keep(unless_all(each(jobs, name_of), kNone));
-  columns_.num_users = static_cast<int32_t>(users.size());
-  columns_.num_job_names = static_cast<int32_t>(names.size());
+  columns_.num_users = names.num_users();
+  columns_.num_job_names = names.num_names();
 }
 
-JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts) {
+JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts,
+                   JobNames* names) {
   std::vector<std::array<int32_t, 3>> requests;  // (N)  whole GPUs of the minimum, shape, tenant
   std::vector<int32_t> shape_of_job, tenants;
   Shapes shapes(spec);
+  std::unordered_map<std::string_view, int32_t> tenant_index;
+  for (const Tenant& tenant : spec.tenants) {
+    tenant_index.emplace(tenant.name, static_cast<int32_t>(tenant_index.size()));
+  }
   for (const Job& job : jobs) {
-    const int32_t tenant = tenant_index(job, spec);
+    const auto known = tenant_index.find(job.tenant);
+    const int32_t tenant = known == tenant_index.end() ? kNone : known->second;
     tenants.push_back(tenant);
     const int32_t kind = conflicts.num_kinds > 0 ? conflicts.kind[shape_of_job.size()] : kNone;
     const int32_t shape = shapes.add(job, tenant, kind);
@@ -345,7 +333,8 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairCo
   columns_.shapes.conflicts = kept_.keep(std::move(conflicts.conflicts));
   link_dependencies(jobs);
   add_curves(jobs);
-  add_names(jobs);
+  JobNames own;
+  add_names(jobs, names == nullptr ? own : *names);
   add_model_speeds(jobs, spec);
 }
 

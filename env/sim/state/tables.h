@@ -8,6 +8,7 @@
 
 #include "env/cluster/spec.h"
 #include "env/sim/state/columns.h"
+#include "env/sim/state/job_names.h"
 #include "env/sim/state/state.h"
 #include "env/trace/core/job.h"
 
@@ -50,8 +51,10 @@ struct PairConflicts {
 class JobTable {
  public:
   // Requires: jobs by rising submit time (as in every Trace), each of which can run on an empty
-  // cluster `spec` (check_jobs_fit_cluster()).
-  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {});
+  // cluster `spec` (check_jobs_fit_cluster()). `names`: numbers of users and names, which this
+  // extends; null: its own.
+  JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairConflicts conflicts = {},
+           JobNames* names = nullptr);
   const JobColumns& columns() const { return columns_; }
 
   // (N) classes of SimModel::speed.
@@ -64,7 +67,7 @@ class JobTable {
   void set_shapes(Shapes shapes, std::vector<int32_t> shape_of_job);
   void link_dependencies(const std::vector<Job>& jobs);
   void add_curves(const std::vector<Job>& jobs);
-  void add_names(const std::vector<Job>& jobs);
+  void add_names(const std::vector<Job>& jobs, JobNames& names);
   void add_model_speeds(const std::vector<Job>& jobs, const ClusterSpec& spec);
 
   OwnedColumns kept_;

@@ -72,6 +72,8 @@ class Draft {
   Piece* scratch();
 
  private:
+  friend class ServedDecider;  // writes the state as a snapshot
+
   // What an edit overwrote.
   struct Undo {
     SlotRecord record;

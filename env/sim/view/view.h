@@ -90,6 +90,8 @@ class View {
   YARD_HD JobRef ref(int32_t slot) const { return {slot, state_->generation[slot]}; }
   YARD_HD Phase phase(int32_t slot) const { return state_->phase[slot]; }
   YARD_HD bool finished(int32_t slot) const { return state_->phase[slot] == Phase::kDone; }
+  // Whether its run time is now known. On a live cluster, a job may be cancelled before it starts.
+  YARD_HD bool ran_to_its_end(int32_t slot) const { return finished(slot) && started(slot) > 0; }
   // Whether it holds GPUs.
   YARD_HD bool holds(int32_t slot) const {
     return state_->phase[slot] == Phase::kRunning || state_->phase[slot] == Phase::kStarting;
@@ -161,7 +163,10 @@ class View {
   YARD_HD bool may_preempt() const { return fixed_->allows.preempt; }
   YARD_HD bool may_move() const { return fixed_->allows.preempt && fixed_->allows.move; }
   // Order of submission: rises with submit time, ties in the order of the trace.
-  YARD_HD int32_t serial(int32_t slot) const { return state_->job[slot]; }
+  YARD_HD int32_t serial(int32_t slot) const {
+    const int32_t* serials = fixed_->jobs.serial;
+    return serials == nullptr ? state_->job[slot] : serials[state_->job[slot]];
+  }
   YARD_HD int32_t user(int32_t slot) const { return state_->user[slot]; }
   // A number for the job's user and its name without digits; kNone without a name.
   YARD_HD int32_t name(int32_t slot) const { return entry(fixed_->jobs.name, slot, kNone); }
@@ -172,6 +177,7 @@ class View {
   }
 
   // Work done: equivalent time on the requested number of GPUs of the reference type.
+  YARD_HD double exact_work_us(int32_t slot) const { return work_done_us(slot); }
   YARD_HD int64_t worked_us(int32_t slot) const { return static_cast<int64_t>(work_done_us(slot)); }
 
   // The GPU types on which the job can run, as bits.
@@ -246,8 +252,8 @@ class View {
   }
   // The measure at which the job ends, at an unknown time, and the measure that is enough for the
   // user. TrainingCurveColumns::kNoTarget if not given. Both require: has_training_metric().
-  YARD_HD double target(int32_t slot) const { return fixed_->jobs.curves.target[serial(slot)]; }
-  YARD_HD double enough(int32_t slot) const { return fixed_->jobs.curves.enough[serial(slot)]; }
+  YARD_HD double target(int32_t slot) const { return fixed_->jobs.curves.target[job_of(slot)]; }
+  YARD_HD double enough(int32_t slot) const { return fixed_->jobs.curves.enough[job_of(slot)]; }
   // Whether a policy may end the job early: never on a live cluster.
   YARD_HD bool may_end_early(int32_t slot) const {
     return fixed_->allows.preempt && fixed_->jobs.curves.may_end_early(state_->job[slot]);
@@ -297,6 +303,7 @@ class View {
   YARD_HD int32_t class_head(int32_t k) const { return state_->class_head[k]; }
 
   YARD_HD int32_t shape_of(int32_t slot) const { return state_->shape[slot]; }
+  YARD_HD int32_t job_of(int32_t slot) const { return state_->job[slot]; }  // in the table
 
   // Returns the job's entry in a column (N); `absent` if the trace has no such column.
   template <class T, class Absent>

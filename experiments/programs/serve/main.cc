@@ -3,11 +3,35 @@
 
 #include "env/base/os/program.h"
 #include "env/base/text/nearest_name.h"
+#include "experiments/cli/command.h"
 #include "experiments/programs/serve/commands.h"
+#include "experiments/replay/served.h"
+#include "serving/engine/engine.h"
+#include "serving/snapshot/served_decider.h"
 
 namespace yard {
 
 namespace {
+
+// Requires: both outlive the result.
+std::unique_ptr<Decider> served(const Policy& policy, const Scenario& scenario) {
+  static const std::unique_ptr<Policy> fallback =
+      PolicyRegistry::make(EngineOptions().fallback, {});
+  return std::make_unique<ServedDecider>(policy, *fallback, scenario.cluster,
+                                         scenario.simulated().jobs, scenario.fixed);
+}
+
+// `evaluate --served`, which yardmaster-sim hands over.
+int run_evaluate(int argc, char** argv) {
+  set_served_decider(served);
+  for (const sim::Command* command : sim::Command::all()) {
+    if (std::string_view(command->name) != "evaluate") continue;
+    CLI::App app(command->help, command->name);
+    app.option_defaults()->always_capture_default();
+    return command->run(app, argc, argv);
+  }
+  return 1;
+}
 
 int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
@@ -15,6 +39,7 @@ int run(int argc, char** argv) {
   if (name == "decide") return run_decide(argc - 1, argv + 1);
   if (name == "log") return run_decision_log(argc - 1, argv + 1);
   if (name == "bench-served") return run_bench_served(argc - 1, argv + 1);
+  if (name == "evaluate") return run_evaluate(argc - 1, argv + 1);
   if (name == "--describe") {
     for (const auto command : {run_serve, run_decide, run_decision_log}) command(argc, argv);
     return 0;

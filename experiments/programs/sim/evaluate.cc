@@ -1,13 +1,17 @@
 // evaluate: compares policies with heuristics, with confidence intervals and headroom.
 #include "experiments/evaluate/evaluate.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "experiments/cli/cell_options.h"
 #include "experiments/cli/command.h"
 #include "experiments/evaluate/test_log.h"
 #include "experiments/programs/sim/option_checks.h"
+#include "experiments/replay/served.h"
 #include "experiments/report/evaluate_json.h"
 #include "experiments/report/evaluate_text.h"
 #include "experiments/run/progress.h"
@@ -22,7 +26,22 @@ struct EvaluateArguments : CommonOptions {
   CellOptions cells;
   std::string checkpoints, candidate, against, validate_from, validate_to, out;
   int replicas = 4;
+  bool served = false;
 };
+
+// Continues as the program with the server's code, if this one has none.
+void become_server(char** argv) {
+  if (served_decider() != nullptr) return;
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string program = (self.parent_path() / "yardmaster-serve").string();
+  std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
+  for (; *argv != nullptr; ++argv) arguments.push_back(*argv);
+  arguments.push_back(nullptr);
+  execv(program.c_str(), arguments.data());
+  throw InputError("--served", "the program yardmaster-serve, which `make build` makes",
+                   "no such program beside yardmaster-sim");
+}
 
 // Adds a cell of --trace for each --congestion, and the validation cells which choose the baseline.
 void cells_of_trace(const EvaluateArguments& options, EvaluateOptions& evaluate_options) {
@@ -137,6 +156,9 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
   app.option_defaults()->group("Simulation");
   app.add_option("--replicas", options.replicas,
                  "replicas of each cell, with jittered arrivals, to average over");
+  app.add_flag("--served", options.served,
+               "play candidates as a server would: from snapshots, with what it remembers, their "
+               "answers checked");
   app.option_defaults()->group("Output");
   app.add_option("--out", options.out,
                  "with --cells: folder for scores, from which an interrupted evaluation resumes");
@@ -146,6 +168,7 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
                 "yardmaster evaluate --cells experiments/cells.yaml --only validate "
                 "--checkpoint checkpoints/pilot --out runs/scores"});
   if (!parse_arguments(app, argc, argv)) return 0;
+  if (options.served) become_server(argv);
   const auto file =
       options.cells.read(app, {"--validate-from", "--validate-to", "--replicas", "--seed"});
   EvaluateOptions evaluate_options;
@@ -177,7 +200,15 @@ int run_evaluate(CLI::App& app, int argc, char** argv) {
     cells_of_trace(options, evaluate_options);
   }
   if (file) std::fprintf(stderr, "reading the cells of %s\n", file->path.c_str());
-  evaluate_options.run_of = [&](const std::string& policy) { return options.run_of(policy); };
+  std::set<std::string> served;
+  for (const CandidateSpec& candidate : evaluate_options.candidates) {
+    if (options.served) served.insert(candidate.policies.begin(), candidate.policies.end());
+  }
+  evaluate_options.run_of = [&](const std::string& policy) {
+    RunOptions run = options.run_of(policy);
+    run.served = served.contains(policy);
+    return run;
+  };
   evaluate_options.progress = progress_log();
   const Evaluation result = evaluate(evaluate_options);
   print_time_limit_notes(result.missing_time_limits_notes);

@@ -139,6 +139,7 @@ struct Jobs {
   int32_t num_changed() const { return static_cast<int32_t>(changed_rows.size()); }
   int32_t changed(int32_t i) const { return num_held() + i; }
   bool finished(int32_t slot) const { return row(slot).finished; }
+  bool ran_to_its_end(int32_t slot) const { return finished(slot); }
   int32_t user(int32_t slot) const { return row(slot).user; }
   int64_t submit_us(int32_t slot) const { return row(slot).submit_us; }
   int64_t attained_us(int32_t slot) const { return row(slot).attained_us; }

@@ -1,0 +1,27 @@
+// Numbers for users, and for names within a user, in the order in which they appear. Digits in a
+// name do not count: "train-12" and "train-13" are runs of one thing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "env/trace/core/job.h"
+
+namespace yard {
+
+class JobNames {
+ public:
+  // kNone if the job has no user, or no name.
+  int32_t user_of(const Job& job);
+  int32_t name_of(const Job& job);
+
+  int32_t num_users() const { return static_cast<int32_t>(users_.size()); }
+  int32_t num_names() const { return static_cast<int32_t>(names_.size()); }
+
+ private:
+  std::unordered_map<std::string, int32_t> users_;
+  std::unordered_map<std::string, int32_t> names_;  // by user and name
+};
+
+}  // namespace yard

@@ -1,0 +1,42 @@
+// What the served policies remember of the clusters: a memory for each cluster and model, bounded
+// in number and bytes. Those not used for longest go first. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "serving/snapshot/cluster_memory.h"
+
+namespace yard {
+
+class MemoryStore {
+ public:
+  MemoryStore(size_t max_count, size_t max_bytes) : max_count_(max_count), max_bytes_(max_bytes) {}
+
+  // Returns the memory of a cluster and model, for one decision at `now_us`. It is a fresh one if
+  // there is none, if another decision uses it, or if it is of a later time.
+  std::unique_ptr<ClusterMemory> take(const std::string& key, int64_t now_us);
+  // Gives it back, unless there is a later one by now.
+  void give_back(const std::string& key, std::unique_ptr<ClusterMemory> memory);
+
+  size_t count() const;
+  size_t bytes() const;
+
+ private:
+  struct Entry {
+    std::string key;
+    std::unique_ptr<ClusterMemory> memory;
+    size_t bytes;
+  };
+  std::list<Entry>::iterator find(const std::string& key);
+
+  const size_t max_count_, max_bytes_;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // the one used last is first
+  size_t bytes_ = 0;
+};
+
+}  // namespace yard
