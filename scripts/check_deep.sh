@@ -2,14 +2,14 @@
 # The slow checks, to be run before a larger change is finished: ASan and UBSan over all tests, TSan
 # over multi-threaded tests, the simulator against the reference simulator on 10,000 random worlds,
 # mutations of the rules, libFuzzer on the readers, the rules under nvcc, a second LibTorch, the Debian
-# package in a bare Debian, formatting and lint. Checks that the machine cannot run are listed as
+# package in a bare Debian, the demo, formatting and lint. Checks that the machine cannot run are listed as
 # skipped. Ends with a table; fails if any check failed.
 #   YARD_TORCH_ROOT=...  root of the second LibTorch     YARD_DEEP="asan tsan ..."  only these checks
 # shellcheck disable=SC2317  # check() calls the functions by name
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${1:-$(nproc)}
-only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch deb format tidy}
+only=${YARD_DEEP:-asan tsan worlds mutate fuzz cuda torch deb demo format tidy}
 table=()
 failed=0
 
@@ -102,6 +102,7 @@ rm -f build/check_deb.txt
 check deb package
 reason=$(sed -n 's/^check_deb: skipped: //p' build/check_deb.txt 2>/dev/null)
 [[ -z $reason ]] || table[-1]=$(printf '%-8s skipped: %s' deb "$reason")
+check demo scripts/demo.sh
 if command -v clang-format >/dev/null; then
   check format formatted
 else

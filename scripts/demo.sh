@@ -133,25 +133,29 @@ awk -v best="$best" 'NR > 1 {
 }' "$found/replay.txt"
 
 # ---- 4 to 6. Serve -------------------------------------------------------------------------------
+start_server() {
+  : >"$run/serving/address.txt"
+  "$bin/yardmaster-serve" serve --checkpoint "$model" --name harmony --listen 127.0.0.1:0 \
+    --http 127.0.0.1:0 --grace 0 >"$run/serving/address.txt" 2>"$run/serving/log.txt" &
+  server=$!
+  address=
+  tries=0
+  while [ -z "$address" ]; do
+    address=$(sed -n 's/^listening grpc=\([^ ]*\).*/\1/p' "$run/serving/address.txt")
+    tries=$((tries + 1))
+    if ! kill -0 "$server" 2>/dev/null || [ "$tries" -gt 100 ]; then
+      cat "$run/serving/log.txt" >&2
+      fail "the server did not start"
+    fi
+    sleep 0.1
+  done
+  echo "      the server listens on $address"
+}
+
 step 2 "serving it"
 rm -rf "$model"
 cp -r "$best" "$model"
-: >"$run/serving/address.txt"
-"$bin/yardmaster-serve" serve --checkpoint "$model" --name harmony --listen 127.0.0.1:0 \
-  --http 127.0.0.1:0 --grace 0 >"$run/serving/address.txt" 2>"$run/serving/log.txt" &
-server=$!
-address=
-tries=0
-while [ -z "$address" ]; do
-  address=$(sed -n 's/^listening grpc=\([^ ]*\).*/\1/p' "$run/serving/address.txt")
-  tries=$((tries + 1))
-  if ! kill -0 "$server" 2>/dev/null || [ "$tries" -gt 100 ]; then
-    cat "$run/serving/log.txt" >&2
-    fail "the server did not start"
-  fi
-  sleep 0.1
-done
-echo "      the server listens on $address"
+start_server
 
 ask() {  # ask SOURCE: requests a decision; fails unless it comes from SOURCE
   "$yard" decide --server "$address" --snapshot "$snapshot" >"$run/serving/decision.txt"
@@ -163,15 +167,20 @@ echo "      requesting a decision for $snapshot:"
 ask POLICY || { show; fail "expected a decision by the policy"; }
 show
 
-step 3 "damaging the model file: a heuristic answers and states the reason"
+step 3 "damaging the model file: the version in memory decides, after a restart a heuristic"
 printf 'not a weight' | dd of="$model/model.safetensors" bs=1 seek=64 conv=notrunc 2>/dev/null
 kill -HUP "$server"
 tries=0
-until ask HEURISTIC; do
+until grep -q "serving the version in memory" "$run/serving/log.txt"; do
   tries=$((tries + 1))
-  if [ "$tries" -gt 50 ]; then show; fail "expected a decision by the heuristic"; fi
+  if [ "$tries" -gt 50 ]; then fail "expected the server to refuse the damaged model"; fi
   sleep 0.1
 done
+ask POLICY || { show; fail "expected a decision by the version in memory"; }
+head -1 "$run/serving/decision.txt" | sed 's/^/      /'
+stop_server
+start_server
+ask HEURISTIC || { show; fail "expected a decision by the heuristic"; }
 show
 
 step 3 "stopping the server: the client's heuristic answers"

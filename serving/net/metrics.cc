@@ -61,6 +61,14 @@ struct Metrics::Families {
   Gauge& stuck = gauge("yardmaster_hanging_policies",
                        "Policies still running after their request was answered.")
                      .Add({});
+  Gauge& memories = gauge("yardmaster_policy_memories",
+                          "Clusters and models of which the server remembers something.")
+                        .Add({});
+  Gauge& memory_bytes =
+      gauge("yardmaster_policy_memory_bytes", "Size of all these memories in bytes.").Add({});
+  Counter& rebuilt = counter("yardmaster_policy_memory_rebuilt_total",
+                             "Answers of a policy which began without a memory.")
+                         .Add({});
   Gauge& ready = gauge("yardmaster_ready", "1: accepting requests, 0: draining.").Add({});
   Family<Gauge>& serving =
       gauge("yardmaster_model_serving",
@@ -97,6 +105,7 @@ void Metrics::decided(const pb::DecideResponse& response, const std::string& kno
       .Increment();
   families_->duration.Add({{"source", source}}, kSeconds)
       .Observe(response.timings().total_ms() * 1e-3);
+  if (response.rebuilt() && response.source() == pb::POLICY) families_->rebuilt.Increment();
   for (const pb::Quarantined& one : response.quarantined()) {
     families_->quarantined.Add({{"record", pb::Quarantined::Record_Name(one.record())}})
         .Increment();
@@ -110,6 +119,8 @@ std::string Metrics::text(const Gauges& now) {
   const std::lock_guard lock(f.text_mutex);
   f.pending.Set(now.pending);
   f.stuck.Set(now.stuck);
+  f.memories.Set(static_cast<double>(now.memories));
+  f.memory_bytes.Set(static_cast<double>(now.memory_bytes));
   f.ready.Set(now.ready ? 1 : 0);
   f.connections.Add({{"port", "grpc"}}).Set(now.grpc_connections);
   f.connections.Add({{"port", "http"}}).Set(now.http_connections);

@@ -29,6 +29,8 @@ class Metrics {
     int grpc_connections = 0;
     int http_connections = 0;
     uint64_t turned_away = 0;  // connections to the gRPC port
+    size_t memories = 0;       // of policies
+    size_t memory_bytes = 0;   // of all of them
     ModelStore::Status models;
     std::optional<DecisionLog::Counts> log;  // absent without a log
   };

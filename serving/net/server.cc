@@ -216,6 +216,8 @@ struct Server::Impl {
                          .grpc_connections = main->connections(),
                          .http_connections = http == nullptr ? 0 : http->connections(),
                          .turned_away = main->turned_away(),
+                         .memories = engine.memories().count(),
+                         .memory_bytes = engine.memories().bytes(),
                          .models = models.status(),
                          .log = log_counts()});
   }

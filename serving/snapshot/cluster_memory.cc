@@ -15,6 +15,8 @@ namespace {
 
 // Nodes by which the next snapshot is recognised as one of the same cluster.
 constexpr size_t kSomeNodes = 64;
+// More than these are forgotten, and with them what was learned.
+constexpr int32_t kMostUsers = 1 << 14, kMostNames = 1 << 16;
 
 bool grow(int32_t& room, int32_t needed) {
   if (needed <= room) return false;
@@ -43,8 +45,12 @@ void ClusterMemory::begin_anew(const ClusterRoom& room) {
 }
 
 bool ClusterMemory::shares_a_node(const Snapshot& snapshot) const {
+  const std::vector<Node>& nodes = snapshot.cluster().nodes;
+  for (size_t m = 0; m < std::min(nodes.size(), some_nodes_.size()); ++m) {
+    if (nodes[m].name == some_nodes_[m]) return true;  // as usual
+  }
   std::unordered_set<std::string_view> names;
-  for (const Node& node : snapshot.cluster().nodes) names.insert(node.name);
+  for (const Node& node : nodes) names.insert(node.name);
   return std::ranges::any_of(some_nodes_,
                              [&](const std::string& name) { return names.contains(name); });
 }
@@ -100,20 +106,29 @@ std::vector<ClusterMemory::Entered> ClusterMemory::enter_jobs(const Snapshot& sn
 std::vector<ClusterMemory::Ended> ClusterMemory::end_jobs(const Snapshot& snapshot,
                                                           std::vector<Known>&& gone) {
   std::ranges::sort(gone, {}, &Known::serial);
-  std::unordered_map<std::string_view, Known*> by_id;
-  for (Known& known : gone) by_id.emplace(known.job.id, &known);
+  // A finished job may come without an id.
+  const auto by_request = [](const Job& job) {
+    return std::to_string(job.submit_us) + ' ' + std::to_string(job.gpus) + ' ' + job.user;
+  };
+  std::unordered_map<std::string, Known*> by_id;
+  std::unordered_multimap<std::string, Known*> of_request;
+  for (Known& known : gone) {
+    by_id.emplace(known.job.id, &known);
+    of_request.emplace(by_request(known.job), &known);
+  }
   const auto gone_job = [&](int32_t row) -> Known* {
     const Job& job = snapshot.jobs()[static_cast<size_t>(row)];
-    const auto is_same = [&](const Known& known) {
-      return known.slot != kNone && known.job.submit_us == job.submit_us &&
-             known.job.user == job.user && known.job.gpus == job.gpus;
-    };
-    if (job.id.empty()) {
-      const auto it = std::ranges::find_if(gone, is_same);
-      return it == gone.end() ? nullptr : &*it;
+    if (!job.id.empty()) {
+      const auto it = by_id.find(job.id);
+      const bool same = it != by_id.end() && it->second->slot != kNone &&
+                        it->second->job.submit_us == job.submit_us;
+      return same ? it->second : nullptr;
     }
-    const auto it = by_id.find(job.id);
-    return it == by_id.end() || !is_same(*it->second) ? nullptr : it->second;
+    const auto it = of_request.find(by_request(job));
+    if (it == of_request.end()) return nullptr;
+    Known* known = it->second;
+    of_request.erase(it);  // each counts once
+    return known->slot == kNone ? nullptr : known;
   };
   std::vector<Ended> out;
   for (const LiveJob& live : snapshot.live()) {
@@ -170,13 +185,17 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   rank_queue(snapshot, of_row);
 
   // The table has the rows of the snapshot and those of jobs that it no longer lists.
-  std::vector<Job> jobs = snapshot.jobs();
+  std::vector<Job> changed_jobs;
+  const bool changes =
+      std::ranges::any_of(ended, [](const Ended& one) { return one.job.has_value(); });
+  if (changes) changed_jobs = snapshot.jobs();
+  const std::vector<Job>& jobs = changes ? changed_jobs : snapshot.jobs();
   std::vector<int32_t> row_of(jobs.size());  // in the table, by the snapshot's row
   std::iota(row_of.begin(), row_of.end(), 0);
   for (Ended& one : ended) {
     if (!one.is_listed || !one.job) continue;
     one.job->after.clear();
-    jobs[static_cast<size_t>(one.live.job)] = std::move(*one.job);
+    changed_jobs[static_cast<size_t>(one.live.job)] = std::move(*one.job);
   }
   const bool lists_all = std::ranges::all_of(ended, &Ended::is_listed);
   if (!lists_all) {
@@ -185,7 +204,7 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
     for (Ended& one : ended) {
       if (one.is_listed) continue;
       one.job->after.clear();
-      jobs.push_back(std::move(*one.job));
+      changed_jobs.push_back(std::move(*one.job));
       rows.push_back(&one.live.job);
     }
     std::vector<size_t> order(jobs.size());
@@ -194,9 +213,9 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
     std::vector<Job> sorted;
     for (const size_t i : order) {
       *rows[i] = static_cast<int32_t>(sorted.size());
-      sorted.push_back(std::move(jobs[i]));
+      sorted.push_back(std::move(changed_jobs[i]));
     }
-    jobs = std::move(sorted);
+    changed_jobs = std::move(sorted);
   }
   // Free slots refer to the first row.
   std::vector<int32_t> serials(std::max(jobs.size(), size_t{1}), kNone);
@@ -213,7 +232,8 @@ SnapshotState ClusterMemory::next_state(const Snapshot& snapshot) {
   SimModel fixed{snapshot.spec(), table.columns(), snapshot.costs()};
   fixed.allows = snapshot.allows();
   if (make_room(fixed) && !anew_) {
-    begin_anew(ClusterRoom(room_));
+    const bool too_many = room_.users > kMostUsers || room_.names > kMostNames;
+    begin_anew(too_many ? first_room_ : ClusterRoom(room_));
     return next_state(snapshot);
   }
   fixed.jobs.num_users = room_.users;
@@ -289,9 +309,16 @@ void ClusterMemory::remember_plan(const SnapshotState& live, const Plan& plan) {
 }
 
 size_t ClusterMemory::bytes() const {
-  constexpr size_t kJobBytes = sizeof(Known) + 128;  // with its texts and its place in the table
-  return memory_.bytes() + jobs_.size() * kJobBytes +
-         static_cast<size_t>(room_.users + room_.names) * 64;
+  constexpr size_t kPlaceBytes = 64;  // of an entry in a table, with its pointers
+  size_t sum = memory_.bytes() + names_.bytes();
+  for (const auto& [id, known] : jobs_) {
+    const Job& job = known.job;
+    sum += sizeof(Known) + kPlaceBytes + 2 * id.size() + job.user.size() + job.name.size() +
+           job.model.size() + job.tenant.size() + job.array.size() +
+           job.groups.size() * sizeof(RoleGroup) + job.dues.size() * sizeof(Due);
+    for (const std::string& type : job.gpu_types) sum += sizeof(type) + type.size();
+  }
+  return sum;
 }
 
 }  // namespace yard

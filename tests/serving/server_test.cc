@@ -401,6 +401,9 @@ TEST(Http, MetricsAreValidAndCount) {
     ASSERT_EQ(http.Post("/v1/decide", to_json(request), "application/json")->status, 200);
   }
   ASSERT_EQ(http.Post("/v1/decide", "{}", "application/json")->status, 400);
+  EXPECT_NE(http.Get("/metrics")->body.find("yardmaster_policy_memories 1\n"), std::string::npos);
+  EXPECT_NE(http.Get("/metrics")->body.find("yardmaster_policy_memory_rebuilt_total 1\n"),
+            std::string::npos);
   std::filesystem::remove(temp.path() / "pilot" / "golden.safetensors");
   server.reload();
 

@@ -3,13 +3,13 @@
 #include "env/sim/state/columns.h"
 
 namespace yard {
-namespace {
 
-int32_t index_in(std::unordered_map<std::string, int32_t>& known, const std::string& key) {
-  return known.try_emplace(key, static_cast<int32_t>(known.size())).first->second;
+int32_t JobNames::index_in(std::unordered_map<std::string, int32_t>& known,
+                           const std::string& key) {
+  const auto [it, fresh] = known.try_emplace(key, static_cast<int32_t>(known.size()));
+  if (fresh) text_bytes_ += key.size();
+  return it->second;
 }
-
-}  // namespace
 
 int32_t JobNames::user_of(const Job& job) {
   return job.user.empty() ? kNone : index_in(users_, job.user);

@@ -2,6 +2,7 @@
 // name do not count: "train-12" and "train-13" are runs of one thing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -18,8 +19,14 @@ class JobNames {
 
   int32_t num_users() const { return static_cast<int32_t>(users_.size()); }
   int32_t num_names() const { return static_cast<int32_t>(names_.size()); }
+  size_t bytes() const { return text_bytes_ + (users_.size() + names_.size()) * kEntryBytes; }
 
  private:
+  static constexpr size_t kEntryBytes = 80;
+
+  int32_t index_in(std::unordered_map<std::string, int32_t>& known, const std::string& key);
+
+  size_t text_bytes_ = 0;
   std::unordered_map<std::string, int32_t> users_;
   std::unordered_map<std::string, int32_t> names_;  // by user and name
 };
