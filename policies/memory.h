@@ -2,9 +2,9 @@
 // policy determines the length of each column. The block is zero at first.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "env/base/core/bump_allocator.h"
@@ -21,7 +21,7 @@ class Memory {
   // Requires: lasting <= bytes.
   void keep(size_t lasting, size_t bytes) {
     words_.resize((bytes + 7) / 8, 0);
-    std::memset(data() + lasting, 0, this->bytes() - lasting);
+    std::fill(data() + lasting, data() + this->bytes(), std::byte{0});
   }
   size_t bytes() const { return words_.size() * 8; }
   std::byte* data() { return reinterpret_cast<std::byte*>(words_.data()); }
