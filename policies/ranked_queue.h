@@ -1,7 +1,8 @@
 // Waiting jobs ordered by a key that is constant while they wait. Each size class has a pairing
 // heap (Fredman et al., "The Pairing Heap", Algorithmica 1986). A tournament over the classes finds
 // the next job that fits without a walk. The columns are in a policy's memory; an event costs O(log
-// queue + log classes). Dims: S slots, K classes, P the power of two from K.
+// queue + log classes). They depend on the request classes, so they are no part of
+// Policy::lasting_bytes(). Dims: S slots, K classes, P the power of two from K.
 #pragma once
 
 #include <cstdint>

@@ -18,6 +18,12 @@ Command::Command(const char* name, const char* help, int (*run)(CLI::App&, int, 
   all().push_back(this);
 }
 
+int run_command(const Command& command, int argc, char** argv) {
+  CLI::App app(command.help, command.name);
+  app.option_defaults()->always_capture_default();
+  return command.run(app, argc, argv);
+}
+
 namespace {
 
 namespace fs = std::filesystem;

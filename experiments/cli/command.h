@@ -23,6 +23,9 @@ struct Command {
   static std::vector<const Command*>& all();
 };
 
+// Runs a command. argv[0] is its name.
+int run_command(const Command& command, int argc, char** argv);
+
 // Like yard::parse_arguments() (experiments/cli/arguments.h). Also throws InputError if an output
 // would overwrite an input or another output.
 bool parse_arguments(CLI::App& app, int argc, char** argv);

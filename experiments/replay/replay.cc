@@ -182,6 +182,10 @@ Run run_prepared(const Scenario& scenario, const PreparedPolicy& prepared,
     throw InputError("--served", "a policy that a server can run, under the rules 'default'",
                      "'" + prepared.name + "'");
   }
+  if (options.served && prepared.level != prepared.policy->level()) {
+    throw InputError("--served", "the policy's own level of information, which a server grants",
+                     "--information " + std::string(information_level_name(prepared.level)));
+  }
   if (!prepared.policy && scenario.stage_jobs) {
     const auto staged = std::ranges::find_if(scenario.trace.jobs, is_staged);
     throw InputError("rules '" + options.rules + "'", "jobs of one stage",

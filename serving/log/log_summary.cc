@@ -79,7 +79,7 @@ LogReplay replay(LogReader& log, const Policy& policy, Decisions which) {
     if (!record.has_decision()) continue;
     const pb::LoggedDecision& decision = record.decision();
     const pb::DecideRequest& request = decision.request();
-    const pb::DecideResponse& then = record.decision().response();
+    const pb::DecideResponse& then = decision.response();
     // The policy saw every snapshot, even if another decider answered.
     const Snapshot snapshot(request);
     const auto decide = [&](ClusterMemory& memory) {

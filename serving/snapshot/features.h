@@ -16,8 +16,8 @@ namespace yard {
 inline constexpr int kMaxSnapshotTenants = 1024;
 inline constexpr int kMaxSnapshotGroups = 16;  // of one job
 
-// Reads a job's request, valuation and training into `job`, whose submit time is known. Returns
-// what makes no sense, or what no policy heeds, or "". Then the job keeps its GPUs at most.
+// Reads a job's request, valuation and training into `job`, whose submit time is set. Returns what
+// makes no sense, or asks for something that no policy heeds, or "".
 std::string read_job_features(const pb::Job& entry, Job& job);
 
 // The tenants of a snapshot.

@@ -10,7 +10,7 @@
 namespace yard {
 namespace {
 
-// Larger policy memory is left out of a trace, since it can be rebuilt from the snapshot.
+// Larger policy memory is left out of a trace: a replay of the log makes it again.
 constexpr size_t kMaxTracedMemory = size_t{64} << 10;
 
 void write_memory(const Memory& memory, pb::DecisionTrace& out) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "env/base/core/error.h"
+#include "env/base/text/text.h"
 #include "serving/snapshot/delta.h"
 #include "serving/snapshot/run_policy.h"
 
@@ -49,14 +50,9 @@ void check_carried(const ClusterSpec& cluster, const std::vector<Job>& jobs,
 
 }  // namespace
 
-ServedDecider::ServedDecider(const Policy& policy, const Policy& fallback,
-                             const ClusterSpec& cluster, const std::vector<Job>& jobs,
-                             const SimModel& model)
-    : policy_(policy),
-      fallback_(fallback),
-      cluster_(cluster),
-      jobs_(jobs),
-      memory_(room_for(jobs)) {
+ServedDecider::ServedDecider(const Policy& policy, const ClusterSpec& cluster,
+                             const std::vector<Job>& jobs, const SimModel& model)
+    : policy_(policy), cluster_(cluster), jobs_(jobs), memory_(room_for(jobs)) {
   check_carried(cluster, jobs, model);
   for (size_t m = 0; m < cluster.nodes.size(); ++m) {
     nodes_.emplace(cluster.nodes[m].name, static_cast<int32_t>(m));
@@ -74,19 +70,17 @@ void ServedDecider::note_ended(const View& view) {
 }
 
 void ServedDecider::decide(const View& view, Draft& draft) {
-  ++decisions_;
   note_ended(view);
   auto next = std::make_shared<pb::DecideRequest>(
       to_request(cluster_, jobs_, *draft.fixed_, *draft.state_, ended_));
-  next->set_state_version(static_cast<uint64_t>(decisions_));
+  next->set_state_version(++version_);
   if (state_ != nullptr) next = apply_delta(*state_, delta_between(*state_, *next));
   state_ = next;
   const Snapshot snapshot(*state_);
-  PolicyResult result = run_policy(policy_, snapshot, *state_, Tracing::kNone, &memory_);
+  const PolicyResult result = run_policy(policy_, snapshot, *state_, Tracing::kNone, &memory_);
   if (result.reason != pb::NONE) {
-    ++fallbacks_;
-    result = run_policy(fallback_, snapshot, *state_);
-    if (result.reason != pb::NONE) return;  // no action at all
+    throw RunError("--served: no answer of the policy at " + shortest(state_->time_s()) +
+                   " s: " + pb::Reason_Name(result.reason) + ", " + result.detail);
   }
   apply(view, result.response, draft);
 }

@@ -16,30 +16,28 @@ namespace yard {
 
 class ServedDecider final : public Decider {
  public:
-  // `fallback` decides if the policy's answer is not legal. Throws InputError if snapshots lack
-  // something that the simulation has. Requires: all outlive this; `jobs` are those of the tables.
-  ServedDecider(const Policy& policy, const Policy& fallback, const ClusterSpec& cluster,
-                const std::vector<Job>& jobs, const SimModel& model);
+  // Throws InputError if snapshots lack something that the simulation has. Requires: all outlive
+  // this; `jobs` are those of the tables.
+  ServedDecider(const Policy& policy, const ClusterSpec& cluster, const std::vector<Job>& jobs,
+                const SimModel& model);
 
   Level level() const override { return policy_.level(); }
+  // Throws RunError if the policy fails or its answer is not legal, where a server would fall back
+  // on a heuristic: the scores are those of the policy alone.
   void decide(const View& view, Draft& draft) override;
-
-  int64_t decisions() const { return decisions_; }
-  int64_t fallbacks() const { return fallbacks_; }  // decisions that the fallback made
 
  private:
   void note_ended(const View& view);
   void apply(const View& view, const pb::DecideResponse& response, Draft& draft) const;
 
   const Policy& policy_;
-  const Policy& fallback_;
   const ClusterSpec& cluster_;
   const std::vector<Job>& jobs_;
   std::unordered_map<std::string_view, int32_t> nodes_;  // by name
   ClusterMemory memory_;
   std::vector<EndedJob> ended_;                     // since the last decision
   std::shared_ptr<const pb::DecideRequest> state_;  // the last one
-  int64_t decisions_ = 0, fallbacks_ = 0;
+  uint64_t version_ = 0;                            // of that state
 };
 
 }  // namespace yard

@@ -192,5 +192,39 @@ TEST_F(Program, BenchPrintsJson) {
   EXPECT_TRUE(out.contains("machine"));
 }
 
+// The scores are those of the simulation to the last digit; only the speed of the decisions
+// differs.
+TEST_F(Program, EvaluatesAPolicyAsServed) {
+  const auto arguments = [](const std::string& candidate) {
+    return std::vector<std::string>{
+        "evaluate",        "--trace",   "synthetic:habits", "--cluster", "2x8",
+        "--generate-jobs", "120",       "--replicas",       "2",         "--candidate",
+        candidate,         "--against", "fifo,greedy",      "--json"};
+  };
+  const auto scores = [&](bool served) {
+    std::vector<std::string> all = arguments("tiresias-gittins");
+    if (served) all.push_back("--served");
+    Child child(temp_.path(), all);
+    EXPECT_EQ(child.wait(), 0) << child.err();
+    nlohmann::json out = nlohmann::json::parse(child.out()).at("summary");
+    return out.dump();
+  };
+  EXPECT_EQ(scores(true), scores(false));
+  const auto refuse = [&](std::vector<std::string> all, const std::string& says) {
+    all.push_back("--served");
+    Child child(temp_.path(), all);
+    EXPECT_EQ(child.wait(), 2);
+    EXPECT_NE(child.err().find(says), std::string::npos) << child.err();
+  };
+  refuse(arguments("srtf"), "a policy that a server can run");
+  std::vector<std::string> limited = arguments("saf");
+  limited.insert(limited.end(), {"--information", "history"});
+  refuse(limited, "the policy's own level of information");
+  std::vector<std::string> rated = arguments("greedy");
+  rated[4] = "servers-6";
+  rated[2] = "synthetic:servers";
+  refuse(rated, "what a snapshot carries");
+}
+
 }  // namespace
 }  // namespace yard::testing

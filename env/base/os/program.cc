@@ -10,6 +10,7 @@
 #include <exception>
 #include <iostream>
 #include <string_view>
+#include <system_error>
 
 #include "env/base/core/error.h"
 #include "env/base/core/version.h"
@@ -31,6 +32,16 @@ bool reader_gone() {
 }
 
 }  // namespace
+
+std::filesystem::path program_path(std::string_view program) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path folder = error ? fs::path(".") : self.parent_path();
+  const fs::path installed = folder.parent_path() / "libexec/yardmaster" / program;
+  const bool in_same_folder = fs::exists(folder / program);
+  return in_same_folder || !fs::exists(installed) ? folder / program : installed;
+}
 
 int run_main(int argc, char** argv, int (*fn)(int argc, char** argv)) {
   install_interrupt_handler();

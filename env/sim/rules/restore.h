@@ -31,7 +31,7 @@ struct LiveJob {
   int64_t until_us = 0;     // starting, stopping: when the phase ends
   int64_t saved_us = 0;     // starting, stopping: when its last save is complete
   int64_t attained_us = 0;  // run time so far, with the present run
-  double worked_us = -1;    // work done so far; -1: unknown, as much as it would do on these GPUs
+  double worked_us = -1;    // work done so far; -1: unknown, as much as the run time
   int32_t preempted = 0;
   int32_t started = 0;
   bool pinned = false;
@@ -40,9 +40,9 @@ struct LiveJob {
 
 // Enters a job and returns its slot. All jobs count as changed. Waiting jobs queue in the order of
 // the calls. A finished job stays readable. `slot`: a free one of reserve_slots(); kNone: any.
-// Requires: a free slot; each job once; one that depends on others is blocked or waits; since_us <=
-// now; no shares of GPUs. A plain job with GPUs needs as many free GPUs as it requests.
-// A running job has attained_us of at least the time since since_us.
+// Requires: a free slot; each job once; kBlocked if it depends on an unfinished job; since_us <=
+// now; no shares of GPUs. A plain job with GPUs needs as many free GPUs as it requests. A running
+// job has attained_us of at least the time since since_us.
 int32_t restore_job(const SimModel& fixed, SimState& state, const LiveJob& job,
                     int32_t slot = kNone);
 

@@ -1,6 +1,6 @@
 // Rows of a file with named columns, and the jobs read from them. All readers share this class.
 //
-//   const auto [id, gpus] = rows.find_columns("job_id", "num_gpu");
+//   const int id = rows.column("job_id"), gpus = rows.column("num_gpu");
 //   rows.add_each([&](Job& job) { return rows.text(id, job.id) && rows.gpus(gpus, job.gpus); });
 //
 // A row that cannot be used, or repeats a job id, is skipped and counted with its reason. finish()
@@ -59,11 +59,6 @@ class Rows {
   // required column is missing, or if the name occurs twice.
   int column(std::string_view name) const;
   int optional_column(std::string_view name) const;
-  // Returns the indices of several required columns.
-  template <class... Names>
-  std::array<int, sizeof...(Names)> find_columns(const Names&... names) const {
-    return {column(names)...};
-  }
   const std::vector<std::string>& columns() const { return columns_; }
   const Renames& renames() const { return renames_; }
   // Returns the name that a column has in the file, before `renames`.

@@ -22,9 +22,11 @@ class ChronusReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, vc, gpus, submit, iterations, model, duration, times, values, best_effort] =
-        rows.find_columns("job_id", "user", "num_gpu", "submit_time", "iterations", "model_name",
-                          "duration", "expect_time_list", "expect_value_list", "best_effort");
+    const int id = rows.column("job_id"), vc = rows.column("user"), gpus = rows.column("num_gpu"),
+              submit = rows.column("submit_time"), iterations = rows.column("iterations"),
+              model = rows.column("model_name"), duration = rows.column("duration"),
+              times = rows.column("expect_time_list"), values = rows.column("expect_value_list"),
+              best_effort = rows.column("best_effort");
     rows.add_each([&](Job& job) {
       int32_t best = 0;
       return rows.text(id, job.id) && rows.text(vc, job.tenant) && rows.gpus(gpus, job.gpus, 0) &&

@@ -40,8 +40,9 @@ class ElasticFlowReader : public DeadlineReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, submit, model, deadline, batch_size, gpus] =
-        rows.find_columns("job_id", "submit_time", "model_name", "ddl", "batch_size", "num_gpu");
+    const int id = rows.column("job_id"), submit = rows.column("submit_time"),
+              model = rows.column("model_name"), deadline = rows.column("ddl"),
+              batch_size = rows.column("batch_size"), gpus = rows.column("num_gpu");
     const auto column_of = [&](const char* first, const char* second) {
       const int found = rows.optional_column(first);
       return found >= 0 ? found : rows.column(second);
@@ -67,8 +68,8 @@ class ItpReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, submit, duration, gpus] =
-        rows.find_columns("job_id", "submission_time", "duration", "num_gpu");
+    const int id = rows.column("job_id"), submit = rows.column("submission_time"),
+              duration = rows.column("duration"), gpus = rows.column("num_gpu");
     rows.add_each([&](Job& job) {
       return rows.text(id, job.id) && rows.seconds(submit, job.submit_us) &&
              rows.seconds(duration, job.run_us) && rows.gpus(gpus, job.gpus);
@@ -90,9 +91,10 @@ class ItpModelsReader : public DeadlineReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, submit, iterations, model, deadline, batch_size, gpus, duration] =
-        rows.find_columns("job_id", "submission_time", "num_iteration", "model_name", "deadline",
-                          "batch_size", "num_gpu", "duration");
+    const int id = rows.column("job_id"), submit = rows.column("submission_time"),
+              iterations = rows.column("num_iteration"), model = rows.column("model_name"),
+              deadline = rows.column("deadline"), batch_size = rows.column("batch_size"),
+              gpus = rows.column("num_gpu"), duration = rows.column("duration");
     read_with_deadlines(rows,
                         {id, submit, iterations, model, deadline, batch_size, gpus, duration});
   }

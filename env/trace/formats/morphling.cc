@@ -25,9 +25,10 @@ class MorphlingReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [name, submit, duration, model, gpus, cpus, steps, sla] =
-        rows.find_columns("name", "submission_time", "duration", "application", "num_gpus",
-                          "num_cpus", "steps", "is_sla");
+    const int name = rows.column("name"), submit = rows.column("submission_time"),
+              duration = rows.column("duration"), model = rows.column("application"),
+              gpus = rows.column("num_gpus"), cpus = rows.column("num_cpus"),
+              steps = rows.column("steps"), sla = rows.column("is_sla");
     rows.add_each([&](Job& job) {
       int64_t num_steps = 0;
       int32_t num_cpus = 0;

@@ -15,10 +15,11 @@ class MuriReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, gpus, submit, iterations, model] =
-        rows.find_columns("job_id", "num_gpu", "submit_time", "iterations", "model_name");
+    const int id = rows.column("job_id"), gpus = rows.column("num_gpu"),
+              submit = rows.column("submit_time"), iterations = rows.column("iterations"),
+              model = rows.column("model_name");
     const int batch = rows.optional_column("batch_size");
-    const auto [duration, iteration] = rows.find_columns("duration", "iteration_time");
+    const int duration = rows.column("duration"), iteration = rows.column("iteration_time");
     const int priority = rows.optional_column("priority");
     rows.add_each([&](Job& job) {
       return rows.text(id, job.id) && rows.gpus(gpus, job.gpus) &&

@@ -40,8 +40,8 @@ class PaiReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, arrival, service, gpus] =
-        rows.find_columns("job_id", "arrival_s", "service_sec", "gpu_count");
+    const int id = rows.column("job_id"), arrival = rows.column("arrival_s"),
+              service = rows.column("service_sec"), gpus = rows.column("gpu_count");
     rows.add_each([&](Job& job) {
       if (!rows.text(id, job.id)) return false;
       job.name = task_of(job.id);

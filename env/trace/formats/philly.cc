@@ -56,8 +56,8 @@ class PhillyReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [timestamp, duration, gpus, cluster] =
-        rows.find_columns("timestamp", "duration", "num_gpus", "cluster");
+    const int timestamp = rows.column("timestamp"), duration = rows.column("duration"),
+              gpus = rows.column("num_gpus"), cluster = rows.column("cluster");
     std::set<std::string> clusters;
     rows.move_zero_to_first_submission();
     rows.add_each([&](Job& job) {
@@ -277,8 +277,9 @@ class PhillyAttemptsReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, user, gpus, interval, run, status] =
-        rows.find_columns("u_id", "user", "gpu_num", "interval", "run_time", "new_status");
+    const int id = rows.column("u_id"), user = rows.column("user"), gpus = rows.column("gpu_num"),
+              interval = rows.column("interval"), run = rows.column("run_time"),
+              status = rows.column("new_status");
     int64_t submit_us = 0;
     rows.add_each([&](Job& job) {
       // Time advances even if the rest of the row is unusable.

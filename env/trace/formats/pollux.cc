@@ -13,8 +13,9 @@ class PolluxReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, submit, model, gpus, batch] =
-        rows.find_columns("name", "time", "application", "num_replicas", "batch_size");
+    const int id = rows.column("name"), submit = rows.column("time"),
+              model = rows.column("application"), gpus = rows.column("num_replicas"),
+              batch = rows.column("batch_size");
     rows.add_each([&](Job& job) {
       job.run_us = Job::kFromProfile;
       if (!rows.text(id, job.id) || !rows.seconds(submit, job.submit_us) ||

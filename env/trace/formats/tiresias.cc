@@ -13,8 +13,8 @@ class TiresiasReader : public TraceReader {
   }
 
   void read(Rows& rows) const override {
-    const auto [id, gpus, submit, duration] =
-        rows.find_columns("job_id", "num_gpu", "submit_time", "duration");
+    const int id = rows.column("job_id"), gpus = rows.column("num_gpu"),
+              submit = rows.column("submit_time"), duration = rows.column("duration");
     const int model = rows.optional_column("model_name");
     const int iterations = rows.optional_column("iterations");
     rows.add_each([&](Job& job) {

@@ -6,7 +6,6 @@
 #include "experiments/cli/command.h"
 #include "experiments/programs/serve/commands.h"
 #include "experiments/replay/served.h"
-#include "serving/engine/engine.h"
 #include "serving/snapshot/served_decider.h"
 
 namespace yard {
@@ -15,10 +14,8 @@ namespace {
 
 // Requires: both outlive the result.
 std::unique_ptr<Decider> served(const Policy& policy, const Scenario& scenario) {
-  static const std::unique_ptr<Policy> fallback =
-      PolicyRegistry::make(EngineOptions().fallback, {});
-  return std::make_unique<ServedDecider>(policy, *fallback, scenario.cluster,
-                                         scenario.simulated().jobs, scenario.fixed);
+  return std::make_unique<ServedDecider>(policy, scenario.cluster, scenario.simulated().jobs,
+                                         scenario.fixed);
 }
 
 // `evaluate --served`, which yardmaster-sim hands over.
@@ -26,9 +23,7 @@ int run_evaluate(int argc, char** argv) {
   set_served_decider(served);
   for (const sim::Command* command : sim::Command::all()) {
     if (std::string_view(command->name) != "evaluate") continue;
-    CLI::App app(command->help, command->name);
-    app.option_defaults()->always_capture_default();
-    return command->run(app, argc, argv);
+    return sim::run_command(*command, argc, argv);
   }
   return 1;
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <set>
 
+#include "env/base/os/program.h"
 #include "experiments/cli/cell_options.h"
 #include "experiments/cli/command.h"
 #include "experiments/evaluate/test_log.h"
@@ -32,9 +33,7 @@ struct EvaluateArguments : CommonOptions {
 // Continues as the program with the server's code, if this one has none.
 void become_server(char** argv) {
   if (served_decider() != nullptr) return;
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string program = (self.parent_path() / "yardmaster-serve").string();
+  const std::string program = program_path("yardmaster-serve").string();
   std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
   for (; *argv != nullptr; ++argv) arguments.push_back(*argv);
   arguments.push_back(nullptr);

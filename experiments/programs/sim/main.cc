@@ -15,11 +15,6 @@ int run(int argc, char** argv) {
   std::sort(commands.begin(), commands.end(),
             [](const Command* a, const Command* b) { return std::string_view(a->name) < b->name; });
   const std::string_view name = argc > 1 ? argv[1] : "";
-  const auto run_command = [](const Command& command, int count, char** arguments) {
-    CLI::App app(command.help, command.name);
-    app.option_defaults()->always_capture_default();
-    return command.run(app, count, arguments);
-  };
   for (const Command* command : commands) {
     if (name == command->name) return run_command(*command, argc - 1, argv + 1);
     if (name == "--describe") run_command(*command, argc, argv);

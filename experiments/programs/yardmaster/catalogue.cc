@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 #include "env/base/core/error.h"
+#include "env/base/os/program.h"
 #include "env/base/text/text.h"
 
 namespace yard {
@@ -26,15 +28,6 @@ std::string output_of(const std::string& program, const std::string& arguments) 
 }
 
 }  // namespace
-
-fs::path program_path(std::string_view program) {
-  std::error_code error;
-  const auto self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path folder = error ? fs::path(".") : self.parent_path();
-  const fs::path installed = folder.parent_path() / "libexec/yardmaster" / program;
-  const bool in_same_folder = fs::exists(folder / program);
-  return in_same_folder || !fs::exists(installed) ? folder / program : installed;
-}
 
 std::vector<Description> describe(std::span<const Command> commands) {
   std::map<std::string_view, std::string> outputs;  // by program

@@ -1,7 +1,6 @@
 // The commands of all programs of this build, and the texts generated from their descriptions.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -17,10 +16,6 @@ struct Command {
 };
 
 using Description = nlohmann::ordered_json;  // a line of print_description(), describe.h
-
-// Returns the path of a program: in this program's folder, or in ../libexec/yardmaster if
-// installed. If the program is missing, returns the path in this program's folder.
-std::filesystem::path program_path(std::string_view program);
 
 // Returns the descriptions of commands and subcommands which this build has. Throws RunError if a
 // program cannot be run.
