@@ -76,10 +76,10 @@ std::vector<Fault> draw_faults(const ClusterSpec& spec, const FaultModel& model,
   // All nodes of a rack, pod or zone fail together.
   const auto together = [&](FaultKind kind, const std::map<int32_t, std::vector<int32_t>>& groups,
                             uint64_t stream, double mtbf_h, double repair_h) {
-    for (const auto& [group, nodes] : groups) {
-      for_outages(rng.split(stream).split(static_cast<uint64_t>(group)), mtbf_h, repair_h, from_us,
-                  to_us, [&](int64_t at_us, int64_t until_us) {
-                    for (const int32_t node : nodes) {
+    for (const auto& group : groups) {
+      for_outages(rng.split(stream).split(static_cast<uint64_t>(group.first)), mtbf_h, repair_h,
+                  from_us, to_us, [&](int64_t at_us, int64_t until_us) {
+                    for (const int32_t node : group.second) {
                       const uint64_t all = low_mask(spec.nodes[static_cast<size_t>(node)].gpus);
                       faults.push_back({at_us, until_us, node, kind, all});
                     }

@@ -302,7 +302,7 @@ JobTable::JobTable(const std::vector<Job>& jobs, const ClusterSpec& spec, PairCo
   }
   std::vector<std::array<int32_t, 3>> classes = requests;
   std::ranges::sort(classes);
-  classes.erase(std::ranges::unique(classes).begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   const auto column = [&](auto value_of) { return kept_.keep(each(jobs, value_of)); };
   const auto given = [&](auto value_of, auto usual) {
     return kept_.keep(unless_all(each(jobs, value_of), usual));

@@ -25,6 +25,7 @@
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
+#include "env/trace/core/max_time.h"
 #include "env/trace/core/timestamps.h"
 #include "env/trace/core/trace_reader.h"
 #include "env/trace/formats/native_json.h"
@@ -227,6 +228,10 @@ class PhillyLogReader : public TraceReader {
         continue;
       }
       job.run_us = std::max<int64_t>(job.run_us, 0) + end_us - start_us;
+      if (end_us > kMaxTimeUs || job.run_us > kMaxTimeUs) {
+        return rows.unusable("end_time is too late", "a date up to 2096",
+                             "'" + text_of(attempt, "end_time") + "' of job '" + job.id + "'");
+      }
       job.gpus = std::max(job.gpus, gpus_of(attempt));
       if (job.logged_start_us < 0) job.logged_start_us = start_us;
       job.logged_end_us = std::max(job.logged_end_us, end_us);
@@ -246,6 +251,8 @@ class PhillyLogReader : public TraceReader {
     rows.add(std::move(job));
     return true;
   }
+
+  static constexpr int64_t kMaxTimeUs = kMaxTimeS * 1'000'000;
 
   // Reads "machineId, number of GPUs, single GPU mem", one server per line.
   static void read_machines(Rows& rows) {
