@@ -42,7 +42,8 @@ const char* yardmaster_env_help(void);
 const char* yardmaster_env_error(const yardmaster_env* env);
 
 /* Describes the agent and its observation as one JSON document:
- *   {"agent", "level", "actions", "sets": [{"name", "rows", "features": [{"name", "meaning"}]}]}
+ *   {"agent", "level", "actions", "episode_jobs",
+ *    "sets": [{"name", "rows", "features": [{"name", "meaning"}]}]}
  * `rows` is the largest number of rows of a set. The set "actions" describes jobs(), and the set
  * "state" describes cluster(). */
 const char* yardmaster_env_spec(const yardmaster_env* env);

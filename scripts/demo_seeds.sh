@@ -4,6 +4,7 @@
 # untrained network (sampled in the same way), of its initial heuristic and of its rivals: geometric
 # mean over the seeds, 95 % interval, and a verdict. Default: the checkpoint of `make demo`, 60 seeds.
 #   YARD_BIN=...  folder of the programs (default: build/bin)
+#   JSON=FILE     writes the figures there, too
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 checkpoint=${1:-runs/demo/checkpoints/best} first=${2:-5001} last=${3:-5060}
@@ -15,6 +16,7 @@ start=least-loaded
 rule=experiments/rivals/own-node.yaml  # the strongest rule with the same information and verbs
 rivals=(lif-linear lif-quadratic tetris)
 
+if [[ -n ${JSON:-} ]]; then : >"$JSON"; fi
 table=$(scripts/over_seeds.sh "$first" "$last" "${workload[@]}" \
   --policy "checkpoint:$checkpoint,untrained:$checkpoint,$start,$rule,$(IFS=, && echo "${rivals[*]}")")
 awk -v start="$start" -v rule="$rule" -v first="$first" -v last="$last" '
@@ -49,3 +51,9 @@ awk -v start="$start" -v rule="$rule" -v first="$first" -v last="$last" '
         percent(ratio[rule]), ratio[rule] < 1 ? "less" : "more"
     }
   }' <<<"$table"
+if [[ -n ${JSON:-} ]]; then
+  awk -v checkpoint="$checkpoint" -v first="$first" -v last="$last" '
+    NR == 1 { printf "{\"policy\": \"checkpoint:%s\", \"seeds\": [%d, %d], \"over\": [", checkpoint, first, last; next }
+    { printf "%s\n  {\"policy\": \"%s\", \"ratio\": %s, \"lo\": %s, \"hi\": %s}", (NR > 2 ? "," : ""), $1, $2, $3, $5 }
+    END { print "\n]}" }' <<<"$table" >"$JSON"
+fi

@@ -88,7 +88,7 @@ mkdir -p "$kept" "$tuned" evaluations
 # The others, which are additions of ours, keep their defaults.
 mixed="mixed-validate/mixed-itp-04/x1,mixed-validate/mixed-itp-08"
 pinned="srsf-move.cost_weight=1 srsf-move.fragmentation=0.1 srsf-move.move_cost=2 srsf-move.settle_s=600"
-for number in stop clear spread {rate,price,hold}_by_{length,size,queue} margin_by_{size,queue} \
+for number in preemption_penalty migration_penalty spread {rate,price,hold}_by_{length,size,queue} margin_by_{size,queue} \
   order_by_{gain,wait,size}; do
   pinned+=" srsf-move.$number=0"
 done
@@ -155,8 +155,8 @@ fi
 # there, and all from the defaults of joint.
 shape=rate_by_length,rate_by_size,rate_by_queue,price_by_length,price_by_size,price_by_queue,hold_by_length
 shape+=,hold_by_size,hold_by_queue,margin_by_size,margin_by_queue,order_by_gain,order_by_wait,order_by_size
-constants=gpu_exponent,margin_log2,cost_weight,timer_s,rate_floor,patience_s,type_price,harm,left_over,stop
-constants+=,clear,spread,move_gain_log2,move_cost,settle_s,gittins
+constants=gpu_exponent,margin_log2,cost_weight,timer_s,rate_floor,patience_s,type_price,interference_cost
+constants+=,fragmentation,preemption_penalty,migration_penalty,spread,move_gain_log2,move_cost,settle_s,gittins
 learn_embedded() {  # NAME SEED OPTION...
   local out=$kept/embedded-$1.yaml resume=()
   if [[ -f ${out%.yaml}.done ]]; then return; fi

@@ -142,7 +142,7 @@ to_rows() {
     | ($agent | plain) as $agent
     | [.[] | .cell as $cell | .rivals[]
        | {$agent, cell: $cell, conclusive, rival: (if .best then "the best in hindsight" else .policy | plain end),
-          who: (if .best and .policy then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi, policy}
+          chosen: (if .best and .policy then .policy | plain else null end), ratio: (.candidate_ratio // .ratio), lo, hi, policy}
        | select(.ratio != null and .lo != null and .rival != $agent)
        | select(.rival | IN($shown | split(",")[], "the best in hindsight", "pilot"))]
     | [group_by([.cell, .rival])[] | unique_by(.policy) | as_one | del(.policy)]' "$2"
@@ -166,7 +166,7 @@ compare_seeds() {
   scripts/over_seeds.sh 5101 5120 "${some_jobs[@]}" --cluster "$cluster" "$@" --policy "$agent,$rival" |
     jq -Rn --arg agent "$agent" --arg cell "synthetic:servers on $cluster, 20 seeds" \
     '[inputs | capture("^(?<rival>\\S+) +(?<ratio>[0-9.]+) +(?<lo>[0-9.]+) to (?<hi>[0-9.]+)$")
-      | {agent: $agent, cell: $cell, conclusive: true, rival, who: null,
+      | {agent: $agent, cell: $cell, conclusive: true, rival, chosen: null,
          ratio: (.ratio | tonumber), lo: (.lo | tonumber), hi: (.hi | tonumber)}]' >"$kept/agents.part"
   mv "$kept/agents.part" "$kept/agents-$agent.rows"
   made+=("$kept/agents-$agent.rows")
@@ -228,29 +228,29 @@ for part in $agents; do
     whole=${name%%-*}
     rivals+=,$whole
   fi
-  who=$pilot$untrained_of${whole:+$(others "$whole")}
+  more=$pilot$untrained_of${whole:+$(others "$whole")}
   case $name in
     sched2*)
       compare "$name" "$name" "${local_jobs[@]}" --only validate --checkpoint "$seeds_of" \
-        --candidate "$local_rivals,$local_rules,$who"
+        --candidate "$local_rivals,$local_rules,$more"
       compare "$name-start" "$name" "${local_jobs[@]}" --only start --checkpoint "$seeds_of" \
-        --candidate "$local_rivals,$local_rules,$who"
+        --candidate "$local_rivals,$local_rules,$more"
       ;;
     harmony*)
-      compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$who" \
+      compare "$name" "$name" "${servers_6[@]}" --checkpoint "$seeds_of" --candidate "$more" \
         --against "$placing,$all_rivals"
       # On more servers than in training.
-      [[ $name != harmony ]] || compare harmony-larger harmony "${larger[@]}" --checkpoint "$seeds_of" --candidate "$who" \
+      [[ $name != harmony ]] || compare harmony-larger harmony "${larger[@]}" --checkpoint "$seeds_of" --candidate "$more" \
         --against "$placing,$all_rivals"
       ;;
     dl2*)
-      [[ $name == dl2-start ]] || who+=$(others dl2-start)
-      [[ $name == dl2-untrained ]] || who+=$(others dl2-untrained)
-      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$who" --against "$sizing,$all_rivals"
+      [[ $name == dl2-start ]] || more+=$(others dl2-start)
+      [[ $name == dl2-untrained ]] || more+=$(others dl2-untrained)
+      compare "$name" "$name" "${servers_13[@]}" --checkpoint "$seeds_of" --candidate "$more" --against "$sizing,$all_rivals"
       ;;
     mlfs*) compare "$name" "$name" "${urgent_jobs[@]}" --only validate --checkpoint "$seeds_of" \
-      --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$who" ;;
-    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$who" \
+      --candidate "experiments/rivals/mlf-h-load.yaml,$urgent_rivals,$more" ;;
+    meta) compare "$name" "$name" "${shifts[@]}" --checkpoint "$seeds_of" --candidate "experiments/rivals/greedy-best-fit.yaml,$more" \
       --against "$ring_rules,$all_rivals" ;;
     rules)  # the heuristics of the papers
       compare mlf-h mlf-h "${urgent_jobs[@]}" --only validate --candidate mlf-h --against "random,las,tiresias,2d-las,$turns,fair-share"
@@ -303,7 +303,7 @@ if [[ ${#made[@]} -gt 0 ]]; then
     | [.[1].ratios[] | (.meta | tostring) as $n
        | {agent: "meta", cell: "adapted to shifts, after \($n) episodes", rival: (if has("scratch") then "from scratch, \(.scratch)"
             elif has("harmony") then "harmony, \(.harmony)" elif has("one_head") then "meta without its second head, \(.one_head)"
-            else "meta as it comes" end), who: null, ratio, lo, hi}] as $adapted
+            else "meta as it comes" end), chosen: null, ratio, lo, hi}] as $adapted
     | (($new + $adapted) | map(made) | unique) as $anew
     | [$old[] | select(made as $m | $anew | index([$m]) | not)] + $new + $adapted
     | sort_by(.agent, (.cell | contains(", all ") | not), .cell, .rival)

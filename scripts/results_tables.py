@@ -15,9 +15,6 @@ TABLES = ROOT / "evaluations/tables"
 SEEDS = "pilot, 5 seeds"
 PILOT_FILES = "goal test unseen printed mixed-test mixed-unseen start-test requeue-test sizes".split()
 
-# Keys of older files -> keys in use.
-OLD_KEYS = {"yardstick": "baseline", "judged": "conclusive", "captured": "oracle_gap_closed",
-            "soon_again": "rapid_repreemptions"}
 # Rows whose rival was corrected after they were measured -> the rival as it was.
 AS_MEASURED = {"drf (before)": "drf before its correction", "gandiva (600 s)": "gandiva with slices of 600 s"}
 
@@ -42,14 +39,10 @@ RIVALS = {
 
 
 def load(name):
-    """Returns evaluations/NAME.json with today's keys; `lo` and `hi` become `ratio_lo` and `ratio_hi`."""
+    """Returns evaluations/NAME.json with plain names of policies; `lo` and `hi` become `ratio_lo` and `ratio_hi`."""
     def renamed(row):
         out = {}
         for key, value in row.items():
-            for old, new in OLD_KEYS.items():
-                key = key.replace(old, new)
-            if key == "over":
-                value = value.replace("judged", "conclusive").replace("of 3 %", "of at least 3 %")
             if key in ("policy", "baseline", "best_hindsight"):
                 value = plain(value)
             out[f"ratio_{key}" if key in ("lo", "hi") else key] = value
@@ -133,7 +126,7 @@ def agents():
     rows = []
     for row in load("agents"):
         agent, rival = row["agent"], row["rival"]
-        about = row.get("who") or RIVALS.get(rival) or VARIANTS.get(rival, "")
+        about = row.get("chosen") or RIVALS.get(rival) or VARIANTS.get(rival, "")
         if rival == agent + "-untrained":
             about = "before training"
         elif rival == STARTS.get(agent.split("-")[0]):
@@ -371,6 +364,25 @@ def page(old):
         f"no table {name}" for name in sorted(missing)]
 
 
+def numbers(value):
+    """Returns all numbers in a file's content."""
+    if isinstance(value, dict):
+        return [n for part in value.values() for n in numbers(part)]
+    if isinstance(value, list):
+        return [n for part in value for n in numbers(part)]
+    return [value] if isinstance(value, float) else []
+
+
+def unsourced(path):
+    """Returns the measured ratios of a page that no evaluations/*.json has which it names."""
+    text = re.sub("```.*?```", "", path.read_text(), flags=re.S)
+    named = {ROOT / f"evaluations/{name}.json" for name in re.findall(r"evaluations/([\w-]+)\.json\b", text)}
+    known = {f"{n:.3f}" for file in named if file.exists() for n in numbers(json.loads(file.read_text()))}
+    found = re.findall(r"(\d\.\d{3}) \[(\d\.\d{3}), (\d\.\d{3})\]", text)
+    return [f"{path.relative_to(ROOT)}: no evaluations/*.json that it names has {ratio} [{low}, {high}]"
+            for ratio, low, high in found if not {ratio, low, high} <= known]
+
+
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit("usage: results_tables.sh [--check]")
@@ -378,6 +390,8 @@ def main():
     files = {TABLES / name: content for name, content in tables().items()}
     files[PAGE] = new_page
     wrong = [f"docs/results.md: {problem}" for problem in wrong]
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        wrong += unsourced(path) if path != PAGE and path.exists() else []
     for path in TABLES.glob("*"):
         if path not in files:
             wrong.append(f"{path.relative_to(ROOT)}: not a generated file")

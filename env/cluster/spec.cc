@@ -99,6 +99,9 @@ bool alike(const Node& a, const Node& b) {
 ClusterSpec from_name_or_path(const std::string& text) {
   std::string path = find_predefined_cluster(text);
   if (path.empty() && std::filesystem::exists(text)) path = text;
+  const bool is_file = text.find('/') != text.npos || text.ends_with(".yaml");
+  if (path.empty() && is_file)
+    throw InputError("cluster", "a file", "'" + text + "', which is missing");
   if (path.empty()) {
     const auto ready = predefined_cluster_names();
     throw InputError(

@@ -11,6 +11,7 @@
 #include "env/base/config/yaml_document.h"
 #include "env/base/core/check.h"
 #include "env/base/core/error.h"
+#include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
 
 namespace yard {
@@ -66,7 +67,7 @@ YamlMap::YamlMap(const YamlFile& file, const YAML::Node& node, const std::string
     const YAML::Node key = entry.first;
     if (!key.IsScalar() || key.Scalar().empty()) file.fail(key, "a key of " + what);
     if (!keys.empty() && std::ranges::find(keys, key.Scalar()) == keys.end()) {
-      file.fail(key, "one of the keys " + join(keys));
+      file.fail(key, "one of the keys " + join(keys), said(key) + did_you_mean(key.Scalar(), keys));
     }
     if (find(key.Scalar()) != nullptr) file.fail(key, "each key once", said(key) + " again");
     entries_.push_back({key.Scalar(), entry.second});

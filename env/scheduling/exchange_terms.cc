@@ -75,15 +75,15 @@ std::vector<int32_t> ExchangeInterferenceTerms::jobs_on_links(int32_t slot,
 }
 
 ExchangeInterferenceTerms::Terms ExchangeInterferenceTerms::terms(const LinkVariables& s) {
-  constexpr double kMost = 8;  // cap on the variables of links
+  constexpr double kMax = 8;  // cap on the variables of links
   Terms x{};
   x[kIsolated] = s.time;
   x[kColocated] = s.time * s.colocated_share;
   x[static_cast<size_t>(kModel + s.model)] = s.time * s.colocated_share;
   if (!s.spread) return x;
-  x[kExcessLoad] = s.time * s.isolated.exchange_share * std::min(s.excess_load, kMost);
-  x[kLinkLoad] = s.time * std::min(s.link, kMost);
-  x[kHigherLoad] = s.time * std::min(s.higher_load, kMost);
+  x[kExcessLoad] = s.time * s.isolated.exchange_share * std::min(s.excess_load, kMax);
+  x[kLinkLoad] = s.time * std::min(s.link, kMax);
+  x[kHigherLoad] = s.time * std::min(s.higher_load, kMax);
   x[kSpread] = s.time;
   x[kTree] = s.time * (s.exchange.all_reduce == Pattern::kTree);
   x[kTwoLevels] = s.time * (s.exchange.all_reduce == Pattern::kHierarchical);

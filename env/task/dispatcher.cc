@@ -80,7 +80,7 @@ struct Config {
       "most running jobs listed: those that the index would preempt first");
     f("waiting_rows", waiting_rows, 1, kMaxJobs,
       "most waiting jobs listed: those that the index would start first");
-    f("prior_gap", prior_gap, 0, 100, "logit penalty of all actions except the suggested one");
+    f("prior_gap", prior_gap, 0, 100, "logit penalty of all actions except the expert action");
     f("prior_slope", prior_slope, 0, 100, "logit lost per doubling of the index");
     f("prior_other", prior_other, 1e-6F, 1,
       "probability of each kind of action that the index would not take");

@@ -43,7 +43,7 @@ struct Config {
   bool lengths = true;
 
   void fields(FieldList& f) {
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the expert action");
     f("model", model, {"learned", "measured", "none"},
       "source of predicted speeds in the features: learned from running jobs, measured (results "
       "are a bound), or none");

@@ -45,8 +45,9 @@ struct Config {
   double stop_gap = 3;
 
   void fields(FieldList& f) {
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
-    f("stop_gap", stop_gap, 0.0, 100.0, "additional logit penalty of unsuggested preemptions");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the expert action");
+    f("stop_gap", stop_gap, 0.0, 100.0,
+      "additional logit penalty of preemptions other than the expert action");
     mlf_h.fields(f);
     goals.fields(f);
   }

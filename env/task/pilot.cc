@@ -38,7 +38,7 @@ struct PriorConfig {
 
   void fields(FieldList& f) {
     f("prior_slope", prior_slope, 0.0, 100.0, "logit lost per doubling of the rule's score");
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the expert action");
     f("temperature", temperature, 0.0, 10.0,
       "temperature at which a trained network's decisions are sampled; 0: always the best");
   }

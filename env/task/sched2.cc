@@ -42,7 +42,7 @@ struct Config {
   double stop_gap = 3;
 
   void fields(FieldList& f) {
-    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the suggested one");
+    f("prior_gap", prior_gap, 0.0, 100.0, "logit penalty of all actions except the expert action");
     f("locality", locality,
       "choose a degree of locality; false: no features of sensitivity or fragmentation, and each "
       "job starts on as few nodes as are free now");

@@ -90,7 +90,8 @@ void EnvConfig::fields(FieldList& f) {
   f("num_envs", num_envs, 1, 1 << 20, "environments simulated in parallel");
   f("threads", threads, 1, 1024, "threads that simulate the environments");
   f("group", group, 1, 1 << 20, "number of consecutive environments with the same jobs");
-  f("episode_jobs", episode_jobs, 1, 1 << 24, "jobs per episode");
+  f("episode_jobs", episode_jobs, 1, 1 << 24,
+    "jobs per episode; with fewer in a trace, all of them, as the description says");
   f("max_decisions", max_decisions, 0, 1 << 30,
     "an episode is truncated after this many decisions; 0: never");
   f("generate_jobs", generate_jobs, 0, 1 << 24, "jobs to generate; 0: the generator's default");
@@ -115,7 +116,12 @@ EnvSettings::EnvSettings(const Settings& settings) {
     throw InputError("group", "a divisor of num_envs = " + std::to_string(config.num_envs),
                      std::to_string(config.group));
   }
-  if (config.agent != kSelectName) agent_info(config.agent);  // throws if there is no such agent
+  if (config.agent == kSelectName) return;
+  if (!AgentRegistry::has(config.agent)) {
+    std::vector<std::string> names = AgentRegistry::names();
+    names.emplace_back(kSelectName);
+    throw unknown_name("agent", names, config.agent);
+  }
 }
 
 // Returns one scenario per course. Throws InputError if an input is unreadable or inconsistent.
@@ -148,23 +154,27 @@ std::vector<Scenario> load_env_scenarios(const EnvSettings& settings) {
     options.trace_settings = settings.trace;
     options.fault_model = settings.fault_model;
     out.push_back(load_scenario(options));
-    if (c.episode_jobs > out.back().workload.size()) {
-      throw InputError(
-          "episode_jobs", "at most the number of jobs in " + out.back().trace.source,
-          std::to_string(c.episode_jobs) + " of " + std::to_string(out.back().workload.size()));
-    }
+    if (out.back().workload.size() == 0) throw InputError("trace", "jobs", "none");
   }
   return out;
 }
 
+// An episode has at most the jobs of the smallest workload.
+int32_t episode_jobs(const std::vector<Scenario>& scenarios, const EnvConfig& config) {
+  int32_t out = config.episode_jobs;
+  for (const Scenario& s : scenarios) out = std::min(out, s.workload.size());
+  return out;
+}
+
 template <Task T>
-BasicBatchConfig<T> batch_config(const EnvSettings& settings) {
+BasicBatchConfig<T> batch_config(const std::vector<Scenario>& scenarios,
+                                 const EnvSettings& settings) {
   const EnvConfig& config = settings.config;
   BasicBatchConfig<T> out;
   out.worlds = config.num_envs;
   out.threads = config.threads;
   out.group = config.group;
-  out.episode_jobs = config.episode_jobs;
+  out.episode_jobs = episode_jobs(scenarios, config);
   out.max_decisions = config.max_decisions;
   out.prior = false;
   out.seed = config.seed;
@@ -181,7 +191,7 @@ std::unique_ptr<BasicBatchEnv<T>> make_batch(const std::vector<Scenario>& scenar
                                              const EnvSettings& settings) {
   std::vector<EnvSpec> env_specs;
   for (const Scenario& s : scenarios) env_specs.push_back({s.fixed, &s.workload, 1});
-  return std::make_unique<BasicBatchEnv<T>>(env_specs, batch_config<T>(settings));
+  return std::make_unique<BasicBatchEnv<T>>(env_specs, batch_config<T>(scenarios, settings));
 }
 
 nlohmann::ordered_json set_json(const char* name, int32_t rows,
@@ -191,7 +201,7 @@ nlohmann::ordered_json set_json(const char* name, int32_t rows,
   return {{"name", name}, {"rows", rows}, {"features", list}};
 }
 
-std::string spec_text(const std::string& agent, Level level, int32_t actions,
+std::string spec_text(const std::string& agent, Level level, int32_t actions, int32_t episode_jobs,
                       const std::vector<Feature>& action_features,
                       const std::vector<Feature>& state_features) {
   const nlohmann::ordered_json sets = {set_json("state", 1, state_features),
@@ -199,6 +209,7 @@ std::string spec_text(const std::string& agent, Level level, int32_t actions,
   return nlohmann::ordered_json{{"agent", agent},
                                 {"level", information_level_name(level)},
                                 {"actions", actions},
+                                {"episode_jobs", episode_jobs},
                                 {"sets", sets}}
       .dump();
 }
@@ -229,11 +240,13 @@ struct yardmaster_env {
       batch = yard::make_batch<yard::JobSelectionTask>(scenarios, settings);
       spec = yard::spec_text(
           settings.config.agent, yard::job_selection_info().level, yard::JobSelectionTask::kActions,
-          yard::job_selection_action_features(), yard::job_selection_state_features());
+          yard::episode_jobs(scenarios, settings.config), yard::job_selection_action_features(),
+          yard::job_selection_state_features());
     } else {
       batch = yard::make_batch<yard::AgentTask>(scenarios, settings);
       const auto agent = yard::make_agent(settings.config.agent, settings.agent);
       spec = yard::spec_text(settings.config.agent, agent->level(), agent->shape().actions(),
+                             yard::episode_jobs(scenarios, settings.config),
                              agent->action_features(), agent->state_features());
     }
     std::visit([this](const auto& b) { worlds = b->worlds(), shape = b->shape(); }, batch);

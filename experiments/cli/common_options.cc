@@ -216,11 +216,12 @@ void CommonOptions::finish(const std::vector<std::string>& policies) {
     assign("demands", scenario.demands);
     for (auto& [policy, settings] : policy_settings_) assign(policy, settings);
     if (used) continue;
-    throw InputError(given.origin,
-                     "P.key=value, P one of: " + join(policies) +
-                         ", trace, rules, faults, checkpoints, models, "
-                         "demands",
-                     "'" + given.key + "'");
+    throw InputError(
+        given.origin,
+        "P.key=value, P one of: " + join(policies) +
+            ", trace, rules, faults, checkpoints, models, "
+            "demands",
+        "'" + given.key + "'" + did_you_mean(given.key.substr(0, given.key.find('.')), policies));
   }
 }
 

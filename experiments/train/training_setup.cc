@@ -9,6 +9,7 @@
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
+#include "env/task/select_info.h"
 #include "experiments/train/log_folder.h"
 #include "policies/learned/learned_policy.h"
 
@@ -167,6 +168,11 @@ std::vector<Field> describe_setup(const Settings& settings) {
 }
 
 TrainingSetup read_setup(const Settings& settings, int ranks) {
+  if (const GivenSetting* agent = settings.find("agent");
+      agent != nullptr && agent->value == kSelectName) {
+    throw InputError(agent->origin, "an agent with a network",
+                     "'select', which only the C interface offers");
+  }
   const DeclaredFields parts(settings);
   const std::vector<Field> all = parts.all();
   for (const GivenSetting& s : settings.entries()) {
@@ -180,7 +186,7 @@ TrainingSetup read_setup(const Settings& settings, int ranks) {
     throw InputError(s.origin + ": unknown key '" + s.key +
                      "' with this agent, learner and "
                      "network, expected one of: " +
-                     join(keys));
+                     join(keys) + did_you_mean(s.key, keys));
   }
   if (const GivenSetting* cells = settings.find("cells");
       cells != nullptr && !cells->value.empty()) {

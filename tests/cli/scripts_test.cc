@@ -7,6 +7,7 @@
 #include <string>
 
 #include "env/base/files/file.h"
+#include "env/base/text/text.h"
 #include "tests/cli/program.h"
 
 namespace yard::testing {
@@ -80,6 +81,23 @@ esac)");
   folder_.write("tests/requirements.txt", "numpy==1.2.3\n");
   ASSERT_EQ(run("scripts/test_packages.sh").code, 0);
   EXPECT_EQ(std::ranges::count(read_file("pip_calls"), '\n'), 2);
+}
+
+// No test runs these trainings, which take hours.
+TEST_F(Scripts, ResultsAreMadeWithSettingsThatExist) {
+  const std::string settings = shell("yardmaster list policies joint").out;
+  folder_.write("named.sh",
+                R"sh(eval "$(sed -nE '/^(shape|constants)\+?=/p; /^pinned=/,/^done/p' "$1")"
+echo "$constants,$shape,$pinned" | tr ', ' '\n\n' | sed 's/=.*//; s/^srsf-move[.]//')sh");
+  const Result named = shell("bash named.sh '" + root_ + "/scripts/results.sh'");
+  ASSERT_EQ(named.code, 0) << named.err;
+  int count = 0;
+  for (const std::string_view name : split(named.out, '\n')) {
+    if (name.empty()) continue;
+    ++count;
+    EXPECT_THAT(settings, HasSubstr("\n  " + std::string(name) + " "));
+  }
+  EXPECT_GT(count, 40);
 }
 
 }  // namespace

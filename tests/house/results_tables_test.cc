@@ -31,6 +31,9 @@ class ResultsTables : public ::testing::Test {
     YARD_NEEDS(python, has_python(), "no python3");
     fs::create_directories(copy_ / "docs");
     fs::copy("docs/results.md", copy_ / "docs/results.md");
+    fs::create_directories(copy_ / "docs/tutorials");
+    fs::copy("docs/tutorials/first-agent.md", copy_ / "docs/tutorials/first-agent.md");
+    fs::copy("README.md", copy_ / "README.md");
     fs::copy("evaluations", copy_ / "evaluations", fs::copy_options::recursive);
     fs::create_directories(copy_ / "scripts");
     for (const char* file : {"scripts/results_tables.sh", "scripts/results_tables.py"}) {
@@ -65,10 +68,12 @@ TEST_F(ResultsTables, CheckFindsEveryDifference) {
       {"evaluations/tables/agents.csv", "0.8889"},
       {"evaluations/tables/index.html", "0.928 [0.889, 0.968]"},
       {"evaluations/goal.json", "0.9570752819537746"},
+      {"README.md", "0.928 [0.889, 0.968]"},
+      {"evaluations/demo.json", "0.722"},
   };
   for (const auto& [file, from] : edits) {
     const std::string before = read_file(copy_ / file);
-    edit(file, from, "0.123");
+    edit(file, from, from.ends_with("]") ? "0.123 [0.123, 0.124]" : "0.123");
     EXPECT_FALSE(check()) << file << ": " << from;
     write_file_atomic(copy_ / file, before);
   }

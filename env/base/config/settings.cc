@@ -86,6 +86,13 @@ bool read_list(std::string_view text, std::vector<T>& out, Read read) {
   return true;
 }
 
+std::vector<std::string> choices_of(const Field& field) {
+  std::vector<std::string> out;
+  if (field.type != "choice") return out;
+  for (const std::string_view name : split(field.range, '|')) out.emplace_back(trim(name));
+  return out;
+}
+
 }  // namespace
 
 Settings Settings::from_yaml(const std::string& path) {
@@ -205,7 +212,7 @@ void FieldList::assign(const Settings& settings) const {
     if (!field->read(setting.value)) {
       const std::string range = field->range.empty() ? "" : " (" + field->range + ")";
       throw InputError(setting.origin, field->key + " = " + field->type + range,
-                       in_quotes(setting.value));
+                       in_quotes(setting.value) + did_you_mean(setting.value, choices_of(*field)));
     }
   }
 }

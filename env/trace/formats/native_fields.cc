@@ -190,7 +190,8 @@ std::string unused_columns_text(const char* what, const std::vector<std::string>
   std::string advice;
   for (const std::string& name : names) {
     const auto meant = nearest_name(name, native_field_names());
-    if (!meant || !advice.empty()) continue;
+    const bool is_count = name == "restarts";  // of --jobs-out, not the seconds restore_s
+    if (!meant || is_count || !advice.empty()) continue;
     advice = " (did you mean " + *meant + "? --columns " + *meant + "=" + name + ")";
   }
   return std::string(what) + " that are not used: " + join(names) + advice;
