@@ -15,9 +15,10 @@ CallbackTimer::~CallbackTimer() {
 
 CallbackTimer::Key CallbackTimer::at(Clock::time_point when, std::function<void()> call) {
   const std::lock_guard lock(mutex_);
-  const auto entry = calls_.emplace(Key(when, ++last_), std::move(call)).first;
-  if (entry == calls_.begin()) changed_.notify_one();
-  return entry->first;
+  const Key key(when, ++last_);
+  calls_.emplace(key, std::move(call));
+  if (when < wakes_at_) changed_.notify_one();
+  return key;
 }
 
 void CallbackTimer::cancel(const Key& key) {
@@ -37,15 +38,21 @@ void CallbackTimer::hurry() {
 
 void CallbackTimer::run() {
   std::unique_lock lock(mutex_);
+  const auto wait_until = [&](Clock::time_point when) {
+    wakes_at_ = when;
+    // Waiting until the end of time would overflow.
+    when == Clock::time_point::max() ? changed_.wait(lock) : void(changed_.wait_until(lock, when));
+    wakes_at_ = Clock::time_point::min();
+  };
   for (;;) {
     if (calls_.empty()) {
       if (ending_) return;
-      changed_.wait(lock);
+      wait_until(Clock::time_point::max());
       continue;
     }
     const Clock::time_point when = calls_.begin()->first.first;
     if (!hurries_ && Clock::now() < when) {
-      changed_.wait_until(lock, when);
+      wait_until(when);
       continue;
     }
     const auto call = std::move(calls_.begin()->second);

@@ -34,6 +34,9 @@ class CallbackTimer {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, std::function<void()>> calls_;
+  // When the thread looks again. Most callbacks are cancelled before their time, so that it rarely
+  // has to be woken for an earlier one.
+  Clock::time_point wakes_at_ = Clock::time_point::min();
   uint64_t last_ = 0;
   bool hurries_ = false, ending_ = false;
   std::thread thread_;

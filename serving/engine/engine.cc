@@ -20,6 +20,7 @@ constexpr double kMaxBudgetMs = 3.6e6;
 constexpr double kHeuristicReserve = 4;
 constexpr double kMinReserveMs = 3;
 constexpr int kHeuristicThreads = 2;
+constexpr size_t kMaxClusters = 1024;  // whose preemptions are counted
 
 double ms_since(Engine::Clock::time_point begin) {
   return Ms(Engine::Clock::now() - begin).count();
@@ -38,8 +39,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
 
   // What only depends on the request; shared with work that hangs.
   struct Read {
-    explicit Read(std::shared_ptr<const pb::DecideRequest> read)
-        : request(std::move(read)), snapshot(*request) {}
+    Read(std::shared_ptr<const pb::DecideRequest> read, PreemptionBounds bounds)
+        : request(std::move(read)), snapshot(*request, std::move(bounds)) {}
     const std::shared_ptr<const pb::DecideRequest> request;
     const Snapshot snapshot;
     size_t size() const {
@@ -94,7 +95,9 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     const Clock::time_point started = Clock::now();
     std::shared_ptr<const Read> done;
     try {
-      done = std::make_shared<const Read>(engine->states_.state_after(in.read(), in.client));
+      auto state = engine->states_.state_after(in.read(), in.client);
+      PreemptionBounds bounds = engine->preemptions_.bounds_of(*state, in.client);
+      done = std::make_shared<const Read>(std::move(state), std::move(bounds));
       engine->states_.keep(done->request, in.client);
     } catch (const MissingState& missing) {
       std::unique_lock lock(mutex);
@@ -201,6 +204,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     policy_pending = false;
     policy_ms = answer.elapsed_ms;
     if (answer.reason == pb::NONE) {
+      if (answer.limited) fail(pb::PREEMPTION_LIMIT, std::move(answer.detail));
       return finish(lock, std::move(answer), pb::POLICY, current.name);
     }
     fail(answer.reason, std::move(answer.detail));
@@ -293,7 +297,12 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     timings.set_guard_ms(answer.guard_ms);
     timings.set_heuristic_ms(heuristic ? heuristic->elapsed_ms : 0);
     timings.set_total_ms(ms_since(begin));
-    engine->on_served_({read == nullptr ? nullptr : read->request, response, answer.trace});
+    if (read == nullptr) {
+      engine->on_served_({nullptr, response, answer.trace, nullptr});
+    } else {
+      engine->preemptions_.count(*read->request, in.client, response);
+      engine->on_served_({read->request, response, answer.trace, &read->snapshot.bounds()});
+    }
     const auto done = std::move(in.done);
     end();
     lock.unlock();
@@ -335,6 +344,7 @@ Engine::Engine(const EngineOptions& options, const ModelStore& models, OnServed 
       fallback_(open_servable(options.fallback).policy),
       memories_(std::make_shared<MemoryStore>(options.max_memories, options.max_memory_bytes)),
       states_(options.max_states, options.max_state_bytes),
+      preemptions_(options.preemptions, kMaxClusters),
       first_id_(static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
                                       std::chrono::microseconds(1))),
       policies_({.threads = options.threads, .max_waiting = options.max_waiting}),

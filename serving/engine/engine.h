@@ -16,6 +16,7 @@
 #include "serving/engine/callback_timer.h"
 #include "serving/engine/memory_store.h"
 #include "serving/engine/model_store.h"
+#include "serving/engine/preemption_limits.h"
 #include "serving/engine/state_store.h"
 #include "serving/engine/time_estimate.h"
 #include "serving/engine/work_pool.h"
@@ -38,6 +39,7 @@ struct EngineOptions {
   size_t max_memory_bytes = size_t{256} << 20;
   size_t max_states = 64;  // of clusters whose managers send deltas
   size_t max_state_bytes = size_t{256} << 20;
+  PreemptionLimitOptions preemptions = {};
   Tracing tracing = Tracing::kNone;  // whether ServedDecision::trace is filled
 };
 
@@ -61,7 +63,8 @@ struct IncomingRequest {
 struct ServedDecision {
   const std::shared_ptr<const pb::DecideRequest> request;  // null: it was not read in time
   const pb::DecideResponse& response;
-  pb::DecisionTrace& trace;  // may be moved from
+  pb::DecisionTrace& trace;        // may be moved from
+  const PreemptionBounds* bounds;  // of the request; null: it was not read in time
 };
 
 class Engine {
@@ -98,6 +101,7 @@ class Engine {
   std::shared_ptr<const Policy> fallback_;
   const std::shared_ptr<MemoryStore> memories_;  // shared with policies that hang
   StateStore states_;
+  PreemptionLimits preemptions_;
   const uint64_t first_id_;
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -21,8 +22,26 @@ namespace {
 // A disk which hangs must not keep a server from exiting.
 constexpr std::chrono::seconds kShutdownTimeout{5};
 
+std::chrono::steady_clock::duration seconds(double s) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(s));
+}
+
 double unix_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+pb::DecideRequest with_bounds(const pb::DecideRequest& request, const PreemptionBounds& bounds) {
+  pb::DecideRequest out = request;
+  for (pb::Job& job : *out.mutable_jobs()) {
+    if (bounds.pins(job)) job.set_pinned(true);
+    if (bounds.preempts(job)) job.set_preempting(true);
+  }
+  const int64_t most = bounds.max_gpus_of(request);
+  if (most <= std::numeric_limits<uint32_t>::max()) {
+    out.set_max_preempted_gpus(static_cast<uint32_t>(most));
+  }
+  return out;
 }
 
 std::string frame(const pb::LogRecord& record) { return tfrecord(record.SerializeAsString()); }
@@ -46,19 +65,22 @@ LogFiles::SizeLimits bounds_of(const DecisionLogOptions& options) {
         std::to_string(options.max_mib) + " MiB for files of " + std::to_string(options.file_mib) +
             " MiB");
   }
-  return {static_cast<uint64_t>(options.max_mib) << 20, static_cast<uint64_t>(options.file_mib)
-                                                            << 20};
+  return {.max_bytes = static_cast<uint64_t>(options.max_mib) << 20,
+          .max_file_bytes = static_cast<uint64_t>(options.file_mib) << 20,
+          .syncs = options.sync_s.has_value()};
 }
 
 }  // namespace
 
 // State shared by caller and writing thread. The one which ends last destroys it.
 struct DecisionLog::Shared {
+  using Clock = std::chrono::steady_clock;
   struct Entry {
     uint64_t number;
     double unix_s;
     size_t bytes;
     std::shared_ptr<const pb::DecideRequest> request;
+    PreemptionBounds bounds;
     pb::DecideResponse response;
     pb::DecisionTrace trace;
   };
@@ -76,21 +98,48 @@ struct DecisionLog::Shared {
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [this] { return ending || !waiting.empty(); });
+      wait_for_entry(lock);
       if (waiting.empty()) break;
       Entry entry = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
       const size_t bytes = entry.bytes;
       write(std::move(entry));
+      if (options.sync_s && !sync_at) sync_at = Clock::now() + seconds(*options.sync_s);
+      if (sync_at && Clock::now() >= *sync_at) sync();
       lock.lock();
       waiting_bytes -= bytes;
       ++done;
       progress.notify_all();
     }
+    lock.unlock();
+    if (sync_at) sync();
+    lock.lock();
     files.reset();  // releases the folder before the destructor returns
     ended = true;
     progress.notify_all();
+  }
+
+  // Returns when an entry waits or the log ends. Syncs meanwhile when it is time.
+  void wait_for_entry(std::unique_lock<std::mutex>& lock) {
+    const auto has_news = [this] { return ending || !waiting.empty(); };
+    if (sync_at && !changed.wait_until(lock, *sync_at, has_news)) {
+      lock.unlock();
+      sync();
+      lock.lock();
+    }
+    changed.wait(lock, has_news);
+  }
+
+  void sync() {
+    sync_at.reset();
+    const int error = files->sync();
+    const std::lock_guard lock(mutex);
+    if (error == 0) {
+      ++counts.syncs;
+    } else {
+      counts.trouble = std::strerror(error);
+    }
   }
 
   void write(Entry&& entry) {
@@ -99,7 +148,7 @@ struct DecisionLog::Shared {
     pb::LoggedDecision& decision = *record.mutable_decision();
     decision.set_number(entry.number);
     decision.set_unix_s(entry.unix_s);
-    *decision.mutable_request() = *entry.request;
+    *decision.mutable_request() = with_bounds(*entry.request, entry.bounds);
     *decision.mutable_response() = std::move(entry.response);
     *decision.mutable_trace() = std::move(entry.trace);
     append(record);
@@ -125,8 +174,9 @@ struct DecisionLog::Shared {
   }
 
   const DecisionLogOptions options;
-  std::unique_ptr<LogFiles> files;  // used by the writing thread only
-  OutcomeTracker outcomes;          // used by the writing thread only
+  std::unique_ptr<LogFiles> files;           // used by the writing thread only
+  OutcomeTracker outcomes;                   // used by the writing thread only
+  std::optional<Clock::time_point> sync_at;  // the same; absent: all is synced
 
   std::mutex mutex;
   std::condition_variable changed;   // an entry waits, or the log ends
@@ -154,7 +204,8 @@ DecisionLog::~DecisionLog() {
 }
 
 void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
-                      const pb::DecideResponse& response, pb::DecisionTrace&& trace) {
+                      const pb::DecideResponse& response, pb::DecisionTrace&& trace,
+                      PreemptionBounds bounds) {
   const size_t bytes = request->ByteSizeLong() + trace.memory().size();
   Shared& s = *shared_;
   const std::lock_guard lock(s.mutex);
@@ -166,7 +217,8 @@ void DecisionLog::add(std::shared_ptr<const pb::DecideRequest> request,
   }
   ++s.taken;
   s.waiting_bytes += bytes;
-  s.waiting.push_back({number, unix_s(), bytes, std::move(request), response, std::move(trace)});
+  s.waiting.push_back(
+      {number, unix_s(), bytes, std::move(request), std::move(bounds), response, std::move(trace)});
   s.changed.notify_one();
 }
 

@@ -81,11 +81,25 @@ void LogFiles::close() {
 
 int LogFiles::append(std::string_view frame) {
   if (frame.size() + kHeadRoom > bounds_.max_file_bytes) return EMSGSIZE;
-  if (fd_ >= 0 && files_.back().bytes + frame.size() > bounds_.max_file_bytes) close();
+  if (fd_ >= 0 && files_.back().bytes + frame.size() > bounds_.max_file_bytes) {
+    if (const int error = bounds_.syncs ? sync() : 0) return error;
+    close();
+  }
   if (fd_ < 0) {
     if (const int error = open_next()) return error;
   }
   return write(frame);
+}
+
+int LogFiles::sync() {
+  if (fd_ >= 0 && ::fdatasync(fd_) != 0) return errno;
+  if (is_listed_) return 0;
+  const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return errno;
+  is_listed_ = ::fsync(folder) == 0;
+  const int error = is_listed_ ? 0 : errno;
+  ::close(folder);
+  return error;
 }
 
 // Deletes a file whose head cannot be written; else a full disk would collect empty files.
@@ -97,6 +111,7 @@ int LogFiles::open_next() {
   } while (fd_ < 0 && errno == EEXIST && ++last_number_ != 0);
   if (fd_ < 0) return errno;
   files_.push_back({path, last_number_ + 1, 0});
+  is_listed_ = false;
   const int error = write(head_());
   if (error == 0) {
     ++last_number_;

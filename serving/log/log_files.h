@@ -27,6 +27,7 @@ class LogFiles {
   struct SizeLimits {
     uint64_t max_bytes = 0;       // of all files together
     uint64_t max_file_bytes = 0;  // of one
+    bool syncs = false;           // full files are synced before the next begins
   };
 
   // Creates the folder if needed. `head` returns the first frame of each file. Throws InputError if
@@ -40,6 +41,9 @@ class LogFiles {
   // files beyond the total limit. Returns 0, or the errno of a failed write, whose frame is then
   // not in the log. EMSGSIZE: the frame exceeds the limit of a file.
   int append(std::string_view frame);
+
+  // Waits until all that was appended would survive a power cut. Returns 0 or the errno.
+  int sync();
 
   uint64_t bytes() const { return bytes_; }  // of all files
 
@@ -57,6 +61,7 @@ class LogFiles {
   uint64_t bytes_ = 0;
   uint64_t last_number_ = 0;
   int fd_ = -1;
+  bool is_listed_ = true;  // the folder on the disk has the newest file
 };
 
 }  // namespace yard

@@ -126,7 +126,7 @@ struct Server::Impl {
   void on_served(const ServedDecision& served) {
     metrics.decided(served.response, models.name());
     if (log == nullptr || served.request == nullptr) return;
-    log->add(served.request, served.response, std::move(served.trace));
+    log->add(served.request, served.response, std::move(served.trace), *served.bounds);
   }
 
   int message_bytes() const { return options.max_message_mib << 20; }

@@ -28,6 +28,10 @@ class SnapshotState {
   // Requires: 0 <= slot < high_water.
   int32_t request_index(int32_t slot) const { return request_index_[static_cast<size_t>(slot)]; }
 
+  // The state as bytes, and the way back.
+  std::vector<std::byte> copy() const { return live_.copy(); }
+  void restore(const std::vector<std::byte>& earlier) { live_.restore(earlier); }
+
  private:
   friend class ClusterMemory;
   SnapshotState(JobTable&& table, std::vector<int32_t>&& serials, const SimModel& fixed,

@@ -34,7 +34,8 @@ void take(int64_t& left, int64_t need, int64_t tasks) {
 
 class Guard {
  public:
-  explicit Guard(const pb::DecideRequest& request) : request_(request) {
+  Guard(const pb::DecideRequest& request, const PreemptionBounds& bounds)
+      : request_(request), bounds_(bounds) {
     for (const pb::Tenant& tenant : request.tenants()) {
       TenantCapacity& of = tenants_[tenant.name()];
       if (tenant.limit_gpus() > 0) of.left = tenant.limit_gpus();
@@ -80,6 +81,11 @@ class Guard {
       if (std::string why = check_action(action); !why.empty()) {
         return pb::Verb_Name(action.verb()) + " of job '" + action.job() + "': " + why;
       }
+    }
+    const int64_t most = bounds_.max_gpus_of(request_);
+    if (preempted_gpus_ > most && (preempted_jobs_ > 1 || most == 0)) {
+      return "it preempts jobs with " + std::to_string(preempted_gpus_) + " GPUs, of at most " +
+             std::to_string(most);
     }
     for (const auto& [name, room] : capacity_) {
       if (room.free < 0) {
@@ -153,10 +159,14 @@ class Guard {
 
   std::string check_preempt(const pb::Job& job, const pb::Action& action) {
     if (!holds(job)) return "it holds no GPUs";
-    if (job.pinned()) return "it is pinned";
+    if (bounds_.pins(job)) return "it is pinned";
     if (action.pieces_size() > 0) return "a preemption must not name GPUs";
     if (started_.contains(job.id())) return "already started by an earlier action";
     if (!preempted_.insert(job.id()).second) return "preempted twice";
+    if (!bounds_.preempts(job)) {
+      ++preempted_jobs_;
+      for (const pb::Piece& piece : job.placement()) preempted_gpus_ += piece.gpus();
+    }
     give_back(job, +1);
     return "";
   }
@@ -229,17 +239,20 @@ class Guard {
   }
 
   const pb::DecideRequest& request_;
+  const PreemptionBounds& bounds_;
   std::unordered_map<std::string_view, NodeCapacity> capacity_;
   std::unordered_map<std::string_view, const pb::Job*> jobs_;
   std::unordered_map<std::string_view, TenantCapacity> tenants_;
   std::unordered_set<std::string_view> preempted_, started_;
+  int64_t preempted_gpus_ = 0, preempted_jobs_ = 0;  // but for those of an earlier answer
   bool starts_ = false, preempts_ = false;
 };
 
 }  // namespace
 
-std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response) {
-  return Guard(request).check(response);
+std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response,
+                             const PreemptionBounds& bounds) {
+  return Guard(request, bounds).check(response);
 }
 
 }  // namespace yard

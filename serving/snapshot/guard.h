@@ -5,11 +5,13 @@
 #include <string>
 
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/preemption_bounds.h"
 
 namespace yard {
 
 // Returns why the decision is illegal, or "" if it is legal.
 // Requires: the request passed Snapshot's checks.
-std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response);
+std::string flaw_of_decision(const pb::DecideRequest& request, const pb::DecideResponse& response,
+                             const PreemptionBounds& bounds = {});
 
 }  // namespace yard

@@ -40,30 +40,111 @@ void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const S
   }
 }
 
-void decide(const Policy& policy, const Snapshot& snapshot, Tracing tracing, ClusterMemory& known,
-            PolicyResult& answer) {
-  answer.trace.set_probability(1);
-  if (!snapshot.has_usable_gpus()) return;
-  SnapshotState live = known.next_state(snapshot);
-  const View view(live.fixed(), live.state(), policy.level());
-  const size_t lasting = policy.lasting_bytes(view);
-  const bool kept = known.keep_memory(live.state(), lasting, policy.memory_bytes(view));
-  Memory& memory = known.memory();
-  if (!kept) policy.rebuild(view, memory);
-  answer.rebuilt = !kept && lasting > 0;
-  Draft draft(live.fixed(), live.state());
-  if (tracing == Tracing::kOn) write_memory(memory, answer.trace);
-  const auto* traced = dynamic_cast<const TracedPolicy*>(&policy);
-  if (tracing == Tracing::kOn && traced != nullptr) {
-    DecisionTrace choices;
-    traced->decide_traced(view, memory, draft, choices);
-    write_trace(choices, snapshot, live, answer.trace);
-  } else {
-    policy.decide(view, memory, draft);
-  }
-  snapshot.write(live, draft.plan(), answer.response);
-  known.remember_plan(live, draft.plan());
+int64_t gpus_held(const pb::Job& job) {
+  int64_t sum = 0;
+  for (const pb::Piece& piece : job.placement()) sum += piece.gpus();
+  return sum;
 }
+
+// One decision, and another one if the first preempts too much.
+class Decision {
+ public:
+  Decision(const Policy& policy, const Snapshot& snapshot, const pb::DecideRequest& request,
+           Tracing tracing, ClusterMemory& known, PolicyResult& answer)
+      : policy_(policy),
+        snapshot_(snapshot),
+        request_(request),
+        tracing_(tracing),
+        known_(known),
+        answer_(answer),
+        live_(known.next_state(snapshot)),
+        view_(live_.fixed(), live_.state(), policy.level()) {}
+
+  void run() {
+    const size_t lasting = policy_.lasting_bytes(view_);
+    const bool kept = known_.keep_memory(live_.state(), lasting, policy_.memory_bytes(view_));
+    if (!kept) policy_.rebuild(view_, known_.memory());
+    answer_.rebuilt = !kept && lasting > 0;
+    if (!may_preempt_too_much()) return finish(plan());
+    const Memory memory = known_.memory();
+    const std::vector<std::byte> state = live_.copy();
+    const Plan first = plan();
+    if (!pin_beyond_the_limit(first, state)) return finish(first);
+    known_.memory() = memory;
+    answer_.trace.Clear();
+    answer_.limited = true;
+    finish(plan());
+  }
+
+ private:
+  Plan plan() {
+    answer_.trace.set_probability(1);
+    Memory& memory = known_.memory();
+    Draft draft(live_.fixed(), live_.state());
+    if (tracing_ == Tracing::kOn) write_memory(memory, answer_.trace);
+    const auto* traced = dynamic_cast<const TracedPolicy*>(&policy_);
+    if (tracing_ == Tracing::kOn && traced != nullptr) {
+      DecisionTrace choices;
+      traced->decide_traced(view_, memory, draft, choices);
+      write_trace(choices, snapshot_, live_, answer_.trace);
+    } else {
+      policy_.decide(view_, memory, draft);
+    }
+    return draft.plan();
+  }
+
+  void finish(const Plan& plan) {
+    snapshot_.write(live_, plan, answer_.response);
+    known_.remember_plan(live_, plan);
+  }
+
+  bool may_preempt_too_much() const {
+    const int64_t most = snapshot_.bounds().max_gpus_of(request_);
+    return most > 0 && most < view_.total_gpus() - view_.free_gpus();
+  }
+
+  // If the plan preempts too much, restores the state before it, with all jobs pinned but the first
+  // ones that it preempts.
+  bool pin_beyond_the_limit(const Plan& plan, const std::vector<std::byte>& before) {
+    const int64_t most = snapshot_.bounds().max_gpus_of(request_);
+    int64_t kept_gpus = 0, all_gpus = 0;
+    std::vector<int32_t> kept;
+    bool too_much = false;
+    for (const Edit& edit : plan.edits) {
+      if (edit.verb != Verb::kPreempt) continue;
+      const int32_t slot = edit.job.slot;
+      const bool exists = slot >= 0 && slot < view_.high_water();
+      const int32_t entry = exists ? live_.request_index(slot) : kNone;
+      if (entry == kNone) return false;  // the guard refuses the plan
+      const pb::Job& job = request_.jobs(entry);
+      const int64_t gpus = snapshot_.bounds().preempts(job) ? 0 : gpus_held(job);
+      all_gpus += gpus;
+      const bool fits = gpus == 0 || kept_gpus == 0 || kept_gpus + gpus <= most;
+      too_much |= !fits;
+      if (!fits) continue;
+      kept.push_back(slot);
+      kept_gpus += gpus;
+    }
+    if (!too_much) return false;
+    live_.restore(before);
+    SimState& state = live_.state();
+    for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
+      if (std::ranges::find(kept, slot) == kept.end()) state.pinned[slot] = 1;
+    }
+    answer_.detail = "it wanted to preempt jobs with " + std::to_string(all_gpus) +
+                     " GPUs at once, of at most " + std::to_string(most);
+    return true;
+  }
+
+  const Policy& policy_;
+  const Snapshot& snapshot_;
+  const pb::DecideRequest& request_;
+  const Tracing tracing_;
+  ClusterMemory& known_;
+  PolicyResult& answer_;
+  SnapshotState live_;
+  const View view_;
+};
 
 }  // namespace
 
@@ -83,12 +164,19 @@ PolicyResult run_policy(const Policy& policy, const Snapshot& snapshot,
   list_quarantined(snapshot, answer.response);
   try {
     ClusterMemory none;
-    decide(policy, snapshot, tracing, memory == nullptr ? none : *memory, answer);
+    answer.trace.set_probability(1);
+    if (snapshot.has_usable_gpus()) {
+      Decision(policy, snapshot, request, tracing, memory == nullptr ? none : *memory, answer)
+          .run();
+    }
     answer.elapsed_ms = ms_since(begin);
     const Clock::time_point decided = Clock::now();
-    answer.detail = flaw_of_decision(request, answer.response);
+    const std::string flaw = flaw_of_decision(request, answer.response, snapshot.bounds());
     answer.guard_ms = ms_since(decided);
-    if (!answer.detail.empty()) answer.reason = pb::INVALID_ACTION;
+    if (flaw.empty()) return answer;
+    answer.reason = pb::INVALID_ACTION;
+    answer.detail = flaw;
+    answer.limited = false;
     return answer;
   } catch (const NonFinite& error) {
     answer.reason = pb::NON_FINITE;

@@ -20,6 +20,9 @@ struct PolicyResult {
   double elapsed_ms = 0;        // of the policy
   double guard_ms = 0;
   bool rebuilt = false;  // the policy's memory was rebuilt from the snapshot alone
+  // The policy wanted to preempt more than is allowed, as `detail` says, and decided again with all
+  // jobs pinned but the first that it wanted to preempt.
+  bool limited = false;
 };
 
 enum class Tracing { kNone, kOn };

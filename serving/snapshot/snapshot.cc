@@ -82,6 +82,11 @@ class SnapshotReader {
       may_preempt_ |= verb == pb::PREEMPT;
     }
     if (!starts) throw InputError("allowed", "START in the list", "only PREEMPT");
+    // With nothing left to preempt, only what an earlier answer preempted may still be.
+    pins_all_ = out_.bounds_.max_gpus_of(request_) == 0;
+    if (!pins_all_) return;
+    may_preempt_ &= std::ranges::any_of(
+        request_.jobs(), [&](const pb::Job& job) { return out_.bounds_.preempts(job); });
   }
 
   // ---- fields of a record. Each sets `odd_` if the value makes no sense.
@@ -200,7 +205,9 @@ class SnapshotReader {
     for (const bool is_odd : {false, true}) {
       for_each(false, [&](const pb::Job& entry, int i, LiveJob& live, const std::string& why) {
         if (why.empty() != is_odd) gpus_.hold_others(i, is_odd, live.parts);
-        live.pinned = entry.pinned() || !may_preempt_ || gpus_.uses_failed_gpus(live.parts);
+        live.pinned = out_.bounds_.pins(entry) || !may_preempt_ ||
+                      gpus_.uses_failed_gpus(live.parts) ||
+                      (pins_all_ && !out_.bounds_.preempts(entry));
       });
     }
     for (const bool named : {true, false}) {
@@ -422,11 +429,13 @@ class SnapshotReader {
   const SnapshotTenants tenants_;
   GpuLedger gpus_;
   bool may_preempt_ = true;
+  bool pins_all_ = false;
   std::string odd_;  // what makes no sense in the record being read; "": nothing
   std::vector<Row> table_rows_;
 };
 
-Snapshot::Snapshot(const pb::DecideRequest& request) : request_(request) {
+Snapshot::Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds)
+    : request_(request), bounds_(std::move(bounds)) {
   SnapshotReader(request, *this).read();
 }
 

@@ -10,6 +10,7 @@
 #include "env/sim/state/tables.h"
 #include "env/sim/view/plan.h"
 #include "serving/snapshot/messages.h"
+#include "serving/snapshot/preemption_bounds.h"
 #include "serving/snapshot/quarantine.h"
 
 namespace yard {
@@ -36,12 +37,13 @@ class Snapshot {
   // Sets records that make no sense aside: what waits is left out, and what holds GPUs keeps them
   // and is not preempted. Throws InputError if the request contradicts itself, as by two jobs on
   // one GPU. Requires: `request` outlives this and does not change.
-  explicit Snapshot(const pb::DecideRequest& request);
+  explicit Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds = {});
   Snapshot(const Snapshot&) = delete;
 
   int64_t now_us() const { return now_us_; }
   const Costs& costs() const { return costs_; }
   const AllowedActions& allows() const { return allows_; }
+  const PreemptionBounds& bounds() const { return bounds_; }
   const Quarantine& quarantine() const { return quarantine_; }
 
   // The cluster without GPUs which are down and not in use.
@@ -69,6 +71,7 @@ class Snapshot {
 
  private:
   const pb::DecideRequest& request_;
+  const PreemptionBounds bounds_;
   Quarantine quarantine_;
   int64_t now_us_ = 0;
   std::vector<int32_t> node_of_;        // index in the spec -> index in the request

@@ -70,6 +70,25 @@ TEST_F(Logs, RecordsRoundTrip) {
   EXPECT_EQ(damage.cut_tails + damage.damaged + damage.lost + damage.unknown, 0u);
 }
 
+TEST_F(Logs, SyncsAfterTheGivenTime) {
+  const auto syncs_after_two = [&](std::optional<double> sync_s) {
+    DecisionLogOptions options = small();
+    options.sync_s = sync_s;
+    DecisionLog log(options);
+    for (int i = 0; i < 2; ++i) log.add(snapshot_at(10'000 + i), answer_of("a"), {});
+    EXPECT_TRUE(log.flush(kLong));
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    const uint64_t expected = !sync_s ? 0 : *sync_s == 0 ? 2 : 1;
+    while (log.counts().syncs < expected && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return log.counts().syncs;
+  };
+  EXPECT_EQ(syncs_after_two(std::nullopt), 0u);
+  EXPECT_EQ(syncs_after_two(0), 2u);
+  EXPECT_EQ(syncs_after_two(0.5), 1u);
+}
+
 TEST_F(Logs, BoundsHoldAndTheOldestAreDeleted) {
   DecisionLog log(small());
   uint64_t max_bytes = 0;

@@ -72,6 +72,43 @@ TEST(Engine, PolicyAnswers) {
   EXPECT_EQ(fixture.engine.pending(), 0);
 }
 
+TEST(Engine, PreemptionsAreLimited) {
+  EngineOptions options;
+  options.preemptions = {.interval_s = 600, .gpu_share = 0.5, .per_job = 6, .min_run_s = 60};
+  EngineFixture fixture("las", options);
+  pb::DecideRequest request = cluster_of(4);
+  for (int i = 0; i < 4; ++i) {
+    add_running(request, "long-" + std::to_string(i), 8, "n" + std::to_string(i));
+    add_waiting(request, "fresh-" + std::to_string(i), 8);
+  }
+  const auto preemptions = [](const pb::DecideResponse& answer) {
+    return std::ranges::count_if(answer.actions(),
+                                 [](const auto& one) { return one.verb() == pb::PREEMPT; });
+  };
+  const pb::DecideResponse first = ask_engine(fixture.engine, request);
+  EXPECT_EQ(first.source(), pb::POLICY);
+  EXPECT_EQ(first.reason(), pb::PREEMPTION_LIMIT);
+  EXPECT_EQ(first.detail(), "it wanted to preempt jobs with 32 GPUs at once, of at most 16");
+  EXPECT_EQ(preemptions(first), 2);
+  // An answer that got lost can be had again.
+  const pb::DecideResponse again = ask_engine(fixture.engine, request);
+  EXPECT_EQ(lines_of(again), lines_of(first));
+  // It is carried out: nothing is left of the share, and the policy knows.
+  for (const pb::Action& action : first.actions()) {
+    for (pb::Job& job : *request.mutable_jobs()) {
+      if (job.id() != action.job()) continue;
+      job.set_state(action.verb() == pb::PREEMPT ? pb::WAITING : pb::RUNNING);
+      *job.mutable_placement() = action.pieces();
+    }
+  }
+  const pb::DecideResponse second = ask_engine(fixture.engine, request);
+  EXPECT_EQ(second.source(), pb::POLICY);
+  EXPECT_EQ(second.reason(), pb::NONE);
+  EXPECT_EQ(preemptions(second), 0);
+  request.set_time_s(request.time_s() + 600);
+  EXPECT_EQ(preemptions(ask_engine(fixture.engine, request)), 2);
+}
+
 TEST(Engine, FallsBackWithoutAModel) {
   EngineFixture none("");
   expect_heuristic(ask_engine(none.engine, full_cluster()), pb::NO_MODEL);

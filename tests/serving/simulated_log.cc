@@ -22,6 +22,7 @@ int log_simulation(const std::filesystem::path& folder, const std::string& polic
   options.listen = options.http = "127.0.0.1:0";
   options.policy = policy;
   options.engine.budget_ms = 20'000;
+  options.engine.preemptions = {.gpu_share = 1, .per_job = 1'000'000, .min_run_s = 0};
   options.grace_s = 0;
   options.log.folder = folder;
   Server server(options);

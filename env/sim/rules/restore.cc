@@ -105,7 +105,8 @@ void restore_vacating(const SimModel& fixed, SimState& s, const LivePart& part, 
 
 LiveState::LiveState(const SimModel& fixed, int32_t slots, int64_t now_us) : fixed_(fixed) {
   const StateSizes sizes = sizes_for(fixed, slots);
-  block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, state_bytes(sizes))));
+  bytes_ = state_bytes(sizes);
+  block_.reset(static_cast<std::byte*>(std::aligned_alloc(kColumnAlign, bytes_)));
   YARD_CHECK(block_ != nullptr, "no memory left for a state");
   state_ = state_at(block_.get(), sizes);
   make_empty(fixed_, state_, sizes, now_us);

@@ -5,6 +5,7 @@
 //   restore_vacating(fixed, live.state(), {node, mask}, until_us);
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -65,12 +66,19 @@ class LiveState {
   SimState& state() { return state_; }
   const SimState& state() const { return state_; }
 
+  std::vector<std::byte> copy() const { return {block_.get(), block_.get() + bytes_}; }
+  // Makes the state what it was. Requires: `earlier` is a copy of this state.
+  void restore(const std::vector<std::byte>& earlier) {
+    std::copy(earlier.begin(), earlier.end(), block_.get());
+  }
+
  private:
   struct FreeDeleter {
     void operator()(std::byte* block) const { std::free(block); }
   };
 
   SimModel fixed_;
+  size_t bytes_ = 0;
   std::unique_ptr<std::byte, FreeDeleter> block_;
   SimState state_;
 };

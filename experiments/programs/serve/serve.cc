@@ -97,6 +97,19 @@ int run_serve(int argc, char** argv) {
       ->check(CLI::Range(16, 1 << 20));
   app.add_option("--grace", options.grace_s, "seconds from 'not ready' to shutdown")
       ->check(CLI::Range(0.0, 3600.0));
+  PreemptionLimitOptions& limits = options.engine.preemptions;
+  app.option_defaults()->group("Preemptions");
+  app.add_option("--preempted-share", limits.gpu_share,
+                 "GPUs of running jobs preempted within --preempted-within, as a share of the "
+                 "cluster's; one job may have more; 0: none, 1: no limit")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--preempted-within", limits.interval_s, "seconds, for --preempted-share")
+      ->check(CLI::Range(1.0, 86'400.0));
+  app.add_option("--preemptions-per-job", limits.per_job, "preemptions of one job within an hour")
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--min-run", limits.min_run_s,
+                 "seconds for which a job runs before it may be preempted")
+      ->check(CLI::Range(0.0, 1e9));
   app.option_defaults()->group("Decision log");
   auto* log = app.add_option("--decision-log", options.log.folder,
                              "folder for a log of all decisions, for training");
@@ -107,6 +120,11 @@ int run_serve(int argc, char** argv) {
   app.add_option("--decision-log-file-mib", options.log.file_mib,
                  "maximum size of a log file in MiB")
       ->check(CLI::Range(1, 1024))
+      ->needs(log);
+  app.add_option("--decision-log-sync", options.log.sync_s,
+                 "seconds after which a record would survive a power cut; 0: at once; without it, "
+                 "when the system decides")
+      ->check(CLI::Range(0.0, 3600.0))
       ->needs(log);
   app.option_defaults()->group("Output");
   app.add_flag("--json", json, "print the addresses as one JSON document");
