@@ -99,17 +99,15 @@ bool alike(const Node& a, const Node& b) {
 ClusterSpec from_name_or_path(const std::string& text) {
   std::string path = find_predefined_cluster(text);
   if (path.empty() && std::filesystem::exists(text)) path = text;
-  const bool is_file = text.find('/') != text.npos || text.ends_with(".yaml");
-  if (path.empty() && is_file)
-    throw InputError("cluster", "a file", "'" + text + "', which is missing");
   if (path.empty()) {
     const auto ready = predefined_cluster_names();
+    const bool is_file = text.find('/') != text.npos || text.ends_with(".yaml");
     throw InputError(
         "cluster",
         "NODESxGPUS[:TYPE], several of these joined by '+', a YAML file, or " +
             (ready.empty() ? "a ready-made spec (none found; YARD_CLUSTERS sets their folder)"
                            : "one of: " + join(ready)),
-        "'" + text + "'" + did_you_mean(text, ready));
+        "'" + text + "'" + (is_file ? ", a missing file" : did_you_mean(text, ready)));
   }
   ClusterSpec spec = from_yaml(path);
   spec.text = text;

@@ -36,6 +36,24 @@ class EchoRpc final : public bench::EchoService::CallbackService {
   const pb::DecideResponse answer_;
 };
 
+class EchoServer {
+ public:
+  explicit EchoServer(const pb::DecideResponse& answer) : rpc_(answer) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(&rpc_);
+    server_ = builder.BuildAndStart();
+    YARD_CHECK(server_ != nullptr, "no echo server on a free port");
+  }
+
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  EchoRpc rpc_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
 Percentiles percentiles(std::vector<double>& ms) {
   std::ranges::sort(ms);
   return {ms[ms.size() / 2], ms[ms.size() * 99 / 100]};
@@ -91,7 +109,11 @@ pb::DecideRequest busy_cluster(int nodes, int waiting) {
 ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
                       double deadline_ms, double seconds) {
   using Clock = std::chrono::steady_clock;
-  const Server server(options_for(policy));
+  pb::DecideResponse echoed;
+  echoed.set_source(pb::POLICY);
+  const EchoServer echo(echoed);
+  const auto server = policy.empty() ? nullptr : std::make_unique<Server>(options_for(policy));
+  const std::string address = server == nullptr ? echo.address() : server->address();
   std::mutex mutex;
   ServedLoad sum;
   sum.callers = callers;
@@ -100,8 +122,10 @@ ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& reques
   const auto call_until_the_end = [&](int caller) {
     grpc::ChannelArguments own;
     own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    const auto stub = pb::PolicyService::NewStub(
-        grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), own));
+    const auto channel =
+        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), own);
+    const auto stub = pb::PolicyService::NewStub(channel);
+    const auto echo_stub = bench::EchoService::NewStub(channel);
     pb::DecideRequest mine = request;
     mine.set_cluster("cluster-" + std::to_string(caller));
     ServedLoad counts;
@@ -110,7 +134,8 @@ ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& reques
       pb::DecideResponse answer;
       context.set_deadline(std::chrono::system_clock::now() +
                            std::chrono::microseconds(std::llround(deadline_ms * 1e3)));
-      const grpc::Status status = stub->Decide(&context, mine, &answer);
+      const grpc::Status status = server == nullptr ? echo_stub->Echo(&context, mine, &answer)
+                                                    : stub->Decide(&context, mine, &answer);
       int& count = !status.ok()                       ? counts.late
                    : answer.source() == pb::POLICY    ? counts.by_policy
                    : answer.source() == pb::HEURISTIC ? counts.by_heuristic
@@ -142,15 +167,9 @@ ServedBench bench_served(const std::string& policy, const pb::DecideRequest& req
   };
   timed_ms(decide);
 
-  EchoRpc echo(answer);
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&echo);
-  const auto echo_server = builder.BuildAndStart();
-  YARD_CHECK(echo_server != nullptr, "no echo server on a free port");
+  const EchoServer echo(answer);
   const auto echo_stub = bench::EchoService::NewStub(
-      grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
+      grpc::CreateChannel(echo.address(), grpc::InsecureChannelCredentials()));
   pb::DecideResponse echoed;
   const auto call_echo = [&] {
     grpc::ClientContext context;
@@ -161,19 +180,29 @@ ServedBench bench_served(const std::string& policy, const pb::DecideRequest& req
   out.calls = calls;
   out.request_bytes = request.ByteSizeLong();
   out.response_bytes = answer.ByteSizeLong();
-  std::vector<double> served_ms, echo_ms, policy_ms;
+  std::vector<double> served_ms, echo_ms;
+  std::vector<double> queue_ms, read_ms, policy_ms, guard_ms, total_ms;
   const int warm = calls / 10;
   for (int i = 0; i < calls + warm; ++i) {
     const double a = timed_ms(decide), b = timed_ms(call_echo);
     if (i < warm) continue;
     served_ms.push_back(a);
     echo_ms.push_back(b);
-    policy_ms.push_back(answer.timings().policy_ms());
+    const pb::Timings& timings = answer.timings();
+    queue_ms.push_back(timings.queue_ms());
+    read_ms.push_back(timings.read_ms());
+    policy_ms.push_back(timings.policy_ms());
+    guard_ms.push_back(timings.guard_ms());
+    total_ms.push_back(timings.total_ms());
     out.by_policy += answer.source() == pb::POLICY;
   }
   out.served = percentiles(served_ms);
   out.echo = percentiles(echo_ms);
+  out.queue = percentiles(queue_ms);
+  out.read = percentiles(read_ms);
   out.policy = percentiles(policy_ms);
+  out.guard = percentiles(guard_ms);
+  out.total = percentiles(total_ms);
   return out;
 }
 

@@ -17,7 +17,9 @@ struct ServedBench {
   int calls = 0;      // decisions, and the same number of echoes
   int by_policy = 0;  // responses with source POLICY
   size_t request_bytes = 0, response_bytes = 0;
-  Percentiles policy;  // the policy alone, as the server measured it
+  // As the server measured them: waiting to be read, reading, the policy alone, the guard, and from
+  // request to answer.
+  Percentiles queue, read, policy, guard, total;
 };
 
 // A cluster of 8-GPU nodes, all busy except one, with `waiting` jobs in the queue.
@@ -35,7 +37,8 @@ struct ServedLoad {
   int by_policy = 0, by_heuristic = 0, by_nothing = 0, late = 0;
 };
 
-// Each caller has a connection of its own and names another cluster.
+// Each caller has a connection of its own and names another cluster. An empty policy: a gRPC echo,
+// which shows what callers and transport leave of the machine; its answers count as the policy's.
 ServedLoad bench_load(const std::string& policy, const pb::DecideRequest& request, int callers,
                       double deadline_ms, double seconds);
 

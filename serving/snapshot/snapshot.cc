@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <unordered_set>
 
 #include "env/base/core/error.h"
@@ -37,7 +39,7 @@ class SnapshotReader {
   void read() {
     check_head();
     out_.now_us_ = now_us_;
-    table_rows_.reserve(static_cast<size_t>(request_.finished_size() + request_.jobs_size()));
+    rows_.reserve(static_cast<size_t>(request_.finished_size() + request_.jobs_size()));
     read_finished();
     read_jobs();
     make_tables();
@@ -50,6 +52,7 @@ class SnapshotReader {
     int32_t request_index = kNone;
     int64_t queue_rank = 0;
     int64_t end_us = 0;
+    bool left_out = false;  // set aside, and holds no GPUs
   };
 
   // A head that is wrong refuses the request.
@@ -139,7 +142,7 @@ class SnapshotReader {
       if (entry.has_worked_s()) row.live.worked_us = worked_us(entry.worked_s());
       row.live.started = 1;
       if (odd_.empty()) {
-        table_rows_.push_back(std::move(row));
+        rows_.push_back(std::move(row));
       } else {
         out_.quarantine_.add(pb::Quarantined::FINISHED_JOB,
                              entry.id().empty() ? std::to_string(i) : entry.id(), odd_);
@@ -150,19 +153,19 @@ class SnapshotReader {
   void read_jobs() {
     std::unordered_set<std::string_view> ids;
     ids.reserve(static_cast<size_t>(request_.jobs_size()));
-    std::vector<Row> rows;
     std::vector<std::string> odd;  // what is odd about each job, or ""
-    rows.reserve(static_cast<size_t>(request_.jobs_size()));
-    odd.reserve(rows.capacity());
+    odd.reserve(static_cast<size_t>(request_.jobs_size()));
+    const size_t finished = rows_.size();
     for (int i = 0; i < request_.jobs_size(); ++i) {
       const std::string& id = request_.jobs(i).id();
       if (!id.empty() && !ids.insert(id).second) {
         throw InputError(where_is(request_, i), "unique ids", "a duplicate");
       }
       odd_.clear();
-      rows.push_back(read_job(i));
+      read_job(i, rows_.emplace_back());
       odd.push_back(odd_);
     }
+    const std::span<Row> rows(rows_.begin() + static_cast<std::ptrdiff_t>(finished), rows_.end());
     for (int i = 0; i < request_.jobs_size(); ++i) {
       Row& row = rows[static_cast<size_t>(i)];
       if (row.live.phase != Phase::kWaiting) continue;
@@ -180,16 +183,15 @@ class SnapshotReader {
         const bool holds = !row.live.parts.empty();
         const bool leaves = entry.state() == pb::STOPPING && entry.placement_size() > 0;
         out_.quarantine_.add(pb::Quarantined::JOB, entry.id(), why, holds || leaves);
-        if (!holds) continue;
-        make_holder(row);
+        row.left_out = !holds;
+        if (holds) make_holder(row);
       }
-      table_rows_.push_back(std::move(row));
     }
   }
 
   // Enters what jobs hold: GPUs that they name, then others, then those of stopping jobs, on which
   // no job runs.
-  void enter_placements(std::vector<Row>& rows, std::vector<std::string>& odd) {
+  void enter_placements(std::span<Row> rows, std::vector<std::string>& odd) {
     const auto for_each = [&](bool stopping, const auto& enter) {
       for (int i = 0; i < request_.jobs_size(); ++i) {
         const pb::Job& entry = request_.jobs(i);
@@ -242,9 +244,8 @@ class SnapshotReader {
             .parts = std::move(live.parts)};
   }
 
-  Row read_job(int i) {
+  void read_job(int i, Row& row) {
     const pb::Job& entry = request_.jobs(i);
-    Row row;
     row.request_index = i;
     // A job without an id, which is set aside, is another one in every snapshot.
     row.job.id = entry.id().empty() ? "\1" + std::to_string(i) : entry.id();
@@ -286,7 +287,6 @@ class SnapshotReader {
       odd_ = "expected no placement for a waiting job, got '" +
              shortened(entry.placement(0).node()) + "'";
     }
-    return row;
   }
 
   // A job cannot have run for longer than it has been there. Rounding and two clocks make it seem
@@ -391,11 +391,18 @@ class SnapshotReader {
             {{node, gpus_.renumbered_without_gaps(i, rest & -rest)}, until_us});
       }
     }
-    std::ranges::stable_sort(table_rows_, {}, [](const Row& row) { return row.job.submit_us; });
-    out_.jobs_.reserve(table_rows_.size());
-    for (size_t j = 0; j < table_rows_.size(); ++j) {
-      Row& row = table_rows_[j];
-      row.live.job = static_cast<int32_t>(j);
+    // Rows are large: their numbers are sorted.
+    std::vector<size_t> order;
+    order.reserve(rows_.size());
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (!rows_[i].left_out) order.push_back(i);
+    }
+    std::ranges::stable_sort(order, {}, [this](size_t i) { return rows_[i].job.submit_us; });
+    out_.jobs_.reserve(order.size());
+    out_.request_index_.reserve(order.size());
+    for (const size_t i : order) {
+      Row& row = rows_[i];
+      row.live.job = static_cast<int32_t>(out_.jobs_.size());
       for (LivePart& part : row.live.parts) {
         part.mask = gpus_.renumbered_without_gaps(part.node, part.mask);
         part.node = spec_index[static_cast<size_t>(part.node)];
@@ -406,14 +413,16 @@ class SnapshotReader {
       out_.jobs_.push_back(std::move(row.job));
     }
     // Finished jobs in the order of their ends, waiting ones in queue order.
-    std::ranges::stable_sort(table_rows_, [](const Row& a, const Row& b) {
+    std::ranges::stable_sort(order, [this](size_t i, size_t k) {
+      const Row &a = rows_[i], &b = rows_[k];
       const bool a_done = a.live.phase == Phase::kDone, b_done = b.live.phase == Phase::kDone;
       if (a_done != b_done) return a_done;
       if (a_done) return a.end_us < b.end_us;
       if (a.queue_rank != b.queue_rank) return a.queue_rank < b.queue_rank;
       return a.live.since_us < b.live.since_us;
     });
-    for (Row& row : table_rows_) out_.live_.push_back(std::move(row.live));
+    out_.live_.reserve(order.size());
+    for (const size_t i : order) out_.live_.push_back(std::move(rows_[i].live));
     out_.costs_ = read_costs();
     out_.allows_ = {.preempt = may_preempt_, .move = may_preempt_};
   }
@@ -430,8 +439,8 @@ class SnapshotReader {
   GpuLedger gpus_;
   bool may_preempt_ = true;
   bool pins_all_ = false;
-  std::string odd_;  // what makes no sense in the record being read; "": nothing
-  std::vector<Row> table_rows_;
+  std::string odd_;        // what makes no sense in the record being read; "": nothing
+  std::vector<Row> rows_;  // finished jobs, then those of the request
 };
 
 Snapshot::Snapshot(const pb::DecideRequest& request, PreemptionBounds bounds)

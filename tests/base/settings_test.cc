@@ -140,7 +140,9 @@ TEST(Settings, ValuesOutOfRangeAreErrors) {
 
 TEST(Settings, ValuesOfAnotherTypeAreErrors) {
   EXPECT_EQ(error_of([] { with("order=lifo"); }),
-            "command line: expected order = choice (fifo | sjf), got 'lifo'");
+            "command line: expected order = choice (fifo | sjf), got 'lifo'; did you mean `fifo`?");
+  EXPECT_EQ(error_of([] { with("order=random"); }),
+            "command line: expected order = choice (fifo | sjf), got 'random'");
   EXPECT_EQ(error_of([] { with("greedy=yes"); }),
             "command line: expected greedy = bool (true | false), got 'yes'");
   for (const char* bad : {"envs=2.5", "envs=", "envs=two", "clip=0.1x", "weights=1,,2",

@@ -59,9 +59,9 @@ TEST(Cluster, InvalidShorthandErrorsStateTheExpectedForm) {
   EXPECT_THAT(error_of("8xfast"), HasSubstr("got '8xfast'"));
   EXPECT_THAT(error_of("8x99999999999999999999"), HasSubstr("NODESxGPUS"));
   EXPECT_THAT(error_of("1000000x1+1000000x1"), HasSubstr("nodes in total"));
-  EXPECT_THAT(
-      error_of("no/such/cluster.yaml"),
-      AllOf(HasSubstr("a YAML file, or one of: dgx-a100-pod"), HasSubstr("no/such/cluster.yaml")));
+  EXPECT_THAT(error_of("no/such/cluster.yaml"),
+              AllOf(HasSubstr("a YAML file, or one of: dgx-a100-pod"),
+                    HasSubstr("got 'no/such/cluster.yaml', a missing file")));
   EXPECT_THAT(error_of(""), HasSubstr("NODESxGPUS"));
   std::string many = "1x1:t0";
   for (int t = 1; t < 65; ++t) many += "+1x1:t" + std::to_string(t);
