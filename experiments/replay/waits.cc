@@ -72,8 +72,9 @@ void Waits::note_starts(const SimState& s) {
   std::ranges::sort(started, {}, &OpenWait::job);
   for (const int32_t slot : waiting_) {
     OpenWait& open = open_[static_cast<size_t>(slot)];
-    if (open.reason != WaitReason::kOrder) continue;
     const bool starts = std::ranges::find(started, &open) != started.end();
+    const bool lacks_gpus = open.reason == WaitReason::kTooFewGpus && !starts;
+    if (open.reason != WaitReason::kOrder && !lacks_gpus) continue;
     for (const OpenWait* other : started) {
       // Of jobs that start together, one waits behind those which could not start before, or an
       // earlier one.

@@ -40,6 +40,18 @@ void hold(Changes& changes, const Job& job, int64_t from_us, int64_t to_us) {
   changes[to_us] -= job.gpus;
 }
 
+// Returns how many nodes of so many GPUs one job needs.
+int64_t nodes_for(const Job& job, int64_t node_gpus) {
+  if (job.groups.empty()) return (job.gpus + node_gpus - 1) / node_gpus;
+  int64_t nodes = 0;
+  for (const RoleGroup& g : job.groups) {
+    if (g.task.gpus == 0) continue;
+    const int64_t on_one = std::max<int64_t>(1, node_gpus / g.task.gpus);
+    nodes += (g.count + on_one - 1) / on_one;
+  }
+  return nodes;
+}
+
 }  // namespace
 
 int64_t max_gpus_held(const Trace& trace) {
@@ -67,8 +79,12 @@ std::string smallest_cluster(const Trace& trace) {
   each_held(trace, [&](const Job& job, int64_t from_us, int64_t to_us) {
     hold(of_all, job, from_us, to_us);
     if (!job.gpu_types.empty()) hold(of_type[job.gpu_types.front()], job, from_us, to_us);
-    for (const RoleGroup& g : job.groups) node_gpus = std::max<int64_t>(node_gpus, g.task.gpus);
   });
+  // Jobs that held nothing in the log are simulated, too.
+  for (const Job& job : trace.jobs) {
+    for (const RoleGroup& g : job.groups) node_gpus = std::max<int64_t>(node_gpus, g.task.gpus);
+    if (!job.gpu_types.empty()) of_type.try_emplace(job.gpu_types.front());
+  }
   const int64_t all = max_held(of_all);
   if (all == 0) {
     const auto started = [](const Job& job) { return job.gpus > 0 && job.logged_start_us >= 0; };
@@ -79,18 +95,25 @@ std::string smallest_cluster(const Trace& trace) {
     throw InputError(trace.source,
                      "--cluster, or jobs whose start is logged, with an end or run time", "none");
   }
-  const auto part = [&](int64_t gpus) {
-    return std::to_string((gpus + node_gpus - 1) / node_gpus) + "x" + std::to_string(node_gpus);
+  std::string untyped;  // on which jobs run that ask for no type
+  const auto part = [&](int64_t gpus, const std::string& type) {
+    int64_t nodes = (gpus + node_gpus - 1) / node_gpus;
+    for (const Job& job : trace.jobs) {
+      const bool is_here = job.gpu_types.empty() ? type == untyped : job.gpu_types.front() == type;
+      if (is_here) nodes = std::max(nodes, nodes_for(job, node_gpus));
+    }
+    return std::to_string(nodes) + "x" + std::to_string(node_gpus);
   };
-  if (of_type.empty()) return part(all);
+  if (of_type.empty()) return part(all, "");
   std::map<std::string, int64_t> most;
   int64_t typed = 0;
   for (const auto& [type, changes] : of_type) typed += most[type] = max_held(changes);
   const auto usual = std::ranges::max_element(most, {}, [](const auto& one) { return one.second; });
   usual->second += std::max<int64_t>(0, all - typed);
+  untyped = usual->first;
   std::string text;
   for (const auto& [type, gpus] : most) {
-    text += (text.empty() ? "" : "+") + part(gpus) + ":" + type;
+    text += (text.empty() ? "" : "+") + part(gpus, type) + ":" + type;
   }
   return text;
 }

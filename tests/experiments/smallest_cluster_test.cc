@@ -57,6 +57,15 @@ TEST(SmallestCluster, JobWithoutALoggedEndRunsFromItsStart) {
   EXPECT_EQ(of({endless, ran(10, 20, 2)}), "4x1") << "it ended at 10";
 }
 
+TEST(SmallestCluster, EachJobFits) {
+  EXPECT_EQ(of({ran(0, 10, 4, nullptr, 4), ran(20, 30, 15, nullptr, 3)}), "5x4")
+      << "one task of 3 GPUs on a node of 4";
+  EXPECT_EQ(of({ran(0, 10, 12, nullptr, 6), ran(20, 30, 12, nullptr, 4)}), "3x6");
+  EXPECT_EQ(of({ran(5, 5, 16, nullptr, 8), ran(20, 30, 8, nullptr, 8)}), "2x8") << "it took 0 s";
+  EXPECT_EQ(of({ran(0, 10, 1), ran(-1, -1, 8)}), "8x1") << "it has not started";
+  EXPECT_EQ(of({ran(5, 5, 4, "a100"), ran(20, 30, 2, "v100"), ran(5, 5, 3)}), "4x1:a100+3x1:v100");
+}
+
 TEST(SmallestCluster, NeedsGpus) {
   try {
     of({ran(0, 10, 0)});

@@ -187,6 +187,12 @@ TEST(Waits, NameBlockingJobsAndDates) {
       "2026-03-01T23:59:01,2026-03-02T00:00:40\n"
       "fifo,c,2,100,order,needs 2 GPUs; 2 free,b,2026-03-01T23:59:02,2026-03-02T00:00:40\n"
       "fifo,d,3,100,order,needs 2 GPUs; 2 free,b;c,2026-03-01T23:59:03,2026-03-02T00:00:40\n");
+  // One after another: c waits behind b, too, once b has started.
+  EXPECT_EQ(rows_of(jobs_of({{0, 8, 100}, {1, 8, 50}, {2, 8, 10}}), "1x8", "fifo"),
+            "fifo,b,1,100,too-few-gpus,needs 8 GPUs; 0 free,a,"
+            "2026-03-01T23:59:01,2026-03-02T00:00:40\n"
+            "fifo,c,2,150,too-few-gpus,needs 8 GPUs; 0 free,a;b,"
+            "2026-03-01T23:59:02,2026-03-02T00:01:30\n");
   std::vector<Job> jobs = jobs_of({{0, 1, 100}, {0, 1, 50}, {10.5, 1, 5}});
   jobs[2].after = {"a", "b"};
   EXPECT_EQ(rows_of(jobs, "1x4", "fifo"),

@@ -126,8 +126,16 @@ void rename_columns(const Renames& renames, const std::string& where,
 }
 
 std::optional<std::string> nearest_column(std::string_view name,
-                                          const std::vector<std::string>& columns) {
-  std::vector<std::string> plain;
+                                          const std::vector<std::string>& all_columns) {
+  std::vector<std::string> plain, columns = all_columns;
+  if (name == "gpus") {
+    // Close in letters, and another quantity: cpus, gpu_hours, gpus_per_node, gpu_util.
+    std::erase_if(columns, [](const std::string& column) {
+      const std::string one = normalised_name(column);
+      return std::ranges::any_of(std::array{"cpu", "hour", "per", "util", "mem"},
+                                 [&](const char* part) { return one.find(part) != one.npos; });
+    });
+  }
   for (const std::string& column : columns) plain.push_back(normalised_name(column));
   const auto take = [&](auto&& fits) -> std::optional<std::string> {
     for (size_t i = 0; i < columns.size(); ++i) {

@@ -30,7 +30,9 @@ const char* reason_not_a_run(const Job& job, const RowTimes& row) {
   const bool started = job.logged_start_us >= 0, ended = job.logged_end_us >= 0;
   const bool from_profile = !started && !ended && job.iterations > 0;
   if (job.run_us < 0 && row.has_ends && !from_profile) {
-    return !started ? "never started" : !ended ? "has not ended" : nullptr;
+    if (!started || !ended) return started ? "has not ended" : "never started";
+    const bool took_no_time = job.logged_end_us == job.logged_start_us;
+    return took_no_time && never_started(job.status) ? "never started" : nullptr;
   }
   if (job.run_us != 0) return nullptr;
   const bool took_time = started && job.logged_end_us > job.logged_start_us;

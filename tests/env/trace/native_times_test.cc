@@ -144,6 +144,15 @@ TEST(Starts, AreSuggestedInOtherSpellings) {
   EXPECT_EQ(read(text, {advised(error_of(text))}).jobs.at(0).run_us, 60 * kUsPerS);
 }
 
+TEST(Gpus, AreNotSuggestedAsAnotherQuantity) {
+  for (const char* other : {"cpus", "num_cpu", "gpu_hours", "gpus_per_node", "gpu_util"}) {
+    EXPECT_EQ(advised(error_of("job_id,submit_s,run_s," + std::string(other) + "\n")),
+              "columns=gpus=COLUMN")
+        << other;
+  }
+  EXPECT_EQ(advised(error_of("job_id,submit_s,run_s,num_gpu\n")), "columns=gpus=num_gpu");
+}
+
 TEST(UnstartedJobs, AreLeftOut) {
   const Trace trace = read(
       "job_id,submit_s,run_s,start_s,end_s,gpus,status\n"
@@ -158,6 +167,15 @@ TEST(UnstartedJobs, AreLeftOut) {
       "9,10,,600,,8,RUNNING\n");
   EXPECT_THAT(ids(trace), ElementsAre("1", "5", "7", "3"));
   EXPECT_THAT(left_out(trace), ElementsAre("4 x never started", "1 x has not ended"));
+  // The same without a column of run times.
+  const Trace from_ends = read(
+      "job_id,submit_s,start_s,end_s,gpus,status\n"
+      "1,0,300,7500,8,COMPLETED\n"
+      "2,60,172860,172860,8,CANCELLED\n"
+      "3,60,172860,172860,8,FAILED\n"
+      "4,60,172860,172861,8,CANCELLED\n");
+  EXPECT_THAT(ids(from_ends), ElementsAre("1", "3", "4"));
+  EXPECT_THAT(left_out(from_ends), ElementsAre("1 x never started"));
   const Trace bare = read("job_id,submit_s,run_s,gpus,status\n1,0,0,1,cancelled\n2,0,0,1,FAILED\n");
   EXPECT_THAT(ids(bare), ElementsAre("2"));
   const Trace json = read(
