@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "env/base/core/error.h"
+#include "env/base/files/file.h"
 #include "env/base/text/text.h"
 #include "experiments/cli/command.h"
 #include "experiments/replay/jobs_csv.h"
@@ -34,6 +35,9 @@ void RecordingOptions::check() const {
                      no_file ? "--dump-out FILE as well" : "--dump-at TIMES as well", "none");
   }
   dump_times_us();
+  for (const std::string* file : {&jobs_out, &series_out, &timeline, &waits_out, &dump_out}) {
+    if (!file->empty()) check_writable(*file);
+  }
 }
 
 std::vector<int64_t> RecordingOptions::dump_times_us() const {

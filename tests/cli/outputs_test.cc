@@ -40,6 +40,15 @@ TEST(Outputs, CannotOverwriteInputs) {
   EXPECT_EQ(read_file("jobs.csv"), kJobs);
 }
 
+TEST(Outputs, AreCheckedBeforeTheFirstRun) {
+  const Folder folder;
+  folder.write("jobs.csv", kJobs);
+  for (const char* option : {"--jobs-out", "--timeline", "--waits-out", "--json-out"}) {
+    expect_refused(std::string(kRun) + "--out made " + option + " missing/file", "missing");
+    EXPECT_FALSE(folder.has("made")) << option;
+  }
+}
+
 TEST(Outputs, CannotOverwriteOtherOutputs) {
   const Folder folder;
   folder.write("jobs.csv", kJobs);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/base/text/text.h"
+#include "env/cluster/parse.h"
 
 namespace yard {
 namespace {
@@ -135,8 +136,12 @@ Unusable unfit_types_reason(const Job& job, const ClusterSpec& spec, uint64_t ty
   if (!any) {
     std::vector<std::string> names;
     for (const GpuType& type : spec.types) names.push_back(type.name);
+    // NODESxGPUS without a type.
+    const bool is_unnamed = names == std::vector<std::string>{kDefaultType};
+    const std::string advice =
+        is_unnamed ? " (a cluster with named types: 2x4:" + job.gpu_types.front() + ")" : "";
     return {"GPU types that the cluster lacks", "a GPU type of the cluster (" + join(names) + ")",
-            join(job.gpu_types)};
+            join(job.gpu_types) + advice};
   }
   if (!job.gpu_types.empty() && job.gpus > all) {
     return {"more GPUs of its types than there are",
