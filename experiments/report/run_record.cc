@@ -31,6 +31,17 @@ void check_rows(const Document& document, const char* key, const fs::path& path)
                    rows.type_name());
 }
 
+void check_runs(const Json& runs, const fs::path& path) {
+  if (runs.empty()) throw InputError(path.string(), "at least one of 'runs'", "none");
+  for (const Json& run : runs) {
+    const auto mean = run.find("mean_jct_s");
+    if (mean != run.end() && (mean->is_number() || mean->is_null()) && run.contains("policy"))
+      continue;
+    throw InputError(path.string(), "runs with policy and mean_jct_s, a number",
+                     mean == run.end() ? "one without" : mean->dump());
+  }
+}
+
 void check_series(const Json& series, const fs::path& path) {
   for (const Json& one : series) {
     const auto numbers = [&](const char* key) {
@@ -78,6 +89,11 @@ JobsFile read_jobs(const fs::path& path, const std::string& content) {
     if (cells.size() != kColumns) {
       throw InputError(where, std::to_string(kColumns) + " cells", std::to_string(cells.size()));
     }
+    const std::string_view state = trim(cells.back());
+    if (state != "finished" && state != "unfinished" && state != "ended-early") {
+      throw InputError(where, "the state finished, unfinished or ended-early",
+                       "'" + std::string(state) + "'");
+    }
     const std::string policy(cells[0]);
     auto of = std::ranges::find(out.policies, policy, &JobTimes::policy);
     if (of == out.policies.end()) of = out.policies.insert(of, JobTimes{policy, {}, 0});
@@ -112,6 +128,20 @@ std::string tail(const std::string& policy, size_t parts) {
   fs::path out;
   for (size_t i = all.size() - std::min(parts, all.size()); i < all.size(); ++i) out /= all[i];
   return out.string();
+}
+
+// The name of a file, with as many of its folders as distinguish it from others of that name.
+std::string unique_name(const fs::path& path, const std::vector<fs::path>& paths) {
+  const auto tail_of = [](const fs::path& file, size_t parts) {
+    return tail(fs::weakly_canonical(file).string(), parts);
+  };
+  constexpr size_t kMaxParts = 32;
+  size_t parts = 1;
+  const auto is_taken = [&](const fs::path& other) {
+    return other != path && tail_of(other, parts) == tail_of(path, parts);
+  };
+  while (parts < kMaxParts && std::ranges::any_of(paths, is_taken)) ++parts;
+  return tail_of(path, parts);
 }
 
 void collect_policies(const Json& row, std::set<std::string>& names) {
@@ -166,6 +196,7 @@ bool add_document(const fs::path& path, const Json& json, RunRecord& out) {
   keep("cells", out.comparisons);
   keep("runs", out.replays);
   keep("series", out.series);
+  if (document.json.contains("runs")) check_runs(document.json["runs"], path);
   if (document.json.contains("series")) check_series(document.json["series"], path);
   return known;
 }
@@ -241,8 +272,16 @@ RunRecord read_run(const fs::path& given) {
 RunRecord read_files(const std::vector<fs::path>& paths) {
   RunRecord out;
   for (const fs::path& path : paths) {
-    out.name += (out.name.empty() ? "" : ", ") + path.filename().string();
-    if (!read_evaluation(path, out)) {
+    const std::string name = unique_name(path, paths);
+    out.name += (out.name.empty() ? "" : ", ") + name;
+    const bool known = read_evaluation(path, out);
+    for (auto* documents : {&out.comparisons, &out.replays, &out.series}) {
+      if (!documents->empty() && documents->back().file == path.filename()) {
+        documents->back().file = name;
+      }
+    }
+    if (!out.jobs.empty() && out.jobs.back().file == path.filename()) out.jobs.back().file = name;
+    if (!known) {
       throw InputError(path.string(),
                        "a run folder, JSON from --json-out (simulate, evaluate, whatif) or "
                        "--series-out, or CSV from --jobs-out",

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
@@ -82,6 +83,32 @@ TEST_F(ReportFiles, NeedNoRunFolder) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("provenance'"))) << "there is no run";
+}
+
+TEST_F(ReportFiles, OfTheSameNameAreDistinguished) {
+  const std::string runs =
+      Json{{"runs", Json::array({{{"policy", "las"}, {"mean_jct_s", 12}}})}}.dump();
+  const std::string jobs = std::string(kJobsHeader) + "las,a,1,0,0,5,0,5,0,0,finished\n";
+  const std::string html = page({write("a/r.json", runs), write("b/r.json", runs),
+                                 write("a/j.csv", jobs), write("c/d/j.csv", jobs)});
+  EXPECT_THAT(html, HasSubstr("Results in a/r.json, b/r.json, a/j.csv, d/j.csv"));
+}
+
+TEST_F(ReportFiles, CutAndEmptyOnesAreRejected) {
+  for (const auto& [name, text, expected] :
+       {std::tuple{"cut.csv", std::string(kJobsHeader) + "las,a,1,0,0,5,0,5,0,0,fini",
+                   "cut.csv:2: expected the state finished, unfinished or ended-early, got 'fini'"},
+        {"none.json", std::string(R"({"runs": []})"), "at least one of 'runs', got none"},
+        {"text.json", std::string(R"({"runs": [{"policy": "las", "mean_jct_s": "1"}]})"),
+         "mean_jct_s, a number, got \"1\""},
+        {"lacks.json", std::string(R"({"runs": [{"policy": "las"}]})"), "got one without"}}) {
+    try {
+      page({write(name, text)});
+      ADD_FAILURE() << name;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(expected));
+    }
+  }
 }
 
 TEST_F(ReportFiles, UnknownKindsAreRejected) {
@@ -198,6 +225,7 @@ TEST_F(ReportFiles, LongTailIsNotDrawn) {
 
 TEST_F(ReportFiles, SimulateTablesAreShownInPlainWords) {
   const Json runs = Json::array({{{"policy", "a,b"},
+                                  {"mean_jct_s", 12},
                                   {"classes", {{{"gpus", 8}, {"jobs", 3}, {"mean_wait_s", 12.5}}}},
                                   {"waits", {{{"reason", "order"}, {"jobs", 2}, {"total_s", 9}}}},
                                   {"fairness", {{"rho_mean", 1.5}, {"jain_users", nullptr}}},

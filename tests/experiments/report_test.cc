@@ -284,7 +284,8 @@ TEST_F(Report, EscapesItsInput) {
   run.add_metrics(0, {{"validation/<b>&'", 1}});
   run.add_metrics(1, {{"validation/<b>&'", 2}});
   write(path, "a.json", document(cell(evil, 1)));
-  write(path, "b.json", Json{{"runs", {{{"policy", evil}, {"placement", evil}}}}}.dump());
+  write(path, "b.json",
+        Json{{"runs", {{{"policy", evil}, {"placement", evil}, {"mean_jct_s", 1}}}}}.dump());
   std::string policy;
   append_csv_cell(evil, policy);
   write(path, "c.csv", kJobsHeader + policy + ",\"j,\n1\",1,0,0,5,0,5,0,0,finished\n");
