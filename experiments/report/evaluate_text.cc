@@ -68,7 +68,13 @@ void print_policies(const CellResult& cell) {
   TextTable table({"  policy", "information", "speeds", "mean JCT s", "p99 s", "max wait s",
                    "preempt", "unfinished", "candidate / policy [95 %]"},
                   3);
-  for (const PolicyScore& score : cell.candidates) table.row(score_cells(">", score));
+  const std::string& name = cell.candidate_name;
+  const bool is_given = cell.candidates.size() > 1 && name.find(" more seed") == name.npos;
+  for (PolicyScore score : cell.candidates) {
+    if (cell.candidates.size() == 1) score.name = name;
+    if (is_given) score.name = name + ": " + score.name;
+    table.row(score_cells(">", score));
+  }
   const auto add = [&](const char* mark, const ComparedPolicy& rival) {
     std::vector<std::string> cells = score_cells(mark, rival.score);
     cells.push_back(ratio_text(rival.candidate_ratio));

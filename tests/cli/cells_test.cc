@@ -148,6 +148,17 @@ TEST_F(Cells, StartOnlyCellsHaveSeparateScoresAndOpenings) {
   EXPECT_EQ(split(trim(read_file("evaluations/test_log.jsonl")), '\n').size(), 2u);
 }
 
+TEST_F(Cells, NamedSeedsHaveTheirNameInTheTable) {
+  const std::string a = root_ + "/checkpoints/pilot-1", b = root_ + "/checkpoints/pilot-2";
+  const std::string rest =
+      " --against las --trace synthetic:habits --generate-jobs 100 --cluster 4x8 --replicas 1";
+  const std::string one = shell("yardmaster evaluate --checkpoint mine=" + a + rest).out;
+  EXPECT_THAT(one, HasSubstr("\n> mine "));
+  const std::string two = shell("yardmaster evaluate --checkpoint mine=" + a + "," + b + rest).out;
+  EXPECT_THAT(two, HasSubstr("\n> mine: checkpoint:" + a + " "));
+  EXPECT_THAT(two, HasSubstr("\n> mine: checkpoint:" + b + " "));
+}
+
 TEST_F(Cells, PooledSeedsAreListedWithEachSeed) {
   const std::string a = root_ + "/checkpoints/pilot-1", b = root_ + "/checkpoints/pilot-2";
   const std::string both = "checkpoint:" + a + ",checkpoint:" + b;
