@@ -69,7 +69,9 @@ void print_policies(const CellResult& cell) {
                    "preempt", "unfinished", "candidate / policy [95 %]"},
                   3);
   const std::string& name = cell.candidate_name;
-  const bool is_given = cell.candidates.size() > 1 && name.find(" more seed") == name.npos;
+  // Without a name, that of several seeds begins with the first one's.
+  const bool is_given =
+      cell.candidates.size() > 1 && !name.starts_with(cell.candidates.front().name);
   for (PolicyScore score : cell.candidates) {
     if (cell.candidates.size() == 1) score.name = name;
     if (is_given) score.name = name + ": " + score.name;

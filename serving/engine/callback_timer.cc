@@ -40,8 +40,11 @@ void CallbackTimer::run() {
   std::unique_lock lock(mutex_);
   const auto wait_until = [&](Clock::time_point when) {
     wakes_at_ = when;
-    // Waiting until the end of time would overflow.
-    when == Clock::time_point::max() ? changed_.wait(lock) : void(changed_.wait_until(lock, when));
+    if (when == Clock::time_point::max()) {  // wait_until() would overflow
+      changed_.wait(lock);
+    } else {
+      changed_.wait_until(lock, when);
+    }
     wakes_at_ = Clock::time_point::min();
   };
   for (;;) {

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "serving/engine/state_store.h"
+
 namespace yard {
 namespace {
 
 constexpr double kHour = 3600;
 constexpr size_t kMostRemembered = 1 << 16;  // preemptions in a cluster
-
-int64_t gpus_held(const pb::Job& job) {
-  int64_t sum = 0;
-  for (const pb::Piece& piece : job.placement()) sum += piece.gpus();
-  return sum;
-}
 
 bool holds_gpus(const pb::Job& job) {
   return job.state() == pb::STARTING || job.state() == pb::RUNNING;
@@ -34,8 +30,7 @@ PreemptionLimits::JobRun PreemptionLimits::run_of(const pb::Job& job) {
 
 PreemptionLimits::Cluster& PreemptionLimits::cluster_at(const pb::DecideRequest& request,
                                                         const std::string& sender) {
-  // Two senders without a name for their cluster are two clusters.
-  const std::string name = request.cluster().empty() ? "\n" + sender : request.cluster();
+  const std::string name = cluster_key(request, sender);
   const auto it = std::ranges::find(clusters_, name, &Cluster::name);
   if (it != clusters_.end()) {
     clusters_.splice(clusters_.begin(), clusters_, it);
@@ -48,9 +43,8 @@ PreemptionLimits::Cluster& PreemptionLimits::cluster_at(const pb::DecideRequest&
 }
 
 void PreemptionLimits::forget(Cluster& cluster, double now_s) const {
-  const double kept_s = std::max(kHour, options_.interval_s);
   // Requests may come out of order. If the clock was set back, what is known is of another time.
-  const auto is_over = [&](const Preemption& one) { return std::abs(now_s - one.at_s) >= kept_s; };
+  const auto is_over = [&](const Preemption& one) { return std::abs(now_s - one.at_s) >= kHour; };
   while (!cluster.last.empty() &&
          (is_over(cluster.last.front()) || cluster.last.size() > kMostRemembered)) {
     const auto job = cluster.jobs.find(cluster.last.front().job);

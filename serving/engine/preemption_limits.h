@@ -16,10 +16,10 @@
 namespace yard {
 
 struct PreemptionLimitOptions {
-  double interval_s = 600;
-  double gpu_share = 0.1;  // of the cluster's GPUs, within the interval; 1 or more: no limit
-  int per_job = 6;         // within an hour
-  double min_run_s = 60;   // a job runs at least so long before it is preempted
+  double interval_s = 600;  // at most an hour
+  double gpu_share = 0.1;   // of the cluster's GPUs, within the interval; 1 or more: no limit
+  int per_job = 6;          // within an hour
+  double min_run_s = 60;    // a job runs at least so long before it is preempted
 };
 
 class PreemptionLimits {
@@ -55,7 +55,7 @@ class PreemptionLimits {
   };
   struct Cluster {
     std::string name;
-    std::deque<Preemption> last;  // of the last hour or interval
+    std::deque<Preemption> last;  // of the last hour
     std::unordered_map<std::string, OfJob> jobs;
   };
 

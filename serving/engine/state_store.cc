@@ -8,8 +8,7 @@
 
 namespace yard {
 
-// Two senders without a name for their cluster are two clusters.
-std::string StateStore::key_of(const pb::DecideRequest& request, const std::string& sender) {
+std::string cluster_key(const pb::DecideRequest& request, const std::string& sender) {
   return request.cluster().empty() ? "\n" + sender : request.cluster();
 }
 
@@ -24,7 +23,7 @@ StateStore::State StateStore::state_after(State request, const std::string& send
   State before;
   {
     const std::lock_guard lock(mutex_);
-    const auto it = std::ranges::find(entries_, key_of(*request, sender), &Entry::key);
+    const auto it = std::ranges::find(entries_, cluster_key(*request, sender), &Entry::key);
     if (it != entries_.end()) before = it->state;
   }
   if (before == nullptr || before->state_version() != base) {
@@ -39,7 +38,7 @@ StateStore::State StateStore::state_after(State request, const std::string& send
 void StateStore::keep(State state, const std::string& sender) {
   if (!state->has_state_version()) return;
   const size_t bytes = state->ByteSizeLong();
-  const std::string key = key_of(*state, sender);
+  const std::string key = cluster_key(*state, sender);
   const std::lock_guard lock(mutex_);
   const auto it = std::ranges::find(entries_, key, &Entry::key);
   if (it != entries_.end()) {

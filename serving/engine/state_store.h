@@ -20,6 +20,9 @@ class MissingState : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The name of a request's cluster. Two senders which name none have two clusters.
+std::string cluster_key(const pb::DecideRequest& request, const std::string& sender);
+
 class StateStore {
  public:
   using State = std::shared_ptr<const pb::DecideRequest>;
@@ -39,8 +42,6 @@ class StateStore {
     State state;
     size_t bytes;
   };
-
-  static std::string key_of(const pb::DecideRequest& request, const std::string& sender);
 
   const size_t max_count_, max_bytes_;
   std::mutex mutex_;

@@ -39,7 +39,7 @@ struct Metrics::Families {
   prometheus::Registry registry;
   Family<Counter>& decisions =
       counter("yardmaster_decisions_total",
-              "Decisions by model, source and reason for not using the policy.");
+              "Decisions by model, source and reason.");
   Family<Histogram>& duration = prometheus::BuildHistogram()
                                     .Name("yardmaster_decision_duration_seconds")
                                     .Help("Seconds from request to response inside the server.")

@@ -11,6 +11,12 @@
 
 namespace yard {
 
+inline int64_t gpus_held(const pb::Job& job) {
+  int64_t sum = 0;
+  for (const pb::Piece& piece : job.placement()) sum += piece.gpus();
+  return sum;
+}
+
 // In addition to what the request says.
 struct PreemptionBounds {
   std::unordered_set<std::string> pinned;      // ids of jobs that must not be preempted

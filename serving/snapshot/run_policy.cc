@@ -40,12 +40,6 @@ void write_trace(const DecisionTrace& choices, const Snapshot& snapshot, const S
   }
 }
 
-int64_t gpus_held(const pb::Job& job) {
-  int64_t sum = 0;
-  for (const pb::Piece& piece : job.placement()) sum += piece.gpus();
-  return sum;
-}
-
 // One decision, and another one if the first preempts too much.
 class Decision {
  public:
@@ -128,9 +122,10 @@ class Decision {
     if (!too_much) return false;
     live_.restore(before);
     SimState& state = live_.state();
-    for (int32_t slot = 0; slot < view_.high_water(); ++slot) {
-      if (std::ranges::find(kept, slot) == kept.end()) state.pinned[slot] = 1;
-    }
+    std::vector<uint8_t> before_pins;
+    for (const int32_t slot : kept) before_pins.push_back(state.pinned[slot]);
+    for (int32_t slot = 0; slot < view_.high_water(); ++slot) state.pinned[slot] = 1;
+    for (size_t i = 0; i < kept.size(); ++i) state.pinned[kept[i]] = before_pins[i];
     answer_.detail = "it wanted to preempt jobs with " + std::to_string(all_gpus) +
                      " GPUs at once, of at most " + std::to_string(most);
     return true;

@@ -104,7 +104,7 @@ int run_serve(int argc, char** argv) {
                  "cluster's; one job may have more; 0: none, 1: no limit")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--preempted-within", limits.interval_s, "seconds, for --preempted-share")
-      ->check(CLI::Range(1.0, 86'400.0));
+      ->check(CLI::Range(1.0, 3600.0));
   app.add_option("--preemptions-per-job", limits.per_job, "preemptions of one job within an hour")
       ->check(CLI::Range(0, 1'000'000));
   app.add_option("--min-run", limits.min_run_s,
