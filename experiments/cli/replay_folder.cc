@@ -1,6 +1,8 @@
 #include "experiments/cli/replay_folder.h"
 
+#include <cstdio>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -37,13 +39,20 @@ ReplayFolder::ReplayFolder(std::string out, std::string page)
   if (!page_.empty()) report::require_writable_page_path(page_, "--report");
 }
 
-void ReplayFolder::begin(const CLI::App& app, const Scenario& scenario, uint64_t seed) {
+ReplayFolder::~ReplayFolder() {
+  if (!run_ || done_) return;
+  std::error_code error;
+  fs::remove_all(out_, error);
+}
+
+void ReplayFolder::begin(const CLI::App& app, const Scenario& scenario, const std::string& command,
+                         uint64_t seed) {
   if (out_.empty()) return;
   run_.emplace(
       RunFolder::create(out_, config_of(app),
-                        {.command = "simulate",
+                        {.command = command,
                          .seed = seed,
-                         .traces = {{scenario.trace.source, scenario.trace.sha256, "simulate"}}}));
+                         .traces = {{scenario.trace.source, scenario.trace.sha256, command}}}));
 }
 
 void ReplayFolder::finish(const Json& document, const Recording& recording) {
@@ -75,9 +84,30 @@ void ReplayFolder::finish(const Json& document, const Recording& recording) {
   }
   std::vector<report::RunRecord> records;
   records.push_back(std::move(record));
-  const std::string page = report::render_page(records);
+  write_pages(report::render_page(records));
+}
+
+void ReplayFolder::finish(const Json& document, const std::string& rows, const std::string& page) {
+  if (run_) {
+    AtomicFiles files;
+    files.add(run_->evaluations() / "whatif.json", json_text(document));
+    files.add(run_->evaluations() / "jobs.csv", rows);
+    files.commit();
+    run_->set_state(RunState::kDone);
+  }
+  write_pages(page);
+}
+
+void ReplayFolder::write_pages(const std::string& page) {
   if (run_) write_file_atomic(fs::path(out_) / "report.html", page);
   if (!page_.empty()) write_file_atomic(page_, page);
+  done_ = true;
+}
+
+void ReplayFolder::print_pages() const {
+  for (const std::string& file : {page_, out_.empty() ? "" : out_ + "/report.html"}) {
+    if (!file.empty()) std::fprintf(stderr, "report: %s\n", file.c_str());
+  }
 }
 
 }  // namespace yard::sim

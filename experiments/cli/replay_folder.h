@@ -1,10 +1,11 @@
-// Run folder and report page of `simulate`: --out DIR and --report F.html.
+// Run folder and report page of `simulate` and `whatif`: --out DIR and --report F.html.
 //
 //   DIR/report.html  config.yaml  run.json  log.txt
-//   DIR/evaluations/ simulate.json  jobs.csv  series.json
+//   DIR/evaluations/ simulate.json or whatif.json  jobs.csv  series.json
 //   DIR/tables/      waits.csv  wait_reasons.csv  size_classes.csv  fairness.csv  tenants.csv
 //                    gpu_hours.csv
-// Tables without data are left out.
+// Tables without data are left out. The folder of a command that fails or is interrupted is
+// removed.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,17 +23,29 @@ class ReplayFolder {
   // `out`, `page`: values of --out and --report; empty: none. Throws InputError if one cannot be
   // written or `out` already exists.
   ReplayFolder(std::string out, std::string page);
+  ~ReplayFolder();
+  ReplayFolder(const ReplayFolder&) = delete;
+  ReplayFolder& operator=(const ReplayFolder&) = delete;
 
   bool enabled() const { return !out_.empty() || !page_.empty(); }
 
-  // Creates the folder; call it before the first run. `app`: the command, whose options become
-  // config.yaml.
-  void begin(const CLI::App& app, const Scenario& scenario, uint64_t seed);
-  // Writes all files. Requires: begin(), and a recording with for_pictures.
+  // Creates the folder; call it before the first run. `app`: the command `command`, whose options
+  // become config.yaml.
+  void begin(const CLI::App& app, const Scenario& scenario, const std::string& command,
+             uint64_t seed);
+  // Writes all files of simulate. Requires: begin(), and a recording with for_pictures.
   void finish(const nlohmann::ordered_json& document, const Recording& recording);
+  // Writes all files of whatif. `rows`: jobs.csv; `page`: HTML. Requires: begin().
+  void finish(const nlohmann::ordered_json& document, const std::string& rows,
+              const std::string& page);
+  // Names the pages written, on stderr.
+  void print_pages() const;
 
  private:
+  void write_pages(const std::string& page);
+
   std::string out_, page_;
+  bool done_ = false;
   std::optional<RunFolder> run_;
 };
 

@@ -44,9 +44,13 @@ std::string verdicts_of(const Json& document) {
 
 // The verdicts of a whatif document, or the best and the worst policy of the first replay.
 std::string headline_of_replays(const Runs& runs) {
+  size_t num_replays = 0;
+  for (const RunRecord* run : runs) num_replays += run->replays.size();
   for (const RunRecord* run : runs) {
     for (const Document& document : run->replays) {
-      if (const std::string out = verdicts_of(document.json); !out.empty()) return out;
+      const std::string about =
+          num_replays > 1 ? (runs.size() > 1 ? run->name : document.file) + ": " : "";
+      if (const std::string out = verdicts_of(document.json); !out.empty()) return about + out;
       std::vector<const Json*> rows;
       for (const Json& row : document.json["runs"]) {
         const bool whole = number(row, "unfinished").value_or(0) == 0;
@@ -59,14 +63,15 @@ std::string headline_of_replays(const Runs& runs) {
       };
       const auto [least, most] = std::ranges::minmax_element(rows, {}, jct);
       if (rows.size() > 1 && jct(*least) == jct(*most)) {
-        return "All " + std::to_string(rows.size()) +
+        return about + "All " + std::to_string(rows.size()) +
                " policies have the same mean job completion time, " + duration_text(jct(*least)) +
                ".";
       }
       const std::string shortest = duration_text(jct(*least));
-      std::string out = name(*least) + " has a mean job completion time of " + shortest + ".";
+      std::string out =
+          about + name(*least) + " has a mean job completion time of " + shortest + ".";
       if (rows.size() > 1) {
-        out = name(*least) + " has the lowest mean job completion time of " +
+        out = about + name(*least) + " has the lowest mean job completion time of " +
               std::to_string(rows.size()) + " policies, " + shortest + "; the highest is " +
               duration_text(jct(*most)) + ", under " + name(*most) + ".";
       }

@@ -28,7 +28,7 @@ std::string own_sections(const RunRecord& run) {
       if (of.policy.starts_with("checkpoint:")) names.colour(PolicyLabels::label(run, of.policy));
     }
   }
-  return cells(run) + replays(run) + details(run) + completion_times(run, names) +
+  return cells(run) + site_log(run) + replays(run) + details(run) + completion_times(run, names) +
          cluster_over_time(run, names) + all_metrics(run) + settings(run);
 }
 

@@ -38,6 +38,8 @@ std::string provenance(const RunRecord& run);
 std::string comparison(const Runs& runs);   // results of evaluate: a row per cell
 std::string cells(const RunRecord& run);    // each cell with all its policies
 std::string replays(const RunRecord& run);  // results of simulate
+// Results of whatif beyond the replays: verdicts, limitations, waits by size, partition and user.
+std::string site_log(const RunRecord& run);
 // More tables of simulate: size classes, waits by reason, fairness, tenants, GPU time.
 std::string details(const RunRecord& run);
 std::string learning(const Runs& runs);

@@ -20,7 +20,8 @@ namespace {
 // Counts of scored jobs which lack an attribute.
 struct Counts {
   bool windowed = false;  // whether some jobs of the log are not scored
-  int64_t jobs = 0, no_limit = 0, no_user = 0, no_partition = 0, no_gpu = 0, no_start = 0;
+  int64_t jobs = 0, no_limit = 0, no_user = 0, no_partition = 0, no_gpu = 0, no_start = 0,
+          no_time = 0;
   int64_t interrupted = 0;   // from start to end longer than the run time
   double interrupted_s = 0;  // the differences, summed
   bool priorities = false;
@@ -48,6 +49,7 @@ Counts count(const Trace& trace) {
     out.no_user += job.user.empty() ? 1 : 0;
     out.no_partition += job.tenant.empty() ? 1 : 0;
     out.no_gpu += job.gpus == 0 ? 1 : 0;
+    out.no_time += job.logged_start_us >= 0 && job.run_us == 0 ? 1 : 0;
     out.no_start += job.logged_start_us < 0 ? 1 : 0;
     const double seconds = interrupted_s(job);
     out.interrupted += seconds > 0 ? 1 : 0;
@@ -102,6 +104,8 @@ std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& fact
       "have no partition or queue", of.no_partition == of.jobs ? ": no table by partition" : "");
   add(of.no_start, "has a start time", "has no start time", "have no start time",
       ": simulated, but excluded from all figures");
+  add(of.no_time, "ran for more than 0 s", "ran for 0 s", "ran for 0 s",
+      ": if it never ran, its wait should not count");
   if (of.interrupted > 0) {
     out.push_back(fmt::format(
         "{} of {} jobs{} took longer from start to end than {} run time (requeued or suspended): "
@@ -114,6 +118,11 @@ std::vector<std::string> log_limitations(const Trace& trace, const LogInfo& fact
     out.push_back(
         "trace.arrival=Submit: jobs arrive at submission, so time on hold or waiting for a "
         "dependency counts as logged wait, and simulated jobs may start during it");
+  } else if (!facts.has_eligible && trace.format.starts_with("yardmaster")) {
+    out.push_back(
+        "a wait is counted from submit_s: if a job was on hold or waited for a dependency after "
+        "it, "
+        "that time counts as logged wait, and the simulated job may start during it");
   } else if (!facts.has_eligible) {
     out.push_back(
         "no column has the time a job became eligible (sacct's Eligible), so time on hold or "

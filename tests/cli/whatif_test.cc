@@ -111,7 +111,8 @@ TEST(Whatif, ListsLimitationsOfTheLogFirst) {
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("the cluster is inferred: "), HasSubstr("no job has a time limit"),
                     HasSubstr("easy uses the limits of jobs"), HasSubstr("equal those of fifo"),
-                    HasSubstr("Eligible"), HasSubstr("no job has a partition or queue")));
+                    HasSubstr("a wait is counted from submit_s"),
+                    HasSubstr("no job has a partition or queue")));
   EXPECT_THAT(result.out,
               HasSubstr("fifo instead of easy: every job has the same wait as under easy"));
   EXPECT_THAT(result.err, Not(HasSubstr("limits"))) << "printed once";
@@ -274,6 +275,28 @@ TEST(Whatif, PageAndDocumentAgree) {
   EXPECT_THAT(page, HasSubstr("<h1>greedy instead of fifo: mean wait"));
   EXPECT_LT(page.find("<h2>Verdict"), page.find("<h2>Provenance"));
   EXPECT_THAT(page, HasSubstr(Json::parse(result.out)["trace"]["sha256"].get<std::string>()));
+}
+
+// `report` shows what the page of whatif shows, and each input's headline names the input.
+TEST(Whatif, RunFolderAndReportHaveAllResults) {
+  const Folder folder;
+  folder.write("log.csv", queue_log(300, true));
+  const Result result = shell(
+      "yardmaster whatif --sacct log.csv --cluster 1x4 --policy fifo,greedy,las --out w "
+      "&& yardmaster report w --out again.html && cp w/evaluations/whatif.json b.json "
+      "&& yardmaster report w b.json --out both.html");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("report: w/report.html"));
+  EXPECT_THAT(read_file("w/report.html"), HasSubstr("<h1>greedy instead of fifo: mean wait"));
+  EXPECT_EQ(means_of("w/evaluations/jobs.csv").size(), 3 * 3U) << "1, 4 and all, of 3 policies";
+  const std::string again = read_file("again.html");
+  for (const char* said :
+       {"<h2>Verdict", "Limitations of the log", "a wait is counted from submit_s",
+        "jobs need checkpointing", "<li>las: ", "By job size", "4 GPUs, 30 jobs", "By user",
+        "grace, 30 jobs"}) {
+    EXPECT_THAT(again, HasSubstr(said));
+  }
+  EXPECT_THAT(read_file("both.html"), HasSubstr("<p class='headline'>w: greedy instead of fifo"));
 }
 
 // At most 8 GPUs were ever held.

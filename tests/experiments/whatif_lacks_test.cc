@@ -23,6 +23,7 @@ Job logged_job() {
   Job job;
   job.gpus = 1;
   job.logged_start_us = 0;
+  job.run_us = 1'000'000;
   job.limit_us = 60'000'000;
   job.user = "ada";
   job.tenant = "gpu";
@@ -37,6 +38,7 @@ TEST(WhatifLimitations, CompleteLogHasNone) {
 TEST(WhatifLimitations, NameWhatIsMissing) {
   Job bare;
   bare.logged_start_us = 0;
+  bare.run_us = 1'000'000;
   Trace trace = log_of({bare, bare});
   trace.skipped = {{"never started", 17, "log.txt:4"}};
   const auto lacks = log_limitations(
@@ -61,6 +63,20 @@ TEST(WhatifLimitations, NameWhatIsMissing) {
       log_limitations(log_of({logged_job(), unknown}), {.has_eligible = true}),
       ElementsAre("1 of 2 jobs has no time limit",
                   "1 of 2 jobs has no start time: simulated, but excluded from all figures"));
+}
+
+TEST(WhatifLimitations, JobsOfNoTimeAreNamed) {
+  Job at_once = logged_job();
+  at_once.run_us = 0;
+  EXPECT_THAT(log_limitations(log_of({logged_job(), at_once}), {.has_eligible = true}),
+              ElementsAre("1 of 2 jobs ran for 0 s: if it never ran, its wait should not count"));
+}
+
+// Times in a table of one's own may already be those at which jobs became eligible.
+TEST(WhatifLimitations, OwnTablesAreNotSaidToLackSacctsColumn) {
+  Trace own = log_of({logged_job()});
+  own.format = "yardmaster";
+  EXPECT_THAT(log_limitations(own, {}), ElementsAre(HasSubstr("a wait is counted from submit_s")));
 }
 
 // Two jobs of four GPUs overlap; a third begins when they have ended.

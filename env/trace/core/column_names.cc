@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
@@ -12,6 +13,52 @@ namespace yard {
 namespace {
 
 constexpr std::string_view kSeparators = ",;\t|";
+
+// Like split_line(), but a separator does not separate within double quotes, which begin a field
+// or come after '='.
+std::vector<std::string_view> split_outside_quotes(std::string_view line, char separator) {
+  if (line.find('"') == line.npos || ends_inside_quotes(line, separator)) {
+    return split_line(line, separator);
+  }
+  std::vector<std::string_view> parts;
+  bool quoted = false;
+  size_t from = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const std::string_view before = trim(line.substr(from, i - from));
+    if (line[i] == '"') {  // twice within quotes: one that belongs to the text
+      const bool opens = before.empty() || before.back() == '=' || line[i - 1] == '"';
+      quoted = !quoted && opens;
+    }
+    if (quoted || line[i] != separator) continue;
+    parts.push_back(line.substr(from, i - from));
+    from = i + 1;
+  }
+  parts.push_back(line.substr(from));
+  return parts;
+}
+
+std::string_view without_quotes(std::string_view text) {
+  text = trim(text);
+  const bool quoted = text.size() > 1 && text.front() == '"' && text.back() == '"';
+  return quoted ? trim(text.substr(1, text.size() - 2)) : text;
+}
+
+// Returns "--columns name=COLUMN,..." as a shell takes it.
+std::string columns_option(const std::vector<std::string>& pairs) {
+  const std::string value = join(pairs, ",");
+  const bool plain = std::ranges::all_of(value, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-.,:=/+@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return "--columns " + value;
+  std::string out = "--columns '";
+  for (const char c : value) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+std::string renamed_pair(const std::string& name, const std::string& column) {
+  const bool quotes = column.find(',') != column.npos;
+  return name + "=" + (quotes ? "\"" + column + "\"" : column);
+}
 
 // Names that sites use for the required columns, and for start and end, by normalised_name(); the
 // likeliest first.
@@ -61,13 +108,8 @@ char separator_of(std::string_view line) {
 }
 
 std::vector<std::string_view> column_names(std::string_view line, char separator) {
-  std::vector<std::string_view> names = split_line(line, separator);
-  for (std::string_view& name : names) {
-    name = trim(name);
-    if (name.size() > 1 && name.front() == '"' && name.back() == '"') {
-      name = trim(name.substr(1, name.size() - 2));
-    }
-  }
+  std::vector<std::string_view> names = split_outside_quotes(line, separator);
+  for (std::string_view& name : names) name = without_quotes(name);
   return names;
 }
 
@@ -84,10 +126,10 @@ bool is_missing(std::string_view cell) {
 
 Renames parse_renames(std::string_view text, std::string_view where) {
   Renames out;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : split_outside_quotes(text, ',')) {
     const size_t equals = std::min(part.find('='), part.size());
     const std::string name(trim(part.substr(0, equals)));
-    const std::string column(trim(part.substr(std::min(equals + 1, part.size()))));
+    const std::string column(without_quotes(part.substr(std::min(equals + 1, part.size()))));
     if (name.empty() || column.empty()) {
       throw InputError(std::string(where), "NAME=COLUMN,NAME=COLUMN, such as job_id=JobName",
                        "'" + std::string(part) + "'");
@@ -176,12 +218,12 @@ std::string column_advice(const std::vector<std::string>& missing,
   for (const std::string& name : missing) {
     const auto guess = nearest_column(name, left);
     all = all && guess.has_value();
-    option.push_back(name + "=" + guess.value_or(any));
+    option.push_back(guess ? renamed_pair(name, *guess) : name + "=" + any);
     if (!guess) continue;
     guesses.push_back("`" + *guess + "`");
     std::erase(left, *guess);
   }
-  const std::string how = "--columns " + join(option, ",");
+  const std::string how = columns_option(option);
   if (guesses.empty()) return "set the " + what + " with " + how;
   return "did you mean the " + what + (guesses.size() > 1 ? "s " : " ") + join(guesses) + "? " +
          how + (all ? "" : " (" + any + ": a " + what + " of the file)");

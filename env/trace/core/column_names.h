@@ -27,7 +27,8 @@ bool is_missing(std::string_view cell);
 // Pairs of the name that a reader expects and the name in the file.
 using Renames = std::vector<std::pair<std::string, std::string>>;
 
-// Parses "name=COLUMN,name=COLUMN". Throws InputError naming `where`.
+// Parses "name=COLUMN,name=COLUMN"; a column with a comma is in double quotes. Throws InputError
+// naming `where`.
 Renames parse_renames(std::string_view text, std::string_view where);
 
 // Gives columns the names that the caller chose. Another column with a chosen name becomes

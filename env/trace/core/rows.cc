@@ -76,8 +76,12 @@ const std::string& Rows::name_in_file(int column) const {
 }
 
 int Rows::optional_column(std::string_view name) const {
-  const auto it = std::ranges::find(columns_, name);
-  if (it == columns_.end()) return -1;
+  auto it = std::ranges::find(columns_, name);
+  if (it == columns_.end()) {  // names in capitals
+    it = std::ranges::find(columns_, name, lower_case);
+    if (it == columns_.end() || std::ranges::count(columns_, name, lower_case) > 1) return -1;
+    name = *it;
+  }
   if (std::ranges::count(columns_, name) > 1) {
     throw InputError(header_position(), "each column once", in_quotes(name) + " twice");
   }
@@ -92,7 +96,7 @@ int Rows::column(std::string_view name) const {
   const int found = optional_column(name);
   if (found < 0) {
     throw InputError(header_position(), "a column " + in_quotes(name),
-                     in_quotes(join(columns_, ",")));
+                     in_quotes(join(columns_in_file_.empty() ? columns_ : columns_in_file_, ",")));
   }
   return found;
 }

@@ -25,9 +25,20 @@ std::string recognise(const FileHead& head, const Renames& renames) {
   // With --columns, a table that has our columns is ours, whatever else it looks like.
   const std::string own = head.is_json() ? "yardmaster-jsonl" : "yardmaster";
   if (!renames.empty() && Readers::make(own, {})->recognises(head)) return own;
-  std::vector<std::string> fitting;
-  for (const std::string& name : Readers::names()) {
-    if (Readers::make(name, {})->recognises(head)) fitting.push_back(name);
+  const auto fits = [](const FileHead& one) {
+    std::vector<std::string> out;
+    for (const std::string& name : Readers::names()) {
+      if (Readers::make(name, {})->recognises(one)) out.push_back(name);
+    }
+    return out;
+  };
+  std::vector<std::string> fitting = fits(head);
+  if (fitting.empty() && renames.empty() && !head.is_json()) {
+    // Names in capitals, as databases export them.
+    const std::string lower = lower_case(head.line(1));
+    FileHead lowered = head;
+    lowered.columns = column_names(lower, separator_of(lower));
+    fitting = fits(lowered);
   }
   if (fitting.size() == 1) return fitting.front();
   if (!fitting.empty()) {
@@ -43,6 +54,10 @@ std::pair<std::unique_ptr<TraceGenerator>, std::string> generator_of(const std::
                                                                      const LoadOptions& options) {
   if (!options.format.empty()) {
     throw InputError(source, "no --format with a generator", "'" + options.format + "'");
+  }
+  if (const GivenSetting* const columns = options.settings.find("columns")) {
+    throw InputError(columns->origin, "a file: a synthetic trace has no columns",
+                     "'" + source + "'");
   }
   const std::string name = source.substr(kSynthetic.size());
   require_name<Generators>("--trace synthetic:NAME", name);

@@ -199,6 +199,8 @@ class CellReader {
     if (rows_.separator() != ';' || std::ranges::count(cell, ',') != 1) return;
     std::string point(cell);
     point[point.find(',')] = '.';
+    const bool is_time = cell.find(':') != cell.npos;
+    if (!is_time && !parse_double(trim(point))) return;
     rows_.rewrite(column, std::move(point));
   }
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <ranges>
 
 #include "env/base/core/error.h"
 #include "env/base/text/nearest_name.h"
 #include "env/base/text/text.h"
+#include "env/base/text/utf8.h"
 #include "env/trace/core/split_line.h"
 #include "env/trace/formats/native_fields.h"
+#include "env/trace/formats/native_json.h"
 #include "env/trace/formats/sacct/sacct_columns.h"
 #include "env/trace/formats/sacct/sacct_lines.h"
 
@@ -43,6 +46,7 @@ const Magic kMagic[] = {
     {"SQLite format 3"sv, "an SQLite database",
      "export the table as CSV first: sqlite3 -header -csv FILE 'select * from jobs' > jobs.csv"},
     {"\xD0\xCF\x11\xE0"sv, "an old Excel workbook (.xls)", "save its sheet as CSV first"},
+    {"{\\rtf"sv, "a rich text document (RTF)", "save it as plain text"},
     {"%PDF"sv, "a PDF", "use the table from which it was made"},
     {"\x80\x04\x95"sv, "a Python pickle", by_pandas("pickle")},
     {"\x80\x05\x95"sv, "a Python pickle", by_pandas("pickle")},
@@ -59,36 +63,60 @@ const Magic kMagic[] = {
   throw InputError(head.name, "a trace", is + ": " + advice);
 }
 
-// Returns the beginning of a line, with control characters as '?'.
+// Returns the beginning of a line, with control characters and bytes that are not UTF-8 as '?'.
 std::string shown(std::string_view line) {
   constexpr size_t kShown = 120;
-  std::string out(line.substr(0, kShown));
-  std::ranges::replace_if(
-      out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+  std::string out;
+  for (size_t at = 0; at < line.size() && at < kShown;) {
+    const size_t length = utf8_length(line.substr(at));
+    const auto c = static_cast<unsigned char>(line[at]);
+    if (length == 0 || c < ' ' || c == 0x7f) {
+      out += '?';
+    } else {
+      out += line.substr(at, length);
+    }
+    at += std::max<size_t>(length, 1);
+  }
   return "'" + out + (line.size() > kShown ? "...'" : "'");
 }
 
-// Zero bytes at every second position mean UTF-16; anywhere else the file is not text.
+// Zero bytes at every second position mean UTF-16. Most bytes below ' ' are rare in text of any
+// encoding.
 void refuse_bytes(const FileHead& head) {
-  const std::string_view text = head.text;
+  const std::string_view text = head.text.substr(0, 1000);
   const bool marked = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
-  // Below a first line of text, readers handle the bytes in fields.
-  const auto is_control = [](char c) { return c >= 0 && c < 9 && c != 7; };
-  if (!marked && std::ranges::none_of(head.line(1), is_control)) return;
+  const auto is_control = [](char c) {
+    return c >= 0 && c < ' ' &&
+           std::string_view("\a\t\n\v\f\r\x1b").find(c) == std::string_view::npos;
+  };
+  const auto controls = static_cast<size_t>(std::ranges::count_if(text, is_control));
+  // A few below a first line of text are left to the readers.
+  constexpr size_t kEnough = 500;
+  const bool many = text.size() >= kEnough && controls * 33 > text.size();
+  if (!marked && !many && std::ranges::none_of(head.line(1), is_control)) return;
   size_t zeros = 0, odd = 0;
-  const size_t checked = std::min<size_t>(text.size(), 1000);
-  for (size_t i = 0; i < checked; ++i) {
+  for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\0') continue;
     ++zeros;
     odd += i % 2;
   }
-  if (marked || (zeros * 3 >= checked && checked > 3 && (odd == 0 || odd == zeros))) {
+  if (marked || (zeros * 3 >= text.size() && text.size() > 3 && (odd == 0 || odd == zeros))) {
     refuse(head, "text in UTF-16",
            "convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > jobs.csv");
   }
-  const auto controls = std::ranges::count_if(text.substr(0, checked), is_control);
-  if (static_cast<size_t>(controls) * 10 > checked) {
+  if (many || controls * 10 > text.size()) {
     refuse(head, "a binary file", "a trace is CSV, JSONL or another text format");
+  }
+}
+
+// The published log of TACC begins with the number of its rows, and puts blanks between the names.
+void refuse_tacc_without_count(const FileHead& head) {
+  const bool is_tacc =
+      std::ranges::equal(split_line(head.line(1), ' ') | std::views::take(3),
+                         std::array<std::string_view, 3>{"JobID", "JobName", "UID"});
+  if (is_tacc && head.line(2).starts_with("---")) {
+    refuse(head, "a log of TACC without its first line, the number of rows",
+           "put a line before it: (echo 0; cat FILE) > tacc.log");
   }
 }
 
@@ -122,12 +150,23 @@ std::vector<std::string> keys_of(std::string_view text) {
   return keys;
 }
 
+bool has_empty_list(std::string_view text) {
+  const Json object = Json::parse(text, nullptr, false);
+  return object.is_object() && std::ranges::any_of(object, [](const Json& value) {
+           return value.is_array() && value.empty();
+         });
+}
+
 void refuse_json(const FileHead& head) {
   const std::string_view text = trim(head.text);
   const auto has = [&](std::string_view key) { return text.find(key) != text.npos; };
   if (const std::string key = key_of_job_list(text); !key.empty() && !has("\"tres\"")) {
     refuse(head, "one JSON object with all jobs",
            "write one object per line: jq -c '.[\"" + key + "\"][]' FILE > jobs.jsonl");
+  }
+  constexpr size_t kShortList = 200;
+  if (text.starts_with('{') && text.size() < kShortList && has_empty_list(text)) {
+    refuse(head, "one JSON object with an empty list", "a trace needs at least one job");
   }
   if (text.starts_with('{') && has("\"jobs\"") && (has("\"tres\"") || has("\"job_id\""))) {
     refuse(head, "output of sacct --json",
@@ -216,6 +255,13 @@ void refuse_without_names(const FileHead& head) {
   const char separator = separator_of(line);
   const auto fields = column_names(line, separator);
   if (!looks_like_values(fields)) return;
+  constexpr size_t kSwfFields = 18;
+  if (fields.size() == kSwfFields && std::ranges::all_of(fields, is_number)) {
+    refuse(head,
+           std::string("rows of the Standard Workload Format with '") + separator +
+               "' between the numbers",
+           std::string("replace it with a blank: tr '") + separator + "' ' ' < FILE > jobs.swf");
+  }
   if (separator == '|') {
     refuse(head, "a table without a header line",
            "print it without sacct's --noheader (-n), or add a header line");
@@ -279,6 +325,7 @@ void reject_unreadable(const FileHead& head) {
            "convert its rows to CSV first; a trace is CSV, JSONL or another text format");
   }
   refuse_bytes(head);
+  refuse_tacc_without_count(head);
   if (text.find('\n') == text.npos && text.find('\r') != text.npos &&
       text.find('\r') + 1 < text.size()) {
     refuse(head, "lines that end with a carriage return only",

@@ -112,7 +112,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   print_scenario_notes(scenario, prepared_policies, options.run.speeds);
   print_copies_note(scenario);
 
-  folder.begin(app, scenario, options.scenario.seed);
+  folder.begin(app, scenario, "simulate", options.scenario.seed);
   std::vector<Run> runs;
   Recording recording(recorded, scenario);
   Json out = {{"runs", Json::array()}};
@@ -134,9 +134,7 @@ int run_simulate(CLI::App& app, int argc, char** argv) {
   });
   folder.finish(out, recording);
   options.save(out, recording.finish());
-  for (const std::string& file : {page, out_folder.empty() ? "" : out_folder + "/report.html"}) {
-    if (!file.empty()) std::fprintf(stderr, "report: %s\n", file.c_str());
-  }
+  folder.print_pages();
   return 0;
 }
 

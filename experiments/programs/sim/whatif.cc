@@ -6,10 +6,10 @@
 #include "env/base/core/version.h"
 #include "experiments/cli/command.h"
 #include "experiments/cli/common_options.h"
+#include "experiments/cli/replay_folder.h"
 #include "experiments/evaluate/bound.h"
 #include "experiments/replay/jobs_csv.h"
 #include "experiments/replay/load_scenario.h"
-#include "experiments/report/page.h"
 #include "experiments/report/scenario_json.h"
 #include "experiments/report/text_table.h"
 #include "experiments/run/machine.h"
@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 struct WhatifArguments {
   std::string policies = "easy,fifo,greedy,las,srtf-history";
-  std::string report, jobs_out;
+  std::string out, report, jobs_out;
   CommonOptions common;
 
   void add_to(CLI::App& app) {
@@ -66,6 +66,7 @@ struct WhatifArguments {
     app.add_option("--from", scenario.window.from, "start of the scored window");
     app.add_option("--to", scenario.window.to, "end of the scored window");
     group("Output");
+    app.add_option("--out", out, "new folder for report.html, whatif.json and jobs.csv");
     app.add_option("--report", report, "write an HTML page with the verdict, tables and figures");
     app.add_option("--jobs-out", jobs_out, "write a CSV with one row per job and policy");
     app.add_flag("--json", common.json, "print one JSON document");
@@ -200,7 +201,7 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   WhatifArguments options;
   options.add_to(app);
   if (!parse_arguments(app, argc, argv)) return 0;
-  if (!options.report.empty()) report::require_writable_page_path(options.report, "--report");
+  ReplayFolder folder(options.out, options.report);
   if (!options.jobs_out.empty()) check_writable(options.jobs_out);
   const std::vector<PreparedPolicy> prepared_policies = contestants_of(options);
   const bool inferred = infer_cluster(options.common.scenario);
@@ -214,13 +215,16 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
   whatif::require_logged_times(scenario.trace);
   require_gpus(scenario.trace);
 
+  folder.begin(app, scenario, "whatif", options.common.scenario.seed);
   std::vector<Run> runs;
   std::vector<whatif::Candidate> candidates;
   std::string rows = kJobsHeader;
   for (const PreparedPolicy& prepared : prepared_policies) {
     runs.push_back(run_prepared(scenario, prepared, options.common.run_of(prepared.name)));
     candidates.push_back(candidate_of(scenario, prepared, runs.back()));
-    if (!options.jobs_out.empty()) append_jobs(scenario, runs.back(), rows);
+    if (!options.jobs_out.empty() || !options.out.empty()) {
+      append_jobs(scenario, runs.back(), rows);
+    }
   }
   const std::vector<whatif::ComparedJob> jobs = compared_jobs(scenario, runs);
   whatif::Comparison comparison = whatif::compare(jobs, candidates);
@@ -239,16 +243,17 @@ int run_whatif(CLI::App& app, int argc, char** argv) {
     const std::string text =
         whatif::text_of(comparison, verdicts, {scenario.trace.source, cluster, limitations});
     std::fputs(text.c_str(), stdout);
-    if (!options.report.empty()) std::printf("\n%s\n", options.report.c_str());
   });
-  AtomicFiles files;
-  if (!options.report.empty()) {
-    files.add(options.report, whatif::page_of(comparison, verdicts, jobs,
-                                              {scenario.trace.source, cluster, limitations,
-                                               provenance_of(options, scenario)}));
+  if (folder.enabled()) {
+    folder.finish(out, rows,
+                  whatif::page_of(comparison, verdicts, jobs,
+                                  {scenario.trace.source, cluster, limitations,
+                                   provenance_of(options, scenario)}));
   }
+  AtomicFiles files;
   if (!options.jobs_out.empty()) files.add(options.jobs_out, rows);
   options.common.save(out, files);
+  folder.print_pages();
   return 0;
 }
 

@@ -177,6 +177,22 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 // Published archives have such rows, and their users cannot correct them.
+// A first line without control characters does not make random bytes a table.
+TEST(Formats, RandomBytesAreCalledBinary) {
+  std::string bytes = "sched\x9d\xf1\n";
+  uint32_t state = 7;
+  for (int i = 0; i < 2000; ++i) {
+    state = state * 1664525 + 1013904223;
+    bytes += static_cast<char>(state >> 24);
+  }
+  try {
+    parse_trace(bytes, "t", {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a binary file"));
+  }
+}
+
 TEST(Formats, RowsThatEndBeforeTheyStartAreSkippedInArchives) {
   const auto reasons = [](const std::string& text) {
     std::string out;

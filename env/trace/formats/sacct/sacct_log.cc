@@ -346,8 +346,9 @@ bool SacctLog::read_request(Job& job) {
     rows_.notice("trace.gpus_per_node overrides the GPU counts of the log");
   } else if (allocated && asked.gpus >= 0 && given.gpus > asked.gpus) {
     rows_.notice(
-        "more GPUs allocated than requested, as with --exclusive: the job holds the allocated "
-        "GPUs; --set trace.gpus=requested reads the requested GPUs");
+        "more GPUs allocated than requested, as with --exclusive or after a resize: the job holds "
+        "the "
+        "allocated GPUs; --set trace.gpus=requested reads the requested GPUs");
   }
   const bool by_gres = counts && !asked.names_gpus() && !given.names_gpus() && job.gpus > 0;
   if (by_gres && gres == at_.alloc_gres && std::max(request.nodes, asked.nodes) > 1) {
