@@ -1,12 +1,16 @@
 #include "serving/engine/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "env/base/core/error.h"
+#include "policies/decision_trace.h"
 #include "serving/snapshot/snapshot.h"
+#include "serving/snapshot/starvation.h"
 
 namespace yard {
 namespace {
@@ -21,6 +25,8 @@ constexpr double kHeuristicReserve = 4;
 constexpr double kMinReserveMs = 3;
 constexpr int kHeuristicThreads = 2;
 constexpr size_t kMaxClusters = 1024;  // whose preemptions are counted
+// Places a job that has waited too long: in order of arrival, with a reservation for the first.
+constexpr const char* kForStarved = "easy";
 
 double ms_since(Engine::Clock::time_point begin) {
   return Ms(Engine::Clock::now() - begin).count();
@@ -60,7 +66,11 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
   ModelStore::Current current;
   double queue_ms = 0, read_ms = 0, policy_ms = 0;
   bool policy_pending = false;
+  std::atomic<bool> policy_begun = false;  // it waits no longer; without the lock
   bool heuristic_begun = false;
+  Breaker* breaker = nullptr;        // of the policy that decides
+  bool is_starved = false;           // a job has waited too long
+  std::optional<PolicyResult> idle;  // the policy's answer, if it has left GPUs idle for too long
   pb::Reason reason = pb::NONE;
   std::string detail;
   std::optional<PolicyResult> heuristic;
@@ -96,6 +106,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     std::shared_ptr<const Read> done;
     try {
       auto state = engine->states_.state_after(in.read(), in.client);
+      require_fresh(*state);
       PreemptionBounds bounds = engine->preemptions_.bounds_of(*state, in.client);
       done = std::make_shared<const Read>(std::move(state), std::move(bounds));
       engine->states_.keep(done->request, in.client);
@@ -119,6 +130,18 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     if (!policy_pending) begin_heuristic(lock);
   }
 
+  void require_fresh(const pb::DecideRequest& request) const {
+    const double most_s = engine->options_.max_age_s;
+    const double age_s = request.age_s() + ms_since(begin) * 1e-3;
+    if (!request.has_age_s() || most_s <= 0 || age_s <= most_s) return;
+    throw MissingState(fmt::format("send a new snapshot: this one is {:.1f} s old, of at most {:g}",
+                                   age_s, most_s));
+  }
+
+  std::string memory_key() const {
+    return read->request->cluster() + '\n' + current.name + '\n' + current.digest;
+  }
+
   // Requires: the lock.
   void choose_policy() {
     const EngineOptions& options = engine->options_;
@@ -130,13 +153,22 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
       return fail(pb::TOO_LARGE,
                   std::to_string(request.jobs_size()) + " jobs, " + std::to_string(gpus) + " GPUs");
     }
+    if (const pb::Job* job = starved_job(read->snapshot, request, options.max_wait_s)) {
+      is_starved = true;
+      return fail(pb::STARVATION,
+                  fmt::format("job {} has waited for {:.0f} s, more than {:g}", job->id(),
+                              wait_s(*job, request.time_s()), options.max_wait_s));
+    }
+    breaker = &engine->breaker_of(current.name, current.digest);
+    const Clock::time_point now = Clock::now();
+    if (!breaker->admits(now)) return fail(pb::BREAKER_OPEN, breaker->detail(now));
     policy_pending = true;
     policy_ticket = engine->policies_.submit(
         {in.client, read->size(),
          [call = shared_from_this(), read = read, model = current.model,
-          memories = engine->memories_, tracing = options.tracing,
-          key = request.cluster() + '\n' + current.name + '\n' + current.digest] {
+          memories = engine->memories_, tracing = options.tracing, key = memory_key()] {
            if (call->is_answered()) return;
+           call->policy_begun = true;
            auto memory = memories->take(key, read->snapshot.now_us());
            PolicyResult result =
                run_policy(*model->policy, read->snapshot, *read->request, tracing, memory.get());
@@ -181,10 +213,19 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     heuristic_begun = true;
     heuristic_ticket = engine->heuristics_.submit(
         {in.client, read->size(),
-         [call = shared_from_this(), read = read, policy = engine->fallback_,
+         [call = shared_from_this(), read = read, starved = is_starved,
+          policy = is_starved ? engine->for_starved_ : engine->fallback_,
           tracing = engine->options_.tracing] {
            if (call->is_answered()) return;
-           call->on_heuristic(run_policy(*policy, read->snapshot, *read->request, tracing));
+           if (!starved) {
+             return call->on_heuristic(
+                 run_policy(*policy, read->snapshot, *read->request, tracing));
+           }
+           const pb::DecideRequest others = without_held_up_jobs(read->snapshot, *read->request);
+           const Snapshot snapshot(others, read->snapshot.bounds());
+           PolicyResult answer = run_policy(*policy, snapshot, others);
+           list_quarantined(read->snapshot, answer.response);
+           call->on_heuristic(std::move(answer));
          },
          later([call = shared_from_this()] { call->on_heuristic_dropped(); })});
     if (heuristic_ticket == nullptr && !policy_pending) finish_without_policy(lock);
@@ -204,12 +245,39 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     policy_pending = false;
     policy_ms = answer.elapsed_ms;
     if (answer.reason == pb::NONE) {
+      // Rules may reserve GPUs as their operator wants; what is learned may have gone wrong.
+      const bool learned =
+          dynamic_cast<const TracedPolicy*>(current.model->policy.get()) != nullptr;
+      const double idle_s =
+          learned ? engine->idle_.idle_s(memory_key(), *read->request, answer.response) : 0;
+      if (idle_s > 0) {
+        fail(pb::IDLE, fmt::format("the policy has left GPUs idle for {:.0f} s", idle_s));
+        idle = std::move(answer);
+        return heuristic ? judge_idle(lock) : begin_heuristic(lock);
+      }
+      count_of_policy(false);
       if (answer.limited) fail(pb::PREEMPTION_LIMIT, std::move(answer.detail));
       return finish(lock, std::move(answer), pb::POLICY, current.name);
     }
+    count_of_policy(true);
     fail(answer.reason, std::move(answer.detail));
     if (heuristic) return finish_without_policy(lock);
     begin_heuristic(lock);
+  }
+
+  void count_of_policy(bool failed) const { breaker->add(failed, Clock::now()); }
+
+  // The policy is right if the heuristic has no use for the idle GPUs either. Requires: both
+  // answers.
+  void judge_idle(std::unique_lock<std::mutex>& lock) {
+    if (heuristic->reason == pb::NONE && uses_idle_gpus(*read->request, heuristic->response)) {
+      count_of_policy(true);
+      return finish_without_policy(lock);
+    }
+    engine->idle_.restart(memory_key(), read->request->time_s());
+    count_of_policy(false);
+    fail(pb::NONE, "");
+    finish(lock, std::move(*idle), pb::POLICY, current.name);
   }
 
   void on_policy_dropped() {
@@ -227,12 +295,16 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     heuristic_ticket = nullptr;
     engine->heuristic_time_.add(read->size(), answer.elapsed_ms);
     heuristic = std::move(answer);
+    if (idle) return judge_idle(lock);
     if (!policy_pending) finish_without_policy(lock);
   }
 
   void on_heuristic_dropped() {
     std::unique_lock lock(mutex);
-    if (!answered && !policy_pending) finish_without_policy(lock);
+    if (answered || policy_pending) return;
+    if (!idle) return finish_without_policy(lock);
+    fail(pb::NONE, "");
+    finish(lock, std::move(*idle), pb::POLICY, current.name);
   }
 
   // ---- on the alarm's thread, or one that drops waiting work
@@ -243,7 +315,11 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     if (read == nullptr) {
       fail(pb::DEADLINE, "the request waited too long to be read");
     } else if (policy_pending) {
+      if (policy_begun) count_of_policy(true);
       fail(pb::DEADLINE, "the policy exceeded the deadline");
+    } else if (idle) {
+      fail(pb::NONE, "");
+      return finish(lock, std::move(*idle), pb::POLICY, current.name);
     }
     finish_without_policy(lock);
   }
@@ -259,7 +335,8 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
 
   void finish_without_policy(std::unique_lock<std::mutex>& lock) {
     if (heuristic && heuristic->reason == pb::NONE) {
-      finish(lock, std::move(*heuristic), pb::HEURISTIC, engine->options_.fallback);
+      finish(lock, std::move(*heuristic), pb::HEURISTIC,
+             is_starved ? kForStarved : engine->options_.fallback);
       return;
     }
     if (read != nullptr) {
@@ -287,6 +364,7 @@ struct Engine::Call : std::enable_shared_from_this<Engine::Call> {
     response.set_model_digest(current.digest);
     response.set_decided_by(by);
     response.set_rebuilt(answer.rebuilt);
+    response.set_valid_for_s(engine->options_.valid_s);
     if (read != nullptr && read->request->has_state_version()) {
       response.set_state_version(read->request->state_version());
     }
@@ -342,9 +420,11 @@ Engine::Engine(const EngineOptions& options, const ModelStore& models, OnServed 
       models_(models),
       on_served_(std::move(on_served)),
       fallback_(open_servable(options.fallback).policy),
+      for_starved_(open_servable(kForStarved).policy),
       memories_(std::make_shared<MemoryStore>(options.max_memories, options.max_memory_bytes)),
       states_(options.max_states, options.max_state_bytes),
       preemptions_(options.preemptions, kMaxClusters),
+      idle_(options.max_idle_s, kMaxClusters),
       first_id_(static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
                                       std::chrono::microseconds(1))),
       policies_({.threads = options.threads, .max_waiting = options.max_waiting}),
@@ -363,6 +443,18 @@ Engine::Clock::time_point Engine::answer_deadline(Clock::time_point begin,
   // If a deadline is nearly over, half of the rest is for the way back.
   const Clock::duration most = std::max<Clock::duration>(left - kMargin, left / 2);
   return begin + std::min(clock_ms(std::min(budget_ms, kMaxBudgetMs)), most);
+}
+
+Breaker& Engine::breaker_of(const std::string& model, const std::string& digest) {
+  const std::lock_guard lock(breakers_mutex_);
+  return breakers_.try_emplace(model + '\n' + digest, options_.breaker).first->second;
+}
+
+uint64_t Engine::breakers_opened() const {
+  const std::lock_guard lock(breakers_mutex_);
+  uint64_t sum = 0;
+  for (const auto& [key, breaker] : breakers_) sum += breaker.times_opened();
+  return sum;
 }
 
 void Engine::submit(IncomingRequest request) {

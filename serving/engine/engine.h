@@ -9,11 +9,15 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "policies/policy.h"
+#include "serving/engine/breaker.h"
 #include "serving/engine/callback_timer.h"
+#include "serving/engine/idle_watch.h"
 #include "serving/engine/memory_store.h"
 #include "serving/engine/model_store.h"
 #include "serving/engine/preemption_limits.h"
@@ -40,6 +44,11 @@ struct EngineOptions {
   size_t max_states = 64;  // of clusters whose managers send deltas
   size_t max_state_bytes = size_t{256} << 20;
   PreemptionLimitOptions preemptions = {};
+  BreakerOptions breaker = {};
+  double max_idle_s = 3600;     // learned policies may leave GPUs idle beside jobs; 0: for ever
+  double max_wait_s = 604'800;  // of a job before a heuristic places it; 0: any
+  double max_age_s = 60;        // of a snapshot; 0: any
+  double valid_s = 60;          // actions expire after it
   Tracing tracing = Tracing::kNone;  // whether ServedDecision::trace is filled
 };
 
@@ -87,6 +96,9 @@ class Engine {
   int stuck() const { return policies_.stuck() + heuristics_.stuck(); }
   int pending() const { return pending_.load(); }
   const MemoryStore& memories() const { return *memories_; }
+  // The breaker in front of a version of a model, which lives as long as this.
+  Breaker& breaker_of(const std::string& model, const std::string& digest);
+  uint64_t breakers_opened() const;  // how often, of all models together
 
  private:
   struct Call;
@@ -98,10 +110,13 @@ class Engine {
   const ModelStore& models_;
   const OnServed on_served_;
   // Shared with heuristics that hang.
-  std::shared_ptr<const Policy> fallback_;
+  std::shared_ptr<const Policy> fallback_, for_starved_;
   const std::shared_ptr<MemoryStore> memories_;  // shared with policies that hang
   StateStore states_;
   PreemptionLimits preemptions_;
+  IdleWatch idle_;
+  mutable std::mutex breakers_mutex_;
+  std::map<std::string, Breaker> breakers_;  // by name and digest
   const uint64_t first_id_;
   std::atomic<uint64_t> ids_ = 0;
   std::atomic<int> pending_ = 0;

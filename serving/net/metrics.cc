@@ -38,8 +38,7 @@ struct Metrics::Families {
 
   prometheus::Registry registry;
   Family<Counter>& decisions =
-      counter("yardmaster_decisions_total",
-              "Decisions by model, source and reason.");
+      counter("yardmaster_decisions_total", "Decisions by model, source and reason.");
   Family<Histogram>& duration = prometheus::BuildHistogram()
                                     .Name("yardmaster_decision_duration_seconds")
                                     .Help("Seconds from request to response inside the server.")
@@ -73,6 +72,11 @@ struct Metrics::Families {
   Family<Gauge>& serving =
       gauge("yardmaster_model_serving",
             "1: this model decides, 0: the fallback heuristic decides instead.");
+  Family<Gauge>& breaker =
+      gauge("yardmaster_breaker_state",
+            "0: the model decides, 1: it failed too often, 2: it is on trial.");
+  Counter& breakers_opened =
+      counter("yardmaster_breaker_opened_total", "How often a model had failed too often.").Add({});
   Family<Gauge>& info = gauge("yardmaster_model_info", "Digest of the served model.");
   Family<Counter>& loads =
       counter("yardmaster_model_loads_total", "Model versions checked, by result.");
@@ -122,6 +126,7 @@ std::string Metrics::text(const Gauges& now) {
   f.memories.Set(static_cast<double>(now.memories));
   f.memory_bytes.Set(static_cast<double>(now.memory_bytes));
   f.ready.Set(now.ready ? 1 : 0);
+  catch_up(f.breakers_opened, now.breakers_opened);
   f.connections.Add({{"port", "grpc"}}).Set(now.grpc_connections);
   f.connections.Add({{"port", "http"}}).Set(now.http_connections);
   catch_up(f.turned_away, now.turned_away);
@@ -131,6 +136,7 @@ std::string Metrics::text(const Gauges& now) {
     const auto loads = [&](const char* result) -> Counter& {
       return f.loads.Add({{"model", current.name}, {"result", result}});
     };
+    f.breaker.Add({{"model", current.name}}).Set(now.breaker);
     catch_up(loads("loaded"), now.models.loads);
     catch_up(loads("refused"), now.models.refusals);
     if (f.last_info == nullptr || f.last_digest != current.digest) {

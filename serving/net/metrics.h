@@ -31,6 +31,8 @@ class Metrics {
     uint64_t turned_away = 0;  // connections to the gRPC port
     size_t memories = 0;       // of policies
     size_t memory_bytes = 0;   // of all of them
+    int breaker = 0;           // of the model: Breaker::State
+    uint64_t breakers_opened = 0;
     ModelStore::Status models;
     std::optional<DecisionLog::Counts> log;  // absent without a log
   };

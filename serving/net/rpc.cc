@@ -190,4 +190,11 @@ grpc::ServerUnaryReactor* AdminRpc::Reload(grpc::CallbackServerContext* context,
   return Status(context, nullptr, out);
 }
 
+grpc::ServerUnaryReactor* AdminRpc::ResetBreaker(grpc::CallbackServerContext* context,
+                                                 const pb::ResetBreakerRequest*,
+                                                 pb::StatusResponse* out) {
+  answers_.reset_breaker();
+  return Status(context, nullptr, out);
+}
+
 }  // namespace yard

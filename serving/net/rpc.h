@@ -55,6 +55,7 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
   struct AdminCallbacks {
     std::function<pb::StatusResponse()> status;
     std::function<void()> reload;
+    std::function<void()> reset_breaker;
   };
   explicit AdminRpc(AdminCallbacks answers) : answers_(std::move(answers)) {}
 
@@ -62,6 +63,9 @@ class AdminRpc final : public pb::ModelAdmin::CallbackService {
                                    pb::StatusResponse* out) override;
   grpc::ServerUnaryReactor* Reload(grpc::CallbackServerContext* context, const pb::ReloadRequest*,
                                    pb::StatusResponse* out) override;
+  grpc::ServerUnaryReactor* ResetBreaker(grpc::CallbackServerContext* context,
+                                         const pb::ResetBreakerRequest*,
+                                         pb::StatusResponse* out) override;
 
  private:
   const AdminCallbacks answers_;

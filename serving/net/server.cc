@@ -81,7 +81,8 @@ struct Server::Impl {
         engine(engine_options(given), models,
                [this](const ServedDecision& served) { on_served(served); }),
         rpc(engine, [this] { metrics.refused_request(); }),
-        admin_rpc({[this] { return status(); }, [this] { reload(); }}) {
+        admin_rpc(
+            {[this] { return status(); }, [this] { reload(); }, [this] { breaker().reset(); }}) {
     grpc::EnableDefaultHealthCheckService(true);
     [[maybe_unused]] static const bool once = [] {
       grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -165,6 +166,11 @@ struct Server::Impl {
     publish_health();
   }
 
+  Breaker& breaker() {
+    const ModelStore::Current now = models.status().current;
+    return engine.breaker_of(now.name, now.digest);
+  }
+
   void publish_health() {
     const bool up = !draining.load();
     grpc::HealthCheckServiceInterface& health = main->health();
@@ -188,7 +194,7 @@ struct Server::Impl {
                : fmt::format("the port {} did not answer {} times", main->address(), failed);
   }
 
-  pb::StatusResponse status() const {
+  pb::StatusResponse status() {
     const ModelStore::Status now = models.status();
     pb::StatusResponse out;
     out.set_model(now.current.name);
@@ -202,6 +208,9 @@ struct Server::Impl {
     out.set_draining(draining.load());
     out.set_release(std::string(release()));
     out.set_commit(std::string(commit()));
+    const auto time = std::chrono::steady_clock::now();
+    out.set_breaker(breaker_state_name(breaker().state(time)));
+    out.set_breaker_detail(breaker().detail(time));
     return out;
   }
 
@@ -218,6 +227,8 @@ struct Server::Impl {
                          .turned_away = main->turned_away(),
                          .memories = engine.memories().count(),
                          .memory_bytes = engine.memories().bytes(),
+                         .breaker = static_cast<int>(breaker().state(Engine::Clock::now())),
+                         .breakers_opened = engine.breakers_opened(),
                          .models = models.status(),
                          .log = log_counts()});
   }

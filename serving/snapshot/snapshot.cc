@@ -455,7 +455,12 @@ void Snapshot::write(const SnapshotState& state, const Plan& plan,
     const int32_t slot = edit.job.slot;
     const bool exists = slot >= 0 && slot < state.state().head->high_water;
     const int32_t entry = exists ? state.request_index(slot) : kNone;
-    if (entry != kNone) action.set_job(request_.jobs(entry).id());
+    if (entry != kNone) {
+      const pb::Job& job = request_.jobs(entry);
+      action.set_job(job.id());
+      action.set_expected(job.state());
+      if (job.has_restart()) action.set_restart(job.restart());
+    }
     const bool has_groups = entry != kNone && request_.jobs(entry).groups_size() > 0;
     action.set_verb(verb_of(edit.verb));
     for (int32_t i = 0; i < edit.num_pieces; ++i) {

@@ -1,52 +1,18 @@
 // Checks every reason for which the policy does not answer, caused by a real fault. An answer must
 // come whatever hangs.
-#include "serving/engine/engine.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <future>
 
 #include "env/base/core/error.h"
 #include "env/base/files/file.h"
 #include "policies/learned/checkpoint.h"
 #include "serving/snapshot/guard.h"
+#include "tests/serving/engine_calls.h"
 #include "tests/serving/requests.h"
 
 namespace yard::testing {
 namespace {
-
-constexpr std::chrono::seconds kLong{60};
-
-IncomingRequest incoming(const pb::DecideRequest& request, std::promise<pb::DecideResponse>& answer,
-                         std::chrono::milliseconds deadline = kLong) {
-  IncomingRequest out;
-  out.read = [request] { return std::make_shared<const pb::DecideRequest>(request); };
-  out.bytes = request.ByteSizeLong();
-  out.client = request.cluster();
-  out.deadline = Engine::Clock::now() + deadline;
-  out.done = [&](pb::DecideResponse&& response) { answer.set_value(std::move(response)); };
-  out.refuse = [&](const std::string& why) {
-    answer.set_exception(std::make_exception_ptr(InputError(why)));
-  };
-  return out;
-}
-
-pb::DecideResponse ask_engine(Engine& engine, const pb::DecideRequest& request,
-                              std::chrono::milliseconds deadline = kLong) {
-  std::promise<pb::DecideResponse> answer;
-  engine.submit(incoming(request, answer, deadline));
-  return answer.get_future().get();
-}
-
-struct EngineFixture {
-  explicit EngineFixture(const std::string& policy, EngineOptions options = {})
-      : models(policy, ""), engine(options, models, [this](const ServedDecision&) { ++seen; }) {}
-
-  ModelStore models;
-  std::atomic<int> seen = 0;
-  Engine engine;
-};
 
 // The decision of las for full_cluster().
 constexpr const char* kHeuristic = "PREEMPT long\nSTART fresh n0x8\n";

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "policies/decision_trace.h"
 #include "policies/learned/checkpoint.h"
 #include "policies/learned/golden.h"
 #include "policies/learned/job_scorer.h"
@@ -48,6 +49,15 @@ class NotFinite final : public Fault {
   void decide(const View&, Memory&, Draft&) const override { throw NonFinite(); }
 };
 
+// As a learned policy that has lost interest.
+class Idles final : public TracedPolicy {
+ public:
+  explicit Idles(const Settings&) {}
+  Level level() const override { return Level::kBlind; }
+  void decide(const View&, Memory&, Draft&) const override {}
+  void decide_traced(const View&, Memory&, Draft&, DecisionTrace&) const override {}
+};
+
 // Starts every waiting job on node 0. A draft refuses that, so the plan is changed directly.
 class Illegal final : public Fault {
  public:
@@ -68,6 +78,8 @@ const PolicyRegistry::Add<Throws> kThrows{"test-throws",
                                           {.about = "throws", .source = "", .fidelity = ""}};
 const PolicyRegistry::Add<NotFinite> kNotFinite{
     "test-not-finite", {.about = "not a number", .source = "", .fidelity = ""}};
+const PolicyRegistry::Add<Idles> kIdles{"test-idles",
+                                        {.about = "does nothing", .source = "", .fidelity = ""}};
 const PolicyRegistry::Add<Illegal> kIllegal{
     "test-illegal", {.about = "takes what is not free", .source = "", .fidelity = ""}};
 

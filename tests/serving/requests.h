@@ -30,7 +30,7 @@ pb::DecideResponse response_of(const SceneRunner& runner, const Scene& scene,
 std::string lines_of(const pb::DecideResponse& response);
 
 // Control the policy "test-hangs", which blocks until stop_hanging(). This file also registers
-// "test-throws", "test-not-finite" and "test-illegal".
+// "test-throws", "test-not-finite", "test-illegal" and "test-idles", which passes for learned.
 void start_hanging();
 void stop_hanging();
 

@@ -110,6 +110,26 @@ int run_serve(int argc, char** argv) {
   app.add_option("--min-run", limits.min_run_s,
                  "seconds for which a job runs before it may be preempted")
       ->check(CLI::Range(0.0, 1e9));
+  app.option_defaults()->group("Guards");
+  app.add_option("--breaker-share", options.engine.breaker.failed_share,
+                 "share of the last 100 decisions that the policy may fail; beyond it the fallback "
+                 "decides for a while; 1: any")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--breaker-open", options.engine.breaker.open_s,
+                 "seconds until the policy is tried again, doubled after each failed trial")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--max-idle", options.engine.max_idle_s,
+                 "seconds for which a checkpoint may leave GPUs idle while the fallback would "
+                 "start a job; 0: any")
+      ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--max-wait", options.engine.max_wait_s,
+                 "seconds after which easy places a waiting job first; 0: any")
+      ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--max-age", options.engine.max_age_s,
+                 "age_s of a snapshot in seconds, beyond which nothing is decided; 0: any")
+      ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--valid-for", options.engine.valid_s, "seconds until the actions expire")
+      ->check(CLI::Range(0.1, 1e9));
   app.option_defaults()->group("Decision log");
   auto* log = app.add_option("--decision-log", options.log.folder,
                              "folder for a log of all decisions, for training");
