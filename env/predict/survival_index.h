@@ -1,7 +1,7 @@
 // Index of the time a job will still run, predicted by env/predict/survival.h: a geometric mean of
 // the Gittins index and the mean time left. Without preemption, the index is the mean time left:
 // the shortest expected time first is optimal on one machine (Rothkopf 1966). `kMaxLevel`: level of
-// information. `Base`: settings to extend. `SeenView`: view that gives times.
+// information. `Base`: settings to extend. `kAttained`: what is predicted, run time or work.
 #pragma once
 
 #include "env/base/config/settings.h"
@@ -10,7 +10,7 @@
 
 namespace yard {
 
-template <auto kMaxLevel, class Base, class SeenView>
+template <Level kMaxLevel, class Base, Attained kAttained = Attained::kTime>
 struct SurvivalPriorityIndex {
   struct Config : Base {
     double gittins = 0.85, blind = 0, blind_s = 3600;
@@ -29,11 +29,10 @@ struct SurvivalPriorityIndex {
         "search several times faster; 0: recomputed at every decision");
     }
   };
-  static constexpr auto kLevel = kMaxLevel;
+  static constexpr Level kLevel = kMaxLevel;
 
   explicit SurvivalPriorityIndex(const Config& c)
       : config(c), keep_us(static_cast<int64_t>(c.keep_s * 1e6)) {}
-  template <class View>
   static size_t bytes(const View& view) {
     return Survival::bytes(view) + BumpAllocator::bytes<CachedValue>(view.capacity());
   }
@@ -44,19 +43,17 @@ struct SurvivalPriorityIndex {
   };
   // Attained time that grows by more than 1 / kStaleDivisor makes a cached value stale.
   static constexpr int64_t kStaleDivisor = 14;
-  static constexpr int32_t kNoSlot = -1;
 
   class Evaluator {
    public:
     // Updates the predictor with what has happened since the last decision.
-    template <class View>
     Evaluator(const SurvivalPriorityIndex& source, const View& view, BumpAllocator& bump)
         : Evaluator(kAttach, source, view, bump) {
       survival_.on_events(view_);
       if (source.keep_us == 0) return;
       for (int32_t i = 0; i < view.num_changed(); ++i) cache_[view.changed(i)] = {};
       for (int32_t i = 0; i < view.num_held(); ++i) forget_if_changed(view.held(i));
-      for (int32_t slot = view.queue_head(); slot != kNoSlot; slot = view.queue_next(slot)) {
+      for (int32_t slot = view.queue_head(); slot != kNone; slot = view.queue_next(slot)) {
         forget_if_changed(slot);
       }
     }
@@ -64,21 +61,22 @@ struct SurvivalPriorityIndex {
     // Attaches to a decision for which the predictor is already updated.
     struct Attach {};
     static constexpr Attach kAttach{};
-    template <class View>
     Evaluator(Attach, const SurvivalPriorityIndex& source, const View& view, BumpAllocator& bump)
         : source_(source),
           view_(view),
-          survival_(view_, bump),
+          survival_(view, bump, kAttained),
           cache_(bump.allocate<CachedValue>(view.capacity())) {}
 
     double seconds(int32_t slot) {
       if (source_.keep_us == 0) return compute(slot);
       CachedValue& cached = cache_[slot];
-      if (stale(slot, cached)) cached = {view_.now_us(), view_.attained_us(slot), compute(slot)};
+      if (stale(slot, cached)) cached = {view_.now_us(), attained_us(slot), compute(slot)};
       return cached.seconds;
     }
 
    private:
+    int64_t attained_us(int32_t slot) const { return yard::attained_us(view_, slot, kAttained); }
+
     void forget_if_changed(int32_t slot) {
       for (const Survival::Change& changes : survival_.changes()) {
         if (Survival::near(view_, slot, changes)) cache_[slot] = {};
@@ -87,26 +85,26 @@ struct SurvivalPriorityIndex {
 
     bool stale(int32_t slot, const CachedValue& cached) const {
       return cached.seconds == 0 || view_.now_us() - cached.at_us > source_.keep_us ||
-             (view_.attained_us(slot) - cached.attained_us) * kStaleDivisor > cached.attained_us;
+             (attained_us(slot) - cached.attained_us) * kStaleDivisor > cached.attained_us;
     }
 
     double compute(int32_t slot) const {
       float hazards[TimeBins::kBins] = {};
       survival_.hazards(view_, slot, hazards);
       const RemainingTime ahead =
-          predict_remaining(source_.edges, view_.attained_us(slot), Survival::until_us(view_, slot),
+          predict_remaining(source_.edges, attained_us(slot), survival_.until_us(view_, slot),
                             hazards, survival_.ends_within_bin(view_, slot));
       const Config& config = source_.config;
       const double gittins = config.preempt && view_.may_preempt() ? config.gittins : 0;
       const double log2_s =
           (1 - gittins) * log2_coarse(ahead.mean_s) + gittins * log2_coarse(ahead.gittins_s);
-      const double attained_s = static_cast<double>(view_.attained_us(slot)) * 1e-6;
+      const double attained_s = static_cast<double>(attained_us(slot)) * 1e-6;
       return exp2_coarse((1 - config.blind) * log2_s +
                          config.blind * log2_coarse(attained_s + config.blind_s));
     }
 
     const SurvivalPriorityIndex& source_;
-    SeenView view_;
+    const View& view_;
     Survival survival_;
     CachedValue* cache_;  // (S)
   };

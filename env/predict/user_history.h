@@ -9,6 +9,7 @@
 #include "env/base/core/check.h"
 #include "env/base/core/log2.h"
 #include "env/predict/run_times.h"
+#include "env/sim/view/view.h"
 
 namespace yard {
 
@@ -43,17 +44,12 @@ class UserHistory {
     return (static_cast<size_t>(num_users) + 2) * sizeof(UserRecord) / 8 * 8 + 8;
   }
 
-  // `View`: env/sim/view/view.h.
-  template <class View>
-  YARD_HD static size_t bytes(const View& view) {
-    return bytes(view.num_users());
-  }
+  YARD_HD static size_t bytes(const View& view) { return bytes(view.num_users()); }
 
   YARD_HD explicit UserHistory(std::byte* memory)
       : records_(reinterpret_cast<UserRecord*>(memory)) {}
 
-  // Learns from every job that finished since the last decision. `View`: env/sim/view/view.h.
-  template <class View>
+  // Learns from every job that finished since the last decision.
   YARD_HD void learn_finished(const View& view) {
     for (int32_t i = 0; i < view.num_changed(); ++i) {
       const int32_t slot = view.changed(i);
@@ -94,8 +90,8 @@ class UserHistory {
   // Adds the unfinished jobs that have run, as censored observations: each counts as its expected
   // total run time, weighted by the probability of an end by now. `ran` calls its argument with the
   // slot of every job that has run. Skips jobs of users without prepare(). `scratch`: room for
-  // these slots. `View`: env/sim/view/view.h.
-  template <class View, class Ran>
+  // these slots.
+  template <class Ran>
   YARD_HD void add_unfinished(const View& view, const ResidualLife& life, int32_t point,
                               int32_t* scratch, const Ran& ran) {
     int32_t n = 0;

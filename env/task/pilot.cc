@@ -10,13 +10,12 @@
 #include "env/base/core/error.h"
 #include "env/predict/survival_index.h"
 #include "env/scheduling/joint.h"
-#include "env/sim/view/work_view.h"
 #include "env/task/agent.h"
 
 namespace yard {
 namespace {
 
-using JointIndex = SurvivalPriorityIndex<Level::kHistory, JointConfig, WorkView>;
+using JointIndex = SurvivalPriorityIndex<Level::kHistory, JointConfig, Attained::kWork>;
 
 constexpr float kTimeUnit = 1.0F / 8;
 constexpr int32_t kMaxOptions = 32;

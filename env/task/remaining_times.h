@@ -2,7 +2,6 @@
 #pragma once
 
 #include "env/predict/survival_index.h"
-#include "env/sim/view/work_view.h"
 
 namespace yard {
 
@@ -11,6 +10,6 @@ struct PreemptSetting {
   void fields(FieldList&) {}
 };
 
-using RemainingTimes = SurvivalPriorityIndex<Level::kHistory, PreemptSetting, WorkView>;
+using RemainingTimes = SurvivalPriorityIndex<Level::kHistory, PreemptSetting, Attained::kWork>;
 
 }  // namespace yard

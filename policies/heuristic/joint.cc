@@ -6,7 +6,6 @@
 
 #include "env/predict/rolling_estimate.h"
 #include "env/predict/survival_index.h"
-#include "env/sim/view/work_view.h"
 #include "policies/index_order.h"
 
 namespace yard {
@@ -41,7 +40,7 @@ class JointPolicy final : public ConfiguredPolicy<typename Source::Config, Sourc
   Source source_;
 };
 
-using Observed = SurvivalPriorityIndex<Level::kHistory, JointConfig, WorkView>;
+using Observed = SurvivalPriorityIndex<Level::kHistory, JointConfig, Attained::kWork>;
 using AttainedTime = ViewPriorityIndex<JointConfig, Level::kBlind, &View::attained_us>;
 using TrueTimeLeft = ViewPriorityIndex<JointConfig, Level::kOracle, &View::left_us>;
 
@@ -90,16 +89,16 @@ struct ByRule {
   struct Evaluator {
     Evaluator(const ByRule&, const View& view, BumpAllocator& bump) : view(view) {
       if (!kByHistory) return;
-      estimate.emplace(this->view, bump);
-      estimate->on_events(this->view);
+      estimate.emplace(view, bump, Attained::kWork);
+      estimate->on_events(view);
     }
     double seconds(int32_t slot) const {
-      const double attained_s = static_cast<double>(view.attained_us(slot)) * 1e-6;
+      const double attained_s = static_cast<double>(view.worked_us(slot)) * 1e-6;
       if (kByHistory) return estimate->total_s(view, slot) - attained_s;
       if (kRule == Rule::kLasSkew) return attained_s;
       return 1 + view.serial(slot);  // in the order of submission
     }
-    WorkView view;
+    const View& view;
     std::optional<RollingEstimate> estimate;
   };
 };

@@ -43,7 +43,7 @@ struct Careful : PriorityIndexConfig {
 };
 
 template <Level kMaxLevel>
-using ByAll = SurvivalPriorityIndex<kMaxLevel, Careful, View>;
+using ByAll = SurvivalPriorityIndex<kMaxLevel, Careful>;
 
 const AddPolicy<PriorityIndexPolicy<BySize>> kGittins{
     "gittins", "Gittins index of the run times observed so far, by size",

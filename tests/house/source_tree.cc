@@ -27,7 +27,7 @@ constexpr Floor kFloors[] = {
     {"env/cluster/", 1, true},
     {"env/trace/", 1, true},
     {"env/sim/", 2, true},
-    {"env/predict/", 2, true},
+    {"env/predict/", 3, false},
     {"env/scheduling/", 3, false},
     {"env/task/", 4, false},
     {"policies/", 4, false},

@@ -42,8 +42,8 @@ void spread_arrivals(std::vector<Job>& jobs, double span_s, Rng rng) {
 std::vector<double> shares_of_fitting_sizes(std::vector<double> shares, int cluster_gpus,
                                             double shortest_s, double longest_s,
                                             const std::string& where) {
-  for (size_t i = 0; i < kJobSizes.size(); ++i) {
-    if (kJobSizes[i] > cluster_gpus) shares[i] = 0;
+  for (size_t i = 0; i < kGpuCounts.size(); ++i) {
+    if (kGpuCounts[i] > cluster_gpus) shares[i] = 0;
   }
   if (std::accumulate(shares.begin(), shares.end(), 0.0) <= 0) {
     throw InputError(

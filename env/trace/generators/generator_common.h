@@ -46,7 +46,7 @@ void sort_and_number(std::vector<Job>& jobs);
 void spread_arrivals(std::vector<Job>& jobs, double span_s, Rng rng);
 
 // Sizes of jobs, whose shares are the parameters share_1 to share_16.
-inline constexpr std::array<int32_t, 5> kJobSizes = {1, 2, 4, 8, 16};
+inline constexpr std::array<int32_t, 5> kGpuCounts = {1, 2, 4, 8, 16};
 
 // Sets the shares of sizes above `cluster_gpus` to 0. Throws InputError naming `where` if no share
 // is left, or if shortest_s is above longest_s.

@@ -29,7 +29,7 @@ std::vector<User> make_users(const UserHabitJobsParams& p, const std::vector<dou
   for (size_t u = 0; u < users.size(); ++u) {
     Rng rng = seed.split(kUserStream).split(u);
     users[u].log_offset = rng.normal();
-    users[u].size = kJobSizes[sizes(rng)];
+    users[u].size = kGpuCounts[sizes(rng)];
     sum += activity[u];
     sum_x += activity[u] * users[u].log_offset;
   }
@@ -129,7 +129,7 @@ std::vector<Job> generate_user_habit_jobs(const UserHabitJobsParams& params,
     const size_t user_index = active(rng);
     const User& user = users[user_index];
     const bool own_size = rng.uniform() < p.own_size_share;
-    const int32_t size = own_size ? user.size : kJobSizes[sizes(rng)];
+    const int32_t size = own_size ? user.size : kGpuCounts[sizes(rng)];
     const double log_batch = std::log(p.median_s) + user.log_offset + p.log_sd_batch * rng.normal();
     size_t count = 1;
     if (p.batch_jobs > 1) {

@@ -59,7 +59,7 @@ std::vector<Job> generate_mixed_jobs(const MixedJobsParams& params,
   for (size_t j = 0; j < jobs.size(); ++j) {
     Rng rng = seed.split(kJobStream).split(j);
     Job& job = jobs[j];
-    job.gpus = kJobSizes[draw_by_weight(shares, rng)];
+    job.gpus = kGpuCounts[draw_by_weight(shares, rng)];
     std::vector<double> whose;
     for (const UserClass& c : kClasses) {
       whose.push_back(c.favourite_gpus == job.gpus ? p.favourite : 1);

@@ -16,7 +16,7 @@
 namespace yard::testing {
 namespace {
 
-constexpr int32_t kBins = TimeBins::kBins;
+constexpr int32_t kNumBins = TimeBins::kBins;
 
 // All that was observed of one job, by its index in the trace.
 struct JobHistory {
@@ -86,9 +86,9 @@ struct Reference {
 
   // Returns the hazards as Survival::hazards(), from the job's current bin. Dims: (B).
   std::vector<double> hazards(int32_t j, const JobHistory& job, bool by_size_alone) {
-    std::vector<double> out(kBins);
+    std::vector<double> out(kNumBins);
     const int32_t from = TimeBins::of_us(job.attained_us);
-    for (int32_t b = from; b < kBins; ++b) {
+    for (int32_t b = from; b < kNumBins; ++b) {
       double chance = 0.075;
       for (size_t l = 0; l <= (by_size_alone ? 1 : kSiblings); ++l) {
         const auto [exposed, ended] = counts(l, j, job, b, from);
@@ -235,9 +235,9 @@ class Checking final : public Policy {
     const JobHistory job = Reference::history_of(view, slot);
     const int32_t from = TimeBins::of_us(job.attained_us);
     const auto by_size = reference_.hazards(j, job, true), all = reference_.hazards(j, job, false);
-    float predicted[kBins];
+    float predicted[kNumBins];
     survival.hazards(view, slot, predicted);
-    for (int32_t b = from; b < kBins; ++b) {
+    for (int32_t b = from; b < kNumBins; ++b) {
       const auto at = static_cast<size_t>(b);
       // Sums in single precision in another order, and a logarithm with errors of 2e-4.
       EXPECT_NEAR(predicted[b], all[at], 1e-3) << "bin " << b << " of job " << j;
@@ -288,7 +288,7 @@ float ended_soon(const std::vector<JobLine>& lines, int32_t job) {
     survival.on_events(view);
     for (int32_t i = 0; i < view.num_held(); ++i) {
       if (view.serial(view.held(i)) != job) continue;
-      float hazards[kBins] = {};
+      float hazards[kNumBins] = {};
       survival.hazards(view, view.held(i), hazards);
       return probability_ended_within(BinEdges(), 0, kUnlimitedUs, hazards,
                                       survival.ends_within_bin(view, view.held(i)), 90);

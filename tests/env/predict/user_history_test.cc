@@ -120,7 +120,7 @@ TEST(ResidualLife, GrowsSteadily) {
   }
 }
 
-// A view of some jobs, with the fields which the history reads.
+// Some jobs, with the fields which the history reads.
 struct Jobs {
   struct Row {
     int32_t user;
@@ -128,21 +128,45 @@ struct Jobs {
     bool finished;
   };
   std::vector<Row> held_rows, changed_rows;
-  std::vector<Row> all() const {
-    std::vector<Row> out = held_rows;
-    out.insert(out.end(), changed_rows.begin(), changed_rows.end());
-    return out;
+};
+
+// A state that holds these jobs, and the view of it.
+class JobsState {
+ public:
+  explicit JobsState(const Jobs& jobs) {
+    for (const Jobs::Row& row : jobs.held_rows) held_.push_back(add(row));
+    for (const Jobs::Row& row : jobs.changed_rows) changed_.push_back(add(row));
+    head_.held = static_cast<int32_t>(held_.size());
+    head_.num_changed = static_cast<int32_t>(changed_.size());
+    state_.head = &head_;
+    state_.phase = {records_.data(), &SlotRecord::phase};
+    state_.started = {records_.data(), &SlotRecord::started};
+    state_.submit_us = {records_.data(), &SlotRecord::submit_us};
+    state_.since_us = {records_.data(), &SlotRecord::since_us};
+    state_.attained_us = {records_.data(), &SlotRecord::attained_us};
+    state_.user = users_.data();
+    state_.holder_slots = held_.data();
+    state_.changed = changed_.data();
   }
-  const Row row(int32_t slot) const { return all()[static_cast<size_t>(slot)]; }
-  int32_t num_held() const { return static_cast<int32_t>(held_rows.size()); }
-  int32_t held(int32_t i) const { return i; }
-  int32_t num_changed() const { return static_cast<int32_t>(changed_rows.size()); }
-  int32_t changed(int32_t i) const { return num_held() + i; }
-  bool finished(int32_t slot) const { return row(slot).finished; }
-  bool ran_to_its_end(int32_t slot) const { return finished(slot); }
-  int32_t user(int32_t slot) const { return row(slot).user; }
-  int64_t submit_us(int32_t slot) const { return row(slot).submit_us; }
-  int64_t attained_us(int32_t slot) const { return row(slot).attained_us; }
+  View view() const { return {fixed_, state_, Level::kHistory}; }
+
+ private:
+  int32_t add(const Jobs::Row& row) {
+    SlotRecord record{};
+    record.phase = row.finished ? Phase::kDone : Phase::kRunning;
+    record.started = 1;
+    record.submit_us = row.submit_us;
+    record.attained_us = row.attained_us;
+    records_.push_back(record);
+    users_.push_back(row.user);
+    return static_cast<int32_t>(users_.size()) - 1;
+  }
+
+  SimModel fixed_;
+  StateHeader head_{};
+  std::vector<SlotRecord> records_;
+  std::vector<int32_t> users_, held_, changed_;
+  SimState state_;
 };
 
 class History : public ::testing::Test {
@@ -151,14 +175,16 @@ class History : public ::testing::Test {
   static constexpr int64_t kSecond = 1'000'000, kFar = 100'000 * kSecond;
 
   void update(const Jobs& jobs) {
-    history_.learn_finished(jobs);
+    const JobsState state(jobs);
+    const View view = state.view();
+    history_.learn_finished(view);
     ++point_;
     for (int32_t user = UserHistory::kNoUser; user < 3; ++user) {
       history_.prepare(user, point_, kShrink);
     }
     int32_t scratch[512];
-    history_.add_unfinished(jobs, life_, point_, scratch, [&](auto&& visit) {
-      for (int32_t i = 0; i < jobs.num_held(); ++i) visit(jobs.held(i));
+    history_.add_unfinished(view, life_, point_, scratch, [&](auto&& visit) {
+      for (const int32_t slot : view.held()) visit(slot);
     });
   }
   float median(int32_t user, int64_t submit_us) {

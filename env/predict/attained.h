@@ -1,0 +1,17 @@
+// What a predictor measures of a job: the time that it has run, or its work, which is time on the
+// reference type of GPU, whatever the job runs on.
+#pragma once
+
+#include <cstdint>
+
+#include "env/sim/view/view.h"
+
+namespace yard {
+
+enum class Attained : uint8_t { kTime, kWork };
+
+inline int64_t attained_us(const View& view, int32_t slot, Attained attained) {
+  return attained == Attained::kWork ? view.worked_us(slot) : view.attained_us(slot);
+}
+
+}  // namespace yard
